@@ -1,0 +1,41 @@
+// What is particular to a kind of task (TextCraft, WebShop, …), as data and pure functions.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clients/language_model.h"
+
+namespace agentr {
+
+class TaskFamily {
+ public:
+  virtual ~TaskFamily() = default;
+
+  // "textcraft": the name on the command line, in folders and in files.
+  virtual std::string_view name() const = 0;
+
+  // The turns before the first observation: the instruction and the assistant's "Ok.".
+  virtual std::vector<Message> Instruction() const = 0;
+
+  // The action inside a response. The text after the last "Action:" ("Action 1:" too) with a leading
+  // "1. " stripped, else the last line; then in the form that the environment takes.
+  virtual std::string ParseAction(std::string_view response) const = 0;
+
+  // True only if `observation` proves that `action` left the state as it was, so that the session
+  // still stands where it stood. Checked against the servers by property tests.
+  virtual bool LeavesStateUnchanged(std::string_view action, std::string_view observation) const = 0;
+
+  // True if `action` will probably leave the state unchanged: a hint for the order of execution.
+  virtual bool LikelyLeavesStateUnchanged(std::string_view action) const = 0;
+};
+
+// The text after the last "Action:" of a response (see TaskFamily::ParseAction), trimmed.
+std::string TextOfAction(std::string_view response);
+
+// The family of this name. Throws FatalError(kUsage) listing the names there are.
+std::unique_ptr<TaskFamily> MakeTaskFamily(std::string_view name);
+
+}  // namespace agentr

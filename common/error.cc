@@ -1,0 +1,48 @@
+#include "common/error.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <exception>
+
+namespace agentr {
+
+std::string_view Name(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kUnreachable: return "unreachable";
+    case ErrorKind::kTimeout: return "timeout";
+    case ErrorKind::kRateLimited: return "rate limited";
+    case ErrorKind::kServer: return "server";
+    case ErrorKind::kProtocol: return "protocol";
+    case ErrorKind::kEnvironment: return "environment";
+    case ErrorKind::kRejected: return "rejected";
+    case ErrorKind::kContextLength: return "context length";
+    case ErrorKind::kCancelled: return "cancelled";
+  }
+  return "unknown";
+}
+
+bool IsTransient(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kUnreachable:
+    case ErrorKind::kTimeout:
+    case ErrorKind::kRateLimited:
+    case ErrorKind::kServer:
+    case ErrorKind::kProtocol: return true;
+    default: return false;
+  }
+}
+
+int RunMain(const std::function<ExitCode()>& body) noexcept {
+  try {
+    return static_cast<int>(body());
+  } catch (const FatalError& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "internal error: {}; please report it with the command line\n", error.what());
+    return static_cast<int>(ExitCode::kInternal);
+  }
+}
+
+}  // namespace agentr

@@ -1,0 +1,74 @@
+// Errors come on three channels:
+//   - Result<T> for what will happen in a long run (a server drops a call, a reply is malformed);
+//   - FatalError, one exception with an exit code, for a bad configuration or file: thrown at
+//     start-up or when a result cannot be written, caught once, in RunMain;
+//   - assert for bugs.
+// A message says what failed, where, and the usual cure.
+#pragma once
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <utility>
+
+namespace agentr {
+
+// What kind of failure a call outside the process ended in; decides whether trying again can help.
+enum class ErrorKind {
+  kUnreachable,   // no connection, or it broke before a whole reply came
+  kTimeout,       // no reply in time
+  kRateLimited,   // 429, or a server says it is overloaded
+  kServer,        // HTTP 5xx
+  kProtocol,      // a reply that does not follow the protocol
+  kEnvironment,   // the environment itself answered with an error
+  kRejected,      // HTTP 4xx: the request is wrong; trying again cannot help
+  kContextLength, // a prompt longer than the model's context
+  kCancelled,     // the run is being stopped
+};
+
+// "timeout", "protocol", …: for messages and counters.
+std::string_view Name(ErrorKind kind);
+
+struct Error {
+  ErrorKind kind = ErrorKind::kProtocol;
+  std::string message;
+  double retry_after_s = 0;  // what the server asked for (Retry-After), seconds; 0 if nothing
+};
+
+// True for the kinds where the same call may succeed a moment later.
+bool IsTransient(ErrorKind kind);
+
+template <typename T>
+using Result = tl::expected<T, Error>;
+
+inline tl::unexpected<Error> Fail(ErrorKind kind, std::string message) {
+  return tl::make_unexpected(Error{kind, std::move(message)});
+}
+
+// Exit codes of every program.
+enum class ExitCode : int {
+  kOk = 0,
+  kIncomplete = 1,   // some tasks failed; run again to retry them
+  kUsage = 2,        // a bad flag, option or configuration
+  kFile = 3,         // a file or folder cannot be read or written
+  kUnavailable = 4,  // a server or model that the run needs does not answer
+  kInternal = 70,    // a bug
+  kInterrupted = 130,
+};
+
+class FatalError : public std::runtime_error {
+ public:
+  FatalError(ExitCode code, const std::string& message)
+      : std::runtime_error(message), code_(code) {}
+  ExitCode code() const { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+// Runs `body` and turns what it throws into one line on stderr and an exit code.
+int RunMain(const std::function<ExitCode()>& body) noexcept;
+
+}  // namespace agentr

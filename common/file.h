@@ -1,0 +1,23 @@
+// Whole files: read, and written all or not at all.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace agentr {
+
+// The whole file. Throws FatalError(kFile) naming the path and the reason.
+std::string ReadFile(const std::filesystem::path& path);
+
+// Writes `bytes` so that after any crash `path` holds either its old content or all of the new:
+// temporary file in the same folder, fsync, rename, fsync of the folder (missing folders are made).
+// The temporary name is a function of `path` (TemporaryPath), so a left-over is overwritten by the
+// next attempt; callers see to it that one process at a time writes a path.
+// Throws FatalError(kFile) naming the path, the reason and the cure; nothing is left behind then.
+void WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
+
+// "folder/.name.tmp" for "folder/name".
+std::filesystem::path TemporaryPath(const std::filesystem::path& path);
+
+}  // namespace agentr

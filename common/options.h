@@ -1,0 +1,78 @@
+// Options of a program, declared once: a field with its default in the component's struct, and one
+// Add() that names its flag, help and environment variable. From this come the command line,
+// --help, `--config FILE.toml`, the environment, and the resolved.toml that a run saves.
+//
+//   struct SearchOptions { int iterations = 8; … };
+//   void Declare(OptionSet& set, SearchOptions& o) {
+//     set.Group("Search");
+//     set.Add("--iterations", o.iterations, "Iterations per tree", "ITERA").Min(1);
+//   }
+//
+// Where a value is given twice: command line, then --config, then environment, then default.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "common/error.h"
+
+namespace agentr {
+
+class OptionSet {
+ public:
+  // One declared option, for constraints: Add(…).Min(1), .OneOf({"a", "b"}).
+  class Declared {
+   public:
+    explicit Declared(CLI::Option* option) : option_(option) {}
+    Declared& Min(double least);
+    Declared& Range(double least, double most);
+    Declared& OneOf(const std::vector<std::string>& values);
+    Declared& Hidden();  // neither in --help nor in resolved.toml
+   private:
+    CLI::Option* option_;
+  };
+
+  // `description` is the first paragraph of --help, `examples` the last.
+  OptionSet(const std::string& program, const std::string& description,
+            const std::string& examples = "");
+
+  // Heading in --help for what is declared next.
+  void Group(const std::string& name) { group_ = name; }
+
+  // A flag with a value (repeatable where `value` is a vector). `env`: an environment variable.
+  template <typename T>
+  Declared Add(const std::string& flag, T& value, const std::string& help,
+               const std::string& env = "") {
+    return Finish(app_.add_option(flag, value, help)->capture_default_str(), env);
+  }
+
+  // A switch without a value.
+  Declared AddSwitch(const std::string& flag, bool& value, const std::string& help) {
+    return Finish(app_.add_flag(flag, value, help), "");
+  }
+
+  // A value without a flag: `tree_show FILE`.
+  template <typename T>
+  void AddPositional(const std::string& name, T& value, const std::string& help) {
+    app_.add_option(name, value, help)->required();
+  }
+
+  // Fills the structs. When the program has nothing more to do (--help, --version, a bad flag) the
+  // text has been printed and the exit code is returned.
+  std::optional<ExitCode> Parse(int argc, const char* const* argv);
+
+  // True if the option was given on the command line, in the config file or in the environment.
+  bool Given(const std::string& flag) const { return app_.count(flag) > 0; }
+
+  // Every option with its value, as a TOML file that --config reads back.
+  std::string ResolvedToml() const;
+
+ private:
+  Declared Finish(CLI::Option* option, const std::string& env);
+
+  CLI::App app_;
+  std::string group_ = "Options";
+};
+
+}  // namespace agentr

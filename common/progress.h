@@ -1,0 +1,61 @@
+// A progress line on stderr for a run over many tasks: done/total, rate, ETA, errors. It redraws in
+// place on a terminal, and otherwise prints a plain line now and then. Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace agentr {
+
+// A moment of a run, apart from its drawing so that the text can be tested.
+struct ProgressState {
+  int64_t total = 0;
+  int64_t done = 0;      // finished well
+  int64_t failed = 0;    // finished with an error
+  int64_t units = 0;     // smaller pieces of work, such as tree nodes
+  double elapsed_s = 0;
+};
+
+// "trees 12/200 6% | 3.1/s | 140 nodes/s | ETA 1:01 | 2 errors". ETA is "-" before the first result.
+std::string ProgressText(const std::string& label, const std::string& unit,
+                         const ProgressState& state);
+
+// "1:02:03", "4:05" (rounded up to whole seconds).
+std::string FormatDuration(double seconds);
+
+class Progress {
+ public:
+  // `label` and `unit` as in ProgressText. Nothing is drawn when `total` is 0.
+  Progress(std::string label, std::string unit, int64_t total);
+  ~Progress();  // draws the last state and ends the line
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void Done() { ++done_; }
+  void Failed() { ++failed_; }
+  void AddUnits(int64_t count) { units_ += count; }
+
+ private:
+  ProgressState Now() const;
+  void Draw(bool last);
+  void Loop();
+
+  const std::string label_;
+  const std::string unit_;
+  const int64_t total_;
+  const bool terminal_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::atomic<int64_t> done_ = 0, failed_ = 0, units_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stop_ = false;  // guarded by mutex_
+  std::thread drawer_;
+};
+
+}  // namespace agentr

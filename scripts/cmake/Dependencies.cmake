@@ -1,0 +1,28 @@
+# The packages that scripts/setup.sh installs. Each find_package also looks in CMAKE_PREFIX_PATH,
+# so that a folder made by `scripts/setup.sh --prefix DIR` serves as well as the system.
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(tl-expected REQUIRED)
+find_package(TBB REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(GTest REQUIRED)
+
+# cpp-httplib is packaged without a CMake config. The class layouts depend on the macros that the
+# library was built with, and those stand in its pkg-config file.
+find_path(AGENTR_HTTPLIB_INCLUDE httplib.h REQUIRED)
+find_library(AGENTR_HTTPLIB_LIBRARY cpp-httplib REQUIRED)
+cmake_path(GET AGENTR_HTTPLIB_LIBRARY PARENT_PATH _httplib_dir)
+file(STRINGS "${_httplib_dir}/pkgconfig/cpp-httplib.pc" _httplib_cflags REGEX "^Cflags:")
+string(REGEX MATCHALL "-D[A-Z_]+" _httplib_definitions "${_httplib_cflags}")
+add_library(agentr_httplib INTERFACE)
+target_compile_options(agentr_httplib INTERFACE ${_httplib_definitions})
+target_include_directories(agentr_httplib SYSTEM INTERFACE "${AGENTR_HTTPLIB_INCLUDE}")
+target_link_libraries(agentr_httplib INTERFACE "${AGENTR_HTTPLIB_LIBRARY}" OpenSSL::SSL
+                                               Threads::Threads)
+
+# LibTorch (only for lm and training): find_package(Torch) will stand here.

@@ -1,0 +1,49 @@
+# One helper per kind of target. All paths are relative to the calling folder.
+
+add_custom_target(programs COMMENT "Every program, without the tests")
+
+# agentr_library(NAME SOURCES … [DEPENDS …]): the library agentr_NAME of folder NAME.
+function(agentr_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(agentr_${name} STATIC ${ARG_SOURCES})
+  target_include_directories(agentr_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(agentr_${name} PUBLIC ${ARG_DEPENDS})
+endfunction()
+
+# agentr_program(NAME [DEPENDS …]): the program NAME from NAME_main.cc.
+function(agentr_program name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  add_executable(${name} ${name}_main.cc)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS})
+  add_dependencies(programs ${name})
+endfunction()
+
+# agentr_test(NAME SOURCES … [DEPENDS …] [LABELS …]): one GoogleTest binary, each test in ctest.
+function(agentr_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE AGENTR_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                             AGENTR_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS "${ARG_LABELS}")
+  set_property(GLOBAL APPEND PROPERTY AGENTR_TEST_SOURCES ${ARG_SOURCES})
+endfunction()
+
+# agentr_embed(TARGET SYMBOL FILE): the bytes of FILE as the string_view agentr::embedded::SYMBOL,
+function(agentr_embed target symbol file)
+  cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  file(READ "${file}" text HEX)
+  string(LENGTH "${text}" length)
+  math(EXPR length "${length} / 2")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," text "${text}")
+  file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cc" @ONLY CONTENT
+"#include <string_view>
+namespace agentr::embedded {
+static constexpr char kBytes[] = {@text@0};
+extern const std::string_view @symbol@;
+constinit const std::string_view @symbol@(kBytes, @length@);
+}  // namespace agentr::embedded
+")
+  target_sources(${target} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cc")
+endfunction()
