@@ -1,0 +1,334 @@
+#!/usr/bin/env bash
+# Installs the packages that the build needs; `scripts/setup.sh --help` says how.
+# Package names are those of Debian 12 and 13 and Ubuntu 24.04.
+# shellcheck disable=SC2016  # quoted formats and text for a file to be sourced later
+set -euo pipefail
+
+build=(g++ cmake pkg-config)
+faster=(ninja-build ccache mold) # left out where the distribution lacks them
+libraries=(libtbb-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
+  libcpp-httplib-dev libexpected-dev libssl-dev)
+tests=(libgtest-dev libgmock-dev)
+# A further group is one more array, named here; LibTorch (for lm and training only) will be one.
+required=("${build[@]}" "${libraries[@]}" "${tests[@]}")
+
+usage() {
+  cat <<'TEXT'
+Usage: scripts/setup.sh                               install with apt-get, as root or with sudo
+       scripts/setup.sh --prefix DIR                  no root: download and unpack into DIR
+       scripts/setup.sh --prefix DIR --debs FOLDER    the same from .deb files, without a network
+       scripts/setup.sh --download FOLDER             fill FOLDER with the .deb files for --debs
+
+Packages that are there already are left alone, so a second run does nothing.
+
+--prefix takes the compiler, cmake and ninja or make of the system, and unpacks its own only where
+they are absent. It ends by naming the line that makes the build use DIR; while that line is in
+force (it sets AGENTR_PREFIX), setup.sh without options means setup.sh --prefix DIR.
+
+--download is for clusters and machines that cannot reach a package registry: run it on a connected
+machine of the same release and architecture, then carry FOLDER over. ccache and mold, which only
+make a build faster, are not among the files.
+TEXT
+}
+
+say() { printf 'setup: %s\n' "$*"; }
+fail() {
+  printf 'setup: error: %s\n' "$*" >&2
+  exit 1
+}
+
+# --- with apt-get, into the system ---------------------------------------------------------------
+
+# missing_of PACKAGES…: those that are not installed, one in a line.
+missing_of() {
+  local there name
+  there=$'\n'$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null || true)$'\n'
+  for name in "$@"; do
+    [[ $there == *$'\n'"installed $name"$'\n'* ]] || printf '%s\n' "$name"
+  done
+}
+
+# Sets `as_root`, the words to put before a command that needs root.
+find_root() {
+  as_root=()
+  if ((EUID == 0)); then return; fi
+  if command -v sudo >/dev/null; then
+    if sudo -n true 2>/dev/null; then as_root=(sudo -n) && return; fi
+    if [[ -t 0 ]]; then as_root=(sudo) && return; fi
+  fi
+  fail "installing needs root: $*
+  Run scripts/setup.sh as root or with sudo, or install without root:
+    scripts/setup.sh --prefix .deps && . .deps/agentr-env.sh"
+}
+
+install_system() {
+  local missing extra name wanted=()
+  mapfile -t missing < <(missing_of "${required[@]}")
+  mapfile -t extra < <(missing_of "${faster[@]}")
+  if ((${#missing[@]} + ${#extra[@]} == 0)); then
+    say "nothing to install"
+    return
+  fi
+  local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
+  if ((${#missing[@]})); then
+    find_root "${missing[*]} ${extra[*]}"
+    say "reading the package lists"
+    "${as_root[@]}" "${apt[@]}" -qq update
+    wanted=("${missing[@]}")
+  fi
+  for name in "${extra[@]}"; do
+    if apt-cache show "$name" >/dev/null 2>&1; then
+      wanted+=("$name")
+    else
+      say "going on without $name, which the package lists do not have"
+      if [[ $name == ninja-build ]] && ! command -v make >/dev/null; then wanted+=(make); fi
+    fi
+  done
+  if ((${#wanted[@]} == 0)); then return; fi
+  if ((${#missing[@]} == 0)) && ((EUID != 0)) && ! sudo -n true 2>/dev/null; then
+    say "going on without ${wanted[*]}, which would make builds faster and need root to install"
+    return
+  fi
+  find_root "${wanted[*]}"
+  say "installing ${wanted[*]}"
+  "${as_root[@]}" "${apt[@]}" install --no-install-recommends "${wanted[@]}" ||
+    fail "apt-get could not install them; its messages stand above"
+  say "done"
+}
+
+# --- .deb files ----------------------------------------------------------------------------------
+
+# download FOLDER STATUS PACKAGES…: these and what they need beyond the dpkg status file STATUS.
+# All of apt's state is private to FOLDER, so that no root is needed and the lists are fresh.
+download() {
+  local folder=$1 status=$2 state=$1/.apt
+  shift 2
+  mkdir -p "$state/lists/partial" "$folder/partial"
+  local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o "Dir::State=$state"
+    -o "Dir::State::lists=$state/lists" -o "Dir::State::status=$status" -o "Dir::Cache=$state"
+    -o "Dir::Cache::archives=$folder" -o Debug::NoLocking=1 -o APT::Sandbox::User=root)
+  say "reading the package lists"
+  "${apt[@]}" update || fail "the package registry cannot be reached. Cure: on a connected machine
+  of the same release, scripts/setup.sh --download FOLDER; here, --prefix DIR --debs FOLDER"
+  say "downloading $* and what they depend on"
+  "${apt[@]}" install --download-only --no-install-recommends "$@" >/dev/null
+  rm -rf "$state" "$folder/partial" "$folder/lock"
+}
+
+download_folder() {
+  local folder
+  mkdir -p "$1" && folder=$(cd "$1" && pwd)
+  local empty=$folder/.status
+  : >"$empty"
+  download "$folder" "$empty" g++ cmake ninja-build "${libraries[@]}" "${tests[@]}"
+  rm -f "$empty"
+  say "$folder has $(find "$folder" -name '*.deb' | wc -l) files ($(du -sh "$folder" | cut -f 1))"
+  say "on the other machine: scripts/setup.sh --prefix DIR --debs FOLDER"
+}
+
+# --- into a folder, without root -----------------------------------------------------------------
+
+declare -A installed=() # package or virtual package of the system -> 1
+declare -A deb=() version=() needs=() provider=() # of the .deb files, by package
+own_compiler=0 own_tools=0
+roots=()
+
+# Whether the system, not the prefix, has a command.
+system_has() { (PATH=${PATH//"$prefix/usr/bin:"/} && command -v "$1" >/dev/null); }
+
+read_installed() {
+  local status name provides item
+  while IFS='|' read -r status name provides; do
+    [[ $status == installed ]] || continue
+    # A compiler of our own reads headers below the prefix only.
+    if ((own_compiler)) && [[ $name == *-dev ]]; then continue; fi
+    installed[$name]=1
+    for item in ${provides//,/ }; do
+      if [[ $item == [a-z0-9]* ]]; then installed[$item]=1; fi
+    done
+  done < <(dpkg-query -W -f '${db:Status-Status}|${Package}|${Provides}\n')
+}
+
+# Sets `roots`: what the prefix must have by name.
+choose_roots() {
+  system_has g++ || { roots+=(g++) && own_compiler=1 own_tools=1; }
+  system_has cmake || { roots+=(cmake) && own_tools=1; }
+  system_has ninja || system_has make || { roots+=(ninja-build) && own_tools=1; }
+  read_installed
+  local name
+  for name in "${libraries[@]}" "${tests[@]}"; do
+    [[ -v installed[$name] ]] || roots+=("$name")
+  done
+}
+
+read_debs() {
+  local file name ver depends pre provides item format='${Package}|${Version}|${Provides}\n'
+  for file in "$1"/*.deb; do
+    [[ -e $file ]] || fail "$1 has no .deb files"
+    IFS='|' read -r name ver provides < <(dpkg-deb -W --showformat "$format" "$file")
+    depends=$(dpkg-deb -f "$file" Depends) pre=$(dpkg-deb -f "$file" Pre-Depends)
+    if [[ -v deb[$name] ]] && dpkg --compare-versions "$ver" le "${version[$name]}"; then continue; fi
+    deb[$name]=$file version[$name]=$ver needs[$name]=$depends${pre:+, $pre}
+    for item in ${provides//,/ }; do
+      if [[ $item == [a-z0-9]* ]]; then provider[$item]=$name; fi
+    done
+  done
+}
+
+# pick 'a (>= 1) | b': sets `picked` to the first alternative that there is, or else to the first.
+pick() {
+  local alternatives name
+  IFS='|' read -ra alternatives <<<"$1"
+  for name in "${alternatives[@]}"; do
+    name=${name%%(*} name=${name//[[:space:]]/} name=${name%%:*}
+    if [[ -v installed[$name] || -v deb[$name] ]]; then picked=$name && return; fi
+    if [[ -v provider[$name] ]]; then picked=${provider[$name]} && return; fi
+  done
+  name=${alternatives[0]%%(*} name=${name//[[:space:]]/} picked=${name%%:*}
+}
+
+# Sets `chosen`, the packages to unpack, and `system`, the installed ones that they stand on.
+choose_packages() {
+  local queue=("${roots[@]}") name list group picked
+  local -A seen=()
+  while ((${#queue[@]})); do
+    name=${queue[0]} queue=("${queue[@]:1}")
+    if [[ -v seen[$name] ]]; then continue; fi
+    seen[$name]=1
+    if [[ -v installed[$name] ]]; then
+      system+=("$name")
+    elif [[ -v deb[$name] ]]; then
+      chosen+=("$name")
+      IFS=',' read -ra list <<<"${needs[$name]}"
+      for group in "${list[@]}"; do pick "$group" && queue+=("$picked"); done
+    elif [[ " ${roots[*]} " == *" $name "* ]]; then
+      fail "there is no .deb file of $name. Cure: fill the folder with scripts/setup.sh --download"
+    else
+      say "going on without $name, which is neither installed nor among the .deb files"
+    fi
+  done
+}
+
+unpack() {
+  local name
+  mkdir -p "$prefix/usr"
+  for name in bin sbin lib lib64; do # one tree, as in the system
+    mkdir -p "$prefix/usr/$name" && ln -sfn "usr/$name" "$prefix/$name"
+  done
+  for name in "${chosen[@]}"; do
+    dpkg-deb --fsys-tarfile "${deb[$name]}" |
+      tar -x -C "$prefix" --keep-directory-symlink --no-same-owner \
+        --exclude './usr/share/doc/*' --exclude './usr/share/man/*' --exclude './usr/share/locale/*'
+  done
+}
+
+# Makes the unpacked tree whole: no link leads nowhere, and <prefix>/usr/include is enough.
+repair_links() {
+  local name file link target
+  for name in "${system[@]}"; do # the libraries that stand in the system, beside their headers
+    while IFS= read -r file; do
+      if [[ -e $file && ! -e $prefix$file ]]; then
+        mkdir -p "${prefix}${file%/*}" && ln -sfn "$file" "$prefix$file"
+      fi
+    done < <(dpkg-query -L "$name" 2>/dev/null | grep -E '/(lib|ld-)[^/]*\.so[^/]*$')
+  done
+  while IFS= read -r link; do
+    target=$(readlink "$link")
+    if [[ $target == /* && -e $prefix$target ]]; then
+      ln -sfnr "$prefix$target" "$link"
+    elif [[ $target != /* && -e ${link#"$prefix"} ]]; then
+      ln -sfn "${link#"$prefix"}" "$link"
+    elif [[ $link == */lib/*.so ]]; then
+      say "warning: $link leads nowhere; the package of $target is absent"
+    fi
+  done < <(find "$prefix/usr/lib" "$prefix/usr/bin" -xtype l)
+  if [[ -d $prefix/usr/include/$triplet ]]; then
+    (cd "$prefix/usr/include" && cp -rlf "$triplet/." .)
+  fi
+}
+
+write_environment() {
+  local lib=$prefix/usr/lib/$triplet
+  {
+    printf '# Made by scripts/setup.sh. Before cmake:  . %q\n' "$prefix/agentr-env.sh"
+    printf 'export AGENTR_PREFIX=%q\n' "$prefix"
+    printf 'export CMAKE_PREFIX_PATH=%q${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}\n' "$prefix/usr"
+    echo '# An old-style RPATH also serves the libraries that libraries need, at link and at run time.'
+    printf 'export LDFLAGS="-Wl,--disable-new-dtags,-rpath,"%q"%s ${LDFLAGS:-}"\n' "$lib" \
+      "$( ((own_compiler)) && printf ' --sysroot="%q"' "$prefix")"
+    if ((own_tools)); then
+      printf 'export PATH=%q:$PATH\n' "$prefix/usr/bin"
+      printf 'export LD_LIBRARY_PATH=%q${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\n' "$lib"
+    fi
+    if ((own_compiler)); then
+      printf 'export CXX=%q\n' "$prefix/usr/bin/g++"
+      printf 'export CXXFLAGS="--sysroot="%q" ${CXXFLAGS:-}"\n' "$prefix"
+    fi
+  } >"$prefix/agentr-env.sh"
+}
+
+install_prefix() {
+  local folder=$debs chosen=() system=() name triplet status=/var/lib/dpkg/status
+  mkdir -p "$prefix" && prefix=$(cd "$prefix" && pwd) triplet=$(uname -m)-linux-gnu
+  local stamp=$prefix/agentr-packages
+  choose_roots
+  if [[ -e $stamp && -z $(printf '%s\n' "${roots[@]}" | sort | comm -23 - "$stamp") ]]; then
+    say "nothing to unpack into $prefix"
+    tell_next
+    return
+  fi
+  if [[ -z $folder ]] && ((${#roots[@]})); then
+    folder=$prefix/.debs
+    mkdir -p "$folder"
+    if ((own_compiler)); then status=$folder/.status && : >"$status"; fi
+    download "$folder" "$status" "${roots[@]}"
+  fi
+  if ((${#roots[@]})); then read_debs "$folder"; fi
+  choose_packages
+  say "unpacking ${#chosen[@]} packages into $prefix: ${chosen[*]}"
+  unpack
+  repair_links
+  write_environment
+  printf '%s\n' "${roots[@]}" | sort >"$stamp"
+  rm -rf "$prefix/.debs"
+  tell_next
+}
+
+tell_next() {
+  say "now, in each shell that configures or builds:"
+  printf '  . %q && cmake --preset release && cmake --build --preset release\n' "$prefix/agentr-env.sh"
+}
+
+# -------------------------------------------------------------------------------------------------
+
+prefix='' debs='' fill=''
+while (($#)); do
+  case $1 in
+    -h | --help) usage && exit 0 ;;
+    --prefix | --debs | --download)
+      [[ -n ${2:-} ]] || fail "$1 needs a folder"
+      case $1 in
+        --prefix) prefix=$2 ;;
+        --debs) debs=$2 ;;
+        --download) fill=$2 ;;
+      esac
+      shift 2
+      ;;
+    *) fail "unknown option $1; see scripts/setup.sh --help" ;;
+  esac
+done
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  fail "this needs Debian 12 or later or Ubuntu 24.04. Elsewhere install what these stand for:
+  ${required[*]}"
+fi
+[[ -z $debs || -n $prefix ]] || fail "--debs goes with --prefix DIR"
+[[ $prefix != *[[:space:]]* ]] || fail "--prefix: compiler flags cannot hold a path with spaces"
+[[ -z $debs || -d $debs ]] || fail "there is no folder $debs"
+if [[ -n $fill ]]; then
+  [[ -z $prefix ]] || fail "--download goes without --prefix"
+  download_folder "$fill"
+elif [[ -n ${prefix:=${AGENTR_PREFIX:-}} ]]; then
+  install_prefix
+else
+  install_system
+fi
