@@ -9,12 +9,12 @@ set_up() {
   if [[ ${AGENTR_SKIP_SETUP:-0} != 1 ]]; then scripts/setup.sh; fi
 }
 
-# build [TARGET…]: configures and builds the preset, with ninja where it is present.
+# build TARGET…: configures and builds the preset, with ninja where it is present.
 build() {
   if [[ ! -e build/$preset/CMakeCache.txt ]] && command -v ninja >/dev/null; then
     export CMAKE_GENERATOR=Ninja
   fi
   export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
   cmake --preset "$preset"
-  cmake --build --preset "$preset" ${1:+--target "$@"}
+  cmake --build --preset "$preset" --target "$@"
 }

@@ -295,6 +295,7 @@ install_prefix() {
 }
 
 tell_next() {
+  if [[ ${AGENTR_PREFIX:-} == "$prefix" ]]; then return; fi
   say "now, in each shell that configures or builds:"
   printf '  . %q && cmake --preset release && cmake --build --preset release\n' "$prefix/agentr-env.sh"
 }

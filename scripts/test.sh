@@ -4,5 +4,5 @@
 # AGENTR_PRESET=dev|asan|tsan takes another preset than release; AGENTR_SKIP_SETUP=1 installs nothing.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 set_up
-build
+build all
 exec ctest --preset "$preset" "$@"
