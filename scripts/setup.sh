@@ -226,6 +226,7 @@ unpack() {
 repair_links() {
   local name file link target
   for name in "${system[@]}"; do # the libraries that stand in the system, beside their headers
+    if [[ $name == libc6 ]] && ! ((own_compiler)); then continue; fi
     while IFS= read -r file; do
       if [[ -e $file && ! -e $prefix$file ]]; then
         mkdir -p "${prefix}${file%/*}" && ln -sfn "$file" "$prefix$file"
