@@ -106,12 +106,14 @@ download() {
   mkdir -p "$state/lists/partial" "$folder/partial"
   local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o "Dir::State=$state"
     -o "Dir::State::lists=$state/lists" -o "Dir::State::status=$status" -o "Dir::Cache=$state"
-    -o "Dir::Cache::archives=$folder" -o Debug::NoLocking=1 -o APT::Sandbox::User=root)
+    -o "Dir::Cache::archives=$folder" -o Debug::NoLocking=1 -o APT::Sandbox::User=root
+    -o APT::Update::Error-Mode=any)
   say "reading the package lists"
   "${apt[@]}" update || fail "the package registry cannot be reached. Cure: on a connected machine
   of the same release, scripts/setup.sh --download FOLDER; here, --prefix DIR --debs FOLDER"
   say "downloading $* and what they depend on"
-  "${apt[@]}" install --download-only --no-install-recommends "$@" >/dev/null
+  "${apt[@]}" install --download-only --no-install-recommends "$@" >/dev/null ||
+    fail "apt-get could not download them; its messages stand above"
   rm -rf "$state" "$folder/partial" "$folder/lock"
 }
 
@@ -168,7 +170,7 @@ read_debs() {
     IFS='|' read -r name ver provides < <(dpkg-deb -W --showformat "$format" "$file")
     depends=$(dpkg-deb -f "$file" Depends) pre=$(dpkg-deb -f "$file" Pre-Depends)
     if [[ -v deb[$name] ]] && dpkg --compare-versions "$ver" le "${version[$name]}"; then continue; fi
-    deb[$name]=$file version[$name]=$ver needs[$name]=$depends${pre:+, $pre}
+    deb[$name]=$file version[$name]=$ver needs[$name]=$depends${depends:+${pre:+,}}$pre
     for item in ${provides//,/ }; do
       if [[ $item == [a-z0-9]* ]]; then provider[$item]=$name; fi
     done
