@@ -130,7 +130,7 @@ download_folder() {
 
 # --- into a folder, without root -----------------------------------------------------------------
 
-declare -A installed=() # package or virtual package of the system -> 1
+declare -A installed=() # package or virtual package of the system -> what it depends on
 declare -A deb=() version=() needs=() provider=() # of the .deb files, by package
 own_compiler=0 own_tools=0
 roots=()
@@ -139,16 +139,16 @@ roots=()
 system_has() { (PATH=${PATH//"$prefix/usr/bin:"/} && command -v "$1" >/dev/null); }
 
 read_installed() {
-  local status name provides item
-  while IFS='|' read -r status name provides; do
+  local status name provides depends item
+  while IFS='|' read -r status name provides depends; do
     [[ $status == installed ]] || continue
     # A compiler of our own reads headers below the prefix only.
     if ((own_compiler)) && [[ $name == *-dev ]]; then continue; fi
-    installed[$name]=1
+    installed[$name]=$depends
     for item in ${provides//,/ }; do
-      if [[ $item == [a-z0-9]* ]]; then installed[$item]=1; fi
+      if [[ $item == [a-z0-9]* ]]; then installed[$item]=; fi
     done
-  done < <(dpkg-query -W -f '${db:Status-Status}|${Package}|${Provides}\n')
+  done < <(dpkg-query -W -f '${db:Status-Status}|${Package}|${Provides}|${Depends}\n')
 }
 
 # Sets `roots`: what the prefix must have by name.
@@ -189,7 +189,7 @@ pick() {
   name=${alternatives[0]%%(*} name=${name//[[:space:]]/} picked=${name%%:*}
 }
 
-# Sets `chosen`, the packages to unpack, and `system`, the installed ones that they stand on.
+# Sets `chosen`, the packages to unpack, and `system`, the installed libraries that they stand on.
 choose_packages() {
   local queue=("${roots[@]}") name list group picked
   local -A seen=()
@@ -198,16 +198,19 @@ choose_packages() {
     if [[ -v seen[$name] ]]; then continue; fi
     seen[$name]=1
     if [[ -v installed[$name] ]]; then
+      if [[ $name != @(|z)lib* || $name == *-dev ]]; then continue; fi
       system+=("$name")
+      IFS=',' read -ra list <<<"${installed[$name]}"
     elif [[ -v deb[$name] ]]; then
       chosen+=("$name")
       IFS=',' read -ra list <<<"${needs[$name]}"
-      for group in "${list[@]}"; do pick "$group" && queue+=("$picked"); done
     elif [[ " ${roots[*]} " == *" $name "* ]]; then
       fail "there is no .deb file of $name. Cure: fill the folder with scripts/setup.sh --download"
     else
       say "going on without $name, which is neither installed nor among the .deb files"
+      continue
     fi
+    for group in "${list[@]}"; do pick "$group" && queue+=("$picked"); done
   done
 }
 
@@ -233,7 +236,7 @@ repair_links() {
       if [[ -e $file && ! -e $prefix$file ]]; then
         mkdir -p "${prefix}${file%/*}" && ln -sfn "$file" "$prefix$file"
       fi
-    done < <(dpkg-query -L "$name" 2>/dev/null | grep -E '/(lib|ld-)[^/]*\.so[^/]*$')
+    done < <(dpkg-query -L "$name" 2>/dev/null | grep -E '/(lib|ld-)[^/]*\.so[.0-9]*$')
   done
   while IFS= read -r link; do
     target=$(readlink "$link")
