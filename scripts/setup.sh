@@ -69,11 +69,15 @@ install_system() {
     say "nothing to install"
     return
   fi
+  if ((${#missing[@]} == 0 && EUID != 0)); then
+    say "nothing to install but ${extra[*]}, which would make builds faster and need root"
+    return
+  fi
+  find_root "${missing[*]} ${extra[*]}"
   local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
   if ((${#missing[@]})); then
-    find_root "${missing[*]} ${extra[*]}"
     say "reading the package lists"
-    "${as_root[@]}" "${apt[@]}" -qq update
+    "${as_root[@]}" "${apt[@]}" -qq update || say "going on with the old lists"
     wanted=("${missing[@]}")
   fi
   for name in "${extra[@]}"; do
@@ -85,14 +89,10 @@ install_system() {
     fi
   done
   if ((${#wanted[@]} == 0)); then return; fi
-  if ((${#missing[@]} == 0)) && ((EUID != 0)) && ! sudo -n true 2>/dev/null; then
-    say "going on without ${wanted[*]}, which would make builds faster and need root to install"
-    return
-  fi
-  find_root "${wanted[*]}"
   say "installing ${wanted[*]}"
   "${as_root[@]}" "${apt[@]}" install --no-install-recommends "${wanted[@]}" ||
-    fail "apt-get could not install them; its messages stand above"
+    fail "apt-get could not install them; its messages stand above. Where no package registry can be
+  reached: scripts/setup.sh --help, at --download"
   say "done"
 }
 
