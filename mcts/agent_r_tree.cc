@@ -1,0 +1,122 @@
+#include "mcts/agent_r_tree.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "mcts/selection.h"
+
+namespace agentr {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kRootText = "ROOT";
+
+double ExplorationOf(const Tree& tree) {
+  const Json search = Json::parse(tree.origin().search, nullptr, /*allow_exceptions=*/false);
+  return search.is_object() ? search.value("c", 0.25) : 0.25;
+}
+
+Json RecentActions(const Tree& tree, int index) {
+  Json recent = Json::array();
+  for (const int step : tree.Path(index)) {
+    if (step == 0) continue;
+    const Node& node = tree.node(step);
+    // SciWorld's files hold one string per turn, as Agent-R prints it.
+    if (tree.origin().family == "sciworld") {
+      recent.push_back(fmt::format("('{}', '{}')", node.action, node.observation));
+    } else {
+      recent.push_back(Json::array({node.action, node.observation}));
+    }
+  }
+  return recent;
+}
+
+Json State(const Tree& tree, int index) {
+  Json state = Json::array();
+  for (const Message& message : tree.SeenConversation(index)) {
+    state.push_back({{"role", message.role}, {"content", message.content}});
+  }
+  return state;
+}
+
+Json NodeToJson(const Tree& tree, int index, double c) {
+  const Node& node = tree.node(index);
+  const bool root = index == 0;
+  const double score = root || node.visits == 0
+                           ? 0
+                           : SelectionScore(node.value, node.visits,
+                                            tree.node(node.parent).visits, c);
+  Json children = Json::array();
+  for (const int child : node.children) children.push_back(NodeToJson(tree, child, c));
+  return {{"visits", node.visits},
+          {"value", node.value},
+          {"prior", 1},
+          {"puct_value", score},
+          {"obs", node.observation},
+          {"llm_response", root ? kRootText : node.response},
+          {"depth", node.depth},
+          {"is_terminal", node.terminal},
+          {"recent_actions", RecentActions(tree, index)},
+          {"action", root ? kRootText : node.action},
+          {"env_score", node.reward},
+          {"disaster", node.end == End::kDisaster},
+          {"state", State(tree, index)},
+          {"children", std::move(children)}};
+}
+
+std::vector<Message> Messages(const nlohmann::json& state) {
+  std::vector<Message> messages;
+  for (const auto& message : state) messages.push_back({message.at("role"), message.at("content")});
+  return messages;
+}
+
+// How many turns are missing in the state of a node at this depth.
+int DroppedTurns(const nlohmann::json& node, size_t instruction_size, int depth) {
+  const size_t messages = node.at("state").size();
+  const size_t turns = messages > instruction_size + 1 ? (messages - instruction_size - 1) / 2 : 0;
+  return std::clamp(depth - static_cast<int>(turns), 0, depth - 1);
+}
+
+void AddChildren(const nlohmann::json& parent, int parent_index, Tree& tree) {
+  for (const auto& json : parent.at("children")) {
+    Node node;
+    node.response = json.at("llm_response").get<std::string>();
+    node.action = json.at("action").get<std::string>();
+    node.observation = json.at("obs").get<std::string>();
+    node.reward = json.at("env_score").get<double>();
+    const int depth = tree.node(parent_index).depth + 1;
+    node.dropped_turns = DroppedTurns(json, tree.instruction().size(), depth);
+    const bool ended = json.at("is_terminal").get<bool>() && json.at("children").empty();
+    if (ended) node.end = json.at("disaster").get<bool>() ? End::kDisaster : End::kDone;
+    const int index = tree.Add(parent_index, std::move(node));
+    tree.Restore(index, json.at("visits").get<int>(), json.at("value").get<double>());
+    AddChildren(json, index, tree);
+  }
+  tree.RefreshTerminal(parent_index);
+}
+
+}  // namespace
+
+std::string WriteAgentRTree(const Tree& tree) {
+  return NodeToJson(tree, 0, ExplorationOf(tree))
+             .dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) +
+         "\n";
+}
+
+Tree ReadAgentRTree(const nlohmann::json& document) {
+  std::vector<Message> instruction = Messages(document.at("state"));
+  if (instruction.empty()) throw std::invalid_argument("the root's \"state\" is empty");
+  std::string first_observation = std::move(instruction.back().content);
+  instruction.pop_back();
+  Tree tree(TreeOrigin{}, std::move(instruction), std::move(first_observation));
+  tree.Restore(0, document.at("visits").get<int>(), document.at("value").get<double>());
+  AddChildren(document, 0, tree);
+  return tree;
+}
+
+}  // namespace agentr

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "mcts/tree.h"
+
+namespace agentr {
+
+// The agent-r format of mcts/tree_file.h. The score is that of the end of the search, with the c of
+// the tree's options; 0 at the root and at unvisited nodes.
+std::string WriteAgentRTree(const Tree& tree);
+
+// Throws nlohmann::json::exception or std::invalid_argument, which name the field.
+Tree ReadAgentRTree(const nlohmann::json& document);
+
+}  // namespace agentr

@@ -1,0 +1,130 @@
+#include "mcts/compact_tree.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+namespace agentr {
+namespace {
+
+constexpr std::string_view kFormat = "agentr-tree";
+constexpr int kVersion1 = 1;
+constexpr std::array<std::pair<End, const char*>, 3> kEnds = {
+    {{End::kDone, "done"}, {End::kDisaster, "disaster"}, {End::kDepth, "depth"}}};
+
+std::string Dump(const nlohmann::ordered_json& value) {
+  return value.dump(-1, ' ', /*ensure_ascii=*/false,
+                    nlohmann::ordered_json::error_handler_t::replace);
+}
+
+nlohmann::ordered_json NodeToJson(const Node& node) {
+  nlohmann::ordered_json json;
+  if (node.parent >= 0) {
+    json["parent"] = node.parent;
+    json["response"] = node.response;
+    json["action"] = node.action;
+  }
+  json["observation"] = node.observation;
+  if (node.reward != 0) json["reward"] = node.reward;
+  if (node.visits != 0) json["visits"] = node.visits;
+  if (node.value != 0) json["value"] = node.value;
+  for (const auto& [end, name] : kEnds) {
+    if (node.end == end) json["end"] = name;
+  }
+  if (node.dropped_turns != 0) json["dropped_turns"] = node.dropped_turns;
+  if (!node.token_ids.empty()) json["token_ids"] = node.token_ids;
+  if (!node.logprobs.empty()) json["logprobs"] = node.logprobs;
+  return json;
+}
+
+End ParseEnd(const std::string& text) {
+  if (text.empty()) return End::kNone;
+  for (const auto& [end, name] : kEnds) {
+    if (text == name) return end;
+  }
+  throw std::invalid_argument(fmt::format("unknown \"end\" of a node: {}", text));
+}
+
+Node NodeFromJson(const nlohmann::json& json) {
+  Node node;
+  node.response = json.at("response").get<std::string>();
+  node.action = json.at("action").get<std::string>();
+  node.observation = json.at("observation").get<std::string>();
+  node.reward = json.value("reward", 0.0);
+  node.end = ParseEnd(json.value("end", std::string()));
+  node.dropped_turns = json.value("dropped_turns", 0);
+  node.token_ids = json.value("token_ids", std::vector<int32_t>());
+  node.logprobs = json.value("logprobs", std::vector<float>());
+  return node;
+}
+
+void CheckHeader(const nlohmann::json& document) {
+  const std::string format = document.at("format").get<std::string>();
+  const int version = document.at("version").get<int>();
+  if (format != kFormat) {
+    throw std::invalid_argument(fmt::format("\"format\" is {}, not {}", format, kFormat));
+  }
+  if (version != kVersion1) {
+    throw std::invalid_argument(
+        fmt::format("tree format version {} is not known here; use a newer agentr", version));
+  }
+}
+
+}  // namespace
+
+std::string WriteCompactTree(const Tree& tree) {
+  const TreeOrigin& origin = tree.origin();
+  auto instruction = nlohmann::ordered_json::array();
+  for (const Message& message : tree.instruction()) {
+    instruction.push_back({{"role", message.role}, {"content", message.content}});
+  }
+  std::string text = fmt::format("{{\"format\":\"{}\",\"version\":{},\n", kFormat, kVersion1);
+  text += fmt::format("\"family\":{},\"task\":{},\"model\":{},\"data_hash\":{},\n",
+                      Dump(origin.family), origin.task, Dump(origin.model),
+                      Dump(origin.data_hash));
+  text += fmt::format("\"search\":{},\n", origin.search.empty() ? "{}" : origin.search);
+  text += fmt::format("\"instruction\":{},\n\"nodes\":[", Dump(instruction));
+  for (const Node& node : tree.nodes()) {
+    text += &node == &tree.root() ? "\n" : ",\n";
+    text += Dump(NodeToJson(node));
+  }
+  text += "\n]}\n";
+  return text;
+}
+
+Tree ReadCompactTree(const nlohmann::json& document) {
+  CheckHeader(document);
+  std::vector<Message> instruction;
+  for (const auto& message : document.at("instruction")) {
+    instruction.push_back({message.at("role"), message.at("content")});
+  }
+  const nlohmann::json& nodes = document.at("nodes");
+  if (!nodes.is_array() || nodes.empty()) throw std::invalid_argument("\"nodes\" is empty");
+  Tree tree({document.at("family"), document.at("task"), document.at("model"),
+             document.at("data_hash"), nlohmann::ordered_json(document.at("search")).dump()},
+            std::move(instruction), nodes[0].at("observation"));
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (i > 0) {
+      const int parent = nodes[i].at("parent").get<int>();
+      if (parent < 0 || parent >= tree.size()) {
+        throw std::invalid_argument(fmt::format("node {} has \"parent\" {}", i, parent));
+      }
+      Node node = NodeFromJson(nodes[i]);
+      if (node.dropped_turns < 0 || node.dropped_turns > tree.node(parent).depth) {
+        throw std::invalid_argument(
+            fmt::format("node {} has \"dropped_turns\" {}", i, node.dropped_turns));
+      }
+      tree.Add(parent, std::move(node));
+    }
+    tree.Restore(static_cast<int>(i), nodes[i].value("visits", 0), nodes[i].value("value", 0.0));
+  }
+  for (const Node& node : tree.nodes()) {
+    if (node.end != End::kNone) tree.RefreshTerminal(node.parent);
+  }
+  return tree;
+}
+
+}  // namespace agentr

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "mcts/tree.h"
+
+namespace agentr {
+
+// The compact format of mcts/tree_file.h.
+std::string WriteCompactTree(const Tree& tree);
+
+// Throws nlohmann::json::exception or std::invalid_argument, which name the field.
+Tree ReadCompactTree(const nlohmann::json& document);
+
+}  // namespace agentr

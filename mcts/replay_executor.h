@@ -1,0 +1,36 @@
+#pragma once
+
+#include "mcts/executor.h"
+
+namespace agentr {
+
+// For servers without forks: sessions of a SessionPool go forward, or are reset and replay.
+class ReplayExecutor : public Executor {
+ public:
+  ReplayExecutor(int task, SessionPool& pool, const TaskFamily& family,
+                 const std::atomic<bool>& stop);
+  ~ReplayExecutor() override;
+
+  Result<std::string> Start() override;
+  Result<void> Execute(int state, const std::vector<std::string>& actions,
+                       bool last_turn) override;
+
+ private:
+  // One session's worth of work: goes to `state` and takes `actions` from the front for as long as
+  // they leave it there, removing those whose outcome is recorded.
+  Result<void> Walk(int state, std::vector<std::string>& actions);
+
+  // Brings the session of the lease to the end of `path`.
+  Result<void> Bring(SessionPool::Lease& lease, const std::vector<int>& path);
+  Result<StepResult> Step(SessionPool::Lease& lease, const std::string& action);
+  Result<void> Reset(SessionPool::Lease& lease);
+
+  const int task_;
+  SessionPool& pool_;
+  const std::atomic<bool>& stop_;
+  const int64_t tree_;
+  bool last_turn_ = false;    // of the Execute under way
+  bool step_failed_ = false;  // the last Walk ended in a step without a reply
+};
+
+}  // namespace agentr

@@ -1,0 +1,159 @@
+#include "mcts/search.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "mcts/selection.h"
+
+namespace agentr {
+
+void Declare(OptionSet& set, SearchOptions& o) {
+  set.Group("Search");
+  set.Add("--iterations", o.iterations, "Iterations per tree", "ITERA").Min(1);
+  set.Add("--max_depth", o.max_depth, "Turns until a path is ended", "MAX_DEPTH").Min(1);
+  set.Add("--n_gen", o.n_gen, "Responses sampled per expansion", "N_GEN").Min(1);
+  set.Add("--c", o.c, "Weight of exploration in the selection score").Min(0);
+  set.Add("--temperature", o.temperature, "Sampling temperature", "TEMP").Min(0);
+  set.Add("--top_p", o.top_p, "Nucleus sampling").Range(0, 1);
+  set.Add("--max_new_tokens", o.max_new_tokens, "Tokens per response").Min(1);
+  set.Add("--max_context", o.max_context, "Tokens of prompt and response together",
+          "MAX_TOKEN_LENGTH")
+      .Min(1);
+  set.Add("--seed", o.seed, "Seed of every random choice of the run");
+}
+
+std::string ToJson(const SearchOptions& o) {
+  return nlohmann::ordered_json{{"iterations", o.iterations},
+                                {"max_depth", o.max_depth},
+                                {"n_gen", o.n_gen},
+                                {"c", o.c},
+                                {"temperature", o.temperature},
+                                {"top_p", o.top_p},
+                                {"max_new_tokens", o.max_new_tokens},
+                                {"max_context", o.max_context},
+                                {"seed", o.seed}}
+      .dump();
+}
+
+std::string OneLine(std::string text) {
+  std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
+  return text;
+}
+
+Search::Search(const SearchOptions& options, TreeOrigin origin, Context context)
+    : options_(options), origin_(std::move(origin)), context_(std::move(context)),
+      random_(RandomStream(options.seed).Split(static_cast<uint64_t>(origin_.task))),
+      selection_(random_.Split("selection")) {}
+
+Result<Tree> Search::Run() {
+  Result<std::string> first = context_.executor.Start();
+  if (!first) return tl::make_unexpected(first.error());
+  tree_ = Tree(origin_, context_.family.Instruction(), std::move(*first));
+  state_of_ = {StateTree::kRoot};
+  for (int i = 0; i < options_.iterations && !tree_.root().terminal; ++i) {
+    if (const Result<void> done = Iterate(); !done) return tl::make_unexpected(done.error());
+  }
+  return std::move(tree_);
+}
+
+Result<void> Search::Iterate() {
+  int node = 0;
+  while (!tree_.node(node).terminal) {
+    if (tree_.node(node).children.empty()) {
+      if (const Result<void> expanded = Expand(node); !expanded) return expanded;
+    }
+    node = Descend(node);
+  }
+  return {};
+}
+
+int Search::Descend(int node) {
+  while (!tree_.node(node).terminal && !tree_.node(node).children.empty()) {
+    node = SelectChild(tree_, node, options_.c, selection_);
+  }
+  return node;
+}
+
+Result<void> Search::Expand(int node) {
+  Result<std::vector<Node>> children = Sample(node);
+  if (!children) return tl::make_unexpected(children.error());
+  if (const Result<void> executed = Execute(node, *children); !executed) return executed;
+  Record(node, std::move(*children));
+  return {};
+}
+
+Result<std::vector<Node>> Search::Sample(int node) {
+  if (context_.stop) return Fail(ErrorKind::kCancelled, "stopped");
+  int dropped_turns = 0;
+  Result<CompletionBatch> batch = CompleteWithinContext(node, dropped_turns);
+  if (!batch) return tl::make_unexpected(batch.error());
+  usage_ += batch->usage;
+  std::vector<Node> children;
+  for (Completion& completion : batch->completions) {
+    if (std::ranges::find(children, completion.text, &Node::response) != children.end()) continue;
+    Node& child = children.emplace_back();
+    child.action = context_.family.ParseAction(completion.text);
+    child.response = std::move(completion.text);
+    child.token_ids = std::move(completion.token_ids);
+    child.logprobs = std::move(completion.logprobs);
+    child.dropped_turns = dropped_turns;
+  }
+  if (children.empty()) return Fail(ErrorKind::kProtocol, "the model returned no completion");
+  return children;
+}
+
+Result<CompletionBatch> Search::CompleteWithinContext(int node, int& dropped_turns) {
+  Sampling sampling;
+  sampling.temperature = options_.temperature;
+  sampling.top_p = options_.top_p;
+  sampling.max_tokens = options_.max_new_tokens;
+  sampling.seed = random_.Split("sample").Split(static_cast<uint64_t>(node)).Next();
+  const int64_t room = options_.max_context - options_.max_new_tokens;
+  const int turns = tree_.node(node).depth;
+  for (dropped_turns = 0; dropped_turns <= turns; ++dropped_turns) {
+    const std::vector<Message> prompt = tree_.Conversation(node, dropped_turns);
+    if (context_.model.CountTokens(prompt) > room) continue;
+    Result<CompletionBatch> batch = context_.model.Complete(prompt, options_.n_gen, sampling);
+    if (batch || batch.error().kind != ErrorKind::kContextLength) return batch;
+  }
+  return Fail(ErrorKind::kContextLength,
+              fmt::format("instruction and first observation leave no room for {} new tokens in a "
+                          "context of {}; raise --max_context or lower --max_new_tokens",
+                          options_.max_new_tokens, options_.max_context));
+}
+
+Result<void> Search::Execute(int node, std::vector<Node>& children) {
+  const int state = state_of_[static_cast<size_t>(node)];
+  std::vector<std::string> actions;
+  for (const Node& child : children) {
+    if (std::ranges::find(actions, child.action) == actions.end()) actions.push_back(child.action);
+  }
+  const bool last_turn = tree_.node(node).depth >= options_.max_depth;
+  return context_.executor.Execute(state, actions, last_turn);
+}
+
+void Search::Record(int node, std::vector<Node> children) {
+  const int state = state_of_[static_cast<size_t>(node)];
+  const bool last_turn = tree_.node(node).depth >= options_.max_depth;
+  std::vector<int> ended;
+  for (Node& child : children) {
+    const StateTree::Transition& outcome =
+        *context_.executor.states().Find(state, child.action);
+    child.observation = OneLine(outcome.result.observation);
+    child.reward = std::max(outcome.result.reward, 0.0);
+    if (last_turn) child.end = End::kDepth;
+    if (outcome.result.done) child.end = End::kDone;
+    if (outcome.result.reward < 0) child.end = End::kDisaster;
+    const int index = tree_.Add(node, std::move(child));
+    state_of_.push_back(outcome.state);
+    if (tree_.node(index).terminal) ended.push_back(index);
+  }
+  // Only now are all siblings there, so that a closed node is closed for good.
+  for (const int leaf : ended) tree_.BackUp(leaf);
+  if (context_.on_nodes) context_.on_nodes(static_cast<int>(children.size()));
+}
+
+}  // namespace agentr

@@ -1,0 +1,85 @@
+// Monte Carlo tree search of one task (Agent-R, arXiv 2501.11425, section 3; method.md section 2).
+//
+// One iteration starts at the root and, until it stands on a terminal node, expands the node if it
+// has no children and descends by the selection score to a node without children. There is no
+// rollout policy: the descent itself goes on to the end of an episode, and what it meets on the way
+// stays in the tree.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "clients/environment.h"
+#include "clients/language_model.h"
+#include "clients/task_family.h"
+#include "common/options.h"
+#include "common/random.h"
+#include "mcts/executor.h"
+#include "mcts/tree.h"
+
+namespace agentr {
+
+struct SearchOptions {
+  int iterations = 8;
+  int max_depth = 20;        // turns; deeper nodes end with the reward they have
+  int n_gen = 4;             // responses sampled per expansion
+  double c = 0.25;           // weight of exploration in the selection score
+  double temperature = 1.0;
+  double top_p = 1.0;
+  int max_new_tokens = 500;  // per response
+  int max_context = 8192;    // tokens of prompt and response together
+  uint64_t seed = 0;
+};
+
+void Declare(OptionSet& set, SearchOptions& options);
+
+// The options as a JSON object, for tree files.
+std::string ToJson(const SearchOptions& options);
+
+// Runs once, on one thread at a time.
+class Search {
+ public:
+  // What the search needs from outside; all of it outlives the search.
+  struct Context {
+    const TaskFamily& family;
+    LanguageModel& model;
+    Executor& executor;
+    const std::atomic<bool>& stop;                       // set: end with kCancelled
+    std::function<void(int nodes)> on_nodes = nullptr;  // called after each expansion
+  };
+
+  Search(const SearchOptions& options, TreeOrigin origin, Context context);
+
+  // The finished tree, or the first error that could not be made up for.
+  Result<Tree> Run();
+
+  const Usage& usage() const { return usage_; }
+
+ private:
+  Result<void> Iterate();
+  Result<void> Expand(int node);
+  // n_gen responses to the conversation that ends in `node`, without duplicates.
+  Result<std::vector<Node>> Sample(int node);
+  // Cuts the oldest turns until prompt and response fit into the context.
+  Result<CompletionBatch> CompleteWithinContext(int node, int& dropped_turns);
+  Result<void> Execute(int node, std::vector<Node>& children);
+  void Record(int node, std::vector<Node> children);
+  int Descend(int node);
+
+  const SearchOptions options_;
+  const TreeOrigin origin_;
+  const Context context_;
+  const RandomStream random_;
+  RandomStream selection_;
+
+  Tree tree_;
+  std::vector<int> state_of_;  // by node: the environment state it stands in
+  Usage usage_;
+};
+
+// An observation as it is stored and shown: newlines and tabs become spaces.
+std::string OneLine(std::string text);
+
+}  // namespace agentr

@@ -1,0 +1,40 @@
+#include "mcts/tree_file.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/error.h"
+#include "mcts/agent_r_tree.h"
+#include "mcts/compact_tree.h"
+
+namespace agentr {
+
+TreeFormat ParseTreeFormat(std::string_view name) {
+  if (name == "compact") return TreeFormat::kCompact;
+  if (name == "agent-r") return TreeFormat::kAgentR;
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("unknown tree format '{}': compact or agent-r", name));
+}
+
+std::string WriteTree(const Tree& tree, TreeFormat format) {
+  return format == TreeFormat::kCompact ? WriteCompactTree(tree) : WriteAgentRTree(tree);
+}
+
+Tree ReadTree(std::string_view text, const std::string& name) {
+  try {
+    const nlohmann::json document = nlohmann::json::parse(text);
+    return document.contains("format") ? ReadCompactTree(document) : ReadAgentRTree(document);
+  } catch (const nlohmann::json::parse_error& error) {
+    const auto end = text.begin() + static_cast<long>(std::min(error.byte, text.size()));
+    throw FatalError(ExitCode::kFile, fmt::format("{}:{}: not JSON; the file is cut off or foreign",
+                                                  name, 1 + std::count(text.begin(), end, '\n')));
+  } catch (const nlohmann::json::exception& error) {
+    throw FatalError(ExitCode::kFile, fmt::format("{}: not a tree file: {}", name, error.what()));
+  } catch (const std::invalid_argument& error) {
+    throw FatalError(ExitCode::kFile, fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+}  // namespace agentr

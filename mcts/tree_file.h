@@ -1,0 +1,40 @@
+// Tree files, one JSON document per task, in two formats; reading tells them apart.
+//
+// compact (the default), version 1. Lines after "nodes" hold one node each, parents before children;
+// fields at their default are left out:
+//   {"format": "agentr-tree", "version": 1,
+//    "family": "textcraft", "task": 31, "model": "planner", "data_hash": "…",
+//    "search": {"iterations": 8, …},
+//    "instruction": [{"role", "content"}, …],
+//    "nodes": [
+//     {"observation"},                                                    the root
+//     {"parent": 0, "response", "action", "observation", "reward": 0, "visits": 0, "value": 0,
+//      "end": "done" | "disaster" | "depth", "dropped_turns": 0, "token_ids": […], "logprobs": […]},
+//     …]}
+// "parent" is the index of a node in "nodes"; the other fields are those of Node (mcts/tree.h).
+//
+// agent-r: the nested nodes of Agent-R's own files, each with its whole conversation. They do not say
+// why a leaf ended (done or depth), which model and options made them, or token ids; a tree that
+// was read from one has none of these, and End::kDone for ended leaves that are no disaster.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "mcts/tree.h"
+
+namespace agentr {
+
+enum class TreeFormat { kCompact, kAgentR };
+
+// "compact" | "agent-r"; throws FatalError(kUsage) for others.
+TreeFormat ParseTreeFormat(std::string_view name);
+
+// The same tree gives the same bytes. Invalid UTF-8 becomes U+FFFD.
+std::string WriteTree(const Tree& tree, TreeFormat format);
+
+// Reads either format. `name` stands for the file in messages. Throws FatalError(kFile) that names
+// the field, and the line where the text is not JSON at all.
+Tree ReadTree(std::string_view text, const std::string& name);
+
+}  // namespace agentr

@@ -1,0 +1,67 @@
+// Where finished trees are kept: each task claimed, committed and loaded as a whole.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "mcts/tree.h"
+#include "mcts/tree_file.h"
+
+namespace agentr {
+
+enum class Claim {
+  kMine,   // go on and search it
+  kDone,   // its tree is there already
+  kTaken,  // another run works on it at this moment
+};
+
+// Thread-safe.
+class TreeStore {
+ public:
+  virtual ~TreeStore() = default;
+
+  // Reserves `task` for the caller until Commit or Release.
+  virtual Claim TryClaim(int task) = 0;
+
+  // Keeps the tree of a claimed task, whole or not at all, and ends the claim. Throws
+  // FatalError(kFile) when it cannot be written.
+  virtual void Commit(const Tree& tree) = 0;
+
+  // Gives a claimed task back unfinished.
+  virtual void Release(int task) = 0;
+
+  // The tree of a finished task. Throws FatalError(kFile).
+  virtual Tree Load(int task) const = 0;
+};
+
+// Files `search_results_<task>.json` in one folder. Runs of several processes may share the folder:
+// claims are locks on bytes of the file `.claims` there, which the system gives up with a process,
+// however it ends.
+class FileTreeStore : public TreeStore {
+ public:
+  // Makes the folder if need be. Throws FatalError(kFile).
+  FileTreeStore(std::filesystem::path folder, TreeFormat format);
+  ~FileTreeStore() override;
+  FileTreeStore(const FileTreeStore&) = delete;
+  FileTreeStore& operator=(const FileTreeStore&) = delete;
+
+  Claim TryClaim(int task) override;
+  void Commit(const Tree& tree) override;
+  void Release(int task) override;
+  Tree Load(int task) const override;
+
+  std::filesystem::path PathOf(int task) const;
+  const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  const std::filesystem::path folder_;
+  const TreeFormat format_;
+  int claims_fd_ = -1;
+  std::mutex mutex_;
+  std::set<int> mine_;  // guarded by mutex_; the locks do not tell threads of one process apart
+};
+
+}  // namespace agentr
