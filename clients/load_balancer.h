@@ -1,0 +1,51 @@
+// Chooses among servers that offer the same: the one with the least work, leaving out for a while
+// those that failed.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+namespace agentr {
+
+// Thread-safe. Servers are numbers 0 … count-1.
+class LoadBalancer {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // `now` is for tests.
+  LoadBalancer(size_t count, double cool_down_s,
+               std::function<Clock::time_point()> now = Clock::now);
+
+  // The server with the fewest pieces of work among those that are not cooling down (the first of
+  // equals); if all are, the one whose cool-down ends first. Adds a piece of work to it; each
+  // Acquire is followed by one Release.
+  size_t Acquire();
+  void Release(size_t server);
+
+  // Adds a piece of work to this very server.
+  void Acquire(size_t server);
+
+  // It did not answer: it cools down from now on.
+  void Fault(size_t server);
+  bool CoolingDown(size_t server) const;
+
+  // Never chosen again. Not for the last one.
+  void Exclude(size_t server);
+
+ private:
+  struct State {
+    int load = 0;
+    Clock::time_point down_until{};
+    bool excluded = false;
+  };
+
+  const Clock::duration cool_down_;
+  const std::function<Clock::time_point()> now_;
+  mutable std::mutex mutex_;
+  std::vector<State> servers_;  // guarded by mutex_
+};
+
+}  // namespace agentr

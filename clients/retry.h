@@ -1,0 +1,63 @@
+// Trying again: exponential backoff with full jitter, so that many callers that failed together do
+// not come back together.
+#pragma once
+
+#include <functional>
+#include <stop_token>
+
+#include "clients/call_stats.h"
+#include "common/error.h"
+#include "common/random.h"
+
+namespace agentr {
+
+// Waits so many seconds; false when the run is being stopped and the wait was cut short.
+using Sleeper = std::function<bool(double seconds)>;
+
+// Sleeps in full unless `stop` is requested.
+Sleeper SleepUnless(std::stop_token stop);
+
+struct RetryPolicy {
+  int attempts = 5;      // in all, the first one too; at least 1
+  double base_s = 0.1;   // bound of the first wait
+  double factor = 2;     // of the bound from one wait to the next
+  double cap_s = 10;     // most a bound can be; what a server asks for is not capped by it
+  double total_s = 120;  // bound of all the waits of one call
+  Sleeper sleep = SleepUnless({});
+};
+
+// The wait after `failures` failures (>= 1): uniform in [0, min(cap, base * factor^(failures -
+// 1))), or `retry_after_s` where the server asked for it (> 0).
+double BackoffSeconds(const RetryPolicy& policy, int failures, double retry_after_s,
+                      RandomStream& stream);
+
+// Calls fn() until it succeeds, until `again(error)` is false, or until attempts or waits are
+// spent; the last result. fn returns an expected whose error is an Error. When the sleeper is
+// stopped, the error is kCancelled with the message of the last failure. Each repetition is counted
+// in `stats`.
+template <typename Fn, typename Again>
+auto Retry(const RetryPolicy& policy, RandomStream stream, CallStats& stats, Fn&& fn, Again&& again)
+    -> decltype(fn()) {
+  double waited_s = 0;
+  for (int failures = 1;; ++failures) {
+    auto result = fn();
+    if (result || failures >= policy.attempts || !again(result.error())) return result;
+    const double wait_s = BackoffSeconds(policy, failures, result.error().retry_after_s, stream);
+    waited_s += wait_s;
+    if (waited_s > policy.total_s) return result;
+    if (!policy.sleep(wait_s)) {
+      result.error().kind = ErrorKind::kCancelled;
+      return result;
+    }
+    stats.AddRetry();
+  }
+}
+
+// The same, for whatever error is transient.
+template <typename Fn>
+auto Retry(const RetryPolicy& policy, RandomStream stream, CallStats& stats, Fn&& fn)
+    -> decltype(fn()) {
+  return Retry(policy, stream, stats, fn, [](const Error& e) { return IsTransient(e.kind); });
+}
+
+}  // namespace agentr
