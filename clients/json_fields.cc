@@ -10,4 +10,8 @@ Result<nlohmann::json> ParseObject(std::string_view text, const std::string& wha
                   std::string(text.substr(0, 200)));
 }
 
+std::string JsonText(const nlohmann::json& value) {
+  return value.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace);
+}
+
 }  // namespace agentr

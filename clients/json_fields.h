@@ -1,10 +1,11 @@
-// Strict reading of JSON replies: what is missing or of the wrong type is a kProtocol error that
-// names the field.
+// JSON bodies: written for any text, and read strictly: what is missing or of the wrong type is a
+// kProtocol error that names the field.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "common/error.h"
 
@@ -12,6 +13,10 @@ namespace agentr {
 
 // The object in `text`; `what` names the reply in messages ("/step reply").
 Result<nlohmann::json> ParseObject(std::string_view text, const std::string& what);
+
+// `value` on one line. Text from a model may hold a cut UTF-8 sequence: the server shall see U+FFFD
+// rather than the call fail.
+std::string JsonText(const nlohmann::json& value);
 
 // True if `value` has the JSON type that T is read from; numbers are not cut to integers.
 template <typename T>

@@ -46,6 +46,12 @@ bool LoadBalancer::CoolingDown(size_t server) const {
   return now_() < servers_[server].down_until;
 }
 
+bool LoadBalancer::AnyAvailable() const {
+  std::lock_guard lock(mutex_);
+  return std::ranges::any_of(
+      servers_, [now = now_()](const State& s) { return !s.excluded && s.down_until <= now; });
+}
+
 void LoadBalancer::Exclude(size_t server) {
   std::lock_guard lock(mutex_);
   servers_[server].excluded = true;

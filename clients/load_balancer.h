@@ -32,6 +32,9 @@ class LoadBalancer {
   void Fault(size_t server);
   bool CoolingDown(size_t server) const;
 
+  // True if some server is not cooling down.
+  bool AnyAvailable() const;
+
   // Never chosen again. Not for the last one.
   void Exclude(size_t server);
 

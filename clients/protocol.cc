@@ -11,12 +11,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-// An action comes from a model and may hold a cut UTF-8 sequence; the server shall see U+FFFD
-// rather than the call fail.
-std::string Text(const Json& body) {
-  return body.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
-}
-
 tl::unexpected<Error> In(const std::string& what, Error error) {
   error.message = what + ": " + error.message;
   return tl::make_unexpected(std::move(error));
@@ -46,7 +40,7 @@ Result<int64_t> Protocol::ParseCreate(std::string_view reply) const {
 }
 
 std::string Protocol::ResetBody(int64_t id, int task) const {
-  return Text({{IdField(), id}, {"data_idx", task}});
+  return JsonText({{IdField(), id}, {"data_idx", task}});
 }
 
 Result<std::string> Protocol::ParseReset(std::string_view reply) const {
@@ -58,7 +52,7 @@ Result<std::string> Protocol::ParseReset(std::string_view reply) const {
 }
 
 std::string Protocol::StepBody(int64_t id, std::string_view action) const {
-  return Text({{IdField(), id}, {"action", action}});
+  return JsonText({{IdField(), id}, {"action", action}});
 }
 
 Result<StepResult> Protocol::ParseStep(std::string_view reply) const {
@@ -80,7 +74,7 @@ Result<StepResult> Protocol::StepOf(const Json& object) const {
 }
 
 std::string Protocol::ExpandBody(int64_t id, const std::vector<std::string>& actions) const {
-  return Text({{IdField(), id}, {"actions", actions}});
+  return JsonText({{IdField(), id}, {"actions", actions}});
 }
 
 Result<std::vector<ForkReply>> Protocol::ParseExpand(std::string_view reply, size_t count) const {
@@ -105,7 +99,7 @@ Result<std::vector<ForkReply>> Protocol::ParseExpand(std::string_view reply, siz
   return forks;
 }
 
-std::string Protocol::CloseBody(int64_t id) const { return Text({{IdField(), id}}); }
+std::string Protocol::CloseBody(int64_t id) const { return JsonText({{IdField(), id}}); }
 
 bool Protocol::IsLostSession(const Error& error) const {
   return error.kind == ErrorKind::kEnvironment &&
