@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -71,6 +72,19 @@ std::string ReadFile(const fs::path& path) {
   if (in.bad()) ThrowFileError("cannot read", path, errno != 0 ? errno : EIO);
   return std::move(text).str();
 }
+
+FileLock::FileLock(const fs::path& path)
+    : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+  if (fd_ < 0) ThrowFileError("cannot open", path, errno);
+  while (::flock(fd_, LOCK_EX) != 0) {
+    if (errno == EINTR) continue;
+    const int reason = errno;
+    ::close(fd_);
+    ThrowFileError("cannot lock", path, reason);
+  }
+}
+
+FileLock::~FileLock() { ::close(fd_); }
 
 fs::path TemporaryPath(const fs::path& path) {
   return path.parent_path() / ("." + path.filename().string() + ".tmp");

@@ -17,6 +17,19 @@ std::string ReadFile(const std::filesystem::path& path);
 // Throws FatalError(kFile) naming the path, the reason and the cure; nothing is left behind then.
 void WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
 
+// An exclusive lock on the file `path` (made if missing) among processes, held until destroyed; for
+// read-change-write of a file that several runs share. Throws FatalError(kFile).
+class FileLock {
+ public:
+  explicit FileLock(const std::filesystem::path& path);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  int fd_;
+};
+
 // "folder/.name.tmp" for "folder/name".
 std::filesystem::path TemporaryPath(const std::filesystem::path& path);
 

@@ -67,4 +67,27 @@ std::optional<ExitCode> OptionSet::Parse(int argc, const char* const* argv) {
 
 std::string OptionSet::ResolvedToml() const { return app_.config_to_str(true, false); }
 
+nlohmann::ordered_json OptionSet::ResolvedJson() const {
+  const auto typed = [](const std::string& text) {
+    const auto value = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+    return value.is_number() || value.is_boolean() ? value : nlohmann::ordered_json(text);
+  };
+  auto json = nlohmann::ordered_json::object();
+  for (const CLI::Option* option : app_.get_options()) {
+    if (!option->get_configurable()) continue;
+    nlohmann::ordered_json& value = json[option->get_single_name()];
+    const bool is_switch = option->get_expected_max() == 0;
+    if (is_switch) {
+      value = option->count() > 0;
+    } else if (option->count() == 0) {
+      value = typed(option->get_default_str());
+    } else if (option->get_expected_max() == 1) {
+      value = typed(option->results().front());
+    } else {
+      value = option->results();
+    }
+  }
+  return json;
+}
+
 }  // namespace agentr

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -67,6 +68,9 @@ class OptionSet {
 
   // Every option with its value, as a TOML file that --config reads back.
   std::string ResolvedToml() const;
+
+  // The same as a JSON object, flag names without dashes as keys.
+  nlohmann::ordered_json ResolvedJson() const;
 
  private:
   Declared Finish(CLI::Option* option, const std::string& env);

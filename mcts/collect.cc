@@ -1,0 +1,191 @@
+#include "mcts/collect.h"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "clients/http_environment.h"
+#include "clients/splits.h"
+#include "common/file.h"
+#include "common/interrupt.h"
+#include "common/progress.h"
+#include "common/version.h"
+
+namespace agentr {
+namespace fs = std::filesystem;
+namespace {
+
+nlohmann::ordered_json ToJson(const ExecutionStats& s) {
+  return {{"sessions_opened", s.opens}, {"resets", s.resets},
+          {"steps", s.steps},           {"replayed_steps", s.replays},
+          {"expansions", s.expansions}, {"remembered", s.remembered},
+          {"mismatches", s.mismatches}, {"faults_made_up_for", s.faults}};
+}
+
+nlohmann::ordered_json ToJson(const CollectReport& r) {
+  auto failed = nlohmann::ordered_json::array();
+  for (const FailedTask& f : r.failed) {
+    failed.push_back({{"task", f.task}, {"kind", Name(f.error.kind)}, {"error", f.error.message}});
+  }
+  return {{"finished", r.finished},
+          {"already_there", r.skipped},
+          {"taken_by_another_run", r.elsewhere},
+          {"failed", std::move(failed)},
+          {"gave_up", r.gave_up},
+          {"interrupted", r.interrupted},
+          {"nodes", r.nodes},
+          {"wall_s", r.wall_s},
+          {"nodes_per_s", r.wall_s > 0 ? static_cast<double>(r.nodes) / r.wall_s : 0},
+          {"model",
+           {{"requests", r.usage.requests},
+            {"retries", r.usage.retries},
+            {"prompt_tokens", r.usage.prompt_tokens},
+            {"completion_tokens", r.usage.completion_tokens}}},
+          {"environment", ToJson(r.execution)}};
+}
+
+nlohmann::ordered_json ToJson(const ServerVersion& server) {
+  return {{"server", server.server},
+          {"version", server.version},
+          {"data_hash", server.data_hash},
+          {"extensions", server.extensions}};
+}
+
+// The runs recorded in run.json, oldest first; none if there is no such file or it is not ours.
+nlohmann::ordered_json EarlierRuns(const fs::path& path) {
+  if (!fs::exists(path)) return nlohmann::ordered_json::array();
+  auto file = nlohmann::ordered_json::parse(ReadFile(path), nullptr, /*allow_exceptions=*/false);
+  if (file.is_object() && file.contains("runs") && file["runs"].is_array()) return file["runs"];
+  spdlog::warn("{} is not a run file of agentr; it is written anew", path.string());
+  return nlohmann::ordered_json::array();
+}
+
+void WarnOfOtherOptions(const fs::path& folder, const SearchOptions& search) {
+  const nlohmann::ordered_json runs = EarlierRuns(folder / "run.json");
+  if (runs.empty() || runs.back().value("search", "") == ToJson(search)) return;
+  spdlog::warn("the trees that are already in {} were searched with other options ({}); use another "
+               "--output_dir to keep them apart",
+               folder.string(), runs.back().value("search", "unknown"));
+}
+
+void AppendToRunFile(const fs::path& folder, nlohmann::ordered_json run) {
+  const FileLock lock(folder / ".claims");
+  const fs::path path = folder / "run.json";
+  nlohmann::ordered_json runs = EarlierRuns(path);
+  runs.push_back(std::move(run));
+  const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+  WriteFileAtomically(path,
+                      nlohmann::ordered_json{{"runs", runs}}.dump(1, ' ', false, replace) + "\n");
+}
+
+void PrintSummary(const CollectReport& r, int64_t environment_calls, const fs::path& folder) {
+  fmt::print("{} trees written, {} were there already", r.finished, r.skipped);
+  if (r.elsewhere > 0) fmt::print(", {} are being searched by another run", r.elsewhere);
+  fmt::print(", {} failed; {} in {}\n", r.failed.size(), r.interrupted ? "stopped" : "done",
+             FormatDuration(r.wall_s));
+  if (r.nodes > 0) {
+    const auto nodes = static_cast<double>(r.nodes);
+    fmt::print("{} nodes, {:.0f} nodes/s; per node {:.3f} model requests, {:.3f} environment calls\n",
+               r.nodes, nodes / r.wall_s, static_cast<double>(r.usage.requests) / nodes,
+               static_cast<double>(environment_calls) / nodes);
+  }
+  if (r.execution.mismatches > 0) {
+    fmt::print("{} replayed actions were answered differently: the environment is not deterministic\n",
+               r.execution.mismatches);
+  }
+  for (const FailedTask& f : r.failed) {
+    fmt::print("  task {} failed ({}): {}\n", f.task, Name(f.error.kind), f.error.message);
+  }
+  if (!r.failed.empty() || r.interrupted) fmt::print("Run the same command again to go on.\n");
+  fmt::print("{}\n", folder.string());
+}
+
+ExitCode ExitCodeOf(const CollectReport& report) {
+  if (report.interrupted) return ExitCode::kInterrupted;
+  if (report.gave_up) return ExitCode::kUnavailable;
+  return report.failed.empty() ? ExitCode::kOk : ExitCode::kIncomplete;
+}
+
+}  // namespace
+
+void Declare(OptionSet& set, CollectOptions& o) {
+  set.Group("Tasks");
+  set.Add("--task", o.task, "Kind of task: textcraft", "TASK");
+  set.Add("--min", o.min, "First task id").Min(0);
+  set.Add("--max", o.max, "One past the last task id").Min(0);
+  set.Add("--split", o.split, "Which ids of the range: train (all but the test ids), test, all")
+      .OneOf({"train", "test", "all"});
+  set.Group("Output");
+  set.Add("--output_dir", o.output_dir,
+          "Trees go to OUTPUT_DIR/TASK/MODEL/search_results_ID.json; those there are skipped");
+  set.Add("--tree_format", o.tree_format, "compact, or agent-r as the original writes")
+      .OneOf({"compact", "agent-r"});
+  set.Group("Environment");
+  set.Add("--env_server_base", o.env_server_base,
+          "Base URL of an AgentGym-compatible server (repeatable); none: an embedded one");
+  Declare(set, o.http, "env", "environment server");
+  Declare(set, o.model);
+  Declare(set, o.search);
+  Declare(set, o.collector);
+}
+
+fs::path ResultFolder(const CollectOptions& options, const std::string& model_name) {
+  std::string name = model_name;
+  std::ranges::replace(name, '/', '_');
+  if (name.empty() || name.front() == '.') name.insert(0, "_");
+  return fs::path(options.output_dir) / options.task / name;
+}
+
+std::vector<int> TaskIds(const CollectOptions& options, int64_t tasks) {
+  const Split& split = SplitOf(options.task);
+  std::vector<int> ids;
+  for (int id = options.min; id < options.max; ++id) {
+    if (tasks > 0 && id >= tasks) break;
+    if (options.split == "all" || (options.split == "test") == split.IsTest(id)) ids.push_back(id);
+  }
+  return ids;
+}
+
+ExitCode Collect(const CollectOptions& options, const OptionSet& resolved) {
+  const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.task);
+  const std::unique_ptr<LanguageModel> model = MakeLanguageModel(options.model, *family);
+  HttpEnvironment environment(MakeProtocol(options.task), options.env_server_base, options.http);
+  const std::vector<int> ids = TaskIds(options, environment.info().tasks);
+  if (ids.empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("no {} task ids from {} to below {} (the server has {} tasks)",
+                                 options.split, options.min, options.max,
+                                 environment.info().tasks));
+  }
+  const fs::path folder = ResultFolder(options, model->name());
+  FileTreeStore store(folder, ParseTreeFormat(options.tree_format));
+  WarnOfOtherOptions(folder, options.search);
+  {
+    const FileLock lock(folder / ".claims");
+    WriteFileAtomically(folder / "resolved.toml", resolved.ResolvedToml());
+  }
+  spdlog::info("searching {} {} tasks with model {}, results in {}", ids.size(), options.task,
+               model->name(), folder.string());
+  TreeOrigin origin;
+  origin.family = family->name();
+  origin.model = model->name();
+  origin.data_hash = environment.info().data_hash;
+  Collector collector(*family, environment, *model, store, options.search, options.collector,
+                      std::move(origin));
+  const CollectReport report = collector.Run(ids, StopOnSignal());
+  AppendToRunFile(folder, {{"program", "mcts_collect"},
+                           {"version", kVersion},
+                           {"compiler", __VERSION__},
+                           {"model_name", model->name()},
+                           {"search", ToJson(options.search)},
+                           {"options", resolved.ResolvedJson()},
+                           {"environment_server", ToJson(environment.info())},
+                           {"environment_http", environment.stats().Json()},
+                           {"result", ToJson(report)}});
+  PrintSummary(report, environment.stats().calls(), folder);
+  return ExitCodeOf(report);
+}
+
+}  // namespace agentr

@@ -1,0 +1,44 @@
+// The job of mcts_collect: from options to trees on disk and a summary.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "clients/http_client.h"
+#include "clients/models.h"
+#include "common/error.h"
+#include "common/options.h"
+#include "mcts/collector.h"
+#include "mcts/search.h"
+
+namespace agentr {
+
+struct CollectOptions {
+  std::string task = "textcraft";
+  int min = 0;
+  int max = 200;                   // exclusive
+  std::string split = "train";     // train: all ids but the test ids; test; all
+  std::string output_dir = "mcts_result";
+  std::string tree_format = "compact";
+  std::vector<std::string> env_server_base;  // empty: the embedded server
+  HttpOptions http;
+  ModelOptions model;
+  SearchOptions search;
+  CollectorOptions collector;
+};
+
+void Declare(OptionSet& set, CollectOptions& options);
+
+// `<output_dir>/<task>/<model_name>`, slashes in the model's name replaced.
+std::filesystem::path ResultFolder(const CollectOptions& options, const std::string& model_name);
+
+// The ids that a run is to search: min … max-1 of the split, below `tasks` (the number of tasks the
+// server has, 0 if unknown: from there on ids would name the first tasks again, test ids too).
+std::vector<int> TaskIds(const CollectOptions& options, int64_t tasks);
+
+// Collects from the servers in options.env_server_base (not empty) and writes run.json and
+// resolved.toml beside the trees. Prints the summary to stdout. Throws FatalError.
+ExitCode Collect(const CollectOptions& options, const OptionSet& resolved);
+
+}  // namespace agentr
