@@ -1,0 +1,15 @@
+// Prompt files: the turns that open a conversation, in a text that people can edit
+// (configs/prompts/*.txt; textcraft.txt explains the format).
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "clients/language_model.h"
+
+namespace agentr {
+
+// The messages of a prompt file. Throws FatalError(kUsage) when it has none.
+std::vector<Message> ParsePromptFile(std::string_view text);
+
+}  // namespace agentr
