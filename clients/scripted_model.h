@@ -1,0 +1,37 @@
+// Language models without a language model: they read a TextCraft conversation and answer in the
+// form of one. For tests, for benchmarks of everything else, and for cold starts.
+//
+//   random   any action that the first observation makes plausible
+//   planner  the next action of a plan towards the goal (textcraft_planner.h), with mistakes: a
+//   turn
+//            goes wrong with the probability error_rate, and with 1 - (1 - error_rate)^(1 + 2k)
+//            after k turns in a row that changed nothing, so that some episodes get stuck, as those
+//            of a small model do
+//
+// Both word their thoughts in several ways, so that samples differ even where their actions agree.
+// They do no I/O, are thread-safe, and sample i of a request depends only on the conversation and
+// on Sampling::seed. Of Sampling they use nothing else; token counts are estimates.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "clients/language_model.h"
+#include "clients/task_family.h"
+#include "common/options.h"
+
+namespace agentr {
+
+struct ScriptedOptions {
+  double error_rate = 0.25;  // of the planner, per turn, in [0, 1]
+  int delay_ms = 0;          // sleep per request: stands for a model's latency in benchmarks
+};
+
+void Declare(OptionSet& set, ScriptedOptions& options);
+
+// The scripted model of this name, or nullptr when there is none of it. Throws FatalError(kUsage)
+// for a family that scripted models do not play.
+std::unique_ptr<LanguageModel> MakeScriptedModel(std::string_view name, const TaskFamily& family,
+                                                 const ScriptedOptions& options);
+
+}  // namespace agentr

@@ -1,0 +1,51 @@
+// What a TextCraft conversation shows: the commands and the goal of its first observation, and the
+// inventory that follows from the turns since then.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "clients/language_model.h"
+
+namespace agentr {
+
+struct Ingredient {
+  int item = 0;  // index into TextCraftView::names
+  int count = 0;
+};
+
+// A line "craft <count> <result> using <count> <ingredient>, …".
+struct CraftCommand {
+  int result = 0;
+  int count = 0;
+  std::span<const Ingredient> ingredients;
+};
+
+// Items are numbered as they appear. Views point into the messages that it was read from.
+struct TextCraftView {
+  std::vector<std::string_view> names;
+  std::vector<CraftCommand> commands;
+  int goal = 0;
+
+  std::vector<int> held;        // per item; a guess where turns were cut from the prompt
+  std::vector<char> not_found;  // per item: 1 where the game refused to "get" it
+  std::string failed_action;    // the last action that the game refused; "" if none
+  int wasted_turns = 0;         // turns in a row, up to now, that changed nothing
+
+  std::vector<Ingredient> ingredients;  // what the commands' spans point into
+
+  TextCraftView() = default;
+  TextCraftView(TextCraftView&&) = default;  // keeps the spans valid; a copy would not
+  TextCraftView& operator=(TextCraftView&&) = default;
+};
+
+// Reads the conversation; nothing when no message of it is the first observation of a task. Turns
+// cut out after the first observation are tolerated: what they brought is then missing in `held`
+// until an inventory is seen.
+std::optional<TextCraftView> ReadTextCraft(std::span<const Message> conversation);
+
+}  // namespace agentr

@@ -1,0 +1,49 @@
+// TextCraft with a handful of recipes, inside the test process: the rules of the real server for
+// everything that the tests do.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clients/environment.h"
+#include "clients/language_model.h"
+
+namespace agentr {
+
+class SmallTextCraft {
+ public:
+  explicit SmallTextCraft(std::string goal) : goal_(std::move(goal)) {}
+
+  // What can be the goal.
+  static std::vector<std::string> Goals();
+
+  std::string FirstObservation() const;
+  StepResult Step(const std::string& action);
+
+ private:
+  std::string Craft(const std::string& action, double& reward);
+  std::string Get(const std::string& action);
+  std::string Inventory() const;
+
+  std::string goal_;
+  std::map<std::string, int> held_;
+};
+
+// One episode of a model.
+struct Episode {
+  std::vector<Message> conversation;
+  std::vector<std::string> actions;
+  double reward = 0;
+};
+
+struct EpisodeOptions {
+  int max_steps = 20;
+  uint64_t seed = 1;
+  size_t keep_turns = 1000;  // turn pairs after the first observation that the model still sees
+};
+
+Episode Play(LanguageModel& model, const std::string& goal, const EpisodeOptions& options = {});
+
+}  // namespace agentr
