@@ -1,0 +1,65 @@
+#include "clients/splits.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "common/error.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::IsEmpty;
+
+TEST(Splits, HavePublishedSizes) {
+  EXPECT_EQ(SplitOf("webshop").test().size(), 200u);
+  EXPECT_EQ(SplitOf("webshop").train().size(), 3930u);
+  EXPECT_EQ(SplitOf("textcraft").test().size(), 100u);
+  EXPECT_EQ(SplitOf("textcraft").train().size(), 374u);
+  EXPECT_EQ(SplitOf("sciworld").test().size(), 200u);
+  EXPECT_THAT(SplitOf("sciworld").train(), IsEmpty());
+}
+
+TEST(Splits, TestAndTrainShareNoTask) {
+  for (const char* family : {"webshop", "textcraft", "sciworld"}) {
+    const Split& split = SplitOf(family);
+    for (const int id : split.train()) EXPECT_FALSE(split.IsTest(id)) << family << " " << id;
+    EXPECT_TRUE(std::is_sorted(split.test().begin(), split.test().end()));
+  }
+}
+
+TEST(Splits, KnowsTestTasks) {
+  EXPECT_TRUE(SplitOf("textcraft").IsTest(0));
+  EXPECT_TRUE(SplitOf("textcraft").IsTest(535));
+  EXPECT_FALSE(SplitOf("textcraft").IsTest(31));
+  EXPECT_TRUE(SplitOf("webshop").IsTest(26));
+}
+
+TEST(Splits, UnknownFamiliesHaveEmptyOnes) {
+  EXPECT_THAT(SplitOf("babyai").test(), IsEmpty());
+  EXPECT_THAT(SplitOf("babyai").train(), IsEmpty());
+  EXPECT_FALSE(SplitOf("babyai").IsTest(0));
+}
+
+TEST(Splits, PartsFilterTasks) {
+  const Split split({5, 1}, {2, 3});
+  EXPECT_TRUE(split.Has(SplitPart::kTest, 5));
+  EXPECT_FALSE(split.Has(SplitPart::kTest, 2));
+  EXPECT_TRUE(split.Has(SplitPart::kTrain, 3));
+  EXPECT_FALSE(split.Has(SplitPart::kTrain, 1));
+  EXPECT_FALSE(split.Has(SplitPart::kTrain, 4)) << "published train ids are a closed list";
+  EXPECT_TRUE(split.Has(SplitPart::kAll, 4));
+  const Split no_train({5, 1}, {});
+  EXPECT_TRUE(no_train.Has(SplitPart::kTrain, 4));
+  EXPECT_FALSE(no_train.Has(SplitPart::kTrain, 5));
+}
+
+TEST(Splits, PartsHaveNames) {
+  EXPECT_EQ(ParseSplitPart("train"), SplitPart::kTrain);
+  EXPECT_EQ(ParseSplitPart("test"), SplitPart::kTest);
+  EXPECT_EQ(ParseSplitPart("all"), SplitPart::kAll);
+  EXPECT_THROW(ParseSplitPart("dev"), FatalError);
+}
+
+}  // namespace
+}  // namespace agentr
