@@ -1,0 +1,62 @@
+// An environment server within this process: the program env_server, or embedded with port 0.
+//
+//   EnvServerOptions options{.task = "textcraft", .port = 0};
+//   const auto server = StartEnvServer(options);
+//   … server->base_url() …
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "common/options.h"
+#include "servers/http_service.h"
+#include "servers/session_store.h"
+
+namespace agentr {
+
+struct EnvServerOptions {
+  std::string task = "textcraft";
+  std::string recipes;             // TextCraft: folder of recipe files; empty: the built-in book
+  std::string host = "127.0.0.1";  // 0.0.0.0 for every network
+  int port = 36001;                // 0: a free one
+  size_t max_sessions = SessionLimits{}.max_sessions;
+  double session_ttl = SessionLimits{}.ttl_s;       // seconds without a use
+  bool no_extensions = false;                       // like the public servers: no /expand, /version
+  size_t max_body = HttpServiceOptions{}.max_body;  // bytes
+  int threads = HttpServiceOptions{}.threads;       // connections served at once
+};
+
+void Declare(OptionSet& set, EnvServerOptions& options);
+
+// The routes of one kind of environment and what stands behind them.
+class EnvService {
+ public:
+  virtual ~EnvService() = default;
+
+  // Adds the routes; they call this object while `http` runs.
+  virtual void AddTo(HttpService& http) = 0;
+
+  // "textcraft: 544 tasks, 613 recipes"
+  virtual std::string Summary() const = 0;
+};
+
+// A running server; the destructor stops it, quickly whatever connections are open.
+class EnvServer {
+ public:
+  // Throws FatalError(kUsage) where the port is taken.
+  EnvServer(std::unique_ptr<EnvService> service, HttpServiceOptions options);
+
+  std::string base_url() const { return http_.base_url(); }
+  int port() const { return http_.port(); }
+  std::string Summary() const { return service_->Summary(); }
+
+ private:
+  std::unique_ptr<EnvService> service_;
+  HttpService http_;  // last: it stops before its routes go
+};
+
+// Throws FatalError: kUsage for an unknown task or a taken port, kFile for a bad recipe book.
+std::unique_ptr<EnvServer> StartEnvServer(const EnvServerOptions& options);
+
+}  // namespace agentr

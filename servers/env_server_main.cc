@@ -1,0 +1,48 @@
+// env_server: an AgentGym-compatible environment server.
+#include <fmt/core.h>
+#include <pthread.h>
+#include <spdlog/spdlog.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "common/logging.h"
+#include "servers/env_server.h"
+
+namespace agentr {
+namespace {
+
+ExitCode Run(int argc, char** argv) {
+  OptionSet set("env_server", "Serves an environment over AgentGym's HTTP protocol.",
+                "  env_server --task textcraft --port 36001\n"
+                "  curl -X POST http://127.0.0.1:36001/create");
+  EnvServerOptions options;
+  LogOptions log;
+  Declare(set, options);
+  Declare(set, log);
+  if (const auto exit = set.Parse(argc, argv)) return *exit;
+  InitLogging(log);
+
+  // Blocked before any thread starts, so that only sigwait below takes them.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+
+  const auto server = StartEnvServer(options);
+  fmt::print("{} ({})\n", server->base_url(), server->Summary());
+  std::fflush(stdout);
+
+  int signal = 0;
+  sigwait(&signals, &signal);
+  spdlog::info("signal {}: stopping", signal);
+  return ExitCode::kOk;
+}
+
+}  // namespace
+}  // namespace agentr
+
+int main(int argc, char** argv) {
+  return agentr::RunMain([&] { return agentr::Run(argc, argv); });
+}

@@ -1,0 +1,219 @@
+#include "servers/http_service.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "common/version.h"
+#include "servers/http_metrics.h"
+#include "servers/http_transport.h"
+#include "servers/json_text.h"
+
+namespace agentr {
+namespace {
+
+constexpr size_t kMaxPath = 256;  // longer ones are no route
+
+// The library matches its routes as regular expressions, one after the other; ours are looked up
+// by name behind one pattern that takes every path.
+constexpr const char* kAnyPath = R"([\s\S]*)";
+
+void SetReply(httplib::Response& response, HttpResponse reply) {
+  response.status = reply.status;
+  response.body = std::move(reply.body);
+  response.set_header("Content-Type", reply.content_type);
+}
+
+}  // namespace
+
+std::optional<std::string> HttpRequest::Parameter(const std::string& name) const {
+  if (!query) return std::nullopt;
+  const auto at = query->find(name);
+  return at == query->end() ? std::nullopt : std::optional(at->second);
+}
+
+class HttpService::Impl {
+ public:
+  explicit Impl(const HttpServiceOptions& options)
+      : max_body_(options.max_body),
+        transport_(TransportTimeouts{}, static_cast<size_t>(options.threads)) {
+    transport_.set_pre_routing_handler([this](const auto& request, auto& response) {
+      return RouteWithoutBody(request, response) ? httplib::Server::HandlerResponse::Handled
+                                                 : httplib::Server::HandlerResponse::Unhandled;
+    });
+    transport_.Post(kAnyPath, [this](const httplib::Request& request, httplib::Response& response,
+                                     const httplib::ContentReader& read) {
+      RoutePost(request, response, read);
+    });
+    transport_.set_error_handler(httplib::Server::Handler(
+        [](const httplib::Request&, httplib::Response& response) { FinishError(response); }));
+  }
+
+  void Add(std::string_view method, const std::string& path, HttpHandler handler) {
+    auto& routes = method == "GET" ? gets_ : posts_;
+    Route& route = routes[path];
+    route.name = fmt::format("{} {}", method, path);
+    route.handler = std::move(handler);
+  }
+
+  std::string Metrics() const {
+    std::string out;
+    AppendMetricHead("agentr_info", "gauge", "The program's version.", out);
+    out += fmt::format("agentr_info{{version=\"{}\"}} 1\n", kVersion);
+    AppendMetricHead("agentr_http_requests_total", "counter", "Requests answered.", out);
+    for (const auto* routes : {&gets_, &posts_}) {
+      for (const auto& [path, route] : *routes) route.metrics.AppendRequests(route.name, out);
+    }
+    unrouted_.AppendRequests("other", out);
+    AppendMetricHead("agentr_http_request_seconds", "histogram", "Time within the handler.", out);
+    for (const auto* routes : {&gets_, &posts_}) {
+      for (const auto& [path, route] : *routes) route.metrics.AppendLatency(route.name, out);
+    }
+    AppendMetric("agentr_http_exceptions_total", "counter", "Handlers that threw: bugs.",
+                 exceptions_.load(), out);
+    for (const auto& append : more_metrics) append(out);
+    return out;
+  }
+
+  HttpTransport& transport() { return transport_; }
+
+  std::vector<std::function<void(std::string&)>> more_metrics;
+
+ private:
+  struct Route {
+    std::string name;
+    HttpHandler handler;
+    RouteMetrics metrics;
+  };
+  using Routes = std::unordered_map<std::string, Route>;
+
+  // Answers everything but a POST, whose body is still to be read.
+  bool RouteWithoutBody(const httplib::Request& request, httplib::Response& response) {
+    const bool get = request.method == "GET" || request.method == "HEAD";
+    const bool post = request.method == "POST";
+    if (get || post) {
+      const auto at = request.path.size() > kMaxPath ? gets_.end() : gets_.find(request.path);
+      if (get && at != gets_.end()) {
+        Answer(at->second, HttpRequest{{}, &request.params}, response);
+        return true;
+      }
+      if (post && request.path.size() <= kMaxPath && posts_.contains(request.path)) return false;
+    }
+    Refuse(request, response);
+    return true;
+  }
+
+  void RoutePost(const httplib::Request& request, httplib::Response& response,
+                 const httplib::ContentReader& read) {
+    Route& route = posts_.find(request.path)->second;
+    HttpRequest ours{{}, &request.params};
+    bool too_large = false;
+    // Without either header there is no body (RFC 9112, 6.3); the library would wait for one.
+    if (request.has_header("Content-Length") || request.has_header("Transfer-Encoding")) {
+      const bool whole = read([&](const char* data, size_t size) {
+        too_large = size > max_body_ - ours.body.size();
+        if (!too_large) ours.body.append(data, size);
+        return !too_large;
+      });
+      if (!whole) {
+        const int status = too_large ? 413 : 400;
+        SetReply(response, ErrorReply(status, too_large ? fmt::format("The body is over the limit "
+                                                                      "of {} bytes.",
+                                                                      max_body_)
+                                                        : "The body did not come whole."));
+        route.metrics.Record(status, {});
+        return;
+      }
+    }
+    Answer(route, ours, response);
+  }
+
+  void Answer(Route& route, const HttpRequest& request, httplib::Response& response) {
+    const auto begin = std::chrono::steady_clock::now();
+    HttpResponse reply;
+    try {
+      reply = route.handler(request);
+    } catch (const HttpStatusError& error) {
+      reply = ErrorReply(error.status(), error.what());
+    } catch (const std::exception& error) {
+      ++exceptions_;
+      spdlog::error("{}: {}", route.name, error.what());
+      reply = ErrorReply(500, fmt::format("Internal error: {}", error.what()));
+    }
+    route.metrics.Record(reply.status, std::chrono::steady_clock::now() - begin);
+    SetReply(response, std::move(reply));
+  }
+
+  void Refuse(const httplib::Request& request, httplib::Response& response) {
+    const bool known = gets_.contains(request.path) || posts_.contains(request.path);
+    const int status = known ? 405 : 404;
+    SetReply(response, ErrorReply(status, fmt::format("There is no {} {} here.", request.method,
+                                                      request.path.substr(0, kMaxPath))));
+    unrouted_.Record(status, {});
+  }
+
+  static HttpResponse ErrorReply(int status, std::string_view message) {
+    return {.status = status, .body = ErrorJson(message)};
+  }
+
+  // Errors that the library found by itself (a broken request line, headers too long) come without
+  // a body. After any error the connection ends; see HttpTransport.
+  static void FinishError(httplib::Response& response) {
+    if (response.body.empty()) {
+      SetReply(response, ErrorReply(response.status, "The request is malformed or too long."));
+    }
+    response.set_header("Connection", "close");
+  }
+
+  const size_t max_body_;
+  Routes gets_, posts_;
+  RouteMetrics unrouted_;
+  std::atomic<uint64_t> exceptions_ = 0;
+  HttpTransport transport_;
+};
+
+HttpService::HttpService(HttpServiceOptions options)
+    : options_(std::move(options)), impl_(std::make_unique<Impl>(options_)) {
+  Get("/health", [](const HttpRequest&) { return HttpResponse{.body = R"({"status":"ok"})"}; });
+  Get("/metrics", [this](const HttpRequest&) {
+    return HttpResponse{.body = impl_->Metrics(), .content_type = "text/plain; version=0.0.4"};
+  });
+}
+
+HttpService::~HttpService() { Stop(); }
+
+void HttpService::Get(const std::string& path, HttpHandler handler) {
+  impl_->Add("GET", path, std::move(handler));
+}
+
+void HttpService::Post(const std::string& path, HttpHandler handler) {
+  impl_->Add("POST", path, std::move(handler));
+}
+
+void HttpService::AddMetrics(std::function<void(std::string&)> append) {
+  impl_->more_metrics.push_back(std::move(append));
+}
+
+void HttpService::Start() {
+  port_ = impl_->transport().Bind(options_.host, options_.port);
+  accepting_ = std::thread([this] { impl_->transport().Run(); });
+}
+
+void HttpService::Stop() {
+  if (!accepting_.joinable()) return;
+  impl_->transport().Shutdown();
+  accepting_.join();
+}
+
+std::string HttpService::base_url() const {
+  const bool any = options_.host == "0.0.0.0" || options_.host == "::";
+  const std::string host = any ? "127.0.0.1" : options_.host;
+  const bool ipv6 = host.find(':') != std::string::npos;
+  return fmt::format("http://{}{}{}:{}", ipv6 ? "[" : "", host, ipv6 ? "]" : "", port_);
+}
+
+}  // namespace agentr

@@ -1,0 +1,94 @@
+// A JSON service over HTTP/1.1: the base of every server here.
+//
+//   HttpService service({.port = 0});
+//   service.Post("/step", [&](const HttpRequest& request) { … return HttpResponse{.body = json};
+//   }); service.Start();
+//
+// Built in: GET /health, GET /metrics (Prometheus text). Errors are {"error": "…"} and end the
+// connection: 400 for a body that is no JSON, 404 and 405 for what is not offered, 413 for a body
+// over the limit, 422 for a missing field or a wrong type, 500 when a handler throws.
+//
+// Threads: one accepts, and each connection has one of its own while it is open; handlers run on
+// those, many at once.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace agentr {
+
+struct HttpServiceOptions {
+  std::string host = "127.0.0.1";  // address to listen on; 0.0.0.0 for every network
+  int port = 0;                    // 0: a free one
+  size_t max_body = 1 << 20;       // bytes of a request's body
+  int threads = 4096;              // connections served at once; more wait
+};
+
+struct HttpRequest {
+  std::string body;
+  const std::multimap<std::string, std::string>* query = nullptr;
+
+  // A parameter of the query string.
+  std::optional<std::string> Parameter(const std::string& name) const;
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string body;
+  std::string content_type = "application/json";
+};
+
+using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
+
+// Thrown by a handler: answered with this status and {"error": message}.
+class HttpStatusError : public std::runtime_error {
+ public:
+  HttpStatusError(int status, const std::string& message)
+      : std::runtime_error(message), status_(status) {}
+  int status() const { return status_; }
+
+ private:
+  int status_;
+};
+
+class HttpService {
+ public:
+  explicit HttpService(HttpServiceOptions options);
+  ~HttpService();  // stops
+  HttpService(const HttpService&) = delete;
+  HttpService& operator=(const HttpService&) = delete;
+
+  // Before Start. `path` is matched whole.
+  void Get(const std::string& path, HttpHandler handler);
+  void Post(const std::string& path, HttpHandler handler);
+
+  // More lines for /metrics, written by `append` at each call. Before Start.
+  void AddMetrics(std::function<void(std::string&)> append);
+
+  // Returns when connections are accepted. Throws FatalError(kUsage) where the port is taken.
+  void Start();
+
+  // Ends quickly, whatever connections are open; what handlers are at is finished. Idempotent.
+  void Stop();
+
+  // After Start.
+  int port() const { return port_; }
+  std::string base_url() const;  // "http://127.0.0.1:36001", for clients on this machine
+
+ private:
+  class Impl;
+
+  const HttpServiceOptions options_;
+  int port_ = 0;
+  std::unique_ptr<Impl> impl_;
+  std::thread accepting_;
+};
+
+}  // namespace agentr

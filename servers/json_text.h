@@ -1,0 +1,27 @@
+// JSON of requests and replies: typed fields that fail with a clear message, and quick writing.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace agentr {
+
+// The object in a request's body; an empty body is an empty object.
+// Throws HttpStatusError: 400 for text that is no JSON, 422 for a value that is no object.
+nlohmann::json ParseObject(std::string_view body);
+
+// Fields of it. Throw HttpStatusError(422) naming the field when it is missing or of another type.
+int64_t IntField(const nlohmann::json& object, const char* name);
+const std::string& StringField(const nlohmann::json& object, const char* name);
+std::vector<std::string> StringsField(const nlohmann::json& object, const char* name);
+
+// Appends `text` (valid UTF-8) as a JSON string.
+void AppendJson(std::string_view text, std::string& out);
+
+// {"error": message}
+std::string ErrorJson(std::string_view message);
+
+}  // namespace agentr
