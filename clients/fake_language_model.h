@@ -1,0 +1,49 @@
+// A language model with scripted replies that fails on demand, for tests of what uses models.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "clients/language_model.h"
+
+namespace agentr {
+
+// Thread-safe.
+class FakeLanguageModel : public LanguageModel {
+ public:
+  // The n texts that answer `prompt`.
+  using Script = std::function<std::vector<std::string>(std::span<const Message> prompt, int n,
+                                                        const Sampling& sampling)>;
+
+  explicit FakeLanguageModel(Script script) : script_(std::move(script)) {}
+  // Replies `texts` one after the other, from the beginning again after the last.
+  explicit FakeLanguageModel(std::vector<std::string> texts);
+
+  std::string name() const override { return "fake"; }
+  Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
+                                   const Sampling& sampling) override;
+
+  // The call with number `call` (from 0) ends with this error.
+  void FailAt(int64_t call, Error error);
+  // Each call takes this long.
+  void set_delay(std::chrono::milliseconds delay) { delay_ = delay; }
+
+  int64_t calls() const;
+  // The prompts, in order of the calls.
+  std::vector<std::vector<Message>> prompts() const;
+
+ private:
+  const Script script_;
+  std::chrono::milliseconds delay_{0};
+  mutable std::mutex mutex_;
+  std::vector<std::vector<Message>> prompts_;        // guarded by mutex_
+  std::vector<std::pair<int64_t, Error>> failures_;  // guarded by mutex_
+};
+
+}  // namespace agentr
