@@ -2,11 +2,36 @@
 
 #include <fmt/core.h>
 
-#include <sstream>
+#include <iterator>
+#include <memory>
 
+#include "common/toml.h"
 #include "common/version.h"
 
 namespace agentr {
+namespace {
+
+// Lets --config read our TOML. CLI11's writer is not used (see common/toml.h).
+class TomlConfig : public CLI::Config {
+ public:
+  std::string to_config(const CLI::App* /*app*/, bool /*default_also*/, bool /*write_description*/,
+                        std::string /*prefix*/) const override {
+    return "";
+  }
+
+  std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
+    const std::string text(std::istreambuf_iterator<char>(input), {});
+    std::vector<CLI::ConfigItem> config;
+    for (TomlItem& toml : ParseToml(text)) {
+      CLI::ConfigItem& item = config.emplace_back();
+      item.name = std::move(toml.key);
+      item.inputs = std::move(toml.values);
+    }
+    return config;
+  }
+};
+
+}  // namespace
 
 OptionSet::Declared& OptionSet::Declared::Min(double least) {
   option_->check(CLI::Validator(
@@ -41,53 +66,34 @@ OptionSet::OptionSet(const std::string& program, const std::string& description,
   app_.set_version_flag("--version", std::string("agentr ") + std::string(kVersion));
   app_.set_config("--config", "", "Read options from a TOML file (the names of the flags are keys)");
   app_.get_config_ptr()->configurable(false);
+  app_.config_formatter(std::make_shared<TomlConfig>());
   app_.allow_config_extras(CLI::config_extras_mode::error);
   if (!examples.empty()) app_.footer("\nExamples:\n" + examples);
   app_.get_formatter()->column_width(38);
 }
 
-OptionSet::Declared OptionSet::Finish(CLI::Option* option, const std::string& env) {
-  option->group(group_);
-  if (!env.empty()) option->envname(env);
-  return Declared(option);
-}
-
 std::optional<ExitCode> OptionSet::Parse(int argc, const char* const* argv) {
   try {
     app_.parse(argc, argv);
+    for (const Entry& entry : entries_) {
+      if (entry.option->get_configurable()) {
+        resolved_[entry.option->get_single_name()] = entry.value();
+      }
+    }
     return std::nullopt;
   } catch (const CLI::Success& done) {  // --help, --version
     app_.exit(done);
     return ExitCode::kOk;
+  } catch (const FatalError& error) {  // of the config file
+    fmt::print(stderr, "error: --config {}: {}\n", app_.get_config_ptr()->as<std::string>(),
+               error.what());
+    return error.code();
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "error: {}\n{} --help lists the options\n", error.what(), app_.get_name());
     return ExitCode::kUsage;
   }
 }
 
-std::string OptionSet::ResolvedToml() const { return app_.config_to_str(true, false); }
-
-nlohmann::ordered_json OptionSet::ResolvedJson() const {
-  const auto typed = [](const std::string& text) {
-    const auto value = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
-    return value.is_number() || value.is_boolean() ? value : nlohmann::ordered_json(text);
-  };
-  auto json = nlohmann::ordered_json::object();
-  for (const CLI::Option* option : app_.get_options()) {
-    if (!option->get_configurable()) continue;
-    nlohmann::ordered_json& value = json[option->get_single_name()];
-    const bool is_switch = option->get_expected_max() == 0;
-    if (is_switch) {
-      value = option->count() > 0;
-    } else if (option->count() == 0) {
-      value = typed(option->get_default_str());
-    } else if (option->get_expected_max() == 1) {
-      value = typed(option->results().front());
-    } else {
-      value = option->results();
-    }
-  }
-  return json;
-}
+std::string OptionSet::ResolvedToml() const { return ToToml(resolved_); }
 
 }  // namespace agentr

@@ -12,9 +12,11 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/error.h"
 
@@ -45,12 +47,12 @@ class OptionSet {
   template <typename T>
   Declared Add(const std::string& flag, T& value, const std::string& help,
                const std::string& env = "") {
-    return Finish(app_.add_option(flag, value, help)->capture_default_str(), env);
+    return Finish(app_.add_option(flag, value, help)->capture_default_str(), env, value);
   }
 
   // A switch without a value.
   Declared AddSwitch(const std::string& flag, bool& value, const std::string& help) {
-    return Finish(app_.add_flag(flag, value, help), "");
+    return Finish(app_.add_flag(flag, value, help), "", value);
   }
 
   // A value without a flag: `tree_show FILE`.
@@ -66,16 +68,30 @@ class OptionSet {
   // True if the option was given on the command line, in the config file or in the environment.
   bool Given(const std::string& flag) const { return app_.count(flag) > 0; }
 
-  // Every option with its value, as a TOML file that --config reads back.
+  // Every option with its value as parsed (a program may change its struct later), as a TOML file
+  // that --config reads back.
   std::string ResolvedToml() const;
 
   // The same as a JSON object, flag names without dashes as keys.
-  nlohmann::ordered_json ResolvedJson() const;
+  const nlohmann::ordered_json& ResolvedJson() const { return resolved_; }
 
  private:
-  Declared Finish(CLI::Option* option, const std::string& env);
+  struct Entry {
+    const CLI::Option* option;
+    std::function<nlohmann::ordered_json()> value;
+  };
+
+  template <typename T>
+  Declared Finish(CLI::Option* option, const std::string& env, const T& value) {
+    option->group(group_);
+    if (!env.empty()) option->envname(env);
+    entries_.push_back({option, [&value] { return nlohmann::ordered_json(value); }});
+    return Declared(option);
+  }
 
   CLI::App app_;
+  std::vector<Entry> entries_;
+  nlohmann::ordered_json resolved_ = nlohmann::ordered_json::object();
   std::string group_ = "Options";
 };
 
