@@ -1,0 +1,175 @@
+#include "common/file.h"
+
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <stdexcept>
+
+#include "common/error.h"
+#include "common/jsonl.h"
+#include "tests/common/scratch_folder.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// The message of the FatalError(kFile) that `body` has to throw.
+template <typename Body>
+std::string FileErrorOf(const Body& body) {
+  try {
+    body();
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kFile);
+    return error.what();
+  }
+  ADD_FAILURE() << "no error";
+  return "";
+}
+
+TEST(WriteFileAtomically, WritesAllBytes) {
+  const ScratchFolder folder;
+  const std::string bytes("a\0b\r\n\xff", 6);
+  WriteFileAtomically(folder / "x", bytes);
+  EXPECT_EQ(ReadFile(folder / "x"), bytes);
+  EXPECT_EQ(folder.entries(), 1u);
+}
+
+TEST(WriteFileAtomically, ReplacesAndMakesFolders) {
+  const ScratchFolder folder;
+  const auto path = folder / "new" / "deep" / "x";
+  WriteFileAtomically(path, "something long");
+  WriteFileAtomically(path, "short");
+  EXPECT_EQ(ReadFile(path), "short");
+}
+
+TEST(WriteFileAtomically, TakesOverALeftOver) {
+  const ScratchFolder folder;
+  folder.Write(TemporaryPath("x").string(), "half of an older attempt");
+  WriteFileAtomically(folder / "x", "new");
+  EXPECT_EQ(ReadFile(folder / "x"), "new");
+  EXPECT_EQ(folder.entries(), 1u);
+}
+
+TEST(WriteFileAtomically, AFolderInTheWayIsAnError) {
+  const ScratchFolder folder;
+  std::filesystem::create_directories(folder / "x" / "inside");
+  EXPECT_THAT(FileErrorOf([&] { WriteFileAtomically(folder / "x", "new"); }),
+              HasSubstr((folder / "x").string()));
+  EXPECT_EQ(folder.entries(), 1u) << "a temporary file is left";
+}
+
+TEST(WriteFileAtomically, AFileAsFolderIsAnError) {
+  const ScratchFolder folder;
+  folder.Write("file", "");
+  EXPECT_THAT(FileErrorOf([&] { WriteFileAtomically(folder / "file" / "x", "new"); }),
+              HasSubstr((folder / "file").string()));
+}
+
+// Root may write everywhere: be somebody else for a while.
+class WithoutRoot {
+ public:
+  WithoutRoot() : was_(::geteuid()) {
+    if (was_ == 0 && ::seteuid(65534) != 0) throw std::runtime_error("cannot leave root");
+  }
+  ~WithoutRoot() {
+    if (::seteuid(was_) != 0) std::abort();
+  }
+
+ private:
+  const uid_t was_;
+};
+
+TEST(WriteFileAtomically, AnUnwritableFolderNamesTheCure) {
+  const ScratchFolder folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0555));
+  const std::string message = [&] {
+    const WithoutRoot nobody;
+    return FileErrorOf([&] { WriteFileAtomically(folder / "x", "new"); });
+  }();
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
+  EXPECT_THAT(message, HasSubstr((folder / "x").string()));
+  EXPECT_THAT(message, HasSubstr("permissions"));
+}
+
+// Makes every write beyond `bytes` of a file fail, as on a full disk.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  sighandler_t handler_;
+};
+
+TEST(WriteFileAtomically, KeepsTheOldFileWhenTheNewOneDoesNotFit) {
+  const ScratchFolder folder;
+  WriteFileAtomically(folder / "x", "old");
+  const std::string message = [&] {
+    const FileSizeLimit limit(1000);
+    return FileErrorOf([&] { WriteFileAtomically(folder / "x", std::string(5000, 'a')); });
+  }();
+  EXPECT_THAT(message, HasSubstr((folder / "x").string()));
+  EXPECT_EQ(ReadFile(folder / "x"), "old");
+  EXPECT_EQ(folder.entries(), 1u) << "a temporary file is left";
+}
+
+TEST(ReadFile, ErrorsNameThePath) {
+  const ScratchFolder folder;
+  EXPECT_THAT(FileErrorOf([&] { ReadFile(folder / "none"); }), HasSubstr("none: No such file"));
+  EXPECT_THAT(FileErrorOf([&] { ReadFile(folder.path()); }), HasSubstr(folder.path().string()));
+}
+
+TEST(JsonLinesReader, CountsLinesAndSkipsEmptyOnes) {
+  const ScratchFolder folder;
+  JsonLinesReader in(folder.Write("x", "{\"a\":1}\n\n  \r\n[2]\r\n3"));
+  EXPECT_EQ(in.Next().value()["a"], 1);
+  EXPECT_EQ(in.line(), 1u);
+  EXPECT_EQ(in.Next().value()[0], 2);
+  EXPECT_EQ(in.line(), 4u);
+  EXPECT_EQ(in.Next().value(), 3);
+  EXPECT_FALSE(in.Next());
+  EXPECT_EQ(in.line(), 5u);
+}
+
+TEST(JsonLinesReader, ErrorsNameTheLine) {
+  const ScratchFolder folder;
+  const auto path = folder.Write("x", "1\n\n{\"a\":}\n2\n");
+  JsonLinesReader in(path);
+  in.Next();
+  const std::string message = FileErrorOf([&] { in.Next(); });
+  EXPECT_THAT(message, HasSubstr(path.string() + ":3: "));
+  EXPECT_THAT(message, Not(HasSubstr("cut off")));
+}
+
+TEST(JsonLinesReader, ABrokenLastLineMayBeCutOff) {
+  const ScratchFolder folder;
+  for (const char* text : {"1\n{\"a\": \"hal", "1\n{\"a\": \"hal\n"}) {
+    JsonLinesReader in(folder.Write("x", text));
+    in.Next();
+    const std::string message = FileErrorOf([&] { in.Next(); });
+    EXPECT_THAT(message, HasSubstr(":2: "));
+    EXPECT_THAT(message, HasSubstr("cut off"));
+  }
+}
+
+TEST(JsonLinesReader, NeedsAFile) {
+  const ScratchFolder folder;
+  EXPECT_THAT(FileErrorOf([&] { JsonLinesReader in(folder / "none"); }), HasSubstr("No such file"));
+  EXPECT_THAT(FileErrorOf([&] { JsonLinesReader in(folder.path()); }), HasSubstr("folder"));
+}
+
+}  // namespace
+}  // namespace agentr

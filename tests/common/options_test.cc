@@ -1,0 +1,249 @@
+#include "common/options.h"
+
+#include <gmock/gmock.h>
+
+#include "common/logging.h"
+#include "common/version.h"
+#include "tests/common/scratch_folder.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+struct Options {
+  int steps = 8;
+  double rate = 0.25;
+  std::string name = "planner";
+  std::string token = "none";
+  std::vector<std::string> bases = {"a", "b"};
+  std::vector<int> numbers;
+  bool fast = false;
+  bool seed = true;
+  uint64_t big = 0;
+};
+
+constexpr const char* kVariable = "AGENTR_TEST_STEPS";
+
+void Declare(OptionSet& set, Options& o) {
+  set.Group("Search");
+  set.Add("--steps", o.steps, "Steps per tree", kVariable).Min(1);
+  set.Add("--rate", o.rate, "Rate of it").Range(0, 1);
+  set.Add("--name", o.name, "Name of it");
+  set.Add("--token", o.token, "A secret").Hidden();
+  set.Add("--bases", o.bases, "Servers");
+  set.Add("--numbers", o.numbers, "Numbers");
+  set.AddSwitch("--fast", o.fast, "Hurry");
+  set.Add("--seed", o.seed, "Send a seed");
+  set.Add("--big", o.big, "A big number");
+}
+
+// One parse of a program with Options.
+class Parsed {
+ public:
+  explicit Parsed(std::vector<std::string> arguments) {
+    Declare(set, options);
+    std::vector<const char*> argv = {"program"};
+    for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    exit = set.Parse(static_cast<int>(argv.size()), argv.data());
+    out = testing::internal::GetCapturedStdout();
+    err = testing::internal::GetCapturedStderr();
+  }
+
+  Options options;
+  OptionSet set{"program", "Does things.", "  program --steps 3"};
+  std::optional<ExitCode> exit;
+  std::string out;
+  std::string err;
+};
+
+class OptionsTest : public testing::Test {
+ protected:
+  ~OptionsTest() override { ::unsetenv(kVariable); }
+  std::string Config(const std::string& text) {
+    return folder_.Write("config.toml", text).string();
+  }
+
+  ScratchFolder folder_;
+};
+
+TEST_F(OptionsTest, DefaultsStay) {
+  const Parsed parsed({});
+  EXPECT_FALSE(parsed.exit);
+  EXPECT_EQ(parsed.options.steps, 8);
+  EXPECT_THAT(parsed.options.bases, ElementsAre("a", "b"));
+  EXPECT_FALSE(parsed.set.Given("--steps"));
+}
+
+TEST_F(OptionsTest, TheEnvironmentBeatsTheDefault) {
+  ::setenv(kVariable, "3", 1);
+  const Parsed parsed({});
+  EXPECT_EQ(parsed.options.steps, 3);
+  EXPECT_TRUE(parsed.set.Given("--steps"));
+}
+
+TEST_F(OptionsTest, TheConfigBeatsTheEnvironment) {
+  ::setenv(kVariable, "3", 1);
+  EXPECT_EQ(Parsed({"--config", Config("steps = 4\n")}).options.steps, 4);
+}
+
+TEST_F(OptionsTest, TheFlagBeatsTheConfig) {
+  ::setenv(kVariable, "3", 1);
+  const Parsed parsed({"--config", Config("steps = 4\nname = 'x'\n"), "--steps", "5"});
+  EXPECT_EQ(parsed.options.steps, 5);
+  EXPECT_EQ(parsed.options.name, "x");
+}
+
+TEST_F(OptionsTest, ConfigsHoldAllSortsOfValues) {
+  const Parsed parsed({"--config", Config("# a comment\n"
+                                          "rate = 1e-1  # another\n"
+                                          "name = \"a \\\"b\\\" \\\\ #c\"\n"
+                                          "bases = [ 'x,y', \"z\",\n  # inside\n  w ]\n"
+                                          "numbers = [1, 2]\r\n"
+                                          "fast = true\n"
+                                          "seed = false\n")});
+  ASSERT_FALSE(parsed.exit) << parsed.err;
+  EXPECT_EQ(parsed.options.rate, 0.1);
+  EXPECT_EQ(parsed.options.name, "a \"b\" \\ #c");
+  EXPECT_THAT(parsed.options.bases, ElementsAre("x,y", "z", "w"));
+  EXPECT_THAT(parsed.options.numbers, ElementsAre(1, 2));
+  EXPECT_TRUE(parsed.options.fast);
+  EXPECT_FALSE(parsed.options.seed);
+}
+
+TEST_F(OptionsTest, ResolvedOptionsReadBack) {
+  const std::string name = "it's \"here\" = C:\\new # [1] \xc3\xa9";
+  const Parsed first({"--name", name, "--bases", "http://a:1", "--bases", "x, y", "--numbers", "3",
+                      "--fast", "--seed", "false", "--rate", "0.1", "--big",
+                      "18446744073709551615"});
+  ASSERT_FALSE(first.exit) << first.err;
+  const Parsed second({"--config", Config(first.set.ResolvedToml())});
+  ASSERT_FALSE(second.exit) << second.err << first.set.ResolvedToml();
+  EXPECT_EQ(second.options.name, name);
+  EXPECT_THAT(second.options.bases, ElementsAre("http://a:1", "x, y"));
+  EXPECT_THAT(second.options.numbers, ElementsAre(3));
+  EXPECT_TRUE(second.options.fast);
+  EXPECT_FALSE(second.options.seed);
+  EXPECT_EQ(second.options.rate, 0.1);
+  EXPECT_EQ(second.options.steps, 8);
+  EXPECT_EQ(second.options.big, UINT64_MAX);
+  EXPECT_EQ(second.set.ResolvedToml(), first.set.ResolvedToml());
+}
+
+TEST_F(OptionsTest, ResolvedOptionsAreWholeTypedAndWithoutSecrets) {
+  const Parsed parsed({"--token", "secret", "--name", ""});
+  EXPECT_EQ(parsed.set.ResolvedToml(),
+            "steps = 8\nrate = 0.25\nname = \"\"\nbases = [\"a\",\"b\"]\nfast = false\n"
+            "seed = true\nbig = 0\n");
+  EXPECT_EQ(parsed.set.ResolvedJson().dump(),
+            R"({"steps":8,"rate":0.25,"name":"","bases":["a","b"],"numbers":[],"fast":false,)"
+            R"("seed":true,"big":0})");
+  const Parsed again({"--config", Config(parsed.set.ResolvedToml())});
+  EXPECT_FALSE(again.exit) << again.err;
+  EXPECT_EQ(again.options.name, "");
+  EXPECT_THAT(again.options.numbers, IsEmpty());
+}
+
+TEST_F(OptionsTest, ResolvedOptionsAreThoseParsed) {
+  Parsed parsed({});
+  parsed.options.bases = {"http://127.0.0.1:41234"};  // of a server that the program started
+  EXPECT_THAT(parsed.set.ResolvedToml(), Not(HasSubstr("41234")));
+}
+
+TEST_F(OptionsTest, ConfigsWithUnknownKeysAreRefused) {
+  const Parsed parsed({"--config", Config("stepz = 4\n")});
+  EXPECT_EQ(parsed.exit, ExitCode::kUsage);
+  EXPECT_THAT(parsed.err, HasSubstr("stepz"));
+}
+
+TEST_F(OptionsTest, MalformedConfigsNameFileAndLine) {
+  for (const char* text :
+       {"steps = 4\n\"\n", "steps = 4\nname = \"x\n", "steps = 4\nname\n", "steps = 4\n[search]\n",
+        "steps = 4\nname = 'a' 'b'\n", "steps = 4\nname =\n", "steps = 4\nbases = ['a'",
+        "steps = 4\nname='a"}) {
+    const Parsed parsed({"--config", Config(text)});
+    EXPECT_EQ(parsed.exit, ExitCode::kUsage) << text;
+    EXPECT_THAT(parsed.err, HasSubstr("config.toml: line 2: ")) << text;
+  }
+}
+
+TEST_F(OptionsTest, AMissingConfigIsNamed) {
+  const Parsed parsed({"--config", "/nowhere/x.toml"});
+  EXPECT_EQ(parsed.exit, ExitCode::kUsage);
+  EXPECT_THAT(parsed.err, HasSubstr("/nowhere/x.toml"));
+}
+
+TEST_F(OptionsTest, BadValuesNameTheFlag) {
+  const std::vector<std::vector<std::string>> cases = {
+      {"--steps", "0"}, {"--steps", "many"}, {"--rate", "1.5"}, {"--steps"}, {"--seed", "maybe"}};
+  for (const std::vector<std::string>& arguments : cases) {
+    const Parsed parsed(arguments);
+    EXPECT_EQ(parsed.exit, ExitCode::kUsage) << arguments.back();
+    EXPECT_THAT(parsed.err, HasSubstr(arguments.front()));
+    EXPECT_THAT(parsed.err, HasSubstr("--help"));
+  }
+}
+
+TEST_F(OptionsTest, BadValuesOfConfigAndEnvironmentNameTheFlag) {
+  EXPECT_THAT(Parsed({"--config", Config("rate = 7\n")}).err, HasSubstr("--rate"));
+  ::setenv(kVariable, "0", 1);
+  const Parsed parsed({});
+  EXPECT_EQ(parsed.exit, ExitCode::kUsage);
+  EXPECT_THAT(parsed.err, HasSubstr("--steps"));
+}
+
+TEST_F(OptionsTest, UnknownFlagsAreRefused) {
+  const Parsed parsed({"--stepz", "4"});
+  EXPECT_EQ(parsed.exit, ExitCode::kUsage);
+  EXPECT_THAT(parsed.err, HasSubstr("--stepz"));
+}
+
+TEST_F(OptionsTest, OneOfListsTheChoices) {
+  LogOptions log;
+  OptionSet set("program", "");
+  Declare(set, log);
+  const char* argv[] = {"program", "--log_level", "loud"};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(set.Parse(3, argv), ExitCode::kUsage);
+  const std::string err = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(err, HasSubstr("--log_level"));
+  EXPECT_THAT(err, HasSubstr("debug"));
+}
+
+TEST_F(OptionsTest, HelpTellsEveryOptionButHiddenOnes) {
+  const Parsed parsed({"--help"});
+  EXPECT_EQ(parsed.exit, ExitCode::kOk);
+  for (const char* part : {"Does things.", "--steps", "Steps per tree", kVariable, "Search",
+                           "--config", "program --steps 3"}) {
+    EXPECT_THAT(parsed.out, HasSubstr(part));
+  }
+  EXPECT_THAT(parsed.out, ContainsRegex("--steps [^\n]*8")) << "the default";
+  EXPECT_THAT(parsed.out, Not(HasSubstr("--token")));
+}
+
+TEST_F(OptionsTest, VersionIsPrinted) {
+  const Parsed parsed({"--version"});
+  EXPECT_EQ(parsed.exit, ExitCode::kOk);
+  EXPECT_EQ(parsed.out, "agentr " + std::string(kVersion) + "\n");
+}
+
+TEST_F(OptionsTest, PositionalsAreRequired) {
+  std::vector<std::string> files;
+  OptionSet set("program", "");
+  set.AddPositional("FILE", files, "Files");
+  const char* argv[] = {"program", "a", "b"};
+  EXPECT_FALSE(set.Parse(3, argv));
+  EXPECT_THAT(files, ElementsAre("a", "b"));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(set.Parse(1, argv), ExitCode::kUsage);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("FILE"));
+}
+
+}  // namespace
+}  // namespace agentr

@@ -1,0 +1,69 @@
+#include "common/progress.h"
+
+#include <gmock/gmock.h>
+
+#include "common/hash.h"
+
+namespace agentr {
+namespace {
+
+TEST(ProgressText, TellsRatesAndTimeLeft) {
+  EXPECT_EQ(ProgressText("trees", "nodes",
+                         {.total = 200, .done = 10, .failed = 2, .units = 560, .elapsed_s = 4}),
+            "trees 12/200 6% | 3/s | 140 nodes/s | ETA 1:03 | 2 errors");
+}
+
+TEST(ProgressText, LeavesOutWhatThereIsNot) {
+  EXPECT_EQ(ProgressText("trees", "", {.total = 4, .done = 1, .elapsed_s = 1}),
+            "trees 1/4 25% | 1/s | ETA 0:03");
+}
+
+TEST(ProgressText, HasNoTimeLeftBeforeTheFirstResult) {
+  EXPECT_EQ(ProgressText("trees", "", {.total = 4}), "trees 0/4 0% | 0/s | ETA -");
+}
+
+TEST(ProgressText, OneErrorIsSingular) {
+  EXPECT_EQ(ProgressText("trees", "", {.total = 1, .failed = 1, .elapsed_s = 2}),
+            "trees 1/1 100% | 0.5/s | ETA 0:00 | 1 error");
+}
+
+TEST(FormatDuration, RoundsUpToSeconds) {
+  EXPECT_EQ(FormatDuration(0), "0:00");
+  EXPECT_EQ(FormatDuration(0.1), "0:01");
+  EXPECT_EQ(FormatDuration(59.5), "1:00");
+  EXPECT_EQ(FormatDuration(245), "4:05");
+  EXPECT_EQ(FormatDuration(3723), "1:02:03");
+  EXPECT_EQ(FormatDuration(360000), "100:00:00");
+}
+
+TEST(Progress, EndsWithTheLastState) {
+  testing::internal::CaptureStderr();
+  {
+    Progress progress("trees", "nodes", 2);
+    progress.Done();
+    progress.Failed();
+    progress.AddUnits(7);
+  }
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(text, testing::HasSubstr("trees 2/2 100%"));
+  EXPECT_THAT(text, testing::EndsWith("1 error\n"));
+}
+
+TEST(Progress, DrawsNothingForNothing) {
+  testing::internal::CaptureStderr();
+  { const Progress progress("trees", "nodes", 0); }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+// FIPS 180-4 examples.
+TEST(Sha256, KnownAnswers) {
+  EXPECT_EQ(Sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(Sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(Sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(Sha256(std::string(1000000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+}  // namespace
+}  // namespace agentr
