@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "clients/environment.h"
@@ -60,6 +61,8 @@ class Executor {
 
   const TaskFamily& family_;
   StateTree states_;
+  // By action: states that it left unchanged, less those that it changed.
+  std::unordered_map<std::string, int> refusals_;
   std::string first_observation_;
   bool started_ = false;
   ExecutionStats stats_;

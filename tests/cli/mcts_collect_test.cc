@@ -1,0 +1,270 @@
+// mcts_collect as a user runs it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "common/file.h"
+#include "common/random.h"
+#include "mcts/tree_file.h"
+#include "servers/env_server.h"
+#include "tests/cli/program.h"
+#include "tests/clients/fault_proxy.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Arguments = std::vector<std::string>;
+
+std::unique_ptr<EnvServer> StartTextCraft(bool extensions) {
+  EnvServerOptions options;
+  options.task = "textcraft";
+  options.port = 0;
+  options.no_extensions = !extensions;
+  return StartEnvServer(options);
+}
+
+Arguments Collect(const Arguments& more) {
+  Arguments arguments = {"--task", "textcraft", "--min", "31", "--max", "43"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+nlohmann::json LastRun(const std::filesystem::path& folder) {
+  return nlohmann::json::parse(ReadFile(folder / "run.json"))["runs"].back();
+}
+
+class MctsCollect : public ::testing::Test {
+ protected:
+  // The trees that `arguments` make in a folder of their own, which must succeed.
+  std::map<std::string, std::string> Trees(const Arguments& arguments) {
+    const ScratchFolder folder;
+    const Outcome outcome = RunProgram("mcts_collect", arguments, folder.path());
+    EXPECT_EQ(outcome.exit, 0) << outcome.out << outcome.err;
+    EXPECT_THAT(TemporaryFiles(folder.path()), IsEmpty());
+    return TreeFiles(folder.path());
+  }
+
+  ScratchFolder folder_;
+};
+
+TEST_F(MctsCollect, TheLineOfTheReadmeWorksWithNothingElseSet) {
+  const Arguments line = {"--task", "textcraft", "--min", "0", "--max", "200"};
+  const Outcome first = RunProgram("mcts_collect", line, folder_.path());
+  ASSERT_EQ(first.exit, 0) << first.err;
+  const std::filesystem::path result = folder_.path() / "mcts_result/textcraft/planner";
+  const auto trees = TreeFiles(result);
+  EXPECT_EQ(trees.size(), 128U) << "200 ids, 72 of them test ids";
+  EXPECT_FALSE(trees.contains("search_results_0.json")) << "a test id";
+  EXPECT_TRUE(trees.contains("search_results_31.json"));
+  EXPECT_THAT(TemporaryFiles(folder_.path()), IsEmpty());
+  EXPECT_TRUE(std::filesystem::exists(result / "resolved.toml"));
+
+  const nlohmann::json run = LastRun(result);
+  EXPECT_EQ(run["options"]["iterations"], 8);
+  EXPECT_EQ(run["result"]["finished"], 128);
+  EXPECT_EQ(run["result"]["environment"]["mismatches"], 0);
+  EXPECT_GT(run["result"]["model"]["requests"], 0);
+  EXPECT_EQ(run["environment_server"]["data_hash"].get<std::string>().size(), 64U);
+
+  const Outcome second = RunProgram("mcts_collect", line, folder_.path());
+  EXPECT_EQ(second.exit, 0);
+  EXPECT_THAT(second.out, HasSubstr("0 trees written, 128 were there already"));
+  EXPECT_EQ(TreeFiles(result), trees);
+}
+
+TEST_F(MctsCollect, TreesHaveGoodAndBadLeaves) {
+  int good = 0;
+  int bad = 0;
+  for (const auto& [name, text] : Trees(Collect({}))) {
+    const Tree tree = ReadTree(text, name);
+    for (const Node& node : tree.nodes()) {
+      if (node.end == End::kNone) continue;
+      ++(node.reward > 0 ? good : bad);
+    }
+  }
+  EXPECT_GT(good, 0);
+  EXPECT_GT(bad, 0);
+}
+
+TEST_F(MctsCollect, TestIdsAreSearchedOnlyWhenAskedFor) {
+  const auto ids = [&](const std::string& split) {
+    return Trees({"--min", "28", "--max", "34", "--iterations", "1", "--split", split}).size();
+  };
+  EXPECT_EQ(ids("train"), 3U);
+  EXPECT_EQ(ids("test"), 3U);
+  EXPECT_EQ(ids("all"), 6U);
+}
+
+TEST_F(MctsCollect, TreesDoNotDependOnParallelismOrSessions) {
+  const auto server = StartTextCraft(/*extensions=*/false);
+  const auto trees = [&](const std::string& in_flight, const std::string& sessions) {
+    return Trees(Collect({"--env_server_base", server->base_url(), "--trees_in_flight", in_flight,
+                          "--sessions", sessions}));
+  };
+  const auto expected = trees("1", "1");
+  EXPECT_EQ(expected.size(), 12U);
+  EXPECT_EQ(trees("32", "1"), expected);
+  EXPECT_EQ(trees("1", "16"), expected);
+  EXPECT_EQ(trees("32", "16"), expected);
+}
+
+TEST_F(MctsCollect, AnotherSeedGivesOtherTrees) {
+  EXPECT_NE(Trees(Collect({"--seed", "1"})), Trees(Collect({"--seed", "2"})));
+}
+
+// Kills the run again and again, until it has ended by itself.
+TEST_F(MctsCollect, KilledAtAnyMomentItGoesOnAndLosesNothing) {
+  const Arguments line = {"--min", "31", "--max", "91", "--trees_in_flight", "8",
+                          "--model_delay_ms", "1"};
+  const auto expected = Trees(line);
+  RandomStream random(20);
+  int killed = 0;
+  while (killed < 20) {
+    Program program("mcts_collect", line, folder_.path());
+    const auto delay = std::chrono::milliseconds(5 + random.Below(200));
+    std::this_thread::sleep_for(delay);
+    if (!program.Running()) {  // all done: begin again, so that there are 20 kills
+      std::filesystem::remove_all(folder_.path() / "mcts_result");
+      continue;
+    }
+    program.Signal(SIGKILL);
+    program.Wait();
+    ++killed;
+    for (const auto& [name, text] : TreeFiles(folder_.path())) {
+      ASSERT_EQ(text, expected.at(name)) << "a half-written or other tree after kill " << killed;
+    }
+  }
+  const Outcome last = RunProgram("mcts_collect", line, folder_.path());
+  EXPECT_EQ(last.exit, 0) << last.err;
+  EXPECT_EQ(TreeFiles(folder_.path()), expected);
+  EXPECT_THAT(TemporaryFiles(folder_.path()), IsEmpty());
+}
+
+TEST_F(MctsCollect, TheFirstInterruptEndsItInGoodOrder) {
+  const Arguments line = {"--min", "31", "--max", "91", "--trees_in_flight", "4",
+                          "--model_delay_ms", "20"};
+  Program program("mcts_collect", line, folder_.path());
+  while (program.Running() && TreeFiles(folder_.path()).empty()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  program.Signal(SIGINT);
+  const Outcome outcome = program.Wait();
+  EXPECT_EQ(outcome.exit, 130) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("Run the same command again"));
+  EXPECT_TRUE(LastRun(folder_.path() / "mcts_result/textcraft/planner")["result"]["interrupted"]);
+}
+
+TEST_F(MctsCollect, FaultyServersGiveTheSameTrees) {
+  for (const bool extensions : {true, false}) {
+    SCOPED_TRACE(extensions ? "with /expand" : "plain");
+    const auto server = StartTextCraft(extensions);
+    const Arguments small = {"--iterations", "2", "--max_depth", "12"};
+    const auto at = [&](const std::string& url) {
+      Arguments arguments = Collect(small);
+      arguments.insert(arguments.end(), {"--env_server_base", url});
+      return Trees(arguments);
+    };
+    FaultRates rates;
+    rates.drop_before = rates.drop_after = rates.delay = rates.status_500 = rates.garble = 0.04;
+    rates.delay_s = 0.002;
+    const FaultProxy proxy(server->base_url(), rates, /*seed=*/7);
+    EXPECT_EQ(at(proxy.url()), at(server->base_url()));
+    for (const Fault fault : {Fault::kDropBefore, Fault::kDropAfter, Fault::kDelay,
+                              Fault::kStatus500, Fault::kGarble}) {
+      EXPECT_GT(proxy.count(fault), 0) << static_cast<int>(fault);
+    }
+  }
+}
+
+TEST_F(MctsCollect, AgentRFilesHoldTheSameTrees) {
+  const auto compact = Trees(Collect({}));
+  const auto agent_r = Trees(Collect({"--tree_format", "agent-r"}));
+  ASSERT_EQ(compact.size(), agent_r.size());
+  for (const auto& [name, text] : agent_r) {
+    const Tree theirs = ReadTree(text, name);
+    const Tree ours = ReadTree(compact.at(name), name);
+    ASSERT_EQ(theirs.size(), ours.size());
+    EXPECT_EQ(theirs.root().visits, ours.root().visits);
+    EXPECT_EQ(theirs.root().value, ours.root().value);
+  }
+}
+
+TEST_F(MctsCollect, SaysWhatIsWrongAndWhatHelps) {
+  const auto run = [&](const Arguments& arguments) {
+    return RunProgram("mcts_collect", arguments, folder_.path());
+  };
+  const Outcome flag = run({"--iteration", "8"});
+  EXPECT_EQ(flag.exit, 2);
+  EXPECT_THAT(flag.err, HasSubstr("--iteration"));
+
+  const Outcome task = run({"--task", "chess"});
+  EXPECT_EQ(task.exit, 2);
+  EXPECT_THAT(task.err, HasSubstr("textcraft"));
+
+  const Outcome model = run({"--model_name", "some-model"});
+  EXPECT_EQ(model.exit, 2);
+  EXPECT_THAT(model.err, HasSubstr("--llm_base"));
+
+  const Outcome server = run({"--env_server_base", "http://127.0.0.1:9", "--env_retries", "1"});
+  EXPECT_EQ(server.exit, 4);
+  EXPECT_THAT(server.err, HasSubstr("http://127.0.0.1:9"));
+
+  const Outcome folder = run({"--output_dir", "/proc/none"});
+  EXPECT_EQ(folder.exit, 3);
+  EXPECT_THAT(folder.err, HasSubstr("/proc/none"));
+
+  const Outcome help = run({"--help"});
+  EXPECT_EQ(help.exit, 0);
+  EXPECT_THAT(help.out, HasSubstr("--iterations"));
+}
+
+TEST_F(MctsCollect, EnvironmentVariablesOfAgentRAndSavedOptionsWork) {
+  const Outcome first = RunProgram(
+      "mcts_collect", {"--min", "31", "--max", "33"}, folder_.path(),
+      {{"TASK", "textcraft"}, {"ITERA", "3"}, {"MAX_DEPTH", "7"}, {"N_GEN", "2"}, {"TEMP", "0.5"}});
+  ASSERT_EQ(first.exit, 0) << first.err;
+  const std::filesystem::path result = folder_.path() / "mcts_result/textcraft/planner";
+  const nlohmann::json options = LastRun(result)["options"];
+  EXPECT_EQ(options["iterations"], 3);
+  EXPECT_EQ(options["max_depth"], 7);
+  EXPECT_EQ(options["n_gen"], 2);
+  EXPECT_EQ(options["temperature"], 0.5);
+
+  const ScratchFolder again;
+  const Outcome second = RunProgram(
+      "mcts_collect", {"--config", (result / "resolved.toml").string()}, again.path());
+  ASSERT_EQ(second.exit, 0) << second.err;
+  EXPECT_EQ(TreeFiles(again.path()), TreeFiles(folder_.path()));
+}
+
+TEST_F(MctsCollect, TwoRunsShareAFolder) {
+  const Arguments line = {"--min", "31", "--max", "61", "--trees_in_flight", "2",
+                          "--model_delay_ms", "1"};
+  Program one("mcts_collect", line, folder_.path());
+  const Outcome two = RunProgram("mcts_collect", line, folder_.path());
+  EXPECT_EQ(two.exit, 0) << two.err;
+  EXPECT_EQ(one.Wait().exit, 0);
+  EXPECT_EQ(TreeFiles(folder_.path()), Trees(line));
+}
+
+TEST_F(MctsCollect, TreeShowPrintsWhatItWrote) {
+  RunProgram("mcts_collect", {"--min", "31", "--max", "32"}, folder_.path());
+  const Outcome shown =
+      RunProgram("tree_show", {"mcts_result/textcraft/planner/search_results_31.json"},
+                 folder_.path());
+  EXPECT_EQ(shown.exit, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("textcraft task 31, model planner"));
+  EXPECT_THAT(shown.out, HasSubstr("[done 1]"));
+  const Outcome missing = RunProgram("tree_show", {"none.json"}, folder_.path());
+  EXPECT_EQ(missing.exit, 3);
+  EXPECT_THAT(missing.err, HasSubstr("none.json"));
+}
+
+}  // namespace
+}  // namespace agentr

@@ -1,0 +1,118 @@
+#include "tests/cli/program.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+#include "common/file.h"
+
+namespace agentr {
+namespace fs = std::filesystem;
+namespace {
+
+// In the child: everything that the exec'ed program starts with.
+[[noreturn]] void Become(const fs::path& binary, const std::vector<std::string>& arguments,
+                         const fs::path& folder, const std::map<std::string, std::string>& env,
+                         const fs::path& out, const fs::path& err) {
+  const int out_fd = ::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  const int err_fd = ::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  ::dup2(out_fd, STDOUT_FILENO);
+  ::dup2(err_fd, STDERR_FILENO);
+  for (const auto& [name, value] : env) ::setenv(name.c_str(), value.c_str(), 1);
+  if (::chdir(folder.c_str()) != 0) ::_exit(126);
+  std::vector<char*> argv;
+  argv.push_back(const_cast<char*>(binary.c_str()));
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  ::execv(binary.c_str(), argv.data());
+  ::_exit(127);
+}
+
+}  // namespace
+
+ScratchFolder::ScratchFolder() {
+  std::string name = (fs::temp_directory_path() / "agentr_test.XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+  path_ = name;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+Program::Program(const std::string& name, const std::vector<std::string>& arguments,
+                 const fs::path& folder, const std::map<std::string, std::string>& env)
+    : out_(folder / (name + ".stdout")), err_(folder / (name + ".stderr")) {
+  const fs::path binary = fs::path(AGENTR_BIN_DIR) / name;
+  pid_ = ::fork();
+  if (pid_ < 0) throw std::runtime_error("fork failed");
+  if (pid_ == 0) Become(binary, arguments, folder, env, out_, err_);
+}
+
+Program::~Program() {
+  if (!Running()) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, &status_, 0);
+}
+
+bool Program::Running() {
+  if (!ended_) ended_ = ::waitpid(pid_, &status_, WNOHANG) == pid_;
+  return !ended_;
+}
+
+void Program::Signal(int signal) {
+  if (Running()) ::kill(pid_, signal);
+}
+
+Outcome Program::Wait() {
+  if (!ended_) ::waitpid(pid_, &status_, 0);
+  ended_ = true;
+  const int exit = WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
+  return {exit, ReadFile(out_), ReadFile(err_)};
+}
+
+std::string Program::WaitForLine(const std::string& text) {
+  while (true) {
+    const bool running = Running();
+    std::istringstream lines(fs::exists(out_) ? ReadFile(out_) : "");
+    for (std::string line; std::getline(lines, line);) {
+      if (!lines.eof() && line.find(text) != std::string::npos) return line;
+    }
+    if (!running) return "";
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+Outcome RunProgram(const std::string& name, const std::vector<std::string>& arguments,
+                   const fs::path& folder, const std::map<std::string, std::string>& env) {
+  return Program(name, arguments, folder, env).Wait();
+}
+
+std::map<std::string, std::string> TreeFiles(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  if (!fs::exists(folder)) return files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("search_results_")) files[name] = ReadFile(entry.path());
+  }
+  return files;
+}
+
+std::vector<std::string> TemporaryFiles(const fs::path& folder) {
+  std::vector<std::string> names;
+  if (!fs::exists(folder)) return names;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() == ".tmp") names.push_back(entry.path().string());
+  }
+  return names;
+}
+
+}  // namespace agentr
