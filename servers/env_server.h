@@ -17,7 +17,7 @@ namespace agentr {
 
 struct EnvServerOptions {
   std::string task = "textcraft";
-  std::string recipes;             // TextCraft: folder of recipe files; empty: the built-in book
+  std::string recipes = "";        // TextCraft: folder of recipe files; empty: the built-in book
   std::string host = "127.0.0.1";  // 0.0.0.0 for every network
   int port = 36001;                // 0: a free one
   size_t max_sessions = SessionLimits{}.max_sessions;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -29,6 +30,15 @@ constexpr size_t kBufferSize = 16 << 10;
 void SetTimeout(socket_t socket, int which, int seconds) {
   const timeval value{seconds, 0};
   setsockopt(socket, SOL_SOCKET, which, &value, sizeof value);
+}
+
+// A connection is a descriptor, and the usual limit of 1024 is soon reached where the clients live
+// in the same process.
+void RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 // Reads in blocks, and gathers a reply so that it leaves in one packet. What has been gathered is
@@ -83,6 +93,10 @@ class BufferedStream : public httplib::Stream {
 
   ssize_t read(char* to, size_t size) override {
     if (at_ == end_) {
+      // A client that sends head and body apart without TCP_NODELAY holds the body back until the
+      // head is acknowledged, and the kernel would wait 40 ms with that.
+      const int on = 1;
+      setsockopt(socket_, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
       if (!Flush() || !AwaitBytes(timeouts_.stalled_s) || !Fill()) return -1;
     }
     const size_t n = std::min(size, end_ - at_);
@@ -163,6 +177,7 @@ HttpTransport::HttpTransport(TransportTimeouts timeouts, size_t max_threads) : t
 }
 
 int HttpTransport::Bind(const std::string& host, int port) {
+  RaiseDescriptorLimit();
   errno = 0;
   const int bound = port == 0 ? bind_to_any_port(host) : bind_to_port(host, port) ? port : -1;
   if (bound > 0 && ::listen(svr_sock_, kBacklog) == 0) return bound;

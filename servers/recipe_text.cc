@@ -181,6 +181,9 @@ class Parser {
     for (size_t r = 0; r < recipes_.size(); ++r) recipes_of[recipes_[r].item].push_back(r);
     for (const Member& member : members_) {
       line_ = member.line;
+      if (recipes_of.contains(member.tag)) {
+        Stop(fmt::format("{} is an item too; give the tag a name of its own", member.tag));
+      }
       const auto at = recipes_of.find(member.item);
       if (at == recipes_of.end()) {
         Stop(fmt::format("{} has no recipe; members of a tag are craftable", member.item));

@@ -81,17 +81,22 @@ std::string PythonQuoted(const std::string& text) {
   return quoted + quote;
 }
 
-ItemStack* FindStack(std::vector<ItemStack>& inventory, NameId item) {
+void Add(std::vector<ItemStack>& inventory, NameId item, int64_t count) {
   const auto at = std::ranges::find(inventory, item, &ItemStack::item);
-  return at == inventory.end() ? nullptr : &*at;
+  if (at == inventory.end()) {
+    inventory.push_back({item, count});
+  } else {
+    at->count = AddCounts(at->count, count);
+  }
 }
 
-void Add(std::vector<ItemStack>& inventory, NameId item, int64_t count) {
-  if (ItemStack* stack = FindStack(inventory, item)) {
-    stack->count = AddCounts(stack->count, count);
-  } else {
-    inventory.push_back({item, count});
-  }
+// As Python prints what was asked for.
+std::string NoSuchRecipe(const std::string& name, bool tag, std::string_view count) {
+  const std::string quoted = PythonQuoted(name);
+  return fmt::format(
+      "Could not find a valid recipe for ItemTagWithCount(item_tag=ItemTag(tag={}, item_id={}), "
+      "count={})",
+      tag ? quoted : "None", tag ? "None" : quoted, PlainNumber(count));
 }
 
 }  // namespace
@@ -207,45 +212,45 @@ const Recipe* TextCraft::FindRecipe(NameId item, const std::vector<Part>& parts)
 
 std::string TextCraft::Craft(TextCraftState& state, std::string_view made,
                              std::string_view used) const {
-  const auto amount = SplitAmount(made);
-  const std::string name = FullName(amount ? amount->item : made);
-  const std::optional<NameId> item = book_.Find(name);
-  const bool tag = item && book_.IsTag(*item);
-
   std::string refusal;
   const std::vector<Part> parts = ReadParts(used, refusal);
   if (!refusal.empty()) return refusal;
 
-  const std::string not_enough =
-      fmt::format("Could not find enough items to craft {}", tag ? "None" : name);
-  for (const Part& part : parts) {
-    const ItemStack* stack = part.item ? FindStack(state.inventory, *part.item) : nullptr;
-    if (!stack || stack->count < part.count) return not_enough;
-  }
+  const auto amount = SplitAmount(made);
+  const std::string name = FullName(amount ? amount->item : made);
+  const std::optional<NameId> item = book_.Find(name);
+  const bool tag = item && book_.IsTag(*item);
+  const auto not_enough = [&] {
+    return fmt::format("Could not find enough items to craft {}", tag ? "None" : name);
+  };
+  if (!HoldsEach(state, parts)) return not_enough();
   const Recipe* recipe = item && !tag ? FindRecipe(*item, parts) : nullptr;
-  if (!recipe) {
-    const std::string quoted = PythonQuoted(name);
-    return fmt::format(
-        "Could not find a valid recipe for ItemTagWithCount(item_tag=ItemTag(tag={}, item_id={}), "
-        "count={})",
-        tag ? quoted : "None", tag ? "None" : quoted, amount ? PlainNumber(amount->digits) : "1");
-  }
-
-  // Two parts may name the same item (a tag's member beside the item itself); each is held, perhaps
-  // not both. The original goes below zero there.
-  std::vector<ItemStack> left = state.inventory;
-  for (const Part& part : parts) {
-    ItemStack* stack = FindStack(left, *part.item);
-    if (stack->count < part.count) return not_enough;
-    stack->count -= part.count;
-  }
-  std::erase_if(left, [&](const ItemStack& stack) {
-    return stack.count == 0 && std::ranges::find(parts, stack.item, &Part::item) != parts.end();
-  });
-  state.inventory = std::move(left);
+  if (!recipe) return NoSuchRecipe(name, tag, amount ? amount->digits : "1");
+  if (!Remove(state, parts)) return not_enough();
   Add(state.inventory, recipe->item, recipe->count);
   state.done = recipe->item == book_.tasks()[state.task];
   return fmt::format("Crafted {} {}", recipe->count, name);
+}
+
+bool TextCraft::HoldsEach(const TextCraftState& state, const std::vector<Part>& parts) {
+  return std::ranges::all_of(parts, [&](const Part& part) {
+    const auto at = std::ranges::find(state.inventory, part.item, &ItemStack::item);
+    return at != state.inventory.end() && at->count >= part.count;
+  });
+}
+
+// Two parts may name the same item (a tag's member beside the item itself): each is held, perhaps
+// not both. The original goes below zero there.
+bool TextCraft::Remove(TextCraftState& state, const std::vector<Part>& parts) {
+  std::vector<ItemStack> left = state.inventory;
+  for (const Part& part : parts) {
+    const auto stack = std::ranges::find(left, part.item, &ItemStack::item);
+    if (stack == left.end() || stack->count < part.count) return false;
+    stack->count -= part.count;
+    if (stack->count == 0) left.erase(stack);
+  }
+  state.inventory = std::move(left);
+  return true;
 }
 
 }  // namespace agentr

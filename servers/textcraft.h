@@ -74,6 +74,9 @@ class TextCraft {
   std::string Get(TextCraftState& state, std::string_view amount, std::string_view item) const;
   std::string Inventory(const TextCraftState& state) const;
   std::vector<Part> ReadParts(std::string_view text, std::string& refusal) const;
+  static bool HoldsEach(const TextCraftState& state, const std::vector<Part>& parts);
+  // False, and nothing is removed, when the inventory does not hold all parts together.
+  static bool Remove(TextCraftState& state, const std::vector<Part>& parts);
   const Recipe* FindRecipe(NameId item, const std::vector<Part>& parts) const;
   bool Matches(const Recipe& recipe, const std::vector<Part>& parts) const;
 
