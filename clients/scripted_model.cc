@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 5> kGetReasons = {
 };
 constexpr std::array<std::string_view, 5> kCraftReasons = {
     "I have what {0} takes, so I craft it.", "Now I can make {0}.",
-    "Crafting {0} brings me closer to {1}.", "I use what I hold to make {0}.",
+    "Crafting {0} is the thing to do now.",  "I use what I hold to make {0}.",
     "The commands tell me how to make {0}.",
 };
 constexpr std::array<std::string_view, 5> kOtherReasons = {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <utility>
 
 #include "clients/task_family.h"
@@ -44,6 +45,13 @@ void ForEachPart(std::string_view list, const Use& use) {
   }
 }
 
+// "4 stick using 2 planks": what is made, and the list of what it takes.
+std::pair<std::string_view, std::string_view> SplitCraft(std::string_view text) {
+  const size_t split = text.rfind(kUsing);
+  if (split == std::string_view::npos) return {ReadPart(text).name, {}};
+  return {ReadPart(text.substr(0, split)).name, text.substr(split + kUsing.size())};
+}
+
 class Reader {
  public:
   TextCraftView Read(std::string_view first_observation, size_t goal_at) {
@@ -62,11 +70,15 @@ class Reader {
 
  private:
   static constexpr size_t kUsualItems = 128;
+  static constexpr int kNone = -1;
+  static constexpr int64_t kMostHeld = 1'000'000;
 
   void ReadCommands(std::string_view text);
   void ReadCommand(std::string_view line);
   void Remove(TextCraftView& view, std::string_view parts) const;
   void ReadInventory(TextCraftView& view, std::string_view text) const;
+  void ApplyRefusal(TextCraftView& view, std::string_view action,
+                    std::string_view observation) const;
 
   int Item(std::string_view name) {
     const auto [at, added] = items_.try_emplace(name, static_cast<int>(view_.names.size()));
@@ -74,12 +86,18 @@ class Reader {
     return at->second;
   }
 
+  int Find(std::string_view name) const {
+    const auto at = items_.find(name);
+    return at == items_.end() ? kNone : at->second;
+  }
+
   // Adds to what is held; items that no command names cannot matter and are left out.
   void Add(TextCraftView& view, std::string_view name, int count) const {
-    const auto at = items_.find(name);
-    if (at == items_.end()) return;
-    int& held = view.held[static_cast<size_t>(at->second)];
-    held = std::max(0, held + count);  // below 0 where the turn that brought it was cut
+    const int item = Find(name);
+    if (item == kNone) return;
+    int& held = view.held[static_cast<size_t>(item)];
+    // Below 0 where the turn that brought it was cut.
+    held = static_cast<int>(std::clamp<int64_t>(int64_t{held} + count, 0, kMostHeld));
   }
 
   TextCraftView view_;
@@ -117,7 +135,7 @@ void Reader::ReadCommands(std::string_view text) {
 void Reader::ReadCommand(std::string_view line) {
   const size_t split = line.rfind(kUsing);
   const Part result = ReadPart(line.substr(0, split));
-  view_.commands.push_back({Item(result.name), result.count, {}});
+  view_.commands.push_back({Item(result.name), std::max(1, result.count), {}});
   if (split == std::string_view::npos) return;
   ForEachPart(line.substr(split + kUsing.size()), [&](const Part& part) {
     view_.ingredients.push_back({Item(part.name), part.count});
@@ -147,20 +165,33 @@ void Reader::Apply(TextCraftView& view, const std::string& action,
     Add(view, part.name, part.count);
     view.wasted_turns = 0;
   } else if (observation.starts_with("Crafted ") && action.starts_with(kCraft)) {
-    const std::string_view what = std::string_view(action).substr(kCraft.size());
-    const size_t split = std::min(what.rfind(kUsing), what.size());
-    if (split < what.size()) Remove(view, what.substr(split + kUsing.size()));
-    Add(view, ReadPart(what.substr(0, split)).name, ReadPart(observation.substr(8)).count);
+    const auto [made, parts] = SplitCraft(std::string_view(action).substr(kCraft.size()));
+    Remove(view, parts);
+    Add(view, made, ReadPart(observation.substr(8)).count);
     view.wasted_turns = 0;
   } else if (observation.starts_with("Inventory:")) {
     ReadInventory(view, observation);
     ++view.wasted_turns;
   } else {
-    view.failed_action = action;
     ++view.wasted_turns;
-    if (!action.starts_with("get ")) return;
-    const auto at = items_.find(ReadPart(std::string_view(action).substr(4)).name);
-    if (at != items_.end()) view.not_found[static_cast<size_t>(at->second)] = 1;
+    ApplyRefusal(view, action, observation);
+    view.failed_action = action;
+  }
+}
+
+void Reader::ApplyRefusal(TextCraftView& view, std::string_view action,
+                          std::string_view observation) const {
+  if (action.starts_with("get ")) {
+    const int item = Find(ReadPart(action.substr(4)).name);
+    if (item != kNone) view.not_found[static_cast<size_t>(item)] = 1;
+  } else if (action.starts_with(kCraft) &&
+             observation.starts_with("Could not find a valid recipe")) {
+    const auto craft = SplitCraft(action.substr(kCraft.size()));
+    const int result = Find(craft.first);
+    ForEachPart(craft.second, [&](const Part& part) {
+      const int used = Find(part.name);
+      if (result != kNone && used != kNone) view.misfits.emplace_back(result, used);
+    });
   }
 }
 

@@ -7,13 +7,14 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "clients/language_model.h"
 
 namespace agentr {
 
-struct Ingredient {
+struct ItemCount {
   int item = 0;  // index into TextCraftView::names
   int count = 0;
 };
@@ -22,7 +23,7 @@ struct Ingredient {
 struct CraftCommand {
   int result = 0;
   int count = 0;
-  std::span<const Ingredient> ingredients;
+  std::span<const ItemCount> ingredients;
 };
 
 // Items are numbered as they appear. Views point into the messages that it was read from.
@@ -33,10 +34,13 @@ struct TextCraftView {
 
   std::vector<int> held;        // per item; a guess where turns were cut from the prompt
   std::vector<char> not_found;  // per item: 1 where the game refused to "get" it
-  std::string failed_action;    // the last action that the game refused; "" if none
-  int wasted_turns = 0;         // turns in a row, up to now, that changed nothing
+  // (made, used) per item of a craft that fits no recipe: how a kind shows that an item is no
+  // member.
+  std::vector<std::pair<int, int>> misfits;
+  std::string failed_action;  // the last action that the game refused; "" if none
+  int wasted_turns = 0;       // turns in a row, up to now, that changed nothing
 
-  std::vector<Ingredient> ingredients;  // what the commands' spans point into
+  std::vector<ItemCount> ingredients;  // what the commands' spans point into
 
   TextCraftView() = default;
   TextCraftView(TextCraftView&&) = default;  // keeps the spans valid; a copy would not

@@ -4,11 +4,26 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
+#include <utility>
 
 namespace agentr {
 namespace {
 
-constexpr int kNever = 1'000'000;  // steps, of what cannot be had
+// An estimate of the steps to some of an item: picking up what it takes, and crafts that grow with
+// the amount but are at least one of each sort.
+struct Steps {
+  double gets = std::numeric_limits<double>::infinity();  // that is: it cannot be had
+  double least_crafts = 0;
+  double crafts_each = 0;
+
+  bool possible() const { return gets < std::numeric_limits<double>::infinity(); }
+  double To(int count) const { return gets + std::max(least_crafts, count * crafts_each); }
+
+  bool IsBetter(const Steps& other, int count) const {
+    return std::pair(To(count), crafts_each) < std::pair(other.To(count), other.crafts_each);
+  }
+};
 
 // True for "oak planks" and "planks".
 bool IsOfKind(std::string_view item, std::string_view kind) {
@@ -18,7 +33,7 @@ bool IsOfKind(std::string_view item, std::string_view kind) {
 
 bool Uses(const CraftCommand& command, int item) {
   return std::any_of(command.ingredients.begin(), command.ingredients.end(),
-                     [item](const Ingredient& ingredient) { return ingredient.item == item; });
+                     [item](const ItemCount& ingredient) { return ingredient.item == item; });
 }
 
 class Planner {
@@ -27,30 +42,39 @@ class Planner {
       : view_(view), have_(view.held), known_(view.names.size()) {}
 
   std::vector<TextCraftAction> Plan() {
-    // The goal counts only when it is crafted, even if one is held.
-    if (Learn(view_.goal).command == nullptr) return {};
-    have_[Index(view_.goal)] = 0;
-    Supply({view_.goal, 1});
+    Learn(view_.goal);
+    if (known_[Index(view_.goal)].ways.empty()) return {};
+    have_[Index(view_.goal)] = 0;  // only crafting it counts, even if one is held
+    Supply({view_.goal, 1}, view_.goal);
     return std::move(steps_);
   }
 
  private:
-  // What is known of an item, whatever amount of it is needed.
+  struct Way {
+    const CraftCommand* command;
+    Steps steps;
+  };
   struct Item {
     bool visited = false;
-    int steps = kNever;                     // to one of it, from what is held
-    const CraftCommand* command = nullptr;  // the way to make it
-    std::vector<int> members;               // of a kind: the items that may stand for it
+    bool learned = false;      // not yet while its own ways are being looked for
+    std::vector<Way> ways;     // to craft it
+    std::vector<int> members;  // of a kind: the items that may stand for it
   };
 
   static size_t Index(int item) { return static_cast<size_t>(item); }
 
-  const Item& Learn(int item);
-  void LearnCommands(int item);
+  void Learn(int item);
   void LearnMembers(int item);
-  int StepsOf(const CraftCommand& command);
-  int FillerOf(Ingredient ingredient);
-  int Supply(Ingredient ingredient);
+  Steps StepsTo(int item, int count) const;
+  Steps StepsOf(const CraftCommand& command);
+  const Way& BestWay(int item, int count) const;
+  bool IsMisfit(int result, int member) const {
+    return std::find(view_.misfits.begin(), view_.misfits.end(), std::pair(result, member)) !=
+           view_.misfits.end();
+  }
+  int FillerOf(ItemCount ingredient, int result) const;
+  int Supply(ItemCount ingredient, int result);
+  void Get(int item, int missing);
   void Produce(int item, int missing);
 
   const TextCraftView& view_;
@@ -59,40 +83,19 @@ class Planner {
   std::vector<TextCraftAction> steps_;
 };
 
-const Planner::Item& Planner::Learn(int item) {
+// Fills known_ for the item and all that it is made of. Ways through items that are not learned yet
+// are left out, so that no item is made of itself.
+void Planner::Learn(int item) {
   Item& known = known_[Index(item)];
-  // An item that is being learned counts as kNever, so that no way to an item leads through itself.
-  if (known.visited) return known;
+  if (known.visited) return;
   known.visited = true;
-  LearnCommands(item);
-  if (known.command == nullptr) LearnMembers(item);
-  if (known.command == nullptr && known.members.empty() && !view_.not_found[Index(item)]) {
-    known.steps = 1;  // one "get"
-  }
-  if (view_.held[Index(item)] > 0) known.steps = 0;  // keeps to a way once begun
-  return known;
-}
-
-// Chooses the command with the fewest steps; of equals the one that yields more.
-void Planner::LearnCommands(int item) {
-  int least = kNever;
-  const CraftCommand* best = nullptr;
   for (const CraftCommand& command : view_.commands) {
     if (command.result != item) continue;
-    const int steps = StepsOf(command);
-    if (steps < least || (best != nullptr && steps == least && command.count > best->count)) {
-      least = steps;
-      best = &command;
-    }
+    const Steps steps = StepsOf(command);
+    if (steps.possible()) known.ways.push_back({&command, steps});
   }
-  known_[Index(item)].command = best;
-  known_[Index(item)].steps = least;
-}
-
-int Planner::StepsOf(const CraftCommand& command) {
-  int steps = 1;
-  for (const Ingredient& ingredient : command.ingredients) steps += Learn(ingredient.item).steps;
-  return std::min(steps, kNever);
+  if (known.ways.empty()) LearnMembers(item);
+  known.learned = true;
 }
 
 void Planner::LearnMembers(int item) {
@@ -100,57 +103,99 @@ void Planner::LearnMembers(int item) {
     if (!IsOfKind(view_.names[Index(command.result)], view_.names[Index(item)])) continue;
     // "polished basalt" is made of "basalt", which is an item then, and no kind.
     if (Uses(command, item)) continue;
-    const int steps = Learn(command.result).steps;
-    if (steps == kNever) continue;
-    known_[Index(item)].members.push_back(command.result);
-    known_[Index(item)].steps = std::min(known_[Index(item)].steps, steps);
+    Learn(command.result);
+    if (StepsTo(command.result, 1).possible()) {
+      known_[Index(item)].members.push_back(command.result);
+    }
   }
 }
 
-// The item that serves as the ingredient: itself, or the member of its kind that there is enough
-// of, else the one with the fewest steps.
-int Planner::FillerOf(Ingredient ingredient) {
-  const Item& known = Learn(ingredient.item);
+Steps Planner::StepsOf(const CraftCommand& command) {
+  Steps sum{.gets = 0, .least_crafts = 1, .crafts_each = 1};
+  for (const ItemCount& ingredient : command.ingredients) {
+    Learn(ingredient.item);
+    const Steps steps = StepsTo(ingredient.item, ingredient.count);
+    sum.gets += steps.gets;
+    sum.least_crafts += steps.least_crafts;
+    sum.crafts_each += ingredient.count * steps.crafts_each;
+  }
+  sum.crafts_each /= command.count;
+  return sum;
+}
+
+Steps Planner::StepsTo(int item, int count) const {
+  const Item& known = known_[Index(item)];
+  Steps best;
+  if (!known.learned) return best;
+  if (!known.ways.empty()) {
+    best = BestWay(item, count).steps;
+  } else if (known.members.empty() && view_.not_found[Index(item)] == 0) {
+    best.gets = 1;
+  }
+  for (const int member : known.members) {
+    const Steps steps = StepsTo(member, count);
+    if (steps.IsBetter(best, count)) best = steps;
+  }
+  // Keeps to a way once begun.
+  if (view_.held[Index(item)] > 0) best.gets = best.least_crafts = 0;
+  return best;
+}
+
+const Planner::Way& Planner::BestWay(int item, int count) const {
+  const std::vector<Way>& ways = known_[Index(item)].ways;
+  return *std::min_element(ways.begin(), ways.end(), [count](const Way& a, const Way& b) {
+    return a.steps.IsBetter(b.steps, count);
+  });
+}
+
+// The item that serves as the ingredient of `result`: itself, or the member of its kind that there
+// is enough of, else the one with the fewest steps.
+int Planner::FillerOf(ItemCount ingredient, int result) const {
+  const Item& known = known_[Index(ingredient.item)];
   if (have_[Index(ingredient.item)] >= ingredient.count || known.members.empty()) {
     return ingredient.item;
   }
   const auto cost = [&](int member) {
-    return have_[Index(member)] >= ingredient.count ? -1 : Learn(member).steps;
+    if (IsMisfit(result, member)) return std::numeric_limits<double>::max();
+    if (have_[Index(member)] >= ingredient.count) return -1.0;
+    return StepsTo(member, ingredient.count).To(ingredient.count);
   };
   return *std::min_element(known.members.begin(), known.members.end(),
                            [&](int a, int b) { return cost(a) < cost(b); });
 }
 
-// Plans for the ingredient and sets it aside; the item that it is.
-int Planner::Supply(Ingredient ingredient) {
-  const int item = FillerOf(ingredient);
+// Plans for the ingredient of `result` and sets it aside; the item that it is.
+int Planner::Supply(ItemCount ingredient, int result) {
+  const int item = FillerOf(ingredient, result);
   const int missing = ingredient.count - have_[Index(item)];
   if (missing > 0) Produce(item, missing);
   have_[Index(item)] -= ingredient.count;
   return item;
 }
 
-void Planner::Produce(int item, int missing) {
-  const CraftCommand* command = Learn(item).command;
-  if (command == nullptr) {
-    have_[Index(item)] += missing;
-    const auto same = std::find_if(steps_.begin(), steps_.end(), [item](const TextCraftAction& s) {
-      return s.verb == TextCraftVerb::kGet && s.item == item;
-    });
-    if (same != steps_.end()) {
-      same->count += missing;
-    } else {
-      steps_.push_back({TextCraftVerb::kGet, item, missing, {}});
-    }
-    return;
+// Adds to the plan's one "get" of the item.
+void Planner::Get(int item, int missing) {
+  have_[Index(item)] += missing;
+  const auto same = std::find_if(steps_.begin(), steps_.end(), [item](const TextCraftAction& s) {
+    return s.verb == TextCraftVerb::kGet && s.item == item;
+  });
+  if (same != steps_.end()) {
+    same->count += missing;
+  } else {
+    steps_.push_back({TextCraftVerb::kGet, item, missing, {}});
   }
-  const int times = (missing + command->count - 1) / command->count;
-  TextCraftAction craft{TextCraftVerb::kCraft, item, command->count, {}};
-  for (const Ingredient& ingredient : command->ingredients) {
-    const int filler = Supply({ingredient.item, ingredient.count * times});
+}
+
+void Planner::Produce(int item, int missing) {
+  if (known_[Index(item)].ways.empty()) return Get(item, missing);
+  const CraftCommand& command = *BestWay(item, missing).command;
+  const int times = (missing + command.count - 1) / command.count;
+  TextCraftAction craft{TextCraftVerb::kCraft, item, command.count, {}};
+  for (const ItemCount& ingredient : command.ingredients) {
+    const int filler = Supply({ingredient.item, ingredient.count * times}, item);
     craft.uses.push_back({filler, ingredient.count});
   }
-  have_[Index(item)] += times * command->count;
+  have_[Index(item)] += times * command.count;
   steps_.insert(steps_.end(), static_cast<size_t>(times), craft);
 }
 

@@ -17,9 +17,9 @@ enum class TextCraftVerb { kGet, kCraft, kInventory };
 
 struct TextCraftAction {
   TextCraftVerb verb = TextCraftVerb::kInventory;
-  int item = 0;                  // what is picked up or made
-  int count = 0;                 // how many of it
-  std::vector<Ingredient> uses;  // of a craft, as the game wants them: no kinds, only items
+  int item = 0;                 // what is picked up or made
+  int count = 0;                // how many of it
+  std::vector<ItemCount> uses;  // of a craft, as the game wants them: no kinds, only items
 };
 
 std::string ActionText(const TextCraftView& view, const TextCraftAction& action);

@@ -104,7 +104,7 @@ TextCraftAction RandomTextCraftAction(const TextCraftView& view, RandomStream& r
   if (draw == 0 || view.commands.empty()) return {};
   const CraftCommand& command = view.commands[random.Below(view.commands.size())];
   if (draw < 10 || command.ingredients.empty()) return AsWritten(command);
-  const Ingredient& needed = random.Pick(command.ingredients);
+  const ItemCount& needed = random.Pick(command.ingredients);
   return {TextCraftVerb::kGet, needed.item, needed.count, {}};
 }
 

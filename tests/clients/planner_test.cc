@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "clients/scripted_model.h"
@@ -15,6 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 std::unique_ptr<LanguageModel> Planner(double error_rate) {
   return MakeScriptedModel("planner", TextCraftFamily(), {.error_rate = error_rate});
@@ -118,6 +121,18 @@ TEST(TextCraftConversation, AnInventoryCorrectsTheGuess) {
   EXPECT_EQ(HeldOf(*ReadTextCraft(messages), "oak planks"), 0);
 }
 
+TEST(TextCraftConversation, StandsOddNumbers) {
+  std::vector<Message> messages = {
+      {"user", "Crafting commands:\ncraft 0 a using 1 b, , 3\ncraft 9 . using\n\nGoal: craft a."}};
+  for (int i = 0; i < 3; ++i) {
+    messages.push_back({"assistant", "Action: get 2147483647 b"});
+    messages.push_back({"user", "Got 2147483647 b"});
+  }
+  messages.push_back({"user", "Got nothing to answer"});
+  EXPECT_GT(HeldOf(*ReadTextCraft(messages), "b"), 0);
+  EXPECT_THAT(Plan(messages), Not(IsEmpty()));
+}
+
 TEST(TextCraftConversation, OtherConversationsAreNone) {
   const std::vector<Message> messages = {{"user", "Buy a blue shirt."}};
   EXPECT_FALSE(ReadTextCraft(messages));
@@ -165,10 +180,10 @@ TEST(TextCraftPlanner, NoWayNoPlan) {
 
 TEST(PlannerModel, WithoutMistakesSolvesEveryTaskInTheFewestSteps) {
   const std::map<std::string, size_t> fewest = {
-      {"birch planks", 2},  {"chest", 4},      {"chest minecart", 8},  {"iron ingot", 2},
-      {"minecart", 3},      {"oak planks", 2}, {"polished basalt", 2}, {"rail", 6},
-      {"stick", 3},         {"torch", 5},      {"white bed", 7},       {"white wool", 2},
-      {"wooden pickaxe", 5}};
+      {"birch planks", 2},   {"chest", 4},      {"chest minecart", 8},  {"iron ingot", 2},
+      {"minecart", 3},       {"oak planks", 2}, {"polished basalt", 2}, {"rail", 6},
+      {"stick", 3},          {"torch", 5},      {"white bed", 7},       {"white wool", 2},
+      {"wooden pickaxe", 5}, {"black wool", 4}, {"painting", 10}};  // one of them to learn of wool
   const auto model = Planner(0);
   for (const std::string& goal : SmallTextCraft::Goals()) {
     const Episode episode = Play(*model, goal);

@@ -27,6 +27,8 @@ craft 16 rail using 6 iron ingot, 1 stick
 craft 4 polished basalt using 4 basalt
 craft 1 white bed using 3 white wool, 3 planks
 craft 1 white wool using 4 string
+craft 1 painting using 8 stick, 1 wool
+craft 1 black wool using 1 white wool, 1 ink sac
 )";
 
 struct Amount {
@@ -39,9 +41,11 @@ struct Recipe {
   std::vector<Amount> uses;
 };
 
+// White wool looks like a member of "wool" and is none, as in the real book.
 bool Fits(const std::string& ingredient, const std::string& item) {
-  return ingredient == item ||
-         (ingredient == "planks" && (item == "oak planks" || item == "birch planks"));
+  if (ingredient == "planks") return item == "oak planks" || item == "birch planks";
+  if (ingredient == "wool") return item == "black wool";
+  return ingredient == item;
 }
 
 Amount ReadAmount(const std::string& text) {
@@ -139,7 +143,8 @@ std::string SmallTextCraft::Get(const std::string& action) {
     if (recipe.result.name == amount.name) return "Could not find " + amount.name;
     for (const Amount& use : recipe.uses) base = base || use.name == amount.name;
   }
-  if (!base || amount.name == "planks") return "Could not find " + amount.name;
+  if (!base || amount.name == "planks" || amount.name == "wool")
+    return "Could not find " + amount.name;
   held_[amount.name] += amount.count;
   return fmt::format("Got {} {}", amount.count, amount.name);
 }
