@@ -1,0 +1,207 @@
+// TextCraft's family, client and server together: what the family claims holds on the server, and
+// mcts_collect runs against real servers of both kinds.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+
+#include "clients/http_environment.h"
+#include "clients/scripted_model.h"
+#include "common/file.h"
+#include "common/random.h"
+#include "servers/env_server.h"
+#include "tests/cli/program.h"
+#include "tests/clients/local_server.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+std::unique_ptr<EnvServer> StartTextCraft() {
+  EnvServerOptions options;
+  options.task = "textcraft";
+  options.port = 0;
+  return StartEnvServer(options);
+}
+
+// How the state that `session` stands in answers to a set of actions, the inventory among them.
+std::vector<StepResult> Probe(Session& session, std::vector<std::string> actions) {
+  actions.insert(actions.begin(), "inventory");
+  std::vector<StepResult> replies;
+  const std::vector<Fork> forks = session.Expand(actions).value();
+  for (const Fork& fork : forks) replies.push_back(fork.step);
+  return replies;
+}
+
+// Actions like those of a confused agent: of the random model, and broken variants of them.
+class RandomActions {
+ public:
+  RandomActions(const TaskFamily& family, std::string first_observation, RandomStream random)
+      : family_(family), random_(random), model_(MakeScriptedModel("random", family, {})) {
+    conversation_ = family.Instruction();
+    conversation_.push_back({"user", std::move(first_observation)});
+  }
+
+  std::string Next() {
+    Sampling sampling;
+    sampling.seed = random_.Next();
+    const CompletionBatch batch = model_->Complete(conversation_, 1, sampling).value();
+    std::string action = family_.ParseAction(batch.completions.front().text);
+    switch (random_.Below(8)) {
+      case 0: return "inventory";
+      case 1: return action.substr(0, random_.Below(action.size() + 1));
+      case 2: return action + ", 1 stick";
+      case 3: return "craft " + action;
+      default: return action;
+    }
+  }
+
+ private:
+  const TaskFamily& family_;
+  RandomStream random_;
+  std::unique_ptr<LanguageModel> model_;
+  std::vector<Message> conversation_;
+};
+
+TEST(TextCraftFamily, WhatItCallsUnchangedIsUnchangedOnTheServer) {
+  const auto server = StartTextCraft();
+  HttpEnvironment environment(MakeProtocol("textcraft"), {server->base_url()}, HttpOptions{});
+  const auto family = MakeTaskFamily("textcraft");
+  int unchanged = 0;
+  int changed = 0;
+  for (int task = 0; task < 40; ++task) {
+    const auto session = environment.Open().value();
+    RandomActions actions(*family, session->Reset(task).value(),
+                          RandomStream(11).Split(static_cast<uint64_t>(task)));
+    for (int turn = 0; turn < 25; ++turn) {
+      const std::vector<std::string> probes = {actions.Next(), actions.Next(), actions.Next()};
+      const std::string action = actions.Next();
+      const std::vector<StepResult> before = Probe(*session, probes);
+      const StepResult step = session->Step(action).value();
+      const std::vector<StepResult> after = Probe(*session, probes);
+      if (family->LeavesStateUnchanged(action, step.observation)) {
+        ++unchanged;
+        ASSERT_EQ(before, after) << "task " << task << ": " << action << " -> "
+                                 << step.observation;
+      } else {
+        changed += before != after ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(unchanged, 100);
+  EXPECT_GT(changed, 100) << "the probes must be able to see a change";
+}
+
+// An OpenAI-compatible server whose model is the planner.
+class PlannerServer {
+ public:
+  PlannerServer() : planner_(MakeScriptedModel("planner", *family_, {})) {
+    server_->Post("/v1/chat/completions", [this](const auto& request, auto& response) {
+      response.set_content(Reply(nlohmann::json::parse(request.body)).dump(), "application/json");
+      last_authorization_ok_ = request.get_header_value("Authorization") == "Bearer test-key";
+    });
+    server_.Start();
+  }
+
+  std::string base() const { return server_.url() + "/v1"; }
+  bool last_authorization_ok() const { return last_authorization_ok_; }
+
+ private:
+  nlohmann::json Reply(const nlohmann::json& request) const {
+    std::vector<Message> prompt;
+    for (const auto& m : request.at("messages")) prompt.push_back({m["role"], m["content"]});
+    Sampling sampling;
+    sampling.seed = request.at("seed");
+    const CompletionBatch batch = planner_->Complete(prompt, request.at("n"), sampling).value();
+    nlohmann::json choices = nlohmann::json::array();
+    for (const Completion& completion : batch.completions) {
+      choices.push_back({{"index", choices.size()},
+                         {"message", {{"role", "assistant"}, {"content", completion.text}}},
+                         {"finish_reason", "stop"}});
+    }
+    return {{"object", "chat.completion"},
+            {"model", request.at("model")},
+            {"choices", choices},
+            {"usage", {{"prompt_tokens", 7}, {"completion_tokens", 5}, {"total_tokens", 12}}}};
+  }
+
+  std::unique_ptr<TaskFamily> family_ = MakeTaskFamily("textcraft");
+  std::unique_ptr<LanguageModel> planner_;
+  std::atomic<bool> last_authorization_ok_ = false;
+  LocalServer server_;
+};
+
+TEST(MctsCollectEndToEnd, SearchesWithAModelServerAndAnEnvironmentServer) {
+  const PlannerServer model;
+  const ScratchFolder folder;
+  Program env_server("env_server", {"--task", "textcraft", "--port", "0"}, folder.path());
+  const std::string line = env_server.WaitForLine("http://");
+  const std::string base = line.substr(line.find("http://"));
+  const std::vector<std::string> arguments = {
+      "--min", "31", "--max", "37", "--llm_base", model.base(), "--model_name", "org/some-model",
+      "--env_server_base", base.substr(0, base.find(' ')), "--trees_in_flight"};
+
+  const auto trees = [&](const std::string& in_flight) {
+    const ScratchFolder run;
+    std::vector<std::string> all = arguments;
+    all.push_back(in_flight);
+    const Outcome outcome =
+        RunProgram("mcts_collect", all, run.path(), {{"OPENAI_API_KEY", "test-key"}});
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    const std::string run_file =
+        ReadFile(run.path() / "mcts_result/textcraft/org_some-model/run.json");
+    const auto result = nlohmann::json::parse(run_file)["runs"][0]["result"];
+    EXPECT_GT(result["model"]["requests"], 0);
+    EXPECT_EQ(result["model"]["prompt_tokens"], 7 * result["model"]["requests"].get<int>());
+    EXPECT_THAT(run_file, ::testing::Not(HasSubstr("test-key")));
+    return TreeFiles(run.path());
+  };
+  const auto one_at_a_time = trees("1");
+  EXPECT_THAT(one_at_a_time, SizeIs(6));
+  EXPECT_EQ(trees("6"), one_at_a_time);
+  EXPECT_TRUE(model.last_authorization_ok());
+
+  env_server.Signal(SIGTERM);
+  EXPECT_EQ(env_server.Wait().exit, 0);
+}
+
+TEST(MctsCollectEndToEnd, AServerThatDiesIsReportedAndTheRestIsDoneNextTime) {
+  const ScratchFolder folder;
+  const std::vector<std::string> line = {
+      "--min", "31", "--max", "71", "--trees_in_flight", "4", "--model_delay_ms", "3",
+      "--env_retries", "2", "--give_up_after", "5", "--env_server_base"};
+  std::string url;
+  {
+    Program env_server("env_server", {"--port", "0"}, folder.path());
+    url = env_server.WaitForLine("http://");
+    url = url.substr(url.find("http://"));
+    url = url.substr(0, url.find(' '));
+    std::vector<std::string> all = line;
+    all.push_back(url);
+    Program run("mcts_collect", all, folder.path());
+    while (run.Running() && TreeFiles(folder.path()).size() < 3) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    env_server.Signal(SIGKILL);
+    const Outcome outcome = run.Wait();
+    EXPECT_EQ(outcome.exit, 4) << outcome.out << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("unreachable"));
+    EXPECT_THAT(outcome.out, HasSubstr("Run the same command again"));
+  }
+  const size_t before = TreeFiles(folder.path()).size();
+  EXPECT_GE(before, 3U);
+  EXPECT_LT(before, 40U);
+  const std::string port = url.substr(url.rfind(':') + 1);
+  Program env_server("env_server", {"--port", port}, folder.path());
+  env_server.WaitForLine("http://");
+  std::vector<std::string> all = line;
+  all.push_back(url);
+  EXPECT_EQ(RunProgram("mcts_collect", all, folder.path()).exit, 0);
+  EXPECT_THAT(TreeFiles(folder.path()), SizeIs(40));
+}
+
+}  // namespace
+}  // namespace agentr
