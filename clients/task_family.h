@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,8 +29,11 @@ class TaskFamily {
   // still stands where it stood. Checked against the servers by property tests.
   virtual bool LeavesStateUnchanged(std::string_view action, std::string_view observation) const = 0;
 
-  // True if `action` will probably leave the state unchanged: a hint for the order of execution.
-  virtual bool LikelyLeavesStateUnchanged(std::string_view action) const = 0;
+  // Whether each of `actions` will probably leave the state unchanged, after `history` (the first
+  // observation and the turns since then that changed something): a hint for the order of execution,
+  // where a wrong one costs calls, nothing else.
+  virtual std::vector<bool> LikelyUnchanged(std::span<const Message> history,
+                                            std::span<const std::string> actions) const = 0;
 };
 
 // The text after the last "Action:" of a response (see TaskFamily::ParseAction), trimmed.

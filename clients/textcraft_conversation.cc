@@ -195,7 +195,50 @@ void Reader::ApplyRefusal(TextCraftView& view, std::string_view action,
   }
 }
 
+// By its name; names are few, and each view is asked for a few actions.
+std::optional<size_t> ItemNamed(const TextCraftView& view, std::string_view name) {
+  const auto at = std::ranges::find(view.names, name);
+  if (at == view.names.end()) return std::nullopt;
+  return static_cast<size_t>(at - view.names.begin());
+}
+
+bool LooksRefusedGet(const TextCraftView& view, std::string_view name) {
+  const std::optional<size_t> item = ItemNamed(view, name);
+  return !item || view.not_found[*item] != 0 ||
+         std::ranges::any_of(view.commands, [&](const CraftCommand& command) {
+           return static_cast<size_t>(command.result) == *item;
+         });
+}
+
+bool LooksRefusedCraft(const TextCraftView& view, std::string_view made, std::string_view parts) {
+  const std::optional<size_t> result = ItemNamed(view, made);
+  std::vector<int> counts;
+  bool missing = !result;
+  ForEachPart(parts, [&](const Part& part) {
+    const std::optional<size_t> item = ItemNamed(view, part.name);
+    missing = missing || !item || view.held[*item] < part.count;
+    counts.push_back(part.count);
+  });
+  if (missing) return true;
+  // Which items are members of a kind is not visible, so only the amounts are compared.
+  std::ranges::sort(counts);
+  return std::ranges::none_of(view.commands, [&](const CraftCommand& command) {
+    if (static_cast<size_t>(command.result) != *result) return false;
+    std::vector<int> wanted;
+    for (const ItemCount& ingredient : command.ingredients) wanted.push_back(ingredient.count);
+    std::ranges::sort(wanted);
+    return wanted == counts;
+  });
+}
+
 }  // namespace
+
+bool LooksRefused(const TextCraftView& view, std::string_view action) {
+  if (action.starts_with("get ")) return LooksRefusedGet(view, ReadPart(action.substr(4)).name);
+  if (!action.starts_with(kCraft)) return true;
+  const auto [made, parts] = SplitCraft(action.substr(kCraft.size()));
+  return LooksRefusedCraft(view, made, parts);
+}
 
 std::optional<TextCraftView> ReadTextCraft(std::span<const Message> conversation) {
   size_t goal_at = std::string_view::npos;

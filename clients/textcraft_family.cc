@@ -1,6 +1,7 @@
 #include "clients/textcraft_family.h"
 
 #include "clients/prompt_file.h"
+#include "clients/textcraft_conversation.h"
 
 namespace agentr {
 namespace embedded {
@@ -44,9 +45,12 @@ bool TextCraftFamily::LeavesStateUnchanged(std::string_view /*action*/,
          observation.starts_with("Inventory:");
 }
 
-bool TextCraftFamily::LikelyLeavesStateUnchanged(std::string_view action) const {
-  // What is neither a craft nor a get is an inventory or nothing that the game knows.
-  return !action.starts_with("craft ") && !action.starts_with("get ");
+std::vector<bool> TextCraftFamily::LikelyUnchanged(std::span<const Message> history,
+                                                   std::span<const std::string> actions) const {
+  const std::optional<TextCraftView> view = ReadTextCraft(history);
+  std::vector<bool> likely;
+  for (const std::string& action : actions) likely.push_back(!view || LooksRefused(*view, action));
+  return likely;
 }
 
 }  // namespace agentr

@@ -11,7 +11,8 @@ class TextCraftFamily : public TaskFamily {
   std::vector<Message> Instruction() const override;  // configs/prompts/textcraft.txt
   std::string ParseAction(std::string_view response) const override;
   bool LeavesStateUnchanged(std::string_view action, std::string_view observation) const override;
-  bool LikelyLeavesStateUnchanged(std::string_view action) const override;
+  std::vector<bool> LikelyUnchanged(std::span<const Message> history,
+                                    std::span<const std::string> actions) const override;
 };
 
 // What AgentGym's client sends of an action: only letters, digits, commas and spaces, the spaces

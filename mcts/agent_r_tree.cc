@@ -1,13 +1,14 @@
 #include "mcts/agent_r_tree.h"
 
-#include <algorithm>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
 #include "mcts/selection.h"
+#include "mcts/tree_json.h"
 
 namespace agentr {
 namespace {
@@ -36,14 +37,6 @@ Json RecentActions(const Tree& tree, int index) {
   return recent;
 }
 
-Json State(const Tree& tree, int index) {
-  Json state = Json::array();
-  for (const Message& message : tree.SeenConversation(index)) {
-    state.push_back({{"role", message.role}, {"content", message.content}});
-  }
-  return state;
-}
-
 Json NodeToJson(const Tree& tree, int index, double c) {
   const Node& node = tree.node(index);
   const bool root = index == 0;
@@ -65,39 +58,32 @@ Json NodeToJson(const Tree& tree, int index, double c) {
           {"action", root ? kRootText : node.action},
           {"env_score", node.reward},
           {"disaster", node.end == End::kDisaster},
-          {"state", State(tree, index)},
+          {"state", MessagesToJson(tree.SeenConversation(index))},
           {"children", std::move(children)}};
 }
 
-std::vector<Message> Messages(const nlohmann::json& state) {
-  std::vector<Message> messages;
-  for (const auto& message : state) messages.push_back({message.at("role"), message.at("content")});
-  return messages;
-}
-
 // How many turns are missing in the state of a node at this depth.
-int DroppedTurns(const nlohmann::json& node, size_t instruction_size, int depth) {
+int DroppedTurns(const Json& node, size_t instruction_size, int depth) {
   const size_t messages = node.at("state").size();
   const size_t turns = messages > instruction_size + 1 ? (messages - instruction_size - 1) / 2 : 0;
   return std::clamp(depth - static_cast<int>(turns), 0, depth - 1);
 }
 
-void AddChildren(const nlohmann::json& parent, int parent_index, Tree& tree) {
+void AddChildren(const Json& parent, int parent_index, Tree& tree) {
   for (const auto& json : parent.at("children")) {
     Node node;
-    node.response = json.at("llm_response").get<std::string>();
-    node.action = json.at("action").get<std::string>();
-    node.observation = json.at("obs").get<std::string>();
-    node.reward = json.at("env_score").get<double>();
+    node.response = JsonField<std::string>(json, "llm_response");
+    node.action = JsonField<std::string>(json, "action");
+    node.observation = JsonField<std::string>(json, "obs");
+    node.reward = JsonField<double>(json, "env_score");
     const int depth = tree.node(parent_index).depth + 1;
     node.dropped_turns = DroppedTurns(json, tree.instruction().size(), depth);
-    const bool ended = json.at("is_terminal").get<bool>() && json.at("children").empty();
-    if (ended) node.end = json.at("disaster").get<bool>() ? End::kDisaster : End::kDone;
+    const bool ended = JsonField<bool>(json, "is_terminal") && json.at("children").empty();
+    if (ended) node.end = JsonField<bool>(json, "disaster") ? End::kDisaster : End::kDone;
     const int index = tree.Add(parent_index, std::move(node));
-    tree.Restore(index, json.at("visits").get<int>(), json.at("value").get<double>());
+    tree.Restore(index, JsonField<int>(json, "visits"), JsonField<double>(json, "value"));
     AddChildren(json, index, tree);
   }
-  tree.RefreshTerminal(parent_index);
 }
 
 }  // namespace
@@ -108,13 +94,13 @@ std::string WriteAgentRTree(const Tree& tree) {
          "\n";
 }
 
-Tree ReadAgentRTree(const nlohmann::json& document) {
-  std::vector<Message> instruction = Messages(document.at("state"));
+Tree ReadAgentRTree(const Json& document) {
+  std::vector<Message> instruction = MessagesFromJson(document.at("state"));
   if (instruction.empty()) throw std::invalid_argument("the root's \"state\" is empty");
   std::string first_observation = std::move(instruction.back().content);
   instruction.pop_back();
   Tree tree(TreeOrigin{}, std::move(instruction), std::move(first_observation));
-  tree.Restore(0, document.at("visits").get<int>(), document.at("value").get<double>());
+  tree.Restore(0, JsonField<int>(document, "visits"), JsonField<double>(document, "value"));
   AddChildren(document, 0, tree);
   return tree;
 }

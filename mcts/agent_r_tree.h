@@ -11,7 +11,8 @@ namespace agentr {
 // the tree's options; 0 at the root and at unvisited nodes.
 std::string WriteAgentRTree(const Tree& tree);
 
-// Throws nlohmann::json::exception or std::invalid_argument, which name the field.
-Tree ReadAgentRTree(const nlohmann::json& document);
+// Leaves `terminal` of inner nodes to the caller. Throws nlohmann::json::exception or
+// std::invalid_argument, which name the field.
+Tree ReadAgentRTree(const nlohmann::ordered_json& document);
 
 }  // namespace agentr

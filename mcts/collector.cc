@@ -56,15 +56,28 @@ CollectReport Collector::Run(const std::vector<int>& tasks, std::atomic<bool>& s
   oneapi::tbb::task_arena arena(options_.trees_in_flight);
   arena.execute([&] {
     oneapi::tbb::parallel_for(
-        oneapi::tbb::blocked_range<size_t>(0, width, 1), [&](const auto&) { Work(shared); },
+        oneapi::tbb::blocked_range<size_t>(0, width, 1),
+        [&](const auto&) { WorkOrStopAll(shared); },
         oneapi::tbb::simple_partitioner());
   });
   CollectReport report = std::move(shared.report);
   report.execution.opens += shared.pool.opened();
-  report.interrupted = stop && !report.gave_up;
+  const size_t tried = static_cast<size_t>(report.finished + report.skipped + report.elsewhere) +
+                       report.failed.size();
+  report.interrupted = stop && !report.gave_up && tried < tasks.size();
   std::ranges::sort(report.failed, {}, &FailedTask::task);
   report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return report;
+}
+
+void Collector::WorkOrStopAll(Shared& shared) {
+  try {
+    Work(shared);
+  } catch (...) {
+    // The disk is full, say: no other tree would fare better.
+    shared.stop = true;
+    throw;
+  }
 }
 
 void Collector::Work(Shared& shared) {
@@ -99,13 +112,7 @@ void Collector::RunTask(int task, Shared& shared) {
 }
 
 void Collector::Keep(const Tree& tree, Shared& shared) {
-  try {
-    store_.Commit(tree);
-  } catch (...) {
-    // The disk is full, say: no other tree would fare better.
-    shared.stop = true;
-    throw;
-  }
+  store_.Commit(tree);
   shared.progress.Done();
   const std::lock_guard lock(shared.mutex);
   ++shared.report.finished;

@@ -61,6 +61,7 @@ class Collector {
 
  private:
   struct Shared;  // what the workers of one Run share
+  void WorkOrStopAll(Shared& shared);
   void Work(Shared& shared);
   void RunTask(int task, Shared& shared);
   void Keep(const Tree& tree, Shared& shared);

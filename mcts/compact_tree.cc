@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "mcts/tree_json.h"
+
 namespace agentr {
 namespace {
 
@@ -48,25 +50,25 @@ End ParseEnd(const std::string& text) {
   throw std::invalid_argument(fmt::format("unknown \"end\" of a node: {}", text));
 }
 
-Node NodeFromJson(const nlohmann::json& json) {
+Node NodeFromJson(const nlohmann::ordered_json& json) {
   Node node;
-  node.response = json.at("response").get<std::string>();
-  node.action = json.at("action").get<std::string>();
-  node.observation = json.at("observation").get<std::string>();
-  node.reward = json.value("reward", 0.0);
-  node.end = ParseEnd(json.value("end", std::string()));
-  node.dropped_turns = json.value("dropped_turns", 0);
-  node.token_ids = json.value("token_ids", std::vector<int32_t>());
-  node.logprobs = json.value("logprobs", std::vector<float>());
+  node.response = JsonField<std::string>(json, "response");
+  node.action = JsonField<std::string>(json, "action");
+  node.observation = JsonField<std::string>(json, "observation");
+  node.reward = JsonFieldOr(json, "reward", 0.0);
+  node.end = ParseEnd(JsonFieldOr(json, "end", std::string()));
+  node.dropped_turns = JsonFieldOr(json, "dropped_turns", 0);
+  node.token_ids = JsonFieldOr(json, "token_ids", std::vector<int32_t>());
+  node.logprobs = JsonFieldOr(json, "logprobs", std::vector<float>());
   return node;
 }
 
-void CheckHeader(const nlohmann::json& document) {
-  const std::string format = document.at("format").get<std::string>();
-  const int version = document.at("version").get<int>();
+void CheckHeader(const nlohmann::ordered_json& document) {
+  const auto format = JsonField<std::string>(document, "format");
   if (format != kFormat) {
     throw std::invalid_argument(fmt::format("\"format\" is {}, not {}", format, kFormat));
   }
+  const int version = JsonField<int>(document, "version");
   if (version != kVersion1) {
     throw std::invalid_argument(
         fmt::format("tree format version {} is not known here; use a newer agentr", version));
@@ -77,16 +79,12 @@ void CheckHeader(const nlohmann::json& document) {
 
 std::string WriteCompactTree(const Tree& tree) {
   const TreeOrigin& origin = tree.origin();
-  auto instruction = nlohmann::ordered_json::array();
-  for (const Message& message : tree.instruction()) {
-    instruction.push_back({{"role", message.role}, {"content", message.content}});
-  }
   std::string text = fmt::format("{{\"format\":\"{}\",\"version\":{},\n", kFormat, kVersion1);
   text += fmt::format("\"family\":{},\"task\":{},\"model\":{},\"data_hash\":{},\n",
                       Dump(origin.family), origin.task, Dump(origin.model),
                       Dump(origin.data_hash));
   text += fmt::format("\"search\":{},\n", origin.search.empty() ? "{}" : origin.search);
-  text += fmt::format("\"instruction\":{},\n\"nodes\":[", Dump(instruction));
+  text += fmt::format("\"instruction\":{},\n\"nodes\":[", Dump(MessagesToJson(tree.instruction())));
   for (const Node& node : tree.nodes()) {
     text += &node == &tree.root() ? "\n" : ",\n";
     text += Dump(NodeToJson(node));
@@ -95,20 +93,18 @@ std::string WriteCompactTree(const Tree& tree) {
   return text;
 }
 
-Tree ReadCompactTree(const nlohmann::json& document) {
+Tree ReadCompactTree(const nlohmann::ordered_json& document) {
   CheckHeader(document);
-  std::vector<Message> instruction;
-  for (const auto& message : document.at("instruction")) {
-    instruction.push_back({message.at("role"), message.at("content")});
-  }
-  const nlohmann::json& nodes = document.at("nodes");
+  const nlohmann::ordered_json& nodes = document.at("nodes");
   if (!nodes.is_array() || nodes.empty()) throw std::invalid_argument("\"nodes\" is empty");
-  Tree tree({document.at("family"), document.at("task"), document.at("model"),
-             document.at("data_hash"), nlohmann::ordered_json(document.at("search")).dump()},
-            std::move(instruction), nodes[0].at("observation"));
+  Tree tree({JsonField<std::string>(document, "family"), JsonField<int>(document, "task"),
+             JsonField<std::string>(document, "model"),
+             JsonField<std::string>(document, "data_hash"), document.at("search").dump()},
+            MessagesFromJson(document.at("instruction")),
+            JsonField<std::string>(nodes[0], "observation"));
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (i > 0) {
-      const int parent = nodes[i].at("parent").get<int>();
+      const int parent = JsonField<int>(nodes[i], "parent");
       if (parent < 0 || parent >= tree.size()) {
         throw std::invalid_argument(fmt::format("node {} has \"parent\" {}", i, parent));
       }
@@ -119,10 +115,8 @@ Tree ReadCompactTree(const nlohmann::json& document) {
       }
       tree.Add(parent, std::move(node));
     }
-    tree.Restore(static_cast<int>(i), nodes[i].value("visits", 0), nodes[i].value("value", 0.0));
-  }
-  for (const Node& node : tree.nodes()) {
-    if (node.end != End::kNone) tree.RefreshTerminal(node.parent);
+    tree.Restore(static_cast<int>(i), JsonFieldOr(nodes[i], "visits", 0),
+                 JsonFieldOr(nodes[i], "value", 0.0));
   }
   return tree;
 }

@@ -39,21 +39,23 @@ std::vector<std::string> Executor::Unknown(int state, const std::vector<std::str
     if (states_.Find(state, action) == nullptr) unknown.push_back(action);
   }
   stats_.remembered += static_cast<int64_t>(actions.size() - unknown.size());
-  // What leaves the state as it is costs one call if it comes before what does not. An action that
-  // was refused elsewhere in this task will mostly be refused here too.
-  std::ranges::stable_sort(unknown, std::ranges::greater(), [&](const std::string& action) {
-    const auto seen = refusals_.find(action);
-    return std::pair(family_.LikelyLeavesStateUnchanged(action),
-                     seen == refusals_.end() ? 0 : seen->second);
-  });
   return unknown;
+}
+
+std::vector<Message> Executor::History(int state) const {
+  std::vector<Message> history = {{"user", first_observation_}};
+  for (const int step : states_.Path(state)) {
+    if (step == StateTree::kRoot) continue;
+    history.push_back({"assistant", "Action: " + states_.Into(step).action});
+    history.push_back({"user", states_.Into(step).result.observation});
+  }
+  return history;
 }
 
 int Executor::Record(int state, const std::string& action, StepResult result) {
   const bool unchanged =
       !result.done && family_.LeavesStateUnchanged(action, result.observation);
   ++stats_.steps;
-  refusals_[action] += unchanged ? 1 : -1;
   return states_.Record(state, action, std::move(result), unchanged);
 }
 

@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "clients/environment.h"
@@ -52,6 +51,8 @@ class Executor {
 
   // Those of `actions` whose outcome in `state` is not known.
   std::vector<std::string> Unknown(int state, const std::vector<std::string>& actions);
+  // The first observation and the turns that led to `state`.
+  std::vector<Message> History(int state) const;
   int Record(int state, const std::string& action, StepResult result);
 
   // Counts and logs a replayed action that was not answered as the first time.
@@ -61,8 +62,6 @@ class Executor {
 
   const TaskFamily& family_;
   StateTree states_;
-  // By action: states that it left unchanged, less those that it changed.
-  std::unordered_map<std::string, int> refusals_;
   std::string first_observation_;
   bool started_ = false;
   ExecutionStats stats_;

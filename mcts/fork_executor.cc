@@ -3,6 +3,16 @@
 #include <fmt/core.h>
 
 namespace agentr {
+namespace {
+
+constexpr int kMaxAttempts = 3;  // of one expansion, each after the first with new sessions
+
+// The server may have dropped our sessions (a restart, a time limit).
+bool MayHaveLostSessions(ErrorKind kind) {
+  return kind == ErrorKind::kUnreachable || kind == ErrorKind::kEnvironment;
+}
+
+}  // namespace
 
 ForkExecutor::ForkExecutor(int task, Environment& environment, const TaskFamily& family,
                            const std::atomic<bool>& stop)
@@ -53,12 +63,11 @@ Result<void> ForkExecutor::Execute(int state, const std::vector<std::string>& ac
   const std::vector<std::string> unknown = Unknown(state, actions);
   if (unknown.empty()) return {};
   Result<std::vector<Fork>> forks = Expand(state, unknown);
-  if (!forks && forks.error().kind == ErrorKind::kEnvironment) {
-    // The server may have dropped our sessions (a restart, a time limit): once more, from the start.
+  for (int attempt = 1; attempt < kMaxAttempts && !forks; ++attempt) {
+    if (!MayHaveLostSessions(forks.error().kind)) break;
     ++stats_.faults;
-    sessions_.front().reset();
+    // A server that is gone altogether shows here; its client has made its own attempts.
     if (const Result<void> restarted = Restart(); !restarted) return restarted;
-    if (const Result<void> restored = Restore(state); !restored) return restored;
     forks = Expand(state, unknown);
   }
   if (!forks) return tl::make_unexpected(forks.error());

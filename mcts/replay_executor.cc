@@ -37,6 +37,7 @@ Result<std::string> ReplayExecutor::Start() {
 Result<void> ReplayExecutor::Execute(int state, const std::vector<std::string>& actions,
                                      bool last_turn) {
   std::vector<std::string> unknown = Unknown(state, actions);
+  if (unknown.size() > 1) PutUnchangedFirst(state, unknown);
   last_turn_ = last_turn;
   int faults = 0;
   int refusals = 0;
@@ -51,6 +52,17 @@ Result<void> ReplayExecutor::Execute(int state, const std::vector<std::string>& 
     PauseAfter(faults);
   }
   return {};
+}
+
+void ReplayExecutor::PutUnchangedFirst(int state, std::vector<std::string>& actions) const {
+  const std::vector<bool> likely = family_.LikelyUnchanged(History(state), actions);
+  std::vector<std::string> sorted;
+  for (const bool first : {true, false}) {
+    for (size_t i = 0; i < actions.size(); ++i) {
+      if (likely[i] == first) sorted.push_back(std::move(actions[i]));
+    }
+  }
+  actions = std::move(sorted);
 }
 
 Result<void> ReplayExecutor::Walk(int state, std::vector<std::string>& actions) {

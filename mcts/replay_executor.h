@@ -16,6 +16,9 @@ class ReplayExecutor : public Executor {
                        bool last_turn) override;
 
  private:
+  // What leaves the state as it is costs one call if it comes before what does not.
+  void PutUnchangedFirst(int state, std::vector<std::string>& actions) const;
+
   // One session's worth of work: goes to `state` and takes `actions` from the front for as long as
   // they leave it there, removing those whose outcome is recorded.
   Result<void> Walk(int state, std::vector<std::string>& actions);

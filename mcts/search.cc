@@ -113,16 +113,18 @@ Result<CompletionBatch> Search::CompleteWithinContext(int node, int& dropped_tur
   sampling.seed = random_.Split("sample").Split(static_cast<uint64_t>(node)).Next();
   const int64_t room = options_.max_context - options_.max_new_tokens;
   const int turns = tree_.node(node).depth;
+  std::string refusal;
   for (dropped_turns = 0; dropped_turns <= turns; ++dropped_turns) {
     const std::vector<Message> prompt = tree_.Conversation(node, dropped_turns);
     if (context_.model.CountTokens(prompt) > room) continue;
     Result<CompletionBatch> batch = context_.model.Complete(prompt, options_.n_gen, sampling);
     if (batch || batch.error().kind != ErrorKind::kContextLength) return batch;
+    refusal = "; the model says: " + batch.error().message;
   }
   return Fail(ErrorKind::kContextLength,
               fmt::format("instruction and first observation leave no room for {} new tokens in a "
-                          "context of {}; raise --max_context or lower --max_new_tokens",
-                          options_.max_new_tokens, options_.max_context));
+                          "context of {}; raise --max_context or lower --max_new_tokens{}",
+                          options_.max_new_tokens, options_.max_context, refusal));
 }
 
 Result<void> Search::Execute(int node, std::vector<Node>& children) {

@@ -40,6 +40,7 @@ size_t SessionPool::Choose(int64_t tree, std::span<const int> path) const {
     if (slot.leased) continue;
     Rank rank{4, slot.last_used};
     if (slot.place.tree < 0 || slot.spent) rank = {2, slot.last_used};
+    if (slot.session == nullptr) rank = {3, slot.last_used};  // could not be opened: as a new one
     if (slot.place.tree == tree && std::ranges::binary_search(path, slot.place.state)) {
       // Among ancestors the nearest, which has the greatest id.
       rank = {slot.place.state == wanted ? 0 : 1, -static_cast<int64_t>(slot.place.state)};

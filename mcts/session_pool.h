@@ -71,7 +71,7 @@ class SessionPool {
 
  private:
   struct Slot {
-    std::unique_ptr<Session> session;  // null while it is being opened
+    std::unique_ptr<Session> session;  // null until it is opened
     Place place;
     bool leased = false;
     bool spent = false;

@@ -24,8 +24,13 @@ std::string WriteTree(const Tree& tree, TreeFormat format) {
 
 Tree ReadTree(std::string_view text, const std::string& name) {
   try {
-    const nlohmann::json document = nlohmann::json::parse(text);
-    return document.contains("format") ? ReadCompactTree(document) : ReadAgentRTree(document);
+    const auto document = nlohmann::ordered_json::parse(text);
+    Tree tree = document.contains("format") ? ReadCompactTree(document) : ReadAgentRTree(document);
+    // Only now are all siblings there, so that a closed node is closed for good.
+    for (const Node& node : tree.nodes()) {
+      if (node.end != End::kNone) tree.RefreshTerminal(node.parent);
+    }
+    return tree;
   } catch (const nlohmann::json::parse_error& error) {
     const auto end = text.begin() + static_cast<long>(std::min(error.byte, text.size()));
     throw FatalError(ExitCode::kFile, fmt::format("{}:{}: not JSON; the file is cut off or foreign",

@@ -10,12 +10,14 @@
 namespace agentr {
 namespace {
 
-// Cuts after `columns` code points, so that no character is split.
+// The text, or as many of its code points as fit into `columns` with an ellipsis.
 std::string Cut(const std::string& text, int columns) {
   int seen = 0;
+  size_t last = 0;  // where the code point in the last column starts
   for (size_t i = 0; i < text.size(); ++i) {
     const bool starts = (static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U;
-    if (starts && ++seen > columns) return text.substr(0, i) + "…";
+    if (starts && ++seen == columns) last = i;
+    if (starts && seen > columns) return text.substr(0, last) + "…";
   }
   return text;
 }
@@ -69,7 +71,7 @@ class Printer {
                     node.action, OneLine(node.observation));
     out_ += Paint(node, Cut(text, options_.width)) + "\n";
     if (options_.responses) {
-      out_ += fmt::format("{}   {}\n", below, Cut(OneLine(node.response), options_.width));
+      out_ += Cut(fmt::format("{}   {}", below, OneLine(node.response)), options_.width) + "\n";
     }
   }
 

@@ -16,14 +16,19 @@ namespace fs = std::filesystem;
 namespace {
 
 // Open-file-description locks belong to the descriptor: they are not dropped when some other part
-// of the process closes the file, as plain POSIX locks are.
+// of the process closes the file, as plain POSIX locks are. False if another descriptor holds it.
 bool LockByte(int fd, int byte, short type) {
   struct flock lock {};
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
   lock.l_start = byte;
   lock.l_len = 1;
-  return ::fcntl(fd, F_OFD_SETLK, &lock) == 0;
+  if (::fcntl(fd, F_OFD_SETLK, &lock) == 0) return true;
+  if (errno == EAGAIN || errno == EACCES) return false;
+  throw FatalError(ExitCode::kFile,
+                   fmt::format("cannot lock a task in the output folder: {}; choose a folder on a "
+                               "file system with locks",
+                               std::strerror(errno)));
 }
 
 }  // namespace

@@ -57,13 +57,28 @@ TEST(TextCraftFamily, RefusalsAndInventoryLeaveTheStateUnchanged) {
 }
 
 TEST(TextCraftFamily, GuessesWhichActionsChangeNothing) {
+  const std::vector<Message> history = {
+      {"user",
+       "Crafting commands:\ncraft 4 oak planks using 1 oak logs\ncraft 1 chest using 8 planks\n\n"
+       "Goal: craft chest."},
+      {"assistant", "Action: get 3 oak logs"},
+      {"user", "Got 3 oak logs"},
+      {"assistant", "Action: craft 4 oak planks using 1 oak logs"},
+      {"user", "Crafted 4 minecraft:oak_planks"}};
+  const std::vector<std::string> unchanged = {
+      "inventory",
+      "jump",
+      "",
+      "get 2 oak planks",                       // a command makes them
+      "get 1 diamond",                          // in no command
+      "craft 1 chest using 8 oak planks",       // only 4 are held
+      "craft 4 oak planks using 2 oak logs",    // the wrong amount
+      "craft 1 oak logs using 1 oak planks"};   // no such command
+  const std::vector<std::string> changed = {"get 1 oak logs",
+                                            "craft 4 oak planks using 1 oak logs"};
   const TextCraftFamily family;
-  for (const char* action : {"inventory", "inventory please", "jump", ""}) {
-    EXPECT_TRUE(family.LikelyLeavesStateUnchanged(action)) << action;
-  }
-  for (const char* action : {"get 1 oak logs", "craft 1 chest using 8 oak planks"}) {
-    EXPECT_FALSE(family.LikelyLeavesStateUnchanged(action)) << action;
-  }
+  EXPECT_THAT(family.LikelyUnchanged(history, unchanged), ::testing::Each(true));
+  EXPECT_THAT(family.LikelyUnchanged(history, changed), ::testing::Each(false));
 }
 
 TEST(TextCraftFamily, TellsTheRulesAndTheForm) {
