@@ -34,19 +34,13 @@ void IgnoreSigpipe() {
   std::call_once(once, [] { std::signal(SIGPIPE, SIG_IGN); });
 }
 
-// No request can have left for any of these.
+// Newer versions of cpp-httplib tell more TLS errors apart than older ones; all have such a name.
+bool IsTlsError(httplib::Error error) { return httplib::to_string(error).starts_with("SSL"); }
+
+// No request can have left then.
 bool FailedToConnect(httplib::Error error) {
-  switch (error) {
-    case httplib::Error::Connection:
-    case httplib::Error::ConnectionTimeout:
-    case httplib::Error::BindIPAddress:
-    case httplib::Error::SSLConnection:
-    case httplib::Error::SSLLoadingCerts:
-    case httplib::Error::SSLServerVerification:
-      return true;
-    default:
-      return false;
-  }
+  return error == httplib::Error::Connection || error == httplib::Error::ConnectionTimeout ||
+         error == httplib::Error::BindIPAddress || IsTlsError(error);
 }
 
 // A call that got no reply. cpp-httplib reports silence and a broken connection alike; only the
@@ -61,10 +55,10 @@ HttpError TransportError(httplib::Error error, const std::string& call, const Ht
   if (late) {
     out.message = fmt::format("{}: no {} in {:g} s; is the server overloaded?", call,
                               out.sent ? "reply" : "connection", limit_s);
-  } else if (error == httplib::Error::SSLServerVerification) {
-    out.message = call + ": the server's certificate is not trusted; give its authority's file";
-  } else if (error == httplib::Error::SSLConnection || error == httplib::Error::SSLLoadingCerts) {
-    out.message = call + ": no TLS connection; is it an https server, and is its certificate good?";
+  } else if (IsTlsError(error)) {
+    out.message = fmt::format(
+        "{}: no TLS connection ({}); does the server speak https, and is its certificate trusted?",
+        call, httplib::to_string(error));
   } else if (!out.sent) {
     out.message = call + ": cannot connect; is the server running, and is the URL right?";
   } else {

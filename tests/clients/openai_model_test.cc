@@ -275,7 +275,7 @@ TEST(OpenAiModel, SpeaksHttpsToAServerItTrusts) {
   EXPECT_EQ(trusted->completions[0].text, "reply 0");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::kUnreachable);
-  EXPECT_THAT(refused.error().message, HasSubstr("certificate is not trusted"));
+  EXPECT_THAT(refused.error().message, HasSubstr("is its certificate trusted?"));
 }
 
 }  // namespace
