@@ -1,10 +1,14 @@
 #include "servers/http_service.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
 #include <spdlog/spdlog.h>
 
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <exception>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -16,7 +20,7 @@
 namespace agentr {
 namespace {
 
-constexpr size_t kMaxPath = 256;  // longer ones are no route
+constexpr size_t kPathShown = 256;  // bytes of a wrong path in the error
 
 // The library matches its routes as regular expressions, one after the other; ours are looked up
 // by name behind one pattern that takes every path.
@@ -93,15 +97,13 @@ class HttpService::Impl {
 
   // Answers everything but a POST, whose body is still to be read.
   bool RouteWithoutBody(const httplib::Request& request, httplib::Response& response) {
-    const bool get = request.method == "GET" || request.method == "HEAD";
-    const bool post = request.method == "POST";
-    if (get || post) {
-      const auto at = request.path.size() > kMaxPath ? gets_.end() : gets_.find(request.path);
-      if (get && at != gets_.end()) {
+    if (request.method == "POST" && posts_.contains(request.path)) return false;
+    if (request.method == "GET" || request.method == "HEAD") {
+      const auto at = gets_.find(request.path);
+      if (at != gets_.end()) {
         Answer(at->second, HttpRequest{{}, &request.params}, response);
         return true;
       }
-      if (post && request.path.size() <= kMaxPath && posts_.contains(request.path)) return false;
     }
     Refuse(request, response);
     return true;
@@ -152,7 +154,7 @@ class HttpService::Impl {
     const bool known = gets_.contains(request.path) || posts_.contains(request.path);
     const int status = known ? 405 : 404;
     SetReply(response, ErrorReply(status, fmt::format("There is no {} {} here.", request.method,
-                                                      request.path.substr(0, kMaxPath))));
+                                                      request.path.substr(0, kPathShown))));
     unrouted_.Record(status, {});
   }
 
@@ -200,7 +202,14 @@ void HttpService::AddMetrics(std::function<void(std::string&)> append) {
 
 void HttpService::Start() {
   port_ = impl_->transport().Bind(options_.host, options_.port);
+  // Signals are for the program's own threads: here one would end the accepting loop. The threads
+  // that serve connections inherit the mask.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
   accepting_ = std::thread([this] { impl_->transport().Run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void HttpService::Stop() {

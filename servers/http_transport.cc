@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -192,11 +193,16 @@ int HttpTransport::Bind(const std::string& host, int port) {
                         error == 0 ? "no such address" : std::strerror(error)));
 }
 
-void HttpTransport::Run() { listen_after_bind(); }
+void HttpTransport::Run() {
+  listen_after_bind();
+  ended_ = true;
+  const std::lock_guard lock(mutex_);
+  if (!stopping_) spdlog::critical("no new connection can be accepted; restart the server");
+}
 
 void HttpTransport::Shutdown() {
   // stop() does nothing before the accepting loop has begun.
-  while (!is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (!is_running() && !ended_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;

@@ -8,6 +8,7 @@
 
 #include <httplib.h>
 
+#include <atomic>
 #include <cstddef>
 #include <mutex>
 #include <string>
@@ -43,6 +44,7 @@ class HttpTransport : public httplib::Server {
   void Unregister(socket_t socket);
 
   const TransportTimeouts timeouts_;
+  std::atomic<bool> ended_ = false;  // Run is over
   std::mutex mutex_;
   std::unordered_set<socket_t> open_;  // guarded by mutex_
   bool stopping_ = false;              // guarded by mutex_

@@ -128,7 +128,9 @@ HttpResponse TextCraftService::Expand(const HttpRequest& request) {
   }
   auto session = sessions_.Find(id);
   if (!session) return NotValid(id);
-  std::vector<TextCraftState> forks(actions.size(), *session);
+  TextCraftState here = *session;
+  here.observation.clear();  // each fork is about to get its own
+  std::vector<TextCraftState> forks(actions.size(), here);
   for (size_t i = 0; i < actions.size(); ++i) game_.Step(forks[i], actions[i]);
   const auto ids = sessions_.Fork(id, forks);
   if (!ids) Full();
