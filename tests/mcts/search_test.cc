@@ -1,0 +1,364 @@
+#include "mcts/search.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "mcts/tree_file.h"
+#include "tests/mcts/toy_search.h"
+
+namespace agentr {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Op = ToyEnvironment::Op;
+using Call = ToyEnvironment::Call;
+using Texts = std::vector<std::string>;
+
+// The model answers every prompt with these actions.
+void AlwaysReply(ToySearch& search, const std::vector<std::string>& actions) {
+  Texts texts;
+  for (const std::string& action : actions) texts.push_back(ToyModel::Response(action));
+  search.model.reply = [texts](std::span<const Message>, int) -> Result<Texts> { return texts; };
+}
+
+std::string Bytes(const Tree& tree) { return WriteTree(tree, TreeFormat::kCompact); }
+
+TEST(SearchTest, BeginsAfterTheFirstObservation) {
+  ToySearch search;
+  AlwaysReply(search, {"end 1"});
+  const Tree tree = search.MustRun(5);
+  EXPECT_THAT(search.model.prompts(),
+              ElementsAre(ElementsAre(Message{"user", "You are in a toy world."},
+                                      Message{"assistant", "Ok."}, Message{"user", "Goal 5."})));
+  EXPECT_EQ(tree.instruction(), search.family.Instruction());
+  EXPECT_EQ(tree.root().observation, "Goal 5.");
+  EXPECT_EQ(tree.origin().task, 5);
+  EXPECT_EQ(tree.origin().search, ToJson(search.options));
+}
+
+TEST(SearchTest, AsksTheModelAsTheOptionsSay) {
+  ToySearch search;
+  search.options.n_gen = 7;
+  search.options.temperature = 0.5;
+  search.options.top_p = 0.9;
+  search.options.max_new_tokens = 33;
+  int asked_for = 0;
+  search.model.reply = [&](std::span<const Message>, int n) -> Result<Texts> {
+    asked_for = n;
+    return Texts{ToyModel::Response("end 1")};
+  };
+  search.MustRun();
+  EXPECT_EQ(asked_for, 7);
+  const Sampling sampling = search.model.samplings().front();
+  EXPECT_EQ(sampling.temperature, 0.5);
+  EXPECT_EQ(sampling.top_p, 0.9);
+  EXPECT_EQ(sampling.max_tokens, 33);
+}
+
+TEST(SearchTest, DropsDuplicateResponsesAndExecutesEachActionOnce) {
+  ToySearch search;
+  const Texts texts = {ToyModel::Response("end 1"), ToyModel::Response("end 1"),
+                       ToyModel::Response("end 0"), ToyModel::Response("end 1", 1)};
+  search.model.reply = [&](std::span<const Message>, int) -> Result<Texts> { return texts; };
+  const Tree tree = search.MustRun();
+  ASSERT_EQ(tree.size(), 4);
+  EXPECT_EQ(tree.node(1).response, texts[0]);
+  EXPECT_EQ(tree.node(2).response, texts[2]);
+  EXPECT_EQ(tree.node(3).response, texts[3]);
+  EXPECT_EQ(tree.node(1).action, "end 1");
+  EXPECT_EQ(tree.node(3).action, "end 1");
+  EXPECT_EQ(tree.node(1).observation, tree.node(3).observation);
+  EXPECT_EQ(tree.node(3).reward, 1);
+  EXPECT_EQ(search.world.counts.steps, 2);
+}
+
+TEST(SearchTest, EndsLeavesByTheRules) {
+  ToySearch search;
+  search.options.max_depth = 1;
+  AlwaysReply(search, {"end 0.25", "gain -0.5", "end -1", "gain 0.5"});
+  const Tree tree = search.MustRun();
+  ASSERT_EQ(tree.size(), 9);
+  EXPECT_EQ(tree.node(1).end, End::kDone);
+  EXPECT_EQ(tree.node(1).reward, 0.25);
+  EXPECT_EQ(tree.node(2).end, End::kDisaster);
+  EXPECT_EQ(tree.node(2).reward, 0);
+  EXPECT_EQ(tree.node(3).end, End::kDisaster);
+  EXPECT_EQ(tree.node(3).reward, 0);
+  EXPECT_EQ(tree.node(4).end, End::kNone) << "depth 1 is not beyond max_depth 1";
+  EXPECT_EQ(tree.node(4).reward, 0.5);
+  EXPECT_EQ(tree.node(5).end, End::kDone) << "done goes before the depth limit";
+  EXPECT_EQ(tree.node(6).end, End::kDisaster);
+  EXPECT_EQ(tree.node(8).end, End::kDepth);
+  EXPECT_EQ(tree.node(8).depth, 2);
+  EXPECT_EQ(tree.node(8).reward, 0.5) << "the partial reward is kept";
+  EXPECT_EQ(tree.root().visits, 7);
+  EXPECT_EQ(tree.root().value, 0.25 + 0.25 + 0.5);
+  ExpectCountersFollowFromLeaves(tree);
+}
+
+TEST(SearchTest, EndsWhenTheRootIsTerminal) {
+  ToySearch search;
+  search.options.iterations = 100;
+  AlwaysReply(search, {"end 1", "end 0"});
+  const Tree tree = search.MustRun();
+  EXPECT_TRUE(tree.root().terminal);
+  EXPECT_EQ(search.model.prompts().size(), 1);
+}
+
+TEST(SearchTest, EndsAfterItsIterations) {
+  ToySearch search;
+  search.options.max_depth = 3;
+  AlwaysReply(search, {"go a", "go b"});
+  // The first iteration goes down from the root to depth 4, where both children end.
+  search.options.iterations = 1;
+  EXPECT_EQ(search.MustRun().size(), 1 + 4 * 2);
+  EXPECT_EQ(search.model.prompts().size(), 4);
+  // The second starts at the root again. The branch that holds the two ended leaves (value 0)
+  // scores below the unvisited ones, so it goes down the other child of the root: three expansions.
+  search.options.iterations = 2;
+  const Tree tree = search.MustRun();
+  EXPECT_EQ(tree.size(), 1 + (4 + 3) * 2);
+  EXPECT_FALSE(tree.root().terminal);
+}
+
+TEST(SearchTest, IterationsUntilTheWholeTreeIsExplored) {
+  ToySearch search;
+  search.options.max_depth = 3;
+  search.options.iterations = 1000;
+  AlwaysReply(search, {"go a", "go b"});
+  const Tree tree = search.MustRun();
+  EXPECT_EQ(tree.size(), 1 + 2 + 4 + 8 + 16);
+  EXPECT_TRUE(tree.root().terminal);
+  EXPECT_EQ(tree.root().visits, 16);
+  EXPECT_EQ(search.model.prompts().size(), 15);
+}
+
+TEST(SearchTest, StoresObservationsOnOneLine) {
+  ToySearch search;
+  search.world.garble = [](std::string observation, const Call& call) {
+    return call.op == Op::kStep ? "a\nb\tc\r\n" + observation : observation;
+  };
+  AlwaysReply(search, {"end 1"});
+  const Tree tree = search.MustRun();
+  EXPECT_EQ(tree.node(1).observation, "a b c  task 1: end 1");
+}
+
+TEST(SearchTest, KeepsTokensOfTheModel) {
+  ToySearch search;
+  AlwaysReply(search, {"end 1"});
+  const Tree tree = search.MustRun();
+  EXPECT_THAT(tree.node(1).token_ids,
+              ElementsAre(static_cast<int32_t>(tree.node(1).response.size()), 7));
+  EXPECT_THAT(tree.node(1).logprobs, ElementsAre(-0.5F, -1.25F));
+}
+
+TEST(SearchTest, CountsUsageAndNodes) {
+  ToySearch search;
+  const Tree tree = search.MustRun();
+  const auto requests = static_cast<int64_t>(search.model.prompts().size());
+  EXPECT_EQ(search.usage.requests, requests);
+  EXPECT_EQ(search.usage.completion_tokens, requests * search.options.n_gen);
+  EXPECT_EQ(search.nodes_told, tree.size() - 1);
+}
+
+// The prompts that were answered belong to the expanded nodes in the order of their children.
+void ExpectStoredIsWhatWasSeen(const Tree& tree, const std::vector<std::vector<Message>>& prompts) {
+  std::vector<int> first_children;
+  for (const Node& node : tree.nodes()) {
+    if (!node.children.empty()) first_children.push_back(node.children.front());
+  }
+  std::ranges::sort(first_children);
+  ASSERT_EQ(first_children.size(), prompts.size());
+  for (size_t i = 0; i < prompts.size(); ++i) {
+    for (const int child : tree.node(tree.node(first_children[i]).parent).children) {
+      std::vector<Message> seen = tree.SeenConversation(child);
+      ASSERT_GE(seen.size(), 2);
+      EXPECT_EQ(seen.back(), (Message{"user", tree.node(child).observation}));
+      seen.pop_back();
+      EXPECT_EQ(seen.back(), (Message{"assistant", tree.node(child).response}));
+      seen.pop_back();
+      EXPECT_EQ(seen, prompts[i]) << "node " << child;
+    }
+  }
+}
+
+int MostDropped(const Tree& tree) {
+  return std::ranges::max(tree.nodes(), {}, &Node::dropped_turns).dropped_turns;
+}
+
+TEST(SearchContextTest, StoresWhatTheModelSaw) {
+  ToySearch search;
+  const Tree tree = search.MustRun();
+  EXPECT_EQ(MostDropped(tree), 0);
+  ExpectStoredIsWhatWasSeen(tree, search.model.prompts());
+}
+
+TEST(SearchContextTest, DropsTheOldestTurnsUntilThePromptFits) {
+  ToySearch search;
+  search.options.n_gen = 1;
+  search.options.max_depth = 5;
+  // Ten tokens a message: three messages at the root, two more per turn; two turns fit.
+  search.options.max_new_tokens = 10;
+  search.options.max_context = 80;
+  AlwaysReply(search, {"go a"});
+  const Tree tree = search.MustRun();
+  const auto prompts = search.model.prompts();
+  ASSERT_EQ(prompts.size(), 6);
+  EXPECT_EQ(prompts[2].size(), 7);
+  EXPECT_EQ(prompts[5].size(), 7);
+  EXPECT_EQ(prompts[5][2].content, "Goal 1.") << "the first observation stays";
+  EXPECT_EQ(tree.node(3).dropped_turns, 0);
+  EXPECT_EQ(tree.node(4).dropped_turns, 1);
+  EXPECT_EQ(tree.node(6).dropped_turns, 3);
+  ExpectStoredIsWhatWasSeen(tree, prompts);
+}
+
+TEST(SearchContextTest, DropsFurtherWhenTheModelRefuses) {
+  ToySearch search;
+  std::vector<std::vector<Message>> answered;
+  const ToyModel chooser(ToyActions());
+  int calls = 0;
+  search.model.reply = [&](std::span<const Message> prompt, int) -> Result<Texts> {
+    if (prompt.size() > 5) return Fail(ErrorKind::kContextLength, "too long");
+    answered.emplace_back(prompt.begin(), prompt.end());
+    ++calls;
+    return Texts{ToyModel::Response("go a", calls), ToyModel::Response("go b")};
+  };
+  const Tree tree = search.MustRun();
+  EXPECT_GT(MostDropped(tree), 0);
+  ExpectStoredIsWhatWasSeen(tree, answered);
+}
+
+TEST(SearchContextTest, SaysWhatToDoWhenNothingFits) {
+  ToySearch search;
+  search.options.max_context = 60;
+  search.options.max_new_tokens = 40;
+  const auto tree = search.Run();
+  ASSERT_FALSE(tree);
+  EXPECT_EQ(tree.error().kind, ErrorKind::kContextLength);
+  EXPECT_THAT(tree.error().message, HasSubstr("40 new tokens"));
+  EXPECT_THAT(tree.error().message, HasSubstr("context of 60"));
+  EXPECT_THAT(tree.error().message, HasSubstr("--max_context"));
+  EXPECT_TRUE(search.model.prompts().empty());
+}
+
+TEST(SearchContextTest, PassesOnWhatTheModelSaysWhenItRefusesEverything) {
+  ToySearch search;
+  search.model.reply = [](std::span<const Message>, int) -> Result<Texts> {
+    return Fail(ErrorKind::kContextLength, "at most 12 tokens here");
+  };
+  const auto tree = search.Run();
+  ASSERT_FALSE(tree);
+  EXPECT_EQ(tree.error().kind, ErrorKind::kContextLength);
+  EXPECT_THAT(tree.error().message, HasSubstr("at most 12 tokens here"));
+}
+
+TEST(SearchTest, OtherErrorsOfTheModelEndTheSearch) {
+  ToySearch search;
+  search.model.reply = [](std::span<const Message>, int) -> Result<Texts> {
+    return Fail(ErrorKind::kServer, "no GPU");
+  };
+  const auto tree = search.Run();
+  ASSERT_FALSE(tree);
+  EXPECT_EQ(tree.error().kind, ErrorKind::kServer);
+  EXPECT_EQ(tree.error().message, "no GPU");
+  EXPECT_EQ(search.model.prompts().size(), 1);
+}
+
+TEST(SearchTest, AnEmptyAnswerIsAnError) {
+  ToySearch search;
+  AlwaysReply(search, {});
+  const auto tree = search.Run();
+  ASSERT_FALSE(tree);
+  EXPECT_EQ(tree.error().kind, ErrorKind::kProtocol);
+}
+
+TEST(SearchTest, AFailedStepIsAnErrorAndNoReward) {
+  ToySearch search;
+  search.world.fault = [](const Call& call) -> std::optional<ToyEnvironment::Fault> {
+    if (call.op == Op::kStep && call.number > 4) return ToyEnvironment::Fault{ErrorKind::kRejected};
+    return std::nullopt;
+  };
+  const auto tree = search.Run();
+  ASSERT_FALSE(tree);
+  EXPECT_EQ(tree.error().kind, ErrorKind::kRejected);
+}
+
+TEST(SearchTest, StopCancels) {
+  ToySearch search;
+  search.model.wait = [&] { search.stop = search.model.prompts().size() >= 2; };
+  AlwaysReply(search, {"go a", "go b"});
+  const auto tree = search.Run();
+  ASSERT_FALSE(tree);
+  EXPECT_EQ(tree.error().kind, ErrorKind::kCancelled);
+  EXPECT_EQ(search.model.prompts().size(), 2);
+}
+
+TEST(SearchTest, TheSameSeedGivesTheSameTreeWhateverTheExecutor) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    ToySearch plain;
+    ToySearch one_session(/*forks=*/false, 1);
+    ToySearch forks(/*forks=*/true);
+    ToySearch rough;
+    rough.world.fault = RandomFaults(Op::kStep, 0.05, seed);
+    for (ToySearch* search : {&plain, &one_session, &forks, &rough}) search->options.seed = seed;
+    const std::string expected = Bytes(plain.MustRun());
+    EXPECT_EQ(Bytes(plain.MustRun()), expected);
+    EXPECT_EQ(Bytes(one_session.MustRun()), expected);
+    EXPECT_EQ(Bytes(forks.MustRun()), expected);
+    EXPECT_EQ(Bytes(rough.MustRun()), expected);
+  }
+}
+
+std::vector<std::string> Actions(const Tree& tree) {
+  std::vector<std::string> actions;
+  for (const Node& node : tree.nodes()) actions.push_back(node.action);
+  return actions;
+}
+
+TEST(SearchTest, TasksAndSeedsDrawDifferently) {
+  ToySearch search;
+  const std::vector<std::string> first = Actions(search.MustRun(1));
+  EXPECT_NE(Actions(search.MustRun(2)), first);
+  search.options.seed = 1;
+  EXPECT_NE(Actions(search.MustRun(1)), first);
+}
+
+TEST(SearchTest, CountersFollowFromTheEndedLeavesInBothFormats) {
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    ToySearch search(/*forks=*/true);
+    search.options.seed = seed;
+    search.options.iterations = 1 + static_cast<int>(seed % 12);
+    const Tree tree = search.MustRun();
+    ExpectCountersFollowFromLeaves(tree);
+    for (const TreeFormat format : {TreeFormat::kCompact, TreeFormat::kAgentR}) {
+      const Tree read = ReadTree(WriteTree(tree, format), "tree");
+      EXPECT_EQ(read.size(), tree.size());
+      ExpectCountersFollowFromLeaves(read);
+    }
+  }
+}
+
+TEST(SearchTest, EveryNodeHasAtMostOneChildPerResponse) {
+  ToySearch search(/*forks=*/true);
+  search.options.n_gen = 8;
+  search.options.iterations = 20;
+  const Tree tree = search.MustRun();
+  for (const Node& node : tree.nodes()) {
+    std::vector<std::string> responses;
+    for (const int child : node.children) responses.push_back(tree.node(child).response);
+    std::ranges::sort(responses);
+    EXPECT_EQ(std::ranges::adjacent_find(responses), responses.end());
+  }
+}
+
+TEST(OneLineTest, TurnsLineBreaksAndTabsIntoSpaces) {
+  EXPECT_EQ(OneLine("a\nb\tc\rd e"), "a b c d e");
+  EXPECT_EQ(OneLine(""), "");
+}
+
+}  // namespace
+}  // namespace agentr

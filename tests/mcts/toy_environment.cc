@@ -1,0 +1,202 @@
+#include "tests/mcts/toy_environment.h"
+
+#include <fmt/core.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "common/random.h"
+
+namespace agentr {
+namespace {
+
+constexpr std::string_view kNothing = "Nothing changes";
+
+double NumberAfter(std::string_view verb, std::string_view action) {
+  return std::strtod(std::string(action.substr(verb.size())).c_str(), nullptr);
+}
+
+}  // namespace
+
+class ToySession : public Session {
+ public:
+  using Op = ToyEnvironment::Op;
+  using Fault = ToyEnvironment::Fault;
+
+  explicit ToySession(ToyEnvironment& world)
+      : world_(world),
+        epoch_(world.epoch_),
+        alive_(std::make_shared<std::atomic<bool>>(true)),
+        root_(true) {
+    const int64_t live = ++world.counts.live;
+    int64_t most = world.counts.most_live;
+    while (most < live && !world.counts.most_live.compare_exchange_weak(most, live)) {
+    }
+  }
+
+  // A fork of `parent` behind `action`; it lives as long as the root of both.
+  ToySession(const ToySession& parent, std::string_view action, bool ended)
+      : world_(parent.world_),
+        epoch_(parent.epoch_),
+        alive_(parent.alive_),
+        root_(false),
+        task_(parent.task_),
+        history_(parent.history_),
+        ended_(ended) {
+    Go(action);
+  }
+
+  ~ToySession() override {
+    if (!root_) return;
+    *alive_ = false;
+    --world_.counts.live;
+  }
+
+  Result<std::string> Reset(int task) override {
+    const User user(*this);
+    const ToyEnvironment::Call call{Op::kReset, ++world_.counts.resets, task, ""};
+    if (const auto fault = world_.FaultOf(call)) return FailWith(*fault);
+    epoch_ = world_.epoch_;
+    task_ = task;
+    history_.clear();
+    ended_ = broken_ = false;
+    return world_.Told(ToyEnvironment::FirstObservation(task), call);
+  }
+
+  Result<StepResult> Step(std::string_view action) override {
+    const User user(*this);
+    if (broken_ || ended_ || task_ < 0) ++world_.counts.misuses;
+    const ToyEnvironment::Call call{Op::kStep, ++world_.counts.steps, task_, action};
+    const auto fault = FaultOf(call);
+    if (fault) {
+      broken_ = true;
+      if (fault->takes_effect) Go(action);
+      return FailWith(*fault);
+    }
+    StepResult result = ToyEnvironment::Outcome(task_, history_, action);
+    result.observation = world_.Told(std::move(result.observation), call);
+    ended_ = result.done;
+    Go(action);
+    return result;
+  }
+
+  Result<std::vector<Fork>> Expand(const std::vector<std::string>& actions) override {
+    const User user(*this);
+    if (!*alive_ || ended_ || task_ < 0 || !world_.CanExpand()) ++world_.counts.misuses;
+    const ToyEnvironment::Call call{Op::kExpand, ++world_.counts.expansions, task_,
+                                    actions.front()};
+    if (const auto fault = FaultOf(call)) return FailWith(*fault);
+    std::vector<Fork> forks;
+    for (const std::string& action : actions) {
+      StepResult result = ToyEnvironment::Outcome(task_, history_, action);
+      result.observation = world_.Told(std::move(result.observation), call);
+      auto session = std::make_unique<ToySession>(*this, action, result.done);
+      forks.push_back({std::move(session), std::move(result)});
+    }
+    return forks;
+  }
+
+ private:
+  // One call under way; counts a second one at the same time as misuse.
+  class User {
+   public:
+    explicit User(ToySession& session) : busy_(session.busy_) {
+      if (busy_.exchange(true)) ++session.world_.counts.misuses;
+    }
+    ~User() { busy_ = false; }
+    User(const User&) = delete;
+    User& operator=(const User&) = delete;
+
+   private:
+    std::atomic<bool>& busy_;
+  };
+
+  void Go(std::string_view action) {
+    if (ToyEnvironment::Changes(action)) history_ += fmt::format(" {}", action);
+  }
+
+  std::optional<Fault> FaultOf(const ToyEnvironment::Call& call) const {
+    if (epoch_ != world_.epoch_) return Fault{world_.lost_kind_};
+    return world_.FaultOf(call);
+  }
+
+  static tl::unexpected<Error> FailWith(const Fault& fault) {
+    return Fail(fault.kind, fmt::format("toy fault: {}", Name(fault.kind)));
+  }
+
+  ToyEnvironment& world_;
+  int epoch_;
+  const std::shared_ptr<std::atomic<bool>> alive_;  // of the root
+  const bool root_;
+  int task_ = -1;
+  std::string history_;
+  bool ended_ = false;
+  bool broken_ = false;  // a step failed and no Reset came since
+  std::atomic<bool> busy_ = false;
+};
+
+Result<std::unique_ptr<Session>> ToyEnvironment::Open() {
+  if (const auto failed = FaultOf({Op::kOpen, ++counts.opens, -1, ""})) {
+    return Fail(failed->kind, "toy fault: cannot open");
+  }
+  return std::make_unique<ToySession>(*this);
+}
+
+void ToyEnvironment::Restart(ErrorKind kind) {
+  lost_kind_ = kind;
+  ++epoch_;
+}
+
+std::string ToyEnvironment::Told(std::string observation, const Call& call) const {
+  return garble ? garble(std::move(observation), call) : observation;
+}
+
+bool ToyEnvironment::Changes(std::string_view action) {
+  return !action.starts_with("look") && !action.starts_with("stuck");
+}
+
+StepResult ToyEnvironment::Outcome(int task, const std::string& history, std::string_view action) {
+  StepResult result;
+  if (!Changes(action)) {
+    result.observation = fmt::format("{} by {} in {}:{}", kNothing, action, task, history);
+    return result;
+  }
+  result.observation = fmt::format("task {}:{} {}", task, history, action);
+  result.done = action.starts_with("end ");
+  if (result.done) result.reward = NumberAfter("end ", action);
+  if (action.starts_with("gain ")) result.reward = NumberAfter("gain ", action);
+  return result;
+}
+
+std::string ToyEnvironment::FirstObservation(int task) { return fmt::format("Goal {}.", task); }
+
+std::vector<Message> ToyFamily::Instruction() const {
+  return {{"user", "You are in a toy world."}, {"assistant", "Ok."}};
+}
+
+std::string ToyFamily::ParseAction(std::string_view response) const {
+  return TextOfAction(response);
+}
+
+bool ToyFamily::LeavesStateUnchanged(std::string_view /*action*/,
+                                     std::string_view observation) const {
+  return observation.starts_with(kNothing);
+}
+
+std::vector<bool> ToyFamily::LikelyUnchanged(std::span<const Message> /*history*/,
+                                             std::span<const std::string> actions) const {
+  std::vector<bool> likely;
+  for (const std::string& action : actions) likely.push_back(action.starts_with("look"));
+  return likely;
+}
+
+std::function<std::optional<ToyEnvironment::Fault>(const ToyEnvironment::Call&)> RandomFaults(
+    ToyEnvironment::Op op, double rate, uint64_t seed) {
+  return [=](const ToyEnvironment::Call& call) -> std::optional<ToyEnvironment::Fault> {
+    RandomStream random = RandomStream(seed).Split(static_cast<uint64_t>(call.number));
+    if (call.op != op || !random.Chance(rate)) return std::nullopt;
+    return ToyEnvironment::Fault{ErrorKind::kTimeout, random.Chance(0.5)};
+  };
+}
+
+}  // namespace agentr

@@ -1,0 +1,67 @@
+#include "tests/mcts/toy_model.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "common/random.h"
+
+namespace agentr {
+
+Result<CompletionBatch> ToyModel::Complete(std::span<const Message> prompt, int n,
+                                           const Sampling& sampling) {
+  const int now = ++at_once_;
+  int most = most_at_once_;
+  while (most < now && !most_at_once_.compare_exchange_weak(most, now)) {
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    prompts_.emplace_back(prompt.begin(), prompt.end());
+    samplings_.push_back(sampling);
+  }
+  if (wait) wait();
+  Result<std::vector<std::string>> texts = Texts(prompt, n, sampling);
+  --at_once_;
+  if (!texts) return tl::make_unexpected(texts.error());
+  CompletionBatch batch;
+  batch.usage = {
+      .requests = 1, .retries = 0, .prompt_tokens = CountTokens(prompt), .completion_tokens = n};
+  for (std::string& text : *texts) {
+    const auto size = static_cast<int32_t>(text.size());
+    batch.completions.push_back({std::move(text), "stop", {size, 7}, {-0.5F, -1.25F}});
+  }
+  return batch;
+}
+
+Result<std::vector<std::string>> ToyModel::Texts(std::span<const Message> prompt, int n,
+                                                 const Sampling& sampling) const {
+  if (reply) return reply(prompt, n);
+  RandomStream random(sampling.seed);
+  std::vector<std::string> texts;
+  for (int i = 0; i < n; ++i) {
+    const std::string& action = random.Pick(std::span<const std::string>(actions_));
+    texts.push_back(Response(action, static_cast<int>(random.Below(2))));
+  }
+  return texts;
+}
+
+int64_t ToyModel::CountTokens(std::span<const Message> prompt) const {
+  return 10 * static_cast<int64_t>(prompt.size());
+}
+
+std::vector<std::vector<Message>> ToyModel::prompts() const {
+  const std::lock_guard lock(mutex_);
+  return prompts_;
+}
+
+std::vector<Sampling> ToyModel::samplings() const {
+  const std::lock_guard lock(mutex_);
+  return samplings_;
+}
+
+std::string ToyModel::Response(const std::string& action, int thought) {
+  return fmt::format("Thought: idea {}.\nAction: {}", thought, action);
+}
+
+}  // namespace agentr

@@ -1,0 +1,78 @@
+// Whole searches and executions in the toy world, and what must hold for their results.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mcts/executor.h"
+#include "mcts/search.h"
+#include "mcts/session_pool.h"
+#include "mcts/tree.h"
+#include "tests/mcts/toy_environment.h"
+#include "tests/mcts/toy_model.h"
+
+namespace agentr {
+
+// A mixture of everything that the toy world knows.
+std::vector<std::string> ToyActions();
+
+// A search with everything around it. Change the fields before Run.
+struct ToySearch {
+  explicit ToySearch(bool forks = false, int session_limit = 64)
+      : world(forks), pool(world, session_limit) {
+    options.max_depth = 6;
+    options.n_gen = 3;
+  }
+
+  Result<Tree> Run(int task = 1);
+  // Run, for searches that must succeed.
+  Tree MustRun(int task = 1);
+
+  ToyFamily family;
+  ToyEnvironment world;
+  ToyModel model{ToyActions()};
+  SessionPool pool;
+  std::atomic<bool> stop = false;
+  SearchOptions options;
+  // Of the last Run.
+  Usage usage;
+  ExecutionStats stats;
+  int64_t nodes_told = 0;
+};
+
+// A turn for trees made by hand.
+Node Turn(const std::string& action, const std::string& observation, double reward = 0,
+          End end = End::kNone);
+
+// Checks visits, values and `terminal` of every node against the ended leaves below it.
+void ExpectCountersFollowFromLeaves(const Tree& tree);
+
+// Every known outcome of `actions` in every state, as text that does not depend on the order of
+// execution.
+std::string Describe(const StateTree& states, const std::vector<std::string>& actions);
+
+// Executes seeded expansions of leaf states: what a search asks of an executor. Stops at an error.
+Result<void> RandomExecution(Executor& executor, const std::vector<std::string>& actions,
+                             uint64_t seed, int expansions);
+
+// A folder that is removed at the end of the test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+  // Names of what lies in it, sorted.
+  std::vector<std::string> Names() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace agentr
