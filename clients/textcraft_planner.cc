@@ -31,11 +31,6 @@ bool IsOfKind(std::string_view item, std::string_view kind) {
          item[item.size() - kind.size() - 1] == ' ';
 }
 
-bool Uses(const CraftCommand& command, int item) {
-  return std::any_of(command.ingredients.begin(), command.ingredients.end(),
-                     [item](const ItemCount& ingredient) { return ingredient.item == item; });
-}
-
 class Planner {
  public:
   explicit Planner(const TextCraftView& view)
@@ -57,6 +52,7 @@ class Planner {
   struct Item {
     bool visited = false;
     bool learned = false;      // not yet while its own ways are being looked for
+    bool craftable = false;    // so that it cannot be picked up
     std::vector<Way> ways;     // to craft it
     std::vector<int> members;  // of a kind: the items that may stand for it
   };
@@ -65,6 +61,7 @@ class Planner {
 
   void Learn(int item);
   void LearnMembers(int item);
+  bool IsMadeOf(int made, int item, std::vector<char>& seen) const;
   Steps StepsTo(int item, int count) const;
   Steps StepsOf(const CraftCommand& command);
   const Way& BestWay(int item, int count) const;
@@ -91,10 +88,11 @@ void Planner::Learn(int item) {
   known.visited = true;
   for (const CraftCommand& command : view_.commands) {
     if (command.result != item) continue;
+    known.craftable = true;
     const Steps steps = StepsOf(command);
     if (steps.possible()) known.ways.push_back({&command, steps});
   }
-  if (known.ways.empty()) LearnMembers(item);
+  if (!known.craftable) LearnMembers(item);
   known.learned = true;
 }
 
@@ -102,12 +100,25 @@ void Planner::LearnMembers(int item) {
   for (const CraftCommand& command : view_.commands) {
     if (!IsOfKind(view_.names[Index(command.result)], view_.names[Index(item)])) continue;
     // "polished basalt" is made of "basalt", which is an item then, and no kind.
-    if (Uses(command, item)) continue;
+    std::vector<char> seen(known_.size());
+    if (IsMadeOf(command.result, item, seen)) continue;
     Learn(command.result);
     if (StepsTo(command.result, 1).possible()) {
       known_[Index(item)].members.push_back(command.result);
     }
   }
+}
+
+// True if commands lead from `item` to `made`, through any others; `seen` marks those looked at.
+bool Planner::IsMadeOf(int made, int item, std::vector<char>& seen) const {
+  if (made == item) return true;
+  if (std::exchange(seen[Index(made)], 1) != 0) return false;
+  return std::any_of(
+      view_.commands.begin(), view_.commands.end(), [&](const CraftCommand& command) {
+        return command.result == made &&
+               std::any_of(command.ingredients.begin(), command.ingredients.end(),
+                           [&](const ItemCount& i) { return IsMadeOf(i.item, item, seen); });
+      });
 }
 
 Steps Planner::StepsOf(const CraftCommand& command) {
@@ -129,7 +140,7 @@ Steps Planner::StepsTo(int item, int count) const {
   if (!known.learned) return best;
   if (!known.ways.empty()) {
     best = BestWay(item, count).steps;
-  } else if (known.members.empty() && view_.not_found[Index(item)] == 0) {
+  } else if (!known.craftable && known.members.empty() && view_.not_found[Index(item)] == 0) {
     best.gets = 1;
   }
   for (const int member : known.members) {

@@ -164,6 +164,33 @@ TEST(TextCraftPlanner, AnItemIsNoKindOfWhatIsMadeOfIt) {
               ElementsAre("get 4 basalt", "craft 4 polished basalt using 4 basalt"));
 }
 
+TEST(TextCraftPlanner, NorIfThatIsOnlyADistractor) {
+  const std::vector<Message> messages = {
+      {"user",
+       "Crafting commands:\ncraft 4 polished basalt using 4 basalt\n"
+       "craft 1 lamp using 2 basalt\n\nGoal: craft lamp."}};
+  EXPECT_THAT(Plan(messages), ElementsAre("get 2 basalt", "craft 1 lamp using 2 basalt"));
+}
+
+TEST(TextCraftPlanner, TakesAnItemAndWhatIsMadeOfItTogether) {
+  const std::vector<Message> messages = {
+      {"user",
+       "Crafting commands:\ncraft 1 lamp using 1 basalt, 1 polished basalt\n"
+       "craft 1 smooth basalt using 1 plate\ncraft 1 plate using 1 polished basalt\n"
+       "craft 4 polished basalt using 4 basalt\n\nGoal: craft lamp."}};
+  EXPECT_THAT(Plan(messages), ElementsAre("get 5 basalt", "craft 4 polished basalt using 4 basalt",
+                                          "craft 1 lamp using 1 basalt, 1 polished basalt"));
+}
+
+TEST(TextCraftPlanner, NeverPicksUpWhatCommandsMake) {
+  // Each takes the other: there is no way in.
+  const std::vector<Message> messages = {
+      {"user",
+       "Crafting commands:\ncraft 1 ingot using 1 block\ncraft 1 block using 1 ingot\n\n"
+       "Goal: craft ingot."}};
+  EXPECT_THAT(Plan(messages), IsEmpty());
+}
+
 TEST(TextCraftPlanner, CraftsTheGoalEvenIfItLiesAround) {
   // A goal in the hands was crafted in an earlier turn; the game went on all the same.
   const auto done =
@@ -249,7 +276,7 @@ TEST(PlannerModel, SamplesDifferInTextWhileActionsAgree) {
     actions += static_cast<double>(distinct.size());
     texts += static_cast<double>(std::set(samples.begin(), samples.end()).size());
   }
-  EXPECT_GE(texts / kRequests, 2.9);
+  EXPECT_GE(texts / kRequests, 3.5);
   EXPECT_LE(actions / kRequests, 2.2);
   EXPECT_LE(bytes / kRequests, 170);
 }
