@@ -22,7 +22,7 @@ struct CollectOptions {
   std::string output_dir = "mcts_result";
   std::string tree_format = "compact";
   std::vector<std::string> env_server_base;  // empty: the embedded server
-  HttpOptions http;
+  HttpOptions http{.max_connections = 256};  // no fewer than trees that may be waiting for it
   ModelOptions model;
   SearchOptions search;
   CollectorOptions collector;
