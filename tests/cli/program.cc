@@ -52,6 +52,8 @@ Program::Program(const std::string& name, const std::vector<std::string>& argume
                  const fs::path& folder, const std::map<std::string, std::string>& env)
     : out_(folder / (name + ".stdout")), err_(folder / (name + ".stderr")) {
   const fs::path binary = fs::path(AGENTR_BIN_DIR) / name;
+  fs::remove(out_);  // of an earlier process of that name: its lines are not this one's
+  fs::remove(err_);
   pid_ = ::fork();
   if (pid_ < 0) throw std::runtime_error("fork failed");
   if (pid_ == 0) Become(binary, arguments, folder, env, out_, err_);

@@ -199,8 +199,9 @@ TEST(MctsCollectEndToEnd, AServerThatDiesIsReportedAndTheRestIsDoneNextTime) {
   env_server.WaitForLine("http://");
   std::vector<std::string> all = line;
   all.push_back(url);
-  EXPECT_EQ(RunProgram("mcts_collect", all, folder.path()).exit, 0);
-  EXPECT_THAT(TreeFiles(folder.path()), SizeIs(40));
+  const Outcome outcome = RunProgram("mcts_collect", all, folder.path());
+  EXPECT_EQ(outcome.exit, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(TreeFiles(folder.path()).size(), 40U);
 }
 
 }  // namespace
