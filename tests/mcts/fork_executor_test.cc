@@ -14,6 +14,13 @@ using Fault = ToyEnvironment::Fault;
 
 constexpr int kTask = 3;
 
+auto EveryExpansionFails(ErrorKind kind) {
+  return [kind](const Call& call) -> std::optional<Fault> {
+    if (call.op == Op::kExpand) return Fault{kind};
+    return std::nullopt;
+  };
+}
+
 // An executor with a world of its own.
 struct Rig {
   int To(int state, const std::string& action) const {
@@ -134,10 +141,7 @@ TEST_P(LostSessionsTest, MayBeLostAgainWhileTheyAreBuilt) {
 TEST_P(LostSessionsTest, AreGivenUpAfterSomeAttempts) {
   Rig run;
   ASSERT_TRUE(run.executor.Start());
-  run.world.fault = [](const Call& call) -> std::optional<Fault> {
-    if (call.op == Op::kExpand) return Fault{GetParam()};
-    return std::nullopt;
-  };
+  run.world.fault = EveryExpansionFails(GetParam());
   const auto executed = run.executor.Execute(0, {"go a"}, false);
   ASSERT_FALSE(executed);
   EXPECT_EQ(executed.error().kind, GetParam());
@@ -157,7 +161,7 @@ TEST(ForkExecutorTest, AServerThatDoesNotComeBackEndsTheTask) {
 TEST(ForkExecutorTest, OtherErrorsAreNotRepeated) {
   Rig run;
   ASSERT_TRUE(run.executor.Start());
-  run.world.fault = [](const Call&) { return Fault{ErrorKind::kRejected}; };
+  run.world.fault = EveryExpansionFails(ErrorKind::kRejected);
   const auto executed = run.executor.Execute(0, {"go a"}, false);
   ASSERT_FALSE(executed);
   EXPECT_EQ(executed.error().kind, ErrorKind::kRejected);
