@@ -47,6 +47,18 @@ TEST_F(TextCraftTest, GetRefusesWhatIsCraftableATagOrUnknown) {
   EXPECT_EQ(Play("get 1  coal"), "Could not find  coal");
 }
 
+// A tag may have no recipe left, and an item's name as well.
+TEST(TextCraftTagTest, GetRefusesATagThatIsAnItemToo) {
+  const std::vector<SourceRecipe> recipes = {
+      {"minecraft:b", 1, std::nullopt, {{"minecraft:a"}}},
+      {"minecraft:a", 1, "minecraft:t", {{"minecraft:b"}}},  // closes a circle: dropped
+      {"minecraft:c", 1, std::nullopt, {{"minecraft:t"}}}};
+  const TextCraft game{RecipeBook(recipes)};
+  TextCraftState state = game.Start(0);
+  game.Step(state, "get 1 t");
+  EXPECT_EQ(state.observation, "Could not find t");
+}
+
 TEST_F(TextCraftTest, GetWantsANumber) {
   EXPECT_EQ(Play("get oak log"), "Could not execute get oak log");
   EXPECT_EQ(Play("get -1 oak log"), "Could not execute get -1 oak log");
