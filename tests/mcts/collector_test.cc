@@ -305,22 +305,14 @@ class Meeting {
 
 TEST(CollectorTest, AsManyModelCallsWaitAtOnceAsTreesAreInFlight) {
   constexpr int kTrees = 256;
+  Job small;  // an earlier run of the process must not bound this one
+  small.Run(Tasks(3));
   Job job(/*forks=*/true);
   Meeting meeting(kTrees);
   job.model.wait = [&] { meeting.Join(); };
   job.options.trees_in_flight = kTrees;
   EXPECT_EQ(job.Run(Tasks(kTrees)).finished, kTrees);
   EXPECT_EQ(job.model.most_at_once(), kTrees);
-}
-
-TEST(CollectorTest, SlowModelsAreAskedByManyTreesAtOnce) {
-  Job job(/*forks=*/true);
-  job.options.trees_in_flight = 256;
-  job.search.iterations = 2;
-  job.model.wait = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
-  EXPECT_EQ(job.Run(Tasks(256)).finished, 256);
-  // In sequence each of these calls would wait for the one before.
-  EXPECT_GT(job.model.most_at_once(), 64);
 }
 
 TEST(CollectorTest, NeverMoreTreesInFlightThanAskedFor) {
