@@ -110,6 +110,12 @@ ExitCode ExitCodeOf(const CollectReport& report) {
 
 }  // namespace
 
+HttpOptions CollectOptions::DefaultHttp() {
+  HttpOptions options;
+  options.max_connections = 256;
+  return options;
+}
+
 void Declare(OptionSet& set, CollectOptions& o) {
   set.Group("Tasks");
   set.Add("--task", o.task, "Kind of task: textcraft", "TASK");

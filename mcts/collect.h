@@ -22,10 +22,13 @@ struct CollectOptions {
   std::string output_dir = "mcts_result";
   std::string tree_format = "compact";
   std::vector<std::string> env_server_base;  // empty: the embedded server
-  HttpOptions http{.max_connections = 256};  // no fewer than trees that may be waiting for it
+  HttpOptions http = DefaultHttp();
   ModelOptions model;
   SearchOptions search;
   CollectorOptions collector;
+
+  // As many connections as trees may want at once.
+  static HttpOptions DefaultHttp();
 };
 
 void Declare(OptionSet& set, CollectOptions& options);
