@@ -29,7 +29,7 @@ Json RecentActions(const Tree& tree, int index) {
     const Node& node = tree.node(step);
     // SciWorld's files hold one string per turn, as Agent-R prints it.
     if (tree.origin().family == "sciworld") {
-      recent.push_back(fmt::format("('{}', '{}')", node.action, node.observation));
+      recent.push_back(fmt::format("({}, {})", node.action, node.observation));
     } else {
       recent.push_back(Json::array({node.action, node.observation}));
     }

@@ -11,11 +11,14 @@
 #include <utility>
 
 namespace agentr {
+namespace {
+constexpr size_t kMostTreesInFlight = 4096;
+}  // namespace
 
 void Declare(OptionSet& set, CollectorOptions& o) {
   set.Group("Parallelism");
   set.Add("--trees_in_flight", o.trees_in_flight, "Trees searched at once (waiting holds no core)")
-      .Range(1, 4096);
+      .Range(1, kMostTreesInFlight);
   set.Add("--sessions", o.sessions,
           "Environment sessions open at once, on servers without /expand")
       .Range(1, 1000000);
@@ -51,8 +54,9 @@ CollectReport Collector::Run(const std::vector<int>& tasks, std::atomic<bool>& s
   const auto begin = std::chrono::steady_clock::now();
   Shared shared(tasks, stop, environment_, options_.sessions);
   const auto width = static_cast<size_t>(options_.trees_in_flight);
-  const oneapi::tbb::global_control threads(
-      oneapi::tbb::global_control::max_allowed_parallelism, width + 1);
+  // TBB fixes how many threads it may ever make when it is first used; the arena bounds a run.
+  static const oneapi::tbb::global_control threads(
+      oneapi::tbb::global_control::max_allowed_parallelism, kMostTreesInFlight + 1);
   oneapi::tbb::task_arena arena(options_.trees_in_flight);
   arena.execute([&] {
     oneapi::tbb::parallel_for(

@@ -304,7 +304,7 @@ class Meeting {
 };
 
 TEST(CollectorTest, AsManyModelCallsWaitAtOnceAsTreesAreInFlight) {
-  constexpr int kTrees = 256;
+  constexpr int kTrees = 400;
   Job small;  // an earlier run of the process must not bound this one
   small.Run(Tasks(3));
   Job job(/*forks=*/true);

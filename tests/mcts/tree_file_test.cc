@@ -266,7 +266,7 @@ TEST(AgentRTreeTest, ScoresAreThoseOfTheEndOfTheSearch) {
 TEST(AgentRTreeTest, RecentActionsOfSciWorldAreStrings) {
   const json root = json::parse(WriteTree(ThreeNodes("sciworld"), TreeFormat::kAgentR));
   EXPECT_EQ(root["children"][0]["children"][0]["recent_actions"],
-            json({"('go', 'You went.')", "('win', 'Won!')"}));
+            json({"(go, You went.)", "(win, Won!)"}));
 }
 
 TEST(TreeFileErrorTest, BrokenJsonNamesTheLine) {
