@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <cstdlib>
 #include <iterator>
 #include <memory>
 
@@ -72,10 +73,25 @@ OptionSet::OptionSet(const std::string& program, const std::string& description,
   app_.get_formatter()->column_width(38);
 }
 
+namespace {
+
+// From 2.2 on CLI11 silently leaves out a variable whose value does not suit its option.
+void RefuseIgnoredVariable(const CLI::Option& option) {
+  if (option.get_envname().empty() || option.count() > 0) return;
+  const char* value = std::getenv(option.get_envname().c_str());
+  if (value == nullptr || *value == '\0') return;
+  throw CLI::ValidationError(
+      option.get_name(), fmt::format("the environment variable {} is '{}', which does not suit it",
+                                     option.get_envname(), value));
+}
+
+}  // namespace
+
 std::optional<ExitCode> OptionSet::Parse(int argc, const char* const* argv) {
   try {
     app_.parse(argc, argv);
     for (const Entry& entry : entries_) {
+      RefuseIgnoredVariable(*entry.option);
       if (entry.option->get_configurable()) {
         resolved_[entry.option->get_single_name()] = entry.value();
       }
