@@ -28,6 +28,9 @@ function(agentr_test name)
   target_compile_definitions(${name} PRIVATE AGENTR_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              AGENTR_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS "${ARG_LABELS}")
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/tests"
+             OUTPUT_VARIABLE folder)
+  list(TRANSFORM ARG_SOURCES PREPEND "${folder}/")
   set_property(GLOBAL APPEND PROPERTY AGENTR_TEST_SOURCES ${ARG_SOURCES})
 endfunction()
 

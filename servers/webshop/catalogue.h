@@ -1,0 +1,101 @@
+// The products of a WebShop: immutable, compact, shared by all sessions.
+//
+// Texts live in one arena, and repeated ones (categories, option names and values, attributes) once.
+// A product is a fixed record of views into it; a catalogue of 1,200,000 products takes about 1.5 KB
+// of memory for each.
+//
+// Source: WebShop (Yao et al. 2022), section 3; the fields are those its pages and rewards use.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace agentr {
+
+using Texts = std::span<const std::string_view>;
+
+// One thing to choose: "color", with its values in the order shown. Lower case.
+struct ProductOption {
+  std::string_view name;
+  Texts values;
+};
+
+// An instruction that a person wrote for a product (items_human_ins.json).
+struct HumanInstruction {
+  std::string_view text;
+  Texts attributes;
+  Texts options;  // plain values, without names
+};
+
+struct Product {
+  std::string_view asin;  // at most 10 characters, upper case in WebShop's own files
+  std::string_view title;
+  std::string_view description;
+  std::string_view category;          // "beauty"
+  std::string_view query;             // the words it was found by; lower case, no outer spaces
+  std::string_view product_category;  // "Beauty & Personal Care › Hair Care › Shampoo"
+  std::string_view image;             // address, or empty
+  Texts bullets;
+  Texts attributes;  // {"DUMMY_ATTR"} when the files have none
+  std::span<const ProductOption> options;
+
+  // Dollars. A ranged price shows both ends on the tag (even equal ones), first and last as written.
+  bool has_price_range = false;
+  double first_price = 100;
+  double last_price = 100;  // of a range
+  double price = 100;       // what it costs: drawn once from a range, by the shop's seed
+
+  // The synthetic goal of the product; has_instruction is false when there is none.
+  bool has_instruction = false;
+  std::string_view instruction;
+  Texts instruction_attributes;
+  std::span<const HumanInstruction> human_instructions;
+};
+
+// "$20.0", "$5.5 to $12.0": the price as the pages show it.
+std::string PriceTag(const Product& product);
+
+class Catalogue {
+ public:
+  Catalogue();
+  Catalogue(Catalogue&&) noexcept;
+  Catalogue& operator=(Catalogue&&) = delete;
+  ~Catalogue();
+
+  // In load order; a product's number is its place here.
+  std::span<const Product> products() const { return products_; }
+
+  // The product of this asin, or nullptr.
+  const Product* Find(std::string_view asin) const;
+
+  // --- Filling it: by one thread, before it is shared. -----------------------------------------
+
+  // Copies a text into the arena. `Intern` keeps equal texts once.
+  std::string_view Keep(std::string_view text);
+  std::string_view Intern(std::string_view text);
+
+  // Copies an array into the arena.
+  Texts Keep(Texts texts);
+  std::span<const ProductOption> Keep(std::span<const ProductOption> options);
+  std::span<const HumanInstruction> Keep(std::span<const HumanInstruction> instructions);
+
+  // Appends a product whose texts are kept already. False, and nothing is appended, when its asin
+  // is there already.
+  bool Add(const Product& product);
+
+ private:
+  std::unique_ptr<std::pmr::monotonic_buffer_resource> arena_;
+  std::unordered_set<std::string_view> interned_;
+  std::vector<Product> products_;
+  std::unordered_map<std::string_view, uint32_t> by_asin_;
+};
+
+}  // namespace agentr

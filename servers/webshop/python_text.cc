@@ -1,0 +1,110 @@
+#include "servers/webshop/python_text.h"
+
+#include <fmt/format.h>
+#include <unicode/locid.h>
+#include <unicode/uchar.h>
+#include <unicode/unistr.h>
+#include <unicode/utf8.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+
+namespace agentr {
+namespace {
+
+bool IsAscii(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+// str.isspace() of one character: those of class space of Unicode, and four separators of ASCII.
+bool IsPythonSpace(UChar32 c) {
+  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F) || c == 0x85 ||
+         u_charType(c) == U_SPACE_SEPARATOR || u_charType(c) == U_LINE_SEPARATOR ||
+         u_charType(c) == U_PARAGRAPH_SEPARATOR;
+}
+
+}  // namespace
+
+std::string PythonFloat(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  char buffer[64];
+  const auto scientific =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
+  const std::string_view text(buffer, static_cast<size_t>(scientific.ptr - buffer));
+  int exponent = 0;
+  const size_t e = text.find('e');
+  std::from_chars(text.data() + e + (text[e + 1] == '+' ? 2 : 1), text.data() + text.size(),
+                  exponent);
+  if (exponent < -4 || exponent >= 16) return std::string(text);
+  const auto fixed = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed);
+  std::string out(buffer, fixed.ptr);
+  if (out.find('.') == std::string::npos) out += ".0";
+  return out;
+}
+
+std::string_view PythonStrip(std::string_view text) {
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(text.data());
+  int32_t begin = 0;
+  auto end = static_cast<int32_t>(text.size());
+  while (begin < end) {
+    int32_t next = begin;
+    UChar32 c = 0;
+    U8_NEXT(bytes, next, end, c);
+    if (!IsPythonSpace(c)) break;
+    begin = next;
+  }
+  while (end > begin) {
+    int32_t previous = end;
+    UChar32 c = 0;
+    U8_PREV(bytes, begin, previous, c);
+    if (!IsPythonSpace(c)) break;
+    end = previous;
+  }
+  return text.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+}
+
+std::string PythonLower(std::string_view text) {
+  std::string lower(text);
+  if (!IsAscii(text)) {
+    lower.clear();
+    icu::UnicodeString::fromUTF8(icu::StringPiece(text.data(), static_cast<int32_t>(text.size())))
+        .toLower(icu::Locale::getRoot())
+        .toUTF8String(lower);
+    return lower;
+  }
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+void AppendPythonJson(std::string_view text, std::string& out) {
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(text.data());
+  const auto size = static_cast<int32_t>(text.size());
+  out += '"';
+  for (int32_t i = 0; i < size;) {
+    UChar32 c = 0;
+    U8_NEXT(bytes, i, size, c);
+    if (c < 0) c = 0xFFFD;
+    static constexpr std::string_view kShort = "\"\\\n\r\t\f\b";
+    static constexpr std::string_view kNames = "\"\\nrtfb";
+    const size_t at = c < 0x80 ? kShort.find(static_cast<char>(c)) : std::string_view::npos;
+    if (at != std::string_view::npos) {
+      out += '\\';
+      out += kNames[at];
+    } else if (c >= 0x20 && c < 0x7F) {
+      out += static_cast<char>(c);
+    } else if (c < 0x10000) {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", c);
+    } else {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}\\u{:04x}", 0xD800 + ((c - 0x10000) >> 10),
+                     0xDC00 + ((c - 0x10000) & 0x3FF));
+    }
+  }
+  out += '"';
+}
+
+}  // namespace agentr
