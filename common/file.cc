@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "common/error.h"
 
@@ -91,6 +92,15 @@ fs::path TemporaryPath(const fs::path& path) {
 }
 
 void WriteFileAtomically(const fs::path& path, std::string_view bytes) {
+  bool written = false;
+  WriteFileAtomically(path, [&](std::string& block) {
+    if (!written) block = bytes;
+    return !std::exchange(written, true);
+  });
+}
+
+void WriteFileAtomically(const fs::path& path,
+                         const std::function<bool(std::string& block)>& next) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::error_code error;
   fs::create_directories(folder, error);
@@ -103,7 +113,9 @@ void WriteFileAtomically(const fs::path& path, std::string_view bytes) {
   };
   Descriptor fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (fd.get() < 0) ThrowFileError("cannot write", path, errno);
-  if (!WriteAll(fd.get(), bytes)) fail("cannot write");
+  for (std::string block; next(block); block.clear()) {
+    if (!WriteAll(fd.get(), block)) fail("cannot write");
+  }
   if (::fsync(fd.get()) != 0) fail("cannot sync");
   if (!fd.Close()) fail("cannot write");
   if (::rename(temporary.c_str(), path.c_str()) != 0) fail("cannot rename into");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,11 @@ std::string ReadFile(const std::filesystem::path& path);
 // next attempt; callers see to it that one process at a time writes a path.
 // Throws FatalError(kFile) naming the path, the reason and the cure; nothing is left behind then.
 void WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
+
+// The same for a file that is too big to hold: `next` fills an empty block, and returns false when
+// there is no more.
+void WriteFileAtomically(const std::filesystem::path& path,
+                         const std::function<bool(std::string& block)>& next);
 
 // An exclusive lock on the file `path` (made if missing) among processes, held until destroyed; for
 // read-change-write of a file that several runs share. Throws FatalError(kFile).

@@ -5,31 +5,85 @@
 #include "servers/recipe_folder.h"
 #include "servers/recipe_text.h"
 #include "servers/textcraft_service.h"
+#include "servers/webshop/shop_files.h"
+#include "servers/webshop/shop_generator.h"
+#include "servers/webshop_service.h"
 
 namespace agentr {
 namespace {
 
-std::unique_ptr<EnvService> MakeService(const EnvServerOptions& options) {
-  if (options.task != "textcraft") {
-    throw FatalError(ExitCode::kUsage,
-                     fmt::format("no environment '{}' in this program; --task (or TASK) is one of: "
-                                 "textcraft",
-                                 options.task));
-  }
+constexpr std::string_view kTasks = "webshop, textcraft";
+
+SessionLimits LimitsOf(const EnvServerOptions& options) {
+  return {options.session_ttl, options.max_sessions};
+}
+
+std::unique_ptr<EnvService> MakeTextCraft(const EnvServerOptions& options) {
   const std::vector<SourceRecipe> recipes =
       options.recipes.empty() ? BuiltInRecipes() : ReadRecipeFolder(options.recipes);
-  return std::make_unique<TextCraftService>(
-      RecipeBook(recipes), SessionLimits{options.session_ttl, options.max_sessions},
-      !options.no_extensions);
+  return std::make_unique<TextCraftService>(RecipeBook(recipes), LimitsOf(options),
+                                            !options.no_extensions);
+}
+
+Catalogue MakeCatalogue(const WebShopFilesOptions& options) {
+  if (!options.products.empty()) {
+    return ReadShopFiles(
+        {options.products, options.attributes, options.human_goals, options.num_products});
+  }
+  if (!options.attributes.empty() || !options.human_goals.empty()) {
+    throw FatalError(ExitCode::kUsage, "--attributes and --human_goals go with --products");
+  }
+  return GenerateShop(options.num_products, options.shop_seed);
+}
+
+std::unique_ptr<EnvService> MakeWebShop(const EnvServerOptions& options) {
+  const WebShopFilesOptions& files = options.webshop;
+  auto service = std::make_unique<WebShopService>(
+      MakeCatalogue(files),
+      ShopOptions{.seed = files.shop_seed,
+                  .human_goals = !files.human_goals.empty(),
+                  .show_attributes = files.show_attributes},
+      LimitsOf(options), !options.no_extensions);
+  if (service->shop().task_count() > 0) return service;
+  throw FatalError(ExitCode::kFile,
+                   "the shop has no goals: products get theirs from the instructions in "
+                   "--attributes (items_ins_v2*.json) or --human_goals (items_human_ins.json)");
+}
+
+std::unique_ptr<EnvService> MakeService(const EnvServerOptions& options) {
+  if (options.task == "textcraft") return MakeTextCraft(options);
+  if (options.task == "webshop") return MakeWebShop(options);
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("no environment '{}' in this program; --task (or TASK) is one of: {}",
+                               options.task, kTasks));
 }
 
 }  // namespace
 
+void Declare(OptionSet& set, WebShopFilesOptions& options) {
+  set.Group("WebShop");
+  set.Add("--products", options.products,
+          "WebShop's items_shuffle*.json (default: products of the built-in generator)");
+  set.Add("--attributes", options.attributes,
+          "WebShop's items_ins_v2*.json: attributes and synthetic goals");
+  set.Add("--human_goals", options.human_goals,
+          "WebShop's items_human_ins.json: goals in people's words instead");
+  set.Add("--num_products", options.num_products,
+          "Products: the first of the file (0: all), or how many are generated");
+  set.Add("--shop_seed", options.shop_seed,
+          "Seed of the generator and of what WebShop leaves to chance");
+  set.AddSwitch("--show_attributes", options.show_attributes, "Products have a page of attributes");
+  set.Note("The kind of a purchase is judged by the nouns of the titles. WebShop finds them with a\n"
+           "statistical tagger; here a noun is a word of the title that is no stop word, number,\n"
+           "colour, size or adjective of a shop. Rewards may differ where the two disagree.");
+}
+
 void Declare(OptionSet& set, EnvServerOptions& options) {
   set.Group("Environment");
-  set.Add("--task", options.task, "Which environment: textcraft", "TASK");
+  set.Add("--task", options.task, fmt::format("Which environment: {}", kTasks), "TASK");
   set.Add("--recipes", options.recipes,
           "TextCraft: folder of Minecraft recipe files (default: the built-in book)");
+  Declare(set, options.webshop);
   set.Group("Server");
   set.Add("--host", options.host, "Address to listen on; 0.0.0.0 for every network");
   set.Add("--port", options.port, "Port to listen on; 0 takes a free one").Range(0, 65535);
@@ -46,6 +100,13 @@ EnvServer::EnvServer(std::unique_ptr<EnvService> service, HttpServiceOptions opt
     : service_(std::move(service)), http_(std::move(options)) {
   service_->AddTo(http_);
   http_.Start();
+}
+
+std::string ExportShop(const WebShopFilesOptions& options, const std::string& folder) {
+  const Catalogue catalogue = MakeCatalogue(options);
+  WriteShopFiles(catalogue, folder);
+  return fmt::format("{} products in {}: items_shuffle.json, items_ins_v2.json, items_human_ins.json",
+                     catalogue.products().size(), folder);
 }
 
 std::unique_ptr<EnvServer> StartEnvServer(const EnvServerOptions& options) {

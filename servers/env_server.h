@@ -15,9 +15,20 @@
 
 namespace agentr {
 
+// Which shop: WebShop's own files, or the built-in generator.
+struct WebShopFilesOptions {
+  std::string products = "";     // items_shuffle*.json; empty: generated
+  std::string attributes = "";   // items_ins_v2*.json
+  std::string human_goals = "";  // items_human_ins.json: goals from the instructions of people
+  size_t num_products = 1000;    // the first so many, or how many are generated; 0: all of the file
+  uint64_t shop_seed = 233;      // of what the original leaves to chance, and of the generator
+  bool show_attributes = false;  // a page of attributes for each product
+};
+
 struct EnvServerOptions {
-  std::string task = "textcraft";
+  std::string task = "webshop";
   std::string recipes = "";        // TextCraft: folder of recipe files; empty: the built-in book
+  WebShopFilesOptions webshop = {};
   std::string host = "127.0.0.1";  // 0.0.0.0 for every network
   int port = 36001;                // 0: a free one
   size_t max_sessions = SessionLimits{}.max_sessions;
@@ -56,7 +67,11 @@ class EnvServer {
   HttpService http_;  // last: it stops before its routes go
 };
 
-// Throws FatalError: kUsage for an unknown task or a taken port, kFile for a bad recipe book.
+// Writes the products of the shop as WebShop's own three files into `folder`; what it wrote.
+// Throws FatalError(kFile).
+std::string ExportShop(const WebShopFilesOptions& options, const std::string& folder);
+
+// Throws FatalError: kUsage for an unknown task or a taken port, kFile for bad recipes or products.
 std::unique_ptr<EnvServer> StartEnvServer(const EnvServerOptions& options);
 
 }  // namespace agentr

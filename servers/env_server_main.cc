@@ -17,11 +17,18 @@ ExitCode Run(int argc, char** argv) {
                 "  env_server --task textcraft --port 36001\n"
                 "  curl -X POST http://127.0.0.1:36001/create");
   EnvServerOptions options;
+  std::string export_to;
   LogOptions log;
   Declare(set, options);
+  set.Add("--export", export_to,
+          "Only write the WebShop's products into this folder, as WebShop's own files");
   Declare(set, log);
   if (const auto exit = set.Parse(argc, argv)) return *exit;
   InitLogging(log);
+  if (!export_to.empty()) {
+    fmt::print("{}\n", ExportShop(options.webshop, export_to));
+    return ExitCode::kOk;
+  }
 
   // Blocked before any thread starts, so that only sigwait below takes them.
   sigset_t signals;

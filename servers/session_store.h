@@ -11,6 +11,7 @@
 // Expiry costs a bounded number of families at each call, so there are no pauses.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -149,6 +150,17 @@ class SessionStore {
     if (at == entries_.end()) return false;
     counts_.closed += Remove(at->second.get(), dropped);
     return true;
+  }
+
+  // Of all live sessions, in order.
+  std::vector<int64_t> Ids() const {
+    std::vector<int64_t> ids;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [id, entry] : entries_) ids.push_back(id);
+    }
+    std::ranges::sort(ids);
+    return ids;
   }
 
   SessionCounts Counts() const {

@@ -2,36 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <iterator>
-
 #include "common/version.h"
-#include "servers/http_metrics.h"
 #include "servers/json_text.h"
+#include "servers/session_replies.h"
 
 namespace agentr {
 namespace {
-
-HttpResponse NotValid(int64_t id) {
-  return {.body = ErrorJson(fmt::format("The id {} is not valid.", id))};
-}
-
-[[noreturn]] void Full() {
-  throw HttpStatusError(
-      503,
-      "The server is at its limit of live sessions; close some, or start it with a "
-      "larger --max_sessions.");
-}
-
-int64_t IdOfQuery(const HttpRequest& request) {
-  const std::string text = request.Parameter("id").value_or("");
-  int64_t id = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw HttpStatusError(422, "The parameter 'id' must be an integer.");
-  }
-  return id;
-}
 
 void WantTextOrNull(const nlohmann::json& object, const char* name) {
   if (object.contains(name) && !object.at(name).is_null()) StringField(object, name);
@@ -49,7 +25,7 @@ void TextCraftService::AddTo(HttpService& http) {
   http.Get("/observation", [this](const HttpRequest& request) { return Observation(request); });
   http.Get("/detail", [this](const HttpRequest& request) { return Detail(request); });
   http.Post("/close", [this](const HttpRequest& request) { return Close(request); });
-  http.AddMetrics([this](std::string& out) { AppendMetrics(out); });
+  http.AddMetrics([this](std::string& out) { AppendSessionMetrics(sessions_.Counts(), out); });
   if (!extensions_) return;
   http.Post("/expand", [this](const HttpRequest& request) { return Expand(request); });
   http.Get("/version", [reply = Version()](const HttpRequest&) { return reply; });
@@ -68,7 +44,7 @@ HttpResponse TextCraftService::Create(const HttpRequest& request) {
   TextCraftState state;
   const std::optional<int64_t> id =
       sessions_.Create([&](int64_t new_id) { return state = game_.Start(new_id); });
-  if (!id) Full();
+  if (!id) ThrowFull();
   return Begun(*id, state);
 }
 
@@ -77,7 +53,7 @@ HttpResponse TextCraftService::Reset(const HttpRequest& request) {
   const int64_t id = IntField(body, "id");
   const int64_t data_idx = IntField(body, "data_idx");
   auto session = sessions_.Find(id);
-  if (!session) return NotValid(id);
+  if (!session) return NotValid("id", id);
   *session = game_.Start(data_idx);
   return Begun(id, *session);
 }
@@ -87,7 +63,7 @@ HttpResponse TextCraftService::Step(const HttpRequest& request) {
   const int64_t id = IntField(body, "id");
   const std::string& action = StringField(body, "action");
   auto session = sessions_.Find(id);
-  if (!session) return NotValid(id);
+  if (!session) return NotValid("id", id);
   game_.Step(*session, action);
   HttpResponse reply{.body = "{"};
   AppendStep(*session, reply.body);
@@ -96,18 +72,18 @@ HttpResponse TextCraftService::Step(const HttpRequest& request) {
 }
 
 HttpResponse TextCraftService::Observation(const HttpRequest& request) {
-  const int64_t id = IdOfQuery(request);
+  const int64_t id = IntParameter(request, "id");
   auto session = sessions_.Find(id);
-  if (!session) return NotValid(id);
+  if (!session) return NotValid("id", id);
   HttpResponse reply;
   AppendJson(game_.Observation(*session), reply.body);
   return reply;
 }
 
 HttpResponse TextCraftService::Detail(const HttpRequest& request) {
-  const int64_t id = IdOfQuery(request);
+  const int64_t id = IntParameter(request, "id");
   auto session = sessions_.Find(id);
-  if (!session) return NotValid(id);
+  if (!session) return NotValid("id", id);
   HttpResponse reply{.body = "{"};
   AppendStep(*session, reply.body);
   reply.body += R"(,"deleted":false})";
@@ -122,18 +98,15 @@ HttpResponse TextCraftService::Close(const HttpRequest& request) {
 HttpResponse TextCraftService::Expand(const HttpRequest& request) {
   const nlohmann::json body = ParseObject(request.body);
   const int64_t id = IntField(body, "id");
-  const std::vector<std::string> actions = StringsField(body, "actions");
-  if (actions.size() > kMaxActions) {
-    throw HttpStatusError(422, fmt::format("At most {} actions at once.", kMaxActions));
-  }
+  const std::vector<std::string> actions = ActionsOf(body);
   auto session = sessions_.Find(id);
-  if (!session) return NotValid(id);
+  if (!session) return NotValid("id", id);
   TextCraftState here = *session;
   here.observation.clear();  // each fork is about to get its own
   std::vector<TextCraftState> forks(actions.size(), here);
   for (size_t i = 0; i < actions.size(); ++i) game_.Step(forks[i], actions[i]);
   const auto ids = sessions_.Fork(id, forks);
-  if (!ids) Full();
+  if (!ids) ThrowFull();
   HttpResponse reply{.body = R"({"children":[)"};
   for (size_t i = 0; i < forks.size(); ++i) {
     reply.body += fmt::format("{}{{\"id\":{},", i == 0 ? "" : ",", (*ids)[i]);
@@ -161,16 +134,6 @@ void TextCraftService::AppendStep(const TextCraftState& state, std::string& out)
   out += R"("observation":)";
   AppendJson(game_.Observation(state), out);
   out += state.done ? R"(,"reward":1,"done":true)" : R"(,"reward":0,"done":false)";
-}
-
-void TextCraftService::AppendMetrics(std::string& out) const {
-  const SessionCounts counts = sessions_.Counts();
-  AppendMetric("agentr_sessions_live", "gauge", "Sessions open now, forks included.", counts.live,
-               out);
-  AppendMetric("agentr_sessions_created_total", "counter", "Sessions made.", counts.created, out);
-  AppendMetric("agentr_sessions_closed_total", "counter", "Sessions closed.", counts.closed, out);
-  AppendMetric("agentr_sessions_expired_total", "counter", "Sessions dropped after --session_ttl.",
-               counts.expired, out);
 }
 
 }  // namespace agentr

@@ -23,9 +23,6 @@ namespace agentr {
 
 class TextCraftService : public EnvService {
  public:
-  // The most actions of one /expand.
-  static constexpr size_t kMaxActions = 1024;
-
   TextCraftService(RecipeBook book, SessionLimits limits, bool extensions,
                    SessionStore<TextCraftState>::Clock clock = MonotonicSeconds)
       : game_(std::move(book)), extensions_(extensions), sessions_(limits, std::move(clock)) {}
@@ -47,7 +44,6 @@ class TextCraftService : public EnvService {
   HttpResponse Begun(int64_t id, const TextCraftState& state) const;
   // "observation":…,"reward":…,"done":…
   void AppendStep(const TextCraftState& state, std::string& out) const;
-  void AppendMetrics(std::string& out) const;
 
   const TextCraft game_;
   const bool extensions_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/random.h"
 #include "servers/webshop/python_text.h"
 
 namespace agentr {
@@ -34,6 +35,21 @@ const Product* Catalogue::Find(std::string_view asin) const {
   return at == by_asin_.end() ? nullptr : &products_[at->second];
 }
 
+Product* Catalogue::FindToFill(std::string_view asin) {
+  const auto at = by_asin_.find(asin);
+  return at == by_asin_.end() ? nullptr : &products_[at->second];
+}
+
+void Catalogue::DrawPrices(uint64_t seed) {
+  const RandomStream prices = RandomStream(seed).Split("price");
+  for (Product& product : products_) {
+    product.price = product.first_price;
+    if (!product.has_price_range) continue;
+    product.price +=
+        (product.last_price - product.first_price) * prices.Split(product.asin).Uniform();
+  }
+}
+
 std::string_view Catalogue::Keep(std::string_view text) {
   if (text.empty()) return {};
   auto* const copy = static_cast<char*>(arena_->allocate(text.size(), 1));
@@ -52,8 +68,7 @@ std::span<const ProductOption> Catalogue::Keep(std::span<const ProductOption> op
   return Copy(options, *arena_);
 }
 
-std::span<const HumanInstruction> Catalogue::Keep(
-    std::span<const HumanInstruction> instructions) {
+std::span<const HumanInstruction> Catalogue::Keep(std::span<const HumanInstruction> instructions) {
   return Copy(instructions, *arena_);
 }
 

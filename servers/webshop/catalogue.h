@@ -1,8 +1,8 @@
 // The products of a WebShop: immutable, compact, shared by all sessions.
 //
-// Texts live in one arena, and repeated ones (categories, option names and values, attributes) once.
-// A product is a fixed record of views into it; a catalogue of 1,200,000 products takes about 1.5 KB
-// of memory for each.
+// Texts live in one arena, and repeated ones (categories, option names and values, attributes)
+// once. A product is a fixed record of views into it; a catalogue of 1,200,000 products takes
+// about 1.5 KB of memory for each.
 //
 // Source: WebShop (Yao et al. 2022), section 3; the fields are those its pages and rewards use.
 #pragma once
@@ -47,7 +47,8 @@ struct Product {
   Texts attributes;  // {"DUMMY_ATTR"} when the files have none
   std::span<const ProductOption> options;
 
-  // Dollars. A ranged price shows both ends on the tag (even equal ones), first and last as written.
+  // Dollars. A ranged price shows both ends on the tag (even equal ones), first and last as
+  // written.
   bool has_price_range = false;
   double first_price = 100;
   double last_price = 100;  // of a range
@@ -86,6 +87,13 @@ class Catalogue {
   Texts Keep(Texts texts);
   std::span<const ProductOption> Keep(std::span<const ProductOption> options);
   std::span<const HumanInstruction> Keep(std::span<const HumanInstruction> instructions);
+
+  // A product whose fields are to be completed from another file, or nullptr.
+  Product* FindToFill(std::string_view asin);
+
+  // Draws what a product with a ranged price costs: uniform in the range, from the seed and its
+  // asin.
+  void DrawPrices(uint64_t seed);
 
   // Appends a product whose texts are kept already. False, and nothing is appended, when its asin
   // is there already.

@@ -1,12 +1,12 @@
 // What shoppers are told to buy: the goals of a catalogue, in the order of WebShop's session ids.
 //
-// Synthetic goals (the default, as AgentGym's server): for each product with an instruction, one for
-// each combination of its options (names sorted, values in order, the last name fastest). The price
-// limit is the larger of two drawn from the first four multiples of 10 dollars (10 to 990) above the
-// price; with fewer than two of those there is none. Human goals: for each instruction of a product
-// that names attributes, one for each of those limits.
-// Then all are shuffled. Both draws are those of Python's generator seeded with 233, so that with
-// WebShop's own files goal n is session n of the public server.
+// Synthetic goals (the default, as AgentGym's server): for each product with an instruction, one
+// for each combination of its options (names sorted, values in order, the last name fastest). The
+// price limit is the larger of two drawn from the first four multiples of 10 dollars (10 to 990)
+// above the price; with fewer than two of those there is none. Human goals: for each instruction of
+// a product that names attributes, one for each of those limits (four without a limit where there
+// are fewer than two, as there). Then all are shuffled. Both draws are those of Python's generator
+// seeded with 233, so that with WebShop's own files goal n is session n of the public server.
 //
 // A goal takes 12 bytes; its texts are made on demand.
 #pragma once
@@ -59,6 +59,11 @@ class ShopGoals {
 
   void AddSynthetic();
   void AddHuman();
+  void Weigh();
+  Texts Attributes(const Packed& goal) const;
+
+  // Combination number `which` of the product's options, by name.
+  static std::vector<GoalOption> Combination(const Product& product, uint32_t which);
 
   const Catalogue& catalogue_;
   const bool human_;

@@ -1,8 +1,8 @@
 // What a purchase is worth: r_type * (attributes met + options met + [price within the limit]) /
 // (attributes wanted + options wanted + 1), in [0, 1].
 //
-// Source: WebShop (Yao et al. 2022), section 3.1 and its published code. The tagger of nouns there is
-// a statistical one; ours is TitleNouns (title_nouns.h), an approximation.
+// Source: WebShop (Yao et al. 2022), section 3.1 and its published code. The tagger of nouns there
+// is a statistical one; ours is TitleNouns (title_nouns.h), an approximation.
 #pragma once
 
 #include <span>

@@ -1,0 +1,111 @@
+// WebShop, the game: pages, actions and purchases of AgentGym's WebShop server. A session shows one
+// goal and stands on one page; what it may do there is in servers/webshop/page.h.
+//
+// Actions: search[words] on every page; click[x] where x is one of the page's clickables (never the
+// search button). Words that begin with <c>, <q> or <a> list all products of a category, query or
+// attribute; <r> lists 50 at random. Anything else leaves the page as it is. Buy Now ends the
+// session.
+//
+// What the original leaves to chance comes from `seed`: prices within a range, the products of <r>,
+// the goal of a session that asks for none.
+//
+// Source: WebShop (Yao et al. 2022) as AgentGym serves it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "servers/webshop/catalogue.h"
+#include "servers/webshop/goals.h"
+#include "servers/webshop/page.h"
+#include "servers/webshop/reward.h"
+#include "servers/webshop/search_index.h"
+
+namespace agentr {
+
+struct ShopOptions {
+  uint64_t seed = 0;
+  bool human_goals = false;      // goals from the instructions of people
+  bool show_attributes = false;  // an Attributes page for each product
+};
+
+enum class ShopPlace : uint8_t { kStart, kResults, kItem, kSubPage, kDone };
+
+// What a search found; shared by the states that come after it.
+struct ShopResults {
+  std::string words;
+  std::vector<uint32_t> products;
+};
+
+// A value that was chosen for an option of the product at hand.
+struct ShopChoice {
+  std::string_view option;
+  std::string_view value;
+};
+
+// {"color": "navy blue"}, as Python's json writes it.
+std::string ChoicesJson(const std::vector<ShopChoice>& choices);
+
+struct WebShopState {
+  uint32_t goal = 0;
+  ShopPlace place = ShopPlace::kStart;
+  uint32_t page = 1;          // of the results, from 1
+  uint32_t product = 0;       // on kItem, kSubPage, kDone
+  std::string_view sub_page;  // "Description", …
+  std::shared_ptr<const ShopResults> results;
+  std::vector<ShopChoice> chosen;  // in the order of their first click
+  double reward = 0;               // of the last action
+  bool done = false;               // by the last action
+};
+
+// Immutable, so one serves all sessions and threads.
+class WebShop {
+ public:
+  WebShop(Catalogue catalogue, const ShopOptions& options);
+
+  // --- Tasks ---
+  size_t task_count() const { return goals_.size(); }
+  // `task` < task_count().
+  WebShopState Start(size_t task) const;
+  // A task drawn by weight; the same for the same `key`.
+  size_t DrawTask(uint64_t key) const;
+
+  // --- A session ---
+  void Step(WebShopState& state, std::string_view action) const;
+  ShopPage PageOf(const WebShopState& state) const;
+  std::string Observation(const WebShopState& state) const { return PageText(PageOf(state)); }
+  std::string Instruction(const WebShopState& state) const { return goals_.At(state.goal).text; }
+  // The address that the original gives to the page, for session `name`.
+  std::string Url(const WebShopState& state, std::string_view name) const;
+  // What the purchase of a session that is kDone is worth, in parts.
+  ShopReward Reward(const WebShopState& state) const;
+
+  const Catalogue& catalogue() const { return catalogue_; }
+
+  // Of everything that decides on replies: the products, with their prices, and the options.
+  const std::string& data_hash() const { return data_hash_; }
+
+ private:
+  void Search(WebShopState& state, std::string words) const;
+  void Click(WebShopState& state, const std::string& name) const;
+  void Choose(WebShopState& state, std::string_view value) const;
+  uint32_t ProductOnPage(const WebShopState& state, std::string_view name) const;
+  std::vector<uint32_t> Find(const std::string& words) const;
+  const Product& At(uint32_t product) const { return catalogue_.products()[product]; }
+
+  void AddResults(const WebShopState& state, ShopPage& page) const;
+  void AddItem(const WebShopState& state, ShopPage& page) const;
+  void AddSubPage(const WebShopState& state, ShopPage& page) const;
+  void AddDone(const WebShopState& state, ShopPage& page) const;
+
+  const Catalogue catalogue_;
+  const ShopOptions options_;
+  const ShopGoals goals_;
+  const SearchIndex index_;
+  std::string data_hash_;
+};
+
+}  // namespace agentr

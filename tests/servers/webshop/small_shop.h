@@ -1,0 +1,25 @@
+// The shop of tests/data/webshop: a few products with all the oddities of WebShop's own files.
+#pragma once
+
+#include <filesystem>
+
+#include "servers/webshop/shop_files.h"
+#include "servers/webshop/webshop.h"
+
+namespace agentr::testing {
+
+inline std::filesystem::path SmallShopFolder() {
+  return std::filesystem::path(AGENTR_SOURCE_DIR) / "tests" / "data" / "webshop";
+}
+
+inline ShopFiles SmallShopFiles() {
+  return {.products = SmallShopFolder() / "items_shuffle.json",
+          .attributes = SmallShopFolder() / "items_ins_v2.json",
+          .human_goals = SmallShopFolder() / "items_human_ins.json"};
+}
+
+inline WebShop SmallShop(const ShopOptions& options = {}) {
+  return WebShop(ReadShopFiles(SmallShopFiles()), options);
+}
+
+}  // namespace agentr::testing
