@@ -1,6 +1,7 @@
 #include "html_text.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "servers/webshop/python_text.h"
