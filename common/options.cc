@@ -32,6 +32,26 @@ class TomlConfig : public CLI::Config {
   }
 };
 
+// "--iterations INT [8] $ITERA": type or choices, default, environment variable.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string out;
+    if (option->get_type_size() != 0) {
+      // The name of the type goes on with the checks: "INT:>= 1", "TEXT:{a,b}".
+      const std::string type = option->get_type_name();
+      const size_t colon = type.find(':');
+      const bool choices = colon != std::string::npos && type.compare(colon, 2, ":{") == 0;
+      out += ' ' + (choices ? type.substr(colon + 1) : type.substr(0, colon));
+      const std::string value = option->get_default_str();
+      if (!value.empty() && value != "[]") out += " [" + value + "]";
+      if (option->get_expected_max() == CLI::detail::expected_max_vector_size) out += " ...";
+    }
+    if (!option->get_envname().empty()) out += " $" + option->get_envname();
+    return out;
+  }
+};
+
 }  // namespace
 
 OptionSet::Declared& OptionSet::Declared::Min(double least) {
@@ -70,6 +90,7 @@ OptionSet::OptionSet(const std::string& program, const std::string& description,
   app_.config_formatter(std::make_shared<TomlConfig>());
   app_.allow_config_extras(CLI::config_extras_mode::error);
   if (!examples.empty()) app_.footer("\nExamples:\n" + examples);
+  app_.formatter(std::make_shared<HelpFormatter>());
   app_.get_formatter()->column_width(38);
 }
 
