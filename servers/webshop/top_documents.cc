@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "servers/webshop/posting_cursor.h"
+#include "servers/webshop/text_analyzer.h"
 
 namespace agentr {
 namespace {
@@ -132,6 +133,21 @@ class TopSearch {
 };
 
 }  // namespace
+
+std::vector<QueryTerm> QueryTerms(const IndexData& data, std::string_view query) {
+  std::vector<QueryTerm> terms;
+  for (const std::string& text : TermsOf(query)) {
+    const uint32_t number = data.terms.Find(text);
+    if (number == StringTable::kNone) continue;
+    const auto known = std::ranges::find(terms, number, &QueryTerm::term);
+    if (known == terms.end()) {
+      terms.push_back({number, 1});
+    } else {
+      ++known->times;
+    }
+  }
+  return terms;
+}
 
 std::vector<uint32_t> TopDocuments(const IndexData& data, std::span<const QueryTerm> terms,
                                    size_t limit) {

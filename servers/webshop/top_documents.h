@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "servers/webshop/index_data.h"
@@ -26,7 +27,11 @@ struct QueryTerm {
   uint32_t times;  // how often it stands in the query; multiplies its weight
 };
 
-// Each term once. At most `limit` documents, best first; only those with one of the terms.
+// The terms of a query, each once, in the order in which they first stand there; those that no
+// document has are left out.
+std::vector<QueryTerm> QueryTerms(const IndexData& data, std::string_view query);
+
+// At most `limit` documents, best first; only those with one of the terms.
 std::vector<uint32_t> TopDocuments(const IndexData& data, std::span<const QueryTerm> terms,
                                    size_t limit);
 

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 
@@ -15,7 +16,6 @@
 #include "common/random.h"
 #include "servers/webshop/index_data.h"
 #include "servers/webshop/posting_cursor.h"
-#include "servers/webshop/search_index.h"
 #include "servers/webshop/top_documents.h"
 
 namespace agentr {
@@ -75,9 +75,9 @@ std::vector<uint32_t> SearchExhaustively(const IndexData& data, std::span<const 
   std::vector<uint32_t> found;
   for (const QueryTerm& term : terms) {
     const TermEntry& entry = data.entries[term.term];
-    PostingCursor cursor(data, entry,
-                         static_cast<float>(term.times) *
-                             InverseDocumentFrequency(data.documents, entry.count));
+    PostingCursor cursor(
+        data, entry,
+        static_cast<float>(term.times) * InverseDocumentFrequency(data.documents, entry.count));
     cursor.MoveTo(0, size);
     cursor.ForEach([&](uint32_t document, float score) {
       if (sums[document] == 0) found.push_back(document);
@@ -106,21 +106,19 @@ void PrintTimes(const char* name, std::vector<double> times) {
 }
 
 // Returns how many results differ.
-int MeasureQueries(const SearchIndex& index, bool title, size_t count) {
+int MeasureQueries(const IndexData& data, bool title, size_t count) {
   constexpr size_t kLimit = 50;
-  const IndexData& data = index.data();
   std::vector<double> sums(data.length_codes.size());
   std::vector<double> fast;
   std::vector<double> exhaustive;
   int different = 0;
   for (const std::string& query : MakeQueries(title, count)) {
     Clock::time_point start = Clock::now();
-    const auto found = index.Search(query, kLimit);
+    const auto found = TopDocuments(data, QueryTerms(data, query), kLimit);
     fast.push_back(Milliseconds(start));
     start = Clock::now();
-    auto expected = SearchExhaustively(data, QueryTerms(data, query), kLimit, sums);
+    const auto expected = SearchExhaustively(data, QueryTerms(data, query), kLimit, sums);
     exhaustive.push_back(Milliseconds(start));
-    for (uint32_t& document : expected) document = data.numbers[document];
     different += found == expected ? 0 : 1;
   }
   fmt::print("  {} queries, {} results differ\n", title ? "title" : "mixed", different);
@@ -136,10 +134,11 @@ int Measure(size_t documents, size_t queries) {
   std::atomic<size_t> text_bytes = 0;
   Clock::time_point start = Clock::now();
   for (size_t i = 0; i < std::min<size_t>(documents, 10000); ++i) text_bytes += MakeText(i).size();
-  const double text_ms = Milliseconds(start) / static_cast<double>(std::min<size_t>(documents, 10000));
+  const double text_ms =
+      Milliseconds(start) / static_cast<double>(std::min<size_t>(documents, 10000));
   text_bytes = 0;
   start = Clock::now();
-  const SearchIndex index(views, [&](size_t i) {
+  const IndexData index = BuildIndex(views, [&](size_t i) {
     std::string text = MakeText(i);
     text_bytes += text.size();
     return text;
@@ -148,27 +147,39 @@ int Measure(size_t documents, size_t queries) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const auto n = static_cast<double>(documents);
-  fmt::print("{} documents of {:.0f} bytes: built in {:.2f} s, {:.2f} core-seconds of it to make "
-             "the texts; {:.0f} bytes per document; peak memory of the process {:.0f} MB\n",
-             documents, static_cast<double>(text_bytes) / n, seconds, text_ms * n / 1000,
-             static_cast<double>(index.bytes()) / n, static_cast<double>(usage.ru_maxrss) / 1024);
+  fmt::print(
+      "{} documents of {:.0f} bytes: built in {:.2f} s, {:.2f} core-seconds of it to make "
+      "the texts; {:.0f} bytes per document; peak memory of the process {:.0f} MB\n",
+      documents, static_cast<double>(text_bytes) / n, seconds, text_ms * n / 1000,
+      static_cast<double>(index.bytes()) / n, static_cast<double>(usage.ru_maxrss) / 1024);
   return MeasureQueries(index, false, queries) + MeasureQueries(index, true, queries);
 }
 
-int Run(int argc, char** argv) {
-  std::vector<int> sizes = {1000, 100000, 1200000};
+struct BenchOptions {
+  std::vector<int> documents = {1000, 100000, 1200000};
   int queries = 1000;
-  OptionSet set("search_bench");
+};
+
+void Declare(OptionSet& set, BenchOptions& o) {
   set.Group("Benchmark");
-  set.Add("--documents", sizes, "Numbers of documents to measure (repeatable)");
-  set.Add("--queries", queries, "Queries of each kind").Min(1);
-  set.Parse(argc, argv);
-  int different = 0;
-  for (const int size : sizes) different += Measure(static_cast<size_t>(size), static_cast<size_t>(queries));
-  return different == 0 ? 0 : 1;
+  set.Add("--documents", o.documents, "Numbers of documents to measure (repeatable)");
+  set.Add("--queries", o.queries, "Queries of each kind").Min(1);
 }
 
 }  // namespace
 }  // namespace agentr
 
-int main(int argc, char** argv) { return agentr::Run(argc, argv); }
+int main(int argc, char** argv) {
+  return agentr::RunMain([&] {
+    agentr::BenchOptions options;
+    agentr::OptionSet set("search_bench", "What the full-text search costs in time and memory.");
+    Declare(set, options);
+    if (const auto exit = set.Parse(argc, argv)) return *exit;
+    int different = 0;
+    for (const int documents : options.documents) {
+      different +=
+          agentr::Measure(static_cast<size_t>(documents), static_cast<size_t>(options.queries));
+    }
+    return different == 0 ? agentr::ExitCode::kOk : agentr::ExitCode::kInternal;
+  });
+}
