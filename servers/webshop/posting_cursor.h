@@ -1,0 +1,65 @@
+// One query term's way through its postings, in rising document numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "servers/webshop/index_data.h"
+
+namespace agentr {
+
+class PostingCursor {
+ public:
+  PostingCursor(const IndexData& data, const TermEntry& entry, float weight);
+
+  // Moves on to the documents begin … end-1; returns a bound of their scores, 0 when none of them
+  // has the term. `begin` never falls from call to call.
+  float MoveTo(uint32_t begin, uint32_t end);
+
+  // The score of a document of that window; 0 when it lacks the term.
+  float ScoreOf(uint32_t document);
+
+  // Calls visit(document, score) for those of the window that have the term.
+  template <typename Visit>
+  void ForEach(Visit visit) {
+    for (size_t block = first_; block < blocks_ && FirstPossible(block) < end_; ++block) {
+      ReadCounts(block);
+      const size_t count = CountOf(block);
+      for (size_t i = 0; i < count; ++i) {
+        const uint32_t document = documents_[i];
+        if (document >= begin_ && document < end_) visit(document, ScoreAt(i));
+      }
+    }
+  }
+
+  size_t count() const { return entry_.count; }
+
+ private:
+  static constexpr size_t kNoBlock = SIZE_MAX;
+
+  const PostingBlock& Block(size_t block) const { return lists_.block(entry_.first_block + block); }
+  int64_t Before(size_t block) const { return block == 0 ? -1 : int64_t{Block(block - 1).last}; }
+  uint32_t FirstPossible(size_t block) const { return static_cast<uint32_t>(Before(block) + 1); }
+  size_t CountOf(size_t block) const;
+  void ReadDocuments(size_t block);
+  void ReadCounts(size_t block);
+  float ScoreAt(size_t i) const {
+    return TermScore(weight_, data_.Saturation(documents_[i], counts_[i]));
+  }
+
+  const IndexData& data_;
+  TermEntry entry_;
+  const PostingLists& lists_;
+  float weight_;
+  size_t blocks_;  // of the list; block numbers here count from its first one
+  uint32_t begin_ = 0;
+  uint32_t end_ = 0;
+  size_t first_ = 0;                // the block in which the window begins
+  size_t sought_ = 0;               // the block of the last ScoreOf
+  size_t documents_of_ = kNoBlock;  // which block the arrays hold
+  size_t counts_of_ = kNoBlock;
+  PostingLists::Values documents_;
+  PostingLists::Values counts_;
+};
+
+}  // namespace agentr

@@ -1,0 +1,52 @@
+// The numbers of the terms that words stand for, while an index is built by several threads. The
+// analysis of a word (text_analyzer.h) is done once and remembered.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <shared_mutex>
+#include <string_view>
+#include <vector>
+
+#include "servers/webshop/string_table.h"
+
+namespace agentr {
+
+// Thread-safe.
+class TermNumbers {
+ public:
+  static constexpr uint32_t kNoTerm = UINT32_MAX;  // of words that are not searched
+
+  uint32_t Of(std::string_view word);
+
+  // When all threads are done.
+  StringTable TakeTerms() { return std::move(terms_); }
+
+ private:
+  std::shared_mutex mutex_;
+  StringTable words_;
+  std::vector<uint32_t> term_of_word_;
+  StringTable terms_;
+};
+
+// One thread's memory of recent words, small enough for the processor's cache and without locks.
+class RecentTerms {
+ public:
+  explicit RecentTerms(TermNumbers& numbers) : numbers_(numbers), slots_(kSlots) {}
+
+  uint32_t Of(std::string_view word);
+
+ private:
+  static constexpr size_t kSlots = 1 << 15;
+  struct Slot {
+    uint32_t term = 0;
+    uint8_t size = 0;  // 0: free
+    std::array<char, 27> word;
+  };
+  static_assert(sizeof(Slot) == 32);
+
+  TermNumbers& numbers_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace agentr

@@ -1,0 +1,60 @@
+// The words of a text, as Lucene's standard tokenizer finds them.
+//
+// Concept: word boundaries of Unicode's UAX 29. "4.5", "foo.bar", "x_y", "don't" and "a:b" stay
+// whole; "-", "/" and "&" split. What lies between two boundaries is a word if it holds a letter, a
+// digit or a katakana. Beyond UAX 29: Han and hiragana are words one by one, a run of Thai, Lao,
+// Khmer or Myanmar letters is one word, and so is a pictograph (emoji, "★", "®").
+//
+// Contract: the text is UTF-8; bad bytes separate words. ICU gives the classes of the characters;
+// its own iterator is not used because it cuts by dictionaries and, unlike Lucene, cuts at ":".
+//
+// Source: Unicode Standard Annex 29, table 3 and rules WB4 to WB13b.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace agentr {
+
+// What the rules know of a character.
+enum class WordClass : uint8_t {
+  kLetter,
+  kHebrew,
+  kDigit,
+  kKatakana,
+  kConnector,  // "_"
+  kMidLetter,
+  kMidNumber,
+  kMidBoth,  // "."
+  kApostrophe,
+  kQuote,
+  kExtend,  // accents and joiners: they belong to the character before them
+  kAlone,   // Han, hiragana
+  kComplex,
+  kPictograph,
+  kRegional,  // half of a flag
+  kOther,
+};
+
+class WordBreaker {
+ public:
+  explicit WordBreaker(std::string_view text) : text_(text) {}
+
+  // The next word, a part of the text; empty when none is left.
+  std::string_view Next();
+
+ private:
+  struct Piece;  // a character with the extending ones after it
+
+  Piece Read(size_t at) const;
+  size_t EndOfRun(Piece piece, bool& is_word) const;
+  bool Extend(Piece& piece, bool& is_word) const;
+  size_t EndOfComplex(size_t at) const;
+  size_t EndOfPictograph(size_t at) const;
+
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+}  // namespace agentr
