@@ -58,6 +58,8 @@ Product ProductOf(const Side& side) {
   return product;
 }
 
+Product ProductOf(Side&&) = delete;  // a product views its texts
+
 class Reward : public testing::TestWithParam<Case> {};
 
 TEST_P(Reward, IsWhatTheCaseSays) {
@@ -374,8 +376,10 @@ INSTANTIATE_TEST_SUITE_P(Total, Reward, testing::ValuesIn(kTotals), NameOf);
 
 TEST(RewardParts, SayWhatTheKindDependsOn) {
   const Words attributes = {"easy clean"};
-  const Product bought = ProductOf({.query = kElse});
-  const Product wanted = ProductOf({.title = "lamp desk chair sofa"});
+  const Side bought_side = {.query = kElse};
+  const Side wanted_side = {.title = "lamp desk chair sofa"};
+  const Product bought = ProductOf(bought_side);
+  const Product wanted = ProductOf(wanted_side);
   ShopGoal goal;
   goal.product = &wanted;
   goal.attributes = attributes;
