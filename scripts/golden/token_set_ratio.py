@@ -68,8 +68,7 @@ def of_letters(rng, letters, size):
 
 
 def halves():
- 
-      """Pairs of one word each whose likeness ends in exactly .5: 100 * 2 M / T with T = 16, 40, 80."""
+    """Pairs of one word each whose likeness ends in exactly .5."""
     for total in (16, 40, 80):
         for matches in range(1, total // 2):
             if (100 * 2 * matches * 2) % total == 0 and (200 * matches * 2 // total) % 2 == 1:
