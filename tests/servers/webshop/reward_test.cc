@@ -189,6 +189,7 @@ const Case kCategories[] = {
     Categories("TwoLevelsOtherSpaces", " Home›Lamps", "Home  ›  Lamps ", true),
     Categories("OneLevelTwice", "Home › Home", "Home › Home", false),
     Categories("OneLevelInCapitals", "home › Lamps", "Home › Lamps", false),
+    Categories("OneLevelAndPartOfOne", "Home › Lamps and Rugs", "Home › Lamps", false),
     Categories("BothEmpty", "", "", false),
     Categories("OneEmpty", "", "Home › Lamps", false),
     Categories("LevelsEmpty", "A › › B", "C › › D", false),  // one common level, the empty one
