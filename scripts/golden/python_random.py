@@ -34,8 +34,8 @@ def draws(seed):
     for _ in range(40):
         yield "sample", [4, 2], rng.sample(range(4), 2)
     # The list of all is used up to n = 21, from k = 6 on up to 21 + 4 ** ceil(log(3 k, 4)).
-    for n, k in ((0, 0), (1, 1), (21, 5), (22, 5), (85, 6), (86, 6), (277, 22), (278, 22), (10, 10),
-                 (100000, 4)):
+    for n, k in ((0, 0), (1, 1), (21, 5), (22, 5), (22, 6), (85, 6), (86, 6), (277, 22), (278, 22),
+                 (10, 10), (100000, 4)):
         yield "sample", [n, k], rng.sample(range(n), k)
     for n, k in ((1000, 300), (9000, 300)):
         yield "sample", [n, k], brief(rng.sample(range(n), k))

@@ -57,7 +57,7 @@ TEST(PythonRandom, DrawsWhatPythonDraws) {
       ++calls;
     }
   }
-  EXPECT_EQ(calls, 405);
+  EXPECT_EQ(calls, 410);
 }
 
 TEST(PythonRandom, ShufflesWhateverItHolds) {
