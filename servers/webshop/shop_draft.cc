@@ -28,25 +28,34 @@ std::string_view WithoutArticle(std::string_view phrase) {
   return phrase;
 }
 
-std::string Title(const ShopGroup& group, const ShopMember& member) {
+// The attributes of the title: those that stand before the noun, and the others.
+struct TitleAttributes {
   std::string before, after;
+};
+
+TitleAttributes NameAttributes(const ShopGroup& group, const ShopMember& member) {
+  // Where they do not lean on the noun they need commas.
+  const bool lean = group.title.find("{before} {noun}") != std::string_view::npos;
   Attributes named = group.in_title;
   if (group.own_in_title) named.insert(named.begin(), member.own);
+  TitleAttributes texts;
   for (const ShopAttribute* attribute : named) {
-    if (attribute->how == "is") {
-      before += (before.empty() ? "" : " ") + attribute->name;
-    } else {
-      after += (after.empty() ? "" : ", ") + AttributeLabel(*attribute);
-    }
+    const bool is = attribute->how == "is";
+    std::string& text = is ? texts.before : texts.after;
+    if (!text.empty()) text += is && lean ? " " : ", ";
+    text += AttributeLabel(*attribute);
   }
-  // A comma between the attributes where they do not lean on the noun.
-  const std::string title = FillSlots(group.title, [&](std::string_view slot) {
-    if (slot == "before") return before;
-    if (slot == "after") return after;
+  return texts;
+}
+
+std::string Title(const ShopGroup& group, const ShopMember& member) {
+  const TitleAttributes attributes = NameAttributes(group, member);
+  return TitleCase(FillSlots(group.title, [&](std::string_view slot) {
+    if (slot == "before") return attributes.before;
+    if (slot == "after") return attributes.after;
     if (slot == "detail") return std::string(WithoutArticle(group.detail));
     return GroupSlot(group, member, slot);
-  });
-  return TitleCase(title);
+  }));
 }
 
 std::vector<std::string> Bullets(const ShopGroup& group, const ShopMember& member) {
