@@ -11,6 +11,8 @@ namespace {
 
 using Attributes = std::vector<const ShopAttribute*>;
 
+constexpr size_t kLongestTitle = 150;  // bytes, while there are attributes to leave out
+
 constexpr int kDigits = 9;
 constexpr uint64_t kBase = 36;
 constexpr uint64_t kAsins = 101'559'956'668'416;  // 36^9
@@ -33,11 +35,9 @@ struct TitleAttributes {
   std::string before, after;
 };
 
-TitleAttributes NameAttributes(const ShopGroup& group, const ShopMember& member) {
+TitleAttributes NameAttributes(const ShopGroup& group, const Attributes& named) {
   // Where they do not lean on the noun they need commas.
   const bool lean = group.title.find("{before} {noun}") != std::string_view::npos;
-  Attributes named = group.in_title;
-  if (group.own_in_title) named.insert(named.begin(), member.own);
   TitleAttributes texts;
   for (const ShopAttribute* attribute : named) {
     const bool is = attribute->how == "is";
@@ -49,13 +49,19 @@ TitleAttributes NameAttributes(const ShopGroup& group, const ShopMember& member)
 }
 
 std::string Title(const ShopGroup& group, const ShopMember& member) {
-  const TitleAttributes attributes = NameAttributes(group, member);
-  return TitleCase(FillSlots(group.title, [&](std::string_view slot) {
-    if (slot == "before") return attributes.before;
-    if (slot == "after") return attributes.after;
-    if (slot == "detail") return std::string(WithoutArticle(group.detail));
-    return GroupSlot(group, member, slot);
-  }));
+  Attributes named = group.in_title;
+  if (group.own_in_title) named.insert(named.begin(), member.own);
+  while (true) {
+    const TitleAttributes attributes = NameAttributes(group, named);
+    std::string title = FillSlots(group.title, [&](std::string_view slot) {
+      if (slot == "before") return attributes.before;
+      if (slot == "after") return attributes.after;
+      if (slot == "detail") return std::string(WithoutArticle(group.detail));
+      return GroupSlot(group, member, slot);
+    });
+    if (title.size() <= kLongestTitle || named.size() <= 1) return TitleCase(title);
+    named.pop_back();
+  }
 }
 
 std::vector<std::string> Bullets(const ShopGroup& group, const ShopMember& member) {

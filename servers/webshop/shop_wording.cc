@@ -56,6 +56,7 @@ void RaiseWord(std::string& text, std::string_view word, size_t begin) {
 
 // Appends without the marks that an empty slot has orphaned.
 void AppendTidy(std::string& out, char c) {
+  if (IsWordCharacter(c)) return out.push_back(c);
   const char last = out.empty() ? ' ' : out.back();
   if (c == ' ' && (last == ' ' || last == '(')) return;
   if ((c == ',' || c == ')' || c == '.') && last == ' ' && !out.empty()) out.pop_back();
