@@ -64,9 +64,9 @@ std::vector<DraftOption> DrawOptions(const ShopKind& kind, RandomStream& random)
   return options;
 }
 
-// Other values for one of the options; false where that did not come about.
-bool ChangeOption(const ShopKind& kind, std::vector<DraftOption>& options, RandomStream& random) {
-  if (options.empty()) return false;
+// Other values for one of the options, where there are any.
+void ChangeOption(const ShopKind& kind, std::vector<DraftOption>& options, RandomStream& random) {
+  if (options.empty()) return;
   const std::vector<DraftOption> before = options;
   DraftOption& changed = options[random.Below(options.size())];
   const auto named = [&](const KindOption& option) { return option.name == changed.name; };
@@ -75,7 +75,6 @@ bool ChangeOption(const ShopKind& kind, std::vector<DraftOption>& options, Rando
   for (int tries = 0; tries < 8 && options == before; ++tries) {
     changed.values = DrawValues(option, most, random);
   }
-  return options != before;
 }
 
 // Attributes for all members, and one each of its own. Own ones are alternatives of one matter
@@ -107,6 +106,11 @@ Shares ShareAttributes(const ShopKind& kind, size_t members, RandomStream& rando
   return shares;
 }
 
+ShopMember WithOwn(ShopMember member, const ShopAttribute* own) {
+  member.own = own;
+  return member;
+}
+
 void DrawMembers(ShopGroup& group, const Attributes& own, RandomStream& random) {
   const ShopKind& kind = *group.kind;
   const double skew = random.Uniform();
@@ -121,9 +125,14 @@ void DrawMembers(ShopGroup& group, const Attributes& own, RandomStream& random) 
     if (m > 1 && draw < 0.15) {
       member.price = DrawPrice(first.price.first * (1.25 + random.Uniform()), ranged, random);
       while (member.pack == first.pack) member.pack = PickOf(kind.packs, random);
-    } else if (m == 1 || draw > 0.3 || !ChangeOption(kind, member.options, random)) {
-      member.own = own[m];
+    } else if (m > 1 && draw < 0.3) {
+      ChangeOption(kind, member.options, random);
     }
+    const auto same = [&](const ShopMember& other) {
+      return other.own == member.own && other.options == member.options &&
+             other.price.first == member.price.first;
+    };
+    if (std::ranges::any_of(group.members, same)) member = WithOwn(first, own[m]);
     group.members.push_back(std::move(member));
   }
 }

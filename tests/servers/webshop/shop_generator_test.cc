@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <regex>
 #include <set>
 #include <string>
@@ -17,7 +16,6 @@
 namespace agentr {
 namespace {
 
-using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -148,7 +146,9 @@ void ExpectGoodPrice(const Product& product) {
     EXPECT_GT(price, 0);
     EXPECT_DOUBLE_EQ(price, std::round(price * 100) / 100);
   }
-  if (product.has_price_range) EXPECT_LT(product.first_price, product.last_price);
+  if (product.has_price_range) {
+    EXPECT_LT(product.first_price, product.last_price);
+  }
   EXPECT_LE(product.first_price, product.price);
   EXPECT_LE(product.price, product.last_price);
 }
@@ -325,7 +325,8 @@ TEST(ShopGeneratorTest, ShoppersSpeakInManyWays) {
 
 TEST(ShopGeneratorTest, NoRealBrands) {
   std::string text;
-  for (const Product& product : GenerateShop(20'000, 1).products()) text += Read(product) + "\n";
+  const Catalogue shop = GenerateShop(20'000, 1);
+  for (const Product& product : shop.products()) text += Read(product) + "\n";
   text = Lower(text);
   for (const char* brand :
        {"nike",     "adidas",    "reebok",  "skechers",   "levi's",   "wrangler",
