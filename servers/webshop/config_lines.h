@@ -1,0 +1,45 @@
+// The lines of a text that people edit: configs/webshop.
+//
+// A line that starts with '#' is a comment; blank lines do not count; spaces around a line or a
+// piece of one neither. Errors are FatalError(kFile) "name:line: reason".
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace agentr {
+
+class ConfigLines {
+ public:
+  // `name` stands for the file in messages.
+  ConfigLines(std::string_view text, std::string_view name) : rest_(text), name_(name) {}
+
+  // Goes to the next line that says something; false at the end.
+  bool Next();
+  std::string_view line() const { return line_; }
+
+  // The inside of a line "[…]".
+  std::optional<std::string_view> Heading() const;
+
+  // What stands before and after the first `separator` of the line; it must have one.
+  struct Sides {
+    std::string_view left, right;
+  };
+  Sides Split(char separator) const;
+
+  // The pieces of `text`, none of them empty.
+  std::vector<std::string> Pieces(std::string_view text, char separator) const;
+
+  [[noreturn]] void Stop(std::string_view reason) const;
+
+ private:
+  std::string_view rest_;
+  std::string_view line_;
+  size_t number_ = 0;
+  const std::string name_;
+};
+
+}  // namespace agentr

@@ -1,0 +1,58 @@
+// The kinds of products that the built-in web shop sells, and the attributes they may have.
+//
+// Both are text that a person can edit: configs/webshop/kinds.txt and attributes.txt say at their
+// top how they are written.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace agentr {
+
+// "machine washable", "rubber sole".
+struct ShopAttribute {
+  std::string name;
+  std::string how;  // "is", or the words between a noun and the attribute: "with a", "made of"
+  std::vector<std::string> sentences;
+};
+
+// How a noun is counted: a lamp, some shampoo, a pair of jeans, some gummies.
+enum class NounForm { kOne, kMass, kPair, kMany };
+
+struct KindOption {
+  std::string name;
+  std::vector<std::string> values;  // in their usual order; two or more
+};
+
+struct ShopKind {
+  std::string name;
+  std::string category;
+  std::string path;  // three levels or more, " › " between them
+  std::vector<std::string> queries;
+  NounForm form = NounForm::kOne;
+  std::vector<std::string> nouns;
+  // Alternatives of one matter stand together: a product has at most one of each list.
+  std::vector<std::vector<const ShopAttribute*>> attributes;
+  std::vector<std::string> materials, details, audiences, packs;
+  std::vector<KindOption> options;  // at most 3
+  double lowest_price = 0;          // dollars
+  double highest_price = 0;
+  std::vector<std::string> about;   // sentences with slots, for descriptions; two or more
+  std::vector<std::string> points;  // bullets with slots; three or more
+};
+
+// The least number of attribute lists of a kind: four that a group of products shares and one for
+// each of its five members.
+inline constexpr size_t kLeastAttributes = 9;
+
+// `name` stands for the file in messages. Throw FatalError(kFile) "name:line: reason".
+std::vector<ShopAttribute> ParseShopAttributes(std::string_view text, std::string_view name);
+std::vector<ShopKind> ParseShopKinds(std::string_view text, std::string_view name,
+                                     const std::vector<ShopAttribute>& attributes);
+
+// The built-in ones; parsed once, for the whole process.
+const std::vector<ShopAttribute>& BuiltInShopAttributes();
+const std::vector<ShopKind>& BuiltInShopKinds();
+
+}  // namespace agentr
