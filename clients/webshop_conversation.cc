@@ -11,8 +11,8 @@ namespace {
 
 using Kind = WebShopPageKind;
 
-// The id of the product whose page is shown: what was clicked, unless that is on the page itself (an
-// option, or the way back from a sub-page); else by what the last results say.
+// The id of the product whose page is shown: what was clicked, unless that is on the page itself
+// (an option, or the way back from a sub-page); else by what the last results say.
 std::string IdOf(const WebShopView& view, const WebShopPage& page, const std::string& clicked) {
   if (!clicked.empty() && !page.Shows(clicked)) return clicked;
   for (const WebShopProduct& product : view.results.products) {

@@ -94,14 +94,14 @@ TEST(TextCraftFamily, TellsTheRulesAndTheForm) {
 }
 
 TEST(MakeTaskFamily, KnowsItsNames) {
-  EXPECT_EQ(MakeTaskFamily("textcraft")->name(), "textcraft");
+  for (const char* name : {"textcraft", "webshop"}) EXPECT_EQ(MakeTaskFamily(name)->name(), name);
   try {
     MakeTaskFamily("chess");
     FAIL() << "chess is no task";
   } catch (const FatalError& error) {
     EXPECT_EQ(error.code(), ExitCode::kUsage);
     EXPECT_THAT(error.what(), HasSubstr("chess"));
-    EXPECT_THAT(error.what(), HasSubstr("textcraft"));
+    EXPECT_THAT(error.what(), HasSubstr("textcraft, webshop"));
   }
 }
 
