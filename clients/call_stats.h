@@ -25,6 +25,9 @@ class CallStats {
   void AddReconnect() { ++reconnects_; }
   void AddError(ErrorKind kind) { ++errors_[static_cast<size_t>(kind)]; }
 
+  // An error that was counted turned out to be an answer to be expected.
+  void ForgiveError(ErrorKind kind) { --errors_[static_cast<size_t>(kind)]; }
+
   int64_t calls() const { return calls_; }  // requests made, with the failed and the repeated ones
   int64_t retries() const { return retries_; }
   int64_t reconnects() const { return reconnects_; }

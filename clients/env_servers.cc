@@ -70,7 +70,10 @@ EnvServers::EnvServers(std::unique_ptr<Protocol> protocol, const std::vector<std
 
 Outcome<ServerVersion> EnvServers::AskVersion(size_t server) {
   const HttpResult reply = servers_[server]->client.Get("/version");
-  if (!reply && IsUnknownPath(reply.error())) return ServerVersion{};
+  if (!reply && IsUnknownPath(reply.error())) {
+    stats_->ForgiveError(reply.error().kind);
+    return ServerVersion{};
+  }
   if (!reply) return Failed(server, reply.error());
   auto version = ParseVersion(reply->body);
   if (!version) return BadReply(server, "/version", std::move(version.error()));
@@ -130,7 +133,10 @@ void EnvServers::Drop(const ServerSession& session, bool close) {
   balancer_.Release(session.server);
   if (!close || !current || server.no_close || balancer_.CoolingDown(session.server)) return;
   const auto closed = server.client.Post("/close", protocol_->CloseBody(session.id), true);
-  if (!closed && IsUnknownPath(closed.error())) server.no_close = true;
+  if (!closed && IsUnknownPath(closed.error())) {
+    server.no_close = true;
+    stats_->ForgiveError(closed.error().kind);
+  }
 }
 
 tl::unexpected<HttpError> EnvServers::Failed(size_t server, HttpError error) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "clients/json_fields.h"
+#include "clients/webshop_protocol.h"
 
 namespace agentr {
 namespace {
@@ -16,7 +17,8 @@ tl::unexpected<Error> In(const std::string& what, Error error) {
   return tl::make_unexpected(std::move(error));
 }
 
-// The object in a reply that may be an environment's error.
+}  // namespace
+
 Result<Json> ReplyObject(std::string_view reply, const std::string& what) {
   Result<Json> object = ParseObject(reply, what);
   if (!object) return object;
@@ -26,8 +28,6 @@ Result<Json> ReplyObject(std::string_view reply, const std::string& what) {
               what + ": the environment says: " +
                   (error->is_string() ? error->get<std::string>() : error->dump()));
 }
-
-}  // namespace
 
 std::string Protocol::CreateBody() const { return "{}"; }
 
@@ -64,7 +64,7 @@ Result<StepResult> Protocol::ParseStep(std::string_view reply) const {
 }
 
 Result<StepResult> Protocol::StepOf(const Json& object) const {
-  auto observation = Field<std::string>(object, "observation");
+  auto observation = Field<std::string>(object, ObservationField());
   if (!observation) return tl::make_unexpected(observation.error());
   const auto reward = Field<double>(object, "reward");
   if (!reward) return tl::make_unexpected(reward.error());
@@ -108,8 +108,10 @@ bool Protocol::IsLostSession(const Error& error) const {
 
 std::unique_ptr<Protocol> MakeProtocol(std::string_view family) {
   if (family == "textcraft") return std::make_unique<Protocol>("textcraft");
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("no environment protocol for '{}'; there is: textcraft", family));
+  if (family == "webshop") return std::make_unique<WebShopProtocol>();
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format("no environment protocol for '{}'; there are: textcraft, webshop", family));
 }
 
 Result<ServerVersion> ParseVersion(std::string_view reply) {

@@ -56,12 +56,17 @@ class Protocol {
  protected:
   // The name of the session's id in requests and replies.
   virtual std::string IdField() const { return "id"; }
+  // The name of the observation in the reply of /step.
+  virtual std::string ObservationField() const { return "observation"; }
   // The fields of a /step reply in `object`.
   virtual Result<StepResult> StepOf(const nlohmann::json& object) const;
 
  private:
   std::string family_;
 };
+
+// The object in a reply that may be an environment's error; `what` names the reply in messages.
+Result<nlohmann::json> ReplyObject(std::string_view reply, const std::string& what);
 
 // The protocol of this family's servers. Throws FatalError(kUsage) listing the names there are.
 std::unique_ptr<Protocol> MakeProtocol(std::string_view family);

@@ -1,12 +1,11 @@
-// Language models without a language model: they read a TextCraft conversation and answer in the
-// form of one. For tests, for benchmarks of everything else, and for cold starts.
+// Language models without a language model: they read a conversation and answer in the form of one.
+// For tests, for benchmarks of everything else, and for cold starts. What they know of a kind of
+// task is its Player.
 //
-//   random   any action that the first observation makes plausible
-//   planner  the next action of a plan towards the goal (textcraft_planner.h), with mistakes: a
-//   turn
-//            goes wrong with the probability error_rate, and with 1 - (1 - error_rate)^(1 + 2k)
-//            after k turns in a row that changed nothing, so that some episodes get stuck, as those
-//            of a small model do
+//   random   any action that the conversation makes plausible
+//   planner  the next action of a plan towards the goal, with mistakes: a turn goes wrong with the
+//            probability error_rate, and with 1 - (1 - error_rate)^(1 + 2k) after k turns in a row
+//            that changed nothing, so that some episodes get stuck, as those of a small model do
 //
 // Both word their thoughts in several ways, so that samples differ even where their actions agree.
 // They do no I/O, are thread-safe, and sample i of a request depends only on the conversation and
@@ -30,7 +29,7 @@ struct ScriptedOptions {
 void Declare(OptionSet& set, ScriptedOptions& options);
 
 // The scripted model of this name, or nullptr when there is none of it. Throws FatalError(kUsage)
-// for a family that scripted models do not play.
+// for a family that has no Player.
 std::unique_ptr<LanguageModel> MakeScriptedModel(std::string_view name, const TaskFamily& family,
                                                  const ScriptedOptions& options);
 

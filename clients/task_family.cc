@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "clients/textcraft_family.h"
+#include "clients/webshop_family.h"
 #include "common/error.h"
 
 namespace agentr {
@@ -52,8 +53,10 @@ std::string TextOfAction(std::string_view response) {
 
 std::unique_ptr<TaskFamily> MakeTaskFamily(std::string_view name) {
   if (name == "textcraft") return std::make_unique<TextCraftFamily>();
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("unknown task \"{}\"; the tasks there are: textcraft", name));
+  if (name == "webshop") return std::make_unique<WebShopFamily>();
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format("unknown task \"{}\"; the tasks there are: textcraft, webshop", name));
 }
 
 }  // namespace agentr

@@ -25,9 +25,12 @@ class TaskFamily {
   // "1. " stripped, else the last line; then in the form that the environment takes.
   virtual std::string ParseAction(std::string_view response) const = 0;
 
-  // True only if `observation` proves that `action` left the state as it was, so that the session
-  // still stands where it stood. Checked against the servers by property tests.
-  virtual bool LeavesStateUnchanged(std::string_view action, std::string_view observation) const = 0;
+  // True only if it is certain that `action` left the state as it was, so that the session still
+  // stands where it stood. `before` is the observation with which the state was entered, `after` the
+  // reply to the action, both as the environment gave them. Checked against the servers by property
+  // tests.
+  virtual bool LeavesStateUnchanged(std::string_view before, std::string_view action,
+                                    std::string_view after) const = 0;
 
   // Whether each of `actions` will probably leave the state unchanged, after `history` (the first
   // observation and the turns since then that changed something): a hint for the order of execution,

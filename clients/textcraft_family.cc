@@ -39,10 +39,11 @@ std::string TextCraftFamily::ParseAction(std::string_view response) const {
   return CleanTextCraftAction(TextOfAction(response));
 }
 
-bool TextCraftFamily::LeavesStateUnchanged(std::string_view /*action*/,
-                                           std::string_view observation) const {
-  return observation.starts_with("Could not") || observation.starts_with("Wrong item format") ||
-         observation.starts_with("Inventory:");
+bool TextCraftFamily::LeavesStateUnchanged(std::string_view /*before*/,
+                                           std::string_view /*action*/,
+                                           std::string_view after) const {
+  return after.starts_with("Could not") || after.starts_with("Wrong item format") ||
+         after.starts_with("Inventory:");
 }
 
 std::vector<bool> TextCraftFamily::LikelyUnchanged(std::span<const Message> history,

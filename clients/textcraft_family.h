@@ -10,7 +10,9 @@ class TextCraftFamily : public TaskFamily {
   std::string_view name() const override { return "textcraft"; }
   std::vector<Message> Instruction() const override;  // configs/prompts/textcraft.txt
   std::string ParseAction(std::string_view response) const override;
-  bool LeavesStateUnchanged(std::string_view action, std::string_view observation) const override;
+  // The reply alone tells.
+  bool LeavesStateUnchanged(std::string_view before, std::string_view action,
+                            std::string_view after) const override;
   std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                     std::span<const std::string> actions) const override;
 };

@@ -118,7 +118,7 @@ HttpOptions CollectOptions::DefaultHttp() {
 
 void Declare(OptionSet& set, CollectOptions& o) {
   set.Group("Tasks");
-  set.Add("--task", o.task, "Kind of task: textcraft", "TASK");
+  set.Add("--task", o.task, "Kind of task: textcraft, webshop", "TASK");
   set.Add("--min", o.min, "First task id").Min(0);
   set.Add("--max", o.max, "One past the last task id").Min(0);
   set.Add("--split", o.split, "Which ids of the range: train (all but the test ids), test, all")

@@ -52,9 +52,13 @@ std::vector<Message> Executor::History(int state) const {
   return history;
 }
 
+const std::string& Executor::Shown(int state) const {
+  return state == StateTree::kRoot ? first_observation_ : states_.Into(state).result.observation;
+}
+
 int Executor::Record(int state, const std::string& action, StepResult result) {
   const bool unchanged =
-      !result.done && family_.LeavesStateUnchanged(action, result.observation);
+      !result.done && family_.LeavesStateUnchanged(Shown(state), action, result.observation);
   ++stats_.steps;
   return states_.Record(state, action, std::move(result), unchanged);
 }

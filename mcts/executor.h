@@ -53,6 +53,8 @@ class Executor {
   std::vector<std::string> Unknown(int state, const std::vector<std::string>& actions);
   // The first observation and the turns that led to `state`.
   std::vector<Message> History(int state) const;
+  // The observation with which `state` was entered. Valid until the next Record.
+  const std::string& Shown(int state) const;
   int Record(int state, const std::string& action, StepResult result);
 
   // Counts and logs a replayed action that was not answered as the first time.

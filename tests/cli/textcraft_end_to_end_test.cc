@@ -82,7 +82,7 @@ TEST(TextCraftFamily, WhatItCallsUnchangedIsUnchangedOnTheServer) {
       const std::vector<StepResult> before = Probe(*session, probes);
       const StepResult step = session->Step(action).value();
       const std::vector<StepResult> after = Probe(*session, probes);
-      if (family->LeavesStateUnchanged(action, step.observation)) {
+      if (family->LeavesStateUnchanged("", action, step.observation)) {
         ++unchanged;
         ASSERT_EQ(before, after) << "task " << task << ": " << action << " -> "
                                  << step.observation;

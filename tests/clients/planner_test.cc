@@ -341,10 +341,10 @@ TEST(ScriptedModel, RefusesWhatItCannotPlay) {
   EXPECT_THAT(batch.error().message, HasSubstr("TextCraft"));
   EXPECT_EQ(MakeScriptedModel("llama", TextCraftFamily(), {}), nullptr);
 
-  class Shop : public TextCraftFamily {
-    std::string_view name() const override { return "webshop"; }
+  class Chess : public TextCraftFamily {
+    std::string_view name() const override { return "chess"; }
   };
-  EXPECT_THROW(MakeScriptedModel("planner", Shop(), {}), FatalError);
+  EXPECT_THROW(MakeScriptedModel("planner", Chess(), {}), FatalError);
 }
 
 TEST(Slips, AreNeverWhatWasMeant) {

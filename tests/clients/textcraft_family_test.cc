@@ -49,10 +49,10 @@ TEST(TextCraftFamily, RefusalsAndInventoryLeaveTheStateUnchanged) {
        {"Could not find oak planks", "Could not find enough items to craft minecraft:stick",
         "Could not find a valid recipe for ItemTagWithCount(…)", "Could not execute jump",
         "Wrong item format: planks", "Inventory: You are not carrying anything."}) {
-    EXPECT_TRUE(family.LeavesStateUnchanged("craft", reply)) << reply;
+    EXPECT_TRUE(family.LeavesStateUnchanged("", "craft", reply)) << reply;
   }
   for (const char* reply : {"Got 1 oak logs", "Crafted 4 minecraft:stick", ""}) {
-    EXPECT_FALSE(family.LeavesStateUnchanged("inventory", reply)) << reply;
+    EXPECT_FALSE(family.LeavesStateUnchanged(reply, "inventory", reply)) << reply;
   }
 }
 
@@ -94,14 +94,14 @@ TEST(TextCraftFamily, TellsTheRulesAndTheForm) {
 }
 
 TEST(MakeTaskFamily, KnowsItsNames) {
-  EXPECT_EQ(MakeTaskFamily("textcraft")->name(), "textcraft");
+  for (const char* name : {"textcraft", "webshop"}) EXPECT_EQ(MakeTaskFamily(name)->name(), name);
   try {
     MakeTaskFamily("chess");
     FAIL() << "chess is no task";
   } catch (const FatalError& error) {
     EXPECT_EQ(error.code(), ExitCode::kUsage);
     EXPECT_THAT(error.what(), HasSubstr("chess"));
-    EXPECT_THAT(error.what(), HasSubstr("textcraft"));
+    EXPECT_THAT(error.what(), HasSubstr("textcraft, webshop"));
   }
 }
 

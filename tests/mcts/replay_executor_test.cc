@@ -56,6 +56,32 @@ TEST(ReplayExecutorTest, StartTellsTheFirstObservation) {
   EXPECT_EQ(run.calls(), 1);
 }
 
+// Notes what it is asked about.
+class NotingFamily : public ToyFamily {
+ public:
+  bool LeavesStateUnchanged(std::string_view before, std::string_view action,
+                            std::string_view after) const override {
+    asked.push_back(std::string(before) + " | " + std::string(action));
+    return ToyFamily::LeavesStateUnchanged(before, action, after);
+  }
+  mutable std::vector<std::string> asked;
+};
+
+TEST(ReplayExecutorTest, TheFamilySeesTheObservationOfTheState) {
+  ToyEnvironment world;
+  const NotingFamily family;
+  SessionPool pool(world, 1);
+  const std::atomic<bool> stop = false;
+  ReplayExecutor executor(kTask, pool, family, stop);
+  ASSERT_TRUE(executor.Start());
+  ASSERT_TRUE(executor.Execute(0, {"look", "go a"}, false));
+  const int a = executor.states().Find(0, "go a")->state;
+  ASSERT_TRUE(executor.Execute(a, {"look", "go b"}, false));
+  EXPECT_THAT(family.asked, ElementsAre("Goal 3. | look", "Goal 3. | go a", "task 3: go a | look",
+                                        "task 3: go a | go b"))
+      << "what a look answered is not what the state shows";
+}
+
 TEST(ReplayExecutorTest, MeetsTheLowerBoundByHand) {
   Rig run;
   ASSERT_TRUE(run.executor.Start());                                      // reset

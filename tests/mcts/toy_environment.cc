@@ -178,9 +178,9 @@ std::string ToyFamily::ParseAction(std::string_view response) const {
   return TextOfAction(response);
 }
 
-bool ToyFamily::LeavesStateUnchanged(std::string_view /*action*/,
-                                     std::string_view observation) const {
-  return observation.starts_with(kNothing);
+bool ToyFamily::LeavesStateUnchanged(std::string_view /*before*/, std::string_view /*action*/,
+                                     std::string_view after) const {
+  return after.starts_with(kNothing);
 }
 
 std::vector<bool> ToyFamily::LikelyUnchanged(std::span<const Message> /*history*/,

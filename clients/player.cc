@@ -1,0 +1,28 @@
+#include "clients/player.h"
+
+#include <array>
+
+#include "clients/textcraft_player.h"
+#include "clients/webshop_player.h"
+
+namespace agentr {
+
+std::unique_ptr<Player> MakePlayer(std::string_view family) {
+  if (family == "textcraft") return std::make_unique<TextCraftPlayer>();
+  if (family == "webshop") return std::make_unique<WebShopPlayer>();
+  return nullptr;
+}
+
+std::string_view AnyOpening(RandomStream& random) {
+  static constexpr std::array<std::string_view, 6> kOpenings = {
+      "",
+      "Let me see. ",
+      "So far so good. ",
+      "One step at a time. ",
+      "I think I know. ",
+      "Next step. ",
+  };
+  return random.Pick(std::span<const std::string_view>(kOpenings));
+}
+
+}  // namespace agentr

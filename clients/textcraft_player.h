@@ -1,0 +1,14 @@
+// TextCraft, as the scripted models play it (textcraft_planner.h, textcraft_slips.h).
+#pragma once
+
+#include "clients/player.h"
+
+namespace agentr {
+
+class TextCraftPlayer : public Player {
+ public:
+  std::string_view title() const override { return "TextCraft"; }
+  std::unique_ptr<Position> Read(std::span<const Message> conversation) const override;
+};
+
+}  // namespace agentr

@@ -1,0 +1,14 @@
+// WebShop, as the scripted models play it (webshop_planner.h, webshop_slips.h).
+#pragma once
+
+#include "clients/player.h"
+
+namespace agentr {
+
+class WebShopPlayer : public Player {
+ public:
+  std::string_view title() const override { return "WebShop"; }
+  std::unique_ptr<Position> Read(std::span<const Message> conversation) const override;
+};
+
+}  // namespace agentr

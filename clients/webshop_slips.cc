@@ -1,0 +1,181 @@
+#include "clients/webshop_slips.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "clients/webshop_action.h"
+#include "clients/webshop_planner.h"
+
+namespace agentr {
+namespace {
+
+using Kind = WebShopPageKind;
+
+enum class Slip {
+  kProduct,
+  kPage,
+  kSearch,
+  kSkip,
+  kValue,
+  kBuy,
+  kSubpage,
+  kBack,
+  kAbsent,
+  kMalformed
+};
+
+std::string Click(std::string_view value) { return fmt::format("click[{}]", WebShopKey(value)); }
+
+template <typename T, size_t n>
+const T& PickOf(const std::array<T, n>& items, RandomStream& random) {
+  return random.Pick(std::span<const T>(items));
+}
+
+// How often which mistake is made, by the page. The wrong product and the hasty purchase go first:
+// they end in all sorts of rewards.
+Slip AnySlip(Kind page, RandomStream& random) {
+  static constexpr std::array kOnResults = {Slip::kProduct, Slip::kProduct, Slip::kProduct,
+                                            Slip::kProduct, Slip::kProduct, Slip::kPage,
+                                            Slip::kSearch,  Slip::kAbsent,  Slip::kMalformed};
+  static constexpr std::array kOnItem = {
+      Slip::kBuy,   Slip::kBuy,    Slip::kBuy,      Slip::kBuy,     Slip::kValue,
+      Slip::kValue, Slip::kSkip,   Slip::kSkip,     Slip::kSubpage, Slip::kSubpage,
+      Slip::kBack,  Slip::kAbsent, Slip::kMalformed};
+  static constexpr std::array kOnSubpage = {Slip::kBack, Slip::kAbsent, Slip::kMalformed};
+  static constexpr std::array kElsewhere = {Slip::kSearch, Slip::kSearch, Slip::kSearch,
+                                            Slip::kAbsent, Slip::kMalformed};
+  if (page == Kind::kResults) return PickOf(kOnResults, random);
+  if (page == Kind::kItem) return PickOf(kOnItem, random);
+  if (page == Kind::kSubpage) return PickOf(kOnSubpage, random);
+  return PickOf(kElsewhere, random);
+}
+
+// Some of the key words, in their order.
+std::string SomeWords(const WebShopView& view, RandomStream& random) {
+  std::string words;
+  for (const std::string& word : view.key_words) {
+    if (!random.Chance(0.4)) continue;
+    words += words.empty() ? word : " " + word;
+  }
+  if (!words.empty()) return words;
+  return view.key_words.empty() ? "gift"
+                                : random.Pick(std::span<const std::string>(view.key_words));
+}
+
+std::string Search(const WebShopView& view, RandomStream& random) {
+  return fmt::format("search[{}]", SomeWords(view, random));
+}
+
+// Nearer the top of the list, as who does not read on would.
+std::string OtherProduct(const WebShopView& view, RandomStream& random) {
+  const auto& products = view.page.products;
+  if (products.empty()) return Search(view, random);
+  const size_t reach = random.Chance(0.7) ? std::min<size_t>(products.size(), 5) : products.size();
+  return Click(products[random.Below(reach)].id);
+}
+
+std::string Subpage(RandomStream& random) {
+  static constexpr std::array<std::string_view, 4> kSubpages = {"Description", "Features",
+                                                                "Description", "Reviews"};
+  return Click(PickOf(kSubpages, random));
+}
+
+std::string AnyValue(const WebShopView& view, RandomStream& random) {
+  std::vector<std::string_view> values;
+  for (const WebShopOption& option : view.page.options) {
+    values.insert(values.end(), option.values.begin(), option.values.end());
+  }
+  return Click(values.empty() ? "Buy Now" : random.Pick(std::span<const std::string_view>(values)));
+}
+
+// The wanted value behind the next one, or the purchase.
+std::string SkipValue(const WebShopView& view) {
+  const std::vector<std::string> missing = MissingChoices(view);
+  return Click(missing.size() < 2 ? "Buy Now" : missing[1]);
+}
+
+// What shops have, but not this page.
+std::string AbsentClick(const WebShopView& view, RandomStream& random) {
+  static constexpr std::array<std::string_view, 6> kButtons = {
+      "add to cart", "buy now", "next >", "checkout", "< prev", "size chart"};
+  const std::string_view button = PickOf(kButtons, random);
+  return Click(view.page.Shows(button) ? "add to cart" : button);
+}
+
+std::string Malformed(std::string_view meant, RandomStream& random) {
+  const std::optional<WebShopAction> read = ReadWebShopAction(meant);
+  if (!read) return "wait";
+  switch (random.Below(3)) {
+    case 0:
+      return fmt::format("{} {}", read->name, read->argument);
+    case 1:
+      return std::string(read->argument);
+    default:
+      return fmt::format("select[{}]", read->argument);
+  }
+}
+
+std::string Make(Slip slip, const WebShopView& view, std::string_view meant, RandomStream& random) {
+  switch (slip) {
+    case Slip::kProduct:
+      return OtherProduct(view, random);
+    case Slip::kPage:
+      return Click("Next >");
+    case Slip::kSearch:
+      return Search(view, random);
+    case Slip::kSkip:
+      return SkipValue(view);
+    case Slip::kValue:
+      return AnyValue(view, random);
+    case Slip::kBuy:
+      return Click("Buy Now");
+    case Slip::kSubpage:
+      return Subpage(random);
+    case Slip::kBack:
+      return Click(random.Chance(0.7) ? "< Prev" : "Back to Search");
+    case Slip::kAbsent:
+      return AbsentClick(view, random);
+    case Slip::kMalformed:
+      break;
+  }
+  return Malformed(meant, random);
+}
+
+}  // namespace
+
+std::string SlipWebShop(const WebShopView& view, std::string_view meant, RandomStream& random) {
+  // Who has just been ignored is prone to insist.
+  if (view.wasted_turns > 0 && view.failed_action != meant && random.Chance(0.5)) {
+    return view.failed_action;
+  }
+  std::string wrong = Make(AnySlip(view.page.kind, random), view, meant, random);
+  // By chance the slip may be what was meant.
+  return wrong == meant ? Malformed(meant, random) : wrong;
+}
+
+std::string RandomWebShopAction(const WebShopView& view, RandomStream& random) {
+  const uint64_t draw = random.Below(20);
+  const bool has_values = !view.page.options.empty();
+  switch (view.page.kind) {
+    case Kind::kResults:
+      if (draw < 14 && !view.page.products.empty()) return OtherProduct(view, random);
+      if (draw < 17) return Click(view.page.Shows("< prev") ? "< Prev" : "Next >");
+      return draw < 19 ? Search(view, random) : Click("Back to Search");
+    case Kind::kItem:
+      if (draw < 10 && has_values) return AnyValue(view, random);
+      if (draw < 15) return Click("Buy Now");
+      return draw < 18 ? Subpage(random) : Click("< Prev");
+    case Kind::kSubpage:
+      return Click(draw < 18 ? "< Prev" : "Back to Search");
+    case Kind::kStart:
+    case Kind::kDone:
+    case Kind::kOther:
+      break;
+  }
+  return Search(view, random);
+}
+
+}  // namespace agentr
