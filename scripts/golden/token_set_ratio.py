@@ -109,6 +109,8 @@ def pairs():
     for attribute in rng.sample(ATTRIBUTES, 20):
         yield attribute, attribute + " " + rng.choice(OPTIONS)
         yield attribute + " " + rng.choice(ATTRIBUTES), rng.choice(ATTRIBUTES) + " " + attribute
+    for end in "\x7f\x80\xff\u0100":  # characters 128 to 255 are dropped
+        yield "ab" + end + "c", "abc"
     for text in SPECIAL:
         yield text, text
     yield from itertools.pairwise(SPECIAL)

@@ -26,7 +26,7 @@ size_t LargestPool(size_t k) {
 
 }  // namespace
 
-PythonRandom::PythonRandom(uint64_t seed) : state_{} {
+PythonRandom::PythonRandom(uint64_t seed) {
   state_[0] = 19650218;
   for (uint32_t i = 1; i < kSize; ++i) state_[i] = 1812433253U * Mix(state_[i - 1]) + i;
 
@@ -86,7 +86,7 @@ uint64_t PythonRandom::GetRandBits(int bits) {
 
 uint64_t PythonRandom::Below(uint64_t n) {
   assert(n > 0);
-  const int bits = std::bit_width(n);
+  const auto bits = static_cast<int>(std::bit_width(n));
   uint64_t draw = GetRandBits(bits);
   while (draw >= n) draw = GetRandBits(bits);
   return draw;

@@ -46,7 +46,7 @@ class PythonRandom {
   void Refill();
   uint32_t Next();
 
-  std::array<uint32_t, kSize> state_;
+  std::array<uint32_t, kSize> state_{};
   size_t used_ = kSize;  // words of state_ that were given out
 };
 

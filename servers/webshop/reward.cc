@@ -5,6 +5,7 @@
 #include <unicode/utf8.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <set>
 #include <string>
@@ -89,9 +90,9 @@ int CountOptionsMet(Texts chosen, const std::vector<GoalOption>& wanted) {
 }
 
 int CountAttributesMet(const Product& bought, Texts wanted) {
-  const std::string texts[] = {PythonLower(bought.title),
-                               PythonLower(fmt::format("{}", fmt::join(bought.bullets, " "))),
-                               PythonLower(bought.description)};
+  const std::array<std::string, 3> texts = {
+      PythonLower(bought.title), PythonLower(fmt::format("{}", fmt::join(bought.bullets, " "))),
+      PythonLower(bought.description)};
   return static_cast<int>(std::ranges::count_if(wanted, [&](std::string_view attribute) {
     return std::ranges::any_of(bought.attributes,
                                [&](std::string_view own) { return IsLike(own, attribute); }) ||
