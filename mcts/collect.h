@@ -15,7 +15,7 @@
 namespace agentr {
 
 struct CollectOptions {
-  std::string task = "textcraft";
+  std::string task = "webshop";
   int min = 0;
   int max = 200;                   // exclusive
   std::string split = "train";     // train: all ids but the test ids; test; all

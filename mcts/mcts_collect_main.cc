@@ -16,10 +16,10 @@ int main(int argc, char** argv) {
         "Collects trajectories by Monte Carlo tree search over an environment server: one tree per\n"
         "task, many trees at once. With nothing set it starts an embedded server and searches with a\n"
         "scripted planner. Kill it at any moment: the same command goes on where it stopped.",
-        "  mcts_collect --task textcraft --min 0 --max 200\n"
+        "  mcts_collect --task webshop --min 0 --max 200\n"
         "  mcts_collect --env_server_base http://127.0.0.1:36001 \\\n"
         "               --llm_base http://127.0.0.1:8000/v1 --model_name my-model\n"
-        "  mcts_collect --config mcts_result/textcraft/planner/resolved.toml");
+        "  mcts_collect --config mcts_result/webshop/planner/resolved.toml");
     Declare(set, options);
     Declare(set, log);
     if (const auto exit = set.Parse(argc, argv)) return *exit;

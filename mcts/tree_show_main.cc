@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
     agentr::TreePrintOptions options;
     agentr::OptionSet set(
         "tree_show", "Prints search trees: visits, values, actions, rewards.",
-        "  tree_show mcts_result/textcraft/planner/search_results_31.json\n"
+        "  tree_show mcts_result/webshop/planner/search_results_31.json\n"
         "  tree_show --rewarded --levels 5 search_results_31.json");
     set.AddPositional("FILE", files, "Tree files, in compact or agent-r format");
     Declare(set, options);

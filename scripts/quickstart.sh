@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # From a bare machine to the first result: builds the programs, searches a tree for each task of the
-# embedded TextCraft environment, and shows what was made. AGENTR_SKIP_SETUP=1 installs nothing.
+# embedded WebShop environment, and shows what was made. AGENTR_SKIP_SETUP=1 installs nothing.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 set_up
 build programs
 
 bin=build/$preset/bin
-result=mcts_result/textcraft/planner
-printf '\n== %s\n' "$bin/mcts_collect --task textcraft --min 0 --max 200"
-"$bin/mcts_collect" --task textcraft --min 0 --max 200
+result=mcts_result/webshop/planner
+printf '\n== %s\n' "$bin/mcts_collect --task webshop --min 0 --max 200"
+"$bin/mcts_collect" --task webshop --min 0 --max 200
 
 trees=$(find "$result" -name 'search_results_*.json' | sort -V)
 first=$(head -n 1 <<<"$trees")

@@ -73,9 +73,6 @@ void Declare(OptionSet& set, WebShopFilesOptions& options) {
   set.Add("--shop_seed", options.shop_seed,
           "Seed of the generator and of what WebShop leaves to chance");
   set.AddSwitch("--show_attributes", options.show_attributes, "Products have a page of attributes");
-  set.Note("The kind of a purchase is judged by the nouns of the titles. WebShop finds them with a\n"
-           "statistical tagger; here a noun is a word of the title that is no stop word, number,\n"
-           "colour, size or adjective of a shop. Rewards may differ where the two disagree.");
 }
 
 void Declare(OptionSet& set, EnvServerOptions& options) {

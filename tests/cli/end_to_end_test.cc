@@ -1,16 +1,12 @@
-// TextCraft's family, client and server together: what the family claims holds on the server, and
-// mcts_collect runs against real servers of both kinds.
+// mcts_collect with a model server and an environment server of their own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <nlohmann/json.hpp>
 
-#include "clients/http_environment.h"
 #include "clients/scripted_model.h"
 #include "common/file.h"
-#include "common/random.h"
-#include "servers/env_server.h"
 #include "tests/cli/program.h"
 #include "tests/clients/local_server.h"
 
@@ -19,81 +15,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
-
-std::unique_ptr<EnvServer> StartTextCraft() {
-  EnvServerOptions options;
-  options.task = "textcraft";
-  options.port = 0;
-  return StartEnvServer(options);
-}
-
-// How the state that `session` stands in answers to a set of actions, the inventory among them.
-std::vector<StepResult> Probe(Session& session, std::vector<std::string> actions) {
-  actions.insert(actions.begin(), "inventory");
-  std::vector<StepResult> replies;
-  const std::vector<Fork> forks = session.Expand(actions).value();
-  for (const Fork& fork : forks) replies.push_back(fork.step);
-  return replies;
-}
-
-// Actions like those of a confused agent: of the random model, and broken variants of them.
-class RandomActions {
- public:
-  RandomActions(const TaskFamily& family, std::string first_observation, RandomStream random)
-      : family_(family), random_(random), model_(MakeScriptedModel("random", family, {})) {
-    conversation_ = family.Instruction();
-    conversation_.push_back({"user", std::move(first_observation)});
-  }
-
-  std::string Next() {
-    Sampling sampling;
-    sampling.seed = random_.Next();
-    const CompletionBatch batch = model_->Complete(conversation_, 1, sampling).value();
-    std::string action = family_.ParseAction(batch.completions.front().text);
-    switch (random_.Below(8)) {
-      case 0: return "inventory";
-      case 1: return action.substr(0, random_.Below(action.size() + 1));
-      case 2: return action + ", 1 stick";
-      case 3: return "craft " + action;
-      default: return action;
-    }
-  }
-
- private:
-  const TaskFamily& family_;
-  RandomStream random_;
-  std::unique_ptr<LanguageModel> model_;
-  std::vector<Message> conversation_;
-};
-
-TEST(TextCraftFamily, WhatItCallsUnchangedIsUnchangedOnTheServer) {
-  const auto server = StartTextCraft();
-  HttpEnvironment environment(MakeProtocol("textcraft"), {server->base_url()}, HttpOptions{});
-  const auto family = MakeTaskFamily("textcraft");
-  int unchanged = 0;
-  int changed = 0;
-  for (int task = 0; task < 40; ++task) {
-    const auto session = environment.Open().value();
-    RandomActions actions(*family, session->Reset(task).value(),
-                          RandomStream(11).Split(static_cast<uint64_t>(task)));
-    for (int turn = 0; turn < 25; ++turn) {
-      const std::vector<std::string> probes = {actions.Next(), actions.Next(), actions.Next()};
-      const std::string action = actions.Next();
-      const std::vector<StepResult> before = Probe(*session, probes);
-      const StepResult step = session->Step(action).value();
-      const std::vector<StepResult> after = Probe(*session, probes);
-      if (family->LeavesStateUnchanged("", action, step.observation)) {
-        ++unchanged;
-        ASSERT_EQ(before, after) << "task " << task << ": " << action << " -> "
-                                 << step.observation;
-      } else {
-        changed += before != after ? 1 : 0;
-      }
-    }
-  }
-  EXPECT_GT(unchanged, 100);
-  EXPECT_GT(changed, 100) << "the probes must be able to see a change";
-}
 
 // An OpenAI-compatible server whose model is the planner.
 class PlannerServer {
@@ -140,9 +61,19 @@ TEST(MctsCollectEndToEnd, SearchesWithAModelServerAndAnEnvironmentServer) {
   Program env_server("env_server", {"--task", "textcraft", "--port", "0"}, folder.path());
   const std::string line = env_server.WaitForLine("http://");
   const std::string base = line.substr(line.find("http://"));
-  const std::vector<std::string> arguments = {
-      "--min", "31", "--max", "37", "--llm_base", model.base(), "--model_name", "org/some-model",
-      "--env_server_base", base.substr(0, base.find(' ')), "--trees_in_flight"};
+  const std::vector<std::string> arguments = {"--task",
+                                              "textcraft",
+                                              "--min",
+                                              "31",
+                                              "--max",
+                                              "37",
+                                              "--llm_base",
+                                              model.base(),
+                                              "--model_name",
+                                              "org/some-model",
+                                              "--env_server_base",
+                                              base.substr(0, base.find(' ')),
+                                              "--trees_in_flight"};
 
   const auto trees = [&](const std::string& in_flight) {
     const ScratchFolder run;
@@ -170,12 +101,24 @@ TEST(MctsCollectEndToEnd, SearchesWithAModelServerAndAnEnvironmentServer) {
 
 TEST(MctsCollectEndToEnd, AServerThatDiesIsReportedAndTheRestIsDoneNextTime) {
   const ScratchFolder folder;
-  const std::vector<std::string> line = {
-      "--min", "31", "--max", "71", "--trees_in_flight", "4", "--model_delay_ms", "3",
-      "--env_retries", "2", "--give_up_after", "5", "--env_server_base"};
+  const std::vector<std::string> line = {"--task",
+                                         "textcraft",
+                                         "--min",
+                                         "31",
+                                         "--max",
+                                         "71",
+                                         "--trees_in_flight",
+                                         "4",
+                                         "--model_delay_ms",
+                                         "3",
+                                         "--env_retries",
+                                         "2",
+                                         "--give_up_after",
+                                         "5",
+                                         "--env_server_base"};
   std::string url;
   {
-    Program env_server("env_server", {"--port", "0"}, folder.path());
+    Program env_server("env_server", {"--task", "textcraft", "--port", "0"}, folder.path());
     url = env_server.WaitForLine("http://");
     url = url.substr(url.find("http://"));
     url = url.substr(0, url.find(' '));
@@ -195,7 +138,7 @@ TEST(MctsCollectEndToEnd, AServerThatDiesIsReportedAndTheRestIsDoneNextTime) {
   EXPECT_GE(before, 3U);
   EXPECT_LT(before, 40U);
   const std::string port = url.substr(url.rfind(':') + 1);
-  Program env_server("env_server", {"--port", port}, folder.path());
+  Program env_server("env_server", {"--task", "textcraft", "--port", port}, folder.path());
   env_server.WaitForLine("http://");
   std::vector<std::string> all = line;
   all.push_back(url);
