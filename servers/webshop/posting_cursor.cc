@@ -17,14 +17,14 @@ size_t PostingCursor::CountOf(size_t block) const {
 
 void PostingCursor::ReadDocuments(size_t block) {
   if (documents_of_ == block) return;
-  lists_.Documents(entry_.first_block + block, CountOf(block), Before(block), documents_);
+  View(block).Documents(documents_);
   documents_of_ = block;
 }
 
 void PostingCursor::ReadCounts(size_t block) {
   ReadDocuments(block);
   if (counts_of_ == block) return;
-  lists_.Counts(entry_.first_block + block, CountOf(block), counts_);
+  View(block).Counts(counts_);
   counts_of_ = block;
 }
 
@@ -51,12 +51,16 @@ float PostingCursor::ScoreOf(uint32_t document) {
   if (Before(sought_) >= int64_t{document}) sought_ = first_;
   while (sought_ < blocks_ && Block(sought_).last < document) ++sought_;
   if (sought_ == blocks_) return 0;
+  const BlockView view = View(sought_);
+  if (view.IsBitmap()) {
+    const size_t place = view.Find(document);
+    return place == BlockView::kAbsent ? 0 : Score(document, view.Count(place));
+  }
   ReadDocuments(sought_);
   const auto documents = std::span(documents_).first(CountOf(sought_));
   const auto found = std::ranges::lower_bound(documents, document);
   if (*found != document) return 0;
-  ReadCounts(sought_);
-  return ScoreAt(static_cast<size_t>(found - documents.begin()));
+  return Score(document, view.Count(static_cast<size_t>(found - documents.begin())));
 }
 
 }  // namespace agentr

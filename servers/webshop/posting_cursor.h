@@ -27,7 +27,7 @@ class PostingCursor {
       const size_t count = CountOf(block);
       for (size_t i = 0; i < count; ++i) {
         const uint32_t document = documents_[i];
-        if (document >= begin_ && document < end_) visit(document, ScoreAt(i));
+        if (document >= begin_ && document < end_) visit(document, Score(document, counts_[i]));
       }
     }
   }
@@ -41,10 +41,13 @@ class PostingCursor {
   int64_t Before(size_t block) const { return block == 0 ? -1 : int64_t{Block(block - 1).last}; }
   uint32_t FirstPossible(size_t block) const { return static_cast<uint32_t>(Before(block) + 1); }
   size_t CountOf(size_t block) const;
+  BlockView View(size_t block) const {
+    return lists_.View(entry_.first_block + block, CountOf(block), Before(block));
+  }
   void ReadDocuments(size_t block);
   void ReadCounts(size_t block);
-  float ScoreAt(size_t i) const {
-    return TermScore(weight_, data_.Saturation(documents_[i], counts_[i]));
+  float Score(uint32_t document, uint32_t count) const {
+    return TermScore(weight_, data_.Saturation(document, count));
   }
 
   const IndexData& data_;
@@ -58,8 +61,8 @@ class PostingCursor {
   size_t sought_ = 0;               // the block of the last ScoreOf
   size_t documents_of_ = kNoBlock;  // which block the arrays hold
   size_t counts_of_ = kNoBlock;
-  PostingLists::Values documents_;
-  PostingLists::Values counts_;
+  BlockView::Values documents_;
+  BlockView::Values counts_;
 };
 
 }  // namespace agentr

@@ -8,9 +8,13 @@
 namespace agentr {
 namespace {
 
-// A block: width of the gaps, width of the counts, gaps - 1, counts - 1. Both runs of numbers begin
-// at a byte.
+// A block: width of the gaps (or kBitmap), width of the counts, gaps - 1 (or bits), counts - 1.
+// Both runs of numbers begin at a byte.
 constexpr size_t kHeader = 2;
+constexpr uint8_t kBitmap = 0xFF;
+
+// Up to here a bitmap is taken, bits per document: at most some 9 more than gaps would take.
+constexpr uint64_t kMaxBitsPerDocument = 16;
 
 size_t PackedBytes(size_t count, uint32_t width) { return (count * width + 7) / 8; }
 
@@ -25,15 +29,19 @@ void Pack(std::span<const uint32_t> values, uint32_t width, std::vector<uint8_t>
   if (held > 0) out.push_back(static_cast<uint8_t>(bits));
 }
 
+uint64_t LoadWord(const uint8_t* bytes) {
+  static_assert(std::endian::native == std::endian::little);
+  uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
 // May read, not use, seven bytes beyond the values: PostingLists::Finish puts them there.
 void Unpack(const uint8_t* bytes, size_t count, uint32_t width, uint32_t* values) {
-  static_assert(std::endian::native == std::endian::little);
   const uint64_t mask = (uint64_t{1} << width) - 1;
   size_t bit = 0;
   for (size_t i = 0; i < count; ++i, bit += width) {
-    uint64_t word = 0;
-    std::memcpy(&word, bytes + (bit >> 3), sizeof word);
-    values[i] = static_cast<uint32_t>((word >> (bit & 7)) & mask);
+    values[i] = static_cast<uint32_t>((LoadWord(bytes + (bit >> 3)) >> (bit & 7)) & mask);
   }
 }
 
@@ -43,49 +51,104 @@ uint32_t WidthOf(std::span<const uint32_t> values) {
   return static_cast<uint32_t>(std::bit_width(all));
 }
 
+void PackBits(std::span<const Posting> postings, int64_t previous, std::vector<uint8_t>& out) {
+  const size_t begin = out.size();
+  out.resize(begin + PackedBytes(static_cast<size_t>(postings.back().document - previous), 1));
+  for (const Posting& posting : postings) {
+    const auto bit = static_cast<size_t>(posting.document - previous - 1);
+    out[begin + bit / 8] |= static_cast<uint8_t>(1U << (bit % 8));
+  }
+}
+
 }  // namespace
+
+BlockView::BlockView(const uint8_t* bytes, size_t count, int64_t previous, uint32_t last)
+    : documents_(bytes + kHeader),
+      width_(bytes[0]),
+      count_width_(bytes[1]),
+      count_(count),
+      previous_(previous) {
+  counts_ = documents_ + (IsBitmap() ? PackedBytes(static_cast<size_t>(last - previous), 1)
+                                     : PackedBytes(count, width_));
+}
+
+bool BlockView::IsBitmap() const { return width_ == kBitmap; }
+
+void BlockView::Documents(Values& documents) const {
+  auto document = static_cast<uint32_t>(previous_);
+  if (!IsBitmap()) {
+    Unpack(documents_, count_, width_, documents.data());
+    for (size_t i = 0; i < count_; ++i) documents[i] = document += documents[i] + 1;
+    return;
+  }
+  ++document;
+  // The bits behind the last document are not its block's any more, but they are not reached.
+  for (size_t found = 0, byte = 0; found < count_; byte += 8, document += 64) {
+    uint64_t bits = LoadWord(documents_ + byte);
+    for (; bits != 0 && found < count_; bits &= bits - 1) {
+      documents[found++] = document + static_cast<uint32_t>(std::countr_zero(bits));
+    }
+  }
+}
+
+void BlockView::Counts(Values& counts) const {
+  Unpack(counts_, count_, count_width_, counts.data());
+  for (size_t i = 0; i < count_; ++i) ++counts[i];
+}
+
+size_t BlockView::Find(uint32_t document) const {
+  const auto bit = static_cast<size_t>(document - previous_ - 1);
+  const size_t whole = bit / 64 * 8;  // bytes
+  const uint64_t word = LoadWord(documents_ + whole);
+  if ((word >> (bit % 64) & 1) == 0) return kAbsent;
+  auto place = static_cast<size_t>(std::popcount(word & ((uint64_t{1} << (bit % 64)) - 1)));
+  for (size_t byte = 0; byte < whole; byte += 8) {
+    place += static_cast<size_t>(std::popcount(LoadWord(documents_ + byte)));
+  }
+  return place;
+}
+
+uint32_t BlockView::Count(size_t place) const {
+  const size_t bit = place * count_width_;
+  const uint64_t mask = (uint64_t{1} << count_width_) - 1;
+  return static_cast<uint32_t>((LoadWord(counts_ + (bit >> 3)) >> (bit & 7)) & mask) + 1;
+}
 
 uint32_t PostingLists::Append(std::span<const Posting> postings, int64_t previous,
                               float max_saturation) {
   assert(!postings.empty() && postings.size() <= kPostingsPerBlock);
   std::array<uint32_t, kPostingsPerBlock> gaps;
   std::array<uint32_t, kPostingsPerBlock> counts;
-  const auto number = static_cast<uint32_t>(blocks_.size());
-  blocks_.push_back(
-      {postings.back().document, static_cast<uint32_t>(bytes_.size()), max_saturation});
-  for (size_t i = 0; i < postings.size(); ++i) {
-    assert(postings[i].document > previous && postings[i].count > 0);
-    gaps[i] = static_cast<uint32_t>(postings[i].document - previous - 1);
-    counts[i] = postings[i].count - 1;
-    previous = postings[i].document;
+  const uint32_t last = postings.back().document;
+  blocks_.push_back({last, static_cast<uint32_t>(bytes_.size()), max_saturation});
+  for (int64_t before = previous; const Posting& posting : postings) {
+    const auto i = static_cast<size_t>(&posting - postings.data());
+    assert(posting.document > before && posting.count > 0);
+    gaps[i] = static_cast<uint32_t>(posting.document - before - 1);
+    counts[i] = posting.count - 1;
+    before = posting.document;
   }
   const std::span<const uint32_t> used_gaps(gaps.data(), postings.size());
   const std::span<const uint32_t> used_counts(counts.data(), postings.size());
-  bytes_.push_back(static_cast<uint8_t>(WidthOf(used_gaps)));
-  bytes_.push_back(static_cast<uint8_t>(WidthOf(used_counts)));
-  Pack(used_gaps, bytes_[bytes_.size() - 2], bytes_);
-  Pack(used_counts, bytes_[blocks_.back().offset + 1], bytes_);
-  return number;
+  const bool close =
+      static_cast<uint64_t>(last - previous) <= kMaxBitsPerDocument * postings.size();
+  const uint32_t width = WidthOf(used_gaps);
+  const uint32_t count_width = WidthOf(used_counts);
+  bytes_.push_back(close ? kBitmap : static_cast<uint8_t>(width));
+  bytes_.push_back(static_cast<uint8_t>(count_width));
+  if (close) {
+    PackBits(postings, previous, bytes_);
+  } else {
+    Pack(used_gaps, width, bytes_);
+  }
+  Pack(used_counts, count_width, bytes_);
+  return static_cast<uint32_t>(blocks_.size() - 1);
 }
 
 void PostingLists::Finish() {
   bytes_.resize(bytes_.size() + sizeof(uint64_t));
   bytes_.shrink_to_fit();
   blocks_.shrink_to_fit();
-}
-
-void PostingLists::Documents(size_t block, size_t count, int64_t previous,
-                             Values& documents) const {
-  const uint8_t* const bytes = bytes_.data() + blocks_[block].offset;
-  Unpack(bytes + kHeader, count, bytes[0], documents.data());
-  auto document = static_cast<uint32_t>(previous);
-  for (size_t i = 0; i < count; ++i) documents[i] = document += documents[i] + 1;
-}
-
-void PostingLists::Counts(size_t block, size_t count, Values& counts) const {
-  const uint8_t* const bytes = bytes_.data() + blocks_[block].offset;
-  Unpack(bytes + kHeader + PackedBytes(count, bytes[0]), count, bytes[1], counts.data());
-  for (size_t i = 0; i < count; ++i) ++counts[i];
 }
 
 }  // namespace agentr

@@ -1,8 +1,9 @@
 // Which documents have a term, and how often: compressed, in blocks of 128 that can be skipped.
 //
-// A block holds the gaps between its document numbers and its counts, each in as many bits as its
-// largest one needs; beside it stand its last document and its largest saturation (bm25.h), which
-// bounds all its scores.
+// A block holds its documents, as the gaps between them in as many bits as the largest one needs
+// or, where they lie close, as one bit for each document that is or is not among them (looking one
+// up then needs no decoding); and its counts, in as many bits as the largest one needs. Beside it
+// stand its last document and its largest saturation (bm25.h), which bounds all its scores.
 #pragma once
 
 #include <array>
@@ -26,6 +27,33 @@ struct PostingBlock {
   float max_saturation;  // of its postings
 };
 
+// One block, to be read while its PostingLists lives.
+class BlockView {
+ public:
+  using Values = std::array<uint32_t, kPostingsPerBlock>;
+
+  // `previous`: as in PostingLists::Append.
+  BlockView(const uint8_t* bytes, size_t count, int64_t previous, uint32_t last);
+
+  // The first `count` entries of the arrays become the block's.
+  void Documents(Values& documents) const;
+  void Counts(Values& counts) const;
+
+  // Whether Find may be asked: the place of a document above `previous`, or kAbsent.
+  static constexpr size_t kAbsent = SIZE_MAX;
+  bool IsBitmap() const;
+  size_t Find(uint32_t document) const;
+  uint32_t Count(size_t place) const;
+
+ private:
+  const uint8_t* documents_;
+  const uint8_t* counts_;
+  uint32_t width_;  // of a gap, or the mark of a bitmap
+  uint32_t count_width_;
+  size_t count_;
+  int64_t previous_;
+};
+
 // The lists of several terms. Below 4 GiB.
 class PostingLists {
  public:
@@ -37,11 +65,10 @@ class PostingLists {
   void Finish();
 
   const PostingBlock& block(size_t number) const { return blocks_[number]; }
-
-  // The first `count` entries of the arrays become the block's; `previous` as in Append.
-  using Values = std::array<uint32_t, kPostingsPerBlock>;
-  void Documents(size_t block, size_t count, int64_t previous, Values& documents) const;
-  void Counts(size_t block, size_t count, Values& counts) const;
+  BlockView View(size_t number, size_t count, int64_t previous) const {
+    const PostingBlock& block = blocks_[number];
+    return {bytes_.data() + block.offset, count, previous, block.last};
+  }
 
   size_t bytes() const { return bytes_.capacity() + blocks_.capacity() * sizeof(PostingBlock); }
 

@@ -30,12 +30,19 @@ class StringTable {
   size_t bytes() const;
 
  private:
-  size_t SlotOf(std::string_view text) const;  // where it is, or the free slot where it belongs
+  // A string's number and half of its hash, so that other strings are seldom looked at.
+  struct Slot {
+    uint32_t number = kNone;
+    uint32_t tag = 0;
+  };
+
+  // Where the string is, or the free slot where it belongs.
+  size_t SlotOf(std::string_view text, size_t hash) const;
   void Rehash(size_t slots);
 
   std::string text_;                 // all strings, one after the other; below 4 GiB
   std::vector<uint32_t> begins_{0};  // and the end of the last one
-  std::vector<uint32_t> slots_ = std::vector<uint32_t>(16, kNone);  // a power of two, half free
+  std::vector<Slot> slots_ = std::vector<Slot>(16);  // a power of two, a quarter free
 };
 
 }  // namespace agentr

@@ -29,7 +29,7 @@ class TermNumbers {
   StringTable terms_;
 };
 
-// One thread's memory of recent words, small enough for the processor's cache and without locks.
+// One thread's memory of recent words: 4 MiB, without locks, and each word is one look.
 class RecentTerms {
  public:
   explicit RecentTerms(TermNumbers& numbers) : numbers_(numbers), slots_(kSlots) {}
@@ -37,7 +37,7 @@ class RecentTerms {
   uint32_t Of(std::string_view word);
 
  private:
-  static constexpr size_t kSlots = 1 << 15;
+  static constexpr size_t kSlots = 1 << 17;
   struct Slot {
     uint32_t term = 0;
     uint8_t size = 0;  // 0: free

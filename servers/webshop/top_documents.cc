@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
+#include <limits>
 
 #include "servers/webshop/posting_cursor.h"
 #include "servers/webshop/text_analyzer.h"
@@ -57,9 +59,7 @@ class TopSearch {
   };
 
   // Whether a document may enter that comes after those seen so far, and so loses ties.
-  bool CanEnter(double bound) const {
-    return hits_.size() < limit_ || static_cast<float>(bound * kRounding) > hits_.front().score;
-  }
+  bool CanEnter(double bound) const { return bound >= least_; }
 
   void SearchWindow(uint32_t begin, uint32_t length) {
     for (uint32_t i = 0; i < cursors_.size(); ++i) {
@@ -121,9 +121,16 @@ class TopSearch {
     }
     hits_.push_back(hit);
     std::ranges::push_heap(hits_, std::less{});
+    if (hits_.size() < limit_) return;
+    // What is nearer to the next number of single precision than to the worst hit is more than
+    // that.
+    const float worst = hits_.front().score;
+    const float next = std::nextafter(worst, std::numeric_limits<float>::infinity());
+    least_ = (static_cast<double>(worst) + static_cast<double>(next)) / 2 / kRounding;
   }
 
   size_t limit_;
+  double least_ = 0;  // sums below cannot enter any more
   uint32_t size_;
   std::vector<PostingCursor> cursors_;  // in the order of the query
   std::vector<TermBound> bounds_;       // of the window, the lowest first

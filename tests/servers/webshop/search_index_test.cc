@@ -131,8 +131,9 @@ TEST(PostingLists, ReadsWhatWasWritten) {
   for (int i = 0; i < 300; ++i) {
     std::vector<Posting> block;
     uint64_t document = 0;
+    const uint64_t gap = random.Below(25);  // bits
     for (uint64_t n = 1 + random.Below(kPostingsPerBlock); n > 0; --n) {
-      document += 1 + random.Below(uint64_t{1} << random.Below(25));
+      document += 1 + random.Below(uint64_t{1} << gap);
       block.push_back({static_cast<uint32_t>(document),
                        static_cast<uint32_t>(1 + random.Below(uint64_t{1} << random.Below(30)))});
     }
@@ -140,17 +141,29 @@ TEST(PostingLists, ReadsWhatWasWritten) {
     written.push_back(block);
   }
   lists.Finish();
+  int bitmaps = 0;
   for (size_t i = 0; i < written.size(); ++i) {
-    PostingLists::Values documents;
-    PostingLists::Values counts;
-    lists.Documents(i, written[i].size(), 0, documents);
-    lists.Counts(i, written[i].size(), counts);
+    BlockView::Values documents;
+    BlockView::Values counts;
+    const BlockView view = lists.View(i, written[i].size(), 0);
+    view.Documents(documents);
+    view.Counts(counts);
+    bitmaps += view.IsBitmap() ? 1 : 0;
     EXPECT_EQ(lists.block(i).last, written[i].back().document);
     for (size_t j = 0; j < written[i].size(); ++j) {
       ASSERT_EQ(documents[j], written[i][j].document);
       ASSERT_EQ(counts[j], written[i][j].count);
+      ASSERT_EQ(view.Count(j), written[i][j].count);
+      if (!view.IsBitmap()) continue;
+      ASSERT_EQ(view.Find(documents[j]), j);
+      const bool gap_after = j + 1 < documents.size() && documents[j + 1] > documents[j] + 1;
+      if (j + 1 < written[i].size() && gap_after) {
+        ASSERT_EQ(view.Find(documents[j] + 1), BlockView::kAbsent);
+      }
     }
   }
+  EXPECT_GT(bitmaps, 10);
+  EXPECT_LT(bitmaps, 290);
 }
 
 TEST(SearchIndex, RanksByHand) {
