@@ -52,9 +52,9 @@ std::string SearchText(const Product& product) {
 
 SearchIndex IndexOf(const Catalogue& catalogue) {
   const auto products = catalogue.products();
-  return SearchIndex(products.size(), [&](size_t i) {
-    return SearchIndex::Document{std::string(products[i].asin), SearchText(products[i])};
-  });
+  std::vector<std::string_view> asins;
+  for (const Product& product : products) asins.push_back(product.asin);
+  return SearchIndex(asins, [&](size_t i) { return SearchText(products[i]); });
 }
 
 std::string_view AfterFirstWord(std::string_view words) {
