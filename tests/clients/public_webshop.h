@@ -31,9 +31,9 @@ class PublicWebShop {
               {"done", step.done},
               {"info", nullptr}};
     });
-    server_->set_error_handler([this](const auto& request, auto&) {
+    server_->set_error_handler([this](const auto& request, const auto& response) {
       std::lock_guard lock(mutex_);
-      ++calls_[request.path];
+      if (response.status == 404) ++calls_[request.path];
     });
     server_.Start();
   }
