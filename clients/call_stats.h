@@ -5,8 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
-#include <string>
+#include <nlohmann/json_fwd.hpp>
 
 #include "common/error.h"
 
@@ -35,18 +34,7 @@ class CallStats {
 
   // {"calls", "retries", "reconnects", "bytes_sent", "bytes_received" (bodies), "errors": {kind:
   // n}}; kinds that never happened are left out.
-  nlohmann::json Json() const {
-    nlohmann::json errors = nlohmann::json::object();
-    for (size_t i = 0; i < errors_.size(); ++i) {
-      if (errors_[i] > 0) errors[std::string(Name(static_cast<ErrorKind>(i)))] = errors_[i].load();
-    }
-    return {{"calls", calls_.load()},
-            {"retries", retries_.load()},
-            {"reconnects", reconnects_.load()},
-            {"bytes_sent", bytes_sent_.load()},
-            {"bytes_received", bytes_received_.load()},
-            {"errors", errors}};
-  }
+  nlohmann::json Json() const;
 
  private:
   std::atomic<int64_t> calls_ = 0, retries_ = 0, reconnects_ = 0;

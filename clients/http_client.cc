@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/options.h"
+
 namespace agentr {
 namespace {
 

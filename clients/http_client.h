@@ -9,9 +9,10 @@
 #include "clients/call_stats.h"
 #include "clients/retry.h"
 #include "common/error.h"
-#include "common/options.h"
 
 namespace agentr {
+
+class OptionSet;
 
 struct HttpOptions {
   double connect_timeout_s = 5;

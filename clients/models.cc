@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "common/options.h"
+
 namespace agentr {
 
 void Declare(OptionSet& set, ModelOptions& o) {

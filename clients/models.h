@@ -8,9 +8,10 @@
 #include "clients/openai_model.h"
 #include "clients/scripted_model.h"
 #include "clients/task_family.h"
-#include "common/options.h"
 
 namespace agentr {
+
+class OptionSet;
 
 struct ModelOptions {
   std::string name = "planner";  // planner | random | the name of a model on a server

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "common/options.h"
 #include "common/random.h"
 
 namespace agentr {

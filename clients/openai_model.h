@@ -11,9 +11,10 @@
 #include "clients/language_model.h"
 #include "clients/load_balancer.h"
 #include "clients/openai_protocol.h"
-#include "common/options.h"
 
 namespace agentr {
+
+class OptionSet;
 
 struct OpenAiOptions {
   std::vector<std::string> base;  // base URLs of servers of the same model, with the "/v1"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "clients/player.h"
+#include "common/options.h"
 #include "common/random.h"
 
 namespace agentr {

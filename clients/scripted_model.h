@@ -17,9 +17,10 @@
 
 #include "clients/language_model.h"
 #include "clients/task_family.h"
-#include "common/options.h"
 
 namespace agentr {
+
+class OptionSet;
 
 struct ScriptedOptions {
   double error_rate = 0.25;  // of the planner, per turn, in [0, 1]

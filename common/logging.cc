@@ -4,6 +4,8 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include "common/options.h"
+
 namespace agentr {
 
 void Declare(OptionSet& set, LogOptions& options) {

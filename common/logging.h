@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "common/options.h"
-
 namespace agentr {
+
+class OptionSet;
 
 struct LogOptions {
   std::string level = "info";  // trace | debug | info | warn | error | off

@@ -10,6 +10,7 @@
 #include "clients/splits.h"
 #include "common/file.h"
 #include "common/interrupt.h"
+#include "common/options.h"
 #include "common/progress.h"
 #include "common/version.h"
 

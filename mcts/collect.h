@@ -8,11 +8,12 @@
 #include "clients/http_client.h"
 #include "clients/models.h"
 #include "common/error.h"
-#include "common/options.h"
 #include "mcts/collector.h"
 #include "mcts/search.h"
 
 namespace agentr {
+
+class OptionSet;
 
 struct CollectOptions {
   std::string task = "webshop";

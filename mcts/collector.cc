@@ -10,6 +10,8 @@
 #include <mutex>
 #include <utility>
 
+#include "common/options.h"
+
 namespace agentr {
 namespace {
 constexpr size_t kMostTreesInFlight = 4096;

@@ -12,13 +12,14 @@
 #include "clients/environment.h"
 #include "clients/language_model.h"
 #include "clients/task_family.h"
-#include "common/options.h"
 #include "common/progress.h"
 #include "mcts/executor.h"
 #include "mcts/search.h"
 #include "mcts/tree_store.h"
 
 namespace agentr {
+
+class OptionSet;
 
 struct CollectorOptions {
   int trees_in_flight = 32;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/options.h"
 #include "mcts/selection.h"
 
 namespace agentr {

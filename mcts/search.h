@@ -14,12 +14,13 @@
 #include "clients/environment.h"
 #include "clients/language_model.h"
 #include "clients/task_family.h"
-#include "common/options.h"
 #include "common/random.h"
 #include "mcts/executor.h"
 #include "mcts/tree.h"
 
 namespace agentr {
+
+class OptionSet;
 
 struct SearchOptions {
   int iterations = 8;

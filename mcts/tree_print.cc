@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/options.h"
 #include "mcts/search.h"
 
 namespace agentr {

@@ -2,10 +2,11 @@
 
 #include <string>
 
-#include "common/options.h"
 #include "mcts/tree.h"
 
 namespace agentr {
+
+class OptionSet;
 
 struct TreePrintOptions {
   int levels = 0;          // deepest level shown; 0: all

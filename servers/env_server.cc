@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/options.h"
 #include "servers/recipe_folder.h"
 #include "servers/recipe_text.h"
 #include "servers/textcraft_service.h"

@@ -9,11 +9,12 @@
 #include <string>
 #include <utility>
 
-#include "common/options.h"
 #include "servers/http_service.h"
 #include "servers/session_store.h"
 
 namespace agentr {
+
+class OptionSet;
 
 // Which shop: WebShop's own files, or the built-in generator.
 struct WebShopFilesOptions {

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "common/logging.h"
+#include "common/options.h"
 #include "servers/env_server.h"
 
 namespace agentr {

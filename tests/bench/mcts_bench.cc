@@ -15,6 +15,7 @@
 #include "clients/scripted_model.h"
 #include "common/file.h"
 #include "common/logging.h"
+#include "common/options.h"
 #include "mcts/collector.h"
 #include "servers/env_server.h"
 

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "common/options.h"
 #include "tests/clients/local_server.h"
 
 namespace agentr {

@@ -1,0 +1,21 @@
+#include "clients/call_stats.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace agentr {
+
+nlohmann::json CallStats::Json() const {
+  nlohmann::json errors = nlohmann::json::object();
+  for (size_t i = 0; i < errors_.size(); ++i) {
+    if (errors_[i] > 0) errors[std::string(Name(static_cast<ErrorKind>(i)))] = errors_[i].load();
+  }
+  return {{"calls", calls_.load()},
+          {"retries", retries_.load()},
+          {"reconnects", reconnects_.load()},
+          {"bytes_sent", bytes_sent_.load()},
+          {"bytes_received", bytes_received_.load()},
+          {"errors", errors}};
+}
+
+}  // namespace agentr
