@@ -1,7 +1,7 @@
 // Full-text search over the products: BM25 as Lucene ranks, so that with WebShop's own files a
 // search lists the same products in the same order as the public server (Pyserini over Lucene).
 //
-// Concept: an inverted index (index_data.h) of about 180 bytes per document of 1 KB. A query looks
+// Concept: an inverted index (index_data.h) of some 230 bytes per document of 1 KB. A query looks
 // only at documents that its bounds leave room for (top_documents.h); the result is that of scoring
 // every document.
 //

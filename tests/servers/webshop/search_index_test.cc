@@ -199,14 +199,11 @@ TEST(SearchIndex, NothingToFind) {
 }
 
 TEST(SearchIndex, DocumentsWithoutTermsDoNotCount) {
-  // Of N = 2 documents one has "mug", of average length 2; empty ones must change neither.
-  std::vector<Document> documents = {{"a", "mug lamp"}, {"b", "sofa sofa sofa lamp"}};
+  // With an average length of (2 + 6) / 2 twice in six words is worth more than once in two; with 8
+  // / 102 it would be worth less.
+  std::vector<Document> documents = {{"a", "mug lamp"}, {"b", "sofa sofa lamp lamp lamp lamp"}};
   for (int i = 0; i < 100; ++i) documents.push_back({"x", "the"});
-  const Exhaustive exhaustive(documents);
-  const SearchIndex index = MakeIndex(documents);
-  // With N = 102 "lamp" would weigh ten times as much, and the shorter document win.
-  EXPECT_EQ(index.Search("sofa lamp", 50), (Numbers{1, 0}));
-  EXPECT_EQ(index.Search("sofa lamp mug", 50), exhaustive.Search("sofa lamp mug", 50));
+  EXPECT_EQ(MakeIndex(documents).Search("sofa mug", 50), (Numbers{1, 0}));
 }
 
 TEST(SearchIndex, ErrorsOfTheTextsComeThrough) {
