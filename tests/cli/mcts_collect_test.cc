@@ -51,7 +51,7 @@ class MctsCollect : public ::testing::TestWithParam<std::string> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Tasks, MctsCollect, ::testing::Values("webshop", "textcraft"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& test) { return test.param; });
 
 TEST_P(MctsCollect, TheLineOfTheReadmeWorksWithNothingElseSet) {
   const Arguments line = {"--task", task(), "--min", "0", "--max", "200"};
@@ -215,9 +215,9 @@ TEST_P(MctsCollect, SaysWhatIsWrongAndWhatHelps) {
   EXPECT_EQ(flag.exit, 2);
   EXPECT_THAT(flag.err, HasSubstr("--iteration"));
 
-  const Outcome task = run({"--task", "chess"});
-  EXPECT_EQ(task.exit, 2);
-  EXPECT_THAT(task.err, HasSubstr("textcraft"));
+  const Outcome unknown = run({"--task", "chess"});
+  EXPECT_EQ(unknown.exit, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("textcraft"));
 
   const Outcome model = run({"--model_name", "some-model"});
   EXPECT_EQ(model.exit, 2);

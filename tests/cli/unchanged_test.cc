@@ -72,7 +72,7 @@ class ConfusedAgent {
 class Unchanged : public ::testing::TestWithParam<std::string> {};
 
 INSTANTIATE_TEST_SUITE_P(Tasks, Unchanged, ::testing::Values("webshop", "textcraft"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& test) { return test.param; });
 
 TEST_P(Unchanged, ReallyIsOnTheServer) {
   const auto server = StartServer(GetParam());

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "clients/http_client.h"
 #include "clients/scripted_model.h"
 #include "common/random.h"

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <latch>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>

@@ -62,7 +62,7 @@ TEST(WebShopSession, EveryKindOfPage) {
        "click[< prev]", "click[reviews]", "click[< prev]", "click[24 oz]", "click[navy blue]",
        "click[red]", "click[buy now]", "search[tea]", "click[back to search]"});
   text += Play(shop, "i want natural soap",
-               {"search[cedar]", "click[b000000003]", "click[description]", "click[< prev]",
+               {"search[<q> hand soap]", "click[b000000003]", "click[description]", "click[< prev]",
                 "click[features]", "click[back to search]", "search[<q> tea]"});
   text += Play(shop, "get me a machine wash t-shirt with color: black  |  grey",
                {"search[<c> fashion]", "click[b000000004]", "click[youth]", "click[description]",
