@@ -22,7 +22,8 @@ const std::map<std::string, std::vector<std::string>> kTelling = {
 // How the state that `session` stands in answers to a set of actions.
 std::vector<StepResult> Probe(Session& session, const std::vector<std::string>& actions) {
   std::vector<StepResult> replies;
-  for (const Fork& fork : session.Expand(actions).value()) replies.push_back(fork.step);
+  const std::vector<Fork> forks = session.Expand(actions).value();
+  for (const Fork& fork : forks) replies.push_back(fork.step);
   return replies;
 }
 

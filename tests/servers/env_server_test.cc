@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <httplib.h>
 
 #include <atomic>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,7 @@
 #include "common/random.h"
 #include "servers/textcraft_service.h"
 #include "tests/servers/books.h"
+#include "tests/servers/env_client.h"
 
 namespace agentr {
 namespace {
@@ -20,44 +20,6 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-class EnvClient {
- public:
-  explicit EnvClient(int port) : http_("127.0.0.1", port) { http_.set_keep_alive(true); }
-
-  json Get(const std::string& path) {
-    auto reply = http_.Get(path);
-    return Take(reply, path);
-  }
-
-  json Post(const std::string& path, const json& body) {
-    auto reply = http_.Post(path, body.dump(), "application/json");
-    return Take(reply, path);
-  }
-
-  int64_t Create(int data_idx) {
-    const int64_t id = Post("/create", json::object()).at("id");
-    Post("/reset", {{"id", id}, {"data_idx", data_idx}});
-    return id;
-  }
-
-  json Step(int64_t id, const std::string& action) {
-    return Post("/step", {{"id", id}, {"action", action}});
-  }
-
-  int status() const { return status_; }
-
- private:
-  json Take(const httplib::Result& reply, const std::string& path) {
-    EXPECT_TRUE(reply) << path;
-    if (!reply) return nullptr;
-    status_ = reply->status;
-    return json::parse(reply->body);
-  }
-
-  httplib::Client http_;
-  int status_ = 0;
-};
 
 std::unique_ptr<EnvServer> Serve(SessionLimits limits = {}, bool extensions = true,
                                  SessionStore<TextCraftState>::Clock clock = MonotonicSeconds) {
@@ -272,7 +234,7 @@ TEST(EnvServerOptionsTest, SessionsExpire) {
 }
 
 TEST(StartEnvServerTest, ServesTheBuiltInBook) {
-  const auto server = StartEnvServer({.port = 0});
+  const auto server = StartEnvServer({.task = "textcraft", .port = 0});
   EXPECT_EQ(server->base_url(), fmt::format("http://127.0.0.1:{}", server->port()));
   EXPECT_EQ(server->Summary(), "textcraft: 658 tasks, 658 recipes");
   EnvClient client(server->port());
@@ -280,8 +242,8 @@ TEST(StartEnvServerTest, ServesTheBuiltInBook) {
 }
 
 TEST(StartEnvServerTest, TwoServersShowTheSameTexts) {
-  const auto one = StartEnvServer({.port = 0});
-  const auto other = StartEnvServer({.port = 0});
+  const auto one = StartEnvServer({.task = "textcraft", .port = 0});
+  const auto other = StartEnvServer({.task = "textcraft", .port = 0});
   EnvClient one_client(one->port());
   EnvClient other_client(other->port());
   EXPECT_EQ(one_client.Get("/version"), other_client.Get("/version"));
@@ -293,7 +255,8 @@ TEST(StartEnvServerTest, TwoServersShowTheSameTexts) {
 
 TEST(StartEnvServerTest, ServesThePublicBook) {
   if (!exists(testing::PublicFolder())) GTEST_SKIP() << "the public recipes are not here";
-  const auto server = StartEnvServer({.recipes = testing::PublicFolder().string(), .port = 0});
+  const auto server =
+      StartEnvServer({.task = "textcraft", .recipes = testing::PublicFolder().string(), .port = 0});
   EXPECT_EQ(server->Summary(), "textcraft: 544 tasks, 613 recipes");
   EnvClient client(server->port());
   const int64_t id = client.Create(0);
@@ -305,11 +268,11 @@ TEST(StartEnvServerTest, ServesThePublicBook) {
 
 TEST(StartEnvServerTest, OtherTasksAreToldWhatThereIs) {
   try {
-    StartEnvServer({.task = "webshop", .port = 0});
+    StartEnvServer({.task = "chess", .port = 0});
     FAIL();
   } catch (const FatalError& error) {
     EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("'webshop'"), HasSubstr("textcraft")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("'chess'"), HasSubstr("webshop, textcraft")));
   }
 }
 
