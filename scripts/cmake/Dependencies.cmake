@@ -25,12 +25,14 @@ target_include_directories(agentr_httplib SYSTEM INTERFACE "${AGENTR_HTTPLIB_INC
 target_link_libraries(agentr_httplib INTERFACE "${AGENTR_HTTPLIB_LIBRARY}" OpenSSL::SSL
                                                Threads::Threads)
 
-# What WebShop's search needs: Unicode word boundaries and the Porter stemmer.
+# Unicode, for WebShop's search and texts.
 find_package(ICU REQUIRED COMPONENTS uc)
+
+# Only the tests compare with libstemmer's Porter stemmer.
 find_path(AGENTR_STEMMER_INCLUDE libstemmer.h REQUIRED)
 find_library(AGENTR_STEMMER_LIBRARY stemmer REQUIRED)
-add_library(agentr_text INTERFACE)
-target_include_directories(agentr_text SYSTEM INTERFACE "${AGENTR_STEMMER_INCLUDE}")
-target_link_libraries(agentr_text INTERFACE ICU::uc "${AGENTR_STEMMER_LIBRARY}")
+add_library(agentr_stemmer INTERFACE)
+target_include_directories(agentr_stemmer SYSTEM INTERFACE "${AGENTR_STEMMER_INCLUDE}")
+target_link_libraries(agentr_stemmer INTERFACE "${AGENTR_STEMMER_LIBRARY}")
 
 # LibTorch (only for lm and training): find_package(Torch) will stand here.

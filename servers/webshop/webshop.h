@@ -22,7 +22,7 @@
 #include "servers/webshop/goals.h"
 #include "servers/webshop/page.h"
 #include "servers/webshop/reward.h"
-#include "servers/webshop/search_index.h"
+#include "servers/search/search_index.h"
 
 namespace agentr {
 

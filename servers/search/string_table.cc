@@ -1,4 +1,4 @@
-#include "servers/webshop/string_table.h"
+#include "servers/search/string_table.h"
 
 #include <functional>
 

@@ -1,4 +1,4 @@
-#include "servers/webshop/top_documents.h"
+#include "servers/search/top_documents.h"
 
 #include <algorithm>
 #include <array>
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "servers/webshop/posting_cursor.h"
-#include "servers/webshop/text_analyzer.h"
+#include "servers/search/posting_cursor.h"
+#include "servers/search/text_analyzer.h"
 
 namespace agentr {
 namespace {

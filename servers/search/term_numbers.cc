@@ -1,11 +1,11 @@
-#include "servers/webshop/term_numbers.h"
+#include "servers/search/term_numbers.h"
 
 #include <algorithm>
 #include <functional>
 #include <mutex>
 #include <string>
 
-#include "servers/webshop/text_analyzer.h"
+#include "servers/search/text_analyzer.h"
 
 namespace agentr {
 

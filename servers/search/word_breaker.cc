@@ -1,4 +1,4 @@
-#include "servers/webshop/word_breaker.h"
+#include "servers/search/word_breaker.h"
 
 #include <unicode/uchar.h>
 #include <unicode/uscript.h>

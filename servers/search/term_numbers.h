@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "servers/webshop/string_table.h"
+#include "servers/search/string_table.h"
 
 namespace agentr {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "servers/webshop/index_data.h"
+#include "servers/search/index_data.h"
 
 namespace agentr {
 

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "servers/webshop/bm25.h"
-#include "servers/webshop/posting_lists.h"
-#include "servers/webshop/string_table.h"
+#include "servers/search/bm25.h"
+#include "servers/search/posting_lists.h"
+#include "servers/search/string_table.h"
 
 namespace agentr {
 

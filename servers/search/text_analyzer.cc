@@ -1,4 +1,4 @@
-#include "servers/webshop/text_analyzer.h"
+#include "servers/search/text_analyzer.h"
 
 #include <unicode/uchar.h>
 #include <unicode/unistr.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
-#include "servers/webshop/porter_stemmer.h"
-#include "servers/webshop/word_breaker.h"
+#include "servers/search/porter_stemmer.h"
+#include "servers/search/word_breaker.h"
 
 namespace agentr {
 namespace {

@@ -1,4 +1,4 @@
-#include "servers/webshop/text_analyzer.h"
+#include "servers/search/text_analyzer.h"
 
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/random.h"
-#include "servers/webshop/porter_stemmer.h"
-#include "servers/webshop/word_breaker.h"
+#include "servers/search/porter_stemmer.h"
+#include "servers/search/word_breaker.h"
 #include "tests/servers/webshop/lucene_data.h"
 
 namespace agentr {

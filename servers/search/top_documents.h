@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "servers/webshop/index_data.h"
+#include "servers/search/index_data.h"
 
 namespace agentr {
 

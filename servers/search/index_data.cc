@@ -1,4 +1,4 @@
-#include "servers/webshop/index_data.h"
+#include "servers/search/index_data.h"
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -8,8 +8,8 @@
 #include <atomic>
 #include <numeric>
 
-#include "servers/webshop/term_numbers.h"
-#include "servers/webshop/word_breaker.h"
+#include "servers/search/term_numbers.h"
+#include "servers/search/word_breaker.h"
 
 namespace agentr {
 namespace {

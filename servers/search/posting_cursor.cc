@@ -1,4 +1,4 @@
-#include "servers/webshop/posting_cursor.h"
+#include "servers/search/posting_cursor.h"
 
 #include <algorithm>
 

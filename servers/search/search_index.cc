@@ -1,7 +1,7 @@
-#include "servers/webshop/search_index.h"
+#include "servers/search/search_index.h"
 
-#include "servers/webshop/index_data.h"
-#include "servers/webshop/top_documents.h"
+#include "servers/search/index_data.h"
+#include "servers/search/top_documents.h"
 
 namespace agentr {
 SearchIndex::SearchIndex(std::span<const std::string_view> ids,

@@ -1,4 +1,4 @@
-#include "servers/webshop/porter_stemmer.h"
+#include "servers/search/porter_stemmer.h"
 
 #include <cstddef>
 #include <span>

@@ -1,4 +1,4 @@
-#include "servers/webshop/posting_lists.h"
+#include "servers/search/posting_lists.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "servers/webshop/bm25.h"
+#include "servers/search/bm25.h"
 
 #include <bit>
 #include <cmath>

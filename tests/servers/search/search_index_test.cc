@@ -1,4 +1,4 @@
-#include "servers/webshop/search_index.h"
+#include "servers/search/search_index.h"
 
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>
@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "common/random.h"
-#include "servers/webshop/bm25.h"
-#include "servers/webshop/posting_lists.h"
-#include "servers/webshop/text_analyzer.h"
+#include "servers/search/bm25.h"
+#include "servers/search/posting_lists.h"
+#include "servers/search/text_analyzer.h"
 #include "tests/servers/webshop/lucene_data.h"
 
 namespace agentr {
