@@ -15,7 +15,7 @@
 #include "servers/search/bm25.h"
 #include "servers/search/posting_lists.h"
 #include "servers/search/text_analyzer.h"
-#include "tests/servers/webshop/lucene_data.h"
+#include "tests/servers/search/lucene_data.h"
 
 namespace agentr {
 namespace {

@@ -13,7 +13,7 @@
 #include "common/random.h"
 #include "servers/search/porter_stemmer.h"
 #include "servers/search/word_breaker.h"
-#include "tests/servers/webshop/lucene_data.h"
+#include "tests/servers/search/lucene_data.h"
 
 namespace agentr {
 namespace {
