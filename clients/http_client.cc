@@ -201,7 +201,7 @@ double ParseRetryAfter(const std::string& value, double now_s) {
 void Declare(OptionSet& set, HttpOptions& o, const std::string& prefix, const std::string& what) {
   const std::string flag = "--" + prefix + "_";
   set.Add(flag + "timeout", o.timeout_s, "Seconds without a reply of the " + what).Min(0.001);
-  set.Add(flag + "retries", o.retry.attempts, "Attempts per call to the " + what).Min(1);
+  set.Add(flag + "attempts", o.retry.attempts, "Attempts per call to the " + what).Min(1);
   set.Add(flag + "connections", o.max_connections, "Connections to each " + what).Min(1);
   set.Add(flag + "ca", o.ca_file, "PEM file of the certificates to trust (https)");
 }

@@ -24,7 +24,7 @@ struct OpenAiOptions {
   static HttpOptions DefaultHttp();
 };
 
-// --llm_base, --llm_timeout, --llm_retries, …, --llm_seed, --llm_token_ids.
+// --llm_base, --llm_timeout, --llm_attempts, …, --llm_seed, --llm_token_ids.
 void Declare(OptionSet& set, OpenAiOptions& options);
 
 // A request goes to the server with the fewest requests under way; one that fails is left out for

@@ -47,7 +47,7 @@ bool Split::Has(SplitPart part, int id) const {
     case SplitPart::kTest:
       return IsTest(id);
     case SplitPart::kTrain:
-      return train_.empty() ? !IsTest(id) : std::binary_search(train_.begin(), train_.end(), id);
+      return !IsTest(id);
     case SplitPart::kAll:
       break;
   }

@@ -24,8 +24,8 @@ class Split {
 
   bool IsTest(int id) const;
 
-  // True if the task belongs to the part. Where no train ids are published, every id that is not
-  // a test id is one.
+  // True if the task belongs to the part. Every id that is not a test id may be trained on,
+  // published as a train id or not.
   bool Has(SplitPart part, int id) const;
 
  private:

@@ -119,7 +119,7 @@ HttpOptions CollectOptions::DefaultHttp() {
 
 void Declare(OptionSet& set, CollectOptions& o) {
   set.Group("Tasks");
-  set.Add("--task", o.task, "Kind of task: textcraft, webshop", "TASK");
+  set.Add("--task", o.task, "Kind of task: webshop, textcraft", "TASK");
   set.Add("--min", o.min, "First task id").Min(0);
   set.Add("--max", o.max, "One past the last task id").Min(0);
   set.Add("--split", o.split, "Which ids of the range: train (all but the test ids), test, all")
@@ -147,10 +147,11 @@ fs::path ResultFolder(const CollectOptions& options, const std::string& model_na
 
 std::vector<int> TaskIds(const CollectOptions& options, int64_t tasks) {
   const Split& split = SplitOf(options.task);
+  const SplitPart part = ParseSplitPart(options.split);
   std::vector<int> ids;
   for (int id = options.min; id < options.max; ++id) {
     if (tasks > 0 && id >= tasks) break;
-    if (options.split == "all" || (options.split == "test") == split.IsTest(id)) ids.push_back(id);
+    if (split.Has(part, id)) ids.push_back(id);
   }
   return ids;
 }

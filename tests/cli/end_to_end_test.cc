@@ -111,7 +111,7 @@ TEST(MctsCollectEndToEnd, AServerThatDiesIsReportedAndTheRestIsDoneNextTime) {
                                          "4",
                                          "--model_delay_ms",
                                          "3",
-                                         "--env_retries",
+                                         "--env_attempts",
                                          "2",
                                          "--give_up_after",
                                          "5",

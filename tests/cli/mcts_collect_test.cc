@@ -224,7 +224,7 @@ TEST_P(MctsCollect, SaysWhatIsWrongAndWhatHelps) {
   EXPECT_THAT(model.err, HasSubstr("--llm_base"));
 
   const Outcome server =
-      run({"--task", task(), "--env_server_base", "http://127.0.0.1:9", "--env_retries", "1"});
+      run({"--task", task(), "--env_server_base", "http://127.0.0.1:9", "--env_attempts", "1"});
   EXPECT_EQ(server.exit, 4);
   EXPECT_THAT(server.err, HasSubstr("http://127.0.0.1:9"));
 

@@ -218,7 +218,7 @@ TEST(OpenAiOptions, AreDeclaredWithTheirEnvironmentVariable) {
   OptionSet set("program", "text");
   OpenAiOptions options;
   Declare(set, options);
-  const char* const args[] = {"program", "--llm_retries", "9", "--llm_seed", "false"};
+  const char* const args[] = {"program", "--llm_attempts", "9", "--llm_seed", "false"};
   EXPECT_EQ(set.Parse(5, args), std::nullopt);
   unsetenv("OPENAI_API_BASE");
   unsetenv("OPENAI_API_KEY");
