@@ -11,6 +11,7 @@
 
 #include "servers/http_service.h"
 #include "servers/session_store.h"
+#include "servers/webshop/shop_generator.h"
 
 namespace agentr {
 
@@ -21,14 +22,16 @@ struct WebShopFilesOptions {
   std::string products = "";     // items_shuffle*.json; empty: generated
   std::string attributes = "";   // items_ins_v2*.json
   std::string human_goals = "";  // items_human_ins.json: goals from the instructions of people
-  size_t num_products = 1000;    // the first so many, or how many are generated; 0: all of the file
-  uint64_t shop_seed = 233;      // of what the original leaves to chance, and of the generator
+  // The first so many of the file (0: all), or how many are generated.
+  size_t num_products = kDefaultShopSize;
+  // Of the generator, and of what the original leaves to chance.
+  uint64_t shop_seed = kDefaultShopSeed;
   bool show_attributes = false;  // a page of attributes for each product
 };
 
 struct EnvServerOptions {
   std::string task = "webshop";
-  std::string recipes = "";        // TextCraft: folder of recipe files; empty: the built-in book
+  std::string recipes = "";  // TextCraft: folder of recipe files; empty: the built-in book
   WebShopFilesOptions webshop = {};
   std::string host = "127.0.0.1";  // 0.0.0.0 for every network
   int port = 36001;                // 0: a free one

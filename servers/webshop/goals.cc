@@ -99,18 +99,32 @@ Texts ShopGoals::Attributes(const Packed& goal) const {
                 : product.instruction_attributes;
 }
 
-void ShopGoals::Weigh() {
+std::vector<double> ShopGoals::WeightsOfProducts() const {
+  const auto products = catalogue_.products();
+  std::vector<double> goals_of(products.size());
+  for (const Packed& goal : goals_) ++goals_of[goal.product];
   std::unordered_map<std::string_view, double> wanted;
-  for (const Packed& goal : goals_) {
-    for (const std::string_view attribute : Attributes(goal)) ++wanted[attribute];
+  for (size_t i = 0; i < products.size(); ++i) {
+    if (goals_of[i] == 0) continue;
+    for (const auto attribute : products[i].instruction_attributes)
+      wanted[attribute] += goals_of[i];
   }
+  std::vector<double> weights(products.size());
+  for (size_t i = 0; i < products.size(); ++i) {
+    const Texts attributes = products[i].instruction_attributes;
+    if (goals_of[i] == 0) continue;
+    for (const auto attribute : attributes) weights[i] += 1 / wanted[attribute];
+    weights[i] /= static_cast<double>(attributes.size());
+  }
+  return weights;
+}
+
+void ShopGoals::Weigh() {
+  const std::vector<double> weights = human_ ? std::vector<double>() : WeightsOfProducts();
   double sum = 0;
   weights_up_to_.reserve(goals_.size());
   for (const Packed& goal : goals_) {
-    const Texts attributes = Attributes(goal);
-    double weight = 0;
-    for (const std::string_view attribute : attributes) weight += 1 / wanted[attribute];
-    sum += human_ ? 1 : weight / static_cast<double>(attributes.size());
+    sum += human_ ? 1 : weights[goal.product];
     weights_up_to_.push_back(sum);
   }
 }

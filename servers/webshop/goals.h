@@ -60,6 +60,8 @@ class ShopGoals {
   void AddSynthetic();
   void AddHuman();
   void Weigh();
+  // Of each synthetic goal, by its product.
+  std::vector<double> WeightsOfProducts() const;
   Texts Attributes(const Packed& goal) const;
 
   // Combination number `which` of the product's options, by name.
