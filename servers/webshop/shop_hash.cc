@@ -20,7 +20,7 @@ void Append(Texts texts, std::string& out) {
   for (const std::string_view text : texts) Append(text, out);
 }
 
-void Append(const Product& product, std::string& out) {
+void Append(const Product& product, GoalKind goals, std::string& out) {
   for (const std::string_view text :
        {product.asin, product.title, product.description, product.category, product.query,
         product.product_category, product.image}) {
@@ -35,8 +35,11 @@ void Append(const Product& product, std::string& out) {
   }
   fmt::format_to(std::back_inserter(out), "{}-{}={};", product.first_price,
                  product.has_price_range ? product.last_price : product.first_price, product.price);
-  Append(product.has_instruction ? product.instruction : std::string_view("-"), out);
-  Append(product.instruction_attributes, out);
+  if (goals == GoalKind::kSynthetic) {
+    Append(product.has_instruction ? product.instruction : std::string_view("-"), out);
+    Append(product.instruction_attributes, out);
+    return;
+  }
   fmt::format_to(std::back_inserter(out), "{}[", product.human_instructions.size());
   for (const HumanInstruction& instruction : product.human_instructions) {
     Append(instruction.text, out);
@@ -47,10 +50,10 @@ void Append(const Product& product, std::string& out) {
 
 }  // namespace
 
-std::string ShopHash(const Catalogue& catalogue, std::string_view options) {
+std::string ShopHash(const Catalogue& catalogue, GoalKind goals, std::string_view options) {
   std::string block(options);
   for (const Product& product : catalogue.products()) {
-    Append(product, block);
+    Append(product, goals, block);
     if (block.size() >= kBlock) block = Sha256(block);
   }
   return Sha256(block);

@@ -7,7 +7,11 @@
 
 namespace agentr {
 
-// SHA-256 over every field of every product, in order, and `options`: a chain of blocks.
-std::string ShopHash(const Catalogue& catalogue, std::string_view options);
+// Which instructions of a product make goals.
+enum class GoalKind { kSynthetic, kHuman };
+
+// SHA-256 over `options` and all products in order, with every field that pages, goals of this kind
+// or rewards depend on: a chain of blocks.
+std::string ShopHash(const Catalogue& catalogue, GoalKind goals, std::string_view options);
 
 }  // namespace agentr

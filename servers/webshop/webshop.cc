@@ -69,8 +69,9 @@ WebShop::WebShop(Catalogue catalogue, const ShopOptions& options)
       options_(options),
       goals_(catalogue_, options.human_goals),
       index_(IndexOf(catalogue_)),
-      data_hash_(ShopHash(catalogue_, fmt::format("seed {} human {} attributes {};", options.seed,
-                                                  options.human_goals, options.show_attributes))) {}
+      data_hash_(
+          ShopHash(catalogue_, options.human_goals ? GoalKind::kHuman : GoalKind::kSynthetic,
+                   fmt::format("seed {} attributes {};", options.seed, options.show_attributes))) {}
 
 std::string ChoicesJson(const std::vector<ShopChoice>& choices) {
   std::string json = "{";

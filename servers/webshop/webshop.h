@@ -18,11 +18,11 @@
 #include <string_view>
 #include <vector>
 
+#include "servers/search/search_index.h"
 #include "servers/webshop/catalogue.h"
 #include "servers/webshop/goals.h"
 #include "servers/webshop/page.h"
 #include "servers/webshop/reward.h"
-#include "servers/search/search_index.h"
 
 namespace agentr {
 

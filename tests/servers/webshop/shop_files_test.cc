@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "servers/webshop/shop_generator.h"
 #include "servers/webshop/shop_hash.h"
 #include "small_shop.h"
 
@@ -112,10 +113,26 @@ TEST_F(ShopFilesTest, WrittenAndReadBackItIsTheSameShop) {
                                          .attributes = folder_ / "items_ins_v2.json",
                                          .human_goals = folder_ / "items_human_ins.json"});
   ASSERT_EQ(again.products().size(), shop.products().size());
-  EXPECT_EQ(ShopHash(again, ""), ShopHash(shop, ""));
-  // The hash tells shops apart.
-  EXPECT_NE(ShopHash(ReadShopFiles({SmallShopFiles().products, {}, {}, 0}), ""),
-            ShopHash(shop, ""));
+  for (const GoalKind goals : {GoalKind::kSynthetic, GoalKind::kHuman}) {
+    EXPECT_EQ(ShopHash(again, goals, ""), ShopHash(shop, goals, ""));
+    // The hash tells shops apart.
+    EXPECT_NE(ShopHash(ReadShopFiles({SmallShopFiles().products, {}, {}, 0}), goals, ""),
+              ShopHash(shop, goals, ""));
+  }
+}
+
+TEST_F(ShopFilesTest, AGeneratedShopIsReadBackTheSame) {
+  Catalogue shop = GenerateShop(500, 3);
+  shop.DrawPrices(7);
+  WriteShopFiles(shop, folder_);
+  Catalogue again = ReadShopFiles({.products = folder_ / "items_shuffle.json",
+                                   .attributes = folder_ / "items_ins_v2.json",
+                                   .human_goals = folder_ / "items_human_ins.json"});
+  again.DrawPrices(7);
+  ASSERT_EQ(again.products().size(), 500U);
+  for (const GoalKind goals : {GoalKind::kSynthetic, GoalKind::kHuman}) {
+    EXPECT_EQ(ShopHash(again, goals, ""), ShopHash(shop, goals, ""));
+  }
 }
 
 TEST_F(ShopFilesTest, AnEmptyListIsAnEmptyShop) {
