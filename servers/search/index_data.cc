@@ -8,11 +8,24 @@
 #include <atomic>
 #include <numeric>
 
+#include "common/handoff.h"
 #include "servers/search/term_numbers.h"
 #include "servers/search/word_breaker.h"
 
 namespace agentr {
 namespace {
+
+// Calls `work` for 0 to count - 1, on the threads of the arena.
+template <typename Work>
+void InParallel(size_t count, const Work& work) {
+  Handoff handoff;
+  handoff.Give();
+  tbb::parallel_for(size_t{0}, count, [&](size_t i) {
+    const HandoffScope scope(handoff);
+    work(i);
+  });
+  handoff.Take();
+}
 
 constexpr size_t kDocumentsPerSegment = 16384;
 constexpr size_t kTermRanges = 64;
@@ -98,7 +111,7 @@ class Builder {
   }
 
   IndexData Build() && {
-    tbb::parallel_for(size_t{0}, segments_.size(), [this](size_t i) { FillSegment(i); });
+    InParallel(segments_.size(), [this](size_t i) { FillSegment(i); });
     data_.documents = documents_;
     data_.terms = numbers_.TakeTerms();
     data_.terms.Shrink();
@@ -109,8 +122,7 @@ class Builder {
     CountDocuments();
     const std::vector<uint32_t> ranges = TermRanges();
     data_.lists.resize(ranges.size() - 1);
-    tbb::parallel_for(size_t{0}, data_.lists.size(),
-                      [&](size_t i) { FillLists(i, ranges[i], ranges[i + 1]); });
+    InParallel(data_.lists.size(), [&](size_t i) { FillLists(i, ranges[i], ranges[i + 1]); });
     return std::move(data_);
   }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/handoff.h"
 #include "servers/webshop/shop_draft.h"
 #include "servers/webshop/shop_group.h"
 #include "servers/webshop/shop_wording.h"
@@ -128,26 +129,32 @@ Catalogue GenerateShop(size_t count, uint64_t seed) {
   Catalogue catalogue;
   Appender appender(catalogue);
   uint64_t next = 0;
+  Handoff handoff;
   const auto hand_out = [&](tbb::flow_control& control) -> uint64_t {
+    const HandoffScope scope(handoff);
     if (next >= blocks) control.stop();
     const uint64_t first = next;
     next += kBlocksAtOnce;
     return first;
   };
   const auto draft = [&](uint64_t first) {
+    const HandoffScope scope(handoff);
     const uint64_t last = std::min<uint64_t>(first + kBlocksAtOnce, blocks);
     return std::make_shared<Drafts>(DraftBlocks(shop, first, last, count));
   };
   const auto append = [&](const std::shared_ptr<Drafts>& drafts) {
+    const HandoffScope scope(handoff);
     for (const GroupDraft& group : *drafts) appender.Append(group);
   };
   const auto threads = static_cast<size_t>(tbb::this_task_arena::max_concurrency());
+  handoff.Give();
   tbb::parallel_pipeline(
       2 * threads,
       tbb::make_filter<void, uint64_t>(tbb::filter_mode::serial_in_order, hand_out) &
           tbb::make_filter<uint64_t, std::shared_ptr<Drafts>>(tbb::filter_mode::parallel, draft) &
           tbb::make_filter<std::shared_ptr<Drafts>, void>(tbb::filter_mode::serial_in_order,
                                                           append));
+  handoff.Take();
   return catalogue;
 }
 
