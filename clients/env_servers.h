@@ -60,11 +60,14 @@ class EnvServers {
   template <typename Parse>
   auto Post(size_t server, const std::string& path, const std::string& body, bool repeatable,
             Parse&& parse) -> Outcome<typename decltype(parse(std::string_view()))::value_type> {
-    const HttpResult reply = servers_[server]->client.Post(path, body, repeatable);
-    if (!reply) return Failed(server, reply.error());
-    auto value = parse(std::string_view(reply->body));
-    if (!value) return BadReply(server, path, std::move(value.error()));
-    return std::move(*value);
+    return Read(server, path, servers_[server]->client.Post(path, body, repeatable), parse);
+  }
+
+  // The same with one GET.
+  template <typename Parse>
+  auto Get(size_t server, const std::string& path, Parse&& parse)
+      -> Outcome<typename decltype(parse(std::string_view()))::value_type> {
+    return Read(server, path, servers_[server]->client.Get(path), parse);
   }
 
   // Repeats fn() by the options' policy while `again` says so.
@@ -105,6 +108,15 @@ class EnvServers {
     std::atomic<bool> admitted = false;  // its data has been compared with the others'
     std::atomic<bool> no_close = false;  // it does not know /close
   };
+
+  template <typename Parse>
+  auto Read(size_t server, const std::string& path, const HttpResult& reply, Parse&& parse)
+      -> Outcome<typename decltype(parse(std::string_view()))::value_type> {
+    if (!reply) return Failed(server, reply.error());
+    auto value = parse(std::string_view(reply->body));
+    if (!value) return BadReply(server, path, std::move(value.error()));
+    return std::move(*value);
+  }
 
   tl::unexpected<HttpError> Failed(size_t server, HttpError error);
   tl::unexpected<HttpError> BadReply(size_t server, const std::string& path, Error error);

@@ -44,6 +44,13 @@ class Session {
   // Takes each action on a fork of this session, which itself stays where it is. Only where
   // Environment::CanExpand(); destroying a session ends its forks too.
   virtual Result<std::vector<Fork>> Expand(const std::vector<std::string>& actions) = 0;
+
+  // What an extension of the server (ServerVersion::extensions) lists about the session where it
+  // stands: "gold", "valid_actions". kRejected where there is none of it. May be repeated.
+  virtual Result<std::vector<std::string>> Ask(std::string_view extension) {
+    return Fail(ErrorKind::kRejected,
+                "this environment has no extension \"" + std::string(extension) + "\"");
+  }
 };
 
 // Makes sessions. Thread-safe, and outlives its sessions.

@@ -1,5 +1,6 @@
 #include "clients/http_environment.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -64,6 +65,18 @@ class HttpSession : public Session {
     return forks;
   }
 
+  Result<std::vector<std::string>> Ask(std::string_view extension) override {
+    if (auto lost = CheckAlive()) return tl::make_unexpected(*lost);
+    const Protocol& protocol = servers_.protocol();
+    auto answer = servers_.Repeat([&] {
+      return servers_.Get(
+          session_->server, protocol.AskPath(extension, session_->id),
+          [&](std::string_view reply) { return protocol.ParseAnswer(extension, reply); });
+    });
+    if (!answer) return tl::make_unexpected(AsFault(protocol, answer.error()));
+    return std::move(*answer);
+  }
+
  private:
   Outcome<std::string> ResetOnce(int task) {
     if (session_ && !servers_.IsCurrent(*session_)) Leave(/*close=*/false);
@@ -113,6 +126,9 @@ Result<std::unique_ptr<Session>> HttpEnvironment::Open() {
 }
 
 bool HttpEnvironment::CanExpand() const { return servers_->can_expand(); }
+bool HttpEnvironment::Offers(std::string_view extension) const {
+  return std::ranges::find(info().extensions, extension) != info().extensions.end();
+}
 const ServerVersion& HttpEnvironment::info() const { return servers_->info(); }
 const CallStats& HttpEnvironment::stats() const { return servers_->stats(); }
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "clients/call_stats.h"
@@ -39,6 +40,9 @@ class HttpEnvironment : public Environment {
 
   // True if all servers offer /expand.
   bool CanExpand() const override;
+
+  // True if the first server that answered lists this extension.
+  bool Offers(std::string_view extension) const;
 
   // Of the first server that answered; all fields empty for a public server, which does not tell.
   const ServerVersion& info() const;

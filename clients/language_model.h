@@ -26,21 +26,22 @@ struct Sampling {
   int max_tokens = 500;           // per completion
   std::vector<std::string> stop;  // strings that end a completion, not part of its text
   uint64_t seed = 0;              // scripted and in-process models: same seed, same completions
+  int task = -1;                  // planners that look the task up: its id; -1: not told
   bool logprobs = false;          // ask for the log-probability of each sampled token
 };
 
 struct Completion {
   std::string text;
-  std::string finish_reason;         // "stop" | "length" | "" when unknown
-  std::vector<int32_t> token_ids;    // of `text`, where the model tells them
-  std::vector<float> logprobs;       // natural log, one per token, where the model tells them
+  std::string finish_reason;       // "stop" | "length" | "" when unknown
+  std::vector<int32_t> token_ids;  // of `text`, where the model tells them
+  std::vector<float> logprobs;     // natural log, one per token, where the model tells them
 };
 
 // What one Complete cost.
 struct Usage {
-  int64_t requests = 0;           // calls to the model that were answered
-  int64_t retries = 0;            // calls that failed and were made again
-  int64_t prompt_tokens = 0;      // as the server counts them; 0 when it does not tell
+  int64_t requests = 0;       // calls to the model that were answered
+  int64_t retries = 0;        // calls that failed and were made again
+  int64_t prompt_tokens = 0;  // as the server counts them; 0 when it does not tell
   int64_t completion_tokens = 0;
 
   Usage& operator+=(const Usage& other);

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "clients/player.h"
 #include "common/options.h"
 
 namespace agentr {
@@ -16,17 +17,21 @@ void Declare(OptionSet& set, ModelOptions& o) {
 }
 
 std::unique_ptr<LanguageModel> MakeLanguageModel(const ModelOptions& options,
-                                                 const TaskFamily& family) {
+                                                 const TaskFamily& family, GoldSource* gold) {
   if (!options.openai.base.empty()) {
     return std::make_unique<OpenAiModel>(options.name, options.openai);
   }
-  auto scripted = MakeScriptedModel(options.name, family, options.scripted);
+  auto scripted = MakeScriptedModel(options.name, family, options.scripted, gold);
   if (scripted != nullptr) return scripted;
   throw FatalError(ExitCode::kUsage,
                    fmt::format("model '{}' is not scripted (planner, random): give the base URL of "
                                "an OpenAI-compatible server that has it, --llm_base "
                                "http://host:port/v1",
                                options.name));
+}
+
+bool NeedsGold(const ModelOptions& options, const TaskFamily& family) {
+  return options.openai.base.empty() && options.name == "planner" && PlansByGold(family.name());
 }
 
 }  // namespace agentr

@@ -23,7 +23,12 @@ void Declare(OptionSet& set, ModelOptions& options);
 
 // The model of that name on the servers of --llm_base; without servers, the scripted model of that
 // name. Throws FatalError(kUsage) when a name needs a server and none is given.
+// `gold` as for MakeScriptedModel.
 std::unique_ptr<LanguageModel> MakeLanguageModel(const ModelOptions& options,
-                                                 const TaskFamily& family);
+                                                 const TaskFamily& family,
+                                                 GoldSource* gold = nullptr);
+
+// True if that model needs a GoldSource.
+bool NeedsGold(const ModelOptions& options, const TaskFamily& family);
 
 }  // namespace agentr

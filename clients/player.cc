@@ -2,14 +2,18 @@
 
 #include <array>
 
+#include "clients/sciworld_player.h"
 #include "clients/textcraft_player.h"
 #include "clients/webshop_player.h"
 
 namespace agentr {
 
-std::unique_ptr<Player> MakePlayer(std::string_view family) {
+bool PlansByGold(std::string_view family) { return family == "sciworld"; }
+
+std::unique_ptr<Player> MakePlayer(std::string_view family, GoldSource* gold) {
   if (family == "textcraft") return std::make_unique<TextCraftPlayer>();
   if (family == "webshop") return std::make_unique<WebShopPlayer>();
+  if (family == "sciworld") return std::make_unique<SciWorldPlayer>(gold);
   return nullptr;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "clients/gold_source.h"
 #include "clients/language_model.h"
 #include "common/random.h"
 
@@ -43,12 +44,19 @@ class Player {
   // The kind of task, for messages: "TextCraft".
   virtual std::string_view title() const = 0;
 
-  // Nothing when the conversation shows no task of this kind.
-  virtual std::unique_ptr<Position> Read(std::span<const Message> conversation) const = 0;
+  // Nothing when the conversation shows no task of this kind. `task` is Sampling::task, for players
+  // that plan by more than the conversation shows; an error when that cannot be had.
+  virtual Result<std::unique_ptr<Position>> Read(std::span<const Message> conversation,
+                                                 int task) const = 0;
 };
 
-// The player of this family ("textcraft"), or nullptr when there is none.
-std::unique_ptr<Player> MakePlayer(std::string_view family);
+// The player of this family ("textcraft"), or nullptr when there is none. `gold` (may be null,
+// outlives the player): what to plan by where PlansByGold; without it such a player only knows what
+// is plausible.
+std::unique_ptr<Player> MakePlayer(std::string_view family, GoldSource* gold = nullptr);
+
+// True if the plans of this family's player come from a GoldSource.
+bool PlansByGold(std::string_view family);
 
 // An opening, the same ones for all kinds of tasks ("Let me see. "), or none.
 std::string_view AnyOpening(RandomStream& random);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "clients/json_fields.h"
+#include "clients/sciworld_protocol.h"
 #include "clients/webshop_protocol.h"
 
 namespace agentr {
@@ -101,6 +102,25 @@ Result<std::vector<ForkReply>> Protocol::ParseExpand(std::string_view reply, siz
 
 std::string Protocol::CloseBody(int64_t id) const { return JsonText({{IdField(), id}}); }
 
+std::string Protocol::AskPath(std::string_view extension, int64_t id) const {
+  return fmt::format("/{}?{}={}", extension, IdField(), id);
+}
+
+Result<std::vector<std::string>> Protocol::ParseAnswer(std::string_view extension,
+                                                       std::string_view reply) const {
+  const std::string what = fmt::format("/{} reply", extension);
+  const auto object = ReplyObject(reply, what);
+  if (!object) return tl::make_unexpected(object.error());
+  auto list = Field<Json::array_t>(*object, std::string(extension));
+  if (!list) return In(what, list.error());
+  std::vector<std::string> answer;
+  for (Json& item : *list) {
+    if (!item.is_string()) return Fail(ErrorKind::kProtocol, what + ": an item is no string");
+    answer.push_back(std::move(item.get_ref<std::string&>()));
+  }
+  return answer;
+}
+
 bool Protocol::IsLostSession(const Error& error) const {
   return error.kind == ErrorKind::kEnvironment &&
          error.message.find("is not valid") != std::string::npos;
@@ -109,9 +129,11 @@ bool Protocol::IsLostSession(const Error& error) const {
 std::unique_ptr<Protocol> MakeProtocol(std::string_view family) {
   if (family == "textcraft") return std::make_unique<Protocol>("textcraft");
   if (family == "webshop") return std::make_unique<WebShopProtocol>();
-  throw FatalError(
-      ExitCode::kUsage,
-      fmt::format("no environment protocol for '{}'; there are: textcraft, webshop", family));
+  if (family == "sciworld") return std::make_unique<SciWorldProtocol>();
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("no environment protocol for '{}'; there are: textcraft, webshop, "
+                               "sciworld",
+                               family));
 }
 
 Result<ServerVersion> ParseVersion(std::string_view reply) {

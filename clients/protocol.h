@@ -49,6 +49,12 @@ class Protocol {
 
   virtual std::string CloseBody(int64_t id) const;
 
+  // GET of an extension that lists something about a session: "/gold?id=7", answered with
+  // {"gold": [strings]}.
+  std::string AskPath(std::string_view extension, int64_t id) const;
+  Result<std::vector<std::string>> ParseAnswer(std::string_view extension,
+                                               std::string_view reply) const;
+
   // True if `error` says that the server does not know the session: it was restarted, or it has
   // closed a session that was idle too long.
   virtual bool IsLostSession(const Error& error) const;

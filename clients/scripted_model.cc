@@ -23,7 +23,9 @@ class ScriptedModel : public LanguageModel {
   Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
                                    const Sampling& sampling) override {
     if (delay_.count() > 0) std::this_thread::sleep_for(delay_);
-    const std::unique_ptr<Position> position = player_->Read(prompt);
+    const Result<std::unique_ptr<Position>> read = player_->Read(prompt, sampling.task);
+    if (!read) return tl::make_unexpected(read.error());
+    const std::unique_ptr<Position>& position = *read;
     if (position == nullptr) {
       return Fail(ErrorKind::kRejected,
                   fmt::format("the model \"{}\" plays {} here, and the prompt shows no task of it",
@@ -92,9 +94,17 @@ void Declare(OptionSet& set, ScriptedOptions& options) {
 }
 
 std::unique_ptr<LanguageModel> MakeScriptedModel(std::string_view name, const TaskFamily& family,
-                                                 const ScriptedOptions& options) {
+                                                 const ScriptedOptions& options, GoldSource* gold) {
   if (name != "random" && name != "planner") return nullptr;
-  std::unique_ptr<Player> player = MakePlayer(family.name());
+  const bool by_gold = name == "planner" && PlansByGold(family.name());
+  if (by_gold && gold == nullptr) {
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("the model \"planner\" plays {} by its solutions, and nothing here "
+                    "tells them; name another model",
+                    family.name()));
+  }
+  std::unique_ptr<Player> player = MakePlayer(family.name(), by_gold ? gold : nullptr);
   if (player == nullptr) {
     throw FatalError(ExitCode::kUsage,
                      fmt::format("the model \"{}\" does not play {}; name a language model", name,

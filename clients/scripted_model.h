@@ -8,8 +8,10 @@
 //            that changed nothing, so that some episodes get stuck, as those of a small model do
 //
 // Both word their thoughts in several ways, so that samples differ even where their actions agree.
-// They do no I/O, are thread-safe, and sample i of a request depends only on the conversation and
-// on Sampling::seed. Of Sampling they use nothing else; token counts are estimates.
+// They are thread-safe, and sample i of a request depends only on the conversation, on
+// Sampling::seed and, where the plan comes from a GoldSource, on Sampling::task. Of Sampling they
+// use nothing else; token counts are estimates. They do no I/O but for the GoldSource, which only
+// the planner asks.
 #pragma once
 
 #include <memory>
@@ -20,6 +22,7 @@
 
 namespace agentr {
 
+class GoldSource;
 class OptionSet;
 
 struct ScriptedOptions {
@@ -30,8 +33,10 @@ struct ScriptedOptions {
 void Declare(OptionSet& set, ScriptedOptions& options);
 
 // The scripted model of this name, or nullptr when there is none of it. Throws FatalError(kUsage)
-// for a family that has no Player.
+// for a family that has no Player, and for a planner that needs `gold` (PlansByGold; outlives the
+// model) and does not get it.
 std::unique_ptr<LanguageModel> MakeScriptedModel(std::string_view name, const TaskFamily& family,
-                                                 const ScriptedOptions& options);
+                                                 const ScriptedOptions& options,
+                                                 GoldSource* gold = nullptr);
 
 }  // namespace agentr

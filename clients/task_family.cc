@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "clients/sciworld_family.h"
 #include "clients/textcraft_family.h"
 #include "clients/webshop_family.h"
 #include "common/error.h"
@@ -54,9 +55,10 @@ std::string TextOfAction(std::string_view response) {
 std::unique_ptr<TaskFamily> MakeTaskFamily(std::string_view name) {
   if (name == "textcraft") return std::make_unique<TextCraftFamily>();
   if (name == "webshop") return std::make_unique<WebShopFamily>();
+  if (name == "sciworld") return std::make_unique<SciWorldFamily>();
   throw FatalError(
       ExitCode::kUsage,
-      fmt::format("unknown task \"{}\"; the tasks there are: textcraft, webshop", name));
+      fmt::format("unknown task \"{}\"; the tasks there are: textcraft, webshop, sciworld", name));
 }
 
 }  // namespace agentr

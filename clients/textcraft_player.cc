@@ -86,7 +86,8 @@ class TextCraftPosition : public Position {
 
 }  // namespace
 
-std::unique_ptr<Position> TextCraftPlayer::Read(std::span<const Message> conversation) const {
+Result<std::unique_ptr<Position>> TextCraftPlayer::Read(std::span<const Message> conversation,
+                                                        int /*task*/) const {
   std::optional<TextCraftView> view = ReadTextCraft(conversation);
   if (!view) return nullptr;
   return std::make_unique<TextCraftPosition>(std::move(*view));

@@ -8,7 +8,8 @@ namespace agentr {
 class TextCraftPlayer : public Player {
  public:
   std::string_view title() const override { return "TextCraft"; }
-  std::unique_ptr<Position> Read(std::span<const Message> conversation) const override;
+  Result<std::unique_ptr<Position>> Read(std::span<const Message> conversation,
+                                         int task) const override;
 };
 
 }  // namespace agentr

@@ -107,7 +107,8 @@ class WebShopPosition : public Position {
 
 }  // namespace
 
-std::unique_ptr<Position> WebShopPlayer::Read(std::span<const Message> conversation) const {
+Result<std::unique_ptr<Position>> WebShopPlayer::Read(std::span<const Message> conversation,
+                                                      int /*task*/) const {
   std::optional<WebShopView> view = ReadWebShop(conversation);
   if (!view) return nullptr;
   return std::make_unique<WebShopPosition>(std::move(*view));

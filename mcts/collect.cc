@@ -4,9 +4,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "clients/gold_source.h"
 #include "clients/http_environment.h"
+#include "clients/sciworld_tasks.h"
 #include "clients/splits.h"
 #include "common/file.h"
 #include "common/interrupt.h"
@@ -66,9 +69,10 @@ nlohmann::ordered_json EarlierRuns(const fs::path& path) {
 void WarnOfOtherOptions(const fs::path& folder, const SearchOptions& search) {
   const nlohmann::ordered_json runs = EarlierRuns(folder / "run.json");
   if (runs.empty() || runs.back().value("search", "") == ToJson(search)) return;
-  spdlog::warn("the trees that are already in {} were searched with other options ({}); use another "
-               "--output_dir to keep them apart",
-               folder.string(), runs.back().value("search", "unknown"));
+  spdlog::warn(
+      "the trees that are already in {} were searched with other options ({}); use another "
+      "--output_dir to keep them apart",
+      folder.string(), runs.back().value("search", "unknown"));
 }
 
 void AppendToRunFile(const fs::path& folder, nlohmann::ordered_json run) {
@@ -88,13 +92,15 @@ void PrintSummary(const CollectReport& r, int64_t environment_calls, const fs::p
              FormatDuration(r.wall_s));
   if (r.nodes > 0) {
     const auto nodes = static_cast<double>(r.nodes);
-    fmt::print("{} nodes, {:.0f} nodes/s; per node {:.3f} model requests, {:.3f} environment calls\n",
-               r.nodes, nodes / r.wall_s, static_cast<double>(r.usage.requests) / nodes,
-               static_cast<double>(environment_calls) / nodes);
+    fmt::print(
+        "{} nodes, {:.0f} nodes/s; per node {:.3f} model requests, {:.3f} environment calls\n",
+        r.nodes, nodes / r.wall_s, static_cast<double>(r.usage.requests) / nodes,
+        static_cast<double>(environment_calls) / nodes);
   }
   if (r.execution.mismatches > 0) {
-    fmt::print("{} replayed actions were answered differently: the environment is not deterministic\n",
-               r.execution.mismatches);
+    fmt::print(
+        "{} replayed actions were answered differently: the environment is not deterministic\n",
+        r.execution.mismatches);
   }
   for (const FailedTask& f : r.failed) {
     fmt::print("  task {} failed ({}): {}\n", f.task, Name(f.error.kind), f.error.message);
@@ -109,6 +115,27 @@ ExitCode ExitCodeOf(const CollectReport& report) {
   return report.failed.empty() ? ExitCode::kOk : ExitCode::kIncomplete;
 }
 
+std::vector<int> TasksOfTypes(const CollectOptions& options) {
+  if (options.task == "sciworld") return SciWorldTasksOf(options.task_type);
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format("--task_type selects SciWorld tasks; {} has no types of tasks", options.task));
+}
+
+void CheckSnapping(const CollectOptions& options, const HttpEnvironment& environment) {
+  if (!options.search.snap_actions) return;
+  if (options.task != "sciworld") {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--snap_actions is for SciWorld, not for {}", options.task));
+  }
+  if (!environment.Offers("valid_actions")) {
+    throw FatalError(ExitCode::kUsage,
+                     "--snap_actions needs a server that tells the valid actions, and this one has "
+                     "no extension \"valid_actions\"; use the embedded server or env_server --task "
+                     "sciworld");
+  }
+}
+
 }  // namespace
 
 HttpOptions CollectOptions::DefaultHttp() {
@@ -119,9 +146,12 @@ HttpOptions CollectOptions::DefaultHttp() {
 
 void Declare(OptionSet& set, CollectOptions& o) {
   set.Group("Tasks");
-  set.Add("--task", o.task, "Kind of task: webshop, textcraft", "TASK");
+  set.Add("--task", o.task, "Kind of task: webshop, textcraft, sciworld", "TASK");
   set.Add("--min", o.min, "First task id").Min(0);
   set.Add("--max", o.max, "One past the last task id").Min(0);
+  set.Add("--task_type", o.task_type,
+          "SciWorld: only tasks of this type, such as 1-1 (repeatable); --min and --max then count "
+          "among them");
   set.Add("--split", o.split, "Which ids of the range: train (all but the test ids), test, all")
       .OneOf({"train", "test", "all"});
   set.Group("Output");
@@ -148,8 +178,12 @@ fs::path ResultFolder(const CollectOptions& options, const std::string& model_na
 std::vector<int> TaskIds(const CollectOptions& options, int64_t tasks) {
   const Split& split = SplitOf(options.task);
   const SplitPart part = ParseSplitPart(options.split);
+  const bool by_type = !options.task_type.empty();
+  const std::vector<int> typed = by_type ? TasksOfTypes(options) : std::vector<int>();
+  const int most = by_type ? static_cast<int>(typed.size()) : std::numeric_limits<int>::max();
   std::vector<int> ids;
-  for (int id = options.min; id < options.max; ++id) {
+  for (int place = options.min; place < std::min(options.max, most); ++place) {
+    const int id = by_type ? typed[static_cast<size_t>(place)] : place;
     if (tasks > 0 && id >= tasks) break;
     if (split.Has(part, id)) ids.push_back(id);
   }
@@ -158,14 +192,20 @@ std::vector<int> TaskIds(const CollectOptions& options, int64_t tasks) {
 
 ExitCode Collect(const CollectOptions& options, const OptionSet& resolved) {
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.task);
-  const std::unique_ptr<LanguageModel> model = MakeLanguageModel(options.model, *family);
+  const std::unique_ptr<GoldSource> gold =
+      NeedsGold(options.model, *family)
+          ? MakeHttpGold(options.task, options.env_server_base, options.http)
+          : nullptr;
+  const std::unique_ptr<LanguageModel> model =
+      MakeLanguageModel(options.model, *family, gold.get());
   HttpEnvironment environment(MakeProtocol(options.task), options.env_server_base, options.http);
+  CheckSnapping(options, environment);
   const std::vector<int> ids = TaskIds(options, environment.info().tasks);
   if (ids.empty()) {
-    throw FatalError(ExitCode::kUsage,
-                     fmt::format("no {} task ids from {} to below {} (the server has {} tasks)",
-                                 options.split, options.min, options.max,
-                                 environment.info().tasks));
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("no {} task ids from {} to below {} (the server has {} tasks)", options.split,
+                    options.min, options.max, environment.info().tasks));
   }
   const fs::path folder = ResultFolder(options, model->name());
   FileTreeStore store(folder, ParseTreeFormat(options.tree_format));

@@ -33,6 +33,14 @@ ExecutionStats Executor::stats() const {
   return stats;
 }
 
+Result<std::vector<std::string>> Executor::ValidActions(int state) {
+  const auto known = valid_actions_.find(state);
+  if (known != valid_actions_.end()) return known->second;
+  Result<std::vector<std::string>> valid = AskValidActions(state);
+  if (valid) valid_actions_[state] = *valid;
+  return valid;
+}
+
 std::vector<std::string> Executor::Unknown(int state, const std::vector<std::string>& actions) {
   std::vector<std::string> unknown;
   for (const std::string& action : actions) {
@@ -57,8 +65,8 @@ const std::string& Executor::Shown(int state) const {
 }
 
 int Executor::Record(int state, const std::string& action, StepResult result) {
-  const bool unchanged =
-      !result.done && family_.LeavesStateUnchanged(Shown(state), action, result.observation);
+  const bool unchanged = !result.done && result.reward >= 0 &&
+                         family_.LeavesStateUnchanged(Shown(state), action, result.observation);
   ++stats_.steps;
   return states_.Record(state, action, std::move(result), unchanged);
 }
@@ -67,10 +75,11 @@ void Executor::CheckReplay(int state, const StepResult& replayed) {
   const StateTree::Transition& first = states_.Into(state);
   if (replayed == first.result) return;
   ++stats_.mismatches;
-  spdlog::warn("replaying '{}' gave '{}' (reward {}), the first time it gave '{}' (reward {}): "
-               "is the environment deterministic?",
-               first.action, replayed.observation, replayed.reward, first.result.observation,
-               first.result.reward);
+  spdlog::warn(
+      "replaying '{}' gave '{}' (reward {}), the first time it gave '{}' (reward {}): "
+      "is the environment deterministic?",
+      first.action, replayed.observation, replayed.reward, first.result.observation,
+      first.result.reward);
 }
 
 void Executor::CheckFirstObservation(const std::string& observation) {
@@ -86,7 +95,8 @@ void Executor::CheckFirstObservation(const std::string& observation) {
 
 std::unique_ptr<Executor> MakeExecutor(int task, Environment& environment, SessionPool& pool,
                                        const TaskFamily& family, const std::atomic<bool>& stop) {
-  if (environment.CanExpand()) return std::make_unique<ForkExecutor>(task, environment, family, stop);
+  if (environment.CanExpand())
+    return std::make_unique<ForkExecutor>(task, environment, family, stop);
   return std::make_unique<ReplayExecutor>(task, pool, family, stop);
 }
 

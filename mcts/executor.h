@@ -2,6 +2,7 @@
 // environment calls as the server allows.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,7 +16,7 @@ namespace agentr {
 
 // Environment calls of one search or, added up, of a run.
 struct ExecutionStats {
-  int64_t opens = 0;       // sessions opened
+  int64_t opens = 0;  // sessions opened
   int64_t resets = 0;
   int64_t steps = 0;       // actions taken for the first time
   int64_t replays = 0;     // actions taken again, to bring a session to a state
@@ -23,7 +24,7 @@ struct ExecutionStats {
   int64_t remembered = 0;  // actions whose outcome was already known
   int64_t mismatches = 0;  // replayed actions that were answered differently from the first time
   int64_t faults = 0;      // calls that failed and were made up for
-  int64_t walk_bound = 0;       // StateTree::LowerBound().walks
+  int64_t walk_bound = 0;  // StateTree::LowerBound().walks
   int64_t unchanged_bound = 0;  // StateTree::LowerBound().unchanged
 
   ExecutionStats& operator+=(const ExecutionStats& other);
@@ -43,11 +44,17 @@ class Executor {
   virtual Result<void> Execute(int state, const std::vector<std::string>& actions,
                                bool last_turn) = 0;
 
+  // The actions that the environment would understand in `state`, by its extension "valid_actions";
+  // asked once per state. Changes nothing. Errors as of Execute.
+  Result<std::vector<std::string>> ValidActions(int state);
+
   const StateTree& states() const { return states_; }
   ExecutionStats stats() const;
 
  protected:
   explicit Executor(const TaskFamily& family) : family_(family) {}
+
+  virtual Result<std::vector<std::string>> AskValidActions(int state) = 0;
 
   // Those of `actions` whose outcome in `state` is not known.
   std::vector<std::string> Unknown(int state, const std::vector<std::string>& actions);
@@ -67,6 +74,9 @@ class Executor {
   std::string first_observation_;
   bool started_ = false;
   ExecutionStats stats_;
+
+ private:
+  std::map<int, std::vector<std::string>> valid_actions_;  // by state
 };
 
 // The executor for task `task`: by forks where the environment has them, else with `pool`.

@@ -79,8 +79,30 @@ Result<void> ForkExecutor::Execute(int state, const std::vector<std::string>& ac
   return {};
 }
 
-Result<std::vector<Fork>> ForkExecutor::Expand(int state,
-                                               const std::vector<std::string>& actions) {
+Result<std::vector<std::string>> ForkExecutor::AskValidActions(int state) {
+  const auto slot = static_cast<size_t>(state);
+  const auto ask = [&]() -> Result<std::vector<std::string>> {
+    if (stop_) return Fail(ErrorKind::kCancelled, "stopped");
+    if (sessions_[slot] == nullptr) {
+      if (const Result<void> restored = Restore(state); !restored) {
+        return tl::make_unexpected(restored.error());
+      }
+    }
+    return sessions_[slot]->Ask("valid_actions");
+  };
+  Result<std::vector<std::string>> valid = ask();
+  for (int attempt = 1; attempt < kMaxAttempts && !valid; ++attempt) {
+    if (!MayHaveLostSessions(valid.error().kind)) break;
+    ++stats_.faults;
+    if (const Result<void> restarted = Restart(); !restarted) {
+      return tl::make_unexpected(restarted.error());
+    }
+    valid = ask();
+  }
+  return valid;
+}
+
+Result<std::vector<Fork>> ForkExecutor::Expand(int state, const std::vector<std::string>& actions) {
   if (stop_) return Fail(ErrorKind::kCancelled, "stopped");
   if (sessions_[static_cast<size_t>(state)] == nullptr) {
     if (const Result<void> restored = Restore(state); !restored) {

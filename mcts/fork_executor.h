@@ -12,10 +12,11 @@ class ForkExecutor : public Executor {
                const std::atomic<bool>& stop);
 
   Result<std::string> Start() override;
-  Result<void> Execute(int state, const std::vector<std::string>& actions,
-                       bool last_turn) override;
+  Result<void> Execute(int state, const std::vector<std::string>& actions, bool last_turn) override;
 
  private:
+  Result<std::vector<std::string>> AskValidActions(int state) override;
+
   // Opens the root's session and starts the task; the other states have none then.
   Result<void> Restart();
   // Gives `state` a session, by expanding along its path from the nearest ancestor that has one.

@@ -12,7 +12,8 @@ namespace {
 // gone is noticed much earlier, by the resets.
 constexpr int kMaxWalks = 300;
 
-// An error of the environment itself (it forgot the session, say) is worth another session, not many.
+// An error of the environment itself (it forgot the session, say) is worth another session, not
+// many.
 constexpr int kMaxRefusals = 3;
 
 void PauseAfter(int faults) {
@@ -39,19 +40,49 @@ Result<void> ReplayExecutor::Execute(int state, const std::vector<std::string>& 
   std::vector<std::string> unknown = Unknown(state, actions);
   if (unknown.size() > 1) PutUnchangedFirst(state, unknown);
   last_turn_ = last_turn;
+  return Persist([&]() -> Result<void> {
+    while (!unknown.empty()) {
+      if (const Result<void> walked = Walk(state, unknown); !walked) return walked;
+    }
+    return {};
+  });
+}
+
+Result<std::vector<std::string>> ReplayExecutor::AskValidActions(int state) {
+  std::vector<std::string> valid;
+  const std::vector<int> path = states_.Path(state);
+  const Result<void> asked = Persist([&]() -> Result<void> {
+    step_failed_ = false;
+    Result<SessionPool::Lease> lease = pool_.Acquire(tree_, path, stop_);
+    if (!lease) return tl::make_unexpected(lease.error());
+    if (const Result<void> brought = Bring(*lease, path); !brought) return brought;
+    Result<std::vector<std::string>> answer = lease->session().Ask("valid_actions");
+    if (!answer) {
+      step_failed_ = true;
+      lease->place = {};
+      return tl::make_unexpected(answer.error());
+    }
+    valid = std::move(*answer);
+    return {};
+  });
+  if (!asked) return tl::make_unexpected(asked.error());
+  return valid;
+}
+
+template <typename Fn>
+Result<void> ReplayExecutor::Persist(Fn&& attempt) {
   int faults = 0;
   int refusals = 0;
-  while (!unknown.empty()) {
-    const Result<void> walked = Walk(state, unknown);
-    if (walked) continue;
-    const bool refused = walked.error().kind == ErrorKind::kEnvironment;
+  while (true) {
+    const Result<void> done = attempt();
+    if (done) return done;
+    const bool refused = done.error().kind == ErrorKind::kEnvironment;
     const bool worth_another = refused ? ++refusals < kMaxRefusals
-                                       : IsTransient(walked.error().kind) && ++faults < kMaxWalks;
-    if (!step_failed_ || !worth_another) return walked;
+                                       : IsTransient(done.error().kind) && ++faults < kMaxWalks;
+    if (!step_failed_ || !worth_another) return done;
     ++stats_.faults;
     PauseAfter(faults);
   }
-  return {};
 }
 
 void ReplayExecutor::PutUnchangedFirst(int state, std::vector<std::string>& actions) const {
@@ -74,7 +105,8 @@ Result<void> ReplayExecutor::Walk(int state, std::vector<std::string>& actions) 
   while (!actions.empty() && lease->place.state == state) {
     Result<StepResult> result = Step(*lease, actions.front());
     if (!result) return tl::make_unexpected(result.error());
-    const bool done = result->done;
+    // Nothing is taken after a disaster either, whether or not the environment calls it the end.
+    const bool done = result->done || result->reward < 0;
     lease->place.state = Record(state, actions.front(), std::move(*result));
     lease->spent = done || (last_turn_ && lease->place.state != state);
     actions.erase(actions.begin());

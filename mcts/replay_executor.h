@@ -12,10 +12,16 @@ class ReplayExecutor : public Executor {
   ~ReplayExecutor() override;
 
   Result<std::string> Start() override;
-  Result<void> Execute(int state, const std::vector<std::string>& actions,
-                       bool last_turn) override;
+  Result<void> Execute(int state, const std::vector<std::string>& actions, bool last_turn) override;
 
  private:
+  Result<std::vector<std::string>> AskValidActions(int state) override;
+
+  // Repeats `attempt` (a function that gives a Result<void>) after faults that another session, or
+  // the same one brought there again, can make up for.
+  template <typename Fn>
+  Result<void> Persist(Fn&& attempt);
+
   // What leaves the state as it is costs one call if it comes before what does not.
   void PutUnchangedFirst(int state, std::vector<std::string>& actions) const;
 

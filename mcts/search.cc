@@ -8,6 +8,7 @@
 
 #include "common/options.h"
 #include "mcts/selection.h"
+#include "mcts/snapping.h"
 
 namespace agentr {
 
@@ -23,29 +24,35 @@ void Declare(OptionSet& set, SearchOptions& o) {
   set.Add("--max_context", o.max_context, "Tokens of prompt and response together",
           "MAX_TOKEN_LENGTH")
       .Min(1);
+  set.AddSwitch("--snap_actions", o.snap_actions,
+                "SciWorld: take the nearest valid action instead of the one said, as Agent-R does");
   set.Add("--seed", o.seed, "Seed of every random choice of the run");
 }
 
 std::string ToJson(const SearchOptions& o) {
-  return nlohmann::ordered_json{{"iterations", o.iterations},
-                                {"max_depth", o.max_depth},
-                                {"n_gen", o.n_gen},
-                                {"c", o.c},
-                                {"temperature", o.temperature},
-                                {"top_p", o.top_p},
-                                {"max_new_tokens", o.max_new_tokens},
-                                {"max_context", o.max_context},
-                                {"seed", o.seed}}
-      .dump();
+  nlohmann::ordered_json json = {{"iterations", o.iterations},
+                                 {"max_depth", o.max_depth},
+                                 {"n_gen", o.n_gen},
+                                 {"c", o.c},
+                                 {"temperature", o.temperature},
+                                 {"top_p", o.top_p},
+                                 {"max_new_tokens", o.max_new_tokens},
+                                 {"max_context", o.max_context},
+                                 {"seed", o.seed}};
+  if (o.snap_actions) json["snap_actions"] = true;
+  return json.dump();
 }
 
 std::string OneLine(std::string text) {
-  std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
+  std::ranges::replace_if(
+      text, [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
   return text;
 }
 
 Search::Search(const SearchOptions& options, TreeOrigin origin, Context context)
-    : options_(options), origin_(std::move(origin)), context_(std::move(context)),
+    : options_(options),
+      origin_(std::move(origin)),
+      context_(std::move(context)),
       random_(RandomStream(options.seed).Split(static_cast<uint64_t>(origin_.task))),
       selection_(random_.Split("selection")) {}
 
@@ -81,6 +88,9 @@ int Search::Descend(int node) {
 Result<void> Search::Expand(int node) {
   Result<std::vector<Node>> children = Sample(node);
   if (!children) return tl::make_unexpected(children.error());
+  if (options_.snap_actions) {
+    if (const Result<void> snapped = Snap(node, *children); !snapped) return snapped;
+  }
   if (const Result<void> executed = Execute(node, *children); !executed) return executed;
   Record(node, std::move(*children));
   return {};
@@ -111,6 +121,7 @@ Result<CompletionBatch> Search::CompleteWithinContext(int node, int& dropped_tur
   sampling.temperature = options_.temperature;
   sampling.top_p = options_.top_p;
   sampling.max_tokens = options_.max_new_tokens;
+  sampling.task = origin_.task;
   sampling.seed = random_.Split("sample").Split(static_cast<uint64_t>(node)).Next();
   const int64_t room = options_.max_context - options_.max_new_tokens;
   const int turns = tree_.node(node).depth;
@@ -128,6 +139,14 @@ Result<CompletionBatch> Search::CompleteWithinContext(int node, int& dropped_tur
                           options_.max_new_tokens, options_.max_context, refusal));
 }
 
+Result<void> Search::Snap(int node, std::vector<Node>& children) {
+  std::vector<std::string> taken;
+  for (const int step : tree_.Path(node)) {
+    if (step != 0) taken.push_back(tree_.node(step).action);
+  }
+  return SnapActions(context_.executor, state_of_[static_cast<size_t>(node)], taken, children);
+}
+
 Result<void> Search::Execute(int node, std::vector<Node>& children) {
   const int state = state_of_[static_cast<size_t>(node)];
   std::vector<std::string> actions;
@@ -143,8 +162,7 @@ void Search::Record(int node, std::vector<Node> children) {
   const bool last_turn = tree_.node(node).depth >= options_.max_depth;
   std::vector<int> ended;
   for (Node& child : children) {
-    const StateTree::Transition& outcome =
-        *context_.executor.states().Find(state, child.action);
+    const StateTree::Transition& outcome = *context_.executor.states().Find(state, child.action);
     child.observation = OneLine(outcome.result.observation);
     child.reward = std::max(outcome.result.reward, 0.0);
     if (last_turn) child.end = End::kDepth;

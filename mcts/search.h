@@ -24,13 +24,14 @@ class OptionSet;
 
 struct SearchOptions {
   int iterations = 8;
-  int max_depth = 20;        // turns; deeper nodes end with the reward they have
-  int n_gen = 4;             // responses sampled per expansion
-  double c = 0.25;           // weight of exploration in the selection score
+  int max_depth = 20;  // turns; deeper nodes end with the reward they have
+  int n_gen = 4;       // responses sampled per expansion
+  double c = 0.25;     // weight of exploration in the selection score
   double temperature = 1.0;
   double top_p = 1.0;
-  int max_new_tokens = 500;  // per response
-  int max_context = 8192;    // tokens of prompt and response together
+  int max_new_tokens = 500;   // per response
+  int max_context = 8192;     // tokens of prompt and response together
+  bool snap_actions = false;  // SciWorld: take the nearest valid action instead (sciworld_snap.h)
   uint64_t seed = 0;
 };
 
@@ -47,7 +48,7 @@ class Search {
     const TaskFamily& family;
     LanguageModel& model;
     Executor& executor;
-    const std::atomic<bool>& stop;                       // set: end with kCancelled
+    const std::atomic<bool>& stop;                      // set: end with kCancelled
     std::function<void(int nodes)> on_nodes = nullptr;  // called after each expansion
   };
 
@@ -65,6 +66,7 @@ class Search {
   Result<std::vector<Node>> Sample(int node);
   // Cuts the oldest turns until prompt and response fit into the context.
   Result<CompletionBatch> CompleteWithinContext(int node, int& dropped_turns);
+  Result<void> Snap(int node, std::vector<Node>& children);
   Result<void> Execute(int node, std::vector<Node>& children);
   void Record(int node, std::vector<Node> children);
   int Descend(int node);

@@ -1,0 +1,145 @@
+// A SciWorld server with AgentGym's protocol over SmallSciWorld: with or without our own server's
+// /version, /gold and /valid_actions.
+#pragma once
+
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/clients/local_server.h"
+#include "tests/clients/small_sciworld.h"
+
+namespace agentr {
+
+class SmallSciWorldServer {
+ public:
+  explicit SmallSciWorldServer(bool extensions = true) {
+    On("/create", [this](const Json&) -> Json {
+      sessions_[next_id_];
+      return {{"id", next_id_++}};
+    });
+    OnSession("/reset", [](Session& session, const Json& body) { return Reset(session, body); });
+    OnSession("/step", [this](Session& session, const Json& body) { return Step(session, body); });
+    OnSession("/close", [](Session& session, const Json&) -> Json {
+      session.deleted = true;
+      return true;
+    });
+    if (extensions) AddExtensions();
+    server_.Start();
+  }
+
+  std::string url() const { return server_.url(); }
+  int calls(const std::string& path) const { return Count(calls_, path); }
+  // Steps in sessions that had ended, which no client should make.
+  int steps_after_done() const { return Count(calls_, "after done"); }
+  // All sessions are lost.
+  void Forget() {
+    const std::lock_guard lock(mutex_);
+    sessions_.clear();
+  }
+
+ private:
+  using Json = nlohmann::json;
+  struct Session {
+    SmallSciWorld world{0};
+    bool done = false;
+    bool deleted = false;
+    double score = 0;
+  };
+
+  static Json Reset(Session& session, const Json& body) {
+    const int task = body.at("data_idx").get<int>();
+    session = Session{SmallSciWorld(task)};
+    return {{"task_name", "find-plant"},
+            {"var_num", task},
+            {"task_description", session.world.TaskDescription()},
+            {"observation", session.world.Look()},
+            {"reward", 0},
+            {"score", 0},
+            {"deleted", false},
+            {"done", false}};
+  }
+
+  Json Step(Session& session, const Json& body) {
+    if (session.done) {
+      ++calls_["after done"];
+      return {{"error", "The task with environment 0 has finished."}};
+    }
+    const StepResult step = session.world.Step(body.at("action").get<std::string>());
+    const double score = std::nearbyint(100 * step.reward);
+    const double change = score - session.score;
+    session.score = score;
+    session.done = step.done;
+    return {{"observation", step.observation},
+            {"reward", change},
+            {"score", score},
+            {"done", step.done}};
+  }
+
+  void AddExtensions() {
+    server_->Get("/version", [](const auto&, auto& response) {
+      const Json version = {{"server", "small sciworld"},
+                            {"version", "1"},
+                            {"data_hash", "small"},
+                            {"extensions", {"gold", "valid_actions"}},
+                            {"tasks", SmallSciWorld::kTasks}};
+      response.set_content(version.dump(), "application/json");
+    });
+    List("gold", [](const SmallSciWorld& world) { return world.Gold(); });
+    List("valid_actions", [](const SmallSciWorld& world) { return world.ValidActions(); });
+  }
+
+  template <typename Fn>
+  void List(const std::string& name, Fn fn) {
+    server_->Get("/" + name, [this, name, fn](const auto& request, auto& response) {
+      const std::lock_guard lock(mutex_);
+      ++calls_["/" + name];
+      const auto session = sessions_.find(std::stoi(request.get_param_value("id")));
+      const Json reply =
+          session == sessions_.end() ? Lost(0, false) : Json{{name, fn(session->second.world)}};
+      response.set_content(reply.dump(), "application/json");
+    });
+  }
+
+  template <typename Fn>
+  void On(const std::string& path, Fn fn) {
+    server_->Post(path, [this, path, fn](const auto& request, auto& response) {
+      const std::lock_guard lock(mutex_);
+      ++calls_[path];
+      const Json body = request.body.empty() ? Json() : Json::parse(request.body);
+      response.set_content(fn(body).dump(), "application/json");
+    });
+  }
+
+  template <typename Fn>
+  void OnSession(const std::string& path, Fn fn) {
+    On(path, [this, fn](const Json& body) -> Json {
+      const int id = body.at("id");
+      const auto session = sessions_.find(id);
+      if (session == sessions_.end()) return Lost(id, false);
+      if (session->second.deleted) return Lost(id, true);
+      return fn(session->second, body);
+    });
+  }
+
+  static Json Lost(int id, bool deleted) {
+    return deleted ? Json{{"error", "The task with environment " + std::to_string(id) +
+                                        " has been deleted."}}
+                   : Json{{"error", "The id " + std::to_string(id) + " is not valid."}};
+  }
+
+  int Count(const std::map<std::string, int>& counts, const std::string& name) const {
+    const std::lock_guard lock(mutex_);
+    return counts.contains(name) ? counts.at(name) : 0;
+  }
+
+  mutable std::mutex mutex_;
+  std::map<int, Session> sessions_;  // guarded by mutex_, as all below
+  int next_id_ = 0;
+  std::map<std::string, int> calls_;
+  LocalServer server_;  // last: its threads use the others
+};
+
+}  // namespace agentr
