@@ -16,19 +16,21 @@ def main(golden, seconds=10):
     print("start-up: %.2f s" % (time.time() - begin))
     episodes = json.load(open(golden))["episodes"]
     for name in ("cold", "warm"):
-        steps = 0
+        steps = played = 0
         stepping = 0.0
-        end = time.time() + float(seconds)
+        begin = time.time()
+        end = begin + float(seconds)
         while time.time() < end:
-            episode = episodes[steps % len(episodes)]
+            episode = episodes[played % len(episodes)]
+            played += 1
             env.load(episode["task"], episode["variation"], "", False)
             for step in episode["steps"]:
                 at = time.time()
                 env.step(step["action"])
                 stepping += time.time() - at
                 steps += 1
-        print("%s: %.0f steps/s, loads included %.0f" % (name, steps / stepping,
-                                                        steps / float(seconds)))
+        print("%s: %.1f steps/s, loads included %.1f"
+              % (name, steps / stepping, steps / (time.time() - begin)))
 
 
 main(*sys.argv[1:])
