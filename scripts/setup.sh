@@ -18,12 +18,17 @@ Usage: scripts/setup.sh                               install with apt-get, as r
        scripts/setup.sh --prefix DIR                  no root: download and unpack into DIR
        scripts/setup.sh --prefix DIR --debs FOLDER    the same from .deb files, without a network
        scripts/setup.sh --download FOLDER             fill FOLDER with the .deb files for --debs
+       scripts/setup.sh --sciworld                    what SciWorld needs besides: a JDK, the simulator
 
 Packages that are there already are left alone, so a second run does nothing.
 
 --prefix takes the compiler, cmake and ninja or make of the system, and unpacks its own only where
 they are absent. It ends by naming the line that makes the build use DIR; while that line is in
 force (it sets AGENTR_PREFIX), setup.sh without options means setup.sh --prefix DIR.
+
+--sciworld installs a JDK (headless; left alone where there is one) and fetches the simulator, the
+package scienceworld 1.2.3, from the Python index in PIP_INDEX_URL (or that of pip, or pypi.org)
+into ${XDG_CACHE_HOME:-~/.cache}/agentr. Build again afterwards. Only SciWorld's own server needs it.
 
 --download is for clusters and machines that cannot reach a package registry: run it on a connected
 machine of the same release and architecture, then carry FOLDER over. ccache and mold, which only
@@ -94,6 +99,87 @@ install_system() {
     fail "apt-get could not install them; its messages stand above. Where no package registry can be
   reached: scripts/setup.sh --help, at --download"
   say "done"
+}
+
+# --- SciWorld ------------------------------------------------------------------------------------
+
+sciworld_version=1.2.3
+wheel_sha256=e9737b9d099bfaad90ef053ad6ac1d795e2063ed320efdfc0e9d9c8b5bebf419
+jar_sha256=f4e1fdce0cdabe1bab7128a7e78ea820210d9db3c28d7272bcbbc3f3a1c5f0d7
+
+# is_whole FILE SHA256
+is_whole() { [[ -f $1 ]] && sha256sum --check --status <<<"$2  $1"; }
+
+has_jdk() {
+  local home
+  for home in "${JAVA_HOME:-/nowhere}" /usr/lib/jvm/*; do
+    if [[ -e $home/include/jni.h && -x $home/bin/javac && -e $home/lib/server/libjvm.so ]]; then
+      return 0
+    fi
+  done
+  return 1
+}
+
+# fetch_wheel FOLDER: with pip, or from the index's page of the package.
+fetch_wheel() {
+  if python3 -m pip --version >/dev/null 2>&1 &&
+    python3 -m pip download -q --no-deps -d "$1" \
+      "scienceworld==$sciworld_version"; then
+    return
+  fi
+  python3 - "$1" "$sciworld_version" "${PIP_INDEX_URL:-https://pypi.org/simple}" <<'PYTHON'
+import pathlib, re, sys, urllib.parse, urllib.request
+
+folder, version, index = sys.argv[1:]
+page = index.rstrip("/") + "/scienceworld/"
+text = urllib.request.urlopen(page, timeout=60).read().decode()
+name = f"scienceworld-{version}-py3-none-any.whl"
+link = next(url for url in re.findall(r'href="([^"]+)"', text) if f"/{name}" in "/" + url)
+url = urllib.parse.urljoin(page, link.partition("#")[0])
+pathlib.Path(folder, name).write_bytes(urllib.request.urlopen(url, timeout=300).read())
+PYTHON
+}
+
+fetch_simulator() {
+  local cache=${XDG_CACHE_HOME:-$HOME/.cache}/agentr
+  local jar=$cache/scienceworld-$sciworld_version.jar
+  if is_whole "$jar" "$jar_sha256"; then
+    say "the simulator is there: $jar"
+    return
+  fi
+  mkdir -p "$cache"
+  local scratch
+  scratch=$(mktemp -d "$cache/.fetch.XXXXXX")
+  # shellcheck disable=SC2064  # the folder of now
+  trap "rm -rf '$scratch'" EXIT
+  say "fetching scienceworld $sciworld_version"
+  fetch_wheel "$scratch" || fail "the Python index cannot be reached, or has no scienceworld
+  $sciworld_version. Cure: set PIP_INDEX_URL to an index that has it, or carry the jar of another
+  machine over to $jar"
+  local wheel=$scratch/scienceworld-$sciworld_version-py3-none-any.whl
+  is_whole "$wheel" "$wheel_sha256" || fail "the wheel that came is another one: its SHA-256 is not
+  $wheel_sha256"
+  python3 -m zipfile -e "$wheel" "$scratch/wheel"
+  is_whole "$scratch/wheel/scienceworld/scienceworld.jar" "$jar_sha256" ||
+    fail "the jar in the wheel is another one"
+  mv "$scratch/wheel/scienceworld/scienceworld.jar" "$jar"
+  say "done: $jar"
+}
+
+install_sciworld() {
+  local wanted=()
+  has_jdk || wanted+=(default-jdk-headless)
+  command -v python3 >/dev/null || wanted+=(python3)
+  [[ -e /etc/ssl/certs/ca-certificates.crt ]] || wanted+=(ca-certificates)
+  if ((${#wanted[@]})); then
+    find_root "${wanted[*]}"
+    local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
+    say "installing ${wanted[*]}"
+    "${as_root[@]}" "${apt[@]}" -qq update || say "going on with the old lists"
+    "${as_root[@]}" "${apt[@]}" install --no-install-recommends "${wanted[@]}" ||
+      fail "apt-get could not install them; its messages stand above"
+  fi
+  fetch_simulator
 }
 
 # --- .deb files ----------------------------------------------------------------------------------
@@ -308,10 +394,11 @@ tell_next() {
 
 # -------------------------------------------------------------------------------------------------
 
-prefix='' debs='' fill=''
+prefix='' debs='' fill='' sciworld=0
 while (($#)); do
   case $1 in
     -h | --help) usage && exit 0 ;;
+    --sciworld) sciworld=1 && shift ;;
     --prefix | --debs | --download)
       [[ -n ${2:-} ]] || fail "$1 needs a folder"
       case $1 in
@@ -331,7 +418,10 @@ fi
 [[ -z $debs || -n $prefix ]] || fail "--debs goes with --prefix DIR"
 [[ $prefix != *[[:space:]]* ]] || fail "--prefix: compiler flags cannot hold a path with spaces"
 [[ -z $debs || -d $debs ]] || fail "there is no folder $debs"
-if [[ -n $fill ]]; then
+if ((sciworld)); then
+  [[ -z $prefix && -z $fill ]] || fail "--sciworld goes without other options"
+  install_sciworld
+elif [[ -n $fill ]]; then
   [[ -z $prefix ]] || fail "--download goes without --prefix"
   download_folder "$fill"
 elif [[ -n ${prefix:=${AGENTR_PREFIX:-}} ]]; then

@@ -13,7 +13,7 @@
 namespace agentr {
 namespace {
 
-constexpr std::string_view kTasks = "webshop, textcraft";
+constexpr std::string_view kTasks = "webshop, textcraft, sciworld";
 
 SessionLimits LimitsOf(const EnvServerOptions& options) {
   return {options.session_ttl, options.max_sessions};
@@ -54,6 +54,9 @@ std::unique_ptr<EnvService> MakeWebShop(const EnvServerOptions& options) {
 std::unique_ptr<EnvService> MakeService(const EnvServerOptions& options) {
   if (options.task == "textcraft") return MakeTextCraft(options);
   if (options.task == "webshop") return MakeWebShop(options);
+  if (options.task == "sciworld") {
+    return MakeSciWorldService(options.sciworld, LimitsOf(options), !options.no_extensions);
+  }
   throw FatalError(ExitCode::kUsage,
                    fmt::format("no environment '{}' in this program; --task (or TASK) is one of: {}",
                                options.task, kTasks));
@@ -82,6 +85,7 @@ void Declare(OptionSet& set, EnvServerOptions& options) {
   set.Add("--recipes", options.recipes,
           "TextCraft: folder of Minecraft recipe files (default: the built-in book)");
   Declare(set, options.webshop);
+  Declare(set, options.sciworld);
   set.Group("Server");
   set.Add("--host", options.host, "Address to listen on; 0.0.0.0 for every network");
   set.Add("--port", options.port, "Port to listen on; 0 takes a free one").Range(0, 65535);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "servers/http_service.h"
+#include "servers/sciworld_server.h"
 #include "servers/session_store.h"
 #include "servers/webshop/shop_generator.h"
 
@@ -33,6 +34,7 @@ struct EnvServerOptions {
   std::string task = "webshop";
   std::string recipes = "";  // TextCraft: folder of recipe files; empty: the built-in book
   WebShopFilesOptions webshop = {};
+  SciWorldOptions sciworld = {};
   std::string host = "127.0.0.1";  // 0.0.0.0 for every network
   int port = 36001;                // 0: a free one
   size_t max_sessions = SessionLimits{}.max_sessions;
@@ -75,7 +77,8 @@ class EnvServer {
 // Throws FatalError(kFile).
 std::string ExportShop(const WebShopFilesOptions& options, const std::string& folder);
 
-// Throws FatalError: kUsage for an unknown task or a taken port, kFile for bad recipes or products.
+// Throws FatalError: kUsage for an unknown task or a taken port, kFile for bad recipes or products,
+// or where SciWorld lacks Java or its simulator.
 std::unique_ptr<EnvServer> StartEnvServer(const EnvServerOptions& options);
 
 }  // namespace agentr

@@ -21,6 +21,7 @@ ExitCode Run(int argc, char** argv) {
                 "  env_server --task webshop --port 36001\n"
                 "  env_server --task webshop --products items_shuffle.json --attributes items_ins_v2.json\n"
                 "  env_server --task textcraft --recipes recipes/\n"
+                "  env_server --task sciworld --jvm_heap 8g\n"
                 "  curl -X POST http://127.0.0.1:36001/create");
   EnvServerOptions options;
   std::string export_to;

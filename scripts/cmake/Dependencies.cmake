@@ -35,4 +35,27 @@ add_library(agentr_stemmer INTERFACE)
 target_include_directories(agentr_stemmer SYSTEM INTERFACE "${AGENTR_STEMMER_INCLUDE}")
 target_link_libraries(agentr_stemmer INTERFACE "${AGENTR_STEMMER_LIBRARY}")
 
+# SciWorld's simulator runs on the JVM, whose library is opened at run time: the build needs JNI's
+# headers and javac. Without them everything else is built, and SciWorld says what to run.
+# Nor with sanitizers: the JVM takes faults of its own for signals, which they report.
+option(AGENTR_JAVA "Build SciWorld's server where a JDK is found" ON)
+if(AGENTR_JAVA AND (NOT AGENTR_JNI_INCLUDE OR NOT AGENTR_JAVAC))
+  file(GLOB _jdks "/usr/lib/jvm/*")
+  list(PREPEND _jdks "$ENV{JAVA_HOME}")
+  foreach(_jdk ${_jdks})
+    if(EXISTS "${_jdk}/include/jni.h" AND EXISTS "${_jdk}/bin/javac")
+      set(AGENTR_JNI_INCLUDE "${_jdk}/include" CACHE PATH "Folder of jni.h")
+      set(AGENTR_JAVAC "${_jdk}/bin/javac" CACHE FILEPATH "Java's compiler")
+      break()
+    endif()
+  endforeach()
+endif()
+set(AGENTR_JNI_FOUND OFF)
+if(AGENTR_JAVA AND AGENTR_JNI_INCLUDE AND AGENTR_JAVAC AND NOT AGENTR_SANITIZE)
+  set(AGENTR_JNI_FOUND ON)
+  set(AGENTR_JNI_INCLUDES "${AGENTR_JNI_INCLUDE}" "${AGENTR_JNI_INCLUDE}/linux")
+else()
+  message(STATUS "SciWorld's server is left out: no JDK (scripts/setup.sh --sciworld), or sanitizers")
+endif()
+
 # LibTorch (only for lm and training): find_package(Torch) will stand here.

@@ -1,0 +1,229 @@
+#include "servers/sciworld/java_simulator.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+
+#include "common/error.h"
+
+namespace agentr {
+namespace embedded {
+extern const std::string_view kJavaSession, kJavaSessionRandom, kJavaUniqueIdentifier,
+    kJavaUniqueTypeId;
+}  // namespace embedded
+
+namespace {
+
+// One takes 11 MB (measured, most types of tasks); the rest is for what a step leaves behind.
+constexpr int64_t kSimulatorBytes = 12 << 20;
+
+constexpr const char* kTakesText = "(Ljava/lang/String;)Ljava/lang/String;";
+constexpr const char* kGivesText = "()Ljava/lang/String;";
+constexpr const char* kGivesList = "()Ljava/util/List;";
+
+// The simulator tells much on System.out, which is not ours to give.
+void DropOutput(Jvm& jvm) {
+  const JavaObject stream = jvm.Class("java/io/OutputStream");
+  const JavaObject nowhere = jvm.CallStaticObject(
+      stream, jvm.StaticMethod(stream, "nullOutputStream", "()Ljava/io/OutputStream;"), {});
+  const JavaObject printer = jvm.Class("java/io/PrintStream");
+  const JavaObject out =
+      jvm.New(printer, jvm.Method(printer, "<init>", "(Ljava/io/OutputStream;)V"), {&nowhere});
+  const JavaObject system = jvm.Class("java/lang/System");
+  jvm.CallStatic(system, jvm.StaticMethod(system, "setOut", "(Ljava/io/PrintStream;)V"), {&out});
+}
+
+// Before any class of the jar is in use.
+void PutInPlace(Jvm& jvm) {
+  jvm.Define("agentr/Session", embedded::kJavaSession);
+  jvm.Define("agentr/SessionRandom", embedded::kJavaSessionRandom);
+  jvm.Define("util/UniqueIdentifier$", embedded::kJavaUniqueIdentifier);
+  jvm.Define("util/UniqueTypeID$", embedded::kJavaUniqueTypeId);
+  const JavaObject random = jvm.Class("agentr/SessionRandom");
+  const JavaObject stream = jvm.New(random, jvm.Method(random, "<init>", "()V"), {});
+  const JavaObject of_scala =
+      jvm.StaticField(jvm.Class("scala/util/Random$"), "MODULE$", "Lscala/util/Random$;");
+  jvm.SetField(of_scala, "self", "Ljava/util/Random;", stream);
+}
+
+// Classes and methods, looked up once.
+struct Bindings {
+  explicit Bindings(Jvm& of)
+      : jvm(of),
+        session(jvm.Class("agentr/Session")),
+        simulator(jvm.Class("scienceworld/runtime/pythonapi/PythonInterface")) {}
+
+  JavaMethod OfSimulator(const char* name, const char* signature) {
+    return jvm.Method(simulator, name, signature);
+  }
+
+  Jvm& jvm;
+  const JavaObject session;
+  const JavaObject simulator;
+  const JavaMethod new_session = jvm.Method(session, "<init>", "()V");
+  const JavaMethod enter = jvm.StaticMethod(session, "enter", "(Lagentr/Session;)V");
+  const JavaMethod leave = jvm.StaticMethod(session, "leave", "()V");
+  const JavaMethod new_simulator = OfSimulator("<init>", "()V");
+  const JavaMethod load =
+      OfSimulator("load", "(Ljava/lang/String;ILjava/lang/String;Z)Ljava/lang/String;");
+  const JavaMethod error = OfSimulator("errorStr", kGivesText);
+  const JavaMethod step = OfSimulator("step", kTakesText);
+  const JavaMethod score = OfSimulator("getScore", "()D");
+  const JavaMethod completed = OfSimulator("getCompleted", "()Z");
+  const JavaMethod moves = OfSimulator("getNumMoves", "()Ljava/lang/Integer;");
+  const JavaMethod description = OfSimulator("getTaskDescription", kGivesText);
+  const JavaMethod goals = OfSimulator("getGoalProgressStr", kGivesText);
+  const JavaMethod possible_actions = OfSimulator("getPossibleActions", kGivesList);
+  const JavaMethod possible_objects = OfSimulator("getPossibleObjects", kGivesList);
+  const JavaMethod valid_actions = OfSimulator("getValidActionObjectCombinations", kGivesList);
+  const JavaMethod gold_actions = OfSimulator("getGoldActionSequence", kGivesList);
+  const JavaMethod variations = OfSimulator("getTaskMaxVariations", "(Ljava/lang/String;)I");
+
+  std::atomic<int64_t> live = 0;  // simulators
+  std::mutex planning;            // the jar's planner remembers paths in one table for all
+};
+
+class JavaSimulator final : public Simulator {
+ public:
+  explicit JavaSimulator(Bindings& to)
+      : to_(to), session_(to.jvm.New(to.session, to.new_session, {})) {
+    object_ = In([&] { return to_.jvm.New(to_.simulator, to_.new_simulator, {}); });
+    ++to_.live;
+  }
+  ~JavaSimulator() override { --to_.live; }
+
+  void Load(std::string_view task, int variation, bool gold) override {
+    std::unique_lock lock(to_.planning, std::defer_lock);
+    if (gold) lock.lock();
+    const std::string error = In([&] {
+      to_.jvm.CallString(object_, to_.load, {task, variation, std::string_view(), gold});
+      return to_.jvm.CallString(object_, to_.error, {});
+    });
+    if (!error.empty()) throw SimulatorError(error);
+  }
+
+  std::string Step(std::string_view action) override { return Text(to_.step, {action}); }
+  double Score() override {
+    return In([&] { return to_.jvm.CallDouble(object_, to_.score); });
+  }
+  bool Completed() override {
+    return In([&] { return to_.jvm.CallBool(object_, to_.completed); });
+  }
+  int Moves() override {
+    return In([&] { return to_.jvm.CallInteger(object_, to_.moves); });
+  }
+  std::string TaskDescription() override { return Text(to_.description, {}); }
+  std::string Goals() override { return Text(to_.goals, {}); }
+  std::vector<std::string> PossibleActions() override { return List(to_.possible_actions); }
+  std::vector<std::string> PossibleObjects() override { return List(to_.possible_objects); }
+  std::vector<std::string> ValidActions() override { return List(to_.valid_actions); }
+  std::vector<std::string> GoldActions() override { return List(to_.gold_actions); }
+
+  int Variations(std::string_view task) {
+    return In([&] { return to_.jvm.CallInt(object_, to_.variations, {task}); });
+  }
+
+ private:
+  // Runs `call` with this simulator's random stream and counter.
+  template <typename Call>
+  std::invoke_result_t<Call> In(Call call) {
+    struct Leave {
+      Bindings& from;
+      ~Leave() {
+        try {
+          from.jvm.CallStatic(from.session, from.leave, {});
+        } catch (const JavaError&) {  // out of memory; the next call enters anew
+        }
+      }
+    };
+    try {
+      to_.jvm.CallStatic(to_.session, to_.enter, {&session_});
+      const Leave leave{to_};
+      return call();
+    } catch (const JavaError& error) {
+      throw SimulatorError(error.what());
+    }
+  }
+
+  std::string Text(JavaMethod method, JavaArguments arguments) {
+    return In([&] { return to_.jvm.CallString(object_, method, arguments); });
+  }
+  std::vector<std::string> List(JavaMethod method) {
+    return In([&] { return to_.jvm.CallStrings(object_, method); });
+  }
+
+  Bindings& to_;
+  const JavaObject session_;
+  JavaObject object_;
+};
+
+class JavaSource final : public SimulatorSource {
+ public:
+  explicit JavaSource(Jvm& jvm) : bindings_(jvm), memory_(jvm) {}
+
+  std::unique_ptr<Simulator> New() override {
+    try {
+      return std::make_unique<JavaSimulator>(bindings_);
+    } catch (const JavaError& error) {
+      throw SimulatorError(error.what());
+    }
+  }
+
+  int Variations(std::string_view task) override {
+    const std::lock_guard lock(asking_);
+    if (!asked_) asked_ = std::make_unique<JavaSimulator>(bindings_);
+    return asked_->Variations(task);
+  }
+
+  SimulatorUse Use() override {
+    const std::lock_guard lock(asking_);
+    return {bindings_.live - (asked_ ? 1 : 0), memory_.Most() / kSimulatorBytes, memory_.InUse()};
+  }
+
+ private:
+  struct Memory {
+    explicit Memory(Jvm& of)
+        : jvm(of),
+          type(jvm.Class("java/lang/Runtime")),
+          runtime(jvm.CallStaticObject(
+              type, jvm.StaticMethod(type, "getRuntime", "()Ljava/lang/Runtime;"), {})) {}
+    int64_t InUse() { return jvm.CallLong(runtime, total) - jvm.CallLong(runtime, free); }
+    int64_t Most() { return jvm.CallLong(runtime, most); }
+
+    Jvm& jvm;
+    const JavaObject type;
+    const JavaObject runtime;
+    const JavaMethod total = jvm.Method(type, "totalMemory", "()J");
+    const JavaMethod most = jvm.Method(type, "maxMemory", "()J");
+    const JavaMethod free = jvm.Method(type, "freeMemory", "()J");
+  };
+
+  Bindings bindings_;
+  Memory memory_;
+  std::mutex asking_;
+  std::unique_ptr<JavaSimulator> asked_;  // for what is about no session
+};
+
+}  // namespace
+
+std::unique_ptr<SimulatorSource> StartScienceWorld(const JvmOptions& options) {
+  Jvm& jvm = StartJvm(options);
+  // Classes are put in place once, like the machine itself.
+  static std::once_flag once;
+  try {
+    std::call_once(once, [&] {
+      DropOutput(jvm);
+      PutInPlace(jvm);
+    });
+    return std::make_unique<JavaSource>(jvm);
+  } catch (const JavaError& error) {
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("{}: not ScienceWorld's simulator, or Java is older than 11: {}",
+                                 options.class_path, error.what()));
+  }
+}
+
+}  // namespace agentr

@@ -1,0 +1,59 @@
+// An episode of ScienceWorld as AgentGym scores it.
+//
+// The score is in hundredths, to the nearest even half; the reward of a step is its change. The
+// episode is done when the task is completed, after more than 100 moves, or at a negative score,
+// which is a failure for good.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "servers/sciworld/sciworld_tasks.h"
+#include "servers/sciworld/simulator.h"
+
+namespace agentr {
+
+struct SciWorldReply {
+  std::string observation;
+  int reward = 0;
+  int score = 0;
+  bool done = false;
+};
+
+// 100 * score: 0.125 gives 12, 0.135 gives 14.
+int SciWorldScore(double score);
+
+// One session. Not thread-safe. Throws SimulatorError: drop the episode then.
+class SciWorldEpisode {
+ public:
+  SciWorldEpisode(SimulatorSource& source, SciWorldTask task);
+
+  // Starts another episode, without the cost of another simulator. The first action is a look
+  // around, and its outcome the first reply.
+  void Reset(SciWorldTask task);
+
+  const SciWorldReply& Step(std::string_view action);
+
+  const SciWorldTask& task() const { return task_; }
+  const std::string& description() const { return description_; }
+  const SciWorldReply& last() const { return last_; }
+
+  // About the state that the episode is in, which they leave as it is.
+  std::string Goals() { return simulator_->Goals(); }
+  std::vector<std::string> PossibleActions() { return simulator_->PossibleActions(); }
+  std::vector<std::string> PossibleObjects() { return simulator_->PossibleObjects(); }
+  std::vector<std::string> ValidActions() { return simulator_->ValidActions(); }
+
+ private:
+  std::unique_ptr<Simulator> simulator_;
+  SciWorldTask task_;
+  std::string description_;
+  SciWorldReply last_;
+};
+
+// Actions that solve the task from its beginning, as the simulator plans them: not the shortest.
+std::vector<std::string> SciWorldGold(SimulatorSource& source, SciWorldTask task);
+
+}  // namespace agentr

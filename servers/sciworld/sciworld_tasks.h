@@ -1,0 +1,31 @@
+// The tasks that AgentGym serves of ScienceWorld: for each task type in the order below, all its
+// variations. A published id ("sciworld_3491") is a place in this list.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace agentr {
+
+struct SciWorldTaskType {
+  std::string_view id;    // "1-1", as in publications
+  std::string_view name;  // "boil", as the simulator calls it
+  int variations = 0;     // of scienceworld 1.2.3
+};
+
+struct SciWorldTask {
+  std::string_view type;  // the type's name
+  int variation = 0;
+};
+
+// In order. The types 5-1, 5-2, 9-1, 9-2, 9-3, 10-1 and 10-2 are not served.
+std::span<const SciWorldTaskType> SciWorldTaskTypes();
+
+// 4,639
+size_t SciWorldTaskCount();
+
+// `index` is below the count.
+SciWorldTask SciWorldTaskAt(size_t index);
+
+}  // namespace agentr

@@ -1,0 +1,61 @@
+// The public ScienceWorld simulator: one object is one environment. An interface, so that tests of
+// the server need no Java (tests/servers/sciworld/fake_simulator.h).
+//
+// Threads: a Simulator serves one thread at a time; a SimulatorSource any number, and so do
+// different simulators.
+//
+// Errors: SimulatorError when the simulator itself fails, out of memory included. Its state is then
+// unknown: drop it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace agentr {
+
+class SimulatorError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class Simulator {
+ public:
+  virtual ~Simulator() = default;
+
+  // `task` by its name ("boil"). With `gold`, GoldActions() has a sequence that solves it.
+  virtual void Load(std::string_view task, int variation, bool gold) = 0;
+
+  // What the rest tells is about the loaded task.
+  virtual std::string Step(std::string_view action) = 0;
+  virtual double Score() = 0;  // 0 to 1; negative: failed for good
+  virtual bool Completed() = 0;
+  virtual int Moves() = 0;
+  virtual std::string TaskDescription() = 0;
+  virtual std::string Goals() = 0;                         // progress, as a text of several lines
+  virtual std::vector<std::string> PossibleActions() = 0;  // templates: "open OBJ"
+  virtual std::vector<std::string> PossibleObjects() = 0;
+  virtual std::vector<std::string> ValidActions() = 0;
+  virtual std::vector<std::string> GoldActions() = 0;
+};
+
+struct SimulatorUse {
+  int64_t live = 0;        // simulators
+  int64_t most = 0;        // for how many there is room, about
+  int64_t heap_bytes = 0;  // in use, what is not yet collected included
+};
+
+class SimulatorSource {
+ public:
+  virtual ~SimulatorSource() = default;
+
+  virtual std::unique_ptr<Simulator> New() = 0;
+  // How many variations the task has.
+  virtual int Variations(std::string_view task) = 0;
+  virtual SimulatorUse Use() = 0;
+};
+
+}  // namespace agentr

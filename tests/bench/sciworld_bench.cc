@@ -1,0 +1,155 @@
+// SciWorld's server: start-up, steps per second over HTTP, heap per session; or the fingerprints of
+// episodes, to compare two runs. Needs Java and the jar.
+//
+//   sciworld_bench --golden tests/golden/sciworld_episodes.json
+//   sciworld_bench --episodes 200 --threads 16 > a   # twice, then: diff a b | grep -c '^<'
+//   sciworld_bench --episodes 200 --plain_hash > c   # without -XX:hashCode=2
+//   tests/bench/sciworld_wrapper.py                  # the Python package, for comparison
+#include <fmt/core.h>
+#include <httplib.h>
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "common/file.h"
+#include "common/hash.h"
+#include "common/options.h"
+#include "servers/env_server.h"
+#include "servers/sciworld/java_simulator.h"
+#include "servers/sciworld/sciworld.h"
+
+namespace agentr {
+namespace {
+
+using nlohmann::json;
+
+double Seconds() { return MonotonicSeconds(); }
+
+json Post(httplib::Client& http, const std::string& path, const json& body) {
+  const auto reply = http.Post(path, body.dump(), "application/json");
+  if (!reply) throw FatalError(ExitCode::kUnavailable, path + " failed");
+  return json::parse(reply->body);
+}
+
+int PlaceOf(const json& episode) {
+  int place = 0;
+  for (const SciWorldTaskType& type : SciWorldTaskTypes()) {
+    if (type.id == episode.at("task").get<std::string>()) break;
+    place += type.variations;
+  }
+  return place + episode.at("variation").get<int>();
+}
+
+struct Count {
+  uint64_t steps = 0;
+  uint64_t resets = 0;
+};
+
+// Plays the golden episodes for `seconds`, one after the other.
+Count PlayFor(int port, double seconds, const json& episodes, size_t first) {
+  httplib::Client http("127.0.0.1", port);
+  http.set_keep_alive(true);
+  http.set_tcp_nodelay(true);
+  const int64_t id = Post(http, "/create", json::object()).at("id");
+  Count count;
+  const double end = Seconds() + seconds;
+  for (size_t e = first; Seconds() < end; ++e) {
+    const json& episode = episodes.at(e % episodes.size());
+    Post(http, "/reset", {{"id", id}, {"data_idx", PlaceOf(episode)}});
+    ++count.resets;
+    for (size_t i = 1; i < episode.at("steps").size() && Seconds() < end; ++i) {
+      Post(http, "/step", {{"id", id}, {"action", episode.at("steps").at(i).at("action")}});
+      ++count.steps;
+    }
+  }
+  Post(http, "/close", {{"id", id}});
+  return count;
+}
+
+void Rate(int port, int sessions, double seconds, const json& episodes) {
+  std::atomic<uint64_t> steps = 0;
+  std::atomic<uint64_t> resets = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int s = 0; s < sessions; ++s) {
+      threads.emplace_back([&, s] {
+        const Count count = PlayFor(port, seconds, episodes, static_cast<size_t>(s));
+        steps += count.steps;
+        resets += count.resets;
+      });
+    }
+  }
+  fmt::print("{:3} sessions: {:6.0f} steps/s, {:.1f} resets/s between them\n", sessions,
+             static_cast<double>(steps) / seconds, static_cast<double>(resets) / seconds);
+}
+
+void Rates(const std::string& golden, const std::string& jar, double seconds) {
+  const json episodes = json::parse(ReadFile(golden)).at("episodes");
+  const double begin = Seconds();
+  const auto server = StartEnvServer({.task = "sciworld", .sciworld = {.jar = jar}, .port = 0});
+  fmt::print("start-up: {:.2f} s\n", Seconds() - begin);
+  Rate(server->port(), 1, seconds, episodes);  // Java compiles what is used most
+  fmt::print("warm:\n");
+  for (const int sessions : {1, 4, 16}) Rate(server->port(), sessions, seconds, episodes);
+}
+
+std::string Fingerprint(SimulatorSource& source, size_t number) {
+  SciWorldEpisode episode(source, SciWorldTaskAt(number * 113 % SciWorldTaskCount()));
+  std::string shown = episode.description() + episode.last().observation;
+  size_t draw = number;
+  for (int i = 0; i < 4 && !episode.last().done; ++i) {
+    const std::vector<std::string> valid = episode.ValidActions();
+    draw = draw * 6364136223846793005U + 1442695040888963407U;
+    const std::string& action = valid.at((draw >> 33U) % valid.size());
+    shown += action + episode.Step(action).observation;
+    if (!episode.last().done) shown += episode.Step("wait").observation;
+    if (!episode.last().done) shown += episode.Step("look around").observation;
+  }
+  return Sha256(shown);
+}
+
+void Fingerprints(const JvmOptions& options, size_t episodes, int threads) {
+  const auto source = StartScienceWorld(options);
+  std::vector<std::string> prints(episodes);
+  std::atomic<size_t> next = 0;
+  {
+    std::vector<std::jthread> pool;
+    for (int t = 0; t < threads; ++t) {
+      pool.emplace_back([&] {
+        for (size_t i = next++; i < episodes; i = next++) prints[i] = Fingerprint(*source, i);
+      });
+    }
+  }
+  for (size_t i = 0; i < episodes; ++i) fmt::print("{} {}\n", i, prints[i]);
+}
+
+ExitCode Run(int argc, char** argv) {
+  std::string golden = "tests/golden/sciworld_episodes.json";
+  std::string jar = CachedScienceWorldJar().string();
+  double seconds = 10;
+  size_t episodes = 0;
+  int threads = 1;
+  bool plain_hash = false;
+  OptionSet set("sciworld_bench", "Measures SciWorld's server.");
+  set.Add("--golden", golden, "Episodes to play");
+  set.Add("--jar", jar, "The simulator", "SCIENCEWORLD_JAR");
+  set.Add("--seconds", seconds, "Of each measurement");
+  set.Add("--episodes", episodes, "Print the fingerprints of so many episodes instead");
+  set.Add("--threads", threads, "Episodes at once").Min(1);
+  set.AddSwitch("--plain_hash", plain_hash, "Without the constant identity hash");
+  if (const auto exit = set.Parse(argc, argv)) return *exit;
+  if (episodes > 0) {
+    Fingerprints({.class_path = jar, .constant_hash = !plain_hash}, episodes, threads);
+  } else {
+    Rates(golden, jar, seconds);
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace
+}  // namespace agentr
+
+int main(int argc, char** argv) {
+  return agentr::RunMain([&] { return agentr::Run(argc, argv); });
+}
