@@ -35,7 +35,7 @@ void CheckHeap(const std::string& heap) {
 
 // Another version of the simulator would have other tasks behind the published ids.
 void CheckTasks(SimulatorSource& source, const std::string& jar) {
-  for (const SciWorldTaskType& type : SciWorldTaskTypes()) {
+  for (const SimulatorTaskType& type : SimulatorTaskTypes()) {
     const int variations = source.Variations(type.name);
     if (variations == type.variations) continue;
     throw FatalError(ExitCode::kFile,

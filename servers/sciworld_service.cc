@@ -76,8 +76,8 @@ void SciWorldService::AddTo(HttpService& http) {
 }
 
 std::string SciWorldService::Summary() const {
-  return fmt::format("sciworld: {} tasks of {} types", SciWorldTaskCount(),
-                     SciWorldTaskTypes().size());
+  return fmt::format("sciworld: {} tasks of {} types", SimulatorTaskCount(),
+                     SimulatorTaskTypes().size());
 }
 
 HttpResponse SciWorldService::Create() {
@@ -91,17 +91,17 @@ HttpResponse SciWorldService::Reset(const HttpRequest& request) {
   const int64_t id = IntField(body, "id");
   const int64_t data_idx = IntField(body, "data_idx");
   return With(id, [&](Session& session) {
-    const auto count = static_cast<int64_t>(SciWorldTaskCount());
+    const auto count = static_cast<int64_t>(SimulatorTaskCount());
     if (data_idx < 0 || data_idx >= count) {
       return ErrorJson(fmt::format("The data_idx {} is not valid: there are the tasks 0 to {}.",
                                    data_idx, count - 1));
     }
-    Start(session, SciWorldTaskAt(static_cast<size_t>(data_idx)));
+    Start(session, SimulatorTaskAt(static_cast<size_t>(data_idx)));
     return WholeReply(*session.episode);
   });
 }
 
-void SciWorldService::Start(Session& session, SciWorldTask task) {
+void SciWorldService::Start(Session& session, SimulatorTask task) {
   if (session.episode) return session.episode->Reset(task);
   // Java's own way at the end of its heap is to slow down everything first.
   const SimulatorUse use = source_->Use();
@@ -145,7 +145,7 @@ HttpResponse SciWorldService::Version() const {
   return {.body = fmt::format(R"({{"server":"agentr","version":"{}","task":"sciworld",)"
                               R"("data_hash":"{}","extensions":["valid_actions","gold"],)"
                               R"("tasks":{}}})",
-                              kVersion, data_hash_, SciWorldTaskCount())};
+                              kVersion, data_hash_, SimulatorTaskCount())};
 }
 
 template <typename Use>

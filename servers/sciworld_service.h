@@ -70,7 +70,7 @@ class SciWorldService : public EnvService {
   template <typename Write>
   HttpHandler About(Write write);
 
-  void Start(Session& session, SciWorldTask task);
+  void Start(Session& session, SimulatorTask task);
   void AppendUse(std::string& out) const;
 
   const std::unique_ptr<SimulatorSource> source_;

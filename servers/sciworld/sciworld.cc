@@ -12,12 +12,12 @@ constexpr int kMaxMoves = 100;
 // std::nearbyint rounds halves to even, as Python's round does.
 int SciWorldScore(double score) { return static_cast<int>(std::nearbyint(100 * score)); }
 
-SciWorldEpisode::SciWorldEpisode(SimulatorSource& source, SciWorldTask task)
+SciWorldEpisode::SciWorldEpisode(SimulatorSource& source, SimulatorTask task)
     : simulator_(source.New()) {
   Reset(task);
 }
 
-void SciWorldEpisode::Reset(SciWorldTask task) {
+void SciWorldEpisode::Reset(SimulatorTask task) {
   task_ = task;
   simulator_->Load(task.type, task.variation, /*gold=*/false);
   description_ = simulator_->TaskDescription();
@@ -35,7 +35,7 @@ const SciWorldReply& SciWorldEpisode::Step(std::string_view action) {
 }
 
 // With a simulator of its own: planning plays the task through.
-std::vector<std::string> SciWorldGold(SimulatorSource& source, SciWorldTask task) {
+std::vector<std::string> SciWorldGold(SimulatorSource& source, SimulatorTask task) {
   const std::unique_ptr<Simulator> planner = source.New();
   planner->Load(task.type, task.variation, /*gold=*/true);
   return planner->GoldActions();

@@ -28,15 +28,15 @@ int SciWorldScore(double score);
 // One session. Not thread-safe. Throws SimulatorError: drop the episode then.
 class SciWorldEpisode {
  public:
-  SciWorldEpisode(SimulatorSource& source, SciWorldTask task);
+  SciWorldEpisode(SimulatorSource& source, SimulatorTask task);
 
   // Starts another episode, without the cost of another simulator. The first action is a look
   // around, and its outcome the first reply.
-  void Reset(SciWorldTask task);
+  void Reset(SimulatorTask task);
 
   const SciWorldReply& Step(std::string_view action);
 
-  const SciWorldTask& task() const { return task_; }
+  const SimulatorTask& task() const { return task_; }
   const std::string& description() const { return description_; }
   const SciWorldReply& last() const { return last_; }
 
@@ -48,12 +48,12 @@ class SciWorldEpisode {
 
  private:
   std::unique_ptr<Simulator> simulator_;
-  SciWorldTask task_;
+  SimulatorTask task_;
   std::string description_;
   SciWorldReply last_;
 };
 
 // Actions that solve the task from its beginning, as the simulator plans them: not the shortest.
-std::vector<std::string> SciWorldGold(SimulatorSource& source, SciWorldTask task);
+std::vector<std::string> SciWorldGold(SimulatorSource& source, SimulatorTask task);
 
 }  // namespace agentr

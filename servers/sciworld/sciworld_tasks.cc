@@ -6,7 +6,7 @@
 namespace agentr {
 namespace {
 
-constexpr auto kTypes = std::to_array<SciWorldTaskType>({
+constexpr auto kTypes = std::to_array<SimulatorTaskType>({
     {"1-1", "boil", 30},
     {"1-2", "melt", 30},
     {"1-3", "freeze", 30},
@@ -34,16 +34,16 @@ constexpr auto kTypes = std::to_array<SciWorldTaskType>({
 
 }  // namespace
 
-std::span<const SciWorldTaskType> SciWorldTaskTypes() { return kTypes; }
+std::span<const SimulatorTaskType> SimulatorTaskTypes() { return kTypes; }
 
-size_t SciWorldTaskCount() {
+size_t SimulatorTaskCount() {
   size_t count = 0;
-  for (const SciWorldTaskType& type : kTypes) count += static_cast<size_t>(type.variations);
+  for (const SimulatorTaskType& type : kTypes) count += static_cast<size_t>(type.variations);
   return count;
 }
 
-SciWorldTask SciWorldTaskAt(size_t index) {
-  assert(index < SciWorldTaskCount());
+SimulatorTask SimulatorTaskAt(size_t index) {
+  assert(index < SimulatorTaskCount());
   auto type = kTypes.begin();
   while (index >= static_cast<size_t>(type->variations)) {
     index -= static_cast<size_t>(type->variations);

@@ -8,24 +8,24 @@
 
 namespace agentr {
 
-struct SciWorldTaskType {
+struct SimulatorTaskType {
   std::string_view id;    // "1-1", as in publications
   std::string_view name;  // "boil", as the simulator calls it
   int variations = 0;     // of scienceworld 1.2.3
 };
 
-struct SciWorldTask {
+struct SimulatorTask {
   std::string_view type;  // the type's name
   int variation = 0;
 };
 
 // In order. The types 5-1, 5-2, 9-1, 9-2, 9-3, 10-1 and 10-2 are not served.
-std::span<const SciWorldTaskType> SciWorldTaskTypes();
+std::span<const SimulatorTaskType> SimulatorTaskTypes();
 
 // 4,639
-size_t SciWorldTaskCount();
+size_t SimulatorTaskCount();
 
 // `index` is below the count.
-SciWorldTask SciWorldTaskAt(size_t index);
+SimulatorTask SimulatorTaskAt(size_t index);
 
 }  // namespace agentr

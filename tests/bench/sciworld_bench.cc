@@ -34,7 +34,7 @@ json Post(httplib::Client& http, const std::string& path, const json& body) {
 
 int PlaceOf(const json& episode) {
   int place = 0;
-  for (const SciWorldTaskType& type : SciWorldTaskTypes()) {
+  for (const SimulatorTaskType& type : SimulatorTaskTypes()) {
     if (type.id == episode.at("task").get<std::string>()) break;
     place += type.variations;
   }
@@ -95,7 +95,7 @@ void Rates(const std::string& golden, const std::string& jar, double seconds) {
 }
 
 std::string Fingerprint(SimulatorSource& source, size_t number) {
-  SciWorldEpisode episode(source, SciWorldTaskAt(number * 113 % SciWorldTaskCount()));
+  SciWorldEpisode episode(source, SimulatorTaskAt(number * 113 % SimulatorTaskCount()));
   std::string shown = episode.description() + episode.last().observation;
   size_t draw = number;
   for (int i = 0; i < 4 && !episode.last().done; ++i) {

@@ -12,7 +12,7 @@ TEST(JavaMemory, OutOfMemoryIsAnErrorOfTheCall) {
     GTEST_SKIP() << missing;
   }
   const auto source = StartScienceWorld({.class_path = testing::ScienceWorldJar(), .heap = "128m"});
-  const SciWorldTask task{"boil", 0};
+  const SimulatorTask task{"boil", 0};
   std::vector<SciWorldEpisode> episodes;
   const auto fill = [&] {
     for (int i = 0; i < 100; ++i) episodes.emplace_back(*source, task);

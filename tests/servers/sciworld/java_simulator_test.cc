@@ -19,10 +19,10 @@ using ::testing::HasSubstr;
 
 class JavaSimulatorTest : public testing::WithScienceWorld {};
 
-SciWorldTask TaskOf(const json& episode) {
-  const auto types = SciWorldTaskTypes();
+SimulatorTask TaskOf(const json& episode) {
+  const auto types = SimulatorTaskTypes();
   const auto type =
-      std::ranges::find(types, episode.at("task").get<std::string>(), &SciWorldTaskType::id);
+      std::ranges::find(types, episode.at("task").get<std::string>(), &SimulatorTaskType::id);
   return {type->name, episode.at("variation").get<int>()};
 }
 
@@ -52,7 +52,7 @@ TEST_F(JavaSimulatorTest, EpisodesAreThoseOfThePythonPackage) {
 
 // All that an episode shows: of each step's valid actions one is taken, and time passes.
 std::string Play(SimulatorSource& source, size_t number) {
-  SciWorldEpisode episode(source, SciWorldTaskAt(number * 113 % SciWorldTaskCount()));
+  SciWorldEpisode episode(source, SimulatorTaskAt(number * 113 % SimulatorTaskCount()));
   std::string shown = episode.description() + episode.last().observation;
   size_t draw = number;
   for (int i = 0; i < 4 && !episode.last().done; ++i) {
@@ -87,13 +87,13 @@ TEST_F(JavaSimulatorTest, EpisodesAreTheSameAloneAndBesideOthers) {
 }
 
 TEST_F(JavaSimulatorTest, HasTheTasksOfTheTable) {
-  for (const SciWorldTaskType& type : SciWorldTaskTypes()) {
+  for (const SimulatorTaskType& type : SimulatorTaskTypes()) {
     EXPECT_EQ(source_->Variations(type.name), type.variations) << type.name;
   }
 }
 
 TEST_F(JavaSimulatorTest, GoldSolvesTheTask) {
-  const SciWorldTask task{"find-living-thing", 7};
+  const SimulatorTask task{"find-living-thing", 7};
   SciWorldEpisode episode(*source_, task);
   for (const std::string& action : SciWorldGold(*source_, task)) {
     if (!episode.last().done) episode.Step(action);
@@ -129,7 +129,7 @@ TEST_F(JavaSimulatorTest, ErrorsOfJavaAndOfTheTaskAreErrors) {
 TEST_F(JavaSimulatorTest, ClosedSimulatorsLeaveTheHeap) {
   const auto round = [&] {
     std::vector<SciWorldEpisode> episodes;
-    for (int i = 0; i < 20; ++i) episodes.emplace_back(*source_, SciWorldTask{"boil", i});
+    for (int i = 0; i < 20; ++i) episodes.emplace_back(*source_, SimulatorTask{"boil", i});
     EXPECT_EQ(source_->Use().live, 20);
   };
   // 11 MB each in a heap of 1 GB: what stayed would fill it.

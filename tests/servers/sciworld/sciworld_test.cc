@@ -14,17 +14,17 @@ using testing::FakeScript;
 using testing::FakeSource;
 
 TEST(SciWorldTasks, AreThoseOfThePublishedIds) {
-  EXPECT_EQ(SciWorldTaskCount(), 4639U);
-  EXPECT_EQ(SciWorldTaskTypes().size(), 23U);
-  EXPECT_EQ(SciWorldTaskAt(0).type, "boil");
-  EXPECT_EQ(SciWorldTaskAt(29).variation, 29);
-  EXPECT_EQ(SciWorldTaskAt(30).type, "melt");
-  EXPECT_EQ(SciWorldTaskAt(30).variation, 0);
-  EXPECT_EQ(SciWorldTaskAt(4638).type, "identify-life-stages-2");
-  EXPECT_EQ(SciWorldTaskAt(4638).variation, 9);
+  EXPECT_EQ(SimulatorTaskCount(), 4639U);
+  EXPECT_EQ(SimulatorTaskTypes().size(), 23U);
+  EXPECT_EQ(SimulatorTaskAt(0).type, "boil");
+  EXPECT_EQ(SimulatorTaskAt(29).variation, 29);
+  EXPECT_EQ(SimulatorTaskAt(30).type, "melt");
+  EXPECT_EQ(SimulatorTaskAt(30).variation, 0);
+  EXPECT_EQ(SimulatorTaskAt(4638).type, "identify-life-stages-2");
+  EXPECT_EQ(SimulatorTaskAt(4638).variation, 9);
   std::set<std::pair<std::string_view, int>> seen;
-  for (size_t i = 0; i < SciWorldTaskCount(); ++i) {
-    seen.emplace(SciWorldTaskAt(i).type, SciWorldTaskAt(i).variation);
+  for (size_t i = 0; i < SimulatorTaskCount(); ++i) {
+    seen.emplace(SimulatorTaskAt(i).type, SimulatorTaskAt(i).variation);
   }
   EXPECT_EQ(seen.size(), 4639U);
 }
