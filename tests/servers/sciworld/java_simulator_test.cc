@@ -40,7 +40,7 @@ TEST_F(JavaSimulatorTest, EpisodesAreThoseOfThePythonPackage) {
   for (const json& episode : golden.at("episodes")) {
     SCOPED_TRACE(episode.at("task"));
     SciWorldEpisode ours(*source_, TaskOf(episode));
-    EXPECT_EQ(ours.description(), episode.at("description"));
+    EXPECT_EQ(ours.description(), episode.at("description").get<std::string>());
     const json& steps = episode.at("steps");
     EXPECT_EQ(JsonOf("look around", ours.last()), steps.at(0));
     for (size_t i = 1; i < steps.size(); ++i) {
