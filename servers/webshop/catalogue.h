@@ -2,7 +2,7 @@
 //
 // Texts live in one arena, and repeated ones (categories, option names and values, attributes)
 // once. A product is a fixed record of views into it; a catalogue of 1,200,000 products takes
-// about 1.5 KB of memory for each.
+// about 1 KB of memory for each.
 //
 // Source: WebShop (Yao et al. 2022), section 3; the fields are those its pages and rewards use.
 #pragma once

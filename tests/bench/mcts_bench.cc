@@ -17,7 +17,7 @@
 #include "common/logging.h"
 #include "common/options.h"
 #include "mcts/collector.h"
-#include "servers/env_server.h"
+#include "tests/clients/embedded_server.h"
 
 namespace agentr {
 namespace {
@@ -87,14 +87,6 @@ class TemporaryFolder {
   fs::path path;
 };
 
-std::unique_ptr<EnvServer> Start(bool extensions) {
-  EnvServerOptions options;
-  options.task = "textcraft";
-  options.port = 0;
-  options.no_extensions = !extensions;
-  return StartEnvServer(options);
-}
-
 struct Measured {
   CollectReport report;
   int64_t calls = 0;
@@ -108,8 +100,8 @@ class Bench {
       : options_(options), family_(MakeTaskFamily("textcraft")) {}
 
   void Run() {
-    const std::unique_ptr<EnvServer> extended = Start(true);
-    const std::unique_ptr<EnvServer> plain = Start(false);
+    const std::unique_ptr<EnvServer> extended = StartServer("textcraft", true);
+    const std::unique_ptr<EnvServer> plain = StartServer("textcraft", false);
     PrintCosts(*extended, *plain);
     PrintSpeeds(*extended);
   }

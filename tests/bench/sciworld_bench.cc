@@ -18,6 +18,7 @@
 #include "servers/env_server.h"
 #include "servers/sciworld/java_simulator.h"
 #include "servers/sciworld/sciworld.h"
+#include "tests/servers/sciworld/random_episode.h"
 
 namespace agentr {
 namespace {
@@ -95,18 +96,7 @@ void Rates(const std::string& golden, const std::string& jar, double seconds) {
 }
 
 std::string Fingerprint(SimulatorSource& source, size_t number) {
-  SciWorldEpisode episode(source, SimulatorTaskAt(number * 113 % SimulatorTaskCount()));
-  std::string shown = episode.description() + episode.last().observation;
-  size_t draw = number;
-  for (int i = 0; i < 4 && !episode.last().done; ++i) {
-    const std::vector<std::string> valid = episode.ValidActions();
-    draw = draw * 6364136223846793005U + 1442695040888963407U;
-    const std::string& action = valid.at((draw >> 33U) % valid.size());
-    shown += action + episode.Step(action).observation;
-    if (!episode.last().done) shown += episode.Step("wait").observation;
-    if (!episode.last().done) shown += episode.Step("look around").observation;
-  }
-  return Sha256(shown);
+  return Sha256(PlayRandomEpisode(source, number));
 }
 
 void Fingerprints(const JvmOptions& options, size_t episodes, int threads) {

@@ -10,6 +10,7 @@
 #include "common/file.h"
 #include "servers/sciworld/sciworld.h"
 #include "tests/servers/sciworld/java_setup.h"
+#include "tests/servers/sciworld/random_episode.h"
 
 namespace agentr {
 namespace {
@@ -50,29 +51,13 @@ TEST_F(JavaSimulatorTest, EpisodesAreThoseOfThePythonPackage) {
   }
 }
 
-// All that an episode shows: of each step's valid actions one is taken, and time passes.
-std::string Play(SimulatorSource& source, size_t number) {
-  SciWorldEpisode episode(source, SimulatorTaskAt(number * 113 % SimulatorTaskCount()));
-  std::string shown = episode.description() + episode.last().observation;
-  size_t draw = number;
-  for (int i = 0; i < 4 && !episode.last().done; ++i) {
-    const std::vector<std::string> valid = episode.ValidActions();
-    draw = draw * 6364136223846793005U + 1442695040888963407U;
-    const std::string& action = valid.at((draw >> 33U) % valid.size());
-    shown += action + episode.Step(action).observation + std::to_string(episode.last().score);
-    if (!episode.last().done) shown += episode.Step("wait").observation;
-    if (!episode.last().done) shown += episode.Step("look around").observation;
-  }
-  return shown;
-}
-
 std::vector<std::string> PlayAll(SimulatorSource& source, size_t episodes, size_t threads) {
   std::vector<std::string> shown(episodes);
   std::atomic<size_t> next = 0;
   std::vector<std::jthread> pool;
   for (size_t t = 0; t < threads; ++t) {
     pool.emplace_back([&] {
-      for (size_t i = next++; i < episodes; i = next++) shown[i] = Play(source, i);
+      for (size_t i = next++; i < episodes; i = next++) shown[i] = PlayRandomEpisode(source, i);
     });
   }
   pool.clear();
