@@ -25,7 +25,8 @@ nlohmann::ordered_json ToJson(const ExecutionStats& s) {
   return {{"sessions_opened", s.opens}, {"resets", s.resets},
           {"steps", s.steps},           {"replayed_steps", s.replays},
           {"expansions", s.expansions}, {"remembered", s.remembered},
-          {"mismatches", s.mismatches}, {"faults_made_up_for", s.faults}};
+          {"mismatches", s.mismatches}, {"faults_made_up_for", s.faults},
+          {"walk_bound", s.walk_bound}, {"unchanged_bound", s.unchanged_bound}};
 }
 
 nlohmann::ordered_json ToJson(const CollectReport& r) {
