@@ -21,11 +21,28 @@ enum class SpecialText {
   kPlain,  // ordinary text: for what users, environments and models wrote
 };
 
+// A stretch of a text.
+struct TextPart {
+  std::string_view text;
+  SpecialText special = SpecialText::kToken;
+};
+
+// The tokens of a text made of parts.
+struct EncodedParts {
+  struct Range {
+    size_t begin = 0;  // of the tokens in `ids` that hold any of the part's text; a token at the
+    size_t end = 0;    // border of two parts that holds text of both is in both ranges
+  };
+  std::vector<int32_t> ids;
+  std::vector<Range> parts;  // one per part; empty for an empty part
+};
+
 // Immutable and thread-safe (its cache of pieces locks for itself).
 class Tokenizer {
  public:
-  // Reads tokenizer.json and, where present, tokenizer_config.json of `folder`. Throws
-  // FatalError(kFile) naming the file and field that is missing, malformed or not supported.
+  // Reads tokenizer.json and, where present, tokenizer_config.json and chat_template.jinja of
+  // `folder`. Throws FatalError(kFile) naming the file and field that is missing, malformed or not
+  // supported. Truncation, padding and post-processing are ignored: BOS is the chat template's.
   static std::unique_ptr<Tokenizer> Load(const std::filesystem::path& folder);
   virtual ~Tokenizer() = default;
 
@@ -34,12 +51,18 @@ class Tokenizer {
   virtual std::vector<int32_t> Encode(std::string_view text,
                                       SpecialText special = SpecialText::kToken) const = 0;
 
-  // The text of `ids`. Bytes that are not UTF-8 become U+FFFD. Ids outside of the vocabulary are
-  // left out.
+  // The same for the text that `parts` make together: tokens may reach over their borders, but no
+  // special token has any text of a kPlain part. The default encodes each part by itself.
+  virtual EncodedParts EncodeParts(std::span<const TextPart> parts) const;
+
+  // The text of `ids`. Bytes that are not UTF-8 become U+FFFD, one per maximal ill-formed
+  // subsequence. Ids outside of the vocabulary are left out.
   virtual std::string Decode(std::span<const int32_t> ids, bool skip_special = false) const = 0;
 
   // The bytes that one token adds in the middle of a text; special tokens: their spelling.
   virtual std::string TokenBytes(int32_t id) const = 0;
+  // The same at the beginning of a text, where some vocabularies drop a space.
+  virtual std::string FirstTokenBytes(int32_t id) const { return TokenBytes(id); }
 
   virtual std::optional<int32_t> Id(std::string_view token) const = 0;  // by its spelling
   virtual bool IsSpecial(int32_t id) const = 0;
