@@ -1,8 +1,11 @@
 #include "lm/local_language_model.h"
 
+#include <fmt/core.h>
+
 #include <utility>
 
 #include "clients/openai_protocol.h"
+#include "lm/sequence.h"
 
 namespace agentr {
 namespace {
@@ -22,6 +25,15 @@ CompletionBatch ToBatch(Generation generation) {
 
 }  // namespace
 
+Result<void> CheckRoom(const GenerationRequest& request, const DecoderShape& shape) {
+  const int64_t prompt = std::ssize(request.prompt);
+  if (prompt + request.max_tokens <= Capacity(shape)) return {};
+  return Fail(ErrorKind::kContextLength,
+              fmt::format("{} tokens of the prompt and {} new ones are together over the maximum "
+                          "context length of {}; shorten the prompt or ask for fewer",
+                          prompt, request.max_tokens, Capacity(shape)));
+}
+
 Result<CompletionBatch> LocalLanguageModel::Complete(std::span<const Message> prompt, int n,
                                                      const Sampling& sampling) {
   Result<ChatTokens> chat = model_.chat->Apply(prompt, /*generation=*/true);
@@ -35,6 +47,9 @@ Result<CompletionBatch> LocalLanguageModel::Complete(std::span<const Message> pr
   request.seed = static_cast<uint64_t>(RequestSeed(sampling.seed, /*first=*/0));
   request.stop_tokens = model_.stop_tokens;
   request.stop = sampling.stop;
+  if (const auto room = CheckRoom(request, model_.decoder->shape()); !room) {
+    return tl::make_unexpected(room.error());
+  }
   return model_.engine->Generate(std::move(request)).Wait().map(ToBatch);
 }
 

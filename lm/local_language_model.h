@@ -25,6 +25,10 @@ struct LoadedModel {
   std::unique_ptr<Engine> engine;
 };
 
+// kContextLength where prompt and max_tokens together are more than the model can hold. (The engine
+// would take the request and end completions early, which a search could not tell from a choice.)
+Result<void> CheckRoom(const GenerationRequest& request, const DecoderShape& shape);
+
 // Completions tell the ids and log-probabilities of their tokens as sampled, the token that ended
 // the turn included, whether or not Sampling asks for them. The seed is the one that OpenAiModel
 // sends: the same model gives the same completions in process and behind lm_server. Thread-safe.

@@ -10,6 +10,7 @@
 
 #include "common/options.h"
 #include "common/random.h"
+#include "lm/sequence.h"
 #include "servers/http_metrics.h"
 #include "servers/lm_reply.h"
 #include "servers/lm_stream.h"
@@ -204,11 +205,10 @@ void LmServer::Complete(LmRequest& request, uint64_t number) const {
   generation.stop_tokens = model_.stop_tokens;
   generation.seed = request.seed.value_or(RandomStream(0).Split(number).Next());
   const DecoderShape& shape = model_.decoder->shape();
-  const int64_t most =
-      std::min<int64_t>(shape.max_context, int64_t{shape.blocks} * shape.block_tokens);
-  const int64_t room = std::max<int64_t>(1, most - std::ssize(generation.prompt));
+  const int64_t room = std::max<int64_t>(1, Capacity(shape) - std::ssize(generation.prompt));
   const int64_t left_open = request.api == LmApi::kChat ? room : kCompletionTokens;
   generation.max_tokens = request.max_tokens.value_or(static_cast<int>(left_open));
+  OrThrow(CheckRoom(generation, shape));
 }
 
 }  // namespace agentr

@@ -24,7 +24,7 @@ class LocalLanguageModelTest : public ::testing::Test {
   }
 
   LocalLanguageModel model_{SmallModel(/*max_context=*/200)};
-  const ByteTokenizer tokenizer_;
+  const CharacterTokenizer tokenizer_;
 };
 
 TEST_F(LocalLanguageModelTest, CompletionsCarryTheirTokens) {
@@ -34,7 +34,7 @@ TEST_F(LocalLanguageModelTest, CompletionsCarryTheirTokens) {
   for (const Completion& c : batch.completions) {
     tokens += std::ssize(c.token_ids);
     EXPECT_EQ(tokenizer_.Decode(c.token_ids, /*skip_special=*/true), c.text);
-    EXPECT_EQ(c.token_ids.back() == kEnd, c.finish_reason == "stop");
+    EXPECT_EQ(c.token_ids.back() == CharacterTokenizer::kEnd, c.finish_reason == "stop");
     EXPECT_EQ(c.token_ids.size() == 40, c.finish_reason == "length");
     EXPECT_THAT(c.logprobs, SizeIs(c.token_ids.size()));
     EXPECT_THAT(c.logprobs, Each(Le(0)));
@@ -79,7 +79,7 @@ TEST_F(LocalLanguageModelTest, ALongerConversationFindsItsPromptInTheCache) {
 }
 
 TEST_F(LocalLanguageModelTest, CountsExactly) {
-  // BOS, "s:be brief" and its end, "u:what is a?" and its end, "a:".
+  // "^", "s:be brief" and its end, "u:what is a?" and its end, "a:".
   EXPECT_EQ(model_.CountTokens(kChat), 1 + 10 + 1 + 12 + 1 + 2);
 }
 

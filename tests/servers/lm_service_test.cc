@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <httplib.h>
 
+#include <atomic>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -29,14 +31,21 @@ const std::string kTextPath = "/v1/completions";
 class LmServiceTest : public ::testing::Test {
  protected:
   LmServiceTest() { Start({}); }
-  ~LmServiceTest() override { decoder_->OpenGate(); }
-
-  void Start(LmServerOptions options, EngineOptions engine = {}) {
-    server_.reset();
-    LoadedModel model = SmallModel(/*max_context=*/1000, engine);
-    decoder_ = static_cast<LetterDecoder*>(model.decoder.get());
+  void Start(LmServerOptions options, LoadedModel model = SmallModel()) {
     options.port = 0;
     server_ = std::make_unique<LmServer>(std::move(model), std::move(options));
+  }
+
+  // Turns do not end, but with the context; `before` is called before each round.
+  void StartEndless(LmServerOptions options = {}, int32_t max_context = 1000,
+                    std::function<void()> before = {}) {
+    LoadedModel model = SmallModel(max_context, {.max_batch = 1});
+    model.stop_tokens.clear();
+    static_cast<FakeDecoder&>(*model.decoder).before_forward =
+        [before = std::move(before)](std::span<const Slice>) {
+          if (before) before();
+        };
+    Start(std::move(options), std::move(model));
   }
 
   httplib::Result Post(const std::string& path, const std::string& body,
@@ -92,12 +101,11 @@ class LmServiceTest : public ::testing::Test {
     }
   }
 
-  LetterDecoder* decoder_ = nullptr;
   std::unique_ptr<LmServer> server_;
 };
 
 TEST_F(LmServiceTest, AChatHasOpenAisFields) {
-  const Json reply = Chat({{"model", "small"}, {"seed", 3}, {"max_tokens", 50}});
+  const Json reply = Chat({{"model", "small"}, {"seed", 3}, {"max_tokens", 900}});
   EXPECT_THAT(reply["id"].get<std::string>(), StartsWith("chatcmpl-"));
   EXPECT_EQ(reply["object"], "chat.completion");
   EXPECT_EQ(reply["model"], "small");
@@ -109,7 +117,7 @@ TEST_F(LmServiceTest, AChatHasOpenAisFields) {
   EXPECT_EQ(choice["finish_reason"], "stop");
   EXPECT_TRUE(choice["logprobs"].is_null());
   EXPECT_FALSE(choice.contains("token_ids"));
-  // Each byte is a token; one more ended the turn. The prompt: BOS, "u:hi", its end, "a:".
+  // Each character is a token; one more ended the turn. The prompt: BOS, "u:hi", its end, "a:".
   const auto tokens =
       static_cast<int64_t>(choice["message"]["content"].get<std::string>().size()) + 1;
   EXPECT_EQ(reply["usage"], Json({{"prompt_tokens", 8},
@@ -132,10 +140,10 @@ TEST_F(LmServiceTest, APromptOfTokens) {
   const auto text = [&](const Json& prompt) {
     return Ask(kTextPath, {{"prompt", prompt}, {"temperature", 0}})["choices"][0]["text"];
   };
-  EXPECT_EQ(text({kBos, 'h', 'i'}), text("hi"));
-  EXPECT_EQ(text(Json::array({{kBos, 'h', 'i'}})), text("hi"));
+  EXPECT_EQ(text({'^' - ' ', 'h' - ' ', 'i' - ' '}), text("hi"));
+  EXPECT_EQ(text(Json::array({{'^' - ' ', 'h' - ' ', 'i' - ' '}})), text("hi"));
   EXPECT_EQ(text(Json::array({"hi"})), text("hi"));
-  EXPECT_NE(text({'h', 'i'}), text("hi"));
+  EXPECT_NE(text({'h' - ' ', 'i' - ' '}), text("hi"));
 }
 
 TEST_F(LmServiceTest, TheSeedDecides) {
@@ -178,8 +186,10 @@ TEST_F(LmServiceTest, MaxTokens) {
   const auto length = [&](const Json& fields) { return ChatText(fields).size(); };
   EXPECT_EQ(length({{"max_tokens", 3}, {"temperature", 0}}), 3U);
   EXPECT_EQ(length({{"max_completion_tokens", 2}, {"max_tokens", 3}, {"temperature", 0}}), 2U);
-  decoder_->ends = false;
-  EXPECT_EQ(length({}), 1000U - 8);  // all that is left of the context
+  StartEndless();
+  const Json reply = Chat(Json::object());
+  EXPECT_EQ(reply["usage"]["completion_tokens"], 1000 - 8);  // all that is left of the context
+  EXPECT_EQ(reply["choices"][0]["finish_reason"], "length");
 }
 
 TEST_F(LmServiceTest, Stop) {
@@ -229,14 +239,18 @@ TEST_F(LmServiceTest, LogprobsOfACompletion) {
 
 TEST_F(LmServiceTest, TokenIds) {
   const Json chat = Chat({{"seed", 1}, {"return_token_ids", true}});
-  const Json prompt = {kBos, 'u', ':', 'h', 'i', kEnd, 'a', ':'};
+  const CharacterTokenizer tokenizer;
+  const auto ids = [&](const std::string& text) {
+    return tokenizer.Encode(text, SpecialText::kPlain);
+  };
+  std::vector<int32_t> prompt = ids("^u:hi?a:");
+  prompt[5] = CharacterTokenizer::kEnd;
   EXPECT_EQ(chat["prompt_token_ids"], prompt);
-  Json ids = Json::array();
-  for (const char c : chat["choices"][0]["message"]["content"].get<std::string>()) ids.push_back(c);
-  ids.push_back(kEnd);
-  EXPECT_EQ(chat["choices"][0]["token_ids"], ids);
+  std::vector<int32_t> completion = ids(chat["choices"][0]["message"]["content"]);
+  completion.push_back(CharacterTokenizer::kEnd);
+  EXPECT_EQ(chat["choices"][0]["token_ids"], completion);
   const Json text = Ask(kTextPath, {{"prompt", "x"}, {"return_token_ids", true}});
-  EXPECT_EQ(text["choices"][0]["prompt_token_ids"], Json({kBos, 'x'}));
+  EXPECT_EQ(text["choices"][0]["prompt_token_ids"], ids("^x"));
 }
 
 TEST_F(LmServiceTest, AStreamSaysWhatTheWholeReplySays) {
@@ -414,38 +428,41 @@ TEST_F(LmServiceTest, ModelsAndMetrics) {
   EXPECT_THAT(metrics, HasSubstr("route=\"POST /v1/chat/completions\",status=\"200\"} 1\n"));
 }
 
-// Without the cancellation the sequence would run to the end of its context, which is counted.
+// Without the cancellation the sequence would run to the end of a context that takes minutes.
 TEST_F(LmServiceTest, AClientThatHangsUpCancels) {
-  decoder_->ends = false;
+  StartEndless({}, /*max_context=*/200'000);
   {
     RawClient client(server_->port());
     const std::string body = Json{{"messages", kMessages}, {"stream", true}}.dump();
     client.Send("POST /v1/chat/completions HTTP/1.1\r\nContent-Length: " +
                 std::to_string(body.size()) + "\r\n\r\n" + body);
-    client.ReadUntil("\"content\":\"");
-    client.ReadUntil("\"content\":\"");
-    decoder_->CloseGate();
+    client.ReadUntil("\"delta\":{\"content\":\"");
+    AwaitMetric("agentr_lm_running 1");
   }
-  decoder_->OpenGate();
   AwaitMetric("agentr_lm_running 0");
-  EXPECT_THAT(Get("/metrics"), ::testing::Not(HasSubstr("agentr_lm_completion_tokens_total 992")));
 }
 
 TEST_F(LmServiceTest, TooManyRequestsWait) {
-  Start({.max_waiting = 1}, {.max_batch = 1});
-  decoder_->CloseGate();
-  std::vector<std::thread> clients;
+  std::atomic<bool> open = false;
+  std::atomic<bool> entered = false;
+  StartEndless({.max_waiting = 1}, 1000, [&] {
+    entered = true;
+    entered.notify_all();
+    open.wait(false);
+  });
   const auto chat = [&] {
-    EXPECT_EQ(Post(kChatPath, Json{{"messages", kMessages}}.dump())->status, 200);
+    return Post(kChatPath, Json{{"messages", kMessages}, {"max_tokens", 5}}.dump());
   };
-  clients.emplace_back(chat);
-  AwaitMetric("agentr_lm_running 1");
-  clients.emplace_back(chat);
+  std::vector<std::thread> clients;
+  clients.emplace_back([&] { EXPECT_EQ(chat()->status, 200); });
+  entered.wait(false);
+  clients.emplace_back([&] { EXPECT_EQ(chat()->status, 200); });
   AwaitMetric("agentr_lm_waiting 1");
-  const auto reply = Post(kChatPath, Json{{"messages", kMessages}}.dump());
+  const auto reply = chat();
   EXPECT_EQ(reply->status, 503);
   EXPECT_EQ(Json::parse(reply->body)["error"]["code"], "overloaded");
-  decoder_->OpenGate();
+  open = true;
+  open.notify_all();
   for (std::thread& client : clients) client.join();
 }
 
