@@ -76,12 +76,9 @@ Cover PlainCover(ByteRange range, std::span<const ByteRange> plain) {
 
 AddedTokens::AddedTokens(const TokenizerJson& field, const Normalizer& normalizer) {
   for (const TokenizerJson& item : field.Items()) tokens_.push_back(ReadToken(item));
-  for (const AddedToken& token : tokens_) {
-    if (token.normalized) {
-      normalized_.Insert(normalizer.Apply(token.content), token);
-    } else {
-      raw_.Insert(token.content, token);
-    }
+  for (AddedToken& token : tokens_) {
+    token.spelling = token.normalized ? normalizer.Apply(token.content) : token.content;
+    (token.normalized ? normalized_ : raw_).Insert(token);
   }
 }
 
@@ -93,10 +90,10 @@ std::unordered_set<int32_t> AddedTokens::special_ids() const {
   return ids;
 }
 
-void AddedTokens::Trie::Insert(std::string_view spelling, const AddedToken& token) {
-  if (spelling.empty()) return;
+void AddedTokens::Trie::Insert(const AddedToken& token) {
+  if (token.spelling.empty()) return;
   size_t node = 0;
-  for (const char byte : spelling) {
+  for (const char byte : token.spelling) {
     const auto [child, is_new] = nodes[node].children.try_emplace(byte, nodes.size());
     node = child->second;
     if (is_new) nodes.emplace_back();

@@ -18,8 +18,9 @@ namespace agentr {
 struct AddedToken {
   int32_t id = 0;
   std::string content;
+  std::string spelling;  // as it is found and decoded: the content, normalized if it is to be
   bool special = false;
-  bool normalized = false;   // found in the normalized text, in its own normalized spelling
+  bool normalized = false;   // found in the normalized text
   bool lstrip = false;       // takes the white space before it
   bool rstrip = false;       // takes the white space after it
   bool single_word = false;  // only where no letter or digit stands beside it
@@ -66,7 +67,7 @@ class AddedTokens {
     std::vector<Node> nodes{1};
     bool has_special = false;
 
-    void Insert(std::string_view spelling, const AddedToken& token);
+    void Insert(const AddedToken& token);
     // The longest token that begins at `at`, and its end; null without one.
     std::pair<const AddedToken*, size_t> Longest(std::string_view text, size_t at) const;
   };

@@ -41,13 +41,16 @@ FileTokenizer::FileTokenizer(const TokenizerJson& json, const TokenizerConfig& c
 }
 
 void FileTokenizer::ReadTokens(const TokenizerJson& vocabulary) {
-  for (const auto& [token, id] : vocabulary.value().items()) SetToken(token, id.get<int32_t>());
-  for (const AddedToken& token : added_.tokens()) SetToken(token.content, token.id);
+  for (const auto& [token, id] : vocabulary.value().items())
+    SetToken(id.get<int32_t>(), token, token);
+  for (const AddedToken& token : added_.tokens()) {
+    SetToken(token.id, token.content, token.spelling);
+  }
 }
 
-void FileTokenizer::SetToken(const std::string& token, int32_t id) {
+void FileTokenizer::SetToken(int32_t id, const std::string& token, std::string_view spelling) {
   if (static_cast<size_t>(id) >= tokens_.size()) tokens_.resize(id + 1);
-  tokens_[id] = decoder_.Decode(token);
+  tokens_[id] = decoder_.Decode(spelling);
   ids_[token] = id;
 }
 

@@ -48,7 +48,7 @@ class FileTokenizer : public Tokenizer {
   using Plain = std::span<const ByteRange>;
 
   void ReadTokens(const TokenizerJson& vocabulary);
-  void SetToken(const std::string& token, int32_t id);
+  void SetToken(int32_t id, const std::string& token, std::string_view spelling);
   std::vector<Run> Encode(std::string_view text, Plain plain, std::vector<int32_t>& ids) const;
   void EncodeStretch(std::string_view text, bool begins_text, Plain plain,
                      std::vector<int32_t>& ids) const;
