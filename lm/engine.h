@@ -51,9 +51,9 @@ struct TokenLogprob {
 };
 
 struct GeneratedSequence {
-  std::string text;                                     // without stop strings and special tokens
-  std::vector<int32_t> token_ids;                       // as sampled, the stop token included
-  std::vector<float> logprobs;                          // one per token
+  std::string text;                // without special tokens, stop strings and the stop token
+  std::vector<int32_t> token_ids;  // as sampled, the stop token included
+  std::vector<float> logprobs;     // one per token
   std::vector<std::vector<TokenLogprob>> alternatives;  // one list per token, if asked for
   std::string finish_reason;                            // "stop" | "length"
 };
@@ -106,7 +106,9 @@ struct EngineStats {
 };
 
 // Thread-safe. Errors: kContextLength for a request that can never fit, kCancelled, kRejected for
-// a token id out of range or a knob that makes no sense. Where memory is short, requests wait.
+// a token id out of range, a knob that makes no sense or what on_text throws, kServer with what the
+// decoder throws. Where memory is short, requests wait. max_tokens is cut to what fits behind the
+// prompt, in the context and in memory.
 class Engine {
  public:
   // Both outlive the engine.

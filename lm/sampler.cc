@@ -47,13 +47,15 @@ float Maximum(std::span<const float> values) {
   return maximum;
 }
 
+void RequireFinite(double value) {
+  if (std::isfinite(value)) return;
+  throw std::runtime_error(
+      "its logits are not finite numbers; a wider --dtype or other weights may help");
+}
+
 float FiniteMaximum(std::span<const float> logits) {
   const float maximum = Maximum(logits);
-  if (!std::isfinite(maximum)) {
-    throw std::runtime_error(
-        "the logits have no finite maximum: the weights or the numeric type "
-        "of the model are at fault (--dtype float32)");
-  }
+  RequireFinite(maximum);
   return maximum;
 }
 
@@ -119,7 +121,7 @@ double Sampler::Weigh(std::span<const float> logits, float greatest, double temp
     }
     for (const float lane : lanes) total += lane;
   }
-  if (!std::isfinite(total)) throw std::runtime_error("the model's logits are not numbers");
+  RequireFinite(total);
   return total;
 }
 
@@ -145,12 +147,15 @@ std::span<const Candidate> Sampler::Shape(std::span<const float> logits, const S
                                           std::span<const int32_t> history) {
   const std::span<const float> row = Penalise(logits, knobs.repetition_penalty, history);
   const float greatest = FiniteMaximum(row);
+  own_log_sum_.reset();
   if (knobs.temperature == 0) {
     const auto best = std::find(row.begin(), row.end(), greatest);
     candidates_.assign(1, {static_cast<int32_t>(best - row.begin()), 1.0f});
     return candidates_;
   }
   const double total = Weigh(row, greatest, knobs.temperature);
+  const bool own = knobs.temperature == 1 && knobs.repetition_penalty == 1;
+  if (own) own_log_sum_ = greatest + std::log(total);
   const double vocabulary = static_cast<double>(row.size());
   if (knobs.top_k > 0 && knobs.top_k < vocabulary) {
     candidates_ = Greatest(std::span(weights_).first(row.size()), static_cast<size_t>(knobs.top_k));
@@ -182,7 +187,7 @@ SampledToken Sampler::Sample(std::span<const float> logits, const SamplingKnobs&
                              int top_logprobs) {
   SampledToken sampled;
   sampled.token = Draw(Shape(logits, knobs, history), random);
-  const double log_sum = LogSum(logits);
+  const double log_sum = own_log_sum_ ? *own_log_sum_ : LogSum(logits);
   sampled.logprob = static_cast<float>(logits[static_cast<size_t>(sampled.token)] - log_sum);
   for (const auto& [token, logit] : Greatest(logits, static_cast<size_t>(top_logprobs))) {
     sampled.alternatives.push_back({token, static_cast<float>(logit - log_sum)});

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -58,6 +59,7 @@ class Sampler {
   std::vector<float> penalised_;
   std::vector<float> weights_;  // exp((logit - greatest) / temperature), filled up with zeros
   std::vector<Candidate> candidates_;
+  std::optional<double> own_log_sum_;  // where Shape came by the LogSum of the row itself
 };
 
 }  // namespace agentr

@@ -1,15 +1,25 @@
 #include "lm/scheduler.h"
 
 #include <fmt/format.h>
+#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <stdexcept>
+
+#include "common/handoff.h"
 
 namespace agentr {
 namespace {
 
 // Is the sequence at tokens that were given, rather than at those that it makes one by one?
 bool Prefilling(const Sequence& sequence) { return !sequence.begun() || sequence.uncomputed() > 1; }
+
+// Of a round: to read more, other threads are worth waking.
+constexpr size_t kValuesOfOneThread = size_t{1} << 18;
+
+std::span<const int32_t> First(const Sequence& sequence, int32_t count) {
+  return std::span(sequence.tokens()).first(static_cast<size_t>(count));
+}
 
 Error Failure(const std::exception& exception) {
   return {ErrorKind::kServer, fmt::format("the model failed: {}", exception.what())};
@@ -96,8 +106,7 @@ bool Scheduler::WaitsForPrefix(Sequence& sequence) {
 // The running sequence that is about to compute the most of what `sequence` needs and the cache
 // does not have.
 Sequence* Scheduler::FindLeader(const Sequence& sequence, int32_t& shared) const {
-  const auto needed =
-      std::span(sequence.tokens()).first(static_cast<size_t>(sequence.first_logits()));
+  const std::span<const int32_t> needed = First(sequence, sequence.first_logits());
   Sequence* leader = nullptr;
   shared = cache_.Find(sequence.table.scope(), needed).tokens;
   for (const auto& [ticket, other] : running_) {
@@ -119,8 +128,7 @@ Sequence* Scheduler::FindLeader(const Sequence& sequence, int32_t& shared) const
 // For all that is known of the sequence and, so that it is not put back at once, a block for each
 // one that runs.
 bool Scheduler::HasRoom(const Sequence& sequence) const {
-  const auto needed =
-      std::span(sequence.tokens()).first(static_cast<size_t>(sequence.first_logits()));
+  const std::span<const int32_t> needed = First(sequence, sequence.first_logits());
   const PrefixCache::Prefix prefix = cache_.Find(sequence.table.scope(), needed);
   const int32_t block_tokens = decoder_.shape().block_tokens;
   const int32_t blocks = (sequence.size() + block_tokens - 1) / block_tokens - prefix.blocks;
@@ -134,8 +142,7 @@ void Scheduler::Start(Sequence& sequence) {
   const bool first = &sequence == job.sequences.front().get() && !sequence.started;
   sequence.started = true;
   try {
-    cache_.Match(sequence.table,
-                 std::span(sequence.tokens()).first(static_cast<size_t>(sequence.first_logits())));
+    cache_.Match(sequence.table, First(sequence, sequence.first_logits()));
   } catch (const std::exception& exception) {
     return Settle(job, Failure(exception));
   }
@@ -144,7 +151,10 @@ void Scheduler::Start(Sequence& sequence) {
     stats_.cached_tokens += job.cached_tokens;
   }
   cache_.Reserve(sequence.table, sequence.size());  // HasRoom has said yes
-  if (sequence.uncomputed() == 0) Digest(sequence, {});
+  if (sequence.uncomputed() > 0) return;
+  std::vector<Reading> reading = {{&sequence, {}, std::nullopt}};
+  Read(reading);
+  Advance(reading.front());
 }
 
 // A block for every token to come, from the youngest where need be.
@@ -185,49 +195,80 @@ std::vector<Scheduler::Piece> Scheduler::Plan() const {
 }
 
 void Scheduler::Compute(const std::vector<Piece>& pieces) {
-  std::vector<Slice> batch;
-  size_t rows = 0;
-  for (const Piece& piece : pieces) {
-    const Sequence& sequence = *piece.sequence;
-    const int32_t start = sequence.table.tokens();
-    batch.push_back({std::span(sequence.tokens())
-                         .subspan(static_cast<size_t>(start), static_cast<size_t>(piece.length)),
-                     start, sequence.table.blocks(), piece.rows});
-    rows += static_cast<size_t>(piece.rows);
-    stats_.computed_tokens += piece.length;
-  }
-  ++stats_.rounds;
-  const auto vocabulary = static_cast<size_t>(decoder_.shape().vocabulary);
   std::span<const float> logits;
   try {
-    logits = decoder_.Forward(batch);
-    if (logits.size() != rows * vocabulary) throw std::runtime_error("it returned too few logits");
+    logits = Forward(pieces);
   } catch (const std::exception& exception) {
     for (const Piece& piece : pieces) Settle(piece.sequence->job(), Failure(exception));
     return;
   }
-  for (const Piece& piece : pieces) {
-    const auto values = static_cast<size_t>(piece.rows) * vocabulary;
-    Sequence& sequence = *piece.sequence;
-    if (!sequence.job().settled) {
-      cache_.Commit(sequence.table,
-                    std::span(sequence.tokens())
-                        .first(static_cast<size_t>(sequence.table.tokens() + piece.length)));
-      if (values > 0 || sequence.uncomputed() == 0) Digest(sequence, logits.first(values));
+  const auto vocabulary = static_cast<size_t>(decoder_.shape().vocabulary);
+  std::vector<Reading> readings;
+  for (const auto& [sequence, length, rows] : pieces) {
+    const auto values = static_cast<size_t>(rows) * vocabulary;
+    cache_.Commit(sequence->table, First(*sequence, sequence->table.tokens() + length));
+    if (rows > 0 || sequence->uncomputed() == 0) {
+      readings.push_back({sequence, logits.first(values), std::nullopt});
     }
     logits = logits.subspan(values);
   }
+  Read(readings);
+  for (const Reading& reading : readings) Advance(reading);
 }
 
-void Scheduler::Digest(Sequence& sequence, std::span<const float> rows) {
+std::span<const float> Scheduler::Forward(const std::vector<Piece>& pieces) {
+  std::vector<Slice> batch;
+  const auto vocabulary = static_cast<size_t>(decoder_.shape().vocabulary);
+  size_t values = 0;
+  for (const auto& [sequence, length, rows] : pieces) {
+    const int32_t start = sequence->table.tokens();
+    batch.push_back({First(*sequence, start + length).subspan(static_cast<size_t>(start)), start,
+                     sequence->table.blocks(), rows});
+    values += static_cast<size_t>(rows) * vocabulary;
+    stats_.computed_tokens += length;
+  }
+  ++stats_.rounds;
+  const std::span<const float> logits = decoder_.Forward(batch);
+  if (logits.size() == values) return logits;
+  throw std::runtime_error(fmt::format("{} logits came, not {}", logits.size(), values));
+}
+
+// Where vocabularies are wide this takes about as long as a round of a small model: then on all
+// cores.
+void Scheduler::Read(std::vector<Reading>& readings) {
+  size_t values = 0;
+  for (const Reading& reading : readings) values += reading.rows.size();
+  const auto read = [this](Reading& reading) {
+    try {
+      reading.sequence->Read(reading.rows, samplers_.local());
+    } catch (const std::exception& exception) {
+      reading.error = Failure(exception);
+    }
+  };
+  if (values <= kValuesOfOneThread) {
+    for (Reading& reading : readings) read(reading);
+    return;
+  }
+  Handoff handoff;
+  handoff.Give();
+  oneapi::tbb::parallel_for(size_t{0}, readings.size(), [&](size_t i) {
+    const HandoffScope scope(handoff);
+    read(readings[i]);
+  });
+  handoff.Take();
+}
+
+void Scheduler::Advance(const Reading& reading) {
+  Sequence& sequence = *reading.sequence;
   Job& job = sequence.job();
+  if (job.settled) return;
+  if (reading.error) return Settle(job, reading.error);
   const int32_t before = sequence.size();
   bool done = false;
   try {
-    sequence.Read(rows, sampler_);
     done = sequence.Advance();
-  } catch (const std::exception& exception) {
-    return Settle(job, Failure(exception));
+  } catch (const std::exception& exception) {  // of the caller's on_text
+    return Settle(job, Error{ErrorKind::kRejected, exception.what()});
   }
   stats_.completion_tokens += sequence.size() - before;
   if (!done) return;

@@ -6,8 +6,10 @@
 // keeps its tokens; its blocks stay in the cache while they can. The oldest sequence can always go
 // on, because each alone fits: so every round makes progress.
 //
-// One thread, the engine's.
+// One thread, the engine's; it lends others to read wide rows of logits.
 #pragma once
+
+#include <oneapi/tbb/enumerable_thread_specific.h>
 
 #include <cstdint>
 #include <map>
@@ -51,6 +53,13 @@ class Scheduler {
     int32_t rows;  // of logits, of the last so many tokens
   };
 
+  // Logits on their way to a sequence, and why it cannot read them.
+  struct Reading {
+    Sequence* sequence;
+    std::span<const float> rows;
+    std::optional<Error> error;
+  };
+
   void DropCancelled();
   void Admit();
   bool WaitsForPrefix(Sequence& sequence);
@@ -60,7 +69,9 @@ class Scheduler {
   void MakeRoom();
   std::vector<Piece> Plan() const;
   void Compute(const std::vector<Piece>& pieces);
-  void Digest(Sequence& sequence, std::span<const float> rows);
+  std::span<const float> Forward(const std::vector<Piece>& pieces);
+  void Read(std::vector<Reading>& readings);
+  void Advance(const Reading& reading);
   void StopRunning(Sequence& sequence);
   void Settle(Job& job, std::optional<Error> error);
   void CountNow();
@@ -68,7 +79,7 @@ class Scheduler {
   Decoder& decoder_;
   const EngineOptions options_;
   PrefixCache cache_;
-  Sampler sampler_;
+  oneapi::tbb::enumerable_thread_specific<Sampler> samplers_;
   std::map<uint64_t, std::unique_ptr<Job>> jobs_;  // by the first sequence's ticket
   std::vector<std::unique_ptr<Job>> settled_;
   std::map<uint64_t, Sequence*> waiting_;  // by ticket: oldest first

@@ -189,6 +189,37 @@ TEST(Engine, ResultsDoNotDependOnCacheBatchOrMemory) {
   }
 }
 
+TEST(Engine, ReadsWideRowsOnSeveralThreads) {
+  DecoderShape shape = Shape();
+  shape.vocabulary = 50000;
+  Model model(shape);
+  std::vector<GenerationRequest> requests;
+  for (int i = 0; i < 12; ++i) requests.push_back(Request(Numbers(i, i + 5), 4, 2, 5));
+  ExpectAllRight(model, requests);
+}
+
+TEST(Engine, LogitsThatAreNoNumbersFailTheRequest) {
+  class Broken : public FakeDecoder {
+   public:
+    using FakeDecoder::FakeDecoder;
+    std::span<const float> Forward(std::span<const Slice> batch) override {
+      const std::span<const float> rows = FakeDecoder::Forward(batch);
+      rows_.assign(rows.size(), std::numeric_limits<float>::quiet_NaN());
+      return rows_;
+    }
+
+   private:
+    std::vector<float> rows_;
+  };
+  Broken decoder(Shape());
+  const ByteTokenizer tokenizer;
+  Engine engine(decoder, tokenizer, {});
+  const Result<Generation> failed = engine.Generate(Request(Numbers(0, 10), 5)).Wait();
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().kind, ErrorKind::kServer);
+  EXPECT_THAT(failed.error().message, HasSubstr("not finite numbers"));
+}
+
 TEST(Engine, SeedsAreIndependentOfTheBatch) {
   Model alone;
   const GenerationRequest request = Request(Numbers(0, 20), 25, 3, 99);
