@@ -30,12 +30,12 @@ struct ModelConfig {
   int64_t kv_heads = 0;
   int64_t head_width = 0;
   int64_t max_context = 0;     // max_position_embeddings
-  int64_t sliding_window = 0;  // positions a token sees back; 0: all
+  int64_t sliding_window = 0;  // positions a token sees, its own among them; 0: all
   double norm_epsilon = 1e-6;
   double rope_theta = 10000;
   std::optional<Llama3Rope> llama3_rope;
-  bool qkv_bias = false;     // Qwen2; Llama and Mistral with attention_bias
-  bool output_bias = false;  // of the attention's output: Llama with attention_bias
+  bool qkv_bias = false;     // Qwen2; Llama and Qwen3 with attention_bias
+  bool output_bias = false;  // of the attention's output: Llama and Qwen3 with attention_bias
   bool mlp_bias = false;
   bool qk_norm = false;                       // Qwen3: RMSNorm of each head's queries and keys
   bool tied_embeddings = false;               // the output projection is the embedding

@@ -26,7 +26,7 @@ size_t Bytes(WeightType type);           // of one element
 struct Weight {
   WeightType type = WeightType::kF32;
   std::vector<int64_t> shape;
-  std::span<const std::byte> data;  // row-major, little endian
+  std::span<const std::byte> data;  // row-major, little endian; may start at any address
 };
 
 // The weights of a folder, or of one file. Immutable; the views live as long as this does.
