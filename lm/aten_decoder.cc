@@ -16,9 +16,12 @@ constexpr int64_t kBlockTokens = 32;
 
 at::ScalarType ScalarType(WeightType type) {
   switch (type) {
-    case WeightType::kF32: return at::kFloat;
-    case WeightType::kF16: return at::kHalf;
-    case WeightType::kBF16: return at::kBFloat16;
+    case WeightType::kF32:
+      return at::kFloat;
+    case WeightType::kF16:
+      return at::kHalf;
+    case WeightType::kBF16:
+      return at::kBFloat16;
   }
   throw std::logic_error("unknown weight type");
 }
@@ -72,8 +75,7 @@ class AtenDecoder : public Decoder {
     norm_ = Load(*weights.norm);
     frequencies_ = at::tensor(RotaryFrequencies(config_), at::kFloat).to(options_.device());
     const int64_t block_bytes = 2 * config_.layers * kBlockTokens * config_.kv_heads *
-                                config_.head_width *
-                                static_cast<int64_t>(Bytes(plan.type));
+                                config_.head_width * static_cast<int64_t>(Bytes(plan.type));
     shape_ = {static_cast<int32_t>(config_.vocabulary), plan.max_context, kBlockTokens,
               BlocksOfPool(plan.cache_bytes, block_bytes), block_bytes};
     for (const LayerWeights& layer : weights.layers) layers_.push_back(Load(layer));

@@ -11,9 +11,9 @@
 
 namespace agentr {
 
-// With `reference`, attention is computed slice by slice with an explicit softmax; without, sequences
-// with one new token go side by side through LibTorch's fused attention where it has one. Copies the
-// weights. Throws FatalError(kUsage) for a device that this LibTorch does not have.
+// With `reference`, attention is computed slice by slice with an explicit softmax; without,
+// sequences with one new token go side by side through LibTorch's fused attention where it has one.
+// Copies the weights. Throws FatalError(kUsage) for a device that this LibTorch does not have.
 std::unique_ptr<Decoder> MakeAtenDecoder(const DecoderPlan& plan, const ModelWeights& weights,
                                          const std::string& device, bool reference);
 

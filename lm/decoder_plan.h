@@ -8,11 +8,11 @@
 namespace agentr {
 
 struct DecoderPlan {
-  ModelConfig config;          // of the model
-  WeightType type{};           // to compute in, and to keep keys and values in
-  int32_t max_context = 0;     // positions
-  int64_t cache_bytes = 0;     // for keys and values
-  int threads = 1;             // of the CPU
+  ModelConfig config;       // of the model
+  WeightType type{};        // to compute in, and to keep keys and values in
+  int32_t max_context = 0;  // positions
+  int64_t cache_bytes = 0;  // for keys and values
+  int threads = 1;          // of the CPU
 };
 
 // The number of blocks of `block_bytes` in `cache_bytes`. Throws FatalError(kUsage) where there is

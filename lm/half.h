@@ -23,8 +23,8 @@ inline float FromF16(uint16_t bits) {
     return std::bit_cast<float>(sign | 0x7F800000 | magnitude);
   }
   // The float of the same bits has an exponent that is 112 too small, subnormals included.
-  return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) *
-                                                             0x1p112f));
+  return std::bit_cast<float>(sign |
+                              std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112f));
 }
 
 // To the nearest, ties to even; what is too large becomes ±65504, the greatest finite number.

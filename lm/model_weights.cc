@@ -31,11 +31,11 @@ class Taker {
                                    folder_, name, fmt::join(shape, ", ")));
     }
     if (found->second.shape != shape) {
-      throw FatalError(ExitCode::kFile,
-                       fmt::format("{}: weight {} has the shape [{}], but config.json asks for "
-                                   "[{}]. Usual cure: the config.json of the same model",
-                                   folder_, name, fmt::join(found->second.shape, ", "),
-                                   fmt::join(shape, ", ")));
+      throw FatalError(
+          ExitCode::kFile,
+          fmt::format("{}: weight {} has the shape [{}], but config.json asks for "
+                      "[{}]. Usual cure: the config.json of the same model",
+                      folder_, name, fmt::join(found->second.shape, ", "), fmt::join(shape, ", ")));
     }
     taken_.insert(name);
     return &found->second;
@@ -128,9 +128,9 @@ std::vector<float> RotaryFrequencies(const ModelConfig& config) {
       const Llama3Rope& rope = *config.llama3_rope;
       const double turns =
           rope.original_max_position_embeddings * frequency / (2 * std::numbers::pi);
-      const double kept = std::clamp((turns - rope.low_freq_factor) /
-                                         (rope.high_freq_factor - rope.low_freq_factor),
-                                     0.0, 1.0);
+      const double kept = std::clamp(
+          (turns - rope.low_freq_factor) / (rope.high_freq_factor - rope.low_freq_factor), 0.0,
+          1.0);
       frequency = kept * frequency + (1 - kept) * frequency / rope.factor;
     }
     frequencies.push_back(static_cast<float>(frequency));

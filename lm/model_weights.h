@@ -1,7 +1,7 @@
 // The weights of a model by their place in it, checked against its configuration.
 //
-// The names are those of Hugging Face's Llama, Mistral, Qwen2 and Qwen3. A linear layer's weight has
-// the shape [outputs, inputs].
+// The names are those of Hugging Face's Llama, Mistral, Qwen2 and Qwen3. A linear layer's weight
+// has the shape [outputs, inputs].
 #pragma once
 
 #include <filesystem>

@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/options.h"
 #include "lm/aten_decoder.h"
+#include "lm/cpu_decoder.h"
 #include "lm/decoder_plan.h"
 
 namespace agentr {
@@ -36,8 +37,8 @@ DecoderPlan MakePlan(const ModelConfig& config, const DecoderOptions& options) {
   }
   plan.max_context = options.max_context > 0 ? options.max_context : static_cast<int32_t>(limit);
   plan.cache_bytes = static_cast<int64_t>(options.cache_gib * (int64_t{1} << 30));
-  plan.threads = options.threads > 0 ? options.threads
-                                     : static_cast<int>(std::thread::hardware_concurrency());
+  plan.threads =
+      options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
   return plan;
 }
 
@@ -67,8 +68,11 @@ void Declare(OptionSet& set, DecoderOptions& o) {
 std::unique_ptr<Decoder> LoadDecoder(const std::filesystem::path& folder,
                                      const DecoderOptions& options) {
   const DecoderPlan plan = MakePlan(ReadModelConfig(folder), options);
-  const WeightFiles files(folder);
+  WeightFiles files(folder);
   const ModelWeights weights = PlaceWeights(plan.config, files, folder);
+  if (options.device == "cpu" && !options.reference) {
+    return MakeCpuDecoder(plan, weights, std::move(files), AvailableSimd().back());
+  }
   return MakeAtenDecoder(plan, weights, options.device, options.reference);
 }
 
