@@ -23,7 +23,7 @@ std::optional<Error> CheckTokens(std::span<const int32_t> tokens, int64_t positi
                     pool ? "the memory for keys and values holds" : "the model's context is",
                     capacity,
                     pool ? "shorten the prompt or raise --cache_gib"
-                         : "shorten the prompt or raise --max_context")};
+                         : "shorten the prompt or raise --model_context")};
   }
   for (const int32_t token : tokens) {
     if (token >= 0 && token < shape.vocabulary) continue;

@@ -32,7 +32,7 @@ DecoderPlan MakePlan(const ModelConfig& config, const DecoderOptions& options) {
   const int64_t limit = std::min<int64_t>(config.max_context, std::numeric_limits<int32_t>::max());
   if (options.max_context > limit) {
     throw FatalError(ExitCode::kUsage,
-                     fmt::format("--max_context {}: the model was made for {} positions",
+                     fmt::format("--model_context {}: the model was made for {} positions",
                                  options.max_context, limit));
   }
   plan.max_context = options.max_context > 0 ? options.max_context : static_cast<int32_t>(limit);
@@ -60,7 +60,7 @@ void Declare(OptionSet& set, DecoderOptions& o) {
   set.Add("--device", o.device, "cpu | cuda | cuda:N");
   set.Add("--dtype", o.dtype, "auto (as the weights) | float32 | bfloat16 | float16")
       .OneOf({"auto", "float32", "bfloat16", "float16"});
-  set.Add("--max_context", o.max_context, "Positions of a sequence; 0: the model's limit").Min(0);
+  set.Add("--model_context", o.max_context, "Positions of a sequence; 0: the model's limit").Min(0);
   set.Add("--cache_gib", o.cache_gib, "Memory for keys and values").Min(0);
   set.Add("--model_threads", o.threads, "Threads of the model on the CPU; 0: all cores").Min(0);
 }

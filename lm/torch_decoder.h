@@ -20,7 +20,7 @@ struct DecoderOptions {
   bool reference = false;      // plain operators in place of the fast ones, for comparison
 };
 
-// --device, --dtype, --max_context, --cache_gib, --model_threads.
+// --device, --dtype, --model_context, --cache_gib, --model_threads.
 void Declare(OptionSet& set, DecoderOptions& options);
 
 // Throws FatalError: kFile naming a weight that is missing, not used or of another shape, and both

@@ -323,7 +323,7 @@ TEST_F(Refusal, BadOptions) {
   EXPECT_THAT(Message(options), HasSubstr("--dtype float64"));
   options = Options("float32");
   options.max_context = 100000;
-  EXPECT_THAT(Message(options), HasSubstr("--max_context 100000"));
+  EXPECT_THAT(Message(options), HasSubstr("--model_context 100000"));
   options = Options("float32");
   options.cache_gib = 1e-9;
   EXPECT_THAT(Message(options), HasSubstr("--cache_gib"));
