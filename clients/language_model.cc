@@ -6,6 +6,7 @@ Usage& Usage::operator+=(const Usage& other) {
   requests += other.requests;
   retries += other.retries;
   prompt_tokens += other.prompt_tokens;
+  cached_tokens += other.cached_tokens;
   completion_tokens += other.completion_tokens;
   return *this;
 }

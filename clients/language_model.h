@@ -23,11 +23,11 @@ struct Message {
 struct Sampling {
   double temperature = 1.0;
   double top_p = 1.0;
-  int max_tokens = 500;           // per completion
-  std::vector<std::string> stop;  // strings that end a completion, not part of its text
-  uint64_t seed = 0;              // scripted and in-process models: same seed, same completions
-  int task = -1;                  // planners that look the task up: its id; -1: not told
-  bool logprobs = false;          // ask for the log-probability of each sampled token
+  int max_tokens = 500;                // per completion
+  std::vector<std::string> stop = {};  // strings that end a completion, not part of its text
+  uint64_t seed = 0;      // scripted and in-process models: same seed, same completions
+  int task = -1;          // planners that look the task up: its id; -1: not told
+  bool logprobs = false;  // ask for the log-probability of each sampled token
 };
 
 struct Completion {
@@ -42,6 +42,7 @@ struct Usage {
   int64_t requests = 0;       // calls to the model that were answered
   int64_t retries = 0;        // calls that failed and were made again
   int64_t prompt_tokens = 0;  // as the server counts them; 0 when it does not tell
+  int64_t cached_tokens = 0;  // of the prompts, not computed again; 0 when the model does not tell
   int64_t completion_tokens = 0;
 
   Usage& operator+=(const Usage& other);

@@ -15,11 +15,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Servers agree on seeds of 31 bits.
-int64_t RequestSeed(uint64_t seed, int first) {
-  return static_cast<int64_t>(RandomStream(seed).Split(static_cast<uint64_t>(first)).Next() >> 33);
-}
-
 // Servers put their words in "error" (an object with "message", or a text) or in "message".
 std::string ErrorText(const Json& reply) {
   if (!reply.is_object()) return "";
@@ -104,6 +99,10 @@ int64_t Count(const Json& usage, const std::string& name) {
 
 }  // namespace
 
+int64_t RequestSeed(uint64_t seed, int first) {
+  return static_cast<int64_t>(RandomStream(seed).Split(static_cast<uint64_t>(first)).Next() >> 33);
+}
+
 std::string ChatBody(const std::string& model, std::span<const Message> prompt, int n, int first,
                      const Sampling& sampling, const ChatExtras& extras) {
   Json messages = Json::array();
@@ -143,6 +142,8 @@ Result<CompletionBatch> ParseChat(std::string_view reply) {
   if (usage.is_object()) {
     batch.usage.prompt_tokens = Count(usage, "prompt_tokens");
     batch.usage.completion_tokens = Count(usage, "completion_tokens");
+    const Json details = usage.value("prompt_tokens_details", Json());
+    if (details.is_object()) batch.usage.cached_tokens = Count(details, "cached_tokens");
   }
   return batch;
 }

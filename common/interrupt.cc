@@ -1,6 +1,6 @@
 #include "common/interrupt.h"
 
-#include <csignal>
+#include <pthread.h>
 
 namespace agentr {
 namespace {
@@ -19,6 +19,20 @@ std::atomic<bool>& StopOnSignal() {
   std::signal(SIGINT, OnSignal);
   std::signal(SIGTERM, OnSignal);
   return stop;
+}
+
+SignalWait::SignalWait() {
+  sigemptyset(&signals_);
+  sigaddset(&signals_, SIGINT);
+  sigaddset(&signals_, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+}
+
+int SignalWait::Wait() {
+  int signal = 0;
+  sigwait(&signals_, &signal);
+  pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
+  return signal;
 }
 
 }  // namespace agentr

@@ -29,6 +29,10 @@ nlohmann::ordered_json ToJson(const ExecutionStats& s) {
           {"walk_bound", s.walk_bound}, {"unchanged_bound", s.unchanged_bound}};
 }
 
+double PerSecond(int64_t count, const CollectReport& r) {
+  return r.wall_s > 0 ? static_cast<double>(count) / r.wall_s : 0;
+}
+
 nlohmann::ordered_json ToJson(const CollectReport& r) {
   auto failed = nlohmann::ordered_json::array();
   for (const FailedTask& f : r.failed) {
@@ -42,12 +46,14 @@ nlohmann::ordered_json ToJson(const CollectReport& r) {
           {"interrupted", r.interrupted},
           {"nodes", r.nodes},
           {"wall_s", r.wall_s},
-          {"nodes_per_s", r.wall_s > 0 ? static_cast<double>(r.nodes) / r.wall_s : 0},
+          {"nodes_per_s", PerSecond(r.nodes, r)},
           {"model",
            {{"requests", r.usage.requests},
             {"retries", r.usage.retries},
             {"prompt_tokens", r.usage.prompt_tokens},
-            {"completion_tokens", r.usage.completion_tokens}}},
+            {"cached_tokens", r.usage.cached_tokens},
+            {"completion_tokens", r.usage.completion_tokens},
+            {"tokens_per_s", PerSecond(r.usage.completion_tokens, r)}}},
           {"environment", ToJson(r.execution)}};
 }
 
@@ -95,8 +101,15 @@ void PrintSummary(const CollectReport& r, int64_t environment_calls, const fs::p
     const auto nodes = static_cast<double>(r.nodes);
     fmt::print(
         "{} nodes, {:.0f} nodes/s; per node {:.3f} model requests, {:.3f} environment calls\n",
-        r.nodes, nodes / r.wall_s, static_cast<double>(r.usage.requests) / nodes,
+        r.nodes, PerSecond(r.nodes, r), static_cast<double>(r.usage.requests) / nodes,
         static_cast<double>(environment_calls) / nodes);
+  }
+  if (r.usage.cached_tokens > 0) {
+    fmt::print("{} prompt tokens, {:.1f}% of them from the cache; {:.0f} new tokens/s\n",
+               r.usage.prompt_tokens,
+               100 * static_cast<double>(r.usage.cached_tokens) /
+                   static_cast<double>(r.usage.prompt_tokens),
+               PerSecond(r.usage.completion_tokens, r));
   }
   if (r.execution.mismatches > 0) {
     fmt::print(
@@ -191,14 +204,15 @@ std::vector<int> TaskIds(const CollectOptions& options, int64_t tasks) {
   return ids;
 }
 
-ExitCode Collect(const CollectOptions& options, const OptionSet& resolved) {
+ExitCode Collect(const CollectOptions& options, const OptionSet& resolved,
+                 const ModelLoader& load) {
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.task);
   const std::unique_ptr<GoldSource> gold =
       NeedsGold(options.model, *family)
           ? MakeHttpGold(options.task, options.env_server_base, options.http)
           : nullptr;
   const std::unique_ptr<LanguageModel> model =
-      MakeLanguageModel(options.model, *family, gold.get());
+      MakeLanguageModel(options.model, *family, gold.get(), load);
   HttpEnvironment environment(MakeProtocol(options.task), options.env_server_base, options.http);
   CheckSnapping(options, environment);
   const std::vector<int> ids = TaskIds(options, environment.info().tasks);

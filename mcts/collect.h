@@ -45,7 +45,8 @@ std::filesystem::path ResultFolder(const CollectOptions& options, const std::str
 std::vector<int> TaskIds(const CollectOptions& options, int64_t tasks);
 
 // Collects from the servers in options.env_server_base (not empty) and writes run.json and
-// resolved.toml beside the trees. Prints the summary to stdout. Throws FatalError.
-ExitCode Collect(const CollectOptions& options, const OptionSet& resolved);
+// resolved.toml beside the trees; `load` makes the model of --model_dir. Prints the summary to
+// stdout. Throws FatalError.
+ExitCode Collect(const CollectOptions& options, const OptionSet& resolved, const ModelLoader& load);
 
 }  // namespace agentr

@@ -7,7 +7,7 @@ set -euo pipefail
 build=(g++ cmake pkg-config)
 faster=(ninja-build ccache mold) # left out where the distribution lacks them
 libraries=(libtbb-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
-  libcpp-httplib-dev libexpected-dev libssl-dev libicu-dev)
+  libcpp-httplib-dev libexpected-dev libssl-dev libicu-dev libpcre2-dev)
 tests=(libgtest-dev libgmock-dev libstemmer-dev)
 # A further group is one more array, named here; LibTorch (for lm and training only) will be one.
 required=("${build[@]}" "${libraries[@]}" "${tests[@]}")

@@ -1,11 +1,10 @@
 // env_server: an AgentGym-compatible environment server.
 #include <fmt/core.h>
-#include <pthread.h>
 #include <spdlog/spdlog.h>
 
-#include <csignal>
 #include <cstdio>
 
+#include "common/interrupt.h"
 #include "common/logging.h"
 #include "common/options.h"
 #include "servers/env_server.h"
@@ -14,15 +13,17 @@ namespace agentr {
 namespace {
 
 ExitCode Run(int argc, char** argv) {
-  OptionSet set("env_server", "Serves an environment over AgentGym's HTTP protocol.\n"
-                "WebShop judges the kind of a purchase by the nouns of titles, which the original finds\n"
-                "with a statistical tagger. Here a noun is a word of the title that is no stop word,\n"
-                "number, colour, size or adjective of shops; rewards may differ where the two disagree.",
-                "  env_server --task webshop --port 36001\n"
-                "  env_server --task webshop --products items_shuffle.json --attributes items_ins_v2.json\n"
-                "  env_server --task textcraft --recipes recipes/\n"
-                "  env_server --task sciworld --jvm_heap 8g\n"
-                "  curl -X POST http://127.0.0.1:36001/create");
+  OptionSet set(
+      "env_server",
+      "Serves an environment over AgentGym's HTTP protocol.\n"
+      "WebShop judges the kind of a purchase by the nouns of titles, which the original finds\n"
+      "with a statistical tagger. Here a noun is a word of the title that is no stop word,\n"
+      "number, colour, size or adjective of shops; rewards may differ where the two disagree.",
+      "  env_server --task webshop --port 36001\n"
+      "  env_server --task webshop --products items_shuffle.json --attributes items_ins_v2.json\n"
+      "  env_server --task textcraft --recipes recipes/\n"
+      "  env_server --task sciworld --jvm_heap 8g\n"
+      "  curl -X POST http://127.0.0.1:36001/create");
   EnvServerOptions options;
   std::string export_to;
   LogOptions log;
@@ -37,20 +38,12 @@ ExitCode Run(int argc, char** argv) {
     return ExitCode::kOk;
   }
 
-  // Blocked before any thread starts, so that only sigwait below takes them.
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-
+  SignalWait signals;
   const auto server = StartEnvServer(options);
   fmt::print("{} ({})\n", server->base_url(), server->Summary());
   std::fflush(stdout);
 
-  int signal = 0;
-  sigwait(&signals, &signal);
-  spdlog::info("signal {}: stopping", signal);
+  spdlog::info("signal {}: stopping", signals.Wait());
   return ExitCode::kOk;
 }
 

@@ -26,11 +26,33 @@ constexpr size_t kPathShown = 256;  // bytes of a wrong path in the error
 // by name behind one pattern that takes every path.
 constexpr const char* kAnyPath = R"([\s\S]*)";
 
+// Sends the next piece; false where the connection must be cut, since the reply cannot be ended.
+bool SendNext(const std::function<std::optional<std::string>()>& next, httplib::DataSink& sink) {
+  try {
+    const std::optional<std::string> piece = next();
+    if (piece) return sink.write(piece->data(), piece->size());
+    sink.done();
+    return true;
+  } catch (const std::exception& error) {
+    spdlog::error("a streamed reply breaks off: {}", error.what());
+    return false;
+  }
+}
+
 void SetReply(httplib::Response& response, HttpResponse reply) {
   response.status = reply.status;
+  if (reply.stream) {
+    response.set_chunked_content_provider(
+        reply.content_type, [next = std::move(reply.stream)](size_t, httplib::DataSink& sink) {
+          return SendNext(next, sink);
+        });
+    return;
+  }
   response.body = std::move(reply.body);
   response.set_header("Content-Type", reply.content_type);
 }
+
+std::string DefaultErrorBody(const HttpStatusError& error) { return ErrorJson(error.what()); }
 
 }  // namespace
 
@@ -44,6 +66,8 @@ class HttpService::Impl {
  public:
   explicit Impl(const HttpServiceOptions& options)
       : max_body_(options.max_body),
+        error_body_(options.error_body ? options.error_body : DefaultErrorBody),
+        admit_(options.admit),
         transport_(TransportTimeouts{}, static_cast<size_t>(options.threads)) {
     transport_.set_pre_routing_handler([this](const auto& request, auto& response) {
       return RouteWithoutBody(request, response) ? httplib::Server::HandlerResponse::Handled
@@ -54,7 +78,7 @@ class HttpService::Impl {
       RoutePost(request, response, read);
     });
     transport_.set_error_handler(httplib::Server::Handler(
-        [](const httplib::Request&, httplib::Response& response) { FinishError(response); }));
+        [this](const httplib::Request&, httplib::Response& response) { FinishError(response); }));
   }
 
   void Add(std::string_view method, const std::string& path, HttpHandler handler) {
@@ -97,6 +121,7 @@ class HttpService::Impl {
 
   // Answers everything but a POST, whose body is still to be read.
   bool RouteWithoutBody(const httplib::Request& request, httplib::Response& response) {
+    if (!Admitted(request, response)) return true;
     if (request.method == "POST" && posts_.contains(request.path)) return false;
     if (request.method == "GET" || request.method == "HEAD") {
       const auto at = gets_.find(request.path);
@@ -107,6 +132,19 @@ class HttpService::Impl {
     }
     Refuse(request, response);
     return true;
+  }
+
+  bool Admitted(const httplib::Request& request, httplib::Response& response) {
+    if (!admit_) return true;
+    try {
+      admit_(request.path, request.get_header_value("Authorization"));
+      return true;
+    } catch (const HttpStatusError& error) {
+      SetReply(response, ErrorReply(error));
+      if (error.status() == 401) response.set_header("WWW-Authenticate", "Bearer");
+      unrouted_.Record(error.status(), {});
+      return false;
+    }
   }
 
   void RoutePost(const httplib::Request& request, httplib::Response& response,
@@ -122,12 +160,12 @@ class HttpService::Impl {
         return !too_large;
       });
       if (!whole) {
-        const int status = too_large ? 413 : 400;
-        SetReply(response, ErrorReply(status, too_large ? fmt::format("The body is over the limit "
-                                                                      "of {} bytes.",
-                                                                      max_body_)
-                                                        : "The body did not come whole."));
-        route.metrics.Record(status, {});
+        const HttpStatusError error =
+            too_large ? HttpStatusError(
+                            413, fmt::format("The body is over the limit of {} bytes.", max_body_))
+                      : HttpStatusError(400, "The body did not come whole.");
+        SetReply(response, ErrorReply(error));
+        route.metrics.Record(error.status(), {});
         return;
       }
     }
@@ -140,11 +178,11 @@ class HttpService::Impl {
     try {
       reply = route.handler(request);
     } catch (const HttpStatusError& error) {
-      reply = ErrorReply(error.status(), error.what());
+      reply = ErrorReply(error);
     } catch (const std::exception& error) {
       ++exceptions_;
       spdlog::error("{}: {}", route.name, error.what());
-      reply = ErrorReply(500, fmt::format("Internal error: {}", error.what()));
+      reply = ErrorReply({500, fmt::format("Internal error: {}", error.what())});
     }
     route.metrics.Record(reply.status, std::chrono::steady_clock::now() - begin);
     SetReply(response, std::move(reply));
@@ -153,25 +191,27 @@ class HttpService::Impl {
   void Refuse(const httplib::Request& request, httplib::Response& response) {
     const bool known = gets_.contains(request.path) || posts_.contains(request.path);
     const int status = known ? 405 : 404;
-    SetReply(response, ErrorReply(status, fmt::format("There is no {} {} here.", request.method,
-                                                      request.path.substr(0, kPathShown))));
+    SetReply(response, ErrorReply({status, fmt::format("There is no {} {} here.", request.method,
+                                                       request.path.substr(0, kPathShown))}));
     unrouted_.Record(status, {});
   }
 
-  static HttpResponse ErrorReply(int status, std::string_view message) {
-    return {.status = status, .body = ErrorJson(message)};
+  HttpResponse ErrorReply(const HttpStatusError& error) const {
+    return {.status = error.status(), .body = error_body_(error)};
   }
 
   // Errors that the library found by itself (a broken request line, headers too long) come without
   // a body. After any error the connection ends; see HttpTransport.
-  static void FinishError(httplib::Response& response) {
+  void FinishError(httplib::Response& response) const {
     if (response.body.empty()) {
-      SetReply(response, ErrorReply(response.status, "The request is malformed or too long."));
+      SetReply(response, ErrorReply({response.status, "The request is malformed or too long."}));
     }
     response.set_header("Connection", "close");
   }
 
   const size_t max_body_;
+  const std::function<std::string(const HttpStatusError&)> error_body_;
+  const std::function<void(const std::string&, const std::string&)> admit_;
   Routes gets_, posts_;
   RouteMetrics unrouted_;
   std::atomic<uint64_t> exceptions_ = 0;

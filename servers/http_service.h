@@ -4,9 +4,10 @@
 //   service.Post("/step", [&](const HttpRequest& request) { … return HttpResponse{.body = json};
 //   }); service.Start();
 //
-// Built in: GET /health, GET /metrics (Prometheus text). Errors are {"error": "…"} and end the
-// connection: 400 for a body that is no JSON, 404 and 405 for what is not offered, 413 for a body
-// over the limit, 422 for a missing field or a wrong type, 500 when a handler throws.
+// Built in: GET /health, GET /metrics (Prometheus text). Errors are {"error": "…"}, or as the
+// options say, and end the connection: 400 for a body that is no JSON, 404 and 405 for what is not
+// offered, 413 for a body over the limit, 422 for a missing field or a wrong type, 500 when a
+// handler throws.
 //
 // Threads: one accepts, and each connection has one of its own while it is open; handlers run on
 // those, many at once.
@@ -21,14 +22,40 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 namespace agentr {
+
+// Thrown by a handler: answered with this status. `code` and `field` (of the request) are for
+// services whose errors tell them.
+class HttpStatusError : public std::runtime_error {
+ public:
+  HttpStatusError(int status, const std::string& message, std::string code = "",
+                  std::string field = "")
+      : std::runtime_error(message),
+        status_(status),
+        code_(std::move(code)),
+        field_(std::move(field)) {}
+  int status() const { return status_; }
+  const std::string& code() const { return code_; }
+  const std::string& field() const { return field_; }
+
+ private:
+  int status_;
+  std::string code_, field_;
+};
 
 struct HttpServiceOptions {
   std::string host = "127.0.0.1";  // address to listen on; 0.0.0.0 for every network
   int port = 0;                    // 0: a free one
   size_t max_body = 1 << 20;       // bytes of a request's body
   int threads = 4096;              // connections served at once; more wait
+
+  // The body of an error's reply; empty: {"error": "…"}.
+  std::function<std::string(const HttpStatusError&)> error_body = {};
+  // Called before a request is read further, with the value of its Authorization header; throws
+  // HttpStatusError to refuse it.
+  std::function<void(const std::string& path, const std::string& authorization)> admit = {};
 };
 
 struct HttpRequest {
@@ -41,22 +68,15 @@ struct HttpRequest {
 
 struct HttpResponse {
   int status = 200;
-  std::string body;
+  std::string body = {};
   std::string content_type = "application/json";
+
+  // In place of `body`: called for one piece (not empty) after the other until there is none; each
+  // is sent at once. It is destroyed when the reply has ended, or the client is gone.
+  std::function<std::optional<std::string>()> stream = {};
 };
 
 using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
-
-// Thrown by a handler: answered with this status and {"error": message}.
-class HttpStatusError : public std::runtime_error {
- public:
-  HttpStatusError(int status, const std::string& message)
-      : std::runtime_error(message), status_(status) {}
-  int status() const { return status_; }
-
- private:
-  int status_;
-};
 
 class HttpService {
  public:

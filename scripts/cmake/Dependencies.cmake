@@ -25,8 +25,15 @@ target_include_directories(agentr_httplib SYSTEM INTERFACE "${AGENTR_HTTPLIB_INC
 target_link_libraries(agentr_httplib INTERFACE "${AGENTR_HTTPLIB_LIBRARY}" OpenSSL::SSL
                                                Threads::Threads)
 
-# Unicode, for WebShop's search and texts.
+# Unicode, for WebShop's search and texts, and for tokenizers.
 find_package(ICU REQUIRED COMPONENTS uc)
+
+# Regular expressions of tokenizers, on UTF-8.
+find_path(AGENTR_PCRE2_INCLUDE pcre2.h REQUIRED)
+find_library(AGENTR_PCRE2_LIBRARY pcre2-8 REQUIRED)
+add_library(agentr_pcre2 INTERFACE)
+target_include_directories(agentr_pcre2 SYSTEM INTERFACE "${AGENTR_PCRE2_INCLUDE}")
+target_link_libraries(agentr_pcre2 INTERFACE "${AGENTR_PCRE2_LIBRARY}")
 
 # Only the tests compare with libstemmer's Porter stemmer.
 find_path(AGENTR_STEMMER_INCLUDE libstemmer.h REQUIRED)

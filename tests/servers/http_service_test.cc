@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -242,6 +243,93 @@ TEST(HttpServiceLimitTest, StoppingFinishesRepliesUnderWay) {
   go.notify_all();
   EXPECT_THAT(client.ReadToEnd(), EndsWith("done"));
   stopper.join();
+}
+
+// Each piece is there before the next is made: a piece waits for the client to have read the one
+// before.
+TEST(HttpServiceStreamTest, PiecesComeOneByOne) {
+  HttpService service(HttpServiceOptions{});
+  std::atomic<int> read = 0;
+  service.Post("/count", [&](const HttpRequest&) {
+    return HttpResponse{.stream = [&, n = 0]() mutable -> std::optional<std::string> {
+      read.wait(n - 1);
+      if (n == 3) return std::nullopt;
+      return "piece " + std::to_string(n++);
+    }};
+  });
+  service.Start();
+  RawClient client(service.port());
+  client.Send("POST /count HTTP/1.1\r\n\r\n");
+  for (int n = 0; n < 3; ++n) {
+    EXPECT_THAT(client.ReadUntil("piece " + std::to_string(n)), HasSubstr("piece"));
+    read = n + 1;
+    read.notify_all();
+  }
+  EXPECT_THAT(client.ReadUntil("0\r\n\r\n"), EndsWith("0\r\n\r\n"));
+  client.Send("GET /health HTTP/1.1\r\n\r\n");  // the connection goes on
+  EXPECT_THAT(client.ReadUntil("}"), StartsWith("HTTP/1.1 200 OK"));
+}
+
+TEST(HttpServiceStreamTest, AStreamIsDestroyedWhenTheClientIsGone) {
+  HttpService service(HttpServiceOptions{});
+  std::atomic<bool> gone = false;
+  service.Get("/endless", [&](const HttpRequest&) {
+    const std::shared_ptr<void> guard(nullptr, [&](void*) {
+      gone = true;
+      gone.notify_all();
+    });
+    return HttpResponse{.stream = [guard] { return std::optional<std::string>("more"); }};
+  });
+  service.Start();
+  {
+    RawClient client(service.port());
+    client.Send("GET /endless HTTP/1.1\r\n\r\n");
+    client.ReadUntil("more");
+    EXPECT_FALSE(gone);
+  }
+  gone.wait(false);
+}
+
+TEST(HttpServiceStreamTest, AnExceptionCutsTheReply) {
+  HttpService service(HttpServiceOptions{});
+  service.Get("/broken", [&](const HttpRequest&) {
+    return HttpResponse{.stream = [n = 0]() mutable -> std::optional<std::string> {
+      if (n++ == 0) return "begun";
+      throw std::runtime_error("a bug");
+    }};
+  });
+  service.Start();
+  RawClient client(service.port());
+  client.Send("GET /broken HTTP/1.1\r\n\r\n");
+  EXPECT_THAT(client.ReadToEnd(), EndsWith("begun\r\n"));  // no end of the chunks
+}
+
+TEST(HttpServiceOptionsTest, ErrorsAndAdmissionAreTheServicesOwn) {
+  HttpService service({.max_body = 10,
+                       .error_body =
+                           [](const HttpStatusError& error) {
+                             return std::to_string(error.status()) + "/" + error.code() + "/" +
+                                    error.field();
+                           },
+                       .admit =
+                           [](const std::string& path, const std::string& authorization) {
+                             if (path == "/secret" && authorization != "me") {
+                               throw HttpStatusError(401, "no", "who");
+                             }
+                           }});
+  service.Post("/secret", [](const HttpRequest&) -> HttpResponse {
+    throw HttpStatusError(400, "bad", "code", "field");
+  });
+  service.Start();
+  httplib::Client client("127.0.0.1", service.port());
+  const auto post = [&](const std::string& body, const std::string& who) {
+    return client.Post("/secret", {{"Authorization", who}}, body, "text/plain");
+  };
+  EXPECT_EQ(post("", "you")->body, "401/who/");
+  EXPECT_EQ(post("", "you")->get_header_value("WWW-Authenticate"), "Bearer");
+  EXPECT_EQ(post("", "me")->body, "400/code/field");
+  EXPECT_EQ(post(std::string(11, 'x'), "me")->body, "413//");
+  EXPECT_EQ(client.Get("/nothing")->body, "404//");
 }
 
 TEST(HttpServiceBindTest, ATakenPort) {

@@ -1,0 +1,89 @@
+// The fields of a configuration file, read strictly: what is missing, of the wrong type or out of
+// range is a FatalError(kFile) that names file and field. null counts as missing, as in Python.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "common/error.h"
+
+namespace agentr {
+
+class ConfigFields {
+ public:
+  // `prefix`: of the names in messages, where the object is itself a field.
+  ConfigFields(std::filesystem::path path, nlohmann::json object, std::string prefix = "")
+      : path_(std::move(path)), object_(std::move(object)), prefix_(std::move(prefix)) {}
+
+  bool Has(const std::string& name) const { return !Raw(name).is_null(); }
+  bool Contains(const std::string& name) const { return object_.contains(name); }  // null too
+
+  // The field as it stands there; null where it is missing.
+  const nlohmann::json& Raw(const std::string& name) const {
+    static const nlohmann::json kNull;
+    const auto found = object_.find(name);
+    return found == object_.end() ? kNull : *found;
+  }
+
+  // T: bool, std::string, int64_t, double.
+  template <typename T>
+  T Get(const std::string& name) const {
+    const nlohmann::json& value = Raw(name);
+    if (value.is_null()) Refuse(name, "is missing");
+    if (!Is<T>(value)) Refuse(name, fmt::format("has the wrong type ({})", value.type_name()));
+    return value.template get<T>();
+  }
+
+  template <typename T>
+  T Get(const std::string& name, T otherwise) const {
+    return Has(name) ? Get<T>(name) : otherwise;
+  }
+
+  // A size of something: at least 1, and small enough that products of two sizes cannot overflow.
+  int64_t Size(const std::string& name) const {
+    const auto size = Get<int64_t>(name);
+    if (size < 1 || size > INT32_MAX) Refuse(name, fmt::format("is {}, not a size", size));
+    return size;
+  }
+
+  double Positive(const std::string& name) const {
+    const auto value = Get<double>(name);
+    if (!(value > 0)) Refuse(name, fmt::format("is {}, not above 0", value));
+    return value;
+  }
+
+  ConfigFields Object(const std::string& name) const {
+    const nlohmann::json& value = Raw(name);
+    if (!value.is_object()) Refuse(name, "is no object");
+    return ConfigFields(path_, value, prefix_ + name + ".");
+  }
+
+  [[noreturn]] void Refuse(const std::string& name, std::string_view what) const {
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("{}: {}{} {}", path_.string(), prefix_, name, what));
+  }
+
+ private:
+  template <typename T>
+  static bool Is(const nlohmann::json& value) {
+    if constexpr (std::is_same_v<T, bool>) return value.is_boolean();
+    if constexpr (std::is_same_v<T, std::string>) return value.is_string();
+    if constexpr (std::is_same_v<T, double>) return value.is_number();
+    // Beyond int64_t a number would wrap around.
+    return std::is_same_v<T, int64_t> && value.is_number_integer() &&
+           (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX);
+  }
+
+  std::filesystem::path path_;
+  nlohmann::json object_;
+  std::string prefix_;
+};
+
+}  // namespace agentr

@@ -1,0 +1,31 @@
+// A model from a Hugging Face folder, ready to generate.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "clients/language_model.h"
+#include "lm/engine.h"
+#include "lm/local_language_model.h"
+#include "lm/torch_decoder.h"
+
+namespace agentr {
+
+class OptionSet;
+
+struct ModelFolderOptions {
+  std::string chat_template = "auto";  // auto | llama-3 | chatml | mistral | plain
+  DecoderOptions decoder;
+  EngineOptions engine;
+};
+
+// --chat_template, --max_batch, --max_round_tokens, --prefix_cache and those of the decoder.
+void Declare(OptionSet& set, ModelFolderOptions& options);
+
+// Named after the folder's last component where `name` is empty. Throws FatalError: kFile for what
+// is missing or wrong in the folder, kUsage for a device or template that is not there.
+LoadedModel LoadModel(const std::filesystem::path& folder, const std::string& name,
+                      const ModelFolderOptions& options);
+
+}  // namespace agentr

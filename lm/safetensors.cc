@@ -1,0 +1,175 @@
+#include "lm/safetensors.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "lm/safetensors_header.h"
+
+namespace agentr {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kSingle = "model.safetensors";
+constexpr std::string_view kIndex = "model.safetensors.index.json";
+
+[[noreturn]] void Refuse(const fs::path& path, std::string_view what) {
+  throw FatalError(ExitCode::kFile, fmt::format("{}: {}", path.string(), what));
+}
+
+// Tensor -> file name, as the index of a sharded model has it.
+std::map<std::string, std::string> ReadIndex(const fs::path& path) {
+  const nlohmann::json index = ParseStrictObject(ReadFile(path), path);
+  const auto map = index.find("weight_map");
+  if (map == index.end() || !map->is_object() || map->empty()) {
+    Refuse(path, "it has no weight_map; download or write the model again");
+  }
+  std::map<std::string, std::string> files;
+  for (const auto& [name, file] : map->items()) {
+    // A path could lead out of the folder.
+    if (!file.is_string() || file.empty() ||
+        fs::path(file.get<std::string>()).filename() != file.get<std::string>()) {
+      Refuse(path,
+             fmt::format("tensor {}: its shard is not the name of a file beside the index; {}",
+                         name, kDamagedCure));
+    }
+    files.emplace(name, file.get<std::string>());
+  }
+  return files;
+}
+
+// Why a folder has no weights that can be read.
+[[noreturn]] void RefuseFolder(const fs::path& folder) {
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  if (error) Refuse(folder, error.message());
+  for (const fs::directory_entry& entry : entries) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("pytorch_model") && entry.path().extension() != ".json") {
+      Refuse(folder, fmt::format("{} is in a format that can run code; convert it to {}: load it "
+                                 "with transformers and call save_pretrained",
+                                 name, kSingle));
+    }
+    if (name.starts_with("model-") && entry.path().extension() == ".safetensors") {
+      Refuse(folder, fmt::format("{} is there without {}; finish the download or write the model "
+                                 "again",
+                                 name, kIndex));
+    }
+  }
+  Refuse(folder, fmt::format("neither {} nor {} is there; name the folder of a Hugging Face model",
+                             kSingle, kIndex));
+}
+
+}  // namespace
+
+std::string_view Name(WeightType type) {
+  switch (type) {
+    case WeightType::kF32:
+      return "F32";
+    case WeightType::kF16:
+      return "F16";
+    case WeightType::kBF16:
+      return "BF16";
+  }
+  return "?";
+}
+
+size_t Bytes(WeightType type) { return type == WeightType::kF32 ? 4 : 2; }
+
+// A whole file, read by the system where and when it is looked at.
+class WeightFiles::Mapping {
+ public:
+  explicit Mapping(const fs::path& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) Fail(path);
+    struct stat status {};
+    const bool known = ::fstat(fd, &status) == 0;
+    if (known && !S_ISREG(status.st_mode)) errno = EISDIR;
+    if (known && S_ISREG(status.st_mode)) {
+      size_ = static_cast<size_t>(status.st_size);
+      if (size_ > 0) start_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
+    }
+    const int reason = errno;
+    ::close(fd);
+    errno = reason;
+    if (!known || !S_ISREG(status.st_mode) || start_ == MAP_FAILED) Fail(path);
+  }
+  ~Mapping() {
+    if (start_ != nullptr) ::munmap(start_, size_);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  std::span<const std::byte> bytes() const {
+    return {static_cast<const std::byte*>(start_), size_};
+  }
+
+ private:
+  [[noreturn]] static void Fail(const fs::path& path) {
+    Refuse(path, fmt::format("cannot read weights: {}", std::strerror(errno)));
+  }
+
+  void* start_ = nullptr;
+  size_t size_ = 0;
+};
+
+WeightFiles::WeightFiles(const fs::path& folder_or_file) {
+  const auto read = [&](const fs::path& path) {
+    files_.push_back(std::make_unique<Mapping>(path));
+    return ParseSafetensors(files_.back()->bytes(), path);
+  };
+  if (!fs::is_directory(folder_or_file)) {
+    weights_ = read(folder_or_file);
+    return;
+  }
+  const fs::path& folder = folder_or_file;
+  // The writer leaves both only for the moment between a new single file and the removal of shards.
+  if (fs::exists(folder / kSingle)) {
+    weights_ = read(folder / kSingle);
+    return;
+  }
+  const fs::path index = folder / kIndex;
+  if (!fs::exists(index)) RefuseFolder(folder);
+  std::map<std::string, std::string> file_of = ReadIndex(index);
+  std::set<std::string> shards;
+  for (const auto& [name, file] : file_of) shards.insert(file);
+  for (const std::string& shard : shards) {
+    if (!fs::exists(folder / shard)) {
+      Refuse(folder / shard, fmt::format("this shard is missing, {} names it; finish the download "
+                                         "or write the model again",
+                                         kIndex));
+    }
+    for (auto& [name, weight] : read(folder / shard)) {
+      const auto at = file_of.find(name);
+      if (at == file_of.end() || at->second != shard) {
+        Refuse(folder / shard,
+               fmt::format("tensor {} is in this shard, {} {}; the files are of different models: "
+                           "download or write all of them again",
+                           name, kIndex,
+                           at == file_of.end() ? "does not name it" : "has it in " + at->second));
+      }
+      weights_.emplace(name, std::move(weight));
+    }
+  }
+  for (const auto& [name, file] : file_of) {
+    if (!weights_.contains(name)) {
+      Refuse(folder / file, fmt::format("tensor {} is not in this shard, {} says it is; download "
+                                        "or write the model again",
+                                        name, kIndex));
+    }
+  }
+}
+
+WeightFiles::~WeightFiles() = default;
+WeightFiles::WeightFiles(WeightFiles&&) noexcept = default;
+
+}  // namespace agentr

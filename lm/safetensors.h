@@ -1,0 +1,55 @@
+// Weights in safetensors files: mapped into memory to read, written whole or not at all.
+//
+// A file is the length of a header (8 bytes, little endian), the header (JSON: name -> dtype,
+// shape, data_offsets), and the bytes of the tensors. A folder has model.safetensors, or shards and
+// model.safetensors.index.json (weight_map: name -> file).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace agentr {
+
+enum class WeightType { kF32, kF16, kBF16 };
+
+std::string_view Name(WeightType type);  // "F32" | "F16" | "BF16"
+size_t Bytes(WeightType type);           // of one element
+
+struct Weight {
+  WeightType type = WeightType::kF32;
+  std::vector<int64_t> shape;
+  std::span<const std::byte> data;  // row-major, little endian; may start at any address
+};
+
+// The weights of a folder, or of one file. Immutable; the views live as long as this does.
+class WeightFiles {
+ public:
+  // Throws FatalError(kFile) naming the file, the tensor and the cure for what is truncated,
+  // overlapping, out of range, of an unknown type, twice there, or missing from a shard.
+  explicit WeightFiles(const std::filesystem::path& folder_or_file);
+  ~WeightFiles();
+  WeightFiles(WeightFiles&&) noexcept;
+
+  const std::map<std::string, Weight>& weights() const { return weights_; }
+
+ private:
+  class Mapping;
+  std::vector<std::unique_ptr<Mapping>> files_;
+  std::map<std::string, Weight> weights_;
+};
+
+// Writes `weights` to `folder`: model.safetensors, or where they take more than `shard_bytes`
+// model-00001-of-0000N.safetensors … with the index. Whole files, in place of older ones; the index
+// comes last, and shards of an earlier model are removed after it. Throws FatalError(kFile).
+void WriteWeights(const std::filesystem::path& folder, const std::map<std::string, Weight>& weights,
+                  int64_t shard_bytes = int64_t{5} << 30);
+
+}  // namespace agentr

@@ -1,0 +1,34 @@
+# LibTorch, only for lm and training: Debian's, or one that CMAKE_PREFIX_PATH names, such as that of
+# a Python package:  -DCMAKE_PREFIX_PATH=$(python -c 'import torch; print(torch.utils.cmake_prefix_path)')
+#
+# Its own TorchConfig.cmake sets flags for every target and, in a LibTorch with CUDA, asks for the
+# whole CUDA toolkit. We need its headers and three libraries, so we look for those ourselves.
+
+string(REPLACE ":" ";" _roots "$ENV{CMAKE_PREFIX_PATH}")
+set(_roots ${CMAKE_PREFIX_PATH} ${_roots})
+list(TRANSFORM _roots APPEND "/../..")  # torch.utils.cmake_prefix_path is <root>/share/cmake
+find_path(AGENTR_TORCH_INCLUDE ATen/ATen.h HINTS ${_roots} PATH_SUFFIXES include REQUIRED)
+foreach(_name torch torch_cpu c10)
+  find_library(AGENTR_LIB_${_name} ${_name} HINTS ${_roots} PATH_SUFFIXES lib REQUIRED)
+endforeach()
+
+# The Python package's folder has copies of other libraries, which would hide the system's: the
+# targets see a folder of links to everything else in it.
+set(_include "${AGENTR_TORCH_INCLUDE}")
+if(EXISTS "${_include}/fmt")
+  set(_include "${PROJECT_BINARY_DIR}/torch-include")
+  file(REMOVE_RECURSE "${_include}")
+  file(MAKE_DIRECTORY "${_include}")
+  file(GLOB _entries RELATIVE "${AGENTR_TORCH_INCLUDE}" "${AGENTR_TORCH_INCLUDE}/*")
+  list(REMOVE_ITEM _entries fmt pybind11 nlohmann)
+  foreach(_entry ${_entries})
+    file(CREATE_LINK "${AGENTR_TORCH_INCLUDE}/${_entry}" "${_include}/${_entry}" SYMBOLIC)
+  endforeach()
+endif()
+
+add_library(agentr_torch INTERFACE)
+target_include_directories(agentr_torch SYSTEM INTERFACE
+                           "${_include}" "${_include}/torch/csrc/api/include")
+# libtorch.so has no code of its own: it draws in the libraries for the GPU where there are any.
+target_link_libraries(agentr_torch INTERFACE -Wl,--push-state,--no-as-needed "${AGENTR_LIB_torch}"
+                      -Wl,--pop-state "${AGENTR_LIB_torch_cpu}" "${AGENTR_LIB_c10}")

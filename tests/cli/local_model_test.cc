@@ -1,0 +1,112 @@
+// mcts_collect with a model in its process, and the same model behind lm_server.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/file.h"
+#include "mcts/tree_file.h"
+#include "tests/cli/program.h"
+#include "tests/lm/tiny_model_folder.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class LocalModel : public ::testing::Test {
+ protected:
+  LocalModel() { WriteTinyModel(folder_.path() / "tiny-llama"); }
+
+  Outcome Collect(std::vector<std::string> more) const {
+    std::vector<std::string> arguments = {"--task",
+                                          "textcraft",
+                                          "--min",
+                                          "31",
+                                          "--max",
+                                          "34",
+                                          "--n_gen",
+                                          "2",
+                                          "--max_new_tokens",
+                                          "12",
+                                          "--max_context",
+                                          "2000",
+                                          "--iterations",
+                                          "2"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RunProgram("mcts_collect", arguments, folder_.path());
+  }
+
+  std::filesystem::path Results(const std::string& model) const {
+    return folder_.path() / "mcts_result" / "textcraft" / model;
+  }
+
+  ScratchFolder folder_;
+};
+
+TEST_F(LocalModel, ASearchRunsToItsEnd) {
+  const Outcome outcome = Collect({"--model_dir", "tiny-llama"});
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("from the cache"));
+  const auto trees = TreeFiles(Results("tiny-llama"));
+  ASSERT_THAT(trees, SizeIs(3));
+  int most_dropped = 0;
+  for (const auto& [name, text] : trees) {
+    const Tree tree = ReadTree(text, name);
+    for (size_t i = 1; i < tree.nodes().size(); ++i) {
+      const Node& node = tree.nodes()[i];
+      EXPECT_FALSE(node.token_ids.empty());
+      EXPECT_THAT(node.logprobs, SizeIs(node.token_ids.size()));
+      most_dropped = std::max(most_dropped, node.dropped_turns);
+    }
+  }
+  const auto run = nlohmann::json::parse(ReadFile(Results("tiny-llama") / "run.json"))["runs"][0];
+  const auto& model = run["result"]["model"];
+  EXPECT_GT(model["cached_tokens"], model["prompt_tokens"].get<int64_t>() / 2);
+  EXPECT_EQ(run["options"]["model_dir"], "tiny-llama");
+
+  const std::string again = (Results("tiny-llama") / "resolved.toml").string();
+  const Outcome second = RunProgram("mcts_collect", {"--config", again}, folder_.path());
+  EXPECT_EQ(second.exit, 0) << second.err;
+  EXPECT_THAT(second.out, HasSubstr("0 trees written, 3 were there already"));
+}
+
+// The same trees, to the byte but for the model's name, which is given.
+TEST_F(LocalModel, BehindAServerItGivesTheSameTrees) {
+  ASSERT_EQ(Collect({"--model_dir", "tiny-llama", "--trees_in_flight", "1"}).exit, 0);
+  Program server("lm_server", {"--model_dir", "tiny-llama", "--port", "0"}, folder_.path());
+  const std::string line = server.WaitForLine("http://");
+  const std::string url = line.substr(0, line.find(' '));
+  const Outcome outcome =
+      Collect({"--llm_base", url, "--model_name", "tiny-llama", "--llm_token_ids", "--output_dir",
+               "remote", "--trees_in_flight", "1"});
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  const auto local = TreeFiles(Results("tiny-llama"));
+  const auto remote = TreeFiles(folder_.path() / "remote");
+  ASSERT_THAT(local, SizeIs(3));
+  for (const auto& [name, text] : local) {
+    const Tree here = ReadTree(text, name);
+    const Tree there = ReadTree(remote.at(name), name);
+    ASSERT_EQ(here.nodes().size(), there.nodes().size());
+    for (size_t i = 1; i < here.nodes().size(); ++i) {
+      EXPECT_EQ(here.nodes()[i].response, there.nodes()[i].response);
+      EXPECT_EQ(here.nodes()[i].token_ids, there.nodes()[i].token_ids);
+    }
+  }
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait().exit, 0);
+}
+
+TEST_F(LocalModel, OneModelIsEnough) {
+  const Outcome outcome =
+      Collect({"--model_dir", "tiny-llama", "--llm_base", "http://127.0.0.1:1/v1"});
+  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("one of the two"));
+  const Outcome nameless = Collect({"--llm_base", "http://127.0.0.1:1/v1"});
+  EXPECT_EQ(nameless.exit, 2);
+  EXPECT_THAT(nameless.err, HasSubstr("--model_name"));
+}
+
+}  // namespace
+}  // namespace agentr

@@ -1,0 +1,105 @@
+#include "lm/local_language_model.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/lm/small_lm.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::Each;
+using ::testing::Le;
+
+using ::testing::SizeIs;
+
+const std::vector<Message> kChat = {{"system", "be brief"}, {"user", "what is a?"}};
+
+class LocalLanguageModelTest : public ::testing::Test {
+ protected:
+  CompletionBatch Complete(int n, const Sampling& sampling,
+                           const std::vector<Message>& chat = kChat) {
+    auto batch = model_.Complete(chat, n, sampling);
+    EXPECT_TRUE(batch) << batch.error().message;
+    return batch.value_or(CompletionBatch{});
+  }
+
+  LocalLanguageModel model_{SmallModel(/*max_context=*/200)};
+  const CharacterTokenizer tokenizer_;
+};
+
+TEST_F(LocalLanguageModelTest, CompletionsCarryTheirTokens) {
+  const CompletionBatch batch = Complete(8, {.max_tokens = 40, .seed = 1});
+  ASSERT_THAT(batch.completions, SizeIs(8));
+  int64_t tokens = 0;
+  for (const Completion& c : batch.completions) {
+    tokens += std::ssize(c.token_ids);
+    EXPECT_EQ(tokenizer_.Decode(c.token_ids, /*skip_special=*/true), c.text);
+    EXPECT_EQ(c.token_ids.back() == CharacterTokenizer::kEnd, c.finish_reason == "stop");
+    EXPECT_EQ(c.token_ids.size() == 40, c.finish_reason == "length");
+    EXPECT_THAT(c.logprobs, SizeIs(c.token_ids.size()));
+    EXPECT_THAT(c.logprobs, Each(Le(0)));
+  }
+  EXPECT_EQ(batch.usage.requests, 1);
+  EXPECT_EQ(batch.usage.completion_tokens, tokens);
+  EXPECT_EQ(batch.usage.prompt_tokens, model_.CountTokens(kChat));
+}
+
+TEST_F(LocalLanguageModelTest, TheSeedDecides) {
+  const auto texts = [&](uint64_t seed) {
+    std::vector<std::string> all;
+    for (const Completion& c : Complete(4, {.max_tokens = 30, .seed = seed}).completions) {
+      all.push_back(c.text);
+    }
+    return all;
+  };
+  EXPECT_EQ(texts(1), texts(1));
+  EXPECT_NE(texts(1), texts(2));
+  EXPECT_NE(texts(1)[0], texts(1)[1]);
+}
+
+TEST_F(LocalLanguageModelTest, SamplingReachesTheEngine) {
+  const auto text = [&](Sampling sampling) {
+    sampling.max_tokens = 30;
+    return Complete(1, sampling).completions[0].text;
+  };
+  const std::string greedy = text({.temperature = 0});
+  EXPECT_EQ(text({.top_p = 1e-6, .seed = 5}), greedy);
+  EXPECT_NE(text({.seed = 5}), greedy);
+  const std::string stop = greedy.substr(2, 2);
+  EXPECT_EQ(text({.temperature = 0, .stop = {stop}}), greedy.substr(0, greedy.find(stop)));
+}
+
+TEST_F(LocalLanguageModelTest, ALongerConversationFindsItsPromptInTheCache) {
+  const CompletionBatch first = Complete(1, {.max_tokens = 20});
+  std::vector<Message> longer = kChat;
+  longer.push_back({"assistant", first.completions[0].text});
+  longer.push_back({"user", "go on"});
+  EXPECT_GE(Complete(1, {.max_tokens = 20}, longer).usage.cached_tokens,
+            first.usage.prompt_tokens - 4);
+}
+
+TEST_F(LocalLanguageModelTest, CountsExactly) {
+  // "^", "s:be brief" and its end, "u:what is a?" and its end, "a:".
+  EXPECT_EQ(model_.CountTokens(kChat), 1 + 10 + 1 + 12 + 1 + 2);
+}
+
+TEST_F(LocalLanguageModelTest, APromptOverTheContext) {
+  const std::vector<Message> chat = {{"user", std::string(170, 'x')}};  // 176 tokens
+  EXPECT_TRUE(model_.Complete(chat, 1, {.max_tokens = 20}));
+  for (const int tokens : {30, 500}) {
+    const auto batch = model_.Complete(chat, 1, {.max_tokens = tokens});
+    ASSERT_FALSE(batch);
+    EXPECT_EQ(batch.error().kind, ErrorKind::kContextLength);
+  }
+}
+
+TEST_F(LocalLanguageModelTest, AConversationThatTheTemplateCannotSay) {
+  const std::vector<Message> chat = {{"assistant", "me"}};
+  const auto batch = model_.Complete(chat, 1, {});
+  ASSERT_FALSE(batch);
+  EXPECT_EQ(batch.error().kind, ErrorKind::kRejected);
+  EXPECT_EQ(model_.CountTokens(chat), 5);  // the estimate
+}
+
+}  // namespace
+}  // namespace agentr

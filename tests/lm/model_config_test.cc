@@ -1,0 +1,3 @@
+#include "lm/model_config.h"
+
+#include <gmock/gmock.h>

@@ -1,0 +1,72 @@
+#include "lm/model_folder.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/common/scratch_folder.h"
+#include "tests/lm/tiny_model_folder.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class ModelFolderTest : public ::testing::Test {
+ protected:
+  ModelFolderTest() { WriteTinyModel(folder_); }
+
+  // What loading the folder complains about.
+  std::string Complaint(const ModelFolderOptions& options = {}) const {
+    try {
+      LoadModel(folder_, "", options);
+      return "nothing";
+    } catch (const FatalError& error) {
+      return error.what();
+    }
+  }
+
+  ScratchFolder scratch_;
+  const std::filesystem::path folder_ = scratch_.path() / "tiny-llama";
+};
+
+TEST_F(ModelFolderTest, LoadsAndTalks) {
+  LoadedModel loaded = LoadModel(folder_, "", {});
+  EXPECT_EQ(loaded.name, "tiny-llama");
+  EXPECT_EQ(loaded.chat->name(), "llama-3");
+  EXPECT_THAT(loaded.stop_tokens, Contains(705));
+  EXPECT_EQ(loaded.decoder->shape().max_context, 4096);
+  LocalLanguageModel model(std::move(loaded));
+  const std::vector<Message> chat = {{"user", "hello"}};
+  const auto batch = model.Complete(chat, 2, {.max_tokens = 20});
+  ASSERT_TRUE(batch) << batch.error().message;
+  EXPECT_THAT(batch->completions, SizeIs(2));
+  EXPECT_EQ(batch->usage.prompt_tokens, model.CountTokens(chat));
+}
+
+TEST_F(ModelFolderTest, ItsName) {
+  EXPECT_EQ(LoadModel(folder_ / "", "", {}).name, "tiny-llama");
+  EXPECT_EQ(LoadModel(folder_ / ".", "", {}).name, "tiny-llama");
+  EXPECT_EQ(LoadModel(folder_, "mine", {}).name, "mine");
+}
+
+TEST_F(ModelFolderTest, TheEndsOfGenerationConfigCountToo) {
+  WriteFileAtomically(folder_ / "generation_config.json", R"({"eos_token_id": [701, 705]})");
+  const LoadedModel model = LoadModel(folder_, "", {});
+  EXPECT_THAT(model.stop_tokens, Contains(701));
+  EXPECT_EQ(std::ranges::count(model.stop_tokens, 705), 1);
+}
+
+TEST_F(ModelFolderTest, SaysWhatIsMissing) {
+  EXPECT_THAT(Complaint({.chat_template = "chatml"}), HasSubstr("--chat_template"));
+  for (const char* file : {"model.safetensors", "tokenizer.json", "config.json"}) {
+    std::filesystem::remove(folder_ / file);
+    EXPECT_THAT(Complaint(),
+                HasSubstr(file == std::string("model.safetensors") ? "safetensors" : file));
+  }
+  std::filesystem::remove_all(folder_);
+  EXPECT_THAT(Complaint(), HasSubstr("--model_dir"));
+}
+
+}  // namespace
+}  // namespace agentr

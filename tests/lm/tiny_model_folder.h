@@ -1,0 +1,33 @@
+// A model folder as a user would have it, with random weights: a Llama of one layer over the
+// Llama-3 tokenizer of the goldens.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "common/file.h"
+#include "tests/lm/random_model.h"
+
+namespace agentr {
+
+inline void WriteTinyModel(const std::filesystem::path& folder) {
+  const auto golden =
+      nlohmann::json::parse(ReadFile(AGENTR_SOURCE_DIR "/tests/golden/tokenizers/llama3.json"));
+  WriteFileAtomically(folder / "tokenizer.json", golden["tokenizer"].dump());
+  WriteFileAtomically(folder / "tokenizer_config.json", golden["tokenizer_config"].dump());
+  ModelConfig config;
+  config.family = "llama";
+  config.vocabulary = 706;
+  config.width = 32;
+  config.feed_forward = 48;
+  config.layers = 1;
+  config.heads = 4;
+  config.kv_heads = 2;
+  config.head_width = 8;
+  config.max_context = 4096;
+  config.tied_embeddings = true;
+  WriteRandomModel(folder, config, /*seed=*/1);
+}
+
+}  // namespace agentr
