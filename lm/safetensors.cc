@@ -26,6 +26,11 @@ constexpr std::string_view kIndex = "model.safetensors.index.json";
   throw FatalError(ExitCode::kFile, fmt::format("{}: {}", path.string(), what));
 }
 
+bool Exists(const fs::path& path) {
+  std::error_code unreadable;  // opening it will say why
+  return fs::exists(path, unreadable);
+}
+
 // Tensor -> file name, as the index of a sharded model has it.
 std::map<std::string, std::string> ReadIndex(const fs::path& path) {
   const nlohmann::json index = ParseStrictObject(ReadFile(path), path);
@@ -89,19 +94,22 @@ size_t Bytes(WeightType type) { return type == WeightType::kF32 ? 4 : 2; }
 class WeightFiles::Mapping {
  public:
   explicit Mapping(const fs::path& path) {
+    const auto fail = [&](std::string_view why) {
+      Refuse(path, fmt::format("cannot read weights: {}", why));
+    };
+    std::error_code error;
+    const uintmax_t size = fs::file_size(path, error);
+    if (error) fail(error.message());
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) Fail(path);
-    struct stat status {};
-    const bool known = ::fstat(fd, &status) == 0;
-    if (known && !S_ISREG(status.st_mode)) errno = EISDIR;
-    if (known && S_ISREG(status.st_mode)) {
-      size_ = static_cast<size_t>(status.st_size);
-      if (size_ > 0) start_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
-    }
+    if (fd < 0) fail(std::strerror(errno));
+    size_ = size;
+    // Nothing can be mapped of an empty file.
+    void* const start =
+        size_ == 0 ? nullptr : ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
     const int reason = errno;
     ::close(fd);
-    errno = reason;
-    if (!known || !S_ISREG(status.st_mode) || start_ == MAP_FAILED) Fail(path);
+    if (start == MAP_FAILED) fail(std::strerror(reason));
+    start_ = start;
   }
   ~Mapping() {
     if (start_ != nullptr) ::munmap(start_, size_);
@@ -114,10 +122,6 @@ class WeightFiles::Mapping {
   }
 
  private:
-  [[noreturn]] static void Fail(const fs::path& path) {
-    Refuse(path, fmt::format("cannot read weights: {}", std::strerror(errno)));
-  }
-
   void* start_ = nullptr;
   size_t size_ = 0;
 };
@@ -127,23 +131,24 @@ WeightFiles::WeightFiles(const fs::path& folder_or_file) {
     files_.push_back(std::make_unique<Mapping>(path));
     return ParseSafetensors(files_.back()->bytes(), path);
   };
-  if (!fs::is_directory(folder_or_file)) {
+  std::error_code unreadable;
+  if (!fs::is_directory(folder_or_file, unreadable)) {
     weights_ = read(folder_or_file);
     return;
   }
   const fs::path& folder = folder_or_file;
   // The writer leaves both only for the moment between a new single file and the removal of shards.
-  if (fs::exists(folder / kSingle)) {
+  if (Exists(folder / kSingle)) {
     weights_ = read(folder / kSingle);
     return;
   }
   const fs::path index = folder / kIndex;
-  if (!fs::exists(index)) RefuseFolder(folder);
+  if (!Exists(index)) RefuseFolder(folder);
   std::map<std::string, std::string> file_of = ReadIndex(index);
   std::set<std::string> shards;
   for (const auto& [name, file] : file_of) shards.insert(file);
   for (const std::string& shard : shards) {
-    if (!fs::exists(folder / shard)) {
+    if (!Exists(folder / shard)) {
       Refuse(folder / shard, fmt::format("this shard is missing, {} names it; finish the download "
                                          "or write the model again",
                                          kIndex));

@@ -29,7 +29,8 @@ struct Weight {
   std::span<const std::byte> data;  // row-major, little endian; may start at any address
 };
 
-// The weights of a folder, or of one file. Immutable; the views live as long as this does.
+// The weights of a folder, or of one file. Immutable; the views live as long as this does. Who
+// changes a file meanwhile replaces it: one that shrinks under a mapping kills the process.
 class WeightFiles {
  public:
   // Throws FatalError(kFile) naming the file, the tensor and the cure for what is truncated,
