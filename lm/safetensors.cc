@@ -31,6 +31,11 @@ bool Exists(const fs::path& path) {
   return fs::exists(path, unreadable);
 }
 
+// Any other path could lead out of the folder.
+bool IsFileName(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
+}
+
 // Tensor -> file name, as the index of a sharded model has it.
 std::map<std::string, std::string> ReadIndex(const fs::path& path) {
   const nlohmann::json index = ParseStrictObject(ReadFile(path), path);
@@ -40,9 +45,7 @@ std::map<std::string, std::string> ReadIndex(const fs::path& path) {
   }
   std::map<std::string, std::string> files;
   for (const auto& [name, file] : map->items()) {
-    // A path could lead out of the folder.
-    if (!file.is_string() || file.empty() ||
-        fs::path(file.get<std::string>()).filename() != file.get<std::string>()) {
+    if (!file.is_string() || !IsFileName(file.get<std::string>())) {
       Refuse(path,
              fmt::format("tensor {}: its shard is not the name of a file beside the index; {}",
                          name, kDamagedCure));

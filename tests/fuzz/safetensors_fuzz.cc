@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <span>
+#include <vector>
 
 #include "common/error.h"
 #include "lm/safetensors_header.h"
@@ -27,13 +28,22 @@ void CheckWeights(const std::map<std::string, agentr::Weight>& weights,
   Check(total <= file.size());  // no byte is part of two
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto file = std::as_bytes(std::span(data, size));
+void Parse(std::span<const std::byte> file) {
   try {
     CheckWeights(agentr::ParseSafetensors(file, "fuzz"), file);
   } catch (const agentr::FatalError&) {
   }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  Parse(std::as_bytes(std::span(data, size)));
+  // Once more as a header with its right length, and some bytes behind it.
+  std::vector<uint8_t> file(8);
+  for (size_t i = 0; i < 8; ++i) file[i] = static_cast<uint8_t>(uint64_t{size} >> (8 * i));
+  file.insert(file.end(), data, data + size);
+  file.resize(file.size() + 40);
+  Parse(std::as_bytes(std::span(file)));
   return 0;
 }

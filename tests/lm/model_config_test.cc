@@ -161,7 +161,7 @@ TEST(ReadModelConfig, WhatIsNotSaid) {
 }
 
 TEST(ReadModelConfig, SlidingWindows) {
-  json config = Mistral({});
+  json config = Mistral(json::object());
   EXPECT_EQ(Read(config).sliding_window, 4096);
   config["sliding_window"] = nullptr;
   EXPECT_EQ(Read(config).sliding_window, 0);
