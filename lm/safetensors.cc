@@ -19,8 +19,8 @@ namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view kSingle = "model.safetensors";
-constexpr std::string_view kIndex = "model.safetensors.index.json";
+// What to do about a folder whose files do not belong together.
+constexpr std::string_view kPartsCure = "finish the download or write the model again";
 
 [[noreturn]] void Refuse(const fs::path& path, std::string_view what) {
   throw FatalError(ExitCode::kFile, fmt::format("{}: {}", path.string(), what));
@@ -41,7 +41,7 @@ std::map<std::string, std::string> ReadIndex(const fs::path& path) {
   const nlohmann::json index = ParseStrictObject(ReadFile(path), path);
   const auto map = index.find("weight_map");
   if (map == index.end() || !map->is_object() || map->empty()) {
-    Refuse(path, "it has no weight_map; download or write the model again");
+    Refuse(path, "it has no weight_map; " + std::string(kDamagedCure));
   }
   std::map<std::string, std::string> files;
   for (const auto& [name, file] : map->items()) {
@@ -65,16 +65,14 @@ std::map<std::string, std::string> ReadIndex(const fs::path& path) {
     if (name.starts_with("pytorch_model") && entry.path().extension() != ".json") {
       Refuse(folder, fmt::format("{} is in a format that can run code; convert it to {}: load it "
                                  "with transformers and call save_pretrained",
-                                 name, kSingle));
+                                 name, kWeightsFile));
     }
     if (name.starts_with("model-") && entry.path().extension() == ".safetensors") {
-      Refuse(folder, fmt::format("{} is there without {}; finish the download or write the model "
-                                 "again",
-                                 name, kIndex));
+      Refuse(folder, fmt::format("{} is there without {}; {}", name, kWeightsIndex, kPartsCure));
     }
   }
   Refuse(folder, fmt::format("neither {} nor {} is there; name the folder of a Hugging Face model",
-                             kSingle, kIndex));
+                             kWeightsFile, kWeightsIndex));
 }
 
 }  // namespace
@@ -130,50 +128,48 @@ class WeightFiles::Mapping {
 };
 
 WeightFiles::WeightFiles(const fs::path& folder_or_file) {
-  const auto read = [&](const fs::path& path) {
-    files_.push_back(std::make_unique<Mapping>(path));
-    return ParseSafetensors(files_.back()->bytes(), path);
-  };
+  const fs::path& path = folder_or_file;
   std::error_code unreadable;
-  if (!fs::is_directory(folder_or_file, unreadable)) {
-    weights_ = read(folder_or_file);
-    return;
+  if (!fs::is_directory(path, unreadable)) {
+    weights_ = ReadOne(path);
+  } else if (Exists(path / kWeightsFile)) {
+    // An index beside it is left from a writer that was stopped; the single file is whole.
+    weights_ = ReadOne(path / kWeightsFile);
+  } else if (Exists(path / kWeightsIndex)) {
+    ReadShards(path);
+  } else {
+    RefuseFolder(path);
   }
-  const fs::path& folder = folder_or_file;
-  // The writer leaves both only for the moment between a new single file and the removal of shards.
-  if (Exists(folder / kSingle)) {
-    weights_ = read(folder / kSingle);
-    return;
-  }
-  const fs::path index = folder / kIndex;
-  if (!Exists(index)) RefuseFolder(folder);
-  std::map<std::string, std::string> file_of = ReadIndex(index);
+}
+
+std::map<std::string, Weight> WeightFiles::ReadOne(const fs::path& file) {
+  files_.push_back(std::make_unique<Mapping>(file));
+  return ParseSafetensors(files_.back()->bytes(), file);
+}
+
+void WeightFiles::ReadShards(const fs::path& folder) {
+  const std::map<std::string, std::string> file_of = ReadIndex(folder / kWeightsIndex);
   std::set<std::string> shards;
-  for (const auto& [name, file] : file_of) shards.insert(file);
+  for (const auto& [name, shard] : file_of) shards.insert(shard);
   for (const std::string& shard : shards) {
+    const auto refuse = [&](std::string_view what) { Refuse(folder / shard, what); };
     if (!Exists(folder / shard)) {
-      Refuse(folder / shard, fmt::format("this shard is missing, {} names it; finish the download "
-                                         "or write the model again",
-                                         kIndex));
+      refuse(fmt::format("this shard is missing, {} names it; {}", kWeightsIndex, kPartsCure));
     }
-    for (auto& [name, weight] : read(folder / shard)) {
+    for (auto& [name, weight] : ReadOne(folder / shard)) {
       const auto at = file_of.find(name);
       if (at == file_of.end() || at->second != shard) {
-        Refuse(folder / shard,
-               fmt::format("tensor {} is in this shard, {} {}; the files are of different models: "
-                           "download or write all of them again",
-                           name, kIndex,
-                           at == file_of.end() ? "does not name it" : "has it in " + at->second));
+        refuse(fmt::format("tensor {} is in this shard, {} {}; {}", name, kWeightsIndex,
+                           at == file_of.end() ? "does not name it" : "has it in " + at->second,
+                           kPartsCure));
       }
       weights_.emplace(name, std::move(weight));
     }
   }
-  for (const auto& [name, file] : file_of) {
-    if (!weights_.contains(name)) {
-      Refuse(folder / file, fmt::format("tensor {} is not in this shard, {} says it is; download "
-                                        "or write the model again",
-                                        name, kIndex));
-    }
+  for (const auto& [name, shard] : file_of) {
+    if (weights_.contains(name)) continue;
+    Refuse(folder / shard, fmt::format("tensor {} is not in this shard, {} says it is; {}", name,
+                                       kWeightsIndex, kPartsCure));
   }
 }
 

@@ -215,6 +215,7 @@ TEST(WeightFiles, RefusesAHeaderThatIsNoObject) {
   EXPECT_THAT(RefusalOf(FileOf("")), HasSubstr("no JSON"));
   EXPECT_THAT(RefusalOf(FileOf("{} x")), HasSubstr("no JSON"));
   EXPECT_THAT(RefusalOf(FileOf("{\"\xff\":1}")), HasSubstr("no JSON"));
+  EXPECT_THAT(RefusalOf(FileOf("{\"a\":1e999}")), HasSubstr("a number in the JSON is too large"));
   EXPECT_THAT(RefusalOf(FileOf("[1]")), HasSubstr("no object"));
   EXPECT_THAT(RefusalOf(FileOf(R"({"a":3})")), HasSubstr("tensor a: its entry"));
   EXPECT_THAT(RefusalOf(FileOf(R"({"__metadata__":{"a":3}})")), HasSubstr("__metadata__"));
