@@ -28,6 +28,9 @@ std::optional<nlohmann::json> JsonLinesReader::Next() {
       throw FatalError(ExitCode::kFile,
                        fmt::format("{}:{}: not a JSON value at column {}{}", path_.string(), line_,
                                    error.byte, last ? " (the file may be cut off)" : ""));
+    } catch (const nlohmann::json::out_of_range&) {
+      throw FatalError(ExitCode::kFile, fmt::format("{}:{}: a number is beyond the range of double",
+                                                    path_.string(), line_));
     }
   }
   return std::nullopt;

@@ -57,7 +57,7 @@ nlohmann::json ParseTokenizerFile(const std::filesystem::path& path) {
   const std::string text = ReadFile(path);
   try {
     return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& error) {
+  } catch (const nlohmann::json::exception& error) {
     throw FatalError(ExitCode::kFile,
                      path.string() + " is no JSON (incomplete download?): " + error.what());
   }

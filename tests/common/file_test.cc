@@ -132,6 +132,13 @@ TEST(JsonLinesReader, ABrokenLastLineMayBeCutOff) {
   }
 }
 
+TEST(JsonLinesReader, ANumberBeyondDoubleIsAnErrorOfItsLine) {
+  const ScratchFolder folder;
+  JsonLinesReader in(folder.Write("x", "1\n1e999\n"));
+  in.Next();
+  EXPECT_THAT(FileErrorOf([&] { in.Next(); }), HasSubstr(":2: "));
+}
+
 TEST(JsonLinesReader, NeedsAFile) {
   const ScratchFolder folder;
   EXPECT_THAT(FileErrorOf([&] { JsonLinesReader in(folder / "none"); }), HasSubstr("No such file"));
