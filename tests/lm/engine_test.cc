@@ -373,6 +373,35 @@ TEST(Engine, PutsTheYoungestBackWhereMemoryIsShort) {
   EXPECT_GT(model.engine.stats().evicted_blocks, 0);
 }
 
+TEST(Engine, ThePutBackFinishInTheOrderTheyCame) {
+  Model model(Shape(24));
+  std::vector<Pending<Generation>> pending;
+  std::vector<int> last_round(6);  // when each request was last heard of
+  int heard = 0;
+  for (int i = 0; i < 6; ++i) {
+    GenerationRequest request = Request(Numbers(i, i + 4), 36);
+    request.on_text = [&, i](int, std::string_view) {
+      last_round[static_cast<size_t>(i)] = ++heard;
+    };
+    pending.push_back(model.engine.Generate(request));
+  }
+  for (auto& one : pending) ASSERT_TRUE(one.Wait());
+  EXPECT_TRUE(std::is_sorted(last_round.begin(), last_round.end()));
+}
+
+TEST(Engine, WhatHasNoRoomWaitsRatherThanStartsAndIsPutBack) {
+  Model model(Shape(13));
+  Tokens cached = Numbers(0, 21);  // 5 full blocks and a part of one
+  model.Run(Request(cached, 1));
+  // 5 blocks, at last 10; the other one needs 4 beside the cached ones.
+  Pending<Generation> running = model.engine.Generate(Request(Numbers(100, 120), 20));
+  for (const int32_t token : Numbers(50, 62)) cached.push_back(token);
+  Pending<Generation> waiting = model.engine.Generate(Request(cached, 5));
+  ASSERT_TRUE(running.Wait());
+  ASSERT_TRUE(waiting.Wait());
+  EXPECT_LE(model.decoder.copies(), 1);
+}
+
 TEST(Engine, RequestsThatCannotFitSayTheNumbersAndTheCure) {
   Model model(Shape(4096, 64));
   const Result<Generation> context = model.engine.Generate(Request(Numbers(0, 64), 1)).Wait();
@@ -482,6 +511,11 @@ TEST(Engine, StreamsEachCompletionsText) {
 TEST(Engine, ScoresContinuations) {
   for (const int max_round_tokens : {3, 512}) {
     Model model(Shape(), {.max_batch = 4, .max_round_tokens = max_round_tokens});
+    model.decoder.before_forward = [](std::span<const Slice> batch) {
+      int32_t rows = 0;
+      for (const Slice& slice : batch) rows += slice.logits;
+      EXPECT_LE(rows, 2 * 4);  // rows take memory: of single tokens, and of pieces, max_batch each
+    };
     const Tokens prompt = Numbers(0, 30);
     std::vector<Pending<std::vector<float>>> pending;
     std::vector<Tokens> continuations;

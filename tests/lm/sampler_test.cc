@@ -96,6 +96,7 @@ TEST(Sampler, MinPIsAShareOfTheMostProbable) {
   ExpectNear(Shaped(logits, {.min_p = 1}), {{0, 1.0}});
   ExpectNear(Shaped(logits, {.top_p = 0.85, .min_p = 0.25}),
              {{0, 0.5 / 0.9}, {1, 0.26 / 0.9}, {2, 0.14 / 0.9}});
+  ExpectNear(Shaped(logits, {.top_p = 0.85, .min_p = 0.3}), {{0, 0.5 / 0.76}, {1, 0.26 / 0.76}});
   ExpectNear(Shaped(logits, {.top_k = 3, .min_p = 0.5}), {{0, 0.5 / 0.76}, {1, 0.26 / 0.76}});
 }
 
@@ -155,6 +156,12 @@ TEST(Sampler, LogSumIsExactForWideRows) {
   }
   EXPECT_NEAR(Sampler().LogSum(std::vector<float>{-kInfinity, 5, -kInfinity}), 5, 1e-6);
   EXPECT_NEAR(Sampler().LogSum(std::vector<float>{3e38f, -3e38f}), 3e38, 1e31);
+}
+
+TEST(Sampler, LogSumIsExactForEveryDistance) {
+  for (float x = 0; x > -20; x -= 0.0137f) {
+    EXPECT_NEAR(Sampler().LogSum(std::vector<float>{0, x}), std::log1p(std::exp(double{x})), 1e-7);
+  }
 }
 
 TEST(Sampler, RefusesLogitsThatAreNoNumbers) {
@@ -220,6 +227,10 @@ TEST(Sampler, DrawsDoNotDependOnEarlierRows) {
   used.Sample(RandomLogits(5000, 4), {.top_k = 7, .repetition_penalty = 2}, {}, other, 3);
   RandomStream a(6);
   RandomStream b(6);
+  const SamplingKnobs greedy{.temperature = 0};
+  used.Sample(RandomLogits(5000, 4), {}, {}, other, 0);
+  EXPECT_EQ(used.Sample(logits, greedy, {}, other, 0).logprob,
+            Sampler().Sample(logits, greedy, {}, other, 0).logprob);
   for (int i = 0; i < 50; ++i) {
     EXPECT_EQ(used.Sample(logits, {}, {}, a, 0).token,
               Sampler().Sample(logits, {}, {}, b, 0).token);
