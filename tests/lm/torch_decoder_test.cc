@@ -41,13 +41,15 @@ struct Golden {
 std::vector<Golden> ReadGoldens(const std::string& model) {
   const fs::path path = GoldenFolder(model) / "golden.json";
   std::vector<Golden> goldens;
-  for (const auto& item : nlohmann::json::parse(ReadFile(path)).at("cases")) {
+  const auto file = nlohmann::json::parse(ReadFile(path));
+  for (const auto& item : file.at("cases")) {
     Golden golden{item.at("prompt"), item.at("greedy"), {}};
     for (const auto& row : item.at("logits"))
       golden.logits[row.at("position")] = row.at("values").get<std::vector<float>>();
 
     goldens.push_back(golden);
   }
+  if (goldens.empty()) throw std::runtime_error(path.string() + " has no cases");
   return goldens;
 }
 
@@ -90,7 +92,6 @@ class Parity : public ::testing::TestWithParam<std::tuple<std::string, bool>> {
 };
 
 TEST_P(Parity, LogitsAtPositionsOfPromptAndContinuation) {
-  ASSERT_FALSE(goldens_.empty());
   const auto vocabulary = static_cast<size_t>(decoder_->shape().vocabulary);
   for (const Golden& golden : goldens_) {
     std::vector<int32_t> tokens = golden.prompt;
@@ -186,12 +187,12 @@ TEST_P(Wider, EqualsThePlainPath) {
   EXPECT_LT(GreatestDifference(Logits(Options("float32")), Logits(Options("float32", true))), 1e-4);
 }
 
-// The logits are near 1: bfloat16 has 8 bits, float16 11.
+// The logits reach 5: bfloat16 keeps 8 bits, float16 11.
 TEST_P(Wider, HalfTypesAreNearFloat32) {
   const std::vector<float> exact = Logits(Options("float32", true));
-  EXPECT_LT(GreatestDifference(Logits(Options("bfloat16")), exact), 0.15);
-  EXPECT_LT(GreatestDifference(Logits(Options("float16")), exact), 0.015);
-  EXPECT_LT(GreatestDifference(Logits(Options("bfloat16", true)), exact), 0.3);
+  EXPECT_LT(GreatestDifference(Logits(Options("bfloat16")), exact), 0.4);
+  EXPECT_LT(GreatestDifference(Logits(Options("float16")), exact), 0.05);
+  EXPECT_LT(GreatestDifference(Logits(Options("bfloat16", true)), exact), 0.8);
 }
 
 // To the bit, in each type: a row's result depends on nothing but its own sequence.
