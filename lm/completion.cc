@@ -60,7 +60,7 @@ GenerationJob::GenerationJob(GenerationRequest request,
   request_.max_tokens =
       static_cast<int>(std::min<int64_t>(request_.max_tokens, Capacity(shape) - prompt_tokens()));
   for (int i = 0; i < request_.n; ++i) {
-    sequences.push_back(std::make_unique<Completion>(*this, i, tokenizer));
+    sequences.push_back(std::make_unique<CompletionSequence>(*this, i, tokenizer));
   }
 }
 
@@ -69,12 +69,12 @@ Generation GenerationJob::TakeResult() {
   generation.prompt_tokens = prompt_tokens();
   generation.cached_tokens = cached_tokens;
   for (const auto& sequence : sequences) {
-    generation.sequences.push_back(static_cast<Completion&>(*sequence).TakeOutput());
+    generation.sequences.push_back(static_cast<CompletionSequence&>(*sequence).TakeOutput());
   }
   return generation;
 }
 
-Completion::Completion(GenerationJob& job, int index, const Tokenizer& tokenizer)
+CompletionSequence::CompletionSequence(GenerationJob& job, int index, const Tokenizer& tokenizer)
     : Sequence(job, job.request_.prompt),
       job_(job),
       index_(index),
@@ -82,11 +82,11 @@ Completion::Completion(GenerationJob& job, int index, const Tokenizer& tokenizer
       decoder_(tokenizer),
       stop_(job.request_.stop) {}
 
-int32_t Completion::first_logits() const {
+int32_t CompletionSequence::first_logits() const {
   return !begun() && !job_.prompt_logits_.empty() ? size() : size() - 1;
 }
 
-void Completion::Read(std::span<const float> rows, Sampler& sampler) {
+void CompletionSequence::Read(std::span<const float> rows, Sampler& sampler) {
   // The first completion leaves the logits of the prompt to the others.
   if (!rows.empty() && !begun() && job_.request_.n > 1)
     job_.prompt_logits_.assign(rows.begin(), rows.end());
@@ -95,7 +95,7 @@ void Completion::Read(std::span<const float> rows, Sampler& sampler) {
                             random_, request.top_logprobs);
 }
 
-bool Completion::Advance() {
+bool CompletionSequence::Advance() {
   if (!begun() && --job_.not_begun_ == 0) job_.prompt_logits_ = {};
   const int32_t token = sampled_.token;
   tokens_.push_back(token);
@@ -111,7 +111,7 @@ bool Completion::Advance() {
   return full && Finish("length");
 }
 
-bool Completion::Finish(std::string_view reason) {
+bool CompletionSequence::Finish(std::string_view reason) {
   if (!stop_.stopped()) {
     Emit(stop_.Add(decoder_.Finish()));
     Emit(stop_.Finish());
@@ -120,13 +120,13 @@ bool Completion::Finish(std::string_view reason) {
   return true;
 }
 
-void Completion::Emit(std::string_view piece) {
+void CompletionSequence::Emit(std::string_view piece) {
   if (piece.empty()) return;
   output_.text += piece;
   if (job_.request_.on_text) job_.request_.on_text(index_, piece);
 }
 
-GeneratedSequence Completion::TakeOutput() {
+GeneratedSequence CompletionSequence::TakeOutput() {
   output_.token_ids.assign(tokens_.begin() + job_.prompt_tokens(), tokens_.end());
   return std::move(output_);
 }

@@ -25,7 +25,7 @@ class GenerationJob : public TypedJob<Generation> {
   Generation TakeResult() override;
 
  private:
-  friend class Completion;
+  friend class CompletionSequence;
 
   GenerationRequest request_;
   std::vector<float>
@@ -34,9 +34,9 @@ class GenerationJob : public TypedJob<Generation> {
 };
 
 // One completion. Draws only from the stream (seed, index): what else runs does not matter.
-class Completion : public Sequence {
+class CompletionSequence : public Sequence {
  public:
-  Completion(GenerationJob& job, int index, const Tokenizer& tokenizer);
+  CompletionSequence(GenerationJob& job, int index, const Tokenizer& tokenizer);
 
   int32_t first_logits() const override;
   bool begun() const override { return !output_.logprobs.empty(); }

@@ -20,9 +20,8 @@ std::string NameOf(const fs::path& folder) {
 }  // namespace
 
 void Declare(OptionSet& set, ModelFolderOptions& o) {
-  set.Group("Model in this process");
   Declare(set, o.decoder);
-  set.Group("Model in this process");
+  set.Group("Local model");
   set.Add("--chat_template", o.chat_template, "How the model was taught to read conversations")
       .OneOf({"auto", "llama-3", "chatml", "mistral", "plain"});
   set.Add("--max_batch", o.engine.max_batch, "Completions that run at once; more wait").Min(1);

@@ -28,6 +28,8 @@ constexpr const char* kAnyPath = R"([\s\S]*)";
 
 // Sends the next piece; false where the connection must be cut, since the reply cannot be ended.
 bool SendNext(const std::function<std::optional<std::string>()>& next, httplib::DataSink& sink) {
+  // Sends the piece before, which the transport gathers; newer versions of the library ask it too.
+  if (!sink.is_writable()) return false;
   try {
     const std::optional<std::string> piece = next();
     if (piece) return sink.write(piece->data(), piece->size());

@@ -89,7 +89,7 @@ class BufferedStream : public httplib::Stream {
   }
 
   bool is_readable() const override { return at_ < end_ || !broken_; }
-  // The library asks this before it calls the producer of a streamed reply.
+  // Asked before the producer of a streamed reply is called.
   bool is_writable() const override { return const_cast<BufferedStream*>(this)->Flush(); }
 
   ssize_t read(char* to, size_t size) override {
