@@ -3,8 +3,8 @@
     python3 -m venv VENV && VENV/bin/pip install safetensors==0.8.0 torch==2.13 numpy
     VENV/bin/python scripts/golden/safetensors_file.py tests/golden/safetensors_file.json
 
-The bytes in hexadecimal, and the tensors that Python reads from them: every type, a scalar, an empty
-tensor, names that JSON has to escape, and a length of the header that needs padding.
+The bytes in hexadecimal, and the tensors that Python reads from them: every type, a scalar, an
+empty tensor, names that JSON has to escape, and a length of the header that needs padding.
 """
 
 import json
@@ -35,5 +35,5 @@ def row(name, tensor):
 with open(sys.argv[1], "w", encoding="utf-8") as out:
     rows = ",\n  ".join(json.dumps(row(*item), ensure_ascii=False) for item in sorted(read.items()))
     out.write(f'{{"command": "python scripts/golden/safetensors_file.py '
-              f'tests/golden/safetensors_file.json",\n "safetensors": "{safetensors.__version__}",\n'
-              f' "hex": "{file.hex()}",\n "tensors": [\n  {rows}\n]}}\n')
+              f'tests/golden/safetensors_file.json",\n'
+              f' "safetensors": "{safetensors.__version__}",\n "hex": "{file.hex()}",\n "tensors": [\n  {rows}\n]}}\n')

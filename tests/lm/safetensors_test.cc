@@ -205,6 +205,7 @@ TEST(WeightFiles, RefusesATruncatedFile) {
 
 TEST(WeightFiles, RefusesAHeaderLongerThanTheFile) {
   EXPECT_THAT(RefusalOf(""), HasSubstr("0 bytes are too few"));
+  EXPECT_THAT(RefusalOf("1234567"), HasSubstr("7 bytes are too few"));
   EXPECT_THAT(RefusalOf(std::string(8, '\xff')),
               HasSubstr("header should have 18446744073709551615 bytes"));
   EXPECT_THAT(RefusalOf(FileOf("{}").substr(0, 9)), HasSubstr("should have 2 bytes"));
@@ -360,6 +361,20 @@ TEST(WeightFiles, SaysWhatAFolderWithoutWeightsHas) {
               HasSubstr("none: cannot read weights: No such file"));
   EXPECT_THAT(FileErrorOf([] { const WeightFiles files("/dev/null"); }),
               HasSubstr("/dev/null: cannot read weights: "));
+}
+
+TEST(WeightFiles, MapsTheFileWhileItLives) {
+  const ScratchFolder folder;
+  const auto path = folder.Write("x", FileOf("{}"));
+  const auto is_mapped = [&] {
+    return ReadFile("/proc/self/maps").find(path.string()) != std::string::npos;
+  };
+  {
+    WeightFiles files(path);
+    const WeightFiles moved(std::move(files));
+    EXPECT_TRUE(is_mapped());
+  }
+  EXPECT_FALSE(is_mapped());
 }
 
 // Resident memory of this process.
