@@ -490,6 +490,17 @@ TEST(Engine, StopStringsEndACompletionAcrossTokens) {
   EXPECT_LT(sequence.token_ids.size(), 60u);
 }
 
+TEST(Engine, WhatWasHeldBackForAStopStringIsPartOfTheText) {
+  Model model;
+  GenerationRequest request = Request(Numbers(0, 9), 60);
+  request.knobs.temperature = 0;
+  const std::string whole = model.Run(request).sequences[0].text;
+  request.stop = {whole.substr(whole.size() - 3) + " and more"};
+  const GeneratedSequence sequence = model.Run(request).sequences[0];
+  EXPECT_EQ(sequence.text, whole);
+  EXPECT_EQ(sequence.finish_reason, "length");
+}
+
 TEST(Engine, StreamsEachCompletionsText) {
   Model model(Shape(60));
   std::map<int, std::string> streamed;
@@ -633,6 +644,19 @@ TEST(Engine, AFailureOfTheCallersCodeFailsItsRequest) {
   ASSERT_FALSE(failed);
   EXPECT_THAT(failed.error().message, HasSubstr("connection closed"));
   ExpectNoLeak(model);
+}
+
+TEST(Engine, AfterAFailureTheOthersOfTheRequestAreSilent) {
+  Model model;
+  GenerationRequest request = Request(Numbers(0, 10), 50, 4);
+  int calls_of_first = 0;
+  int calls_after = 0;
+  request.on_text = [&](int index, std::string_view) {
+    calls_after += calls_of_first == 3;
+    if (index == 0 && ++calls_of_first == 3) throw std::runtime_error("connection closed");
+  };
+  ASSERT_FALSE(model.engine.Generate(request).Wait());
+  EXPECT_EQ(calls_after, 0);
 }
 
 TEST(Engine, CountsWhatItDoes) {
