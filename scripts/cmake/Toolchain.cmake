@@ -16,12 +16,7 @@ endif()
 
 find_program(AGENTR_MOLD mold)
 if(AGENTR_MOLD)
-  # mold 1.10, which Debian 12 has, ends with an assertion on lm_server.
-  execute_process(COMMAND "${AGENTR_MOLD}" --version OUTPUT_VARIABLE _mold_version)
-  string(REGEX MATCH "[0-9.]+" _mold_version "${_mold_version}")
-  if(_mold_version VERSION_GREATER_EQUAL 2)
-    add_link_options(-fuse-ld=mold)
-  endif()
+  add_link_options(-fuse-ld=mold)
 endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)

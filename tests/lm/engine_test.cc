@@ -1,23 +1,19 @@
 #include "lm/engine.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
-#include <cmath>
-#include <limits>
-#include <map>
-#include <mutex>
-#include <stdexcept>
 #include <thread>
+#include <utility>
+#include <vector>
 
-#include "common/random.h"
-#include "lm/fake_decoder.h"
-#include "lm/sampler.h"
-#include "tests/lm/byte_tokenizer.h"
+#include "tests/lm/small_engine.h"
 
 namespace agentr {
 namespace {
 
+<<<<<<< HEAD
 using Tokens = std::vector<int32_t>;
 using testing::AllOf;
 using testing::ElementsAre;
@@ -549,6 +545,8 @@ TEST(Engine, AScoreEqualsTheLogProbabilitiesOfTheGeneration) {
   EXPECT_EQ(*scores, generation.sequences[0].logprobs);
 }
 
+=======
+>>>>>>> lm-engine
 TEST(Engine, CancelledRequestsEndSoon) {
   FakeDecoder decoder(Shape());
   Gate gate(decoder);
@@ -590,49 +588,6 @@ TEST(Engine, TheEndCompletesEveryWaiter) {
     const auto result = one.Wait();
     EXPECT_TRUE(result || result.error().kind == ErrorKind::kCancelled);
   }
-}
-
-TEST(Engine, AFailureOfTheDecoderFailsItsRoundOnly) {
-  FakeDecoder decoder(Shape());
-  std::atomic<int> rounds = 0;
-  decoder.before_forward = [&](auto) {
-    if (++rounds == 3) throw std::runtime_error("out of memory on the device");
-  };
-  const ByteTokenizer tokenizer;
-  Engine engine(decoder, tokenizer, {.max_batch = 1});
-  Pending<Generation> first = engine.Generate(Request(Numbers(0, 10), 20));
-  const GenerationRequest request = Request(Numbers(0, 10), 20, 2, 8);
-  Pending<Generation> second = engine.Generate(request);
-  const Result<Generation> failed = first.Wait();
-  ASSERT_FALSE(failed);
-  EXPECT_EQ(failed.error().kind, ErrorKind::kServer);
-  EXPECT_THAT(failed.error().message, HasSubstr("out of memory on the device"));
-  const Result<Generation> result = second.Wait();
-  ASSERT_TRUE(result) << result.error().message;
-  ExpectRight(decoder, request, *result);
-}
-
-TEST(Engine, AFailureToCopyFailsTheRequest) {
-  FakeDecoder decoder(Shape());
-  decoder.before_copy = [] { throw std::runtime_error("no copy"); };
-  const ByteTokenizer tokenizer;
-  Engine engine(decoder, tokenizer, {});
-  ASSERT_TRUE(engine.Generate(Request(Numbers(0, 10), 5)).Wait());
-  const Result<Generation> failed = engine.Generate(Request(Numbers(0, 10), 5, 3)).Wait();
-  ASSERT_FALSE(failed);
-  EXPECT_THAT(failed.error().message, HasSubstr("no copy"));
-  ASSERT_TRUE(engine.Generate(Request(Numbers(100, 110), 5)).Wait());
-  EXPECT_EQ(engine.stats().running, 0);
-}
-
-TEST(Engine, AFailureOfTheCallersCodeFailsItsRequest) {
-  Model model;
-  GenerationRequest request = Request(Numbers(0, 10), 50);
-  request.on_text = [](int, std::string_view) { throw std::runtime_error("connection closed"); };
-  const Result<Generation> failed = model.engine.Generate(request).Wait();
-  ASSERT_FALSE(failed);
-  EXPECT_THAT(failed.error().message, HasSubstr("connection closed"));
-  ExpectNoLeak(model);
 }
 
 TEST(Engine, CountsWhatItDoes) {
