@@ -58,9 +58,9 @@ std::vector<uint16_t> Narrowed(const Values& values) {
 
 TEST_P(Kernels, MultiplyEqualsTheSumOfProducts) {
   for (const WeightType type : kTypes) {
-    for (const int rows : {1, 2, 3, 5, 6, 7, 12, 13, 25}) {
-      for (const int columns : {16, 32, 48, 64, 112}) {
-        for (const int depth : {2, 10, 126, 128, 130, 400}) {
+    for (const int rows : {1, 3, 6, 13}) {
+      for (const int columns : {16, 48, 64, 112}) {
+        for (const int depth : {2, 128, 130, 300}) {
           const int lda = depth + 3 + depth % 2, ldb = columns + 16, ldc = columns + 5;
           const Values a = Random(rows * lda), b = Random(depth * columns);
           const std::vector<uint16_t> narrow = Narrowed(a);
