@@ -81,12 +81,22 @@ double GreatestDifference(std::span<const float> a, std::span<const float> b) {
 
 // --- beside transformers -------------------------------------------------------------------------
 
-class Parity : public ::testing::TestWithParam<std::tuple<std::string, bool>> {
+// By model and path: the kernels of the CPU, the plain operators, or the GPU where there is one.
+class Parity : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {
  protected:
-  Parity() : goldens_(ReadGoldens(std::get<0>(GetParam()))) {
-    decoder_ = LoadDecoder(GoldenFolder(std::get<0>(GetParam())),
-                           Options("float32", std::get<1>(GetParam())));
+  void SetUp() override {
+    const auto& [model, path] = GetParam();
+    goldens_ = ReadGoldens(model);
+    DecoderOptions options = Options("float32", path == "reference");
+    if (path == "cuda") options.device = path;
+    try {
+      decoder_ = LoadDecoder(GoldenFolder(model), options);
+    } catch (const FatalError& error) {
+      if (path == "cuda") GTEST_SKIP() << error.what();
+      throw;
+    }
   }
+
   std::vector<Golden> goldens_;
   std::unique_ptr<Decoder> decoder_;
 };
@@ -146,10 +156,8 @@ INSTANTIATE_TEST_SUITE_P(
     Models, Parity,
     ::testing::Combine(::testing::Values("llama", "llama_bias", "llama_bfloat16",
                                          "llama_bfloat16_sharded", "mistral", "qwen2", "qwen3"),
-                       ::testing::Bool()),
-    [](const auto& test) {
-      return std::get<0>(test.param) + (std::get<1>(test.param) ? "_reference" : "");
-    });
+                       ::testing::Values("cpu", "reference", "cuda")),
+    [](const auto& test) { return std::get<0>(test.param) + "_" + std::get<1>(test.param); });
 
 // --- the fast path beside the plain one ----------------------------------------------------------
 
