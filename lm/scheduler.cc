@@ -1,12 +1,10 @@
 #include "lm/scheduler.h"
 
 #include <fmt/format.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <stdexcept>
-
-#include "common/handoff.h"
+#include <string_view>
 
 namespace agentr {
 namespace {
@@ -14,15 +12,12 @@ namespace {
 // Is the sequence at tokens that were given, rather than at those that it makes one by one?
 bool Prefilling(const Sequence& sequence) { return !sequence.begun() || sequence.uncomputed() > 1; }
 
-// Of a round: to read more, other threads are worth waking.
-constexpr size_t kValuesOfOneThread = size_t{1} << 18;
-
 std::span<const int32_t> First(const Sequence& sequence, int32_t count) {
   return std::span(sequence.tokens()).first(static_cast<size_t>(count));
 }
 
-Error Failure(const std::exception& exception) {
-  return {ErrorKind::kServer, fmt::format("the model failed: {}", exception.what())};
+Error Failure(std::string_view what) {
+  return {ErrorKind::kServer, fmt::format("the model failed: {}", what)};
 }
 
 }  // namespace
@@ -60,8 +55,8 @@ void Scheduler::DropCancelled() {
   for (const auto& [ticket, job] : jobs_) {
     if (job->cancelled()) cancelled.push_back(job.get());
   }
-  for (Job* job : cancelled)
-    Settle(*job, Error{ErrorKind::kCancelled, "the request was cancelled"});
+  const Error error{ErrorKind::kCancelled, "the request was cancelled"};
+  for (Job* job : cancelled) Settle(*job, error);
 }
 
 void Scheduler::CancelAll() {
@@ -79,7 +74,9 @@ void Scheduler::Deliver() {
 // Not more prompts than a round or two can take: those that come later find more in the cache.
 void Scheduler::Admit() {
   int64_t backlog = 0;
-  for (const auto& [ticket, sequence] : running_) backlog += sequence->uncomputed();
+  for (const auto& [ticket, sequence] : running_) {
+    if (Prefilling(*sequence)) backlog += sequence->uncomputed();
+  }
   auto next = waiting_.begin();
   while (next != waiting_.end() && std::ssize(running_) < options_.max_batch &&
          backlog < options_.max_round_tokens) {
@@ -144,7 +141,7 @@ void Scheduler::Start(Sequence& sequence) {
   try {
     cache_.Match(sequence.table, First(sequence, sequence.first_logits()));
   } catch (const std::exception& exception) {
-    return Settle(job, Failure(exception));
+    return Settle(job, Failure(exception.what()));
   }
   if (first) {
     job.cached_tokens = std::min<int64_t>(sequence.table.tokens(), job.prompt_tokens());
@@ -152,8 +149,8 @@ void Scheduler::Start(Sequence& sequence) {
   }
   cache_.Reserve(sequence.table, sequence.size());  // HasRoom has said yes
   if (sequence.uncomputed() > 0) return;
-  std::vector<Reading> reading = {{&sequence, {}, std::nullopt}};
-  Read(reading);
+  std::vector<Reading> reading = {{&sequence, {}, ""}};
+  reader_.Read(reading);
   Advance(reading.front());
 }
 
@@ -199,7 +196,7 @@ void Scheduler::Compute(const std::vector<Piece>& pieces) {
   try {
     logits = Forward(pieces);
   } catch (const std::exception& exception) {
-    for (const Piece& piece : pieces) Settle(piece.sequence->job(), Failure(exception));
+    for (const Piece& piece : pieces) Settle(piece.sequence->job(), Failure(exception.what()));
     return;
   }
   const auto vocabulary = static_cast<size_t>(decoder_.shape().vocabulary);
@@ -208,11 +205,11 @@ void Scheduler::Compute(const std::vector<Piece>& pieces) {
     const auto values = static_cast<size_t>(rows) * vocabulary;
     cache_.Commit(sequence->table, First(*sequence, sequence->table.tokens() + length));
     if (rows > 0 || sequence->uncomputed() == 0) {
-      readings.push_back({sequence, logits.first(values), std::nullopt});
+      readings.push_back({sequence, logits.first(values), ""});
     }
     logits = logits.subspan(values);
   }
-  Read(readings);
+  reader_.Read(readings);
   for (const Reading& reading : readings) Advance(reading);
 }
 
@@ -233,36 +230,11 @@ std::span<const float> Scheduler::Forward(const std::vector<Piece>& pieces) {
   throw std::runtime_error(fmt::format("{} logits came, not {}", logits.size(), values));
 }
 
-// Where vocabularies are wide this takes about as long as a round of a small model: then on all
-// cores.
-void Scheduler::Read(std::vector<Reading>& readings) {
-  size_t values = 0;
-  for (const Reading& reading : readings) values += reading.rows.size();
-  const auto read = [this](Reading& reading) {
-    try {
-      reading.sequence->Read(reading.rows, samplers_.local());
-    } catch (const std::exception& exception) {
-      reading.error = Failure(exception);
-    }
-  };
-  if (values <= kValuesOfOneThread) {
-    for (Reading& reading : readings) read(reading);
-    return;
-  }
-  Handoff handoff;
-  handoff.Give();
-  oneapi::tbb::parallel_for(size_t{0}, readings.size(), [&](size_t i) {
-    const HandoffScope scope(handoff);
-    read(readings[i]);
-  });
-  handoff.Take();
-}
-
 void Scheduler::Advance(const Reading& reading) {
   Sequence& sequence = *reading.sequence;
   Job& job = sequence.job();
   if (job.settled) return;
-  if (reading.error) return Settle(job, reading.error);
+  if (!reading.failure.empty()) return Settle(job, Failure(reading.failure));
   const int32_t before = sequence.size();
   bool done = false;
   try {

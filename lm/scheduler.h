@@ -6,22 +6,19 @@
 // keeps its tokens; its blocks stay in the cache while they can. The oldest sequence can always go
 // on, because each alone fits: so every round makes progress.
 //
-// One thread, the engine's; it lends others to read wide rows of logits.
+// One thread, the engine's.
 #pragma once
-
-#include <oneapi/tbb/enumerable_thread_specific.h>
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "lm/decoder.h"
 #include "lm/engine.h"
+#include "lm/logit_reader.h"
 #include "lm/prefix_cache.h"
-#include "lm/sampler.h"
 #include "lm/sequence.h"
 
 namespace agentr {
@@ -53,13 +50,6 @@ class Scheduler {
     int32_t rows;  // of logits, of the last so many tokens
   };
 
-  // Logits on their way to a sequence, and why it cannot read them.
-  struct Reading {
-    Sequence* sequence;
-    std::span<const float> rows;
-    std::optional<Error> error;
-  };
-
   void DropCancelled();
   void Admit();
   bool WaitsForPrefix(Sequence& sequence);
@@ -70,7 +60,6 @@ class Scheduler {
   std::vector<Piece> Plan() const;
   void Compute(const std::vector<Piece>& pieces);
   std::span<const float> Forward(const std::vector<Piece>& pieces);
-  void Read(std::vector<Reading>& readings);
   void Advance(const Reading& reading);
   void StopRunning(Sequence& sequence);
   void Settle(Job& job, std::optional<Error> error);
@@ -79,7 +68,7 @@ class Scheduler {
   Decoder& decoder_;
   const EngineOptions options_;
   PrefixCache cache_;
-  oneapi::tbb::enumerable_thread_specific<Sampler> samplers_;
+  LogitReader reader_;
   std::map<uint64_t, std::unique_ptr<Job>> jobs_;  // by the first sequence's ticket
   std::vector<std::unique_ptr<Job>> settled_;
   std::map<uint64_t, Sequence*> waiting_;  // by ticket: oldest first

@@ -192,9 +192,8 @@ void ExpectDraws(const std::vector<float>& logits, const SamplingKnobs& knobs,
   Sampler sampler;
   RandomStream random(5);
   std::map<int32_t, int> counts;
-  const std::vector<int32_t> history = {2};
-  for (int i = 0; i < kDraws; ++i)
-    ++counts[sampler.Sample(logits, knobs, history, random, 0).token];
+  const std::span<const Candidate> candidates = sampler.Shape(logits, knobs, {});
+  for (int i = 0; i < kDraws; ++i) ++counts[Draw(candidates, random)];
   double chi_square = 0;
   for (const auto& [token, p] : expected) {
     const double difference = counts[token] - p * kDraws;
