@@ -246,6 +246,17 @@ TEST(Tokenizer, ASpecialTokenIsOnlyWhereAllOfItIsTheTemplates) {
   EXPECT_EQ(count({{"<|im_end", SpecialText::kPlain}, {"|><|im_end|>"}}), 1);
 }
 
+// What begins in a message and ends in the template is no token, and hides none of the template's.
+TEST(Tokenizer, AMessageCannotTakeTheFirstLetterOfASpecialToken) {
+  json files = GoldenTokenizerFiles("gpt2");
+  files["tokenizer"]["added_tokens"] = {{{"id", 800}, {"content", "ab"}, {"special", true}},
+                                        {{"id", 801}, {"content", "bc"}, {"special", true}}};
+  const auto tokenizer = LoadTokenizer(files);
+  EXPECT_THAT(tokenizer->Encode("abc"), ElementsAre(800, *tokenizer->Id("c")));
+  const TextPart parts[] = {{"a", SpecialText::kPlain}, {"bc"}};
+  EXPECT_THAT(tokenizer->EncodeParts(parts).ids, ElementsAre(*tokenizer->Id("a"), 801));
+}
+
 TEST(Tokenizer, TellsWhatTheFilesDeclare) {
   const auto tokenizer = GoldenTokenizer("llama2");
   EXPECT_EQ(tokenizer->bos(), 1);
