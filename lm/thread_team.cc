@@ -11,6 +11,13 @@ void Pause() {
 #endif
 }
 
+// Returns when `value` is no longer `old`: awake at first, for a layer takes microseconds, asleep
+// where it lasts, for then others need the core.
+void Await(const std::atomic<uint32_t>& value, uint32_t old) {
+  for (int i = 0; i < kSpins && value.load(std::memory_order_acquire) == old; ++i) Pause();
+  value.wait(old, std::memory_order_acquire);
+}
+
 }  // namespace
 
 ThreadTeam::ThreadTeam(int size) : size_(size) {
@@ -37,21 +44,15 @@ void ThreadTeam::Barrier() {
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == size_) {
     arrived_.store(0, std::memory_order_relaxed);
     phase_.store(phase + 1, std::memory_order_release);
+    phase_.notify_all();
     return;
   }
-  for (int i = 0; phase_.load(std::memory_order_acquire) == phase; ++i) {
-    if (i < kSpins) {
-      Pause();
-    } else {
-      std::this_thread::yield();
-    }
-  }
+  Await(phase_, phase);
 }
 
 void ThreadTeam::Work(int rank) {
   for (uint32_t seen = 0;; ++seen) {
-    for (int i = 0; i < kSpins && runs_.load(std::memory_order_acquire) == seen; ++i) Pause();
-    runs_.wait(seen, std::memory_order_acquire);
+    Await(runs_, seen);
     if (work_ == nullptr) return;
     (*work_)(rank);
     Barrier();

@@ -1,7 +1,7 @@
 // A fixed team of threads that work through the same function side by side, with barriers in it.
 //
-// A layer of a small model takes microseconds, so members wait for each other awake and only give
-// their core away when the others take long; between two calls of Run they sleep.
+// A layer of a small model takes microseconds, so members wait for each other awake at first; after
+// some ten microseconds, and so between two calls of Run, they sleep.
 #pragma once
 
 #include <atomic>

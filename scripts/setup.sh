@@ -8,9 +8,9 @@ build=(g++ cmake pkg-config)
 faster=(ninja-build ccache mold) # left out where the distribution lacks them
 libraries=(libtbb-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
   libcpp-httplib-dev libexpected-dev libssl-dev libicu-dev libpcre2-dev)
+torch=(libtorch-dev libopenblas0-pthread) # without this BLAS LibTorch's products are slow
 tests=(libgtest-dev libgmock-dev libstemmer-dev)
-# A further group is one more array, named here; LibTorch (for lm and training only) will be one.
-required=("${build[@]}" "${libraries[@]}" "${tests[@]}")
+required=("${build[@]}" "${libraries[@]}" "${torch[@]}" "${tests[@]}")
 
 usage() {
   cat <<'TEXT'
@@ -208,7 +208,7 @@ download_folder() {
   mkdir -p "$1" && folder=$(cd "$1" && pwd)
   local empty=$folder/.status
   : >"$empty"
-  download "$folder" "$empty" g++ cmake ninja-build "${libraries[@]}" "${tests[@]}"
+  download "$folder" "$empty" g++ cmake ninja-build "${libraries[@]}" "${torch[@]}" "${tests[@]}"
   rm -f "$empty"
   say "$folder has $(find "$folder" -name '*.deb' | wc -l) files ($(du -sh "$folder" | cut -f 1))"
   say "on the other machine: scripts/setup.sh --prefix DIR --debs FOLDER"
@@ -244,7 +244,7 @@ choose_roots() {
   system_has ninja || system_has make || { roots+=(ninja-build) && own_tools=1; }
   read_installed
   local name
-  for name in "${libraries[@]}" "${tests[@]}"; do
+  for name in "${libraries[@]}" "${torch[@]}" "${tests[@]}"; do
     [[ -v installed[$name] ]] || roots+=("$name")
   done
 }
@@ -323,6 +323,10 @@ repair_links() {
         mkdir -p "${prefix}${file%/*}" && ln -sfn "$file" "$prefix$file"
       fi
     done < <(dpkg-query -L "$name" 2>/dev/null | grep -E '/(lib|ld-)[^/]*\.so[.0-9]*$')
+  done
+  for file in "$prefix/usr/lib/$triplet"/openblas-*/lib*.so.*; do # update-alternatives would link it
+    link=$prefix/usr/lib/$triplet/${file##*/}
+    if [[ -e $file && ! -e $link ]]; then ln -sfnr "$file" "$link"; fi
   done
   while IFS= read -r link; do
     target=$(readlink "$link")

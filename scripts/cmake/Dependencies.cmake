@@ -64,5 +64,3 @@ if(AGENTR_JAVA AND AGENTR_JNI_INCLUDE AND AGENTR_JAVAC AND NOT AGENTR_SANITIZE)
 else()
   message(STATUS "SciWorld's server is left out: no JDK (scripts/setup.sh --sciworld), or sanitizers")
 endif()
-
-# LibTorch (only for lm and training): find_package(Torch) will stand here.

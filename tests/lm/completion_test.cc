@@ -80,7 +80,7 @@ TEST(Completion, RequestsThatCannotFitSayTheNumbersAndTheCure) {
   ASSERT_FALSE(context);
   EXPECT_EQ(context.error().kind, ErrorKind::kContextLength);
   EXPECT_THAT(context.error().message,
-              AllOf(HasSubstr("65"), HasSubstr("64"), HasSubstr("--max_context")));
+              AllOf(HasSubstr("65"), HasSubstr("64"), HasSubstr("--model_context")));
   Model small(Shape(3));
   const Result<Generation> pool = small.engine.Generate(Request(Numbers(0, 12), 1)).Wait();
   ASSERT_FALSE(pool);

@@ -10,11 +10,12 @@
 
 namespace agentr {
 
-// Hands out the blocks of a decoder, each once, in random order.
+// Hands out blocks of a decoder for `tokens` positions, each once, in random order.
 class BlockSource {
  public:
-  explicit BlockSource(const Decoder& decoder) : block_tokens_(decoder.shape().block_tokens) {
-    blocks_.resize(std::min(decoder.shape().blocks, 256));
+  explicit BlockSource(const Decoder& decoder, int32_t tokens = 5000)
+      : block_tokens_(decoder.shape().block_tokens) {
+    blocks_.resize(std::min(decoder.shape().blocks, tokens / block_tokens_));
     std::iota(blocks_.begin(), blocks_.end(), 0);
     RandomStream(5).Shuffle(blocks_);
   }

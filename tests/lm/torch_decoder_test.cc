@@ -160,7 +160,7 @@ ModelConfig Wide(const std::string& family) {
   config.vocabulary = 300;
   config.width = 200;
   config.feed_forward = 330;
-  config.layers = 3;
+  config.layers = 2;
   config.heads = 6;
   config.kv_heads = 2;
   config.head_width = 40;

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""The speed of llama.cpp on lm_bench's model: prompts (prefill) and generation (decode).
+
+    lm_bench --write_model DIR && python3 tests/bench/lm_llama_cpp.py DIR --threads 2
+
+Prints tokens per second in lm_bench's format. The fastest of --rounds counts, as there. Needs
+llama-cpp-python, gguf, torch and safetensors. The weights are converted to GGUF in a temporary folder;
+all calls are those of llama.h, so that nothing of the Python package stands between.
+"""
+
+import argparse
+import ctypes
+import json
+import pathlib
+import random
+import tempfile
+import time
+
+import gguf
+import llama_cpp
+import torch
+from safetensors import safe_open
+
+NAMES = {
+    "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm",
+    "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output",
+    "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
+}
+TYPES = {"float32": gguf.GGMLQuantizationType.F32, "bfloat16": gguf.GGMLQuantizationType.BF16}
+
+
+def gguf_name(name):
+    if name == "model.embed_tokens.weight":
+        return "token_embd.weight"
+    if name == "model.norm.weight":
+        return "output_norm.weight"
+    _, _, layer, rest = name.split(".", 3)
+    return f"blk.{layer}.{NAMES[rest.removesuffix('.weight')]}.weight"
+
+
+def interleave(weight, heads):
+    """GGUF's Llama turns neighbouring values of a head, Hugging Face's the two halves."""
+    rows, columns = weight.shape
+    return weight.view(heads, 2, rows // heads // 2, columns).transpose(1, 2).reshape(rows, columns)
+
+
+def convert(folder, dtype, path):
+    config = json.loads((folder / "config.json").read_text())
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_context_length(config["max_position_embeddings"])
+    writer.add_embedding_length(config["hidden_size"])
+    writer.add_block_count(config["num_hidden_layers"])
+    writer.add_feed_forward_length(config["intermediate_size"])
+    writer.add_head_count(config["num_attention_heads"])
+    writer.add_head_count_kv(config["num_key_value_heads"])
+    writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
+    writer.add_rope_freq_base(config["rope_theta"])
+    writer.add_rope_dimension_count(config["head_dim"])
+    writer.add_vocab_size(config["vocab_size"])
+    writer.add_tokenizer_model("no_vocab")
+    with safe_open(folder / "model.safetensors", "pt") as tensors:
+        for name in tensors.keys():
+            weight = tensors.get_tensor(name).float()
+            if "q_proj" in name:
+                weight = interleave(weight, config["num_attention_heads"])
+            if "k_proj" in name:
+                weight = interleave(weight, config["num_key_value_heads"])
+            kind = TYPES[dtype] if weight.dim() == 2 else gguf.GGMLQuantizationType.F32
+            data = gguf.quants.quantize(weight.contiguous().numpy(), kind)
+            writer.add_tensor(gguf_name(name), data, raw_dtype=kind)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return config["vocab_size"]
+
+
+class Batch:
+    """Tokens for one llama_decode: (sequence, position, token, whether logits are wanted)."""
+
+    def __init__(self, capacity):
+        self.batch = llama_cpp.llama_batch_init(capacity, 0, 1)
+
+    def decode(self, context, entries):
+        self.batch.n_tokens = len(entries)
+        for i, (sequence, position, token, wanted) in enumerate(entries):
+            self.batch.token[i] = token
+            self.batch.pos[i] = position
+            self.batch.n_seq_id[i] = 1
+            self.batch.seq_id[i][0] = sequence
+            self.batch.logits[i] = wanted
+        if llama_cpp.llama_decode(context, self.batch) != 0:
+            raise RuntimeError("llama_decode failed")
+
+    def close(self):
+        llama_cpp.llama_batch_free(self.batch)
+
+
+def highest(context, index, vocabulary):
+    row = llama_cpp.llama_get_logits_ith(context, index)
+    address = ctypes.addressof(row.contents)
+    floats = (ctypes.c_float * vocabulary).from_address(address)
+    return int(torch.frombuffer(floats, dtype=torch.float32).argmax())
+
+
+def measure(model, batch, vocabulary, args):
+    params = llama_cpp.llama_context_default_params()
+    params.n_ctx = batch * (args.prompt + args.tokens + 64)
+    params.n_batch = params.n_ubatch = 512
+    params.n_seq_max = batch
+    params.n_threads = params.n_threads_batch = args.threads
+    context = llama_cpp.llama_init_from_model(model, params)
+    source = random.Random(3)
+    prompts = [[source.randrange(vocabulary) for _ in range(args.prompt)] for _ in range(batch)]
+    inputs = Batch(max(512, batch))
+    next_tokens = []
+    start = time.perf_counter()
+    for sequence, prompt in enumerate(prompts):
+        for first in range(0, args.prompt, 512):
+            entries = [(sequence, first + i, token, first + i + 1 == args.prompt)
+                       for i, token in enumerate(prompt[first:first + 512])]
+            inputs.decode(context, entries)
+        next_tokens.append(highest(context, len(entries) - 1, vocabulary))
+    prefill = time.perf_counter() - start
+    start = time.perf_counter()
+    for step in range(args.tokens):
+        inputs.decode(context, [(sequence, args.prompt + step, token, True)
+                                for sequence, token in enumerate(next_tokens)])
+        next_tokens = [highest(context, i, vocabulary) for i in range(batch)]
+    decode = time.perf_counter() - start
+    inputs.close()
+    llama_cpp.llama_free(context)
+    return batch * args.prompt / prefill, batch * args.tokens / decode
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model", type=pathlib.Path, help="folder written by lm_bench --write_model")
+    parser.add_argument("--dtype", nargs="+", default=["float32", "bfloat16"])
+    parser.add_argument("--batch", nargs="+", type=int, default=[1, 8, 32])
+    parser.add_argument("--prompt", type=int, default=512)
+    parser.add_argument("--tokens", type=int, default=64)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=2)
+    args = parser.parse_args()
+
+    llama_cpp.llama_backend_init()
+    print(f"llama-cpp-python {llama_cpp.__version__}: prompt {args.prompt}, {args.tokens} tokens, "
+          f"{args.threads} threads; tokens per second, the fastest of {args.rounds}\n\n"
+          "dtype      batch   prefill    decode")
+    for dtype in args.dtype:
+        with tempfile.TemporaryDirectory() as scratch:
+            path = pathlib.Path(scratch) / "model.gguf"
+            vocabulary = convert(args.model, dtype, path)
+            model = llama_cpp.llama_model_load_from_file(
+                str(path).encode(), llama_cpp.llama_model_default_params())
+            for batch in args.batch:
+                runs = [measure(model, batch, vocabulary, args) for _ in range(args.rounds)]
+                prefill, decode = (max(values) for values in zip(*runs))
+                print(f"{dtype:<10} {batch:>5}  {prefill:>8.0f}  {decode:>8.0f}", flush=True)
+            llama_cpp.llama_model_free(model)
+
+
+if __name__ == "__main__":
+    main()
