@@ -56,7 +56,8 @@ TEST(ParseChat, ReadsCompletionsAndUsage) {
        "logprobs": {"content": [{"token": "h", "logprob": -0.5}, {"token": "i", "logprob": 0}]},
        "token_ids": [7, 8]},
       {"message": {"content": null}, "finish_reason": "length", "logprobs": null}],
-      "usage": {"prompt_tokens": 11, "completion_tokens": 22, "total_tokens": 33}})");
+      "usage": {"prompt_tokens": 11, "completion_tokens": 22, "total_tokens": 33,
+                "prompt_tokens_details": {"cached_tokens": 8}}})");
   ASSERT_TRUE(batch) << batch.error().message;
   ASSERT_EQ(batch->completions.size(), 2u);
   EXPECT_EQ(batch->completions[0].text, "hi");
@@ -67,6 +68,7 @@ TEST(ParseChat, ReadsCompletionsAndUsage) {
   EXPECT_EQ(batch->completions[1].finish_reason, "length");
   EXPECT_EQ(batch->usage.requests, 1);
   EXPECT_EQ(batch->usage.prompt_tokens, 11);
+  EXPECT_EQ(batch->usage.cached_tokens, 8);
   EXPECT_EQ(batch->usage.completion_tokens, 22);
 }
 
