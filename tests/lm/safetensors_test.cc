@@ -106,7 +106,7 @@ TEST(WeightFiles, ReadsWhatPythonWrote) {
   ASSERT_EQ(files.weights().size(), Golden()["tensors"].size());
   for (const auto& row : Golden()["tensors"]) {
     const Weight& weight = files.weights().at(row["name"]);
-    EXPECT_EQ(Name(weight.type), row["dtype"]);
+    EXPECT_EQ(Name(weight.type), row["dtype"].get<std::string>());
     EXPECT_EQ(weight.shape, row["shape"].get<std::vector<int64_t>>());
     EXPECT_EQ(TextOf(weight.data), FromHex(row["hex"])) << row["name"];
   }
