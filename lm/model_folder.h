@@ -2,10 +2,8 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <string>
 
-#include "clients/language_model.h"
 #include "lm/engine.h"
 #include "lm/local_language_model.h"
 #include "lm/torch_decoder.h"
@@ -16,8 +14,8 @@ class OptionSet;
 
 struct ModelFolderOptions {
   std::string chat_template = "auto";  // auto | llama-3 | chatml | mistral | plain
-  DecoderOptions decoder;
-  EngineOptions engine;
+  DecoderOptions decoder = {};
+  EngineOptions engine = {};
 };
 
 // --chat_template, --max_batch, --max_round_tokens, --prefix_cache and those of the decoder.

@@ -104,13 +104,6 @@ void PrintSummary(const CollectReport& r, int64_t environment_calls, const fs::p
         r.nodes, PerSecond(r.nodes, r), static_cast<double>(r.usage.requests) / nodes,
         static_cast<double>(environment_calls) / nodes);
   }
-  if (r.usage.cached_tokens > 0) {
-    fmt::print("{} prompt tokens, {:.1f}% of them from the cache; {:.0f} new tokens/s\n",
-               r.usage.prompt_tokens,
-               100 * static_cast<double>(r.usage.cached_tokens) /
-                   static_cast<double>(r.usage.prompt_tokens),
-               PerSecond(r.usage.completion_tokens, r));
-  }
   if (r.execution.mismatches > 0) {
     fmt::print(
         "{} replayed actions were answered differently: the environment is not deterministic\n",
@@ -121,6 +114,14 @@ void PrintSummary(const CollectReport& r, int64_t environment_calls, const fs::p
   }
   if (!r.failed.empty() || r.interrupted) fmt::print("Run the same command again to go on.\n");
   fmt::print("{}\n", folder.string());
+}
+
+// Only models that count their tokens, no scripted one.
+void PrintTokens(const CollectReport& r) {
+  const auto prompts = static_cast<double>(std::max<int64_t>(r.usage.prompt_tokens, 1));
+  fmt::print("{} prompt tokens, {:.1f}% of them from the cache; {:.0f} new tokens/s\n",
+             r.usage.prompt_tokens, 100 * static_cast<double>(r.usage.cached_tokens) / prompts,
+             PerSecond(r.usage.completion_tokens, r));
 }
 
 ExitCode ExitCodeOf(const CollectReport& report) {
@@ -247,6 +248,7 @@ ExitCode Collect(const CollectOptions& options, const OptionSet& resolved,
                            {"environment_server", ToJson(environment.info())},
                            {"environment_http", environment.stats().Json()},
                            {"result", ToJson(report)}});
+  if (!options.model.dir.empty() || report.usage.cached_tokens > 0) PrintTokens(report);
   PrintSummary(report, environment.stats().calls(), folder);
   return ExitCodeOf(report);
 }

@@ -28,7 +28,7 @@ int64_t Now() {
 HttpStatusError ToHttp(const Error& error) {
   switch (error.kind) {
     case ErrorKind::kContextLength:
-      return {400, error.message, "context_length_exceeded", "messages"};
+      return {400, error.message, "context_length_exceeded"};
     case ErrorKind::kRejected:
       return {400, error.message};
     case ErrorKind::kCancelled:
