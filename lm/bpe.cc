@@ -134,7 +134,11 @@ std::vector<int32_t> Bpe::Split(std::string_view piece) const {
   };
   for (size_t at = 0; at < piece.size();) {
     const size_t begin = at;
-    byte_level_ ? void(++at) : void(NextCodePoint(piece, at));
+    if (byte_level_) {
+      ++at;
+    } else {
+      NextCodePoint(piece, at);
+    }
     const std::string_view symbol = piece.substr(begin, at - begin);
     const auto fallback = [&](char byte) { return fallback_bytes_[static_cast<uint8_t>(byte)]; };
     if (const int32_t id = SymbolId(symbol); id >= 0) {
