@@ -29,6 +29,8 @@ endif()
 add_library(agentr_torch INTERFACE)
 target_include_directories(agentr_torch SYSTEM INTERFACE
                            "${_include}" "${_include}/torch/csrc/api/include")
+# For ccache 4.7, which takes two LibTorchs for one where only -isystem differs.
+target_compile_definitions(agentr_torch INTERFACE "AGENTR_TORCH=${AGENTR_TORCH_INCLUDE}")
 # libtorch.so has no code of its own: it draws in the libraries for the GPU where there are any.
 target_link_libraries(agentr_torch INTERFACE -Wl,--push-state,--no-as-needed "${AGENTR_LIB_torch}"
                       -Wl,--pop-state "${AGENTR_LIB_torch_cpu}" "${AGENTR_LIB_c10}")
