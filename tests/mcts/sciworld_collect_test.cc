@@ -27,7 +27,7 @@ ExitCode CollectWith(std::vector<std::string> arguments) {
   OptionSet set("mcts_collect", "");
   Declare(set, options);
   if (const auto exit = set.Parse(static_cast<int>(argv.size()), argv.data())) return *exit;
-  return Collect(options, set, nullptr);
+  return Collect(options, set, /*load=*/nullptr);
 }
 
 std::string RefusalOf(const std::vector<std::string>& arguments) {

@@ -33,7 +33,7 @@ TEST_F(LmStreamTest, AStreamSaysWhatTheWholeReplySays) {
   }
   for (size_t i = 0; i < 3; ++i) {
     const Json& choice = whole["choices"][i];
-    EXPECT_EQ(texts[i], choice["message"]["content"]);
+    EXPECT_EQ(texts[i], choice["message"]["content"].get<std::string>());
     for (const char* name : {"finish_reason", "logprobs", "token_ids"}) {
       EXPECT_EQ(ends[i][name], choice[name]) << name;
     }
@@ -52,7 +52,7 @@ TEST_F(LmStreamTest, AStreamOfTextWithUsage) {
     EXPECT_TRUE(events[i]["usage"].is_null());
     text += events[i]["choices"][0]["text"];
   }
-  EXPECT_EQ(text, whole["choices"][0]["text"]);
+  EXPECT_EQ(text, whole["choices"][0]["text"].get<std::string>());
   EXPECT_GT(events.size(), 5U);  // not all at once
   EXPECT_THAT(events.back()["choices"], SizeIs(0));
   EXPECT_EQ(events.back()["usage"]["total_tokens"], whole["usage"]["total_tokens"]);
