@@ -19,11 +19,21 @@ namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view kSingle = "model.safetensors";
-constexpr std::string_view kIndex = "model.safetensors.index.json";
+// What to do about a folder whose files do not belong together.
+constexpr std::string_view kPartsCure = "finish the download or write the model again";
 
 [[noreturn]] void Refuse(const fs::path& path, std::string_view what) {
   throw FatalError(ExitCode::kFile, fmt::format("{}: {}", path.string(), what));
+}
+
+bool Exists(const fs::path& path) {
+  std::error_code unreadable;  // opening it will say why
+  return fs::exists(path, unreadable);
+}
+
+// Any other path could lead out of the folder.
+bool IsFileName(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
 }
 
 // Tensor -> file name, as the index of a sharded model has it.
@@ -31,13 +41,11 @@ std::map<std::string, std::string> ReadIndex(const fs::path& path) {
   const nlohmann::json index = ParseStrictObject(ReadFile(path), path);
   const auto map = index.find("weight_map");
   if (map == index.end() || !map->is_object() || map->empty()) {
-    Refuse(path, "it has no weight_map; download or write the model again");
+    Refuse(path, "it has no weight_map; " + std::string(kDamagedCure));
   }
   std::map<std::string, std::string> files;
   for (const auto& [name, file] : map->items()) {
-    // A path could lead out of the folder.
-    if (!file.is_string() || file.empty() ||
-        fs::path(file.get<std::string>()).filename() != file.get<std::string>()) {
+    if (!file.is_string() || !IsFileName(file.get<std::string>())) {
       Refuse(path,
              fmt::format("tensor {}: its shard is not the name of a file beside the index; {}",
                          name, kDamagedCure));
@@ -57,16 +65,14 @@ std::map<std::string, std::string> ReadIndex(const fs::path& path) {
     if (name.starts_with("pytorch_model") && entry.path().extension() != ".json") {
       Refuse(folder, fmt::format("{} is in a format that can run code; convert it to {}: load it "
                                  "with transformers and call save_pretrained",
-                                 name, kSingle));
+                                 name, kWeightsFile));
     }
     if (name.starts_with("model-") && entry.path().extension() == ".safetensors") {
-      Refuse(folder, fmt::format("{} is there without {}; finish the download or write the model "
-                                 "again",
-                                 name, kIndex));
+      Refuse(folder, fmt::format("{} is there without {}; {}", name, kWeightsIndex, kPartsCure));
     }
   }
   Refuse(folder, fmt::format("neither {} nor {} is there; name the folder of a Hugging Face model",
-                             kSingle, kIndex));
+                             kWeightsFile, kWeightsIndex));
 }
 
 }  // namespace
@@ -89,19 +95,22 @@ size_t Bytes(WeightType type) { return type == WeightType::kF32 ? 4 : 2; }
 class WeightFiles::Mapping {
  public:
   explicit Mapping(const fs::path& path) {
+    const auto fail = [&](std::string_view why) {
+      Refuse(path, fmt::format("cannot read weights: {}", why));
+    };
+    std::error_code error;
+    const uintmax_t size = fs::file_size(path, error);
+    if (error) fail(error.message());
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) Fail(path);
-    struct stat status {};
-    const bool known = ::fstat(fd, &status) == 0;
-    if (known && !S_ISREG(status.st_mode)) errno = EISDIR;
-    if (known && S_ISREG(status.st_mode)) {
-      size_ = static_cast<size_t>(status.st_size);
-      if (size_ > 0) start_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
-    }
+    if (fd < 0) fail(std::strerror(errno));
+    size_ = size;
+    // Nothing can be mapped of an empty file.
+    void* const start =
+        size_ == 0 ? nullptr : ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
     const int reason = errno;
     ::close(fd);
-    errno = reason;
-    if (!known || !S_ISREG(status.st_mode) || start_ == MAP_FAILED) Fail(path);
+    if (start == MAP_FAILED) fail(std::strerror(reason));
+    start_ = start;
   }
   ~Mapping() {
     if (start_ != nullptr) ::munmap(start_, size_);
@@ -114,58 +123,53 @@ class WeightFiles::Mapping {
   }
 
  private:
-  [[noreturn]] static void Fail(const fs::path& path) {
-    Refuse(path, fmt::format("cannot read weights: {}", std::strerror(errno)));
-  }
-
   void* start_ = nullptr;
   size_t size_ = 0;
 };
 
 WeightFiles::WeightFiles(const fs::path& folder_or_file) {
-  const auto read = [&](const fs::path& path) {
-    files_.push_back(std::make_unique<Mapping>(path));
-    return ParseSafetensors(files_.back()->bytes(), path);
-  };
-  if (!fs::is_directory(folder_or_file)) {
-    weights_ = read(folder_or_file);
-    return;
+  const fs::path& path = folder_or_file;
+  std::error_code unreadable;
+  if (!fs::is_directory(path, unreadable)) {
+    weights_ = ReadOne(path);
+  } else if (Exists(path / kWeightsFile)) {
+    // An index beside it is left from a writer that was stopped; the single file is whole.
+    weights_ = ReadOne(path / kWeightsFile);
+  } else if (Exists(path / kWeightsIndex)) {
+    ReadShards(path);
+  } else {
+    RefuseFolder(path);
   }
-  const fs::path& folder = folder_or_file;
-  // The writer leaves both only for the moment between a new single file and the removal of shards.
-  if (fs::exists(folder / kSingle)) {
-    weights_ = read(folder / kSingle);
-    return;
-  }
-  const fs::path index = folder / kIndex;
-  if (!fs::exists(index)) RefuseFolder(folder);
-  std::map<std::string, std::string> file_of = ReadIndex(index);
+}
+
+std::map<std::string, Weight> WeightFiles::ReadOne(const fs::path& file) {
+  files_.push_back(std::make_unique<Mapping>(file));
+  return ParseSafetensors(files_.back()->bytes(), file);
+}
+
+void WeightFiles::ReadShards(const fs::path& folder) {
+  const std::map<std::string, std::string> file_of = ReadIndex(folder / kWeightsIndex);
   std::set<std::string> shards;
-  for (const auto& [name, file] : file_of) shards.insert(file);
+  for (const auto& [name, shard] : file_of) shards.insert(shard);
   for (const std::string& shard : shards) {
-    if (!fs::exists(folder / shard)) {
-      Refuse(folder / shard, fmt::format("this shard is missing, {} names it; finish the download "
-                                         "or write the model again",
-                                         kIndex));
+    const auto refuse = [&](std::string_view what) { Refuse(folder / shard, what); };
+    if (!Exists(folder / shard)) {
+      refuse(fmt::format("this shard is missing, {} names it; {}", kWeightsIndex, kPartsCure));
     }
-    for (auto& [name, weight] : read(folder / shard)) {
+    for (auto& [name, weight] : ReadOne(folder / shard)) {
       const auto at = file_of.find(name);
       if (at == file_of.end() || at->second != shard) {
-        Refuse(folder / shard,
-               fmt::format("tensor {} is in this shard, {} {}; the files are of different models: "
-                           "download or write all of them again",
-                           name, kIndex,
-                           at == file_of.end() ? "does not name it" : "has it in " + at->second));
+        refuse(fmt::format("tensor {} is in this shard, {} {}; {}", name, kWeightsIndex,
+                           at == file_of.end() ? "does not name it" : "has it in " + at->second,
+                           kPartsCure));
       }
       weights_.emplace(name, std::move(weight));
     }
   }
-  for (const auto& [name, file] : file_of) {
-    if (!weights_.contains(name)) {
-      Refuse(folder / file, fmt::format("tensor {} is not in this shard, {} says it is; download "
-                                        "or write the model again",
-                                        name, kIndex));
-    }
+  for (const auto& [name, shard] : file_of) {
+    if (weights_.contains(name)) continue;
+    Refuse(folder / shard, fmt::format("tensor {} is not in this shard, {} says it is; {}", name,
+                                       kWeightsIndex, kPartsCure));
   }
 }
 

@@ -18,6 +18,10 @@
 
 namespace agentr {
 
+// The files of a folder.
+inline constexpr std::string_view kWeightsFile = "model.safetensors";
+inline constexpr std::string_view kWeightsIndex = "model.safetensors.index.json";
+
 enum class WeightType { kF32, kF16, kBF16 };
 
 std::string_view Name(WeightType type);  // "F32" | "F16" | "BF16"
@@ -29,7 +33,8 @@ struct Weight {
   std::span<const std::byte> data;  // row-major, little endian; may start at any address
 };
 
-// The weights of a folder, or of one file. Immutable; the views live as long as this does.
+// The weights of a folder, or of one file. Immutable; the views live as long as this does. Who
+// changes a file meanwhile replaces it: one that shrinks under a mapping kills the process.
 class WeightFiles {
  public:
   // Throws FatalError(kFile) naming the file, the tensor and the cure for what is truncated,
@@ -42,13 +47,18 @@ class WeightFiles {
 
  private:
   class Mapping;
+
+  std::map<std::string, Weight> ReadOne(const std::filesystem::path& file);
+  void ReadShards(const std::filesystem::path& folder);
+
   std::vector<std::unique_ptr<Mapping>> files_;
   std::map<std::string, Weight> weights_;
 };
 
 // Writes `weights` to `folder`: model.safetensors, or where they take more than `shard_bytes`
 // model-00001-of-0000N.safetensors … with the index. Whole files, in place of older ones; the index
-// comes last, and shards of an earlier model are removed after it. Throws FatalError(kFile).
+// comes last, and shards of an earlier model are removed after it. The data must be as large as
+// type and shape say. Throws FatalError(kFile).
 void WriteWeights(const std::filesystem::path& folder, const std::map<std::string, Weight>& weights,
                   int64_t shard_bytes = int64_t{5} << 30);
 

@@ -63,17 +63,6 @@ std::optional<WeightType> ParseType(const nlohmann::json& name) {
   return std::nullopt;
 }
 
-// Bytes of a tensor; nothing where they are more than a file can have.
-std::optional<uint64_t> BytesOf(const Weight& weight) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  auto bytes = static_cast<int64_t>(Bytes(weight.type));
-  for (const int64_t size : weight.shape) {
-    if (size != 0 && bytes > kMost / size) return std::nullopt;
-    bytes *= size;
-  }
-  return static_cast<uint64_t>(bytes);
-}
-
 // One of the members of an entry; null where it is not there.
 const nlohmann::json& Member(const nlohmann::json& entry, const char* name) {
   static const nlohmann::json kNull;
@@ -109,7 +98,7 @@ Placed ParseEntry(const std::string& name, const nlohmann::json& entry, const fs
   placed.end = offsets[1].get<uint64_t>();
   const std::string place = fmt::format("data_offsets {} to {}", placed.begin, placed.end);
   if (placed.begin > placed.end) refuse(place + " end before they begin");
-  const std::optional<uint64_t> bytes = BytesOf(placed.weight);
+  const std::optional<uint64_t> bytes = ShapeBytes(placed.weight);
   const std::string shape = fmt::format("shape [{}]", fmt::join(placed.weight.shape, ", "));
   if (!bytes) refuse(shape + " has more elements than can be counted");
   if (*bytes != placed.end - placed.begin) {
@@ -153,6 +142,16 @@ void CheckCover(const std::vector<Placed>& sorted, uint64_t data_bytes, const fs
 
 }  // namespace
 
+std::optional<uint64_t> ShapeBytes(const Weight& weight) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  auto bytes = static_cast<int64_t>(Bytes(weight.type));
+  for (const int64_t size : weight.shape) {
+    if (size != 0 && bytes > kMost / size) return std::nullopt;
+    bytes *= size;
+  }
+  return static_cast<uint64_t>(bytes);
+}
+
 nlohmann::json ParseStrictObject(std::string_view text, const fs::path& path) {
   std::vector<std::set<std::string>> names;  // of the objects that are open
   const auto on_event = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
@@ -169,6 +168,8 @@ nlohmann::json ParseStrictObject(std::string_view text, const fs::path& path) {
     object = nlohmann::json::parse(text, on_event);
   } catch (const nlohmann::json::parse_error& error) {
     Refuse(path, fmt::format("no JSON at byte {}", error.byte));
+  } catch (const nlohmann::json::out_of_range&) {
+    Refuse(path, "a number in the JSON is too large");
   }
   if (!object.is_object()) Refuse(path, "the JSON is no object");
   return object;

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +20,9 @@ namespace agentr {
 // the tensor and the cure.
 std::map<std::string, Weight> ParseSafetensors(std::span<const std::byte> file,
                                                const std::filesystem::path& path);
+
+// What a tensor of this type and shape takes; nothing where that is more than a file can have.
+std::optional<uint64_t> ShapeBytes(const Weight& weight);
 
 // A JSON object in which no name stands twice (a parser would silently keep one of them). Throws
 // FatalError(kFile) naming `path`.

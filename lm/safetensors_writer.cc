@@ -4,18 +4,17 @@
 #include <cassert>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <tuple>
+#include <utility>
 
 #include "common/error.h"
 #include "common/file.h"
 #include "lm/safetensors.h"
+#include "lm/safetensors_header.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view kSingle = "model.safetensors";
-constexpr std::string_view kIndex = "model.safetensors.index.json";
 constexpr size_t kBlockBytes = size_t{16} << 20;
 
 // The tensors of one file.
@@ -42,6 +41,7 @@ std::string Header(const Shard& shard) {
   size_t at = 0;
   for (const auto* entry : shard) {
     const auto& [name, weight] = *entry;
+    assert(weight.data.size() == ShapeBytes(weight));
     const size_t end = at + weight.data.size();
     json += fmt::format(R"(,{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
                         nlohmann::json(name).dump(), Name(weight.type),
@@ -57,11 +57,14 @@ std::string Header(const Shard& shard) {
   return header + json;
 }
 
+// Wide types first keep every tensor aligned to its type; the same order as Python's safetensors.
+int Rank(WeightType type) {
+  return type == WeightType::kF32 ? 0 : type == WeightType::kBF16 ? 1 : 2;
+}
+
 void WriteShard(const fs::path& path, Shard shard) {
-  // Wide types first keep every tensor aligned to its type; the same order as Python's safetensors.
   std::ranges::sort(shard, {}, [](const auto* entry) {
-    return std::tuple(entry->second.type == WeightType::kF16, 4 - Bytes(entry->second.type),
-                      std::string_view(entry->first));
+    return std::pair(Rank(entry->second.type), std::string_view(entry->first));
   });
   const std::string header = Header(shard);
   std::vector<std::span<const std::byte>> pieces = {std::as_bytes(std::span(header))};
@@ -77,44 +80,45 @@ void WriteShard(const fs::path& path, Shard shard) {
   });
 }
 
+std::string ShardName(size_t number, size_t shards) {  // from 1
+  return fmt::format("model-{:05}-of-{:05}.safetensors", number, shards);
+}
+
+bool IsWeights(const std::string& name) {
+  return name == kWeightsFile || name == kWeightsIndex ||
+         (name.size() == ShardName(1, 1).size() && name.starts_with("model-") &&
+          name.ends_with(".safetensors"));
+}
+
 // Files of an earlier model that a reader would take for part of this one.
 void RemoveOthers(const fs::path& folder, const std::set<std::string>& written) {
   std::vector<fs::path> others;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    const bool weights = name == kSingle || name == kIndex ||
-                         (name.starts_with("model-") && name.ends_with(".safetensors"));
-    if (weights && !written.contains(name)) others.push_back(entry.path());
+    if (IsWeights(name) && !written.contains(name)) others.push_back(entry.path());
   }
-  // The index first: shards without it are refused, an index without shards too, but less plainly.
-  std::ranges::sort(others, std::greater());
   for (const fs::path& path : others) fs::remove(path);
 }
 
 void WriteShards(const fs::path& folder, const std::vector<Shard>& shards) {
-  std::set<std::string> written = {std::string(kIndex)};
+  std::set<std::string> written = {std::string(kWeightsIndex)};
   nlohmann::json index = {{"metadata", {{"total_size", 0}}},
                           {"weight_map", nlohmann::json::object()}};
   size_t total = 0;
-  std::vector<std::string> names;
-  for (size_t i = 1; i <= shards.size(); ++i) {
-    names.push_back(fmt::format("model-{:05}-of-{:05}.safetensors", i, shards.size()));
-  }
-  // Shards of an earlier model under the same names: with its index, a crash now would leave a
-  // mixture of the two that reads as one.
-  if (std::ranges::any_of(names, [&](const auto& name) { return fs::exists(folder / name); })) {
-    fs::remove(folder / kIndex);
-  }
+  // Shards of an earlier model are replaced one by one where they have the same names: together
+  // with its index, a part of them would read as a model.
+  if (fs::exists(folder / ShardName(1, shards.size()))) fs::remove(folder / kWeightsIndex);
   for (size_t i = 0; i < shards.size(); ++i) {
-    WriteShard(folder / names[i], shards[i]);
-    written.insert(names[i]);
+    const std::string name = ShardName(i + 1, shards.size());
+    WriteShard(folder / name, shards[i]);
+    written.insert(name);
     for (const auto* entry : shards[i]) {
-      index["weight_map"][entry->first] = names[i];
+      index["weight_map"][entry->first] = name;
       total += entry->second.data.size();
     }
   }
   index["metadata"]["total_size"] = total;
-  WriteFileAtomically(folder / kIndex, index.dump(2) + "\n");
+  WriteFileAtomically(folder / kWeightsIndex, index.dump(2) + "\n");
   RemoveOthers(folder, written);
 }
 
@@ -126,8 +130,8 @@ void WriteWeights(const fs::path& folder, const std::map<std::string, Weight>& w
   if (shards.size() > 1) {
     WriteShards(folder, shards);
   } else {
-    WriteShard(folder / kSingle, shards[0]);
-    RemoveOthers(folder, {std::string(kSingle)});
+    WriteShard(folder / kWeightsFile, shards[0]);
+    RemoveOthers(folder, {std::string(kWeightsFile)});
   }
 } catch (const fs::filesystem_error& error) {
   throw FatalError(ExitCode::kFile, fmt::format("cannot replace the weights in {}: {}",

@@ -3,12 +3,12 @@
     python3 -m venv VENV && VENV/bin/pip install torch==2.13 transformers==5.23 numpy
     VENV/bin/python scripts/golden/tiny_models.py tests/golden/models
 
-Each folder gets config.json, generation_config.json, the weights and golden.json: for every prompt 64
-greedy tokens (end tokens do not end them), and the logits at some positions of prompt and greedy
-tokens together. All is computed in float32 with eager attention, without a cache; one model keeps its
-weights in bfloat16, and once more in shards. Weights, norms and biases are random and large, so that
-every part of a network shows in its logits; prompts are random too, those left out for which a greedy
-choice is close.
+Each folder gets config.json, generation_config.json, the weights and golden.json: for every prompt
+64 greedy tokens (end tokens do not end them), and the logits at some positions of prompt and greedy
+tokens together. All is computed in float32 with eager attention, without a cache; one model keeps
+its weights in bfloat16, and once more in shards. Weights, norms and biases are random and large, so
+that every part of a network shows in its logits; prompts are random too, those left out for which a
+greedy choice is close.
 """
 
 import json

@@ -1,15 +1,13 @@
 #include "common/file.h"
 
 #include <gmock/gmock.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <stdexcept>
 
-#include "common/error.h"
 #include "common/jsonl.h"
+#include "tests/common/file_faults.h"
 #include "tests/common/scratch_folder.h"
 
 namespace agentr {
@@ -17,19 +15,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-// The message of the FatalError(kFile) that `body` has to throw.
-template <typename Body>
-std::string FileErrorOf(const Body& body) {
-  try {
-    body();
-  } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kFile);
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return "";
-}
 
 TEST(WriteFileAtomically, WritesAllBytes) {
   const ScratchFolder folder;
@@ -95,24 +80,6 @@ TEST(WriteFileAtomically, AnUnwritableFolderNamesTheCure) {
   EXPECT_THAT(message, HasSubstr((folder / "x").string()));
   EXPECT_THAT(message, HasSubstr("permissions"));
 }
-
-// Makes every write beyond `bytes` of a file fail, as on a full disk.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    ::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit before_{};
-  sighandler_t handler_;
-};
 
 TEST(WriteFileAtomically, KeepsTheOldFileWhenTheNewOneDoesNotFit) {
   const ScratchFolder folder;

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <string>
+
+#include "common/error.h"
+
+namespace agentr {
+
+// The message of the FatalError(kFile) that `body` has to throw.
+template <typename Body>
+std::string FileErrorOf(const Body& body) {
+  try {
+    body();
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kFile);
+    return error.what();
+  }
+  ADD_FAILURE() << "no error";
+  return "";
+}
+
+// Makes every write beyond `bytes` of a file fail, as on a full disk.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  sighandler_t handler_;
+};
+
+}  // namespace agentr
