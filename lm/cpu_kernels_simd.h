@@ -298,6 +298,12 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
   const int begin = t.window > 0 ? std::max(0, t.start + 1 - t.window) : 0;
   for (int first = begin / kKeyBlock * kKeyBlock; first < end; first += kKeyBlock) {
     const int64_t block = t.blocks[first / kKeyBlock] * t.block_bytes;
+    if (first + kKeyBlock < end) {  // the next block stands anywhere in memory
+      const int64_t next = t.blocks[first / kKeyBlock + 1] * t.block_bytes;
+      const int64_t bytes = kKeyBlock * width * static_cast<int64_t>(Bytes(t.type));
+      for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(t.keys + next + i, 0, 2);
+      for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(t.values + next + i, 0, 2);
+    }
     Multiply(t.type, {narrow ? static_cast<const void*>(s.narrow_queries) : s.queries, width, rows,
                       t.keys + block, kKeyBlock, t.head_width, s.shares, kKeyBlock, kKeyBlock});
     for (int row = 0; row < rows; ++row) {
