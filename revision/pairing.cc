@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <string>
@@ -20,28 +21,44 @@ void KeepDeepest(const Tree& tree, std::vector<PathPair>& pairs) {
   std::erase_if(pairs, [&](const PathPair& p) { return tree.node(p.ancestor).depth < deepest; });
 }
 
-// Numbers paths so that those with the same actions have the same number.
-class ActionKeys {
+// Numbers texts in the order in which they come up.
+class Numbering {
  public:
-  explicit ActionKeys(const Tree& tree) : tree_(tree) {}
-
-  int Of(int leaf) {
-    if (leaf < 0) return -1;
-    const auto [at, is_new] = by_leaf_.try_emplace(leaf, 0);
-    if (is_new) {
-      std::string actions;
-      for (const int node : tree_.Path(leaf)) actions += tree_.node(node).action + '\n';
-      at->second =
-          by_actions_.try_emplace(actions, static_cast<int>(by_actions_.size())).first->second;
-    }
-    return at->second;
+  int Of(const std::string& text) {
+    return by_text_.try_emplace(text, static_cast<int>(by_text_.size())).first->second;
   }
 
  private:
-  const Tree& tree_;
-  std::map<int, int> by_leaf_;
-  std::map<std::string, int> by_actions_;
+  std::map<std::string, int> by_text_;
 };
+
+// The first `turns` actions on the way to `leaf`.
+std::string ActionsTo(const Tree& tree, int leaf, int turns) {
+  std::string actions;
+  for (const int node : tree.Path(leaf)) {
+    if (tree.node(node).depth <= turns) actions += tree.node(node).action + '\n';
+  }
+  return actions;
+}
+
+// What makes a pair like another one, most important first: the same mistake with the same good
+// path, the same mistake, the same good path, the same bad path.
+constexpr size_t kAspects = 4;
+using Aspects = std::array<int, kAspects>;
+
+Aspects AspectsOf(const Tree& tree, const PathPair& pair,
+                  std::array<Numbering, kAspects>& numbers) {
+  const auto all = std::numeric_limits<int>::max();
+  const std::string good = ActionsTo(tree, pair.good.leaf, all);
+  std::string mistake;
+  std::string bad;
+  if (pair.bad.leaf >= 0) {
+    mistake = ActionsTo(tree, pair.bad.leaf, tree.node(pair.ancestor).depth + 1);
+    bad = ActionsTo(tree, pair.bad.leaf, all);
+  }
+  return {numbers[0].Of(mistake + '\n' + good), numbers[1].Of(mistake), numbers[2].Of(good),
+          numbers[3].Of(bad)};
+}
 
 }  // namespace
 
@@ -81,18 +98,15 @@ std::vector<PathPair> GoodAlone(const std::vector<LeafPath>& paths, const Choice
 std::vector<PathPair> LimitPairs(const Tree& tree, std::vector<PathPair> pairs, size_t most,
                                  RandomStream random) {
   if (most == 0 || pairs.size() <= most) return pairs;
-  constexpr size_t kAspects = 3;
   std::vector<size_t> left(pairs.size());
   std::iota(left.begin(), left.end(), size_t{0});
   random.Shuffle(left);
-  ActionKeys keys(tree);
-  std::vector<std::array<int, kAspects>> aspects;
-  for (const PathPair& pair : pairs) {
-    aspects.push_back({keys.Of(pair.bad.leaf), pair.ancestor, keys.Of(pair.good.leaf)});
-  }
+  std::array<Numbering, kAspects> numbers;
+  std::vector<Aspects> aspects;
+  for (const PathPair& pair : pairs) aspects.push_back(AspectsOf(tree, pair, numbers));
   std::array<std::map<int, int>, kAspects> uses;
   const auto uses_of = [&](size_t index) {
-    std::array<int, kAspects> counts{};
+    Aspects counts{};
     for (size_t a = 0; a < kAspects; ++a) counts[a] = uses[a][aspects[index][a]];
     return counts;
   };

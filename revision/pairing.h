@@ -37,8 +37,9 @@ std::vector<PathPair> PairPaths(const Tree& tree, const std::vector<LeafPath>& p
 std::vector<PathPair> GoodAlone(const std::vector<LeafPath>& paths, const ChoiceOptions& choice);
 
 // At most `most` of the pairs (all for 0), in their order. Chosen one by one for diversity: the
-// next is one whose bad path (by its actions) was chosen least often so far, then whose ancestor
-// was, then whose good path was; ties are broken by `random`.
+// next one is of those whose mistake (the actions up to the first step behind the ancestor) was
+// chosen least often with their good path (by its actions), then whose mistake, good path, bad path
+// was chosen least often; ties are broken by `random`.
 std::vector<PathPair> LimitPairs(const Tree& tree, std::vector<PathPair> pairs, size_t most,
                                  RandomStream random);
 

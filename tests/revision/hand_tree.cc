@@ -64,6 +64,8 @@ Tree WithTokens(const Tree& tree) {
   for (int i = 1; i < tree.size(); ++i) {
     Node node = tree.node(i);
     node.children.clear();
+    node.token_ids.clear();
+    node.logprobs.clear();
     for (const char c : node.response) {
       node.token_ids.push_back(static_cast<unsigned char>(c));
       node.logprobs.push_back(-0.5F);

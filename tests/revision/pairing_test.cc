@@ -96,36 +96,53 @@ TEST(PairingTest, NamesAreParsed) {
   EXPECT_THROW(ParsePairing("cousins"), FatalError);
 }
 
-// Four bad paths, two of them with the same actions, beside three good ones.
+// Three good paths; five bad ones with three mistakes, "b" twice with the same actions.
 class LimitTest : public ::testing::Test {
  protected:
-  const Tree tree_ =
-      HandTree({{"g", 1}, {"h", 1}, {"a i", 1}, {"b", 0}, {"b", 0}, {"c", 0}, {"a d", 0}});
+  const Tree tree_ = HandTree(
+      {{"g", 1}, {"h", 1}, {"a i", 1}, {"b", 0}, {"b", 0}, {"c d", 0}, {"c e", 0}, {"a d", 0}});
   const std::vector<PathPair> all_ = PairPaths(tree_, LeafPaths(tree_), {}, Pairing::kAll);
 
   std::vector<PathPair> Limit(size_t most, uint64_t seed = 0) {
     return LimitPairs(tree_, all_, most, RandomStream(seed));
   }
+
+  // The action of the first step behind the ancestor.
+  std::string Mistake(const PathPair& pair) const {
+    const auto depth = static_cast<size_t>(tree_.node(pair.ancestor).depth);
+    return tree_.node(tree_.Path(pair.bad.leaf)[depth + 1]).action;
+  }
 };
 
 TEST_F(LimitTest, EnoughRoomKeepsAll) {
-  ASSERT_EQ(all_.size(), 12U);
+  ASSERT_EQ(all_.size(), 15U);
   EXPECT_EQ(Limit(0), all_);
-  EXPECT_EQ(Limit(12), all_);
+  EXPECT_EQ(Limit(15), all_);
 }
 
-TEST_F(LimitTest, DifferentBadPathsComeFirst) {
+TEST_F(LimitTest, DifferentMistakesAndGoodPathsComeFirst) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
-    std::set<std::string> bad;
+    SCOPED_TRACE(seed);
+    std::set<std::string> mistakes;
     std::set<int> good;
-    const std::vector<PathPair> pairs = Limit(3, seed);
-    ASSERT_EQ(pairs.size(), 3U);
+    const std::vector<PathPair> pairs = Limit(4, seed);
+    ASSERT_EQ(pairs.size(), 4U);
     for (const PathPair& pair : pairs) {
-      bad.insert(tree_.node(pair.bad.leaf).action);
+      mistakes.insert(Mistake(pair));
       good.insert(pair.good.leaf);
     }
-    EXPECT_EQ(bad, (std::set<std::string>{"b", "c", "d"})) << "seed " << seed;
-    EXPECT_GE(good.size(), 2U) << "seed " << seed;
+    EXPECT_EQ(mistakes, (std::set<std::string>{"a", "b", "c", "d"}));
+    EXPECT_GE(good.size(), 2U);
+  }
+}
+
+// "a d" makes the mistake "a" with two good paths, and "d" with its sibling: 2 * 3 + 2 + 1.
+TEST_F(LimitTest, NoMistakeComesTwiceWithAGoodPathBeforeAllHaveComeOnce) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    std::set<std::pair<std::string, int>> seen;
+    for (const PathPair& pair : Limit(9, seed)) {
+      EXPECT_TRUE(seen.emplace(Mistake(pair), pair.good.leaf).second) << "seed " << seed;
+    }
   }
 }
 
