@@ -30,14 +30,12 @@ namespace {
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() { Close(); }
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   int get() const { return fd_; }
-  bool Close() {
-    const int fd = std::exchange(fd_, -1);
-    return fd < 0 || ::close(fd) == 0;
-  }
 
  private:
   int fd_;
@@ -59,6 +57,10 @@ void SyncFolder(const fs::path& folder) {
     // Some network file systems cannot sync a folder; the rename itself is done.
     if (errno != EINVAL && errno != ENOTSUP) ThrowFileError("cannot sync folder", folder, errno);
   }
+}
+
+fs::path FolderOf(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
 }  // namespace
@@ -91,35 +93,45 @@ fs::path TemporaryPath(const fs::path& path) {
   return path.parent_path() / ("." + path.filename().string() + ".tmp");
 }
 
+AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
+  const fs::path folder = FolderOf(path_);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) ThrowFileError("cannot make folder", folder, error.value());
+  fd_ = ::open(TemporaryPath(path_).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd_ < 0) Fail("cannot write");
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ < 0) return;
+  ::close(fd_);
+  ::unlink(TemporaryPath(path_).c_str());
+}
+
+void AtomicFile::Fail(std::string_view doing) const { ThrowFileError(doing, path_, errno); }
+
+void AtomicFile::Append(std::string_view bytes) {
+  if (!WriteAll(fd_, bytes)) Fail("cannot write");
+}
+
+void AtomicFile::Commit() {
+  if (::fsync(fd_) != 0) Fail("cannot sync");
+  if (::rename(TemporaryPath(path_).c_str(), path_.c_str()) != 0) Fail("cannot rename into");
+  ::close(std::exchange(fd_, -1));  // the bytes are on disk: nothing can be lost any more
+  SyncFolder(FolderOf(path_));
+}
+
 void WriteFileAtomically(const fs::path& path, std::string_view bytes) {
-  bool written = false;
-  WriteFileAtomically(path, [&](std::string& block) {
-    if (!written) block = bytes;
-    return !std::exchange(written, true);
-  });
+  AtomicFile file(path);
+  file.Append(bytes);
+  file.Commit();
 }
 
 void WriteFileAtomically(const fs::path& path,
                          const std::function<bool(std::string& block)>& next) {
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) ThrowFileError("cannot make folder", folder, error.value());
-  const fs::path temporary = TemporaryPath(path);
-  const auto fail = [&](std::string_view doing) {
-    const int reason = errno;
-    ::unlink(temporary.c_str());
-    ThrowFileError(doing, path, reason);
-  };
-  Descriptor fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (fd.get() < 0) ThrowFileError("cannot write", path, errno);
-  for (std::string block; next(block); block.clear()) {
-    if (!WriteAll(fd.get(), block)) fail("cannot write");
-  }
-  if (::fsync(fd.get()) != 0) fail("cannot sync");
-  if (!fd.Close()) fail("cannot write");
-  if (::rename(temporary.c_str(), path.c_str()) != 0) fail("cannot rename into");
-  SyncFolder(folder);
+  AtomicFile file(path);
+  for (std::string block; next(block); block.clear()) file.Append(block);
+  file.Commit();
 }
 
 }  // namespace agentr

@@ -11,11 +11,30 @@ namespace agentr {
 // The whole file. Throws FatalError(kFile) naming the path and the reason.
 std::string ReadFile(const std::filesystem::path& path);
 
-// Writes `bytes` so that after any crash `path` holds either its old content or all of the new:
-// temporary file in the same folder, fsync, rename, fsync of the folder (missing folders are made).
-// The temporary name is a function of `path` (TemporaryPath), so a left-over is overwritten by the
-// next attempt; callers see to it that one process at a time writes a path.
-// Throws FatalError(kFile) naming the path, the reason and the cure; nothing is left behind then.
+// A file that is written piece by piece, and appears at `path` as a whole: after any crash `path`
+// holds either its old content or, once Commit has returned, all of the new. Temporary file in the
+// same folder, fsync, rename, fsync of the folder (missing folders are made). The temporary name is
+// a function of `path` (TemporaryPath), so a left-over is overwritten by the next attempt; callers
+// see to it that one process at a time writes a path. All of it throws FatalError(kFile) naming the
+// path, the reason and the cure; without a Commit nothing is left behind.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void Append(std::string_view bytes);
+  void Commit();  // once, at the end
+
+ private:
+  [[noreturn]] void Fail(std::string_view doing) const;
+
+  const std::filesystem::path path_;
+  int fd_ = -1;
+};
+
+// Writes the whole file by AtomicFile.
 void WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
 
 // The same for a file that is too big to hold: `next` fills an empty block, and returns false when

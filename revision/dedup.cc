@@ -1,0 +1,72 @@
+#include "revision/dedup.h"
+
+#include <fmt/core.h>
+
+#include <cctype>
+
+#include "common/error.h"
+#include "common/hash.h"
+
+namespace agentr {
+namespace {
+
+// Each field with its length, so that no two lists of fields give the same bytes.
+void AppendField(std::string_view field, std::string& bytes) {
+  bytes += fmt::format("{}:", field.size());
+  bytes += field;
+}
+
+std::string Normalised(std::string_view action) {
+  std::string normal;
+  for (const char c : action) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isspace(byte) == 0) {
+      normal += static_cast<char>(std::tolower(byte));
+    } else if (!normal.empty() && normal.back() != ' ') {
+      normal += ' ';
+    }
+  }
+  if (!normal.empty() && normal.back() == ' ') normal.pop_back();
+  return normal;
+}
+
+}  // namespace
+
+Dedup ParseDedup(std::string_view name) {
+  if (name == "off") return Dedup::kOff;
+  if (name == "exact") return Dedup::kExact;
+  if (name == "near") return Dedup::kNear;
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("--dedup: \"{}\" is none of off, exact and near", name));
+}
+
+std::string ContentHash(const Trajectory& trajectory) {
+  std::string bytes;
+  for (const RowMessage& message : RowMessages(trajectory)) {
+    AppendField(message.role, bytes);
+    AppendField(*message.content, bytes);
+    bytes += message.trained ? '1' : '0';
+  }
+  return Sha256(bytes);
+}
+
+std::string ActionsHash(const Trajectory& trajectory) {
+  std::string bytes;
+  AppendField(trajectory.first_observation, bytes);
+  for (const SplicedTurn& turn : trajectory.turns) {
+    bytes += static_cast<char>('0' + static_cast<int>(turn.part));
+    AppendField(Normalised(turn.action), bytes);
+  }
+  return Sha256(bytes);
+}
+
+Deduplicator::Verdict Deduplicator::Check(const std::string& content_hash,
+                                          const std::string& actions_hash) {
+  if (dedup_ == Dedup::kOff) return Verdict::kNew;
+  if (contents_.contains(content_hash)) return Verdict::kExact;
+  if (dedup_ == Dedup::kNear && !actions_.insert(actions_hash).second) return Verdict::kNear;
+  contents_.insert(content_hash);
+  return Verdict::kNew;
+}
+
+}  // namespace agentr

@@ -1,0 +1,207 @@
+#include "revision/path_collect.h"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "clients/http_environment.h"
+#include "clients/splits.h"
+#include "clients/task_family.h"
+#include "common/file.h"
+#include "common/interrupt.h"
+#include "common/options.h"
+#include "common/version.h"
+#include "revision/report.h"
+#include "revision/show.h"
+
+namespace agentr {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kInFlightWithModel = 32;  // they mostly wait
+constexpr int kShowWidth = 140;
+
+// Of the input those that may be trained on; how many were left out. `tasks`: how many the
+// environment has, 0 if unknown; ids from there on name the first ones again.
+int64_t DropTestIds(TreeInput& input, int64_t tasks) {
+  const Split& split = SplitOf(input.task);
+  return static_cast<int64_t>(std::erase_if(input.files, [&](const TreeFile& file) {
+    return split.IsTest(file.task) ||
+           (tasks > 0 && split.IsTest(static_cast<int>(file.task % tasks)));
+  }));
+}
+
+// The environment to replay in; none where there is none and that is allowed.
+std::unique_ptr<HttpEnvironment> OpenEnvironment(const PathCollectOptions& options,
+                                                 const std::string& task,
+                                                 const StartServer& start_server) {
+  if (options.replay == "0") return nullptr;
+  try {
+    std::vector<std::string> bases = options.env_server_base;
+    if (bases.empty()) bases = {start_server(task)};
+    return std::make_unique<HttpEnvironment>(MakeProtocol(task), bases, options.http);
+  } catch (const FatalError& error) {
+    if (options.replay == "1" || error.code() == ExitCode::kUsage) throw;
+    spdlog::warn("rows are not replayed: {}", error.what());
+    return nullptr;
+  }
+}
+
+std::unique_ptr<LanguageModel> OpenModel(const PathCollectOptions& options,
+                                         const TreeInput& input) {
+  if (options.revise.Verifying() != "actor") return nullptr;
+  const std::string& name = options.input.model_name;
+  if (options.openai.base.empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     "--verifier actor needs the model: give the base URL of an OpenAI-compatible "
+                     "server that has it, --llm_base http://host:port/v1, or use --verifier tree");
+  }
+  return std::make_unique<OpenAiModel>(name.empty() ? input.model : name, options.openai);
+}
+
+// The formats that are asked for, each once, and the provenance that agent-r rows need beside them.
+std::vector<std::unique_ptr<RowFormat>> Formats(std::vector<std::string> names) {
+  if (std::ranges::find(names, "agent-r") != names.end()) names.emplace_back("provenance");
+  std::vector<std::unique_ptr<RowFormat>> formats;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto before = names.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::find(names.begin(), before, names[i]) == before) {
+      formats.push_back(MakeRowFormat(names[i]));
+    }
+  }
+  return formats;
+}
+
+int InFlight(const PathCollectOptions& options) {
+  if (options.tasks_in_flight > 0) return options.tasks_in_flight;
+  if (options.revise.Verifying() == "actor") return kInFlightWithModel;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+void WriteRunFile(const fs::path& path, const ReviseReport& report, const TreeInput& input,
+                  const OptionSet& resolved) {
+  auto failed = nlohmann::ordered_json::array();
+  for (const TaskFailure& f : report.failed) {
+    failed.push_back({{"task", f.task}, {"bad_tree", f.bad_tree}, {"error", f.error.message}});
+  }
+  const nlohmann::ordered_json run = {{"program", "path_collect"},
+                                      {"version", kVersion},
+                                      {"trees", input.folder.string()},
+                                      {"options", resolved.ResolvedJson()},
+                                      {"rows", report.rows},
+                                      {"exact_duplicates", report.exact_duplicates},
+                                      {"near_duplicates", report.near_duplicates},
+                                      {"failed", std::move(failed)},
+                                      {"wall_s", report.wall_s},
+                                      {"counts", ToJson(report.counts)}};
+  const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+  WriteFileAtomically(path, run.dump(1, ' ', false, replace) + "\n");
+}
+
+ExitCode ExitCodeOf(const ReviseReport& report) {
+  if (report.interrupted) return ExitCode::kInterrupted;
+  if (report.gave_up) return ExitCode::kUnavailable;
+  return report.failed.empty() ? ExitCode::kOk : ExitCode::kIncomplete;
+}
+
+void WarnOfOtherEnvironment(const ReviseReport& report) {
+  if (report.counts.other_start == 0) return;
+  spdlog::warn(
+      "{} trees begin otherwise in the environment, and their rows are unchecked: give the server "
+      "that they come from with --env_server_base",
+      report.counts.other_start);
+}
+
+}  // namespace
+
+void Declare(OptionSet& set, PathCollectOptions& o) {
+  set.Group("Trees");
+  set.Add(
+      "--input_dir", o.input.input_dir,
+      "Trees of mcts_collect: INPUT_DIR/TASK/MODEL/search_results_ID.json, or their own folder");
+  set.Add("--task", o.input.task, "Kind of task; none: that of the newest trees", "TASK");
+  set.Add("--model_name", o.input.model_name,
+          "Model whose trees to take, and that the verifier actor asks; none: that of the newest",
+          "MODEL_NAME");
+  set.Add("--min", o.input.min, "First task id").Min(0);
+  set.Add("--max", o.input.max, "One past the last task id").Min(0);
+  set.Group("Output");
+  set.Add("--output_dir", o.output_dir, "Rows go to OUTPUT_DIR/TASK_DATATYPE.jsonl and beside it");
+  set.Add("--format", o.format, "Formats of the rows: agent-r, messages, sharegpt, tokens")
+      .OneOf({"agent-r", "messages", "sharegpt", "tokens"});
+  set.Add("--dedup", o.dedup,
+          "Rows to drop: exact (same text), near (same actions in other words too), off")
+      .OneOf({"off", "exact", "near"});
+  set.Add("--show", o.show, "Print so many rows").Min(0);
+  Declare(set, o.revise);
+  set.Group("Replay");
+  set.Add("--replay", o.replay,
+          "Run each row in a fresh session: 1, 0, or auto (where an environment answers)")
+      .OneOf({"auto", "0", "1"});
+  set.Add("--env_server_base", o.env_server_base,
+          "Base URL of the server that the trees come from (repeatable); none: an embedded one");
+  set.Add("--sessions", o.sessions, "Sessions open at once, on servers without /expand")
+      .Range(1, 1000000);
+  Declare(set, o.http, "env", "environment server");
+  Declare(set, o.openai);
+  set.Group("Parallelism");
+  set.Add("--tasks_in_flight", o.tasks_in_flight,
+          "Trees worked on at once; 0: one per core, 32 with the verifier actor")
+      .Range(0, 4096);
+  set.Add("--give_up_after", o.give_up_after, "Tasks failed in a row before the run ends").Min(1);
+}
+
+ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolved,
+                     const StartServer& start_server) {
+  std::atomic<bool>& stop = StopOnSignal();
+  TreeInput input = FindTrees(options.input);
+  const std::unique_ptr<TaskFamily> family = MakeTaskFamily(input.task);
+  const std::unique_ptr<LanguageModel> model = OpenModel(options, input);
+  const auto environment = OpenEnvironment(options, input.task, start_server);
+  const int64_t test_ids = DropTestIds(input, environment ? environment->info().tasks : 0);
+
+  const std::string name = fmt::format("{}_{}", input.task, options.revise.data_type);
+  const fs::path stem = fs::path(options.output_dir) / name;
+  WriteFileAtomically(stem.string() + ".toml", resolved.ResolvedToml());
+  const FileLock lock(fs::path(options.output_dir) / fmt::format(".{}.lock", name));
+
+  std::unique_ptr<SessionPool> sessions;
+  if (environment) sessions = std::make_unique<SessionPool>(*environment, options.sessions);
+  TaskReviser::Context context{.family = *family, .stop = stop};
+  context.model = model.get();
+  context.environment = environment.get();
+  context.sessions = sessions.get();
+  context.data_hash = environment ? environment->info().data_hash : "";
+  context.must_replay = options.replay == "1";
+  context.model_name = input.model;
+  context.records = fs::path(options.output_dir) / fmt::format(".{}.decisions", name);
+  context.formats = Formats(options.format);
+  std::vector<std::string> suffixes;
+  for (const auto& format : context.formats) suffixes.emplace_back(format->suffix());
+
+  const TaskReviser reviser(options.revise, std::move(context));
+  RowSink sink(stem, suffixes, ParseDedup(options.dedup));
+  fmt::print("{} trees in {}", input.files.size(), input.folder.string());
+  if (test_ids > 0) fmt::print(" ({} of test tasks left out)", test_ids);
+  fmt::print("\n");
+  int shown = 0;
+  const auto show = [&](const FinishedRow& row) {
+    if (shown >= options.show) return;
+    fmt::print("{}\n", ShowTrajectory(row.trajectory, fmt::format("row {}", ++shown),
+                                      ::isatty(STDOUT_FILENO) != 0, kShowWidth));
+  };
+  const ReviseReport report =
+      Revise(input.files, reviser, sink, {InFlight(options), options.give_up_after}, stop, show);
+  WarnOfOtherEnvironment(report);
+  WriteRunFile(stem.string() + ".run.json", report, input, resolved);
+  fmt::print("{}", ReportTable(report));
+  if (ExitCodeOf(report) != ExitCode::kOk) fmt::print("Run the same command again to go on.\n");
+  return ExitCodeOf(report);
+}
+
+}  // namespace agentr

@@ -1,0 +1,44 @@
+#include "revision/paths.h"
+
+#include <algorithm>
+
+namespace agentr {
+namespace {
+
+double QualityOf(const Node& leaf) {
+  return leaf.visits > 0 ? leaf.value / leaf.visits : leaf.reward;
+}
+
+}  // namespace
+
+std::vector<LeafPath> LeafPaths(const Tree& tree) {
+  std::vector<LeafPath> paths;
+  for (int i = 0; i < tree.size(); ++i) {
+    const Node& node = tree.node(i);
+    if (node.end != End::kNone && node.children.empty()) paths.push_back({i, QualityOf(node)});
+  }
+  return paths;
+}
+
+int DeepestCommonAncestor(const Tree& tree, int a, int b) {
+  while (a != b) {
+    // Parents stand before their children, so the later node is never an ancestor of the other.
+    int& later = a > b ? a : b;
+    later = tree.node(later).parent;
+  }
+  return a;
+}
+
+std::vector<double> BestBelow(const Tree& tree) {
+  std::vector<double> best(static_cast<size_t>(tree.size()), -1);
+  for (const LeafPath& path : LeafPaths(tree)) {
+    best[static_cast<size_t>(path.leaf)] = path.quality;
+  }
+  for (int i = tree.size() - 1; i > 0; --i) {
+    double& above = best[static_cast<size_t>(tree.node(i).parent)];
+    above = std::max(above, best[static_cast<size_t>(i)]);
+  }
+  return best;
+}
+
+}  // namespace agentr

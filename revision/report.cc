@@ -1,0 +1,126 @@
+#include "revision/report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "common/progress.h"
+#include "revision/verifier.h"
+
+namespace agentr {
+namespace {
+
+std::string Share(int64_t part, int64_t whole) {
+  const double share = whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+  return fmt::format("{} ({:.1f} %)", part, 100 * share);
+}
+
+std::string Rate(int64_t count, double seconds) {
+  return fmt::format("{:.0f}", static_cast<double>(count) / std::max(seconds, 1e-9));
+}
+
+std::string Line(const std::string& name, const std::string& text) {
+  return fmt::format("{:<14}{}\n", name, text);
+}
+
+std::string Trees(const ReviseReport& report) {
+  const RevisionCounts& counts = report.counts;
+  const auto bad = std::ranges::count(report.failed, true, &TaskFailure::bad_tree);
+  std::string text = fmt::format("{} read", counts.trees);
+  const auto add = [&](int64_t count, const char* what) {
+    if (count > 0) text += fmt::format(", {} {}", count, what);
+  };
+  add(bad, "bad files");
+  add(static_cast<int64_t>(report.failed.size()) - bad, "failed");
+  add(counts.without_good, "without a good path");
+  add(counts.without_pairs, "without a bad path");
+  add(counts.remembered, "decided by an earlier run");
+  return text;
+}
+
+// Positions up to 5 on their own, later ones together.
+std::string FirstErrors(const RevisionCounts& counts) {
+  constexpr int kLast = 5;
+  int64_t all = 0;
+  std::map<int, int64_t> grouped;
+  for (const auto& [position, count] : counts.first_errors) {
+    grouped[std::min(position, kLast + 1)] += count;
+    all += count;
+  }
+  std::string text;
+  for (const auto& [position, count] : grouped) {
+    if (position == 0) continue;
+    text += fmt::format("{}{}: {}", text.empty() ? "step " : ", ",
+                        position > kLast ? fmt::format("{}+", kLast + 1) : std::to_string(position),
+                        Share(count, all));
+  }
+  if (grouped.contains(0)) {
+    text += fmt::format("{}none found: {}", text.empty() ? "" : ", ", Share(grouped[0], all));
+  }
+  return text;
+}
+
+std::string Judgements(const RevisionCounts& counts) {
+  std::string text;
+  for (const Judgement judgement : {Judgement::kGood, Judgement::kBad, Judgement::kUncertain}) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
+                        counts.judgements[static_cast<size_t>(judgement)], Name(judgement));
+  }
+  return text + fmt::format(" ({} unreadable)", counts.unparsed);
+}
+
+std::string Replays(const RevisionCounts& counts) {
+  int64_t all = 0;
+  for (const int64_t count : counts.replays) all += count;
+  std::string text;
+  for (const ReplayOutcome outcome : {ReplayOutcome::kVerified, ReplayOutcome::kDiverged,
+                                      ReplayOutcome::kFailed, ReplayOutcome::kUnchecked}) {
+    const int64_t count = counts.replays[static_cast<size_t>(outcome)];
+    if (outcome == ReplayOutcome::kUnchecked && count == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", Name(outcome), Share(count, all));
+  }
+  if (counts.ended_bad > 0) {
+    text +=
+        fmt::format("; {} of the failed were over before the first good step", counts.ended_bad);
+  }
+  return text;
+}
+
+std::string Calls(const ReviseReport& report) {
+  const RevisionCounts& counts = report.counts;
+  return fmt::format("{} episodes, {}/s; {} actions shared, {} executed", counts.episodes,
+                     Rate(counts.episodes, report.wall_s), counts.episode_turns,
+                     counts.calls.steps + counts.calls.replays);
+}
+
+}  // namespace
+
+std::string ReportTable(const ReviseReport& report) {
+  const RevisionCounts& counts = report.counts;
+  std::string table = Line("trees", Trees(report));
+  table += Line("paths", fmt::format("{}; {} good, {} bad beside a good one", counts.paths,
+                                     counts.good_paths, counts.bad_paths));
+  table += Line("pairs", fmt::format("{} found, {} kept", counts.pairs_found, counts.pairs));
+  if (!counts.first_errors.empty()) table += Line("first error", FirstErrors(counts));
+  if (std::ranges::any_of(counts.judgements, [](int64_t n) { return n > 0; })) {
+    table += Line("judgements", Judgements(counts));
+  }
+  table += Line("replay", Replays(counts));
+  if (counts.episodes > 0) table += Line("", Calls(report));
+  table += Line("dropped",
+                fmt::format("{} exact and {} near duplicates, {} too long", report.exact_duplicates,
+                            report.near_duplicates, counts.too_long));
+  table += Line("rows", std::to_string(report.rows));
+  table += Line(
+      "time", fmt::format("{:.2f} s, {} rows/s", report.wall_s, Rate(report.rows, report.wall_s)));
+  for (const TaskFailure& failure : report.failed) {
+    table += fmt::format("  task {}: {}\n", failure.task, failure.error.message);
+  }
+  for (const WrittenFile& file : report.files) {
+    table +=
+        fmt::format("{} ({:.1f} MB)\n", file.path.string(), static_cast<double>(file.bytes) / 1e6);
+  }
+  return table;
+}
+
+}  // namespace agentr

@@ -1,0 +1,145 @@
+#include "revision/revise.h"
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_pipeline.h>
+#include <oneapi/tbb/task_arena.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <utility>
+
+#include "common/handoff.h"
+#include "common/progress.h"
+
+namespace agentr {
+namespace {
+
+constexpr size_t kMostInFlight = 4096;
+
+using Outcome = std::shared_ptr<tl::expected<TaskRows, TaskFailure>>;
+
+// Takes the outcomes in the order of the tasks; used by one thread at a time.
+class Collect {
+ public:
+  Collect(RowSink& sink, const PipelineOptions& options, std::atomic<bool>& stop,
+          const std::function<void(const FinishedRow&)>& on_row, Progress& progress)
+      : sink_(sink), options_(options), stop_(stop), on_row_(on_row), progress_(progress) {}
+
+  void Take(const tl::expected<TaskRows, TaskFailure>& outcome) {
+    if (outcome) {
+      Keep(*outcome);
+    } else if (outcome.error().error.kind != ErrorKind::kCancelled) {
+      CountFailure(outcome.error());
+    }
+  }
+
+  ReviseReport report;
+
+ private:
+  void Keep(const TaskRows& task) {
+    report.counts += task.counts;
+    failures_in_a_row_ = 0;
+    for (const FinishedRow& row : task.rows) {
+      switch (sink_.Add(row)) {
+        case Deduplicator::Verdict::kNew:
+          ++report.rows;
+          on_row_(row);
+          break;
+        case Deduplicator::Verdict::kExact:
+          ++report.exact_duplicates;
+          break;
+        case Deduplicator::Verdict::kNear:
+          ++report.near_duplicates;
+          break;
+      }
+    }
+    progress_.AddUnits(static_cast<int64_t>(task.rows.size()));
+    progress_.Done();
+  }
+
+  void CountFailure(const TaskFailure& failure) {
+    spdlog::warn("task {}: {}", failure.task, failure.error.message);
+    report.failed.push_back(failure);
+    progress_.Failed();
+    if (failure.bad_tree || ++failures_in_a_row_ < options_.give_up_after) return;
+    report.gave_up = true;
+    stop_ = true;
+  }
+
+  RowSink& sink_;
+  const PipelineOptions& options_;
+  std::atomic<bool>& stop_;
+  const std::function<void(const FinishedRow&)>& on_row_;
+  Progress& progress_;
+  int failures_in_a_row_ = 0;
+};
+
+}  // namespace
+
+RowSink::RowSink(const std::filesystem::path& stem, const std::vector<std::string>& suffixes,
+                 Dedup dedup)
+    : dedup_(dedup) {
+  for (const std::string& suffix : suffixes) {
+    files_.push_back({stem.string() + suffix, 0});
+    open_.push_back(std::make_unique<AtomicFile>(files_.back().path));
+  }
+}
+
+Deduplicator::Verdict RowSink::Add(const FinishedRow& row) {
+  const Deduplicator::Verdict verdict = dedup_.Check(row.hash, row.actions_hash);
+  if (verdict != Deduplicator::Verdict::kNew) return verdict;
+  for (size_t i = 0; i < open_.size(); ++i) {
+    open_[i]->Append(row.lines[i]);
+    files_[i].bytes += static_cast<int64_t>(row.lines[i].size());
+  }
+  return verdict;
+}
+
+void RowSink::Commit() {
+  for (const auto& file : open_) file->Commit();
+}
+
+ReviseReport Revise(const std::vector<TreeFile>& trees, const TaskReviser& reviser, RowSink& sink,
+                    const PipelineOptions& options, std::atomic<bool>& stop,
+                    const std::function<void(const FinishedRow&)>& on_row) {
+  namespace tbb = oneapi::tbb;
+  const auto begin = std::chrono::steady_clock::now();
+  // TBB fixes how many threads it may ever make when it is first used; the arena bounds a run.
+  static const tbb::global_control threads(tbb::global_control::max_allowed_parallelism,
+                                           kMostInFlight + 1);
+  Progress progress("trees", "rows", static_cast<int64_t>(trees.size()));
+  Collect collect(sink, options, stop, on_row, progress);
+  Handoff handoff;
+  size_t next = 0;
+  const auto read = [&](tbb::flow_control& control) -> size_t {
+    const HandoffScope scope(handoff);
+    if (stop || next >= trees.size()) control.stop();
+    return next++;
+  };
+  const auto work = [&](size_t index) -> Outcome {
+    const HandoffScope scope(handoff);
+    return std::make_shared<Outcome::element_type>(reviser.Run(trees[index]));
+  };
+  const auto take = [&](const Outcome& outcome) {
+    const HandoffScope scope(handoff);
+    collect.Take(*outcome);
+  };
+  tbb::task_arena arena(options.in_flight);
+  arena.execute([&] {
+    tbb::parallel_pipeline(
+        2 * static_cast<size_t>(options.in_flight),
+        tbb::make_filter<void, size_t>(tbb::filter_mode::serial_in_order, read) &
+            tbb::make_filter<size_t, Outcome>(tbb::filter_mode::parallel, work) &
+            tbb::make_filter<Outcome, void>(tbb::filter_mode::serial_in_order, take));
+  });
+  ReviseReport report = std::move(collect.report);
+  report.interrupted = stop && !report.gave_up;
+  if (!stop) {
+    sink.Commit();
+    report.files = sink.files();
+  }
+  report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return report;
+}
+
+}  // namespace agentr

@@ -1,0 +1,42 @@
+#include "revision/revise_options.h"
+
+#include "common/options.h"
+
+namespace agentr {
+
+void Declare(OptionSet& set, ReviseOptions& o) {
+  set.Group("Revision");
+  set.Add("--data_type", o.data_type, "centric: bad paths revised into good ones; good: good paths")
+      .OneOf({"centric", "good"});
+  set.Add("--revise", o.revise, "1: cut bad paths at their first error; 0: keep them whole")
+      .Range(0, 1);
+  set.Add("--alpha", o.choice.alpha, "Least reward of a good path", "ALPHA").Range(0, 1);
+  set.Add("--beta", o.choice.beta, "A bad path is worse than its good partner by more than this",
+          "BETA")
+      .Range(0, 1);
+  set.Add("--pairing", o.pairing,
+          "siblings: a bad path with the good ones it parts from last; all: with every good one")
+      .OneOf({"siblings", "all"});
+  set.Add("--max_pairs_per_task", o.max_pairs_per_task,
+          "Most pairs (good paths with --data_type good) of a task, chosen for diversity; 0: all")
+      .Min(0);
+  set.Add("--verifier", o.verifier,
+          "Who finds the first error: tree (what was found behind a step), actor (the model on "
+          "--llm_base), none")
+      .OneOf({"tree", "actor", "none"});
+  set.Add("--thoughts", o.thoughts, "File of revision thoughts, one per line; none: built-in ones");
+  set.Add("--revision_action", o.revision_action, "Action of the revision turn");
+  set.Add("--revision_reply", o.revision_reply, "What the revision turn is answered");
+  set.Add("--max_context", o.judge.max_context,
+          "Tokens of a row, estimated, and of a judgement: the oldest turns are left out; 0: rows "
+          "of "
+          "any length",
+          "MAX_TOKEN_LENGTH")
+      .Min(0);
+  set.Add("--seed", o.seed, "Seed of every random choice of the run");
+  Declare(set, o.judge);
+  set.Add("--verifier_prompt", o.verifier_prompt,
+          "File with the question to the actor; none: the built-in one");
+}
+
+}  // namespace agentr

@@ -1,0 +1,161 @@
+#include "revision/row_format.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/error.h"
+#include "mcts/tree_json.h"
+
+namespace agentr {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string LineOf(const Json& json) {
+  return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+}
+
+Json NodeId(int node) { return node < 0 ? Json(nullptr) : Json(node); }
+
+Json Provenance(const Row& row) {
+  const RowSource& source = row.source;
+  const bool alone = row.pair.bad.leaf < 0;
+  const bool replayed = row.replay.outcome != ReplayOutcome::kUnchecked;
+  const int first_error = row.error.found ? row.error.steps.back().node : -1;
+  return {{"tree", source.file},
+          {"task", source.task},
+          {"model", source.model},
+          {"data_hash", source.tree.origin().data_hash},
+          {"nodes",
+           {{"good", row.pair.good.leaf},
+            {"bad", NodeId(row.pair.bad.leaf)},
+            {"ancestor", alone ? Json(nullptr) : Json(row.pair.ancestor)},
+            {"first_error", NodeId(first_error)}}},
+          {"rewards",
+           {{"good", row.pair.good.quality},
+            {"bad", alone ? Json(nullptr) : Json(row.pair.bad.quality)},
+            {"replay", replayed ? Json(row.replay.reward) : Json(nullptr)}}},
+          {"seed", source.seed},
+          {"alpha", source.choice.alpha},
+          {"beta", source.choice.beta},
+          {"pairing", source.pairing},
+          {"verifier", source.verifier},
+          {"replay", Name(row.replay.outcome)},
+          {"dropped_turns", row.trajectory.dropped_turns},
+          {"hash", row.hash}};
+}
+
+class AgentRFormat : public RowFormat {
+ public:
+  std::string_view suffix() const override { return ".jsonl"; }
+
+  std::string Line(const Row& row) const override {
+    const Tree& tree = row.source.tree;
+    Json log = Json::array();
+    for (const RowMessage& message : RowMessages(row.trajectory)) {
+      log.push_back({{"role", message.role}, {"content", *message.content}});
+      if (message.role == "assistant") log.back()["loss"] = message.trained;
+    }
+    Json feedback = Json::array();
+    for (const JudgedStep& step : row.error.steps) {
+      const Node& node = tree.node(step.node);
+      feedback.push_back({{"revision_feedback", step.judged.reasons},
+                          {"action", node.action},
+                          {"obs", node.observation},
+                          {"judgement", Name(step.judged.judgement)}});
+    }
+    const int bad = row.pair.bad.leaf;
+    return LineOf(
+        {{"task_num", row.source.task},
+         {"revise_log", std::move(log)},
+         {"high_log", MessagesToJson(tree.SeenConversation(row.pair.good.leaf))},
+         {"low_log", bad < 0 ? Json::array() : MessagesToJson(tree.SeenConversation(bad))},
+         {"task_description", tree.root().observation},
+         {"revise", row.error.found},
+         {"revise_feedback", std::move(feedback)}});
+  }
+};
+
+class MessagesFormat : public RowFormat {
+ public:
+  std::string_view suffix() const override { return ".messages.jsonl"; }
+
+  std::string Line(const Row& row) const override {
+    Json messages = Json::array();
+    for (const RowMessage& message : RowMessages(row.trajectory)) {
+      messages.push_back({{"role", message.role}, {"content", *message.content}});
+      if (message.role == "assistant") messages.back()["weight"] = message.trained ? 1 : 0;
+    }
+    return LineOf({{"messages", std::move(messages)}, {"provenance", Provenance(row)}});
+  }
+};
+
+class ShareGptFormat : public RowFormat {
+ public:
+  std::string_view suffix() const override { return ".sharegpt.jsonl"; }
+
+  std::string Line(const Row& row) const override {
+    Json conversations = Json::array();
+    for (const RowMessage& message : RowMessages(row.trajectory)) {
+      const bool model = message.role == "assistant";
+      const std::string from = model ? "gpt" : message.role == "user" ? "human" : message.role;
+      conversations.push_back({{"from", from},
+                               {"loss", model ? Json(message.trained) : Json(nullptr)},
+                               {"value", *message.content}});
+    }
+    return LineOf({{"conversations", std::move(conversations)},
+                   {"item_id", fmt::format("{}_{}", row.source.family, row.source.task)},
+                   {"provenance", Provenance(row)}});
+  }
+};
+
+class TokensFormat : public RowFormat {
+ public:
+  std::string_view suffix() const override { return ".tokens.jsonl"; }
+
+  std::string Line(const Row& row) const override {
+    Json segments = Json::array();
+    for (const RowMessage& message : RowMessages(row.trajectory)) {
+      Json segment = {{"role", message.role}, {"loss", message.trained}};
+      const Node* node = NodeOf(row, message);
+      if (node != nullptr && !node->token_ids.empty()) {
+        segment["ids"] = node->token_ids;
+        if (!node->logprobs.empty()) segment["logprobs"] = node->logprobs;
+      } else {
+        segment["text"] = *message.content;
+      }
+      segments.push_back(std::move(segment));
+    }
+    return LineOf({{"segments", std::move(segments)}, {"provenance", Provenance(row)}});
+  }
+
+ private:
+  // The node whose response the message is; nullptr where the model did not sample it.
+  static const Node* NodeOf(const Row& row, const RowMessage& message) {
+    if (message.turn < 0 || message.role != "assistant") return nullptr;
+    const int node = row.trajectory.turns[static_cast<size_t>(message.turn)].node;
+    return node < 0 ? nullptr : &row.source.tree.node(node);
+  }
+};
+
+class ProvenanceFormat : public RowFormat {
+ public:
+  std::string_view suffix() const override { return ".provenance.jsonl"; }
+  std::string Line(const Row& row) const override { return LineOf(Provenance(row)); }
+};
+
+}  // namespace
+
+std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name) {
+  if (name == "agent-r") return std::make_unique<AgentRFormat>();
+  if (name == "messages") return std::make_unique<MessagesFormat>();
+  if (name == "sharegpt") return std::make_unique<ShareGptFormat>();
+  if (name == "tokens") return std::make_unique<TokensFormat>();
+  if (name == "provenance") return std::make_unique<ProvenanceFormat>();
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format("--format: \"{}\" is none of agent-r, messages, sharegpt and tokens", name));
+}
+
+}  // namespace agentr

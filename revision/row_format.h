@@ -1,0 +1,44 @@
+// How rows are written: JSON lines in several formats. Every format but agent-r carries the
+// provenance of a row in "provenance"; agent-r has exactly the published fields, and a file of
+// provenance beside it, line by line.
+//
+//   agent-r   task_num, revise_log, high_log, low_log (messages; "loss" on assistant turns of
+//             revise_log), task_description, revise (whether a first error was found),
+//             revise_feedback: [{revision_feedback, action, obs, judgement}]
+//   messages  OpenAI's chat format: {"messages": [{role, content, weight}]}; weight 0 or 1 on
+//             assistant messages
+//   sharegpt  AgentGym's: {"conversations": [{from: human|gpt|system, loss, value}], "item_id"};
+//             loss is null for what the model did not say
+//   tokens    {"segments": [{role, loss, ids, logprobs} | {role, loss, text}]}: the tokens that
+//   were
+//             sampled, where the tree has them; what was not sampled by the model is text, for the
+//             trainer's chat template; "loss" holds for all tokens of a segment
+//
+// provenance: {tree, task, model, data_hash, nodes: {good, bad, ancestor, first_error}, rewards:
+// {good, bad, replay}, seed, alpha, beta, pairing, verifier, replay, dropped_turns, hash}; node ids
+// are positions in the tree file (agent-r trees: in depth-first order), null where there is none.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "revision/row.h"
+
+namespace agentr {
+
+class RowFormat {
+ public:
+  virtual ~RowFormat() = default;
+
+  // Between "<task>_<data_type>" and the end of a file name: ".messages.jsonl".
+  virtual std::string_view suffix() const = 0;
+
+  // The row as one line of JSON, with its newline. The same row gives the same bytes.
+  virtual std::string Line(const Row& row) const = 0;
+};
+
+// "agent-r", "messages", "sharegpt", "tokens", "provenance"; throws FatalError(kUsage) for others.
+std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name);
+
+}  // namespace agentr

@@ -1,0 +1,98 @@
+#include "revision/task_record.h"
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "common/file.h"
+#include "mcts/tree_json.h"
+
+namespace agentr {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json ToJson(const LeafPath& path) { return {path.leaf, path.quality}; }
+
+LeafPath PathFromJson(const Json& json) {
+  return {json.at(0).get<int>(), json.at(1).get<double>()};
+}
+
+Json ToJson(const FirstError& error) {
+  Json steps = Json::array();
+  for (const JudgedStep& step : error.steps) {
+    steps.push_back({step.node, static_cast<int>(step.judged.judgement), step.judged.reasons,
+                     step.judged.parsed});
+  }
+  return {{"bad_steps", error.bad_steps}, {"found", error.found}, {"steps", std::move(steps)}};
+}
+
+FirstError ErrorFromJson(const Json& json) {
+  FirstError error{JsonField<int>(json, "bad_steps"), JsonField<bool>(json, "found"), {}};
+  for (const Json& step : json.at("steps")) {
+    error.steps.push_back({step.at(0).get<int>(),
+                           {static_cast<Judgement>(step.at(1).get<int>()),
+                            step.at(2).get<std::string>(), step.at(3).get<bool>()}});
+  }
+  return error;
+}
+
+Json ToJson(const Replay& replay) {
+  Json observations = Json::array();
+  for (const auto& [turn, text] : replay.observations) observations.push_back({turn, text});
+  return {{"outcome", Name(replay.outcome)},
+          {"reward", replay.reward},
+          {"turns", replay.turns},
+          {"ended_bad", replay.ended_bad},
+          {"observations", std::move(observations)}};
+}
+
+Replay ReplayFromJson(const Json& json) {
+  Replay replay{ParseReplayOutcome(JsonField<std::string>(json, "outcome")),
+                JsonField<double>(json, "reward"),
+                JsonField<size_t>(json, "turns"),
+                JsonField<bool>(json, "ended_bad"),
+                {}};
+  for (const Json& changed : json.at("observations")) {
+    replay.observations[changed.at(0).get<size_t>()] = changed.at(1).get<std::string>();
+  }
+  return replay;
+}
+
+}  // namespace
+
+void WriteRecord(const std::filesystem::path& path, const std::string& key,
+                 const std::vector<Decision>& decisions) {
+  Json list = Json::array();
+  for (const Decision& decision : decisions) {
+    list.push_back({{"good", ToJson(decision.pair.good)},
+                    {"bad", ToJson(decision.pair.bad)},
+                    {"ancestor", decision.pair.ancestor},
+                    {"error", ToJson(decision.error)},
+                    {"replay", ToJson(decision.replay)}});
+  }
+  const Json record = {{"key", key}, {"decisions", std::move(list)}};
+  WriteFileAtomically(path, record.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+std::optional<std::vector<Decision>> ReadRecord(const std::filesystem::path& path,
+                                                const std::string& key) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  try {
+    const Json record = Json::parse(ReadFile(path));
+    if (JsonField<std::string>(record, "key") != key) return std::nullopt;
+    std::vector<Decision> decisions;
+    for (const Json& json : record.at("decisions")) {
+      decisions.push_back({{PathFromJson(json.at("good")), PathFromJson(json.at("bad")),
+                            JsonField<int>(json, "ancestor")},
+                           ErrorFromJson(json.at("error")),
+                           ReplayFromJson(json.at("replay"))});
+    }
+    return decisions;
+  } catch (const Json::exception&) {
+    return std::nullopt;  // a file of something else: it is written anew
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace agentr

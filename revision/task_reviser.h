@@ -1,0 +1,92 @@
+// From one tree to its rows:
+//   load -> pairs -> first errors -> replays -> splice, fit, format
+// The middle two call what is outside the process; their outcome is kept in a record.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clients/environment.h"
+#include "clients/language_model.h"
+#include "clients/task_family.h"
+#include "mcts/session_pool.h"
+#include "revision/counts.h"
+#include "revision/judgement_prompt.h"
+#include "revision/revise_options.h"
+#include "revision/row_format.h"
+#include "revision/tree_input.h"
+
+namespace agentr {
+
+// A row, written in each format.
+struct FinishedRow {
+  std::string hash;          // ContentHash
+  std::string actions_hash;  // ActionsHash
+  std::vector<std::string> lines;
+  Trajectory trajectory;
+};
+
+struct TaskRows {
+  std::vector<FinishedRow> rows;
+  RevisionCounts counts;
+};
+
+struct TaskFailure {
+  int task = 0;
+  bool bad_tree = false;  // the file is at fault, and trying again cannot help
+  Error error;
+};
+
+// Thread-safe: one object works on many tasks at once.
+class TaskReviser {
+ public:
+  // What it needs from outside; outlives it.
+  struct Context {
+    const TaskFamily& family;
+    LanguageModel* model = nullptr;      // of the verifier actor
+    Environment* environment = nullptr;  // none: no replay
+    SessionPool* sessions = nullptr;     // with an environment
+    std::string data_hash = "";          // of the environment
+    // A tree that begins otherwise in the environment is an error; else its rows stay unchecked.
+    bool must_replay = false;
+    const std::atomic<bool>& stop;
+    std::string model_name = "";         // for trees that do not tell theirs
+    std::filesystem::path records = "";  // folder of the records
+    std::vector<std::unique_ptr<RowFormat>> formats = {};
+  };
+
+  // Throws FatalError for thoughts or a prompt that cannot be read.
+  TaskReviser(const ReviseOptions& options, Context context);
+
+  // Throws FatalError(kFile) where a record cannot be written.
+  tl::expected<TaskRows, TaskFailure> Run(const TreeFile& file) const;
+
+ private:
+  struct Work;  // one tree and what is known of it
+
+  std::vector<PathPair> Pairs(Work& work) const;
+  Result<std::vector<Decision>> Decide(Work& work) const;
+  Result<std::vector<Decision>> FindErrors(Work& work) const;
+  Result<void> ReplayAll(Work& work, std::vector<Decision>& decisions) const;
+  void AddRow(const Decision& decision, Work& work) const;
+
+  std::unique_ptr<Verifier> MakeVerifier(const Tree& tree, RandomStream random) const;
+  Trajectory SpliceOf(const Work& work, const Decision& decision) const;
+  // Whether decisions cost calls, so that they are worth a record.
+  bool Records() const { return context_.environment != nullptr || verifier_ == "actor"; }
+  std::string RecordKey(const Work& work) const;
+
+  const ReviseOptions options_;
+  const Context context_;
+  const std::string verifier_;
+  const Pairing pairing_;
+  std::vector<std::string> thoughts_;
+  std::optional<JudgementPrompt> prompt_;  // of the verifier actor
+};
+
+}  // namespace agentr

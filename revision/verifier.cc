@@ -1,0 +1,31 @@
+#include "revision/verifier.h"
+
+namespace agentr {
+
+std::string_view Name(Judgement judgement) {
+  switch (judgement) {
+    case Judgement::kGood:
+      return "Good";
+    case Judgement::kBad:
+      return "Bad";
+    case Judgement::kUncertain:
+      break;
+  }
+  return "Uncertain";
+}
+
+Result<StepJudgement> RememberingVerifier::Judge(const PathPair& pair, int node) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = known_.find(node);
+    if (known != known_.end()) return known->second;
+  }
+  Result<StepJudgement> judged = inner_->Judge(pair, node);
+  if (judged) {
+    const std::lock_guard lock(mutex_);
+    known_.try_emplace(node, *judged);
+  }
+  return judged;
+}
+
+}  // namespace agentr

@@ -1,0 +1,53 @@
+// Who says whether a step of a bad path was wrong.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/error.h"
+#include "mcts/tree.h"
+#include "revision/pairing.h"
+
+namespace agentr {
+
+enum class Judgement { kGood, kBad, kUncertain };
+
+// "Good" | "Bad" | "Uncertain".
+std::string_view Name(Judgement judgement);
+
+struct StepJudgement {
+  Judgement judgement = Judgement::kUncertain;
+  std::string reasons;  // in words
+  bool parsed = true;   // false: an answer without a judgement, which counts as uncertain
+
+  bool operator==(const StepJudgement&) const = default;
+};
+
+// Thread-safe.
+class Verifier {
+ public:
+  virtual ~Verifier() = default;
+
+  // Judges the step that led to `node`, on the bad path of `pair` behind its ancestor. An error
+  // means that nothing can be said about the whole path now.
+  virtual Result<StepJudgement> Judge(const PathPair& pair, int node) = 0;
+};
+
+// Remembers the judgements of `inner`, which must not depend on the good path: several pairs share
+// a bad path, and bad paths share steps.
+class RememberingVerifier : public Verifier {
+ public:
+  explicit RememberingVerifier(std::unique_ptr<Verifier> inner) : inner_(std::move(inner)) {}
+  Result<StepJudgement> Judge(const PathPair& pair, int node) override;
+
+ private:
+  const std::unique_ptr<Verifier> inner_;
+  std::mutex mutex_;
+  std::map<int, StepJudgement> known_;  // by node; guarded by mutex_
+};
+
+}  // namespace agentr

@@ -1,0 +1,83 @@
+#include "revision/dedup.h"
+
+#include <gtest/gtest.h>
+
+#include "common/error.h"
+
+namespace agentr {
+namespace {
+
+using Verdict = Deduplicator::Verdict;
+
+Trajectory OneTurn() {
+  Trajectory trajectory;
+  trajectory.instruction = {{"user", "Play."}};
+  trajectory.first_observation = "Goal.";
+  trajectory.turns = {{Part::kBad, 1, "Thought: x\nAction: get a", "get a", "Got a"}};
+  return trajectory;
+}
+
+TEST(ContentHashTest, EveryThingShownOrTrainedCounts) {
+  const std::string hash = ContentHash(OneTurn());
+  EXPECT_EQ(hash.size(), 64U);
+  Trajectory other = OneTurn();
+  other.turns[0].response += " ";
+  EXPECT_NE(ContentHash(other), hash);
+  other = OneTurn();
+  other.turns[0].observation = "Got b";
+  EXPECT_NE(ContentHash(other), hash);
+  other = OneTurn();
+  other.turns[0].part = Part::kGood;  // trained on
+  EXPECT_NE(ContentHash(other), hash);
+  other = OneTurn();
+  other.turns[0].node = 5;
+  EXPECT_EQ(ContentHash(other), hash);
+}
+
+TEST(ActionsHashTest, WordsAroundTheActionsDoNotCount) {
+  const std::string hash = ActionsHash(OneTurn());
+  Trajectory other = OneTurn();
+  other.turns[0].response = "Thought: y\nAction: get a";
+  other.turns[0].observation = "Got an a";
+  other.turns[0].action = " Get  A ";
+  EXPECT_EQ(ActionsHash(other), hash);
+  other.turns[0].action = "get b";
+  EXPECT_NE(ActionsHash(other), hash);
+  other = OneTurn();
+  other.turns[0].part = Part::kGood;
+  EXPECT_NE(ActionsHash(other), hash);
+  other = OneTurn();
+  other.first_observation = "Another goal.";
+  EXPECT_NE(ActionsHash(other), hash);
+}
+
+TEST(DeduplicatorTest, NearDropsBothKinds) {
+  Deduplicator dedup(Dedup::kNear);
+  EXPECT_EQ(dedup.Check("c1", "a1"), Verdict::kNew);
+  EXPECT_EQ(dedup.Check("c1", "a1"), Verdict::kExact);
+  EXPECT_EQ(dedup.Check("c2", "a1"), Verdict::kNear);
+  EXPECT_EQ(dedup.Check("c3", "a2"), Verdict::kNew);
+}
+
+TEST(DeduplicatorTest, ExactKeepsOtherWordings) {
+  Deduplicator dedup(Dedup::kExact);
+  EXPECT_EQ(dedup.Check("c1", "a1"), Verdict::kNew);
+  EXPECT_EQ(dedup.Check("c2", "a1"), Verdict::kNew);
+  EXPECT_EQ(dedup.Check("c2", "a1"), Verdict::kExact);
+}
+
+TEST(DeduplicatorTest, OffKeepsAll) {
+  Deduplicator dedup(Dedup::kOff);
+  EXPECT_EQ(dedup.Check("c1", "a1"), Verdict::kNew);
+  EXPECT_EQ(dedup.Check("c1", "a1"), Verdict::kNew);
+}
+
+TEST(DedupTest, NamesAreParsed) {
+  EXPECT_EQ(ParseDedup("off"), Dedup::kOff);
+  EXPECT_EQ(ParseDedup("exact"), Dedup::kExact);
+  EXPECT_EQ(ParseDedup("near"), Dedup::kNear);
+  EXPECT_THROW(ParseDedup("far"), FatalError);
+}
+
+}  // namespace
+}  // namespace agentr

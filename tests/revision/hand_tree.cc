@@ -1,0 +1,79 @@
+#include "tests/revision/hand_tree.h"
+
+#include <sstream>
+
+namespace agentr {
+namespace {
+
+std::vector<std::string> Words(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+int ChildBy(const Tree& tree, int parent, const std::string& action) {
+  for (const int child : tree.node(parent).children) {
+    if (tree.node(child).action == action) return child;
+  }
+  return -1;
+}
+
+void AddEpisode(const Ended& episode, Tree& tree) {
+  const std::vector<std::string> actions = Words(episode.actions);
+  int at = 0;
+  std::string history = "saw";
+  for (size_t i = 0; i < actions.size(); ++i) {
+    history += " " + actions[i];
+    const bool last = i + 1 == actions.size();
+    int next = last ? -1 : ChildBy(tree, at, actions[i]);
+    if (next < 0) {
+      Node node;
+      node.action = actions[i];
+      node.response = "Thought: I go on.\nAction: " + actions[i];
+      node.observation = history;
+      if (last) {
+        node.reward = episode.reward;
+        node.end = episode.end;
+      }
+      next = tree.Add(at, std::move(node));
+    }
+    at = next;
+  }
+  if (at != 0) tree.BackUp(at);
+}
+
+}  // namespace
+
+Tree HandTree(const std::vector<Ended>& episodes) {
+  Tree tree({"toy", 3, "hand", "", "{}"}, {{"user", "Play."}, {"assistant", "Ok."}}, "Goal 3.");
+  for (const Ended& episode : episodes) AddEpisode(episode, tree);
+  return tree;
+}
+
+int At(const Tree& tree, const std::string& actions) {
+  int at = 0;
+  for (const std::string& action : Words(actions)) {
+    if (at >= 0) at = ChildBy(tree, at, action);
+  }
+  return at;
+}
+
+Tree WithTokens(const Tree& tree) {
+  Tree copy(tree.origin(), tree.instruction(), tree.root().observation);
+  for (int i = 1; i < tree.size(); ++i) {
+    Node node = tree.node(i);
+    node.children.clear();
+    node.token_ids.clear();
+    node.logprobs.clear();
+    for (const char c : node.response) {
+      node.token_ids.push_back(static_cast<unsigned char>(c));
+      node.logprobs.push_back(-0.5F);
+    }
+    const int index = copy.Add(node.parent, node);
+    copy.Restore(index, node.visits, node.value);
+  }
+  return copy;
+}
+
+}  // namespace agentr

@@ -1,0 +1,168 @@
+#include "revision/replay.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "clients/fake_environment.h"
+#include "tests/mcts/toy_environment.h"
+#include "tests/revision/hand_tree.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+// A world of the actions "p", "a", "b", "g": what was "saw"n is the actions that did anything; "g"
+// ends with reward 1, or 0.6 after "b", or nothing after "x"; "end" ends with 0; "bad" is a
+// disaster.
+StepResult World(int task, const std::vector<std::string>& actions) {
+  if (actions.empty()) return {"Goal " + std::to_string(task) + "."};
+  std::string saw = "saw";
+  for (const std::string& action : actions) saw += action == "wait" ? "" : " " + action;
+  const std::string& last = actions.back();
+  if (last == "wait") return {"Nothing changes"};
+  if (last == "bad") return {saw, -1, false};
+  if (last == "end") return {saw, 0, true};
+  // The trace of a bad step is not seen at the end, but for "b".
+  if (last != "g") return {saw};
+  if (saw.find(" x") != std::string::npos) return {saw, 0, true};
+  return {saw.find(" b") != std::string::npos ? saw : "saw p g",
+          saw.find(" b") != std::string::npos ? 0.6 : 1.0, true};
+}
+
+class ReplayTest : public ::testing::TestWithParam<bool> {  // whether the environment can fork
+ protected:
+  // Splices the tree's first pair with `bad_steps` and adds it to what is replayed.
+  void Add(const std::vector<Ended>& episodes, int bad_steps) {
+    const Tree tree = HandTree(episodes);
+    const PathPair pair = PairPaths(tree, LeafPaths(tree), {}, Pairing::kAll).front();
+    trajectories_.push_back(Splice(tree, pair, bad_steps, {"Oh.", "wait", "ok."}));
+  }
+
+  TaskEpisodes Run() {
+    Result<TaskEpisodes> run = RunEpisodes(3, trajectories_, family_, environment_, pool_, stop_);
+    EXPECT_TRUE(run) << run.error().message;
+    return run.value_or(TaskEpisodes{});
+  }
+
+  Replay Only() { return JudgeReplay(trajectories_.front(), Run().episodes.front(), 0.5); }
+
+  const ToyFamily family_;
+  FakeEnvironment environment_{GetParam(), World};
+  SessionPool pool_{environment_, 8};
+  const std::atomic<bool> stop_ = false;
+  std::vector<Trajectory> trajectories_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Fork, ReplayTest, ::testing::Bool());
+
+TEST_P(ReplayTest, VerifiedWhereAllComesOutAsExpected) {
+  Add({{"p g", 1}, {"p a", 0}}, 1);
+  const Replay replay = Only();
+  EXPECT_EQ(replay.outcome, ReplayOutcome::kVerified);
+  EXPECT_EQ(replay.reward, 1);
+  EXPECT_EQ(replay.turns, 4U);
+  EXPECT_THAT(replay.observations, IsEmpty());
+}
+
+TEST_P(ReplayTest, DivergedWhereObservationsDiffer) {
+  Add({{"p g", 1}, {"p b", 0}}, 1);
+  const Replay replay = Only();
+  EXPECT_EQ(replay.outcome, ReplayOutcome::kDiverged);
+  EXPECT_EQ(replay.reward, 0.6);
+  EXPECT_THAT(replay.observations, ElementsAre(Pair(3U, "saw p b g")));
+  ApplyReplay(replay, trajectories_.front());
+  EXPECT_EQ(trajectories_.front().turns[3].observation, "saw p b g");
+  EXPECT_EQ(trajectories_.front().turns[2].observation, "ok.");
+}
+
+TEST_P(ReplayTest, FailedBelowAlpha) {
+  Add({{"p g", 1}, {"p x", 0}}, 1);
+  EXPECT_EQ(Only().outcome, ReplayOutcome::kFailed);
+  EXPECT_FALSE(Only().ended_bad);
+}
+
+TEST_P(ReplayTest, FailedWhereABadStepEndsTheEpisode) {
+  Add({{"p g", 1}, {"p end", 0}}, 1);
+  const Replay replay = Only();
+  EXPECT_EQ(replay.outcome, ReplayOutcome::kFailed);
+  EXPECT_TRUE(replay.ended_bad);
+  EXPECT_EQ(replay.turns, 2U);
+}
+
+TEST_P(ReplayTest, ADisasterHasNoReward) {
+  Add({{"p g", 1}, {"p bad", 0, End::kDisaster}}, 1);
+  const Replay replay = Only();
+  EXPECT_EQ(replay.outcome, ReplayOutcome::kFailed);
+  EXPECT_EQ(replay.reward, 0);
+}
+
+TEST_P(ReplayTest, AnEarlierEndCutsTheTrajectory) {
+  Add({{"p g q", 1}, {"p a", 0}}, 1);
+  const Replay replay = Only();
+  EXPECT_EQ(replay.outcome, ReplayOutcome::kDiverged);
+  ApplyReplay(replay, trajectories_.front());
+  EXPECT_EQ(trajectories_.front().turns.size(), 4U);
+  EXPECT_EQ(trajectories_.front().turns.back().action, "g");
+}
+
+TEST_P(ReplayTest, AnotherBeginningIsNotReplayed) {
+  Add({{"p g", 1}, {"p a", 0}}, 1);
+  trajectories_.front().first_observation = "Goal of another world.";
+  const TaskEpisodes run = Run();
+  EXPECT_FALSE(run.same_start);
+  EXPECT_THAT(run.episodes, IsEmpty());
+}
+
+TEST_P(ReplayTest, SequencesOfATaskShareTheirBeginnings) {
+  Add({{"p q a g", 1}, {"p q a b", 0}}, 1);  // p q a b wait g
+  Add({{"p q a g", 1}, {"p q a x", 0}}, 1);  // p q a x wait g
+  Add({{"p q a g", 1}, {"p q a x", 0}}, 1);
+  const TaskEpisodes run = Run();
+  ASSERT_EQ(run.episodes.size(), 3U);
+  for (const Episode& episode : run.episodes) EXPECT_EQ(episode.size(), 6U);
+  EXPECT_EQ(run.calls.steps, 3 + 2 * 3);  // of 18
+  EXPECT_EQ(run.episodes[1].back().result, run.episodes[2].back().result);
+}
+
+TEST_P(ReplayTest, AFailureOfTheEnvironmentIsNoOutcome) {
+  FakeEnvironment broken(GetParam(), World, [](const std::string& call, int64_t) {
+    return call == "open" ? std::optional<Error>()
+                          : Error{ErrorKind::kServer, "the server is down"};
+  });
+  SessionPool pool(broken, 8);
+  Add({{"p g", 1}, {"p a", 0}}, 1);
+  EXPECT_FALSE(RunEpisodes(3, trajectories_, family_, broken, pool, stop_));
+}
+
+// In the toy world "wait" is an action like any other, and its answer is shown.
+TEST(ReplayRevisionTest, WhereTheEnvironmentTakesTheActionItsAnswerIsShown) {
+  Trajectory trajectory;
+  trajectory.turns = {{Part::kBad, 1, "", "a", "A"},
+                      {Part::kRevision, -1, "", "wait", "ok."},
+                      {Part::kGood, 2, "", "g", "G"}};
+  const Episode episode = {{{"A"}}, {{"Time passes."}}, {{"G", 1, true}}};
+  const Replay replay = JudgeReplay(trajectory, episode, 0.5);
+  EXPECT_EQ(replay.outcome, ReplayOutcome::kVerified);
+  EXPECT_THAT(replay.observations, ElementsAre(Pair(1U, "Time passes.")));
+}
+
+TEST(ReplayRevisionTest, AlphaItselfIsEnough) {
+  Trajectory trajectory;
+  trajectory.turns = {{Part::kPrefix, 1, "", "g", "G"}};
+  EXPECT_EQ(JudgeReplay(trajectory, {{{"G", 1.0, true}}}, 1.0).outcome, ReplayOutcome::kVerified);
+  EXPECT_EQ(JudgeReplay(trajectory, {{{"G", 0.9, true}}}, 1.0).outcome, ReplayOutcome::kFailed);
+}
+
+TEST(ReplayOutcomeTest, NamesAreParsed) {
+  for (const ReplayOutcome outcome : {ReplayOutcome::kUnchecked, ReplayOutcome::kVerified,
+                                      ReplayOutcome::kDiverged, ReplayOutcome::kFailed}) {
+    EXPECT_EQ(ParseReplayOutcome(Name(outcome)), outcome);
+  }
+  EXPECT_THROW(ParseReplayOutcome("maybe"), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace agentr

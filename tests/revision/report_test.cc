@@ -1,0 +1,71 @@
+#include "revision/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace agentr {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ReviseReport Report() {
+  ReviseReport report;
+  report.counts.trees = 10;
+  report.counts.without_good = 2;
+  report.counts.pairs_found = 90;
+  report.counts.pairs = 40;
+  report.counts.first_errors = {{0, 4}, {1, 20}, {2, 8}, {6, 5}, {9, 3}};
+  report.counts.replays = {0, 30, 6, 4};
+  report.counts.ended_bad = 3;
+  report.counts.episodes = 40;
+  report.exact_duplicates = 1;
+  report.near_duplicates = 5;
+  report.rows = 30;
+  report.wall_s = 2;
+  report.failed = {{7, true, {ErrorKind::kRejected, "x.json:1: not JSON"}}};
+  report.files = {{"out/toy_centric.jsonl", 1500000}};
+  return report;
+}
+
+TEST(ReportTableTest, NamesEverythingThatWasCounted) {
+  const std::string table = ReportTable(Report());
+  EXPECT_THAT(table, HasSubstr("10 read, 1 bad files, 2 without a good path"));
+  EXPECT_THAT(table, HasSubstr("90 found, 40 kept"));
+  EXPECT_THAT(table, HasSubstr("step 1: 20 (50.0 %), 2: 8 (20.0 %), 6+: 8 (20.0 %), none found: 4 "
+                               "(10.0 %)"));
+  EXPECT_THAT(table, HasSubstr("verified 30 (75.0 %), diverged 6 (15.0 %), failed 4 (10.0 %); 3 of "
+                               "the failed were over before the first good step"));
+  EXPECT_THAT(table, HasSubstr("40 episodes, 20/s"));
+  EXPECT_THAT(table, HasSubstr("1 exact and 5 near duplicates"));
+  EXPECT_THAT(table, HasSubstr("15 rows/s"));
+  EXPECT_THAT(table, HasSubstr("task 7: x.json:1: not JSON"));
+  EXPECT_THAT(table, HasSubstr("out/toy_centric.jsonl (1.5 MB)"));
+  EXPECT_THAT(table, Not(HasSubstr("judgements")));
+}
+
+TEST(ReportTableTest, JudgementsWhereThereAreAny) {
+  ReviseReport report = Report();
+  report.counts.judgements = {7, 2, 3};
+  report.counts.unparsed = 1;
+  EXPECT_THAT(ReportTable(report), HasSubstr("7 Good, 2 Bad, 3 Uncertain (1 unreadable)"));
+}
+
+TEST(CountsTest, AddUp) {
+  RevisionCounts sum;
+  const Decision decision{
+      {{1, 1}, {2, 0}, 0},
+      {2, true, {{1, {Judgement::kGood, "", true}}, {2, {Judgement::kBad, "", true}}}},
+      {ReplayOutcome::kFailed, 0, 3, true, {}}};
+  Count(decision, sum);
+  RevisionCounts twice = sum;
+  twice += sum;
+  EXPECT_EQ(twice.pairs, 2);
+  EXPECT_EQ(twice.first_errors.at(2), 2);
+  EXPECT_EQ(twice.judgements[static_cast<size_t>(Judgement::kBad)], 2);
+  EXPECT_EQ(twice.replays[static_cast<size_t>(ReplayOutcome::kFailed)], 2);
+  EXPECT_EQ(twice.ended_bad, 2);
+}
+
+}  // namespace
+}  // namespace agentr

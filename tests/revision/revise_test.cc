@@ -1,0 +1,263 @@
+// Whole revisions of trees in files: what is counted, written, remembered and left alone.
+#include "revision/revise.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "clients/fake_environment.h"
+#include "clients/fake_language_model.h"
+#include "mcts/tree_file.h"
+#include "tests/mcts/toy_environment.h"
+#include "tests/mcts/toy_search.h"
+#include "tests/revision/hand_tree.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Answers as the trees by hand expect; "g" ends with 1.
+StepResult HandWorld(int /*task*/, const std::vector<std::string>& actions) {
+  if (actions.empty()) return {"Goal 3."};
+  if (actions.back() == "wait") return {"Nothing changes"};
+  if (actions.back() == "g") return {"saw p g", 1, true};
+  std::string saw = "saw";
+  for (const std::string& action : actions) saw += " " + action;
+  return {saw};
+}
+
+class ReviseTest : public ::testing::Test {
+ protected:
+  ReviseTest() { options_.max_pairs_per_task = 0; }
+
+  // A tree file of task `task` with these bad endings behind "p" beside a good one.
+  void Write(int task, const std::vector<std::string>& bad) {
+    std::vector<Ended> episodes = {{"p g", 1}};
+    for (const std::string& end : bad) episodes.push_back({"p " + end, 0, End::kDepth});
+    const Tree made = HandTree(episodes);
+    TreeOrigin origin = made.origin();
+    origin.task = task;
+    Tree tree(origin, made.instruction(), made.root().observation);
+    for (int i = 1; i < made.size(); ++i) {
+      Node node = made.node(i);
+      node.children.clear();
+      const int index = tree.Add(node.parent, node);
+      tree.Restore(index, made.node(i).visits, made.node(i).value);
+    }
+    WriteFileAtomically(PathOf(task), WriteTree(tree, TreeFormat::kCompact));
+    files_.push_back({task, PathOf(task)});
+  }
+
+  std::filesystem::path PathOf(int task) const {
+    return folder_.path() / ("search_results_" + std::to_string(task) + ".json");
+  }
+
+  ReviseReport Run(int in_flight = 2) {
+    TaskReviser::Context context{.family = family_, .stop = stop_};
+    context.model = model_;
+    context.environment = environment_;
+    std::unique_ptr<SessionPool> pool;
+    if (environment_ != nullptr) pool = std::make_unique<SessionPool>(*environment_, 4);
+    context.sessions = pool.get();
+    context.records = folder_.path() / "records";
+    context.must_replay = must_replay_;
+    context.formats.push_back(MakeRowFormat("messages"));
+    const TaskReviser reviser(options_, std::move(context));
+    RowSink sink(folder_.path() / "rows", {".jsonl"}, dedup_);
+    return Revise(files_, reviser, sink, {in_flight, 3}, stop_, [](const FinishedRow&) {});
+  }
+
+  std::vector<nlohmann::json> Rows() const {
+    std::vector<nlohmann::json> rows;
+    std::istringstream in(ReadFile(folder_.path() / "rows.jsonl"));
+    for (std::string line; std::getline(in, line);) rows.push_back(nlohmann::json::parse(line));
+    return rows;
+  }
+
+  const TemporaryFolder folder_;
+  const ToyFamily family_;
+  std::atomic<bool> stop_ = false;
+  ReviseOptions options_;
+  Dedup dedup_ = Dedup::kNear;
+  LanguageModel* model_ = nullptr;
+  Environment* environment_ = nullptr;
+  bool must_replay_ = false;
+  std::vector<TreeFile> files_;
+};
+
+TEST_F(ReviseTest, RowsStandInTheOrderOfTheTasksWhateverTheParallelism) {
+  for (int task = 0; task < 40; ++task) {
+    Write(task, {"x" + std::to_string(task), "y" + std::to_string(task)});
+  }
+  const ReviseReport report = Run(1);
+  EXPECT_EQ(report.rows, 80);
+  EXPECT_EQ(report.counts.trees, 40);
+  const std::string text = ReadFile(folder_.path() / "rows.jsonl");
+  std::vector<int> tasks;
+  for (const auto& row : Rows()) tasks.push_back(row["provenance"]["task"]);
+  EXPECT_TRUE(std::ranges::is_sorted(tasks));
+  Run(8);
+  EXPECT_EQ(ReadFile(folder_.path() / "rows.jsonl"), text);
+}
+
+TEST_F(ReviseTest, BadFilesAreNamedAndLeftAloneAndTheRestGoesOn) {
+  Write(1, {"x"});
+  Write(2, {"y"});
+  Write(3, {"z"});
+  const std::string whole = ReadFile(PathOf(1));
+  WriteFileAtomically(PathOf(1), whole.substr(0, whole.size() / 2));
+  WriteFileAtomically(PathOf(2), R"({"some": "other file"})");
+  const ReviseReport report = Run();
+  ASSERT_EQ(report.failed.size(), 2U);
+  EXPECT_EQ(report.failed[0].task, 1);
+  EXPECT_TRUE(report.failed[0].bad_tree);
+  EXPECT_THAT(report.failed[0].error.message, HasSubstr("search_results_1.json"));
+  EXPECT_EQ(report.failed[1].task, 2);
+  EXPECT_EQ(report.rows, 1);
+  EXPECT_EQ(ReadFile(PathOf(2)), R"({"some": "other file"})");
+}
+
+TEST_F(ReviseTest, DuplicatesOfAllTasksAreDroppedAndCounted) {
+  Write(1, {"x", "x", "y"});
+  Write(2, {"x"});  // the same world as task 1
+  ReviseReport report = Run();
+  EXPECT_EQ(report.rows, 2);
+  EXPECT_EQ(report.exact_duplicates + report.near_duplicates, 2);
+  dedup_ = Dedup::kOff;
+  EXPECT_EQ(Run().rows, 4);
+}
+
+TEST_F(ReviseTest, EveryRowStatesItsReplay) {
+  FakeEnvironment environment(true, HandWorld);
+  environment_ = &environment;
+  Write(1, {"x", "g"});  // "g" ends the episode in the environment
+  const ReviseReport report = Run();
+  EXPECT_EQ(report.counts.replays[static_cast<size_t>(ReplayOutcome::kVerified)], 1);
+  EXPECT_EQ(report.counts.replays[static_cast<size_t>(ReplayOutcome::kFailed)], 1);
+  EXPECT_EQ(report.counts.ended_bad, 1);
+  ASSERT_EQ(report.rows, 1);
+  EXPECT_EQ(Rows()[0]["provenance"]["replay"], "verified");
+}
+
+TEST_F(ReviseTest, AnotherEnvironmentLeavesRowsUncheckedOrFails) {
+  FakeEnvironment environment(
+      true, [](int, const std::vector<std::string>&) { return StepResult{"Quite another goal."}; });
+  environment_ = &environment;
+  Write(1, {"x"});
+  ReviseReport report = Run();
+  EXPECT_EQ(report.counts.other_start, 1);
+  EXPECT_EQ(Rows().at(0)["provenance"]["replay"], "unchecked");
+  must_replay_ = true;
+  report = Run();
+  ASSERT_EQ(report.failed.size(), 1U);
+  EXPECT_FALSE(report.failed[0].bad_tree);
+  EXPECT_THAT(report.failed[0].error.message, HasSubstr("--env_server_base"));
+}
+
+TEST_F(ReviseTest, WhatWasDecidedIsNotAskedAgain) {
+  FakeEnvironment environment(true, HandWorld);
+  environment_ = &environment;
+  Write(1, {"x"});
+  Write(2, {"y"});
+  Run();
+  const std::string text = ReadFile(folder_.path() / "rows.jsonl");
+  const int64_t calls = environment.calls("reset");
+  const ReviseReport again = Run();
+  EXPECT_EQ(environment.calls("reset"), calls);
+  EXPECT_EQ(again.counts.remembered, 2);
+  EXPECT_EQ(again.counts.episodes, 0);
+  EXPECT_EQ(again.counts.pairs, 2);
+  EXPECT_EQ(ReadFile(folder_.path() / "rows.jsonl"), text);
+  options_.choice.alpha = 0.75;  // other options: another question
+  Run();
+  EXPECT_GT(environment.calls("reset"), calls);
+}
+
+TEST_F(ReviseTest, AFailedTaskIsTriedAgainAndIsInTheFileThen) {
+  int failures = 1;
+  std::mutex mutex;
+  FakeEnvironment environment(true, HandWorld, [&](const std::string& call, int64_t) {
+    const std::lock_guard lock(mutex);
+    return call == "reset" && failures-- > 0
+               ? std::optional<Error>(Error{ErrorKind::kServer, "down"})
+               : std::nullopt;
+  });
+  environment_ = &environment;
+  Write(1, {"x"});
+  Write(2, {"y"});
+  EXPECT_EQ(Run(1).failed.size(), 1U);
+  EXPECT_EQ(Rows().size(), 1U);
+  EXPECT_THAT(Run(1).failed, IsEmpty());
+  EXPECT_EQ(Rows().size(), 2U);
+}
+
+TEST_F(ReviseTest, TooManyFailuresInARowEndTheRunWithoutAFile) {
+  FakeEnvironment environment(true, HandWorld, [](const std::string& call, int64_t) {
+    return call == "reset" ? std::optional<Error>(Error{ErrorKind::kServer, "down"}) : std::nullopt;
+  });
+  environment_ = &environment;
+  for (int task = 1; task < 30; ++task) Write(task, {"x"});
+  const ReviseReport report = Run(1);
+  EXPECT_TRUE(report.gave_up);
+  EXPECT_LT(report.failed.size(), 29U);
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "rows.jsonl"));
+  EXPECT_FALSE(std::filesystem::exists(TemporaryPath(folder_.path() / "rows.jsonl")));
+}
+
+TEST_F(ReviseTest, AStoppedRunWritesNothing) {
+  Write(1, {"x"});
+  stop_ = true;
+  EXPECT_TRUE(Run().interrupted);
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "rows.jsonl"));
+}
+
+TEST_F(ReviseTest, GoodPathsAlone) {
+  options_.data_type = "good";
+  Write(1, {"x"});
+  EXPECT_EQ(Run().rows, 1);
+  const nlohmann::json row = Rows().at(0);
+  EXPECT_EQ(row["messages"].size(), 7U);
+  EXPECT_EQ(row["provenance"]["verifier"], "none");
+}
+
+TEST_F(ReviseTest, DirectRevisionKeepsWholeBadPaths) {
+  Write(1, {"x y z"});
+  Run();
+  EXPECT_EQ(Rows().at(0)["messages"].size(), 3U + 2 * 4);  // p x wait g
+  options_.revise = 0;
+  Run();
+  EXPECT_EQ(Rows().at(0)["messages"].size(), 3U + 2 * 6);  // p x y z wait g
+  EXPECT_EQ(Rows().at(0)["provenance"]["verifier"], "none");
+}
+
+TEST_F(ReviseTest, TheActorIsAskedOncePerStep) {
+  FakeLanguageModel model([](std::span<const Message>, int, const Sampling&) {
+    return std::vector<std::string>{"Hm.\nJudgement: Good"};
+  });
+  model_ = &model;
+  options_.verifier = "actor";
+  WriteFileAtomically(folder_.path() / "prompt.txt", "[user]\n{action} {observation}");
+  options_.verifier_prompt = (folder_.path() / "prompt.txt").string();
+  Write(1, {"x y", "x z"});
+  const ReviseReport report = Run();
+  EXPECT_EQ(model.calls(), 3);  // x, y, z
+  EXPECT_EQ(report.counts.judgements[static_cast<size_t>(Judgement::kGood)], 4);
+  EXPECT_EQ(report.counts.first_errors.at(0), 2);
+  Run();
+  EXPECT_EQ(model.calls(), 3);
+}
+
+TEST_F(ReviseTest, RowsThatAreTooLongAreLeftOut) {
+  options_.judge.max_context = 20;
+  Write(1, {"x"});
+  const ReviseReport report = Run();
+  EXPECT_EQ(report.rows, 0);
+  EXPECT_EQ(report.counts.too_long, 1);
+}
+
+}  // namespace
+}  // namespace agentr

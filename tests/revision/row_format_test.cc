@@ -1,0 +1,130 @@
+#include "revision/row_format.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/error.h"
+#include "tests/revision/hand_tree.h"
+
+namespace agentr {
+namespace {
+
+using nlohmann::ordered_json;
+using ::testing::ElementsAre;
+
+std::vector<std::string> Keys(const ordered_json& object) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.push_back(key);
+  return keys;
+}
+
+class RowFormatTest : public ::testing::Test {
+ protected:
+  // The pair of the tree, its bad path cut behind the first step.
+  ordered_json RowOf(const std::string& format) {
+    const PathPair pair = PairPaths(tree_, LeafPaths(tree_), {}, Pairing::kAll).front();
+    return Written(format, pair, {1, true, {{pair.bad.leaf, {Judgement::kBad, "No use.", true}}}});
+  }
+
+  ordered_json GoodRowOf(const std::string& format) {
+    return Written(format, GoodAlone(LeafPaths(tree_), {}).front(), {});
+  }
+
+  ordered_json Written(const std::string& format, const PathPair& pair, const FirstError& error) {
+    const RowSource source{tree_, "folder/search_results_3.json", "toy", 3, "hand", 7, {}, "tree",
+                           "all"};
+    const Row row{
+        source, pair, error, replay_, Splice(tree_, pair, error.bad_steps, {"Oh.", "wait", "ok."}),
+        "abc"};
+    const std::string line = MakeRowFormat(format)->Line(row);
+    EXPECT_EQ(line.find('\n'), line.size() - 1);
+    return ordered_json::parse(line);
+  }
+
+  const Tree tree_ = WithTokens(HandTree({{"p g", 1}, {"p a", 0}}));
+  Replay replay_;
+};
+
+TEST_F(RowFormatTest, AgentRHasExactlyThePublishedFields) {
+  const ordered_json row = RowOf("agent-r");
+  EXPECT_THAT(Keys(row), ElementsAre("task_num", "revise_log", "high_log", "low_log",
+                                     "task_description", "revise", "revise_feedback"));
+  EXPECT_EQ(row["task_num"], 3);
+  EXPECT_EQ(row["task_description"], "Goal 3.");
+  EXPECT_EQ(row["revise"], true);
+  EXPECT_EQ(row["revise_feedback"], ordered_json::array({{{"revision_feedback", "No use."},
+                                                          {"action", "a"},
+                                                          {"obs", "saw p a"},
+                                                          {"judgement", "Bad"}}}));
+  ASSERT_EQ(row["revise_log"].size(), 11U);
+  EXPECT_EQ(row["revise_log"][0], (ordered_json{{"role", "user"}, {"content", "Play."}}));
+  EXPECT_EQ(row["revise_log"][5], (ordered_json{{"role", "assistant"},
+                                                {"content", "Thought: I go on.\nAction: a"},
+                                                {"loss", false}}));
+  EXPECT_EQ(row["revise_log"][7]["loss"], true);
+  EXPECT_EQ(row["high_log"].size(), 7U);
+  EXPECT_EQ(row["high_log"][6]["content"], "saw p g");
+  EXPECT_EQ(row["low_log"][6]["content"], "saw p a");
+}
+
+TEST_F(RowFormatTest, AgentROfAGoodPathAlone) {
+  const ordered_json row = GoodRowOf("agent-r");
+  EXPECT_EQ(row["revise"], false);
+  EXPECT_EQ(row["low_log"], ordered_json::array());
+  EXPECT_EQ(row["revise_log"].size(), row["high_log"].size());
+}
+
+TEST_F(RowFormatTest, MessagesHaveWeightsOnTheAssistants) {
+  const ordered_json row = RowOf("messages");
+  EXPECT_THAT(Keys(row), ElementsAre("messages", "provenance"));
+  EXPECT_EQ(row["messages"][5]["weight"], 0);
+  EXPECT_EQ(row["messages"][7]["weight"], 1);
+  EXPECT_FALSE(row["messages"][8].contains("weight"));
+}
+
+TEST_F(RowFormatTest, ShareGptIsThatOfAgentGym) {
+  const ordered_json row = RowOf("sharegpt");
+  EXPECT_THAT(Keys(row), ElementsAre("conversations", "item_id", "provenance"));
+  EXPECT_EQ(row["item_id"], "toy_3");
+  EXPECT_EQ(row["conversations"][0],
+            (ordered_json{{"from", "human"}, {"loss", nullptr}, {"value", "Play."}}));
+  EXPECT_EQ(row["conversations"][5]["from"], "gpt");
+  EXPECT_EQ(row["conversations"][5]["loss"], false);
+}
+
+TEST_F(RowFormatTest, TokensAreThoseOfTheTree) {
+  const ordered_json segments = RowOf("tokens")["segments"];
+  EXPECT_EQ(segments[0], (ordered_json{{"role", "user"}, {"loss", false}, {"text", "Play."}}));
+  EXPECT_THAT(Keys(segments[3]), ElementsAre("role", "loss", "ids", "logprobs"));
+  EXPECT_EQ(segments[3]["ids"].size(), std::string("Thought: I go on.\nAction: p").size());
+  EXPECT_EQ(segments[3]["logprobs"].size(), segments[3]["ids"].size());
+  EXPECT_TRUE(segments[7].contains("text")) << "nobody sampled the revision turn";
+}
+
+TEST_F(RowFormatTest, ProvenanceNamesWhereARowComesFrom) {
+  replay_ = {ReplayOutcome::kDiverged, 0.75, 4, false, {}};
+  const ordered_json provenance = RowOf("provenance");
+  EXPECT_EQ(RowOf("messages")["provenance"], provenance);
+  EXPECT_EQ(provenance["tree"], "folder/search_results_3.json");
+  EXPECT_EQ(provenance["nodes"],
+            (ordered_json{{"good", 2}, {"bad", 3}, {"ancestor", 1}, {"first_error", 3}}));
+  EXPECT_EQ(provenance["rewards"], (ordered_json{{"good", 1.0}, {"bad", 0.0}, {"replay", 0.75}}));
+  EXPECT_THAT(Keys(provenance),
+              ElementsAre("tree", "task", "model", "data_hash", "nodes", "rewards", "seed", "alpha",
+                          "beta", "pairing", "verifier", "replay", "dropped_turns", "hash"));
+  EXPECT_EQ(provenance["replay"], "diverged");
+}
+
+TEST_F(RowFormatTest, ProvenanceOfAGoodPathAlone) {
+  const ordered_json provenance = GoodRowOf("provenance");
+  EXPECT_EQ(provenance["nodes"]["bad"], nullptr);
+  EXPECT_EQ(provenance["nodes"]["ancestor"], nullptr);
+  EXPECT_EQ(provenance["rewards"]["replay"], nullptr);
+}
+
+TEST_F(RowFormatTest, UnknownFormatsAreRefused) { EXPECT_THROW(MakeRowFormat("xml"), FatalError); }
+
+}  // namespace
+}  // namespace agentr
