@@ -145,6 +145,8 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
 
+    silent = llama_cpp.llama_log_callback(lambda level, text, data: None)
+    llama_cpp.llama_log_set(silent, ctypes.c_void_p(0))
     llama_cpp.llama_backend_init()
     print(f"llama-cpp-python {llama_cpp.__version__}: prompt {args.prompt}, {args.tokens} tokens, "
           f"{args.threads} threads; tokens per second, the fastest of {args.rounds}\n\n"
