@@ -28,7 +28,7 @@ constexpr int kTileRows = 32;  // queries × heads that Attend takes at most
 // The left side is float32; with kBF16 it is bfloat16, rounded by who wrote it. B is packed: with
 // kF32 and kF16, B[k][c] stands at k * ldb + c; with kBF16, where depth must be even, two
 // neighbours in depth stand side by side: at (k / 2 * ldb + c) * 2 + k % 2.
-struct Product {
+struct MatrixProduct {
   const void* a = nullptr;
   int64_t lda = 0;  // from row to row, in elements
   int rows = 0;
@@ -60,7 +60,7 @@ struct AttentionTask {
 };
 
 struct CpuKernels {
-  void (*multiply)(WeightType type, const Product& product);
+  void (*multiply)(WeightType type, const MatrixProduct& product);
   // y = x / sqrt(mean(x²) + epsilon) * weight; y may be x.
   void (*rms_norm)(const float* x, const float* weight, float epsilon, int n, float* y);
   // y = silu(gate) * up; y may be gate.

@@ -133,10 +133,10 @@ struct TilePlace {
   int64_t row, column, begin, end;  // begin … end: in depth
   bool add;
 };
-using TileFunction = void (*)(const Product&, const TilePlace&);
+using TileFunction = void (*)(const MatrixProduct&, const TilePlace&);
 
 template <class F, int kRows, int kVecs>
-AGENTR_SIMD void Tile(const Product& p, const TilePlace& at) {
+AGENTR_SIMD void Tile(const MatrixProduct& p, const TilePlace& at) {
   Vec sums[kRows][kVecs] = {};
   const auto* a = static_cast<const typename F::Left*>(p.a) + at.row * p.lda + at.begin;
   const std::byte* b =
@@ -164,7 +164,7 @@ constexpr std::array<TileFunction, sizeof...(kRow)> Tiles(std::index_sequence<kR
 }
 
 template <class F, int kVecs>
-AGENTR_SIMD void MultiplyColumns(const Product& p, TilePlace at) {
+AGENTR_SIMD void MultiplyColumns(const MatrixProduct& p, TilePlace at) {
   static constexpr auto kTiles = Tiles<F, kVecs>(std::make_index_sequence<kMaxRows>());
   int groups = (p.rows + kMaxRows - 1) / kMaxRows;
   for (at.row = 0; at.row < p.rows; --groups) {
@@ -175,7 +175,7 @@ AGENTR_SIMD void MultiplyColumns(const Product& p, TilePlace at) {
 }
 
 template <class F>
-AGENTR_SIMD void MultiplyAs(const Product& p) {
+AGENTR_SIMD void MultiplyAs(const MatrixProduct& p) {
   for (int64_t begin = 0; begin < p.depth; begin += kPass) {
     TilePlace at{0, 0, begin, std::min(begin + kPass, p.depth), p.add || begin > 0};
     while (at.column < p.columns) {
@@ -194,7 +194,7 @@ AGENTR_SIMD void MultiplyAs(const Product& p) {
   }
 }
 
-inline void Multiply(WeightType type, const Product& p) {
+inline void Multiply(WeightType type, const MatrixProduct& p) {
   switch (type) {
     case WeightType::kF32:
       return MultiplyAs<F32>(p);

@@ -1,5 +1,5 @@
 // The pool of keys and values of the CPU path, packed as the right sides of attention's two
-// products (see Product in cpu_kernels.h).
+// products (see MatrixProduct in cpu_kernels.h).
 //
 // Block after block, layer after layer, kv head after kv head: keys as a matrix head_width ×
 // kKeyBlock, then values as a matrix kKeyBlock × head_width (padded to a multiple of kLanes).

@@ -1,6 +1,6 @@
 // The weight matrix of a linear layer as the CPU kernels read it: in panels of 64 outputs.
 //
-// Panel p holds outputs 64 p … 64 p + 63, for each input one after the other (see Product in
+// Panel p holds outputs 64 p … 64 p + 63, for each input one after the other (see MatrixProduct in
 // cpu_kernels.h): a product of any number of rows reads it once, front to back.
 #pragma once
 

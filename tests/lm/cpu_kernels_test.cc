@@ -34,7 +34,7 @@ float Rounded(WeightType type, float value) {
   return value;
 }
 
-// A matrix [depth][columns] in the order of Product::b, rows `ldb` wide.
+// A matrix [depth][columns] in the order of MatrixProduct::b, rows `ldb` wide.
 std::vector<std::byte> Packed(WeightType type, const Values& b, int depth, int columns, int ldb) {
   std::vector<std::byte> packed(depth * ldb * Bytes(type));
   auto* floats = reinterpret_cast<float*>(packed.data());
