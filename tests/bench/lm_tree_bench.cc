@@ -82,8 +82,10 @@ void Measure(const std::vector<std::vector<Call>>& trees, const Tokenizer& token
     for (const auto& calls : trees) {
       threads.emplace_back([&] {
         for (const Call& call : calls) {
-          GenerationRequest request{
-              .prompt = call.prompt, .n = call.n, .max_tokens = call.max_tokens};
+          GenerationRequest request;
+          request.prompt = call.prompt;
+          request.n = call.n;
+          request.max_tokens = call.max_tokens;
           if (!engine.Generate(std::move(request)).Wait()) std::abort();
           nodes += call.n;
         }
