@@ -80,7 +80,7 @@ void RowProperties::CheckRow(const PathPair& pair, const FirstError& error) cons
   const json segments = Written("tokens", pair, error, trajectory)["segments"];
   ASSERT_EQ(segments.size(), messages.size());
   for (size_t i = 0; i < segments.size(); ++i) {
-    EXPECT_EQ(Decoded(segments[i]), messages[i]["content"]);
+    EXPECT_EQ(Decoded(segments[i]), messages[i]["content"].get<std::string>());
     EXPECT_EQ(segments[i]["loss"], messages[i].value("weight", 0) == 1);
   }
 }
