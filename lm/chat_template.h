@@ -11,20 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "clients/chat_encoder.h"
 #include "clients/language_model.h"
 #include "lm/tokenizer.h"
 
 namespace agentr {
-
-// A conversation in tokens.
-struct ChatTokens {
-  struct Span {
-    size_t begin = 0;  // of the message's own tokens in `ids`: content and the token that ends the
-    size_t end = 0;    // turn, which an assistant learns to write; one past the last
-  };
-  std::vector<int32_t> ids;
-  std::vector<Span> messages;  // one per message, in their order
-};
 
 // Immutable and thread-safe.
 class ChatTemplate {

@@ -17,6 +17,32 @@ std::string NameOf(const fs::path& folder) {
   return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
 }
 
+void CheckFolder(const fs::path& folder) {
+  if (fs::is_directory(folder)) return;
+  throw FatalError(ExitCode::kFile,
+                   fmt::format("{} is no folder; --model_dir takes a folder with config.json, "
+                               "tokenizer.json and *.safetensors",
+                               folder.string()));
+}
+
+class FolderChatEncoder : public ChatEncoder {
+ public:
+  FolderChatEncoder(const fs::path& folder, std::string_view chat_template)
+      : tokenizer_(Tokenizer::Load(folder)),
+        chat_(ChatTemplate::Make(chat_template, *tokenizer_)) {}
+
+  Result<ChatTokens> Encode(std::span<const Message> conversation) const override {
+    return chat_->Apply(conversation, /*generation=*/false);
+  }
+  std::string Decode(std::span<const int32_t> ids) const override {
+    return tokenizer_->Decode(ids, /*skip_special=*/true);
+  }
+
+ private:
+  const std::unique_ptr<Tokenizer> tokenizer_;
+  const std::unique_ptr<ChatTemplate> chat_;
+};
+
 }  // namespace
 
 void Declare(OptionSet& set, ModelFolderOptions& o) {
@@ -34,12 +60,7 @@ void Declare(OptionSet& set, ModelFolderOptions& o) {
 
 LoadedModel LoadModel(const fs::path& folder, const std::string& name,
                       const ModelFolderOptions& options) {
-  if (!fs::is_directory(folder)) {
-    throw FatalError(ExitCode::kFile,
-                     fmt::format("{} is no folder; --model_dir takes a folder with config.json, "
-                                 "tokenizer.json and *.safetensors",
-                                 folder.string()));
-  }
+  CheckFolder(folder);
   LoadedModel model;
   model.name = name.empty() ? NameOf(folder) : name;
   model.tokenizer = Tokenizer::Load(folder);
@@ -53,6 +74,12 @@ LoadedModel LoadModel(const fs::path& folder, const std::string& name,
   model.decoder = LoadDecoder(folder, options.decoder);
   model.engine = std::make_unique<Engine>(*model.decoder, *model.tokenizer, options.engine);
   return model;
+}
+
+std::unique_ptr<ChatEncoder> LoadChatEncoder(const fs::path& folder,
+                                             std::string_view chat_template) {
+  CheckFolder(folder);
+  return std::make_unique<FolderChatEncoder>(folder, chat_template);
 }
 
 }  // namespace agentr

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <string_view>
 
+#include "clients/chat_encoder.h"
 #include "lm/engine.h"
 #include "lm/local_language_model.h"
 #include "lm/torch_decoder.h"
@@ -25,5 +28,9 @@ void Declare(OptionSet& set, ModelFolderOptions& options);
 // is missing or wrong in the folder, kUsage for a device or template that is not there.
 LoadedModel LoadModel(const std::filesystem::path& folder, const std::string& name,
                       const ModelFolderOptions& options);
+
+// Only the tokenizer and the chat template of the folder. Errors as of LoadModel.
+std::unique_ptr<ChatEncoder> LoadChatEncoder(const std::filesystem::path& folder,
+                                             std::string_view chat_template);
 
 }  // namespace agentr

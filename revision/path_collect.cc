@@ -39,11 +39,11 @@ int64_t DropTestIds(TreeInput& input, int64_t tasks) {
 // The environment to replay in; none where there is none and that is allowed.
 std::unique_ptr<HttpEnvironment> OpenEnvironment(const PathCollectOptions& options,
                                                  const std::string& task,
-                                                 const StartServer& start_server) {
+                                                 const PathCollectParts& parts) {
   if (options.replay == "0") return nullptr;
   try {
     std::vector<std::string> bases = options.env_server_base;
-    if (bases.empty()) bases = {start_server(task)};
+    if (bases.empty()) bases = {parts.start_server(task)};
     return std::make_unique<HttpEnvironment>(MakeProtocol(task), bases, options.http);
   } catch (const FatalError& error) {
     if (options.replay == "1" || error.code() == ExitCode::kUsage) throw;
@@ -52,26 +52,29 @@ std::unique_ptr<HttpEnvironment> OpenEnvironment(const PathCollectOptions& optio
   }
 }
 
-std::unique_ptr<LanguageModel> OpenModel(const PathCollectOptions& options,
-                                         const TreeInput& input) {
+std::unique_ptr<LanguageModel> OpenModel(const PathCollectOptions& options, const TreeInput& input,
+                                         const ModelLoader& load) {
   if (options.revise.Verifying() != "actor") return nullptr;
   const std::string& name = options.input.model_name;
-  if (options.openai.base.empty()) {
+  if (options.openai.base.empty() == options.model_dir.empty()) {
     throw FatalError(ExitCode::kUsage,
-                     "--verifier actor needs the model: give the base URL of an OpenAI-compatible "
-                     "server that has it, --llm_base http://host:port/v1, or use --verifier tree");
+                     "--verifier actor needs the model, in one place: give its folder, --model_dir "
+                     "DIR, or the base URL of an OpenAI-compatible server that has it, --llm_base "
+                     "http://host:port/v1; --verifier tree needs none");
   }
+  if (!options.model_dir.empty()) return load(options.model_dir, name);
   return std::make_unique<OpenAiModel>(name.empty() ? input.model : name, options.openai);
 }
 
 // The formats that are asked for, each once, and the provenance that agent-r rows need beside them.
-std::vector<std::unique_ptr<RowFormat>> Formats(std::vector<std::string> names) {
+std::vector<std::unique_ptr<RowFormat>> Formats(std::vector<std::string> names,
+                                                const ChatEncoder* encoder) {
   if (std::ranges::find(names, "agent-r") != names.end()) names.emplace_back("provenance");
   std::vector<std::unique_ptr<RowFormat>> formats;
   for (size_t i = 0; i < names.size(); ++i) {
     const auto before = names.begin() + static_cast<std::ptrdiff_t>(i);
     if (std::find(names.begin(), before, names[i]) == before) {
-      formats.push_back(MakeRowFormat(names[i]));
+      formats.push_back(MakeRowFormat(names[i], encoder));
     }
   }
   return formats;
@@ -148,6 +151,11 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
   set.Add("--sessions", o.sessions, "Sessions open at once, on servers without /expand")
       .Range(1, 1000000);
   Declare(set, o.http, "env", "environment server");
+  set.Group("Model");
+  set.Add("--model_dir", o.model_dir,
+          "Hugging Face folder of the model, run in this process: the verifier actor, and whose "
+          "tokens --format tokens writes",
+          "MODEL_DIR");
   Declare(set, o.openai);
   set.Group("Parallelism");
   set.Add("--tasks_in_flight", o.tasks_in_flight,
@@ -157,12 +165,15 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
 }
 
 ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolved,
-                     const StartServer& start_server) {
+                     const PathCollectParts& parts) {
   std::atomic<bool>& stop = StopOnSignal();
   TreeInput input = FindTrees(options.input);
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(input.task);
-  const std::unique_ptr<LanguageModel> model = OpenModel(options, input);
-  const auto environment = OpenEnvironment(options, input.task, start_server);
+  const std::unique_ptr<LanguageModel> model = OpenModel(options, input, parts.load_model);
+  const auto environment = OpenEnvironment(options, input.task, parts);
+  const bool tokens = std::ranges::find(options.format, "tokens") != options.format.end();
+  const std::unique_ptr<ChatEncoder> encoder =
+      tokens && !options.model_dir.empty() ? parts.load_encoder(options.model_dir) : nullptr;
   const int64_t test_ids = DropTestIds(input, environment ? environment->info().tasks : 0);
 
   const std::string name = fmt::format("{}_{}", input.task, options.revise.data_type);
@@ -180,7 +191,7 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
   context.must_replay = options.replay == "1";
   context.model_name = input.model;
   context.records = fs::path(options.output_dir) / fmt::format(".{}.decisions", name);
-  context.formats = Formats(options.format);
+  context.formats = Formats(options.format, encoder.get());
   std::vector<std::string> suffixes;
   for (const auto& format : context.formats) suffixes.emplace_back(format->suffix());
 

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "clients/chat_encoder.h"
 #include "clients/http_client.h"
+#include "clients/models.h"
 #include "clients/openai_model.h"
 #include "common/error.h"
 #include "revision/revise.h"
@@ -25,21 +27,28 @@ struct PathCollectOptions {
   std::string replay = "auto";  // 1: replay every row; 0: none; auto: where an environment answers
   std::vector<std::string> env_server_base;  // empty: the embedded server
   HttpOptions http;
-  int sessions = 64;        // open at once, on servers without /expand
-  OpenAiOptions openai;     // of the verifier actor
-  int tasks_in_flight = 0;  // 0: as many as suits
+  int sessions = 64;  // open at once, on servers without /expand
+  // The model: the verifier actor, and the tokens of rows.
+  std::string model_dir = "";  // folder of a model to run in this process
+  OpenAiOptions openai;        // of the actor, where it is on a server
+  int tasks_in_flight = 0;     // 0: as many as suits
   int give_up_after = PipelineOptions{}.give_up_after;
   int show = 0;  // rows to print
 };
 
 void Declare(OptionSet& set, PathCollectOptions& options);
 
-// Starts the embedded server of a kind of task and returns its URL; may throw FatalError.
-using StartServer = std::function<std::string(const std::string& task)>;
+// What only the program has.
+struct PathCollectParts {
+  // Starts the embedded server of a kind of task and returns its URL; may throw FatalError.
+  std::function<std::string(const std::string& task)> start_server;
+  ModelLoader load_model;
+  ChatEncoderLoader load_encoder;
+};
 
 // Writes `<output_dir>/<task>_<data_type>…`: rows in each format, .run.json and .toml (the options;
 // give it to --config). Prints the table to stdout. Throws FatalError.
 ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolved,
-                     const StartServer& start_server);
+                     const PathCollectParts& parts);
 
 }  // namespace agentr

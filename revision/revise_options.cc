@@ -21,8 +21,8 @@ void Declare(OptionSet& set, ReviseOptions& o) {
           "Most pairs (good paths with --data_type good) of a task, chosen for diversity; 0: all")
       .Min(0);
   set.Add("--verifier", o.verifier,
-          "Who finds the first error: tree (what was found behind a step), actor (the model on "
-          "--llm_base), none")
+          "Who finds the first error: tree (what was found behind a step), actor (the model of "
+          "--model_dir or --llm_base), none")
       .OneOf({"tree", "actor", "none"});
   set.Add("--thoughts", o.thoughts, "File of revision thoughts, one per line; none: built-in ones");
   set.Add("--revision_action", o.revision_action, "Action of the revision turn");

@@ -6,6 +6,7 @@
 
 #include "common/error.h"
 #include "mcts/tree_json.h"
+#include "revision/token_row.h"
 
 namespace agentr {
 namespace {
@@ -110,7 +111,7 @@ class ShareGptFormat : public RowFormat {
   }
 };
 
-class TokensFormat : public RowFormat {
+class SegmentsFormat : public RowFormat {
  public:
   std::string_view suffix() const override { return ".tokens.jsonl"; }
 
@@ -139,6 +140,35 @@ class TokensFormat : public RowFormat {
   }
 };
 
+class TokensFormat : public RowFormat {
+ public:
+  explicit TokensFormat(const ChatEncoder& encoder) : encoder_(encoder) {}
+  std::string_view suffix() const override { return ".tokens.jsonl"; }
+
+  std::string Line(const Row& row) const override {
+    const Result<TokenRow> tokens = EncodeRow(row, encoder_);
+    if (!tokens) {
+      throw FatalError(ExitCode::kUsage,
+                       fmt::format("the model's chat template cannot say the conversations of {}: "
+                                   "{}; --chat_template takes another one",
+                                   row.source.family, tokens.error().message));
+    }
+    Json loss = Json::array();
+    for (const bool trained : tokens->trained) loss.push_back(trained ? 1 : 0);
+    Json logprobs = Json::array();
+    for (const std::optional<float>& logprob : tokens->logprobs) {
+      logprobs.push_back(logprob ? Json(*logprob) : Json(nullptr));
+    }
+    return LineOf({{"ids", tokens->ids},
+                   {"loss", std::move(loss)},
+                   {"logprobs", std::move(logprobs)},
+                   {"provenance", Provenance(row)}});
+  }
+
+ private:
+  const ChatEncoder& encoder_;
+};
+
 class ProvenanceFormat : public RowFormat {
  public:
   std::string_view suffix() const override { return ".provenance.jsonl"; }
@@ -147,11 +177,12 @@ class ProvenanceFormat : public RowFormat {
 
 }  // namespace
 
-std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name) {
+std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name, const ChatEncoder* encoder) {
   if (name == "agent-r") return std::make_unique<AgentRFormat>();
   if (name == "messages") return std::make_unique<MessagesFormat>();
   if (name == "sharegpt") return std::make_unique<ShareGptFormat>();
-  if (name == "tokens") return std::make_unique<TokensFormat>();
+  if (name == "tokens" && encoder != nullptr) return std::make_unique<TokensFormat>(*encoder);
+  if (name == "tokens") return std::make_unique<SegmentsFormat>();
   if (name == "provenance") return std::make_unique<ProvenanceFormat>();
   throw FatalError(
       ExitCode::kUsage,

@@ -9,10 +9,12 @@
 //             assistant messages
 //   sharegpt  AgentGym's: {"conversations": [{from: human|gpt|system, loss, value}], "item_id"};
 //             loss is null for what the model did not say
-//   tokens    {"segments": [{role, loss, ids, logprobs} | {role, loss, text}]}: the tokens that
-//   were
-//             sampled, where the tree has them; what was not sampled by the model is text, for the
-//             trainer's chat template; "loss" holds for all tokens of a segment
+//   tokens    with the encoder of a model: {"ids", "loss", "logprobs"}, one of each per token of
+//   the
+//             row in the model's format (EncodeRow); loss 0 or 1, log-probabilities null where a
+//             token was not sampled. Without one: {"segments": [{role, loss, ids, logprobs} |
+//             {role, loss, text}]}: the tokens that were sampled, where the tree has them; what was
+//             not sampled by the model is text, for the trainer's chat template
 //
 // provenance: {tree, task, model, data_hash, nodes: {good, bad, ancestor, first_error}, rewards:
 // {good, bad, replay}, seed, alpha, beta, pairing, verifier, replay, dropped_turns, hash}; node ids
@@ -23,6 +25,7 @@
 #include <string>
 #include <string_view>
 
+#include "clients/chat_encoder.h"
 #include "revision/row.h"
 
 namespace agentr {
@@ -34,11 +37,14 @@ class RowFormat {
   // Between "<task>_<data_type>" and the end of a file name: ".messages.jsonl".
   virtual std::string_view suffix() const = 0;
 
-  // The row as one line of JSON, with its newline. The same row gives the same bytes.
+  // The row as one line of JSON, with its newline. The same row gives the same bytes. Throws
+  // FatalError(kUsage) where the model's format cannot say the row's order of roles.
   virtual std::string Line(const Row& row) const = 0;
 };
 
 // "agent-r", "messages", "sharegpt", "tokens", "provenance"; throws FatalError(kUsage) for others.
-std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name);
+// `encoder` (may be null, outlives the format): for tokens.
+std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name,
+                                         const ChatEncoder* encoder = nullptr);
 
 }  // namespace agentr

@@ -1,10 +1,11 @@
-// mcts_collect with a model in its process, and the same model behind lm_server.
+// mcts_collect and path_collect with a model in their process, and the same model behind lm_server.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
 #include "common/file.h"
+#include "lm/model_folder.h"
 #include "mcts/tree_file.h"
 #include "tests/cli/program.h"
 #include "tests/lm/tiny_model_folder.h"
@@ -92,6 +93,58 @@ TEST_F(LocalModel, BehindAServerItGivesTheSameTrees) {
   }
   server.Signal(SIGTERM);
   EXPECT_EQ(server.Wait().exit, 0);
+}
+
+std::vector<nlohmann::json> ReadRows(const std::filesystem::path& path) {
+  std::vector<nlohmann::json> rows;
+  std::istringstream in(ReadFile(path));
+  for (std::string line; std::getline(in, line);) rows.push_back(nlohmann::json::parse(line));
+  return rows;
+}
+
+TEST_F(LocalModel, RowsAreWrittenInItsTokens) {
+  ASSERT_EQ(RunProgram("mcts_collect", {"--task", "textcraft", "--min", "31", "--max", "36"},
+                       folder_.path())
+                .exit,
+            0);
+  const Outcome outcome = RunProgram(
+      "path_collect", {"--model_dir", "tiny-llama", "--format", "tokens", "--format", "messages"},
+      folder_.path());
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  const auto tokens = ReadRows(folder_.path() / "path_result/textcraft_centric.tokens.jsonl");
+  const auto messages = ReadRows(folder_.path() / "path_result/textcraft_centric.messages.jsonl");
+  ASSERT_GT(tokens.size(), 0U);
+  ASSERT_EQ(tokens.size(), messages.size());
+  const auto encoder = LoadChatEncoder(folder_.path() / "tiny-llama", "auto");
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    std::string trained;
+    std::vector<int32_t> ids;
+    const auto loss = tokens[i]["loss"].get<std::vector<int>>();
+    for (size_t t = 0; t < loss.size(); ++t) {
+      if (loss[t] == 1) ids.push_back(tokens[i]["ids"][t]);
+    }
+    for (const auto& message : messages[i]["messages"]) {
+      if (message.value("weight", 0) == 1) trained += message["content"];
+    }
+    EXPECT_EQ(encoder->Decode(ids), trained);
+  }
+}
+
+TEST_F(LocalModel, JudgesTheStepsOfPaths) {
+  ASSERT_EQ(RunProgram("mcts_collect", {"--task", "textcraft", "--min", "31", "--max", "33"},
+                       folder_.path())
+                .exit,
+            0);
+  const Outcome outcome = RunProgram("path_collect",
+                                     {"--model_dir", "tiny-llama", "--verifier", "actor",
+                                      "--judge_max_new_tokens", "8", "--max_context", "4096"},
+                                     folder_.path());
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("Uncertain ("));
+  const auto run =
+      nlohmann::json::parse(ReadFile(folder_.path() / "path_result/textcraft_centric.run.json"));
+  EXPECT_GT(run["counts"]["unparsed"], 0) << "random weights say nothing that can be read";
+  EXPECT_GT(run["counts"]["first_error_at"]["none"], 0);
 }
 
 TEST_F(LocalModel, OneModelIsEnough) {

@@ -329,7 +329,7 @@ TEST(PathCollectErrors, SaysWhatIsWrongAndWhatHelps) {
             0);
   const Outcome actor = run({"--verifier", "actor"});
   EXPECT_EQ(actor.exit, 2);
-  EXPECT_THAT(actor.err, HasSubstr("--llm_base"));
+  EXPECT_THAT(actor.err, AllOf(HasSubstr("--llm_base"), HasSubstr("--model_dir")));
   const Outcome thoughts = run({"--thoughts", "none.txt"});
   EXPECT_EQ(thoughts.exit, 3);
   EXPECT_THAT(thoughts.err, HasSubstr("none.txt"));

@@ -9,6 +9,7 @@
 #include "revision/tree_verifier.h"
 #include "tests/mcts/toy_search.h"
 #include "tests/revision/hand_tree.h"
+#include "tests/revision/pair_encoder.h"
 
 namespace agentr {
 namespace {
@@ -25,6 +26,29 @@ std::string Decoded(const json& segment) {
   return text;
 }
 
+// The messages of a row of tokens, as the messages format has them: texts, and weights.
+json MessagesOf(const json& tokens, const json& roles) {
+  json messages = json::array();
+  std::vector<int32_t> own;
+  bool trained = false;
+  for (size_t i = 0; i < tokens["ids"].size(); ++i) {
+    const int32_t id = tokens["ids"][i];
+    if (id >= PairEncoder::kHeader && id < PairEncoder::kEnd) {
+      EXPECT_EQ(tokens["loss"][i], 0) << "what opens a turn is not the agent's";
+      own.clear();
+      continue;
+    }
+    trained = tokens["loss"][i] == 1;
+    if (!own.empty()) EXPECT_EQ(tokens["loss"][i - 1] == 1, trained) << "half a message";
+    own.push_back(id);
+    if (id != PairEncoder::kEnd) continue;
+    const json& role = roles.at(messages.size())["role"];
+    messages.push_back({{"role", role}, {"content", PairEncoder().Decode(own)}});
+    if (role == "assistant") messages.back()["weight"] = trained ? 1 : 0;
+  }
+  return messages;
+}
+
 class RowProperties : public ::testing::TestWithParam<uint64_t> {
  protected:
   RowProperties() : tree_(WithTokens(Searched())) {}
@@ -37,10 +61,10 @@ class RowProperties : public ::testing::TestWithParam<uint64_t> {
   }
 
   json Written(const std::string& format, const PathPair& pair, const FirstError& error,
-               const Trajectory& trajectory) const {
+               const Trajectory& trajectory, const ChatEncoder* encoder = nullptr) const {
     const RowSource source{tree_, "tree.json", "toy", 1, "m", GetParam(), {}, "tree", "all"};
     const Row row{source, pair, error, {}, trajectory, "hash"};
-    return json::parse(MakeRowFormat(format)->Line(row));
+    return json::parse(MakeRowFormat(format, encoder)->Line(row));
   }
 
   void CheckRow(const PathPair& pair, const FirstError& error) const;
@@ -83,6 +107,8 @@ void RowProperties::CheckRow(const PathPair& pair, const FirstError& error) cons
     EXPECT_EQ(Decoded(segments[i]), messages[i]["content"].get<std::string>());
     EXPECT_EQ(segments[i]["loss"], messages[i].value("weight", 0) == 1);
   }
+  const PairEncoder encoder;
+  EXPECT_EQ(MessagesOf(Written("tokens", pair, error, trajectory, &encoder), messages), messages);
 }
 
 TEST_P(RowProperties, HoldForEveryPair) {

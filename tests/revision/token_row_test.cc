@@ -1,0 +1,117 @@
+#include "revision/token_row.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "revision/row_format.h"
+#include "tests/revision/hand_tree.h"
+#include "tests/revision/pair_encoder.h"
+
+namespace agentr {
+namespace {
+
+class TokenRowTest : public ::testing::Test {
+ protected:
+  static Row RowOf(const RowSource& source) {
+    const Tree& tree = source.tree;
+    const PathPair pair = PairPaths(tree, LeafPaths(tree), {}, Pairing::kAll).front();
+    return {source,
+            pair,
+            {1, true, {{pair.bad.leaf, {Judgement::kBad, "No use.", true}}}},
+            {},
+            Splice(tree, pair, 1, {"Oh.", "wait", "ok."}),
+            "abc"};
+  }
+
+  TokenRow Encoded(const Tree& tree) const {
+    const RowSource source{tree, "tree.json", "toy", 3, "hand", 7, {}, "tree", "all"};
+    return EncodeRow(RowOf(source), encoder_).value();
+  }
+
+  const Tree plain_ = HandTree({{"p g", 1}, {"p a", 0}});
+  const Tree sampled_ = WithTokens(plain_);
+  const PairEncoder encoder_;
+};
+
+TEST_F(TokenRowTest, WithoutSampledTokensItIsTheEncodersCut) {
+  const RowSource source{plain_, "tree.json", "toy", 3, "hand", 7, {}, "tree", "all"};
+  const Row row = RowOf(source);
+  std::vector<Message> conversation;
+  for (const RowMessage& m : RowMessages(row.trajectory)) {
+    conversation.push_back({m.role, *m.content});
+  }
+  const TokenRow tokens = EncodeRow(row, encoder_).value();
+  EXPECT_EQ(tokens.ids, encoder_.Encode(conversation)->ids);
+  EXPECT_THAT(tokens.logprobs, ::testing::Each(std::nullopt));
+  EXPECT_EQ(tokens.trained.size(), tokens.ids.size());
+}
+
+TEST_F(TokenRowTest, SampledTokensStandAsTheyWereSampled) {
+  const TokenRow tokens = Encoded(sampled_);
+  const TokenRow encoded = Encoded(plain_);
+  EXPECT_EQ(encoder_.Decode(tokens.ids), encoder_.Decode(encoded.ids));
+  EXPECT_GT(tokens.ids.size(), encoded.ids.size()) << "bytes take more tokens than pairs";
+  size_t sampled = 0;
+  for (size_t i = 0; i < tokens.ids.size(); ++i) {
+    if (!tokens.logprobs[i]) continue;
+    EXPECT_EQ(*tokens.logprobs[i], -0.5F);
+    EXPECT_LT(tokens.ids[i], 256);
+    ++sampled;
+  }
+  // "p" twice is one response of the prefix; a bad and a good one follow.
+  EXPECT_EQ(sampled, 3 * std::string("Thought: I go on.\nAction: p").size());
+}
+
+TEST_F(TokenRowTest, TheTokenThatEndsATurnIsTrainedWhetherItWasSampledOrNot) {
+  for (const Tree* tree : {&plain_, &sampled_}) {
+    const TokenRow tokens = Encoded(*tree);
+    std::vector<bool> ends;
+    for (size_t i = 0; i < tokens.ids.size(); ++i) {
+      if (tokens.ids[i] == PairEncoder::kEnd) ends.push_back(tokens.trained[i]);
+    }
+    // Instruction, "Ok.", goal; prefix turn; bad turn; revision turn; good turn.
+    EXPECT_THAT(ends, ::testing::ElementsAre(false, true, false, true, false, false, false, true,
+                                             false, true, false));
+  }
+}
+
+TEST_F(TokenRowTest, TokensOfAnotherVocabularyAreNotTaken) {
+  Tree foreign(plain_.origin(), plain_.instruction(), plain_.root().observation);
+  for (int i = 1; i < plain_.size(); ++i) {
+    Node node = plain_.node(i);
+    node.children.clear();
+    node.token_ids = {65, 66};
+    node.logprobs = {-1, -1};
+    foreign.Restore(foreign.Add(node.parent, node), plain_.node(i).visits, plain_.node(i).value);
+  }
+  EXPECT_EQ(Encoded(foreign).ids, Encoded(plain_).ids);
+}
+
+TEST_F(TokenRowTest, AsALineItHasOneOfEachPerToken) {
+  const RowSource source{sampled_, "tree.json", "toy", 3, "hand", 7, {}, "tree", "all"};
+  const auto line = nlohmann::json::parse(MakeRowFormat("tokens", &encoder_)->Line(RowOf(source)));
+  EXPECT_EQ(line["loss"].size(), line["ids"].size());
+  EXPECT_EQ(line["logprobs"].size(), line["ids"].size());
+  EXPECT_TRUE(line["logprobs"][0].is_null());
+  EXPECT_EQ(line["provenance"]["hash"], "abc");
+}
+
+// An encoder that can say nothing.
+class Mute : public PairEncoder {
+ public:
+  Result<ChatTokens> Encode(std::span<const Message> /*conversation*/) const override {
+    return Fail(ErrorKind::kRejected, "the first message must be the system's");
+  }
+};
+
+TEST_F(TokenRowTest, AFormatThatCannotSayTheRowIsAnError) {
+  const RowSource source{plain_, "tree.json", "toy", 3, "hand", 7, {}, "tree", "all"};
+  const Mute mute;
+  EXPECT_EQ(EncodeRow(RowOf(source), mute).error().kind, ErrorKind::kRejected);
+  EXPECT_THROW(MakeRowFormat("tokens", &mute)->Line(RowOf(source)), FatalError);
+}
+
+}  // namespace
+}  // namespace agentr
