@@ -43,6 +43,7 @@ TEST(ChoiceTest, BetaItselfIsNotBadEnough) {
   const ChoiceOptions choice{.alpha = 0.5, .beta = 0.2};
   EXPECT_FALSE(IsBadBeside({1, 0.7}, {2, 0.9}, choice));  // 0.9 - 0.7 > 0.2 in doubles
   EXPECT_FALSE(IsBadBeside({1, 0.5}, {2, 0.7}, choice));  // and this is below
+  EXPECT_FALSE(IsBadBeside({1, 0.6}, {2, 0.8}, choice));  // 0.8 - 0.2 > 0.6 in doubles
   EXPECT_TRUE(IsBadBeside({1, 0.69}, {2, 0.9}, choice));
 }
 

@@ -108,11 +108,14 @@ TEST_F(ReviseTest, BadFilesAreNamedAndLeftAloneAndTheRestGoesOn) {
   Write(1, {"x"});
   Write(2, {"y"});
   Write(3, {"z"});
+  Write(4, {"w"});
   const std::string whole = ReadFile(PathOf(1));
   WriteFileAtomically(PathOf(1), whole.substr(0, whole.size() / 2));
   WriteFileAtomically(PathOf(2), R"({"some": "other file"})");
+  WriteFileAtomically(PathOf(3), "");
   const ReviseReport report = Run();
-  ASSERT_EQ(report.failed.size(), 2U);
+  EXPECT_FALSE(report.gave_up) << "files say nothing about models and servers";
+  ASSERT_EQ(report.failed.size(), 3U);
   EXPECT_EQ(report.failed[0].task, 1);
   EXPECT_TRUE(report.failed[0].bad_tree);
   EXPECT_THAT(report.failed[0].error.message, HasSubstr("search_results_1.json"));
