@@ -39,7 +39,9 @@ json MessagesOf(const json& tokens, const json& roles) {
       continue;
     }
     trained = tokens["loss"][i] == 1;
-    if (!own.empty()) EXPECT_EQ(tokens["loss"][i - 1] == 1, trained) << "half a message";
+    if (!own.empty()) {
+      EXPECT_EQ(tokens["loss"][i - 1] == 1, trained) << "half a message";
+    }
     own.push_back(id);
     if (id != PairEncoder::kEnd) continue;
     const json& role = roles.at(messages.size())["role"];
