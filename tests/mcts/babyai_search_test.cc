@@ -2,9 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <atomic>
 #include <numeric>
-#include <set>
 
 #include "clients/babyai_family.h"
 #include "clients/fake_language_model.h"
@@ -52,7 +51,7 @@ Searched SearchTwelve(SmallBabyAiServer& server, int sessions) {
   options.sessions = sessions;
   std::vector<int> tasks(12);
   std::iota(tasks.begin(), tasks.end(), 0);
-  const std::atomic<bool> stop = false;
+  std::atomic<bool> stop = false;
   Searched searched;
   searched.report = Collector(family, environment, model, store, search, options,
                               {"babyai", 0, model.name(), "", ""})
