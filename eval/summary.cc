@@ -59,12 +59,13 @@ std::string Tokens(const EvalMetrics& metrics) {
 std::string Loops(const EvalMetrics& metrics) {
   std::string text =
       fmt::format("in {} of the episodes", Percent(metrics.looping, metrics.with_result));
+  std::string lengths;
   for (size_t i = 0; i < metrics.repeats.size(); ++i) {
     if (metrics.repeats[i] == 0) continue;
-    text += fmt::format("; {:.2f} repetitions of length {}",
-                        Per(metrics.repeats[i], metrics.with_result), i + 1);
+    lengths += fmt::format("{}{}: {:.2f}", lengths.empty() ? "" : ", ", i + 1,
+                           Per(metrics.repeats[i], metrics.with_result));
   }
-  return text;
+  return lengths.empty() ? text : text + "; repetitions per episode by length " + lengths;
 }
 
 std::string Revisions(const EvalMetrics& metrics) {

@@ -88,7 +88,8 @@ TEST(SummaryTest, TheTableToTheLetter) {
             "steps per episode   2.3\n"
             "refused steps       14.3 %\n"
             "tokens per episode  1000 prompt (25.0 % cached), 40 completion\n"
-            "loops               in 33.3 % of the episodes; 0.33 repetitions of length 1\n"
+            "loops               in 33.3 % of the episodes; repetitions per episode by length 1: "
+            "0.33\n"
             "revisions           1 in 1 episodes, the first after 2.0 steps\n");
 }
 
