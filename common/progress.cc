@@ -61,7 +61,7 @@ void Progress::Note(std::string note) {
   note_ = std::move(note);
 }
 
-ProgressState Progress::Now() {
+ProgressState Progress::Now() const {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
   const std::lock_guard lock(note_mutex_);
   return {total_, done_, failed_, units_, elapsed.count(), note_};

@@ -18,8 +18,8 @@ struct ProgressState {
   int64_t done = 0;       // finished well
   int64_t failed = 0;     // finished with an error
   int64_t units = 0;      // smaller pieces of work, such as tree nodes
-  std::string note = "";  // how it stands so far, in words of the run
   double elapsed_s = 0;
+  std::string note = "";  // how it stands so far, in words of the run
 };
 
 // "trees 12/200 6% | 3.1/s | 140 nodes/s | ETA 1:01 | 2 errors | NOTE". ETA is "-" before the first
@@ -44,7 +44,7 @@ class Progress {
   void Note(std::string note);
 
  private:
-  ProgressState Now();
+  ProgressState Now() const;
   void Draw(bool last);
   void Loop();
 
@@ -58,7 +58,7 @@ class Progress {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stop_ = false;  // guarded by mutex_
-  std::mutex note_mutex_;
+  mutable std::mutex note_mutex_;
   std::string note_;  // guarded by note_mutex_
   std::thread drawer_;
 };

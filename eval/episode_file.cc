@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -143,6 +144,25 @@ StoredEpisode ReadEpisode(std::string_view text, const std::string& name) {
   } catch (const std::invalid_argument& error) {
     throw refuse(error.what());
   }
+}
+
+std::string OptionDifferences(const std::string& a, const std::string& b, const std::string& name_a,
+                              const std::string& name_b) {
+  const Json of_a = Json::parse(a);
+  const Json of_b = Json::parse(b);
+  std::set<std::string> keys;
+  for (const auto& [key, value] : of_a.items()) keys.insert(key);
+  for (const auto& [key, value] : of_b.items()) keys.insert(key);
+  const auto value = [](const Json& json, const std::string& key) {
+    return json.contains(key) ? json.at(key).dump() : "not given";
+  };
+  std::string text;
+  for (const std::string& key : keys) {
+    if (value(of_a, key) == value(of_b, key)) continue;
+    text += fmt::format("{}{}: {} {}, {} {}", text.empty() ? "" : "; ", key, value(of_a, key),
+                        name_a, value(of_b, key), name_b);
+  }
+  return text;
 }
 
 }  // namespace agentr

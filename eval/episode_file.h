@@ -31,4 +31,9 @@ std::string WriteEpisode(const StoredEpisode& stored);
 // `name` is for messages. Throws FatalError(kFile) for a text that is cut off or no such file.
 StoredEpisode ReadEpisode(std::string_view text, const std::string& name);
 
+// "max_steps: 100 there, 30 here; …": where two JSON objects differ, whose names are `name_a` and
+// `name_b`; empty where they do not.
+std::string OptionDifferences(const std::string& a, const std::string& b, const std::string& name_a,
+                              const std::string& name_b);
+
 }  // namespace agentr

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -23,27 +22,6 @@ std::string FileName(int task, int attempt) {
 }
 
 int64_t KeyOf(int task, int attempt) { return (int64_t{attempt} << 32) | task; }
-
-// "max_steps is 100 there and 30 here, …": where two JSON objects differ.
-std::string Differences(const std::string& there, const std::string& here) {
-  const auto a = nlohmann::json::parse(there);
-  const auto b = nlohmann::json::parse(here);
-  std::string text;
-  const auto tell = [&](const std::string& key) {
-    const auto shown = [&](const nlohmann::json& json) {
-      return json.contains(key) ? json.at(key).dump() : "not given";
-    };
-    text += fmt::format("{}{} is {} there and {} here", text.empty() ? "" : ", ", key, shown(a),
-                        shown(b));
-  };
-  for (const auto& [key, value] : a.items()) {
-    if (!b.contains(key) || b.at(key) != value) tell(key);
-  }
-  for (const auto& [key, value] : b.items()) {
-    if (!a.contains(key)) tell(key);
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -73,7 +51,7 @@ void EpisodeStore::Commit(const Episode& episode) {
 std::vector<Episode> EpisodeStore::Load() const {
   std::vector<Episode> episodes;
   for (StoredEpisode& stored : ReadEpisodes(folder_)) {
-    const std::string differences = Differences(stored.options, options_);
+    const std::string differences = OptionDifferences(stored.options, options_, "there", "here");
     if (!differences.empty()) {
       const fs::path path = PathOf(stored.episode.task, stored.episode.attempt);
       throw FatalError(ExitCode::kUsage,

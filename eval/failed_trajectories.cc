@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -63,6 +64,44 @@ std::string HashOf(const std::vector<Episode>& trajectories) {
     text += "\n";
   }
   return Sha256(text);
+}
+
+RevisionTest JudgeRevisionTest(const std::vector<Episode>& trajectories,
+                               const std::vector<Episode>& episodes, double success) {
+  std::map<std::pair<int, int>, const Episode*> by_key;
+  for (const Episode& episode : episodes) by_key[{episode.task, episode.attempt}] = &episode;
+  RevisionTest test;
+  test.trajectories = trajectories.size();
+  for (const Episode& trajectory : trajectories) {
+    const auto found = by_key.find({trajectory.task, trajectory.attempt});
+    if (found == by_key.end() || !HasResult(found->second->end)) continue;
+    const Episode& after = *found->second;
+    ++test.gone_on_from;
+    test.reward_before += trajectory.reward;
+    test.reward_after += after.reward;
+    test.turned += IsSuccess(after, success) ? 1 : 0;
+    test.replayed_turns += after.replayed_turns;
+    test.differences += after.replay_differences;
+    test.differing += after.replay_differences > 0 ? 1 : 0;
+  }
+  const auto count = static_cast<double>(std::max<size_t>(test.gone_on_from, 1));
+  test.reward_before /= count;
+  test.reward_after /= count;
+  return test;
+}
+
+std::string RevisionTable(const RevisionTest& test) {
+  const double share = test.gone_on_from > 0 ? 100.0 * static_cast<double>(test.turned) /
+                                                   static_cast<double>(test.gone_on_from)
+                                             : 0;
+  return fmt::format(
+      "{:<20}{} of {} failed trajectories gone on from\n"
+      "{:<20}{:.3f} before, {:.3f} after\n"
+      "{:<20}{} ({:.1f} %)\n"
+      "{:<20}{}, of them {} answered otherwise, in {} episodes\n",
+      "revision test", test.gone_on_from, test.trajectories, "  mean reward", test.reward_before,
+      test.reward_after, "  now a success", test.turned, share, "  replayed turns",
+      test.replayed_turns, test.differences, test.differing);
 }
 
 }  // namespace agentr

@@ -23,4 +23,23 @@ std::vector<EpisodeStart> CutTrajectories(const std::vector<Episode>& trajectori
 // Tells the trajectories apart from others: a hash of their tasks, attempts and actions.
 std::string HashOf(const std::vector<Episode>& trajectories);
 
+// What came of it, of the trajectories that an episode with a result goes on from.
+struct RevisionTest {
+  size_t trajectories = 0;
+  size_t gone_on_from = 0;
+  double reward_before = 0;  // means, in [0, 1]; 0 where nothing was gone on from
+  double reward_after = 0;
+  size_t turned = 0;  // into success
+  size_t replayed_turns = 0;
+  size_t differences = 0;  // replayed turns that were answered otherwise than in the trajectory
+  size_t differing = 0;    // episodes with such turns
+};
+
+// Episodes belong to the trajectory of their task and attempt.
+RevisionTest JudgeRevisionTest(const std::vector<Episode>& trajectories,
+                               const std::vector<Episode>& episodes, double success);
+
+// For people: a few lines.
+std::string RevisionTable(const RevisionTest& test);
+
 }  // namespace agentr
