@@ -137,7 +137,7 @@ Json ToJson(const Estimate& estimate) {
 std::string SummaryTable(const EvalMetrics& metrics) {
   std::string table =
       Line("episodes", fmt::format("{} of {} tasks", metrics.episodes, metrics.tasks));
-  table += Line("ended", Ends(metrics));
+  if (metrics.episodes > 0) table += Line("ended", Ends(metrics));
   if (metrics.with_result == 0) return table;
   table += Line("mean reward", Text(metrics.reward) + ", 95 % interval over tasks");
   table += Line("success rate",
