@@ -34,6 +34,8 @@ struct EpisodeTurn {
   std::string observation;
   bool refused = false;   // the environment did not take the action (TaskFamily::IsRefusal)
   int dropped_turns = 0;  // oldest turns that the model was not shown
+
+  bool operator==(const EpisodeTurn&) const = default;
 };
 
 struct Episode {
@@ -53,6 +55,8 @@ struct Episode {
   double model_s = 0;        // waiting for the model
   double environment_s = 0;  // waiting for the environment
   double wall_s = 0;
+
+  bool operator==(const Episode&) const = default;
 };
 
 }  // namespace agentr

@@ -29,6 +29,14 @@ class Stopwatch {
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+// Who goes on from given turns draws anew: the draws that led into a failure would do so again.
+RandomStream StreamOf(const EpisodeStart& start, uint64_t seed) {
+  const RandomStream stream = RandomStream(seed)
+                                  .Split(static_cast<uint64_t>(start.task))
+                                  .Split(static_cast<uint64_t>(start.attempt));
+  return start.given.empty() ? stream : stream.Split("continuation");
+}
+
 }  // namespace
 
 void Declare(OptionSet& set, PlayOptions& o) {
@@ -55,9 +63,7 @@ EpisodePlayer::EpisodePlayer(const PlayOptions& options, EpisodeStart start, Con
     : options_(options),
       start_(std::move(start)),
       context_(std::move(context)),
-      random_(RandomStream(options.seed)
-                  .Split(static_cast<uint64_t>(start_.task))
-                  .Split(static_cast<uint64_t>(start_.attempt))) {
+      random_(StreamOf(start_, options.seed)) {
   episode_.task = start_.task;
   episode_.attempt = start_.attempt;
   episode_.model = context_.model.name();

@@ -21,7 +21,7 @@ std::optional<size_t> ParseCut(const std::string& cut) {
   if (cut == "seeded") return std::nullopt;
   size_t turns = 0;
   const auto [end, error] = std::from_chars(cut.data(), cut.data() + cut.size(), turns);
-  if (error == std::errc() && end == cut.data() + cut.size()) return turns;
+  if (error == std::errc() && end == cut.data() + cut.size() && turns > 0) return turns;
   throw FatalError(ExitCode::kUsage, fmt::format("--cut {}: \"seeded\" or a number of turns", cut));
 }
 
@@ -39,17 +39,13 @@ std::vector<EpisodeStart> CutTrajectories(const std::vector<Episode>& trajectori
   const std::optional<size_t> fixed = ParseCut(cut);
   std::vector<EpisodeStart> starts;
   for (const Episode& episode : trajectories) {
-    const size_t most = episode.turns.empty() ? 0 : episode.turns.size() - 1;
+    if (episode.turns.size() < 2) continue;
+    const size_t most = episode.turns.size() - 1;
     RandomStream random = RandomStream(seed)
                               .Split("cut")
                               .Split(static_cast<uint64_t>(episode.task))
                               .Split(static_cast<uint64_t>(episode.attempt));
-    size_t turns = most;
-    if (fixed) {
-      turns = std::min(*fixed, most);
-    } else if (most > 0) {
-      turns = 1 + random.Below(most);
-    }
+    const size_t turns = fixed ? std::min(*fixed, most) : 1 + random.Below(most);
     const auto end = episode.turns.begin() + static_cast<std::ptrdiff_t>(turns);
     starts.push_back({episode.task, episode.attempt, {episode.turns.begin(), end}});
   }

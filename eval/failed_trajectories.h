@@ -14,9 +14,10 @@ namespace agentr {
 // Of `episodes` those with a result below `success`, in the same order.
 std::vector<Episode> Failed(std::vector<Episode> episodes, double success);
 
-// Starts with the first turns of each trajectory. `cut`: how many; or "seeded": uniform from 1 to
-// all but the last, a function of seed, task and attempt. At least the last turn is left to the
-// model. Throws FatalError(kUsage) for another cut.
+// Starts with the first turns of each trajectory. `cut`: how many (1 at least); or "seeded":
+// uniform from 1 to all but the last, a function of seed, task and attempt. At least the last turn
+// is left to the model; trajectories of fewer than two turns are left out. Throws
+// FatalError(kUsage) for another cut.
 std::vector<EpisodeStart> CutTrajectories(const std::vector<Episode>& trajectories,
                                           const std::string& cut, uint64_t seed);
 
