@@ -115,27 +115,29 @@ TEST_P(AgentEval, NumbersDoNotDependOnParallelism) {
   EXPECT_NE(Expected(Line({"--seed", "1"})), expected);
 }
 
-// Kills the run again and again, until it has been killed often enough.
+// Kills the run again and again: some moment after its start, or after some more episodes.
 TEST_P(AgentEval, KilledAtAnyMomentItGoesOnAndPlaysNothingTwice) {
   const Arguments line = Line({"--episodes_in_flight", "4", "--model_delay_ms", "1"}, "60");
   const Files expected = Expected(line);
   RandomStream random(20);
   Files seen;  // with their timings: an episode that was played again would be another file
-  for (int killed = 0; killed < 12;) {
+  int killed_amid = 0;
+  for (int killed = 0; killed < 12; ++killed) {
     Program program("agent_eval", line, folder_.path());
-    std::this_thread::sleep_for(std::chrono::milliseconds(5 + random.Below(250)));
-    if (!program.Running()) {  // all done: begin again
-      fs::remove_all(folder_.path() / "test_result");
-      seen.clear();
-      continue;
+    const auto moment = std::chrono::milliseconds(random.Below(killed % 3 == 0 ? 600 : 10));
+    const size_t enough = killed % 3 == 0 ? 0 : seen.size() + 1 + random.Below(8);
+    while (program.Running() && TreeFiles(folder_.path()).size() < enough) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
+    std::this_thread::sleep_for(moment);
     program.Signal(SIGKILL);
     program.Wait();
-    ++killed;
     const Files now = TreeFiles(folder_.path());
     for (const auto& [name, text] : seen) ASSERT_EQ(now.at(name), text) << name << " again";
+    killed_amid += !now.empty() && now.size() < 60 ? 1 : 0;
     seen = now;
   }
+  EXPECT_GT(killed_amid, 0);
   const Outcome last = Run(line);
   EXPECT_EQ(last.exit, 0) << last.err;
   const Files now = TreeFiles(folder_.path());
@@ -182,9 +184,8 @@ TEST_P(AgentEval, TwoRunsShareAFolder) {
   EXPECT_EQ(two.exit, 0) << two.err;
   EXPECT_EQ(first.exit, 0) << first.err;
   int played = 0;
-  for (const auto& run : nlohmann::json::parse(ReadFile(Result() / "run.json"))["runs"]) {
-    played += run["result"]["finished"].get<int>();
-  }
+  const auto file = nlohmann::json::parse(ReadFile(Result() / "run.json"));
+  for (const auto& run : file["runs"]) played += run["result"]["finished"].get<int>();
   EXPECT_EQ(played, 30) << "no episode twice";
   EXPECT_EQ(Summaries(Result()), Expected(line));
 }

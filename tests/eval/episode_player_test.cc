@@ -232,8 +232,9 @@ TEST(EpisodePlayerTest, ObservationsBecomeOneLine) {
 
 TEST(EpisodePlayerTest, FaultsAreMadeUpFor) {
   const Episode expected = ToyEpisode().MustRun(5);
+  ASSERT_GT(expected.turns.size(), 1U);
   int64_t faults = 0;
-  for (uint64_t seed = 0; seed < 20; ++seed) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
     ToyEpisode toy;
     toy.world.fault = RandomFaults(Op::kStep, 0.2, seed);
     EXPECT_EQ(toy.MustRun(5), expected) << seed;
