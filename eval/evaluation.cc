@@ -215,7 +215,8 @@ void PrintReport(const EvaluatorReport& r, const fs::path& folder) {
 
 void Declare(OptionSet& set, EvaluationOptions& o) {
   set.Group("Tasks");
-  set.Add("--task", o.task, "Kind of task: webshop, textcraft, sciworld", "TASK");
+  set.Add("--task", o.task,
+          "Kind of task: webshop, textcraft, sciworld; babyai with --env_server_base", "TASK");
   Declare(set, o.tasks);
   set.Add("--attempts", o.attempts, "Episodes of each task").Min(1);
   set.Add("--success", o.success, "A reward of at least this is a success").Range(0, 1);

@@ -90,7 +90,8 @@ HttpOptions CollectOptions::DefaultHttp() {
 
 void Declare(OptionSet& set, CollectOptions& o) {
   set.Group("Tasks");
-  set.Add("--task", o.task, "Kind of task: webshop, textcraft, sciworld", "TASK");
+  set.Add("--task", o.task,
+          "Kind of task: webshop, textcraft, sciworld; babyai with --env_server_base", "TASK");
   set.Add("--min", o.min, "First task id").Min(0);
   set.Add("--max", o.max, "One past the last task id").Min(0);
   set.Add("--task_type", o.task_type,
@@ -119,6 +120,7 @@ fs::path ResultFolder(const CollectOptions& options, const std::string& model_na
 std::vector<int> TaskIds(const CollectOptions& options, int64_t tasks) {
   const Split& split = SplitOf(options.task);
   const SplitPart part = ParseSplitPart(options.split);
+  CheckPublished(part, options.task);
   const bool by_type = !options.task_type.empty();
   const std::vector<int> typed = by_type ? TasksOfTypes(options) : std::vector<int>();
   const int most = by_type ? static_cast<int>(typed.size()) : std::numeric_limits<int>::max();

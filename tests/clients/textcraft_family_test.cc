@@ -115,7 +115,7 @@ TEST(MakeTaskFamily, KnowsItsNames) {
   } catch (const FatalError& error) {
     EXPECT_EQ(error.code(), ExitCode::kUsage);
     EXPECT_THAT(error.what(), HasSubstr("chess"));
-    EXPECT_THAT(error.what(), HasSubstr("textcraft, webshop"));
+    EXPECT_THAT(error.what(), HasSubstr("textcraft, webshop, sciworld, babyai"));
   }
 }
 

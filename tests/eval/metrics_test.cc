@@ -37,6 +37,7 @@ TEST(PassAtKTest, ManyAttemptsDoNotOverflow) {
   EXPECT_NEAR(PassAtK(100000, 1, 1000), 0.01, 1e-9);
   EXPECT_EQ(PassAtK(100000, 0, 1000), 0);
   EXPECT_EQ(PassAtK(100000, 99999, 2), 1);
+  EXPECT_EQ(PassAtK(5000, 5000, 2500), 1);
 }
 
 TEST(MetricsTest, OfNothingEverythingIsZero) {
