@@ -31,7 +31,8 @@ class BabyAiFamily : public TaskFamily {
                             std::string_view after) const override;
 
   // The reply says that the action is not known or cannot be done now, or that it does nothing.
-  bool IsRefusal(std::string_view before, std::string_view action, std::string_view after) const;
+  bool IsRefusal(std::string_view before, std::string_view action,
+                 std::string_view after) const override;
 
   // What the last observation does not offer.
   std::vector<bool> LikelyUnchanged(std::span<const Message> history,
