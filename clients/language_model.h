@@ -46,6 +46,7 @@ struct Usage {
   int64_t completion_tokens = 0;
 
   Usage& operator+=(const Usage& other);
+  bool operator==(const Usage&) const = default;
 };
 
 struct CompletionBatch {

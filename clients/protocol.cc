@@ -123,16 +123,18 @@ Result<std::vector<std::string>> Protocol::ParseAnswer(std::string_view extensio
 
 bool Protocol::IsLostSession(const Error& error) const {
   return error.kind == ErrorKind::kEnvironment &&
-         error.message.find("is not valid") != std::string::npos;
+         (error.message.find("is not valid") != std::string::npos ||
+          error.message.find("has been deleted") != std::string::npos);
 }
 
 std::unique_ptr<Protocol> MakeProtocol(std::string_view family) {
   if (family == "textcraft") return std::make_unique<Protocol>("textcraft");
   if (family == "webshop") return std::make_unique<WebShopProtocol>();
   if (family == "sciworld") return std::make_unique<SciWorldProtocol>();
+  if (family == "babyai") return std::make_unique<Protocol>("babyai");
   throw FatalError(ExitCode::kUsage,
                    fmt::format("no environment protocol for '{}'; there are: textcraft, webshop, "
-                               "sciworld",
+                               "sciworld, babyai",
                                family));
 }
 

@@ -21,8 +21,8 @@ struct ForkReply {
   StepResult step;
 };
 
-// The protocol of AgentGym's TextCraft server: {"id", …} requests, {"observation", "reward",
-// "done"} replies. Others override what they do differently.
+// The protocol of AgentGym's TextCraft and BabyAI servers: {"id", …} requests, {"observation",
+// "reward", "done"} replies. Others override what they do differently.
 //
 // Parsing is strict: a field that is missing or has the wrong type is kProtocol and is named;
 // {"error": …} (with HTTP status 200) is kEnvironment with the server's words.
@@ -56,7 +56,7 @@ class Protocol {
                                                std::string_view reply) const;
 
   // True if `error` says that the server does not know the session: it was restarted, or it has
-  // closed a session that was idle too long.
+  // closed it ("is not valid", "has been deleted"), for one because it was idle too long.
   virtual bool IsLostSession(const Error& error) const;
 
  protected:

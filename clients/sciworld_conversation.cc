@@ -33,8 +33,8 @@ void NoteHeld(SciWorldView& view, std::string_view reply) {
 
 void Apply(SciWorldView& view, std::string action, std::string_view reply) {
   view.ambiguous = IsAmbiguous(reply);
-  view.wasted_turns = IsRefusal(reply) ? view.wasted_turns + 1 : 0;
-  if (IsRefusal(reply)) view.failed_action = action;
+  view.wasted_turns = NotUnderstood(reply) ? view.wasted_turns + 1 : 0;
+  if (NotUnderstood(reply)) view.failed_action = action;
   if (action == "look around") Look(view, reply);
   if (const std::string room = ReadSciWorldMove(reply); !room.empty()) view.room = room;
   NoteHeld(view, reply);

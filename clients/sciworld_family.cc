@@ -42,7 +42,7 @@ bool OnlyTells(std::string_view sciworld_action) {
   return key == "inventory" || key == "look around" || key == "task";
 }
 
-bool IsRefusal(std::string_view sciworld_reply) {
+bool NotUnderstood(std::string_view sciworld_reply) {
   return sciworld_reply.starts_with("No known action matches that input.");
 }
 
@@ -64,7 +64,12 @@ std::string SciWorldFamily::ParseAction(std::string_view response) const {
 bool SciWorldFamily::LeavesStateUnchanged(std::string_view before, std::string_view action,
                                           std::string_view after) const {
   if (IsAmbiguous(before) || IsAmbiguous(after)) return false;
-  return IsRefusal(after) || OnlyTells(action);
+  return NotUnderstood(after) || OnlyTells(action);
+}
+
+bool SciWorldFamily::IsRefusal(std::string_view /*before*/, std::string_view /*action*/,
+                               std::string_view after) const {
+  return NotUnderstood(after);
 }
 
 std::vector<bool> SciWorldFamily::LikelyUnchanged(std::span<const Message> history,

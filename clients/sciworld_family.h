@@ -18,6 +18,9 @@ class SciWorldFamily : public TaskFamily {
   // while it waits for the number of what was meant ("Ambiguous request"), any input is an answer.
   bool LeavesStateUnchanged(std::string_view before, std::string_view action,
                             std::string_view after) const override;
+  // What the game does not understand.
+  bool IsRefusal(std::string_view before, std::string_view action,
+                 std::string_view after) const override;
   std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                     std::span<const std::string> actions) const override;
 };
@@ -26,7 +29,7 @@ class SciWorldFamily : public TaskFamily {
 bool OnlyTells(std::string_view sciworld_action);
 
 // True for a reply that says that the game did not understand the action.
-bool IsRefusal(std::string_view sciworld_reply);
+bool NotUnderstood(std::string_view sciworld_reply);
 
 // True for a reply that waits for a number.
 bool IsAmbiguous(std::string_view sciworld_reply);

@@ -19,12 +19,6 @@ Result<std::string> SciWorldProtocol::ParseReset(std::string_view reply) const {
   return *description + "\n" + *observation;
 }
 
-bool SciWorldProtocol::IsLostSession(const Error& error) const {
-  return Protocol::IsLostSession(error) ||
-         (error.kind == ErrorKind::kEnvironment &&
-          error.message.find("has been deleted") != std::string::npos);
-}
-
 Result<StepResult> SciWorldProtocol::StepOf(const nlohmann::json& object) const {
   auto observation = Field<std::string>(object, ObservationField());
   if (!observation) return tl::make_unexpected(observation.error());

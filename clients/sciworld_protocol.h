@@ -12,15 +12,13 @@ namespace agentr {
 // episode; the reply's own "reward" is only what changed. A negative score, which means that the
 // task can no longer be solved, stays negative.
 //
-// A session that has ended answers with an error until it is reset; one that was closed ("has been
-// deleted") or is unknown ("is not valid") is lost.
+// A session that has ended answers with an error until it is reset.
 class SciWorldProtocol : public Protocol {
  public:
   SciWorldProtocol() : Protocol("sciworld") {}
 
   std::string CreateBody() const override;
   Result<std::string> ParseReset(std::string_view reply) const override;
-  bool IsLostSession(const Error& error) const override;
 
  protected:
   Result<StepResult> StepOf(const nlohmann::json& object) const override;

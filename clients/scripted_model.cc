@@ -106,9 +106,11 @@ std::unique_ptr<LanguageModel> MakeScriptedModel(std::string_view name, const Ta
   }
   std::unique_ptr<Player> player = MakePlayer(family.name(), by_gold ? gold : nullptr);
   if (player == nullptr) {
-    throw FatalError(ExitCode::kUsage,
-                     fmt::format("the model \"{}\" does not play {}; name a language model", name,
-                                 family.name()));
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("the model \"{}\" does not play {}; name a language model: --llm_base "
+                    "http://host:port/v1 with --model_name, or --model_dir",
+                    name, family.name()));
   }
   const std::chrono::milliseconds delay(options.delay_ms);
   if (name == "random") return std::make_unique<RandomModel>(std::move(player), delay);

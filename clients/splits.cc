@@ -54,6 +54,14 @@ bool Split::Has(SplitPart part, int id) const {
   return true;
 }
 
+void CheckPublished(SplitPart part, std::string_view family) {
+  if (part != SplitPart::kTest || !SplitOf(family).test().empty()) return;
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("--split test: no test ids are published for {}, all ids are train "
+                               "ids; use --split train, and keep tasks apart with --min and --max",
+                               family));
+}
+
 const Split& SplitOf(std::string_view family) {
   static const Split none;
   static const std::map<std::string_view, Split> splits = {

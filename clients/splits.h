@@ -33,6 +33,10 @@ class Split {
   std::vector<int> train_;
 };
 
+// Throws FatalError(kUsage) for the test part of a family of which no test ids are published. All
+// of its ids are train ids.
+void CheckPublished(SplitPart part, std::string_view family);
+
 // The split of a family by its name; an empty one where none is published.
 const Split& SplitOf(std::string_view family);
 

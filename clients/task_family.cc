@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "clients/babyai_family.h"
 #include "clients/sciworld_family.h"
 #include "clients/textcraft_family.h"
 #include "clients/webshop_family.h"
@@ -56,9 +57,11 @@ std::unique_ptr<TaskFamily> MakeTaskFamily(std::string_view name) {
   if (name == "textcraft") return std::make_unique<TextCraftFamily>();
   if (name == "webshop") return std::make_unique<WebShopFamily>();
   if (name == "sciworld") return std::make_unique<SciWorldFamily>();
+  if (name == "babyai") return std::make_unique<BabyAiFamily>();
   throw FatalError(
       ExitCode::kUsage,
-      fmt::format("unknown task \"{}\"; the tasks there are: textcraft, webshop, sciworld", name));
+      fmt::format("unknown task \"{}\"; the tasks there are: textcraft, webshop, sciworld, babyai",
+                  name));
 }
 
 }  // namespace agentr

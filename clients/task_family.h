@@ -21,20 +21,25 @@ class TaskFamily {
   // The turns before the first observation: the instruction and the assistant's "Ok.".
   virtual std::vector<Message> Instruction() const = 0;
 
-  // The action inside a response. The text after the last "Action:" ("Action 1:" too) with a leading
-  // "1. " stripped, else the last line; then in the form that the environment takes.
+  // The action inside a response. The text after the last "Action:" ("Action 1:" too) with a
+  // leading "1. " stripped, else the last line; then in the form that the environment takes.
   virtual std::string ParseAction(std::string_view response) const = 0;
 
   // True only if it is certain that `action` left the state as it was, so that the session still
-  // stands where it stood. `before` is the observation with which the state was entered, `after` the
-  // reply to the action, both as the environment gave them. Checked against the servers by property
-  // tests.
+  // stands where it stood. `before` is the observation with which the state was entered, `after`
+  // the reply to the action, both as the environment gave them. Checked against the servers by
+  // property tests.
   virtual bool LeavesStateUnchanged(std::string_view before, std::string_view action,
                                     std::string_view after) const = 0;
 
+  // True if the environment did not take `action`: it has not the form of one, or cannot be done
+  // there (an invalid action). Arguments as of LeavesStateUnchanged.
+  virtual bool IsRefusal(std::string_view before, std::string_view action,
+                         std::string_view after) const = 0;
+
   // Whether each of `actions` will probably leave the state unchanged, after `history` (the first
-  // observation and the turns since then that changed something): a hint for the order of execution,
-  // where a wrong one costs calls, nothing else.
+  // observation and the turns since then that changed something): a hint for the order of
+  // execution, where a wrong one costs calls, nothing else.
   virtual std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                             std::span<const std::string> actions) const = 0;
 };

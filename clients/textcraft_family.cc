@@ -15,6 +15,10 @@ bool IsKept(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == ',';
 }
 
+bool RefusesTextCraft(std::string_view reply) {
+  return reply.starts_with("Could not") || reply.starts_with("Wrong item format");
+}
+
 }  // namespace
 
 std::string CleanTextCraftAction(std::string_view action) {
@@ -39,11 +43,14 @@ std::string TextCraftFamily::ParseAction(std::string_view response) const {
   return CleanTextCraftAction(TextOfAction(response));
 }
 
-bool TextCraftFamily::LeavesStateUnchanged(std::string_view /*before*/,
-                                           std::string_view /*action*/,
+bool TextCraftFamily::LeavesStateUnchanged(std::string_view /*before*/, std::string_view /*action*/,
                                            std::string_view after) const {
-  return after.starts_with("Could not") || after.starts_with("Wrong item format") ||
-         after.starts_with("Inventory:");
+  return RefusesTextCraft(after) || after.starts_with("Inventory:");
+}
+
+bool TextCraftFamily::IsRefusal(std::string_view /*before*/, std::string_view /*action*/,
+                                std::string_view after) const {
+  return RefusesTextCraft(after);
 }
 
 std::vector<bool> TextCraftFamily::LikelyUnchanged(std::span<const Message> history,

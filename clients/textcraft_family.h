@@ -13,6 +13,9 @@ class TextCraftFamily : public TaskFamily {
   // The reply alone tells.
   bool LeavesStateUnchanged(std::string_view before, std::string_view action,
                             std::string_view after) const override;
+  // "Could not …" and "Wrong item format …".
+  bool IsRefusal(std::string_view before, std::string_view action,
+                 std::string_view after) const override;
   std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                     std::span<const std::string> actions) const override;
 };

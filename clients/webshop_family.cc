@@ -28,6 +28,11 @@ bool WebShopFamily::LeavesStateUnchanged(std::string_view before, std::string_vi
   return before == after && IsIdle(before, action);
 }
 
+bool WebShopFamily::IsRefusal(std::string_view before, std::string_view action,
+                              std::string_view after) const {
+  return LeavesStateUnchanged(before, action, after);
+}
+
 std::vector<bool> WebShopFamily::LikelyUnchanged(std::span<const Message> history,
                                                  std::span<const std::string> actions) const {
   const std::string_view page = history.empty() ? "" : std::string_view(history.back().content);

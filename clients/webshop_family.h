@@ -20,6 +20,10 @@ class WebShopFamily : public TaskFamily {
   // acted on (IsIdle in webshop_page.h).
   bool LeavesStateUnchanged(std::string_view before, std::string_view action,
                             std::string_view after) const override;
+  // What the shop cannot act on, and answers with the same page; what leaves the page as it is to
+  // look at, such as an option, is none.
+  bool IsRefusal(std::string_view before, std::string_view action,
+                 std::string_view after) const override;
   std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                     std::span<const std::string> actions) const override;
 };

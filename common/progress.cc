@@ -26,15 +26,21 @@ std::string ProgressText(const std::string& label, const std::string& unit,
   const double rate = static_cast<double>(finished) / seconds;
   const std::string eta =
       finished > 0 ? FormatDuration(static_cast<double>(state.total - finished) / rate) : "-";
-  std::string text = fmt::format("{} {}/{} {}% | {:.3g}/s", label, finished, state.total, percent, rate);
-  if (!unit.empty()) text += fmt::format(" | {:.0f} {}/s", static_cast<double>(state.units) / seconds, unit);
+  std::string text =
+      fmt::format("{} {}/{} {}% | {:.3g}/s", label, finished, state.total, percent, rate);
+  if (!unit.empty())
+    text += fmt::format(" | {:.0f} {}/s", static_cast<double>(state.units) / seconds, unit);
   text += fmt::format(" | ETA {}", eta);
-  if (state.failed > 0) text += fmt::format(" | {} error{}", state.failed, state.failed == 1 ? "" : "s");
+  if (state.failed > 0)
+    text += fmt::format(" | {} error{}", state.failed, state.failed == 1 ? "" : "s");
+  if (!state.note.empty()) text += " | " + state.note;
   return text;
 }
 
 Progress::Progress(std::string label, std::string unit, int64_t total)
-    : label_(std::move(label)), unit_(std::move(unit)), total_(total),
+    : label_(std::move(label)),
+      unit_(std::move(unit)),
+      total_(total),
       terminal_(::isatty(STDERR_FILENO) != 0) {
   if (total_ > 0) drawer_ = std::thread([this] { Loop(); });
 }
@@ -50,9 +56,15 @@ Progress::~Progress() {
   Draw(/*last=*/true);
 }
 
+void Progress::Note(std::string note) {
+  const std::lock_guard lock(note_mutex_);
+  note_ = std::move(note);
+}
+
 ProgressState Progress::Now() const {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
-  return {total_, done_, failed_, units_, elapsed.count()};
+  const std::lock_guard lock(note_mutex_);
+  return {total_, done_, failed_, units_, elapsed.count(), note_};
 }
 
 void Progress::Draw(bool last) {

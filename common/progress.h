@@ -15,13 +15,15 @@ namespace agentr {
 // A moment of a run, apart from its drawing so that the text can be tested.
 struct ProgressState {
   int64_t total = 0;
-  int64_t done = 0;      // finished well
-  int64_t failed = 0;    // finished with an error
-  int64_t units = 0;     // smaller pieces of work, such as tree nodes
+  int64_t done = 0;       // finished well
+  int64_t failed = 0;     // finished with an error
+  int64_t units = 0;      // smaller pieces of work, such as tree nodes
   double elapsed_s = 0;
+  std::string note = "";  // how it stands so far, in words of the run
 };
 
-// "trees 12/200 6% | 3.1/s | 140 nodes/s | ETA 1:01 | 2 errors". ETA is "-" before the first result.
+// "trees 12/200 6% | 3.1/s | 140 nodes/s | ETA 1:01 | 2 errors | NOTE". ETA is "-" before the first
+// result.
 std::string ProgressText(const std::string& label, const std::string& unit,
                          const ProgressState& state);
 
@@ -39,6 +41,7 @@ class Progress {
   void Done() { ++done_; }
   void Failed() { ++failed_; }
   void AddUnits(int64_t count) { units_ += count; }
+  void Note(std::string note);
 
  private:
   ProgressState Now() const;
@@ -55,6 +58,8 @@ class Progress {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stop_ = false;  // guarded by mutex_
+  mutable std::mutex note_mutex_;
+  std::string note_;  // guarded by note_mutex_
   std::thread drawer_;
 };
 

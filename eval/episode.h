@@ -20,6 +20,7 @@ enum class EpisodeEnd {
 
 // "done" | "max_steps" | "context_overflow" | "environment_error" | "model_error".
 std::string_view Name(EpisodeEnd end);
+EpisodeEnd ParseEpisodeEnd(std::string_view name);  // throws std::invalid_argument
 
 // True if the episode says something about the agent: its reward counts. The two errors are faults
 // of machines; they are counted apart, never as a reward of 0.
@@ -33,6 +34,8 @@ struct EpisodeTurn {
   std::string observation;
   bool refused = false;   // the environment did not take the action (TaskFamily::IsRefusal)
   int dropped_turns = 0;  // oldest turns that the model was not shown
+
+  bool operator==(const EpisodeTurn&) const = default;
 };
 
 struct Episode {
@@ -46,11 +49,14 @@ struct Episode {
   std::vector<Message> instruction = {};
   std::string first_observation = "";
   std::vector<EpisodeTurn> turns = {};
-  size_t replayed_turns = 0;  // the first so many were given, not chosen (revision test)
+  size_t replayed_turns = 0;      // the first so many were given, not chosen (revision test)
+  size_t replay_differences = 0;  // observations of those that were not the trajectory's
   Usage usage = {};
   double model_s = 0;        // waiting for the model
   double environment_s = 0;  // waiting for the environment
   double wall_s = 0;
+
+  bool operator==(const Episode&) const = default;
 };
 
 }  // namespace agentr

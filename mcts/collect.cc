@@ -11,27 +11,16 @@
 #include "clients/http_environment.h"
 #include "clients/sciworld_tasks.h"
 #include "clients/splits.h"
-#include "common/file.h"
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/version.h"
+#include "mcts/run_file.h"
+#include "mcts/snapping.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
 namespace {
-
-nlohmann::ordered_json ToJson(const ExecutionStats& s) {
-  return {{"sessions_opened", s.opens}, {"resets", s.resets},
-          {"steps", s.steps},           {"replayed_steps", s.replays},
-          {"expansions", s.expansions}, {"remembered", s.remembered},
-          {"mismatches", s.mismatches}, {"faults_made_up_for", s.faults},
-          {"walk_bound", s.walk_bound}, {"unchanged_bound", s.unchanged_bound}};
-}
-
-double PerSecond(int64_t count, const CollectReport& r) {
-  return r.wall_s > 0 ? static_cast<double>(count) / r.wall_s : 0;
-}
 
 nlohmann::ordered_json ToJson(const CollectReport& r) {
   auto failed = nlohmann::ordered_json::array();
@@ -46,31 +35,9 @@ nlohmann::ordered_json ToJson(const CollectReport& r) {
           {"interrupted", r.interrupted},
           {"nodes", r.nodes},
           {"wall_s", r.wall_s},
-          {"nodes_per_s", PerSecond(r.nodes, r)},
-          {"model",
-           {{"requests", r.usage.requests},
-            {"retries", r.usage.retries},
-            {"prompt_tokens", r.usage.prompt_tokens},
-            {"cached_tokens", r.usage.cached_tokens},
-            {"completion_tokens", r.usage.completion_tokens},
-            {"tokens_per_s", PerSecond(r.usage.completion_tokens, r)}}},
+          {"nodes_per_s", PerSecond(r.nodes, r.wall_s)},
+          {"model", ToJson(r.usage, r.wall_s)},
           {"environment", ToJson(r.execution)}};
-}
-
-nlohmann::ordered_json ToJson(const ServerVersion& server) {
-  return {{"server", server.server},
-          {"version", server.version},
-          {"data_hash", server.data_hash},
-          {"extensions", server.extensions}};
-}
-
-// The runs recorded in run.json, oldest first; none if there is no such file or it is not ours.
-nlohmann::ordered_json EarlierRuns(const fs::path& path) {
-  if (!fs::exists(path)) return nlohmann::ordered_json::array();
-  auto file = nlohmann::ordered_json::parse(ReadFile(path), nullptr, /*allow_exceptions=*/false);
-  if (file.is_object() && file.contains("runs") && file["runs"].is_array()) return file["runs"];
-  spdlog::warn("{} is not a run file of agentr; it is written anew", path.string());
-  return nlohmann::ordered_json::array();
 }
 
 void WarnOfOtherOptions(const fs::path& folder, const SearchOptions& search) {
@@ -82,16 +49,6 @@ void WarnOfOtherOptions(const fs::path& folder, const SearchOptions& search) {
       folder.string(), runs.back().value("search", "unknown"));
 }
 
-void AppendToRunFile(const fs::path& folder, nlohmann::ordered_json run) {
-  const FileLock lock(folder / ".claims");
-  const fs::path path = folder / "run.json";
-  nlohmann::ordered_json runs = EarlierRuns(path);
-  runs.push_back(std::move(run));
-  const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-  WriteFileAtomically(path,
-                      nlohmann::ordered_json{{"runs", runs}}.dump(1, ' ', false, replace) + "\n");
-}
-
 void PrintSummary(const CollectReport& r, int64_t environment_calls, const fs::path& folder) {
   fmt::print("{} trees written, {} were there already", r.finished, r.skipped);
   if (r.elsewhere > 0) fmt::print(", {} are being searched by another run", r.elsewhere);
@@ -101,7 +58,7 @@ void PrintSummary(const CollectReport& r, int64_t environment_calls, const fs::p
     const auto nodes = static_cast<double>(r.nodes);
     fmt::print(
         "{} nodes, {:.0f} nodes/s; per node {:.3f} model requests, {:.3f} environment calls\n",
-        r.nodes, PerSecond(r.nodes, r), static_cast<double>(r.usage.requests) / nodes,
+        r.nodes, PerSecond(r.nodes, r.wall_s), static_cast<double>(r.usage.requests) / nodes,
         static_cast<double>(environment_calls) / nodes);
   }
   if (r.execution.mismatches > 0) {
@@ -116,39 +73,11 @@ void PrintSummary(const CollectReport& r, int64_t environment_calls, const fs::p
   fmt::print("{}\n", folder.string());
 }
 
-// Only models that count their tokens, no scripted one.
-void PrintTokens(const CollectReport& r) {
-  const auto prompts = static_cast<double>(std::max<int64_t>(r.usage.prompt_tokens, 1));
-  fmt::print("{} prompt tokens, {:.1f}% of them from the cache; {:.0f} new tokens/s\n",
-             r.usage.prompt_tokens, 100 * static_cast<double>(r.usage.cached_tokens) / prompts,
-             PerSecond(r.usage.completion_tokens, r));
-}
-
-ExitCode ExitCodeOf(const CollectReport& report) {
-  if (report.interrupted) return ExitCode::kInterrupted;
-  if (report.gave_up) return ExitCode::kUnavailable;
-  return report.failed.empty() ? ExitCode::kOk : ExitCode::kIncomplete;
-}
-
 std::vector<int> TasksOfTypes(const CollectOptions& options) {
   if (options.task == "sciworld") return SciWorldTasksOf(options.task_type);
   throw FatalError(
       ExitCode::kUsage,
       fmt::format("--task_type selects SciWorld tasks; {} has no types of tasks", options.task));
-}
-
-void CheckSnapping(const CollectOptions& options, const HttpEnvironment& environment) {
-  if (!options.search.snap_actions) return;
-  if (options.task != "sciworld") {
-    throw FatalError(ExitCode::kUsage,
-                     fmt::format("--snap_actions is for SciWorld, not for {}", options.task));
-  }
-  if (!environment.Offers("valid_actions")) {
-    throw FatalError(ExitCode::kUsage,
-                     "--snap_actions needs a server that tells the valid actions, and this one has "
-                     "no extension \"valid_actions\"; use the embedded server or env_server --task "
-                     "sciworld");
-  }
 }
 
 }  // namespace
@@ -161,7 +90,8 @@ HttpOptions CollectOptions::DefaultHttp() {
 
 void Declare(OptionSet& set, CollectOptions& o) {
   set.Group("Tasks");
-  set.Add("--task", o.task, "Kind of task: webshop, textcraft, sciworld", "TASK");
+  set.Add("--task", o.task,
+          "Kind of task: webshop, textcraft, sciworld; babyai with --env_server_base", "TASK");
   set.Add("--min", o.min, "First task id").Min(0);
   set.Add("--max", o.max, "One past the last task id").Min(0);
   set.Add("--task_type", o.task_type,
@@ -184,15 +114,13 @@ void Declare(OptionSet& set, CollectOptions& o) {
 }
 
 fs::path ResultFolder(const CollectOptions& options, const std::string& model_name) {
-  std::string name = model_name;
-  std::ranges::replace(name, '/', '_');
-  if (name.empty() || name.front() == '.') name.insert(0, "_");
-  return fs::path(options.output_dir) / options.task / name;
+  return fs::path(options.output_dir) / options.task / FolderName(model_name);
 }
 
 std::vector<int> TaskIds(const CollectOptions& options, int64_t tasks) {
   const Split& split = SplitOf(options.task);
   const SplitPart part = ParseSplitPart(options.split);
+  CheckPublished(part, options.task);
   const bool by_type = !options.task_type.empty();
   const std::vector<int> typed = by_type ? TasksOfTypes(options) : std::vector<int>();
   const int most = by_type ? static_cast<int>(typed.size()) : std::numeric_limits<int>::max();
@@ -215,7 +143,7 @@ ExitCode Collect(const CollectOptions& options, const OptionSet& resolved,
   const std::unique_ptr<LanguageModel> model =
       MakeLanguageModel(options.model, *family, gold.get(), load);
   HttpEnvironment environment(MakeProtocol(options.task), options.env_server_base, options.http);
-  CheckSnapping(options, environment);
+  if (options.search.snap_actions) CheckSnapping(options.task, environment);
   const std::vector<int> ids = TaskIds(options, environment.info().tasks);
   if (ids.empty()) {
     throw FatalError(
@@ -226,10 +154,7 @@ ExitCode Collect(const CollectOptions& options, const OptionSet& resolved,
   const fs::path folder = ResultFolder(options, model->name());
   FileTreeStore store(folder, ParseTreeFormat(options.tree_format));
   WarnOfOtherOptions(folder, options.search);
-  {
-    const FileLock lock(folder / ".claims");
-    WriteFileAtomically(folder / "resolved.toml", resolved.ResolvedToml());
-  }
+  WriteResolved(folder, resolved.ResolvedToml());
   spdlog::info("searching {} {} tasks with model {}, results in {}", ids.size(), options.task,
                model->name(), folder.string());
   TreeOrigin origin;
@@ -248,9 +173,11 @@ ExitCode Collect(const CollectOptions& options, const OptionSet& resolved,
                            {"environment_server", ToJson(environment.info())},
                            {"environment_http", environment.stats().Json()},
                            {"result", ToJson(report)}});
-  if (!options.model.dir.empty() || report.usage.cached_tokens > 0) PrintTokens(report);
+  if (!options.model.dir.empty() || report.usage.cached_tokens > 0) {
+    PrintTokens(report.usage, report.wall_s);
+  }
   PrintSummary(report, environment.stats().calls(), folder);
-  return ExitCodeOf(report);
+  return ExitCodeOf(report.interrupted, report.gave_up, !report.failed.empty());
 }
 
 }  // namespace agentr

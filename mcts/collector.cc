@@ -1,8 +1,5 @@
 #include "mcts/collector.h"
 
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -11,18 +8,15 @@
 #include <utility>
 
 #include "common/options.h"
+#include "mcts/work_queue.h"
 
 namespace agentr {
-namespace {
-constexpr size_t kMostTreesInFlight = 4096;
-}  // namespace
 
 void Declare(OptionSet& set, CollectorOptions& o) {
   set.Group("Parallelism");
   set.Add("--trees_in_flight", o.trees_in_flight, "Trees searched at once (waiting holds no core)")
-      .Range(1, kMostTreesInFlight);
-  set.Add("--sessions", o.sessions,
-          "Environment sessions open at once, on servers without /expand")
+      .Range(1, kMostInFlight);
+  set.Add("--sessions", o.sessions, "Environment sessions open at once, on servers without /expand")
       .Range(1, 1000000);
   set.Add("--task_attempts", o.task_attempts, "Searches of a task before it counts as failed")
       .Min(1);
@@ -30,44 +24,40 @@ void Declare(OptionSet& set, CollectorOptions& o) {
 }
 
 struct Collector::Shared {
-  Shared(const std::vector<int>& all, std::atomic<bool>& stop_flag, Environment& environment,
-         int sessions)
-      : tasks(all), stop(stop_flag), pool(environment, sessions),
-        progress("trees", "nodes", static_cast<int64_t>(all.size())) {}
+  Shared(size_t tasks, std::atomic<bool>& stop_flag, Environment& environment,
+         const CollectorOptions& options)
+      : stop(stop_flag),
+        queue(tasks, options.trees_in_flight, options.give_up_after, stop_flag),
+        pool(environment, options.sessions),
+        progress("trees", "nodes", static_cast<int64_t>(tasks)) {}
 
-  const std::vector<int>& tasks;
   std::atomic<bool>& stop;
-  std::atomic<size_t> next = 0;  // index into tasks
+  WorkQueue queue;
   SessionPool pool;
   Progress progress;
 
   std::mutex mutex;
-  CollectReport report;      // guarded by mutex
-  int failures_in_a_row = 0;  // guarded by mutex
+  CollectReport report;  // guarded by mutex
 };
 
 Collector::Collector(const TaskFamily& family, Environment& environment, LanguageModel& model,
-                     TreeStore& store, const SearchOptions& search,
-                     const CollectorOptions& options, TreeOrigin origin)
-    : family_(family), environment_(environment), model_(model), store_(store), search_(search),
-      options_(options), origin_(std::move(origin)) {}
+                     TreeStore& store, const SearchOptions& search, const CollectorOptions& options,
+                     TreeOrigin origin)
+    : family_(family),
+      environment_(environment),
+      model_(model),
+      store_(store),
+      search_(search),
+      options_(options),
+      origin_(std::move(origin)) {}
 
 CollectReport Collector::Run(const std::vector<int>& tasks, std::atomic<bool>& stop) {
   const auto begin = std::chrono::steady_clock::now();
-  Shared shared(tasks, stop, environment_, options_.sessions);
-  const auto width = static_cast<size_t>(options_.trees_in_flight);
-  // TBB fixes how many threads it may ever make when it is first used; the arena bounds a run.
-  static const oneapi::tbb::global_control threads(
-      oneapi::tbb::global_control::max_allowed_parallelism, kMostTreesInFlight + 1);
-  oneapi::tbb::task_arena arena(options_.trees_in_flight);
-  arena.execute([&] {
-    oneapi::tbb::parallel_for(
-        oneapi::tbb::blocked_range<size_t>(0, width, 1),
-        [&](const auto&) { WorkOrStopAll(shared); },
-        oneapi::tbb::simple_partitioner());
-  });
+  Shared shared(tasks.size(), stop, environment_, options_);
+  shared.queue.Run([&](size_t index) { Work(tasks[index], shared); });
   CollectReport report = std::move(shared.report);
   report.execution.opens += shared.pool.opened();
+  report.gave_up = shared.queue.gave_up();
   const size_t tried = static_cast<size_t>(report.finished + report.skipped + report.elsewhere) +
                        report.failed.size();
   report.interrupted = stop && !report.gave_up && tried < tasks.size();
@@ -76,30 +66,12 @@ CollectReport Collector::Run(const std::vector<int>& tasks, std::atomic<bool>& s
   return report;
 }
 
-void Collector::WorkOrStopAll(Shared& shared) {
-  try {
-    Work(shared);
-  } catch (...) {
-    // The disk is full, say: no other tree would fare better.
-    shared.stop = true;
-    throw;
-  }
-}
-
-void Collector::Work(Shared& shared) {
-  while (!shared.stop) {
-    const size_t index = shared.next++;
-    if (index >= shared.tasks.size()) return;
-    const int task = shared.tasks[index];
-    const Claim claim = store_.TryClaim(task);
-    if (claim == Claim::kMine) {
-      RunTask(task, shared);
-      continue;
-    }
-    shared.progress.Done();
-    const std::lock_guard lock(shared.mutex);
-    ++(claim == Claim::kDone ? shared.report.skipped : shared.report.elsewhere);
-  }
+void Collector::Work(int task, Shared& shared) {
+  const Claim claim = store_.TryClaim(task);
+  if (claim == Claim::kMine) return RunTask(task, shared);
+  shared.progress.Done();
+  const std::lock_guard lock(shared.mutex);
+  ++(claim == Claim::kDone ? shared.report.skipped : shared.report.elsewhere);
 }
 
 void Collector::RunTask(int task, Shared& shared) {
@@ -120,20 +92,18 @@ void Collector::RunTask(int task, Shared& shared) {
 void Collector::Keep(const Tree& tree, Shared& shared) {
   store_.Commit(tree);
   shared.progress.Done();
+  shared.queue.Succeeded();
   const std::lock_guard lock(shared.mutex);
   ++shared.report.finished;
   shared.report.nodes += tree.size();
-  shared.failures_in_a_row = 0;
 }
 
 void Collector::CountFailure(int task, const Error& error, Shared& shared) {
   spdlog::warn("task {} failed ({}): {}", task, Name(error.kind), error.message);
   shared.progress.Failed();
+  shared.queue.Failed();
   const std::lock_guard lock(shared.mutex);
   shared.report.failed.push_back({task, error});
-  if (++shared.failures_in_a_row < options_.give_up_after) return;
-  shared.report.gave_up = true;
-  shared.stop = true;
 }
 
 Result<Tree> Collector::SearchOnce(int task, Shared& shared) {

@@ -1,8 +1,4 @@
-// Runs the searches of many tasks at once.
-//
-// A search mostly waits: for the model, for the environment. The trees in flight therefore have
-// threads of their own, a oneTBB arena as wide as there are trees in flight, whatever the number of
-// cores; a waiting thread costs a stack, no core.
+// Runs the searches of many tasks at once (mcts/work_queue.h).
 #pragma once
 
 #include <atomic>
@@ -37,9 +33,9 @@ struct FailedTask {
 
 // What a run did. Counts cover the failed searches too.
 struct CollectReport {
-  int finished = 0;   // trees written
-  int skipped = 0;    // trees that were there already
-  int elsewhere = 0;  // tasks that another run was working on
+  int finished = 0;                // trees written
+  int skipped = 0;                 // trees that were there already
+  int elsewhere = 0;               // tasks that another run was working on
   std::vector<FailedTask> failed;  // in the order of the ids
   bool gave_up = false;            // too many failures in a row
   bool interrupted = false;        // stopped from outside; not all tasks were tried
@@ -62,8 +58,7 @@ class Collector {
 
  private:
   struct Shared;  // what the workers of one Run share
-  void WorkOrStopAll(Shared& shared);
-  void Work(Shared& shared);
+  void Work(int task, Shared& shared);
   void RunTask(int task, Shared& shared);
   void Keep(const Tree& tree, Shared& shared);
   void CountFailure(int task, const Error& error, Shared& shared);

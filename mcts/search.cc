@@ -1,7 +1,5 @@
 #include "mcts/search.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -98,45 +96,35 @@ Result<void> Search::Expand(int node) {
 
 Result<std::vector<Node>> Search::Sample(int node) {
   if (context_.stop) return Fail(ErrorKind::kCancelled, "stopped");
-  int dropped_turns = 0;
-  Result<CompletionBatch> batch = CompleteWithinContext(node, dropped_turns);
-  if (!batch) return tl::make_unexpected(batch.error());
-  usage_ += batch->usage;
+  Result<CutCompletion> sampled = Complete(node);
+  if (!sampled) return tl::make_unexpected(sampled.error());
+  usage_ += sampled->batch.usage;
   std::vector<Node> children;
-  for (Completion& completion : batch->completions) {
+  for (Completion& completion : sampled->batch.completions) {
     if (std::ranges::find(children, completion.text, &Node::response) != children.end()) continue;
     Node& child = children.emplace_back();
     child.action = context_.family.ParseAction(completion.text);
     child.response = std::move(completion.text);
     child.token_ids = std::move(completion.token_ids);
     child.logprobs = std::move(completion.logprobs);
-    child.dropped_turns = dropped_turns;
+    child.dropped_turns = sampled->dropped_turns;
   }
   if (children.empty()) return Fail(ErrorKind::kProtocol, "the model returned no completion");
   return children;
 }
 
-Result<CompletionBatch> Search::CompleteWithinContext(int node, int& dropped_turns) {
+Result<CutCompletion> Search::Complete(int node) {
   Sampling sampling;
   sampling.temperature = options_.temperature;
   sampling.top_p = options_.top_p;
   sampling.max_tokens = options_.max_new_tokens;
   sampling.task = origin_.task;
   sampling.seed = random_.Split("sample").Split(static_cast<uint64_t>(node)).Next();
-  const int64_t room = options_.max_context - options_.max_new_tokens;
-  const int turns = tree_.node(node).depth;
-  std::string refusal;
-  for (dropped_turns = 0; dropped_turns <= turns; ++dropped_turns) {
-    const std::vector<Message> prompt = tree_.Conversation(node, dropped_turns);
-    if (context_.model.CountTokens(prompt) > room) continue;
-    Result<CompletionBatch> batch = context_.model.Complete(prompt, options_.n_gen, sampling);
-    if (batch || batch.error().kind != ErrorKind::kContextLength) return batch;
-    refusal = "; the model says: " + batch.error().message;
-  }
-  return Fail(ErrorKind::kContextLength,
-              fmt::format("instruction and first observation leave no room for {} new tokens in a "
-                          "context of {}; raise --max_context or lower --max_new_tokens{}",
-                          options_.max_new_tokens, options_.max_context, refusal));
+  CutConversation conversation;
+  conversation.messages = [&](int dropped) { return tree_.Conversation(node, dropped); };
+  conversation.most_dropped = tree_.node(node).depth;
+  return CompleteWithinContext(context_.model, conversation, options_.n_gen, sampling,
+                               options_.max_context);
 }
 
 Result<void> Search::Snap(int node, std::vector<Node>& children) {
@@ -144,7 +132,13 @@ Result<void> Search::Snap(int node, std::vector<Node>& children) {
   for (const int step : tree_.Path(node)) {
     if (step != 0) taken.push_back(tree_.node(step).action);
   }
-  return SnapActions(context_.executor, state_of_[static_cast<size_t>(node)], taken, children);
+  std::vector<std::string> said;
+  for (Node& child : children) said.push_back(std::move(child.action));
+  Result<std::vector<std::string>> snapped =
+      SnapActions(context_.executor, state_of_[static_cast<size_t>(node)], taken, std::move(said));
+  if (!snapped) return tl::make_unexpected(snapped.error());
+  for (size_t i = 0; i < children.size(); ++i) children[i].action = std::move((*snapped)[i]);
+  return {};
 }
 
 Result<void> Search::Execute(int node, std::vector<Node>& children) {

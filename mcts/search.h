@@ -15,6 +15,7 @@
 #include "clients/language_model.h"
 #include "clients/task_family.h"
 #include "common/random.h"
+#include "mcts/context_cut.h"
 #include "mcts/executor.h"
 #include "mcts/tree.h"
 
@@ -64,8 +65,7 @@ class Search {
   Result<void> Expand(int node);
   // n_gen responses to the conversation that ends in `node`, without duplicates.
   Result<std::vector<Node>> Sample(int node);
-  // Cuts the oldest turns until prompt and response fit into the context.
-  Result<CompletionBatch> CompleteWithinContext(int node, int& dropped_turns);
+  Result<CutCompletion> Complete(int node);
   Result<void> Snap(int node, std::vector<Node>& children);
   Result<void> Execute(int node, std::vector<Node>& children);
   void Record(int node, std::vector<Node> children);

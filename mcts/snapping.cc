@@ -1,8 +1,11 @@
 #include "mcts/snapping.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <span>
 
+#include "clients/http_environment.h"
 #include "clients/sciworld_snap.h"
 
 namespace agentr {
@@ -10,22 +13,36 @@ namespace {
 constexpr size_t kRecent = 3;
 }  // namespace
 
-Result<void> SnapActions(Executor& executor, int state, const std::vector<std::string>& taken,
-                         std::vector<Node>& children) {
+Result<std::vector<std::string>> SnapActions(Executor& executor, int state,
+                                             const std::vector<std::string>& taken,
+                                             std::vector<std::string> said) {
   const std::string look = "look around";
   const std::string inventory = "inventory";
   const Result<std::vector<std::string>> valid = executor.ValidActions(state);
-  if (!valid) return tl::make_unexpected(valid.error());
+  if (!valid) return valid;
   const Result<void> seen = executor.Execute(state, {look, inventory}, /*last_turn=*/false);
-  if (!seen) return seen;
+  if (!seen) return tl::make_unexpected(seen.error());
   const StateTree& states = executor.states();
   const std::span<const std::string> all(taken);
-  for (Node& child : children) {
-    child.action = SnapAction(child.action, *valid, states.Find(state, look)->result.observation,
-                              states.Find(state, inventory)->result.observation,
-                              all.last(std::min(kRecent, all.size())));
+  for (std::string& action : said) {
+    action = SnapAction(action, *valid, states.Find(state, look)->result.observation,
+                        states.Find(state, inventory)->result.observation,
+                        all.last(std::min(kRecent, all.size())));
   }
-  return {};
+  return said;
+}
+
+void CheckSnapping(const std::string& task, const HttpEnvironment& environment) {
+  if (task != "sciworld") {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--snap_actions is for SciWorld, not for {}", task));
+  }
+  if (!environment.Offers("valid_actions")) {
+    throw FatalError(ExitCode::kUsage,
+                     "--snap_actions needs a server that tells the valid actions, and this one has "
+                     "no extension \"valid_actions\"; use the embedded server or env_server --task "
+                     "sciworld");
+  }
 }
 
 }  // namespace agentr

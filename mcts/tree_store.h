@@ -3,20 +3,13 @@
 
 #include <filesystem>
 #include <memory>
-#include <mutex>
-#include <set>
 #include <vector>
 
 #include "mcts/tree.h"
 #include "mcts/tree_file.h"
+#include "mcts/work_claims.h"
 
 namespace agentr {
-
-enum class Claim {
-  kMine,   // go on and search it
-  kDone,   // its tree is there already
-  kTaken,  // another run works on it at this moment
-};
 
 // Thread-safe.
 class TreeStore {
@@ -37,16 +30,11 @@ class TreeStore {
   virtual Tree Load(int task) const = 0;
 };
 
-// Files `search_results_<task>.json` in one folder. Runs of several processes may share the folder:
-// claims are locks on bytes of the file `.claims` there, which the system gives up with a process,
-// however it ends.
+// Files `search_results_<task>.json` in one folder, which runs of several processes may share.
 class FileTreeStore : public TreeStore {
  public:
   // Makes the folder if need be. Throws FatalError(kFile).
   FileTreeStore(std::filesystem::path folder, TreeFormat format);
-  ~FileTreeStore() override;
-  FileTreeStore(const FileTreeStore&) = delete;
-  FileTreeStore& operator=(const FileTreeStore&) = delete;
 
   Claim TryClaim(int task) override;
   void Commit(const Tree& tree) override;
@@ -59,9 +47,7 @@ class FileTreeStore : public TreeStore {
  private:
   const std::filesystem::path folder_;
   const TreeFormat format_;
-  int claims_fd_ = -1;
-  std::mutex mutex_;
-  std::set<int> mine_;  // guarded by mutex_; the locks do not tell threads of one process apart
+  WorkClaims claims_;
 };
 
 }  // namespace agentr

@@ -13,6 +13,7 @@
 
 namespace agentr {
 namespace embedded {
+extern const std::string_view kBabyAiVerifier;
 extern const std::string_view kSciWorldVerifier;
 extern const std::string_view kTextCraftVerifier;
 extern const std::string_view kWebShopVerifier;
@@ -93,8 +94,9 @@ JudgementPrompt::JudgementPrompt(std::string_view text) : messages_(ParsePromptF
 }
 
 JudgementPrompt JudgementPrompt::Of(std::string_view family) {
-  const std::array<std::pair<std::string_view, std::string_view>, 3> prompts = {
-      {{"sciworld", embedded::kSciWorldVerifier},
+  const std::array<std::pair<std::string_view, std::string_view>, 4> prompts = {
+      {{"babyai", embedded::kBabyAiVerifier},
+       {"sciworld", embedded::kSciWorldVerifier},
        {"textcraft", embedded::kTextCraftVerifier},
        {"webshop", embedded::kWebShopVerifier}}};
   for (const auto& [name, text] : prompts) {

@@ -16,6 +16,7 @@
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/version.h"
+#include "mcts/run_file.h"
 #include "revision/report.h"
 #include "revision/show.h"
 
@@ -104,12 +105,6 @@ void WriteRunFile(const fs::path& path, const ReviseReport& report, const TreeIn
                                       {"counts", ToJson(report.counts)}};
   const auto replace = nlohmann::ordered_json::error_handler_t::replace;
   WriteFileAtomically(path, run.dump(1, ' ', false, replace) + "\n");
-}
-
-ExitCode ExitCodeOf(const ReviseReport& report) {
-  if (report.interrupted) return ExitCode::kInterrupted;
-  if (report.gave_up) return ExitCode::kUnavailable;
-  return report.failed.empty() ? ExitCode::kOk : ExitCode::kIncomplete;
 }
 
 void WarnOfOtherEnvironment(const ReviseReport& report) {
@@ -211,8 +206,9 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
   WarnOfOtherEnvironment(report);
   WriteRunFile(stem.string() + ".run.json", report, input, resolved);
   fmt::print("{}", ReportTable(report));
-  if (ExitCodeOf(report) != ExitCode::kOk) fmt::print("Run the same command again to go on.\n");
-  return ExitCodeOf(report);
+  const ExitCode exit = ExitCodeOf(report.interrupted, report.gave_up, !report.failed.empty());
+  if (exit != ExitCode::kOk) fmt::print("Run the same command again to go on.\n");
+  return exit;
 }
 
 }  // namespace agentr

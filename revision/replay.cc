@@ -53,12 +53,12 @@ class Walk {
     return {};
   }
 
-  std::vector<Episode> Episodes() && { return std::move(episodes_); }
+  std::vector<ReplayedEpisode> Episodes() && { return std::move(episodes_); }
 
  private:
   const std::vector<Trajectory>& trajectories_;
   Executor& executor_;
-  std::vector<Episode> episodes_;
+  std::vector<ReplayedEpisode> episodes_;
 };
 
 }  // namespace
@@ -73,7 +73,7 @@ ReplayOutcome ParseReplayOutcome(std::string_view name) {
   return found->first;
 }
 
-Replay JudgeReplay(const Trajectory& trajectory, const Episode& episode, double alpha) {
+Replay JudgeReplay(const Trajectory& trajectory, const ReplayedEpisode& episode, double alpha) {
   Replay replay;
   replay.turns = episode.size();
   replay.reward = episode.empty() ? 0 : std::max(episode.back().result.reward, 0.0);

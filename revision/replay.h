@@ -47,10 +47,10 @@ struct ReplayedTurn {
   StepResult result;
   bool unchanged = false;  // the state is certainly as it was
 };
-using Episode = std::vector<ReplayedTurn>;  // ends early where the environment does
+using ReplayedEpisode = std::vector<ReplayedTurn>;  // ends early where the environment does
 
 // What the episode of the trajectory's actions says about it.
-Replay JudgeReplay(const Trajectory& trajectory, const Episode& episode, double alpha);
+Replay JudgeReplay(const Trajectory& trajectory, const ReplayedEpisode& episode, double alpha);
 
 // Puts the real observations into the trajectory, and cuts what came behind the end.
 void ApplyReplay(const Replay& replay, Trajectory& trajectory);
@@ -58,7 +58,7 @@ void ApplyReplay(const Replay& replay, Trajectory& trajectory);
 struct TaskEpisodes {
   bool same_start = true;  // false: the environment begins this task otherwise than the tree; no
                            // episode was run
-  std::vector<Episode> episodes;  // one per trajectory
+  std::vector<ReplayedEpisode> episodes;  // one per trajectory
   ExecutionStats calls;
 };
 

@@ -39,12 +39,12 @@ Catalogue MakeCatalogue(const WebShopFilesOptions& options) {
 
 std::unique_ptr<EnvService> MakeWebShop(const EnvServerOptions& options) {
   const WebShopFilesOptions& files = options.webshop;
-  auto service = std::make_unique<WebShopService>(
-      MakeCatalogue(files),
-      ShopOptions{.seed = files.shop_seed,
-                  .human_goals = !files.human_goals.empty(),
-                  .show_attributes = files.show_attributes},
-      LimitsOf(options), !options.no_extensions);
+  auto service =
+      std::make_unique<WebShopService>(MakeCatalogue(files),
+                                       ShopOptions{.seed = files.shop_seed,
+                                                   .human_goals = !files.human_goals.empty(),
+                                                   .show_attributes = files.show_attributes},
+                                       LimitsOf(options), !options.no_extensions);
   if (service->shop().task_count() > 0) return service;
   throw FatalError(ExitCode::kFile,
                    "the shop has no goals: products get theirs from the instructions in "
@@ -57,9 +57,11 @@ std::unique_ptr<EnvService> MakeService(const EnvServerOptions& options) {
   if (options.task == "sciworld") {
     return MakeSciWorldService(options.sciworld, LimitsOf(options), !options.no_extensions);
   }
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("no environment '{}' in this program; --task (or TASK) is one of: {}",
-                               options.task, kTasks));
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format("no environment server for '{}' in this program, only for {} (--task, TASK); "
+                  "to use another server: --env_server_base http://host:port",
+                  options.task, kTasks));
 }
 
 }  // namespace
@@ -107,8 +109,9 @@ EnvServer::EnvServer(std::unique_ptr<EnvService> service, HttpServiceOptions opt
 std::string ExportShop(const WebShopFilesOptions& options, const std::string& folder) {
   const Catalogue catalogue = MakeCatalogue(options);
   WriteShopFiles(catalogue, folder);
-  return fmt::format("{} products in {}: items_shuffle.json, items_ins_v2.json, items_human_ins.json",
-                     catalogue.products().size(), folder);
+  return fmt::format(
+      "{} products in {}: items_shuffle.json, items_ins_v2.json, items_human_ins.json",
+      catalogue.products().size(), folder);
 }
 
 std::unique_ptr<EnvServer> StartEnvServer(const EnvServerOptions& options) {

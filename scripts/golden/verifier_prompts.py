@@ -26,6 +26,7 @@ EPISODES = [
         "Your task is to boil water.",
         [("look around", "This room is called the hallway."), ("focus on door", "You focus on the door.")],
     ),
+    ("babyai", "Your goal: go to the red ball", [("turn left", "There is a red ball 1 ahead.")]),
 ]
 
 

@@ -213,7 +213,7 @@ TEST(PlannerModel, WithoutMistakesSolvesEveryTaskInTheFewestSteps) {
       {"wooden pickaxe", 5}, {"black wool", 4}, {"painting", 10}};  // one of them to learn of wool
   const auto model = Planner(0);
   for (const std::string& goal : SmallTextCraft::Goals()) {
-    const Episode episode = Play(*model, goal);
+    const PlayedEpisode episode = Play(*model, goal);
     EXPECT_EQ(episode.reward, 1) << goal;
     EXPECT_EQ(episode.actions.size(), fewest.at(goal)) << goal;
   }
@@ -287,7 +287,7 @@ TEST(PlannerModel, ByDefaultBothSucceedsAndFails) {
   int episodes = 0;
   for (const std::string& goal : SmallTextCraft::Goals()) {
     for (uint64_t seed = 1; seed <= 20; ++seed, ++episodes) {
-      const Episode episode = Play(*model, goal, {.seed = seed});
+      const PlayedEpisode episode = Play(*model, goal, {.seed = seed});
       if (episode.reward == 1)
         ++solved;
       else

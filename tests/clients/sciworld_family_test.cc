@@ -53,6 +53,16 @@ TEST(SciWorldFamily, WhatIsNotUnderstoodOrOnlyTellsIsUnchanged) {
   EXPECT_FALSE(family.LeavesStateUnchanged("x", "read note", "It says: " + kRefused));
 }
 
+TEST(SciWorldFamily, RefusesWhatItDoesNotUnderstand) {
+  const SciWorldFamily family;
+  EXPECT_TRUE(family.IsRefusal("x", "fly to the moon", kRefused));
+  EXPECT_TRUE(family.IsRefusal(kAmbiguous, "7", kRefused + "\n"));
+  for (const std::string& reply : {kAmbiguous, "It says: " + kRefused, std::string("This room …"),
+                                   std::string("The door is locked.")}) {
+    EXPECT_FALSE(family.IsRefusal(kRefused, "look around", reply)) << reply;
+  }
+}
+
 TEST(SciWorldFamily, GuessesWhichActionsChangeNothing) {
   const std::vector<std::string> actions = {"look around", "go to kitchen", "fly away",
                                             "0",           "Inventory",     "look at task"};

@@ -3,17 +3,23 @@
 #pragma once
 
 #include <cmath>
-#include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <string>
 
-#include "tests/clients/local_server.h"
+#include "tests/clients/session_server.h"
 #include "tests/clients/small_sciworld.h"
 
 namespace agentr {
 
-class SmallSciWorldServer {
+// An episode of the small house.
+struct SmallSciWorldSession {
+  SmallSciWorld world{0};
+  bool done = false;
+  bool deleted = false;
+  double score = 0;
+};
+
+class SmallSciWorldServer : public SessionServer<SmallSciWorldSession> {
  public:
   explicit SmallSciWorldServer(bool extensions = true) {
     On("/create", [this](const Json&) -> Json {
@@ -30,24 +36,11 @@ class SmallSciWorldServer {
     server_.Start();
   }
 
-  std::string url() const { return server_.url(); }
-  int calls(const std::string& path) const { return Count(calls_, path); }
   // Steps in sessions that had ended, which no client should make.
-  int steps_after_done() const { return Count(calls_, "after done"); }
-  // All sessions are lost.
-  void Forget() {
-    const std::lock_guard lock(mutex_);
-    sessions_.clear();
-  }
+  int steps_after_done() const { return calls("after done"); }
 
  private:
-  using Json = nlohmann::json;
-  struct Session {
-    SmallSciWorld world{0};
-    bool done = false;
-    bool deleted = false;
-    double score = 0;
-  };
+  using Session = SmallSciWorldSession;
 
   static Json Reset(Session& session, const Json& body) {
     const int task = body.at("data_idx").get<int>();
@@ -102,44 +95,6 @@ class SmallSciWorldServer {
       response.set_content(reply.dump(), "application/json");
     });
   }
-
-  template <typename Fn>
-  void On(const std::string& path, Fn fn) {
-    server_->Post(path, [this, path, fn](const auto& request, auto& response) {
-      const std::lock_guard lock(mutex_);
-      ++calls_[path];
-      const Json body = request.body.empty() ? Json() : Json::parse(request.body);
-      response.set_content(fn(body).dump(), "application/json");
-    });
-  }
-
-  template <typename Fn>
-  void OnSession(const std::string& path, Fn fn) {
-    On(path, [this, fn](const Json& body) -> Json {
-      const int id = body.at("id");
-      const auto session = sessions_.find(id);
-      if (session == sessions_.end()) return Lost(id, false);
-      if (session->second.deleted) return Lost(id, true);
-      return fn(session->second, body);
-    });
-  }
-
-  static Json Lost(int id, bool deleted) {
-    return deleted ? Json{{"error", "The task with environment " + std::to_string(id) +
-                                        " has been deleted."}}
-                   : Json{{"error", "The id " + std::to_string(id) + " is not valid."}};
-  }
-
-  int Count(const std::map<std::string, int>& counts, const std::string& name) const {
-    const std::lock_guard lock(mutex_);
-    return counts.contains(name) ? counts.at(name) : 0;
-  }
-
-  mutable std::mutex mutex_;
-  std::map<int, Session> sessions_;  // guarded by mutex_, as all below
-  int next_id_ = 0;
-  std::map<std::string, int> calls_;
-  LocalServer server_;  // last: its threads use the others
 };
 
 }  // namespace agentr

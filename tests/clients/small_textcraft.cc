@@ -157,10 +157,10 @@ std::string SmallTextCraft::Inventory() const {
   return text == "Inventory: " ? text + "You are not carrying anything." : text;
 }
 
-Episode Play(LanguageModel& model, const std::string& goal, const EpisodeOptions& options) {
+PlayedEpisode Play(LanguageModel& model, const std::string& goal, const EpisodeOptions& options) {
   const TextCraftFamily family;
   SmallTextCraft world(goal);
-  Episode episode;
+  PlayedEpisode episode;
   episode.conversation = family.Instruction();
   episode.conversation.push_back({"user", world.FirstObservation()});
   const auto first_turn = static_cast<std::ptrdiff_t>(episode.conversation.size());

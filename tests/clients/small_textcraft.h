@@ -32,7 +32,7 @@ class SmallTextCraft {
 };
 
 // One episode of a model.
-struct Episode {
+struct PlayedEpisode {
   std::vector<Message> conversation;
   std::vector<std::string> actions;
   double reward = 0;
@@ -44,6 +44,6 @@ struct EpisodeOptions {
   size_t keep_turns = 1000;  // turn pairs after the first observation that the model still sees
 };
 
-Episode Play(LanguageModel& model, const std::string& goal, const EpisodeOptions& options = {});
+PlayedEpisode Play(LanguageModel& model, const std::string& goal, const EpisodeOptions& options = {});
 
 }  // namespace agentr

@@ -9,6 +9,7 @@
 namespace agentr {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(Splits, HavePublishedSizes) {
@@ -39,6 +40,21 @@ TEST(Splits, UnknownFamiliesHaveEmptyOnes) {
   EXPECT_THAT(SplitOf("babyai").test(), IsEmpty());
   EXPECT_THAT(SplitOf("babyai").train(), IsEmpty());
   EXPECT_FALSE(SplitOf("babyai").IsTest(0));
+}
+
+TEST(Splits, ATestPartThatIsNotPublishedIsRefused) {
+  for (const char* family : {"webshop", "textcraft", "sciworld"}) {
+    EXPECT_NO_THROW(CheckPublished(SplitPart::kTest, family));
+  }
+  EXPECT_NO_THROW(CheckPublished(SplitPart::kTrain, "babyai"));
+  EXPECT_NO_THROW(CheckPublished(SplitPart::kAll, "babyai"));
+  try {
+    CheckPublished(SplitPart::kTest, "babyai");
+    FAIL();
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_THAT(error.what(), HasSubstr("no test ids are published for babyai"));
+  }
 }
 
 TEST(Splits, PartsFilterTasks) {

@@ -56,6 +56,20 @@ TEST(TextCraftFamily, RefusalsAndInventoryLeaveTheStateUnchanged) {
   }
 }
 
+TEST(TextCraftFamily, RefusesWhatItCouldNotDo) {
+  const TextCraftFamily family;
+  for (const char* reply :
+       {"Could not find oak planks", "Could not find enough items to craft minecraft:stick",
+        "Could not find a valid recipe for ItemTagWithCount(…)", "Could not execute jump",
+        "Wrong item format: planks"}) {
+    EXPECT_TRUE(family.IsRefusal("Crafting commands:", "craft", reply)) << reply;
+  }
+  for (const char* reply : {"Got 1 oak logs", "Crafted 4 minecraft:stick", "",
+                            "Inventory: You are not carrying anything.", "It Could not"}) {
+    EXPECT_FALSE(family.IsRefusal("Could not execute jump", "craft", reply)) << reply;
+  }
+}
+
 TEST(TextCraftFamily, GuessesWhichActionsChangeNothing) {
   const std::vector<Message> history = {
       {"user",
@@ -69,11 +83,11 @@ TEST(TextCraftFamily, GuessesWhichActionsChangeNothing) {
       "inventory",
       "jump",
       "",
-      "get 2 oak planks",                       // a command makes them
-      "get 1 diamond",                          // in no command
-      "craft 1 chest using 8 oak planks",       // only 4 are held
-      "craft 4 oak planks using 2 oak logs",    // the wrong amount
-      "craft 1 oak logs using 1 oak planks"};   // no such command
+      "get 2 oak planks",                      // a command makes them
+      "get 1 diamond",                         // in no command
+      "craft 1 chest using 8 oak planks",      // only 4 are held
+      "craft 4 oak planks using 2 oak logs",   // the wrong amount
+      "craft 1 oak logs using 1 oak planks"};  // no such command
   const std::vector<std::string> changed = {"get 1 oak logs",
                                             "craft 4 oak planks using 1 oak logs"};
   const TextCraftFamily family;
@@ -101,7 +115,7 @@ TEST(MakeTaskFamily, KnowsItsNames) {
   } catch (const FatalError& error) {
     EXPECT_EQ(error.code(), ExitCode::kUsage);
     EXPECT_THAT(error.what(), HasSubstr("chess"));
-    EXPECT_THAT(error.what(), HasSubstr("textcraft, webshop"));
+    EXPECT_THAT(error.what(), HasSubstr("textcraft, webshop, sciworld, babyai"));
   }
 }
 

@@ -54,6 +54,18 @@ TEST(WebShopFamily, OnlyWhatTheShopCannotActOnIsUnchanged) {
   }
 }
 
+TEST(WebShopFamily, RefusesWhatTheShopCannotActOn) {
+  const WebShopFamily family;
+  for (const char* action : {"", "wait", "click buy now", "buy[red]", "click[green]"}) {
+    EXPECT_TRUE(family.IsRefusal(kItem, action, kItem)) << action;
+  }
+  for (const char* action : {"click[red]", "click[RED]", "search[lamp]"}) {
+    EXPECT_FALSE(family.IsRefusal(kItem, action, kItem)) << action;
+  }
+  const std::string shop = "WebShop [SEP] Instruction: [SEP] x [SEP] Search";
+  EXPECT_FALSE(family.IsRefusal(kItem, "click[back to search]", shop)) << "not on the new page";
+}
+
 TEST(WebShopFamily, GuessesWhichActionsChangeNothing) {
   const std::vector<Message> history = {{"user", "WebShop [SEP] Instruction: [SEP] x [SEP] Search"},
                                         {"assistant", "Action: click[a]"},

@@ -22,6 +22,11 @@ TEST(ProgressText, HasNoTimeLeftBeforeTheFirstResult) {
   EXPECT_EQ(ProgressText("trees", "", {.total = 4}), "trees 0/4 0% | 0/s | ETA -");
 }
 
+TEST(ProgressText, EndsWithTheNote) {
+  EXPECT_EQ(ProgressText("trees", "", {.total = 1, .done = 1, .elapsed_s = 1, .note = "all well"}),
+            "trees 1/1 100% | 1/s | ETA 0:00 | all well");
+}
+
 TEST(ProgressText, OneErrorIsSingular) {
   EXPECT_EQ(ProgressText("trees", "", {.total = 1, .failed = 1, .elapsed_s = 2}),
             "trees 1/1 100% | 0.5/s | ETA 0:00 | 1 error");

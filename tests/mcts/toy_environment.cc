@@ -183,6 +183,11 @@ bool ToyFamily::LeavesStateUnchanged(std::string_view /*before*/, std::string_vi
   return after.starts_with(kNothing);
 }
 
+bool ToyFamily::IsRefusal(std::string_view /*before*/, std::string_view action,
+                          std::string_view after) const {
+  return action.starts_with("stuck") && after.starts_with(kNothing);
+}
+
 std::vector<bool> ToyFamily::LikelyUnchanged(std::span<const Message> /*history*/,
                                              std::span<const std::string> actions) const {
   std::vector<bool> likely;

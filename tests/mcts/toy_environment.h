@@ -89,6 +89,8 @@ class ToyFamily : public TaskFamily {
   std::string ParseAction(std::string_view response) const override;
   bool LeavesStateUnchanged(std::string_view before, std::string_view action,
                             std::string_view after) const override;
+  bool IsRefusal(std::string_view before, std::string_view action,
+                 std::string_view after) const override;
   std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                     std::span<const std::string> actions) const override;
 };

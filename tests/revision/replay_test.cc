@@ -122,7 +122,7 @@ TEST_P(ReplayTest, SequencesOfATaskShareTheirBeginnings) {
   Add({{"p q a g", 1}, {"p q a x", 0}}, 1);
   const TaskEpisodes run = Run();
   ASSERT_EQ(run.episodes.size(), 3U);
-  for (const Episode& episode : run.episodes) EXPECT_EQ(episode.size(), 6U);
+  for (const ReplayedEpisode& episode : run.episodes) EXPECT_EQ(episode.size(), 6U);
   EXPECT_EQ(run.calls.steps, 3 + 2 * 3);  // of 18
   EXPECT_EQ(run.episodes[1].back().result, run.episodes[2].back().result);
 }
@@ -143,7 +143,7 @@ TEST(ReplayRevisionTest, WhereTheEnvironmentTakesTheActionItsAnswerIsShown) {
   trajectory.turns = {{Part::kBad, 1, "", "a", "A"},
                       {Part::kRevision, -1, "", "wait", "ok."},
                       {Part::kGood, 2, "", "g", "G"}};
-  const Episode episode = {{{"A"}}, {{"Time passes."}}, {{"G", 1, true}}};
+  const ReplayedEpisode episode = {{{"A"}}, {{"Time passes."}}, {{"G", 1, true}}};
   const Replay replay = JudgeReplay(trajectory, episode, 0.5);
   EXPECT_EQ(replay.outcome, ReplayOutcome::kVerified);
   EXPECT_THAT(replay.observations, ElementsAre(Pair(1U, "Time passes.")));

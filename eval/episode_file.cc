@@ -1,0 +1,168 @@
+#include "eval/episode_file.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "common/error.h"
+#include "mcts/tree_json.h"
+
+namespace agentr {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFormat = "agentr-episode";
+constexpr int kVersion = 1;
+
+Json StateOf(const Episode& episode) {
+  std::vector<Message> messages = episode.instruction;
+  messages.push_back({"user", episode.first_observation});
+  for (const EpisodeTurn& turn : episode.turns) {
+    messages.push_back({"assistant", turn.response});
+    messages.push_back({"user", turn.observation});
+  }
+  return MessagesToJson(messages);
+}
+
+Json TurnsOf(const Episode& episode) {
+  Json turns = Json::array();
+  for (const EpisodeTurn& turn : episode.turns) {
+    turns.push_back({{"action", turn.action},
+                     {"refused", turn.refused},
+                     {"dropped_turns", turn.dropped_turns}});
+  }
+  return turns;
+}
+
+// Instruction, first observation and turns.
+void ReadConversation(const Json& json, Episode& episode) {
+  std::vector<Message> messages = MessagesFromJson(json.at("state"));
+  const Json& turns = json.at("turns");
+  if (JsonField<size_t>(json, "step_num") != turns.size() ||
+      messages.size() < 1 + 2 * turns.size()) {
+    throw std::invalid_argument("\"state\", \"turns\" and \"step_num\" do not fit together");
+  }
+  size_t next = messages.size() - 2 * turns.size();
+  episode.first_observation = std::move(messages[next - 1].content);
+  episode.instruction.assign(messages.begin(), messages.begin() + static_cast<long>(next - 1));
+  for (const Json& json_turn : turns) {
+    EpisodeTurn& turn = episode.turns.emplace_back();
+    turn.response = std::move(messages[next++].content);
+    turn.observation = std::move(messages[next++].content);
+    turn.action = JsonField<std::string>(json_turn, "action");
+    turn.refused = JsonField<bool>(json_turn, "refused");
+    turn.dropped_turns = JsonField<int>(json_turn, "dropped_turns");
+  }
+}
+
+Usage ReadUsage(const Json& json) {
+  Usage usage;
+  usage.requests = JsonField<int64_t>(json, "requests");
+  usage.retries = JsonField<int64_t>(json, "retries");
+  usage.prompt_tokens = JsonField<int64_t>(json, "prompt_tokens");
+  usage.cached_tokens = JsonField<int64_t>(json, "cached_tokens");
+  usage.completion_tokens = JsonField<int64_t>(json, "completion_tokens");
+  return usage;
+}
+
+StoredEpisode FromJson(const Json& json) {
+  if (json.value("format", "") != kFormat) {
+    throw std::invalid_argument("it has no \"format\": \"agentr-episode\"");
+  }
+  if (JsonField<int>(json, "version") != kVersion) {
+    throw std::invalid_argument("it is of another version of agentr");
+  }
+  StoredEpisode stored;
+  stored.options = json.at("options").dump();
+  Episode& episode = stored.episode;
+  episode.task = JsonField<int>(json, "task_id");
+  episode.reward = JsonField<double>(json, "env_score");
+  episode.model = JsonField<std::string>(json, "model_name");
+  ReadConversation(json, episode);
+  episode.attempt = JsonField<int>(json, "attempt");
+  episode.end = ParseEpisodeEnd(JsonField<std::string>(json, "end"));
+  episode.error = JsonFieldOr<std::string>(json, "error", "");
+  episode.seed = JsonField<uint64_t>(json, "seed");
+  episode.replayed_turns = JsonField<size_t>(json, "replayed_turns");
+  episode.replay_differences = JsonField<size_t>(json, "replay_differences");
+  episode.usage = ReadUsage(json.at("usage"));
+  const Json& timings = json.at("timings");
+  episode.model_s = JsonField<double>(timings, "model_s");
+  episode.environment_s = JsonField<double>(timings, "environment_s");
+  episode.wall_s = JsonField<double>(timings, "wall_s");
+  return stored;
+}
+
+}  // namespace
+
+std::string WriteEpisode(const StoredEpisode& stored) {
+  const Episode& e = stored.episode;
+  Json json = {
+      {"task_id", e.task},
+      {"env_score", e.reward},
+      {"model_name", e.model},
+      {"step_num", e.turns.size()},
+      {"state", StateOf(e)},
+      {"format", kFormat},
+      {"version", kVersion},
+      {"attempt", e.attempt},
+      {"end", Name(e.end)},
+      {"seed", e.seed},
+      {"options", Json::parse(stored.options)},
+      {"turns", TurnsOf(e)},
+      {"replayed_turns", e.replayed_turns},
+      {"replay_differences", e.replay_differences},
+      {"usage",
+       {{"requests", e.usage.requests},
+        {"retries", e.usage.retries},
+        {"prompt_tokens", e.usage.prompt_tokens},
+        {"cached_tokens", e.usage.cached_tokens},
+        {"completion_tokens", e.usage.completion_tokens}}},
+      {"timings",
+       {{"model_s", e.model_s}, {"environment_s", e.environment_s}, {"wall_s", e.wall_s}}}};
+  if (!e.error.empty()) json["error"] = e.error;
+  return json.dump(1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+}
+
+StoredEpisode ReadEpisode(std::string_view text, const std::string& name) {
+  const auto refuse = [&](const std::string& reason) {
+    return FatalError(ExitCode::kFile,
+                      fmt::format("{} is not an episode of agent_eval, or is cut off: {}; move it "
+                                  "away, and its task is played again",
+                                  name, reason));
+  };
+  try {
+    return FromJson(Json::parse(text));
+  } catch (const Json::parse_error&) {
+    throw refuse("it is not JSON");
+  } catch (const Json::exception& error) {
+    throw refuse(error.what());
+  } catch (const std::invalid_argument& error) {
+    throw refuse(error.what());
+  }
+}
+
+std::string OptionDifferences(const std::string& a, const std::string& b, const std::string& name_a,
+                              const std::string& name_b) {
+  const Json of_a = Json::parse(a);
+  const Json of_b = Json::parse(b);
+  std::set<std::string> keys;
+  for (const auto& [key, value] : of_a.items()) keys.insert(key);
+  for (const auto& [key, value] : of_b.items()) keys.insert(key);
+  const auto value = [](const Json& json, const std::string& key) {
+    return json.contains(key) ? json.at(key).dump() : "not given";
+  };
+  std::string text;
+  for (const std::string& key : keys) {
+    if (value(of_a, key) == value(of_b, key)) continue;
+    text += fmt::format("{}{}: {} {}, {} {}", text.empty() ? "" : "; ", key, value(of_a, key),
+                        name_a, value(of_b, key), name_b);
+  }
+  return text;
+}
+
+}  // namespace agentr

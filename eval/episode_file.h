@@ -1,0 +1,39 @@
+// The file of an episode: the fields of Agent-R's evaluation (task_id, env_score, model_name,
+// step_num, state), and what else Episode holds.
+//
+//   {"task_id": 26, "env_score": 0.75, "model_name": "planner", "step_num": 2,
+//    "state": [{"role": "user", "content": …}, …]   instruction, first observation, then response
+//                                                   and observation of each turn
+//    "format": "agentr-episode", "version": 1, "attempt": 0, "end": "done", "seed": 0,
+//    "options": {"max_steps": 30, …},               all that decides what was played
+//    "turns": [{"action": …, "refused": false, "dropped_turns": 0}, …],
+//    "replayed_turns": 0, "replay_differences": 0,
+//    "usage": {"requests": 2, …}, "timings": {"model_s": 0.1, …}}
+//
+// Only episodes with a result are files: an error is not written, so that it is tried again.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "eval/episode.h"
+
+namespace agentr {
+
+struct StoredEpisode {
+  Episode episode;
+  std::string options;  // a JSON object
+};
+
+// Bytes that are not UTF-8 become U+FFFD; all else reads back as it was.
+std::string WriteEpisode(const StoredEpisode& stored);
+
+// `name` is for messages. Throws FatalError(kFile) for a text that is cut off or no such file.
+StoredEpisode ReadEpisode(std::string_view text, const std::string& name);
+
+// "max_steps: 100 there, 30 here; …": where two JSON objects differ, whose names are `name_a` and
+// `name_b`; empty where they do not.
+std::string OptionDifferences(const std::string& a, const std::string& b, const std::string& name_a,
+                              const std::string& name_b);
+
+}  // namespace agentr

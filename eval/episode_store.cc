@@ -1,0 +1,90 @@
+#include "eval/episode_store.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "common/error.h"
+#include "common/file.h"
+
+namespace agentr {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kPrefix = "search_results_";
+
+std::string FileName(int task, int attempt) {
+  return attempt == 0 ? fmt::format("{}{}.json", kPrefix, task)
+                      : fmt::format("{}{}_{}.json", kPrefix, task, attempt);
+}
+
+int64_t KeyOf(int task, int attempt) { return (int64_t{attempt} << 32) | task; }
+
+}  // namespace
+
+EpisodeStore::EpisodeStore(fs::path folder, std::string options)
+    : folder_(std::move(folder)), options_(std::move(options)), claims_(folder_) {}
+
+fs::path EpisodeStore::PathOf(int task, int attempt) const {
+  return folder_ / FileName(task, attempt);
+}
+
+Claim EpisodeStore::TryClaim(int task, int attempt) {
+  return claims_.TryClaim(KeyOf(task, attempt), PathOf(task, attempt));
+}
+
+void EpisodeStore::Release(int task, int attempt) { claims_.Release(KeyOf(task, attempt)); }
+
+void EpisodeStore::Commit(const Episode& episode) {
+  try {
+    WriteFileAtomically(PathOf(episode.task, episode.attempt), WriteEpisode({episode, options_}));
+  } catch (...) {
+    Release(episode.task, episode.attempt);
+    throw;
+  }
+  Release(episode.task, episode.attempt);
+}
+
+std::vector<Episode> EpisodeStore::Load() const {
+  std::vector<Episode> episodes;
+  for (StoredEpisode& stored : ReadEpisodes(folder_)) {
+    const std::string differences = OptionDifferences(stored.options, options_, "there", "here");
+    if (!differences.empty()) {
+      const fs::path path = PathOf(stored.episode.task, stored.episode.attempt);
+      throw FatalError(ExitCode::kUsage,
+                       fmt::format("{} was played with other options ({}): choose another "
+                                   "--output_dir or --model_type, or remove the folder",
+                                   path.string(), differences));
+    }
+    episodes.push_back(std::move(stored.episode));
+  }
+  return episodes;
+}
+
+std::vector<StoredEpisode> ReadEpisodes(const fs::path& folder) {
+  std::error_code error;
+  std::vector<StoredEpisode> episodes;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kPrefix) || !name.ends_with(".json")) continue;
+    episodes.push_back(ReadEpisode(ReadFile(entry.path()), entry.path().string()));
+    const Episode& episode = episodes.back().episode;
+    if (name == FileName(episode.task, episode.attempt)) continue;
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("{} holds attempt {} of task {}: it was renamed; move it away",
+                                 entry.path().string(), episode.attempt, episode.task));
+  }
+  if (error) {
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("cannot read folder {}: {}", folder.string(), error.message()));
+  }
+  std::ranges::sort(episodes, {}, [](const StoredEpisode& stored) {
+    return std::tuple(stored.episode.task, stored.episode.attempt);
+  });
+  return episodes;
+}
+
+}  // namespace agentr

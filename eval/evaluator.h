@@ -1,0 +1,67 @@
+// Plays the episodes of a run, many at once (mcts/work_queue.h).
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+#include "clients/environment.h"
+#include "clients/language_model.h"
+#include "clients/task_family.h"
+#include "eval/episode.h"
+#include "eval/episode_player.h"
+#include "eval/episode_store.h"
+#include "mcts/executor.h"
+
+namespace agentr {
+
+class OptionSet;
+
+struct EvaluatorOptions {
+  int episodes_in_flight = 32;
+  int sessions = 256;      // environment sessions open at once
+  int tries = 3;           // times an episode is begun before it counts as failed
+  int give_up_after = 20;  // episodes failed in a row before the run ends
+};
+
+void Declare(OptionSet& set, EvaluatorOptions& options);
+
+// What a run did. Counts cover the failed episodes too.
+struct EvaluatorReport {
+  int finished = 0;             // episodes written
+  int skipped = 0;              // that were there already
+  int elsewhere = 0;            // that another run was playing
+  std::vector<Episode> failed;  // ended in an error; by task and attempt
+  bool gave_up = false;         // too many failures in a row
+  bool interrupted = false;     // stopped from outside; not all episodes were tried
+  int64_t turns = 0;            // of the written episodes
+  Usage usage;
+  ExecutionStats execution;
+  double wall_s = 0;
+};
+
+class Evaluator {
+ public:
+  // All references outlive the evaluator.
+  Evaluator(const TaskFamily& family, Environment& environment, LanguageModel& model,
+            EpisodeStore& store, const PlayOptions& play, const EvaluatorOptions& options);
+
+  // Plays `starts` in order. Set `stop` to end early: episodes in flight are given up. Throws
+  // FatalError when an episode cannot be written.
+  EvaluatorReport Run(const std::vector<EpisodeStart>& starts, std::atomic<bool>& stop);
+
+ private:
+  struct Shared;  // what the workers of one Run share
+  void PlayAndKeep(const EpisodeStart& start, Shared& shared);
+  Result<Episode> PlayOnce(const EpisodeStart& start, Shared& shared);
+  void Keep(const Episode& episode, Shared& shared);
+  void CountFailure(Episode episode, Shared& shared);
+
+  const TaskFamily& family_;
+  Environment& environment_;
+  LanguageModel& model_;
+  EpisodeStore& store_;
+  const PlayOptions play_;
+  const EvaluatorOptions options_;
+};
+
+}  // namespace agentr

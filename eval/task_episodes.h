@@ -1,0 +1,31 @@
+// Episodes by task, the unit of all statistics here.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "eval/episode.h"
+
+namespace agentr {
+
+// The episodes of one task, by attempt. Points into the episodes given to GroupByTask.
+struct TaskEpisodes {
+  int task = 0;
+  std::vector<const Episode*> with_result;  // what the agent is judged by
+  std::vector<const Episode*> all;          // the two errors too
+};
+
+// By task id.
+std::vector<TaskEpisodes> GroupByTask(std::span<const Episode> episodes);
+
+// True if the episode's reward reaches the threshold (to 1e-9).
+bool IsSuccess(const Episode& episode, double threshold);
+
+// Over the attempts with a result; there must be one.
+double MeanReward(const TaskEpisodes& task);
+double SuccessShare(const TaskEpisodes& task, double threshold);
+
+// The turns that the agent chose: not those that a revision test replayed.
+std::span<const EpisodeTurn> OwnTurns(const Episode& episode);
+
+}  // namespace agentr

@@ -1,0 +1,104 @@
+#include "eval/task_selection.h"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "clients/splits.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/options.h"
+
+namespace agentr {
+namespace {
+
+constexpr int kNoLimit = std::numeric_limits<int>::max();
+
+[[noreturn]] void RefuseIds(const std::string& path) {
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("--split {}: it shall hold ids of tasks, one per line or as a JSON "
+                               "array of numbers",
+                               path));
+}
+
+// The text as a JSON array: what stands on lines becomes one.
+std::string AsArray(const std::string& text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && text[first] == '[') return text;
+  std::istringstream words(text);
+  std::string array;
+  for (std::string word; words >> word;) array += (array.empty() ? "" : ",") + word;
+  return "[" + array + "]";
+}
+
+std::vector<int> IdsOfFile(const std::string& path) {
+  const auto json =
+      nlohmann::json::parse(AsArray(ReadFile(path)), nullptr, /*allow_exceptions=*/false);
+  if (!json.is_array()) RefuseIds(path);
+  std::vector<int> ids;
+  std::set<int> known;
+  for (const auto& id : json) {
+    if (!id.is_number_unsigned() || id.get<uint64_t>() > uint64_t{kNoLimit}) RefuseIds(path);
+    if (known.insert(id.get<int>()).second) ids.push_back(id.get<int>());
+  }
+  return ids;
+}
+
+// Of a split without a list: every id that belongs to it, until there are no more tasks.
+std::vector<int> CountIds(const Split& split, SplitPart part, size_t places, int64_t tasks) {
+  std::vector<int> ids;
+  for (int id = 0; ids.size() < places && (tasks == 0 || id < tasks); ++id) {
+    if (split.Has(part, id)) ids.push_back(id);
+  }
+  return ids;
+}
+
+std::vector<int> IdsOf(const TaskSelection& selection, const std::string& family, int64_t tasks) {
+  const std::string& name = selection.split;
+  if (name != "test" && name != "train" && name != "all") return IdsOfFile(name);
+  const SplitPart part = ParseSplitPart(name);
+  const Split& split = SplitOf(family);
+  if (part == SplitPart::kTest) return split.test();
+  if (tasks == 0 && selection.max == kNoLimit) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--split {}: the server does not tell how many tasks it has; say "
+                                 "how many to take with --max",
+                                 name));
+  }
+  return CountIds(split, part, static_cast<size_t>(selection.max), tasks);
+}
+
+}  // namespace
+
+void Declare(OptionSet& set, TaskSelection& s) {
+  set.Add("--split", s.split,
+          "Which tasks: test (the published test ids), train (all ids but those), all, or a file "
+          "of ids, one per line or a JSON array");
+  set.Add("--min", s.min, "First place among the tasks of the split").Min(0);
+  set.Add("--max", s.max, "One past the last place").Min(0);
+}
+
+std::vector<int> SelectTasks(const TaskSelection& selection, const std::string& family,
+                             int64_t tasks) {
+  std::vector<int> ids = IdsOf(selection, family, tasks);
+  const auto beyond = [&](int id) { return tasks > 0 && id >= tasks; };
+  if (const auto count = std::erase_if(ids, beyond); count > 0) {
+    spdlog::warn("{} ids of --split {} are left out: the server has only {} tasks", count,
+                 selection.split, tasks);
+  }
+  ids.resize(std::min(ids.size(), static_cast<size_t>(selection.max)));
+  ids.erase(ids.begin(), ids.begin() + std::min<long>(selection.min, std::ssize(ids)));
+  if (ids.empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--split {} has no {} tasks at the places {} to below {} (the "
+                                 "server has {} tasks)",
+                                 selection.split, family, selection.min, selection.max, tasks));
+  }
+  return ids;
+}
+
+}  // namespace agentr

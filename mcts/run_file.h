@@ -1,0 +1,41 @@
+// What every job writes beside its results: run.json, the record of its runs.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "clients/language_model.h"
+#include "clients/protocol.h"
+#include "common/error.h"
+#include "mcts/executor.h"
+
+namespace agentr {
+
+// A model's name as the name of a folder: slashes replaced, and not hidden.
+std::string FolderName(std::string model_name);
+
+// The runs recorded in `path`, oldest first; none if there is no such file or it is not ours.
+nlohmann::ordered_json EarlierRuns(const std::filesystem::path& path);
+
+// Adds `run` to `folder`/run.json, which several processes may share. Throws FatalError(kFile).
+void AppendToRunFile(const std::filesystem::path& folder, nlohmann::ordered_json run);
+
+// Writes `folder`/resolved.toml. Throws FatalError(kFile).
+void WriteResolved(const std::filesystem::path& folder, const std::string& toml);
+
+nlohmann::ordered_json ToJson(const ExecutionStats& stats);
+nlohmann::ordered_json ToJson(const ServerVersion& server);
+nlohmann::ordered_json ToJson(const Usage& usage, double wall_s);
+
+// What a run's end is worth to its caller.
+ExitCode ExitCodeOf(bool interrupted, bool gave_up, bool anything_failed);
+
+// Count per second; 0 for no time.
+double PerSecond(int64_t count, double wall_s);
+
+// Prints the share of cached prompt tokens, and new tokens per second, to stdout.
+void PrintTokens(const Usage& usage, double wall_s);
+
+}  // namespace agentr

@@ -1,0 +1,348 @@
+// agent_eval as a user runs it.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "common/file.h"
+#include "common/random.h"
+#include "eval/episode_store.h"
+#include "tests/cli/program.h"
+#include "tests/clients/embedded_server.h"
+#include "tests/clients/fault_proxy.h"
+
+namespace agentr {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using Arguments = std::vector<std::string>;
+using Files = std::map<std::string, std::string>;
+
+class AgentEval : public ::testing::TestWithParam<std::string> {
+ protected:
+  std::string task() const { return GetParam(); }
+
+  // The first test tasks, with `more` options.
+  Arguments Line(const Arguments& more = {}, const std::string& max = "12") const {
+    Arguments arguments = {"--task", task(), "--max_steps", "30", "--max", max};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  static Outcome RunIn(const fs::path& folder, const Arguments& arguments) {
+    return RunProgram("agent_eval", arguments, folder);
+  }
+  Outcome Run(const Arguments& arguments) const { return RunIn(folder_.path(), arguments); }
+
+  fs::path Result(const std::string& model = "planner_scripted") const {
+    return folder_.path() / "test_result" / task() / model;
+  }
+
+  static Files Summaries(const fs::path& result) {
+    Files files;
+    for (const char* name : {"summary.json", "summary.csv"}) {
+      if (fs::exists(result / name)) files[name] = ReadFile(result / name);
+    }
+    return files;
+  }
+
+  // What an undisturbed run with `arguments` sums up to, in a folder of its own.
+  Files Expected(const Arguments& arguments) const {
+    const ScratchFolder folder;
+    const Outcome outcome = RunIn(folder.path(), arguments);
+    EXPECT_EQ(outcome.exit, 0) << outcome.out << outcome.err;
+    EXPECT_THAT(TemporaryFiles(folder.path()), IsEmpty());
+    Files files = Summaries(folder.path() / "test_result" / task() / "planner_scripted");
+    EXPECT_EQ(files.size(), 2U);
+    return files;
+  }
+
+  nlohmann::json Summary() const {
+    return nlohmann::json::parse(ReadFile(Result() / "summary.json"));
+  }
+  nlohmann::json LastRun(const fs::path& result) const {
+    return nlohmann::json::parse(ReadFile(result / "run.json"))["runs"].back();
+  }
+
+  const ScratchFolder folder_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Tasks, AgentEval, ::testing::Values("webshop", "textcraft"),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(AgentEval, PlaysTestTasksAndPrintsATable) {
+  // As in the original's lines, the task comes from the environment.
+  const Arguments line = {"--max_steps", "30", "--max", "12"};
+  const Outcome first = RunProgram("agent_eval", line, folder_.path(), {{"TASK", task()}});
+  ASSERT_EQ(first.exit, 0) << first.err;
+  EXPECT_THAT(first.out, AllOf(HasSubstr("reward"), HasSubstr("12 episodes played"),
+                               HasSubstr(fmt::format("test_result/{}/planner_scripted", task()))));
+  const Files episodes = TreeFiles(Result());
+  EXPECT_EQ(episodes.size(), 12U);
+  EXPECT_TRUE(
+      episodes.contains(task() == "webshop" ? "search_results_26.json" : "search_results_0.json"));
+  EXPECT_THAT(TemporaryFiles(folder_.path()), IsEmpty());
+  EXPECT_TRUE(fs::exists(Result() / "resolved.toml"));
+  EXPECT_EQ(LastRun(Result())["result"]["finished"], 12);
+  EXPECT_EQ(LastRun(Result())["result"]["environment"]["mismatches"], 0);
+  EXPECT_EQ(Summary()["asked_for"], 12);
+
+  const Files summaries = Summaries(Result());
+  const Outcome second = RunProgram("agent_eval", line, folder_.path(), {{"TASK", task()}});
+  EXPECT_EQ(second.exit, 0);
+  EXPECT_THAT(second.out, HasSubstr("0 episodes played, 12 were there already"));
+  EXPECT_EQ(TreeFiles(Result()), episodes);
+  EXPECT_EQ(Summaries(Result()), summaries);
+}
+
+TEST_P(AgentEval, SavedOptionsPlayTheSame) {
+  ASSERT_EQ(Run(Line()).exit, 0);
+  EXPECT_EQ(Expected({"--config", (Result() / "resolved.toml").string()}), Summaries(Result()));
+}
+
+TEST_P(AgentEval, NumbersDoNotDependOnParallelism) {
+  const Files expected = Expected(Line({"--episodes_in_flight", "1"}));
+  EXPECT_EQ(Expected(Line({"--episodes_in_flight", "32"})), expected);
+  EXPECT_EQ(Expected(Line({"--sessions", "2"})), expected);
+  EXPECT_NE(Expected(Line({"--seed", "1"})), expected);
+}
+
+// Kills the run again and again: some moment after its start, or after some more episodes.
+TEST_P(AgentEval, KilledAtAnyMomentItGoesOnAndPlaysNothingTwice) {
+  const Arguments line = Line({"--episodes_in_flight", "4", "--model_delay_ms", "1"}, "60");
+  const Files expected = Expected(line);
+  RandomStream random(20);
+  Files seen;  // with their timings: an episode that was played again would be another file
+  int killed_amid = 0;
+  for (int killed = 0; killed < 12; ++killed) {
+    Program program("agent_eval", line, folder_.path());
+    const auto moment = std::chrono::milliseconds(random.Below(killed % 3 == 0 ? 600 : 10));
+    const size_t enough = killed % 3 == 0 ? 0 : seen.size() + 1 + random.Below(8);
+    while (program.Running() && TreeFiles(folder_.path()).size() < enough) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    std::this_thread::sleep_for(moment);
+    program.Signal(SIGKILL);
+    program.Wait();
+    const Files now = TreeFiles(folder_.path());
+    for (const auto& [name, text] : seen) ASSERT_EQ(now.at(name), text) << name << " again";
+    killed_amid += !now.empty() && now.size() < 60 ? 1 : 0;
+    seen = now;
+  }
+  EXPECT_GT(killed_amid, 0);
+  const Outcome last = Run(line);
+  EXPECT_EQ(last.exit, 0) << last.err;
+  const Files now = TreeFiles(folder_.path());
+  EXPECT_EQ(now.size(), 60U);
+  for (const auto& [name, text] : seen) EXPECT_EQ(now.at(name), text) << name << " again";
+  EXPECT_EQ(Summaries(Result()), expected);
+  EXPECT_THAT(TemporaryFiles(folder_.path()), IsEmpty());
+}
+
+TEST_P(AgentEval, TheFirstInterruptEndsItInGoodOrder) {
+  const Arguments line = Line({"--episodes_in_flight", "2", "--model_delay_ms", "20"}, "60");
+  Program program("agent_eval", line, folder_.path());
+  while (program.Running() && TreeFiles(folder_.path()).empty()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  program.Signal(SIGINT);
+  const Outcome outcome = program.Wait();
+  EXPECT_EQ(outcome.exit, 130) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("Run the same command again"));
+  EXPECT_TRUE(LastRun(Result())["result"]["interrupted"]);
+}
+
+TEST_P(AgentEval, FaultyServersGiveTheSameNumbers) {
+  for (const bool extensions : {true, false}) {
+    const auto server = StartServer(task(), extensions);
+    FaultRates rates;
+    rates.drop_before = rates.drop_after = rates.delay = rates.status_500 = rates.garble = 0.04;
+    rates.delay_s = 0.002;
+    const FaultProxy proxy(server->base_url(), rates, /*seed=*/7);
+    EXPECT_EQ(Expected(Line({"--env_server_base", proxy.url()})),
+              Expected(Line({"--env_server_base", server->base_url()})));
+    for (const Fault fault : {Fault::kDropBefore, Fault::kDropAfter, Fault::kDelay,
+                              Fault::kStatus500, Fault::kGarble}) {
+      EXPECT_GT(proxy.count(fault), 0) << static_cast<int>(fault);
+    }
+  }
+}
+
+TEST_P(AgentEval, TwoRunsShareAFolder) {
+  const Arguments line = Line({"--episodes_in_flight", "2", "--model_delay_ms", "1"}, "30");
+  Program one("agent_eval", line, folder_.path());
+  const Outcome two = Run(line);
+  const Outcome first = one.Wait();
+  EXPECT_EQ(two.exit, 0) << two.err;
+  EXPECT_EQ(first.exit, 0) << first.err;
+  int played = 0;
+  const auto file = nlohmann::json::parse(ReadFile(Result() / "run.json"));
+  for (const auto& run : file["runs"]) played += run["result"]["finished"].get<int>();
+  EXPECT_EQ(played, 30) << "no episode twice";
+  EXPECT_EQ(Summaries(Result()), Expected(line));
+}
+
+TEST_P(AgentEval, PlaysEachTaskSeveralTimes) {
+  const Outcome outcome = Run(Line({"--attempts", "3"}, "5"));
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  const std::vector<StoredEpisode> episodes = ReadEpisodes(Result());
+  ASSERT_EQ(episodes.size(), 15U);
+  int different = 0;
+  for (size_t i = 0; i < episodes.size(); ++i) {
+    EXPECT_EQ(episodes[i].episode.attempt, static_cast<int>(i % 3));
+    different += i % 3 > 0 && episodes[i].episode.turns != episodes[i - 1].episode.turns ? 1 : 0;
+  }
+  EXPECT_GT(different, 5);
+  EXPECT_EQ(nlohmann::json::parse(episodes[0].options)["temperature"], 1.0)
+      << "attempts of a greedy model would all be the same";
+  EXPECT_THAT(outcome.out, HasSubstr("k=3"));
+}
+
+TEST_P(AgentEval, AServerThatDiesIsNoRewardOfZero) {
+  const Arguments line = Line({"--episodes_in_flight", "4", "--model_delay_ms", "2"}, "60");
+  const auto at = [&](const std::string& url) {
+    Arguments arguments = line;
+    arguments.insert(arguments.end(), {"--env_server_base", url, "--env_attempts", "1", "--tries",
+                                       "1", "--give_up_after", "8"});
+    return arguments;
+  };
+  auto server = StartServer(task());
+  Program program("agent_eval", at(server->base_url()), folder_.path());
+  while (program.Running() && TreeFiles(folder_.path()).size() < 5) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  server.reset();
+  const Outcome outcome = program.Wait();
+  EXPECT_EQ(outcome.exit, 4) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("environment_error"), HasSubstr("again to go on")));
+  const size_t written = TreeFiles(folder_.path()).size();
+  EXPECT_GE(written, 5U);
+  EXPECT_LT(written, 60U);
+  EXPECT_GT(LastRun(Result())["result"]["failed"].size(), 0U);
+
+  server = StartServer(task());
+  EXPECT_EQ(Run(at(server->base_url())).exit, 0);
+  EXPECT_EQ(Summaries(Result()), Expected(line));
+}
+
+TEST_P(AgentEval, GoesOnFromFailedTrajectories) {
+  ASSERT_EQ(Run(Line({"--planner_error_rate", "0.5"}, "30")).exit, 0);
+  const Arguments line = {"--task",
+                          task(),
+                          "--max_steps",
+                          "30",
+                          "--revision_from",
+                          Result().string(),
+                          "--planner_error_rate",
+                          "0"};
+  const Outcome outcome = Run(line);
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("revision test"), HasSubstr("now a success")));
+  const fs::path result = Result("planner_scripted_revision");
+  const auto test = nlohmann::json::parse(ReadFile(result / "summary.json"))["revision_test"];
+  std::map<int, Episode> failed;
+  for (StoredEpisode& stored : ReadEpisodes(Result())) {
+    const int id = stored.episode.task;
+    if (stored.episode.reward < 1) failed[id] = std::move(stored.episode);
+  }
+  EXPECT_EQ(test["trajectories"], failed.size());
+  EXPECT_EQ(test["gone_on_from"], failed.size());
+  EXPECT_EQ(test["replay_differences"], 0);
+  EXPECT_GT(test["turned_into_success"], 0) << "the planner makes no more mistakes";
+  EXPECT_GT(test["mean_reward_after"], test["mean_reward_before"]);
+  size_t replayed = 0;
+  for (const StoredEpisode& stored : ReadEpisodes(result)) {
+    const Episode& episode = stored.episode;
+    const Episode& before = failed.at(episode.task);
+    replayed += episode.replayed_turns;
+    ASSERT_GT(episode.replayed_turns, 0U);
+    ASSERT_LT(episode.replayed_turns, before.turns.size());
+    for (size_t i = 0; i < episode.replayed_turns; ++i) {
+      EXPECT_EQ(episode.turns[i].response, before.turns[i].response);
+      EXPECT_EQ(episode.turns[i].observation, before.turns[i].observation);
+    }
+  }
+  EXPECT_EQ(test["replayed_turns"], replayed);
+
+  const Files summaries = Summaries(result);
+  EXPECT_EQ(Run(line).exit, 0);
+  EXPECT_EQ(Summaries(result), summaries);
+  Arguments other = line;
+  other.insert(other.end(), {"--cut", "1"});
+  const Outcome refused = Run(other);
+  EXPECT_EQ(refused.exit, 2);
+  EXPECT_THAT(refused.err, HasSubstr("cut: \"seeded\" there, \"1\" here"));
+}
+
+TEST_P(AgentEval, ComparesTwoRuns) {
+  ASSERT_EQ(Run(Line({"--model_type", "good", "--planner_error_rate", "0.1"}, "40")).exit, 0);
+  ASSERT_EQ(Run(Line({"--model_type", "bad", "--planner_error_rate", "0.6"}, "40")).exit, 0);
+  const std::string good = Result("planner_good").string();
+  const std::string bad = Result("planner_bad").string();
+  const Outcome outcome = Run({"--compare", bad, good});
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("A: " + bad), HasSubstr("B: " + good),
+                    HasSubstr("planner_error_rate: 0.6 A, 0.1 B"), HasSubstr("40 tasks")));
+  EXPECT_EQ(Run({"--compare", good}).exit, 2);
+  EXPECT_EQ(Run({"--compare", good, folder_.path().string()}).exit, 3);
+}
+
+TEST_P(AgentEval, RefusesAFolderOfOtherOptionsAndBadFiles) {
+  ASSERT_EQ(Run(Line()).exit, 0);
+  const Files summaries = Summaries(Result());
+  const Outcome other = Run(Line({"--seed", "7"}));
+  EXPECT_EQ(other.exit, 2);
+  EXPECT_THAT(other.err, AllOf(HasSubstr("seed: 0 there, 7 here"), HasSubstr("--output_dir")));
+
+  const fs::path path = Result() / TreeFiles(Result()).begin()->first;
+  const std::string whole = ReadFile(path);
+  WriteFileAtomically(path, whole.substr(0, whole.size() / 2));
+  const Outcome cut = Run(Line());
+  EXPECT_EQ(cut.exit, 3);
+  EXPECT_THAT(cut.err, AllOf(HasSubstr(path.filename().string()), HasSubstr("move it away")));
+  EXPECT_EQ(Summaries(Result()), summaries) << "left alone";
+  fs::remove(path);
+  EXPECT_EQ(Run(Line()).exit, 0);
+  EXPECT_EQ(Summaries(Result()), summaries);
+}
+
+TEST_P(AgentEval, SaysWhatIsWrongAndWhatHelps) {
+  const Outcome server =
+      Run(Line({"--env_server_base", "http://127.0.0.1:9", "--env_attempts", "1"}));
+  EXPECT_EQ(server.exit, 4);
+  EXPECT_THAT(server.err, HasSubstr("http://127.0.0.1:9"));
+  const Outcome split = Run({"--task", task(), "--split", "none.txt"});
+  EXPECT_EQ(split.exit, 3);
+  EXPECT_THAT(split.err, HasSubstr("none.txt"));
+  const Outcome model = Run({"--model_name", "some-model"});
+  EXPECT_EQ(model.exit, 2);
+  EXPECT_THAT(model.err, HasSubstr("--llm_base"));
+  const Outcome from = Run({"--task", task(), "--revision_from", "none"});
+  EXPECT_EQ(from.exit, 3);
+  EXPECT_THAT(from.err, HasSubstr("none"));
+  const Outcome output = Run(Line({"--output_dir", "/proc/none"}));
+  EXPECT_EQ(output.exit, 3);
+  const Outcome help = Run({"--help"});
+  EXPECT_EQ(help.exit, 0);
+  EXPECT_THAT(help.out, AllOf(HasSubstr("--revision_from"), Not(HasSubstr("--n_gen"))));
+}
+
+TEST_P(AgentEval, PlaysTheIdsOfAFile) {
+  WriteFileAtomically(folder_.path() / "ids.txt", "33\n31\n40\n");
+  const Outcome outcome = Run({"--task", task(), "--max_steps", "30", "--split", "ids.txt"});
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_EQ(TreeFiles(Result()).size(), 3U);
+  EXPECT_TRUE(fs::exists(Result() / "search_results_31.json"));
+}
+
+}  // namespace
+}  // namespace agentr

@@ -1,0 +1,82 @@
+#include "eval/episode_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "tests/eval/hand_episode.h"
+#include "tests/mcts/toy_search.h"
+
+namespace agentr {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class EpisodeStoreTest : public testing::Test {
+ protected:
+  void Play(int task, int attempt) {
+    ASSERT_EQ(store_.TryClaim(task, attempt), Claim::kMine);
+    store_.Commit(HandEpisode(task, attempt, 0.5, {"look"}));
+  }
+
+  TemporaryFolder folder_;
+  EpisodeStore store_{folder_.path(), R"({"max_steps":30})"};
+};
+
+TEST_F(EpisodeStoreTest, NamesTheFirstAttemptAsAgentRDoes) {
+  Play(31, 0);
+  Play(31, 2);
+  EXPECT_THAT(folder_.Names(),
+              ElementsAre(".claims", "search_results_31.json", "search_results_31_2.json"));
+}
+
+TEST_F(EpisodeStoreTest, AnEpisodeIsClaimedByOne) {
+  EpisodeStore other(folder_.path(), "{}");
+  EXPECT_EQ(store_.TryClaim(31, 0), Claim::kMine);
+  EXPECT_EQ(store_.TryClaim(31, 0), Claim::kTaken);
+  EXPECT_EQ(other.TryClaim(31, 0), Claim::kTaken);
+  EXPECT_EQ(other.TryClaim(31, 1), Claim::kMine) << "attempts are claimed one by one";
+  EXPECT_EQ(other.TryClaim(0, 31), Claim::kMine);
+  store_.Release(31, 0);
+  EXPECT_EQ(other.TryClaim(31, 0), Claim::kMine);
+  other.Commit(HandEpisode(31, 0, 1));
+  EXPECT_EQ(store_.TryClaim(31, 0), Claim::kDone);
+}
+
+TEST_F(EpisodeStoreTest, LoadsByTaskAndAttempt) {
+  Play(100, 1);
+  Play(31, 1);
+  Play(100, 0);
+  std::vector<std::pair<int, int>> keys;
+  for (const Episode& episode : store_.Load()) keys.emplace_back(episode.task, episode.attempt);
+  EXPECT_THAT(keys, ElementsAre(std::pair(31, 1), std::pair(100, 0), std::pair(100, 1)));
+}
+
+TEST_F(EpisodeStoreTest, RefusesEpisodesOfOtherOptions) {
+  Play(31, 0);
+  const EpisodeStore other(folder_.path(), R"({"max_steps":100})");
+  try {
+    other.Load();
+    FAIL();
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr("search_results_31.json"),
+                      HasSubstr("max_steps: 30 there, 100 here"), HasSubstr("--output_dir")));
+  }
+}
+
+TEST_F(EpisodeStoreTest, RefusesAFileUnderAnotherName) {
+  Play(31, 0);
+  fs::rename(store_.PathOf(31, 0), store_.PathOf(32, 0));
+  EXPECT_THROW(store_.Load(), FatalError);
+}
+
+TEST(ReadEpisodes, NeedsAFolder) { EXPECT_THROW(ReadEpisodes("/none/such"), FatalError); }
+
+}  // namespace
+}  // namespace agentr

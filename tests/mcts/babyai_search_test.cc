@@ -1,0 +1,107 @@
+// Searches over HTTP on a BabyAI server as AgentGym's: no forks, no scripted model, no split.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <numeric>
+
+#include "clients/babyai_family.h"
+#include "clients/fake_language_model.h"
+#include "clients/http_environment.h"
+#include "common/random.h"
+#include "mcts/collect.h"
+#include "mcts/collector.h"
+#include "tests/clients/small_babyai_server.h"
+#include "tests/mcts/toy_search.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Mostly something that the last observation offers.
+std::vector<std::string> Wander(std::span<const Message> prompt, int n, const Sampling& sampling) {
+  RandomStream random(sampling.seed);
+  const std::vector<std::string_view> offered = BabyAiActions(prompt.back().content);
+  std::vector<std::string> texts;
+  for (int i = 0; i < n; ++i) {
+    const std::string_view action =
+        random.Chance(0.8) ? random.Pick(std::span<const std::string_view>(offered)) : "jump";
+    texts.push_back("Thought: let me see.\nAction: " + std::string(action));
+  }
+  return texts;
+}
+
+struct Searched {
+  CollectReport report;
+  std::vector<Tree> trees;
+};
+
+Searched SearchTwelve(SmallBabyAiServer& server, int sessions) {
+  const BabyAiFamily family;
+  HttpEnvironment environment(MakeProtocol("babyai"), {server.url()}, HttpOptions{});
+  FakeLanguageModel model(Wander);
+  const TemporaryFolder folder;
+  FileTreeStore store(folder.path(), TreeFormat::kCompact);
+  SearchOptions search;
+  search.max_depth = 10;
+  search.iterations = 6;
+  CollectorOptions options;
+  options.trees_in_flight = 4;
+  options.sessions = sessions;
+  std::vector<int> tasks(12);
+  std::iota(tasks.begin(), tasks.end(), 0);
+  std::atomic<bool> stop = false;
+  Searched searched;
+  searched.report = Collector(family, environment, model, store, search, options,
+                              {"babyai", 0, model.name(), "", ""})
+                        .Run(tasks, stop);
+  for (const int task : tasks) searched.trees.push_back(store.Load(task));
+  return searched;
+}
+
+TEST(BabyAiSearchTest, TwelveTasksShareThreeSessions) {
+  SmallBabyAiServer server;
+  const Searched searched = SearchTwelve(server, 3);
+  EXPECT_EQ(searched.report.finished, 12);
+  EXPECT_EQ(searched.report.execution.mismatches, 0) << "what was called unchanged was";
+  EXPECT_EQ(searched.report.execution.faults, 0);
+  EXPECT_LE(server.calls("/create"), 3);
+  EXPECT_EQ(server.calls("/close"), server.calls("/create"));
+  int reached = 0, refused = 0;
+  for (const Tree& tree : searched.trees) {
+    EXPECT_THAT(tree.root().observation, HasSubstr("Your goal: "));
+    for (int i = 1; i < tree.size(); ++i) {
+      reached += tree.node(i).reward > 0.5;
+      refused += BabyAiFamily().IsRefusal("", "", tree.node(i).observation);
+    }
+  }
+  EXPECT_GT(reached, 12);
+  EXPECT_GT(refused, 12);
+}
+
+TEST(BabyAiSearchTest, HowManySessionsThereAreDoesNotShowInTheTrees) {
+  SmallBabyAiServer server;
+  const Searched one = SearchTwelve(server, 1), many = SearchTwelve(server, 8);
+  for (size_t task = 0; task < one.trees.size(); ++task) {
+    ASSERT_EQ(one.trees[task].size(), many.trees[task].size());
+    for (int i = 0; i < one.trees[task].size(); ++i) {
+      EXPECT_EQ(one.trees[task].node(i).observation, many.trees[task].node(i).observation);
+      EXPECT_EQ(one.trees[task].node(i).reward, many.trees[task].node(i).reward);
+    }
+  }
+}
+
+TEST(BabyAiSearchTest, AllIdsAreTrainIds) {
+  CollectOptions options;
+  options.task = "babyai";
+  options.min = 3;
+  options.max = 6;
+  options.split = "train";
+  EXPECT_EQ(TaskIds(options, 0), (std::vector{3, 4, 5}));
+  options.split = "test";
+  EXPECT_THROW(TaskIds(options, 0), FatalError);
+}
+
+}  // namespace
+}  // namespace agentr
