@@ -175,7 +175,6 @@ Json SummaryJson(const EvalMetrics& metrics) {
           {"refused_steps", metrics.refused},
           {"cut_steps", metrics.cut_steps},
           {"prompt_tokens", metrics.usage.prompt_tokens},
-          {"cached_tokens", metrics.usage.cached_tokens},
           {"completion_tokens", metrics.usage.completion_tokens},
           {"looping_episodes", metrics.looping},
           {"repeats_by_length", metrics.repeats},

@@ -14,7 +14,7 @@ namespace agentr {
 std::string SummaryTable(const EvalMetrics& metrics);
 
 // summary.json: counts and sums as they are, shares in [0, 1]; null for what there is nothing to
-// compute from.
+// compute from. Without what depends on what else ran at the time: tokens from the cache, retries.
 nlohmann::ordered_json SummaryJson(const EvalMetrics& metrics);
 
 // summary.csv: a header and a line per task, by task id (RFC 4180, lines end in "\n"). Columns:
