@@ -40,9 +40,9 @@ ExitCode CompareRuns(const std::vector<std::string>& folders, double success) {
   CompareOptions options;
   options.success_threshold = success;
   const std::string differences = OptionDifferences(a.options, b.options, "A", "B");
-  fmt::print("A: {}\nB: {}\n", folders[0], folders[1]);
-  if (!differences.empty()) fmt::print("{}\n", differences);
-  fmt::print("{}", ComparisonTable(Compare(a.episodes, b.episodes, options), "A", "B"));
+  const Comparison comparison = Compare(a.episodes, b.episodes, options);
+  fmt::print("{}", ComparisonTable(comparison, folders[0], folders[1]));
+  if (!differences.empty()) fmt::print("played with other options: {}\n", differences);
   return ExitCode::kOk;
 }
 
