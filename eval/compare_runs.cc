@@ -2,13 +2,17 @@
 
 #include <fmt/core.h>
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/file.h"
 #include "eval/comparison.h"
 #include "eval/episode_store.h"
 
 namespace agentr {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 struct Run {
   std::vector<Episode> episodes;
@@ -31,7 +35,8 @@ Run ReadRun(const std::string& folder) {
 
 }  // namespace
 
-ExitCode CompareRuns(const std::vector<std::string>& folders, double success) {
+ExitCode CompareRuns(const std::vector<std::string>& folders, double success,
+                     const std::string& json_file) {
   if (folders.size() != 2) {
     throw FatalError(ExitCode::kUsage, "--compare takes two folders of results: --compare A B");
   }
@@ -43,6 +48,10 @@ ExitCode CompareRuns(const std::vector<std::string>& folders, double success) {
   const Comparison comparison = Compare(a.episodes, b.episodes, options);
   fmt::print("{}", ComparisonTable(comparison, folders[0], folders[1]));
   if (!differences.empty()) fmt::print("played with other options: {}\n", differences);
+  if (!json_file.empty()) {
+    const Json json = ComparisonJson(comparison, folders[0], folders[1]);
+    WriteFileAtomically(json_file, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  }
   return ExitCode::kOk;
 }
 

@@ -8,8 +8,10 @@
 
 namespace agentr {
 
-// Prints what the two folders were played with differently and the comparison, to stdout. Throws
-// FatalError: kUsage where there are not two folders, kFile as ReadEpisodes.
-ExitCode CompareRuns(const std::vector<std::string>& folders, double success);
+// Prints the comparison and what the two folders were played with differently, to stdout; writes it
+// to `json_file` too, if that is not empty. Throws FatalError: kUsage where there are not two
+// folders, kFile as ReadEpisodes, and where the file cannot be written.
+ExitCode CompareRuns(const std::vector<std::string>& folders, double success,
+                     const std::string& json_file);
 
 }  // namespace agentr

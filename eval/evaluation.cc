@@ -225,6 +225,8 @@ void Declare(OptionSet& set, EvaluationOptions& o) {
           "Folder of an evaluation: replay its failed episodes up to a cut and go on from there");
   set.Add("--cut", o.cut, "Turns that are replayed: a number, or seeded (drawn for each episode)");
   set.Add("--compare", o.compare, "Compare the evaluations in two folders; nothing is played");
+  set.Add("--comparison", o.comparison,
+          "File for what --compare finds, as JSON: every task that was won or lost");
   set.Group("Output");
   set.Add("--output_dir", o.output_dir,
           "Results go to OUTPUT_DIR/TASK/MODEL_TYPE/search_results_ID.json; those there are kept");
@@ -242,7 +244,9 @@ void Declare(OptionSet& set, EvaluationOptions& o) {
 
 ExitCode Evaluate(EvaluationOptions options, const OptionSet& resolved,
                   const ServerStarter& start_server, const ModelLoader& load) {
-  if (!options.compare.empty()) return CompareRuns(options.compare, options.success);
+  if (!options.compare.empty()) {
+    return CompareRuns(options.compare, options.success, options.comparison);
+  }
   if (options.play.temperature < 0) options.play.temperature = options.attempts > 1 ? 1 : 0;
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.task);
   if (options.env_server_base.empty()) options.env_server_base = {start_server(options.task)};

@@ -25,6 +25,7 @@ struct EvaluationOptions {
   std::string revision_from;   // folder of an evaluation whose failed episodes are gone on from
   std::string cut = "seeded";  // of those: how many turns are replayed (CutTrajectories)
   std::vector<std::string> compare = {};  // two folders: nothing is played
+  std::string comparison = "";            // file for the comparison, as JSON; empty: none
   std::string output_dir = "test_result";
   std::string model_type = "";               // empty: how the model runs
   std::vector<std::string> env_server_base;  // empty: the embedded server

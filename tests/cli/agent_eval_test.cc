@@ -287,11 +287,14 @@ TEST_P(AgentEval, ComparesTwoRuns) {
   ASSERT_EQ(Run(Line({"--model_type", "bad", "--planner_error_rate", "0.6"}, "40")).exit, 0);
   const std::string good = Result("planner_good").string();
   const std::string bad = Result("planner_bad").string();
-  const Outcome outcome = Run({"--compare", bad, good});
+  const Outcome outcome = Run({"--compare", bad, good, "--comparison", "found.json"});
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr("A: " + bad), HasSubstr("B: " + good),
                     HasSubstr("planner_error_rate: 0.6 A, 0.1 B"), HasSubstr("40 tasks")));
+  const auto found = nlohmann::json::parse(ReadFile(folder_.path() / "found.json"));
+  EXPECT_EQ(found["won"].size() + found["lost"].size() + found["ties"].get<size_t>(), 40U);
+  EXPECT_GT(found["reward"]["difference"]["mean"], 0);
   EXPECT_EQ(Run({"--compare", good}).exit, 2);
   EXPECT_EQ(Run({"--compare", good, folder_.path().string()}).exit, 3);
 }
