@@ -62,7 +62,8 @@ EnvServers::EnvServers(std::unique_ptr<Protocol> protocol, const std::vector<std
   }
   if (info_base_.empty()) {
     throw FatalError(ExitCode::kUnavailable,
-                     fmt::format("no environment server answers ({}); start one with env_server {}",
+                     fmt::format("no environment server answers ({}); start one for {} "
+                                 "(env_server --help lists those that are built in)",
                                  unreachable, protocol_->family()));
   }
   if (!unreachable.empty()) spdlog::warn("going on without a server: {}", unreachable);

@@ -61,6 +61,7 @@ std::vector<int> IdsOf(const TaskSelection& selection, const std::string& family
   const std::string& name = selection.split;
   if (name != "test" && name != "train" && name != "all") return IdsOfFile(name);
   const SplitPart part = ParseSplitPart(name);
+  CheckPublished(part, family);
   const Split& split = SplitOf(family);
   if (part == SplitPart::kTest) return split.test();
   if (tasks == 0 && selection.max == kNoLimit) {

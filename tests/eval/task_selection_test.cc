@@ -44,6 +44,15 @@ TEST(SelectTasks, TrainIsAllButTheTestIds) {
   EXPECT_THAT(SelectTasks({"all", 3, 5}, "textcraft", 0), ElementsAre(3, 4));
 }
 
+TEST(SelectTasks, SaysWhereNoTestIdsArePublished) {
+  try {
+    SelectTasks({}, "babyai", 0);
+    FAIL() << "there are none";
+  } catch (const FatalError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("no test ids are published for babyai"));
+  }
+}
+
 TEST(SelectTasks, NeedsToKnowWhereToStop) {
   EXPECT_EQ(CodeOf({"all"}, "textcraft", 0), ExitCode::kUsage);
   EXPECT_EQ(CodeOf({"train"}, "webshop", 0), ExitCode::kUsage);
