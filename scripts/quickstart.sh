@@ -1,21 +1,31 @@
 #!/usr/bin/env bash
-# From a bare machine to the first result: builds the programs, searches a tree for each task of the
-# embedded WebShop environment, and shows what was made. AGENTR_SKIP_SETUP=1 installs nothing.
+# From a bare machine to the first results: builds the programs, then searches, revises and evaluates
+# on the embedded WebShop environment, and shows what was made. AGENTR_SKIP_SETUP=1 installs nothing.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 set_up
 build programs
 
 bin=build/$preset/bin
-result=mcts_result/webshop/planner
-printf '\n== %s\n' "$bin/mcts_collect --task webshop --min 0 --max 200"
-"$bin/mcts_collect" --task webshop --min 0 --max 200
 
-trees=$(find "$result" -name 'search_results_*.json' | sort -V)
-first=$(head -n 1 <<<"$trees")
-printf '\n== %s\n' "$bin/tree_show $first"
-"$bin/tree_show" "$first" |
-  awk 'NR <= 25 { print substr($0, 1, 110) } END { if (NR > 25) print "… and", NR - 25, "more lines" }'
+# run PROGRAM ARGUMENTS…: prints the line, then runs it.
+run() {
+  printf '\n== %s\n' "$bin/$*"
+  "$bin/$@"
+}
+
+# at_most LINES: the beginning of what comes in, as wide as a screen.
+at_most() {
+  awk -v most="$1" 'NR <= most { print substr($0, 1, 110) }
+                    END { if (NR > most) print "… and", NR - most, "more lines" }'
+}
+
+trees=mcts_result/webshop/planner
+run mcts_collect --task webshop --min 0 --max 200
+first=$(find "$trees" -name 'search_results_*.json' | sort -V | head -n 1)
+run tree_show "$first" | at_most 25
+run path_collect --revise 1 --input_dir "$trees"
+run agent_eval --max_steps 30
 
 printf '\n== Made in %s\n' "$PWD"
-printf '%-10s %s\n' trees "$result/search_results_*.json ($(wc -l <<<"$trees") files)" \
-  summary "$result/run.json" programs "$bin/"
+printf '%-12s %s\n' trees "$trees/search_results_*.json" rows path_result/webshop_centric.jsonl \
+  episodes test_result/webshop/planner_scripted/ programs "$bin/"
