@@ -1,10 +1,10 @@
 #include "revision/actor_verifier.h"
 
-#include <fmt/core.h>
-
 #include <limits>
+#include <utility>
 
 #include "common/options.h"
+#include "mcts/context_cut.h"
 
 namespace agentr {
 
@@ -22,27 +22,17 @@ Result<StepJudgement> ActorVerifier::Judge(const PathPair& /*pair*/, int node) {
   sampling.max_tokens = options_.max_new_tokens;
   sampling.seed = random_.Split(static_cast<uint64_t>(node)).Next();
   sampling.task = tree_.origin().task;
-  const int64_t room = options_.max_context == 0 ? std::numeric_limits<int64_t>::max()
-                                                 : options_.max_context - options_.max_new_tokens;
-  std::string refusal;
-  for (int dropped = 0; dropped < tree_.node(node).depth; ++dropped) {
-    const std::vector<Message> question = prompt_.Ask(tree_, node, dropped);
-    if (model_.CountTokens(question) > room) continue;
-    Result<CompletionBatch> answer = model_.Complete(question, 1, sampling);
-    if (answer && !answer->completions.empty()) {
-      return ParseJudgement(answer->completions.front().text);
-    }
-    if (answer) return Fail(ErrorKind::kProtocol, "the model returned no completion");
-    if (answer.error().kind != ErrorKind::kContextLength) {
-      return tl::make_unexpected(answer.error());
-    }
-    refusal = "; the model says: " + answer.error().message;
+  CutConversation question;
+  question.messages = [&](int dropped_turns) { return prompt_.Ask(tree_, node, dropped_turns); };
+  question.most_dropped = tree_.node(node).depth - 1;
+  const int context =
+      options_.max_context == 0 ? std::numeric_limits<int>::max() : options_.max_context;
+  Result<CutCompletion> answer = CompleteWithinContext(model_, question, 1, sampling, context);
+  if (!answer) return tl::make_unexpected(std::move(answer.error()));
+  if (answer->batch.completions.empty()) {
+    return Fail(ErrorKind::kProtocol, "the model returned no completion");
   }
-  return Fail(
-      ErrorKind::kContextLength,
-      fmt::format("the question about one step alone does not fit into a context of {} with "
-                  "{} new tokens; raise --max_context{}",
-                  options_.max_context, options_.max_new_tokens, refusal));
+  return ParseJudgement(answer->batch.completions.front().text);
 }
 
 }  // namespace agentr
