@@ -20,9 +20,11 @@
 namespace agentr {
 
 struct MetricOptions {
-  double success_threshold = 1.0;        // a reward of at least this is a success
-  std::string revision_action = "wait";  // by which an agent says that it revises (method.md, 4)
-  int longest_loop = 10;                 // actions; longer loops are not looked for
+  double success_threshold = 1.0;  // a reward of at least this is a success
+  // By which an agent says that it revises. SciWorld has "wait" as an action of the game, too:
+  // there every such turn counts.
+  std::string revision_action = "wait";
+  int longest_loop = 10;  // actions; longer loops are not looked for
   BootstrapOptions bootstrap;
 };
 
