@@ -1,5 +1,5 @@
 // Snapping: the nearest action that the game would understand, in place of what a model said.
-// Agent-R plays SciWorld so (method.md section 2).
+// Agent-R (arXiv 2501.11425) plays SciWorld so.
 #pragma once
 
 #include <span>

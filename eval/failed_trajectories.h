@@ -1,5 +1,5 @@
-// The revision test (Agent-R, arXiv 2501.11425; method.md section 5): failed trajectories of an
-// evaluation are replayed up to a cut, from where a model goes on. Does it find out of the mistake?
+// The revision test (Agent-R, arXiv 2501.11425): failed trajectories of an evaluation are replayed
+// up to a cut, from where a model goes on. Does it find its way out of the mistake?
 #pragma once
 
 #include <cstdint>

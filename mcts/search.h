@@ -1,4 +1,4 @@
-// Monte Carlo tree search of one task (Agent-R, arXiv 2501.11425, section 3; method.md section 2).
+// Monte Carlo tree search of one task (Agent-R, arXiv 2501.11425, section 3).
 //
 // One iteration starts at the root and, until it stands on a terminal node, expands the node if it
 // has no children and descends by the selection score to a node without children. There is no

@@ -112,7 +112,7 @@ TEST(LoadTreeTest, RewardsAreSharesOfOne) {
   EXPECT_THAT(LoadError(HandTree({{"a", -0.5}}), 3, "toy"), HasSubstr("reward -0.5"));
 }
 
-// Made by hand to method.md's list of the fields of Agent-R's own files.
+// Made by hand, with the fields of Agent-R's own files.
 TEST(LoadTreeTest, ReadsTheOriginalFormat) {
   const fs::path path = fs::path(AGENTR_SOURCE_DIR) / "tests/data/revision/search_results_31.json";
   const Tree tree = LoadTree({31, path}, "textcraft", ReadFile(path));
