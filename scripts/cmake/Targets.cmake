@@ -27,7 +27,12 @@ function(agentr_test name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE AGENTR_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              AGENTR_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS "${ARG_LABELS}")
+  set(timeout 300)
+  if(AGENTR_SANITIZE)  # which makes a test several times slower
+    set(timeout 1200)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
+                       PROPERTIES TIMEOUT ${timeout} LABELS "${ARG_LABELS}")
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/tests"
              OUTPUT_VARIABLE folder)
   list(TRANSFORM ARG_SOURCES PREPEND "${folder}/")
