@@ -5,6 +5,7 @@
 #include <oneapi/tbb/task_arena.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -74,6 +75,13 @@ class Collect {
   int failures_in_a_row_ = 0;
 };
 
+// Whether trees could be read and not one of them was done: the rows are not none, they are
+// unknown.
+bool AllFailed(const ReviseReport& report) {
+  return report.counts.trees == 0 &&
+         std::ranges::any_of(report.failed, [](const TaskFailure& f) { return !f.bad_tree; });
+}
+
 }  // namespace
 
 RowSink::RowSink(const std::filesystem::path& stem, const std::vector<std::string>& suffixes,
@@ -134,7 +142,8 @@ ReviseReport Revise(const std::vector<TreeFile>& trees, const TaskReviser& revis
   });
   ReviseReport report = std::move(collect.report);
   report.interrupted = stop && !report.gave_up;
-  if (!stop) {
+  report.gave_up = report.gave_up || AllFailed(report);
+  if (!report.interrupted && !report.gave_up) {
     sink.Commit();
     report.files = sink.files();
   }

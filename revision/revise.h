@@ -46,7 +46,7 @@ struct ReviseReport {
   int64_t rows = 0;                 // written
   int64_t exact_duplicates = 0;     // dropped
   int64_t near_duplicates = 0;      // dropped
-  bool gave_up = false;             // too many failures in a row, bad trees aside
+  bool gave_up = false;             // too many failures in a row, or no success; bad trees aside
   bool interrupted = false;
   std::vector<WrittenFile> files;  // none when the run gave up or was interrupted
   double wall_s = 0;

@@ -211,6 +211,22 @@ TEST_F(ReviseTest, TooManyFailuresInARowEndTheRunWithoutAFile) {
   EXPECT_FALSE(std::filesystem::exists(TemporaryPath(folder_.path() / "rows.jsonl")));
 }
 
+TEST_F(ReviseTest, WhereEverythingFailsEarlierRowsStay) {
+  bool down = false;
+  FakeEnvironment environment(true, HandWorld, [&](const std::string&, int64_t) {
+    return down ? std::optional<Error>(Error{ErrorKind::kServer, "down"}) : std::nullopt;
+  });
+  environment_ = &environment;
+  Write(1, {"x"});
+  EXPECT_EQ(Run(1).rows, 1);
+  options_.seed = 2;  // what was decided before does not count
+  down = true;
+  const ReviseReport report = Run(1);
+  EXPECT_TRUE(report.gave_up);
+  EXPECT_THAT(report.files, IsEmpty());
+  EXPECT_EQ(Rows().size(), 1U);
+}
+
 TEST_F(ReviseTest, AStoppedRunWritesNothing) {
   Write(1, {"x"});
   stop_ = true;
