@@ -14,7 +14,6 @@
 #include "common/hash.h"
 #include "common/interrupt.h"
 #include "common/options.h"
-#include "common/progress.h"
 #include "common/version.h"
 #include "eval/compare_runs.h"
 #include "eval/episode_store.h"
@@ -156,17 +155,11 @@ Json ToJson(const EvaluatorReport& r) {
     failed.push_back(
         {{"task", e.task}, {"attempt", e.attempt}, {"end", Name(e.end)}, {"error", e.error}});
   }
-  return {{"finished", r.finished},
-          {"already_there", r.skipped},
-          {"taken_by_another_run", r.elsewhere},
-          {"failed", std::move(failed)},
-          {"gave_up", r.gave_up},
-          {"interrupted", r.interrupted},
-          {"turns", r.turns},
-          {"wall_s", r.wall_s},
-          {"episodes_per_s", PerSecond(r.finished, r.wall_s)},
-          {"model", ToJson(r.usage, r.wall_s)},
-          {"environment", ToJson(r.execution)}};
+  Json json = ToJson(static_cast<const RunReport&>(r));
+  json["failed"] = std::move(failed);
+  json["turns"] = r.turns;
+  json["episodes_per_s"] = PerSecond(r.finished, r.wall_s);
+  return json;
 }
 
 // Measures what there is, prints the table, writes summary.json and summary.csv. One process at a
@@ -193,11 +186,8 @@ void Summarize(const Plan& plan, const EpisodeStore& store, const EvaluationOpti
 }
 
 void PrintReport(const EvaluatorReport& r, const fs::path& folder) {
-  fmt::print("{} episodes played, {} were there already", r.finished, r.skipped);
-  if (r.elsewhere > 0) fmt::print(", {} are being played by another run", r.elsewhere);
-  fmt::print(", {} failed; {} in {}, {:.1f} episodes/s\n", r.failed.size(),
-             r.interrupted ? "stopped" : "done", FormatDuration(r.wall_s),
-             PerSecond(r.finished, r.wall_s));
+  PrintOutcome(r, r.failed.size(), "episodes played", "being played");
+  fmt::print(", {:.1f} episodes/s\n", PerSecond(r.finished, r.wall_s));
   if (r.execution.mismatches > 0) {
     fmt::print(
         "{} actions that were taken again were answered differently: the environment is not "

@@ -10,7 +10,7 @@
 #include "eval/episode.h"
 #include "eval/episode_player.h"
 #include "eval/episode_store.h"
-#include "mcts/executor.h"
+#include "mcts/run_report.h"
 
 namespace agentr {
 
@@ -25,18 +25,9 @@ struct EvaluatorOptions {
 
 void Declare(OptionSet& set, EvaluatorOptions& options);
 
-// What a run did. Counts cover the failed episodes too.
-struct EvaluatorReport {
-  int finished = 0;             // episodes written
-  int skipped = 0;              // that were there already
-  int elsewhere = 0;            // that another run was playing
+struct EvaluatorReport : RunReport {
   std::vector<Episode> failed;  // ended in an error; by task and attempt
-  bool gave_up = false;         // too many failures in a row
-  bool interrupted = false;     // stopped from outside; not all episodes were tried
   int64_t turns = 0;            // of the written episodes
-  Usage usage;
-  ExecutionStats execution;
-  double wall_s = 0;
 };
 
 class Evaluator {

@@ -13,7 +13,6 @@
 #include "clients/splits.h"
 #include "common/interrupt.h"
 #include "common/options.h"
-#include "common/progress.h"
 #include "common/version.h"
 #include "mcts/run_file.h"
 #include "mcts/snapping.h"
@@ -27,17 +26,11 @@ nlohmann::ordered_json ToJson(const CollectReport& r) {
   for (const FailedTask& f : r.failed) {
     failed.push_back({{"task", f.task}, {"kind", Name(f.error.kind)}, {"error", f.error.message}});
   }
-  return {{"finished", r.finished},
-          {"already_there", r.skipped},
-          {"taken_by_another_run", r.elsewhere},
-          {"failed", std::move(failed)},
-          {"gave_up", r.gave_up},
-          {"interrupted", r.interrupted},
-          {"nodes", r.nodes},
-          {"wall_s", r.wall_s},
-          {"nodes_per_s", PerSecond(r.nodes, r.wall_s)},
-          {"model", ToJson(r.usage, r.wall_s)},
-          {"environment", ToJson(r.execution)}};
+  nlohmann::ordered_json json = ToJson(static_cast<const RunReport&>(r));
+  json["failed"] = std::move(failed);
+  json["nodes"] = r.nodes;
+  json["nodes_per_s"] = PerSecond(r.nodes, r.wall_s);
+  return json;
 }
 
 void WarnOfOtherOptions(const fs::path& folder, const SearchOptions& search) {
@@ -50,10 +43,8 @@ void WarnOfOtherOptions(const fs::path& folder, const SearchOptions& search) {
 }
 
 void PrintSummary(const CollectReport& r, int64_t environment_calls, const fs::path& folder) {
-  fmt::print("{} trees written, {} were there already", r.finished, r.skipped);
-  if (r.elsewhere > 0) fmt::print(", {} are being searched by another run", r.elsewhere);
-  fmt::print(", {} failed; {} in {}\n", r.failed.size(), r.interrupted ? "stopped" : "done",
-             FormatDuration(r.wall_s));
+  PrintOutcome(r, r.failed.size(), "trees written", "being searched");
+  fmt::print("\n");
   if (r.nodes > 0) {
     const auto nodes = static_cast<double>(r.nodes);
     fmt::print(

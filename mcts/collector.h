@@ -9,7 +9,7 @@
 #include "clients/language_model.h"
 #include "clients/task_family.h"
 #include "common/progress.h"
-#include "mcts/executor.h"
+#include "mcts/run_report.h"
 #include "mcts/search.h"
 #include "mcts/tree_store.h"
 
@@ -31,18 +31,9 @@ struct FailedTask {
   Error error;
 };
 
-// What a run did. Counts cover the failed searches too.
-struct CollectReport {
-  int finished = 0;                // trees written
-  int skipped = 0;                 // trees that were there already
-  int elsewhere = 0;               // tasks that another run was working on
+struct CollectReport : RunReport {
   std::vector<FailedTask> failed;  // in the order of the ids
-  bool gave_up = false;            // too many failures in a row
-  bool interrupted = false;        // stopped from outside; not all tasks were tried
   int64_t nodes = 0;               // of the written trees
-  Usage usage;
-  ExecutionStats execution;
-  double wall_s = 0;
 };
 
 class Collector {

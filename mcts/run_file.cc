@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/file.h"
+#include "common/progress.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -55,13 +56,29 @@ nlohmann::ordered_json ToJson(const ServerVersion& server) {
           {"extensions", server.extensions}};
 }
 
-nlohmann::ordered_json ToJson(const Usage& usage, double wall_s) {
-  return {{"requests", usage.requests},
-          {"retries", usage.retries},
-          {"prompt_tokens", usage.prompt_tokens},
-          {"cached_tokens", usage.cached_tokens},
-          {"completion_tokens", usage.completion_tokens},
-          {"tokens_per_s", PerSecond(usage.completion_tokens, wall_s)}};
+nlohmann::ordered_json ToJson(const RunReport& report) {
+  const Usage& usage = report.usage;
+  return {{"finished", report.finished},
+          {"already_there", report.skipped},
+          {"taken_by_another_run", report.elsewhere},
+          {"gave_up", report.gave_up},
+          {"interrupted", report.interrupted},
+          {"wall_s", report.wall_s},
+          {"model",
+           {{"requests", usage.requests},
+            {"retries", usage.retries},
+            {"prompt_tokens", usage.prompt_tokens},
+            {"cached_tokens", usage.cached_tokens},
+            {"completion_tokens", usage.completion_tokens},
+            {"tokens_per_s", PerSecond(usage.completion_tokens, report.wall_s)}}},
+          {"environment", ToJson(report.execution)}};
+}
+
+void PrintOutcome(const RunReport& report, size_t failed, const char* what, const char* doing) {
+  fmt::print("{} {}, {} were there already", report.finished, what, report.skipped);
+  if (report.elsewhere > 0) fmt::print(", {} are {} by another run", report.elsewhere, doing);
+  fmt::print(", {} failed; {} in {}", failed, report.interrupted ? "stopped" : "done",
+             FormatDuration(report.wall_s));
 }
 
 ExitCode ExitCodeOf(bool interrupted, bool gave_up, bool anything_failed) {

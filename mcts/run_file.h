@@ -9,7 +9,7 @@
 #include "clients/language_model.h"
 #include "clients/protocol.h"
 #include "common/error.h"
-#include "mcts/executor.h"
+#include "mcts/run_report.h"
 
 namespace agentr {
 
@@ -27,7 +27,11 @@ void WriteResolved(const std::filesystem::path& folder, const std::string& toml)
 
 nlohmann::ordered_json ToJson(const ExecutionStats& stats);
 nlohmann::ordered_json ToJson(const ServerVersion& server);
-nlohmann::ordered_json ToJson(const Usage& usage, double wall_s);
+nlohmann::ordered_json ToJson(const RunReport& report);
+
+// Prints "3 trees written, 2 were there already, 0 failed; done in 0:04" to stdout, without an end
+// of line. `what`: "trees written"; `doing`: "being searched".
+void PrintOutcome(const RunReport& report, size_t failed, const char* what, const char* doing);
 
 // What a run's end is worth to its caller.
 ExitCode ExitCodeOf(bool interrupted, bool gave_up, bool anything_failed);
