@@ -282,10 +282,10 @@ class AtenDecoder : public Decoder {
 };
 
 }  // namespace
-
-std::unique_ptr<Decoder> MakeAtenDecoder(const DecoderPlan& plan, const ModelWeights& weights,
-                                         const std::string& device, bool reference) {
-  return std::make_unique<AtenDecoder>(plan, weights, device, reference);
-}
-
 }  // namespace agentr
+
+agentr::Decoder* agentr_make_aten_decoder(const agentr::DecoderPlan& plan,
+                                          const agentr::ModelWeights& weights,
+                                          const std::string& device, bool reference) {
+  return std::make_unique<agentr::AtenDecoder>(plan, weights, device, reference).release();
+}

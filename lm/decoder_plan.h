@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "lm/model_config.h"
 
@@ -18,5 +19,9 @@ struct DecoderPlan {
 // The number of blocks of `block_bytes` in `cache_bytes`. Throws FatalError(kUsage) where there is
 // not one.
 int32_t BlocksOfPool(int64_t cache_bytes, int64_t block_bytes);
+
+// The frequency of each pair of a head's values [head_width / 2], radians per position: rotary
+// embedding (Su et al. 2021), with the scaling of Llama 3.1 where the configuration asks for it.
+std::vector<float> RotaryFrequencies(const ModelConfig& config);
 
 }  // namespace agentr

@@ -8,8 +8,8 @@
 
 #include "clients/chat_encoder.h"
 #include "lm/engine.h"
+#include "lm/load_decoder.h"
 #include "lm/local_language_model.h"
-#include "lm/torch_decoder.h"
 
 namespace agentr {
 

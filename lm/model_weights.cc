@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <numbers>
 #include <set>
 
 #include "common/error.h"
@@ -115,27 +113,6 @@ ModelWeights PlaceWeights(const ModelConfig& config, const WeightFiles& files,
   }
   taker.ExpectAllTaken();
   return model;
-}
-
-std::vector<float> RotaryFrequencies(const ModelConfig& config) {
-  std::vector<float> frequencies;
-  for (int64_t i = 0; i < config.head_width; i += 2) {
-    const double exponent = static_cast<double>(i) / static_cast<double>(config.head_width);
-    double frequency = std::pow(config.rope_theta, -exponent);
-    if (config.llama3_rope) {
-      // Long waves are stretched by `factor`, short ones left alone, those between go over
-      // smoothly.
-      const Llama3Rope& rope = *config.llama3_rope;
-      const double turns =
-          rope.original_max_position_embeddings * frequency / (2 * std::numbers::pi);
-      const double kept = std::clamp(
-          (turns - rope.low_freq_factor) / (rope.high_freq_factor - rope.low_freq_factor), 0.0,
-          1.0);
-      frequency = kept * frequency + (1 - kept) * frequency / rope.factor;
-    }
-    frequencies.push_back(static_cast<float>(frequency));
-  }
-  return frequencies;
 }
 
 }  // namespace agentr

@@ -45,8 +45,4 @@ struct ModelWeights {
 ModelWeights PlaceWeights(const ModelConfig& config, const WeightFiles& files,
                           const std::filesystem::path& folder);
 
-// The frequency of each pair of a head's values [head_width / 2], radians per position: rotary
-// embedding (Su et al. 2021), with the scaling of Llama 3.1 where the configuration asks for it.
-std::vector<float> RotaryFrequencies(const ModelConfig& config);
-
 }  // namespace agentr

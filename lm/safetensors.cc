@@ -89,8 +89,6 @@ std::string_view Name(WeightType type) {
   return "?";
 }
 
-size_t Bytes(WeightType type) { return type == WeightType::kF32 ? 4 : 2; }
-
 // A whole file, read by the system where and when it is looked at.
 class WeightFiles::Mapping {
  public:

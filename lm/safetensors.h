@@ -24,8 +24,10 @@ inline constexpr std::string_view kWeightsIndex = "model.safetensors.index.json"
 
 enum class WeightType { kF32, kF16, kBF16 };
 
-std::string_view Name(WeightType type);  // "F32" | "F16" | "BF16"
-size_t Bytes(WeightType type);           // of one element
+std::string_view Name(WeightType type);    // "F32" | "F16" | "BF16"
+constexpr size_t Bytes(WeightType type) {  // of one element
+  return type == WeightType::kF32 ? 4 : 2;
+}
 
 struct Weight {
   WeightType type = WeightType::kF32;

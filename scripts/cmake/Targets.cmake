@@ -18,9 +18,10 @@ function(agentr_program name)
   add_dependencies(programs ${name})
 endfunction()
 
-# agentr_test(NAME SOURCES … [DEPENDS …] [LABELS …]): one GoogleTest binary, each test in ctest.
+# agentr_test(NAME [AS_ONE] SOURCES … [DEPENDS …] [LABELS …]): one GoogleTest binary, each test in
+# ctest; AS_ONE: all together, where a process for each would mostly load LibTorch.
 function(agentr_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "AS_ONE" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   # Optimising the tests themselves would take half of the whole build.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O0>)
@@ -31,8 +32,13 @@ function(agentr_test name)
   if(AGENTR_SANITIZE)  # which makes a test several times slower
     set(timeout 1200)
   endif()
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
-                       PROPERTIES TIMEOUT ${timeout} LABELS "${ARG_LABELS}")
+  if(ARG_AS_ONE)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS "${ARG_LABELS}")
+  else()
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
+                         PROPERTIES TIMEOUT ${timeout} LABELS "${ARG_LABELS}")
+  endif()
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/tests"
              OUTPUT_VARIABLE folder)
   list(TRANSFORM ARG_SOURCES PREPEND "${folder}/")

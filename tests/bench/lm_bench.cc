@@ -14,7 +14,7 @@
 
 #include "common/error.h"
 #include "common/options.h"
-#include "lm/torch_decoder.h"
+#include "lm/load_decoder.h"
 #include "tests/lm/paged_text.h"
 #include "tests/lm/random_model.h"
 

@@ -23,7 +23,7 @@
 #include "common/options.h"
 #include "lm/chat_template.h"
 #include "lm/engine.h"
-#include "lm/torch_decoder.h"
+#include "lm/load_decoder.h"
 #include "mcts/tree_file.h"
 #include "tests/lm/random_model.h"
 

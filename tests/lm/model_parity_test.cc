@@ -7,7 +7,7 @@
 #include "common/file.h"
 #include "common/random.h"
 #include "lm/engine.h"
-#include "lm/torch_decoder.h"
+#include "lm/load_decoder.h"
 #include "tests/lm/byte_tokenizer.h"
 
 namespace agentr {

@@ -1,4 +1,4 @@
-#include "lm/torch_decoder.h"
+#include "lm/load_decoder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

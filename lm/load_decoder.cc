@@ -1,4 +1,4 @@
-#include "lm/torch_decoder.h"
+#include "lm/load_decoder.h"
 
 #include <fmt/format.h>
 
@@ -43,17 +43,6 @@ DecoderPlan MakePlan(const ModelConfig& config, const DecoderOptions& options) {
 }
 
 }  // namespace
-
-int32_t BlocksOfPool(int64_t cache_bytes, int64_t block_bytes) {
-  const int64_t blocks = cache_bytes / block_bytes;
-  if (blocks < 1) {
-    throw FatalError(ExitCode::kUsage,
-                     fmt::format("--cache_gib: {} bytes hold no block of keys and values, which "
-                                 "takes {} bytes. Cure: a higher --cache_gib",
-                                 cache_bytes, block_bytes));
-  }
-  return static_cast<int32_t>(std::min<int64_t>(blocks, std::numeric_limits<int32_t>::max()));
-}
 
 void Declare(OptionSet& set, DecoderOptions& o) {
   set.Group("Local model");

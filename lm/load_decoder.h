@@ -1,4 +1,5 @@
-// A Decoder over LibTorch: Llama 3, Mistral, Qwen2/2.5 and Qwen3 models from a Hugging Face folder.
+// The Decoder of a Hugging Face folder: Llama 3, Mistral, Qwen2/2.5 and Qwen3 models, by our own
+// kernels on the CPU and by LibTorch elsewhere.
 #pragma once
 
 #include <filesystem>
