@@ -36,7 +36,7 @@ bool SaysWhyNot(std::string_view reply) {
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-bool IsKept(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == ','; }
+bool IsKeptInBabyAi(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == ','; }
 
 }  // namespace
 
@@ -63,7 +63,7 @@ std::string BabyAiFamily::ParseAction(std::string_view response) const {
   for (const char said : TextOfAction(response)) {
     const char c = Lower(said);
     if (c == '\n') break;
-    if (IsKept(c)) action += c;
+    if (IsKeptInBabyAi(c)) action += c;
     if ((c == ' ' || c == '\t') && !action.empty() && action.back() != ' ') action += ' ';
   }
   if (action.ends_with(' ')) action.pop_back();

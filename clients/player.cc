@@ -26,7 +26,7 @@ std::string_view AnyOpening(RandomStream& random) {
       "I think I know. ",
       "Next step. ",
   };
-  return random.Pick(std::span<const std::string_view>(kOpenings));
+  return random.Pick(kOpenings);
 }
 
 }  // namespace agentr

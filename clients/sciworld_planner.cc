@@ -24,7 +24,7 @@ size_t TakenFrom(size_t begin, std::span<const std::string> steps,
   return next;
 }
 
-bool IsNumber(const std::string& step) {
+bool IsAnswer(const std::string& step) {
   return step.find_first_not_of("0123456789") == std::string::npos;
 }
 
@@ -53,7 +53,7 @@ std::string WayBack(const SciWorldView& view, const std::string& room) {
 // Past the numbers that the solution had to give where the conversation has no use for one.
 size_t NextStep(const SciWorldView& view, std::span<const std::string> steps) {
   size_t next = SciWorldStepsTaken(steps, view.actions);
-  while (next < steps.size() && IsNumber(steps[next]) && !view.ambiguous) ++next;
+  while (next < steps.size() && IsAnswer(steps[next]) && !view.ambiguous) ++next;
   return next;
 }
 
@@ -80,7 +80,7 @@ size_t SciWorldStepsTaken(std::span<const std::string> steps,
 
 std::string PlanSciWorld(const SciWorldView& view, std::span<const std::string> steps) {
   const size_t next = NextStep(view, steps);
-  const bool answers = next < steps.size() && IsNumber(steps[next]);
+  const bool answers = next < steps.size() && IsAnswer(steps[next]);
   if (view.ambiguous && !answers) return "0";
   if (answers) return steps[next];
   const std::string back = WayBack(view, RoomAfter(steps, next, view.start));

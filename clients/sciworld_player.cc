@@ -45,7 +45,7 @@ constexpr Reasons kWaitReasons = {
     "It takes some time.", "I let it work.",      "Something should happen if I wait.",
     "There is no hurry.",  "I give it a moment.",
 };
-constexpr Reasons kOtherReasons = {
+constexpr Reasons kOtherSciWorldReasons = {
     "Let me try it with the {}.",
     "I think that {} matters here.",
     "The next thing to do is something with {}.",
@@ -54,33 +54,33 @@ constexpr Reasons kOtherReasons = {
 };
 
 // How an action begins, what it is about behind that, and why one would take it.
-struct Kind {
+struct ActionKind {
   std::string_view begin;
   const Reasons& reasons;
 };
-constexpr std::array<Kind, 12> kKinds = {{{"go to ", kWayReasons},
-                                          {"open door to ", kWayReasons},
-                                          {"look", kLookReasons},
-                                          {"inventory", kLookReasons},
-                                          {"task", kLookReasons},
-                                          {"examine ", kLookReasons},
-                                          {"pick up ", kTakeReasons},
-                                          {"put down ", kTakeReasons},
-                                          {"move ", kTakeReasons},
-                                          {"pour ", kTakeReasons},
-                                          {"focus on ", kFocusReasons},
-                                          {"wait", kWaitReasons}}};
+constexpr std::array<ActionKind, 12> kActionKinds = {{{"go to ", kWayReasons},
+                                                      {"open door to ", kWayReasons},
+                                                      {"look", kLookReasons},
+                                                      {"inventory", kLookReasons},
+                                                      {"task", kLookReasons},
+                                                      {"examine ", kLookReasons},
+                                                      {"pick up ", kTakeReasons},
+                                                      {"put down ", kTakeReasons},
+                                                      {"move ", kTakeReasons},
+                                                      {"pour ", kTakeReasons},
+                                                      {"focus on ", kFocusReasons},
+                                                      {"wait", kWaitReasons}}};
 
 std::string ReasonFor(std::string_view action, RandomStream& random) {
   std::string_view about = action.substr(action.find(' ') + 1);
-  const Reasons* reasons = &kOtherReasons;
-  for (const Kind& kind : kKinds) {
+  const Reasons* reasons = &kOtherSciWorldReasons;
+  for (const ActionKind& kind : kActionKinds) {
     if (!action.starts_with(kind.begin)) continue;
     about = action.substr(kind.begin.size());
     reasons = &kind.reasons;
     break;
   }
-  const std::string_view reason = random.Pick(std::span<const std::string_view>(*reasons));
+  const std::string_view reason = random.Pick(*reasons);
   return fmt::format(fmt::runtime(reason), about);
 }
 

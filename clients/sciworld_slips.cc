@@ -11,7 +11,7 @@
 namespace agentr {
 namespace {
 
-enum class Slip { kLook, kGo, kPickUp, kWait, kHandle, kMalformed, kSkip, kFocus, kInsist };
+enum class SciWorldSlip { kLook, kGo, kPickUp, kWait, kHandle, kMalformed, kSkip, kFocus, kInsist };
 
 // What every house has, for those who have not looked around.
 constexpr std::array<std::string_view, 4> kCommonThings = {"table", "thermometer", "metal pot",
@@ -19,23 +19,18 @@ constexpr std::array<std::string_view, 4> kCommonThings = {"table", "thermometer
 constexpr std::array<std::string_view, 4> kCommonRooms = {"hallway", "kitchen", "outside",
                                                           "workshop"};
 
-template <typename T, size_t n>
-T PickOf(const std::array<T, n>& items, RandomStream& random) {
-  return random.Pick(std::span<const T>(items));
-}
-
 std::string AnyRoom(const SciWorldView& view, RandomStream& random) {
   const std::vector<std::string>& doors = view.Here().doors;
-  if (doors.empty()) return std::string(PickOf(kCommonRooms, random));
-  return random.Pick(std::span<const std::string>(doors));
+  if (doors.empty()) return std::string(random.Pick(kCommonRooms));
+  return random.Pick(doors);
 }
 
 // In sight or in the hand.
 std::string AnyThing(const SciWorldView& view, RandomStream& random) {
   std::vector<std::string> things = view.Here().things;
   things.insert(things.end(), view.held.begin(), view.held.end());
-  if (things.empty()) return std::string(PickOf(kCommonThings, random));
-  return random.Pick(std::span<const std::string>(things));
+  if (things.empty()) return std::string(random.Pick(kCommonThings));
+  return random.Pick(things);
 }
 
 std::string Go(const SciWorldView& view, RandomStream& random) {
@@ -63,7 +58,7 @@ std::string Handle(const SciWorldView& view, RandomStream& random) {
   static constexpr std::array<std::string_view, 10> kForms = {
       "open {}",    "close {}",      "activate {}",     "deactivate {}", "use {} on {}",
       "examine {}", "move {} to {}", "pour {} into {}", "put down {}",   "mix {}"};
-  const std::string_view form = PickOf(kForms, random);
+  const std::string_view form = random.Pick(kForms);
   const std::string first = AnyThing(view, random);
   const std::string second = AnyThing(view, random);
   return fmt::format(fmt::runtime(form), first, second);
@@ -83,35 +78,36 @@ std::string Malformed(const SciWorldView& view, std::string_view meant, RandomSt
   }
 }
 
-Slip AnySlip(RandomStream& random) {
+SciWorldSlip AnySlip(RandomStream& random) {
   static constexpr std::array kSlips = {
-      Slip::kLook, Slip::kLook,   Slip::kGo,     Slip::kGo,        Slip::kGo,   Slip::kPickUp,
-      Slip::kWait, Slip::kPickUp, Slip::kHandle, Slip::kHandle,    Slip::kWait, Slip::kSkip,
-      Slip::kSkip, Slip::kFocus,  Slip::kInsist, Slip::kMalformed,
+      SciWorldSlip::kLook,   SciWorldSlip::kLook,   SciWorldSlip::kGo,     SciWorldSlip::kGo,
+      SciWorldSlip::kGo,     SciWorldSlip::kPickUp, SciWorldSlip::kWait,   SciWorldSlip::kPickUp,
+      SciWorldSlip::kHandle, SciWorldSlip::kHandle, SciWorldSlip::kWait,   SciWorldSlip::kSkip,
+      SciWorldSlip::kSkip,   SciWorldSlip::kFocus,  SciWorldSlip::kInsist, SciWorldSlip::kMalformed,
   };
-  return PickOf(kSlips, random);
+  return random.Pick(kSlips);
 }
 
-std::string Make(Slip slip, const SciWorldView& view, std::string_view meant,
+std::string Make(SciWorldSlip slip, const SciWorldView& view, std::string_view meant,
                  const std::string& skipped, RandomStream& random) {
   switch (slip) {
-    case Slip::kLook:
+    case SciWorldSlip::kLook:
       return Look(view, random);
-    case Slip::kGo:
+    case SciWorldSlip::kGo:
       return Go(view, random);
-    case Slip::kPickUp:
+    case SciWorldSlip::kPickUp:
       return "pick up " + AnyThing(view, random);
-    case Slip::kWait:
+    case SciWorldSlip::kWait:
       return random.Chance(0.5) ? "wait" : "wait1";
-    case Slip::kHandle:
+    case SciWorldSlip::kHandle:
       return Handle(view, random);
-    case Slip::kSkip:
+    case SciWorldSlip::kSkip:
       return skipped.empty() ? Look(view, random) : skipped;
-    case Slip::kFocus:
+    case SciWorldSlip::kFocus:
       return "focus on " + AnyThing(view, random);
-    case Slip::kInsist:
+    case SciWorldSlip::kInsist:
       return view.wasted_turns > 0 ? view.failed_action : Look(view, random);
-    case Slip::kMalformed:
+    case SciWorldSlip::kMalformed:
       break;
   }
   return Malformed(view, meant, random);

@@ -11,7 +11,7 @@ extern const std::string_view kTextCraftPrompt;
 namespace {
 
 // Of ASCII only, unlike std::isalnum, whatever the locale.
-bool IsKept(char c) {
+bool IsKeptInTextCraft(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == ',';
 }
 
@@ -27,7 +27,7 @@ std::string CleanTextCraftAction(std::string_view action) {
   bool space = false;  // before the next character that is kept
   for (const char c : action) {
     if (c == ' ') space = !clean.empty();
-    if (!IsKept(c)) continue;
+    if (!IsKeptInTextCraft(c)) continue;
     if (space) clean += ' ';
     space = false;
     clean += c;

@@ -28,7 +28,7 @@ constexpr Reasons kCraftReasons = {
     "Crafting {0} is the thing to do now.",  "I use what I hold to make {0}.",
     "The commands tell me how to make {0}.",
 };
-constexpr Reasons kOtherReasons = {
+constexpr Reasons kOtherTextCraftReasons = {
     "I check where I stand before I make {1}.",
     "I am not sure what I hold.",
     "I want to know what is left for the {1}.",
@@ -39,7 +39,7 @@ constexpr Reasons kOtherReasons = {
 const Reasons& ReasonsFor(std::string_view action) {
   if (action.starts_with("get ")) return kGetReasons;
   if (action.starts_with("craft ")) return kCraftReasons;
-  return kOtherReasons;
+  return kOtherTextCraftReasons;
 }
 
 // The item that an action text is about: "get 2 oak planks", "craft 4 stick using …".
@@ -64,8 +64,7 @@ class TextCraftPosition : public Position {
 
   std::string Thought(std::string_view action, RandomStream& random) const override {
     const std::string_view opening = AnyOpening(random);
-    const std::string_view reason =
-        random.Pick(std::span<const std::string_view>(ReasonsFor(action)));
+    const std::string_view reason = random.Pick(ReasonsFor(action));
     const std::string_view goal = view_.names[static_cast<size_t>(view_.goal)];
     return fmt::format("{}{}", opening, fmt::format(fmt::runtime(reason), ItemIn(action), goal));
   }

@@ -1,12 +1,11 @@
 #include "clients/textcraft_slips.h"
 
 #include <array>
-#include <span>
 
 namespace agentr {
 namespace {
 
-enum class Slip { kCount, kIngredient, kGetCraftable, kTooEarly, kRepeat, kInventory };
+enum class TextCraftSlip { kCount, kIngredient, kGetCraftable, kTooEarly, kRepeat, kInventory };
 
 int AnyItem(const TextCraftView& view, RandomStream& random) {
   return static_cast<int>(random.Below(view.names.size()));
@@ -20,16 +19,17 @@ TextCraftAction AsWritten(const CraftCommand& command) {
           {command.ingredients.begin(), command.ingredients.end()}};
 }
 
-Slip AnySlip(const TextCraftView& view, RandomStream& random) {
+TextCraftSlip AnySlip(const TextCraftView& view, RandomStream& random) {
   // Who has just been refused is prone to insist.
   if (view.wasted_turns > 0 && !view.failed_action.empty() && random.Chance(0.5)) {
-    return Slip::kRepeat;
+    return TextCraftSlip::kRepeat;
   }
   static constexpr std::array kSlips = {
-      Slip::kGetCraftable, Slip::kGetCraftable, Slip::kTooEarly, Slip::kTooEarly,
-      Slip::kIngredient,   Slip::kIngredient,   Slip::kCount,    Slip::kInventory,
+      TextCraftSlip::kGetCraftable, TextCraftSlip::kGetCraftable, TextCraftSlip::kTooEarly,
+      TextCraftSlip::kTooEarly,     TextCraftSlip::kIngredient,   TextCraftSlip::kIngredient,
+      TextCraftSlip::kCount,        TextCraftSlip::kInventory,
   };
-  return random.Pick(std::span<const Slip>(kSlips));
+  return random.Pick(kSlips);
 }
 
 // One less or one more; never none.
@@ -80,17 +80,17 @@ std::string SlipTextCraft(const TextCraftView& view, const TextCraftAction& mean
   const std::string right = ActionText(view, meant);
   const auto wrong = [&]() -> std::string {
     switch (AnySlip(view, random)) {
-      case Slip::kCount:
+      case TextCraftSlip::kCount:
         return ActionText(view, WrongCount(meant, random));
-      case Slip::kIngredient:
+      case TextCraftSlip::kIngredient:
         return ActionText(view, WrongIngredient(view, meant, random));
-      case Slip::kGetCraftable:
+      case TextCraftSlip::kGetCraftable:
         return ActionText(view, GetCraftable(view, random));
-      case Slip::kTooEarly:
+      case TextCraftSlip::kTooEarly:
         return ActionText(view, TooEarly(view, random));
-      case Slip::kRepeat:
+      case TextCraftSlip::kRepeat:
         return view.failed_action;
-      case Slip::kInventory:
+      case TextCraftSlip::kInventory:
         return "inventory";
     }
     return "inventory";

@@ -1,5 +1,7 @@
 #include "clients/webshop_action.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace agentr {
@@ -23,6 +25,10 @@ std::string WebShopKey(std::string_view text) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   return key;
+}
+
+std::string WebShopClick(std::string_view value) {
+  return fmt::format("click[{}]", WebShopKey(value));
 }
 
 }  // namespace agentr

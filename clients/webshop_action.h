@@ -23,4 +23,7 @@ std::optional<WebShopAction> ReadWebShopAction(std::string_view text);
 // In lower case, of ASCII only, and without blanks at the ends.
 std::string WebShopKey(std::string_view text);
 
+// click[…] on a button or a link, by its key.
+std::string WebShopClick(std::string_view value);
+
 }  // namespace agentr

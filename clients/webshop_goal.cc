@@ -9,16 +9,16 @@
 namespace agentr {
 namespace {
 
-constexpr std::string_view kPrice = ", and price lower than ";
+constexpr std::string_view kPriceClause = ", and price lower than ";
 constexpr std::string_view kWith = " with ";
 constexpr std::string_view kAnd = ", and ";
 constexpr std::string_view kIs = ": ";
 
 // Cuts the price from the end of `text`.
 std::optional<double> TakePriceLimit(std::string_view& text) {
-  const size_t at = text.rfind(kPrice);
+  const size_t at = text.rfind(kPriceClause);
   if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view number = text.substr(at + kPrice.size());
+  const std::string_view number = text.substr(at + kPriceClause.size());
   double limit = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), limit);
   if (error != std::errc()) return std::nullopt;

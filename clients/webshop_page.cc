@@ -11,7 +11,7 @@ namespace agentr {
 namespace {
 
 constexpr std::string_view kSeparator = " [SEP] ";
-constexpr std::string_view kPrice = "Price: ";
+constexpr std::string_view kPriceLabel = "Price: ";
 
 using Pieces = std::span<const std::string_view>;
 
@@ -53,12 +53,12 @@ bool ReadItem(Pieces rest, WebShopPage& page) {
   constexpr size_t kEnd = 6;
   if (rest.size() < kEnd) return false;
   const Pieces end = rest.last(kEnd);
-  if (!end[1].starts_with(kPrice) || !end[2].starts_with("Rating: ") || end[3] != "Description" ||
-      end[4] != "Features" || end[5] != "Reviews") {
+  if (!end[1].starts_with(kPriceLabel) || !end[2].starts_with("Rating: ") ||
+      end[3] != "Description" || end[4] != "Features" || end[5] != "Reviews") {
     return false;
   }
   page.product.title = end[0];
-  page.product.price_tag = end[1].substr(kPrice.size());
+  page.product.price_tag = end[1].substr(kPriceLabel.size());
   const WebShopGoal goal = ReadWebShopGoal(page.instruction);
   std::vector<std::string_view> wanted;
   for (const WebShopChoice& choice : goal.choices) wanted.push_back(choice.option);

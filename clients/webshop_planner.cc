@@ -14,8 +14,6 @@ namespace {
 
 using Kind = WebShopPageKind;
 
-std::string Click(std::string_view value) { return fmt::format("click[{}]", WebShopKey(value)); }
-
 // So that "shoe", "shoes" and "shoe's" are one word.
 std::string_view Stem(std::string_view word) {
   if (word.ends_with("'s")) word.remove_suffix(2);
@@ -107,13 +105,13 @@ std::string PlanSearch(const WebShopView& view) {
 
 std::string PlanResults(const WebShopView& view) {
   const WebShopPage& page = view.page;
-  if (page.products.empty()) return Click(page.number > 1 ? "< Prev" : "Back to Search");
+  if (page.products.empty()) return WebShopClick(page.number > 1 ? "< Prev" : "Back to Search");
   const WebShopLook* best = BestLook(view, page);
-  if (best != nullptr && Judge(view, best->page).right) return Click(best->id);
+  if (best != nullptr && Judge(view, best->page).right) return WebShopClick(best->id);
   const std::string next = NextToOpen(view, page);
-  if (!next.empty()) return Click(next);
-  if (best != nullptr) return Click(best->id);
-  return Click(page.products[RankProducts(view, page).front()].id);
+  if (!next.empty()) return WebShopClick(next);
+  if (best != nullptr) return WebShopClick(best->id);
+  return WebShopClick(page.products[RankProducts(view, page).front()].id);
 }
 
 // Whether to leave the product shown for another one on the results.
@@ -126,9 +124,9 @@ bool WantsAnother(const WebShopView& view) {
 }
 
 std::string PlanItem(const WebShopView& view) {
-  if (WantsAnother(view)) return Click("< Prev");
+  if (WantsAnother(view)) return WebShopClick("< Prev");
   const std::vector<std::string> missing = MissingChoices(view);
-  return Click(missing.empty() ? "Buy Now" : missing.front());
+  return WebShopClick(missing.empty() ? "Buy Now" : missing.front());
 }
 
 }  // namespace
@@ -140,7 +138,7 @@ std::string PlanWebShop(const WebShopView& view) {
     case Kind::kItem:
       return PlanItem(view);
     case Kind::kSubpage:
-      return Click("< Prev");
+      return WebShopClick("< Prev");
     case Kind::kStart:
     case Kind::kDone:
     case Kind::kOther:

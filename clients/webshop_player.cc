@@ -50,7 +50,7 @@ constexpr Reasons kBackReasons = {
     "Back to look for a better {1}.", "There may be something better.",
     "I have seen enough here.",
 };
-constexpr Reasons kOtherReasons = {
+constexpr Reasons kOtherWebShopReasons = {
     "I want to know more before I decide.",
     "Maybe {0} helps me.",
     "Let me try {0}.",
@@ -61,7 +61,7 @@ constexpr Reasons kOtherReasons = {
 const Reasons& ReasonsFor(const WebShopPage& page, const WebShopAction& action) {
   if (action.IsSearch()) return kSearchReasons;
   const std::string key = WebShopKey(action.argument);
-  if (!action.IsClick() || !page.Shows(key)) return kOtherReasons;
+  if (!action.IsClick() || !page.Shows(key)) return kOtherWebShopReasons;
   if (key == "buy now") return kBuyReasons;
   if (key == "< prev" || key == "back to search") return kBackReasons;
   const auto is_key = [&](std::string_view value) { return WebShopKey(value) == key; };
@@ -69,7 +69,7 @@ const Reasons& ReasonsFor(const WebShopPage& page, const WebShopAction& action) 
   for (const WebShopOption& option : page.options) {
     if (std::ranges::any_of(option.values, is_key)) return kValueReasons;
   }
-  return kOtherReasons;
+  return kOtherWebShopReasons;
 }
 
 class WebShopPosition : public Position {
@@ -86,8 +86,7 @@ class WebShopPosition : public Position {
   std::string Thought(std::string_view action, RandomStream& random) const override {
     const WebShopAction read = ReadWebShopAction(action).value_or(WebShopAction{"", action});
     const std::string_view opening = AnyOpening(random);
-    const std::string_view reason =
-        random.Pick(std::span<const std::string_view>(ReasonsFor(view_.page, read)));
+    const std::string_view reason = random.Pick(ReasonsFor(view_.page, read));
     return fmt::format("{}{}", opening, fmt::format(fmt::runtime(reason), read.argument, Wish()));
   }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "clients/webshop_action.h"
 #include "clients/webshop_planner.h"
@@ -14,7 +13,7 @@ namespace {
 
 using Kind = WebShopPageKind;
 
-enum class Slip {
+enum class WebShopSlip {
   kProduct,
   kPage,
   kSearch,
@@ -27,30 +26,27 @@ enum class Slip {
   kMalformed
 };
 
-std::string Click(std::string_view value) { return fmt::format("click[{}]", WebShopKey(value)); }
-
-template <typename T, size_t n>
-const T& PickOf(const std::array<T, n>& items, RandomStream& random) {
-  return random.Pick(std::span<const T>(items));
-}
-
 // How often which mistake is made, by the page. The wrong product and the hasty purchase go first:
 // they end in all sorts of rewards.
-Slip AnySlip(Kind page, RandomStream& random) {
-  static constexpr std::array kOnResults = {Slip::kProduct, Slip::kProduct, Slip::kProduct,
-                                            Slip::kProduct, Slip::kProduct, Slip::kPage,
-                                            Slip::kSearch,  Slip::kAbsent,  Slip::kMalformed};
+WebShopSlip AnySlip(Kind page, RandomStream& random) {
+  static constexpr std::array kOnResults = {
+      WebShopSlip::kProduct, WebShopSlip::kProduct, WebShopSlip::kProduct,
+      WebShopSlip::kProduct, WebShopSlip::kProduct, WebShopSlip::kPage,
+      WebShopSlip::kSearch,  WebShopSlip::kAbsent,  WebShopSlip::kMalformed};
   static constexpr std::array kOnItem = {
-      Slip::kBuy,   Slip::kBuy,    Slip::kBuy,      Slip::kBuy,     Slip::kValue,
-      Slip::kValue, Slip::kSkip,   Slip::kSkip,     Slip::kSubpage, Slip::kSubpage,
-      Slip::kBack,  Slip::kAbsent, Slip::kMalformed};
-  static constexpr std::array kOnSubpage = {Slip::kBack, Slip::kAbsent, Slip::kMalformed};
-  static constexpr std::array kElsewhere = {Slip::kSearch, Slip::kSearch, Slip::kSearch,
-                                            Slip::kAbsent, Slip::kMalformed};
-  if (page == Kind::kResults) return PickOf(kOnResults, random);
-  if (page == Kind::kItem) return PickOf(kOnItem, random);
-  if (page == Kind::kSubpage) return PickOf(kOnSubpage, random);
-  return PickOf(kElsewhere, random);
+      WebShopSlip::kBuy,      WebShopSlip::kBuy,     WebShopSlip::kBuy,  WebShopSlip::kBuy,
+      WebShopSlip::kValue,    WebShopSlip::kValue,   WebShopSlip::kSkip, WebShopSlip::kSkip,
+      WebShopSlip::kSubpage,  WebShopSlip::kSubpage, WebShopSlip::kBack, WebShopSlip::kAbsent,
+      WebShopSlip::kMalformed};
+  static constexpr std::array kOnSubpage = {WebShopSlip::kBack, WebShopSlip::kAbsent,
+                                            WebShopSlip::kMalformed};
+  static constexpr std::array kElsewhere = {WebShopSlip::kSearch, WebShopSlip::kSearch,
+                                            WebShopSlip::kSearch, WebShopSlip::kAbsent,
+                                            WebShopSlip::kMalformed};
+  if (page == Kind::kResults) return random.Pick(kOnResults);
+  if (page == Kind::kItem) return random.Pick(kOnItem);
+  if (page == Kind::kSubpage) return random.Pick(kOnSubpage);
+  return random.Pick(kElsewhere);
 }
 
 // Some of the key words, in their order.
@@ -61,8 +57,7 @@ std::string SomeWords(const WebShopView& view, RandomStream& random) {
     words += words.empty() ? word : " " + word;
   }
   if (!words.empty()) return words;
-  return view.key_words.empty() ? "gift"
-                                : random.Pick(std::span<const std::string>(view.key_words));
+  return view.key_words.empty() ? "gift" : random.Pick(view.key_words);
 }
 
 std::string Search(const WebShopView& view, RandomStream& random) {
@@ -74,13 +69,13 @@ std::string OtherProduct(const WebShopView& view, RandomStream& random) {
   const auto& products = view.page.products;
   if (products.empty()) return Search(view, random);
   const size_t reach = random.Chance(0.7) ? std::min<size_t>(products.size(), 5) : products.size();
-  return Click(products[random.Below(reach)].id);
+  return WebShopClick(products[random.Below(reach)].id);
 }
 
 std::string Subpage(RandomStream& random) {
   static constexpr std::array<std::string_view, 4> kSubpages = {"Description", "Features",
                                                                 "Description", "Reviews"};
-  return Click(PickOf(kSubpages, random));
+  return WebShopClick(random.Pick(kSubpages));
 }
 
 std::string AnyValue(const WebShopView& view, RandomStream& random) {
@@ -88,21 +83,21 @@ std::string AnyValue(const WebShopView& view, RandomStream& random) {
   for (const WebShopOption& option : view.page.options) {
     values.insert(values.end(), option.values.begin(), option.values.end());
   }
-  return Click(values.empty() ? "Buy Now" : random.Pick(std::span<const std::string_view>(values)));
+  return WebShopClick(values.empty() ? "Buy Now" : random.Pick(values));
 }
 
 // The wanted value behind the next one, or the purchase.
 std::string SkipValue(const WebShopView& view) {
   const std::vector<std::string> missing = MissingChoices(view);
-  return Click(missing.size() < 2 ? "Buy Now" : missing[1]);
+  return WebShopClick(missing.size() < 2 ? "Buy Now" : missing[1]);
 }
 
 // What shops have, but not this page.
 std::string AbsentClick(const WebShopView& view, RandomStream& random) {
   static constexpr std::array<std::string_view, 6> kButtons = {
       "add to cart", "buy now", "next >", "checkout", "< prev", "size chart"};
-  const std::string_view button = PickOf(kButtons, random);
-  return Click(view.page.Shows(button) ? "add to cart" : button);
+  const std::string_view button = random.Pick(kButtons);
+  return WebShopClick(view.page.Shows(button) ? "add to cart" : button);
 }
 
 std::string Malformed(std::string_view meant, RandomStream& random) {
@@ -118,27 +113,28 @@ std::string Malformed(std::string_view meant, RandomStream& random) {
   }
 }
 
-std::string Make(Slip slip, const WebShopView& view, std::string_view meant, RandomStream& random) {
+std::string Make(WebShopSlip slip, const WebShopView& view, std::string_view meant,
+                 RandomStream& random) {
   switch (slip) {
-    case Slip::kProduct:
+    case WebShopSlip::kProduct:
       return OtherProduct(view, random);
-    case Slip::kPage:
-      return Click("Next >");
-    case Slip::kSearch:
+    case WebShopSlip::kPage:
+      return WebShopClick("Next >");
+    case WebShopSlip::kSearch:
       return Search(view, random);
-    case Slip::kSkip:
+    case WebShopSlip::kSkip:
       return SkipValue(view);
-    case Slip::kValue:
+    case WebShopSlip::kValue:
       return AnyValue(view, random);
-    case Slip::kBuy:
-      return Click("Buy Now");
-    case Slip::kSubpage:
+    case WebShopSlip::kBuy:
+      return WebShopClick("Buy Now");
+    case WebShopSlip::kSubpage:
       return Subpage(random);
-    case Slip::kBack:
-      return Click(random.Chance(0.7) ? "< Prev" : "Back to Search");
-    case Slip::kAbsent:
+    case WebShopSlip::kBack:
+      return WebShopClick(random.Chance(0.7) ? "< Prev" : "Back to Search");
+    case WebShopSlip::kAbsent:
       return AbsentClick(view, random);
-    case Slip::kMalformed:
+    case WebShopSlip::kMalformed:
       break;
   }
   return Malformed(meant, random);
@@ -162,14 +158,14 @@ std::string RandomWebShopAction(const WebShopView& view, RandomStream& random) {
   switch (view.page.kind) {
     case Kind::kResults:
       if (draw < 14 && !view.page.products.empty()) return OtherProduct(view, random);
-      if (draw < 17) return Click(view.page.Shows("< prev") ? "< Prev" : "Next >");
-      return draw < 19 ? Search(view, random) : Click("Back to Search");
+      if (draw < 17) return WebShopClick(view.page.Shows("< prev") ? "< Prev" : "Next >");
+      return draw < 19 ? Search(view, random) : WebShopClick("Back to Search");
     case Kind::kItem:
       if (draw < 10 && has_values) return AnyValue(view, random);
-      if (draw < 15) return Click("Buy Now");
-      return draw < 18 ? Subpage(random) : Click("< Prev");
+      if (draw < 15) return WebShopClick("Buy Now");
+      return draw < 18 ? Subpage(random) : WebShopClick("< Prev");
     case Kind::kSubpage:
-      return Click(draw < 18 ? "< Prev" : "Back to Search");
+      return WebShopClick(draw < 18 ? "< Prev" : "Back to Search");
     case Kind::kStart:
     case Kind::kDone:
     case Kind::kOther:

@@ -2,9 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <functional>
 #include <iterator>
-#include <memory>
+#include <nlohmann/json.hpp>
 
 #include "common/toml.h"
 #include "common/version.h"
@@ -80,18 +82,45 @@ OptionSet::Declared& OptionSet::Declared::Hidden() {
   return *this;
 }
 
-OptionSet::OptionSet(const std::string& program, const std::string& description,
-                     const std::string& examples)
-    : app_(description, program) {
-  app_.set_help_flag("-h,--help", "Print this text");
-  app_.set_version_flag("--version", std::string("agentr ") + std::string(kVersion));
-  app_.set_config("--config", "", "Read options from a TOML file (the names of the flags are keys)");
-  app_.get_config_ptr()->configurable(false);
-  app_.config_formatter(std::make_shared<TomlConfig>());
-  app_.allow_config_extras(CLI::config_extras_mode::error);
-  if (!examples.empty()) app_.footer("\nExamples:\n" + examples);
-  app_.formatter(std::make_shared<HelpFormatter>());
-  app_.get_formatter()->column_width(38);
+class OptionSet::Parser {
+ public:
+  Parser(const std::string& program, const std::string& description, const std::string& examples);
+
+  template <typename T>
+  Declared Finish(CLI::Option* option, const std::string& env, const T& value) {
+    option->group(group);
+    if (!env.empty()) option->envname(env);
+    entries_.push_back({option, [&value] { return nlohmann::ordered_json(value); }});
+    return Declared(option);
+  }
+
+  std::optional<ExitCode> Parse(int argc, const char* const* argv);
+
+  CLI::App app;
+  std::string group = "Options";
+  nlohmann::ordered_json resolved = nlohmann::ordered_json::object();
+
+ private:
+  struct Entry {
+    const CLI::Option* option;
+    std::function<nlohmann::ordered_json()> value;
+  };
+
+  std::vector<Entry> entries_;
+};
+
+OptionSet::Parser::Parser(const std::string& program, const std::string& description,
+                          const std::string& examples)
+    : app(description, program) {
+  app.set_help_flag("-h,--help", "Print this text");
+  app.set_version_flag("--version", std::string("agentr ") + std::string(kVersion));
+  app.set_config("--config", "", "Read options from a TOML file (the names of the flags are keys)");
+  app.get_config_ptr()->configurable(false);
+  app.config_formatter(std::make_shared<TomlConfig>());
+  app.allow_config_extras(CLI::config_extras_mode::error);
+  if (!examples.empty()) app.footer("\nExamples:\n" + examples);
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.get_formatter()->column_width(38);
 }
 
 namespace {
@@ -108,29 +137,77 @@ void RefuseIgnoredVariable(const CLI::Option& option) {
 
 }  // namespace
 
-std::optional<ExitCode> OptionSet::Parse(int argc, const char* const* argv) {
+std::optional<ExitCode> OptionSet::Parser::Parse(int argc, const char* const* argv) {
   try {
-    app_.parse(argc, argv);
+    app.parse(argc, argv);
     for (const Entry& entry : entries_) {
       RefuseIgnoredVariable(*entry.option);
       if (entry.option->get_configurable()) {
-        resolved_[entry.option->get_single_name()] = entry.value();
+        resolved[entry.option->get_single_name()] = entry.value();
       }
     }
     return std::nullopt;
   } catch (const CLI::Success& done) {  // --help, --version
-    app_.exit(done);
+    app.exit(done);
     return ExitCode::kOk;
   } catch (const FatalError& error) {  // of the config file
-    fmt::print(stderr, "error: --config {}: {}\n", app_.get_config_ptr()->as<std::string>(),
+    fmt::print(stderr, "error: --config {}: {}\n", app.get_config_ptr()->as<std::string>(),
                error.what());
     return error.code();
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "error: {}\n{} --help lists the options\n", error.what(), app_.get_name());
+    fmt::print(stderr, "error: {}\n{} --help lists the options\n", error.what(), app.get_name());
     return ExitCode::kUsage;
   }
 }
 
-std::string OptionSet::ResolvedToml() const { return ToToml(resolved_); }
+OptionSet::OptionSet(const std::string& program, const std::string& description,
+                     const std::string& examples)
+    : parser_(std::make_unique<Parser>(program, description, examples)) {}
+
+OptionSet::~OptionSet() = default;
+
+void OptionSet::Group(const std::string& name) { parser_->group = name; }
+
+template <typename T>
+OptionSet::Declared OptionSet::Add(const std::string& flag, T& value, const std::string& help,
+                                   const std::string& env) {
+  return parser_->Finish(parser_->app.add_option(flag, value, help)->capture_default_str(), env,
+                         value);
+}
+
+template OptionSet::Declared OptionSet::Add(const std::string&, int&, const std::string&,
+                                            const std::string&);
+template OptionSet::Declared OptionSet::Add(const std::string&, uint64_t&, const std::string&,
+                                            const std::string&);
+template OptionSet::Declared OptionSet::Add(const std::string&, double&, const std::string&,
+                                            const std::string&);
+template OptionSet::Declared OptionSet::Add(const std::string&, bool&, const std::string&,
+                                            const std::string&);
+template OptionSet::Declared OptionSet::Add(const std::string&, std::string&, const std::string&,
+                                            const std::string&);
+template OptionSet::Declared OptionSet::Add(const std::string&, std::vector<int>&,
+                                            const std::string&, const std::string&);
+template OptionSet::Declared OptionSet::Add(const std::string&, std::vector<std::string>&,
+                                            const std::string&, const std::string&);
+
+OptionSet::Declared OptionSet::AddSwitch(const std::string& flag, bool& value,
+                                         const std::string& help) {
+  return parser_->Finish(parser_->app.add_flag(flag, value, help), "", value);
+}
+
+void OptionSet::AddPositional(const std::string& name, std::vector<std::string>& values,
+                              const std::string& help) {
+  parser_->app.add_option(name, values, help)->required();
+}
+
+std::optional<ExitCode> OptionSet::Parse(int argc, const char* const* argv) {
+  return parser_->Parse(argc, argv);
+}
+
+bool OptionSet::Given(const std::string& flag) const { return parser_->app.count(flag) > 0; }
+
+std::string OptionSet::ResolvedToml() const { return ToToml(parser_->resolved); }
+
+const nlohmann::ordered_json& OptionSet::ResolvedJson() const { return parser_->resolved; }
 
 }  // namespace agentr

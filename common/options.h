@@ -11,14 +11,18 @@
 // Where a value is given twice: command line, then --config, then environment, then default.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <functional>
-#include <nlohmann/json.hpp>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/error.h"
+
+namespace CLI {
+class Option;
+}
 
 namespace agentr {
 
@@ -39,60 +43,42 @@ class OptionSet {
   // `description` is the first paragraph of --help, `examples` the last.
   OptionSet(const std::string& program, const std::string& description,
             const std::string& examples = "");
+  ~OptionSet();
 
   // Heading in --help for what is declared next.
-  void Group(const std::string& name) { group_ = name; }
+  void Group(const std::string& name);
 
-  // A flag with a value (repeatable where `value` is a vector). `env`: an environment variable.
+  // A flag with a value. `env`: an environment variable. T: int, uint64_t, double, bool,
+  // std::string; repeatable with a std::vector of int or std::string.
   template <typename T>
   Declared Add(const std::string& flag, T& value, const std::string& help,
-               const std::string& env = "") {
-    return Finish(app_.add_option(flag, value, help)->capture_default_str(), env, value);
-  }
+               const std::string& env = "");
 
   // A switch without a value.
-  Declared AddSwitch(const std::string& flag, bool& value, const std::string& help) {
-    return Finish(app_.add_flag(flag, value, help), "", value);
-  }
+  Declared AddSwitch(const std::string& flag, bool& value, const std::string& help);
 
-  // A value without a flag: `tree_show FILE`.
-  template <typename T>
-  void AddPositional(const std::string& name, T& value, const std::string& help) {
-    app_.add_option(name, value, help)->required();
-  }
+  // Values without a flag: `tree_show FILE`.
+  void AddPositional(const std::string& name, std::vector<std::string>& values,
+                     const std::string& help);
 
   // Fills the structs. When the program has nothing more to do (--help, --version, a bad flag) the
   // text has been printed and the exit code is returned.
   std::optional<ExitCode> Parse(int argc, const char* const* argv);
 
   // True if the option was given on the command line, in the config file or in the environment.
-  bool Given(const std::string& flag) const { return app_.count(flag) > 0; }
+  bool Given(const std::string& flag) const;
 
   // Every option with its value as parsed (a program may change its struct later), as a TOML file
   // that --config reads back.
   std::string ResolvedToml() const;
 
   // The same as a JSON object, flag names without dashes as keys.
-  const nlohmann::ordered_json& ResolvedJson() const { return resolved_; }
+  const nlohmann::ordered_json& ResolvedJson() const;
 
  private:
-  struct Entry {
-    const CLI::Option* option;
-    std::function<nlohmann::ordered_json()> value;
-  };
+  class Parser;  // keeps CLI11, which takes seconds to compile, out of this header
 
-  template <typename T>
-  Declared Finish(CLI::Option* option, const std::string& env, const T& value) {
-    option->group(group_);
-    if (!env.empty()) option->envname(env);
-    entries_.push_back({option, [&value] { return nlohmann::ordered_json(value); }});
-    return Declared(option);
-  }
-
-  CLI::App app_;
-  std::vector<Entry> entries_;
-  nlohmann::ordered_json resolved_ = nlohmann::ordered_json::object();
-  std::string group_ = "Options";
+  std::unique_ptr<Parser> parser_;
 };
 
 }  // namespace agentr

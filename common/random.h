@@ -2,12 +2,12 @@
 //
 // A stream is a key; Split(x) gives the independent stream of a named part of the work, so that
 // RandomStream(seed).Split(task).Split(node) is the same whatever ran before it or beside it. The
-// draws are splitmix64 (Steele, Lea, Flood 2014) over key + counter. All helpers are defined here to
-// the bit, unlike std::*_distribution, so that the same seed gives the same files with every library.
+// draws are splitmix64 (Steele, Lea, Flood 2014) over key + counter. All helpers are defined here
+// to the bit, unlike std::*_distribution, so that the same seed gives the same files with every
+// library.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -47,9 +47,9 @@ class RandomStream {
     return items;
   }
 
-  template <typename T>
-  const T& Pick(std::span<const T> items) {
-    return items[Below(items.size())];
+  template <std::ranges::borrowed_range Items>
+  const std::ranges::range_value_t<Items>& Pick(Items&& items) {
+    return items[Below(std::ranges::size(items))];
   }
 
  private:

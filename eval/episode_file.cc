@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "agentr-episode";
-constexpr int kVersion = 1;
+constexpr int kEpisodeVersion = 1;
 
 Json StateOf(const Episode& episode) {
   std::vector<Message> messages = episode.instruction;
@@ -73,7 +73,7 @@ StoredEpisode FromJson(const Json& json) {
   if (json.value("format", "") != kFormat) {
     throw std::invalid_argument("it has no \"format\": \"agentr-episode\"");
   }
-  if (JsonField<int>(json, "version") != kVersion) {
+  if (JsonField<int>(json, "version") != kEpisodeVersion) {
     throw std::invalid_argument("it is of another version of agentr");
   }
   StoredEpisode stored;
@@ -108,7 +108,7 @@ std::string WriteEpisode(const StoredEpisode& stored) {
       {"step_num", e.turns.size()},
       {"state", StateOf(e)},
       {"format", kFormat},
-      {"version", kVersion},
+      {"version", kEpisodeVersion},
       {"attempt", e.attempt},
       {"end", Name(e.end)},
       {"seed", e.seed},

@@ -11,9 +11,9 @@
 namespace agentr {
 namespace {
 
-using Step = std::function<void(std::string& text)>;
+using TextStep = std::function<void(std::string& text)>;
 
-Step UnicodeForm(const icu::Normalizer2* form, UErrorCode found) {
+TextStep UnicodeForm(const icu::Normalizer2* form, UErrorCode found) {
   if (U_FAILURE(found)) {
     throw FatalError(ExitCode::kFile, std::string("ICU's normalization data: ") +
                                           u_errorName(found) + "; is libicu complete?");
@@ -29,7 +29,7 @@ Step UnicodeForm(const icu::Normalizer2* form, UErrorCode found) {
 }
 
 // Null for a name that is no form of Unicode.
-Step UnicodeForm(const std::string& name) {
+TextStep UnicodeForm(const std::string& name) {
   UErrorCode code = U_ZERO_ERROR;
   if (name == "NFC") return UnicodeForm(icu::Normalizer2::getNFCInstance(code), code);
   if (name == "NFD") return UnicodeForm(icu::Normalizer2::getNFDInstance(code), code);
@@ -38,7 +38,7 @@ Step UnicodeForm(const std::string& name) {
   return nullptr;
 }
 
-Step Replace(const TokenizerJson& field) {
+TextStep ReplaceText(const TokenizerJson& field) {
   return [pattern = Regex::FromPattern(field["pattern"]),
           content = field["content"].Text()](std::string& text) {
     std::string out;
@@ -64,8 +64,8 @@ void Normalizer::Add(const TokenizerJson& field) {
       if (!text.empty()) text.insert(0, prefix);
     });
   } else if (type == "Replace") {
-    steps_.push_back(Replace(field));
-  } else if (Step form = UnicodeForm(type)) {
+    steps_.push_back(ReplaceText(field));
+  } else if (TextStep form = UnicodeForm(type)) {
     steps_.push_back(std::move(form));
   } else {
     field.RefuseKind("normalizer", type);

@@ -27,8 +27,8 @@ struct Placed {
   uint64_t end = 0;
 };
 
-[[noreturn]] void Refuse(const fs::path& path, std::string_view what,
-                         std::string_view cure = kDamagedCure) {
+[[noreturn]] void RefuseHeader(const fs::path& path, std::string_view what,
+                               std::string_view cure = kDamagedCure) {
   throw FatalError(ExitCode::kFile, fmt::format("{}: {}; {}", path.string(), what, cure));
 }
 
@@ -37,19 +37,20 @@ std::string_view HeaderText(std::span<const std::byte> file, const fs::path& pat
                             std::span<const std::byte>& data) {
   constexpr size_t kLengthBytes = 8;
   if (file.size() < kLengthBytes) {
-    Refuse(path, fmt::format("{} bytes are too few for a safetensors file", file.size()));
+    RefuseHeader(path, fmt::format("{} bytes are too few for a safetensors file", file.size()));
   }
   uint64_t length = 0;
   for (size_t i = kLengthBytes; i-- > 0;) length = length << 8 | static_cast<uint8_t>(file[i]);
   data = file.subspan(kLengthBytes);
   if (length > data.size()) {
-    Refuse(path, fmt::format("its header should have {} bytes, and the file ends {} bytes after "
+    RefuseHeader(path,
+                 fmt::format("its header should have {} bytes, and the file ends {} bytes after "
                              "its start",
                              length, data.size()));
   }
   if (length > kMaxHeaderBytes) {
-    Refuse(path, fmt::format("its header should have {} bytes, the format allows {}", length,
-                             kMaxHeaderBytes));
+    RefuseHeader(path, fmt::format("its header should have {} bytes, the format allows {}", length,
+                                   kMaxHeaderBytes));
   }
   const std::string_view text(reinterpret_cast<const char*>(data.data()), length);
   data = data.subspan(length);
@@ -79,7 +80,7 @@ bool AreSizes(const nlohmann::json& values) {
 
 Placed ParseEntry(const std::string& name, const nlohmann::json& entry, const fs::path& path) {
   const auto refuse = [&](std::string_view what, std::string_view cure = kDamagedCure) {
-    Refuse(path, fmt::format("tensor {}: {}", name, what), cure);
+    RefuseHeader(path, fmt::format("tensor {}: {}", name, what), cure);
   };
   if (!entry.is_object()) refuse("its entry in the header is no object");
   Placed placed;
@@ -112,7 +113,7 @@ void CheckMetadata(const nlohmann::json& metadata, const fs::path& path) {
   const bool texts = metadata.is_object() && std::ranges::all_of(metadata, [](const auto& value) {
                        return value.is_string();
                      });
-  if (!texts) Refuse(path, fmt::format("{} is no object of texts", kMetadata));
+  if (!texts) RefuseHeader(path, fmt::format("{} is no object of texts", kMetadata));
 }
 
 // The format wants the tensors side by side, so that nothing can hide between them.
@@ -121,22 +122,22 @@ void CheckCover(const std::vector<Placed>& sorted, uint64_t data_bytes, const fs
   std::string before = "the header";
   for (const Placed& placed : sorted) {
     if (placed.end > data_bytes) {
-      Refuse(path, fmt::format("tensor {} ends at byte {} behind the header, the file at {}",
-                               placed.name, placed.end, data_bytes));
+      RefuseHeader(path, fmt::format("tensor {} ends at byte {} behind the header, the file at {}",
+                                     placed.name, placed.end, data_bytes));
     }
     if (placed.begin < at) {
-      Refuse(path, fmt::format("tensors {} and {} overlap", before, placed.name));
+      RefuseHeader(path, fmt::format("tensors {} and {} overlap", before, placed.name));
     }
     if (placed.begin > at) {
-      Refuse(path, fmt::format("a gap of {} bytes between {} and tensor {}", placed.begin - at,
-                               before, placed.name));
+      RefuseHeader(path, fmt::format("a gap of {} bytes between {} and tensor {}",
+                                     placed.begin - at, before, placed.name));
     }
     at = placed.end;
     before = placed.name;
   }
   if (at < data_bytes) {
-    Refuse(path,
-           fmt::format("a gap of {} bytes between {} and the file's end", data_bytes - at, before));
+    RefuseHeader(path, fmt::format("a gap of {} bytes between {} and the file's end",
+                                   data_bytes - at, before));
   }
 }
 
@@ -159,7 +160,7 @@ nlohmann::json ParseStrictObject(std::string_view text, const fs::path& path) {
     if (event == Event::object_start) names.emplace_back();
     if (event == Event::object_end) names.pop_back();
     if (event == Event::key && !names.back().insert(parsed.get<std::string>()).second) {
-      Refuse(path, fmt::format("the name {} stands there twice", parsed.get<std::string>()));
+      RefuseHeader(path, fmt::format("the name {} stands there twice", parsed.get<std::string>()));
     }
     return true;
   };
@@ -167,11 +168,11 @@ nlohmann::json ParseStrictObject(std::string_view text, const fs::path& path) {
   try {
     object = nlohmann::json::parse(text, on_event);
   } catch (const nlohmann::json::parse_error& error) {
-    Refuse(path, fmt::format("no JSON at byte {}", error.byte));
+    RefuseHeader(path, fmt::format("no JSON at byte {}", error.byte));
   } catch (const nlohmann::json::out_of_range&) {
-    Refuse(path, "a number in the JSON is too large");
+    RefuseHeader(path, "a number in the JSON is too large");
   }
-  if (!object.is_object()) Refuse(path, "the JSON is no object");
+  if (!object.is_object()) RefuseHeader(path, "the JSON is no object");
   return object;
 }
 

@@ -7,7 +7,7 @@
 namespace agentr {
 namespace {
 
-using Step = std::function<void(DecodedToken& token)>;
+using TokenStep = std::function<void(DecodedToken& token)>;
 
 void ReplaceAll(std::string& text, std::string_view from, std::string_view to) {
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
@@ -38,7 +38,7 @@ void ByteFallback(DecodedToken& token) {
   token = {bytes, bytes};
 }
 
-Step Replace(const TokenizerJson& field) {
+TokenStep ReplaceToken(const TokenizerJson& field) {
   const std::string from = field["pattern"]["String"].Text(), to = field["content"].Text();
   if (from.empty()) field["pattern"].Refuse("is empty");
   return [from, to](DecodedToken& token) {
@@ -47,7 +47,7 @@ Step Replace(const TokenizerJson& field) {
   };
 }
 
-Step Metaspace(const TokenizerJson& field) {
+TokenStep Metaspace(const TokenizerJson& field) {
   const std::string from = field["replacement"].Text("▁");
   const bool prefix = field["prepend_scheme"].Text(
                           field["add_prefix_space"].Bool(true) ? "always" : "never") != "never";
@@ -57,7 +57,7 @@ Step Metaspace(const TokenizerJson& field) {
   };
 }
 
-Step Strip(const TokenizerJson& field, bool fused) {
+TokenStep Strip(const TokenizerJson& field, bool fused) {
   const std::string what = field["content"].Text();
   const int64_t start = field["start"].Int(0), stop = field["stop"].Int(0);
   if (what.empty()) field["content"].Refuse("is empty");
@@ -94,7 +94,7 @@ void TokenDecoder::Add(const TokenizerJson& field, bool& fused) {
   } else if (type == "Metaspace") {
     steps_.push_back(Metaspace(field));
   } else if (type == "Replace") {
-    steps_.push_back(Replace(field));
+    steps_.push_back(ReplaceToken(field));
   } else if (type == "Strip") {
     steps_.push_back(Strip(field, fused));
   } else if (type == "Fuse") {

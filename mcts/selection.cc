@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <span>
 
 namespace agentr {
 
@@ -25,7 +24,7 @@ int SelectChild(const Tree& tree, int parent, double c, RandomStream& random) {
     best_score = std::max(score, best_score);
   }
   if (best.empty()) return -1;
-  return best.size() == 1 ? best.front() : random.Pick(std::span<const int>(best));
+  return best.size() == 1 ? best.front() : random.Pick(best);
 }
 
 }  // namespace agentr

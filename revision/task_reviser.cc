@@ -126,7 +126,7 @@ Trajectory TaskReviser::SpliceOf(const Work& work, const Decision& decision) con
   RandomStream random = work.random.Split("thought")
                             .Split(static_cast<uint64_t>(decision.pair.good.leaf))
                             .Split(static_cast<uint64_t>(decision.pair.bad.leaf));
-  const std::string& thought = random.Pick(std::span<const std::string>(thoughts_));
+  const std::string& thought = random.Pick(thoughts_);
   return Splice(work.tree, decision.pair, decision.error.bad_steps,
                 {thought, options_.revision_action, options_.revision_reply});
 }

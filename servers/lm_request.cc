@@ -12,7 +12,7 @@
 namespace agentr {
 namespace {
 
-using Json = nlohmann::json;
+using json = nlohmann::json;
 
 constexpr int64_t kMostCompletions = 1024;  // of one request
 constexpr int64_t kMostAlternatives = 20;   // OpenAI's limit of top_logprobs
@@ -25,21 +25,21 @@ constexpr int64_t kMostTokens = std::numeric_limits<int32_t>::max();
 // The optional fields of an object; null counts as left out, as OpenAI's clients send it.
 class Fields {
  public:
-  explicit Fields(const Json& object) : object_(object) {}
+  explicit Fields(const json& object) : object_(object) {}
 
-  const Json* Find(const std::string& name) const {
+  const json* Find(const std::string& name) const {
     const auto at = object_.find(name);
     return at == object_.end() || at->is_null() ? nullptr : &*at;
   }
 
   bool Bool(const std::string& name) const {
-    const Json* value = Find(name);
+    const json* value = Find(name);
     if (value && !value->is_boolean()) Refuse(name, "must be true or false");
     return value && value->get<bool>();
   }
 
   std::optional<int64_t> Int(const std::string& name, int64_t least, int64_t most) const {
-    const Json* value = Find(name);
+    const json* value = Find(name);
     if (!value) return std::nullopt;
     // An unsigned number past int64_t would wrap.
     const bool fits = value->is_number_integer() &&
@@ -53,49 +53,49 @@ class Fields {
   }
 
   double Number(const std::string& name, double fallback) const {
-    const Json* value = Find(name);
+    const json* value = Find(name);
     if (value && !value->is_number()) Refuse(name, "must be a number");
     return value ? value->get<double>() : fallback;
   }
 
   std::string Text(const std::string& name) const {
-    const Json* value = Find(name);
+    const json* value = Find(name);
     if (value && !value->is_string()) Refuse(name, "must be a string");
     return value ? value->get<std::string>() : "";
   }
 
  private:
-  const Json& object_;
+  const json& object_;
 };
 
 // What is not offered, and the value with which it changes nothing.
 void RefuseWhatIsNotOffered(const Fields& fields) {
-  static const std::array<std::pair<const char*, Json>, 9> kNeutral = {{
+  static const std::array<std::pair<const char*, json>, 9> kNeutral = {{
       {"best_of", 1},
       {"echo", false},
       {"frequency_penalty", 0},
-      {"functions", Json::array()},
-      {"logit_bias", Json::object()},
+      {"functions", json::array()},
+      {"logit_bias", json::object()},
       {"presence_penalty", 0},
       {"response_format", {{"type", "text"}}},
       {"suffix", ""},
-      {"tools", Json::array()},
+      {"tools", json::array()},
   }};
   for (const auto& [name, neutral] : kNeutral) {
-    const Json* value = fields.Find(name);
+    const json* value = fields.Find(name);
     if (value && *value != neutral) Refuse(name, "is not supported by this server");
   }
 }
 
 // A text, or a list of parts of which each is a text.
-std::string ContentOf(const Json& message) {
-  const Json content = message.value("content", Json());
+std::string ContentOf(const json& message) {
+  const json content = message.value("content", json());
   if (content.is_null()) return "";
   if (content.is_string()) return content.get<std::string>();
   if (!content.is_array()) Refuse("messages", "has a content that is neither string nor list");
   std::string text;
-  for (const Json& part : content) {
-    if (!part.is_object() || part.value("type", Json()) != "text" || !part.contains("text") ||
+  for (const json& part : content) {
+    if (!part.is_object() || part.value("type", json()) != "text" || !part.contains("text") ||
         !part["text"].is_string()) {
       Refuse("messages", "has a content with a part that is no text; others are not supported");
     }
@@ -105,13 +105,13 @@ std::string ContentOf(const Json& message) {
 }
 
 std::vector<Message> MessagesOf(const Fields& fields) {
-  const Json* list = fields.Find("messages");
+  const json* list = fields.Find("messages");
   if (!list || !list->is_array() || list->empty()) {
     Refuse("messages", "must be a list of at least one message");
   }
   std::vector<Message> messages;
-  for (const Json& message : *list) {
-    if (!message.is_object() || !message.value("role", Json()).is_string()) {
+  for (const json& message : *list) {
+    if (!message.is_object() || !message.value("role", json()).is_string()) {
       Refuse("messages", "must be a list of objects with role and content");
     }
     std::string role = message["role"].get<std::string>();
@@ -126,7 +126,7 @@ std::vector<Message> MessagesOf(const Fields& fields) {
 
 // One prompt: a text, a list of token ids, or a list of one of these.
 void ReadPrompt(const Fields& fields, LmRequest& request) {
-  const Json* prompt = fields.Find("prompt");
+  const json* prompt = fields.Find("prompt");
   if (prompt && prompt->is_array() && prompt->size() == 1 && !prompt->front().is_number()) {
     prompt = &prompt->front();
   }
@@ -137,7 +137,7 @@ void ReadPrompt(const Fields& fields, LmRequest& request) {
   if (!prompt || !prompt->is_array() || prompt->empty()) {
     Refuse("prompt", "must be a string or a list of token ids, and not empty");
   }
-  for (const Json& id : *prompt) {
+  for (const json& id : *prompt) {
     if (!id.is_number_integer() || id < 0 || id > kMostTokens) {
       Refuse("prompt", "must be one string or one list of token ids; send a request per prompt");
     }
@@ -146,11 +146,11 @@ void ReadPrompt(const Fields& fields, LmRequest& request) {
 }
 
 std::vector<std::string> StopOf(const Fields& fields) {
-  const Json* stop = fields.Find("stop");
+  const json* stop = fields.Find("stop");
   if (!stop) return {};
-  const Json list = stop->is_array() ? *stop : Json::array({*stop});
+  const json list = stop->is_array() ? *stop : json::array({*stop});
   std::vector<std::string> texts;
-  for (const Json& text : list) {
+  for (const json& text : list) {
     if (!text.is_string() || text.get_ref<const std::string&>().empty()) {
       Refuse("stop", "must be a string or a list of strings, none of them empty");
     }
@@ -200,7 +200,7 @@ void ReadSampling(const Fields& fields, LmRequest& request) {
 }  // namespace
 
 LmRequest ParseLmRequest(LmApi api, std::string_view body) {
-  const Json object = Json::parse(body, nullptr, /*allow_exceptions=*/false);
+  const json object = json::parse(body, nullptr, /*allow_exceptions=*/false);
   if (object.is_discarded()) throw HttpStatusError(400, "The body is not valid JSON.");
   if (!object.is_object()) throw HttpStatusError(400, "The body must be a JSON object.");
   const Fields fields(object);
@@ -217,7 +217,7 @@ LmRequest ParseLmRequest(LmApi api, std::string_view body) {
   ReadLogprobs(fields, request);
   request.return_token_ids = fields.Bool("return_token_ids");
   request.stream = fields.Bool("stream");
-  if (const Json* options = fields.Find("stream_options")) {
+  if (const json* options = fields.Find("stream_options")) {
     if (!options->is_object()) Refuse("stream_options", "must be an object");
     request.include_usage = Fields(*options).Bool("include_usage");
   }

@@ -22,7 +22,7 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 // A dot of the original's regular expressions does not match a line break.
 std::string_view FirstLine(std::string_view text) { return text.substr(0, text.find('\n')); }
 
-std::string_view Trim(std::string_view text) {
+std::string_view Strip(std::string_view text) {
   constexpr std::string_view kSpace = " \t\n\r\f\v";
   const size_t begin = text.find_first_not_of(kSpace);
   if (begin == std::string_view::npos) return {};
@@ -174,7 +174,7 @@ std::vector<TextCraft::Part> TextCraft::ReadParts(std::string_view text,
   std::vector<Part> parts;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view piece = Trim(text.substr(begin, end - begin));
+    const std::string_view piece = Strip(text.substr(begin, end - begin));
     const auto amount = SplitAmount(piece);
     if (!amount) {
       refusal = fmt::format("Wrong item format: {}", piece);

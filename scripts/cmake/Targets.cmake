@@ -56,9 +56,9 @@ function(agentr_embed target symbol file)
   file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cc" @ONLY CONTENT
 "#include <string_view>
 namespace agentr::embedded {
-static constexpr char kBytes[] = {@text@0};
+static constexpr char @symbol@Bytes[] = {@text@0};
 extern const std::string_view @symbol@;
-constinit const std::string_view @symbol@(kBytes, @length@);
+constinit const std::string_view @symbol@(@symbol@Bytes, @length@);
 }  // namespace agentr::embedded
 ")
   target_sources(${target} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cc")

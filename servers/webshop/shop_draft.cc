@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <span>
 
 #include "servers/webshop/shop_wording.h"
 
@@ -98,7 +97,7 @@ std::string OptionWords(std::string_view name, std::string_view value, RandomStr
   const auto& all = BuiltInShopWording().option_words;
   const auto at = all.find(name);
   const auto& words = at == all.end() ? all.find("other")->second : at->second;
-  return FillSlots(random.Pick(std::span(words)), [&](std::string_view slot) {
+  return FillSlots(random.Pick(words), [&](std::string_view slot) {
     return slot == "a value" ? WithArticle(value) : std::string(value);
   });
 }
@@ -111,12 +110,12 @@ DraftHumanInstruction DrawHuman(const ShopGroup& group, const ShopMember& member
   std::vector<std::string> words;
   for (const DraftOption& option : member.options) {
     if (random.Chance(0.2)) continue;
-    human.options.push_back(random.Pick(std::span(option.values)));
+    human.options.push_back(random.Pick(option.values));
     words.push_back(OptionWords(option.name, human.options.back(), random));
   }
   const ShopPhrase phrase(group.kind->form, group.noun, wanted);
   const auto& patterns = BuiltInShopWording().human_instructions;
-  human.text = FillSlots(random.Pick(std::span(patterns)), [&](std::string_view slot) {
+  human.text = FillSlots(random.Pick(patterns), [&](std::string_view slot) {
     return slot == "options" ? JoinWords(words) : phrase.Slot(slot);
   });
   return human;
@@ -129,8 +128,8 @@ void DrawInstructions(const ShopGroup& group, const ShopMember& member, RandomSt
     draft.instruction_attributes = Names(wanted);
     const ShopPhrase phrase(group.kind->form, group.noun, wanted);
     const auto& patterns = BuiltInShopWording().instructions;
-    draft.instruction = FillSlots(random.Pick(std::span(patterns)),
-                                  [&](std::string_view slot) { return phrase.Slot(slot); });
+    draft.instruction =
+        FillSlots(random.Pick(patterns), [&](std::string_view slot) { return phrase.Slot(slot); });
   }
   if (random.Chance(1.0 / 3)) {
     const int count = random.Chance(0.3) ? 2 : 1;

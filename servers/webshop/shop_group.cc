@@ -12,11 +12,6 @@ namespace {
 
 using Attributes = std::vector<const ShopAttribute*>;
 
-template <typename T>
-const T& PickOf(const std::vector<T>& items, RandomStream& random) {
-  return random.Pick(std::span(items));
-}
-
 const ShopKind& KindOf(const RandomStream& shop, uint64_t number) {
   const std::vector<ShopKind>& kinds = BuiltInShopKinds();
   std::vector<uint32_t> order(kinds.size());
@@ -97,11 +92,11 @@ Shares ShareAttributes(const ShopKind& kind, size_t members, RandomStream& rando
   shares.own = random.Sample(kind.attributes[matters[0]], members);
   size_t next = 1;
   while (shares.own.size() < members) {
-    shares.own.push_back(PickOf(kind.attributes[matters[next++]], random));
+    shares.own.push_back(random.Pick(kind.attributes[matters[next++]]));
   }
   const size_t core = 2 + random.Below(3);
   for (size_t i = 0; i < core && next < matters.size(); ++i) {
-    shares.core.push_back(PickOf(kind.attributes[matters[next++]], random));
+    shares.core.push_back(random.Pick(kind.attributes[matters[next++]]));
   }
   return shares;
 }
@@ -115,7 +110,7 @@ void DrawMembers(ShopGroup& group, const Attributes& own, RandomStream& random) 
   const ShopKind& kind = *group.kind;
   const double skew = random.Uniform();
   const double base = kind.lowest_price + (kind.highest_price - kind.lowest_price) * skew * skew;
-  ShopMember first{own[0], PickOf(kind.packs, random), DrawOptions(kind, random), {}};
+  ShopMember first{own[0], random.Pick(kind.packs), DrawOptions(kind, random), {}};
   const bool ranged = !first.options.empty() && random.Chance(0.27);
   first.price = DrawPrice(base, ranged, random);
   group.members.push_back(first);
@@ -124,7 +119,7 @@ void DrawMembers(ShopGroup& group, const Attributes& own, RandomStream& random) 
     const double draw = random.Uniform();
     if (m > 1 && draw < 0.15) {
       member.price = DrawPrice(first.price.first * (1.25 + random.Uniform()), ranged, random);
-      while (member.pack == first.pack) member.pack = PickOf(kind.packs, random);
+      while (member.pack == first.pack) member.pack = random.Pick(kind.packs);
     } else if (m > 1 && draw < 0.3) {
       ChangeOption(kind, member.options, random);
     }
@@ -141,7 +136,7 @@ void DrawBullets(ShopGroup& group, size_t named, RandomStream& random) {
   const ShopWording& wording = BuiltInShopWording();
   group.own_in_title = random.Chance(0.65);
   group.own_in_bullets = !group.own_in_title || random.Chance(0.6);
-  group.own_bullet = PickOf(wording.attribute_bullets, random);
+  group.own_bullet = random.Pick(wording.attribute_bullets);
   for (size_t i = 0; i < named; ++i) {
     group.bullets.push_back(AttributeBullet(group.own_bullet, *group.core[i], random));
   }
@@ -165,7 +160,7 @@ void DrawDescription(ShopGroup& group, size_t named, RandomStream& random) {
   }
   if (named == group.core.size()) return;
   const ShopPhrase rest(kind.form, group.noun, std::span(group.core).subspan(named));
-  const std::string& summary = PickOf(BuiltInShopWording().summaries, random);
+  const std::string& summary = random.Pick(BuiltInShopWording().summaries);
   group.description += ' ' + Sentence(FillSlots(summary, [&](std::string_view name) {
                          return name == "It is" ? Sentence(rest.Slot("it is")) : rest.Slot(name);
                        }));
@@ -187,12 +182,12 @@ ShopGroup DrawGroup(const RandomStream& shop, uint64_t number, size_t size) {
   ShopGroup group;
   group.kind = &KindOf(shop, number);
   group.brand = DrawBrand(BuiltInShopWording(), random);
-  group.query = PickOf(group.kind->queries, random);
-  group.noun = PickOf(group.kind->nouns, random);
-  group.material = PickOf(group.kind->materials, random);
-  group.detail = PickOf(group.kind->details, random);
-  group.audience = PickOf(group.kind->audiences, random);
-  group.title = PickOf(BuiltInShopWording().titles, random);
+  group.query = random.Pick(group.kind->queries);
+  group.noun = random.Pick(group.kind->nouns);
+  group.material = random.Pick(group.kind->materials);
+  group.detail = random.Pick(group.kind->details);
+  group.audience = random.Pick(group.kind->audiences);
+  group.title = random.Pick(BuiltInShopWording().titles);
   Shares shares = ShareAttributes(*group.kind, size, random);
   group.core = std::move(shares.core);
   group.in_title = random.Sample(group.core, 1 + random.Below(2));
@@ -217,7 +212,7 @@ std::string AttributeBullet(std::string_view pattern, const ShopAttribute& attri
   const std::string label = AttributeLabel(attribute);
   return FillSlots(pattern, [&](std::string_view slot) {
     if (slot == "Name") return Sentence(label);
-    if (slot == "sentence") return PickOf(attribute.sentences, random);
+    if (slot == "sentence") return random.Pick(attribute.sentences);
     if (slot != "NAME") return std::string();
     std::string name = label;
     for (char& c : name) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;

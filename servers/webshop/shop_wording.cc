@@ -136,9 +136,9 @@ const ShopWording& BuiltInShopWording() {
 }
 
 std::string DrawBrand(const ShopWording& wording, RandomStream& random) {
-  std::string brand = random.Pick(std::span(wording.brand_starts));
-  if (random.Chance(0.6)) brand += random.Pick(std::span(wording.brand_middles));
-  return brand + random.Pick(std::span(wording.brand_ends));
+  std::string brand = random.Pick(wording.brand_starts);
+  if (random.Chance(0.6)) brand += random.Pick(wording.brand_middles);
+  return brand + random.Pick(wording.brand_ends);
 }
 
 std::string FillSlots(std::string_view pattern,

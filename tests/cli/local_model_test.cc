@@ -95,13 +95,6 @@ TEST_F(LocalModel, BehindAServerItGivesTheSameTrees) {
   EXPECT_EQ(server.Wait().exit, 0);
 }
 
-std::vector<nlohmann::json> ReadRows(const std::filesystem::path& path) {
-  std::vector<nlohmann::json> rows;
-  std::istringstream in(ReadFile(path));
-  for (std::string line; std::getline(in, line);) rows.push_back(nlohmann::json::parse(line));
-  return rows;
-}
-
 TEST_F(LocalModel, RowsAreWrittenInItsTokens) {
   ASSERT_EQ(RunProgram("mcts_collect", {"--task", "textcraft", "--min", "31", "--max", "36"},
                        folder_.path())

@@ -27,13 +27,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using Arguments = std::vector<std::string>;
 
-std::vector<nlohmann::json> ReadRows(const fs::path& path) {
-  std::vector<nlohmann::json> rows;
-  std::istringstream in(ReadFile(path));
-  for (std::string line; std::getline(in, line);) rows.push_back(nlohmann::json::parse(line));
-  return rows;
-}
-
 // Judges every step as bad that is the second one of its path or later; counts what it was asked.
 class ScriptedJudge {
  public:

@@ -117,4 +117,11 @@ std::vector<std::string> TemporaryFiles(const fs::path& folder) {
   return names;
 }
 
+std::vector<nlohmann::json> ReadRows(const std::filesystem::path& path) {
+  std::vector<nlohmann::json> rows;
+  std::istringstream in(ReadFile(path));
+  for (std::string line; std::getline(in, line);) rows.push_back(nlohmann::json::parse(line));
+  return rows;
+}
+
 }  // namespace agentr

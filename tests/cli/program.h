@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -64,5 +65,8 @@ std::map<std::string, std::string> TreeFiles(const std::filesystem::path& folder
 
 // Names of temporary files (".….tmp") in a folder and its subfolders.
 std::vector<std::string> TemporaryFiles(const std::filesystem::path& folder);
+
+// Of a file of JSON lines.
+std::vector<nlohmann::json> ReadRows(const std::filesystem::path& path);
 
 }  // namespace agentr

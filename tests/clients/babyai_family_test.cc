@@ -108,8 +108,7 @@ std::string AnyAction(RandomStream& random, const std::string& shown) {
                                                         "",
                                                         "go"};
   const std::vector<std::string_view> offered = BabyAiActions(shown);
-  return random.Chance(0.6) ? std::string(random.Pick(std::span<const std::string_view>(offered)))
-                            : std::string(random.Pick(std::span<const std::string_view>(kOthers)));
+  return random.Chance(0.6) ? std::string(random.Pick(offered)) : std::string(random.Pick(kOthers));
 }
 
 TEST(BabyAiFamily, WhatItCallsUnchangedIsUnchangedInTheWorld) {

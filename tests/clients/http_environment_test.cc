@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 
 // Without real waits.
-HttpOptions Quick(int attempts = 3) {
+HttpOptions QuickHttp(int attempts = 3) {
   HttpOptions options;
   options.timeout_s = 5;
   options.retry.attempts = attempts;
@@ -26,7 +26,7 @@ HttpOptions Quick(int attempts = 3) {
 }
 
 std::unique_ptr<HttpEnvironment> Connect(const std::vector<std::string>& bases,
-                                         const HttpOptions& options = Quick()) {
+                                         const HttpOptions& options = QuickHttp()) {
   return std::make_unique<HttpEnvironment>(MakeProtocol("textcraft"), bases, options);
 }
 
@@ -109,7 +109,7 @@ TEST(HttpEnvironment, ResetExpandAndOpenAreRepeated) {
 
 TEST(HttpEnvironment, AStepThatCannotConnectIsRepeated) {
   auto server = std::make_unique<ToyTextCraft>();
-  HttpOptions options = Quick();
+  HttpOptions options = QuickHttp();
   const int port = server->port();
   // The server comes back, with its state lost, while the step waits.
   options.retry.sleep = [&](double) {
@@ -167,7 +167,7 @@ TEST(HttpEnvironment, ADeadServerIsLeftOut) {
 TEST(HttpEnvironment, AServerThatComesLateMustFit) {
   const std::string url = UnusedUrl();
   ToyTextCraft one;
-  HttpOptions options = Quick();
+  HttpOptions options = QuickHttp();
   options.cool_down_s = 0;
   const auto env = Connect({one.url(), url}, options);
   ToyTextCraft late({.data_hash = "xyz", .port = std::stoi(url.substr(url.rfind(':') + 1))});
@@ -212,7 +212,7 @@ TEST(HttpEnvironment, SurvivesAFaultyNetwork) {
                     .garble = .05,
                     .delay_s = .001},
                    /*seed=*/7);
-  const auto env = Connect({proxy.url()}, Quick(/*attempts=*/12));
+  const auto env = Connect({proxy.url()}, QuickHttp(/*attempts=*/12));
   std::vector<std::jthread> threads;
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {

@@ -70,7 +70,7 @@ class ToyChat {
 };
 
 // Without real waits; they are noted in `waits`.
-OpenAiOptions Quick(std::vector<std::string> base, std::vector<double>* waits = nullptr) {
+OpenAiOptions QuickOpenAi(std::vector<std::string> base, std::vector<double>* waits = nullptr) {
   OpenAiOptions options;
   options.base = std::move(base);
   options.http.timeout_s = 5;
@@ -99,7 +99,7 @@ std::set<std::string> Texts(const CompletionBatch& batch) {
 
 TEST(OpenAiModel, OneRequestGivesNSamples) {
   ToyChat server;
-  OpenAiModel model("m", Quick({server.base()}));
+  OpenAiModel model("m", QuickOpenAi({server.base()}));
   const auto batch = model.Complete(kPrompt, 4, {});
   ASSERT_TRUE(batch) << batch.error().message;
   EXPECT_EQ(Texts(*batch).size(), 4u);
@@ -113,7 +113,7 @@ TEST(OpenAiModel, OneRequestGivesNSamples) {
 
 TEST(OpenAiModel, AsksAgainWhereTheServerIgnoresN) {
   ToyChat server(/*most=*/1);
-  OpenAiModel model("m", Quick({server.base()}));
+  OpenAiModel model("m", QuickOpenAi({server.base()}));
   const auto batch = model.Complete(kPrompt, 3, {}).value();
   EXPECT_EQ(batch.completions.size(), 3u);
   EXPECT_EQ(batch.usage.requests, 3);
@@ -133,14 +133,14 @@ TEST(OpenAiModel, TakesNoMoreThanItAskedFor) {
         R"({"choices": [{"message": {"content": "a"}}, {"message": {"content": "b"}}]})", "json");
     return true;
   });
-  OpenAiModel model("m", Quick({server.base()}));
+  OpenAiModel model("m", QuickOpenAi({server.base()}));
   EXPECT_EQ(model.Complete(kPrompt, 1, {}).value().completions.size(), 1u);
 }
 
 TEST(OpenAiModel, RepeatsFailedRequestsAndHonoursRetryAfter) {
   ToyChat server(100, FailFirst(2, 429, "9"));
   std::vector<double> waits;
-  OpenAiModel model("m", Quick({server.base()}, &waits));
+  OpenAiModel model("m", QuickOpenAi({server.base()}, &waits));
   const auto batch = model.Complete(kPrompt, 1, {}).value();
   EXPECT_EQ(batch.usage.requests, 1);
   EXPECT_EQ(batch.usage.retries, 2);
@@ -150,7 +150,7 @@ TEST(OpenAiModel, RepeatsFailedRequestsAndHonoursRetryAfter) {
 
 TEST(OpenAiModel, GivesUpWithTheLastError) {
   ToyChat server(100, FailFirst(99, 503));
-  OpenAiModel model("m", Quick({server.base()}));
+  OpenAiModel model("m", QuickOpenAi({server.base()}));
   const auto batch = model.Complete(kPrompt, 1, {});
   ASSERT_FALSE(batch);
   EXPECT_EQ(batch.error().kind, ErrorKind::kServer);
@@ -166,7 +166,7 @@ TEST(OpenAiModel, AnotherServerTakesOverWithoutWaitingForTheFirst) {
     dead = gone.url();
   }
   std::vector<double> waits;
-  OpenAiModel model("m", Quick({dead, busy.base(), good.base()}, &waits));
+  OpenAiModel model("m", QuickOpenAi({dead, busy.base(), good.base()}, &waits));
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(model.Complete(kPrompt, 1, {}));
   EXPECT_EQ(good.bodies().size(), 4u);
   EXPECT_EQ(busy.bodies().size(), 1u) << "it cools down";
@@ -180,7 +180,7 @@ TEST(OpenAiModel, APromptThatIsTooLongIsNotRepeated) {
     response.set_content(R"({"error": {"code": "context_length_exceeded"}})", "json");
     return true;
   });
-  OpenAiModel model("m", Quick({server.base()}));
+  OpenAiModel model("m", QuickOpenAi({server.base()}));
   EXPECT_EQ(model.Complete(kPrompt, 1, {}).error().kind, ErrorKind::kContextLength);
   EXPECT_EQ(server.bodies().size(), 1u);
 }
@@ -190,7 +190,7 @@ TEST(OpenAiModel, AGarbledReplyIsRepeatedAndCounted) {
     if (number == 0) response.set_content(R"({"choi)", "json");
     return number == 0;
   });
-  OpenAiModel model("m", Quick({server.base()}));
+  OpenAiModel model("m", QuickOpenAi({server.base()}));
   EXPECT_TRUE(model.Complete(kPrompt, 1, {}));
   EXPECT_EQ(model.stats().errors(ErrorKind::kProtocol), 1);
 }
@@ -202,7 +202,7 @@ TEST(OpenAiModel, TheKeyIsSentAndNeverTold) {
     return true;
   });
   setenv("OPENAI_API_KEY", "sk-secret", 1);
-  OpenAiModel model("m", Quick({server.base()}));
+  OpenAiModel model("m", QuickOpenAi({server.base()}));
   unsetenv("OPENAI_API_KEY");
   const auto batch = model.Complete(kPrompt, 1, {});
   EXPECT_EQ(server.key(), "Bearer sk-secret");
@@ -210,7 +210,7 @@ TEST(OpenAiModel, TheKeyIsSentAndNeverTold) {
   EXPECT_THAT(batch.error().message, Not(HasSubstr("sk-secret")));
 }
 
-TEST(OpenAiModel, NeedsAServer) { EXPECT_THROW(OpenAiModel("m", Quick({})), FatalError); }
+TEST(OpenAiModel, NeedsAServer) { EXPECT_THROW(OpenAiModel("m", QuickOpenAi({})), FatalError); }
 
 TEST(OpenAiOptions, AreDeclaredWithTheirEnvironmentVariable) {
   setenv("OPENAI_API_BASE", "http://127.0.0.1:1/v1", 1);
@@ -267,7 +267,8 @@ TEST(OpenAiModel, SpeaksHttpsToAServerItTrusts) {
                     ("agentr_ca_" + std::to_string(getpid()) + ".pem");
   certificate.Write(file);
   ToyChat server(100, {}, std::make_unique<httplib::SSLServer>(certificate.x509, certificate.key));
-  OpenAiOptions options = Quick({"https://127.0.0.1:" + std::to_string(server.port()) + "/v1"});
+  OpenAiOptions options =
+      QuickOpenAi({"https://127.0.0.1:" + std::to_string(server.port()) + "/v1"});
   const auto refused = OpenAiModel("m", options).Complete(kPrompt, 1, {});
   options.http.ca_file = file;
   const auto trusted = OpenAiModel("m", options).Complete(kPrompt, 1, {});

@@ -13,13 +13,13 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const std::vector<Message> kPrompt = {{"system", "Be brief."}, {"user", "Say \"hi\"."}};
+const std::vector<Message> kConversation = {{"system", "Be brief."}, {"user", "Say \"hi\"."}};
 
 TEST(ChatBody, HasWhatEveryServerTakes) {
   Sampling sampling;
   sampling.temperature = 0.5;
   EXPECT_EQ(
-      ChatBody("m", kPrompt, 1, 0, sampling, {.seed = false, .token_ids = false}),
+      ChatBody("m", kConversation, 1, 0, sampling, {.seed = false, .token_ids = false}),
       R"({"max_tokens":500,"messages":[{"content":"Be brief.","role":"system"},)"
       R"({"content":"Say \"hi\".","role":"user"}],"model":"m","temperature":0.5,"top_p":1.0})");
 }
@@ -29,7 +29,7 @@ TEST(ChatBody, HasMoreOnlyWhereAsked) {
   sampling.stop = {"\n", "Observation:"};
   sampling.logprobs = true;
   const auto body = nlohmann::json::parse(
-      ChatBody("m", kPrompt, 8, 0, sampling, {.seed = true, .token_ids = true}));
+      ChatBody("m", kConversation, 8, 0, sampling, {.seed = true, .token_ids = true}));
   EXPECT_EQ(body["n"], 8);
   EXPECT_EQ(body["stop"].dump(), R"(["\n","Observation:"])");
   EXPECT_EQ(body["logprobs"], true);
@@ -41,7 +41,7 @@ TEST(ChatBody, TheSeedDependsOnTheCallAndOnWhatCameBefore) {
   const auto seed = [](uint64_t of_call, int first) {
     Sampling sampling;
     sampling.seed = of_call;
-    const std::string body = ChatBody("m", kPrompt, 1, first, sampling, {});
+    const std::string body = ChatBody("m", kConversation, 1, first, sampling, {});
     return nlohmann::json::parse(body)["seed"].get<int64_t>();
   };
   EXPECT_EQ(seed(5, 0), seed(5, 0));
@@ -109,12 +109,11 @@ HttpError Refusal(int status, const std::string& body) {
 }
 
 TEST(ChatError, KnowsPromptsThatAreTooLong) {
-  for (
-      const char* body :
-      {R"({"error": {"message": "too long", "code": "context_length_exceeded"}})",
-       R"({"object": "error", "message": "This model's maximum context length is 4096 tokens."})",
-       R"({"error": {"message": "longer than the maximum model length of 512", "code": 400}})",
-       R"({"error": {"code": 400, "message": "it exceeds the available context size"}})"}) {
+  for (const char* body :
+       {R"({"error": {"message": "too long", "code": "context_length_exceeded"}})",
+        R"({"object": "error", "message": "This model's maximum context length is 4096 tokens."})",
+        R"({"error": {"message": "longer than the maximum model length of 512", "code": 400}})",
+        R"({"error": {"code": 400, "message": "it exceeds the available context size"}})"}) {
     EXPECT_EQ(ChatError(Refusal(400, body)).kind, ErrorKind::kContextLength) << body;
   }
 }

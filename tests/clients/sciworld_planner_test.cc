@@ -28,12 +28,12 @@ class SmallGold : public GoldSource {
 
 SmallGold gold;
 
-std::unique_ptr<LanguageModel> Planner(double error_rate, GoldSource* source = &gold) {
+std::unique_ptr<LanguageModel> SciWorldPlanner(double error_rate, GoldSource* source = &gold) {
   return MakeScriptedModel("planner", SciWorldFamily(), {.error_rate = error_rate}, source);
 }
 
 // A conversation about task `task` of the small house.
-std::vector<Message> Conversation(int task, const Actions& actions = {}) {
+std::vector<Message> SciWorldConversation(int task, const Actions& actions = {}) {
   SmallSciWorld world(task);
   std::vector<Message> messages = SciWorldFamily().Instruction();
   messages.push_back({"user", world.TaskDescription() + "\n" + world.Look()});
@@ -44,12 +44,13 @@ std::vector<Message> Conversation(int task, const Actions& actions = {}) {
   return messages;
 }
 
-std::string Plan(int task, const Actions& actions = {}) {
+std::string SciWorldPlan(int task, const Actions& actions = {}) {
   const Actions steps = SciWorldSteps(SmallSciWorld(task).Gold());
-  return PlanSciWorld(ReadSciWorld(Conversation(task, actions)).value(), steps);
+  return PlanSciWorld(ReadSciWorld(SciWorldConversation(task, actions)).value(), steps);
 }
 
-Actions Texts(LanguageModel& model, const std::vector<Message>& prompt, int n, uint64_t seed) {
+Actions SciWorldTexts(LanguageModel& model, const std::vector<Message>& prompt, int n,
+                      uint64_t seed) {
   Sampling sampling;
   sampling.seed = seed;
   sampling.task = 2;
@@ -60,16 +61,16 @@ Actions Texts(LanguageModel& model, const std::vector<Message>& prompt, int n, u
 }
 
 TEST(SciWorldPlanner, TakesTheFirstStepThatWasNotTaken) {
-  EXPECT_EQ(Plan(2), "open door to greenhouse");
-  EXPECT_EQ(Plan(2, {"open door to greenhouse"}), "go to greenhouse");
-  EXPECT_EQ(Plan(2, {"look around", "OPEN door to greenhouse", "wait"}), "go to greenhouse")
+  EXPECT_EQ(SciWorldPlan(2), "open door to greenhouse");
+  EXPECT_EQ(SciWorldPlan(2, {"open door to greenhouse"}), "go to greenhouse");
+  EXPECT_EQ(SciWorldPlan(2, {"look around", "OPEN door to greenhouse", "wait"}), "go to greenhouse")
       << "whatever comes between";
 }
 
 TEST(SciWorldPlanner, GoesBackFromWhereAMistakeHasLed) {
-  EXPECT_EQ(Plan(2, {"go to kitchen"}), "go to hallway");
-  EXPECT_EQ(Plan(2, {"go to kitchen", "go to hallway"}), "open door to greenhouse");
-  EXPECT_EQ(Plan(2, {"go to kitchen", "pick up red apple"}), "go to hallway");
+  EXPECT_EQ(SciWorldPlan(2, {"go to kitchen"}), "go to hallway");
+  EXPECT_EQ(SciWorldPlan(2, {"go to kitchen", "go to hallway"}), "open door to greenhouse");
+  EXPECT_EQ(SciWorldPlan(2, {"go to kitchen", "pick up red apple"}), "go to hallway");
 }
 
 TEST(SciWorldPlanner, GivesAWayBackUp) {
@@ -87,7 +88,7 @@ TEST(SciWorldPlanner, GivesAWayBackUp) {
 }
 
 TEST(SciWorldPlanner, AnswersAmbiguousRequests) {
-  EXPECT_EQ(Plan(2, {"go to kitchen", "pick up apple"}), "0");
+  EXPECT_EQ(SciWorldPlan(2, {"go to kitchen", "pick up apple"}), "0");
   SciWorldView view;
   const Actions steps = {"pick up apple", "1", "wait"};
   view.actions = {"pick up apple"};
@@ -114,14 +115,14 @@ TEST(SciWorldPlanner, SkipsWhatOnlyTells) {
 
 TEST(SciWorldPlannerModel, WithoutMistakesSolvesEveryTask) {
   for (int task = 0; task < SmallSciWorld::kTasks; ++task) {
-    const SciWorldEpisode episode = PlaySciWorld(*Planner(0), task);
+    const SciWorldEpisode episode = PlaySciWorld(*SciWorldPlanner(0), task);
     EXPECT_EQ(episode.last.reward, 1) << task;
     EXPECT_EQ(episode.actions, SciWorldSteps(SmallSciWorld(task).Gold())) << task;
   }
 }
 
 TEST(SciWorldPlannerModel, SpreadsItsRewards) {
-  const auto model = Planner(ScriptedOptions().error_rate);
+  const auto model = SciWorldPlanner(ScriptedOptions().error_rate);
   std::map<double, int> rewards;
   for (int task = 0; task < SmallSciWorld::kTasks; ++task) {
     for (uint64_t seed = 1; seed <= 50; ++seed) {
@@ -135,30 +136,30 @@ TEST(SciWorldPlannerModel, SpreadsItsRewards) {
 }
 
 TEST(SciWorldPlannerModel, ErrsAtItsRate) {
-  const auto prompt = Conversation(2);
+  const auto prompt = SciWorldConversation(2);
   int wrong = 0;
-  for (const std::string& text : Texts(*Planner(0.25), prompt, 2000, 7)) {
+  for (const std::string& text : SciWorldTexts(*SciWorldPlanner(0.25), prompt, 2000, 7)) {
     if (SciWorldFamily().ParseAction(text) != "open door to greenhouse") ++wrong;
   }
   EXPECT_NEAR(wrong / 2000.0, 0.25, 0.03);
 }
 
 TEST(SciWorldPlannerModel, ASampleDependsOnlyOnPromptSeedAndIndex) {
-  const auto prompt = Conversation(2, {"open door to greenhouse"});
-  const auto texts = Texts(*Planner(0.5), prompt, 8, 42);
-  EXPECT_EQ(Texts(*Planner(0.5), prompt, 8, 42), texts);
-  EXPECT_NE(Texts(*Planner(0.5), prompt, 8, 43), texts);
-  const auto fewer = Texts(*Planner(0.5), prompt, 3, 42);
+  const auto prompt = SciWorldConversation(2, {"open door to greenhouse"});
+  const auto texts = SciWorldTexts(*SciWorldPlanner(0.5), prompt, 8, 42);
+  EXPECT_EQ(SciWorldTexts(*SciWorldPlanner(0.5), prompt, 8, 42), texts);
+  EXPECT_NE(SciWorldTexts(*SciWorldPlanner(0.5), prompt, 8, 43), texts);
+  const auto fewer = SciWorldTexts(*SciWorldPlanner(0.5), prompt, 3, 42);
   EXPECT_TRUE(std::equal(fewer.begin(), fewer.end(), texts.begin()));
 }
 
 TEST(SciWorldPlannerModel, SaysWhatItLacks) {
-  EXPECT_THROW(Planner(0, nullptr), FatalError);
-  const auto untold = Planner(0)->Complete(Conversation(0), 1, Sampling{});
+  EXPECT_THROW(SciWorldPlanner(0, nullptr), FatalError);
+  const auto untold = SciWorldPlanner(0)->Complete(SciWorldConversation(0), 1, Sampling{});
   ASSERT_FALSE(untold);
   EXPECT_EQ(untold.error().kind, ErrorKind::kRejected);
   const std::vector<Message> other = {{"user", "Buy a blue shirt."}};
-  const auto batch = Planner(0)->Complete(other, 1, Sampling{});
+  const auto batch = SciWorldPlanner(0)->Complete(other, 1, Sampling{});
   ASSERT_FALSE(batch);
   EXPECT_THAT(batch.error().message, HasSubstr("SciWorld"));
 }
@@ -169,9 +170,9 @@ TEST(SciWorldSlips, AreManyAndNeverWhatWasMeant) {
                                        {"go to kitchen", "look around"},
                                        {"go to kitchen", "look around", "dance"}};
   for (const Actions& place : places) {
-    const auto messages = Conversation(2, place);
+    const auto messages = SciWorldConversation(2, place);
     const auto view = ReadSciWorld(messages);
-    const std::string meant = Plan(2, place);
+    const std::string meant = SciWorldPlan(2, place);
     std::set<std::string> slips;
     for (uint64_t seed = 0; seed < 500; ++seed) {
       RandomStream random(seed);
@@ -190,8 +191,9 @@ TEST(SciWorldSlips, AreManyAndNeverWhatWasMeant) {
 TEST(SciWorldRandomModel, ActsOnWhatItSeesWithoutAnyGold) {
   const auto model = MakeScriptedModel("random", SciWorldFamily(), {});
   std::set<std::string> actions;
-  const auto prompt = Conversation(2, {"go to kitchen", "look around", "pick up red apple"});
-  for (const std::string& text : Texts(*model, prompt, 600, 3)) {
+  const auto prompt =
+      SciWorldConversation(2, {"go to kitchen", "look around", "pick up red apple"});
+  for (const std::string& text : SciWorldTexts(*model, prompt, 600, 3)) {
     actions.insert(SciWorldFamily().ParseAction(text));
   }
   for (const char* action : {"go to hallway", "pick up green apple", "focus on red apple",

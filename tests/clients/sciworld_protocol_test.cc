@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 const std::unique_ptr<Protocol> kSciWorld = MakeProtocol("sciworld");
 
 template <typename T>
-void ExpectError(const Result<T>& result, ErrorKind kind, const std::string& words) {
+void ExpectSciWorldError(const Result<T>& result, ErrorKind kind, const std::string& words) {
   ASSERT_FALSE(result) << words;
   EXPECT_EQ(result.error().kind, kind) << result.error().message;
   EXPECT_THAT(result.error().message, HasSubstr(words));
@@ -56,20 +56,22 @@ TEST(SciWorldProtocol, ReadsWhatExtensionsList) {
               ElementsAre("a", "b"));
   EXPECT_THAT(kSciWorld->ParseAnswer("gold", R"({"gold": []})").value(), IsEmpty());
   const ErrorKind bad = ErrorKind::kProtocol;
-  ExpectError(kSciWorld->ParseAnswer("gold", R"({"valid_actions": []})"), bad, "'gold' is missing");
-  ExpectError(kSciWorld->ParseAnswer("gold", R"({"gold": ["a", 1]})"), bad, "no string");
-  ExpectError(kSciWorld->ParseAnswer("gold", R"({"error": "The id 7 is not valid."})"),
-              ErrorKind::kEnvironment, "/gold reply");
+  ExpectSciWorldError(kSciWorld->ParseAnswer("gold", R"({"valid_actions": []})"), bad,
+                      "'gold' is missing");
+  ExpectSciWorldError(kSciWorld->ParseAnswer("gold", R"({"gold": ["a", 1]})"), bad, "no string");
+  ExpectSciWorldError(kSciWorld->ParseAnswer("gold", R"({"error": "The id 7 is not valid."})"),
+                      ErrorKind::kEnvironment, "/gold reply");
 }
 
 TEST(SciWorldProtocol, SaysWhatIsWrong) {
   const ErrorKind bad = ErrorKind::kProtocol;
-  ExpectError(kSciWorld->ParseCreate(R"({"error": "no JVM"})"), ErrorKind::kEnvironment, "no JVM");
-  ExpectError(kSciWorld->ParseReset(R"({"observation": "x"})"), bad,
-              "/reset reply: field 'task_description' is missing");
-  ExpectError(kSciWorld->ParseReset(R"({"task_description": "x"})"), bad, "'observation'");
-  ExpectError(kSciWorld->ParseStep(R"({"observation": "x", "reward": 1, "done": true})"), bad,
-              "'score' is missing");
+  ExpectSciWorldError(kSciWorld->ParseCreate(R"({"error": "no JVM"})"), ErrorKind::kEnvironment,
+                      "no JVM");
+  ExpectSciWorldError(kSciWorld->ParseReset(R"({"observation": "x"})"), bad,
+                      "/reset reply: field 'task_description' is missing");
+  ExpectSciWorldError(kSciWorld->ParseReset(R"({"task_description": "x"})"), bad, "'observation'");
+  ExpectSciWorldError(kSciWorld->ParseStep(R"({"observation": "x", "reward": 1, "done": true})"),
+                      bad, "'score' is missing");
 }
 
 TEST(SciWorldProtocol, TellsLostSessionsFromFinishedOnes) {
@@ -96,11 +98,11 @@ TEST(SciWorldProtocol, AnswersOfAServerComeThrough) {
   EXPECT_EQ(session->Step("go to greenhouse").value().reward, 0.25);
   EXPECT_EQ(session->Step("focus on cactus").value(),
             (StepResult{"You focus on the cactus.", -1, true}));
-  ExpectError(session->Step("wait"), ErrorKind::kEnvironment, "has finished");
+  ExpectSciWorldError(session->Step("wait"), ErrorKind::kEnvironment, "has finished");
   EXPECT_TRUE(session->Reset(2)) << "which makes it usable again";
   server.Forget();
-  ExpectError(session->Step("wait"), ErrorKind::kUnreachable, "lost the session");
-  ExpectError(session->Ask("gold"), ErrorKind::kUnreachable, "lost the session");
+  ExpectSciWorldError(session->Step("wait"), ErrorKind::kUnreachable, "lost the session");
+  ExpectSciWorldError(session->Ask("gold"), ErrorKind::kUnreachable, "lost the session");
 }
 
 TEST(SciWorldProtocol, APublicServerHasNoExtensions) {
@@ -109,7 +111,7 @@ TEST(SciWorldProtocol, APublicServerHasNoExtensions) {
   EXPECT_FALSE(house.Offers("gold"));
   const auto session = house.Open().value();
   EXPECT_TRUE(session->Reset(0));
-  ExpectError(session->Ask("gold"), ErrorKind::kRejected, "404");
+  ExpectSciWorldError(session->Ask("gold"), ErrorKind::kRejected, "404");
 }
 
 }  // namespace

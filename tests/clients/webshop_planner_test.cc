@@ -17,12 +17,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-std::unique_ptr<LanguageModel> Planner(double error_rate) {
+std::unique_ptr<LanguageModel> WebShopPlanner(double error_rate) {
   return MakeScriptedModel("planner", WebShopFamily(), {.error_rate = error_rate});
 }
 
 // A conversation about goal `goal` of the small shop.
-std::vector<Message> Conversation(size_t goal, const std::vector<std::string>& actions = {}) {
+std::vector<Message> WebShopConversation(size_t goal,
+                                         const std::vector<std::string>& actions = {}) {
   SmallWebShop shop(goal);
   std::vector<Message> messages = WebShopFamily().Instruction();
   messages.push_back({"user", shop.Page()});
@@ -33,12 +34,12 @@ std::vector<Message> Conversation(size_t goal, const std::vector<std::string>& a
   return messages;
 }
 
-std::string Plan(const std::vector<Message>& conversation) {
+std::string WebShopPlan(const std::vector<Message>& conversation) {
   return PlanWebShop(ReadWebShop(conversation).value());
 }
 
-std::vector<std::string> Texts(LanguageModel& model, const std::vector<Message>& prompt, int n,
-                               uint64_t seed) {
+std::vector<std::string> WebShopTexts(LanguageModel& model, const std::vector<Message>& prompt,
+                                      int n, uint64_t seed) {
   Sampling sampling;
   sampling.seed = seed;
   const auto batch = model.Complete(prompt, n, sampling);
@@ -49,8 +50,8 @@ std::vector<std::string> Texts(LanguageModel& model, const std::vector<Message>&
 
 TEST(WebShopConversation, KnowsWhatWasOpenedAndChosen) {
   const auto messages =
-      Conversation(0, {"search[running shoes]", "click[b000000002]", "click[red]",
-                       "click[description]", "click[< prev]", "click[black]", "click[9]"});
+      WebShopConversation(0, {"search[running shoes]", "click[b000000002]", "click[red]",
+                              "click[description]", "click[< prev]", "click[black]", "click[9]"});
   const auto view = ReadWebShop(messages);
   EXPECT_EQ(view->searches, 1);
   EXPECT_EQ(view->page.kind, WebShopPageKind::kItem);
@@ -61,9 +62,9 @@ TEST(WebShopConversation, KnowsWhatWasOpenedAndChosen) {
 }
 
 TEST(WebShopConversation, GoingBackForgetsWhatWasChosen) {
-  const auto messages =
-      Conversation(0, {"search[running shoes]", "click[b000000001]", "click[7]", "click[< prev]",
-                       "click[b000000002]", "click[< prev]", "click[b000000001]"});
+  const auto messages = WebShopConversation(
+      0, {"search[running shoes]", "click[b000000001]", "click[7]", "click[< prev]",
+          "click[b000000002]", "click[< prev]", "click[b000000001]"});
   const auto view = ReadWebShop(messages);
   EXPECT_THAT(view->chosen, IsEmpty());
   EXPECT_EQ(view->looks.size(), 2u);
@@ -71,7 +72,7 @@ TEST(WebShopConversation, GoingBackForgetsWhatWasChosen) {
 }
 
 TEST(WebShopConversation, CountsTurnsWithoutEffect) {
-  const auto messages = Conversation(
+  const auto messages = WebShopConversation(
       0, {"search[running shoes]", "click[b000000001]", "click[7]", "click[green]", "buy it"});
   EXPECT_EQ(ReadWebShop(messages)->wasted_turns, 2) << "an option is an effect out of sight";
   EXPECT_EQ(ReadWebShop(messages)->failed_action, "buy it");
@@ -83,15 +84,15 @@ TEST(WebShopConversation, OtherConversationsAreNone) {
 }
 
 TEST(WebShopPlanner, SearchesWithTheWordsThatMatter) {
-  EXPECT_EQ(Plan(Conversation(0)), "search[breathable running shoes women]");
-  EXPECT_EQ(Plan(Conversation(0, {"search[nothing]", "click[back to search]"})),
+  EXPECT_EQ(WebShopPlan(WebShopConversation(0)), "search[breathable running shoes women]");
+  EXPECT_EQ(WebShopPlan(WebShopConversation(0, {"search[nothing]", "click[back to search]"})),
             "search[breathable running]")
       << "fewer words the next time";
 }
 
 TEST(WebShopPlanner, OpensTheBestResultThatItCanPay) {
   // B000000003 has as many of the words, but costs $240.
-  EXPECT_EQ(Plan(Conversation(0, {"search[gold label breathable running shoes]"})),
+  EXPECT_EQ(WebShopPlan(WebShopConversation(0, {"search[gold label breathable running shoes]"})),
             "click[b000000001]");
 }
 
@@ -99,21 +100,21 @@ TEST(WebShopPlanner, LeavesWhatLacksAnOption) {
   std::vector<std::string> actions = {"search[waterproof hiking trail backpack]"};
   for (const char* next :
        {"click[b000000006]", "click[< prev]", "click[b000000007]", "click[green]"}) {
-    EXPECT_EQ(Plan(Conversation(3, actions)), next);
+    EXPECT_EQ(WebShopPlan(WebShopConversation(3, actions)), next);
     actions.emplace_back(next);
   }
-  EXPECT_EQ(Plan(Conversation(3, actions)), "click[buy now]");
+  EXPECT_EQ(WebShopPlan(WebShopConversation(3, actions)), "click[buy now]");
 }
 
 TEST(WebShopPlanner, BuysTheBestOfWhatThereIs) {
   // Only shoes are found, none of them green.
-  std::vector<Message> messages = Conversation(3, {"search[breathable]"});
+  std::vector<Message> messages = WebShopConversation(3, {"search[breathable]"});
   std::vector<std::string> opened;
   SmallWebShop shop(3);
   shop.Step("search[breathable]");
   std::string action;
   for (int turn = 0; turn < 12 && action != "click[buy now]"; ++turn) {
-    action = Plan(messages);
+    action = WebShopPlan(messages);
     messages.push_back({"assistant", "Action: " + action});
     messages.push_back({"user", shop.Step(action).observation});
     if (action.starts_with("click[b00")) opened.push_back(action);
@@ -124,15 +125,16 @@ TEST(WebShopPlanner, BuysTheBestOfWhatThereIs) {
 }
 
 TEST(WebShopPlanner, FindsItsWayOutOfAnyPage) {
-  EXPECT_EQ(Plan(Conversation(0, {"search[xyz]"})), "click[back to search]");
-  EXPECT_EQ(Plan(Conversation(0, {"search[mug]", "click[next >]"})), "click[< prev]");
-  EXPECT_EQ(Plan(Conversation(0, {"search[shoes]", "click[b000000001]", "click[features]"})),
+  EXPECT_EQ(WebShopPlan(WebShopConversation(0, {"search[xyz]"})), "click[back to search]");
+  EXPECT_EQ(WebShopPlan(WebShopConversation(0, {"search[mug]", "click[next >]"})), "click[< prev]");
+  EXPECT_EQ(WebShopPlan(
+                WebShopConversation(0, {"search[shoes]", "click[b000000001]", "click[features]"})),
             "click[< prev]");
 }
 
 TEST(WebShopPlannerModel, WithoutMistakesBuysTheRightProduct) {
   const std::vector<size_t> fewest = {5, 3, 5, 6};
-  const auto model = Planner(0);
+  const auto model = WebShopPlanner(0);
   for (size_t goal = 0; goal < SmallWebShop::Goals().size(); ++goal) {
     const ShopEpisode episode = PlayShop(*model, goal);
     EXPECT_EQ(episode.bought, SmallWebShop::Goals()[goal].id) << goal;
@@ -143,12 +145,12 @@ TEST(WebShopPlannerModel, WithoutMistakesBuysTheRightProduct) {
 
 TEST(WebShopPlannerModel, EndsEvenWhenOldTurnsWereCut) {
   for (size_t goal = 0; goal < SmallWebShop::Goals().size(); ++goal) {
-    EXPECT_NE(PlayShop(*Planner(0), goal, {.keep_turns = 2}).bought, "") << goal;
+    EXPECT_NE(PlayShop(*WebShopPlanner(0), goal, {.keep_turns = 2}).bought, "") << goal;
   }
 }
 
 TEST(WebShopPlannerModel, SpreadsItsRewards) {
-  const auto model = Planner(ScriptedOptions().error_rate);
+  const auto model = WebShopPlanner(ScriptedOptions().error_rate);
   std::map<double, int> rewards;
   for (size_t goal = 0; goal < 4; ++goal) {
     for (uint64_t seed = 1; seed <= 50; ++seed) {
@@ -161,29 +163,30 @@ TEST(WebShopPlannerModel, SpreadsItsRewards) {
 }
 
 TEST(WebShopPlannerModel, ASampleDependsOnlyOnPromptSeedAndIndex) {
-  const auto prompt = Conversation(0, {"search[running shoes]"});
-  const auto texts = Texts(*Planner(0.5), prompt, 8, 42);
-  EXPECT_EQ(Texts(*Planner(0.5), prompt, 8, 42), texts);
-  EXPECT_NE(Texts(*Planner(0.5), prompt, 8, 43), texts);
-  const auto fewer = Texts(*Planner(0.5), prompt, 3, 42);
+  const auto prompt = WebShopConversation(0, {"search[running shoes]"});
+  const auto texts = WebShopTexts(*WebShopPlanner(0.5), prompt, 8, 42);
+  EXPECT_EQ(WebShopTexts(*WebShopPlanner(0.5), prompt, 8, 42), texts);
+  EXPECT_NE(WebShopTexts(*WebShopPlanner(0.5), prompt, 8, 43), texts);
+  const auto fewer = WebShopTexts(*WebShopPlanner(0.5), prompt, 3, 42);
   EXPECT_TRUE(std::equal(fewer.begin(), fewer.end(), texts.begin()));
 }
 
 TEST(WebShopPlannerModel, ErrsAtItsRateAndGetsStuck) {
   const auto wrong = [](const std::vector<Message>& prompt) {
     int count = 0;
-    for (const std::string& text : Texts(*Planner(0.25), prompt, 2000, 7)) {
-      if (WebShopFamily().ParseAction(text) != Plan(prompt)) ++count;
+    for (const std::string& text : WebShopTexts(*WebShopPlanner(0.25), prompt, 2000, 7)) {
+      if (WebShopFamily().ParseAction(text) != WebShopPlan(prompt)) ++count;
     }
     return count / 2000.0;
   };
   const std::vector<std::string> idle = {"search[shoes]", "click[green]", "click[green]"};
-  EXPECT_NEAR(wrong(Conversation(0, {"search[shoes]"})), 0.25, 0.03);
-  EXPECT_NEAR(wrong(Conversation(0, idle)), 1 - 0.75 * 0.75 * 0.75 * 0.75 * 0.75, 0.03);
+  EXPECT_NEAR(wrong(WebShopConversation(0, {"search[shoes]"})), 0.25, 0.03);
+  EXPECT_NEAR(wrong(WebShopConversation(0, idle)), 1 - 0.75 * 0.75 * 0.75 * 0.75 * 0.75, 0.03);
 }
 
 TEST(WebShopPlannerModel, RefusesWhatItCannotPlay) {
-  const auto batch = Planner(0)->Complete(std::vector<Message>{{"user", "Goal: craft a."}}, 1, {});
+  const auto batch =
+      WebShopPlanner(0)->Complete(std::vector<Message>{{"user", "Goal: craft a."}}, 1, {});
   ASSERT_FALSE(batch);
   EXPECT_EQ(batch.error().kind, ErrorKind::kRejected);
   EXPECT_THAT(batch.error().message, HasSubstr("WebShop"));
@@ -193,7 +196,7 @@ TEST(WebShopRandomModel, ActsOnWhatItSees) {
   const auto model = MakeScriptedModel("random", WebShopFamily(), {});
   const auto actions = [&](const std::vector<std::string>& turns) {
     std::set<std::string> out;
-    for (const std::string& text : Texts(*model, Conversation(0, turns), 300, 3)) {
+    for (const std::string& text : WebShopTexts(*model, WebShopConversation(0, turns), 300, 3)) {
       out.insert(WebShopFamily().ParseAction(text));
     }
     return out;
@@ -217,7 +220,7 @@ TEST(WebShopSlips, AreManyAndNeverWhatWasMeant) {
       {"search[shoes]", "click[b000000001]", "click[features]"},
       {"search[shoes]", "click[b000000001]", "click[green]"}};
   for (const auto& place : places) {
-    const auto messages = Conversation(0, place);
+    const auto messages = WebShopConversation(0, place);
     const auto view = ReadWebShop(messages);
     const std::string meant = PlanWebShop(*view);
     std::set<std::string> slips;
@@ -232,7 +235,7 @@ TEST(WebShopSlips, AreManyAndNeverWhatWasMeant) {
 }
 
 TEST(WebShopSlips, OnAProductTheyBuyTooEarlyAndChooseWrongly) {
-  const auto messages = Conversation(0, {"search[shoes]", "click[b000000001]"});
+  const auto messages = WebShopConversation(0, {"search[shoes]", "click[b000000001]"});
   const auto view = ReadWebShop(messages);
   std::map<std::string, int> slips;
   for (uint64_t seed = 0; seed < 1000; ++seed) {

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "common/logging.h"
 #include "common/version.h"
 #include "tests/common/scratch_folder.h"
@@ -63,7 +65,7 @@ class Parsed {
   std::string err;
 };
 
-class OptionsTest : public testing::Test {
+class OptionsTest : public ::testing::Test {
  protected:
   ~OptionsTest() override { ::unsetenv(kVariable); }
   std::string Config(const std::string& text) {

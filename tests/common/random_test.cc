@@ -128,7 +128,7 @@ TEST(RandomStream, PicksEveryItem) {
   RandomStream random(11);
   const std::vector<int> items = {4, 5, 6};
   std::set<int> seen;
-  for (int i = 0; i < 100; ++i) seen.insert(random.Pick(std::span<const int>(items)));
+  for (int i = 0; i < 100; ++i) seen.insert(random.Pick(items));
   EXPECT_THAT(seen, ElementsAre(4, 5, 6));
 }
 

@@ -16,7 +16,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class EpisodeStoreTest : public testing::Test {
+class EpisodeStoreTest : public ::testing::Test {
  protected:
   void Play(int task, int attempt) {
     ASSERT_EQ(store_.TryClaim(task, attempt), Claim::kMine);

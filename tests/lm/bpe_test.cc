@@ -43,8 +43,8 @@ json RandomModel(RandomStream random) {
   std::vector<std::string> tokens = {"a", "b", "c", "d"};
   json model = {{"vocab", json::object()}, {"merges", json::array()}};
   for (int i = 0; i < 60; ++i) {
-    const std::string left = random.Pick<std::string>(tokens);
-    const std::string right = random.Pick<std::string>(tokens);
+    const std::string left = random.Pick(tokens);
+    const std::string right = random.Pick(tokens);
     if (std::ranges::find(tokens, left + right) != tokens.end()) continue;
     tokens.push_back(left + right);
     model["merges"].push_back(left + " " + right);

@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-ModelConfig Golden(const std::string& name) {
+ModelConfig GoldenConfig(const std::string& name) {
   return ReadModelConfig(std::string(AGENTR_SOURCE_DIR) + "/tests/golden/models/" + name);
 }
 
@@ -68,7 +68,7 @@ ModelConfig Read(const json& config, const json& generation = nullptr) {
   return ReadModelConfig(folder.path());
 }
 
-std::string RefusalOf(const json& config) {
+std::string ConfigRefusal(const json& config) {
   const std::string message = FileErrorOf([&] { Read(config); });
   EXPECT_THAT(message, HasSubstr("/config.json: "));
   return message;
@@ -102,25 +102,25 @@ TEST(ReadModelConfig, LlamaOfTransformers4) {
 
 // The goldens are written by transformers 5: dtype, and rope_theta inside rope_parameters.
 TEST(ReadModelConfig, LlamaOfTransformers5) {
-  const ModelConfig config = Golden("llama");
+  const ModelConfig config = GoldenConfig("llama");
   EXPECT_EQ(config.rope_theta, 5000);
   ASSERT_TRUE(config.llama3_rope);
   EXPECT_EQ(config.llama3_rope->original_max_position_embeddings, 64);
   EXPECT_TRUE(config.tied_embeddings);
   EXPECT_EQ(config.weight_type, WeightType::kF32);
   EXPECT_THAT(config.eos_tokens, ElementsAre(2, 5));
-  EXPECT_EQ(Golden("llama_bfloat16").weight_type, WeightType::kBF16);
+  EXPECT_EQ(GoldenConfig("llama_bfloat16").weight_type, WeightType::kBF16);
 }
 
 TEST(ReadModelConfig, LlamaWithBiases) {
-  const ModelConfig config = Golden("llama_bias");
+  const ModelConfig config = GoldenConfig("llama_bias");
   EXPECT_TRUE(config.qkv_bias && config.output_bias && config.mlp_bias);
   EXPECT_FALSE(config.tied_embeddings || config.llama3_rope);
   EXPECT_EQ(config.kv_heads, 4);
 }
 
 TEST(ReadModelConfig, Mistral) {
-  const ModelConfig config = Golden("mistral");
+  const ModelConfig config = GoldenConfig("mistral");
   EXPECT_EQ(config.family, "mistral");
   EXPECT_EQ(config.head_width, 12);
   EXPECT_EQ(config.sliding_window, 12);
@@ -128,12 +128,12 @@ TEST(ReadModelConfig, Mistral) {
 }
 
 TEST(ReadModelConfig, Qwen) {
-  const ModelConfig qwen2 = Golden("qwen2");
+  const ModelConfig qwen2 = GoldenConfig("qwen2");
   EXPECT_TRUE(qwen2.qkv_bias);
   EXPECT_FALSE(qwen2.output_bias || qwen2.qk_norm);
   EXPECT_EQ(qwen2.head_width, 8);
   EXPECT_EQ(qwen2.sliding_window, 0);
-  const ModelConfig qwen3 = Golden("qwen3");
+  const ModelConfig qwen3 = GoldenConfig("qwen3");
   EXPECT_TRUE(qwen3.qk_norm);
   EXPECT_FALSE(qwen3.qkv_bias);
   EXPECT_EQ(qwen3.head_width, 12);
@@ -175,13 +175,13 @@ TEST(ReadModelConfig, SlidingWindows) {
   config["max_window_layers"] = 16;
   EXPECT_EQ(Read(config).sliding_window, 0);
   config["max_window_layers"] = 10;
-  EXPECT_THAT(RefusalOf(config), HasSubstr("sliding_window holds for 6 of 16 layers"));
+  EXPECT_THAT(ConfigRefusal(config), HasSubstr("sliding_window holds for 6 of 16 layers"));
   config["layer_types"] = std::vector<std::string>(16, "sliding_attention");
   EXPECT_EQ(Read(config).sliding_window, 64);
   config["layer_types"][0] = "full_attention";
-  EXPECT_THAT(RefusalOf(config), HasSubstr("holds for 15 of 16 layers"));
+  EXPECT_THAT(ConfigRefusal(config), HasSubstr("holds for 15 of 16 layers"));
   config["layer_types"][0] = "other";
-  EXPECT_THAT(RefusalOf(config), HasSubstr("layer_types does not name"));
+  EXPECT_THAT(ConfigRefusal(config), HasSubstr("layer_types does not name"));
 }
 
 TEST(ReadModelConfig, SpellingsOfTheRope) {
@@ -250,14 +250,14 @@ TEST(ReadModelConfig, RefusesByName) {
       {{{"bos_token_id", {1, 2}}}, "bos_token_id has more than one token"},
   };
   for (const Refusal& refusal : refusals) {
-    EXPECT_THAT(RefusalOf(Llama(refusal.changes)), HasSubstr(refusal.message));
+    EXPECT_THAT(ConfigRefusal(Llama(refusal.changes)), HasSubstr(refusal.message));
   }
-  EXPECT_THAT(RefusalOf(Mistral({{"attention_bias", true}})), HasSubstr("not of mistral"));
-  EXPECT_THAT(RefusalOf(Mistral({{"mlp_bias", true}})), HasSubstr("mlp_bias is true"));
-  EXPECT_THAT(RefusalOf(Mistral({{"num_key_value_heads", nullptr}})),
+  EXPECT_THAT(ConfigRefusal(Mistral({{"attention_bias", true}})), HasSubstr("not of mistral"));
+  EXPECT_THAT(ConfigRefusal(Mistral({{"mlp_bias", true}})), HasSubstr("mlp_bias is true"));
+  EXPECT_THAT(ConfigRefusal(Mistral({{"num_key_value_heads", nullptr}})),
               HasSubstr("num_key_value_heads is missing"));
-  EXPECT_THAT(RefusalOf(Qwen2({{"attention_bias", false}})), HasSubstr("not of qwen2"));
-  EXPECT_THAT(RefusalOf(Qwen3({{"head_dim", nullptr}})), HasSubstr("head_dim is missing"));
+  EXPECT_THAT(ConfigRefusal(Qwen2({{"attention_bias", false}})), HasSubstr("not of qwen2"));
+  EXPECT_THAT(ConfigRefusal(Qwen3({{"head_dim", nullptr}})), HasSubstr("head_dim is missing"));
 }
 
 TEST(ReadModelConfig, RefusesFilesThatAreNone) {

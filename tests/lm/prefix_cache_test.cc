@@ -282,7 +282,7 @@ TEST(PrefixCache, RandomSequencesReadTheirOwnHistory) {
   for (uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE(seed);
     RandomRun run(seed, 6 + static_cast<int32_t>(seed), seed % 3 > 0);
-    for (int step = 0; step < 600 && !testing::Test::HasFatalFailure(); ++step) run.Step();
+    for (int step = 0; step < 600 && !::testing::Test::HasFatalFailure(); ++step) run.Step();
     run.Finish();
     evicted += run.evicted();
   }

@@ -27,7 +27,7 @@ TEST(Scheduler, ResultsDoNotDependOnCacheBatchOrMemory) {
                                       .prefix_cache = cache});
           ExpectAllRight(model, requests);
           ExpectNoLeak(model);
-          if (testing::Test::HasFatalFailure()) return;
+          if (::testing::Test::HasFatalFailure()) return;
         }
       }
     }

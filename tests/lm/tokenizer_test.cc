@@ -169,7 +169,7 @@ TEST(Tokenizer, PlainTextNeverBecomesASpecialToken) {
     ASSERT_GT(spellings.size(), 4u);
     for (int round = 0; round < 200; ++round) {
       std::string text;
-      for (uint64_t n = random.Below(6); n-- > 0;) text += random.Pick<std::string>(spellings);
+      for (uint64_t n = random.Below(6); n-- > 0;) text += random.Pick(spellings);
       for (const int32_t id : tokenizer->Encode(text, SpecialText::kPlain)) {
         EXPECT_FALSE(tokenizer->IsSpecial(id)) << kind << ": " << text;
       }

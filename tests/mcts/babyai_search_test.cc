@@ -25,8 +25,7 @@ std::vector<std::string> Wander(std::span<const Message> prompt, int n, const Sa
   const std::vector<std::string_view> offered = BabyAiActions(prompt.back().content);
   std::vector<std::string> texts;
   for (int i = 0; i < n; ++i) {
-    const std::string_view action =
-        random.Chance(0.8) ? random.Pick(std::span<const std::string_view>(offered)) : "jump";
+    const std::string_view action = random.Chance(0.8) ? random.Pick(offered) : "jump";
     texts.push_back("Thought: let me see.\nAction: " + std::string(action));
   }
   return texts;

@@ -12,7 +12,7 @@ using Op = ToyEnvironment::Op;
 using Call = ToyEnvironment::Call;
 using Fault = ToyEnvironment::Fault;
 
-constexpr int kTask = 3;
+constexpr int kForkTask = 3;
 
 auto EveryExpansionFails(ErrorKind kind) {
   return [kind](const Call& call) -> std::optional<Fault> {
@@ -22,7 +22,7 @@ auto EveryExpansionFails(ErrorKind kind) {
 }
 
 // An executor with a world of its own.
-struct Rig {
+struct ForkRig {
   int To(int state, const std::string& action) const {
     return executor.states().Find(state, action)->state;
   }
@@ -40,11 +40,11 @@ struct Rig {
   ToyEnvironment world{/*forks=*/true};
   ToyFamily family;
   std::atomic<bool> stop = false;
-  ForkExecutor executor{kTask, world, family, stop};
+  ForkExecutor executor{kForkTask, world, family, stop};
 };
 
 TEST(ForkExecutorTest, AnExpansionIsOneCall) {
-  Rig run;
+  ForkRig run;
   EXPECT_EQ(run.executor.Start(), "Goal 3.");
   ASSERT_TRUE(run.executor.Execute(0, {"go a", "look", "end 1", "go b"}, false));
   EXPECT_EQ(run.world.counts.calls(), 2);
@@ -60,7 +60,7 @@ TEST(ForkExecutorTest, AnExpansionIsOneCall) {
 }
 
 TEST(ForkExecutorTest, AsksOnlyForWhatIsNotKnown) {
-  Rig run;
+  ForkRig run;
   ASSERT_TRUE(run.executor.Start());
   ASSERT_TRUE(run.executor.Execute(0, {"go a", "look"}, false));
   ASSERT_TRUE(run.executor.Execute(0, {"look", "go a"}, false));
@@ -72,7 +72,7 @@ TEST(ForkExecutorTest, AsksOnlyForWhatIsNotKnown) {
 }
 
 TEST(ForkExecutorTest, UnchangedActionsStayInTheState) {
-  Rig run;
+  ForkRig run;
   ASSERT_TRUE(run.executor.Start());
   ASSERT_TRUE(run.executor.Execute(0, {"stuck", "go a", "look"}, false));
   EXPECT_EQ(run.To(0, "stuck"), 0);
@@ -84,10 +84,10 @@ TEST(ForkExecutorTest, UnchangedActionsStayInTheState) {
 
 TEST(ForkExecutorTest, ForkAndReplayGiveTheSameStates) {
   for (uint64_t seed = 0; seed < 30; ++seed) {
-    Rig forks;
+    ForkRig forks;
     ToyEnvironment plain;
     SessionPool pool(plain, 4);
-    ReplayExecutor replays(kTask, pool, forks.family, forks.stop);
+    ReplayExecutor replays(kForkTask, pool, forks.family, forks.stop);
     ASSERT_TRUE(RandomExecution(forks.executor, ToyActions(), seed, 15));
     ASSERT_TRUE(RandomExecution(replays, ToyActions(), seed, 15));
     EXPECT_EQ(Describe(forks.executor.states(), ToyActions()),
@@ -97,13 +97,13 @@ TEST(ForkExecutorTest, ForkAndReplayGiveTheSameStates) {
   }
 }
 
-class LostSessionsTest : public testing::TestWithParam<ErrorKind> {};
+class LostSessionsTest : public ::testing::TestWithParam<ErrorKind> {};
 
 INSTANTIATE_TEST_SUITE_P(Kinds, LostSessionsTest,
-                         testing::Values(ErrorKind::kUnreachable, ErrorKind::kEnvironment));
+                         ::testing::Values(ErrorKind::kUnreachable, ErrorKind::kEnvironment));
 
 TEST_P(LostSessionsTest, AreBuiltAgainAlongThePath) {
-  Rig run;
+  ForkRig run;
   const int deep = run.GoThreeDeep();
   run.world.Restart(GetParam());
   ASSERT_TRUE(run.executor.Execute(deep, {"go d"}, false));
@@ -123,7 +123,7 @@ TEST_P(LostSessionsTest, AreBuiltAgainAlongThePath) {
 }
 
 TEST_P(LostSessionsTest, MayBeLostAgainWhileTheyAreBuilt) {
-  Rig run;
+  ForkRig run;
   const int deep = run.GoThreeDeep();
   const int64_t before = run.world.counts.expansions;
   // The first call finds them lost, the third is in the middle of the rebuilding.
@@ -139,7 +139,7 @@ TEST_P(LostSessionsTest, MayBeLostAgainWhileTheyAreBuilt) {
 }
 
 TEST_P(LostSessionsTest, AreGivenUpAfterSomeAttempts) {
-  Rig run;
+  ForkRig run;
   ASSERT_TRUE(run.executor.Start());
   run.world.fault = EveryExpansionFails(GetParam());
   const auto executed = run.executor.Execute(0, {"go a"}, false);
@@ -149,7 +149,7 @@ TEST_P(LostSessionsTest, AreGivenUpAfterSomeAttempts) {
 }
 
 TEST(ForkExecutorTest, AServerThatDoesNotComeBackEndsTheTask) {
-  Rig run;
+  ForkRig run;
   const int deep = run.GoThreeDeep();
   run.world.fault = [](const Call&) { return Fault{ErrorKind::kUnreachable}; };
   const auto executed = run.executor.Execute(deep, {"go d"}, false);
@@ -159,7 +159,7 @@ TEST(ForkExecutorTest, AServerThatDoesNotComeBackEndsTheTask) {
 }
 
 TEST(ForkExecutorTest, OtherErrorsAreNotRepeated) {
-  Rig run;
+  ForkRig run;
   ASSERT_TRUE(run.executor.Start());
   run.world.fault = EveryExpansionFails(ErrorKind::kRejected);
   const auto executed = run.executor.Execute(0, {"go a"}, false);
@@ -169,7 +169,7 @@ TEST(ForkExecutorTest, OtherErrorsAreNotRepeated) {
 }
 
 TEST(ForkExecutorTest, CountsRebuiltStatesThatDiffer) {
-  Rig run;
+  ForkRig run;
   const int deep = run.GoThreeDeep();
   run.world.Restart();
   run.world.garble = [](std::string observation, const Call& call) {
@@ -180,7 +180,7 @@ TEST(ForkExecutorTest, CountsRebuiltStatesThatDiffer) {
 }
 
 TEST(ForkExecutorTest, StopCancels) {
-  Rig run;
+  ForkRig run;
   ASSERT_TRUE(run.executor.Start());
   run.stop = true;
   const auto executed = run.executor.Execute(0, {"go a"}, false);

@@ -16,7 +16,7 @@ using Op = ToyEnvironment::Op;
 using Call = ToyEnvironment::Call;
 using Fault = ToyEnvironment::Fault;
 
-constexpr int kTask = 3;
+constexpr int kReplayTask = 3;
 
 // What every step is answered with.
 auto EveryStepFails(ErrorKind kind) {
@@ -27,8 +27,9 @@ auto EveryStepFails(ErrorKind kind) {
 }
 
 // An executor with a world of its own.
-struct Rig {
-  explicit Rig(int sessions = 64) : pool(world, sessions), executor(kTask, pool, family, stop) {}
+struct ReplayRig {
+  explicit ReplayRig(int sessions = 64)
+      : pool(world, sessions), executor(kReplayTask, pool, family, stop) {}
 
   int64_t calls() const { return world.counts.calls(); }
   int To(int state, const std::string& action) const {
@@ -50,7 +51,7 @@ struct Rig {
 };
 
 TEST(ReplayExecutorTest, StartTellsTheFirstObservation) {
-  Rig run;
+  ReplayRig run;
   EXPECT_EQ(run.executor.Start(), "Goal 3.");
   EXPECT_EQ(run.world.counts.opens, 1);
   EXPECT_EQ(run.calls(), 1);
@@ -72,7 +73,7 @@ TEST(ReplayExecutorTest, TheFamilySeesTheObservationOfTheState) {
   const NotingFamily family;
   SessionPool pool(world, 1);
   const std::atomic<bool> stop = false;
-  ReplayExecutor executor(kTask, pool, family, stop);
+  ReplayExecutor executor(kReplayTask, pool, family, stop);
   ASSERT_TRUE(executor.Start());
   ASSERT_TRUE(executor.Execute(0, {"look", "go a"}, false));
   const int a = executor.states().Find(0, "go a")->state;
@@ -83,7 +84,7 @@ TEST(ReplayExecutorTest, TheFamilySeesTheObservationOfTheState) {
 }
 
 TEST(ReplayExecutorTest, MeetsTheLowerBoundByHand) {
-  Rig run;
+  ReplayRig run;
   ASSERT_TRUE(run.executor.Start());                                      // reset
   ASSERT_TRUE(run.executor.Execute(0, {"go a", "go b", "look"}, false));  // look, a; reset, b
   EXPECT_EQ(run.calls(), 5);
@@ -101,7 +102,7 @@ TEST(ReplayExecutorTest, MeetsTheLowerBoundByHand) {
 
 TEST(ReplayExecutorTest, MeetsTheLowerBoundOnRandomTrees) {
   for (uint64_t seed = 0; seed < 30; ++seed) {
-    Rig run(/*sessions=*/1000);
+    ReplayRig run(/*sessions=*/1000);
     const std::vector<std::string> actions = {"go a", "go b", "go c", "look", "look up", "end 1"};
     ASSERT_TRUE(RandomExecution(run.executor, actions, seed, 20));
     const ExecutionStats stats = run.executor.stats();
@@ -112,8 +113,8 @@ TEST(ReplayExecutorTest, MeetsTheLowerBoundOnRandomTrees) {
 
 TEST(ReplayExecutorTest, OneSessionGivesTheSameStatesWithMoreCalls) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
-    Rig many;
-    Rig one(/*sessions=*/1);
+    ReplayRig many;
+    ReplayRig one(/*sessions=*/1);
     ASSERT_TRUE(RandomExecution(many.executor, ToyActions(), seed, 15));
     ASSERT_TRUE(RandomExecution(one.executor, ToyActions(), seed, 15));
     EXPECT_EQ(Describe(one.executor.states(), ToyActions()),
@@ -127,7 +128,7 @@ TEST(ReplayExecutorTest, OneSessionGivesTheSameStatesWithMoreCalls) {
 }
 
 TEST(ReplayExecutorTest, RemembersOutcomes) {
-  Rig run;
+  ReplayRig run;
   ASSERT_TRUE(run.executor.Start());
   ASSERT_TRUE(run.executor.Execute(0, {"go a", "look"}, false));
   const int64_t calls = run.calls();
@@ -137,7 +138,7 @@ TEST(ReplayExecutorTest, RemembersOutcomes) {
 }
 
 TEST(ReplayExecutorTest, TakesWhatLikelyChangesNothingFirst) {
-  Rig run;
+  ReplayRig run;
   std::vector<std::string> order;
   run.world.fault = [&](const Call& call) -> std::optional<Fault> {
     if (call.op == Op::kStep) order.emplace_back(call.action);
@@ -162,7 +163,7 @@ TEST(ReplayExecutorTest, TellsTheFamilyWhatLedToTheState) {
   const ListeningFamily family;
   const std::atomic<bool> stop = false;
   SessionPool pool(world, 4);
-  ReplayExecutor executor(kTask, pool, family, stop);
+  ReplayExecutor executor(kReplayTask, pool, family, stop);
   ASSERT_TRUE(executor.Start());
   ASSERT_TRUE(executor.Execute(0, {"look", "go a"}, false));
   EXPECT_THAT(family.heard, ElementsAre(Message{"user", "Goal 3."}));
@@ -174,15 +175,15 @@ TEST(ReplayExecutorTest, TellsTheFamilyWhatLedToTheState) {
 }
 
 TEST(ReplayExecutorTest, SessionsAtTheLastTurnAndAtEndsAreUsedAgain) {
-  Rig run;
+  ReplayRig run;
   ASSERT_TRUE(run.executor.Start());
   ASSERT_TRUE(run.executor.Execute(0, {"go a", "go b"}, /*last_turn=*/true));
   EXPECT_EQ(run.world.counts.opens, 1);
-  Rig ends;
+  ReplayRig ends;
   ASSERT_TRUE(ends.executor.Start());
   ASSERT_TRUE(ends.executor.Execute(0, {"end 1", "end 0", "go a"}, false));
   EXPECT_EQ(ends.world.counts.opens, 1);
-  Rig open;
+  ReplayRig open;
   ASSERT_TRUE(open.executor.Start());
   ASSERT_TRUE(open.executor.Execute(0, {"go a", "go b"}, false));
   EXPECT_EQ(open.world.counts.opens, 2);
@@ -203,8 +204,8 @@ TEST(ReplayExecutorTest, ItsEndFreesItsSessions) {
 
 TEST(ReplayExecutorTest, LostRepliesChangeNothingButTheCost) {
   for (uint64_t seed = 0; seed < 10; ++seed) {
-    Rig calm;
-    Rig rough;
+    ReplayRig calm;
+    ReplayRig rough;
     rough.world.fault = RandomFaults(Op::kStep, 0.1, seed);
     ASSERT_TRUE(RandomExecution(calm.executor, ToyActions(), seed, 12));
     ASSERT_TRUE(RandomExecution(rough.executor, ToyActions(), seed, 12));
@@ -217,7 +218,7 @@ TEST(ReplayExecutorTest, LostRepliesChangeNothingButTheCost) {
 
 TEST(ReplayExecutorTest, AStepThatTookEffectIsNotTakenTwice) {
   for (const bool takes_effect : {false, true}) {
-    Rig run;
+    ReplayRig run;
     run.world.fault = [&](const Call& call) -> std::optional<Fault> {
       if (call.op != Op::kStep || call.number != 2) return std::nullopt;
       return Fault{ErrorKind::kTimeout, takes_effect};
@@ -234,7 +235,7 @@ TEST(ReplayExecutorTest, AStepThatTookEffectIsNotTakenTwice) {
 }
 
 TEST(ReplayExecutorTest, CountsReplaysThatAreAnsweredDifferently) {
-  Rig run;
+  ReplayRig run;
   run.world.garble = [](std::string observation, const Call& call) {
     const bool replay = call.op == Op::kStep && call.action == "go a" && call.number > 1;
     return replay ? observation + "!" : observation;
@@ -249,7 +250,7 @@ TEST(ReplayExecutorTest, CountsReplaysThatAreAnsweredDifferently) {
 }
 
 TEST(ReplayExecutorTest, CountsOtherFirstObservations) {
-  Rig run;
+  ReplayRig run;
   run.world.garble = [](std::string observation, const Call& call) {
     return call.op == Op::kReset ? fmt::format("{} {}", observation, call.number) : observation;
   };
@@ -259,7 +260,7 @@ TEST(ReplayExecutorTest, CountsOtherFirstObservations) {
 }
 
 TEST(ReplayExecutorTest, AnErrorOfTheEnvironmentIsTriedThreeTimes) {
-  Rig run;
+  ReplayRig run;
   run.world.fault = EveryStepFails(ErrorKind::kEnvironment);
   ASSERT_TRUE(run.executor.Start());
   const auto executed = run.executor.Execute(0, {"go a"}, false);
@@ -269,7 +270,7 @@ TEST(ReplayExecutorTest, AnErrorOfTheEnvironmentIsTriedThreeTimes) {
 }
 
 TEST(ReplayExecutorTest, ARejectedStepIsNotRepeated) {
-  Rig run;
+  ReplayRig run;
   run.world.fault = EveryStepFails(ErrorKind::kRejected);
   ASSERT_TRUE(run.executor.Start());
   const auto executed = run.executor.Execute(0, {"go a"}, false);
@@ -280,7 +281,7 @@ TEST(ReplayExecutorTest, ARejectedStepIsNotRepeated) {
 
 TEST(ReplayExecutorTest, AFailedResetOrOpenEndsTheTask) {
   for (const Op op : {Op::kOpen, Op::kReset}) {
-    Rig run;
+    ReplayRig run;
     run.world.fault = [op](const Call& call) -> std::optional<Fault> {
       if (call.op == op && call.number > 1) return Fault{ErrorKind::kUnreachable};
       return std::nullopt;
@@ -294,7 +295,7 @@ TEST(ReplayExecutorTest, AFailedResetOrOpenEndsTheTask) {
 }
 
 TEST(ReplayExecutorTest, ARestartedServerIsMadeUpFor) {
-  Rig run;
+  ReplayRig run;
   ASSERT_TRUE(run.executor.Start());
   ASSERT_TRUE(run.executor.Execute(0, {"go a"}, false));
   run.world.Restart();
@@ -305,7 +306,7 @@ TEST(ReplayExecutorTest, ARestartedServerIsMadeUpFor) {
 }
 
 TEST(ReplayExecutorTest, StopCancelsBeforeTheNextCall) {
-  Rig run;
+  ReplayRig run;
   run.world.fault = [&](const Call& call) -> std::optional<Fault> {
     if (call.op == Op::kStep && call.number == 2) run.stop = true;
     return std::nullopt;

@@ -17,7 +17,7 @@ namespace {
 using Place = SessionPool::Place;
 using Op = ToyEnvironment::Op;
 
-class SessionPoolTest : public testing::Test {
+class SessionPoolTest : public ::testing::Test {
  protected:
   static SessionPool::Lease Take(SessionPool& pool, int64_t tree, const std::vector<int>& path,
                                  const std::atomic<bool>& stop) {

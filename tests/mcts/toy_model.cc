@@ -40,7 +40,7 @@ Result<std::vector<std::string>> ToyModel::Texts(std::span<const Message> prompt
   RandomStream random(sampling.seed);
   std::vector<std::string> texts;
   for (int i = 0; i < n; ++i) {
-    const std::string& action = random.Pick(std::span<const std::string>(actions_));
+    const std::string& action = random.Pick(actions_);
     texts.push_back(Response(action, static_cast<int>(random.Below(2))));
   }
   return texts;

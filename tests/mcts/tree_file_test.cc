@@ -145,10 +145,10 @@ TEST(CompactTreeTest, LogprobsAreExact) {
             node.logprobs);
 }
 
-class BothFormatsTest : public testing::TestWithParam<TreeFormat> {};
+class BothFormatsTest : public ::testing::TestWithParam<TreeFormat> {};
 
 INSTANTIATE_TEST_SUITE_P(Formats, BothFormatsTest,
-                         testing::Values(TreeFormat::kCompact, TreeFormat::kAgentR));
+                         ::testing::Values(TreeFormat::kCompact, TreeFormat::kAgentR));
 
 TEST_P(BothFormatsTest, KeepsUnicodeQuotesAndControlCharacters) {
   Tree tree({}, {{"user", "Grüße \"you\""}}, "日本語\n\t🪵");

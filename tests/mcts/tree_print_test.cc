@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-Tree SmallTree() {
+Tree PrintedTree() {
   Tree tree({"toy", 31, "m", "h", "{}"}, {{"user", "Play."}}, "You see a door.");
   const int open = tree.Add(0, Turn("open door", "It opens."));
   const int in = tree.Add(open, Turn("go in", "A hall."));
@@ -33,7 +33,7 @@ TreePrintOptions Plain() {
 
 TEST(TreePrintTest, Golden) {
   EXPECT_EQ(
-      PrintTree(SmallTree(), Plain()),
+      PrintTree(PrintedTree(), Plain()),
       R"(toy task 31, model m: 7 nodes, 3 ended leaves, depth 3, best reward 1, mean value 0.417
 Each line: visits, mean value, [end, reward of a leaf] action -> observation
 
@@ -52,7 +52,7 @@ You see a door.
 TEST(TreePrintTest, OnlyRewardedPaths) {
   TreePrintOptions options = Plain();
   options.rewarded = true;
-  const std::string text = PrintTree(SmallTree(), options);
+  const std::string text = PrintTree(PrintedTree(), options);
   EXPECT_THAT(text, HasSubstr("└─ 2 0.62 open door"));
   EXPECT_THAT(text, Not(HasSubstr("burn")));
   EXPECT_THAT(text, Not(HasSubstr("look ->")));
@@ -61,7 +61,7 @@ TEST(TreePrintTest, OnlyRewardedPaths) {
 TEST(TreePrintTest, OnlyTheFirstLevels) {
   TreePrintOptions options = Plain();
   options.levels = 1;
-  const std::string text = PrintTree(SmallTree(), options);
+  const std::string text = PrintTree(PrintedTree(), options);
   EXPECT_THAT(text, HasSubstr("open door"));
   EXPECT_THAT(text, Not(HasSubstr("go in")));
 }
@@ -69,7 +69,7 @@ TEST(TreePrintTest, OnlyTheFirstLevels) {
 TEST(TreePrintTest, WithResponses) {
   TreePrintOptions options = Plain();
   options.responses = true;
-  EXPECT_THAT(PrintTree(SmallTree(), options),
+  EXPECT_THAT(PrintTree(PrintedTree(), options),
               HasSubstr("├─ 2 0.62 open door -> It opens.\n"
                         "│     Thought: idea 0. Action: open door\n"));
 }
@@ -102,10 +102,10 @@ TEST(TreePrintTest, CutsLinesAtTheWidthBetweenCharacters) {
 TEST(TreePrintTest, ColoursEndedLeaves) {
   TreePrintOptions options = Plain();
   options.color = "always";
-  const std::string text = PrintTree(SmallTree(), options);
+  const std::string text = PrintTree(PrintedTree(), options);
   EXPECT_THAT(text, HasSubstr("\x1b[32m│  └─ 1 1.00 [done 1] win -> Won!\x1b[0m\n"));
   EXPECT_THAT(text, HasSubstr("\x1b[31m├─ 1 0.00 [disaster] burn -> Ouch.\x1b[0m\n"));
-  EXPECT_THAT(PrintTree(SmallTree(), Plain()), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(PrintTree(PrintedTree(), Plain()), Not(HasSubstr("\x1b")));
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ class FullDisk {
   rlimit before_{};
 };
 
-class TreeStoreTest : public testing::Test {
+class TreeStoreTest : public ::testing::Test {
  protected:
   TemporaryFolder folder_;
   FileTreeStore store_{folder_.path(), TreeFormat::kCompact};

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-const RevisionTurn kTurn = {"My fault.", "wait", "ok."};
+const RevisionTurn kAnyTurn = {"My fault.", "wait", "ok."};
 
 // The text of a segment; its ids stand for bytes (WithTokens).
 std::string Decoded(const json& segment) {
@@ -75,7 +75,7 @@ class RowProperties : public ::testing::TestWithParam<uint64_t> {
 };
 
 void RowProperties::CheckRow(const PathPair& pair, const FirstError& error) const {
-  const Trajectory trajectory = Splice(tree_, pair, error.bad_steps, kTurn);
+  const Trajectory trajectory = Splice(tree_, pair, error.bad_steps, kAnyTurn);
   const json messages = Written("messages", pair, error, trajectory)["messages"];
   const json provenance = Written("provenance", pair, error, trajectory);
   const std::vector<Message> prefix = tree_.Conversation(pair.ancestor);

@@ -139,7 +139,7 @@ TEST_F(EnvServerTest, ExpandEqualsSteps) {
       // The fork stands behind its action.
       EXPECT_EQ(client_.Step(id, "inventory"), client_.Step(replay, "inventory"));
     }
-    history.push_back(random.Pick<std::string>(actions));
+    history.push_back(random.Pick(actions));
     client_.Post("/reset", {{"id", replay}, {"data_idx", 0}});
     for (size_t i = 0; i + 1 < history.size(); ++i) client_.Step(replay, history[i]);
     // The session itself stayed where it was.

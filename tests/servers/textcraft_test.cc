@@ -224,9 +224,9 @@ TEST(TextCraftPropertyTest, RefusalsAndInventoryLeaveTheStateUnchanged) {
   TextCraftState state = game.Start(0);
   int changed = 0;
   for (int i = 0; i < 50'000; ++i) {
-    std::string action = random.Pick<std::string>(starts) + random.Pick<std::string>(items);
+    std::string action = random.Pick(starts) + random.Pick(items);
     for (uint64_t n = random.Below(4); n > 0; --n) {
-      action += random.Pick<std::string>(links) + random.Pick<std::string>(items);
+      action += random.Pick(links) + random.Pick(items);
     }
     const auto before = state.inventory;
     game.Step(state, action);

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-json Golden() {
+json PythonRandomGolden() {
   return json::parse(std::ifstream(AGENTR_SOURCE_DIR "/tests/golden/python_random.json"));
 }
 
@@ -48,7 +48,7 @@ json Call(PythonRandom& random, const std::string& name, const json& arguments,
 
 TEST(PythonRandom, DrawsWhatPythonDraws) {
   int calls = 0;
-  const json golden = Golden();
+  const json golden = PythonRandomGolden();
   for (const json& run : golden.at("seeds")) {
     PythonRandom random(run.at("seed").get<uint64_t>());
     for (const json& draw : run.at("draws")) {

@@ -60,7 +60,7 @@ Product ProductOf(const Side& side) {
 
 Product ProductOf(Side&&) = delete;  // a product views its texts
 
-class Reward : public testing::TestWithParam<Case> {};
+class Reward : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Reward, IsWhatTheCaseSays) {
   const Case& c = GetParam();
@@ -82,7 +82,7 @@ TEST_P(Reward, IsWhatTheCaseSays) {
   EXPECT_EQ(reward.reward, c.reward);
 }
 
-std::string NameOf(const testing::TestParamInfo<Case>& info) {
+std::string NameOf(const ::testing::TestParamInfo<Case>& info) {
   return std::string(info.param.name);
 }
 
@@ -169,7 +169,7 @@ const Case kTypes[] = {
      .bought = {.query = "", .category = kElse},
      .wanted = {.title = kFive, .query = ""}},
 };
-INSTANTIATE_TEST_SUITE_P(Type, Reward, testing::ValuesIn(kTypes), NameOf);
+INSTANTIATE_TEST_SUITE_P(Type, Reward, ::testing::ValuesIn(kTypes), NameOf);
 
 // Categories: query differs and the title has a fifth, so that 1 or 0.5 tells.
 Case Categories(std::string_view name, std::string_view bought, std::string_view wanted,
@@ -195,7 +195,7 @@ const Case kCategories[] = {
     Categories("LevelsEmpty", "A › › B", "C › › D", false),  // one common level, the empty one
     Categories("OneLevelAndTheEmptyOne", "A › › B", "A › › D", true),
 };
-INSTANTIATE_TEST_SUITE_P(Category, Reward, testing::ValuesIn(kCategories), NameOf);
+INSTANTIATE_TEST_SUITE_P(Category, Reward, ::testing::ValuesIn(kCategories), NameOf);
 
 // Price: (1 + 0 + price) / 2.
 const Case kPrices[] = {
@@ -209,7 +209,7 @@ const Case kPrices[] = {
      .price_met = false,
      .reward = 0.5},
 };
-INSTANTIATE_TEST_SUITE_P(Price, Reward, testing::ValuesIn(kPrices), NameOf);
+INSTANTIATE_TEST_SUITE_P(Price, Reward, ::testing::ValuesIn(kPrices), NameOf);
 
 // One option wanted: (1 + met + 1) / 3.
 Case OneOption(std::string_view name, Words chosen, GoalOption wanted, bool met) {
@@ -290,7 +290,7 @@ const Case kOptions[] = {
      .options = {{"color", "red"}, {"trim", "red"}},
      .options_met = 2},
 };
-INSTANTIATE_TEST_SUITE_P(Option, Reward, testing::ValuesIn(kOptions), NameOf);
+INSTANTIATE_TEST_SUITE_P(Option, Reward, ::testing::ValuesIn(kOptions), NameOf);
 
 // One attribute wanted: (met + 0 + 1) / 2.
 Case OneAttribute(std::string_view name, Side bought, std::string_view wanted, bool met) {
@@ -335,7 +335,7 @@ const Case kAttributes[] = {
     // (2 + 0 + 1) / 3: each counts, though one of the product's meets both.
     {.name = "OneMeetsTwo", .attributes = {"easy clean", "easy clean"}, .attributes_met = 2},
 };
-INSTANTIATE_TEST_SUITE_P(Attribute, Reward, testing::ValuesIn(kAttributes), NameOf);
+INSTANTIATE_TEST_SUITE_P(Attribute, Reward, ::testing::ValuesIn(kAttributes), NameOf);
 
 const Case kTotals[] = {
     // (1 + 1 + 0) / (2 + 2 + 1) * 0.5
@@ -373,7 +373,7 @@ const Case kTotals[] = {
      .attributes_met = 2,
      .reward = 3.0 / 7 * 0.1},
 };
-INSTANTIATE_TEST_SUITE_P(Total, Reward, testing::ValuesIn(kTotals), NameOf);
+INSTANTIATE_TEST_SUITE_P(Total, Reward, ::testing::ValuesIn(kTotals), NameOf);
 
 TEST(RewardParts, SayWhatTheKindDependsOn) {
   const Words attributes = {"easy clean"};

@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr std::string_view kAttributes =
+constexpr std::string_view kAttributesText =
     "a | is | One.\nb | with a | Two. | Three.\nc | for | F.\nd | made of | G.\ne | in a | H.\n"
     "f | is | I.\ng | is | J.\nh | is | K.\ni | is | L.\nj | is | M.\n";
 
@@ -28,7 +28,7 @@ std::string Kind() {
 }
 
 std::vector<ShopKind> Parse(const std::string& text) {
-  static const auto attributes = ParseShopAttributes(kAttributes, "a.txt");
+  static const auto attributes = ParseShopAttributes(kAttributesText, "a.txt");
   return ParseShopKinds(text, "k.txt", attributes);
 }
 

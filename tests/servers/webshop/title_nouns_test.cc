@@ -9,8 +9,8 @@
 namespace agentr {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(TitleNouns, KeepsNounsInOrderWithRepeats) {
   EXPECT_THAT(TitleNouns("Desk Lamp, Lamp Shade & Bulb"),

@@ -201,8 +201,8 @@ TEST_F(WebShopTest, TextClickablesAndHtmlAgree) {
       ASSERT_EQ(html.find("id=\"search_input\"") != std::string::npos, page.has_search_bar);
       auto actions = Clickables(page);
       for (std::string& action : actions) action = "click[" + action + "]";
-      actions.push_back(random.Pick(std::span<const std::string>(searches)));
-      shop_.Step(state, random.Pick(std::span<const std::string>(actions)));
+      actions.push_back(random.Pick(searches));
+      shop_.Step(state, random.Pick(actions));
     }
   }
 }

@@ -6,8 +6,8 @@
 namespace agentr {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(WordList, ReadsWordsInOrder) {
   EXPECT_THAT(ListedWords("# heading\n\n b a\tb \r\nlast# no word\n#"),

@@ -1,3 +1,5 @@
+#include "clients/textcraft_planner.h"
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include "clients/scripted_model.h"
 #include "clients/textcraft_conversation.h"
 #include "clients/textcraft_family.h"
-#include "clients/textcraft_planner.h"
 #include "clients/textcraft_slips.h"
 #include "tests/clients/small_textcraft.h"
 
@@ -19,13 +20,13 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-std::unique_ptr<LanguageModel> Planner(double error_rate) {
+std::unique_ptr<LanguageModel> TextCraftPlanner(double error_rate) {
   return MakeScriptedModel("planner", TextCraftFamily(), {.error_rate = error_rate});
 }
 
 // The beginning of a conversation about `goal` in the small world, and what was done since.
-std::vector<Message> Conversation(const std::string& goal,
-                                  const std::vector<std::string>& actions = {}) {
+std::vector<Message> TextCraftConversation(const std::string& goal,
+                                           const std::vector<std::string>& actions = {}) {
   SmallTextCraft world(goal);
   std::vector<Message> messages = TextCraftFamily().Instruction();
   messages.push_back({"user", world.FirstObservation()});
@@ -36,7 +37,7 @@ std::vector<Message> Conversation(const std::string& goal,
   return messages;
 }
 
-std::vector<std::string> Plan(const std::vector<Message>& conversation) {
+std::vector<std::string> TextCraftPlan(const std::vector<Message>& conversation) {
   const auto view = ReadTextCraft(conversation);
   std::vector<std::string> plan;
   for (const TextCraftAction& action : PlanTextCraft(view.value())) {
@@ -45,8 +46,8 @@ std::vector<std::string> Plan(const std::vector<Message>& conversation) {
   return plan;
 }
 
-std::vector<std::string> Texts(LanguageModel& model, const std::vector<Message>& prompt, int n,
-                               uint64_t seed) {
+std::vector<std::string> TextCraftTexts(LanguageModel& model, const std::vector<Message>& prompt,
+                                        int n, uint64_t seed) {
   Sampling sampling;
   sampling.seed = seed;
   const auto batch = model.Complete(prompt, n, sampling);
@@ -78,20 +79,20 @@ TEST(TextCraftConversation, ReadsCommandsAndGoal) {
 }
 
 TEST(TextCraftConversation, LineEndsMayHaveBecomeSpaces) {
-  std::vector<Message> messages = Conversation("torch");
+  std::vector<Message> messages = TextCraftConversation("torch");
   const size_t commands = ReadTextCraft(messages)->commands.size();
   std::replace(messages.back().content.begin(), messages.back().content.end(), '\n', ' ');
   EXPECT_EQ(ReadTextCraft(messages)->commands.size(), commands);
   EXPECT_THAT(
-      Plan(messages),
+      TextCraftPlan(messages),
       ElementsAre("get 1 coal", "get 1 oak logs", "craft 4 oak planks using 1 oak logs",
                   "craft 4 stick using 2 oak planks", "craft 4 torch using 1 coal, 1 stick"));
 }
 
 TEST(TextCraftConversation, KeepsTheInventory) {
-  const auto messages =
-      Conversation("chest", {"get 2 oak logs", "craft 4 oak planks using 1 oak logs",
-                             "craft 9 stick using 2 oak planks", "get 3 planks", "get 1 coal"});
+  const auto messages = TextCraftConversation(
+      "chest", {"get 2 oak logs", "craft 4 oak planks using 1 oak logs",
+                "craft 9 stick using 2 oak planks", "get 3 planks", "get 1 coal"});
   const auto view = ReadTextCraft(messages);
   EXPECT_EQ(HeldOf(*view, "oak logs"), 1);
   EXPECT_EQ(HeldOf(*view, "oak planks"), 2);
@@ -103,13 +104,15 @@ TEST(TextCraftConversation, KeepsTheInventory) {
 }
 
 TEST(TextCraftConversation, CountsTurnsThatChangedNothing) {
-  const auto messages = Conversation("chest", {"get 1 coal", "get 1 planks", "inventory", "jump"});
+  const auto messages =
+      TextCraftConversation("chest", {"get 1 coal", "get 1 planks", "inventory", "jump"});
   EXPECT_EQ(ReadTextCraft(messages)->wasted_turns, 3);
   EXPECT_EQ(ReadTextCraft(messages)->failed_action, "jump");
 }
 
 TEST(TextCraftConversation, AnInventoryCorrectsTheGuess) {
-  auto messages = Conversation("chest", {"get 2 oak logs", "craft 4 oak planks using 1 oak logs"});
+  auto messages =
+      TextCraftConversation("chest", {"get 2 oak logs", "craft 4 oak planks using 1 oak logs"});
   messages.erase(messages.end() - 4, messages.end() - 2);  // the turn that brought the logs
   EXPECT_EQ(HeldOf(*ReadTextCraft(messages), "oak logs"), 0);
   messages.push_back({"assistant", "Action: inventory"});
@@ -130,7 +133,7 @@ TEST(TextCraftConversation, StandsOddNumbers) {
   }
   messages.push_back({"user", "Got nothing to answer"});
   EXPECT_GT(HeldOf(*ReadTextCraft(messages), "b"), 0);
-  EXPECT_THAT(Plan(messages), Not(IsEmpty()));
+  EXPECT_THAT(TextCraftPlan(messages), Not(IsEmpty()));
 }
 
 TEST(TextCraftConversation, OtherConversationsAreNone) {
@@ -141,26 +144,26 @@ TEST(TextCraftConversation, OtherConversationsAreNone) {
 
 TEST(TextCraftPlanner, MergesEqualItemsAndSharesLeftovers) {
   // 3 planks for the head and 2 for the sticks come out of two logs, picked up at once.
-  EXPECT_THAT(Plan(Conversation("wooden pickaxe")),
+  EXPECT_THAT(TextCraftPlan(TextCraftConversation("wooden pickaxe")),
               ElementsAre("get 2 oak logs", "craft 4 oak planks using 1 oak logs",
                           "craft 4 oak planks using 1 oak logs", "craft 4 stick using 2 oak planks",
                           "craft 1 wooden pickaxe using 3 oak planks, 2 stick"));
 }
 
 TEST(TextCraftPlanner, PrefersTheCommandThatYieldsMore) {
-  EXPECT_THAT(Plan(Conversation("minecart")),
+  EXPECT_THAT(TextCraftPlan(TextCraftConversation("minecart")),
               ElementsAre("get 1 iron block", "craft 9 iron ingot using 1 iron block",
                           "craft 1 minecart using 5 iron ingot"));
 }
 
 TEST(TextCraftPlanner, GoesOnWithWhatItHolds) {
   EXPECT_THAT(
-      Plan(Conversation("stick", {"get 1 birch logs"})),
+      TextCraftPlan(TextCraftConversation("stick", {"get 1 birch logs"})),
       ElementsAre("craft 4 birch planks using 1 birch logs", "craft 4 stick using 2 birch planks"));
 }
 
 TEST(TextCraftPlanner, AnItemIsNoKindOfWhatIsMadeOfIt) {
-  EXPECT_THAT(Plan(Conversation("polished basalt")),
+  EXPECT_THAT(TextCraftPlan(TextCraftConversation("polished basalt")),
               ElementsAre("get 4 basalt", "craft 4 polished basalt using 4 basalt"));
 }
 
@@ -169,7 +172,7 @@ TEST(TextCraftPlanner, NorIfThatIsOnlyADistractor) {
       {"user",
        "Crafting commands:\ncraft 4 polished basalt using 4 basalt\n"
        "craft 1 lamp using 2 basalt\n\nGoal: craft lamp."}};
-  EXPECT_THAT(Plan(messages), ElementsAre("get 2 basalt", "craft 1 lamp using 2 basalt"));
+  EXPECT_THAT(TextCraftPlan(messages), ElementsAre("get 2 basalt", "craft 1 lamp using 2 basalt"));
 }
 
 TEST(TextCraftPlanner, TakesAnItemAndWhatIsMadeOfItTogether) {
@@ -178,8 +181,9 @@ TEST(TextCraftPlanner, TakesAnItemAndWhatIsMadeOfItTogether) {
        "Crafting commands:\ncraft 1 lamp using 1 basalt, 1 polished basalt\n"
        "craft 1 smooth basalt using 1 plate\ncraft 1 plate using 1 polished basalt\n"
        "craft 4 polished basalt using 4 basalt\n\nGoal: craft lamp."}};
-  EXPECT_THAT(Plan(messages), ElementsAre("get 5 basalt", "craft 4 polished basalt using 4 basalt",
-                                          "craft 1 lamp using 1 basalt, 1 polished basalt"));
+  EXPECT_THAT(TextCraftPlan(messages),
+              ElementsAre("get 5 basalt", "craft 4 polished basalt using 4 basalt",
+                          "craft 1 lamp using 1 basalt, 1 polished basalt"));
 }
 
 TEST(TextCraftPlanner, NeverPicksUpWhatCommandsMake) {
@@ -188,21 +192,23 @@ TEST(TextCraftPlanner, NeverPicksUpWhatCommandsMake) {
       {"user",
        "Crafting commands:\ncraft 1 ingot using 1 block\ncraft 1 block using 1 ingot\n\n"
        "Goal: craft ingot."}};
-  EXPECT_THAT(Plan(messages), IsEmpty());
+  EXPECT_THAT(TextCraftPlan(messages), IsEmpty());
 }
 
 TEST(TextCraftPlanner, CraftsTheGoalEvenIfItLiesAround) {
   // A goal in the hands was crafted in an earlier turn; the game went on all the same.
-  const auto done =
-      Conversation("oak planks", {"get 1 oak logs", "craft 4 oak planks using 1 oak logs"});
-  EXPECT_THAT(Plan(done), ElementsAre("get 1 oak logs", "craft 4 oak planks using 1 oak logs"));
+  const auto done = TextCraftConversation(
+      "oak planks", {"get 1 oak logs", "craft 4 oak planks using 1 oak logs"});
+  EXPECT_THAT(TextCraftPlan(done),
+              ElementsAre("get 1 oak logs", "craft 4 oak planks using 1 oak logs"));
 }
 
 TEST(TextCraftPlanner, NoWayNoPlan) {
   const std::vector<Message> messages = {
       {"user", "Crafting commands:\ncraft 1 a using 1 b\n\nGoal: craft c."}};
-  EXPECT_THAT(Plan(messages), IsEmpty());
-  EXPECT_THAT(Texts(*Planner(0), messages, 1, 1), ElementsAre(HasSubstr("Action: inventory")));
+  EXPECT_THAT(TextCraftPlan(messages), IsEmpty());
+  EXPECT_THAT(TextCraftTexts(*TextCraftPlanner(0), messages, 1, 1),
+              ElementsAre(HasSubstr("Action: inventory")));
 }
 
 TEST(PlannerModel, WithoutMistakesSolvesEveryTaskInTheFewestSteps) {
@@ -211,7 +217,7 @@ TEST(PlannerModel, WithoutMistakesSolvesEveryTaskInTheFewestSteps) {
       {"minecart", 3},       {"oak planks", 2}, {"polished basalt", 2}, {"rail", 6},
       {"stick", 3},          {"torch", 5},      {"white bed", 7},       {"white wool", 2},
       {"wooden pickaxe", 5}, {"black wool", 4}, {"painting", 10}};  // one of them to learn of wool
-  const auto model = Planner(0);
+  const auto model = TextCraftPlanner(0);
   for (const std::string& goal : SmallTextCraft::Goals()) {
     const PlayedEpisode episode = Play(*model, goal);
     EXPECT_EQ(episode.reward, 1) << goal;
@@ -221,15 +227,15 @@ TEST(PlannerModel, WithoutMistakesSolvesEveryTaskInTheFewestSteps) {
 
 TEST(PlannerModel, SolvesEvenWhenOldTurnsWereCut) {
   for (const char* goal : {"wooden pickaxe", "minecart", "torch"}) {
-    EXPECT_EQ(Play(*Planner(0), goal, {.keep_turns = 4}).reward, 1) << goal;
+    EXPECT_EQ(Play(*TextCraftPlanner(0), goal, {.keep_turns = 4}).reward, 1) << goal;
   }
 }
 
 TEST(PlannerModel, ErrsAtItsRate) {
-  const auto prompt = Conversation("chest");
+  const auto prompt = TextCraftConversation("chest");
   for (const double rate : {0.1, 0.25, 0.6}) {
     int wrong = 0;
-    for (const std::string& text : Texts(*Planner(rate), prompt, 4000, 7)) {
+    for (const std::string& text : TextCraftTexts(*TextCraftPlanner(rate), prompt, 4000, 7)) {
       if (TextCraftFamily().ParseAction(text) != "get 2 oak logs") ++wrong;
     }
     EXPECT_NEAR(wrong / 4000.0, rate, 0.03);
@@ -237,10 +243,11 @@ TEST(PlannerModel, ErrsAtItsRate) {
 }
 
 TEST(PlannerModel, GetsStuckAfterFailures) {
-  const auto prompt = Conversation("chest", {"get 3 planks", "get 1 chest", "get 3 planks"});
+  const auto prompt =
+      TextCraftConversation("chest", {"get 3 planks", "get 1 chest", "get 3 planks"});
   int wrong = 0;
   int repeated = 0;
-  for (const std::string& text : Texts(*Planner(0.25), prompt, 1000, 7)) {
+  for (const std::string& text : TextCraftTexts(*TextCraftPlanner(0.25), prompt, 1000, 7)) {
     const std::string action = TextCraftFamily().ParseAction(text);
     if (action != "get 2 oak logs") ++wrong;
     if (action == "get 3 planks") ++repeated;
@@ -250,24 +257,24 @@ TEST(PlannerModel, GetsStuckAfterFailures) {
 }
 
 TEST(PlannerModel, ASampleDependsOnlyOnPromptSeedAndIndex) {
-  const auto prompt = Conversation("chest");
-  const auto model = Planner(0.5);
-  const auto texts = Texts(*model, prompt, 8, 42);
-  EXPECT_EQ(Texts(*Planner(0.5), prompt, 8, 42), texts);
-  EXPECT_NE(Texts(*model, prompt, 8, 43), texts);
-  const auto fewer = Texts(*model, prompt, 3, 42);
+  const auto prompt = TextCraftConversation("chest");
+  const auto model = TextCraftPlanner(0.5);
+  const auto texts = TextCraftTexts(*model, prompt, 8, 42);
+  EXPECT_EQ(TextCraftTexts(*TextCraftPlanner(0.5), prompt, 8, 42), texts);
+  EXPECT_NE(TextCraftTexts(*model, prompt, 8, 43), texts);
+  const auto fewer = TextCraftTexts(*model, prompt, 3, 42);
   EXPECT_TRUE(std::equal(fewer.begin(), fewer.end(), texts.begin()));
 }
 
 TEST(PlannerModel, SamplesDifferInTextWhileActionsAgree) {
-  const auto prompt = Conversation("chest", {"get 2 oak logs"});
-  const auto model = Planner(ScriptedOptions().error_rate);
+  const auto prompt = TextCraftConversation("chest", {"get 2 oak logs"});
+  const auto model = TextCraftPlanner(ScriptedOptions().error_rate);
   double texts = 0;
   double actions = 0;
   double bytes = 0;
   constexpr int kRequests = 500;
   for (uint64_t seed = 0; seed < kRequests; ++seed) {
-    const auto samples = Texts(*model, prompt, 4, seed);
+    const auto samples = TextCraftTexts(*model, prompt, 4, seed);
     std::set<std::string> distinct;
     for (const std::string& text : samples) {
       distinct.insert(TextCraftFamily().ParseAction(text));
@@ -282,7 +289,7 @@ TEST(PlannerModel, SamplesDifferInTextWhileActionsAgree) {
 }
 
 TEST(PlannerModel, ByDefaultBothSucceedsAndFails) {
-  const auto model = Planner(ScriptedOptions().error_rate);
+  const auto model = TextCraftPlanner(ScriptedOptions().error_rate);
   int solved = 0;
   int episodes = 0;
   for (const std::string& goal : SmallTextCraft::Goals()) {
@@ -299,8 +306,8 @@ TEST(PlannerModel, ByDefaultBothSucceedsAndFails) {
 }
 
 TEST(PlannerModel, CountsWhatARequestCost) {
-  const auto prompt = Conversation("chest");
-  const auto model = Planner(0);
+  const auto prompt = TextCraftConversation("chest");
+  const auto model = TextCraftPlanner(0);
   const auto batch = model->Complete(prompt, 4, {}).value();
   EXPECT_EQ(batch.usage.requests, 1);
   EXPECT_EQ(batch.usage.prompt_tokens, model->CountTokens(prompt));
@@ -311,7 +318,7 @@ TEST(PlannerModel, CountsWhatARequestCost) {
 TEST(RandomModel, ActsOnWhatItSees) {
   const auto model = MakeScriptedModel("random", TextCraftFamily(), {});
   std::set<std::string> actions;
-  for (const std::string& text : Texts(*model, Conversation("torch"), 300, 3)) {
+  for (const std::string& text : TextCraftTexts(*model, TextCraftConversation("torch"), 300, 3)) {
     actions.insert(TextCraftFamily().ParseAction(text));
   }
   EXPECT_TRUE(actions.contains("inventory"));
@@ -335,7 +342,7 @@ TEST(RandomModel, SolvesAnEasyTaskNowAndThen) {
 
 TEST(ScriptedModel, RefusesWhatItCannotPlay) {
   const std::vector<Message> prompt = {{"user", "Buy a blue shirt."}};
-  const auto batch = Planner(0)->Complete(prompt, 1, {});
+  const auto batch = TextCraftPlanner(0)->Complete(prompt, 1, {});
   ASSERT_FALSE(batch);
   EXPECT_EQ(batch.error().kind, ErrorKind::kRejected);
   EXPECT_THAT(batch.error().message, HasSubstr("TextCraft"));
@@ -348,7 +355,7 @@ TEST(ScriptedModel, RefusesWhatItCannotPlay) {
 }
 
 TEST(Slips, AreNeverWhatWasMeant) {
-  const auto messages = Conversation("torch", {"get 1 torch"});
+  const auto messages = TextCraftConversation("torch", {"get 1 torch"});
   const auto view = ReadTextCraft(messages);
   for (const TextCraftAction& meant : PlanTextCraft(*view)) {
     std::set<std::string> slips;
