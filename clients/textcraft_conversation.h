@@ -52,8 +52,8 @@ struct TextCraftView {
 // until an inventory is seen.
 std::optional<TextCraftView> ReadTextCraft(std::span<const Message> conversation);
 
-// True if the game will probably refuse the action or only tell the inventory: getting what a command
-// makes or what is in no command, crafting without the parts or by no visible command.
+// True if the game will probably refuse the action or only tell the inventory: getting what a
+// command makes or what is in no command, crafting without the parts or by no visible command.
 bool LooksRefused(const TextCraftView& view, std::string_view action);
 
 }  // namespace agentr

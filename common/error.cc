@@ -9,15 +9,24 @@ namespace agentr {
 
 std::string_view Name(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kUnreachable: return "unreachable";
-    case ErrorKind::kTimeout: return "timeout";
-    case ErrorKind::kRateLimited: return "rate limited";
-    case ErrorKind::kServer: return "server";
-    case ErrorKind::kProtocol: return "protocol";
-    case ErrorKind::kEnvironment: return "environment";
-    case ErrorKind::kRejected: return "rejected";
-    case ErrorKind::kContextLength: return "context length";
-    case ErrorKind::kCancelled: return "cancelled";
+    case ErrorKind::kUnreachable:
+      return "unreachable";
+    case ErrorKind::kTimeout:
+      return "timeout";
+    case ErrorKind::kRateLimited:
+      return "rate limited";
+    case ErrorKind::kServer:
+      return "server";
+    case ErrorKind::kProtocol:
+      return "protocol";
+    case ErrorKind::kEnvironment:
+      return "environment";
+    case ErrorKind::kRejected:
+      return "rejected";
+    case ErrorKind::kContextLength:
+      return "context length";
+    case ErrorKind::kCancelled:
+      return "cancelled";
   }
   return "unknown";
 }
@@ -28,8 +37,10 @@ bool IsTransient(ErrorKind kind) {
     case ErrorKind::kTimeout:
     case ErrorKind::kRateLimited:
     case ErrorKind::kServer:
-    case ErrorKind::kProtocol: return true;
-    default: return false;
+    case ErrorKind::kProtocol:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -40,7 +51,8 @@ int RunMain(const std::function<ExitCode()>& body) noexcept {
     fmt::print(stderr, "error: {}\n", error.what());
     return static_cast<int>(error.code());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "internal error: {}; please report it with the command line\n", error.what());
+    fmt::print(stderr, "internal error: {}; please report it with the command line\n",
+               error.what());
     return static_cast<int>(ExitCode::kInternal);
   }
 }

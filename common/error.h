@@ -17,15 +17,15 @@ namespace agentr {
 
 // What kind of failure a call outside the process ended in; decides whether trying again can help.
 enum class ErrorKind {
-  kUnreachable,   // no connection, or it broke before a whole reply came
-  kTimeout,       // no reply in time
-  kRateLimited,   // 429, or a server says it is overloaded
-  kServer,        // HTTP 5xx
-  kProtocol,      // a reply that does not follow the protocol
-  kEnvironment,   // the environment itself answered with an error
-  kRejected,      // HTTP 4xx: the request is wrong; trying again cannot help
-  kContextLength, // a prompt longer than the model's context
-  kCancelled,     // the run is being stopped
+  kUnreachable,    // no connection, or it broke before a whole reply came
+  kTimeout,        // no reply in time
+  kRateLimited,    // 429, or a server says it is overloaded
+  kServer,         // HTTP 5xx
+  kProtocol,       // a reply that does not follow the protocol
+  kEnvironment,    // the environment itself answered with an error
+  kRejected,       // HTTP 4xx: the request is wrong; trying again cannot help
+  kContextLength,  // a prompt longer than the model's context
+  kCancelled,      // the run is being stopped
 };
 
 // "timeout", "protocol", …: for messages and counters.

@@ -15,8 +15,8 @@ void Declare(OptionSet& set, LogOptions& options) {
 }
 
 void InitLogging(const LogOptions& options) {
-  auto logger = std::make_shared<spdlog::logger>(
-      "agentr", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  auto logger =
+      std::make_shared<spdlog::logger>("agentr", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   // On a terminal a log line first wipes the progress line, which is then drawn again below it.
   const char* wipe = ::isatty(STDERR_FILENO) != 0 ? "\r\x1b[K" : "";
   logger->set_pattern(std::string(wipe) + "%H:%M:%S.%e %L %v");

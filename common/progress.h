@@ -15,9 +15,9 @@ namespace agentr {
 // A moment of a run, apart from its drawing so that the text can be tested.
 struct ProgressState {
   int64_t total = 0;
-  int64_t done = 0;       // finished well
-  int64_t failed = 0;     // finished with an error
-  int64_t units = 0;      // smaller pieces of work, such as tree nodes
+  int64_t done = 0;    // finished well
+  int64_t failed = 0;  // finished with an error
+  int64_t units = 0;   // smaller pieces of work, such as tree nodes
   double elapsed_s = 0;
   std::string note = "";  // how it stands so far, in words of the run
 };

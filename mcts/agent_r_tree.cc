@@ -40,10 +40,9 @@ Json RecentActions(const Tree& tree, int index) {
 Json NodeToJson(const Tree& tree, int index, double c) {
   const Node& node = tree.node(index);
   const bool root = index == 0;
-  const double score = root || node.visits == 0
-                           ? 0
-                           : SelectionScore(node.value, node.visits,
-                                            tree.node(node.parent).visits, c);
+  const double score = root || node.visits == 0 ? 0
+                                                : SelectionScore(node.value, node.visits,
+                                                                 tree.node(node.parent).visits, c);
   Json children = Json::array();
   for (const int child : node.children) children.push_back(NodeToJson(tree, child, c));
   return {{"visits", node.visits},

@@ -81,8 +81,7 @@ std::string WriteCompactTree(const Tree& tree) {
   const TreeOrigin& origin = tree.origin();
   std::string text = fmt::format("{{\"format\":\"{}\",\"version\":{},\n", kFormat, kVersion1);
   text += fmt::format("\"family\":{},\"task\":{},\"model\":{},\"data_hash\":{},\n",
-                      Dump(origin.family), origin.task, Dump(origin.model),
-                      Dump(origin.data_hash));
+                      Dump(origin.family), origin.task, Dump(origin.model), Dump(origin.data_hash));
   text += fmt::format("\"search\":{},\n", origin.search.empty() ? "{}" : origin.search);
   text += fmt::format("\"instruction\":{},\n\"nodes\":[", Dump(MessagesToJson(tree.instruction())));
   for (const Node& node : tree.nodes()) {

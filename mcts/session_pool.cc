@@ -12,7 +12,9 @@ SessionPool::Lease::Lease(SessionPool* pool, size_t slot, Place place_now)
     : place(place_now), pool_(pool), slot_(slot) {}
 
 SessionPool::Lease::Lease(Lease&& other) noexcept
-    : place(other.place), spent(other.spent), pool_(std::exchange(other.pool_, nullptr)),
+    : place(other.place),
+      spent(other.spent),
+      pool_(std::exchange(other.pool_, nullptr)),
       slot_(other.slot_) {}
 
 SessionPool::Lease::~Lease() {

@@ -1,8 +1,8 @@
 // A bounded number of environment sessions, shared by all searches of a run.
 //
-// On a server without forks a session can only go forward or be reset, so what a session is worth is
-// where it stands. The pool remembers that for each idle session and hands out the one that costs
-// the fewest calls to bring to the wanted state:
+// On a server without forks a session can only go forward or be reset, so what a session is worth
+// is where it stands. The pool remembers that for each idle session and hands out the one that
+// costs the fewest calls to bring to the wanted state:
 //   1. one that stands there;
 //   2. the nearest one that stands at an ancestor: it only has to walk on;
 //   3. one that stands nowhere useful (a finished tree, an ended leaf), to be reset;

@@ -1,9 +1,9 @@
 // The environment states behind a search tree.
 //
-// A state is named by the actions that led to it and changed something. Nodes whose actions left the
-// state unchanged share one state, and so do siblings with the same action: what an action does in a
-// state is asked from the environment once and remembered here. Environments are deterministic, so a
-// remembered transition is the transition.
+// A state is named by the actions that led to it and changed something. Nodes whose actions left
+// the state unchanged share one state, and so do siblings with the same action: what an action does
+// in a state is asked from the environment once and remembered here. Environments are
+// deterministic, so a remembered transition is the transition.
 #pragma once
 
 #include <string>

@@ -35,8 +35,8 @@ void Tree::BackUp(int leaf) {
 void Tree::RefreshTerminal(int index) {
   for (; index >= 0; index = node(index).parent) {
     const std::vector<int>& children = node(index).children;
-    const bool closed = !children.empty() &&
-                        std::ranges::all_of(children, [&](int c) { return node(c).terminal; });
+    const bool closed =
+        !children.empty() && std::ranges::all_of(children, [&](int c) { return node(c).terminal; });
     if (!closed) return;
     at(index).terminal = true;
   }

@@ -26,7 +26,7 @@ struct Node {
   std::string observation;  // what the environment answered; the root's is the first observation
   double reward = 0;        // in [0, 1]
   End end = End::kNone;
-  int dropped_turns = 0;    // turn pairs cut from the prompt that `response` was sampled from
+  int dropped_turns = 0;  // turn pairs cut from the prompt that `response` was sampled from
   std::vector<int32_t> token_ids;  // of `response`, where the model told them
   std::vector<float> logprobs;     // natural log, one per token id
 

@@ -1,7 +1,7 @@
 // Tree files, one JSON document per task, in two formats; reading tells them apart.
 //
-// compact (the default), version 1. Lines after "nodes" hold one node each, parents before children;
-// fields at their default are left out:
+// compact (the default), version 1. Lines after "nodes" hold one node each, parents before
+// children; fields at their default are left out:
 //   {"format": "agentr-tree", "version": 1,
 //    "family": "textcraft", "task": 31, "model": "planner", "data_hash": "…",
 //    "search": {"iterations": 8, …},
@@ -9,13 +9,14 @@
 //    "nodes": [
 //     {"observation"},                                                    the root
 //     {"parent": 0, "response", "action", "observation", "reward": 0, "visits": 0, "value": 0,
-//      "end": "done" | "disaster" | "depth", "dropped_turns": 0, "token_ids": […], "logprobs": […]},
+//      "end": "done" | "disaster" | "depth", "dropped_turns": 0, "token_ids": […], "logprobs":
+//      […]},
 //     …]}
 // "parent" is the index of a node in "nodes"; the other fields are those of Node (mcts/tree.h).
 //
-// agent-r: the nested nodes of Agent-R's own files, each with its whole conversation. They do not say
-// why a leaf ended (done or depth), which model and options made them, or token ids; a tree that
-// was read from one has none of these, and End::kDone for ended leaves that are no disaster.
+// agent-r: the nested nodes of Agent-R's own files, each with its whole conversation. They do not
+// say why a leaf ended (done or depth), which model and options made them, or token ids; a tree
+// that was read from one has none of these, and End::kDone for ended leaves that are no disaster.
 #pragma once
 
 #include <string>

@@ -26,7 +26,8 @@ std::string Cut(const std::string& text, int columns) {
 class Printer {
  public:
   Printer(const Tree& tree, const TreePrintOptions& options)
-      : tree_(tree), options_(options),
+      : tree_(tree),
+        options_(options),
         color_(options.color == "always" ||
                (options.color == "auto" && ::isatty(STDOUT_FILENO) != 0)) {}
 
@@ -39,15 +40,16 @@ class Printer {
  private:
   void Header() {
     const TreeOrigin& origin = tree_.origin();
-    const auto ended = std::ranges::count_if(tree_.nodes(),
-                                             [](const Node& n) { return n.end != End::kNone; });
+    const auto ended =
+        std::ranges::count_if(tree_.nodes(), [](const Node& n) { return n.end != End::kNone; });
     const auto best = std::ranges::max(tree_.nodes(), {}, &Node::reward).reward;
     const auto deepest = std::ranges::max(tree_.nodes(), {}, &Node::depth).depth;
-    out_ += fmt::format("{} task {}, model {}: {} nodes, {} ended leaves, depth {}, best reward {}, "
-                        "mean value {:.3f}\n",
-                        origin.family.empty() ? "(agent-r)" : origin.family, origin.task,
-                        origin.model.empty() ? "unknown" : origin.model, tree_.size(), ended,
-                        deepest, best, Mean(tree_.root()));
+    out_ += fmt::format(
+        "{} task {}, model {}: {} nodes, {} ended leaves, depth {}, best reward {}, "
+        "mean value {:.3f}\n",
+        origin.family.empty() ? "(agent-r)" : origin.family, origin.task,
+        origin.model.empty() ? "unknown" : origin.model, tree_.size(), ended, deepest, best,
+        Mean(tree_.root()));
     out_ += "Each line: visits, mean value, [end, reward of a leaf] action -> observation\n\n";
     out_ += tree_.root().observation + "\n\n";
     out_ += fmt::format("{} {:.2f} ROOT\n", tree_.root().visits, Mean(tree_.root()));
@@ -67,9 +69,8 @@ class Printer {
 
   void Line(int index, const std::string& branch, const std::string& below) {
     const Node& node = tree_.node(index);
-    const std::string text =
-        fmt::format("{}{} {:.2f} {}{} -> {}", branch, node.visits, Mean(node), Ending(node),
-                    node.action, OneLine(node.observation));
+    const std::string text = fmt::format("{}{} {:.2f} {}{} -> {}", branch, node.visits, Mean(node),
+                                         Ending(node), node.action, OneLine(node.observation));
     out_ += Paint(node, Cut(text, options_.width)) + "\n";
     if (options_.responses) {
       out_ += Cut(fmt::format("{}   {}", below, OneLine(node.response)), options_.width) + "\n";
@@ -78,10 +79,14 @@ class Printer {
 
   static std::string Ending(const Node& node) {
     switch (node.end) {
-      case End::kNone: return "";
-      case End::kDone: return fmt::format("[done {}] ", node.reward);
-      case End::kDisaster: return "[disaster] ";
-      case End::kDepth: return fmt::format("[depth limit {}] ", node.reward);
+      case End::kNone:
+        return "";
+      case End::kDone:
+        return fmt::format("[done {}] ", node.reward);
+      case End::kDisaster:
+        return "[disaster] ";
+      case End::kDepth:
+        return fmt::format("[depth limit {}] ", node.reward);
     }
     return "";
   }

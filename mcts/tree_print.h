@@ -9,10 +9,10 @@ namespace agentr {
 class OptionSet;
 
 struct TreePrintOptions {
-  int levels = 0;          // deepest level shown; 0: all
-  int width = 100;         // columns; longer lines are cut with an ellipsis
-  bool responses = false;  // the model's whole responses too
-  bool rewarded = false;   // only paths that lead to a reward above 0
+  int levels = 0;              // deepest level shown; 0: all
+  int width = 100;             // columns; longer lines are cut with an ellipsis
+  bool responses = false;      // the model's whole responses too
+  bool rewarded = false;       // only paths that lead to a reward above 0
   std::string color = "auto";  // auto (on a terminal) | always | never
 };
 

@@ -11,10 +11,9 @@ int main(int argc, char** argv) {
   return agentr::RunMain([&] {
     std::vector<std::string> files;
     agentr::TreePrintOptions options;
-    agentr::OptionSet set(
-        "tree_show", "Prints search trees: visits, values, actions, rewards.",
-        "  tree_show mcts_result/webshop/planner/search_results_31.json\n"
-        "  tree_show --rewarded --levels 5 search_results_31.json");
+    agentr::OptionSet set("tree_show", "Prints search trees: visits, values, actions, rewards.",
+                          "  tree_show mcts_result/webshop/planner/search_results_31.json\n"
+                          "  tree_show --rewarded --levels 5 search_results_31.json");
     set.AddPositional("FILE", files, "Tree files, in compact or agent-r format");
     Declare(set, options);
     if (const auto exit = set.Parse(argc, argv)) return *exit;

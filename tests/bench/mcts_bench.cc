@@ -1,5 +1,6 @@
-// mcts_bench: what a tree node costs (requests, bytes) and how many nodes a second the search makes,
-// on the embedded TextCraft server with the planner model, beside a named baseline in the same run.
+// mcts_bench: what a tree node costs (requests, bytes) and how many nodes a second the search
+// makes, on the embedded TextCraft server with the planner model, beside a named baseline in the
+// same run.
 //
 // Baseline "replay per sample": what Agent-R's code does for each sample, namely to reset the
 // environment and to take all actions of the path again, one after the other, on one session of the
@@ -26,11 +27,11 @@ namespace fs = std::filesystem;
 
 struct BenchOptions {
   int min = 31;
-  int max = 41;                                 // exclusive
+  int max = 41;  // exclusive
   std::vector<int> in_flight = {1, 8, 64, 256};
   std::vector<int> delays_ms = {0, 50};
-  int rounds = 2;         // trees per place in flight, in the part on speed
-  int sessions = 512;     // in the part without extensions
+  int rounds = 2;      // trees per place in flight, in the part on speed
+  int sessions = 512;  // in the part without extensions
 };
 
 void Declare(OptionSet& set, BenchOptions& o) {
@@ -56,8 +57,8 @@ class BenchStore : public TreeStore {
   void Commit(const Tree& tree) override {
     const std::string text = WriteTree(tree, TreeFormat::kCompact);
     bytes += static_cast<int64_t>(text.size());
-    agent_r_bytes += static_cast<int64_t>(
-        measure_agent_r ? WriteTree(tree, TreeFormat::kAgentR).size() : 0);
+    agent_r_bytes +=
+        static_cast<int64_t>(measure_agent_r ? WriteTree(tree, TreeFormat::kAgentR).size() : 0);
     WriteFileAtomically(folder_ / fmt::format("{}.json", next_++), text);
   }
 
@@ -153,12 +154,12 @@ class Bench {
     Row("environment requests, with /expand", per_node(forks.calls), baseline);
     Row("environment requests, plain server", per_node(replays.calls), baseline);
     Row("  lower bound: walks to the leaves of the states", per_node(e.walk_bound), baseline);
-    Row("  lower bound: and each unchanged action once",
-        per_node(e.walk_bound + e.unchanged_bound), baseline);
-    fmt::print("  plain / lower bound {:.3f}, / with unchanged actions {:.3f}\n",
-               static_cast<double>(replays.calls) / static_cast<double>(e.walk_bound),
-               static_cast<double>(replays.calls) /
-                   static_cast<double>(e.walk_bound + e.unchanged_bound));
+    Row("  lower bound: and each unchanged action once", per_node(e.walk_bound + e.unchanged_bound),
+        baseline);
+    fmt::print(
+        "  plain / lower bound {:.3f}, / with unchanged actions {:.3f}\n",
+        static_cast<double>(replays.calls) / static_cast<double>(e.walk_bound),
+        static_cast<double>(replays.calls) / static_cast<double>(e.walk_bound + e.unchanged_bound));
     Row("model requests", per_node(forks.report.usage.requests), 1.0);
     const double agent_r_bytes = per_node(forks.agent_r_bytes);
     Row("bytes of tree file, agent-r (baseline)", agent_r_bytes, agent_r_bytes);
@@ -191,16 +192,17 @@ class Bench {
   }
 
   void PrintSpeeds(const EnvServer& server) {
-    fmt::print("\nnodes per second, with /expand, trees written to files\n"
-               "{:>10} {:>10} {:>8} {:>10} {:>14} {:>16}\n",
-               "delay ms", "in flight", "trees", "nodes/s", "of baseline", "of 1 in flight");
+    fmt::print(
+        "\nnodes per second, with /expand, trees written to files\n"
+        "{:>10} {:>10} {:>8} {:>10} {:>14} {:>16}\n",
+        "delay ms", "in flight", "trees", "nodes/s", "of baseline", "of 1 in flight");
     for (const int delay : options_.delays_ms) {
       double first = 0;
       for (const int in_flight : options_.in_flight) {
         const TemporaryFolder folder;
         // Enough work for a reading where nothing waits.
-        const int trees = delay == 0 ? std::max(200, options_.rounds * in_flight)
-                                     : options_.rounds * in_flight;
+        const int trees =
+            delay == 0 ? std::max(200, options_.rounds * in_flight) : options_.rounds * in_flight;
         const Measured m = Collect(server, folder.path, in_flight, delay, trees, false);
         const double speed = static_cast<double>(m.report.nodes) / m.report.wall_s;
         if (first == 0) first = speed;

@@ -44,6 +44,7 @@ struct EpisodeOptions {
   size_t keep_turns = 1000;  // turn pairs after the first observation that the model still sees
 };
 
-PlayedEpisode Play(LanguageModel& model, const std::string& goal, const EpisodeOptions& options = {});
+PlayedEpisode Play(LanguageModel& model, const std::string& goal,
+                   const EpisodeOptions& options = {});
 
 }  // namespace agentr
