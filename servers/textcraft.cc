@@ -23,10 +23,10 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 std::string_view FirstLine(std::string_view text) { return text.substr(0, text.find('\n')); }
 
 std::string_view Strip(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\n\r\f\v";
-  const size_t begin = text.find_first_not_of(kSpace);
+  constexpr std::string_view kPythonSpace = " \t\n\r\f\v";
+  const size_t begin = text.find_first_not_of(kPythonSpace);
   if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+  return text.substr(begin, text.find_last_not_of(kPythonSpace) - begin + 1);
 }
 
 struct Amount {

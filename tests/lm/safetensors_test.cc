@@ -36,7 +36,7 @@ std::string FromHex(const std::string& hex) {
   return bytes;
 }
 
-const nlohmann::json& Golden() {
+const nlohmann::json& GoldenFile() {
   static const auto golden = nlohmann::json::parse(
       ReadFile(std::string(AGENTR_SOURCE_DIR) + "/tests/golden/safetensors_file.json"));
   return golden;
@@ -102,9 +102,9 @@ std::vector<std::string> NamesIn(const ScratchFolder& folder) {
 
 TEST(WeightFiles, ReadsWhatPythonWrote) {
   const ScratchFolder folder;
-  const WeightFiles files(folder.Write("x", FromHex(Golden()["hex"])));
-  ASSERT_EQ(files.weights().size(), Golden()["tensors"].size());
-  for (const auto& row : Golden()["tensors"]) {
+  const WeightFiles files(folder.Write("x", FromHex(GoldenFile()["hex"])));
+  ASSERT_EQ(files.weights().size(), GoldenFile()["tensors"].size());
+  for (const auto& row : GoldenFile()["tensors"]) {
     const Weight& weight = files.weights().at(row["name"]);
     EXPECT_EQ(Name(weight.type), row["dtype"].get<std::string>());
     EXPECT_EQ(weight.shape, row["shape"].get<std::vector<int64_t>>());
@@ -114,9 +114,9 @@ TEST(WeightFiles, ReadsWhatPythonWrote) {
 
 TEST(WriteWeights, WritesThePythonFileToTheByte) {
   const ScratchFolder folder;
-  const WeightFiles files(folder.Write("x", FromHex(Golden()["hex"])));
+  const WeightFiles files(folder.Write("x", FromHex(GoldenFile()["hex"])));
   WriteWeights(folder.path(), files.weights());
-  EXPECT_EQ(ReadFile(folder / "model.safetensors"), FromHex(Golden()["hex"]));
+  EXPECT_EQ(ReadFile(folder / "model.safetensors"), FromHex(GoldenFile()["hex"]));
 }
 
 TEST(WriteWeights, ShardsReadLikeOneFile) {
@@ -193,7 +193,7 @@ TEST(WriteWeights, ShardsReplacedInPartAreNoModel) {
 }
 
 TEST(WeightFiles, RefusesATruncatedFile) {
-  const std::string whole = FromHex(Golden()["hex"]);
+  const std::string whole = FromHex(GoldenFile()["hex"]);
   const ScratchFolder folder;
   for (size_t size = 0; size < whole.size(); ++size) {
     const auto path = folder.Write("x", whole.substr(0, size));

@@ -26,9 +26,9 @@ class HttpServiceTest : public ::testing::Test {
  protected:
   HttpServiceTest() {
     service_.Post("/echo", [](const HttpRequest& request) {
-      std::string json;
-      AppendJson(request.body, json);
-      return HttpResponse{.body = json};
+      std::string body;
+      AppendJson(request.body, body);
+      return HttpResponse{.body = body};
     });
     service_.Post("/int", [](const HttpRequest& request) {
       return HttpResponse{.body = std::to_string(IntField(ParseObject(request.body), "n"))};

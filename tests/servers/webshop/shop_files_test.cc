@@ -27,8 +27,8 @@ class ShopFilesTest : public ::testing::Test {
   }
   ~ShopFilesTest() override { fs::remove_all(folder_); }
 
-  ShopFiles Products(const std::string& json) {
-    std::ofstream(folder_ / "p.json") << json;
+  ShopFiles Products(const std::string& text) {
+    std::ofstream(folder_ / "p.json") << text;
     return {.products = folder_ / "p.json", .attributes = {}, .human_goals = {}};
   }
 
