@@ -1,22 +1,26 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "common/error.h"
 #include "lm/aten_decoder.h"
 
 namespace agentr {
 namespace {
 
-// Found beside the program, by its run path. Stays loaded: decoders are made of its code.
+// By its whole path, beside the program: address sanitizer's dlopen knows no run path of ours.
+// Stays loaded: decoders are made of its code.
 void* LoadModule() {
-  constexpr const char* kModule = "libagentr_aten.so";
-  void* module = ::dlopen(kModule, RTLD_NOW | RTLD_LOCAL);
+  const std::string path =
+      std::filesystem::read_symlink("/proc/self/exe").replace_filename("libagentr_aten.so");
+  void* module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (module == nullptr) {
     throw FatalError(
         ExitCode::kFile,
-        fmt::format("cannot load {}, which stands beside the programs: {}. Cure: build "
-                    "everything again with the LibTorch that is installed",
-                    kModule, ::dlerror()));
+        fmt::format("cannot load LibTorch's decoder, which stands beside the programs: {}. Cure: "
+                    "build everything again with the LibTorch that is installed",
+                    ::dlerror()));
   }
   return module;
 }
