@@ -52,9 +52,9 @@ Bpe::Bpe(const TokenizerJson& model, bool byte_level, const std::unordered_set<i
   if (const std::string type = model["type"].Text("BPE"); type != "BPE") {
     model.RefuseKind("model", type);
   }
-  if (const nlohmann::json& dropout = model["dropout"].value();
-      !dropout.is_null() && dropout != 0) {
-    model["dropout"].Refuse("is not zero, which is not supported");
+  if (const TokenizerJson dropout = model["dropout"];
+      !dropout.value().is_null() && dropout.value() != 0) {
+    dropout.Refuse("is not zero, which is not supported");
   }
   for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"}) {
     if (!model[name].Text("").empty()) model[name].Refuse("is set, which is not supported");

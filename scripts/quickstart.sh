@@ -21,7 +21,7 @@ at_most() {
 
 trees=mcts_result/webshop/planner
 run mcts_collect --task webshop --min 0 --max 200
-first=$(find "$trees" -name 'search_results_*.json' | sort -V | head -n 1)
+first=$(find "$trees" -name 'search_results_*.json' | sort -V | sed -n 1p)
 run tree_show "$first" | at_most 25
 run path_collect --revise 1 --input_dir "$trees"
 run agent_eval --max_steps 30
