@@ -13,9 +13,9 @@ run() {
   "$bin/$@"
 }
 
-# at_most LINES: the beginning of what comes in, as wide as a screen.
+# at_most LINES: the beginning of what comes in.
 at_most() {
-  awk -v most="$1" 'NR <= most { print substr($0, 1, 110) }
+  awk -v most="$1" 'NR <= most
                     END { if (NR > most) print "… and", NR - most, "more lines" }'
 }
 
