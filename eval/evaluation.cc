@@ -219,7 +219,8 @@ void Declare(OptionSet& set, EvaluationOptions& o) {
           "File for what --compare finds, as JSON: every task that was won or lost");
   set.Group("Output");
   set.Add("--output_dir", o.output_dir,
-          "Results go to OUTPUT_DIR/TASK/MODEL_TYPE/search_results_ID.json; those there are kept");
+          "Results go to OUTPUT_DIR/TASK/<model_name>_<model_type>/search_results_ID.json; those "
+          "there are kept");
   set.Add("--model_type", o.model_type,
           "Second part of the folder's name; none: scripted, server or local, as the model runs",
           "MODEL_TYPE");
