@@ -344,7 +344,7 @@ repair_links() {
 }
 
 write_environment() {
-  local lib=$prefix/usr/lib/$triplet
+  local lib=$prefix/usr/lib/$triplet:$prefix/usr/lib # Debian 13 has libgloo in the second
   {
     printf '# Made by scripts/setup.sh. Before cmake:  . %q\n' "$prefix/agentr-env.sh"
     printf 'export AGENTR_PREFIX=%q\n' "$prefix"
