@@ -18,7 +18,8 @@ namespace agentr {
 
 // What a model consists of, in the order of life: the engine ends before what it uses.
 struct LoadedModel {
-  std::string name;  // for folders and reports
+  std::string name;      // for folders and reports
+  std::string identity;  // LanguageModel::identity
   std::unique_ptr<Tokenizer> tokenizer;
   std::unique_ptr<ChatTemplate> chat;
   std::vector<int32_t> stop_tokens;  // that end a turn: the template's and generation_config.json's
@@ -38,6 +39,7 @@ class LocalLanguageModel : public LanguageModel {
   explicit LocalLanguageModel(LoadedModel model) : model_(std::move(model)) {}
 
   std::string name() const override { return model_.name; }
+  std::string identity() const override { return model_.identity; }
 
   // kContextLength where prompt and sampling.max_tokens together do not fit; kRejected for roles
   // in an order that the template cannot say.

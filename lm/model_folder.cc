@@ -1,11 +1,14 @@
 #include "lm/model_folder.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
+#include "common/file.h"
+#include "common/hash.h"
 #include "common/options.h"
 #include "lm/model_config.h"
+#include "lm/safetensors.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -58,6 +61,25 @@ void Declare(OptionSet& set, ModelFolderOptions& o) {
           "Keep what prompts have in common (false: compute every prompt anew)");
 }
 
+std::string ModelIdentity(const fs::path& folder, std::string_view chat_template,
+                          const DecoderOptions& decoder) {
+  constexpr size_t kBeginning = 4096;
+  std::string text = fmt::format("{} {} {}\n", chat_template, decoder.dtype, decoder.max_context);
+  for (const char* name : {"config.json", "generation_config.json", "tokenizer.json",
+                           "tokenizer_config.json", "chat_template.jinja"}) {
+    text += fmt::format("{} {}\n", name,
+                        fs::exists(folder / name) ? Sha256(ReadFile(folder / name)) : "");
+  }
+  const WeightFiles files(folder);
+  for (const auto& [name, weight] : files.weights()) {
+    const auto* data = reinterpret_cast<const char*>(weight.data.data());
+    const std::string_view beginning(data, std::min(weight.data.size(), kBeginning));
+    text += fmt::format("{} {} {} {}\n", name, Name(weight.type), fmt::join(weight.shape, ","),
+                        Sha256(beginning));
+  }
+  return Sha256(text);
+}
+
 LoadedModel LoadModel(const fs::path& folder, const std::string& name,
                       const ModelFolderOptions& options) {
   CheckFolder(folder);
@@ -71,6 +93,7 @@ LoadedModel LoadModel(const fs::path& folder, const std::string& name,
       model.stop_tokens.push_back(token);
     }
   }
+  model.identity = ModelIdentity(folder, model.chat->name(), options.decoder);
   model.decoder = LoadDecoder(folder, options.decoder);
   model.engine = std::make_unique<Engine>(*model.decoder, *model.tokenizer, options.engine);
   return model;

@@ -33,9 +33,20 @@ nlohmann::ordered_json ToJson(const CollectReport& r) {
   return json;
 }
 
-void WarnOfOtherOptions(const fs::path& folder, const SearchOptions& search) {
+// Trees of another model under the same name would be taken for this one's; those of other options
+// may be meant.
+void CheckEarlierRuns(const fs::path& folder, const SearchOptions& search,
+                      const LanguageModel& model) {
   const nlohmann::ordered_json runs = EarlierRuns(folder / "run.json");
-  if (runs.empty() || runs.back().value("search", "") == ToJson(search)) return;
+  if (runs.empty()) return;
+  if (runs.back().value("model_identity", model.identity()) != model.identity()) {
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("the trees that are already in {} were searched with another model "
+                    "of the name {}: choose another --model_name or --output_dir",
+                    folder.string(), model.name()));
+  }
+  if (runs.back().value("search", "") == ToJson(search)) return;
   spdlog::warn(
       "the trees that are already in {} were searched with other options ({}); use another "
       "--output_dir to keep them apart",
@@ -144,7 +155,7 @@ ExitCode Collect(const CollectOptions& options, const OptionSet& resolved,
   }
   const fs::path folder = ResultFolder(options, model->name());
   FileTreeStore store(folder, ParseTreeFormat(options.tree_format));
-  WarnOfOtherOptions(folder, options.search);
+  CheckEarlierRuns(folder, options.search, *model);
   WriteResolved(folder, resolved.ResolvedToml());
   spdlog::info("searching {} {} tasks with model {}, results in {}", ids.size(), options.task,
                model->name(), folder.string());
@@ -159,6 +170,7 @@ ExitCode Collect(const CollectOptions& options, const OptionSet& resolved,
                            {"version", kVersion},
                            {"compiler", __VERSION__},
                            {"model_name", model->name()},
+                           {"model_identity", model->identity()},
                            {"search", ToJson(options.search)},
                            {"options", resolved.ResolvedJson()},
                            {"environment_server", ToJson(environment.info())},

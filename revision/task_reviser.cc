@@ -197,8 +197,9 @@ std::string TaskReviser::RecordKey(const Work& work) const {
       {"judge",
        verifier_ != "actor"
            ? nlohmann::ordered_json(nullptr)
-           : nlohmann::ordered_json{context_.model->name(), options_.judge.temperature,
-                                    options_.judge.max_new_tokens, options_.judge.max_context,
+           : nlohmann::ordered_json{context_.model->name(), context_.model->identity(),
+                                    options_.judge.temperature, options_.judge.max_new_tokens,
+                                    options_.judge.max_context,
                                     MessagesToJson(prompt_->messages())}},
       {"replay", context_.environment != nullptr},
       {"must_replay", context_.must_replay},

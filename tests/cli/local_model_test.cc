@@ -140,6 +140,22 @@ TEST_F(LocalModel, JudgesTheStepsOfPaths) {
   EXPECT_GT(run["counts"]["first_error_at"]["none"], 0);
 }
 
+TEST_F(LocalModel, AnotherModelOfTheSameNameIsNotTakenForIt) {
+  const std::vector<std::string> play = {"--model_dir",      "tiny-llama", "--max",  "1",
+                                         "--max_steps",      "1",          "--task", "textcraft",
+                                         "--max_new_tokens", "4"};
+  const std::vector<std::string> search = {"--model_dir", "tiny-llama", "--max_depth", "1"};
+  ASSERT_EQ(Collect(search).exit, 0);
+  ASSERT_EQ(RunProgram("agent_eval", play, folder_.path()).exit, 0);
+  WriteTinyModel(folder_.path() / "tiny-llama", /*seed=*/2);
+  const Outcome searched = Collect(search);
+  EXPECT_EQ(searched.exit, 2);
+  EXPECT_THAT(searched.err, HasSubstr("another model of the name tiny-llama"));
+  const Outcome played = RunProgram("agent_eval", play, folder_.path());
+  EXPECT_EQ(played.exit, 2);
+  EXPECT_THAT(played.err, HasSubstr("model_identity"));
+}
+
 TEST_F(LocalModel, OneModelIsEnough) {
   const Outcome outcome =
       Collect({"--model_dir", "tiny-llama", "--llm_base", "http://127.0.0.1:1/v1"});

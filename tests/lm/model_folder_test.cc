@@ -50,6 +50,21 @@ TEST_F(ModelFolderTest, ItsName) {
   EXPECT_EQ(LoadModel(folder_, "mine", {}).name, "mine");
 }
 
+TEST_F(ModelFolderTest, ItsIdentityIsThatOfItsWeightsAndOptions) {
+  const std::string identity = LoadModel(folder_, "", {}).identity;
+  EXPECT_EQ(LoadModel(folder_, "mine", {}).identity, identity);
+  const auto copy = scratch_.path() / "copy" / "tiny-llama";
+  WriteTinyModel(copy);
+  EXPECT_EQ(LoadModel(copy, "", {}).identity, identity);
+
+  EXPECT_NE(LoadModel(folder_, "", {.chat_template = "plain"}).identity, identity);
+  EXPECT_NE(LoadModel(folder_, "", {.decoder = {.dtype = "bfloat16"}}).identity, identity);
+  WriteFileAtomically(folder_ / "generation_config.json", R"({"eos_token_id": 701})");
+  EXPECT_NE(LoadModel(folder_, "", {}).identity, identity);
+  WriteTinyModel(copy, /*seed=*/2);
+  EXPECT_NE(LoadModel(copy, "", {}).identity, identity);
+}
+
 TEST_F(ModelFolderTest, TheEndsOfGenerationConfigCountToo) {
   WriteFileAtomically(folder_ / "generation_config.json", R"({"eos_token_id": [701, 705]})");
   const LoadedModel model = LoadModel(folder_, "", {});

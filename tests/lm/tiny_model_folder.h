@@ -11,7 +11,7 @@
 
 namespace agentr {
 
-inline void WriteTinyModel(const std::filesystem::path& folder) {
+inline void WriteTinyModel(const std::filesystem::path& folder, uint64_t seed = 1) {
   const auto golden =
       nlohmann::json::parse(ReadFile(AGENTR_SOURCE_DIR "/tests/golden/tokenizers/llama3.json"));
   WriteFileAtomically(folder / "tokenizer.json", golden["tokenizer"].dump());
@@ -27,7 +27,7 @@ inline void WriteTinyModel(const std::filesystem::path& folder) {
   config.head_width = 8;
   config.max_context = 4096;
   config.tied_embeddings = true;
-  WriteRandomModel(folder, config, /*seed=*/1);
+  WriteRandomModel(folder, config, seed);
 }
 
 }  // namespace agentr
