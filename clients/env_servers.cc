@@ -51,6 +51,13 @@ EnvServers::EnvServers(std::unique_ptr<Protocol> protocol, const std::vector<std
       unreachable += (unreachable.empty() ? "" : "; ") + version.error().message;
       continue;
     }
+    if (!version->task.empty() && version->task != protocol_->family()) {
+      throw FatalError(ExitCode::kUsage,
+                       fmt::format("{} is a server for {}, not for {}: give --task {}, or another "
+                                   "server",
+                                   servers_[i]->client.base_url(), version->task,
+                                   protocol_->family(), version->task));
+    }
     if (info_base_.empty()) {
       info_ = *version;
       info_base_ = servers_[i]->client.base_url();

@@ -154,6 +154,11 @@ Result<ServerVersion> ParseVersion(std::string_view reply) {
     if (!extension.is_string()) return Fail(ErrorKind::kProtocol, "an extension is no string");
     out.extensions.push_back(extension.get<std::string>());
   }
+  if (object->contains("task")) {
+    auto task = Field<std::string>(*object, "task");
+    if (!task) return In("/version reply", task.error());
+    out.task = std::move(*task);
+  }
   if (object->contains("tasks")) {
     const auto tasks = Field<int64_t>(*object, "tasks");
     if (!tasks) return In("/version reply", tasks.error());

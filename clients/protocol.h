@@ -81,6 +81,7 @@ std::unique_ptr<Protocol> MakeProtocol(std::string_view family);
 struct ServerVersion {
   std::string server;
   std::string version;
+  std::string task;  // the kind of task; empty when the server does not tell
   std::string data_hash;
   std::vector<std::string> extensions;
   int64_t tasks = 0;  // how many there are; 0 when the server does not tell

@@ -65,6 +65,11 @@ fs::path FolderOf(const fs::path& path) {
 
 }  // namespace
 
+std::string NameOf(const fs::path& folder) {
+  const fs::path whole = fs::weakly_canonical(folder);
+  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+}
+
 std::string ReadFile(const fs::path& path) {
   errno = 0;
   std::ifstream in(path, std::ios::binary);

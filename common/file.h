@@ -8,6 +8,9 @@
 
 namespace agentr {
 
+// The last part of a folder's path; "models/small/" and "." have one too.
+std::string NameOf(const std::filesystem::path& folder);
+
 // The whole file. Throws FatalError(kFile) naming the path and the reason.
 std::string ReadFile(const std::filesystem::path& path);
 

@@ -1,6 +1,7 @@
 #include "eval/compare_runs.h"
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -33,6 +34,22 @@ Run ReadRun(const std::string& folder) {
   return run;
 }
 
+// The same id has to name the same task.
+void CheckSameTasks(const Run& a, const Run& b) {
+  const Json of_a = Json::parse(a.options), of_b = Json::parse(b.options);
+  const std::string task_a = of_a.value("task", ""), task_b = of_b.value("task", "");
+  if (task_a != task_b) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--compare: A is of {}, B of {}: their tasks have nothing to do "
+                                 "with one another",
+                                 task_a, task_b));
+  }
+  if (of_a.value("data_hash", "") != of_b.value("data_hash", "")) {
+    spdlog::warn(
+        "A and B were played on servers with other data: an id may name another task in each");
+  }
+}
+
 }  // namespace
 
 ExitCode CompareRuns(const std::vector<std::string>& folders, double success,
@@ -42,6 +59,7 @@ ExitCode CompareRuns(const std::vector<std::string>& folders, double success,
   }
   const Run a = ReadRun(folders[0]);
   const Run b = ReadRun(folders[1]);
+  CheckSameTasks(a, b);
   CompareOptions options;
   options.success_threshold = success;
   const std::string differences = OptionDifferences(a.options, b.options, "A", "B");
@@ -49,7 +67,8 @@ ExitCode CompareRuns(const std::vector<std::string>& folders, double success,
   fmt::print("{}", ComparisonTable(comparison, folders[0], folders[1]));
   if (!differences.empty()) fmt::print("played with other options: {}\n", differences);
   if (!json_file.empty()) {
-    const Json json = ComparisonJson(comparison, folders[0], folders[1]);
+    Json json = ComparisonJson(comparison, folders[0], folders[1]);
+    json["options"] = {{"a", Json::parse(a.options)}, {"b", Json::parse(b.options)}};
     WriteFileAtomically(json_file, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
   }
   return ExitCode::kOk;

@@ -15,7 +15,8 @@ enum class EpisodeEnd {
   kMaxSteps,          // did not finish within the turns allowed
   kContextOverflow,   // not even the last turn fits into the model's context
   kEnvironmentError,  // no result: the environment failed, and may be asked again
-  kModelError,        // no result: the model failed, and may be asked again
+  kModelError,        // no result: the model failed, and may be asked again; also where not even
+                      // the first observation fits into its context
 };
 
 // "done" | "max_steps" | "context_overflow" | "environment_error" | "model_error".

@@ -138,7 +138,8 @@ Result<bool> EpisodePlayer::Say(EpisodeTurn& turn) {
   at_fault_ = EpisodeEnd::kModelError;
   Result<CutCompletion> said =
       CompleteWithinContext(context_.model, conversation, 1, sampling, options_.max_context);
-  if (!said && said.error().kind == ErrorKind::kContextLength) return false;
+  // Where nothing was played yet it is the context that is too small, and no episode has ended.
+  if (!said && said.error().kind == ErrorKind::kContextLength && turns > 0) return false;
   if (!said) return tl::make_unexpected(said.error());
   episode_.usage += said->batch.usage;
   if (said->batch.completions.empty()) {

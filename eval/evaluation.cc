@@ -19,6 +19,7 @@
 #include "eval/episode_store.h"
 #include "eval/failed_trajectories.h"
 #include "eval/summary.h"
+#include "mcts/context_cut.h"
 #include "mcts/run_file.h"
 #include "mcts/snapping.h"
 
@@ -40,8 +41,9 @@ std::string ModelType(const EvaluationOptions& options) {
 
 fs::path ResultFolderOf(const EvaluationOptions& options, const std::string& model_name) {
   const std::string name = FolderName(model_name + "_" + ModelType(options));
-  const std::string end = options.revision_from.empty() ? "" : "_revision";
-  return fs::path(options.output_dir) / options.task / (name + end);
+  const fs::path folder = fs::path(options.output_dir) / options.task;
+  if (options.revision_from.empty()) return folder / name;
+  return folder / fmt::format("{}_revision_of_{}", name, NameOf(options.revision_from));
 }
 
 // All that decides what is played, but for task and attempt.
@@ -118,10 +120,33 @@ Plan MakePlan(const EvaluationOptions& options, Json played_with, int64_t tasks)
     return plan;
   }
   plan.trajectories = FailedIn(options);
-  plan.starts = CutTrajectories(plan.trajectories, options.cut, options.play.seed);
-  plan.played_with["trajectories"] = HashOf(plan.trajectories);
+  if (options.tasks != TaskSelection{}) {
+    const std::vector<int> ids = SelectTasks(options.tasks, options.task, tasks);
+    std::erase_if(plan.trajectories, [&](const Episode& episode) {
+      return std::ranges::find(ids, episode.task) == ids.end();
+    });
+  }
+  plan.starts =
+      CutTrajectories(plan.trajectories, options.cut, options.play.seed, options.play.max_steps);
+  if (plan.starts.empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--revision_from {}: no failed episode among the tasks asked for "
+                                 "has two turns within --max_steps {}",
+                                 options.revision_from, options.play.max_steps));
+  }
   plan.played_with["cut"] = options.cut;
   return plan;
+}
+
+// Before anything is played: that what is in the folder is what the plan would make.
+void CheckFolder(const EpisodeStore& store, const Plan& plan) {
+  const std::vector<Episode> episodes = store.Load();
+  const Episode* other = FirstNotGoneOnFrom(episodes, plan.starts);
+  if (other == nullptr) return;
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("{} goes on from another trajectory than that of --revision_from: "
+                               "choose another --output_dir, or remove the folder",
+                               store.PathOf(other->task, other->attempt).string()));
 }
 
 // Of the episodes of the plan those that are there, and those of this run that ended in an error.
@@ -173,17 +198,28 @@ void Summarize(const Plan& plan, const EpisodeStore& store, const EvaluationOpti
   metric_options.success_threshold = options.success;
   metric_options.revision_action = options.play.revision_action;
   const EvalMetrics metrics = Measure(episodes, metric_options);
-  Json json = SummaryJson(metrics);
-  fmt::print("{}", SummaryTable(metrics));
+  const auto asked_for = static_cast<int64_t>(plan.starts.size());
+  Json json = SummaryJson(metrics, asked_for);
+  fmt::print("{}", SummaryTable(metrics, asked_for));
   if (!options.revision_from.empty()) {
     const RevisionTest test = JudgeRevisionTest(plan.trajectories, episodes, options.success);
     json["revision_test"] = ToJson(test);
     fmt::print("{}", RevisionTable(test));
   }
-  json["asked_for"] = plan.starts.size();
+  json["success_threshold"] = options.success;
   json["options"] = plan.played_with;
   WriteFileAtomically(store.folder() / "summary.json", json.dump(1) + "\n");
   WriteFileAtomically(store.folder() / "summary.csv", SummaryCsv(episodes, metric_options));
+}
+
+// Options that say nothing without another one.
+void CheckTogether(const EvaluationOptions& options) {
+  if (!options.comparison.empty() && options.compare.empty()) {
+    throw FatalError(ExitCode::kUsage, "--comparison goes with --compare A B");
+  }
+  if (options.cut != EvaluationOptions{}.cut && options.revision_from.empty()) {
+    throw FatalError(ExitCode::kUsage, "--cut goes with --revision_from DIR");
+  }
 }
 
 void PrintReport(const EvaluatorReport& r, const fs::path& folder) {
@@ -196,7 +232,8 @@ void PrintReport(const EvaluatorReport& r, const fs::path& folder) {
         r.execution.mismatches);
   }
   for (const Episode& e : r.failed) {
-    fmt::print("  task {} failed ({}): {}\n", e.task, Name(e.end), e.error);
+    const std::string attempt = e.attempt > 0 ? fmt::format(", attempt {},", e.attempt) : "";
+    fmt::print("  task {}{} failed ({}): {}\n", e.task, attempt, Name(e.end), e.error);
   }
   if (!r.failed.empty() || r.interrupted) fmt::print("Run the same command again to go on.\n");
   fmt::print("{}\n", folder.string());
@@ -236,9 +273,11 @@ void Declare(OptionSet& set, EvaluationOptions& o) {
 
 ExitCode Evaluate(EvaluationOptions options, const OptionSet& resolved,
                   const ServerStarter& start_server, const ModelLoader& load) {
+  CheckTogether(options);
   if (!options.compare.empty()) {
     return CompareRuns(options.compare, options.success, options.comparison);
   }
+  CheckContext(options.play.max_context, options.play.max_new_tokens);
   if (options.play.temperature < 0) options.play.temperature = options.attempts > 1 ? 1 : 0;
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.task);
   if (options.env_server_base.empty()) options.env_server_base = {start_server(options.task)};
@@ -253,7 +292,7 @@ ExitCode Evaluate(EvaluationOptions options, const OptionSet& resolved,
   const Plan plan = MakePlan(options, PlayedWith(options, *family, *model, environment.info()),
                              environment.info().tasks);
   EpisodeStore store(ResultFolderOf(options, model->name()), plan.played_with.dump());
-  store.Load();  // refuses a folder with episodes of other options before anything is played
+  CheckFolder(store, plan);
   WriteResolved(store.folder(), resolved.ResolvedToml());
   spdlog::info("playing {} {} episodes with model {}, results in {}", plan.starts.size(),
                options.task, model->name(), store.folder().string());

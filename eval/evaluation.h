@@ -41,10 +41,10 @@ void Declare(OptionSet& set, EvaluationOptions& options);
 using ServerStarter = std::function<std::string(const std::string& task)>;
 
 // Plays the episodes that are asked for and are not there yet, and writes into
-// `<output_dir>/<task>/<model_name>_<model_type>` (`…_revision` for a revision test) their files,
-// summary.json and summary.csv about all of them that are there (the same bytes whether or not the
-// run was interrupted), run.json and resolved.toml. Or compares two such folders. Prints a table to
-// stdout. Throws FatalError.
+// `<output_dir>/<task>/<model_name>_<model_type>` (`…_revision_of_<folder>` for a revision test)
+// their files, summary.json and summary.csv about all of them that are there (the same bytes
+// whether or not the run was interrupted), run.json and resolved.toml. Or compares two such
+// folders. Prints a table to stdout. Throws FatalError.
 ExitCode Evaluate(EvaluationOptions options, const OptionSet& resolved,
                   const ServerStarter& start_server, const ModelLoader& load);
 

@@ -6,10 +6,10 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "common/error.h"
-#include "common/hash.h"
 #include "common/random.h"
 #include "eval/task_episodes.h"
 
@@ -35,12 +35,13 @@ std::vector<Episode> Failed(std::vector<Episode> episodes, double success) {
 }
 
 std::vector<EpisodeStart> CutTrajectories(const std::vector<Episode>& trajectories,
-                                          const std::string& cut, uint64_t seed) {
+                                          const std::string& cut, uint64_t seed, int max_steps) {
   const std::optional<size_t> fixed = ParseCut(cut);
   std::vector<EpisodeStart> starts;
   for (const Episode& episode : trajectories) {
-    if (episode.turns.size() < 2) continue;
-    const size_t most = episode.turns.size() - 1;
+    const size_t turns_at_most = std::min(episode.turns.size(), static_cast<size_t>(max_steps));
+    if (turns_at_most < 2) continue;
+    const size_t most = turns_at_most - 1;
     RandomStream random = RandomStream(seed)
                               .Split("cut")
                               .Split(static_cast<uint64_t>(episode.task))
@@ -52,14 +53,18 @@ std::vector<EpisodeStart> CutTrajectories(const std::vector<Episode>& trajectori
   return starts;
 }
 
-std::string HashOf(const std::vector<Episode>& trajectories) {
-  std::string text;
-  for (const Episode& episode : trajectories) {
-    text += fmt::format("{}_{}\n", episode.task, episode.attempt);
-    for (const EpisodeTurn& turn : episode.turns) text += turn.action + "\n";
-    text += "\n";
-  }
-  return Sha256(text);
+const Episode* FirstNotGoneOnFrom(const std::vector<Episode>& episodes,
+                                  const std::vector<EpisodeStart>& starts) {
+  std::map<std::pair<int, int>, const EpisodeStart*> by_key;
+  for (const EpisodeStart& start : starts) by_key[{start.task, start.attempt}] = &start;
+  const auto found = std::ranges::find_if(episodes, [&](const Episode& episode) {
+    const auto start = by_key.find({episode.task, episode.attempt});
+    return start != by_key.end() &&
+           !std::ranges::equal(start->second->given,
+                               std::span(episode.turns).first(episode.replayed_turns), {},
+                               &EpisodeTurn::action, &EpisodeTurn::action);
+  });
+  return found == episodes.end() ? nullptr : &*found;
 }
 
 RevisionTest JudgeRevisionTest(const std::vector<Episode>& trajectories,

@@ -16,13 +16,16 @@ std::vector<Episode> Failed(std::vector<Episode> episodes, double success);
 
 // Starts with the first turns of each trajectory. `cut`: how many (1 at least); or "seeded":
 // uniform from 1 to all but the last, a function of seed, task and attempt. At least the last turn
-// is left to the model; trajectories of fewer than two turns are left out. Throws
-// FatalError(kUsage) for another cut.
+// that a trajectory has, or an episode of `max_steps` may have, is left to the model; trajectories
+// that leave no such turn beside a given one are left out. Throws FatalError(kUsage) for another
+// cut.
 std::vector<EpisodeStart> CutTrajectories(const std::vector<Episode>& trajectories,
-                                          const std::string& cut, uint64_t seed);
+                                          const std::string& cut, uint64_t seed, int max_steps);
 
-// Tells the trajectories apart from others: a hash of their tasks, attempts and actions.
-std::string HashOf(const std::vector<Episode>& trajectories);
+// The first of `episodes` that does not begin with the actions of its start (by task and attempt);
+// nullptr if all do. Episodes without a start count as such that do.
+const Episode* FirstNotGoneOnFrom(const std::vector<Episode>& episodes,
+                                  const std::vector<EpisodeStart>& starts);
 
 // What came of it, of the trajectories that an episode with a result goes on from.
 struct RevisionTest {

@@ -17,13 +17,10 @@ AttemptMetrics MeasureAttempts(std::span<const TaskEpisodes> tasks, size_t k, do
   for (const TaskEpisodes& task : tasks) {
     const auto n = static_cast<int64_t>(task.with_result.size());
     if (task.with_result.size() < k) continue;
-    TaskEpisodes first;
-    first.with_result.assign(task.with_result.begin(),
-                             task.with_result.begin() + static_cast<ptrdiff_t>(k));
     const auto successes = std::ranges::count_if(
         task.with_result, [&](const Episode* episode) { return IsSuccess(*episode, threshold); });
     ++metrics.tasks;
-    metrics.avg += MeanReward(first);
+    metrics.avg += MeanReward(task);
     metrics.pass += PassAtK(n, successes, static_cast<int64_t>(k));
   }
   metrics.avg = Ratio(metrics.avg, static_cast<int64_t>(metrics.tasks));

@@ -32,7 +32,8 @@ struct MetricOptions {
 struct AttemptMetrics {
   int k = 1;
   size_t tasks = 0;  // with k attempts or more
-  double avg = 0;    // avg@k: mean reward of the first k attempts with a result
+  double avg = 0;    // avg@k: mean reward, without bias: over all choices of k attempts, which is
+                     // over all attempts
   double pass = 0;   // pass@k: at least one of k succeeds, without bias
 };
 

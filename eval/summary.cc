@@ -39,10 +39,10 @@ std::string Ends(const EvalMetrics& metrics) {
 }
 
 // "k=1 0.512, k=4 0.730 (12 tasks)": how many tasks, where some have fewer attempts.
-std::string ByAttempts(const EvalMetrics& metrics, double AttemptMetrics::*value) {
+std::string PassByAttempts(const EvalMetrics& metrics) {
   std::string text;
   for (const AttemptMetrics& attempts : metrics.attempts) {
-    text += fmt::format("{}k={} {:.3f}", text.empty() ? "" : ", ", attempts.k, attempts.*value);
+    text += fmt::format("{}k={} {:.3f}", text.empty() ? "" : ", ", attempts.k, attempts.pass);
     if (attempts.tasks < metrics.reward.tasks) text += fmt::format(" ({} tasks)", attempts.tasks);
   }
   return text;
@@ -135,17 +135,23 @@ Json ToJson(const Estimate& estimate) {
           {"tasks", estimate.tasks}};
 }
 
-std::string SummaryTable(const EvalMetrics& metrics) {
-  std::string table =
-      Line("episodes", fmt::format("{} of {} tasks", metrics.episodes, metrics.tasks));
+std::string SummaryTable(const EvalMetrics& metrics, int64_t asked_for) {
+  std::string table = Line("episodes", fmt::format("{} of {} asked for, {} tasks", metrics.episodes,
+                                                   asked_for, metrics.tasks));
   if (metrics.episodes > 0) table += Line("ended", Ends(metrics));
+  if (const int64_t lacking = asked_for - metrics.with_result; lacking > 0) {
+    table += Line("INCOMPLETE", fmt::format("{} have no result yet; those that have ended soon, so "
+                                            "that the numbers are biased",
+                                            lacking));
+  }
   if (metrics.with_result == 0) return table;
   table += Line("mean reward", Text(metrics.reward) + ", 95 % interval over tasks");
   table += Line("success rate",
                 fmt::format("{}, {} episodes", Text(metrics.success, true), metrics.successes));
   if (metrics.attempts.size() > 1) {
-    table += Line("avg@k (reward)", ByAttempts(metrics, &AttemptMetrics::avg));
-    table += Line("pass@k (success)", ByAttempts(metrics, &AttemptMetrics::pass));
+    const AttemptMetrics& most = metrics.attempts.back();
+    table += Line(fmt::format("avg@{} (reward)", most.k), fmt::format("{:.3f}", most.avg));
+    table += Line("pass@k (success)", PassByAttempts(metrics));
   }
   table += Line("steps per episode", fmt::format("{:.1f}", metrics.mean_steps));
   table += Line("refused steps", Percent(metrics.refused, metrics.steps));
@@ -158,11 +164,13 @@ std::string SummaryTable(const EvalMetrics& metrics) {
   return table;
 }
 
-Json SummaryJson(const EvalMetrics& metrics) {
+Json SummaryJson(const EvalMetrics& metrics, int64_t asked_for) {
   const bool any = metrics.with_result > 0;
   Json ends;
   for (const EpisodeEnd end : kEnds) ends[Name(end)] = metrics.ends[static_cast<size_t>(end)];
-  return {{"episodes", metrics.episodes},
+  return {{"asked_for", asked_for},
+          {"complete", metrics.with_result == asked_for},
+          {"episodes", metrics.episodes},
           {"tasks", metrics.tasks},
           {"ends", ends},
           {"with_result", metrics.with_result},

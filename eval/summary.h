@@ -10,12 +10,13 @@
 
 namespace agentr {
 
-// For people: a line per number, intervals in brackets.
-std::string SummaryTable(const EvalMetrics& metrics);
+// For people: a line per number, intervals in brackets. `asked_for`: episodes; where fewer have a
+// result the table says so, since those that end soon are among them first.
+std::string SummaryTable(const EvalMetrics& metrics, int64_t asked_for);
 
 // summary.json: counts and sums as they are, shares in [0, 1]; null for what there is nothing to
 // compute from. Without what depends on what else ran at the time: tokens from the cache, retries.
-nlohmann::ordered_json SummaryJson(const EvalMetrics& metrics);
+nlohmann::ordered_json SummaryJson(const EvalMetrics& metrics, int64_t asked_for);
 
 // summary.csv: a header and a line per task, by task id (RFC 4180, lines end in "\n"). Columns:
 // task, attempts, errors, mean_reward, successes, mean_steps (empty if no attempt has a result),

@@ -15,6 +15,8 @@ struct TaskSelection {
   // Places among the tasks of the split, max exclusive: 0 to 19 are its first twenty.
   int min = 0;
   int max = std::numeric_limits<int>::max();
+
+  bool operator==(const TaskSelection&) const = default;
 };
 
 void Declare(OptionSet& set, TaskSelection& selection);

@@ -14,12 +14,6 @@ namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-// "models/small/" and "." have names too.
-std::string NameOf(const fs::path& folder) {
-  const fs::path whole = fs::weakly_canonical(folder);
-  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
-}
-
 void CheckFolder(const fs::path& folder) {
   if (fs::is_directory(folder)) return;
   throw FatalError(ExitCode::kFile,

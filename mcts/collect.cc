@@ -14,6 +14,7 @@
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/version.h"
+#include "mcts/context_cut.h"
 #include "mcts/run_file.h"
 #include "mcts/snapping.h"
 
@@ -137,6 +138,7 @@ std::vector<int> TaskIds(const CollectOptions& options, int64_t tasks) {
 
 ExitCode Collect(const CollectOptions& options, const OptionSet& resolved,
                  const ModelLoader& load) {
+  CheckContext(options.search.max_context, options.search.max_new_tokens);
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.task);
   const std::unique_ptr<GoldSource> gold =
       NeedsGold(options.model, *family)

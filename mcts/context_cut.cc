@@ -7,6 +7,14 @@
 
 namespace agentr {
 
+void CheckContext(int max_context, int max_new_tokens) {
+  if (max_new_tokens < max_context) return;
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("--max_context {} has no room for a prompt beside --max_new_tokens "
+                               "{}: raise the one or lower the other",
+                               max_context, max_new_tokens));
+}
+
 Result<CutCompletion> CompleteWithinContext(LanguageModel& model,
                                             const CutConversation& conversation, int n,
                                             const Sampling& sampling, int max_context) {

@@ -16,6 +16,10 @@ struct CutConversation {
   int most_dropped = 0;   // more would leave out what has to be seen
 };
 
+// Throws FatalError(kUsage) where answers of `max_new_tokens` leave a context of `max_context`
+// without room for any prompt.
+void CheckContext(int max_context, int max_new_tokens);
+
 struct CutCompletion {
   CompletionBatch batch;
   int dropped_turns = 0;  // that the model was not shown

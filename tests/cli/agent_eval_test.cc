@@ -246,7 +246,7 @@ TEST_P(AgentEval, GoesOnFromFailedTrajectories) {
   const Outcome outcome = Run(line);
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("revision test"), HasSubstr("now a success")));
-  const fs::path result = Result("planner_scripted_revision");
+  const fs::path result = Result("planner_scripted_revision_of_planner_scripted");
   const auto test = nlohmann::json::parse(ReadFile(result / "summary.json"))["revision_test"];
   std::map<int, Episode> failed;
   for (StoredEpisode& stored : ReadEpisodes(Result())) {
@@ -280,6 +280,22 @@ TEST_P(AgentEval, GoesOnFromFailedTrajectories) {
   const Outcome refused = Run(other);
   EXPECT_EQ(refused.exit, 2);
   EXPECT_THAT(refused.err, HasSubstr("cut: \"seeded\" there, \"1\" here"));
+
+  // Other trajectories under the same name are noticed, and the range of tasks counts.
+  ASSERT_EQ(
+      Run(Line({"--planner_error_rate", "0.5", "--seed", "9", "--output_dir", "other"}, "30")).exit,
+      0);
+  Arguments elsewhere = line;
+  elsewhere[5] = (folder_.path() / "other" / task() / "planner_scripted").string();
+  const Outcome mixed = Run(elsewhere);
+  EXPECT_EQ(mixed.exit, 2);
+  EXPECT_THAT(mixed.err, HasSubstr("another trajectory"));
+  elsewhere.insert(elsewhere.end(), {"--max", "10", "--output_dir", "third"});
+  ASSERT_EQ(Run(elsewhere).exit, 0);
+  const Files few = TreeFiles(folder_.path() / "third" / task() /
+                              "planner_scripted_revision_of_planner_scripted");
+  EXPECT_GE(few.size(), 1U);
+  EXPECT_LE(few.size(), 10U);
 }
 
 TEST_P(AgentEval, ComparesTwoRuns) {
@@ -295,6 +311,14 @@ TEST_P(AgentEval, ComparesTwoRuns) {
   const auto found = nlohmann::json::parse(ReadFile(folder_.path() / "found.json"));
   EXPECT_EQ(found["won"].size() + found["lost"].size() + found["ties"].get<size_t>(), 40U);
   EXPECT_GT(found["reward"]["difference"]["mean"], 0);
+  EXPECT_EQ(found["options"]["a"]["planner_error_rate"], 0.6);
+  const std::string other_task = task() == "webshop" ? "textcraft" : "webshop";
+  ASSERT_EQ(Run({"--task", other_task, "--max", "3", "--max_steps", "30"}).exit, 0);
+  const Outcome games =
+      Run({"--compare", good,
+           (folder_.path() / "test_result" / other_task / "planner_scripted").string()});
+  EXPECT_EQ(games.exit, 2);
+  EXPECT_THAT(games.err, HasSubstr(other_task));
   EXPECT_EQ(Run({"--compare", good}).exit, 2);
   EXPECT_EQ(Run({"--compare", good, folder_.path().string()}).exit, 3);
 }
@@ -329,6 +353,17 @@ TEST_P(AgentEval, SaysWhatIsWrongAndWhatHelps) {
   const Outcome model = Run({"--model_name", "some-model"});
   EXPECT_EQ(model.exit, 2);
   EXPECT_THAT(model.err, HasSubstr("--llm_base"));
+  const Outcome context = Run(Line({"--max_context", "500", "--max_new_tokens", "500"}));
+  EXPECT_EQ(context.exit, 2);
+  EXPECT_THAT(context.err, HasSubstr("--max_context 500 has no room"));
+  EXPECT_EQ(Run(Line({"--cut", "1"})).exit, 2);
+  EXPECT_EQ(Run(Line({"--comparison", "found.json"})).exit, 2);
+  const auto server_of_task = StartServer(task());
+  const Outcome wrong =
+      Run({"--task", "babyai", "--split", "all", "--max", "2", "--model_name", "m", "--llm_base",
+           "http://127.0.0.1:9/v1", "--env_server_base", server_of_task->base_url()});
+  EXPECT_EQ(wrong.exit, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("is a server for " + task() + ", not for babyai"));
   const Outcome from = Run({"--task", task(), "--revision_from", "none"});
   EXPECT_EQ(from.exit, 3);
   EXPECT_THAT(from.err, HasSubstr("none"));

@@ -99,6 +99,7 @@ TEST(ServerVersion, IsReadStrictly) {
       R"({"server": "env_server", "version": "1", "data_hash": "ab", "extensions": ["expand"]})");
   EXPECT_EQ(version.value().extensions, std::vector<std::string>{"expand"});
   EXPECT_EQ(version->tasks, 0);
+  EXPECT_EQ(version->task, "");
   const ErrorKind bad = ErrorKind::kProtocol;
   ExpectError(ParseVersion(R"({"server": "s", "version": "1"})"), bad, "'data_hash'");
   ExpectError(ParseVersion(R"({"server": "s", "version": "1", "data_hash": "ab"})"), bad,
@@ -109,6 +110,9 @@ TEST(ServerVersion, IsReadStrictly) {
   ExpectError(ParseVersion(R"({"server": "s", "version": "1", "data_hash": "ab",
                                "extensions": [], "tasks": "many"})"),
               bad, "'tasks'");
+  ExpectError(ParseVersion(R"({"server": "s", "version": "1", "data_hash": "ab",
+                               "extensions": [], "task": 1})"),
+              bad, "'task'");
 }
 
 }  // namespace

@@ -142,8 +142,16 @@ TEST(EpisodePlayerTest, EndsWhereNotEvenTheLastTurnFits) {
   EXPECT_TRUE(HasResult(episode.end));
   EXPECT_EQ(episode.reward, 0.5);
   EXPECT_THAT(episode.turns, SizeIs(1));
+}
+
+TEST(EpisodePlayerTest, AContextTooSmallForTheTaskIsNoResult) {
+  ToyEpisode toy({"gain 0.5"});
+  toy.options.max_new_tokens = 10;
   toy.options.max_context = 30;
-  EXPECT_THAT(toy.MustRun().turns, IsEmpty());
+  const Episode episode = toy.MustRun();
+  EXPECT_EQ(episode.end, EpisodeEnd::kModelError);
+  EXPECT_THAT(episode.error, HasSubstr("--max_context"));
+  EXPECT_THAT(episode.turns, IsEmpty());
 }
 
 TEST(EpisodePlayerTest, DropsFurtherWhenTheModelRefuses) {

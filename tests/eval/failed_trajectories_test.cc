@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "common/error.h"
 #include "tests/eval/hand_episode.h"
 
@@ -30,7 +28,7 @@ TEST(CutTrajectories, GivesTheFirstTurns) {
   const std::vector<EpisodeStart> starts =
       CutTrajectories({HandEpisode(7, 2, 0, kFive), HandEpisode(8, 0, 0, {"a", "b"}),
                        HandEpisode(9, 0, 0, {"a"}), HandEpisode(10, 0, 0)},
-                      "3", 0);
+                      "3", 0, 100);
   ASSERT_EQ(starts.size(), 2U) << "one turn cannot be cut";
   EXPECT_EQ(starts[0].task, 7);
   EXPECT_EQ(starts[0].attempt, 2);
@@ -44,7 +42,7 @@ TEST(CutTrajectories, DrawsTheCutFromTheSeed) {
   for (int task = 0; task < 400; ++task) episodes.push_back(HandEpisode(task, 0, 0, kFive));
   const auto cuts = [&](uint64_t seed) {
     std::vector<size_t> sizes;
-    for (const EpisodeStart& start : CutTrajectories(episodes, "seeded", seed)) {
+    for (const EpisodeStart& start : CutTrajectories(episodes, "seeded", seed, 100)) {
       sizes.push_back(start.given.size());
     }
     return sizes;
@@ -56,25 +54,37 @@ TEST(CutTrajectories, DrawsTheCutFromTheSeed) {
     EXPECT_NEAR(static_cast<double>(std::ranges::count(first, turns)), 100, 40) << turns;
   }
   // Of one trajectory it does not depend on the others.
-  EXPECT_EQ(CutTrajectories({episodes[17]}, "seeded", 0)[0].given.size(), first[17]);
+  EXPECT_EQ(CutTrajectories({episodes[17]}, "seeded", 0, 100)[0].given.size(), first[17]);
 }
 
 TEST(CutTrajectories, RefusesOtherCuts) {
   for (const char* cut : {"", "random", "-1", "0", "3x", "1.5"}) {
-    EXPECT_THROW(CutTrajectories({}, cut, 0), FatalError) << cut;
+    EXPECT_THROW(CutTrajectories({}, cut, 0, 100), FatalError) << cut;
   }
 }
 
-TEST(HashOf, TellsTrajectoriesApart) {
-  const std::set<std::string> hashes = {
-      HashOf({}),
-      HashOf({HandEpisode(1, 0, 0, {"a", "b"})}),
-      HashOf({HandEpisode(1, 0, 0, {"a"})}),
-      HashOf({HandEpisode(1, 1, 0, {"a", "b"})}),
-      HashOf({HandEpisode(1, 0, 0, {"a"}), HandEpisode(1, 0, 0, {"b"})}),
-  };
-  EXPECT_EQ(hashes.size(), 5U);
-  EXPECT_EQ(HashOf({HandEpisode(1, 0, 0.5, {"a"})}), HashOf({HandEpisode(1, 0, 0, {"a"})}));
+TEST(CutTrajectories, LeavesTheModelATurnWithinTheSteps) {
+  const std::vector<Episode> five = {HandEpisode(1, 0, 0, kFive)};
+  EXPECT_EQ(CutTrajectories(five, "4", 0, 3)[0].given.size(), 2U);
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    EXPECT_EQ(CutTrajectories(five, "seeded", seed, 2)[0].given.size(), 1U);
+  }
+  EXPECT_TRUE(CutTrajectories(five, "seeded", 0, 1).empty());
+}
+
+TEST(FirstNotGoneOnFrom, ComparesTheGivenActions) {
+  const std::vector<EpisodeStart> starts =
+      CutTrajectories({HandEpisode(1, 0, 0, kFive), HandEpisode(1, 1, 0, kFive)}, "2", 0, 100);
+  std::vector<Episode> episodes = {HandEpisode(1, 0, 1, {"a", "b", "x"}),
+                                   HandEpisode(1, 1, 1, {"a", "b", "y", "z"}),
+                                   HandEpisode(5, 0, 1, {"x"})};
+  for (Episode& episode : episodes) episode.replayed_turns = 2;
+  episodes[2].replayed_turns = 1;  // of another start
+  EXPECT_EQ(FirstNotGoneOnFrom(episodes, starts), nullptr);
+  episodes[1].turns[1].action = "c";
+  EXPECT_EQ(FirstNotGoneOnFrom(episodes, starts), &episodes[1]);
+  episodes[0].replayed_turns = 1;
+  EXPECT_EQ(FirstNotGoneOnFrom(episodes, starts), &episodes[0]);
 }
 
 TEST(JudgeRevisionTest, ComparesBeforeAndAfter) {

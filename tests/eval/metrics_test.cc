@@ -101,11 +101,11 @@ TEST(MetricsTest, AttemptsByHand) {
   ASSERT_EQ(attempts.size(), 3u);
   EXPECT_EQ(attempts[0].k, 1);
   EXPECT_EQ(attempts[0].tasks, 2u);
-  EXPECT_DOUBLE_EQ(attempts[0].avg, (0.5 + 0.2) / 2);
+  EXPECT_DOUBLE_EQ(attempts[0].avg, (2.5 / 4 + 0.1) / 2);
   EXPECT_DOUBLE_EQ(attempts[0].pass, (0.5 + 0) / 2);
   EXPECT_EQ(attempts[1].k, 2);
   EXPECT_EQ(attempts[1].tasks, 2u) << "the error is no attempt";
-  EXPECT_DOUBLE_EQ(attempts[1].avg, (0.75 + 0.1) / 2);
+  EXPECT_DOUBLE_EQ(attempts[1].avg, (2.5 / 4 + 0.1) / 2) << "whatever k is";
   EXPECT_DOUBLE_EQ(attempts[1].pass, (PassByEnumeration(4, 2, 2) + 0) / 2);
   EXPECT_EQ(attempts[2].k, 4);
   EXPECT_EQ(attempts[2].tasks, 1u) << "task 2 has only two";

@@ -64,26 +64,28 @@ TEST(SummaryTest, TheOrderAndTheTimesOfEpisodesDoNotShow) {
   std::vector<Episode> episodes = SomeEpisodes();
   const MetricOptions options;
   const std::string csv = SummaryCsv(episodes, options);
-  const std::string json = SummaryJson(Measure(episodes, options)).dump(2);
-  const std::string table = SummaryTable(Measure(episodes, options));
+  const std::string json = SummaryJson(Measure(episodes, options), 6).dump(2);
+  const std::string table = SummaryTable(Measure(episodes, options), 6);
   std::ranges::reverse(episodes);
   for (Episode& episode : episodes) episode.wall_s = episode.model_s = 17.5;
   EXPECT_EQ(SummaryCsv(episodes, options), csv);
-  EXPECT_EQ(SummaryJson(Measure(episodes, options)).dump(2), json);
-  EXPECT_EQ(SummaryTable(Measure(episodes, options)), table);
+  EXPECT_EQ(SummaryJson(Measure(episodes, options), 6).dump(2), json);
+  EXPECT_EQ(SummaryTable(Measure(episodes, options), 6), table);
 }
 
 TEST(SummaryTest, TheTableToTheLetter) {
   EvalMetrics metrics = Measure(SomeEpisodes(), {});
   metrics.reward = {0.525, 0.5, 0.55, 2};
   metrics.success = {0.25, 0, 0.5, 2};
-  EXPECT_EQ(SummaryTable(metrics),
-            "episodes            6 of 3 tasks\n"
+  EXPECT_EQ(SummaryTable(metrics, 8),
+            "episodes            6 of 8 asked for, 3 tasks\n"
             "ended               done 1, max_steps 1, context_overflow 1, environment_error 2 (not "
             "counted below), model_error 1 (not counted below)\n"
+            "INCOMPLETE          5 have no result yet; those that have ended soon, so that the "
+            "numbers are biased\n"
             "mean reward         0.525 [0.500, 0.550], 95 % interval over tasks\n"
             "success rate        25.0 % [0.0, 50.0], 1 episodes\n"
-            "avg@k (reward)      k=1 0.750, k=2 0.550 (1 tasks)\n"
+            "avg@2 (reward)      0.550\n"
             "pass@k (success)    k=1 0.250, k=2 1.000 (1 tasks)\n"
             "steps per episode   2.3\n"
             "refused steps       14.3 %\n"
@@ -95,18 +97,23 @@ TEST(SummaryTest, TheTableToTheLetter) {
 
 TEST(SummaryTest, NothingToMeasureIsSaidNotInvented) {
   const EvalMetrics metrics = Measure(std::vector{FailedEpisode(3, 0, "gone")}, {});
-  EXPECT_EQ(SummaryTable(metrics),
-            "episodes            1 of 1 tasks\n"
-            "ended               environment_error 1 (not counted below)\n");
-  const nlohmann::ordered_json json = SummaryJson(metrics);
+  EXPECT_EQ(SummaryTable(metrics, 1),
+            "episodes            1 of 1 asked for, 1 tasks\n"
+            "ended               environment_error 1 (not counted below)\n"
+            "INCOMPLETE          1 have no result yet; those that have ended soon, so that the "
+            "numbers are biased\n");
+  const nlohmann::ordered_json json = SummaryJson(metrics, 1);
   EXPECT_TRUE(json.at("reward").is_null());
   EXPECT_TRUE(json.at("mean_steps").is_null());
-  EXPECT_EQ(SummaryTable(Measure({}, {})), "episodes            0 of 0 tasks\n");
+  EXPECT_EQ(SummaryTable(Measure({}, {}), 0), "episodes            0 of 0 asked for, 0 tasks\n");
 }
 
 TEST(SummaryTest, TheJsonHoldsTheNumbers) {
   const EvalMetrics metrics = Measure(SomeEpisodes(), {});
-  const nlohmann::ordered_json json = SummaryJson(metrics);
+  const nlohmann::ordered_json json = SummaryJson(metrics, 3);
+  EXPECT_EQ(json.at("asked_for").get<int>(), 3);
+  EXPECT_TRUE(json.at("complete").get<bool>());
+  EXPECT_FALSE(SummaryJson(metrics, 6).at("complete").get<bool>());
   EXPECT_EQ(json.at("ends").at("max_steps").get<int>(), 1);
   EXPECT_EQ(json.at("ends").at("environment_error").get<int>(), 2);
   EXPECT_EQ(json.at("reward").at("mean").get<double>(), metrics.reward.mean);
