@@ -30,6 +30,13 @@ uint64_t SessionIds::Add(int64_t id) {
   return epoch_;
 }
 
+void SessionIds::EndAll(uint64_t epoch) {
+  std::lock_guard lock(mutex_);
+  if (epoch != epoch_) return;
+  live_.clear();
+  ++epoch_;
+}
+
 void SessionIds::Remove(int64_t id, uint64_t epoch) {
   std::lock_guard lock(mutex_);
   if (epoch == epoch_) live_.erase(id);
@@ -119,18 +126,34 @@ Outcome<ServerSession> EnvServers::Create() {
     if (auto admitted = AdmitLate(server); !admitted) error = admitted.error();
   }
   if (!error) {
-    const auto id = Post(server, "/create", protocol_->CreateBody(), true,
-                         [&](std::string_view reply) { return protocol_->ParseCreate(reply); });
-    if (id) return ServerSession{server, *id, servers_[server]->ids.Add(*id)};
+    const HttpResult reply =
+        servers_[server]->client.Post("/create", protocol_->CreateBody(), true);
+    const auto id = Read(server, "/create", reply,
+                         [&](std::string_view body) { return protocol_->ParseCreate(body); });
+    if (id) return ServerSession{server, *id, servers_[server]->ids.Add(*id), reply->instance};
     error = id.error();
   }
   balancer_.Release(server);
   return tl::make_unexpected(std::move(*error));
 }
 
-ServerSession EnvServers::AddFork(size_t server, int64_t id) {
-  balancer_.Acquire(server);
-  return {server, id, servers_[server]->ids.Add(id)};
+ServerSession EnvServers::AddFork(const ServerSession& parent, int64_t id) {
+  balancer_.Acquire(parent.server);
+  return {parent.server, id, servers_[parent.server]->ids.Add(id), parent.instance};
+}
+
+void EnvServers::EndSessionsLike(const ServerSession& session) {
+  Server& server = *servers_[session.server];
+  server.admitted = false;
+  if (session.instance.empty()) server.ids.EndAll(session.epoch);
+}
+
+HttpError EnvServers::Lost(const std::string& message) {
+  HttpError error;
+  error.kind = ErrorKind::kEnvironment;
+  error.status = kLost;
+  error.message = "the server has lost the session" + (message.empty() ? "" : ": " + message);
+  return error;
 }
 
 void EnvServers::Drop(const ServerSession& session, bool close) {
@@ -140,7 +163,8 @@ void EnvServers::Drop(const ServerSession& session, bool close) {
   server.ids.Remove(session.id, session.epoch);
   balancer_.Release(session.server);
   if (!close || !current || server.no_close || balancer_.CoolingDown(session.server)) return;
-  const auto closed = server.client.Post("/close", protocol_->CloseBody(session.id), true);
+  const auto closed =
+      server.client.Post("/close", protocol_->CloseBody(session.id), true, session.instance);
   if (!closed && IsUnknownPath(closed.error())) {
     server.no_close = true;
     stats_->ForgiveError(closed.error().kind);

@@ -159,20 +159,24 @@ HttpClient::HttpClient(std::string base_url, HttpOptions options, std::shared_pt
 HttpClient::~HttpClient() = default;
 
 HttpResult HttpClient::Call(std::string_view method, std::string_view path, std::string_view body,
-                            bool repeatable) {
+                            bool repeatable, const std::string& instance) {
   const std::string target = prefix_ + std::string(path);
   const std::string call = fmt::format("{} {}{}", method, base_url_, path);
+  httplib::Headers headers;
+  if (!instance.empty()) headers.emplace(kInstanceHeader, instance);
   auto client = pool_->Take();
   for (;;) {
     const bool kept = client->is_socket_open() != 0;
     const auto begin = Clock::now();
-    const httplib::Result reply =
-        method == "GET" ? client->Get(target)
-                        : client->Post(target, body.data(), body.size(), "application/json");
+    const httplib::Result reply = method == "GET" ? client->Get(target, headers)
+                                                  : client->Post(target, headers, body.data(),
+                                                                 body.size(), "application/json");
     stats_->AddCall(body.size(), reply ? reply->body.size() : 0);
     if (reply) {
       pool_->Return(std::move(client));
-      if (reply->status >= 200 && reply->status < 300) return HttpReply{reply->status, reply->body};
+      if (reply->status >= 200 && reply->status < 300) {
+        return HttpReply{reply->status, reply->body, reply->get_header_value(kInstanceHeader)};
+      }
       HttpError error = StatusError(*reply, call);
       stats_->AddError(error.kind);
       return tl::make_unexpected(std::move(error));

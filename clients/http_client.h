@@ -29,9 +29,15 @@ struct HttpOptions {
 void Declare(OptionSet& set, HttpOptions& options, const std::string& prefix,
              const std::string& what);
 
+// A header by which a server tells its start from all others, in each reply. A request that has it
+// is for that start only: a server that was started anew refuses it (410), where its ids of
+// sessions would mean others now.
+inline constexpr char kInstanceHeader[] = "Agentr-Instance";
+
 struct HttpReply {
   int status = 0;  // 2xx
   std::string body;
+  std::string instance;  // kInstanceHeader; empty for servers that do not send it
 };
 
 // An Error and what else is known of a call that failed.
@@ -57,12 +63,16 @@ class HttpClient {
   HttpClient(std::string base_url, HttpOptions options, std::shared_ptr<CallStats> stats);
   ~HttpClient();
 
-  HttpResult Get(std::string_view path) { return Call("GET", path, {}, true); }
+  // `instance`: the start of the server that the call is for (kInstanceHeader); empty: any.
+  HttpResult Get(std::string_view path, const std::string& instance = "") {
+    return Call("GET", path, {}, true, instance);
+  }
 
   // `repeatable`: the call may reach the server twice. Then a kept connection that turns out to
   // have been closed by the server is replaced silently, where otherwise this is kUnreachable.
-  HttpResult Post(std::string_view path, std::string_view json, bool repeatable) {
-    return Call("POST", path, json, repeatable);
+  HttpResult Post(std::string_view path, std::string_view json, bool repeatable,
+                  const std::string& instance = "") {
+    return Call("POST", path, json, repeatable, instance);
   }
 
   const std::string& base_url() const { return base_url_; }
@@ -71,7 +81,7 @@ class HttpClient {
   class Pool;
 
   HttpResult Call(std::string_view method, std::string_view path, std::string_view body,
-                  bool repeatable);
+                  bool repeatable, const std::string& instance);
 
   std::string base_url_;  // without the slash at the end
   std::string prefix_;    // its path

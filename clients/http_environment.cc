@@ -11,9 +11,9 @@ namespace {
 
 // What the search can do about a session that its server has lost is to reset it: a fault of the
 // connection rather than of the environment.
-Error AsFault(const Protocol& protocol, Error error) {
-  if (!protocol.IsLostSession(error)) return error;
-  return {ErrorKind::kUnreachable, "the server has lost the session: " + error.message, 0};
+Error AsFault(HttpError error) {
+  if (EnvServers::IsLost(error)) error.kind = ErrorKind::kUnreachable;
+  return error;
 }
 
 class HttpSession : public Session {
@@ -26,7 +26,7 @@ class HttpSession : public Session {
   Result<std::string> Reset(int task) override {
     return servers_.Repeat([&] {
       auto first = ResetOnce(task);
-      if (first || !servers_.protocol().IsLostSession(first.error())) return first;
+      if (first || !EnvServers::IsLost(first.error())) return first;
       Leave(/*close=*/false);
       return ResetOnce(task);
     });
@@ -37,12 +37,12 @@ class HttpSession : public Session {
     const Protocol& protocol = servers_.protocol();
     auto step = servers_.Repeat(
         [&] {
-          return servers_.Post(session_->server, "/step", protocol.StepBody(session_->id, action),
+          return servers_.Post(*session_, "/step", protocol.StepBody(session_->id, action),
                                /*repeatable=*/false,
                                [&](std::string_view reply) { return protocol.ParseStep(reply); });
         },
         [](const HttpError& error) { return !error.sent; });
-    if (!step) return tl::make_unexpected(AsFault(protocol, step.error()));
+    if (!step) return tl::make_unexpected(AsFault(step.error()));
     return std::move(*step);
   }
 
@@ -50,15 +50,15 @@ class HttpSession : public Session {
     if (auto lost = CheckAlive()) return tl::make_unexpected(*lost);
     const Protocol& protocol = servers_.protocol();
     auto replies = servers_.Repeat([&] {
-      return servers_.Post(session_->server, "/expand", protocol.ExpandBody(session_->id, actions),
+      return servers_.Post(*session_, "/expand", protocol.ExpandBody(session_->id, actions),
                            /*repeatable=*/true, [&](std::string_view reply) {
                              return protocol.ParseExpand(reply, actions.size());
                            });
     });
-    if (!replies) return tl::make_unexpected(AsFault(protocol, replies.error()));
+    if (!replies) return tl::make_unexpected(AsFault(replies.error()));
     std::vector<Fork> forks;
     for (ForkReply& reply : *replies) {
-      const ServerSession fork = servers_.AddFork(session_->server, reply.id);
+      const ServerSession fork = servers_.AddFork(*session_, reply.id);
       forks.push_back(
           {std::make_unique<HttpSession>(servers_, fork, /*is_fork=*/true), std::move(reply.step)});
     }
@@ -70,10 +70,10 @@ class HttpSession : public Session {
     const Protocol& protocol = servers_.protocol();
     auto answer = servers_.Repeat([&] {
       return servers_.Get(
-          session_->server, protocol.AskPath(extension, session_->id),
+          *session_, protocol.AskPath(extension, session_->id),
           [&](std::string_view reply) { return protocol.ParseAnswer(extension, reply); });
     });
-    if (!answer) return tl::make_unexpected(AsFault(protocol, answer.error()));
+    if (!answer) return tl::make_unexpected(AsFault(answer.error()));
     return std::move(*answer);
   }
 
@@ -88,7 +88,7 @@ class HttpSession : public Session {
     }
     const Protocol& protocol = servers_.protocol();
     auto observation = servers_.Post(
-        session_->server, "/reset", protocol.ResetBody(session_->id, task), /*repeatable=*/true,
+        *session_, "/reset", protocol.ResetBody(session_->id, task), /*repeatable=*/true,
         [&](std::string_view reply) { return protocol.ParseReset(reply); });
     // Nobody listens there any more: the next attempt takes another server, where there is one.
     if (!observation && !observation.error().sent && servers_.count() > 1) Leave(/*close=*/false);
@@ -103,7 +103,7 @@ class HttpSession : public Session {
   std::optional<Error> CheckAlive() const {
     if (session_ && servers_.IsCurrent(*session_)) return std::nullopt;
     return Error{ErrorKind::kUnreachable,
-                 "the session is gone (its server was restarted, or Reset failed); Reset it", 0};
+                 "the server has lost the session, or it was never Reset; Reset it", 0};
   }
 
   EnvServers& servers_;

@@ -8,10 +8,12 @@
 #include <chrono>
 #include <csignal>
 #include <exception>
+#include <random>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "clients/http_client.h"
 #include "common/version.h"
 #include "servers/http_metrics.h"
 #include "servers/http_transport.h"
@@ -52,6 +54,11 @@ void SetReply(httplib::Response& response, HttpResponse reply) {
   }
   response.body = std::move(reply.body);
   response.set_header("Content-Type", reply.content_type);
+}
+
+std::string NewInstance() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
 }
 
 std::string DefaultErrorBody(const HttpStatusError& error) { return ErrorJson(error.what()); }
@@ -123,6 +130,14 @@ class HttpService::Impl {
 
   // Answers everything but a POST, whose body is still to be read.
   bool RouteWithoutBody(const httplib::Request& request, httplib::Response& response) {
+    response.set_header(kInstanceHeader, instance_);
+    if (!IsForThisStart(request)) {
+      SetReply(response, ErrorReply({410,
+                                     "The session is not valid: this server was started "
+                                     "after it."}));
+      unrouted_.Record(410, {});
+      return true;
+    }
     if (!Admitted(request, response)) return true;
     if (request.method == "POST" && posts_.contains(request.path)) return false;
     if (request.method == "GET" || request.method == "HEAD") {
@@ -134,6 +149,11 @@ class HttpService::Impl {
     }
     Refuse(request, response);
     return true;
+  }
+
+  bool IsForThisStart(const httplib::Request& request) const {
+    return !request.has_header(kInstanceHeader) ||
+           request.get_header_value(kInstanceHeader) == instance_;
   }
 
   bool Admitted(const httplib::Request& request, httplib::Response& response) {
@@ -211,6 +231,7 @@ class HttpService::Impl {
     response.set_header("Connection", "close");
   }
 
+  const std::string instance_ = NewInstance();
   const size_t max_body_;
   const std::function<std::string(const HttpStatusError&)> error_body_;
   const std::function<void(const std::string&, const std::string&)> admit_;

@@ -9,6 +9,9 @@
 // offered, 413 for a body over the limit, 422 for a missing field or a wrong type, 500 when a
 // handler throws.
 //
+// Each reply names this start of the server (kInstanceHeader, clients/http_client.h); a request for
+// another start is refused with 410.
+//
 // Threads: one accepts, and each connection has one of its own while it is open; handlers run on
 // those, many at once.
 #pragma once

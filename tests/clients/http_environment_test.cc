@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/clients/embedded_server.h"
 #include "tests/clients/fault_proxy.h"
 #include "tests/clients/toy_textcraft.h"
 
@@ -141,6 +142,79 @@ TEST(HttpEnvironment, ARestartIsNoticedWhenAnIdComesTwice) {
   EXPECT_EQ(old->Reset(1).value(), "task 1");
   EXPECT_EQ(young->Step("c").value().observation, "task 2, b, c");
   EXPECT_EQ(server.sessions(), 2u);
+}
+
+TEST(HttpEnvironment, ALostSessionOfAServerThatTellsNoStartsEndsThemAll) {
+  ToyTextCraft server;
+  const auto env = Connect({server.url()});
+  std::vector<std::unique_ptr<Session>> old;
+  for (int i = 0; i < 3; ++i) {
+    old.push_back(env->Open().value());
+    old.back()->Reset(i).value();
+  }
+  server.Forget();
+  const auto other = Connect({server.url()});
+  auto foreign = other->Open().value();  // another program's, with the id of the first
+  foreign->Reset(7).value();
+  EXPECT_FALSE(old[2]->Step("a")) << "has an id that is not in use";
+  EXPECT_FALSE(old[0]->Step("a"));
+  EXPECT_EQ(foreign->Step("b").value().observation, "task 7, b");
+}
+
+// Our server tells its starts apart: a session never acts on another one's, whoever that belongs
+// to, whatever ids are given out again, with and without extensions.
+TEST(HttpEnvironment, ARestartOfOurServerMixesNoSessions) {
+  for (const bool extensions : {true, false}) {
+    EnvServerOptions options{.task = "textcraft", .port = 0, .no_extensions = !extensions};
+    auto server = StartEnvServer(options);
+    options.port = server->port();
+    const auto env = Connect({server->base_url()});
+    std::vector<std::unique_ptr<Session>> old;
+    for (int i = 0; i < 3; ++i) {
+      old.push_back(env->Open().value());
+      old.back()->Reset(31).value();
+    }
+    server.reset();
+    server = StartEnvServer(options);
+    const auto other = Connect({server->base_url()});
+    std::vector<std::unique_ptr<Session>> foreign;
+    for (int i = 0; i < 3; ++i) {
+      foreign.push_back(other->Open().value());
+      foreign.back()->Reset(31).value();
+    }
+    const std::string empty = foreign[0]->Step("inventory").value().observation;
+    for (const auto& session : old) {
+      const auto step = session->Step("get 1 oak log");
+      ASSERT_FALSE(step);
+      EXPECT_EQ(step.error().kind, ErrorKind::kUnreachable);
+      EXPECT_THAT(step.error().message, HasSubstr("lost the session"));
+      if (extensions) {
+        EXPECT_FALSE(session->Expand({"inventory"}));
+      }
+    }
+    old.pop_back();  // closes nobody's session
+    for (const auto& session : foreign) {
+      EXPECT_EQ(session->Step("inventory").value().observation, empty);
+    }
+    EXPECT_TRUE(old[0]->Reset(31)) << "goes on in a new one";
+    EXPECT_EQ(old[0]->Step("inventory").value().observation, empty);
+  }
+}
+
+TEST(HttpEnvironment, AServerThatComesBackWithOtherDataIsRefused) {
+  ToyTextCraft::Config config;
+  auto server = std::make_unique<ToyTextCraft>(config);
+  config.port = server->port();
+  const auto env = Connect({server->url()});
+  auto session = env->Open().value();
+  session->Reset(1).value();
+  server.reset();
+  config.data_hash = "other";
+  server = std::make_unique<ToyTextCraft>(config);
+  EXPECT_FALSE(session->Step("a"));
+  const auto reset = session->Reset(1);
+  ASSERT_FALSE(reset);
+  EXPECT_THAT(reset.error().message, HasSubstr("hold different data"));
 }
 
 TEST(HttpEnvironment, SessionsSpreadOverTheServers) {
