@@ -4,6 +4,7 @@
 #include <httplib.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
@@ -38,6 +39,18 @@ void IgnoreSigpipe() {
 
 // Newer versions of cpp-httplib tell more TLS errors apart than older ones; all have such a name.
 bool IsTlsError(httplib::Error error) { return httplib::to_string(error).starts_with("SSL"); }
+
+// "host", "host:port", "[::1]:port".
+bool IsHostAndPort(const std::string& text) {
+  const size_t host_end = text.starts_with('[') ? text.find(']') + 1 : text.find(':');
+  if (host_end == 0 || text.empty()) return false;
+  if (host_end >= text.size()) return true;
+  const std::string_view digits = std::string_view(text).substr(host_end + 1);
+  uint16_t port = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  return text[host_end] == ':' && error == std::errc() && end == digits.data() + digits.size() &&
+         port > 0;
+}
 
 // No request can have left then.
 bool FailedToConnect(httplib::Error error) {
@@ -75,7 +88,9 @@ HttpError StatusError(const httplib::Response& reply, const std::string& call) {
   out.status = reply.status;
   out.body = reply.body;
   out.message = fmt::format("{}: HTTP {}: {}", call, reply.status, reply.body.substr(0, 300));
-  if (reply.status == 429) {
+  if (reply.status == 408) {
+    out.kind = ErrorKind::kTimeout;
+  } else if (reply.status == 429) {
     out.kind = ErrorKind::kRateLimited;
   } else if (reply.status >= 500) {
     out.kind = ErrorKind::kServer;
@@ -144,8 +159,11 @@ HttpClient::HttpClient(std::string base_url, HttpOptions options, std::shared_pt
   while (base_url_.ends_with('/')) base_url_.pop_back();
   const size_t scheme = base_url_.find("://");
   const std::string name = base_url_.substr(0, scheme);
-  if (scheme == std::string::npos || (name != "http" && name != "https") ||
-      base_url_.size() == scheme + 3) {
+  const std::string authority =
+      scheme == std::string::npos
+          ? ""
+          : base_url_.substr(scheme + 3, base_url_.find('/', scheme + 3) - (scheme + 3));
+  if ((name != "http" && name != "https") || !IsHostAndPort(authority)) {
     throw FatalError(
         ExitCode::kUsage,
         fmt::format("'{}' is not a base URL; give one such as http://127.0.0.1:36001", base_url_));

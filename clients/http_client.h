@@ -52,7 +52,7 @@ using HttpResult = tl::expected<HttpReply, HttpError>;
 // Thread-safe. Connections are kept and used again, the most recently used first; one that failed
 // is dropped. Errors:
 //   kUnreachable    no connection, or it broke before the whole reply came
-//   kTimeout        no connection, or no reply, in time
+//   kTimeout        no connection, or no reply, in time; HTTP 408
 //   kRateLimited    HTTP 429, kServer 5xx (both with retry_after_s), kRejected any other status
 //                   that is not 2xx
 // Each message names the method, the URL, what happened and the usual cure.

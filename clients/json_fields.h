@@ -11,7 +11,8 @@
 
 namespace agentr {
 
-// The object in `text`; `what` names the reply in messages ("/step reply").
+// The object in `text`; `what` names the reply in messages ("/step reply"). Nested deeper than any
+// reply is, it is an error too: what is done with values is recursive.
 Result<nlohmann::json> ParseObject(std::string_view text, const std::string& what);
 
 // `value` on one line. Text from a model may hold a cut UTF-8 sequence: the server shall see U+FFFD

@@ -30,11 +30,11 @@ std::string ErrorCode(const Json& reply) {
   return code.is_string() ? code.get<std::string>() : "";
 }
 
-// The words of OpenAI and vLLM, of newer vLLM, and of llama.cpp.
+// The words of OpenAI and vLLM, of newer vLLM, of llama.cpp, and of SGLang.
 bool SpeaksOfContextLength(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-  const std::array<std::string_view, 3> phrases = {"maximum context length", "maximum model length",
-                                                   "context size"};
+  const std::array<std::string_view, 4> phrases = {"maximum context length", "maximum model length",
+                                                   "context size", "model's context length"};
   return std::ranges::any_of(
       phrases, [&](std::string_view phrase) { return text.find(phrase) != std::string::npos; });
 }

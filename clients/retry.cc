@@ -3,19 +3,18 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <condition_variable>
-#include <mutex>
-#include <utility>
+#include <thread>
 
 namespace agentr {
 
-Sleeper SleepUnless(std::stop_token stop) {
-  return [stop = std::move(stop)](double seconds) {
-    std::mutex mutex;
-    std::condition_variable_any wake;
-    std::unique_lock lock(mutex);
-    wake.wait_for(lock, stop, std::chrono::duration<double>(seconds), [] { return false; });
-    return !stop.stop_requested();
+Sleeper SleepUnless(const std::atomic<bool>& stop) {
+  return [&stop](double seconds) {
+    using Seconds = std::chrono::duration<double>;
+    constexpr Seconds kLook(0.05);
+    for (Seconds left(seconds); left > Seconds(0) && !stop; left -= kLook) {
+      std::this_thread::sleep_for(std::min(left, kLook));
+    }
+    return !stop;
   };
 }
 

@@ -2,11 +2,12 @@
 // not come back together.
 #pragma once
 
+#include <atomic>
 #include <functional>
-#include <stop_token>
 
 #include "clients/call_stats.h"
 #include "common/error.h"
+#include "common/interrupt.h"
 #include "common/random.h"
 
 namespace agentr {
@@ -14,8 +15,8 @@ namespace agentr {
 // Waits so many seconds; false when the run is being stopped and the wait was cut short.
 using Sleeper = std::function<bool(double seconds)>;
 
-// Sleeps in full unless `stop` is requested.
-Sleeper SleepUnless(std::stop_token stop);
+// Sleeps in full unless `stop` is set, which it looks at twenty times a second. `stop` outlives it.
+Sleeper SleepUnless(const std::atomic<bool>& stop);
 
 struct RetryPolicy {
   int attempts = 5;      // in all, the first one too; at least 1
@@ -23,7 +24,7 @@ struct RetryPolicy {
   double factor = 2;     // of the bound from one wait to the next
   double cap_s = 10;     // most a bound can be; what a server asks for is not capped by it
   double total_s = 120;  // bound of all the waits of one call
-  Sleeper sleep = SleepUnless({});
+  Sleeper sleep = SleepUnless(Interrupted());
 };
 
 // The wait after `failures` failures (>= 1): uniform in [0, min(cap, base * factor^(failures -

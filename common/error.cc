@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <system_error>
 
 namespace agentr {
 
@@ -50,6 +51,9 @@ int RunMain(const std::function<ExitCode()>& body) noexcept {
   } catch (const FatalError& error) {
     fmt::print(stderr, "error: {}\n", error.what());
     return static_cast<int>(error.code());
+  } catch (const std::system_error& error) {  // fmt::print's, above all
+    fmt::print(stderr, "error: the system refuses: {}\n", error.what());
+    return static_cast<int>(ExitCode::kFile);
   } catch (const std::exception& error) {
     fmt::print(stderr, "internal error: {}; please report it with the command line\n",
                error.what());

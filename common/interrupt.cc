@@ -1,6 +1,7 @@
 #include "common/interrupt.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 namespace agentr {
 namespace {
@@ -9,11 +10,17 @@ std::atomic<bool> stop = false;
 static_assert(std::atomic<bool>::is_always_lock_free);  // safe in a signal handler
 
 void OnSignal(int signal) {
+  constexpr char kText[] =
+      "\ninterrupted: waiting for the calls under way; once more ends at once, and loses no more "
+      "than those\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText, sizeof kText - 1);
   stop = true;
   std::signal(signal, SIG_DFL);
 }
 
 }  // namespace
+
+const std::atomic<bool>& Interrupted() { return stop; }
 
 std::atomic<bool>& StopOnSignal() {
   std::signal(SIGINT, OnSignal);

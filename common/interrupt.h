@@ -5,8 +5,11 @@
 
 namespace agentr {
 
+// True once StopOnSignal's flag is set.
+const std::atomic<bool>& Interrupted();
+
 // A flag that SIGINT and SIGTERM set, for a run to end in good order; the handlers are installed by
-// the first call. A second signal ends the process at once.
+// the first call. A line on stderr says so; a second signal ends the process at once.
 std::atomic<bool>& StopOnSignal();
 
 // For a server, whose main thread only waits for SIGINT or SIGTERM. Made before any other thread,

@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "common/toml.h"
 #include "common/version.h"
@@ -140,6 +142,10 @@ void RefuseIgnoredVariable(const CLI::Option& option) {
 std::optional<ExitCode> OptionSet::Parser::Parse(int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
+    const CLI::Option& config = *app.get_config_ptr();
+    if (config.count() > 0 && config.as<std::string>().empty()) {
+      throw CLI::ValidationError("--config", "no file is named");
+    }
     for (const Entry& entry : entries_) {
       RefuseIgnoredVariable(*entry.option);
       if (entry.option->get_configurable()) {
@@ -154,6 +160,14 @@ std::optional<ExitCode> OptionSet::Parser::Parse(int argc, const char* const* ar
     fmt::print(stderr, "error: --config {}: {}\n", app.get_config_ptr()->as<std::string>(),
                error.what());
     return error.code();
+  } catch (const CLI::FileError& error) {
+    fmt::print(stderr, "error: --config: {}\n", error.what());
+    return ExitCode::kFile;
+  } catch (const CLI::ConfigError& error) {  // "INI was not able to parse KEY"
+    const std::string text = error.what();
+    fmt::print(stderr, "error: --config: there is no option '{}'\n{} --help lists the options\n",
+               text.substr(text.find_last_of(' ') + 1), app.get_name());
+    return ExitCode::kUsage;
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "error: {}\n{} --help lists the options\n", error.what(), app.get_name());
     return ExitCode::kUsage;
@@ -168,11 +182,33 @@ OptionSet::~OptionSet() = default;
 
 void OptionSet::Group(const std::string& name) { parser_->group = name; }
 
+namespace {
+
+// What CLI11 would read: "nan" and "inf", which no option means, and "-1" as 2^64 - 1.
+template <typename T>
+void RefuseOddNumbers(CLI::Option& option) {
+  option.check(CLI::Validator(
+      [](std::string& text) {
+        if constexpr (std::is_same_v<T, double>) {
+          double value = 0;
+          const bool finite = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
+          return finite ? std::string() : text + " is not a finite number";
+        }
+        return text.starts_with('-') ? text + " is below 0" : std::string();
+      },
+      ""));
+}
+
+}  // namespace
+
 template <typename T>
 OptionSet::Declared OptionSet::Add(const std::string& flag, T& value, const std::string& help,
                                    const std::string& env) {
-  return parser_->Finish(parser_->app.add_option(flag, value, help)->capture_default_str(), env,
-                         value);
+  CLI::Option* const option = parser_->app.add_option(flag, value, help)->capture_default_str();
+  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, uint64_t>) {
+    RefuseOddNumbers<T>(*option);
+  }
+  return parser_->Finish(option, env, value);
 }
 
 template OptionSet::Declared OptionSet::Add(const std::string&, int&, const std::string&,

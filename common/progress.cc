@@ -20,12 +20,13 @@ std::string FormatDuration(double seconds) {
 
 std::string ProgressText(const std::string& label, const std::string& unit,
                          const ProgressState& state) {
-  const int64_t finished = state.done + state.failed;
+  const int64_t worked = state.done + state.failed;
+  const int64_t finished = worked + state.skipped;
   const int64_t percent = state.total > 0 ? finished * 100 / state.total : 100;
   const double seconds = std::max(state.elapsed_s, 1e-9);
-  const double rate = static_cast<double>(finished) / seconds;
+  const double rate = static_cast<double>(worked) / seconds;
   const std::string eta =
-      finished > 0 ? FormatDuration(static_cast<double>(state.total - finished) / rate) : "-";
+      worked > 0 ? FormatDuration(static_cast<double>(state.total - finished) / rate) : "-";
   std::string text =
       fmt::format("{} {}/{} {}% | {:.3g}/s", label, finished, state.total, percent, rate);
   if (!unit.empty())
@@ -64,7 +65,7 @@ void Progress::Note(std::string note) {
 ProgressState Progress::Now() const {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
   const std::lock_guard lock(note_mutex_);
-  return {total_, done_, failed_, units_, elapsed.count(), note_};
+  return {total_, done_, failed_, skipped_, units_, elapsed.count(), note_};
 }
 
 void Progress::Draw(bool last) {

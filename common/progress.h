@@ -15,9 +15,10 @@ namespace agentr {
 // A moment of a run, apart from its drawing so that the text can be tested.
 struct ProgressState {
   int64_t total = 0;
-  int64_t done = 0;    // finished well
-  int64_t failed = 0;  // finished with an error
-  int64_t units = 0;   // smaller pieces of work, such as tree nodes
+  int64_t done = 0;     // finished well
+  int64_t failed = 0;   // finished with an error
+  int64_t skipped = 0;  // needed no work, and says nothing about the rate
+  int64_t units = 0;    // smaller pieces of work, such as tree nodes
   double elapsed_s = 0;
   std::string note = "";  // how it stands so far, in words of the run
 };
@@ -40,6 +41,7 @@ class Progress {
 
   void Done() { ++done_; }
   void Failed() { ++failed_; }
+  void Skipped() { ++skipped_; }
   void AddUnits(int64_t count) { units_ += count; }
   void Note(std::string note);
 
@@ -53,7 +55,7 @@ class Progress {
   const int64_t total_;
   const bool terminal_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  std::atomic<int64_t> done_ = 0, failed_ = 0, units_ = 0;
+  std::atomic<int64_t> done_ = 0, failed_ = 0, skipped_ = 0, units_ = 0;
 
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -16,6 +16,8 @@ class TomlParser {
     std::vector<TomlItem> items;
     for (SkipBlank(); !AtEnd(); SkipBlank()) {
       items.push_back(ParseItem());
+      const std::string& key = items.back().key;
+      if (std::ranges::count(items, key, &TomlItem::key) > 1) Throw("'" + key + "' is given twice");
       SkipSpaces();
       if (!AtEnd() && Peek() != '\n' && Peek() != '\r' && Peek() != '#') {
         Throw("one value per line; put text into quotes");

@@ -65,7 +65,7 @@ EvaluatorReport Evaluator::Run(const std::vector<EpisodeStart>& starts, std::ato
     const EpisodeStart& start = starts[index];
     const Claim claim = store_.TryClaim(start.task, start.attempt);
     if (claim == Claim::kMine) return PlayAndKeep(start, shared);
-    shared.progress.Done();
+    shared.progress.Skipped();
     const std::lock_guard lock(shared.mutex);
     ++(claim == Claim::kDone ? shared.report.skipped : shared.report.elsewhere);
   });

@@ -69,7 +69,7 @@ CollectReport Collector::Run(const std::vector<int>& tasks, std::atomic<bool>& s
 void Collector::Work(int task, Shared& shared) {
   const Claim claim = store_.TryClaim(task);
   if (claim == Claim::kMine) return RunTask(task, shared);
-  shared.progress.Done();
+  shared.progress.Skipped();
   const std::lock_guard lock(shared.mutex);
   ++(claim == Claim::kDone ? shared.report.skipped : shared.report.elsewhere);
 }

@@ -77,7 +77,10 @@ nlohmann::ordered_json ToJson(const RunReport& report) {
 void PrintOutcome(const RunReport& report, size_t failed, const char* what, const char* doing) {
   fmt::print("{} {}, {} were there already", report.finished, what, report.skipped);
   if (report.elsewhere > 0) fmt::print(", {} are {} by another run", report.elsewhere, doing);
-  fmt::print(", {} failed; {} in {}", failed, report.interrupted ? "stopped" : "done",
+  fmt::print(", {} failed; {} in {}", failed,
+             report.gave_up       ? "gave up after too many failures in a row (--give_up_after)"
+             : report.interrupted ? "stopped"
+                                  : "done",
              FormatDuration(report.wall_s));
 }
 

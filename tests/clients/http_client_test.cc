@@ -151,8 +151,8 @@ TEST(HttpClient, ErrorsByStatus) {
     double retry_after_s;
   };
   for (const Case& c : {Case{429, ErrorKind::kRateLimited, 7}, Case{503, ErrorKind::kServer, 7},
-                        Case{500, ErrorKind::kServer, 7}, Case{404, ErrorKind::kRejected, 0},
-                        Case{422, ErrorKind::kRejected, 0}}) {
+                        Case{500, ErrorKind::kServer, 7}, Case{408, ErrorKind::kTimeout, 7},
+                        Case{404, ErrorKind::kRejected, 0}, Case{422, ErrorKind::kRejected, 0}}) {
     const HttpError error = ErrorOf(d.client.Get("/" + std::to_string(c.status)));
     EXPECT_EQ(error.kind, c.kind) << c.status;
     EXPECT_EQ(error.status, c.status);
@@ -164,8 +164,14 @@ TEST(HttpClient, ErrorsByStatus) {
 }
 
 TEST(HttpClient, RefusesWhatIsNoUrl) {
-  for (const char* url : {"", "localhost:80", "ftp://host", "http://"}) {
+  for (const char* url : {"", "localhost:80", "ftp://host", "http://", "http:///v1",
+                          "http://host:", "http://host:99999999999/v1", "http://host:70000",
+                          "http://host:0", "http://host:abc/v1", "http://[::1]80", "http://[::1"}) {
     EXPECT_THROW(Dialled d(url), FatalError) << url;
+  }
+  for (const char* url : {"http://host", "https://host/v1", "http://host:80/v1", "http://[::1]:80/",
+                          "http://[::1]"}) {
+    EXPECT_NO_THROW(Dialled d(url)) << url;
   }
 }
 

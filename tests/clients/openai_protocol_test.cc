@@ -113,7 +113,9 @@ TEST(ChatError, KnowsPromptsThatAreTooLong) {
        {R"({"error": {"message": "too long", "code": "context_length_exceeded"}})",
         R"({"object": "error", "message": "This model's maximum context length is 4096 tokens."})",
         R"({"error": {"message": "longer than the maximum model length of 512", "code": 400}})",
-        R"({"error": {"code": 400, "message": "it exceeds the available context size"}})"}) {
+        R"({"error": {"code": 400, "message": "it exceeds the available context size"}})",
+        R"({"object": "error", "message":
+            "The input (9000 tokens) is longer than the model's context length (8192 tokens)."})"}) {
     EXPECT_EQ(ChatError(Refusal(400, body)).kind, ErrorKind::kContextLength) << body;
   }
 }

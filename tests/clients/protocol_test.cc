@@ -94,6 +94,14 @@ TEST(Protocol, UnknownFamiliesAreAUsageError) {
   }
 }
 
+TEST(ServerVersion, OfAnyDepthIsAnError) {
+  const std::string deep =
+      R"({"server": )" + std::string(200000, '[') + std::string(200000, ']') + "}";
+  ExpectError(ParseVersion(deep), ErrorKind::kProtocol, "nested too deep");
+  const std::string brackets = R"({"server": "\"[[)" + std::string(500, '{') + R"("})";
+  ExpectError(ParseVersion(brackets), ErrorKind::kProtocol, "'version'");
+}
+
 TEST(ServerVersion, IsReadStrictly) {
   const auto version = ParseVersion(
       R"({"server": "env_server", "version": "1", "data_hash": "ab", "extensions": ["expand"]})");

@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <nlohmann/json.hpp>
-#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace agentr {
@@ -98,10 +99,9 @@ TEST(Retry, HonoursRetryAfterWithinTheTotal) {
 }
 
 TEST(Retry, AStoppedWaitIsCancelled) {
-  std::stop_source stop;
-  stop.request_stop();
+  std::atomic<bool> stop = true;
   RetryPolicy policy;
-  policy.sleep = SleepUnless(stop.get_token());
+  policy.sleep = SleepUnless(stop);
   CallStats stats;
   const auto result = Retry(policy, RandomStream(1), stats, [&] { return Error429(3600); });
   EXPECT_EQ(result.error().kind, ErrorKind::kRateLimited) << "3600 s are over the total";
@@ -109,6 +109,15 @@ TEST(Retry, AStoppedWaitIsCancelled) {
   const auto stopped = Retry(policy, RandomStream(1), stats, [&] { return Error429(3600); });
   EXPECT_EQ(stopped.error().kind, ErrorKind::kCancelled);
   EXPECT_EQ(stats.retries(), 0);
+}
+
+TEST(Retry, ALongWaitEndsWithTheRun) {
+  std::atomic<bool> stop = false;
+  const Sleeper sleep = SleepUnless(stop);
+  EXPECT_TRUE(sleep(0.12));
+  std::thread stopping([&] { stop = true; });
+  EXPECT_FALSE(sleep(3600));
+  stopping.join();
 }
 
 TEST(CallStats, TellsWhatHappened) {

@@ -27,6 +27,7 @@ struct Options {
   bool fast = false;
   bool seed = true;
   uint64_t big = 0;
+  double weight = 0;
 };
 
 constexpr const char* kVariable = "AGENTR_TEST_STEPS";
@@ -42,6 +43,7 @@ void Declare(OptionSet& set, Options& o) {
   set.AddSwitch("--fast", o.fast, "Hurry");
   set.Add("--seed", o.seed, "Send a seed");
   set.Add("--big", o.big, "A big number");
+  set.Add("--weight", o.weight, "A number without bounds");
 }
 
 // One parse of a program with Options.
@@ -142,10 +144,10 @@ TEST_F(OptionsTest, ResolvedOptionsAreWholeTypedAndWithoutSecrets) {
   const Parsed parsed({"--token", "secret", "--name", ""});
   EXPECT_EQ(parsed.set.ResolvedToml(),
             "steps = 8\nrate = 0.25\nname = \"\"\nbases = [\"a\",\"b\"]\nfast = false\n"
-            "seed = true\nbig = 0\n");
+            "seed = true\nbig = 0\nweight = 0.0\n");
   EXPECT_EQ(parsed.set.ResolvedJson().dump(),
             R"({"steps":8,"rate":0.25,"name":"","bases":["a","b"],"numbers":[],"fast":false,)"
-            R"("seed":true,"big":0})");
+            R"("seed":true,"big":0,"weight":0.0})");
   const Parsed again({"--config", Config(parsed.set.ResolvedToml())});
   EXPECT_FALSE(again.exit) << again.err;
   EXPECT_EQ(again.options.name, "");
@@ -161,14 +163,14 @@ TEST_F(OptionsTest, ResolvedOptionsAreThoseParsed) {
 TEST_F(OptionsTest, ConfigsWithUnknownKeysAreRefused) {
   const Parsed parsed({"--config", Config("stepz = 4\n")});
   EXPECT_EQ(parsed.exit, ExitCode::kUsage);
-  EXPECT_THAT(parsed.err, HasSubstr("stepz"));
+  EXPECT_THAT(parsed.err, HasSubstr("--config: there is no option 'stepz'"));
 }
 
 TEST_F(OptionsTest, MalformedConfigsNameFileAndLine) {
   for (const char* text :
        {"steps = 4\n\"\n", "steps = 4\nname = \"x\n", "steps = 4\nname\n", "steps = 4\n[search]\n",
         "steps = 4\nname = 'a' 'b'\n", "steps = 4\nname =\n", "steps = 4\nbases = ['a'",
-        "steps = 4\nname='a"}) {
+        "steps = 4\nname='a", "steps = 4\nsteps = 5\n"}) {
     const Parsed parsed({"--config", Config(text)});
     EXPECT_EQ(parsed.exit, ExitCode::kUsage) << text;
     EXPECT_THAT(parsed.err, HasSubstr("config.toml: line 2: ")) << text;
@@ -177,13 +179,15 @@ TEST_F(OptionsTest, MalformedConfigsNameFileAndLine) {
 
 TEST_F(OptionsTest, AMissingConfigIsNamed) {
   const Parsed parsed({"--config", "/nowhere/x.toml"});
-  EXPECT_EQ(parsed.exit, ExitCode::kUsage);
+  EXPECT_EQ(parsed.exit, ExitCode::kFile);
   EXPECT_THAT(parsed.err, HasSubstr("/nowhere/x.toml"));
+  EXPECT_EQ(Parsed({"--config", ""}).exit, ExitCode::kUsage) << "an unset variable, most likely";
 }
 
 TEST_F(OptionsTest, BadValuesNameTheFlag) {
   const std::vector<std::vector<std::string>> cases = {
-      {"--steps", "0"}, {"--steps", "many"}, {"--rate", "1.5"}, {"--steps"}, {"--seed", "maybe"}};
+      {"--steps", "0"},    {"--steps", "many"}, {"--rate", "1.5"},   {"--steps"},
+      {"--seed", "maybe"}, {"--weight", "nan"}, {"--weight", "inf"}, {"--big", "-1"}};
   for (const std::vector<std::string>& arguments : cases) {
     const Parsed parsed(arguments);
     EXPECT_EQ(parsed.exit, ExitCode::kUsage) << arguments.back();

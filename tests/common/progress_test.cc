@@ -13,6 +13,13 @@ TEST(ProgressText, TellsRatesAndTimeLeft) {
             "trees 12/200 6% | 3/s | 140 nodes/s | ETA 1:03 | 2 errors");
 }
 
+TEST(ProgressText, WhatWasThereAlreadyIsNoRate) {
+  EXPECT_EQ(ProgressText("trees", "", {.total = 128, .done = 39, .skipped = 45, .elapsed_s = 10}),
+            "trees 84/128 65% | 3.9/s | ETA 0:12");
+  EXPECT_EQ(ProgressText("trees", "", {.total = 4, .skipped = 3, .elapsed_s = 1}),
+            "trees 3/4 75% | 0/s | ETA -");
+}
+
 TEST(ProgressText, LeavesOutWhatThereIsNot) {
   EXPECT_EQ(ProgressText("trees", "", {.total = 4, .done = 1, .elapsed_s = 1}),
             "trees 1/4 25% | 1/s | ETA 0:03");
