@@ -70,6 +70,7 @@ class PlannerModel : public ScriptedModel {
   PlannerModel(std::unique_ptr<Player> player, std::chrono::milliseconds delay, double error_rate)
       : ScriptedModel(std::move(player), delay), error_rate_(error_rate) {}
   std::string name() const override { return "planner"; }
+  std::string identity() const override { return fmt::format("error rate {}", error_rate_); }
 
  protected:
   std::string Act(Position& position, RandomStream& random) const override {

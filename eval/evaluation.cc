@@ -66,8 +66,11 @@ Json PlayedWith(const EvaluationOptions& o, const TaskFamily& family, const Lang
                {"revision_action", o.play.revision_action},
                {"revision_reply", o.play.revision_reply},
                {"seed", o.play.seed}};
-  if (!model.identity().empty()) json["model_identity"] = model.identity();
-  if (IsScripted(o.model)) json["planner_error_rate"] = o.model.scripted.error_rate;
+  if (IsScripted(o.model)) {
+    json["planner_error_rate"] = o.model.scripted.error_rate;
+  } else if (!model.identity().empty()) {
+    json["model_identity"] = model.identity();
+  }
   return json;
 }
 

@@ -34,24 +34,30 @@ nlohmann::ordered_json ToJson(const CollectReport& r) {
   return json;
 }
 
-// Trees of another model under the same name would be taken for this one's; those of other options
-// may be meant.
-void CheckEarlierRuns(const fs::path& folder, const SearchOptions& search,
-                      const LanguageModel& model) {
-  const nlohmann::ordered_json runs = EarlierRuns(folder / "run.json");
-  if (runs.empty()) return;
-  if (runs.back().value("model_identity", model.identity()) != model.identity()) {
+// Trees of another model under the same name, or of other data under the same ids, would be taken
+// for this run's; those of other options may be meant.
+void CheckEarlierTrees(const FileTreeStore& store, const TreeOrigin& origin) {
+  const std::optional<Tree> earlier = store.Newest();
+  if (!earlier || earlier->origin().family.empty()) return;  // Agent-R's files do not tell
+  const TreeOrigin& there = earlier->origin();
+  const bool other_model =
+      there.model != origin.model || there.model_identity != origin.model_identity;
+  const bool other_data =
+      there.data_hash != origin.data_hash && !there.data_hash.empty() && !origin.data_hash.empty();
+  if (other_model || other_data) {
     throw FatalError(
         ExitCode::kUsage,
-        fmt::format("the trees that are already in {} were searched with another model "
-                    "of the name {}: choose another --model_name or --output_dir",
-                    folder.string(), model.name()));
+        fmt::format("the trees that are already in {} were searched with {}: choose another {}",
+                    store.folder().string(),
+                    other_model ? "another model of the name " + origin.model
+                                : "a server of other data, where an id is another task",
+                    other_model ? "--model_name or --output_dir" : "--output_dir"));
   }
-  if (runs.back().value("search", "") == ToJson(search)) return;
+  if (there.search == origin.search) return;
   spdlog::warn(
       "the trees that are already in {} were searched with other options ({}); use another "
       "--output_dir to keep them apart",
-      folder.string(), runs.back().value("search", "unknown"));
+      store.folder().string(), there.search);
 }
 
 void PrintSummary(const CollectReport& r, int64_t environment_calls, const fs::path& folder) {
@@ -157,14 +163,16 @@ ExitCode Collect(const CollectOptions& options, const OptionSet& resolved,
   }
   const fs::path folder = ResultFolder(options, model->name());
   FileTreeStore store(folder, ParseTreeFormat(options.tree_format));
-  CheckEarlierRuns(folder, options.search, *model);
-  WriteResolved(folder, resolved.ResolvedToml());
-  spdlog::info("searching {} {} tasks with model {}, results in {}", ids.size(), options.task,
-               model->name(), folder.string());
   TreeOrigin origin;
   origin.family = family->name();
   origin.model = model->name();
   origin.data_hash = environment.info().data_hash;
+  origin.search = ToJson(options.search);
+  origin.model_identity = model->identity();
+  CheckEarlierTrees(store, origin);
+  WriteResolved(folder, resolved.ResolvedToml());
+  spdlog::info("searching {} {} tasks with model {}, results in {}", ids.size(), options.task,
+               model->name(), folder.string());
   Collector collector(*family, environment, *model, store, options.search, options.collector,
                       std::move(origin));
   const CollectReport report = collector.Run(ids, StopOnSignal());
@@ -172,7 +180,6 @@ ExitCode Collect(const CollectOptions& options, const OptionSet& resolved,
                            {"version", kVersion},
                            {"compiler", __VERSION__},
                            {"model_name", model->name()},
-                           {"model_identity", model->identity()},
                            {"search", ToJson(options.search)},
                            {"options", resolved.ResolvedJson()},
                            {"environment_server", ToJson(environment.info())},

@@ -82,6 +82,9 @@ std::string WriteCompactTree(const Tree& tree) {
   std::string text = fmt::format("{{\"format\":\"{}\",\"version\":{},\n", kFormat, kVersion1);
   text += fmt::format("\"family\":{},\"task\":{},\"model\":{},\"data_hash\":{},\n",
                       Dump(origin.family), origin.task, Dump(origin.model), Dump(origin.data_hash));
+  if (!origin.model_identity.empty()) {
+    text += fmt::format("\"model_identity\":{},\n", Dump(origin.model_identity));
+  }
   text += fmt::format("\"search\":{},\n", origin.search.empty() ? "{}" : origin.search);
   text += fmt::format("\"instruction\":{},\n\"nodes\":[", Dump(MessagesToJson(tree.instruction())));
   for (const Node& node : tree.nodes()) {
@@ -96,11 +99,12 @@ Tree ReadCompactTree(const nlohmann::ordered_json& document) {
   CheckHeader(document);
   const nlohmann::ordered_json& nodes = document.at("nodes");
   if (!nodes.is_array() || nodes.empty()) throw std::invalid_argument("\"nodes\" is empty");
-  Tree tree({JsonField<std::string>(document, "family"), JsonField<int>(document, "task"),
-             JsonField<std::string>(document, "model"),
-             JsonField<std::string>(document, "data_hash"), document.at("search").dump()},
-            MessagesFromJson(document.at("instruction")),
-            JsonField<std::string>(nodes[0], "observation"));
+  Tree tree(
+      {JsonField<std::string>(document, "family"), JsonField<int>(document, "task"),
+       JsonField<std::string>(document, "model"), JsonField<std::string>(document, "data_hash"),
+       document.at("search").dump(), JsonFieldOr(document, "model_identity", std::string())},
+      MessagesFromJson(document.at("instruction")),
+      JsonField<std::string>(nodes[0], "observation"));
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (i > 0) {
       const int parent = JsonField<int>(nodes[i], "parent");

@@ -12,18 +12,23 @@
 namespace agentr {
 namespace fs = std::filesystem;
 
-std::string FolderName(std::string model_name) {
-  std::ranges::replace(model_name, '/', '_');
-  if (model_name.empty() || model_name.front() == '.') model_name.insert(0, "_");
-  return model_name;
-}
+namespace {
 
+// The runs recorded in `path`, oldest first; none if there is no such file or it is not ours.
 nlohmann::ordered_json EarlierRuns(const fs::path& path) {
   if (!fs::exists(path)) return nlohmann::ordered_json::array();
   auto file = nlohmann::ordered_json::parse(ReadFile(path), nullptr, /*allow_exceptions=*/false);
   if (file.is_object() && file.contains("runs") && file["runs"].is_array()) return file["runs"];
   spdlog::warn("{} is not a run file of agentr; it is written anew", path.string());
   return nlohmann::ordered_json::array();
+}
+
+}  // namespace
+
+std::string FolderName(std::string model_name) {
+  std::ranges::replace(model_name, '/', '_');
+  if (model_name.empty() || model_name.front() == '.') model_name.insert(0, "_");
+  return model_name;
 }
 
 void AppendToRunFile(const fs::path& folder, nlohmann::ordered_json run) {

@@ -16,9 +16,6 @@ namespace agentr {
 // A model's name as the name of a folder: slashes replaced, and not hidden.
 std::string FolderName(std::string model_name);
 
-// The runs recorded in `path`, oldest first; none if there is no such file or it is not ours.
-nlohmann::ordered_json EarlierRuns(const std::filesystem::path& path);
-
 // Adds `run` to `folder`/run.json, which several processes may share. Throws FatalError(kFile).
 void AppendToRunFile(const std::filesystem::path& folder, nlohmann::ordered_json run);
 

@@ -4,6 +4,7 @@
 // children; fields at their default are left out:
 //   {"format": "agentr-tree", "version": 1,
 //    "family": "textcraft", "task": 31, "model": "planner", "data_hash": "…",
+//    "model_identity": "…",                                     where the model has one
 //    "search": {"iterations": 8, …},
 //    "instruction": [{"role", "content"}, …],
 //    "nodes": [

@@ -36,4 +36,20 @@ Tree FileTreeStore::Load(int task) const {
   return ReadTree(ReadFile(path), path.string());
 }
 
+std::optional<Tree> FileTreeStore::Newest() const {
+  fs::path newest;
+  fs::file_time_type written;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("search_results_") || !name.ends_with(".json")) continue;
+    const auto time = entry.last_write_time(error);
+    if (!newest.empty() && time <= written) continue;
+    newest = entry.path();
+    written = time;
+  }
+  if (newest.empty()) return std::nullopt;
+  return ReadTree(ReadFile(newest), newest.string());
+}
+
 }  // namespace agentr

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "mcts/tree.h"
@@ -40,6 +41,9 @@ class FileTreeStore : public TreeStore {
   void Commit(const Tree& tree) override;
   void Release(int task) override;
   Tree Load(int task) const override;
+
+  // The tree that was written last; nothing for an empty folder. Throws FatalError(kFile).
+  std::optional<Tree> Newest() const;
 
   std::filesystem::path PathOf(int task) const;
   const std::filesystem::path& folder() const { return folder_; }

@@ -7,6 +7,10 @@ build programs
 
 bin=build/$preset/bin
 
+# The programs would take these from the environment.
+unset TASK ITERA MAX_DEPTH N_GEN TEMP MODEL_NAME MODEL_DIR MODEL_TYPE MAX_TOKEN_LENGTH \
+  OPENAI_API_BASE
+
 # run PROGRAM ARGUMENTS…: prints the line, then runs it.
 run() {
   printf '\n== %s\n' "$bin/$*"

@@ -168,8 +168,36 @@ TEST_P(MctsCollect, TheFirstInterruptEndsItInGoodOrder) {
   const Outcome outcome = program.Wait();
   EXPECT_EQ(outcome.exit, 130) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("Run the same command again"));
+  EXPECT_THAT(outcome.err, HasSubstr("interrupted: waiting"));
   EXPECT_TRUE(
       LastRun(folder_.path() / "mcts_result" / task() / "planner")["result"]["interrupted"]);
+}
+
+TEST_P(MctsCollect, TreesOfAnotherOriginAreNotGoneOnFrom) {
+  const Arguments line = {"--task", task(), "--min", "31", "--max", "33"};
+  const auto with = [&](const Arguments& more) {
+    Arguments arguments = line;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RunProgram("mcts_collect", arguments, folder_.path());
+  };
+  ASSERT_EQ(with({}).exit, 0);
+  const fs::path folder = folder_.path() / "mcts_result" / task() / "planner";
+  fs::remove(folder / "run.json");  // as after a kill
+  const Outcome planner = with({"--planner_error_rate", "0.9"});
+  EXPECT_EQ(planner.exit, 2);
+  EXPECT_THAT(planner.err, HasSubstr("another model of the name planner"));
+  const Outcome seed = with({"--seed", "7"});
+  EXPECT_EQ(seed.exit, 0);
+  EXPECT_THAT(seed.err, HasSubstr("other options"));
+  for (const auto& [name, text] : TreeFiles(folder)) {
+    const std::string field = "\"data_hash\":\"";
+    std::string other = text;
+    other.replace(other.find(field) + field.size(), 4, "beef");
+    WriteFileAtomically(folder / name, other);
+  }
+  const Outcome data = with({});
+  EXPECT_EQ(data.exit, 2);
+  EXPECT_THAT(data.err, HasSubstr("another task"));
 }
 
 TEST_P(MctsCollect, FaultyServersGiveTheSameTrees) {

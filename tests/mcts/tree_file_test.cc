@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 // Root, a step, and an ended leaf whose prompt was cut by one turn.
 Tree ThreeNodes(const std::string& family = "toy") {
-  Tree tree({family, 31, "m", "h", R"({"iterations":8,"c":0.5,"alpha":1})"},
+  Tree tree({family, 31, "m", "h", R"({"iterations":8,"c":0.5,"alpha":1})", "i"},
             {{"user", "Play."}, {"assistant", "Ok."}}, "Start");
   Node first = Turn("go", "You went.");
   first.response = "Action: go";
@@ -86,6 +86,7 @@ TEST(CompactTreeTest, Golden) {
   EXPECT_EQ(Compact(),
             R"({"format":"agentr-tree","version":1,
 "family":"toy","task":31,"model":"m","data_hash":"h",
+"model_identity":"i",
 "search":{"iterations":8,"c":0.5,"alpha":1},
 "instruction":[{"role":"user","content":"Play."},{"role":"assistant","content":"Ok."}],
 "nodes":[
@@ -107,6 +108,7 @@ TEST(CompactTreeTest, RoundTripKeepsEverything) {
   EXPECT_EQ(read.origin().task, 31);
   EXPECT_EQ(read.origin().model, "m");
   EXPECT_EQ(read.origin().data_hash, "h");
+  EXPECT_EQ(read.origin().model_identity, "i");
   EXPECT_EQ(WriteTree(read, TreeFormat::kCompact), Compact()) << "to the byte";
 }
 
