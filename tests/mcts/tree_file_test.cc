@@ -273,7 +273,7 @@ TEST(AgentRTreeTest, RecentActionsOfSciWorldAreStrings) {
 
 TEST(TreeFileErrorTest, BrokenJsonNamesTheLine) {
   EXPECT_THAT(ReadError(Replaced(Compact(), R"({"parent":1,)", R"({"parent":1)")),
-              HasSubstr("folder/tree.json:8:"));
+              HasSubstr("folder/tree.json:9:"));
 }
 
 TEST(TreeFileErrorTest, ForeignJsonNamesTheFile) {
