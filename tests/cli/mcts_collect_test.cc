@@ -181,8 +181,8 @@ TEST_P(MctsCollect, TreesOfAnotherOriginAreNotGoneOnFrom) {
     return RunProgram("mcts_collect", arguments, folder_.path());
   };
   ASSERT_EQ(with({}).exit, 0);
-  const fs::path folder = folder_.path() / "mcts_result" / task() / "planner";
-  fs::remove(folder / "run.json");  // as after a kill
+  const std::filesystem::path folder = folder_.path() / "mcts_result" / task() / "planner";
+  std::filesystem::remove(folder / "run.json");  // as after a kill
   const Outcome planner = with({"--planner_error_rate", "0.9"});
   EXPECT_EQ(planner.exit, 2);
   EXPECT_THAT(planner.err, HasSubstr("another model of the name planner"));
