@@ -62,8 +62,8 @@ class LanguageModel {
   // The name for folders and reports.
   virtual std::string name() const = 0;
 
-  // Tells the model from others of its name, as checkpoints in folders of one name are: a hash.
-  // Empty where nobody can tell, as of a model on a server.
+  // Tells the model from others of its name, as checkpoints in folders of one name are: a hash, or
+  // the options that make a scripted one. Empty where nobody can tell, as of a model on a server.
   virtual std::string identity() const { return ""; }
 
   // n >= 1 samples of the assistant's next turn. A prompt over the model's limit is the error

@@ -56,7 +56,7 @@ std::vector<Episode> EpisodeStore::Load() const {
       const fs::path path = PathOf(stored.episode.task, stored.episode.attempt);
       throw FatalError(ExitCode::kUsage,
                        fmt::format("{} was played with other options ({}): choose another "
-                                   "--output_dir or --model_type, or remove the folder",
+                                   "--output_dir, --model_name or --model_type, or remove the folder",
                                    path.string(), differences));
     }
     episodes.push_back(std::move(stored.episode));

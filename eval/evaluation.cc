@@ -53,25 +53,20 @@ Json PlayedWith(const EvaluationOptions& o, const TaskFamily& family, const Lang
   for (const Message& message : family.Instruction()) {
     instruction += message.role + "\n" + message.content + "\n";
   }
-  Json json = {{"task", family.name()},
-               {"model", model.name()},
-               {"instruction_hash", Sha256(instruction)},
-               {"data_hash", server.data_hash},
-               {"max_steps", o.play.max_steps},
-               {"temperature", o.play.temperature},
-               {"top_p", o.play.top_p},
-               {"max_new_tokens", o.play.max_new_tokens},
-               {"max_context", o.play.max_context},
-               {"snap_actions", o.play.snap_actions},
-               {"revision_action", o.play.revision_action},
-               {"revision_reply", o.play.revision_reply},
-               {"seed", o.play.seed}};
-  if (IsScripted(o.model)) {
-    json["planner_error_rate"] = o.model.scripted.error_rate;
-  } else if (!model.identity().empty()) {
-    json["model_identity"] = model.identity();
-  }
-  return json;
+  return {{"task", family.name()},
+          {"model", model.name()},
+          {"model_identity", model.identity()},
+          {"instruction_hash", Sha256(instruction)},
+          {"data_hash", server.data_hash},
+          {"max_steps", o.play.max_steps},
+          {"temperature", o.play.temperature},
+          {"top_p", o.play.top_p},
+          {"max_new_tokens", o.play.max_new_tokens},
+          {"max_context", o.play.max_context},
+          {"snap_actions", o.play.snap_actions},
+          {"revision_action", o.play.revision_action},
+          {"revision_reply", o.play.revision_reply},
+          {"seed", o.play.seed}};
 }
 
 std::vector<EpisodeStart> AttemptsAt(const std::vector<int>& ids, int attempts) {
@@ -260,8 +255,8 @@ void Declare(OptionSet& set, EvaluationOptions& o) {
           "File for what --compare finds, as JSON: every task that was won or lost");
   set.Group("Output");
   set.Add("--output_dir", o.output_dir,
-          "Results go to OUTPUT_DIR/TASK/<model_name>_<model_type>/search_results_ID.json; those "
-          "there are kept");
+          "Results go to OUTPUT_DIR/TASK/<model_name>_<model_type>/search_results_ID.json, of a "
+          "revision test to …_revision_of_<folder>; those there are kept");
   set.Add("--model_type", o.model_type,
           "Second part of the folder's name; none: scripted, server or local, as the model runs",
           "MODEL_TYPE");

@@ -36,7 +36,8 @@ nlohmann::ordered_json ToJson(const CollectReport& r) {
 
 // Trees of another model under the same name, or of other data under the same ids, would be taken
 // for this run's; those of other options may be meant.
-void CheckEarlierTrees(const FileTreeStore& store, const TreeOrigin& origin) {
+void CheckEarlierTrees(const FileTreeStore& store, const TreeOrigin& origin,
+                       const SearchOptions& search) {
   const std::optional<Tree> earlier = store.Newest();
   if (!earlier || earlier->origin().family.empty()) return;  // Agent-R's files do not tell
   const TreeOrigin& there = earlier->origin();
@@ -53,7 +54,7 @@ void CheckEarlierTrees(const FileTreeStore& store, const TreeOrigin& origin) {
                                 : "a server of other data, where an id is another task",
                     other_model ? "--model_name or --output_dir" : "--output_dir"));
   }
-  if (there.search == origin.search) return;
+  if (there.search == ToJson(search)) return;
   spdlog::warn(
       "the trees that are already in {} were searched with other options ({}); use another "
       "--output_dir to keep them apart",
@@ -167,9 +168,8 @@ ExitCode Collect(const CollectOptions& options, const OptionSet& resolved,
   origin.family = family->name();
   origin.model = model->name();
   origin.data_hash = environment.info().data_hash;
-  origin.search = ToJson(options.search);
   origin.model_identity = model->identity();
-  CheckEarlierTrees(store, origin);
+  CheckEarlierTrees(store, origin, options.search);
   WriteResolved(folder, resolved.ResolvedToml());
   spdlog::info("searching {} {} tasks with model {}, results in {}", ids.size(), options.task,
                model->name(), folder.string());

@@ -2,12 +2,42 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "common/file.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
+namespace {
+
+// The id in "search_results_31.json"; nothing for other names.
+std::optional<int> TaskOf(const fs::path& path) {
+  constexpr std::string_view kBegin = "search_results_";
+  constexpr std::string_view kEnd = ".json";
+  const std::string name = path.filename().string();
+  if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) return std::nullopt;
+  const char* begin = name.data() + kBegin.size();
+  const char* end = name.data() + name.size() - kEnd.size();
+  int task = 0;
+  const auto [stopped, error] = std::from_chars(begin, end, task);
+  if (error != std::errc() || stopped != end || begin == end || task < 0) return std::nullopt;
+  return task;
+}
+
+}  // namespace
+
+std::vector<TreeFile> TreeFilesIn(const fs::path& folder) {
+  std::vector<TreeFile> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (const auto task = TaskOf(entry.path())) files.push_back({*task, entry.path()});
+  }
+  std::ranges::sort(files, {}, &TreeFile::task);
+  return files;
+}
 
 FileTreeStore::FileTreeStore(fs::path folder, TreeFormat format)
     : folder_(std::move(folder)), format_(format), claims_(folder_) {}
@@ -37,19 +67,12 @@ Tree FileTreeStore::Load(int task) const {
 }
 
 std::optional<Tree> FileTreeStore::Newest() const {
-  fs::path newest;
-  fs::file_time_type written;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder_, error)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with("search_results_") || !name.ends_with(".json")) continue;
-    const auto time = entry.last_write_time(error);
-    if (!newest.empty() && time <= written) continue;
-    newest = entry.path();
-    written = time;
-  }
-  if (newest.empty()) return std::nullopt;
-  return ReadTree(ReadFile(newest), newest.string());
+  const std::vector<TreeFile> files = TreeFilesIn(folder_);
+  if (files.empty()) return std::nullopt;
+  std::error_code ignored;
+  const TreeFile& newest = *std::ranges::max_element(
+      files, {}, [&](const TreeFile& file) { return fs::last_write_time(file.path, ignored); });
+  return Load(newest.task);
 }
 
 }  // namespace agentr

@@ -12,6 +12,15 @@
 
 namespace agentr {
 
+// A file search_results_<task>.json.
+struct TreeFile {
+  int task = 0;
+  std::filesystem::path path;
+};
+
+// Those in `folder`, by task; none where there is no such folder.
+std::vector<TreeFile> TreeFilesIn(const std::filesystem::path& folder);
+
 // Thread-safe.
 class TreeStore {
  public:

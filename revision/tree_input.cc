@@ -3,8 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
 
 #include "common/error.h"
 #include "mcts/collect.h"
@@ -13,30 +11,6 @@
 namespace agentr {
 namespace fs = std::filesystem;
 namespace {
-
-// The id in "search_results_31.json"; nothing for other names.
-std::optional<int> TaskOf(const fs::path& path) {
-  constexpr std::string_view kBegin = "search_results_";
-  constexpr std::string_view kEnd = ".json";
-  const std::string name = path.filename().string();
-  if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) return std::nullopt;
-  const char* begin = name.data() + kBegin.size();
-  const char* end = name.data() + name.size() - kEnd.size();
-  int task = 0;
-  const auto [stopped, error] = std::from_chars(begin, end, task);
-  if (error != std::errc() || stopped != end || begin == end || task < 0) return std::nullopt;
-  return task;
-}
-
-std::vector<TreeFile> TreeFilesIn(const fs::path& folder) {
-  std::vector<TreeFile> files;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (const auto task = TaskOf(entry.path())) files.push_back({*task, entry.path()});
-  }
-  std::ranges::sort(files, {}, &TreeFile::task);
-  return files;
-}
 
 std::vector<fs::path> FoldersIn(const fs::path& folder) {
   std::vector<fs::path> folders;

@@ -6,13 +6,9 @@
 #include <vector>
 
 #include "mcts/tree.h"
+#include "mcts/tree_store.h"
 
 namespace agentr {
-
-struct TreeFile {
-  int task = 0;
-  std::filesystem::path path;
-};
 
 struct TreeInput {
   std::filesystem::path folder;

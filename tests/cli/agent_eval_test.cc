@@ -222,7 +222,8 @@ TEST_P(AgentEval, AServerThatDiesIsNoRewardOfZero) {
   server.reset();
   const Outcome outcome = program.Wait();
   EXPECT_EQ(outcome.exit, 4) << outcome.out << outcome.err;
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("environment_error"), HasSubstr("again to go on")));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("environment_error"), HasSubstr("INCOMPLETE"),
+                                 HasSubstr("gave up"), HasSubstr("again to go on")));
   const size_t written = TreeFiles(folder_.path()).size();
   EXPECT_GE(written, 5U);
   EXPECT_LT(written, 60U);
@@ -307,11 +308,12 @@ TEST_P(AgentEval, ComparesTwoRuns) {
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr("A: " + bad), HasSubstr("B: " + good),
-                    HasSubstr("planner_error_rate: 0.6 A, 0.1 B"), HasSubstr("40 tasks")));
+                    HasSubstr("model_identity: \"error rate 0.6\" A, \"error rate 0.1\" B"),
+                    HasSubstr("40 tasks")));
   const auto found = nlohmann::json::parse(ReadFile(folder_.path() / "found.json"));
   EXPECT_EQ(found["won"].size() + found["lost"].size() + found["ties"].get<size_t>(), 40U);
   EXPECT_GT(found["reward"]["difference"]["mean"], 0);
-  EXPECT_EQ(found["options"]["a"]["planner_error_rate"], 0.6);
+  EXPECT_EQ(found["options"]["a"]["model_identity"], "error rate 0.6");
   const std::string other_task = task() == "webshop" ? "textcraft" : "webshop";
   ASSERT_EQ(Run({"--task", other_task, "--max", "3", "--max_steps", "30"}).exit, 0);
   const Outcome games =

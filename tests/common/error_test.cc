@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <system_error>
+
 namespace agentr {
 namespace {
 
@@ -30,6 +32,14 @@ TEST(RunMain, TellsAFatalErrorInOneLine) {
       EndOf([]() -> ExitCode { throw FatalError(ExitCode::kFile, "cannot read x: why"); });
   EXPECT_EQ(ended.code, 3);
   EXPECT_EQ(ended.stderr_text, "error: cannot read x: why\n");
+}
+
+TEST(RunMain, WhatTheSystemRefusesIsNoBug) {
+  const Ended ended = EndOf([]() -> ExitCode {
+    throw std::system_error(std::make_error_code(std::errc::no_space_on_device), "cannot write");
+  });
+  EXPECT_EQ(ended.code, 3);
+  EXPECT_THAT(ended.stderr_text, HasSubstr("cannot write"));
 }
 
 TEST(RunMain, OtherExceptionsAreBugs) {
