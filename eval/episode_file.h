@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-#include "eval/episode.h"
+#include "rollout/episode.h"
 
 namespace agentr {
 

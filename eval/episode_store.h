@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "eval/episode.h"
+#include "rollout/episode.h"
 #include "eval/episode_file.h"
-#include "mcts/work_claims.h"
+#include "common/work_claims.h"
 
 namespace agentr {
 

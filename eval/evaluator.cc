@@ -11,9 +11,9 @@
 
 #include "common/options.h"
 #include "common/progress.h"
-#include "mcts/replay_executor.h"
-#include "mcts/session_pool.h"
-#include "mcts/work_queue.h"
+#include "rollout/replay_executor.h"
+#include "rollout/session_pool.h"
+#include "common/work_queue.h"
 
 namespace agentr {
 

@@ -6,11 +6,11 @@
 
 #include "clients/environment.h"
 #include "clients/language_model.h"
-#include "clients/task_family.h"
-#include "eval/episode.h"
-#include "eval/episode_player.h"
+#include "tasks/task_family.h"
+#include "rollout/episode.h"
+#include "rollout/episode_player.h"
 #include "eval/episode_store.h"
-#include "mcts/run_report.h"
+#include "rollout/run_report.h"
 
 namespace agentr {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "eval/episode.h"
-#include "eval/episode_player.h"
+#include "rollout/episode.h"
+#include "rollout/episode_player.h"
 
 namespace agentr {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "eval/bootstrap.h"
-#include "eval/episode.h"
+#include "rollout/episode.h"
 
 namespace agentr {
 

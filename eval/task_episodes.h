@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "eval/episode.h"
+#include "rollout/episode.h"
 
 namespace agentr {
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "clients/splits.h"
+#include "tasks/splits.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/options.h"

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "clients/openai_protocol.h"
-#include "lm/sequence.h"
+#include "clients/openai/openai_protocol.h"
+#include "lm/engine/sequence.h"
 
 namespace agentr {
 namespace {

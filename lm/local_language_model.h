@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "clients/language_model.h"
-#include "lm/chat_template.h"
-#include "lm/decoder.h"
-#include "lm/engine.h"
-#include "lm/tokenizer.h"
+#include "lm/chat/chat_template.h"
+#include "lm/decoder/decoder.h"
+#include "lm/engine/engine.h"
+#include "lm/tokenizer/tokenizer.h"
 
 namespace agentr {
 

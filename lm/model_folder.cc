@@ -7,8 +7,8 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/options.h"
-#include "lm/model_config.h"
-#include "lm/safetensors.h"
+#include "lm/weights/model_config.h"
+#include "lm/weights/safetensors.h"
 
 namespace agentr {
 namespace fs = std::filesystem;

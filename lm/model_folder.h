@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "clients/chat_encoder.h"
-#include "lm/engine.h"
-#include "lm/load_decoder.h"
+#include "lm/engine/engine.h"
+#include "lm/decoder/load_decoder.h"
 #include "lm/local_language_model.h"
 
 namespace agentr {

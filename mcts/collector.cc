@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/options.h"
-#include "mcts/work_queue.h"
+#include "common/work_queue.h"
 
 namespace agentr {
 

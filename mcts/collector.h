@@ -7,9 +7,9 @@
 
 #include "clients/environment.h"
 #include "clients/language_model.h"
-#include "clients/task_family.h"
+#include "tasks/task_family.h"
 #include "common/progress.h"
-#include "mcts/run_report.h"
+#include "rollout/run_report.h"
 #include "mcts/search.h"
 #include "mcts/tree_store.h"
 

@@ -6,7 +6,7 @@
 
 #include "common/options.h"
 #include "mcts/selection.h"
-#include "mcts/snapping.h"
+#include "rollout/snapping.h"
 
 namespace agentr {
 

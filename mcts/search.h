@@ -13,10 +13,10 @@
 
 #include "clients/environment.h"
 #include "clients/language_model.h"
-#include "clients/task_family.h"
+#include "tasks/task_family.h"
 #include "common/random.h"
-#include "mcts/context_cut.h"
-#include "mcts/executor.h"
+#include "rollout/context_cut.h"
+#include "rollout/executor.h"
 #include "mcts/tree.h"
 
 namespace agentr {

@@ -8,7 +8,7 @@
 
 #include "mcts/tree.h"
 #include "mcts/tree_file.h"
-#include "mcts/work_claims.h"
+#include "common/work_claims.h"
 
 namespace agentr {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/options.h"
-#include "mcts/context_cut.h"
+#include "rollout/context_cut.h"
 
 namespace agentr {
 

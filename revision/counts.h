@@ -6,7 +6,7 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 
-#include "mcts/executor.h"
+#include "rollout/executor.h"
 #include "revision/task_record.h"
 
 namespace agentr {

@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "clients/prompt_file.h"
+#include "tasks/prompt_file.h"
 #include "common/error.h"
 
 namespace agentr {

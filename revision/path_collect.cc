@@ -9,14 +9,14 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "clients/http_environment.h"
-#include "clients/splits.h"
-#include "clients/task_family.h"
+#include "clients/env/http_environment.h"
+#include "tasks/splits.h"
+#include "tasks/task_family.h"
 #include "common/file.h"
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/version.h"
-#include "mcts/run_file.h"
+#include "rollout/run_file.h"
 #include "revision/report.h"
 #include "revision/show.h"
 

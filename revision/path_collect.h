@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "clients/chat_encoder.h"
-#include "clients/http_client.h"
-#include "clients/models.h"
-#include "clients/openai_model.h"
+#include "clients/http/http_client.h"
+#include "rollout/models.h"
+#include "clients/openai/openai_model.h"
 #include "common/error.h"
 #include "revision/revise.h"
 #include "revision/revise_options.h"

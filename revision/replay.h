@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "clients/environment.h"
-#include "clients/task_family.h"
-#include "mcts/executor.h"
-#include "mcts/session_pool.h"
+#include "tasks/task_family.h"
+#include "rollout/executor.h"
+#include "rollout/session_pool.h"
 #include "revision/splice.h"
 
 namespace agentr {

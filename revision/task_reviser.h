@@ -13,8 +13,8 @@
 
 #include "clients/environment.h"
 #include "clients/language_model.h"
-#include "clients/task_family.h"
-#include "mcts/session_pool.h"
+#include "tasks/task_family.h"
+#include "rollout/session_pool.h"
 #include "revision/counts.h"
 #include "revision/judgement_prompt.h"
 #include "revision/revise_options.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "common/error.h"
-#include "mcts/collect.h"
+#include "mcts/mcts_collect.h"
 #include "mcts/tree_file.h"
 
 namespace agentr {

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include "common/options.h"
-#include "servers/recipe_folder.h"
-#include "servers/recipe_text.h"
-#include "servers/textcraft_service.h"
+#include "servers/textcraft/recipe_folder.h"
+#include "servers/textcraft/recipe_text.h"
+#include "servers/textcraft/textcraft_service.h"
 #include "servers/webshop/shop_files.h"
 #include "servers/webshop/shop_generator.h"
-#include "servers/webshop_service.h"
+#include "servers/webshop/webshop_service.h"
 
 namespace agentr {
 namespace {

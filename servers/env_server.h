@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "servers/http_service.h"
-#include "servers/sciworld_server.h"
-#include "servers/session_store.h"
+#include "servers/http/http_service.h"
+#include "servers/sciworld/sciworld_server.h"
+#include "servers/http/session_store.h"
 #include "servers/webshop/shop_generator.h"
 
 namespace agentr {

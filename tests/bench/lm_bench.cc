@@ -14,9 +14,9 @@
 
 #include "common/error.h"
 #include "common/options.h"
-#include "lm/load_decoder.h"
-#include "tests/lm/paged_text.h"
-#include "tests/lm/random_model.h"
+#include "lm/decoder/load_decoder.h"
+#include "tests/lm/decoder/paged_text.h"
+#include "tests/lm/decoder/random_model.h"
 
 namespace agentr {
 namespace {

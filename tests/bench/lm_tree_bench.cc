@@ -21,11 +21,11 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/options.h"
-#include "lm/chat_template.h"
-#include "lm/engine.h"
-#include "lm/load_decoder.h"
+#include "lm/chat/chat_template.h"
+#include "lm/engine/engine.h"
+#include "lm/decoder/load_decoder.h"
 #include "mcts/tree_file.h"
-#include "tests/lm/random_model.h"
+#include "tests/lm/decoder/random_model.h"
 
 namespace agentr {
 namespace {

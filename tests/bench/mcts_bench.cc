@@ -12,13 +12,13 @@
 #include <chrono>
 #include <filesystem>
 
-#include "clients/http_environment.h"
-#include "clients/scripted_model.h"
+#include "clients/env/http_environment.h"
+#include "tasks/scripted_model.h"
 #include "common/file.h"
 #include "common/logging.h"
 #include "common/options.h"
 #include "mcts/collector.h"
-#include "tests/clients/embedded_server.h"
+#include "tests/clients/env/embedded_server.h"
 #include "tests/mcts/call_bound.h"
 
 namespace agentr {

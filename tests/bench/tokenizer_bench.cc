@@ -8,7 +8,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "lm/tokenizer.h"
+#include "lm/tokenizer/tokenizer.h"
 
 namespace agentr {
 namespace {

@@ -5,10 +5,10 @@
 #include <atomic>
 #include <nlohmann/json.hpp>
 
-#include "clients/scripted_model.h"
+#include "tasks/scripted_model.h"
 #include "common/file.h"
 #include "tests/cli/program.h"
-#include "tests/clients/local_server.h"
+#include "tests/clients/http/local_server.h"
 
 namespace agentr {
 namespace {

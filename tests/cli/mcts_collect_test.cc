@@ -12,8 +12,8 @@
 #include "common/random.h"
 #include "mcts/tree_file.h"
 #include "tests/cli/program.h"
-#include "tests/clients/embedded_server.h"
-#include "tests/clients/fault_proxy.h"
+#include "tests/clients/env/embedded_server.h"
+#include "tests/clients/http/fault_proxy.h"
 
 namespace agentr {
 namespace {

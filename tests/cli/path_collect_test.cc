@@ -11,11 +11,11 @@
 #include <sstream>
 #include <thread>
 
-#include "clients/splits.h"
+#include "tasks/splits.h"
 #include "common/file.h"
 #include "common/random.h"
 #include "tests/cli/program.h"
-#include "tests/clients/local_server.h"
+#include "tests/clients/http/local_server.h"
 
 namespace agentr {
 namespace {

@@ -7,15 +7,15 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "clients/http_environment.h"
-#include "clients/sciworld_tasks.h"
-#include "clients/task_family.h"
+#include "clients/env/http_environment.h"
+#include "tasks/sciworld/sciworld_tasks.h"
+#include "tasks/task_family.h"
 #include "common/file.h"
 #include "common/random.h"
 #include "servers/sciworld/sciworld_tasks.h"
 #include "tests/cli/program.h"
-#include "tests/clients/embedded_server.h"
-#include "tests/clients/fault_proxy.h"
+#include "tests/clients/env/embedded_server.h"
+#include "tests/clients/http/fault_proxy.h"
 #include "tests/servers/sciworld/java_setup.h"
 
 namespace agentr {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <map>
 
-#include "clients/http_environment.h"
-#include "clients/scripted_model.h"
+#include "clients/env/http_environment.h"
+#include "tasks/scripted_model.h"
 #include "common/random.h"
-#include "tests/clients/embedded_server.h"
+#include "tests/clients/env/embedded_server.h"
 
 namespace agentr {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "clients/http_client.h"
-#include "clients/scripted_model.h"
+#include "clients/http/http_client.h"
+#include "tasks/scripted_model.h"
 #include "common/random.h"
 #include "tests/cli/program.h"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/random.h"
-#include "tests/eval/hand_episode.h"
+#include "tests/rollout/hand_episode.h"
 
 namespace agentr {
 namespace {

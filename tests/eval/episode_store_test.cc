@@ -5,7 +5,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "tests/eval/hand_episode.h"
+#include "tests/rollout/hand_episode.h"
 #include "tests/mcts/toy_search.h"
 
 namespace agentr {

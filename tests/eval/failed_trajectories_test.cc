@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.h"
-#include "tests/eval/hand_episode.h"
+#include "tests/rollout/hand_episode.h"
 
 namespace agentr {
 namespace {

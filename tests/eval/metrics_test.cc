@@ -5,7 +5,7 @@
 #include <bit>
 #include <numeric>
 
-#include "tests/eval/hand_episode.h"
+#include "tests/rollout/hand_episode.h"
 
 namespace agentr {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/eval/hand_episode.h"
+#include "tests/rollout/hand_episode.h"
 
 namespace agentr {
 namespace {

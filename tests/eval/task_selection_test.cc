@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "clients/splits.h"
+#include "tasks/splits.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "tests/mcts/toy_search.h"

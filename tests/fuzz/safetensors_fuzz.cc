@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/error.h"
-#include "lm/safetensors_header.h"
+#include "lm/weights/safetensors_header.h"
 
 namespace {
 

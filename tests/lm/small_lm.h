@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "lm/chat_template.h"
-#include "lm/engine.h"
-#include "lm/fake_decoder.h"
+#include "lm/chat/chat_template.h"
+#include "lm/engine/engine.h"
+#include "lm/decoder/fake_decoder.h"
 #include "lm/local_language_model.h"
-#include "lm/tokenizer.h"
+#include "lm/tokenizer/tokenizer.h"
 
 namespace agentr {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/file.h"
-#include "tests/lm/random_model.h"
+#include "tests/lm/decoder/random_model.h"
 
 namespace agentr {
 

@@ -5,13 +5,13 @@
 #include <atomic>
 #include <numeric>
 
-#include "clients/babyai_family.h"
+#include "tasks/babyai/babyai_family.h"
 #include "clients/fake_language_model.h"
-#include "clients/http_environment.h"
+#include "clients/env/http_environment.h"
 #include "common/random.h"
-#include "mcts/collect.h"
+#include "mcts/mcts_collect.h"
 #include "mcts/collector.h"
-#include "tests/clients/small_babyai_server.h"
+#include "tests/clients/env/small_babyai_server.h"
 #include "tests/mcts/toy_search.h"
 
 namespace agentr {

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "clients/task_family.h"
-#include "mcts/state_tree.h"
+#include "tasks/task_family.h"
+#include "rollout/state_tree.h"
 #include "mcts/tree.h"
 
 namespace agentr {

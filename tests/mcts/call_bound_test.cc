@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "common/random.h"
-#include "mcts/replay_executor.h"
+#include "rollout/replay_executor.h"
 #include "tests/mcts/toy_search.h"
 
 namespace agentr {

@@ -1,5 +1,5 @@
 // Searches over HTTP on a WebShop server as the public one: no forks, no /close.
-#include "tests/clients/public_webshop.h"
+#include "tests/tasks/public_webshop.h"
 
 #include <gtest/gtest.h>
 
@@ -7,11 +7,11 @@
 #include <numeric>
 #include <set>
 
-#include "clients/http_environment.h"
-#include "clients/scripted_model.h"
-#include "clients/webshop_family.h"
+#include "clients/env/http_environment.h"
+#include "tasks/scripted_model.h"
+#include "tasks/webshop/webshop_family.h"
 #include "mcts/collector.h"
-#include "mcts/replay_executor.h"
+#include "rollout/replay_executor.h"
 #include "tests/mcts/toy_search.h"
 
 namespace agentr {

@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "clients/fake_environment.h"
-#include "clients/textcraft_family.h"
+#include "tasks/textcraft/textcraft_family.h"
 #include "common/file.h"
 #include "common/options.h"
-#include "mcts/collect.h"
-#include "mcts/replay_executor.h"
-#include "tests/clients/small_sciworld_server.h"
+#include "mcts/mcts_collect.h"
+#include "rollout/replay_executor.h"
+#include "tests/clients/env/small_sciworld_server.h"
 #include "tests/mcts/toy_search.h"
 
 namespace agentr {

@@ -5,14 +5,14 @@
 #include <numeric>
 #include <set>
 
-#include "clients/gold_source.h"
-#include "clients/http_environment.h"
-#include "clients/sciworld_family.h"
-#include "clients/scripted_model.h"
-#include "mcts/collect.h"
+#include "clients/env/gold_source.h"
+#include "clients/env/http_environment.h"
+#include "tasks/sciworld/sciworld_family.h"
+#include "tasks/scripted_model.h"
+#include "mcts/mcts_collect.h"
 #include "mcts/collector.h"
-#include "mcts/replay_executor.h"
-#include "tests/clients/small_sciworld_server.h"
+#include "rollout/replay_executor.h"
+#include "tests/clients/env/small_sciworld_server.h"
 #include "tests/mcts/toy_search.h"
 
 namespace agentr {

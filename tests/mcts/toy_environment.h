@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "clients/environment.h"
-#include "clients/task_family.h"
+#include "tasks/task_family.h"
 
 namespace agentr {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "mcts/executor.h"
+#include "rollout/executor.h"
 #include "mcts/search.h"
-#include "mcts/session_pool.h"
+#include "rollout/session_pool.h"
 #include "mcts/tree.h"
 #include "tests/mcts/toy_environment.h"
 #include "tests/mcts/toy_model.h"

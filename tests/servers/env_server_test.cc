@@ -10,8 +10,8 @@
 
 #include "common/error.h"
 #include "common/random.h"
-#include "servers/textcraft_service.h"
-#include "tests/servers/books.h"
+#include "servers/textcraft/textcraft_service.h"
+#include "tests/servers/textcraft/books.h"
 #include "tests/servers/env_client.h"
 
 namespace agentr {

@@ -8,7 +8,7 @@
 
 #include "servers/sciworld/java_simulator.h"
 #include "servers/sciworld/libjvm_path.h"
-#include "servers/sciworld_server.h"
+#include "servers/sciworld/sciworld_server.h"
 
 namespace agentr::testing {
 

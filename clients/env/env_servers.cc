@@ -1,0 +1,190 @@
+#include "clients/env/env_servers.h"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace agentr {
+namespace {
+
+bool IsUnknownPath(const HttpError& error) { return error.status == 404 || error.status == 405; }
+
+bool Offers(const ServerVersion& version, const std::string& extension) {
+  return std::ranges::find(version.extensions, extension) != version.extensions.end();
+}
+
+std::string HashText(const ServerVersion& version) {
+  return version.data_hash.empty() ? "unknown data" : "data " + version.data_hash;
+}
+
+}  // namespace
+
+uint64_t SessionIds::Add(int64_t id) {
+  std::lock_guard lock(mutex_);
+  if (!live_.insert(id).second) {
+    live_ = {id};
+    ++epoch_;
+  }
+  return epoch_;
+}
+
+void SessionIds::EndAll(uint64_t epoch) {
+  std::lock_guard lock(mutex_);
+  if (epoch != epoch_) return;
+  live_.clear();
+  ++epoch_;
+}
+
+void SessionIds::Remove(int64_t id, uint64_t epoch) {
+  std::lock_guard lock(mutex_);
+  if (epoch == epoch_) live_.erase(id);
+}
+
+EnvServers::EnvServers(std::unique_ptr<Protocol> protocol, const std::vector<std::string>& bases,
+                       HttpOptions options)
+    : protocol_(std::move(protocol)),
+      options_(std::move(options)),
+      balancer_(bases.size(), options_.cool_down_s) {
+  if (bases.empty()) throw FatalError(ExitCode::kUsage, "no environment server is given");
+  for (const std::string& base : bases) {
+    servers_.push_back(std::make_unique<Server>(base, options_, stats_));
+  }
+  std::string unreachable;
+  for (size_t i = 0; i < servers_.size(); ++i) {
+    const auto version = Repeat([&] { return AskVersion(i); });
+    if (!version) {
+      unreachable += (unreachable.empty() ? "" : "; ") + version.error().message;
+      continue;
+    }
+    if (!version->task.empty() && version->task != protocol_->family()) {
+      throw FatalError(ExitCode::kUsage,
+                       fmt::format("{} is a server for {}, not for {}: give --task {}, or another "
+                                   "server",
+                                   servers_[i]->client.base_url(), version->task,
+                                   protocol_->family(), version->task));
+    }
+    if (info_base_.empty()) {
+      info_ = *version;
+      info_base_ = servers_[i]->client.base_url();
+    }
+    const std::string misfit = Misfit(i, *version);
+    if (!misfit.empty()) throw FatalError(ExitCode::kUnavailable, misfit);
+    can_expand_ = can_expand_ && Offers(*version, "expand");
+    servers_[i]->admitted = true;
+  }
+  if (info_base_.empty()) {
+    throw FatalError(ExitCode::kUnavailable,
+                     fmt::format("no environment server answers ({}); start one for {} "
+                                 "(env_server --help lists those that are built in)",
+                                 unreachable, protocol_->family()));
+  }
+  if (!unreachable.empty()) spdlog::warn("going on without a server: {}", unreachable);
+}
+
+Outcome<ServerVersion> EnvServers::AskVersion(size_t server) {
+  const HttpResult reply = servers_[server]->client.Get("/version");
+  if (!reply && IsUnknownPath(reply.error())) {
+    stats_->ForgiveError(reply.error().kind);
+    return ServerVersion{};
+  }
+  if (!reply) return Failed(server, reply.error());
+  auto version = ParseVersion(reply->body);
+  if (!version) return BadReply(server, "/version", std::move(version.error()));
+  return std::move(*version);
+}
+
+std::string EnvServers::Misfit(size_t server, const ServerVersion& version) const {
+  if (version.data_hash == info_.data_hash) return "";
+  return fmt::format(
+      "the environment servers hold different data, so that a task is not the same on each: {} has "
+      "{}, {} has {}; give servers of one version and one data folder",
+      info_base_, HashText(info_), servers_[server]->client.base_url(), HashText(version));
+}
+
+Outcome<bool> EnvServers::AdmitLate(size_t server) {
+  const auto version = AskVersion(server);
+  if (!version) return tl::make_unexpected(version.error());
+  std::string misfit = Misfit(server, *version);
+  if (misfit.empty() && can_expand_ && !Offers(*version, "expand")) {
+    misfit = servers_[server]->client.base_url() + " has no /expand, unlike the other servers";
+  }
+  if (misfit.empty()) return servers_[server]->admitted = true;
+  spdlog::error("{}; it is left out", misfit);
+  balancer_.Exclude(server);
+  HttpError error;
+  error.kind = ErrorKind::kUnreachable;  // another server may serve the next attempt
+  error.message = misfit;
+  return tl::make_unexpected(std::move(error));
+}
+
+Outcome<ServerSession> EnvServers::Create() {
+  const size_t server = balancer_.Acquire();
+  std::optional<HttpError> error;
+  if (!servers_[server]->admitted) {
+    if (auto admitted = AdmitLate(server); !admitted) error = admitted.error();
+  }
+  if (!error) {
+    const HttpResult reply =
+        servers_[server]->client.Post("/create", protocol_->CreateBody(), true);
+    const auto id = Read(server, "/create", reply,
+                         [&](std::string_view body) { return protocol_->ParseCreate(body); });
+    if (id) return ServerSession{server, *id, servers_[server]->ids.Add(*id), reply->instance};
+    error = id.error();
+  }
+  balancer_.Release(server);
+  return tl::make_unexpected(std::move(*error));
+}
+
+ServerSession EnvServers::AddFork(const ServerSession& parent, int64_t id) {
+  balancer_.Acquire(parent.server);
+  return {parent.server, id, servers_[parent.server]->ids.Add(id), parent.instance};
+}
+
+void EnvServers::EndSessionsLike(const ServerSession& session) {
+  Server& server = *servers_[session.server];
+  server.admitted = false;
+  if (session.instance.empty()) server.ids.EndAll(session.epoch);
+}
+
+HttpError EnvServers::Lost(const std::string& message) {
+  HttpError error;
+  error.kind = ErrorKind::kEnvironment;
+  error.status = kLost;
+  error.message = "the server has lost the session" + (message.empty() ? "" : ": " + message);
+  return error;
+}
+
+void EnvServers::Drop(const ServerSession& session, bool close) {
+  Server& server = *servers_[session.server];
+  const bool current = IsCurrent(session);
+  // Before the server may give the id to another session.
+  server.ids.Remove(session.id, session.epoch);
+  balancer_.Release(session.server);
+  if (!close || !current || server.no_close || balancer_.CoolingDown(session.server)) return;
+  const auto closed =
+      server.client.Post("/close", protocol_->CloseBody(session.id), true, session.instance);
+  if (!closed && IsUnknownPath(closed.error())) {
+    server.no_close = true;
+    stats_->ForgiveError(closed.error().kind);
+  }
+}
+
+tl::unexpected<HttpError> EnvServers::Failed(size_t server, HttpError error) {
+  if (error.kind == ErrorKind::kUnreachable || error.kind == ErrorKind::kTimeout) {
+    balancer_.Fault(server);
+  }
+  return tl::make_unexpected(std::move(error));
+}
+
+tl::unexpected<HttpError> EnvServers::BadReply(size_t server, const std::string& path,
+                                               Error error) {
+  stats_->AddError(error.kind);
+  HttpError out;
+  out.kind = error.kind;
+  out.message = fmt::format("{}{}: {}", servers_[server]->client.base_url(), path, error.message);
+  return tl::make_unexpected(std::move(out));
+}
+
+}  // namespace agentr

@@ -1,0 +1,49 @@
+#include "clients/env/gold_source.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "clients/env/http_environment.h"
+
+namespace agentr {
+
+Result<std::vector<std::string>> SessionGold::GoldFor(int task) {
+  Entry& entry = EntryOf(task);
+  const std::lock_guard lock(entry.mutex);
+  if (entry.known) return entry.gold;
+  Result<std::vector<std::string>> gold = Fetch(task);
+  if (!gold) return gold;
+  entry.known = true;
+  entry.gold = std::move(*gold);
+  return entry.gold;
+}
+
+SessionGold::Entry& SessionGold::EntryOf(int task) {
+  const std::lock_guard lock(mutex_);
+  return entries_[task];
+}
+
+Result<std::vector<std::string>> SessionGold::Fetch(int task) const {
+  const Result<std::unique_ptr<Session>> session = environment_->Open();
+  if (!session) return tl::make_unexpected(session.error());
+  const Result<std::string> begun = (*session)->Reset(task);
+  if (!begun) return tl::make_unexpected(begun.error());
+  return (*session)->Ask("gold");
+}
+
+std::unique_ptr<GoldSource> MakeHttpGold(const std::string& family,
+                                         const std::vector<std::string>& bases,
+                                         const HttpOptions& options) {
+  auto environment = std::make_unique<HttpEnvironment>(MakeProtocol(family), bases, options);
+  if (!environment->Offers("gold")) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("the model \"planner\" plays {0} by its solutions, which {1} does "
+                                 "not tell (no extension \"gold\"); use the embedded server or "
+                                 "env_server --task {0}, or name another model",
+                                 family, bases.front()));
+  }
+  return std::make_unique<SessionGold>(std::move(environment));
+}
+
+}  // namespace agentr

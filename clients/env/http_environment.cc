@@ -1,0 +1,135 @@
+#include "clients/env/http_environment.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "clients/env/env_servers.h"
+
+namespace agentr {
+namespace {
+
+// What the search can do about a session that its server has lost is to reset it: a fault of the
+// connection rather than of the environment.
+Error AsFault(HttpError error) {
+  if (EnvServers::IsLost(error)) error.kind = ErrorKind::kUnreachable;
+  return error;
+}
+
+class HttpSession : public Session {
+ public:
+  HttpSession(EnvServers& servers, ServerSession session, bool is_fork)
+      : servers_(servers), session_(session), is_fork_(is_fork) {}
+
+  ~HttpSession() override { Leave(/*close=*/!is_fork_); }
+
+  Result<std::string> Reset(int task) override {
+    return servers_.Repeat([&] {
+      auto first = ResetOnce(task);
+      if (first || !EnvServers::IsLost(first.error())) return first;
+      Leave(/*close=*/false);
+      return ResetOnce(task);
+    });
+  }
+
+  Result<StepResult> Step(std::string_view action) override {
+    if (auto lost = CheckAlive()) return tl::make_unexpected(*lost);
+    const Protocol& protocol = servers_.protocol();
+    auto step = servers_.Repeat(
+        [&] {
+          return servers_.Post(*session_, "/step", protocol.StepBody(session_->id, action),
+                               /*repeatable=*/false,
+                               [&](std::string_view reply) { return protocol.ParseStep(reply); });
+        },
+        [](const HttpError& error) { return !error.sent; });
+    if (!step) return tl::make_unexpected(AsFault(step.error()));
+    return std::move(*step);
+  }
+
+  Result<std::vector<Fork>> Expand(const std::vector<std::string>& actions) override {
+    if (auto lost = CheckAlive()) return tl::make_unexpected(*lost);
+    const Protocol& protocol = servers_.protocol();
+    auto replies = servers_.Repeat([&] {
+      return servers_.Post(*session_, "/expand", protocol.ExpandBody(session_->id, actions),
+                           /*repeatable=*/true, [&](std::string_view reply) {
+                             return protocol.ParseExpand(reply, actions.size());
+                           });
+    });
+    if (!replies) return tl::make_unexpected(AsFault(replies.error()));
+    std::vector<Fork> forks;
+    for (ForkReply& reply : *replies) {
+      const ServerSession fork = servers_.AddFork(*session_, reply.id);
+      forks.push_back(
+          {std::make_unique<HttpSession>(servers_, fork, /*is_fork=*/true), std::move(reply.step)});
+    }
+    return forks;
+  }
+
+  Result<std::vector<std::string>> Ask(std::string_view extension) override {
+    if (auto lost = CheckAlive()) return tl::make_unexpected(*lost);
+    const Protocol& protocol = servers_.protocol();
+    auto answer = servers_.Repeat([&] {
+      return servers_.Get(
+          *session_, protocol.AskPath(extension, session_->id),
+          [&](std::string_view reply) { return protocol.ParseAnswer(extension, reply); });
+    });
+    if (!answer) return tl::make_unexpected(AsFault(answer.error()));
+    return std::move(*answer);
+  }
+
+ private:
+  Outcome<std::string> ResetOnce(int task) {
+    if (session_ && !servers_.IsCurrent(*session_)) Leave(/*close=*/false);
+    if (!session_) {
+      const auto opened = servers_.Create();
+      if (!opened) return tl::make_unexpected(opened.error());
+      session_ = *opened;
+      is_fork_ = false;
+    }
+    const Protocol& protocol = servers_.protocol();
+    auto observation = servers_.Post(
+        *session_, "/reset", protocol.ResetBody(session_->id, task), /*repeatable=*/true,
+        [&](std::string_view reply) { return protocol.ParseReset(reply); });
+    // Nobody listens there any more: the next attempt takes another server, where there is one.
+    if (!observation && !observation.error().sent && servers_.count() > 1) Leave(/*close=*/false);
+    return observation;
+  }
+
+  void Leave(bool close) {
+    if (session_) servers_.Drop(*session_, close);
+    session_.reset();
+  }
+
+  std::optional<Error> CheckAlive() const {
+    if (session_) return std::nullopt;
+    return Error{ErrorKind::kUnreachable, "the session was never Reset, or that failed; Reset it",
+                 0};
+  }
+
+  EnvServers& servers_;
+  std::optional<ServerSession> session_;  // nothing between two servers
+  bool is_fork_;
+};
+
+}  // namespace
+
+HttpEnvironment::HttpEnvironment(std::unique_ptr<Protocol> protocol,
+                                 const std::vector<std::string>& bases, const HttpOptions& options)
+    : servers_(std::make_unique<EnvServers>(std::move(protocol), bases, options)) {}
+
+HttpEnvironment::~HttpEnvironment() = default;
+
+Result<std::unique_ptr<Session>> HttpEnvironment::Open() {
+  const auto session = servers_->Repeat([&] { return servers_->Create(); });
+  if (!session) return tl::make_unexpected(Error(session.error()));
+  return std::make_unique<HttpSession>(*servers_, *session, /*is_fork=*/false);
+}
+
+bool HttpEnvironment::CanExpand() const { return servers_->can_expand(); }
+bool HttpEnvironment::Offers(std::string_view extension) const {
+  return std::ranges::find(info().extensions, extension) != info().extensions.end();
+}
+const ServerVersion& HttpEnvironment::info() const { return servers_->info(); }
+const CallStats& HttpEnvironment::stats() const { return servers_->stats(); }
+
+}  // namespace agentr

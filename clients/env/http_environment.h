@@ -1,0 +1,55 @@
+// Environments behind AgentGym-compatible HTTP servers.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clients/call_stats.h"
+#include "clients/environment.h"
+#include "clients/http/http_client.h"
+#include "clients/env/protocol.h"
+
+namespace agentr {
+
+class EnvServers;
+
+// Sessions over one or several servers of the same data. A session belongs to one server, the one
+// with the fewest live sessions when it was opened; a server that did not answer is left out for a
+// few seconds. Thread-safe.
+//
+// What is repeated: opening, Reset, Expand and /version may reach a server twice without harm (a
+// session or fork whose reply was lost stays on the server until its idle time or its root ends)
+// and are repeated by options.retry. Step is repeated only while no connection can be made; its
+// other errors go to the caller, who resets and replays. A session that the server does not know
+// any more (restarted, idle too long) is kUnreachable in Step and Expand; Reset opens a new one and
+// goes on.
+//
+// Forks made by Expand are not closed on their own: the server ends them with the session that they
+// were forked from.
+class HttpEnvironment : public Environment {
+ public:
+  // Asks each server for its version. Throws FatalError(kUsage) for a bad URL, and
+  // FatalError(kUnavailable) when no server answers or when two hold different data.
+  HttpEnvironment(std::unique_ptr<Protocol> protocol, const std::vector<std::string>& bases,
+                  const HttpOptions& options);
+  ~HttpEnvironment() override;
+
+  Result<std::unique_ptr<Session>> Open() override;
+
+  // True if all servers offer /expand.
+  bool CanExpand() const override;
+
+  // True if the first server that answered lists this extension.
+  bool Offers(std::string_view extension) const;
+
+  // Of the first server that answered; all fields empty for a public server, which does not tell.
+  const ServerVersion& info() const;
+  const CallStats& stats() const;
+
+ private:
+  std::unique_ptr<EnvServers> servers_;
+};
+
+}  // namespace agentr

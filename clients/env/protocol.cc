@@ -1,0 +1,170 @@
+#include "clients/env/protocol.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "clients/http/json_fields.h"
+#include "clients/env/sciworld_protocol.h"
+#include "clients/env/webshop_protocol.h"
+
+namespace agentr {
+namespace {
+
+using Json = nlohmann::json;
+
+tl::unexpected<Error> In(const std::string& what, Error error) {
+  error.message = what + ": " + error.message;
+  return tl::make_unexpected(std::move(error));
+}
+
+}  // namespace
+
+Result<Json> ReplyObject(std::string_view reply, const std::string& what) {
+  Result<Json> object = ParseObject(reply, what);
+  if (!object) return object;
+  const auto error = object->find("error");
+  if (error == object->end()) return object;
+  return Fail(ErrorKind::kEnvironment,
+              what + ": the environment says: " +
+                  (error->is_string() ? error->get<std::string>() : error->dump()));
+}
+
+std::string Protocol::CreateBody() const { return "{}"; }
+
+Result<int64_t> Protocol::ParseCreate(std::string_view reply) const {
+  const auto object = ReplyObject(reply, "/create reply");
+  if (!object) return tl::make_unexpected(object.error());
+  auto id = Field<int64_t>(*object, IdField());
+  if (!id) return In("/create reply", id.error());
+  return id;
+}
+
+std::string Protocol::ResetBody(int64_t id, int task) const {
+  return JsonText({{IdField(), id}, {"data_idx", task}});
+}
+
+Result<std::string> Protocol::ParseReset(std::string_view reply) const {
+  const auto object = ReplyObject(reply, "/reset reply");
+  if (!object) return tl::make_unexpected(object.error());
+  auto observation = Field<std::string>(*object, "observation");
+  if (!observation) return In("/reset reply", observation.error());
+  return observation;
+}
+
+std::string Protocol::StepBody(int64_t id, std::string_view action) const {
+  return JsonText({{IdField(), id}, {"action", action}});
+}
+
+Result<StepResult> Protocol::ParseStep(std::string_view reply) const {
+  const auto object = ReplyObject(reply, "/step reply");
+  if (!object) return tl::make_unexpected(object.error());
+  auto step = StepOf(*object);
+  if (!step) return In("/step reply", step.error());
+  return step;
+}
+
+Result<StepResult> Protocol::StepOf(const Json& object) const {
+  auto observation = Field<std::string>(object, ObservationField());
+  if (!observation) return tl::make_unexpected(observation.error());
+  const auto reward = Field<double>(object, "reward");
+  if (!reward) return tl::make_unexpected(reward.error());
+  const auto done = Field<bool>(object, "done");
+  if (!done) return tl::make_unexpected(done.error());
+  return StepResult{std::move(*observation), *reward, *done};
+}
+
+std::string Protocol::ExpandBody(int64_t id, const std::vector<std::string>& actions) const {
+  return JsonText({{IdField(), id}, {"actions", actions}});
+}
+
+Result<std::vector<ForkReply>> Protocol::ParseExpand(std::string_view reply, size_t count) const {
+  const auto object = ReplyObject(reply, "/expand reply");
+  if (!object) return tl::make_unexpected(object.error());
+  const auto children = Field<Json::array_t>(*object, "children");
+  if (!children) return In("/expand reply", children.error());
+  if (children->size() != count) {
+    return Fail(ErrorKind::kProtocol,
+                fmt::format("/expand reply: {} children for {} actions", children->size(), count));
+  }
+  std::vector<ForkReply> forks;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string what = fmt::format("/expand reply, child {}", i);
+    if (!(*children)[i].is_object()) return Fail(ErrorKind::kProtocol, what + " is no object");
+    const auto id = Field<int64_t>((*children)[i], IdField());
+    if (!id) return In(what, id.error());
+    auto step = StepOf((*children)[i]);
+    if (!step) return In(what, step.error());
+    forks.push_back({*id, std::move(*step)});
+  }
+  return forks;
+}
+
+std::string Protocol::CloseBody(int64_t id) const { return JsonText({{IdField(), id}}); }
+
+std::string Protocol::AskPath(std::string_view extension, int64_t id) const {
+  return fmt::format("/{}?{}={}", extension, IdField(), id);
+}
+
+Result<std::vector<std::string>> Protocol::ParseAnswer(std::string_view extension,
+                                                       std::string_view reply) const {
+  const std::string what = fmt::format("/{} reply", extension);
+  const auto object = ReplyObject(reply, what);
+  if (!object) return tl::make_unexpected(object.error());
+  auto list = Field<Json::array_t>(*object, std::string(extension));
+  if (!list) return In(what, list.error());
+  std::vector<std::string> answer;
+  for (Json& item : *list) {
+    if (!item.is_string()) return Fail(ErrorKind::kProtocol, what + ": an item is no string");
+    answer.push_back(std::move(item.get_ref<std::string&>()));
+  }
+  return answer;
+}
+
+bool Protocol::IsLostSession(const Error& error) const {
+  return error.kind == ErrorKind::kEnvironment &&
+         (error.message.find("is not valid") != std::string::npos ||
+          error.message.find("has been deleted") != std::string::npos);
+}
+
+std::unique_ptr<Protocol> MakeProtocol(std::string_view family) {
+  if (family == "textcraft") return std::make_unique<Protocol>("textcraft");
+  if (family == "webshop") return std::make_unique<WebShopProtocol>();
+  if (family == "sciworld") return std::make_unique<SciWorldProtocol>();
+  if (family == "babyai") return std::make_unique<Protocol>("babyai");
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("no environment protocol for '{}'; there are: textcraft, webshop, "
+                               "sciworld, babyai",
+                               family));
+}
+
+Result<ServerVersion> ParseVersion(std::string_view reply) {
+  const auto object = ParseObject(reply, "/version reply");
+  if (!object) return tl::make_unexpected(object.error());
+  ServerVersion out;
+  for (auto [name, field] : {std::pair{"server", &out.server}, std::pair{"version", &out.version},
+                             std::pair{"data_hash", &out.data_hash}}) {
+    auto value = Field<std::string>(*object, name);
+    if (!value) return In("/version reply", value.error());
+    *field = std::move(*value);
+  }
+  const auto extensions = Field<Json::array_t>(*object, "extensions");
+  if (!extensions) return In("/version reply", extensions.error());
+  for (const Json& extension : *extensions) {
+    if (!extension.is_string()) return Fail(ErrorKind::kProtocol, "an extension is no string");
+    out.extensions.push_back(extension.get<std::string>());
+  }
+  if (object->contains("task")) {
+    auto task = Field<std::string>(*object, "task");
+    if (!task) return In("/version reply", task.error());
+    out.task = std::move(*task);
+  }
+  if (object->contains("tasks")) {
+    const auto tasks = Field<int64_t>(*object, "tasks");
+    if (!tasks) return In("/version reply", tasks.error());
+    out.tasks = *tasks;
+  }
+  return out;
+}
+
+}  // namespace agentr

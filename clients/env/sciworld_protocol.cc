@@ -1,0 +1,32 @@
+#include "clients/env/sciworld_protocol.h"
+
+#include <utility>
+
+#include "clients/http/json_fields.h"
+
+namespace agentr {
+
+std::string SciWorldProtocol::CreateBody() const { return ""; }
+
+Result<std::string> SciWorldProtocol::ParseReset(std::string_view reply) const {
+  Result<std::string> observation = Protocol::ParseReset(reply);
+  if (!observation) return observation;
+  const auto object = ReplyObject(reply, "/reset reply");
+  const auto description = Field<std::string>(*object, "task_description");
+  if (!description) {
+    return Fail(description.error().kind, "/reset reply: " + description.error().message);
+  }
+  return *description + "\n" + *observation;
+}
+
+Result<StepResult> SciWorldProtocol::StepOf(const nlohmann::json& object) const {
+  auto observation = Field<std::string>(object, ObservationField());
+  if (!observation) return tl::make_unexpected(observation.error());
+  const auto score = Field<double>(object, "score");
+  if (!score) return tl::make_unexpected(score.error());
+  const auto done = Field<bool>(object, "done");
+  if (!done) return tl::make_unexpected(done.error());
+  return StepResult{std::move(*observation), *score / 100, *done};
+}
+
+}  // namespace agentr

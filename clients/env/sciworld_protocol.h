@@ -1,0 +1,27 @@
+// The protocol of AgentGym's SciWorld server (docs of the protocol: AgentGym, agentenv-sciworld).
+#pragma once
+
+#include <string>
+
+#include "clients/env/protocol.h"
+
+namespace agentr {
+
+// Calls as Protocol's. The first observation is the task description, a line break and what the
+// agent sees. The reward of a step is its "score" / 100, which counts from the beginning of the
+// episode; the reply's own "reward" is only what changed. A negative score, which means that the
+// task can no longer be solved, stays negative.
+//
+// A session that has ended answers with an error until it is reset.
+class SciWorldProtocol : public Protocol {
+ public:
+  SciWorldProtocol() : Protocol("sciworld") {}
+
+  std::string CreateBody() const override;
+  Result<std::string> ParseReset(std::string_view reply) const override;
+
+ protected:
+  Result<StepResult> StepOf(const nlohmann::json& object) const override;
+};
+
+}  // namespace agentr

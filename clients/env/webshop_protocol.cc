@@ -1,0 +1,50 @@
+#include "clients/env/webshop_protocol.h"
+
+#include <utility>
+
+#include "clients/http/json_fields.h"
+
+namespace agentr {
+namespace {
+
+using Json = nlohmann::json;
+
+Json Parse(std::string_view reply) {
+  return Json::parse(reply, nullptr, /*allow_exceptions=*/false);
+}
+
+// Says what is wrong with a reply that is not what was expected: an environment's error, no JSON,
+// or another shape.
+tl::unexpected<Error> Misfit(std::string_view reply, const std::string& what,
+                             const std::string& expected) {
+  const Result<Json> object = ReplyObject(reply, what);
+  if (!object && object.error().kind == ErrorKind::kEnvironment) {
+    return tl::make_unexpected(object.error());
+  }
+  if (Parse(reply).is_discarded()) return tl::make_unexpected(object.error());
+  return Fail(ErrorKind::kProtocol, what + ": is not " + expected);
+}
+
+}  // namespace
+
+std::string WebShopProtocol::CreateBody() const { return ""; }
+
+Result<int64_t> WebShopProtocol::ParseCreate(std::string_view reply) const {
+  const Json id = Parse(reply);
+  if (!id.is_number_integer()) return Misfit(reply, "/create reply", "an integer");
+  return id.get<int64_t>();
+}
+
+std::string WebShopProtocol::ResetBody(int64_t id, int task) const {
+  return JsonText({{IdField(), id}, {"session_id", task}});
+}
+
+Result<std::string> WebShopProtocol::ParseReset(std::string_view reply) const {
+  Json pair = Parse(reply);
+  if (!pair.is_array() || pair.size() != 2 || !pair.front().is_string()) {
+    return Misfit(reply, "/reset reply", "a pair of the observation and null");
+  }
+  return std::move(pair.front().get_ref<std::string&>());
+}
+
+}  // namespace agentr

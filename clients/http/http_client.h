@@ -1,0 +1,97 @@
+// An HTTP(S) client for one base URL, for many threads at once.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "clients/call_stats.h"
+#include "clients/http/retry.h"
+#include "common/error.h"
+
+namespace agentr {
+
+class OptionSet;
+
+struct HttpOptions {
+  double connect_timeout_s = 5;
+  double timeout_s = 60;     // of a call: longest silence of the server
+  int max_connections = 64;  // per base URL; more callers than that wait for one another
+  std::string ca_file;       // https: PEM file of trusted certificates; empty: the system's
+  std::map<std::string, std::string> headers;  // sent with each request; never in a message
+  double cool_down_s = 5;  // for those with several servers: how long one that failed is left out
+  RetryPolicy retry;       // for those who repeat calls; HttpClient itself does not
+};
+
+// --PREFIX_timeout, --PREFIX_retries, --PREFIX_connections, --PREFIX_ca; `what` names the server in
+// the help ("environment server").
+void Declare(OptionSet& set, HttpOptions& options, const std::string& prefix,
+             const std::string& what);
+
+// A header by which a server tells its start from all others, in each reply. A request that has it
+// is for that start only: a server that was started anew refuses it (410), where its ids of
+// sessions would mean others now.
+inline constexpr char kInstanceHeader[] = "Agentr-Instance";
+
+struct HttpReply {
+  int status = 0;  // 2xx
+  std::string body;
+  std::string instance;  // kInstanceHeader; empty for servers that do not send it
+};
+
+// An Error and what else is known of a call that failed.
+struct HttpError : Error {
+  bool sent = true;  // false: the server cannot have seen the request, for no connection was made
+  int status = 0;    // of the reply; 0 without one
+  std::string body;  // of the reply
+};
+
+using HttpResult = tl::expected<HttpReply, HttpError>;
+
+// Thread-safe. Connections are kept and used again, the most recently used first; one that failed
+// is dropped. Errors:
+//   kUnreachable    no connection, or it broke before the whole reply came
+//   kTimeout        no connection, or no reply, in time; HTTP 408
+//   kRateLimited    HTTP 429, kServer 5xx (both with retry_after_s), kRejected any other status
+//                   that is not 2xx
+// Each message names the method, the URL, what happened and the usual cure.
+class HttpClient {
+ public:
+  // `base_url`: http:// or https://, host, port, and a path that goes before each call's path
+  // ("https://host/v1"). Throws FatalError(kUsage) for anything else.
+  HttpClient(std::string base_url, HttpOptions options, std::shared_ptr<CallStats> stats);
+  ~HttpClient();
+
+  // `instance`: the start of the server that the call is for (kInstanceHeader); empty: any.
+  HttpResult Get(std::string_view path, const std::string& instance = "") {
+    return Call("GET", path, {}, true, instance);
+  }
+
+  // `repeatable`: the call may reach the server twice. Then a kept connection that turns out to
+  // have been closed by the server is replaced silently, where otherwise this is kUnreachable.
+  HttpResult Post(std::string_view path, std::string_view json, bool repeatable,
+                  const std::string& instance = "") {
+    return Call("POST", path, json, repeatable, instance);
+  }
+
+  const std::string& base_url() const { return base_url_; }
+
+ private:
+  class Pool;
+
+  HttpResult Call(std::string_view method, std::string_view path, std::string_view body,
+                  bool repeatable, const std::string& instance);
+
+  std::string base_url_;  // without the slash at the end
+  std::string prefix_;    // its path
+  HttpOptions options_;
+  std::shared_ptr<CallStats> stats_;
+  std::unique_ptr<Pool> pool_;
+};
+
+// Seconds that a Retry-After header asks for at the time `now_s` (seconds since 1970): a number or
+// an HTTP date; 0 when it is neither or has passed.
+double ParseRetryAfter(const std::string& value, double now_s);
+
+}  // namespace agentr

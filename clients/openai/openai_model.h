@@ -1,0 +1,67 @@
+// A language model behind OpenAI-compatible servers (vLLM, SGLang, llama.cpp, OpenAI, …).
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "clients/call_stats.h"
+#include "clients/http/http_client.h"
+#include "clients/language_model.h"
+#include "clients/http/load_balancer.h"
+#include "clients/openai/openai_protocol.h"
+
+namespace agentr {
+
+class OptionSet;
+
+struct OpenAiOptions {
+  std::vector<std::string> base;  // base URLs of servers of the same model, with the "/v1"
+  HttpOptions http = DefaultHttp();
+  ChatExtras extras;
+
+  static HttpOptions DefaultHttp();
+};
+
+// --llm_base, --llm_timeout, --llm_attempts, …, --llm_seed, --llm_token_ids.
+void Declare(OptionSet& set, OpenAiOptions& options);
+
+// A request goes to the server with the fewest requests under way; one that fails is left out for
+// options.http.cool_down_s, and the request is tried again at another. A server that gives fewer
+// completions than it was asked for is asked again for the missing ones, from then on one at a
+// time: at most n requests. Each with its own seed. Thread-safe.
+//
+// The key in the environment variable OPENAI_API_KEY is sent to the servers, and appears in no
+// message, file or option.
+class OpenAiModel : public LanguageModel {
+ public:
+  // Throws FatalError(kUsage) without a base URL, or for a bad one.
+  OpenAiModel(std::string name, OpenAiOptions options);
+  ~OpenAiModel() override;
+
+  std::string name() const override { return name_; }
+  Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
+                                   const Sampling& sampling) override;
+
+  const CallStats& stats() const { return *stats_; }
+
+ private:
+  struct Server;
+
+  // Up to `n` completions, and at least one; one attempt.
+  Result<CompletionBatch> Request(std::span<const Message> prompt, int n, int first,
+                                  const Sampling& sampling);
+  // Notes the failure; the error to go on with.
+  Error Failed(size_t server, Error error);
+
+  const std::string name_;
+  OpenAiOptions options_;
+  std::string key_;
+  const std::shared_ptr<CallStats> stats_ = std::make_shared<CallStats>();
+  std::vector<std::unique_ptr<Server>> servers_;
+  LoadBalancer balancer_;
+  std::atomic<uint64_t> calls_ = 0;  // numbers the random streams of the waits
+};
+
+}  // namespace agentr

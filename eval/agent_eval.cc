@@ -1,0 +1,316 @@
+#include "eval/agent_eval.h"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "clients/env/gold_source.h"
+#include "clients/env/http_environment.h"
+#include "common/file.h"
+#include "common/hash.h"
+#include "common/interrupt.h"
+#include "common/options.h"
+#include "common/version.h"
+#include "eval/compare_runs.h"
+#include "eval/episode_store.h"
+#include "eval/failed_trajectories.h"
+#include "eval/summary.h"
+#include "rollout/context_cut.h"
+#include "rollout/run_file.h"
+#include "rollout/snapping.h"
+
+namespace agentr {
+namespace fs = std::filesystem;
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool IsScripted(const ModelOptions& model) {
+  return model.dir.empty() && model.openai.base.empty();
+}
+
+std::string ModelType(const EvaluationOptions& options) {
+  if (!options.model_type.empty()) return options.model_type;
+  if (IsScripted(options.model)) return "scripted";
+  return options.model.dir.empty() ? "server" : "local";
+}
+
+fs::path ResultFolderOf(const EvaluationOptions& options, const std::string& model_name) {
+  const std::string name = FolderName(model_name + "_" + ModelType(options));
+  const fs::path folder = fs::path(options.output_dir) / options.task;
+  if (options.revision_from.empty()) return folder / name;
+  return folder / fmt::format("{}_revision_of_{}", name, NameOf(options.revision_from));
+}
+
+// All that decides what is played, but for task and attempt.
+Json PlayedWith(const EvaluationOptions& o, const TaskFamily& family, const LanguageModel& model,
+                const ServerVersion& server) {
+  std::string instruction;
+  for (const Message& message : family.Instruction()) {
+    instruction += message.role + "\n" + message.content + "\n";
+  }
+  return {{"task", family.name()},
+          {"model", model.name()},
+          {"model_identity", model.identity()},
+          {"instruction_hash", Sha256(instruction)},
+          {"data_hash", server.data_hash},
+          {"max_steps", o.play.max_steps},
+          {"temperature", o.play.temperature},
+          {"top_p", o.play.top_p},
+          {"max_new_tokens", o.play.max_new_tokens},
+          {"max_context", o.play.max_context},
+          {"snap_actions", o.play.snap_actions},
+          {"revision_action", o.play.revision_action},
+          {"revision_reply", o.play.revision_reply},
+          {"seed", o.play.seed}};
+}
+
+std::vector<EpisodeStart> AttemptsAt(const std::vector<int>& ids, int attempts) {
+  std::vector<EpisodeStart> starts;
+  for (const int id : ids) {
+    for (int attempt = 0; attempt < attempts; ++attempt) starts.push_back({id, attempt, {}});
+  }
+  return starts;
+}
+
+// The failed episodes of the folder --revision_from, which must be of this kind of task.
+std::vector<Episode> FailedIn(const EvaluationOptions& options) {
+  if (options.attempts != 1) {
+    throw FatalError(ExitCode::kUsage,
+                     "--revision_from goes on from each failed episode once: leave out --attempts");
+  }
+  std::vector<Episode> episodes;
+  for (StoredEpisode& stored : ReadEpisodes(options.revision_from)) {
+    const std::string task = Json::parse(stored.options).value("task", "");
+    if (task != options.task) {
+      throw FatalError(ExitCode::kUsage,
+                       fmt::format("--revision_from {}: it holds episodes of {}, not of {}; give "
+                                   "--task {}",
+                                   options.revision_from, task, options.task, task));
+    }
+    episodes.push_back(std::move(stored.episode));
+  }
+  std::vector<Episode> failed = Failed(std::move(episodes), options.success);
+  if (failed.empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--revision_from {}: no episode there has a reward below {}",
+                                 options.revision_from, options.success));
+  }
+  return failed;
+}
+
+// What is to be played, and what for.
+struct Plan {
+  std::vector<EpisodeStart> starts;
+  std::vector<Episode> trajectories;  // of a revision test, one per start
+  Json played_with;
+};
+
+Plan MakePlan(const EvaluationOptions& options, Json played_with, int64_t tasks) {
+  Plan plan;
+  plan.played_with = std::move(played_with);
+  if (options.revision_from.empty()) {
+    plan.starts = AttemptsAt(SelectTasks(options.tasks, options.task, tasks), options.attempts);
+    return plan;
+  }
+  plan.trajectories = FailedIn(options);
+  if (options.tasks != TaskSelection{}) {
+    const std::vector<int> ids = SelectTasks(options.tasks, options.task, tasks);
+    std::erase_if(plan.trajectories, [&](const Episode& episode) {
+      return std::ranges::find(ids, episode.task) == ids.end();
+    });
+  }
+  plan.starts =
+      CutTrajectories(plan.trajectories, options.cut, options.play.seed, options.play.max_steps);
+  if (plan.starts.empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--revision_from {}: no failed episode among the tasks asked for "
+                                 "has two turns within --max_steps {}",
+                                 options.revision_from, options.play.max_steps));
+  }
+  plan.played_with["cut"] = options.cut;
+  return plan;
+}
+
+// Before anything is played: that what is in the folder is what the plan would make.
+void CheckFolder(const EpisodeStore& store, const Plan& plan) {
+  const std::vector<Episode> episodes = store.Load();
+  const Episode* other = FirstNotGoneOnFrom(episodes, plan.starts);
+  if (other == nullptr) return;
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("{} goes on from another trajectory than that of --revision_from: "
+                               "choose another --output_dir, or remove the folder",
+                               store.PathOf(other->task, other->attempt).string()));
+}
+
+// Of the episodes of the plan those that are there, and those of this run that ended in an error.
+std::vector<Episode> EpisodesOf(const Plan& plan, const EpisodeStore& store,
+                                const std::vector<Episode>& failed) {
+  std::set<std::pair<int, int>> wanted;
+  for (const EpisodeStart& start : plan.starts) wanted.insert({start.task, start.attempt});
+  std::vector<Episode> episodes = store.Load();
+  std::erase_if(episodes, [&](const Episode& episode) {
+    return !wanted.contains({episode.task, episode.attempt});
+  });
+  // Another run may have played since then what failed here.
+  std::set<std::pair<int, int>> there;
+  for (const Episode& episode : episodes) there.insert({episode.task, episode.attempt});
+  for (const Episode& episode : failed) {
+    if (!there.contains({episode.task, episode.attempt})) episodes.push_back(episode);
+  }
+  return episodes;
+}
+
+Json ToJson(const RevisionTest& test) {
+  return {
+      {"trajectories", test.trajectories},        {"gone_on_from", test.gone_on_from},
+      {"mean_reward_before", test.reward_before}, {"mean_reward_after", test.reward_after},
+      {"turned_into_success", test.turned},       {"replayed_turns", test.replayed_turns},
+      {"replay_differences", test.differences},   {"episodes_with_differences", test.differing}};
+}
+
+Json ToJson(const EvaluatorReport& r) {
+  Json failed = Json::array();
+  for (const Episode& e : r.failed) {
+    failed.push_back(
+        {{"task", e.task}, {"attempt", e.attempt}, {"end", Name(e.end)}, {"error", e.error}});
+  }
+  Json json = ToJson(static_cast<const RunReport&>(r));
+  json["failed"] = std::move(failed);
+  json["turns"] = r.turns;
+  json["episodes_per_s"] = PerSecond(r.finished, r.wall_s);
+  return json;
+}
+
+// Measures what there is, prints the table, writes summary.json and summary.csv. One process at a
+// time, so that a run that ends early cannot write over the summary of one that knows more.
+void Summarize(const Plan& plan, const EpisodeStore& store, const EvaluationOptions& options,
+               const EvaluatorReport& report) {
+  const FileLock lock(store.folder() / ".claims");
+  const std::vector<Episode> episodes = EpisodesOf(plan, store, report.failed);
+  MetricOptions metric_options;
+  metric_options.success_threshold = options.success;
+  metric_options.revision_action = options.play.revision_action;
+  const EvalMetrics metrics = Measure(episodes, metric_options);
+  const auto asked_for = static_cast<int64_t>(plan.starts.size());
+  Json json = SummaryJson(metrics, asked_for);
+  fmt::print("{}", SummaryTable(metrics, asked_for));
+  if (!options.revision_from.empty()) {
+    const RevisionTest test = JudgeRevisionTest(plan.trajectories, episodes, options.success);
+    json["revision_test"] = ToJson(test);
+    fmt::print("{}", RevisionTable(test));
+  }
+  json["success_threshold"] = options.success;
+  json["options"] = plan.played_with;
+  WriteFileAtomically(store.folder() / "summary.json", json.dump(1) + "\n");
+  WriteFileAtomically(store.folder() / "summary.csv", SummaryCsv(episodes, metric_options));
+}
+
+// Options that say nothing without another one.
+void CheckTogether(const EvaluationOptions& options) {
+  if (!options.comparison.empty() && options.compare.empty()) {
+    throw FatalError(ExitCode::kUsage, "--comparison goes with --compare A B");
+  }
+  if (options.cut != EvaluationOptions{}.cut && options.revision_from.empty()) {
+    throw FatalError(ExitCode::kUsage, "--cut goes with --revision_from DIR");
+  }
+}
+
+void PrintReport(const EvaluatorReport& r, const fs::path& folder) {
+  PrintOutcome(r, r.failed.size(), "episodes played", "being played");
+  fmt::print(", {:.1f} episodes/s\n", PerSecond(r.finished, r.wall_s));
+  if (r.execution.mismatches > 0) {
+    fmt::print(
+        "{} actions that were taken again were answered differently: the environment is not "
+        "deterministic\n",
+        r.execution.mismatches);
+  }
+  for (const Episode& e : r.failed) {
+    const std::string attempt = e.attempt > 0 ? fmt::format(", attempt {},", e.attempt) : "";
+    fmt::print("  task {}{} failed ({}): {}\n", e.task, attempt, Name(e.end), e.error);
+  }
+  if (!r.failed.empty() || r.interrupted) fmt::print("Run the same command again to go on.\n");
+  fmt::print("{}\n", folder.string());
+}
+
+}  // namespace
+
+void Declare(OptionSet& set, EvaluationOptions& o) {
+  set.Group("Tasks");
+  set.Add("--task", o.task,
+          "Kind of task: webshop, textcraft, sciworld; babyai with --env_server_base", "TASK");
+  Declare(set, o.tasks);
+  set.Add("--attempts", o.attempts, "Episodes of each task").Min(1);
+  set.Add("--success", o.success, "A reward of at least this is a success").Range(0, 1);
+  set.Group("Revision test and comparison");
+  set.Add("--revision_from", o.revision_from,
+          "Folder of an evaluation: replay its failed episodes up to a cut and go on from there");
+  set.Add("--cut", o.cut, "Turns that are replayed: a number, or seeded (drawn for each episode)");
+  set.Add("--compare", o.compare, "Compare the evaluations in two folders; nothing is played");
+  set.Add("--comparison", o.comparison,
+          "File for what --compare finds, as JSON: every task that was won or lost");
+  set.Group("Output");
+  set.Add("--output_dir", o.output_dir,
+          "Results go to OUTPUT_DIR/TASK/<model_name>_<model_type>/search_results_ID.json, of a "
+          "revision test to …_revision_of_<folder>; those there are kept");
+  set.Add("--model_type", o.model_type,
+          "Second part of the folder's name; none: scripted, server or local, as the model runs",
+          "MODEL_TYPE");
+  Declare(set, o.play);
+  set.Group("Environment");
+  set.Add("--env_server_base", o.env_server_base,
+          "Base URL of an AgentGym-compatible server (repeatable); none: an embedded one");
+  Declare(set, o.http, "env", "environment server");
+  Declare(set, o.model);
+  Declare(set, o.evaluator);
+}
+
+ExitCode Evaluate(EvaluationOptions options, const OptionSet& resolved,
+                  const ServerStarter& start_server, const ModelLoader& load) {
+  CheckTogether(options);
+  if (!options.compare.empty()) {
+    return CompareRuns(options.compare, options.success, options.comparison);
+  }
+  CheckContext(options.play.max_context, options.play.max_new_tokens);
+  if (options.play.temperature < 0) options.play.temperature = options.attempts > 1 ? 1 : 0;
+  const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.task);
+  if (options.env_server_base.empty()) options.env_server_base = {start_server(options.task)};
+  const std::unique_ptr<GoldSource> gold =
+      NeedsGold(options.model, *family)
+          ? MakeHttpGold(options.task, options.env_server_base, options.http)
+          : nullptr;
+  const std::unique_ptr<LanguageModel> model =
+      MakeLanguageModel(options.model, *family, gold.get(), load);
+  HttpEnvironment environment(MakeProtocol(options.task), options.env_server_base, options.http);
+  if (options.play.snap_actions) CheckSnapping(options.task, environment);
+  const Plan plan = MakePlan(options, PlayedWith(options, *family, *model, environment.info()),
+                             environment.info().tasks);
+  EpisodeStore store(ResultFolderOf(options, model->name()), plan.played_with.dump());
+  CheckFolder(store, plan);
+  WriteResolved(store.folder(), resolved.ResolvedToml());
+  spdlog::info("playing {} {} episodes with model {}, results in {}", plan.starts.size(),
+               options.task, model->name(), store.folder().string());
+  Evaluator evaluator(*family, environment, *model, store, options.play, options.evaluator);
+  const EvaluatorReport report = evaluator.Run(plan.starts, StopOnSignal());
+  AppendToRunFile(store.folder(), {{"program", "agent_eval"},
+                                   {"version", kVersion},
+                                   {"compiler", __VERSION__},
+                                   {"model_name", model->name()},
+                                   {"played_with", plan.played_with},
+                                   {"options", resolved.ResolvedJson()},
+                                   {"environment_server", ToJson(environment.info())},
+                                   {"environment_http", environment.stats().Json()},
+                                   {"result", ToJson(report)}});
+  Summarize(plan, store, options, report);
+  if (!options.model.dir.empty() || report.usage.cached_tokens > 0) {
+    PrintTokens(report.usage, report.wall_s);
+  }
+  PrintReport(report, store.folder());
+  return ExitCodeOf(report.interrupted, report.gave_up, !report.failed.empty());
+}
+
+}  // namespace agentr

@@ -1,0 +1,51 @@
+// The job of agent_eval: from options to episodes on disk and numbers about them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "clients/http/http_client.h"
+#include "rollout/models.h"
+#include "common/error.h"
+#include "rollout/episode_player.h"
+#include "eval/evaluator.h"
+#include "eval/task_selection.h"
+#include "mcts/mcts_collect.h"
+
+namespace agentr {
+
+class OptionSet;
+
+struct EvaluationOptions {
+  std::string task = "webshop";
+  TaskSelection tasks;
+  int attempts = 1;            // episodes of each task
+  double success = 1.0;        // a reward of at least this is a success
+  std::string revision_from;   // folder of an evaluation whose failed episodes are gone on from
+  std::string cut = "seeded";  // of those: how many turns are replayed (CutTrajectories)
+  std::vector<std::string> compare = {};  // two folders: nothing is played
+  std::string comparison = "";            // file for the comparison, as JSON; empty: none
+  std::string output_dir = "test_result";
+  std::string model_type = "";               // empty: how the model runs
+  std::vector<std::string> env_server_base;  // empty: the embedded server
+  HttpOptions http = CollectOptions::DefaultHttp();
+  ModelOptions model;
+  PlayOptions play;
+  EvaluatorOptions evaluator;
+};
+
+void Declare(OptionSet& set, EvaluationOptions& options);
+
+// Starts the embedded server of a kind of task and returns its URL; may throw FatalError.
+using ServerStarter = std::function<std::string(const std::string& task)>;
+
+// Plays the episodes that are asked for and are not there yet, and writes into
+// `<output_dir>/<task>/<model_name>_<model_type>` (`…_revision_of_<folder>` for a revision test)
+// their files, summary.json and summary.csv about all of them that are there (the same bytes
+// whether or not the run was interrupted), run.json and resolved.toml. Or compares two such
+// folders. Prints a table to stdout. Throws FatalError.
+ExitCode Evaluate(EvaluationOptions options, const OptionSet& resolved,
+                  const ServerStarter& start_server, const ModelLoader& load);
+
+}  // namespace agentr

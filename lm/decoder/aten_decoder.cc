@@ -1,0 +1,291 @@
+#include "lm/decoder/aten_decoder.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "common/error.h"
+#include "lm/decoder/torch_compat.h"
+
+namespace agentr {
+namespace {
+
+using at::Tensor;
+
+constexpr int64_t kBlockTokens = 32;
+
+at::ScalarType ScalarType(WeightType type) {
+  switch (type) {
+    case WeightType::kF32:
+      return at::kFloat;
+    case WeightType::kF16:
+      return at::kHalf;
+    case WeightType::kBF16:
+      return at::kBFloat16;
+  }
+  throw std::logic_error("unknown weight type");
+}
+
+at::Device ParseDevice(const std::string& name) {
+  try {
+    const at::Device device(name);
+    if (device.is_cpu()) return device;
+    if (device.is_cuda() && at::hasCUDA()) return device;
+  } catch (const c10::Error&) {
+  }
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("--device {}: this LibTorch has no such device; it has cpu{}. Cure: "
+                               "--device cpu, or a LibTorch with CUDA (CMAKE_PREFIX_PATH)",
+                               name, at::hasCUDA() ? " and cuda" : ""));
+}
+
+struct Linear {
+  Tensor weight;  // [outputs, inputs]
+  Tensor bias;    // [outputs]; undefined: none
+
+  Tensor operator()(const Tensor& x) const {
+    return bias.defined() ? at::linear(x, weight, bias) : at::linear(x, weight);
+  }
+};
+
+struct Layer {
+  Tensor attention_norm, query_norm, key_norm, mlp_norm;
+  Linear query, key, value, output, gate, up, down;
+  Tensor keys, values;  // the pool: [blocks, block_tokens, kv_heads, head_width]
+};
+
+// Slices whose attention is computed side by side: B of them, T new tokens each.
+struct Group {
+  Tensor rows;    // [B * T]: where their tokens stand in the batch
+  Tensor blocks;  // [B, N]: block tables, padded
+  Tensor mask;    // [B, 1, T, L]: true where a token sees a position
+};
+
+class AtenDecoder : public Decoder {
+ public:
+  AtenDecoder(const DecoderPlan& plan, const ModelWeights& weights, const std::string& device,
+              bool reference)
+      : config_(plan.config),
+        options_(at::device(ParseDevice(device)).dtype(ScalarType(plan.type))),
+        fused_(!reference && kHasFusedAttention) {
+    const c10::InferenceMode inference;
+    if (options_.device().is_cpu()) at::set_num_threads(plan.threads);
+    embedding_ = Load(*weights.embedding);
+    output_.weight = config_.tied_embeddings ? embedding_ : Load(*weights.output.weight);
+    norm_ = Load(*weights.norm);
+    frequencies_ = at::tensor(RotaryFrequencies(config_), at::kFloat).to(options_.device());
+    const int64_t block_bytes = 2 * config_.layers * kBlockTokens * config_.kv_heads *
+                                config_.head_width * static_cast<int64_t>(Bytes(plan.type));
+    shape_ = {static_cast<int32_t>(config_.vocabulary), plan.max_context, kBlockTokens,
+              BlocksOfPool(plan.cache_bytes, block_bytes), block_bytes};
+    for (const LayerWeights& layer : weights.layers) layers_.push_back(Load(layer));
+  }
+
+  const DecoderShape& shape() const override { return shape_; }
+
+  std::span<const float> Forward(std::span<const Slice> batch) override {
+    const c10::InferenceMode inference;
+    std::vector<int64_t> tokens, positions, slots, wanted;
+    for (const Slice& slice : batch) {
+      for (size_t i = 0; i < slice.tokens.size(); ++i) {
+        const int64_t position = slice.start + static_cast<int64_t>(i);
+        tokens.push_back(slice.tokens[i]);
+        positions.push_back(position);
+        slots.push_back(slice.blocks[position / kBlockTokens] * kBlockTokens +
+                        position % kBlockTokens);
+      }
+      for (int i = slice.logits; i > 0; --i) {
+        wanted.push_back(static_cast<int64_t>(tokens.size()) - i);
+      }
+    }
+    const std::vector<Group> groups = MakeGroups(batch);
+    const Tensor angles = at::outer(Longs(positions).to(at::kFloat), frequencies_).unsqueeze(1);
+    const Tensor cos = angles.cos(), sin = angles.sin();  // [M, 1, head_width / 2]
+    const Tensor slots_on_device = Longs(slots);
+
+    Tensor x = embedding_.index_select(0, Longs(tokens));  // [M, width]
+    for (Layer& layer : layers_) {
+      x = x + Attention(layer, RmsNorm(x, layer.attention_norm), cos, sin, slots_on_device, groups);
+      const Tensor y = RmsNorm(x, layer.mlp_norm);
+      x = x + layer.down(at::silu(layer.gate(y)) * layer.up(y));
+    }
+    if (wanted.empty()) return {};
+    x = RmsNorm(x.index_select(0, Longs(wanted)), norm_);
+    logits_ = output_(x).to(at::kCPU, at::kFloat).contiguous();
+    return {logits_.data_ptr<float>(), static_cast<size_t>(logits_.numel())};
+  }
+
+  void CopyBlock(int32_t from, int32_t to, int32_t tokens) override {
+    const c10::InferenceMode inference;
+    for (Layer& layer : layers_) {
+      for (Tensor& pool : {std::ref(layer.keys), std::ref(layer.values)}) {
+        pool.select(0, to).narrow(0, 0, tokens).copy_(pool.select(0, from).narrow(0, 0, tokens));
+      }
+    }
+  }
+
+ private:
+  Tensor Load(const Weight& weight) const {
+    // LibTorch only reads through this pointer; `copy` makes the tensor independent of the file.
+    void* data = const_cast<std::byte*>(weight.data.data());
+    const Tensor view = at::from_blob(data, weight.shape, at::dtype(ScalarType(weight.type)));
+    return view.to(options_, /*non_blocking=*/false, /*copy=*/true);
+  }
+
+  Linear Load(const LinearWeights& linear) const {
+    return {Load(*linear.weight), linear.bias != nullptr ? Load(*linear.bias) : Tensor()};
+  }
+
+  Layer Load(const LayerWeights& from) const {
+    Layer layer;
+    layer.attention_norm = Load(*from.attention_norm);
+    layer.mlp_norm = Load(*from.mlp_norm);
+    if (from.query_norm != nullptr) layer.query_norm = Load(*from.query_norm);
+    if (from.key_norm != nullptr) layer.key_norm = Load(*from.key_norm);
+    layer.query = Load(from.query);
+    layer.key = Load(from.key);
+    layer.value = Load(from.value);
+    layer.output = Load(from.output);
+    layer.gate = Load(from.gate);
+    layer.up = Load(from.up);
+    layer.down = Load(from.down);
+    const std::vector<int64_t> pool = {shape_.blocks, kBlockTokens, config_.kv_heads,
+                                       config_.head_width};
+    layer.keys = at::zeros(pool, options_);
+    layer.values = at::zeros(pool, options_);
+    return layer;
+  }
+
+  Tensor Longs(const std::vector<int64_t>& values) const {
+    return at::tensor(values, at::kLong).to(options_.device());
+  }
+
+  // x / sqrt(mean(x²) + epsilon) * weight over the last dimension (Zhang and Sennrich 2019); the
+  // mean in float32.
+  Tensor RmsNorm(const Tensor& x, const Tensor& weight) const {
+    const Tensor wide = x.to(at::kFloat);
+    const Tensor scale = at::rsqrt(wide.square().mean(-1, /*keepdim=*/true) + config_.norm_epsilon);
+    return (wide * scale).to(x.scalar_type()) * weight;
+  }
+
+  // Turns each pair (i, i + head_width / 2) of x [M, heads, head_width] by its angle.
+  static Tensor Rotate(const Tensor& x, const Tensor& cos, const Tensor& sin) {
+    const std::vector<Tensor> half = x.to(at::kFloat).chunk(2, -1);
+    return at::cat({half[0] * cos - half[1] * sin, half[1] * cos + half[0] * sin}, -1)
+        .to(x.scalar_type());
+  }
+
+  std::vector<Group> MakeGroups(std::span<const Slice> batch) const {
+    std::vector<Group> groups;
+    std::vector<const Slice*> single;
+    std::vector<int64_t> single_rows;
+    int64_t row = 0;
+    for (const Slice& slice : batch) {
+      const auto count = static_cast<int64_t>(slice.tokens.size());
+      if (fused_ && count == 1) {
+        single.push_back(&slice);
+        single_rows.push_back(row);
+      } else {
+        groups.push_back(MakeGroup({&slice}, at::arange(row, row + count, at::kLong)));
+      }
+      row += count;
+    }
+    if (!single.empty()) groups.push_back(MakeGroup(single, at::tensor(single_rows, at::kLong)));
+    return groups;
+  }
+
+  Group MakeGroup(const std::vector<const Slice*>& slices, const Tensor& rows) const {
+    const auto count = static_cast<int64_t>(slices.size());
+    const auto length = static_cast<int64_t>(slices[0]->tokens.size());
+    int64_t longest = 0;
+    for (const Slice* slice : slices) longest = std::max(longest, slice->start + length);
+    const int64_t width = (longest + kBlockTokens - 1) / kBlockTokens;
+    std::vector<int64_t> blocks(count * width, 0);
+    std::vector<int64_t> starts;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t own = (slices[i]->start + length + kBlockTokens - 1) / kBlockTokens;
+      std::copy_n(slices[i]->blocks.begin(), own, blocks.begin() + i * width);
+      starts.push_back(slices[i]->start);
+    }
+    const Tensor start = at::tensor(starts, at::kLong).view({count, 1, 1, 1});
+    const Tensor query = start + at::arange(length, at::kLong).view({length, 1});  // [B, 1, T, 1]
+    const Tensor key = at::arange(longest, at::kLong);
+    Tensor mask = key.le(query);
+    if (config_.sliding_window > 0) mask = mask & (query - key).lt(config_.sliding_window);
+    const at::Device device = options_.device();
+    return {rows.to(device), Longs(blocks).view({count, width}), mask.to(device)};
+  }
+
+  // y [M, width] -> [M, width]. Stores the keys and values of the new tokens.
+  Tensor Attention(Layer& layer, const Tensor& y, const Tensor& cos, const Tensor& sin,
+                   const Tensor& slots, const std::vector<Group>& groups) const {
+    const int64_t m = y.size(0), d = config_.head_width;
+    Tensor q = layer.query(y).view({m, config_.heads, d});
+    Tensor k = layer.key(y).view({m, config_.kv_heads, d});
+    const Tensor v = layer.value(y).view({m, config_.kv_heads, d});
+    if (config_.qk_norm) {
+      q = RmsNorm(q, layer.query_norm);
+      k = RmsNorm(k, layer.key_norm);
+    }
+    layer.keys.view({-1, config_.kv_heads, d}).index_copy_(0, slots, Rotate(k, cos, sin));
+    layer.values.view({-1, config_.kv_heads, d}).index_copy_(0, slots, v);
+    q = Rotate(q, cos, sin);
+    Tensor mixed = at::empty_like(q);
+    for (const Group& group : groups) {
+      mixed.index_copy_(0, group.rows, Attend(layer, q.index_select(0, group.rows), group));
+    }
+    return layer.output(mixed.view({m, config_.heads * d}));
+  }
+
+  // q [B * T, heads, head_width] -> the same shape.
+  Tensor Attend(const Layer& layer, const Tensor& q, const Group& group) const {
+    const int64_t b = group.mask.size(0), t = group.mask.size(2), l = group.mask.size(3);
+    const int64_t d = config_.head_width;
+    const Tensor query = q.view({b, t, config_.heads, d}).transpose(1, 2);
+    const Tensor key = Gather(layer.keys, group.blocks, l);
+    const Tensor value = Gather(layer.values, group.blocks, l);
+    Tensor mixed;  // [B, heads, T, head_width]
+    if (fused_) {
+      mixed = FusedAttention(query, key, value, group.mask);
+    } else {
+      const double scale = 1 / std::sqrt(static_cast<double>(d));
+      const Tensor scores = at::matmul(query, key.transpose(2, 3)).to(at::kFloat) * scale;
+      const Tensor shares = scores.masked_fill(group.mask.logical_not(), -INFINITY).softmax(-1);
+      mixed = at::matmul(shares.to(value.scalar_type()), value);
+    }
+    return mixed.transpose(1, 2).reshape({b * t, config_.heads, d});
+  }
+
+  // The first `length` positions of sequences from the pool, each head as often as queries share
+  // it: [B, heads, length, head_width].
+  Tensor Gather(const Tensor& pool, const Tensor& blocks, int64_t length) const {
+    const int64_t b = blocks.size(0), d = config_.head_width;
+    const int64_t sharing = config_.heads / config_.kv_heads;
+    return pool.index_select(0, blocks.view(-1))
+        .view({b, -1, config_.kv_heads, 1, d})
+        .narrow(1, 0, length)
+        .expand({b, length, config_.kv_heads, sharing, d})
+        .reshape({b, length, config_.heads, d})
+        .transpose(1, 2);
+  }
+
+  const ModelConfig config_;
+  const at::TensorOptions options_;
+  const bool fused_;
+  DecoderShape shape_;
+  Tensor embedding_;    // [vocabulary, width]
+  Tensor norm_;         // [width]
+  Tensor frequencies_;  // [head_width / 2]
+  Linear output_;
+  std::vector<Layer> layers_;
+  Tensor logits_;  // of the last call
+};
+
+}  // namespace
+}  // namespace agentr
+
+agentr::Decoder* agentr_make_aten_decoder(const agentr::DecoderPlan& plan,
+                                          const agentr::ModelWeights& weights,
+                                          const std::string& device, bool reference) {
+  return std::make_unique<agentr::AtenDecoder>(plan, weights, device, reference).release();
+}

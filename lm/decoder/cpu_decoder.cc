@@ -1,0 +1,447 @@
+#include "lm/decoder/cpu_decoder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "common/error.h"
+#include "lm/decoder/kv_pool.h"
+#include "lm/decoder/packed_matrix.h"
+
+namespace agentr {
+namespace {
+
+constexpr int kPanel = PackedMatrix::kPanel;
+constexpr int kMaxRows = 512;  // that go through the layers at once; longer batches in pieces
+constexpr int kRowBlock = 96;  // rows that one thread multiplies with a panel at once
+constexpr int kFewRows = 8;    // so few that normalising them again beats waiting for each other
+
+int64_t Padded(int64_t columns) { return (columns + kPanel - 1) / kPanel * kPanel; }
+
+// Rows of activations. The columns up to a multiple of kPanel are zero.
+class Rows {
+ public:
+  Rows(int64_t rows, int64_t columns)
+      : stride_(Padded(columns)), data_(rows * stride_ * sizeof(float)) {}
+  int64_t stride() const { return stride_; }
+  float* operator[](int64_t row) const {
+    return reinterpret_cast<float*>(data_.data()) + row * stride_;
+  }
+
+ private:
+  int64_t stride_;
+  AlignedBuffer data_;
+};
+
+// Rows that are the left side of a product: float32, or bfloat16 where the model is.
+class LeftRows {
+ public:
+  LeftRows(int64_t rows, int64_t columns, WeightType type, const CpuKernels& kernels)
+      : narrow_(type == WeightType::kBF16 ? kernels.narrow : nullptr),
+        value_bytes_(narrow_ != nullptr ? 2 : 4),
+        stride_(Padded(columns)),
+        data_(rows * stride_ * value_bytes_) {}
+  int64_t stride() const { return stride_; }
+  const void* operator[](int64_t row) const { return At(row, 0); }
+
+  void Put(int64_t row, int64_t column, const float* values, int count) {
+    if (narrow_ != nullptr) {
+      narrow_(values, count, reinterpret_cast<uint16_t*>(At(row, column)));
+    } else {
+      std::memcpy(At(row, column), values, count * sizeof(float));
+    }
+  }
+
+ private:
+  std::byte* At(int64_t row, int64_t column) const {
+    return data_.data() + (row * stride_ + column) * value_bytes_;
+  }
+
+  void (*narrow_)(const float*, int, uint16_t*);
+  int64_t value_bytes_;
+  int64_t stride_;
+  AlignedBuffer data_;
+};
+
+struct Layer {
+  std::vector<float> attention_norm, query_norm, key_norm, mlp_norm;
+  PackedMatrix query_key_value, output, gate, up, down;
+};
+
+// A slice, or the part of one that goes through the layers at once.
+struct Part {
+  Slice slice;
+  int64_t row = 0;  // of its first token
+};
+
+// Neighbouring tokens of a part, few enough for one call of the attention kernel.
+struct Tile {
+  const Part* part = nullptr;
+  int first = 0;
+  int tokens = 0;
+};
+
+class CpuDecoder : public Decoder {
+ public:
+  CpuDecoder(const DecoderPlan& plan, const ModelWeights& weights, WeightFiles files, Simd simd)
+      : config_(Checked(plan.config)),
+        type_(plan.type),
+        kernels_(KernelsOf(simd)),
+        files_(std::move(files)),
+        embedding_(*weights.embedding),
+        team_(plan.threads),
+        pool_(config_, type_, plan.cache_bytes),
+        shape_{static_cast<int32_t>(config_.vocabulary), plan.max_context, kKeyBlock,
+               pool_.blocks(), pool_.block_bytes()},
+        width_(static_cast<int>(config_.width)),
+        head_width_(static_cast<int>(config_.head_width)),
+        sharing_(static_cast<int>(config_.heads / config_.kv_heads)),
+        frequencies_(RotaryFrequencies(config_)),
+        norm_(Vector(weights.norm)),
+        output_({weights.output}, type_, team_),
+        x_(kMaxRows, config_.width),
+        projected_(kMaxRows, (config_.heads + 2 * config_.kv_heads) * config_.head_width),
+        scratch_(plan.threads, config_.width),
+        cos_(kMaxRows, config_.head_width / 2),
+        sin_(kMaxRows, config_.head_width / 2),
+        normed_(kMaxRows, config_.width, type_, kernels_),
+        mixed_(kMaxRows, config_.heads * config_.head_width, type_, kernels_),
+        hidden_(kMaxRows, config_.feed_forward, type_, kernels_) {
+    for (const LayerWeights& layer : weights.layers) layers_.push_back(Pack(layer));
+    for (int i = 0; i < plan.threads; ++i) {
+      own_normed_.emplace_back(kFewRows, config_.width, type_, kernels_);
+    }
+  }
+
+  const DecoderShape& shape() const override { return shape_; }
+
+  std::span<const float> Forward(std::span<const Slice> batch) override {
+    int64_t wanted = 0;
+    for (const Slice& slice : batch) wanted += slice.logits;
+    if (const size_t bytes = wanted * Padded(config_.vocabulary) * sizeof(float);
+        bytes > logits_.size()) {
+      logits_ = AlignedBuffer(bytes);
+    }
+    logit_rows_ = 0;
+    int64_t rows = 0;
+    parts_.clear();
+    for (Slice slice : batch) {
+      while (!slice.tokens.empty()) {
+        const size_t count = std::min<size_t>(slice.tokens.size(), kMaxRows - rows);
+        const size_t later = slice.tokens.size() - count;
+        const int now = std::max(slice.logits - static_cast<int>(later), 0);
+        parts_.push_back({{slice.tokens.first(count), slice.start, slice.blocks, now}, rows});
+        slice.tokens = slice.tokens.subspan(count);
+        slice.start += static_cast<int32_t>(count);
+        slice.logits -= now;
+        rows += static_cast<int64_t>(count);
+        if (rows == kMaxRows) {
+          ForwardParts(rows);
+          rows = 0;
+        }
+      }
+    }
+    if (rows > 0) ForwardParts(rows);
+    return CompactLogits();
+  }
+
+  void CopyBlock(int32_t from, int32_t to, int32_t /*tokens*/) override { pool_.Copy(from, to); }
+
+ private:
+  static const ModelConfig& Checked(const ModelConfig& config) {
+    if (config.head_width > kMaxHeadWidth || config.head_width % 2 != 0 ||
+        config.heads / config.kv_heads > kTileRows) {
+      throw FatalError(
+          ExitCode::kUsage,
+          fmt::format("the CPU kernels take an even head width up to {} and up to {} "
+                      "heads per key-value head; this model has {} and {}",
+                      kMaxHeadWidth, kTileRows, config.head_width, config.heads / config.kv_heads));
+    }
+    return config;
+  }
+
+  static std::vector<float> Vector(const Weight* weight) {
+    if (weight == nullptr) return {};
+    std::vector<float> values(weight->shape[0]);
+    ReadWeight(*weight, 0, weight->shape[0], values.data());
+    return values;
+  }
+
+  Layer Pack(const LayerWeights& from) {
+    Layer layer;
+    layer.attention_norm = Vector(from.attention_norm);
+    layer.query_norm = Vector(from.query_norm);
+    layer.key_norm = Vector(from.key_norm);
+    layer.mlp_norm = Vector(from.mlp_norm);
+    layer.query_key_value = PackedMatrix({from.query, from.key, from.value}, type_, team_);
+    layer.output = PackedMatrix({from.output}, type_, team_);
+    layer.gate = PackedMatrix({from.gate}, type_, team_);
+    layer.up = PackedMatrix({from.up}, type_, team_);
+    layer.down = PackedMatrix({from.down}, type_, team_);
+    return layer;
+  }
+
+  // All layers for the tokens of parts_; takes the parts away.
+  void ForwardParts(int64_t rows) {
+    MakeTiles();
+    ListRows();
+    team_.Run([&](int rank) {
+      Embed(rank);
+      team_.Barrier();
+      for (size_t i = 0; i < layers_.size(); ++i) ForwardLayer(static_cast<int64_t>(i), rows, rank);
+      Logits(rank);
+    });
+    logit_rows_ += static_cast<int64_t>(wanted_.size());
+    parts_.clear();
+  }
+
+  void ListRows() {
+    tokens_.clear();
+    positions_.clear();
+    wanted_.clear();
+    for (const auto& [slice, row] : parts_) {
+      const auto count = static_cast<int>(slice.tokens.size());
+      tokens_.insert(tokens_.end(), slice.tokens.begin(), slice.tokens.end());
+      for (int i = 0; i < count; ++i) positions_.push_back(slice.start + i);
+      for (int i = slice.logits; i > 0; --i) wanted_.push_back(row + count - i);
+    }
+  }
+
+  void MakeTiles() {
+    tiles_.clear();
+    one_tile_each_ = true;
+    const int most = std::max(1, kTileRows / sharing_);
+    for (const Part& part : parts_) {
+      const int count = static_cast<int>(part.slice.tokens.size());
+      if (count > most) one_tile_each_ = false;
+      for (int first = 0; first < count; first += most) {
+        tiles_.push_back({&part, first, std::min(most, count - first)});
+      }
+    }
+  }
+
+  // The rows of the embedding, and the angles of their positions.
+  void Embed(int rank) {
+    const auto [begin, end] = team_.Share(static_cast<int64_t>(tokens_.size()), rank);
+    for (int64_t row = begin; row < end; ++row) {
+      ReadWeight(embedding_, tokens_[row] * config_.width, config_.width, x_[row]);
+      for (size_t i = 0; i < frequencies_.size(); ++i) {
+        const float angle = static_cast<float>(positions_[row]) * frequencies_[i];
+        cos_[row][i] = std::cos(angle);
+        sin_[row][i] = std::sin(angle);
+      }
+    }
+  }
+
+  void ForwardLayer(int64_t index, int64_t rows, int rank) {
+    const Layer& layer = layers_[index];
+    Multiply(Normalise(layer.attention_norm, rows, rank), rows, layer.query_key_value,
+             projected_[0], projected_.stride(), /*add=*/false, rank);
+    team_.Barrier();
+    Attention(layer, index, rank);
+    team_.Barrier();
+    Multiply(mixed_, rows, layer.output, x_[0], x_.stride(), /*add=*/true, rank);
+    team_.Barrier();
+    GateAndUp(layer, Normalise(layer.mlp_norm, rows, rank), rows, rank);
+    team_.Barrier();
+    Multiply(hidden_, rows, layer.down, x_[0], x_.stride(), /*add=*/true, rank);
+    team_.Barrier();
+  }
+
+  // The normalised rows of x_, ready to read.
+  const LeftRows& Normalise(const std::vector<float>& weight, int64_t rows, int rank) {
+    const bool few = rows <= kFewRows;
+    LeftRows& to = few ? own_normed_[rank] : normed_;
+    const auto [begin, end] = few ? ThreadTeam::Range{0, rows} : team_.Share(rows, rank);
+    for (int64_t row = begin; row < end; ++row) NormaliseRow(weight, x_[row], to, row, rank);
+    if (!few) team_.Barrier();
+    return to;
+  }
+
+  void NormaliseRow(const std::vector<float>& weight, const float* x, LeftRows& to, int64_t row,
+                    int rank) {
+    kernels_.rms_norm(x, weight.data(), Epsilon(), width_, scratch_[rank]);
+    to.Put(row, 0, scratch_[rank], width_);
+  }
+
+  float Epsilon() const { return static_cast<float>(config_.norm_epsilon); }
+
+  // The products of this thread: body(panel, first row, count).
+  template <class Body>
+  void ForShare(int64_t panels, int64_t rows, int rank, const Body& body) {
+    const int64_t row_blocks = (rows + kRowBlock - 1) / kRowBlock;
+    const auto [begin, end] = team_.Share(panels * row_blocks, rank);
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i % row_blocks * kRowBlock;
+      body(i / row_blocks, first, static_cast<int>(std::min<int64_t>(kRowBlock, rows - first)));
+    }
+  }
+
+  // to [rows] (+)= from [rows] weightᵀ + bias: this thread's columns.
+  void Multiply(const LeftRows& from, int64_t rows, const PackedMatrix& weight, float* to,
+                int64_t stride, bool add, int rank) {
+    ForShare(weight.panels(), rows, rank, [&](int64_t panel, int64_t first, int count) {
+      MultiplyPanel(from, first, count, weight, panel, to + first * stride + panel * kPanel, stride,
+                    add);
+    });
+  }
+
+  void MultiplyPanel(const LeftRows& from, int64_t first, int count, const PackedMatrix& weight,
+                     int64_t panel, float* to, int64_t stride, bool add) {
+    kernels_.multiply(type_, {from[first], from.stride(), count, weight.Panel(panel), kPanel,
+                              weight.inputs(), to, stride, kPanel, add});
+    if (weight.bias() == nullptr) return;
+    const float* bias = weight.bias() + panel * kPanel;
+    for (int row = 0; row < count; ++row) {
+      for (int i = 0; i < kPanel; ++i) to[row * stride + i] += bias[i];
+    }
+  }
+
+  void GateAndUp(const Layer& layer, const LeftRows& from, int64_t rows, int rank) {
+    ForShare(layer.gate.panels(), rows, rank, [&](int64_t panel, int64_t first, int count) {
+      alignas(64) float gate[kRowBlock * kPanel];
+      alignas(64) float up[kRowBlock * kPanel];
+      MultiplyPanel(from, first, count, layer.gate, panel, gate, kPanel, /*add=*/false);
+      MultiplyPanel(from, first, count, layer.up, panel, up, kPanel, /*add=*/false);
+      kernels_.swiglu(gate, up, count * kPanel, gate);
+      for (int row = 0; row < count; ++row) {
+        hidden_.Put(first + row, panel * kPanel, gate + row * kPanel, kPanel);
+      }
+    });
+  }
+
+  // A thread takes the parts of whole kv heads: it writes their keys and values, then reads them.
+  // Only where a part has several tiles, which other threads take over, must they wait between.
+  void Attention(const Layer& layer, int64_t index, int rank) {
+    const auto heads = static_cast<size_t>(config_.kv_heads);
+    for (size_t i = rank; i < parts_.size() * heads; i += team_.size()) {
+      StoreKeys(layer, index, parts_[i / heads], static_cast<int>(i % heads));
+      if (one_tile_each_) Attend(index, tiles_[i / heads], static_cast<int>(i % heads));
+    }
+    if (one_tile_each_) return;
+    team_.Barrier();
+    for (size_t i = rank; i < tiles_.size() * heads; i += team_.size()) {
+      Attend(index, tiles_[i / heads], static_cast<int>(i % heads));
+    }
+  }
+
+  float* Query(int64_t row, int kv_head) const {
+    return projected_[row] + kv_head * sharing_ * head_width_;
+  }
+  float* Key(int64_t row, int kv_head) const {
+    return projected_[row] + (config_.heads + kv_head) * head_width_;
+  }
+  float* Value(int64_t row, int kv_head) const {
+    return projected_[row] + (config_.heads + config_.kv_heads + kv_head) * head_width_;
+  }
+
+  // Normalises and turns the queries and keys of a kv head; stores its keys and values.
+  void StoreKeys(const Layer& layer, int64_t index, const Part& part, int kv_head) {
+    for (size_t i = 0; i < part.slice.tokens.size(); ++i) {
+      const int64_t row = part.row + static_cast<int64_t>(i);
+      for (int h = 0; h < sharing_; ++h) {
+        Turn(layer.query_norm, row, Query(row, kv_head) + h * head_width_);
+      }
+      Turn(layer.key_norm, row, Key(row, kv_head));
+      const int position = part.slice.start + static_cast<int>(i);
+      pool_.Write(part.slice.blocks[position / kKeyBlock], index, kv_head, position % kKeyBlock,
+                  Key(row, kv_head), Value(row, kv_head));
+    }
+  }
+
+  void Turn(const std::vector<float>& norm, int64_t row, float* head) {
+    if (!norm.empty()) kernels_.rms_norm(head, norm.data(), Epsilon(), head_width_, head);
+    kernels_.rotate(head, cos_[row], sin_[row], head_width_ / 2);
+  }
+
+  void Attend(int64_t index, const Tile& tile, int kv_head) {
+    alignas(64) float mixed[kTileRows * kMaxHeadWidth];
+    const int width = sharing_ * head_width_;
+    const int64_t row = tile.part->row + tile.first;
+    AttentionTask task;
+    task.type = type_;
+    task.queries = Query(row, kv_head);
+    task.query_stride = projected_.stride();
+    task.mixed = mixed;
+    task.mixed_stride = width;
+    task.tokens = tile.tokens;
+    task.heads = sharing_;
+    task.head_width = head_width_;
+    task.start = tile.part->slice.start + tile.first;
+    task.window = static_cast<int>(config_.sliding_window);
+    task.blocks = tile.part->slice.blocks.data();
+    task.keys = pool_.Keys(index, kv_head);
+    task.values = pool_.Values(index, kv_head);
+    task.block_bytes = pool_.block_bytes();
+    kernels_.attend(task);
+    for (int i = 0; i < tile.tokens; ++i) {
+      mixed_.Put(row + i, kv_head * width, mixed + i * width, width);
+    }
+  }
+
+  void Logits(int rank) {
+    const auto count = static_cast<int64_t>(wanted_.size());
+    if (count == 0) return;
+    const auto [begin, end] = team_.Share(count, rank);
+    for (int64_t i = begin; i < end; ++i) NormaliseRow(norm_, x_[wanted_[i]], normed_, i, rank);
+    team_.Barrier();
+    const int64_t stride = Padded(config_.vocabulary);
+    Multiply(normed_, count, output_,
+             reinterpret_cast<float*>(logits_.data()) + logit_rows_ * stride, stride,
+             /*add=*/false, rank);
+  }
+
+  // Closes the gaps between rows that end in a part of a panel.
+  std::span<const float> CompactLogits() {
+    auto* logits = reinterpret_cast<float*>(logits_.data());
+    const int64_t n = config_.vocabulary, stride = Padded(n);
+    for (int64_t row = 1; row < logit_rows_ && stride != n; ++row) {
+      std::memmove(logits + row * n, logits + row * stride, n * sizeof(float));
+    }
+    return {logits, static_cast<size_t>(logit_rows_ * n)};
+  }
+
+  const ModelConfig config_;
+  const WeightType type_;
+  const CpuKernels& kernels_;
+  const WeightFiles files_;  // the embedding is read from the file
+  const Weight& embedding_;
+  ThreadTeam team_;
+  KvPool pool_;
+  const DecoderShape shape_;
+  const int width_;
+  const int head_width_;
+  const int sharing_;  // query heads per kv head
+  const std::vector<float> frequencies_;
+  const std::vector<float> norm_;
+  const PackedMatrix output_;
+  std::vector<Layer> layers_;
+
+  // Of the batch at hand.
+  std::vector<Part> parts_;
+  std::vector<Tile> tiles_;
+  bool one_tile_each_ = true;
+  std::vector<int32_t> tokens_, positions_;  // by row
+  std::vector<int64_t> wanted_;              // rows
+  Rows x_;                                   // [rows, width]: the residual stream
+  Rows projected_;                           // [rows, queries, keys and values of all heads]
+  Rows scratch_;                             // [threads, width]
+  Rows cos_, sin_;                           // [rows, head_width / 2]
+  LeftRows normed_;                          // [rows, width]
+  LeftRows mixed_;                           // [rows, heads * head_width]
+  LeftRows hidden_;                          // [rows, feed_forward]
+  std::vector<LeftRows> own_normed_;         // by thread, [kFewRows, width]
+  AlignedBuffer logits_;
+  int64_t logit_rows_ = 0;  // computed so far
+};
+
+}  // namespace
+
+std::unique_ptr<Decoder> MakeCpuDecoder(const DecoderPlan& plan, const ModelWeights& weights,
+                                        WeightFiles files, Simd simd) {
+  return std::make_unique<CpuDecoder>(plan, weights, std::move(files), simd);
+}
+
+}  // namespace agentr

@@ -1,0 +1,46 @@
+#include "lm/decoder/decoder_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "common/error.h"
+
+namespace agentr {
+
+int32_t BlocksOfPool(int64_t cache_bytes, int64_t block_bytes) {
+  const int64_t blocks = cache_bytes / block_bytes;
+  if (blocks < 1) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--cache_gib: {} bytes hold no block of keys and values, which "
+                                 "takes {} bytes. Cure: a higher --cache_gib",
+                                 cache_bytes, block_bytes));
+  }
+  return static_cast<int32_t>(std::min<int64_t>(blocks, std::numeric_limits<int32_t>::max()));
+}
+
+std::vector<float> RotaryFrequencies(const ModelConfig& config) {
+  std::vector<float> frequencies;
+  for (int64_t i = 0; i < config.head_width; i += 2) {
+    const double exponent = static_cast<double>(i) / static_cast<double>(config.head_width);
+    double frequency = std::pow(config.rope_theta, -exponent);
+    if (config.llama3_rope) {
+      // Long waves are stretched by `factor`, short ones left alone, those between go over
+      // smoothly.
+      const Llama3Rope& rope = *config.llama3_rope;
+      const double turns =
+          rope.original_max_position_embeddings * frequency / (2 * std::numbers::pi);
+      const double kept = std::clamp(
+          (turns - rope.low_freq_factor) / (rope.high_freq_factor - rope.low_freq_factor), 0.0,
+          1.0);
+      frequency = kept * frequency + (1 - kept) * frequency / rope.factor;
+    }
+    frequencies.push_back(static_cast<float>(frequency));
+  }
+  return frequencies;
+}
+
+}  // namespace agentr

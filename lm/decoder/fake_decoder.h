@@ -1,0 +1,48 @@
+// A Decoder for tests that remembers what stands in its blocks.
+//
+// A row of logits follows from all tokens up to its position as they are read back through the
+// block table: a mistake of the caller in blocks, copies or positions changes what is generated.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "lm/decoder/decoder.h"
+
+namespace agentr {
+
+class FakeDecoder : public Decoder {
+ public:
+  explicit FakeDecoder(DecoderShape shape);
+
+  const DecoderShape& shape() const override { return shape_; }
+  std::span<const float> Forward(std::span<const Slice> batch) override;
+  void CopyBlock(int32_t from, int32_t to, int32_t tokens) override;
+
+  // The row of logits after `tokens`, each in [-4, 4).
+  std::vector<float> Logits(std::span<const int32_t> tokens) const;
+
+  int32_t At(int32_t block, int32_t offset) const;  // the token there; -1: none yet
+
+  int64_t computed() const { return computed_; }  // tokens so far
+  int64_t copies() const { return copies_; }      // blocks so far
+
+  // Called before each Forward and CopyBlock; may wait or throw.
+  std::function<void(std::span<const Slice> batch)> before_forward;
+  std::function<void()> before_copy;
+
+ private:
+  int32_t& Cell(std::span<const int32_t> blocks, int32_t position);
+  void Append(std::vector<float>& rows, uint64_t hash) const;
+
+  const DecoderShape shape_;
+  std::vector<int32_t> cells_;  // blocks * block_tokens
+  std::vector<float> rows_;
+  std::atomic<int64_t> computed_ = 0;
+  std::atomic<int64_t> copies_ = 0;
+};
+
+}  // namespace agentr

@@ -1,0 +1,57 @@
+#include "lm/decoder/kv_pool.h"
+
+#include <cstring>
+
+#include "lm/decoder/decoder_plan.h"
+#include "lm/weights/half.h"
+
+namespace agentr {
+
+KvPool::KvPool(const ModelConfig& config, WeightType type, int64_t bytes)
+    : type_(type),
+      heads_(config.kv_heads),
+      head_width_(static_cast<int>(config.head_width)),
+      padded_width_((head_width_ + kLanes - 1) / kLanes * kLanes) {
+  const auto value_bytes = static_cast<int64_t>(Bytes(type));
+  key_bytes_ = kKeyBlock * head_width_ * value_bytes;
+  head_bytes_ = key_bytes_ + kKeyBlock * padded_width_ * value_bytes;
+  block_bytes_ = config.layers * heads_ * head_bytes_;
+  blocks_ = BlocksOfPool(bytes, block_bytes_);
+  data_ = AlignedBuffer(blocks_ * block_bytes_);
+}
+
+void KvPool::Write(int32_t block, int64_t layer, int64_t head, int offset, const float* key,
+                   const float* value) {
+  std::byte* place = Place(block, layer, head);
+  auto* floats = reinterpret_cast<float*>(place);
+  auto* halves = reinterpret_cast<uint16_t*>(place);
+  for (int d = 0; d < head_width_; ++d) {
+    const int k = d * kKeyBlock + offset;
+    if (type_ == WeightType::kF32) floats[k] = key[d];
+    if (type_ == WeightType::kF16) halves[k] = ToF16(key[d]);
+    if (type_ == WeightType::kBF16) {
+      halves[(d / 2 * kKeyBlock + offset) * 2 + d % 2] = ToBf16(key[d]);
+    }
+  }
+  place += key_bytes_;
+  if (type_ == WeightType::kF32) {
+    std::memcpy(place + offset * padded_width_ * sizeof(float), value, head_width_ * sizeof(float));
+    return;
+  }
+  halves = reinterpret_cast<uint16_t*>(place);
+  for (int d = 0; d < head_width_; ++d) {
+    if (type_ == WeightType::kF16) {
+      halves[offset * padded_width_ + d] = ToF16(value[d]);
+    } else {
+      uint16_t* pair = halves + (offset / 2 * padded_width_ + d) * 2;
+      pair[offset % 2] = ToBf16(value[d]);
+      if (offset % 2 == 0) pair[1] = 0;  // a product reads it: never a NaN of another sequence
+    }
+  }
+}
+
+void KvPool::Copy(int32_t from, int32_t to) {
+  std::memcpy(Place(to, 0, 0), Place(from, 0, 0), block_bytes_);
+}
+
+}  // namespace agentr

@@ -1,0 +1,50 @@
+// The pool of keys and values of the CPU path, packed as the right sides of attention's two
+// products (see MatrixProduct in cpu_kernels.h).
+//
+// Block after block, layer after layer, kv head after kv head: keys as a matrix head_width ×
+// kKeyBlock, then values as a matrix kKeyBlock × head_width (padded to a multiple of kLanes).
+#pragma once
+
+#include "lm/decoder/aligned_buffer.h"
+#include "lm/decoder/cpu_kernels.h"
+#include "lm/weights/model_config.h"
+
+namespace agentr {
+
+class KvPool {
+ public:
+  // As many blocks as `bytes` hold. Throws FatalError(kUsage) where that is none.
+  KvPool(const ModelConfig& config, WeightType type, int64_t bytes);
+
+  int32_t blocks() const { return blocks_; }
+  int64_t block_bytes() const { return block_bytes_; }
+
+  // In block 0; those of block b stand b * block_bytes() further.
+  const std::byte* Keys(int64_t layer, int64_t head) const { return Place(0, layer, head); }
+  const std::byte* Values(int64_t layer, int64_t head) const {
+    return Place(0, layer, head) + key_bytes_;
+  }
+
+  // The key and the value of a position; positions of a block must be written in their order.
+  void Write(int32_t block, int64_t layer, int64_t head, int offset, const float* key,
+             const float* value);
+
+  void Copy(int32_t from, int32_t to);
+
+ private:
+  std::byte* Place(int32_t block, int64_t layer, int64_t head) const {
+    return data_.data() + block * block_bytes_ + (layer * heads_ + head) * head_bytes_;
+  }
+
+  const WeightType type_;
+  const int64_t heads_;
+  const int head_width_;
+  const int padded_width_;
+  int64_t key_bytes_;   // of a head in a block
+  int64_t head_bytes_;  // keys and values
+  int64_t block_bytes_;
+  int32_t blocks_;
+  AlignedBuffer data_;
+};
+
+}  // namespace agentr

@@ -1,0 +1,68 @@
+#include "lm/decoder/load_decoder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <thread>
+
+#include "common/error.h"
+#include "common/options.h"
+#include "lm/decoder/aten_decoder.h"
+#include "lm/decoder/cpu_decoder.h"
+#include "lm/decoder/decoder_plan.h"
+
+namespace agentr {
+namespace {
+
+WeightType ParseType(const std::string& name, WeightType of_file) {
+  if (name == "auto") return of_file;
+  if (name == "float32") return WeightType::kF32;
+  if (name == "bfloat16") return WeightType::kBF16;
+  if (name == "float16") return WeightType::kF16;
+  throw FatalError(ExitCode::kUsage, fmt::format("--dtype {}: not one of auto, float32, bfloat16, "
+                                                 "float16",
+                                                 name));
+}
+
+DecoderPlan MakePlan(const ModelConfig& config, const DecoderOptions& options) {
+  DecoderPlan plan;
+  plan.config = config;
+  plan.type = ParseType(options.dtype, config.weight_type);
+  const int64_t limit = std::min<int64_t>(config.max_context, std::numeric_limits<int32_t>::max());
+  if (options.max_context > limit) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--model_context {}: the model was made for {} positions",
+                                 options.max_context, limit));
+  }
+  plan.max_context = options.max_context > 0 ? options.max_context : static_cast<int32_t>(limit);
+  plan.cache_bytes = static_cast<int64_t>(options.cache_gib * (int64_t{1} << 30));
+  plan.threads =
+      options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
+  return plan;
+}
+
+}  // namespace
+
+void Declare(OptionSet& set, DecoderOptions& o) {
+  set.Group("Local model");
+  set.Add("--device", o.device, "cpu | cuda | cuda:N");
+  set.Add("--dtype", o.dtype, "auto (as the weights) | float32 | bfloat16 | float16")
+      .OneOf({"auto", "float32", "bfloat16", "float16"});
+  set.Add("--model_context", o.max_context, "Positions of a sequence; 0: the model's limit").Min(0);
+  set.Add("--cache_gib", o.cache_gib, "Memory for keys and values").Min(0);
+  set.Add("--model_threads", o.threads, "Threads of the model on the CPU; 0: all cores").Min(0);
+}
+
+std::unique_ptr<Decoder> LoadDecoder(const std::filesystem::path& folder,
+                                     const DecoderOptions& options) {
+  const DecoderPlan plan = MakePlan(ReadModelConfig(folder), options);
+  WeightFiles files(folder);
+  const ModelWeights weights = PlaceWeights(plan.config, files, folder);
+  if (options.device == "cpu" && !options.reference) {
+    return MakeCpuDecoder(plan, weights, std::move(files), AvailableSimd().back());
+  }
+  return MakeAtenDecoder(plan, weights, options.device, options.reference);
+}
+
+}  // namespace agentr

@@ -1,0 +1,48 @@
+// The weights of a model by their place in it, checked against its configuration.
+//
+// The names are those of Hugging Face's Llama, Mistral, Qwen2 and Qwen3. A linear layer's weight
+// has the shape [outputs, inputs].
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "lm/weights/model_config.h"
+#include "lm/weights/safetensors.h"
+
+namespace agentr {
+
+struct LinearWeights {
+  const Weight* weight = nullptr;
+  const Weight* bias = nullptr;  // [outputs]; null: none
+};
+
+struct LayerWeights {
+  const Weight* attention_norm = nullptr;  // [width]
+  LinearWeights query;                     // [heads * head_width, width]
+  LinearWeights key;                       // [kv_heads * head_width, width]
+  LinearWeights value;                     // as key
+  LinearWeights output;                    // [width, heads * head_width]
+  const Weight* query_norm = nullptr;      // [head_width]; null: none
+  const Weight* key_norm = nullptr;
+  const Weight* mlp_norm = nullptr;  // [width]
+  LinearWeights gate;                // [feed_forward, width]
+  LinearWeights up;                  // as gate
+  LinearWeights down;                // [width, feed_forward]
+};
+
+struct ModelWeights {
+  const Weight* embedding = nullptr;  // [vocabulary, width]
+  std::vector<LayerWeights> layers;
+  const Weight* norm = nullptr;  // [width]
+  LinearWeights output;          // [vocabulary, width]; the embedding where they are tied
+};
+
+// Views into `files`. Throws FatalError(kFile), which names `folder`, the weight, both shapes and
+// the usual cure, where a weight is missing, has another shape, or has no place in the model. What
+// holds no parameter is passed over: rotary_emb.inv_freq, and an output equal to the embedding
+// that it is tied to.
+ModelWeights PlaceWeights(const ModelConfig& config, const WeightFiles& files,
+                          const std::filesystem::path& folder);
+
+}  // namespace agentr

@@ -1,0 +1,134 @@
+#include "lm/engine/completion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace agentr {
+namespace {
+
+constexpr int kMaxCompletions = 4096;
+
+// What is wrong with the request's numbers; empty: nothing.
+std::string Complaint(const GenerationRequest& request, const DecoderShape& shape) {
+  const SamplingKnobs& knobs = request.knobs;
+  const auto must = [](std::string_view name, std::string_view range, auto value) {
+    return fmt::format("{} must be {}, not {}", name, range, value);
+  };
+  if (request.n < 1 || request.n > kMaxCompletions) {
+    return must("n", fmt::format("between 1 and {}", kMaxCompletions), request.n);
+  }
+  if (request.max_tokens < 1) return must("max_tokens", "at least 1", request.max_tokens);
+  if (!(knobs.temperature >= 0) || !std::isfinite(knobs.temperature)) {
+    return must("temperature", "a number of at least 0", knobs.temperature);
+  }
+  if (knobs.top_k < 0) return must("top_k", "at least 0", knobs.top_k);
+  if (!(knobs.top_p > 0 && knobs.top_p <= 1)) {
+    return must("top_p", "above 0 and at most 1", knobs.top_p);
+  }
+  if (!(knobs.min_p >= 0 && knobs.min_p <= 1)) return must("min_p", "between 0 and 1", knobs.min_p);
+  if (!(knobs.repetition_penalty > 0) || !std::isfinite(knobs.repetition_penalty)) {
+    return must("repetition_penalty", "a number above 0", knobs.repetition_penalty);
+  }
+  if (request.top_logprobs < 0 || request.top_logprobs > shape.vocabulary) {
+    return must("top_logprobs", fmt::format("between 0 and {}", shape.vocabulary),
+                request.top_logprobs);
+  }
+  if (request.prompt.empty()) return "the prompt must have at least one token";
+  if (std::count(request.stop.begin(), request.stop.end(), "") > 0) {
+    return "a stop string must not be empty";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<Error> Check(const GenerationRequest& request, const DecoderShape& shape) {
+  if (std::string complaint = Complaint(request, shape); !complaint.empty()) {
+    return Error{ErrorKind::kRejected, std::move(complaint)};
+  }
+  return CheckTokens(request.prompt, static_cast<int64_t>(request.prompt.size()) + 1, shape);
+}
+
+GenerationJob::GenerationJob(GenerationRequest request,
+                             std::shared_ptr<std::atomic<bool>> cancelled,
+                             const Tokenizer& tokenizer, const DecoderShape& shape)
+    : TypedJob(std::move(cancelled), static_cast<int64_t>(request.prompt.size())),
+      request_(std::move(request)),
+      not_begun_(request_.n) {
+  request_.max_tokens =
+      static_cast<int>(std::min<int64_t>(request_.max_tokens, Capacity(shape) - prompt_tokens()));
+  for (int i = 0; i < request_.n; ++i) {
+    sequences.push_back(std::make_unique<CompletionSequence>(*this, i, tokenizer));
+  }
+}
+
+Generation GenerationJob::TakeResult() {
+  Generation generation;
+  generation.prompt_tokens = prompt_tokens();
+  generation.cached_tokens = cached_tokens;
+  for (const auto& sequence : sequences) {
+    generation.sequences.push_back(static_cast<CompletionSequence&>(*sequence).TakeOutput());
+  }
+  return generation;
+}
+
+CompletionSequence::CompletionSequence(GenerationJob& job, int index, const Tokenizer& tokenizer)
+    : Sequence(job, job.request_.prompt),
+      job_(job),
+      index_(index),
+      random_(RandomStream(job.request_.seed).Split(static_cast<uint64_t>(index))),
+      decoder_(tokenizer),
+      stop_(job.request_.stop) {}
+
+int32_t CompletionSequence::first_logits() const {
+  return !begun() && !job_.prompt_logits_.empty() ? size() : size() - 1;
+}
+
+void CompletionSequence::Read(std::span<const float> rows, Sampler& sampler) {
+  // The first completion leaves the logits of the prompt to the others.
+  if (!rows.empty() && !begun() && job_.request_.n > 1)
+    job_.prompt_logits_.assign(rows.begin(), rows.end());
+  const GenerationRequest& request = job_.request_;
+  sampled_ = sampler.Sample(rows.empty() ? job_.prompt_logits_ : rows, request.knobs, tokens(),
+                            random_, request.top_logprobs);
+}
+
+bool CompletionSequence::Advance() {
+  if (!begun() && --job_.not_begun_ == 0) job_.prompt_logits_ = {};
+  const int32_t token = sampled_.token;
+  tokens_.push_back(token);
+  output_.logprobs.push_back(sampled_.logprob);
+  if (job_.request_.top_logprobs > 0) {
+    output_.alternatives.push_back(std::move(sampled_.alternatives));
+  }
+  const std::vector<int32_t>& stop_tokens = job_.request_.stop_tokens;
+  if (std::count(stop_tokens.begin(), stop_tokens.end(), token) > 0) return Finish("stop");
+  Emit(stop_.Add(decoder_.Add(token)));
+  if (stop_.stopped()) return Finish("stop");
+  const bool full = output_.logprobs.size() == static_cast<size_t>(job_.request_.max_tokens);
+  return full && Finish("length");
+}
+
+bool CompletionSequence::Finish(std::string_view reason) {
+  if (!stop_.stopped()) {
+    Emit(stop_.Add(decoder_.Finish()));
+    Emit(stop_.Finish());
+  }
+  output_.finish_reason = reason;
+  return true;
+}
+
+void CompletionSequence::Emit(std::string_view piece) {
+  if (piece.empty()) return;
+  output_.text += piece;
+  if (job_.request_.on_text) job_.request_.on_text(index_, piece);
+}
+
+GeneratedSequence CompletionSequence::TakeOutput() {
+  output_.token_ids.assign(tokens_.begin() + job_.prompt_tokens(), tokens_.end());
+  return std::move(output_);
+}
+
+}  // namespace agentr

@@ -1,0 +1,61 @@
+// Generation: the n completions of a request.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "common/random.h"
+#include "lm/engine/sequence.h"
+#include "lm/engine/stop_matcher.h"
+
+namespace agentr {
+
+// An error for a request that can never be answered: see Engine.
+std::optional<Error> Check(const GenerationRequest& request, const DecoderShape& shape);
+
+class GenerationJob : public TypedJob<Generation> {
+ public:
+  // `request` has passed Check. max_tokens is cut to what the context leaves.
+  GenerationJob(GenerationRequest request, std::shared_ptr<std::atomic<bool>> cancelled,
+                const Tokenizer& tokenizer, const DecoderShape& shape);
+
+ protected:
+  Generation TakeResult() override;
+
+ private:
+  friend class CompletionSequence;
+
+  GenerationRequest request_;
+  std::vector<float>
+      prompt_logits_;  // of the prompt's last token, while completions have not begun
+  int not_begun_;
+};
+
+// One completion. Draws only from the stream (seed, index): what else runs does not matter.
+class CompletionSequence : public Sequence {
+ public:
+  CompletionSequence(GenerationJob& job, int index, const Tokenizer& tokenizer);
+
+  int32_t first_logits() const override;
+  bool begun() const override { return !output_.logprobs.empty(); }
+  void Read(std::span<const float> rows, Sampler& sampler) override;
+  bool Advance() override;
+
+  GeneratedSequence TakeOutput();
+
+ private:
+  bool Finish(std::string_view reason);
+  void Emit(std::string_view piece);
+
+  GenerationJob& job_;
+  const int index_;
+  RandomStream random_;
+  IncrementalDecoder decoder_;
+  StopMatcher stop_;
+  SampledToken sampled_;
+  GeneratedSequence output_;
+};
+
+}  // namespace agentr

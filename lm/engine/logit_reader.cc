@@ -1,0 +1,41 @@
+#include "lm/engine/logit_reader.h"
+
+#include <oneapi/tbb/parallel_for.h>
+
+#include <exception>
+
+#include "common/handoff.h"
+
+namespace agentr {
+namespace {
+
+// To read 100,000 takes about half a millisecond: for more than two such rows, other threads are
+// worth waking.
+constexpr size_t kLogitsOfOneThread = size_t{1} << 18;
+
+}  // namespace
+
+void LogitReader::Read(std::span<Reading> readings) {
+  const auto read = [this](Reading& reading) {
+    try {
+      reading.sequence->Read(reading.rows, samplers_.local());
+    } catch (const std::exception& exception) {
+      reading.failure = exception.what();
+    }
+  };
+  size_t logits = 0;
+  for (const Reading& reading : readings) logits += reading.rows.size();
+  if (logits <= kLogitsOfOneThread) {
+    for (Reading& reading : readings) read(reading);
+    return;
+  }
+  Handoff handoff;
+  handoff.Give();
+  oneapi::tbb::parallel_for(size_t{0}, readings.size(), [&](size_t i) {
+    const HandoffScope scope(handoff);
+    read(readings[i]);
+  });
+  handoff.Take();
+}
+
+}  // namespace agentr

@@ -1,0 +1,198 @@
+#include "lm/engine/sampler.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace agentr {
+namespace {
+
+// Loops over so many values have a fixed length, which the compiler turns into vector instructions.
+constexpr size_t kChunk = 256;
+
+// exp(x) for x <= 0, to 1e-7 relative; 0 below -87. The library's function would take most of the
+// time of a draw, and its last bit differs between libraries.
+float Exp(float x) {
+  constexpr float kRound = 12582912;  // 1.5 * 2^23: adding it leaves no fraction bits
+  const float shifted = std::max(x, -87.0f) * 1.44269504f + kRound;
+  const float power = shifted - kRound;
+  const float r = (std::max(x, -87.0f) - power * 0.693359375f) - power * -2.12194440e-4f;
+  float sum = 1.0f / 5040;
+  sum = sum * r + 1.0f / 720;
+  sum = sum * r + 1.0f / 120;
+  sum = sum * r + 1.0f / 24;
+  sum = sum * r + 1.0f / 6;
+  sum = sum * r + 0.5f;
+  sum = sum * r + 1.0f;
+  sum = sum * r + 1.0f;
+  const float scale = std::bit_cast<float>((static_cast<int32_t>(power) + 127) << 23);
+  return x < -87.0f ? 0.0f : sum * scale;
+}
+
+bool Before(const Candidate& a, const Candidate& b) {
+  return a.weight != b.weight ? a.weight > b.weight : a.token < b.token;
+}
+
+float Maximum(std::span<const float> values) {
+  float lanes[16];
+  std::fill_n(lanes, 16, -std::numeric_limits<float>::infinity());
+  size_t i = 0;
+  for (; i + 16 <= values.size(); i += 16) {
+    for (size_t j = 0; j < 16; ++j) lanes[j] = values[i + j] > lanes[j] ? values[i + j] : lanes[j];
+  }
+  float maximum = *std::max_element(lanes, lanes + 16);
+  for (; i < values.size(); ++i) maximum = std::max(maximum, values[i]);
+  return maximum;
+}
+
+void RequireFinite(double value) {
+  if (std::isfinite(value)) return;
+  throw std::runtime_error(
+      "its logits are not finite numbers; a wider --dtype or other weights may help");
+}
+
+float FiniteMaximum(std::span<const float> logits) {
+  const float maximum = Maximum(logits);
+  RequireFinite(maximum);
+  return maximum;
+}
+
+}  // namespace
+
+std::vector<Candidate> Greatest(std::span<const float> values, size_t count) {
+  count = std::min(count, values.size());
+  std::vector<Candidate> heap;  // the last of the kept ones at the front
+  heap.reserve(count);
+  for (size_t i = 0; i < count; ++i) heap.push_back({static_cast<int32_t>(i), values[i]});
+  std::make_heap(heap.begin(), heap.end(), Before);
+  for (size_t i = count; count > 0 && i < values.size(); ++i) {
+    if (!(values[i] > heap.front().weight)) continue;  // of equals the lower id is there already
+    std::pop_heap(heap.begin(), heap.end(), Before);
+    heap.back() = {static_cast<int32_t>(i), values[i]};
+    std::push_heap(heap.begin(), heap.end(), Before);
+  }
+  std::sort_heap(heap.begin(), heap.end(), Before);
+  return heap;
+}
+
+int32_t Draw(std::span<const Candidate> candidates, RandomStream& random) {
+  double total = 0;
+  for (const Candidate& candidate : candidates) total += candidate.weight;
+  double rest = random.Uniform() * total;
+  for (const Candidate& candidate : candidates) {
+    rest -= candidate.weight;
+    if (rest < 0) return candidate.token;
+  }
+  return candidates.back().token;  // rounding
+}
+
+// A token's logit comes nearer to improbable: divided where positive, multiplied where negative,
+// once however often it occurred.
+std::span<const float> Sampler::Penalise(std::span<const float> logits, double penalty,
+                                         std::span<const int32_t> history) {
+  if (penalty == 1) return logits;
+  penalised_.assign(logits.begin(), logits.end());
+  for (const int32_t token : history) {
+    const double logit = logits[static_cast<size_t>(token)];
+    penalised_[static_cast<size_t>(token)] =
+        static_cast<float>(logit > 0 ? logit / penalty : logit * penalty);
+  }
+  return penalised_;
+}
+
+// Fills weights_ and returns their sum.
+double Sampler::Weigh(std::span<const float> logits, float greatest, double temperature) {
+  const size_t padded = (logits.size() + kChunk - 1) / kChunk * kChunk;
+  weights_.resize(padded);
+  std::copy(logits.begin(), logits.end(), weights_.begin());
+  std::fill(weights_.begin() + static_cast<std::ptrdiff_t>(logits.size()), weights_.end(),
+            -std::numeric_limits<float>::infinity());
+  const float factor =
+      static_cast<float>(std::min(1 / temperature, double{std::numeric_limits<float>::max()}));
+  double total = 0;
+  for (size_t begin = 0; begin < padded; begin += kChunk) {
+    float* const chunk = weights_.data() + begin;
+    float lanes[8] = {};
+    for (size_t i = 0; i < kChunk; ++i) chunk[i] = Exp((chunk[i] - greatest) * factor);
+    for (size_t i = 0; i < kChunk; i += 8) {
+      for (size_t j = 0; j < 8; ++j) lanes[j] += chunk[i + j];
+    }
+    for (const float lane : lanes) total += lane;
+  }
+  RequireFinite(total);
+  return total;
+}
+
+// The shortest beginning of the ordered candidates that has the probability mass.
+void Sampler::KeepNucleus(double mass) {
+  double sum = 0;
+  size_t kept = 0;
+  while (kept < candidates_.size() && sum < mass) sum += candidates_[kept++].weight;
+  candidates_.resize(std::max<size_t>(kept, 1));
+}
+
+void Sampler::Gather(double least, size_t vocabulary) {
+  candidates_.resize(vocabulary);
+  size_t kept = 0;
+  for (size_t i = 0; i < vocabulary; ++i) {
+    candidates_[kept] = {static_cast<int32_t>(i), weights_[i]};
+    kept += weights_[i] > 0 && weights_[i] >= least;
+  }
+  candidates_.resize(kept);
+}
+
+std::span<const Candidate> Sampler::Shape(std::span<const float> logits, const SamplingKnobs& knobs,
+                                          std::span<const int32_t> history) {
+  const std::span<const float> row = Penalise(logits, knobs.repetition_penalty, history);
+  const float greatest = FiniteMaximum(row);
+  own_log_sum_.reset();
+  if (knobs.temperature == 0) {
+    const auto best = std::find(row.begin(), row.end(), greatest);
+    candidates_.assign(1, {static_cast<int32_t>(best - row.begin()), 1.0f});
+    return candidates_;
+  }
+  const double total = Weigh(row, greatest, knobs.temperature);
+  const bool own = knobs.temperature == 1 && knobs.repetition_penalty == 1;
+  if (own) own_log_sum_ = greatest + std::log(total);
+  const double vocabulary = static_cast<double>(row.size());
+  if (knobs.top_k > 0 && knobs.top_k < vocabulary) {
+    candidates_ = Greatest(std::span(weights_).first(row.size()), static_cast<size_t>(knobs.top_k));
+    double mass = 0;
+    for (const Candidate& candidate : candidates_) mass += candidate.weight;
+    if (knobs.top_p < 1) KeepNucleus(knobs.top_p * mass);
+    std::erase_if(candidates_, [&](const Candidate& candidate) {
+      return candidate.weight <= 0 || candidate.weight < knobs.min_p;
+    });
+  } else if (knobs.top_p < 1) {
+    // The tokens below (1 - top_p) / vocabulary have no more than 1 - top_p together: the nucleus
+    // is among the others, mostly few.
+    Gather(std::max(knobs.min_p, (1 - knobs.top_p) * total / vocabulary), row.size());
+    std::sort(candidates_.begin(), candidates_.end(), Before);
+    KeepNucleus(knobs.top_p * total);
+  } else {
+    Gather(knobs.min_p, row.size());
+  }
+  return candidates_;
+}
+
+double Sampler::LogSum(std::span<const float> logits) {
+  const float greatest = FiniteMaximum(logits);
+  return greatest + std::log(Weigh(logits, greatest, 1));
+}
+
+SampledToken Sampler::Sample(std::span<const float> logits, const SamplingKnobs& knobs,
+                             std::span<const int32_t> history, RandomStream& random,
+                             int top_logprobs) {
+  SampledToken sampled;
+  sampled.token = Draw(Shape(logits, knobs, history), random);
+  const double log_sum = own_log_sum_ ? *own_log_sum_ : LogSum(logits);
+  sampled.logprob = static_cast<float>(logits[static_cast<size_t>(sampled.token)] - log_sum);
+  for (const auto& [token, logit] : Greatest(logits, static_cast<size_t>(top_logprobs))) {
+    sampled.alternatives.push_back({token, static_cast<float>(logit - log_sum)});
+  }
+  return sampled;
+}
+
+}  // namespace agentr

@@ -1,0 +1,115 @@
+// Token sequences on their way through the decoder, and the requests that they belong to.
+//
+// All of it belongs to the engine's thread once the request is submitted.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "lm/engine/engine.h"
+#include "lm/engine/prefix_cache.h"
+#include "lm/engine/sampler.h"
+
+namespace agentr {
+
+class Sequence;
+
+// A request under way: one or more sequences and where their result goes.
+class Job {
+ public:
+  Job(std::shared_ptr<std::atomic<bool>> cancelled, int64_t prompt_tokens)
+      : cancelled_(std::move(cancelled)), prompt_tokens_(prompt_tokens) {}
+  virtual ~Job() = default;
+
+  bool cancelled() const { return *cancelled_; }
+  int64_t prompt_tokens() const { return prompt_tokens_; }
+
+  // Hands out the result or, where set, the error. Once.
+  virtual void Deliver() = 0;
+
+  std::vector<std::unique_ptr<Sequence>> sequences;
+  int64_t cached_tokens = 0;   // of the prompt, that the cache had when the first sequence started
+  std::optional<Error> error;  // why the request failed
+  bool settled = false;        // nothing is left to compute
+
+ private:
+  std::shared_ptr<std::atomic<bool>> cancelled_;
+  int64_t prompt_tokens_;
+};
+
+// Tokens whose keys and values are to be computed, and what becomes of the logits.
+class Sequence {
+ public:
+  Sequence(Job& job, std::vector<int32_t> tokens) : tokens_(std::move(tokens)), job_(&job) {}
+  virtual ~Sequence() = default;
+
+  Job& job() const { return *job_; }
+  const std::vector<int32_t>& tokens() const { return tokens_; }
+  int32_t size() const { return static_cast<int32_t>(tokens_.size()); }
+  int32_t uncomputed() const { return size() - table.tokens(); }
+
+  // The first position whose logits are wanted; at most size(), which means none.
+  virtual int32_t first_logits() const = 0;
+  virtual bool begun() const = 0;  // has logits already had an effect?
+
+  // Takes rows of logits, of positions from first_logits() on; called again without rows when all
+  // tokens are computed and no logits were wanted. Touches nothing but this sequence and, before
+  // it has begun, its job: different jobs' sequences may read side by side.
+  virtual void Read(std::span<const float> rows, Sampler& sampler) = 0;
+
+  // Acts on what was read: tokens() may grow by one. True when nothing is left to do.
+  virtual bool Advance() = 0;
+
+  // The scheduler's.
+  PrefixCache::Table table;
+  uint64_t ticket = 0;        // age: order of arrival
+  bool started = false;       // has it run before?
+  uint64_t leader = 0;        // ticket of a sequence that computes a prefix of this one; 0: none
+  int32_t leader_tokens = 0;  // length of that prefix
+
+ protected:
+  std::vector<int32_t> tokens_;
+
+ private:
+  Job* job_;
+};
+
+// A Job with a result of type T.
+template <typename T>
+class TypedJob : public Job {
+ public:
+  using Job::Job;
+
+  Pending<T> pending(std::shared_ptr<std::atomic<bool>> cancelled) {
+    return Pending<T>(promise_.get_future(), std::move(cancelled));
+  }
+  void Deliver() override {
+    if (error) {
+      promise_.set_value(tl::make_unexpected(*std::move(error)));
+    } else {
+      promise_.set_value(TakeResult());
+    }
+  }
+
+ protected:
+  virtual T TakeResult() = 0;
+
+ private:
+  std::promise<Result<T>> promise_;
+};
+
+// Positions that one sequence can have: the model's context, or the whole pool where that is less.
+int64_t Capacity(const DecoderShape& shape);
+
+// kContextLength where `tokens` positions can never fit, saying the numbers and the cure; else
+// kRejected for an id that the model does not have.
+std::optional<Error> CheckTokens(std::span<const int32_t> tokens, int64_t positions,
+                                 const DecoderShape& shape);
+
+}  // namespace agentr

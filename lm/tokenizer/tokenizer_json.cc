@@ -1,0 +1,66 @@
+#include "lm/tokenizer/tokenizer_json.h"
+
+#include "common/error.h"
+#include "common/file.h"
+
+namespace agentr {
+
+TokenizerJson TokenizerJson::operator[](const std::string& name) const {
+  static const nlohmann::json null;
+  if (!value_->is_object()) Refuse("is no JSON object");
+  const auto found = value_->find(name);
+  return {found == value_->end() ? null : *found, place_ + "." + name};
+}
+
+std::string TokenizerJson::Text() const {
+  if (!value_->is_string()) Refuse(is_null() ? "is missing" : "is no string");
+  return value_->get<std::string>();
+}
+
+bool TokenizerJson::Bool(bool otherwise) const {
+  if (is_null()) return otherwise;
+  if (!value_->is_boolean()) Refuse("is neither true nor false");
+  return value_->get<bool>();
+}
+
+int64_t TokenizerJson::Int(int64_t otherwise) const {
+  if (is_null()) return otherwise;
+  if (!value_->is_number_integer()) Refuse("is no integer");
+  return value_->get<int64_t>();
+}
+
+int32_t TokenizerJson::TokenId() const {
+  const int64_t id = Int(-1);
+  if (id < 0 || id >= 1 << 24) Refuse("is no token's id: an integer from 0 to 2^24 - 1");
+  return static_cast<int32_t>(id);
+}
+
+std::vector<TokenizerJson> TokenizerJson::Items() const {
+  std::vector<TokenizerJson> items;
+  if (is_null()) return items;
+  if (!value_->is_array()) Refuse("is no array");
+  for (size_t i = 0; i < value_->size(); ++i) {
+    items.emplace_back((*value_)[i], place_ + "[" + std::to_string(i) + "]");
+  }
+  return items;
+}
+
+void TokenizerJson::Refuse(const std::string& problem) const {
+  throw FatalError(ExitCode::kFile, place_ + " " + problem);
+}
+
+void TokenizerJson::RefuseKind(const std::string& kind, const std::string& name) const {
+  Refuse("names the " + kind + " '" + name + "', which is not supported");
+}
+
+nlohmann::json ParseTokenizerFile(const std::filesystem::path& path) {
+  const std::string text = ReadFile(path);
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::exception& error) {
+    throw FatalError(ExitCode::kFile,
+                     path.string() + " is no JSON (incomplete download?): " + error.what());
+  }
+}
+
+}  // namespace agentr

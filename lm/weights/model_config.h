@@ -1,0 +1,53 @@
+// The shape of a decoder-only transformer: config.json and generation_config.json of a Hugging Face
+// folder.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lm/weights/safetensors.h"
+
+namespace agentr {
+
+// Rotary frequencies of Llama 3.1 and later ("rope_type": "llama3").
+struct Llama3Rope {
+  double factor = 8;
+  double low_freq_factor = 1;
+  double high_freq_factor = 4;
+  double original_max_position_embeddings = 8192;
+};
+
+struct ModelConfig {
+  std::string family;  // "llama" | "mistral" | "qwen2" | "qwen3"
+  int64_t vocabulary = 0;
+  int64_t width = 0;         // hidden_size
+  int64_t feed_forward = 0;  // intermediate_size
+  int64_t layers = 0;
+  int64_t heads = 0;
+  int64_t kv_heads = 0;
+  int64_t head_width = 0;
+  int64_t max_context = 0;     // max_position_embeddings
+  int64_t sliding_window = 0;  // positions a token sees, its own among them; 0: all
+  double norm_epsilon = 1e-6;
+  double rope_theta = 10000;
+  std::optional<Llama3Rope> llama3_rope;
+  bool qkv_bias = false;     // Qwen2; Llama and Qwen3 with attention_bias
+  bool output_bias = false;  // of the attention's output: Llama and Qwen3 with attention_bias
+  bool mlp_bias = false;
+  bool qk_norm = false;                       // Qwen3: RMSNorm of each head's queries and keys
+  bool tied_embeddings = false;               // the output projection is the embedding
+  WeightType weight_type = WeightType::kF32;  // torch_dtype or dtype
+
+  // From generation_config.json where it is, else config.json.
+  std::vector<int32_t> eos_tokens;
+  std::optional<int32_t> bos_token;
+};
+
+// Throws FatalError(kFile) naming the file and the field that is missing, of the wrong type or not
+// supported (another architecture, activation or rope scaling), with what is.
+ModelConfig ReadModelConfig(const std::filesystem::path& folder);
+
+}  // namespace agentr

@@ -1,0 +1,209 @@
+#include "rollout/episode_player.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "common/options.h"
+#include "rollout/context_cut.h"
+#include "mcts/search.h"
+#include "rollout/snapping.h"
+
+namespace agentr {
+namespace {
+
+// Adds the time of its life to a sum.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
+  ~Stopwatch() {
+    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& seconds_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+// Who goes on from given turns draws anew: the draws that led into a failure would do so again.
+RandomStream StreamOf(const EpisodeStart& start, uint64_t seed) {
+  const RandomStream stream = RandomStream(seed)
+                                  .Split(static_cast<uint64_t>(start.task))
+                                  .Split(static_cast<uint64_t>(start.attempt));
+  return start.given.empty() ? stream : stream.Split("continuation");
+}
+
+}  // namespace
+
+void Declare(OptionSet& set, PlayOptions& o) {
+  set.Group("Episodes");
+  set.Add("--max_steps", o.max_steps, "Turns until an episode is ended").Min(1);
+  set.Add("--temperature", o.temperature,
+          "Sampling temperature; -1: 0 (greedy) with one attempt, 1 with several", "TEMP")
+      .Min(-1);
+  set.Add("--top_p", o.top_p, "Nucleus sampling").Range(0, 1);
+  set.Add("--max_new_tokens", o.max_new_tokens, "Tokens per response").Min(1);
+  set.Add("--max_context", o.max_context,
+          "Tokens of prompt and response together; the oldest turns are dropped to fit",
+          "MAX_TOKEN_LENGTH")
+      .Min(1);
+  set.AddSwitch("--snap_actions", o.snap_actions,
+                "SciWorld: take the nearest valid action instead of the one said, as Agent-R does");
+  set.Add("--revision_action", o.revision_action,
+          "The action by which an agent revises itself, counted in the summary");
+  set.Add("--revision_reply", o.revision_reply,
+          "What it is shown then, where that changes nothing in the environment");
+  set.Add("--seed", o.seed, "Seed of every random choice of the run");
+}
+
+EpisodePlayer::EpisodePlayer(const PlayOptions& options, EpisodeStart start, Context context)
+    : options_(options),
+      start_(std::move(start)),
+      context_(std::move(context)),
+      random_(StreamOf(start_, options.seed)) {
+  episode_.task = start_.task;
+  episode_.attempt = start_.attempt;
+  episode_.model = context_.model.name();
+  episode_.seed = options.seed;
+  episode_.instruction = context_.family.Instruction();
+}
+
+Result<Episode> EpisodePlayer::Run() {
+  Result<void> played;
+  {
+    const Stopwatch watch(episode_.wall_s);
+    played = Play();
+  }
+  if (!played) {
+    if (played.error().kind == ErrorKind::kCancelled) return tl::make_unexpected(played.error());
+    episode_.end = at_fault_;
+    episode_.error = fmt::format("{}: {}", Name(played.error().kind), played.error().message);
+  }
+  return std::move(episode_);
+}
+
+Result<void> EpisodePlayer::Play() {
+  if (const Result<void> begun = Begin(); !begun) return begun;
+  while (!over_) {
+    if (episode_.turns.size() >= static_cast<size_t>(options_.max_steps)) {
+      episode_.end = EpisodeEnd::kMaxSteps;
+      return {};
+    }
+    EpisodeTurn turn;
+    if (Replaying()) {
+      turn.response = start_.given[episode_.turns.size()].response;
+      turn.action = start_.given[episode_.turns.size()].action;
+    } else {
+      const Result<bool> said = Say(turn);
+      if (!said) return tl::make_unexpected(said.error());
+      if (!*said) {
+        episode_.end = EpisodeEnd::kContextOverflow;
+        return {};
+      }
+    }
+    if (const Result<void> acted = Act(std::move(turn)); !acted) return acted;
+    if (context_.on_turn) context_.on_turn();
+  }
+  return {};
+}
+
+Result<void> EpisodePlayer::Begin() {
+  const Stopwatch watch(episode_.environment_s);
+  Result<std::string> first = context_.executor.Start();
+  if (!first) return tl::make_unexpected(first.error());
+  shown_ = *first;
+  episode_.first_observation = std::move(*first);
+  return {};
+}
+
+Result<bool> EpisodePlayer::Say(EpisodeTurn& turn) {
+  if (context_.stop) return Fail(ErrorKind::kCancelled, "stopped");
+  const auto turns = static_cast<int>(episode_.turns.size());
+  Sampling sampling;
+  sampling.temperature = options_.temperature;
+  sampling.top_p = options_.top_p;
+  sampling.max_tokens = options_.max_new_tokens;
+  sampling.task = start_.task;
+  sampling.seed = random_.Split(static_cast<uint64_t>(turns)).Next();
+  CutConversation conversation;
+  conversation.messages = [&](int dropped_turns) { return Conversation(dropped_turns); };
+  // It only grows: what did not fit a turn ago does not fit now.
+  conversation.least_dropped = turns > 0 ? episode_.turns.back().dropped_turns : 0;
+  conversation.most_dropped = std::max(turns - 1, 0);
+  const Stopwatch watch(episode_.model_s);
+  at_fault_ = EpisodeEnd::kModelError;
+  Result<CutCompletion> said =
+      CompleteWithinContext(context_.model, conversation, 1, sampling, options_.max_context);
+  // Where nothing was played yet it is the context that is too small, and no episode has ended.
+  if (!said && said.error().kind == ErrorKind::kContextLength && turns > 0) return false;
+  if (!said) return tl::make_unexpected(said.error());
+  episode_.usage += said->batch.usage;
+  if (said->batch.completions.empty()) {
+    return Fail(ErrorKind::kProtocol, "the model returned no completion");
+  }
+  turn.response = std::move(said->batch.completions.front().text);
+  turn.action = context_.family.ParseAction(turn.response);
+  turn.dropped_turns = said->dropped_turns;
+  at_fault_ = EpisodeEnd::kEnvironmentError;
+  if (options_.snap_actions) {
+    if (const Result<void> snapped = Snap(turn.action); !snapped) {
+      return tl::make_unexpected(snapped.error());
+    }
+  }
+  return true;
+}
+
+Result<void> EpisodePlayer::Snap(std::string& action) {
+  const Stopwatch watch(episode_.environment_s);
+  std::vector<std::string> taken;
+  for (const EpisodeTurn& turn : episode_.turns) taken.push_back(turn.action);
+  Result<std::vector<std::string>> snapped =
+      SnapActions(context_.executor, state_, taken, {std::move(action)});
+  if (!snapped) return tl::make_unexpected(snapped.error());
+  action = std::move(snapped->front());
+  return {};
+}
+
+Result<void> EpisodePlayer::Act(EpisodeTurn turn) {
+  const size_t index = episode_.turns.size();
+  const bool last_turn = index + 1 == static_cast<size_t>(options_.max_steps);
+  {
+    const Stopwatch watch(episode_.environment_s);
+    const Result<void> executed = context_.executor.Execute(state_, {turn.action}, last_turn);
+    if (!executed) return executed;
+  }
+  const StateTree::Transition& taken = *context_.executor.states().Find(state_, turn.action);
+  const bool unchanged = taken.state == state_;
+  if (unchanged && turn.action == options_.revision_action) {
+    turn.observation = options_.revision_reply;
+  } else {
+    turn.observation = OneLine(taken.result.observation);
+    turn.refused = context_.family.IsRefusal(shown_, turn.action, taken.result.observation);
+  }
+  if (Replaying()) {
+    ++episode_.replayed_turns;
+    if (turn.observation != start_.given[index].observation) ++episode_.replay_differences;
+  }
+  episode_.reward = std::max(taken.result.reward, 0.0);
+  over_ = taken.result.done || taken.result.reward < 0;
+  if (!unchanged) shown_ = taken.result.observation;
+  state_ = taken.state;
+  episode_.turns.push_back(std::move(turn));
+  return {};
+}
+
+std::vector<Message> EpisodePlayer::Conversation(int dropped_turns) const {
+  std::vector<Message> messages = episode_.instruction;
+  messages.push_back({"user", episode_.first_observation});
+  for (size_t i = static_cast<size_t>(dropped_turns); i < episode_.turns.size(); ++i) {
+    messages.push_back({"assistant", episode_.turns[i].response});
+    messages.push_back({"user", episode_.turns[i].observation});
+  }
+  return messages;
+}
+
+}  // namespace agentr

@@ -1,0 +1,86 @@
+// Executes actions in states of one task and remembers what they did (StateTree), with as few
+// environment calls as the server allows.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "clients/environment.h"
+#include "tasks/task_family.h"
+#include "rollout/session_pool.h"
+#include "rollout/state_tree.h"
+
+namespace agentr {
+
+// Environment calls of one search or, added up, of a run.
+struct ExecutionStats {
+  int64_t opens = 0;  // sessions opened
+  int64_t resets = 0;
+  int64_t steps = 0;       // actions taken for the first time
+  int64_t replays = 0;     // actions taken again, to bring a session to a state
+  int64_t expansions = 0;  // expansion calls
+  int64_t remembered = 0;  // actions whose outcome was already known
+  int64_t mismatches = 0;  // replayed actions that were answered differently from the first time
+  int64_t faults = 0;      // calls that failed and were made up for
+  int64_t walk_bound = 0;  // StateTree::LowerBound().walks
+  int64_t unchanged_bound = 0;  // StateTree::LowerBound().unchanged
+
+  ExecutionStats& operator+=(const ExecutionStats& other);
+};
+
+// Used by the one thread that runs the search of a task.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  // Starts the task; its first observation.
+  virtual Result<std::string> Start() = 0;
+
+  // Makes sure that the outcome of each of `actions` (distinct) in `state` is in states().
+  // An action the environment refuses is an outcome; an error means that the task cannot go on.
+  // `last_turn`: nothing will be executed in the states that the actions lead to.
+  virtual Result<void> Execute(int state, const std::vector<std::string>& actions,
+                               bool last_turn) = 0;
+
+  // The actions that the environment would understand in `state`, by its extension "valid_actions";
+  // asked once per state. Changes nothing. Errors as of Execute.
+  Result<std::vector<std::string>> ValidActions(int state);
+
+  const StateTree& states() const { return states_; }
+  ExecutionStats stats() const;
+
+ protected:
+  explicit Executor(const TaskFamily& family) : family_(family) {}
+
+  virtual Result<std::vector<std::string>> AskValidActions(int state) = 0;
+
+  // Those of `actions` whose outcome in `state` is not known.
+  std::vector<std::string> Unknown(int state, const std::vector<std::string>& actions);
+  // The first observation and the turns that led to `state`.
+  std::vector<Message> History(int state) const;
+  // The observation with which `state` was entered. Valid until the next Record.
+  const std::string& Shown(int state) const;
+  int Record(int state, const std::string& action, StepResult result);
+
+  // Counts and logs a replayed action that was not answered as the first time.
+  void CheckReplay(int state, const StepResult& replayed);
+  // Same for the first observation, which becomes known with the first call.
+  void CheckFirstObservation(const std::string& observation);
+
+  const TaskFamily& family_;
+  StateTree states_;
+  std::string first_observation_;
+  bool started_ = false;
+  ExecutionStats stats_;
+
+ private:
+  std::map<int, std::vector<std::string>> valid_actions_;  // by state
+};
+
+// The executor for task `task`: by forks where the environment has them, else with `pool`.
+std::unique_ptr<Executor> MakeExecutor(int task, Environment& environment, SessionPool& pool,
+                                       const TaskFamily& family, const std::atomic<bool>& stop);
+
+}  // namespace agentr

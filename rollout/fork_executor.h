@@ -1,0 +1,33 @@
+#pragma once
+
+#include "rollout/executor.h"
+
+namespace agentr {
+
+// For servers with /expand: every state has a session of its own on the server, forked from its
+// parent's, and an expansion of the search is one call.
+class ForkExecutor : public Executor {
+ public:
+  ForkExecutor(int task, Environment& environment, const TaskFamily& family,
+               const std::atomic<bool>& stop);
+
+  Result<std::string> Start() override;
+  Result<void> Execute(int state, const std::vector<std::string>& actions, bool last_turn) override;
+
+ private:
+  Result<std::vector<std::string>> AskValidActions(int state) override;
+
+  // Opens the root's session and starts the task; the other states have none then.
+  Result<void> Restart();
+  // Gives `state` a session, by expanding along its path from the nearest ancestor that has one.
+  Result<void> Restore(int state);
+  Result<std::vector<Fork>> Expand(int state, const std::vector<std::string>& actions);
+
+  const int task_;
+  Environment& environment_;
+  const std::atomic<bool>& stop_;
+  // By state; null where there is none. The root's stands first: destroying it ends all others.
+  std::vector<std::unique_ptr<Session>> sessions_;
+};
+
+}  // namespace agentr

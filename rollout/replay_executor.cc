@@ -1,0 +1,156 @@
+#include "rollout/replay_executor.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace agentr {
+namespace {
+
+// A step whose reply was lost costs a new walk from the start, and a walk of 20 steps over a server
+// that loses a fifth of its replies gets through once in a hundred times. A server that is really
+// gone is noticed much earlier, by the resets.
+constexpr int kMaxWalks = 300;
+
+// An error of the environment itself (it forgot the session, say) is worth another session, not
+// many.
+constexpr int kMaxRefusals = 3;
+
+void PauseAfter(int faults) {
+  if (faults > 2) std::this_thread::sleep_for(std::chrono::milliseconds(std::min(faults, 50)));
+}
+
+}  // namespace
+
+ReplayExecutor::ReplayExecutor(int task, SessionPool& pool, const TaskFamily& family,
+                               const std::atomic<bool>& stop)
+    : Executor(family), task_(task), pool_(pool), stop_(stop), tree_(pool.NewTree()) {}
+
+ReplayExecutor::~ReplayExecutor() { pool_.Retire(tree_); }
+
+Result<std::string> ReplayExecutor::Start() {
+  std::vector<std::string> nothing;
+  const Result<void> walked = Walk(StateTree::kRoot, nothing);
+  if (!walked) return tl::make_unexpected(walked.error());
+  return first_observation_;
+}
+
+Result<void> ReplayExecutor::Execute(int state, const std::vector<std::string>& actions,
+                                     bool last_turn) {
+  std::vector<std::string> unknown = Unknown(state, actions);
+  if (unknown.size() > 1) PutUnchangedFirst(state, unknown);
+  last_turn_ = last_turn;
+  return Persist([&]() -> Result<void> {
+    while (!unknown.empty()) {
+      if (const Result<void> walked = Walk(state, unknown); !walked) return walked;
+    }
+    return {};
+  });
+}
+
+Result<std::vector<std::string>> ReplayExecutor::AskValidActions(int state) {
+  std::vector<std::string> valid;
+  const std::vector<int> path = states_.Path(state);
+  const Result<void> asked = Persist([&]() -> Result<void> {
+    step_failed_ = false;
+    Result<SessionPool::Lease> lease = pool_.Acquire(tree_, path, stop_);
+    if (!lease) return tl::make_unexpected(lease.error());
+    if (const Result<void> brought = Bring(*lease, path); !brought) return brought;
+    Result<std::vector<std::string>> answer = lease->session().Ask("valid_actions");
+    if (!answer) {
+      step_failed_ = true;
+      lease->place = {};
+      return tl::make_unexpected(answer.error());
+    }
+    valid = std::move(*answer);
+    return {};
+  });
+  if (!asked) return tl::make_unexpected(asked.error());
+  return valid;
+}
+
+template <typename Fn>
+Result<void> ReplayExecutor::Persist(Fn&& attempt) {
+  int faults = 0;
+  int refusals = 0;
+  while (true) {
+    const Result<void> done = attempt();
+    if (done) return done;
+    const bool refused = done.error().kind == ErrorKind::kEnvironment;
+    const bool worth_another = refused ? ++refusals < kMaxRefusals
+                                       : IsTransient(done.error().kind) && ++faults < kMaxWalks;
+    if (!step_failed_ || !worth_another) return done;
+    ++stats_.faults;
+    PauseAfter(faults);
+  }
+}
+
+void ReplayExecutor::PutUnchangedFirst(int state, std::vector<std::string>& actions) const {
+  const std::vector<bool> likely = family_.LikelyUnchanged(History(state), actions);
+  std::vector<std::string> sorted;
+  for (const bool first : {true, false}) {
+    for (size_t i = 0; i < actions.size(); ++i) {
+      if (likely[i] == first) sorted.push_back(std::move(actions[i]));
+    }
+  }
+  actions = std::move(sorted);
+}
+
+Result<void> ReplayExecutor::Walk(int state, std::vector<std::string>& actions) {
+  step_failed_ = false;
+  const std::vector<int> path = states_.Path(state);
+  Result<SessionPool::Lease> lease = pool_.Acquire(tree_, path, stop_);
+  if (!lease) return tl::make_unexpected(lease.error());
+  if (const Result<void> brought = Bring(*lease, path); !brought) return brought;
+  while (!actions.empty() && lease->place.state == state) {
+    Result<StepResult> result = Step(*lease, actions.front());
+    if (!result) return tl::make_unexpected(result.error());
+    // Nothing is taken after a disaster either, whether or not the environment calls it the end.
+    const bool done = result->done || result->reward < 0;
+    lease->place.state = Record(state, actions.front(), std::move(*result));
+    lease->spent = done || (last_turn_ && lease->place.state != state);
+    actions.erase(actions.begin());
+  }
+  return {};
+}
+
+Result<void> ReplayExecutor::Bring(SessionPool::Lease& lease, const std::vector<int>& path) {
+  const bool on_path =
+      lease.place.tree == tree_ && std::ranges::binary_search(path, lease.place.state);
+  if (!on_path) {
+    if (const Result<void> reset = Reset(lease); !reset) return reset;
+  }
+  auto next = std::ranges::upper_bound(path, lease.place.state);
+  for (; next != path.end(); ++next) {
+    const Result<StepResult> result = Step(lease, states_.Into(*next).action);
+    if (!result) return tl::make_unexpected(result.error());
+    ++stats_.replays;
+    CheckReplay(*next, *result);
+    lease.place.state = *next;
+  }
+  return {};
+}
+
+Result<StepResult> ReplayExecutor::Step(SessionPool::Lease& lease, const std::string& action) {
+  if (stop_) return Fail(ErrorKind::kCancelled, "stopped");
+  Result<StepResult> result = lease.session().Step(action);
+  if (!result) {
+    // The reply is lost, and with it the knowledge whether the action was taken.
+    step_failed_ = true;
+    lease.place = {};
+  }
+  return result;
+}
+
+Result<void> ReplayExecutor::Reset(SessionPool::Lease& lease) {
+  lease.place = {};
+  lease.spent = false;
+  const Result<std::string> observation = lease.session().Reset(task_);
+  if (!observation) return tl::make_unexpected(observation.error());
+  ++stats_.resets;
+  CheckFirstObservation(*observation);
+  lease.place = {tree_, StateTree::kRoot};
+  return {};
+}
+
+}  // namespace agentr

@@ -1,0 +1,109 @@
+#include "rollout/run_file.h"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "common/file.h"
+#include "common/progress.h"
+
+namespace agentr {
+namespace fs = std::filesystem;
+
+namespace {
+
+// The runs recorded in `path`, oldest first; none if there is no such file or it is not ours.
+nlohmann::ordered_json EarlierRuns(const fs::path& path) {
+  if (!fs::exists(path)) return nlohmann::ordered_json::array();
+  auto file = nlohmann::ordered_json::parse(ReadFile(path), nullptr, /*allow_exceptions=*/false);
+  if (file.is_object() && file.contains("runs") && file["runs"].is_array()) return file["runs"];
+  spdlog::warn("{} is not a run file of agentr; it is written anew", path.string());
+  return nlohmann::ordered_json::array();
+}
+
+}  // namespace
+
+std::string FolderName(std::string model_name) {
+  std::ranges::replace(model_name, '/', '_');
+  if (model_name.empty() || model_name.front() == '.') model_name.insert(0, "_");
+  return model_name;
+}
+
+void AppendToRunFile(const fs::path& folder, nlohmann::ordered_json run) {
+  const FileLock lock(folder / ".claims");
+  const fs::path path = folder / "run.json";
+  nlohmann::ordered_json runs = EarlierRuns(path);
+  runs.push_back(std::move(run));
+  const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+  WriteFileAtomically(path,
+                      nlohmann::ordered_json{{"runs", runs}}.dump(1, ' ', false, replace) + "\n");
+}
+
+void WriteResolved(const fs::path& folder, const std::string& toml) {
+  const FileLock lock(folder / ".claims");
+  WriteFileAtomically(folder / "resolved.toml", toml);
+}
+
+nlohmann::ordered_json ToJson(const ExecutionStats& s) {
+  return {{"sessions_opened", s.opens}, {"resets", s.resets},
+          {"steps", s.steps},           {"replayed_steps", s.replays},
+          {"expansions", s.expansions}, {"remembered", s.remembered},
+          {"mismatches", s.mismatches}, {"faults_made_up_for", s.faults},
+          {"walk_bound", s.walk_bound}, {"unchanged_bound", s.unchanged_bound}};
+}
+
+nlohmann::ordered_json ToJson(const ServerVersion& server) {
+  return {{"server", server.server},
+          {"version", server.version},
+          {"data_hash", server.data_hash},
+          {"extensions", server.extensions}};
+}
+
+nlohmann::ordered_json ToJson(const RunReport& report) {
+  const Usage& usage = report.usage;
+  return {{"finished", report.finished},
+          {"already_there", report.skipped},
+          {"taken_by_another_run", report.elsewhere},
+          {"gave_up", report.gave_up},
+          {"interrupted", report.interrupted},
+          {"wall_s", report.wall_s},
+          {"model",
+           {{"requests", usage.requests},
+            {"retries", usage.retries},
+            {"prompt_tokens", usage.prompt_tokens},
+            {"cached_tokens", usage.cached_tokens},
+            {"completion_tokens", usage.completion_tokens},
+            {"tokens_per_s", PerSecond(usage.completion_tokens, report.wall_s)}}},
+          {"environment", ToJson(report.execution)}};
+}
+
+void PrintOutcome(const RunReport& report, size_t failed, const char* what, const char* doing) {
+  fmt::print("{} {}, {} were there already", report.finished, what, report.skipped);
+  if (report.elsewhere > 0) fmt::print(", {} are {} by another run", report.elsewhere, doing);
+  fmt::print(", {} failed; {} in {}", failed,
+             report.gave_up       ? "gave up after too many failures in a row (--give_up_after)"
+             : report.interrupted ? "stopped"
+                                  : "done",
+             FormatDuration(report.wall_s));
+}
+
+ExitCode ExitCodeOf(bool interrupted, bool gave_up, bool anything_failed) {
+  if (interrupted) return ExitCode::kInterrupted;
+  if (gave_up) return ExitCode::kUnavailable;
+  return anything_failed ? ExitCode::kIncomplete : ExitCode::kOk;
+}
+
+double PerSecond(int64_t count, double wall_s) {
+  return wall_s > 0 ? static_cast<double>(count) / wall_s : 0;
+}
+
+void PrintTokens(const Usage& usage, double wall_s) {
+  const auto prompts = static_cast<double>(std::max<int64_t>(usage.prompt_tokens, 1));
+  fmt::print("{} prompt tokens, {:.1f}% of them from the cache; {:.0f} new tokens/s\n",
+             usage.prompt_tokens, 100 * static_cast<double>(usage.cached_tokens) / prompts,
+             PerSecond(usage.completion_tokens, wall_s));
+}
+
+}  // namespace agentr

@@ -1,0 +1,291 @@
+#include "servers/http/http_service.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <exception>
+#include <random>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "clients/http/http_client.h"
+#include "common/version.h"
+#include "servers/http/http_metrics.h"
+#include "servers/http/http_transport.h"
+#include "servers/http/json_text.h"
+
+namespace agentr {
+namespace {
+
+constexpr size_t kPathShown = 256;  // bytes of a wrong path in the error
+
+// The library matches its routes as regular expressions, one after the other; ours are looked up
+// by name behind one pattern that takes every path.
+constexpr const char* kAnyPath = R"([\s\S]*)";
+
+// Sends the next piece; false where the connection must be cut, since the reply cannot be ended.
+bool SendNext(const std::function<std::optional<std::string>()>& next, httplib::DataSink& sink) {
+  // Sends the piece before, which the transport gathers; newer versions of the library ask it too.
+  if (!sink.is_writable()) return false;
+  try {
+    const std::optional<std::string> piece = next();
+    if (piece) return sink.write(piece->data(), piece->size());
+    sink.done();
+    return true;
+  } catch (const std::exception& error) {
+    spdlog::error("a streamed reply breaks off: {}", error.what());
+    return false;
+  }
+}
+
+void SetReply(httplib::Response& response, HttpResponse reply) {
+  response.status = reply.status;
+  if (reply.stream) {
+    response.set_chunked_content_provider(
+        reply.content_type, [next = std::move(reply.stream)](size_t, httplib::DataSink& sink) {
+          return SendNext(next, sink);
+        });
+    return;
+  }
+  response.body = std::move(reply.body);
+  response.set_header("Content-Type", reply.content_type);
+}
+
+std::string NewInstance() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
+
+std::string DefaultErrorBody(const HttpStatusError& error) { return ErrorJson(error.what()); }
+
+}  // namespace
+
+std::optional<std::string> HttpRequest::Parameter(const std::string& name) const {
+  if (!query) return std::nullopt;
+  const auto at = query->find(name);
+  return at == query->end() ? std::nullopt : std::optional(at->second);
+}
+
+class HttpService::Impl {
+ public:
+  explicit Impl(const HttpServiceOptions& options)
+      : max_body_(options.max_body),
+        error_body_(options.error_body ? options.error_body : DefaultErrorBody),
+        admit_(options.admit),
+        transport_(TransportTimeouts{}, static_cast<size_t>(options.threads)) {
+    transport_.set_pre_routing_handler([this](const auto& request, auto& response) {
+      return RouteWithoutBody(request, response) ? httplib::Server::HandlerResponse::Handled
+                                                 : httplib::Server::HandlerResponse::Unhandled;
+    });
+    transport_.Post(kAnyPath, [this](const httplib::Request& request, httplib::Response& response,
+                                     const httplib::ContentReader& read) {
+      RoutePost(request, response, read);
+    });
+    transport_.set_error_handler(httplib::Server::Handler(
+        [this](const httplib::Request&, httplib::Response& response) { FinishError(response); }));
+  }
+
+  void Add(std::string_view method, const std::string& path, HttpHandler handler) {
+    auto& routes = method == "GET" ? gets_ : posts_;
+    Route& route = routes[path];
+    route.name = fmt::format("{} {}", method, path);
+    route.handler = std::move(handler);
+  }
+
+  std::string Metrics() const {
+    std::string out;
+    AppendMetricHead("agentr_info", "gauge", "The program's version.", out);
+    out += fmt::format("agentr_info{{version=\"{}\"}} 1\n", kVersion);
+    AppendMetricHead("agentr_http_requests_total", "counter", "Requests answered.", out);
+    for (const auto* routes : {&gets_, &posts_}) {
+      for (const auto& [path, route] : *routes) route.metrics.AppendRequests(route.name, out);
+    }
+    unrouted_.AppendRequests("other", out);
+    AppendMetricHead("agentr_http_request_seconds", "histogram", "Time within the handler.", out);
+    for (const auto* routes : {&gets_, &posts_}) {
+      for (const auto& [path, route] : *routes) route.metrics.AppendLatency(route.name, out);
+    }
+    AppendMetric("agentr_http_exceptions_total", "counter", "Handlers that threw: bugs.",
+                 exceptions_.load(), out);
+    for (const auto& append : more_metrics) append(out);
+    return out;
+  }
+
+  HttpTransport& transport() { return transport_; }
+
+  std::vector<std::function<void(std::string&)>> more_metrics;
+
+ private:
+  struct Route {
+    std::string name;
+    HttpHandler handler;
+    RouteMetrics metrics;
+  };
+  using Routes = std::unordered_map<std::string, Route>;
+
+  // Answers everything but a POST, whose body is still to be read.
+  bool RouteWithoutBody(const httplib::Request& request, httplib::Response& response) {
+    response.set_header(kInstanceHeader, instance_);
+    if (!IsForThisStart(request)) {
+      SetReply(response, ErrorReply({410,
+                                     "The session is not valid: this server was started "
+                                     "after it."}));
+      unrouted_.Record(410, {});
+      return true;
+    }
+    if (!Admitted(request, response)) return true;
+    if (request.method == "POST" && posts_.contains(request.path)) return false;
+    if (request.method == "GET" || request.method == "HEAD") {
+      const auto at = gets_.find(request.path);
+      if (at != gets_.end()) {
+        Answer(at->second, HttpRequest{{}, &request.params}, response);
+        return true;
+      }
+    }
+    Refuse(request, response);
+    return true;
+  }
+
+  bool IsForThisStart(const httplib::Request& request) const {
+    return !request.has_header(kInstanceHeader) ||
+           request.get_header_value(kInstanceHeader) == instance_;
+  }
+
+  bool Admitted(const httplib::Request& request, httplib::Response& response) {
+    if (!admit_) return true;
+    try {
+      admit_(request.path, request.get_header_value("Authorization"));
+      return true;
+    } catch (const HttpStatusError& error) {
+      SetReply(response, ErrorReply(error));
+      if (error.status() == 401) response.set_header("WWW-Authenticate", "Bearer");
+      unrouted_.Record(error.status(), {});
+      return false;
+    }
+  }
+
+  void RoutePost(const httplib::Request& request, httplib::Response& response,
+                 const httplib::ContentReader& read) {
+    Route& route = posts_.find(request.path)->second;
+    HttpRequest ours{{}, &request.params};
+    bool too_large = false;
+    // Without either header there is no body (RFC 9112, 6.3); the library would wait for one.
+    if (request.has_header("Content-Length") || request.has_header("Transfer-Encoding")) {
+      const bool whole = read([&](const char* data, size_t size) {
+        too_large = size > max_body_ - ours.body.size();
+        if (!too_large) ours.body.append(data, size);
+        return !too_large;
+      });
+      if (!whole) {
+        const HttpStatusError error =
+            too_large ? HttpStatusError(
+                            413, fmt::format("The body is over the limit of {} bytes.", max_body_))
+                      : HttpStatusError(400, "The body did not come whole.");
+        SetReply(response, ErrorReply(error));
+        route.metrics.Record(error.status(), {});
+        return;
+      }
+    }
+    Answer(route, ours, response);
+  }
+
+  void Answer(Route& route, const HttpRequest& request, httplib::Response& response) {
+    const auto begin = std::chrono::steady_clock::now();
+    HttpResponse reply;
+    try {
+      reply = route.handler(request);
+    } catch (const HttpStatusError& error) {
+      reply = ErrorReply(error);
+    } catch (const std::exception& error) {
+      ++exceptions_;
+      spdlog::error("{}: {}", route.name, error.what());
+      reply = ErrorReply({500, fmt::format("Internal error: {}", error.what())});
+    }
+    route.metrics.Record(reply.status, std::chrono::steady_clock::now() - begin);
+    SetReply(response, std::move(reply));
+  }
+
+  void Refuse(const httplib::Request& request, httplib::Response& response) {
+    const bool known = gets_.contains(request.path) || posts_.contains(request.path);
+    const int status = known ? 405 : 404;
+    SetReply(response, ErrorReply({status, fmt::format("There is no {} {} here.", request.method,
+                                                       request.path.substr(0, kPathShown))}));
+    unrouted_.Record(status, {});
+  }
+
+  HttpResponse ErrorReply(const HttpStatusError& error) const {
+    return {.status = error.status(), .body = error_body_(error)};
+  }
+
+  // Errors that the library found by itself (a broken request line, headers too long) come without
+  // a body. After any error the connection ends; see HttpTransport.
+  void FinishError(httplib::Response& response) const {
+    if (response.body.empty()) {
+      SetReply(response, ErrorReply({response.status, "The request is malformed or too long."}));
+    }
+    response.set_header("Connection", "close");
+  }
+
+  const std::string instance_ = NewInstance();
+  const size_t max_body_;
+  const std::function<std::string(const HttpStatusError&)> error_body_;
+  const std::function<void(const std::string&, const std::string&)> admit_;
+  Routes gets_, posts_;
+  RouteMetrics unrouted_;
+  std::atomic<uint64_t> exceptions_ = 0;
+  HttpTransport transport_;
+};
+
+HttpService::HttpService(HttpServiceOptions options)
+    : options_(std::move(options)), impl_(std::make_unique<Impl>(options_)) {
+  Get("/health", [](const HttpRequest&) { return HttpResponse{.body = R"({"status":"ok"})"}; });
+  Get("/metrics", [this](const HttpRequest&) {
+    return HttpResponse{.body = impl_->Metrics(), .content_type = "text/plain; version=0.0.4"};
+  });
+}
+
+HttpService::~HttpService() { Stop(); }
+
+void HttpService::Get(const std::string& path, HttpHandler handler) {
+  impl_->Add("GET", path, std::move(handler));
+}
+
+void HttpService::Post(const std::string& path, HttpHandler handler) {
+  impl_->Add("POST", path, std::move(handler));
+}
+
+void HttpService::AddMetrics(std::function<void(std::string&)> append) {
+  impl_->more_metrics.push_back(std::move(append));
+}
+
+void HttpService::Start() {
+  port_ = impl_->transport().Bind(options_.host, options_.port);
+  // Signals are for the program's own threads: here one would end the accepting loop. The threads
+  // that serve connections inherit the mask.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  accepting_ = std::thread([this] { impl_->transport().Run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void HttpService::Stop() {
+  if (!accepting_.joinable()) return;
+  impl_->transport().Shutdown();
+  accepting_.join();
+}
+
+std::string HttpService::base_url() const {
+  const bool any = options_.host == "0.0.0.0" || options_.host == "::";
+  const std::string host = any ? "127.0.0.1" : options_.host;
+  const bool ipv6 = host.find(':') != std::string::npos;
+  return fmt::format("http://{}{}{}:{}", ipv6 ? "[" : "", host, ipv6 ? "]" : "", port_);
+}
+
+}  // namespace agentr

@@ -1,0 +1,81 @@
+#include "servers/http/json_text.h"
+
+#include <fmt/format.h>
+
+#include "servers/http/http_service.h"
+
+namespace agentr {
+namespace {
+
+const nlohmann::json& Field(const nlohmann::json& object, const char* name) {
+  const auto at = object.find(name);
+  if (at == object.end())
+    throw HttpStatusError(422, fmt::format("The field '{}' is missing.", name));
+  return *at;
+}
+
+[[noreturn]] void WrongType(const char* name, std::string_view wanted) {
+  throw HttpStatusError(422, fmt::format("The field '{}' must be {}.", name, wanted));
+}
+
+}  // namespace
+
+nlohmann::json ParseObject(std::string_view body) {
+  if (body.empty()) return nlohmann::json::object();
+  nlohmann::json object = nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
+  if (object.is_discarded()) throw HttpStatusError(400, "The body is not valid JSON.");
+  if (!object.is_object()) throw HttpStatusError(422, "The body must be a JSON object.");
+  return object;
+}
+
+int64_t IntField(const nlohmann::json& object, const char* name) {
+  const nlohmann::json& value = Field(object, name);
+  if (!value.is_number_integer()) WrongType(name, "an integer");
+  return value.get<int64_t>();
+}
+
+const std::string& StringField(const nlohmann::json& object, const char* name) {
+  const nlohmann::json& value = Field(object, name);
+  if (!value.is_string()) WrongType(name, "a string");
+  return value.get_ref<const std::string&>();
+}
+
+std::vector<std::string> StringsField(const nlohmann::json& object, const char* name) {
+  const nlohmann::json& value = Field(object, name);
+  std::vector<std::string> texts;
+  if (!value.is_array()) WrongType(name, "a list of strings");
+  for (const nlohmann::json& text : value) {
+    if (!text.is_string()) WrongType(name, "a list of strings");
+    texts.push_back(text.get_ref<const std::string&>());
+  }
+  return texts;
+}
+
+void AppendJson(std::string_view text, std::string& out) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  out += '"';
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte >= 0x20) {
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else {
+      out += "\\u00";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    }
+  }
+  out += '"';
+}
+
+std::string ErrorJson(std::string_view message) {
+  std::string json = R"({"error":)";
+  AppendJson(message, json);
+  return json + '}';
+}
+
+}  // namespace agentr

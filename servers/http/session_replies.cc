@@ -1,0 +1,50 @@
+#include "servers/http/session_replies.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "servers/http/http_metrics.h"
+#include "servers/http/json_text.h"
+
+namespace agentr {
+
+HttpResponse NotValid(std::string_view field, int64_t id) {
+  return {.body = ErrorJson(fmt::format("The {} {} is not valid.", field, id))};
+}
+
+void ThrowFull() {
+  throw HttpStatusError(
+      503,
+      "The server is at its limit of live sessions; close some, or start it with a "
+      "larger --max_sessions.");
+}
+
+std::vector<std::string> ActionsOf(const nlohmann::json& body) {
+  std::vector<std::string> actions = StringsField(body, "actions");
+  if (actions.size() > kMaxExpandActions) {
+    throw HttpStatusError(422, fmt::format("At most {} actions at once.", kMaxExpandActions));
+  }
+  return actions;
+}
+
+int64_t IntParameter(const HttpRequest& request, const std::string& field) {
+  const std::string text = request.Parameter(field).value_or("");
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw HttpStatusError(422, fmt::format("The parameter '{}' must be an integer.", field));
+  }
+  return value;
+}
+
+void AppendSessionMetrics(const SessionCounts& counts, std::string& out) {
+  AppendMetric("agentr_sessions_live", "gauge", "Sessions open now, forks included.", counts.live,
+               out);
+  AppendMetric("agentr_sessions_created_total", "counter", "Sessions made.", counts.created, out);
+  AppendMetric("agentr_sessions_closed_total", "counter", "Sessions closed.", counts.closed, out);
+  AppendMetric("agentr_sessions_expired_total", "counter", "Sessions dropped after --session_ttl.",
+               counts.expired, out);
+}
+
+}  // namespace agentr

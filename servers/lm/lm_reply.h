@@ -1,0 +1,38 @@
+// Replies of OpenAI's API for language models, as pure functions: whole, or as the events of a
+// stream.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "lm/engine/engine.h"
+#include "lm/tokenizer/tokenizer.h"
+#include "servers/http/http_service.h"
+#include "servers/lm/lm_request.h"
+
+namespace agentr {
+
+// One reply, or one stream.
+struct LmReply {
+  LmRequest request;
+  const Tokenizer* tokenizer;
+  std::string model;
+  std::string id;       // "chatcmpl-…", "cmpl-…"
+  int64_t created = 0;  // seconds since 1970
+
+  // Text, token ids and log-probabilities (one per token as sampled, the stop token too).
+  std::string Whole(const Generation& generation) const;
+
+  // A stream is Opening, any number of Pieces, and Closing, which brings what is known only at the
+  // end: finish reasons, log-probabilities, token ids, usage. After an error, Broken comes instead.
+  std::string Opening() const;
+  std::string Piece(int index, std::string_view text) const;
+  std::string Closing(const Generation& generation) const;
+  std::string Broken(const HttpStatusError& error) const;
+};
+
+// {"error": {"message", "type", "param", "code"}}
+std::string LmErrorBody(const HttpStatusError& error);
+
+}  // namespace agentr

@@ -1,0 +1,41 @@
+// Requests of OpenAI's API for language models, read and checked, as pure functions.
+//
+// Fields: https://platform.openai.com/docs/api-reference/chat and /completions; top_k, min_p,
+// repetition_penalty and return_token_ids as in vLLM. A field that would change the completions and
+// is not offered here (tools, penalties of other kinds, …) is refused unless it is neutral; other
+// unknown fields are ignored.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clients/language_model.h"
+#include "lm/engine/engine.h"
+
+namespace agentr {
+
+enum class LmApi { kChat, kCompletions };
+
+struct LmRequest {
+  LmApi api = LmApi::kChat;
+  std::string model;               // as the client names it; empty: not named
+  std::vector<Message> messages;   // of a chat
+  std::string prompt;              // of a completion: a text, or …
+  std::vector<int32_t> token_ids;  // … where it is empty, tokens
+  // All but its prompt, max_tokens, seed and stop_tokens, which the server adds.
+  GenerationRequest generation;
+  std::optional<int> max_tokens;
+  std::optional<uint64_t> seed;
+  bool logprobs = false;
+  bool return_token_ids = false;
+  bool stream = false;
+  bool include_usage = false;  // at the end of a stream
+};
+
+// The request in the body of a POST. Throws HttpStatusError(400) naming the field.
+LmRequest ParseLmRequest(LmApi api, std::string_view body);
+
+}  // namespace agentr

@@ -1,0 +1,214 @@
+#include "servers/lm/lm_service.h"
+
+#include <fmt/format.h>
+#include <openssl/crypto.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "common/options.h"
+#include "common/random.h"
+#include "lm/engine/sequence.h"
+#include "servers/http/http_metrics.h"
+#include "servers/lm/lm_reply.h"
+#include "servers/lm/lm_stream.h"
+
+namespace agentr {
+namespace {
+
+constexpr int kCompletionTokens = 16;  // OpenAI's default of /v1/completions
+
+int64_t Now() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::seconds>(now).count();
+}
+
+HttpStatusError ToHttp(const Error& error) {
+  switch (error.kind) {
+    case ErrorKind::kContextLength:
+      return {400, error.message, "context_length_exceeded"};
+    case ErrorKind::kRejected:
+      return {400, error.message};
+    case ErrorKind::kCancelled:
+      return {503, error.message};
+    default:
+      return {500, error.message};
+  }
+}
+
+template <typename T>
+T OrThrow(Result<T> result) {
+  if (!result) throw ToHttp(result.error());
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+// In a time that tells nothing of where the two differ.
+bool SameKey(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+// The events of one stream, and all that they are made of.
+class EventSource {
+ public:
+  EventSource(LmReply reply, Engine& engine)
+      : reply_(std::move(reply)), text_(engine, reply_.request.generation) {}
+
+  // Fails where the reply is to be an error instead of a stream.
+  Result<void> Begin() { return text_.Begin(); }
+
+  std::optional<std::string> Next() {
+    if (!std::exchange(opened_, true) && reply_.request.api == LmApi::kChat) {
+      return reply_.Opening();
+    }
+    if (const auto piece = text_.Next()) return reply_.Piece(piece->index, piece->text);
+    if (std::exchange(closed_, true)) return std::nullopt;
+    const Result<Generation>& result = text_.result();
+    return result ? reply_.Closing(*result) : reply_.Broken(ToHttp(result.error()));
+  }
+
+ private:
+  const LmReply reply_;
+  TextStream text_;
+  bool opened_ = false, closed_ = false;
+};
+
+HttpResponse Stream(LmReply reply, Engine& engine) {
+  auto events = std::make_shared<EventSource>(std::move(reply), engine);
+  OrThrow(events->Begin());
+  return {.content_type = "text/event-stream", .stream = [events] { return events->Next(); }};
+}
+
+void AppendEngineMetrics(const EngineStats& s, std::string& out) {
+  const auto add = [&](std::string_view name, std::string_view type, std::string_view help,
+                       int64_t value) {
+    AppendMetric(fmt::format("agentr_lm_{}", name), type, help, static_cast<uint64_t>(value), out);
+  };
+  add("requests_total", "counter", "Generations and scorings asked for.", s.requests);
+  add("prompt_tokens_total", "counter", "Tokens of their prompts.", s.prompt_tokens);
+  add("cached_tokens_total", "counter", "Of them, found in the cache.", s.cached_tokens);
+  add("computed_tokens_total", "counter", "Tokens through the network.", s.computed_tokens);
+  add("completion_tokens_total", "counter", "Tokens generated.", s.completion_tokens);
+  add("rounds_total", "counter", "Passes through the network.", s.rounds);
+  add("evicted_blocks_total", "counter", "Blocks that left the cache.", s.evicted_blocks);
+  add("blocks", "gauge", "Blocks of keys and values.", s.blocks);
+  add("blocks_in_use", "gauge", "Of them, with running sequences or the cache.", s.blocks_in_use);
+  add("running", "gauge", "Sequences that run.", s.running);
+  add("waiting", "gauge", "Requests that wait.", s.waiting);
+}
+
+}  // namespace
+
+void Declare(OptionSet& set, LmServerOptions& o) {
+  set.Group("Server");
+  set.Add("--host", o.host, "Address to listen on; 0.0.0.0 for every network");
+  set.Add("--port", o.port, "Port to listen on; 0 takes a free one").Range(0, 65535);
+  set.Add("--api_key", o.api_key,
+          "Clients must send this key; better given in the environment, where it is not seen in "
+          "the list of processes",
+          "AGENTR_API_KEY");
+  set.Add("--max_waiting", o.max_waiting, "Requests that wait at once; more are refused (503)")
+      .Min(1);
+  set.Add("--max_body", o.max_body, "Largest body of a request, bytes").Min(1);
+}
+
+LmServer::LmServer(LoadedModel model, LmServerOptions options)
+    : model_(std::move(model)),
+      options_(std::move(options)),
+      started_(Now()),
+      http_(HttpOptionsOf(options_)) {
+  http_.Post("/v1/chat/completions",
+             [this](const HttpRequest& request) { return Serve(LmApi::kChat, request); });
+  http_.Post("/v1/completions",
+             [this](const HttpRequest& request) { return Serve(LmApi::kCompletions, request); });
+  http_.Get("/v1/models", [this](const HttpRequest&) { return Models(); });
+  http_.AddMetrics([this](std::string& out) { AppendEngineMetrics(model_.engine->stats(), out); });
+  http_.Start();
+}
+
+std::string LmServer::Summary() const {
+  const DecoderShape& shape = model_.decoder->shape();
+  return fmt::format("{}: {} positions; cache of {} x {} tokens, {} MiB", model_.name,
+                     shape.max_context, shape.blocks, shape.block_tokens,
+                     shape.blocks * shape.block_bytes >> 20);
+}
+
+HttpServiceOptions LmServer::HttpOptionsOf(const LmServerOptions& options) {
+  const auto admit = [key = options.api_key](const std::string& path, const std::string& header) {
+    if (key.empty() || !path.starts_with("/v1/")) return;
+    if (SameKey(header, "Bearer " + key)) return;
+    throw HttpStatusError(401, "Wrong or no API key; send it as 'Authorization: Bearer KEY'.",
+                          "invalid_api_key");
+  };
+  return {.host = options.host,
+          .port = options.port,
+          .max_body = options.max_body,
+          .error_body = LmErrorBody,
+          .admit = admit};
+}
+
+HttpResponse LmServer::Models() const {
+  return {.body =
+              nlohmann::ordered_json{{"object", "list"},
+                                     {"data",
+                                      {{{"id", model_.name},
+                                        {"object", "model"},
+                                        {"created", started_},
+                                        {"owned_by", "agentr"},
+                                        {"max_model_len", model_.decoder->shape().max_context}}}}}
+                  .dump()};
+}
+
+HttpResponse LmServer::Serve(LmApi api, const HttpRequest& http) {
+  LmRequest request = ParseLmRequest(api, http.body);
+  CheckModelAndLoad(request);
+  const uint64_t number = ++requests_;
+  Complete(request, number);
+  const std::string_view kind = api == LmApi::kChat ? "chatcmpl" : "cmpl";
+  LmReply reply{.request = std::move(request),
+                .tokenizer = model_.tokenizer.get(),
+                .model = model_.name,
+                .id = fmt::format("{}-{:x}-{}", kind, started_, number),
+                .created = Now()};
+  if (reply.request.stream) return Stream(std::move(reply), *model_.engine);
+  return {.body = reply.Whole(OrThrow(model_.engine->Generate(reply.request.generation).Wait()))};
+}
+
+void LmServer::CheckModelAndLoad(const LmRequest& request) const {
+  if (!request.model.empty() && request.model != model_.name) {
+    throw HttpStatusError(
+        404, fmt::format("There is no model '{}' here, only '{}'.", request.model, model_.name),
+        "model_not_found", "model");
+  }
+  if (model_.engine->stats().waiting >= options_.max_waiting) {
+    throw HttpStatusError(503, "Too many requests wait; try again later.", "overloaded");
+  }
+}
+
+std::vector<int32_t> LmServer::PromptOf(const LmRequest& request) const {
+  if (request.api == LmApi::kChat) {
+    return OrThrow(model_.chat->Apply(request.messages, /*generation=*/true)).ids;
+  }
+  if (!request.token_ids.empty()) return request.token_ids;
+  std::vector<int32_t> ids = model_.tokenizer->Encode(request.prompt);
+  // Families with ChatML begin a text with no BOS, though their files may declare one.
+  const std::optional<int32_t> bos =
+      model_.chat->name() == "chatml" ? std::nullopt : model_.tokenizer->bos();
+  if (bos && (ids.empty() || ids.front() != *bos)) ids.insert(ids.begin(), *bos);
+  return ids;
+}
+
+void LmServer::Complete(LmRequest& request, uint64_t number) const {
+  GenerationRequest& generation = request.generation;
+  generation.prompt = PromptOf(request);
+  generation.stop_tokens = model_.stop_tokens;
+  generation.seed = request.seed.value_or(RandomStream(0).Split(number).Next());
+  const DecoderShape& shape = model_.decoder->shape();
+  const int64_t room = std::max<int64_t>(1, Capacity(shape) - std::ssize(generation.prompt));
+  const int64_t left_open = request.api == LmApi::kChat ? room : kCompletionTokens;
+  generation.max_tokens = request.max_tokens.value_or(static_cast<int>(left_open));
+  OrThrow(CheckRoom(generation, shape));
+}
+
+}  // namespace agentr

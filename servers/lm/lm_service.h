@@ -1,0 +1,64 @@
+// A language model behind OpenAI's HTTP protocol: the program lm_server.
+//
+//   POST /v1/chat/completions, /v1/completions    whole or streamed (server-sent events)
+//   GET /v1/models, /health, /metrics
+//
+// Errors are {"error": {"message", "type", "param", "code"}}: 400 (context_length_exceeded where a
+// prompt is too long), 401 (invalid_api_key), 404 (model_not_found), 405, 413, 500, 503
+// (overloaded, or stopping). With a key, what is under /v1/ asks for it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lm/local_language_model.h"
+#include "servers/http/http_service.h"
+#include "servers/lm/lm_request.h"
+
+namespace agentr {
+
+class OptionSet;
+
+struct LmServerOptions {
+  std::string host = "127.0.0.1";  // 0.0.0.0 for every network
+  int port = 8000;                 // 0: a free one
+  std::string api_key = "";        // empty: none is asked for
+  int max_waiting = 1024;          // requests that wait for the engine; more are refused
+  size_t max_body = 64 << 20;      // bytes
+};
+
+void Declare(OptionSet& set, LmServerOptions& options);
+
+// A running server; the destructor stops it when the replies under way have been sent, streamed
+// ones excepted, which end at once.
+class LmServer {
+ public:
+  // Throws FatalError(kUsage) where the port is taken.
+  LmServer(LoadedModel model, LmServerOptions options);
+
+  std::string base_url() const { return http_.base_url() + "/v1"; }
+  int port() const { return http_.port(); }
+  std::string Summary() const;  // "my-model: 32768 positions; cache of 4096 x 16 tokens, 512 MiB"
+
+ private:
+  static HttpServiceOptions HttpOptionsOf(const LmServerOptions& options);
+  HttpResponse Models() const;
+  // A POST of either kind.
+  HttpResponse Serve(LmApi api, const HttpRequest& http);
+  std::vector<int32_t> PromptOf(const LmRequest& request) const;
+  // Adds the prompt, and what the client left open: the most tokens, and the seed, for which the
+  // request's `number` stands.
+  void Complete(LmRequest& request, uint64_t number) const;
+  // Throws HttpStatusError.
+  void CheckModelAndLoad(const LmRequest& request) const;
+
+  const LoadedModel model_;
+  const LmServerOptions options_;
+  const int64_t started_;  // seconds since 1970
+  std::atomic<uint64_t> requests_ = 0;
+  HttpService http_;  // last: it stops before what its routes use goes
+};
+
+}  // namespace agentr

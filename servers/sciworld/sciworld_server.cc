@@ -1,0 +1,83 @@
+#include "servers/sciworld/sciworld_server.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <regex>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/hash.h"
+#include "common/options.h"
+#include "servers/sciworld/java_simulator.h"
+#include "servers/sciworld/sciworld_service.h"
+
+namespace agentr {
+namespace {
+
+std::filesystem::path JarOf(const SciWorldOptions& options) {
+  const std::filesystem::path jar =
+      options.jar.empty() ? CachedScienceWorldJar() : std::filesystem::path(options.jar);
+  if (std::filesystem::is_regular_file(jar)) return jar;
+  throw FatalError(ExitCode::kFile,
+                   fmt::format("{}: there is no such file; SciWorld needs the simulator's jar. Run "
+                               "scripts/setup.sh --sciworld, which fetches it, or name it with "
+                               "--scienceworld_jar",
+                               jar.string()));
+}
+
+void CheckHeap(const std::string& heap) {
+  static const std::regex kSize("[1-9][0-9]*[kKmMgG]?");
+  if (std::regex_match(heap, kSize)) return;
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("--jvm_heap {}: no size; write it like 4g or 512m", heap));
+}
+
+// Another version of the simulator would have other tasks behind the published ids.
+void CheckTasks(SimulatorSource& source, const std::string& jar) {
+  for (const SimulatorTaskType& type : SimulatorTaskTypes()) {
+    const int variations = source.Variations(type.name);
+    if (variations == type.variations) continue;
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("{}: the simulator has {} variations of {}, where version 1.2.3 "
+                                 "has {}; run scripts/setup.sh --sciworld, which fetches that",
+                                 jar, variations, type.name, type.variations));
+  }
+}
+
+}  // namespace
+
+void Declare(OptionSet& set, SciWorldOptions& options) {
+  set.Group("SciWorld");
+  set.Add("--scienceworld_jar", options.jar,
+          "ScienceWorld 1.2.3 (default: where scripts/setup.sh --sciworld puts it)",
+          "SCIENCEWORLD_JAR");
+  set.Add("--jvm_heap", options.heap, "Most of Java's heap; a session takes 11 MB of it");
+}
+
+std::filesystem::path CachedScienceWorldJar() {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  const char* const home = std::getenv("HOME");
+  const std::filesystem::path folder =
+      cache != nullptr && *cache != '\0'
+          ? std::filesystem::path(cache)
+          : std::filesystem::path(home == nullptr ? "" : home) / ".cache";
+  return folder / "agentr" / "scienceworld-1.2.3.jar";
+}
+
+std::unique_ptr<EnvService> MakeSciWorldService(const SciWorldOptions& options,
+                                                SessionLimits limits, bool extensions) {
+  CheckHeap(options.heap);
+  const std::string jar = JarOf(options).string();
+  auto source = StartScienceWorld({.class_path = jar, .heap = options.heap});
+  try {
+    CheckTasks(*source, jar);
+  } catch (const SimulatorError& error) {
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("{}: the simulator fails: {}", jar, error.what()));
+  }
+  return std::make_unique<SciWorldService>(std::move(source), Sha256(ReadFile(jar)), limits,
+                                           extensions);
+}
+
+}  // namespace agentr

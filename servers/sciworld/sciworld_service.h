@@ -1,0 +1,82 @@
+// SciWorld over HTTP, as AgentGym's public server speaks it, with /close and three extensions:
+//
+//   GET  /                      "This is environment ScienceWorld."
+//   POST /create                {"id"}; the simulator is made at the first /reset
+//   POST /reset   {"id", "data_idx"}
+//                               {"task_name", "var_num", "task_description", "observation",
+//                                "reward", "score", "deleted", "done"}
+//   POST /step    {"id", "action"}   {"observation", "reward", "score", "done"}
+//   GET  /observation?id=       text
+//   GET  /action_hint?id=       {"possible_actions", "possible_objects"}
+//   GET  /goals?id=             {"goals"}
+//   GET  /detail?id=            what /reset answers, as of the last step
+//   POST /close   {"id"}        true, or false when it is not live
+//   GET  /valid_actions?id=     {"valid_actions"}: all that the simulator would take now
+//   GET  /gold?id=              {"gold"}: actions that solve the session's task from its beginning
+//   GET  /version               {"server", "version", "task", "data_hash", "extensions", "tasks"}
+//
+// data_idx is a place in sciworld_tasks.h. There is no /expand: the simulator cannot be copied, and
+// a replay here costs as much as one of the client.
+//
+// Errors: of the environment {"error": …} with status 200: an id that is not valid, deleted
+// (closed, expired or failed), or finished, which only /reset, /close and /gold take. A session
+// whose simulator fails is closed, and answers with the simulator's error. Where sessions, or
+// Java's heap, are used up: 503. Errors of the request are 4xx (see http_service.h).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "servers/env_server.h"
+#include "servers/sciworld/sciworld.h"
+#include "servers/http/session_store.h"
+
+namespace agentr {
+
+class SciWorldService : public EnvService {
+ public:
+  // `data_hash` names the simulator in /version.
+  SciWorldService(std::unique_ptr<SimulatorSource> source, std::string data_hash,
+                  SessionLimits limits, bool extensions)
+      : source_(std::move(source)),
+        data_hash_(std::move(data_hash)),
+        extensions_(extensions),
+        sessions_(limits) {}
+
+  void AddTo(HttpService& http) override;
+  std::string Summary() const override;
+
+ private:
+  struct Session {
+    std::unique_ptr<SciWorldEpisode> episode;  // none until the first reset
+    bool failed = false;
+  };
+
+  HttpResponse Create();
+  HttpResponse Reset(const HttpRequest& request);
+  HttpResponse Step(const HttpRequest& request);
+  HttpResponse Detail(const HttpRequest& request);
+  HttpResponse Close(const HttpRequest& request);
+  HttpResponse Gold(const HttpRequest& request);
+  HttpResponse Version() const;
+
+  // The body that `use` makes of the session; the session is closed where its simulator fails.
+  template <typename Use>
+  HttpResponse With(int64_t id, Use use);
+  // The same of an episode that has begun and, unless `or_finished`, is not done.
+  template <typename Use>
+  HttpResponse InEpisode(int64_t id, bool or_finished, Use use);
+  // A reply about the session that the query names.
+  template <typename Write>
+  HttpHandler About(Write write);
+
+  void Start(Session& session, SimulatorTask task);
+  void AppendUse(std::string& out) const;
+
+  const std::unique_ptr<SimulatorSource> source_;
+  const std::string data_hash_;
+  const bool extensions_;
+  SessionStore<Session> sessions_;  // after source_: its simulators go first
+};
+
+}  // namespace agentr

@@ -1,0 +1,97 @@
+#include "tasks/babyai/babyai_family.h"
+
+#include <algorithm>
+#include <array>
+
+#include "tasks/prompt_file.h"
+
+namespace agentr {
+namespace embedded {
+extern const std::string_view kBabyAiPrompt;
+}  // namespace embedded
+
+namespace {
+
+constexpr std::string_view kOffer = "Available actions: [";
+
+// How replies begin that tell why nothing was done.
+constexpr std::array<std::string_view, 4> kRefusals = {
+    "The action is not recognized.",
+    "No change in state.",
+    "There is a barrier in front of you, you can't move forward.",
+    "You cannot ",
+};
+
+// An observation, though it begins as a refusal does.
+constexpr std::string_view kEmptyView = "You cannot see ";
+
+// The server takes any action with this word as the question what can be done.
+bool IsQuestion(std::string_view action) { return action.find("check") != std::string_view::npos; }
+
+bool SaysWhyNot(std::string_view reply) {
+  return !reply.starts_with(kEmptyView) &&
+         std::ranges::any_of(kRefusals,
+                             [&](std::string_view begin) { return reply.starts_with(begin); });
+}
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool IsKeptInBabyAi(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == ','; }
+
+}  // namespace
+
+std::vector<std::string_view> BabyAiActions(std::string_view reply) {
+  std::vector<std::string_view> actions;
+  size_t at = reply.rfind(kOffer);
+  if (at == std::string_view::npos) return actions;
+  reply.remove_prefix(at + kOffer.size());
+  while ((at = reply.find('"')) != std::string_view::npos) {
+    const size_t end = reply.find('"', at + 1);
+    if (end == std::string_view::npos) break;
+    actions.push_back(reply.substr(at + 1, end - at - 1));
+    reply.remove_prefix(end + 1);
+  }
+  return actions;
+}
+
+std::vector<Message> BabyAiFamily::Instruction() const {
+  return ParsePromptFile(embedded::kBabyAiPrompt);
+}
+
+std::string BabyAiFamily::ParseAction(std::string_view response) const {
+  std::string action;
+  for (const char said : TextOfAction(response)) {
+    const char c = Lower(said);
+    if (c == '\n') break;
+    if (IsKeptInBabyAi(c)) action += c;
+    if ((c == ' ' || c == '\t') && !action.empty() && action.back() != ' ') action += ' ';
+  }
+  if (action.ends_with(' ')) action.pop_back();
+  if (action.starts_with("pick up ")) action.erase(4, 1);
+  return action;
+}
+
+bool BabyAiFamily::LeavesStateUnchanged(std::string_view before, std::string_view action,
+                                        std::string_view after) const {
+  const bool asked = IsQuestion(action) && after.starts_with("You can take the following actions:");
+  return (asked || SaysWhyNot(after)) && BabyAiActions(before) == BabyAiActions(after);
+}
+
+bool BabyAiFamily::IsRefusal(std::string_view /*before*/, std::string_view /*action*/,
+                             std::string_view after) const {
+  return SaysWhyNot(after);
+}
+
+std::vector<bool> BabyAiFamily::LikelyUnchanged(std::span<const Message> history,
+                                                std::span<const std::string> actions) const {
+  const std::vector<std::string_view> offered =
+      history.empty() ? std::vector<std::string_view>() : BabyAiActions(history.back().content);
+  std::vector<bool> likely;
+  for (const std::string& action : actions) {
+    const bool known = std::ranges::find(offered, action) != offered.end();
+    likely.push_back(!offered.empty() && (!known || IsQuestion(action)));
+  }
+  return likely;
+}
+
+}  // namespace agentr

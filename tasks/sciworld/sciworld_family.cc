@@ -1,0 +1,85 @@
+#include "tasks/sciworld/sciworld_family.h"
+
+#include <algorithm>
+#include <array>
+
+#include "tasks/prompt_file.h"
+
+namespace agentr {
+namespace embedded {
+extern const std::string_view kSciWorldPrompt;
+}  // namespace embedded
+
+namespace {
+
+// How every action but a number begins.
+constexpr std::array<std::string_view, 28> kBeginnings = {
+    "activate ", "close ",   "connect ", "deactivate ", "disconnect ", "drop ",     "dunk ",
+    "eat ",      "examine ", "flush ",   "focus ",      "go ",         "inventory", "look ",
+    "mix ",      "move ",    "open ",    "pick up ",    "pour ",       "put ",      "read ",
+    "reset ",    "task",     "turn ",    "use ",        "wait",        "describe ", "enter ",
+};
+
+bool HasKnownForm(const std::string& key) {
+  return std::ranges::any_of(kBeginnings,
+                             [&](std::string_view begin) { return key.starts_with(begin); });
+}
+
+}  // namespace
+
+std::string SciWorldKey(std::string_view action) {
+  const size_t first = action.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return "";
+  std::string key(action.substr(first, action.find_last_not_of(" \t\r\n") - first + 1));
+  for (char& c : key) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return key;
+}
+
+bool OnlyTells(std::string_view sciworld_action) {
+  const std::string key = SciWorldKey(sciworld_action);
+  return key == "inventory" || key == "look around" || key == "task";
+}
+
+bool NotUnderstood(std::string_view sciworld_reply) {
+  return sciworld_reply.starts_with("No known action matches that input.");
+}
+
+bool IsAmbiguous(std::string_view sciworld_reply) {
+  return sciworld_reply.starts_with("Ambiguous request");
+}
+
+std::vector<Message> SciWorldFamily::Instruction() const {
+  return ParsePromptFile(embedded::kSciWorldPrompt);
+}
+
+std::string SciWorldFamily::ParseAction(std::string_view response) const {
+  std::string text = TextOfAction(response);
+  text.erase(std::min(text.find('\n'), text.size()));
+  text.erase(text.find_last_not_of(" \t\r") + 1);
+  return text;
+}
+
+bool SciWorldFamily::LeavesStateUnchanged(std::string_view before, std::string_view action,
+                                          std::string_view after) const {
+  if (IsAmbiguous(before) || IsAmbiguous(after)) return false;
+  return NotUnderstood(after) || OnlyTells(action);
+}
+
+bool SciWorldFamily::IsRefusal(std::string_view /*before*/, std::string_view /*action*/,
+                               std::string_view after) const {
+  return NotUnderstood(after);
+}
+
+std::vector<bool> SciWorldFamily::LikelyUnchanged(std::span<const Message> history,
+                                                  std::span<const std::string> actions) const {
+  const bool waits = !history.empty() && IsAmbiguous(history.back().content);
+  std::vector<bool> likely;
+  for (const std::string& action : actions) {
+    likely.push_back(!waits && (OnlyTells(action) || !HasKnownForm(SciWorldKey(action))));
+  }
+  return likely;
+}
+
+}  // namespace agentr

@@ -1,0 +1,40 @@
+// SciWorld (ScienceWorld, Wang et al. 2022): elementary science experiments in a house, as a text
+// game, as AgentGym serves it.
+#pragma once
+
+#include "tasks/task_family.h"
+
+namespace agentr {
+
+class SciWorldFamily : public TaskFamily {
+ public:
+  std::string_view name() const override { return "sciworld"; }
+  std::vector<Message> Instruction() const override;  // configs/prompts/sciworld.txt
+
+  // The first line of the action's text. The game does not mind upper case.
+  std::string ParseAction(std::string_view response) const override;
+
+  // What the game does not understand, and the actions that only tell: they take no time in it. But
+  // while it waits for the number of what was meant ("Ambiguous request"), any input is an answer.
+  bool LeavesStateUnchanged(std::string_view before, std::string_view action,
+                            std::string_view after) const override;
+  // What the game does not understand.
+  bool IsRefusal(std::string_view before, std::string_view action,
+                 std::string_view after) const override;
+  std::vector<bool> LikelyUnchanged(std::span<const Message> history,
+                                    std::span<const std::string> actions) const override;
+};
+
+// True for inventory, look around and task, which never change anything.
+bool OnlyTells(std::string_view sciworld_action);
+
+// True for a reply that says that the game did not understand the action.
+bool NotUnderstood(std::string_view sciworld_reply);
+
+// True for a reply that waits for a number.
+bool IsAmbiguous(std::string_view sciworld_reply);
+
+// Trimmed and in lower case, in which the game compares actions.
+std::string SciWorldKey(std::string_view action);
+
+}  // namespace agentr

@@ -1,0 +1,137 @@
+#include "tasks/sciworld/sciworld_slips.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "tasks/sciworld/sciworld_family.h"
+
+namespace agentr {
+namespace {
+
+enum class SciWorldSlip { kLook, kGo, kPickUp, kWait, kHandle, kMalformed, kSkip, kFocus, kInsist };
+
+// What every house has, for those who have not looked around.
+constexpr std::array<std::string_view, 4> kCommonThings = {"table", "thermometer", "metal pot",
+                                                           "door"};
+constexpr std::array<std::string_view, 4> kCommonRooms = {"hallway", "kitchen", "outside",
+                                                          "workshop"};
+
+std::string AnyRoom(const SciWorldView& view, RandomStream& random) {
+  const std::vector<std::string>& doors = view.Here().doors;
+  if (doors.empty()) return std::string(random.Pick(kCommonRooms));
+  return random.Pick(doors);
+}
+
+// In sight or in the hand.
+std::string AnyThing(const SciWorldView& view, RandomStream& random) {
+  std::vector<std::string> things = view.Here().things;
+  things.insert(things.end(), view.held.begin(), view.held.end());
+  if (things.empty()) return std::string(random.Pick(kCommonThings));
+  return random.Pick(things);
+}
+
+std::string Go(const SciWorldView& view, RandomStream& random) {
+  const std::string room = AnyRoom(view, random);
+  return random.Chance(0.7) ? "go to " + room : "open door to " + room;
+}
+
+std::string Look(const SciWorldView& view, RandomStream& random) {
+  switch (random.Below(6)) {
+    case 0:
+      return "inventory";
+    case 1:
+      return "task";
+    case 2:
+      return "look at " + AnyThing(view, random);
+    case 3:
+      return "look in " + AnyThing(view, random);
+    default:
+      return "look around";
+  }
+}
+
+// Something done to one thing or two.
+std::string Handle(const SciWorldView& view, RandomStream& random) {
+  static constexpr std::array<std::string_view, 10> kForms = {
+      "open {}",    "close {}",      "activate {}",     "deactivate {}", "use {} on {}",
+      "examine {}", "move {} to {}", "pour {} into {}", "put down {}",   "mix {}"};
+  const std::string_view form = random.Pick(kForms);
+  const std::string first = AnyThing(view, random);
+  const std::string second = AnyThing(view, random);
+  return fmt::format(fmt::runtime(form), first, second);
+}
+
+// What the game does not understand.
+std::string Malformed(const SciWorldView& view, std::string_view meant, RandomStream& random) {
+  switch (random.Below(4)) {
+    case 0:
+      return "grab " + AnyThing(view, random);
+    case 1:
+      return "search for " + AnyThing(view, random);
+    case 2:
+      return fmt::format("try to {}", meant);
+    default:
+      return "think about " + AnyThing(view, random);
+  }
+}
+
+SciWorldSlip AnySlip(RandomStream& random) {
+  static constexpr std::array kSlips = {
+      SciWorldSlip::kLook,   SciWorldSlip::kLook,   SciWorldSlip::kGo,     SciWorldSlip::kGo,
+      SciWorldSlip::kGo,     SciWorldSlip::kPickUp, SciWorldSlip::kWait,   SciWorldSlip::kPickUp,
+      SciWorldSlip::kHandle, SciWorldSlip::kHandle, SciWorldSlip::kWait,   SciWorldSlip::kSkip,
+      SciWorldSlip::kSkip,   SciWorldSlip::kFocus,  SciWorldSlip::kInsist, SciWorldSlip::kMalformed,
+  };
+  return random.Pick(kSlips);
+}
+
+std::string Make(SciWorldSlip slip, const SciWorldView& view, std::string_view meant,
+                 const std::string& skipped, RandomStream& random) {
+  switch (slip) {
+    case SciWorldSlip::kLook:
+      return Look(view, random);
+    case SciWorldSlip::kGo:
+      return Go(view, random);
+    case SciWorldSlip::kPickUp:
+      return "pick up " + AnyThing(view, random);
+    case SciWorldSlip::kWait:
+      return random.Chance(0.5) ? "wait" : "wait1";
+    case SciWorldSlip::kHandle:
+      return Handle(view, random);
+    case SciWorldSlip::kSkip:
+      return skipped.empty() ? Look(view, random) : skipped;
+    case SciWorldSlip::kFocus:
+      return "focus on " + AnyThing(view, random);
+    case SciWorldSlip::kInsist:
+      return view.wasted_turns > 0 ? view.failed_action : Look(view, random);
+    case SciWorldSlip::kMalformed:
+      break;
+  }
+  return Malformed(view, meant, random);
+}
+
+}  // namespace
+
+std::string SlipSciWorld(const SciWorldView& view, std::string_view meant,
+                         const std::string& skipped, RandomStream& random) {
+  std::string wrong = Make(AnySlip(random), view, meant, skipped, random);
+  // By chance the slip may be what was meant.
+  if (SciWorldKey(wrong) != SciWorldKey(meant)) return wrong;
+  return Malformed(view, meant, random);
+}
+
+std::string RandomSciWorldAction(const SciWorldView& view, RandomStream& random) {
+  if (view.ambiguous && random.Chance(0.7)) return random.Chance(0.7) ? "0" : "1";
+  const uint64_t draw = random.Below(20);
+  if (draw < 4) return Look(view, random);
+  if (draw < 9) return Go(view, random);
+  if (draw < 12) return "pick up " + AnyThing(view, random);
+  if (draw < 13) return "focus on " + AnyThing(view, random);
+  if (draw < 15) return random.Chance(0.5) ? "wait" : "wait1";
+  return Handle(view, random);
+}
+
+}  // namespace agentr

@@ -1,0 +1,121 @@
+#include "tasks/scripted_model.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <thread>
+#include <utility>
+
+#include "tasks/player.h"
+#include "common/options.h"
+#include "common/random.h"
+
+namespace agentr {
+namespace {
+
+// What both models share: reading the prompt once, one random stream per sample, the usage.
+class ScriptedModel : public LanguageModel {
+ public:
+  ScriptedModel(std::unique_ptr<Player> player, std::chrono::milliseconds delay)
+      : player_(std::move(player)), delay_(delay) {}
+
+  Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
+                                   const Sampling& sampling) override {
+    if (delay_.count() > 0) std::this_thread::sleep_for(delay_);
+    const Result<std::unique_ptr<Position>> read = player_->Read(prompt, sampling.task);
+    if (!read) return tl::make_unexpected(read.error());
+    const std::unique_ptr<Position>& position = *read;
+    if (position == nullptr) {
+      return Fail(ErrorKind::kRejected,
+                  fmt::format("the model \"{}\" plays {} here, and the prompt shows no task of it",
+                              name(), player_->title()));
+    }
+    CompletionBatch batch;
+    batch.usage.requests = 1;
+    batch.usage.prompt_tokens = CountTokens(prompt);
+    const RandomStream stream(sampling.seed);
+    for (int i = 0; i < n; ++i) {
+      RandomStream random = stream.Split(static_cast<uint64_t>(i));
+      const std::string action = Act(*position, random);
+      std::string text =
+          fmt::format("Thought: {}\nAction: {}", position->Thought(action, random), action);
+      batch.usage.completion_tokens += static_cast<int64_t>(text.size() + 3) / 4;
+      batch.completions.push_back({std::move(text), "stop", {}, {}});
+    }
+    return batch;
+  }
+
+ protected:
+  virtual std::string Act(Position& position, RandomStream& random) const = 0;
+
+ private:
+  const std::unique_ptr<Player> player_;
+  const std::chrono::milliseconds delay_;
+};
+
+class RandomModel : public ScriptedModel {
+ public:
+  using ScriptedModel::ScriptedModel;
+  std::string name() const override { return "random"; }
+
+ protected:
+  std::string Act(Position& position, RandomStream& random) const override {
+    return position.AnyAction(random);
+  }
+};
+
+class PlannerModel : public ScriptedModel {
+ public:
+  PlannerModel(std::unique_ptr<Player> player, std::chrono::milliseconds delay, double error_rate)
+      : ScriptedModel(std::move(player), delay), error_rate_(error_rate) {}
+  std::string name() const override { return "planner"; }
+  std::string identity() const override { return fmt::format("error rate {}", error_rate_); }
+
+ protected:
+  std::string Act(Position& position, RandomStream& random) const override {
+    const double slip = 1 - std::pow(1 - error_rate_, 1 + 2 * position.wasted_turns());
+    return random.Chance(slip) ? position.Slip(random) : position.Plan();
+  }
+
+ private:
+  const double error_rate_;
+};
+
+}  // namespace
+
+void Declare(OptionSet& set, ScriptedOptions& options) {
+  set.Group("Scripted models");
+  set.Add("--planner_error_rate", options.error_rate,
+          "Share of turns in which the model \"planner\" makes a mistake")
+      .Range(0, 1);
+  set.Add("--model_delay_ms", options.delay_ms,
+          "Milliseconds that a scripted model sleeps per request")
+      .Min(0);
+}
+
+std::unique_ptr<LanguageModel> MakeScriptedModel(std::string_view name, const TaskFamily& family,
+                                                 const ScriptedOptions& options, GoldSource* gold) {
+  if (name != "random" && name != "planner") return nullptr;
+  const bool by_gold = name == "planner" && PlansByGold(family.name());
+  if (by_gold && gold == nullptr) {
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("the model \"planner\" plays {} by its solutions, and nothing here "
+                    "tells them; name another model",
+                    family.name()));
+  }
+  std::unique_ptr<Player> player = MakePlayer(family.name(), by_gold ? gold : nullptr);
+  if (player == nullptr) {
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("the model \"{}\" does not play {}; name a language model: --llm_base "
+                    "http://host:port/v1 with --model_name, or --model_dir",
+                    name, family.name()));
+  }
+  const std::chrono::milliseconds delay(options.delay_ms);
+  if (name == "random") return std::make_unique<RandomModel>(std::move(player), delay);
+  return std::make_unique<PlannerModel>(std::move(player), delay, options.error_rate);
+}
+
+}  // namespace agentr

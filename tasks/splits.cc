@@ -1,0 +1,76 @@
+#include "tasks/splits.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "common/error.h"
+
+namespace agentr {
+namespace embedded {
+extern const std::string_view kSciWorldSplit;
+extern const std::string_view kTextCraftSplit;
+extern const std::string_view kWebShopSplit;
+}  // namespace embedded
+
+namespace {
+
+// A file that does not hold a split is a bug of the build, and ends as one.
+Split ReadSplit(std::string_view text) {
+  const auto json = nlohmann::json::parse(text);
+  return {json.at("test").get<std::vector<int>>(), json.at("train").get<std::vector<int>>()};
+}
+
+}  // namespace
+
+SplitPart ParseSplitPart(std::string_view name) {
+  if (name == "train") return SplitPart::kTrain;
+  if (name == "test") return SplitPart::kTest;
+  if (name == "all") return SplitPart::kAll;
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("--split: \"{}\" is none of train, test and all", name));
+}
+
+Split::Split(std::vector<int> test, std::vector<int> train)
+    : test_(std::move(test)), train_(std::move(train)) {
+  std::sort(test_.begin(), test_.end());
+  std::sort(train_.begin(), train_.end());
+}
+
+bool Split::IsTest(int id) const { return std::binary_search(test_.begin(), test_.end(), id); }
+
+bool Split::Has(SplitPart part, int id) const {
+  switch (part) {
+    case SplitPart::kTest:
+      return IsTest(id);
+    case SplitPart::kTrain:
+      return !IsTest(id);
+    case SplitPart::kAll:
+      break;
+  }
+  return true;
+}
+
+void CheckPublished(SplitPart part, std::string_view family) {
+  if (part != SplitPart::kTest || !SplitOf(family).test().empty()) return;
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("--split test: no test ids are published for {}, all ids are train "
+                               "ids; use --split train, and keep tasks apart with --min and --max",
+                               family));
+}
+
+const Split& SplitOf(std::string_view family) {
+  static const Split none;
+  static const std::map<std::string_view, Split> splits = {
+      {"sciworld", ReadSplit(embedded::kSciWorldSplit)},
+      {"textcraft", ReadSplit(embedded::kTextCraftSplit)},
+      {"webshop", ReadSplit(embedded::kWebShopSplit)},
+  };
+  const auto at = splits.find(family);
+  return at == splits.end() ? none : at->second;
+}
+
+}  // namespace agentr

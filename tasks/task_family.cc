@@ -1,0 +1,67 @@
+#include "tasks/task_family.h"
+
+#include <fmt/core.h>
+
+#include "tasks/babyai/babyai_family.h"
+#include "tasks/sciworld/sciworld_family.h"
+#include "tasks/textcraft/textcraft_family.h"
+#include "tasks/webshop/webshop_family.h"
+#include "common/error.h"
+
+namespace agentr {
+namespace {
+
+constexpr std::string_view kBlank = " \t\r\n";
+
+std::string_view Trim(std::string_view text) {
+  const size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+size_t SkipDigits(std::string_view text, size_t at) {
+  while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
+  return at;
+}
+
+// Where the text after a marker "Action:" or "Action 1:" at `at` begins; npos if none stands there.
+size_t EndOfMarker(std::string_view text, size_t at) {
+  at = text.find_first_not_of(' ', at + std::string_view("Action").size());
+  if (at == std::string_view::npos) return at;
+  at = SkipDigits(text, at);
+  return at < text.size() && text[at] == ':' ? at + 1 : std::string_view::npos;
+}
+
+// After the last marker, else the last line that is not blank.
+std::string_view ActionPart(std::string_view response) {
+  size_t at = response.rfind("Action");
+  while (at != std::string_view::npos) {
+    const size_t begin = EndOfMarker(response, at);
+    if (begin != std::string_view::npos) return response.substr(begin);
+    at = at == 0 ? std::string_view::npos : response.rfind("Action", at - 1);
+  }
+  response = Trim(response);
+  return response.substr(response.rfind('\n') + 1);  // npos + 1 is 0: the only line
+}
+
+}  // namespace
+
+std::string TextOfAction(std::string_view response) {
+  std::string_view text = Trim(ActionPart(response));
+  const size_t digits = SkipDigits(text, 0);
+  if (digits > 0 && text.substr(digits, 2) == ". ") text = Trim(text.substr(digits + 2));
+  return std::string(text);
+}
+
+std::unique_ptr<TaskFamily> MakeTaskFamily(std::string_view name) {
+  if (name == "textcraft") return std::make_unique<TextCraftFamily>();
+  if (name == "webshop") return std::make_unique<WebShopFamily>();
+  if (name == "sciworld") return std::make_unique<SciWorldFamily>();
+  if (name == "babyai") return std::make_unique<BabyAiFamily>();
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format("unknown task \"{}\"; the tasks there are: textcraft, webshop, sciworld, babyai",
+                  name));
+}
+
+}  // namespace agentr

@@ -1,0 +1,111 @@
+#include "tasks/textcraft/textcraft_slips.h"
+
+#include <array>
+
+namespace agentr {
+namespace {
+
+enum class TextCraftSlip { kCount, kIngredient, kGetCraftable, kTooEarly, kRepeat, kInventory };
+
+int AnyItem(const TextCraftView& view, RandomStream& random) {
+  return static_cast<int>(random.Below(view.names.size()));
+}
+
+// As the line says it, with kinds where it names kinds.
+TextCraftAction AsWritten(const CraftCommand& command) {
+  return {TextCraftVerb::kCraft,
+          command.result,
+          command.count,
+          {command.ingredients.begin(), command.ingredients.end()}};
+}
+
+TextCraftSlip AnySlip(const TextCraftView& view, RandomStream& random) {
+  // Who has just been refused is prone to insist.
+  if (view.wasted_turns > 0 && !view.failed_action.empty() && random.Chance(0.5)) {
+    return TextCraftSlip::kRepeat;
+  }
+  static constexpr std::array kSlips = {
+      TextCraftSlip::kGetCraftable, TextCraftSlip::kGetCraftable, TextCraftSlip::kTooEarly,
+      TextCraftSlip::kTooEarly,     TextCraftSlip::kIngredient,   TextCraftSlip::kIngredient,
+      TextCraftSlip::kCount,        TextCraftSlip::kInventory,
+  };
+  return random.Pick(kSlips);
+}
+
+// One less or one more; never none.
+void ChangeCount(int& count, RandomStream& random) {
+  count += count > 1 && random.Chance(0.5) ? -1 : 1;
+}
+
+TextCraftAction WrongCount(TextCraftAction action, RandomStream& random) {
+  // Of a craft the game ignores the count of the result.
+  int& count =
+      action.uses.empty() ? action.count : action.uses[random.Below(action.uses.size())].count;
+  ChangeCount(count, random);
+  return action;
+}
+
+TextCraftAction GetCraftable(const TextCraftView& view, RandomStream& random) {
+  const CraftCommand& command = view.commands[random.Below(view.commands.size())];
+  const int item = random.Chance(0.3) ? view.goal : command.result;
+  return {TextCraftVerb::kGet, item, 1 + static_cast<int>(random.Below(2)), {}};
+}
+
+// The goal out of nothing, or any other line.
+TextCraftAction TooEarly(const TextCraftView& view, RandomStream& random) {
+  if (random.Chance(0.5)) {
+    for (const CraftCommand& command : view.commands) {
+      if (command.result == view.goal) return AsWritten(command);
+    }
+  }
+  return AsWritten(view.commands[random.Below(view.commands.size())]);
+}
+
+TextCraftAction WrongIngredient(const TextCraftView& view, TextCraftAction action,
+                                RandomStream& random) {
+  const int other = AnyItem(view, random);
+  if (action.verb != TextCraftVerb::kCraft || action.uses.empty()) {
+    action.item = other;
+  } else {
+    action.uses[random.Below(action.uses.size())].item = other;
+  }
+  return action;
+}
+
+}  // namespace
+
+std::string SlipTextCraft(const TextCraftView& view, const TextCraftAction& meant,
+                          RandomStream& random) {
+  if (view.commands.empty()) return "inventory";
+  const std::string right = ActionText(view, meant);
+  const auto wrong = [&]() -> std::string {
+    switch (AnySlip(view, random)) {
+      case TextCraftSlip::kCount:
+        return ActionText(view, WrongCount(meant, random));
+      case TextCraftSlip::kIngredient:
+        return ActionText(view, WrongIngredient(view, meant, random));
+      case TextCraftSlip::kGetCraftable:
+        return ActionText(view, GetCraftable(view, random));
+      case TextCraftSlip::kTooEarly:
+        return ActionText(view, TooEarly(view, random));
+      case TextCraftSlip::kRepeat:
+        return view.failed_action;
+      case TextCraftSlip::kInventory:
+        return "inventory";
+    }
+    return "inventory";
+  }();
+  // By chance the slip may be what was meant.
+  return wrong == right ? "inventory" : wrong;
+}
+
+TextCraftAction RandomTextCraftAction(const TextCraftView& view, RandomStream& random) {
+  const uint64_t draw = random.Below(20);
+  if (draw == 0 || view.commands.empty()) return {};
+  const CraftCommand& command = view.commands[random.Below(view.commands.size())];
+  if (draw < 10 || command.ingredients.empty()) return AsWritten(command);
+  const ItemCount& needed = random.Pick(command.ingredients);
+  return {TextCraftVerb::kGet, needed.item, needed.count, {}};
+}
+
+}  // namespace agentr

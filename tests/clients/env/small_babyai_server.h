@@ -1,0 +1,53 @@
+// A BabyAI server as AgentGym's public one, over SmallBabyAi: without /version and /expand, with
+// /close.
+#pragma once
+
+#include "tests/clients/env/session_server.h"
+#include "tests/tasks/small_babyai.h"
+
+namespace agentr {
+
+struct SmallBabyAiSession {
+  SmallBabyAi world{0};
+  bool done = false;
+  bool deleted = false;
+  double score = 0;
+};
+
+class SmallBabyAiServer : public SessionServer<SmallBabyAiSession> {
+ public:
+  SmallBabyAiServer() {
+    On("/create", [this](const Json&) -> Json {
+      sessions_[next_id_];
+      return {{"id", next_id_++}};
+    });
+    OnSession("/reset", [](Session& session, const Json& body) -> Json {
+      session = Session{SmallBabyAi(body.at("data_idx").get<int>())};
+      return {{"observation", session.world.Start()},
+              {"reward", 0},
+              {"score", 0},
+              {"deleted", false},
+              {"done", false}};
+    });
+    OnSession("/step", [](Session& session, const Json& body) -> Json {
+      if (session.done) return {{"error", "The task with environment 0 has finished."}};
+      const StepResult step = session.world.Step(body.at("action").get<std::string>());
+      session.done = step.done;
+      session.score += step.reward;
+      return {{"observation", step.observation},
+              {"reward", step.reward},
+              {"score", session.score},
+              {"done", step.done}};
+    });
+    OnSession("/close", [](Session& session, const Json&) -> Json {
+      session.deleted = true;
+      return true;
+    });
+    server_.Start();
+  }
+
+ private:
+  using Session = SmallBabyAiSession;
+};
+
+}  // namespace agentr

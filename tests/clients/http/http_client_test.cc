@@ -1,0 +1,188 @@
+#include "clients/http/http_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <ctime>
+#include <latch>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/clients/http/local_server.h"
+#include "tests/clients/http/raw_server.h"
+
+namespace agentr {
+namespace {
+
+using testing::HasSubstr;
+
+struct Dialled {
+  std::shared_ptr<CallStats> stats = std::make_shared<CallStats>();
+  HttpClient client;
+  explicit Dialled(const std::string& url, const HttpOptions& options = {})
+      : client(url, options, stats) {}
+};
+
+HttpError ErrorOf(const HttpResult& result) {
+  EXPECT_FALSE(result);
+  return result ? HttpError{} : result.error();
+}
+
+TEST(HttpClient, SendsThePathPrefixHeadersAndBody) {
+  LocalServer server;
+  server->Post("/v1/echo", [](const httplib::Request& request, httplib::Response& response) {
+    response.set_content(
+        request.get_header_value("X-Key") + request.body + request.get_header_value("Content-Type"),
+        "text/plain");
+  });
+  server.Start();
+  HttpOptions options;
+  options.headers["X-Key"] = "k";
+  Dialled d(server.url() + "/v1/", options);
+  const auto reply = d.client.Post("/echo", "{}", true);
+  ASSERT_TRUE(reply) << reply.error().message;
+  EXPECT_EQ(reply->body, "k{}application/json");
+  EXPECT_EQ(d.stats->Json()["bytes_sent"], 2);
+}
+
+TEST(HttpClient, ConnectionsAreUsedAgain) {
+  LocalServer server;
+  server->Get("/", [](const auto&, auto& response) { response.set_content("ok", "text/plain"); });
+  server.Start();
+  Dialled d(server.url());
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(d.client.Get("/"));
+  EXPECT_EQ(server.connections(), 1u);
+}
+
+TEST(HttpClient, ManyThreadsShareABoundedPool) {
+  LocalServer server;
+  std::atomic<int> now = 0, most = 0;
+  server->Get("/", [&](const auto&, auto& response) {
+    const int here = ++now;
+    int seen = most;
+    while (here > seen && !most.compare_exchange_weak(seen, here)) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    --now;
+    response.set_content("ok", "text/plain");
+  });
+  server.Start();
+  HttpOptions options;
+  options.max_connections = 4;
+  Dialled d(server.url(), options);
+  std::atomic<int> good = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 64; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 5; ++i) good += d.client.Get("/").has_value();
+      });
+    }
+  }
+  EXPECT_EQ(good, 320);
+  EXPECT_LE(most, 4);
+  EXPECT_LE(server.connections(), 4u);
+}
+
+TEST(HttpClient, RefusedPort) {
+  RawServer gone("");
+  const std::string url = gone.url();
+  gone.Stop();
+  Dialled d(url);
+  const HttpError error = ErrorOf(d.client.Get("/x"));
+  EXPECT_EQ(error.kind, ErrorKind::kUnreachable);
+  EXPECT_FALSE(error.sent);
+  EXPECT_THAT(error.message, HasSubstr("GET " + url + "/x: cannot connect; is the server running"));
+  EXPECT_EQ(d.stats->errors(ErrorKind::kUnreachable), 1);
+}
+
+TEST(HttpClient, SilentServer) {
+  RawServer server("", RawServer::kHold);
+  HttpOptions options;
+  options.timeout_s = 0.05;
+  Dialled d(server.url(), options);
+  const HttpError error = ErrorOf(d.client.Get("/"));
+  EXPECT_EQ(error.kind, ErrorKind::kTimeout);
+  EXPECT_TRUE(error.sent);
+  EXPECT_THAT(error.message, HasSubstr("no reply in 0.05 s"));
+}
+
+TEST(HttpClient, CutReplies) {
+  for (const char* reply :
+       {"", "HTTP/1.1 20", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"}) {
+    RawServer server(reply);
+    Dialled d(server.url());
+    const HttpError error = ErrorOf(d.client.Post("/", "{}", true));
+    EXPECT_EQ(error.kind, ErrorKind::kUnreachable) << reply;
+    EXPECT_TRUE(error.sent);
+    EXPECT_EQ(server.requests(), 1) << "a fresh connection is not replaced";
+  }
+}
+
+TEST(HttpClient, AKeptConnectionThatTheServerClosesIsReplacedWhereHarmless) {
+  // Two replies per connection, the second of which never comes.
+  RawServer server("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", RawServer::kCloseAtSecond);
+  Dialled d(server.url());
+  ASSERT_TRUE(d.client.Post("/", "{}", true));
+  ASSERT_TRUE(d.client.Post("/", "{}", true));
+  EXPECT_EQ(d.stats->reconnects(), 1);
+  EXPECT_EQ(d.stats->errors(ErrorKind::kUnreachable), 0);
+  const HttpError error = ErrorOf(d.client.Post("/", "{}", false));
+  EXPECT_EQ(error.kind, ErrorKind::kUnreachable);
+  EXPECT_TRUE(error.sent);
+}
+
+TEST(HttpClient, ErrorsByStatus) {
+  LocalServer server;
+  server->Get(R"(/(\d+))", [](const httplib::Request& request, httplib::Response& response) {
+    response.status = std::stoi(request.matches[1]);
+    response.set_header("Retry-After", "7");
+    response.set_content("the reason", "text/plain");
+  });
+  server.Start();
+  Dialled d(server.url());
+  struct Case {
+    int status;
+    ErrorKind kind;
+    double retry_after_s;
+  };
+  for (const Case& c : {Case{429, ErrorKind::kRateLimited, 7}, Case{503, ErrorKind::kServer, 7},
+                        Case{500, ErrorKind::kServer, 7}, Case{408, ErrorKind::kTimeout, 7},
+                        Case{404, ErrorKind::kRejected, 0}, Case{422, ErrorKind::kRejected, 0}}) {
+    const HttpError error = ErrorOf(d.client.Get("/" + std::to_string(c.status)));
+    EXPECT_EQ(error.kind, c.kind) << c.status;
+    EXPECT_EQ(error.status, c.status);
+    EXPECT_EQ(error.retry_after_s, c.retry_after_s) << c.status;
+    EXPECT_EQ(error.body, "the reason");
+    EXPECT_THAT(error.message, HasSubstr("HTTP " + std::to_string(c.status) + ": the reason"));
+  }
+  EXPECT_EQ(server.connections(), 1u) << "a status is no fault of the connection";
+}
+
+TEST(HttpClient, RefusesWhatIsNoUrl) {
+  for (const char* url : {"", "localhost:80", "ftp://host", "http://", "http:///v1",
+                          "http://host:", "http://host:99999999999/v1", "http://host:70000",
+                          "http://host:0", "http://host:abc/v1", "http://[::1]80", "http://[::1"}) {
+    EXPECT_THROW(Dialled d(url), FatalError) << url;
+  }
+  for (const char* url : {"http://host", "https://host/v1", "http://host:80/v1", "http://[::1]:80/",
+                          "http://[::1]"}) {
+    EXPECT_NO_THROW(Dialled d(url)) << url;
+  }
+}
+
+TEST(RetryAfter, IsSecondsOrADate) {
+  const double now = 1445412480;  // Wed, 21 Oct 2015 07:28:00 GMT
+  EXPECT_EQ(ParseRetryAfter("12", now), 12);
+  EXPECT_EQ(ParseRetryAfter("0.5", now), 0.5);
+  EXPECT_EQ(ParseRetryAfter("Wed, 21 Oct 2015 07:28:30 GMT", now), 30);
+  EXPECT_EQ(ParseRetryAfter("Wed, 21 Oct 2015 07:27:30 GMT", now), 0);
+  for (const char* bad : {"", "soon", "-3", "inf", "nan"}) EXPECT_EQ(ParseRetryAfter(bad, now), 0);
+}
+
+}  // namespace
+}  // namespace agentr

@@ -1,0 +1,284 @@
+#include "clients/openai/openai_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/options.h"
+#include "tests/clients/http/local_server.h"
+
+namespace agentr {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using Json = nlohmann::json;
+
+const std::vector<Message> kPrompt = {{"user", "hello"}};
+
+// Answers as many completions as asked for, but at most `most`; `before` may answer in its place.
+class ToyChat {
+ public:
+  using Before = std::function<bool(int number, httplib::Response&)>;
+
+  explicit ToyChat(int most = 100, Before before = {},
+                   std::unique_ptr<httplib::Server> server = std::make_unique<httplib::Server>())
+      : most_(most), before_(std::move(before)), server_(std::move(server)) {
+    server_->Post("/v1/chat/completions", [this](const auto& request, auto& response) {
+      std::lock_guard lock(mutex_);
+      key_ = request.get_header_value("Authorization");
+      bodies_.push_back(Json::parse(request.body));
+      if (before_ && before_(static_cast<int>(bodies_.size()) - 1, response)) return;
+      Json choices = Json::array();
+      for (int i = 0; i < std::min(most_, bodies_.back().value("n", 1)); ++i) {
+        const std::string text = "reply " + std::to_string(given_++);
+        choices.push_back({{"message", {{"content", text}}}, {"finish_reason", "stop"}});
+      }
+      const Json usage = {{"prompt_tokens", 3}, {"completion_tokens", 2 * choices.size()}};
+      response.set_content(Json{{"choices", choices}, {"usage", usage}}.dump(), "application/json");
+    });
+    server_.Start();
+  }
+
+  std::string base() const { return server_.url() + "/v1"; }
+  int port() const { return server_.port(); }
+  std::string key() const { return key_; }
+  // Of the requests so far; call it when none is under way.
+  const std::vector<Json>& bodies() const { return bodies_; }
+
+ private:
+  const int most_;
+  const Before before_;
+  std::mutex mutex_;
+  std::string key_;  // guarded by mutex_, as all below
+  std::vector<Json> bodies_;
+  int given_ = 0;
+  LocalServer server_;  // last: its threads use the others
+};
+
+// Without real waits; they are noted in `waits`.
+OpenAiOptions QuickOpenAi(std::vector<std::string> base, std::vector<double>* waits = nullptr) {
+  OpenAiOptions options;
+  options.base = std::move(base);
+  options.http.timeout_s = 5;
+  options.http.retry.attempts = 3;
+  options.http.retry.sleep = [waits](double seconds) {
+    if (waits != nullptr) waits->push_back(seconds);
+    return true;
+  };
+  return options;
+}
+
+ToyChat::Before FailFirst(int count, int status, const std::string& retry_after = "") {
+  return [=](int number, httplib::Response& response) {
+    if (number >= count) return false;
+    response.status = status;
+    if (!retry_after.empty()) response.set_header("Retry-After", retry_after);
+    return true;
+  };
+}
+
+std::set<std::string> Texts(const CompletionBatch& batch) {
+  std::set<std::string> texts;
+  for (const Completion& completion : batch.completions) texts.insert(completion.text);
+  return texts;
+}
+
+TEST(OpenAiModel, OneRequestGivesNSamples) {
+  ToyChat server;
+  OpenAiModel model("m", QuickOpenAi({server.base()}));
+  const auto batch = model.Complete(kPrompt, 4, {});
+  ASSERT_TRUE(batch) << batch.error().message;
+  EXPECT_EQ(Texts(*batch).size(), 4u);
+  EXPECT_EQ(server.bodies().size(), 1u);
+  EXPECT_EQ(server.bodies()[0]["model"], "m");
+  EXPECT_EQ(batch->usage.requests, 1);
+  EXPECT_EQ(batch->usage.prompt_tokens, 3);
+  EXPECT_EQ(batch->usage.completion_tokens, 8);
+  EXPECT_EQ(model.name(), "m");
+}
+
+TEST(OpenAiModel, AsksAgainWhereTheServerIgnoresN) {
+  ToyChat server(/*most=*/1);
+  OpenAiModel model("m", QuickOpenAi({server.base()}));
+  const auto batch = model.Complete(kPrompt, 3, {}).value();
+  EXPECT_EQ(batch.completions.size(), 3u);
+  EXPECT_EQ(batch.usage.requests, 3);
+  EXPECT_EQ(batch.usage.prompt_tokens, 9);
+  std::set<int64_t> seeds;
+  for (const Json& body : server.bodies()) seeds.insert(body["seed"].get<int64_t>());
+  EXPECT_EQ(seeds.size(), 3u) << "one seed would give one text three times";
+  EXPECT_EQ(server.bodies()[0]["n"], 3);
+  EXPECT_FALSE(server.bodies()[1].contains("n")) << "it is remembered";
+  model.Complete(kPrompt, 2, {}).value();
+  EXPECT_FALSE(server.bodies()[3].contains("n"));
+}
+
+TEST(OpenAiModel, TakesNoMoreThanItAskedFor) {
+  ToyChat server(100, [](int, httplib::Response& response) {
+    response.set_content(
+        R"({"choices": [{"message": {"content": "a"}}, {"message": {"content": "b"}}]})", "json");
+    return true;
+  });
+  OpenAiModel model("m", QuickOpenAi({server.base()}));
+  EXPECT_EQ(model.Complete(kPrompt, 1, {}).value().completions.size(), 1u);
+}
+
+TEST(OpenAiModel, RepeatsFailedRequestsAndHonoursRetryAfter) {
+  ToyChat server(100, FailFirst(2, 429, "9"));
+  std::vector<double> waits;
+  OpenAiModel model("m", QuickOpenAi({server.base()}, &waits));
+  const auto batch = model.Complete(kPrompt, 1, {}).value();
+  EXPECT_EQ(batch.usage.requests, 1);
+  EXPECT_EQ(batch.usage.retries, 2);
+  EXPECT_EQ(waits, (std::vector<double>{9, 9}));
+  EXPECT_EQ(model.stats().errors(ErrorKind::kRateLimited), 2);
+}
+
+TEST(OpenAiModel, GivesUpWithTheLastError) {
+  ToyChat server(100, FailFirst(99, 503));
+  OpenAiModel model("m", QuickOpenAi({server.base()}));
+  const auto batch = model.Complete(kPrompt, 1, {});
+  ASSERT_FALSE(batch);
+  EXPECT_EQ(batch.error().kind, ErrorKind::kServer);
+  EXPECT_EQ(server.bodies().size(), 3u);
+}
+
+TEST(OpenAiModel, AnotherServerTakesOverWithoutWaitingForTheFirst) {
+  ToyChat busy(100, FailFirst(99, 429, "100")), good;
+  std::string dead;
+  {
+    LocalServer gone;
+    gone.Start();
+    dead = gone.url();
+  }
+  std::vector<double> waits;
+  OpenAiModel model("m", QuickOpenAi({dead, busy.base(), good.base()}, &waits));
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(model.Complete(kPrompt, 1, {}));
+  EXPECT_EQ(good.bodies().size(), 4u);
+  EXPECT_EQ(busy.bodies().size(), 1u) << "it cools down";
+  ASSERT_EQ(waits.size(), 2u);
+  EXPECT_LT(waits[1], 100);
+}
+
+TEST(OpenAiModel, APromptThatIsTooLongIsNotRepeated) {
+  ToyChat server(100, [](int, httplib::Response& response) {
+    response.status = 400;
+    response.set_content(R"({"error": {"code": "context_length_exceeded"}})", "json");
+    return true;
+  });
+  OpenAiModel model("m", QuickOpenAi({server.base()}));
+  EXPECT_EQ(model.Complete(kPrompt, 1, {}).error().kind, ErrorKind::kContextLength);
+  EXPECT_EQ(server.bodies().size(), 1u);
+}
+
+TEST(OpenAiModel, AGarbledReplyIsRepeatedAndCounted) {
+  ToyChat server(100, [](int number, httplib::Response& response) {
+    if (number == 0) response.set_content(R"({"choi)", "json");
+    return number == 0;
+  });
+  OpenAiModel model("m", QuickOpenAi({server.base()}));
+  EXPECT_TRUE(model.Complete(kPrompt, 1, {}));
+  EXPECT_EQ(model.stats().errors(ErrorKind::kProtocol), 1);
+}
+
+TEST(OpenAiModel, TheKeyIsSentAndNeverTold) {
+  ToyChat server(100, [](int, httplib::Response& response) {
+    response.status = 401;
+    response.set_content(R"({"error": {"message": "bad key sk-secret!"}})", "json");
+    return true;
+  });
+  setenv("OPENAI_API_KEY", "sk-secret", 1);
+  OpenAiModel model("m", QuickOpenAi({server.base()}));
+  unsetenv("OPENAI_API_KEY");
+  const auto batch = model.Complete(kPrompt, 1, {});
+  EXPECT_EQ(server.key(), "Bearer sk-secret");
+  EXPECT_THAT(batch.error().message, HasSubstr("bad key ***!"));
+  EXPECT_THAT(batch.error().message, Not(HasSubstr("sk-secret")));
+}
+
+TEST(OpenAiModel, NeedsAServer) { EXPECT_THROW(OpenAiModel("m", QuickOpenAi({})), FatalError); }
+
+TEST(OpenAiOptions, AreDeclaredWithTheirEnvironmentVariable) {
+  setenv("OPENAI_API_BASE", "http://127.0.0.1:1/v1", 1);
+  setenv("OPENAI_API_KEY", "sk-secret", 1);
+  OptionSet set("program", "text");
+  OpenAiOptions options;
+  Declare(set, options);
+  const char* const args[] = {"program", "--llm_attempts", "9", "--llm_seed", "false"};
+  EXPECT_EQ(set.Parse(5, args), std::nullopt);
+  unsetenv("OPENAI_API_BASE");
+  unsetenv("OPENAI_API_KEY");
+  EXPECT_EQ(options.base, std::vector<std::string>{"http://127.0.0.1:1/v1"});
+  EXPECT_EQ(options.http.retry.attempts, 9);
+  EXPECT_FALSE(options.extras.seed);
+  EXPECT_THAT(set.ResolvedToml(), Not(HasSubstr("sk-secret")));
+}
+
+// A certificate for 127.0.0.1 that signs itself, and its key.
+struct Certificate {
+  EVP_PKEY* key = EVP_RSA_gen(2048);
+  X509* x509 = X509_new();
+
+  Certificate() {
+    X509_set_version(x509, 2);
+    ASN1_INTEGER_set(X509_get_serialNumber(x509), 1);
+    X509_gmtime_adj(X509_getm_notBefore(x509), -60);
+    X509_gmtime_adj(X509_getm_notAfter(x509), 3600);
+    X509_set_pubkey(x509, key);
+    X509_NAME* name = X509_get_subject_name(x509);
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
+                               reinterpret_cast<const unsigned char*>("127.0.0.1"), -1, -1, 0);
+    X509_set_issuer_name(x509, name);
+    X509_EXTENSION* host =
+        X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, "IP:127.0.0.1");
+    X509_add_ext(x509, host, -1);
+    X509_EXTENSION_free(host);
+    X509_sign(x509, key, EVP_sha256());
+  }
+  ~Certificate() {
+    X509_free(x509);
+    EVP_PKEY_free(key);
+  }
+
+  void Write(const std::filesystem::path& path) const {
+    BIO* out = BIO_new_file(path.c_str(), "w");
+    PEM_write_bio_X509(out, x509);
+    BIO_free(out);
+  }
+};
+
+TEST(OpenAiModel, SpeaksHttpsToAServerItTrusts) {
+  const Certificate certificate;
+  const auto file = std::filesystem::path(testing::TempDir()) /
+                    ("agentr_ca_" + std::to_string(getpid()) + ".pem");
+  certificate.Write(file);
+  ToyChat server(100, {}, std::make_unique<httplib::SSLServer>(certificate.x509, certificate.key));
+  OpenAiOptions options =
+      QuickOpenAi({"https://127.0.0.1:" + std::to_string(server.port()) + "/v1"});
+  const auto refused = OpenAiModel("m", options).Complete(kPrompt, 1, {});
+  options.http.ca_file = file;
+  const auto trusted = OpenAiModel("m", options).Complete(kPrompt, 1, {});
+  std::filesystem::remove(file);
+  ASSERT_TRUE(trusted) << trusted.error().message;
+  EXPECT_EQ(trusted->completions[0].text, "reply 0");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kUnreachable);
+  EXPECT_THAT(refused.error().message, HasSubstr("is its certificate trusted?"));
+}
+
+}  // namespace
+}  // namespace agentr

@@ -1,0 +1,137 @@
+#include "clients/openai/openai_protocol.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace agentr {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::vector<Message> kConversation = {{"system", "Be brief."}, {"user", "Say \"hi\"."}};
+
+TEST(ChatBody, HasWhatEveryServerTakes) {
+  Sampling sampling;
+  sampling.temperature = 0.5;
+  EXPECT_EQ(
+      ChatBody("m", kConversation, 1, 0, sampling, {.seed = false, .token_ids = false}),
+      R"({"max_tokens":500,"messages":[{"content":"Be brief.","role":"system"},)"
+      R"({"content":"Say \"hi\".","role":"user"}],"model":"m","temperature":0.5,"top_p":1.0})");
+}
+
+TEST(ChatBody, HasMoreOnlyWhereAsked) {
+  Sampling sampling;
+  sampling.stop = {"\n", "Observation:"};
+  sampling.logprobs = true;
+  const auto body = nlohmann::json::parse(
+      ChatBody("m", kConversation, 8, 0, sampling, {.seed = true, .token_ids = true}));
+  EXPECT_EQ(body["n"], 8);
+  EXPECT_EQ(body["stop"].dump(), R"(["\n","Observation:"])");
+  EXPECT_EQ(body["logprobs"], true);
+  EXPECT_EQ(body["return_token_ids"], true);
+  EXPECT_TRUE(body["seed"].is_number_unsigned());
+}
+
+TEST(ChatBody, TheSeedDependsOnTheCallAndOnWhatCameBefore) {
+  const auto seed = [](uint64_t of_call, int first) {
+    Sampling sampling;
+    sampling.seed = of_call;
+    const std::string body = ChatBody("m", kConversation, 1, first, sampling, {});
+    return nlohmann::json::parse(body)["seed"].get<int64_t>();
+  };
+  EXPECT_EQ(seed(5, 0), seed(5, 0));
+  EXPECT_NE(seed(5, 0), seed(6, 0));
+  EXPECT_NE(seed(5, 0), seed(5, 1)) << "else a missing completion is the same once more";
+  EXPECT_LT(seed(~0ULL, 0), int64_t{1} << 31);
+}
+
+TEST(ParseChat, ReadsCompletionsAndUsage) {
+  const auto batch = ParseChat(R"({"choices": [
+      {"message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop",
+       "logprobs": {"content": [{"token": "h", "logprob": -0.5}, {"token": "i", "logprob": 0}]},
+       "token_ids": [7, 8]},
+      {"message": {"content": null}, "finish_reason": "length", "logprobs": null}],
+      "usage": {"prompt_tokens": 11, "completion_tokens": 22, "total_tokens": 33,
+                "prompt_tokens_details": {"cached_tokens": 8}}})");
+  ASSERT_TRUE(batch) << batch.error().message;
+  ASSERT_EQ(batch->completions.size(), 2u);
+  EXPECT_EQ(batch->completions[0].text, "hi");
+  EXPECT_EQ(batch->completions[0].finish_reason, "stop");
+  EXPECT_THAT(batch->completions[0].logprobs, ElementsAre(-0.5F, 0.0F));
+  EXPECT_THAT(batch->completions[0].token_ids, ElementsAre(7, 8));
+  EXPECT_EQ(batch->completions[1].text, "");
+  EXPECT_EQ(batch->completions[1].finish_reason, "length");
+  EXPECT_EQ(batch->usage.requests, 1);
+  EXPECT_EQ(batch->usage.prompt_tokens, 11);
+  EXPECT_EQ(batch->usage.cached_tokens, 8);
+  EXPECT_EQ(batch->usage.completion_tokens, 22);
+}
+
+TEST(ParseChat, NamesTheFieldThatIsWrong) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"<html>", "not JSON"},
+      {"{}", "'choices' is missing"},
+      {R"({"choices": []})", "'choices' is empty"},
+      {R"({"choices": [1]})", "a choice"},
+      {R"({"choices": [{}]})", "'message'"},
+      {R"({"choices": [{"message": {"content": 1}}]})", "'content'"},
+      {R"({"choices": [{"message": {"content": ""}, "logprobs": 1}]})", "'logprobs'"},
+      {R"({"choices": [{"message": {"content": ""}, "logprobs": {"content": [{}]}}]})",
+       "'logprob'"},
+      {R"({"choices": [{"message": {"content": ""}, "token_ids": ["a"]}]})", "'token_ids'"},
+  };
+  for (const auto& [reply, words] : cases) {
+    const auto batch = ParseChat(reply);
+    ASSERT_FALSE(batch) << reply;
+    EXPECT_EQ(batch.error().kind, ErrorKind::kProtocol) << reply;
+    EXPECT_THAT(batch.error().message, HasSubstr(words));
+  }
+}
+
+TEST(ParseChat, AnErrorWithStatus200IsTheServers) {
+  const auto batch = ParseChat(R"({"error": {"message": "upstream is busy"}})");
+  ASSERT_FALSE(batch);
+  EXPECT_EQ(batch.error().kind, ErrorKind::kServer);
+  EXPECT_THAT(batch.error().message, HasSubstr("upstream is busy"));
+}
+
+HttpError Refusal(int status, const std::string& body) {
+  HttpError error;
+  error.kind = ErrorKind::kRejected;
+  error.status = status;
+  error.body = body;
+  return error;
+}
+
+TEST(ChatError, KnowsPromptsThatAreTooLong) {
+  for (const char* body :
+       {R"({"error": {"message": "too long", "code": "context_length_exceeded"}})",
+        R"({"object": "error", "message": "This model's maximum context length is 4096 tokens."})",
+        R"({"error": {"message": "longer than the maximum model length of 512", "code": 400}})",
+        R"({"error": {"code": 400, "message": "it exceeds the available context size"}})",
+        R"({"object": "error", "message":
+            "The input (9000 tokens) is longer than the model's context length (8192 tokens)."})"}) {
+    EXPECT_EQ(ChatError(Refusal(400, body)).kind, ErrorKind::kContextLength) << body;
+  }
+}
+
+TEST(ChatError, TellsTheServersWordsAndTheCure) {
+  const Error bad = ChatError(Refusal(400, R"({"error": {"message": "no such role"}})"));
+  EXPECT_EQ(bad.kind, ErrorKind::kRejected);
+  EXPECT_THAT(bad.message, HasSubstr("no such role"));
+  EXPECT_THAT(ChatError(Refusal(401, "{}")).message, HasSubstr("OPENAI_API_KEY"));
+  EXPECT_THAT(ChatError(Refusal(404, R"({"error": "no model x"})")).message,
+              HasSubstr("no model x; are the base URL"));
+  HttpError busy;
+  busy.kind = ErrorKind::kServer;
+  busy.body = R"({"error": {"message": "maximum context length"}})";
+  EXPECT_EQ(ChatError(busy).kind, ErrorKind::kServer);
+}
+
+}  // namespace
+}  // namespace agentr

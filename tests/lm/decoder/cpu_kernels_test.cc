@@ -1,0 +1,273 @@
+#include "lm/decoder/cpu_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+#include "common/random.h"
+#include "lm/weights/half.h"
+
+namespace agentr {
+namespace {
+
+using Values = std::vector<float>;
+
+class Kernels : public ::testing::TestWithParam<Simd> {
+ protected:
+  float Uniform() { return static_cast<float>(stream_.Uniform() * 2 - 1); }
+  Values Random(size_t count) {
+    Values values(count);
+    for (float& value : values) value = Uniform();
+    return values;
+  }
+
+  const CpuKernels& kernels_ = KernelsOf(GetParam());
+  RandomStream stream_{11};
+};
+
+constexpr std::array kTypes = {WeightType::kF32, WeightType::kF16, WeightType::kBF16};
+
+float Rounded(WeightType type, float value) {
+  if (type == WeightType::kF16) return FromF16(ToF16(value));
+  if (type == WeightType::kBF16) return FromBf16(ToBf16(value));
+  return value;
+}
+
+// A matrix [depth][columns] in the order of MatrixProduct::b, rows `ldb` wide.
+std::vector<std::byte> Packed(WeightType type, const Values& b, int depth, int columns, int ldb) {
+  std::vector<std::byte> packed(depth * ldb * Bytes(type));
+  auto* floats = reinterpret_cast<float*>(packed.data());
+  auto* halves = reinterpret_cast<uint16_t*>(packed.data());
+  for (int k = 0; k < depth; ++k) {
+    for (int c = 0; c < columns; ++c) {
+      const float value = b[k * columns + c];
+      if (type == WeightType::kF32) floats[k * ldb + c] = value;
+      if (type == WeightType::kF16) halves[k * ldb + c] = ToF16(value);
+      if (type == WeightType::kBF16) halves[(k / 2 * ldb + c) * 2 + k % 2] = ToBf16(value);
+    }
+  }
+  return packed;
+}
+
+std::vector<uint16_t> Narrowed(const Values& values) {
+  std::vector<uint16_t> narrow;
+  for (const float value : values) narrow.push_back(ToBf16(value));
+  return narrow;
+}
+
+TEST_P(Kernels, MultiplyEqualsTheSumOfProducts) {
+  for (const WeightType type : kTypes) {
+    for (const int rows : {1, 3, 6, 13}) {
+      for (const int columns : {16, 48, 64, 112}) {
+        for (const int depth : {2, 128, 130, 300}) {
+          const int lda = depth + 3 + depth % 2, ldb = columns + 16, ldc = columns + 5;
+          const Values a = Random(rows * lda), b = Random(depth * columns);
+          const std::vector<uint16_t> narrow = Narrowed(a);
+          const std::vector<std::byte> packed = Packed(type, b, depth, columns, ldb);
+          const Values before = Random(rows * ldc);
+          for (const bool add : {false, true}) {
+            Values c = before;
+            const void* left =
+                type == WeightType::kBF16 ? static_cast<const void*>(narrow.data()) : a.data();
+            kernels_.multiply(
+                type, {left, lda, rows, packed.data(), ldb, depth, c.data(), ldc, columns, add});
+            for (int r = 0; r < rows; ++r) {
+              for (int i = 0; i < ldc; ++i) {
+                double expected = before[r * ldc + i];
+                if (i < columns) {
+                  if (!add) expected = 0;
+                  for (int k = 0; k < depth; ++k) {
+                    const float x = a[r * lda + k];
+                    expected +=
+                        static_cast<double>(type == WeightType::kBF16 ? Rounded(type, x) : x) *
+                        Rounded(type, b[k * columns + i]);
+                  }
+                }
+                ASSERT_NEAR(c[r * ldc + i], expected, 2e-5)
+                    << Name(type) << " " << rows << " × " << columns << " × " << depth << " at "
+                    << r << ", " << i;
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Kernels, ARowOfAProductIsTheSameBesideOthers) {
+  for (const WeightType type : kTypes) {
+    const int depth = 300, columns = 64;
+    const Values a = Random(40 * depth);
+    const std::vector<uint16_t> narrow = Narrowed(a);
+    const auto packed = Packed(type, Random(depth * columns), depth, columns, columns);
+    const auto multiply = [&](int first, int rows) {
+      Values c(rows * columns);
+      const void* left = type == WeightType::kBF16
+                             ? static_cast<const void*>(narrow.data() + first * depth)
+                             : a.data() + first * depth;
+      kernels_.multiply(
+          type, {left, depth, rows, packed.data(), columns, depth, c.data(), columns, columns});
+      return c;
+    };
+    const Values all = multiply(0, 40);
+    for (int rows = 1; rows < 40; ++rows) {
+      const Values some = multiply(40 - rows, rows);
+      EXPECT_TRUE(std::equal(some.begin(), some.end(), all.end() - rows * columns)) << rows;
+    }
+  }
+}
+
+TEST_P(Kernels, RmsNormSwiGluRotateAndNarrow) {
+  for (const int n : {1, 2, 15, 16, 17, 33, 64, 200}) {
+    const Values x = Random(n), y = Random(n);
+    Values out(n + 1, 7), gated(n + 1, 7), turned = x;
+    std::vector<uint16_t> narrow(n + 1, 7);
+    kernels_.rms_norm(x.data(), y.data(), 1e-3f, n, out.data());
+    kernels_.swiglu(x.data(), y.data(), n, gated.data());
+    kernels_.narrow(x.data(), n, narrow.data());
+    kernels_.rotate(turned.data(), y.data(), y.data() + n / 2, n / 2);
+    double squares = 0;
+    for (const float value : x) squares += static_cast<double>(value) * value;
+    for (int i = 0; i < n; ++i) {
+      EXPECT_NEAR(out[i], x[i] / std::sqrt(squares / n + 1e-3) * y[i], 1e-6);
+      EXPECT_NEAR(gated[i], x[i] / (1 + std::exp(-x[i])) * y[i], 1e-6);
+      EXPECT_EQ(narrow[i], ToBf16(x[i]));
+    }
+    for (int i = 0; i < n / 2; ++i) {
+      const float a = x[i], b = x[i + n / 2], cos = y[i], sin = y[i + n / 2];
+      EXPECT_NEAR(turned[i], a * cos - b * sin, 1e-6);
+      EXPECT_NEAR(turned[i + n / 2], b * cos + a * sin, 1e-6);
+    }
+    EXPECT_EQ(out[n], 7);
+    EXPECT_EQ(gated[n], 7);
+    EXPECT_EQ(narrow[n], 7);
+  }
+}
+
+TEST_P(Kernels, SwiGluAtTheEndsOfExp) {
+  const Values gate = {-200, -88.5, -87.5, -86, -20, -1e-6f, 0, 20, 86, 89, 200};
+  const Values up(gate.size(), 1);
+  Values out(gate.size());
+  kernels_.swiglu(gate.data(), up.data(), static_cast<int>(gate.size()), out.data());
+  for (size_t i = 0; i < gate.size(); ++i) {
+    const double expected = gate[i] / (1 + std::exp(-static_cast<double>(gate[i])));
+    EXPECT_NEAR(out[i], expected, 1e-6 * std::fabs(expected) + 1e-30) << gate[i];
+  }
+}
+
+struct AttentionCase {
+  int heads, head_width, start, tokens, window;
+};
+
+// softmax(q kᵀ / sqrt(width)) v over keys in blocks out of order, in double.
+TEST_P(Kernels, AttendEqualsTheDefinition) {
+  constexpr std::array kCases = {AttentionCase{1, 8, 0, 1, 0},    AttentionCase{2, 16, 0, 16, 0},
+                                 AttentionCase{4, 40, 30, 5, 0},  AttentionCase{2, 64, 511, 1, 0},
+                                 AttentionCase{6, 12, 77, 5, 20}, AttentionCase{1, 128, 95, 32, 33},
+                                 AttentionCase{7, 80, 64, 4, 1},  AttentionCase{2, 256, 40, 9, 0}};
+  for (const WeightType type : kTypes) {
+    for (const AttentionCase& t : kCases) {
+      const int end = t.start + t.tokens, width = t.head_width;
+      const int padded = (width + kLanes - 1) / kLanes * kLanes;
+      const int blocks = (end + kKeyBlock - 1) / kKeyBlock;
+      const Values queries = Random(t.tokens * t.heads * width);
+      const Values keys = Random(blocks * kKeyBlock * width), values = Random(keys.size());
+      const int64_t key_bytes = kKeyBlock * width * static_cast<int64_t>(Bytes(type));
+      const int64_t value_bytes = kKeyBlock * padded * static_cast<int64_t>(Bytes(type));
+      std::vector<std::byte> pool((key_bytes + value_bytes) * blocks);
+      std::vector<int32_t> table;
+      for (int b = 0; b < blocks; ++b) table.push_back(blocks - 1 - b);
+      for (int b = 0; b < blocks; ++b) {
+        Values k(width * kKeyBlock), v(kKeyBlock * width);
+        for (int i = 0; i < kKeyBlock; ++i) {
+          // What no token sees yet may be anything; a pair's other half is zero.
+          const int position = b * kKeyBlock + i;
+          const float unseen = position == end && end % 2 == 1 ? 0 : NAN;
+          for (int d = 0; d < width; ++d) {
+            k[d * kKeyBlock + i] = position < end ? keys[position * width + d] : NAN;
+            v[i * width + d] = position < end ? values[position * width + d] : unseen;
+          }
+        }
+        std::byte* place = pool.data() + table[b] * (key_bytes + value_bytes);
+        std::ranges::copy(Packed(type, k, width, kKeyBlock, kKeyBlock), place);
+        std::ranges::copy(Packed(type, v, kKeyBlock, width, padded), place + key_bytes);
+      }
+      Values mixed(queries.size());
+      AttentionTask task;
+      task.type = type;
+      task.queries = queries.data();
+      task.mixed = mixed.data();
+      task.query_stride = task.mixed_stride = t.heads * width;
+      task.tokens = t.tokens;
+      task.heads = t.heads;
+      task.head_width = width;
+      task.start = t.start;
+      task.window = t.window;
+      task.blocks = table.data();
+      task.keys = pool.data();
+      task.values = pool.data() + key_bytes;
+      task.block_bytes = key_bytes + value_bytes;
+      kernels_.attend(task);
+      for (int row = 0; row < t.tokens * t.heads; ++row) {
+        const int position = t.start + row / t.heads;
+        const int first = t.window > 0 ? std::max(0, position + 1 - t.window) : 0;
+        double total = 0;
+        std::vector<double> sums(width, 0);
+        for (int p = first; p <= position; ++p) {
+          double score = 0;
+          for (int d = 0; d < width; ++d) {
+            score +=
+                static_cast<double>(queries[row * width + d]) * Rounded(type, keys[p * width + d]);
+          }
+          const double share = std::exp(score / std::sqrt(width));
+          total += share;
+          for (int d = 0; d < width; ++d) sums[d] += share * Rounded(type, values[p * width + d]);
+        }
+        for (int d = 0; d < width; ++d) {
+          ASSERT_NEAR(mixed[row * width + d], sums[d] / total,
+                      type == WeightType::kBF16 ? 1e-2 : 2e-6)
+              << Name(type) << " width " << width << " row " << row;
+        }
+      }
+    }
+  }
+}
+
+std::string NameOf(const ::testing::TestParamInfo<Simd>& test) {
+  constexpr std::array kNames = {"portable", "avx2", "avx512", "avx512bf16"};
+  return kNames[static_cast<size_t>(test.param)];
+}
+INSTANTIATE_TEST_SUITE_P(Simds, Kernels, ::testing::ValuesIn(AvailableSimd()), NameOf);
+
+TEST(Half, EveryFloat16IsItselfAgain) {
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const float value = FromF16(static_cast<uint16_t>(bits));
+    if ((bits & 0x7C00) == 0x7C00) {
+      EXPECT_EQ(std::isnan(value), (bits & 0x3FF) != 0);
+      continue;
+    }
+    EXPECT_EQ(ToF16(value), bits);
+    const double expected = std::ldexp((bits & 0x3FF) + ((bits & 0x7C00) != 0 ? 1024 : 0),
+                                       std::max<int>(bits >> 10 & 31, 1) - 25);
+    EXPECT_EQ(std::fabs(value), expected);
+  }
+}
+
+TEST(Half, ToTheNearestTiesToEven) {
+  EXPECT_EQ(ToF16(1 + 0x1p-11f), 0x3C00);  // between 1 and the next: 1 is even
+  EXPECT_EQ(ToF16(1 + 0x1.8p-10f), 0x3C02);
+  EXPECT_EQ(ToF16(1 + 0x1.02p-11f), 0x3C01);
+  EXPECT_EQ(ToF16(0x1p-25f), 0);  // half of the least subnormal
+  EXPECT_EQ(ToF16(0x1.8p-24f), 2);
+  EXPECT_EQ(ToF16(-1e9f), 0xFBFF);
+  EXPECT_EQ(ToBf16(1 + 0x1p-8f), 0x3F80);
+  EXPECT_EQ(ToBf16(1 + 0x1.8p-7f), 0x3F82);
+  EXPECT_EQ(ToBf16(1 + 0x1.02p-8f), 0x3F81);
+  EXPECT_TRUE(std::isnan(FromBf16(ToBf16(NAN))));
+  EXPECT_TRUE(std::isnan(FromF16(ToF16(NAN))));
+}
+
+}  // namespace
+}  // namespace agentr

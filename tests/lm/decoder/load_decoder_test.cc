@@ -1,0 +1,342 @@
+#include "lm/decoder/load_decoder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "lm/weights/safetensors.h"
+#include "tests/common/scratch_folder.h"
+#include "tests/lm/decoder/paged_text.h"
+#include "tests/lm/decoder/random_model.h"
+
+namespace agentr {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+fs::path GoldenFolder(const std::string& model) {
+  return fs::path(AGENTR_SOURCE_DIR) / "tests/golden/models" / model;
+}
+
+DecoderOptions Options(const std::string& dtype, bool reference = false, int threads = 2) {
+  DecoderOptions options;
+  options.dtype = dtype;
+  options.cache_gib = 1.0 / 64;
+  options.threads = threads;
+  options.reference = reference;
+  return options;
+}
+
+struct Golden {
+  std::vector<int32_t> prompt, greedy;
+  std::map<size_t, std::vector<float>> logits;  // by position
+};
+
+std::vector<Golden> ReadGoldens(const std::string& model) {
+  const fs::path path = GoldenFolder(model) / "golden.json";
+  std::vector<Golden> goldens;
+  const auto file = nlohmann::json::parse(ReadFile(path));
+  for (const auto& item : file.at("cases")) {
+    Golden golden{item.at("prompt"), item.at("greedy"), {}};
+    for (const auto& row : item.at("logits"))
+      golden.logits[row.at("position")] = row.at("values").get<std::vector<float>>();
+
+    goldens.push_back(golden);
+  }
+  if (goldens.empty()) throw std::runtime_error(path.string() + " has no cases");
+  return goldens;
+}
+
+std::vector<int32_t> RandomTokens(int32_t vocabulary, size_t count, uint64_t seed) {
+  RandomStream stream(seed);
+  std::vector<int32_t> tokens(count);
+  for (int32_t& token : tokens) token = static_cast<int32_t>(stream.Below(vocabulary));
+  return tokens;
+}
+
+// The logits of every token of `text` in one call.
+std::vector<float> AllLogits(Decoder& decoder, const std::vector<int32_t>& tokens) {
+  BlockSource source(decoder);
+  PagedText text{tokens, {}, 0};
+  const Slice slice = text.Next(source, static_cast<int32_t>(tokens.size()));
+  const auto logits = decoder.Forward(std::span(&slice, 1));
+  return {logits.begin(), logits.end()};
+}
+
+double GreatestDifference(std::span<const float> a, std::span<const float> b) {
+  EXPECT_EQ(a.size(), b.size());
+  double greatest = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    greatest = std::max(greatest, std::fabs(static_cast<double>(a[i]) - b[i]));
+    if (std::isnan(a[i]) != std::isnan(b[i])) return INFINITY;
+  }
+  return greatest;
+}
+
+// --- beside transformers -------------------------------------------------------------------------
+
+// By model and path: the kernels of the CPU, the plain operators, or the GPU where there is one.
+class Parity : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {
+ protected:
+  void SetUp() override {
+    const auto& [model, path] = GetParam();
+    goldens_ = ReadGoldens(model);
+    DecoderOptions options = Options("float32", path == "reference");
+    if (path == "cuda") options.device = path;
+    try {
+      decoder_ = LoadDecoder(GoldenFolder(model), options);
+    } catch (const FatalError& error) {
+      if (path == "cuda") GTEST_SKIP() << error.what();
+      throw;
+    }
+  }
+
+  std::vector<Golden> goldens_;
+  std::unique_ptr<Decoder> decoder_;
+};
+
+TEST_P(Parity, LogitsAtPositionsOfPromptAndContinuation) {
+  const auto vocabulary = static_cast<size_t>(decoder_->shape().vocabulary);
+  for (const Golden& golden : goldens_) {
+    std::vector<int32_t> tokens = golden.prompt;
+    tokens.insert(tokens.end(), golden.greedy.begin(), golden.greedy.end());
+    const std::vector<float> logits = AllLogits(*decoder_, tokens);
+    for (const auto& [position, values] : golden.logits) {
+      const auto row = std::span(logits).subspan(position * vocabulary, vocabulary);
+      EXPECT_LT(GreatestDifference(row, values), 1e-4) << "position " << position;
+    }
+  }
+}
+
+TEST_P(Parity, GreedyOneByOne) {
+  BlockSource source(*decoder_);
+  for (const Golden& golden : goldens_) {
+    PagedText text{golden.prompt, {}, 0};
+    for (size_t i = 0; i < golden.greedy.size(); ++i) {
+      const Slice slice = text.Next(source);
+      text.tokens.push_back(Highest(decoder_->Forward(std::span(&slice, 1))));
+    }
+    EXPECT_EQ(std::vector(text.tokens.end() - 64, text.tokens.end()), golden.greedy);
+  }
+}
+
+// Sequences start one round after the other, so that prompts and single tokens stand side by side.
+TEST_P(Parity, GreedyInRaggedBatches) {
+  BlockSource source(*decoder_);
+  std::vector<PagedText> texts;
+  for (const Golden& golden : goldens_) texts.push_back({golden.prompt, {}, 0});
+  const auto vocabulary = static_cast<size_t>(decoder_->shape().vocabulary);
+  for (size_t round = 0; round < 64 + texts.size(); ++round) {
+    std::vector<Slice> batch;
+    std::vector<size_t> members;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      const bool done = texts[i].tokens.size() == goldens_[i].prompt.size() + 64;
+      if (round < i || done) continue;
+      batch.push_back(texts[i].Next(source));
+      members.push_back(i);
+    }
+    const auto logits = decoder_->Forward(batch);
+    ASSERT_EQ(logits.size(), members.size() * vocabulary);
+    for (size_t m = 0; m < members.size(); ++m) {
+      texts[members[m]].tokens.push_back(Highest(logits.subspan(m * vocabulary, vocabulary)));
+    }
+  }
+  for (size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_EQ(std::vector(texts[i].tokens.end() - 64, texts[i].tokens.end()), goldens_[i].greedy);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, Parity,
+    ::testing::Combine(::testing::Values("llama", "llama_bias", "llama_bfloat16",
+                                         "llama_bfloat16_sharded", "mistral", "qwen2", "qwen3"),
+                       ::testing::Values("cpu", "reference", "cuda")),
+    [](const auto& test) { return std::get<0>(test.param) + "_" + std::get<1>(test.param); });
+
+// --- the fast path beside the plain one ----------------------------------------------------------
+
+// Wider than the goldens: several panels, blocks and tiles, grouped heads, a window.
+ModelConfig Wide(const std::string& family) {
+  ModelConfig config;
+  config.family = family;
+  config.vocabulary = 300;
+  config.width = 200;
+  config.feed_forward = 330;
+  config.layers = 2;
+  config.heads = 6;
+  config.kv_heads = 2;
+  config.head_width = 40;
+  config.max_context = 1024;
+  config.qkv_bias = family == "qwen2";
+  config.qk_norm = family == "qwen3";
+  if (family == "mistral") config.sliding_window = 70;
+  return config;
+}
+
+class Wider : public ::testing::TestWithParam<std::string> {
+ protected:
+  Wider() { WriteRandomModel(folder_.path(), Wide(GetParam()), 7, /*scale=*/1.5); }
+
+  // Of 700 tokens, which is more than go through the layers at once.
+  std::vector<float> Logits(const DecoderOptions& options) const {
+    return AllLogits(*LoadDecoder(folder_.path(), options), RandomTokens(300, 700, 1));
+  }
+
+  const ScratchFolder folder_;
+};
+
+TEST_P(Wider, EqualsThePlainPath) {
+  EXPECT_LT(GreatestDifference(Logits(Options("float32")), Logits(Options("float32", true))), 1e-4);
+}
+
+// The logits reach 5: bfloat16 keeps 8 bits, float16 11.
+TEST_P(Wider, HalfTypesAreNearFloat32) {
+  const std::vector<float> exact = Logits(Options("float32", true));
+  EXPECT_LT(GreatestDifference(Logits(Options("bfloat16")), exact), 0.4);
+  EXPECT_LT(GreatestDifference(Logits(Options("float16")), exact), 0.05);
+  EXPECT_LT(GreatestDifference(Logits(Options("bfloat16", true)), exact), 0.8);
+}
+
+// To the bit, in each type: a row's result depends on nothing but its own sequence.
+TEST_P(Wider, NothingElseChangesARow) {
+  for (const char* type : {"float32", "bfloat16", "float16"}) {
+    const std::vector<float> expected = Logits(Options(type, false, 1));
+    EXPECT_EQ(Logits(Options(type, false, 3)), expected) << "threads";
+
+    const auto decoder = LoadDecoder(folder_.path(), Options(type));
+    BlockSource source(*decoder);
+    std::vector<PagedText> texts;
+    for (uint64_t seed = 1; seed < 5; ++seed)
+      texts.push_back({RandomTokens(300, 700, seed), {}, 0});
+    std::vector<float> pieces;
+    for (const int32_t most : {1, 33, 5, 200, 1, 64, 396}) {
+      std::vector<Slice> batch;
+      for (PagedText& text : texts) {
+        const int32_t own = &text == &texts[0] ? most : 700 / 7;
+        batch.push_back(text.Next(source, &text == &texts[0] ? own : 0, own));
+      }
+      std::ranges::rotate(batch, batch.begin() + most % 4);
+      const auto logits = decoder->Forward(batch);
+      pieces.insert(pieces.end(), logits.begin(), logits.end());
+    }
+    EXPECT_EQ(pieces, expected) << type << " in pieces beside others";
+  }
+}
+
+TEST_P(Wider, ACopiedBlockGoesOnAlike) {
+  for (const bool reference : {false, true}) {
+    for (const char* type : {"float32", "bfloat16"}) {
+      const auto decoder = LoadDecoder(folder_.path(), Options(type, reference));
+      BlockSource source(*decoder);
+      const int32_t size = source.block_tokens();
+      PagedText text{RandomTokens(300, 2 * size + 7, 1), {}, 0};
+      Slice slice = text.Next(source);
+      decoder->Forward(std::span(&slice, 1));
+      PagedText fork = text;
+      fork.blocks.back() = source.Take();
+      decoder->CopyBlock(text.blocks.back(), fork.blocks.back(), 7);
+
+      // The original goes on with other tokens first.
+      text.tokens.insert(text.tokens.end(), {1, 2, 3});
+      slice = text.Next(source);
+      decoder->Forward(std::span(&slice, 1));
+
+      fork.tokens.insert(fork.tokens.end(), {9, 8, 7, 6});
+      slice = fork.Next(source);
+      const auto logits = decoder->Forward(std::span(&slice, 1));
+      const std::vector<float> forked(logits.begin(), logits.end());
+      const std::vector<float> whole = AllLogits(*decoder, fork.tokens);
+      const double difference = GreatestDifference(forked, std::span(whole).last(300));
+      EXPECT_LE(difference, reference ? 0.05 : 0) << type;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, Wider, ::testing::Values("llama", "mistral", "qwen2", "qwen3"),
+                         [](const auto& test) { return test.param; });
+
+TEST(TorchDecoder, NoLogitsWhereNoneAreWanted) {
+  const auto decoder = LoadDecoder(GoldenFolder("llama"), Options("float32"));
+  BlockSource source(*decoder);
+  PagedText text{{1, 2, 3}, {}, 0};
+  const Slice slice = text.Next(source, 0);
+  EXPECT_TRUE(decoder->Forward(std::span(&slice, 1)).empty());
+}
+
+// --- what is refused -----------------------------------------------------------------------------
+
+class Refusal : public ::testing::Test {
+ protected:
+  Refusal() { fs::copy_file(GoldenFolder("llama") / "config.json", folder_ / "config.json"); }
+
+  // What loading the changed weights says.
+  std::string Message(const std::map<std::string, Weight>& weights) const {
+    WriteWeights(folder_.path(), weights);
+    return Message(Options("float32"));
+  }
+  std::string Message(const DecoderOptions& options) const {
+    try {
+      LoadDecoder(folder_.path(), options);
+    } catch (const FatalError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  const ScratchFolder folder_;
+  const WeightFiles files_{GoldenFolder("llama")};
+  std::map<std::string, Weight> weights_ = files_.weights();
+};
+
+TEST_F(Refusal, AMissingWeight) {
+  const std::string name = "model.layers.1.mlp.up_proj.weight";
+  weights_.erase(name);
+  EXPECT_THAT(Message(weights_), AllOf(HasSubstr(folder_.path().string()), HasSubstr(name),
+                                       HasSubstr("[40, 32]"), HasSubstr("Usual cure")));
+}
+
+TEST_F(Refusal, AWeightWithoutAPlace) {
+  const std::string name = "model.layers.2.mlp.up_proj.weight";
+  weights_[name] = weights_.at("model.layers.1.mlp.up_proj.weight");
+  EXPECT_THAT(Message(weights_),
+              AllOf(HasSubstr(name), HasSubstr("[40, 32]"), HasSubstr("no place")));
+}
+
+TEST_F(Refusal, AWeightOfAnotherShape) {
+  const std::string name = "model.layers.0.self_attn.k_proj.weight";
+  weights_[name] = weights_.at("model.layers.0.self_attn.q_proj.weight");
+  EXPECT_THAT(Message(weights_),
+              AllOf(HasSubstr(name), HasSubstr("[32, 32]"), HasSubstr("[16, 32]")));
+}
+
+TEST_F(Refusal, ATiedOutputThatDiffers) {
+  weights_["lm_head.weight"] = weights_.at("model.embed_tokens.weight");
+  EXPECT_EQ(Message(weights_), "");
+  std::vector<std::byte> other(weights_["lm_head.weight"].data.size());
+  weights_["lm_head.weight"].data = other;
+  EXPECT_THAT(Message(weights_), AllOf(HasSubstr("lm_head.weight"), HasSubstr("tied")));
+}
+
+TEST_F(Refusal, BadOptions) {
+  WriteWeights(folder_.path(), weights_);
+  DecoderOptions options = Options("float32");
+  options.device = "cuda:99";
+  EXPECT_THAT(Message(options), HasSubstr("--device cuda:99"));
+  options = Options("float64");
+  EXPECT_THAT(Message(options), HasSubstr("--dtype float64"));
+  options = Options("float32");
+  options.max_context = 100000;
+  EXPECT_THAT(Message(options), HasSubstr("--model_context 100000"));
+  options = Options("float32");
+  options.cache_gib = 1e-9;
+  EXPECT_THAT(Message(options), HasSubstr("--cache_gib"));
+}
+
+}  // namespace
+}  // namespace agentr

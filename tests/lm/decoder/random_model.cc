@@ -1,0 +1,130 @@
+#include "tests/lm/decoder/random_model.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+#include <list>
+#include <nlohmann/json.hpp>
+
+#include "common/file.h"
+#include "common/random.h"
+#include "lm/weights/half.h"
+#include "lm/weights/safetensors.h"
+
+namespace agentr {
+namespace {
+
+std::string DtypeName(WeightType type) {
+  return type == WeightType::kF32 ? "float32" : type == WeightType::kF16 ? "float16" : "bfloat16";
+}
+
+void WriteConfig(const std::filesystem::path& folder, const ModelConfig& c) {
+  std::string architecture = c.family + "ForCausalLM";
+  architecture[0] = static_cast<char>(std::toupper(architecture[0]));
+  nlohmann::ordered_json json = {{"architectures", {architecture}},
+                                 {"model_type", c.family},
+                                 {"hidden_act", "silu"},
+                                 {"vocab_size", c.vocabulary},
+                                 {"hidden_size", c.width},
+                                 {"intermediate_size", c.feed_forward},
+                                 {"num_hidden_layers", c.layers},
+                                 {"num_attention_heads", c.heads},
+                                 {"num_key_value_heads", c.kv_heads},
+                                 {"head_dim", c.head_width},
+                                 {"max_position_embeddings", c.max_context},
+                                 {"rms_norm_eps", c.norm_epsilon},
+                                 {"rope_theta", c.rope_theta},
+                                 {"tie_word_embeddings", c.tied_embeddings},
+                                 {"torch_dtype", DtypeName(c.weight_type)}};
+  if (c.family == "mistral") {
+    json["sliding_window"] = nullptr;
+    if (c.sliding_window > 0) json["sliding_window"] = c.sliding_window;
+  }
+  if (c.family == "llama") {
+    json["attention_bias"] = c.output_bias;
+    json["mlp_bias"] = c.mlp_bias;
+  }
+  WriteFileAtomically(folder / "config.json", json.dump(2));
+}
+
+class Maker {
+ public:
+  Maker(WeightType type, uint64_t seed, double scale) : type_(type), stream_(seed), scale_(scale) {}
+
+  void Norm(const std::string& name, int64_t n) { Add(name, {n}, 1, 0.2); }
+  void Linear(const std::string& name, int64_t outputs, int64_t inputs, bool bias) {
+    Matrix(name + ".weight", outputs, inputs);
+    if (bias) Add(name + ".bias", {outputs}, 0, 0.3);
+  }
+  void Matrix(const std::string& name, int64_t outputs, int64_t inputs) {
+    Add(name, {outputs, inputs}, 0, scale_ / std::sqrt(static_cast<double>(inputs)));
+  }
+  const std::map<std::string, Weight>& weights() const { return weights_; }
+
+ private:
+  void Add(const std::string& name, std::vector<int64_t> shape, double mean, double deviation) {
+    int64_t count = 1;
+    for (const int64_t n : shape) count *= n;
+    std::vector<std::byte>& bytes = bytes_.emplace_back(count * Bytes(type_));
+    RandomStream stream = stream_.Split(name);
+    for (int64_t i = 0; i < count; ++i) {
+      const double centred = (stream.Uniform() - 0.5) * std::sqrt(12.0);
+      const auto value = static_cast<float>(mean + deviation * centred);
+      const uint16_t half = type_ == WeightType::kF16 ? ToF16(value) : ToBf16(value);
+      const void* from = type_ == WeightType::kF32 ? static_cast<const void*>(&value) : &half;
+      std::memcpy(bytes.data() + i * Bytes(type_), from, Bytes(type_));
+    }
+    weights_[name] = {type_, std::move(shape), bytes};
+  }
+
+  const WeightType type_;
+  const RandomStream stream_;
+  const double scale_;
+  std::list<std::vector<std::byte>> bytes_;
+  std::map<std::string, Weight> weights_;
+};
+
+}  // namespace
+
+void WriteRandomModel(const std::filesystem::path& folder, const ModelConfig& c, uint64_t seed,
+                      double scale) {
+  Maker maker(c.weight_type, seed, scale);
+  maker.Matrix("model.embed_tokens.weight", c.vocabulary, c.width);
+  for (int64_t i = 0; i < c.layers; ++i) {
+    const std::string layer = fmt::format("model.layers.{}.", i);
+    const std::string attention = layer + "self_attn.";
+    maker.Norm(layer + "input_layernorm.weight", c.width);
+    maker.Linear(attention + "q_proj", c.heads * c.head_width, c.width, c.qkv_bias);
+    maker.Linear(attention + "k_proj", c.kv_heads * c.head_width, c.width, c.qkv_bias);
+    maker.Linear(attention + "v_proj", c.kv_heads * c.head_width, c.width, c.qkv_bias);
+    maker.Linear(attention + "o_proj", c.width, c.heads * c.head_width, c.output_bias);
+    if (c.qk_norm) maker.Norm(attention + "q_norm.weight", c.head_width);
+    if (c.qk_norm) maker.Norm(attention + "k_norm.weight", c.head_width);
+    maker.Norm(layer + "post_attention_layernorm.weight", c.width);
+    maker.Linear(layer + "mlp.gate_proj", c.feed_forward, c.width, c.mlp_bias);
+    maker.Linear(layer + "mlp.up_proj", c.feed_forward, c.width, c.mlp_bias);
+    maker.Linear(layer + "mlp.down_proj", c.width, c.feed_forward, c.mlp_bias);
+  }
+  maker.Norm("model.norm.weight", c.width);
+  if (!c.tied_embeddings) maker.Matrix("lm_head.weight", c.vocabulary, c.width);
+  WriteConfig(folder, c);
+  WriteWeights(folder, maker.weights());
+}
+
+ModelConfig SmallLlama() {
+  ModelConfig config;
+  config.family = "llama";
+  config.vocabulary = 8192;
+  config.width = 512;
+  config.feed_forward = 1408;
+  config.layers = 6;
+  config.heads = 8;
+  config.kv_heads = 4;
+  config.head_width = 64;
+  config.max_context = 2048;
+  config.tied_embeddings = true;
+  return config;
+}
+
+}  // namespace agentr

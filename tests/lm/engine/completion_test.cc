@@ -1,0 +1,218 @@
+#include "lm/engine/completion.h"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+#include <map>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "tests/lm/engine/small_engine.h"
+
+namespace agentr {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+TEST(Completion, GeneratesWhatTheLogitsSay) {
+  Model model;
+  const GenerationRequest request = Request(Numbers(0, 9), 30);
+  const Generation generation = model.Run(request);
+  ExpectRight(model.decoder, request, generation);
+  const GeneratedSequence& sequence = generation.sequences[0];
+  EXPECT_EQ(sequence.finish_reason, "length");
+  ASSERT_EQ(sequence.logprobs.size(), 30u);
+  Tokens tokens = request.prompt;
+  for (size_t i = 0; i < 30; ++i) {
+    const std::vector<float> row = model.decoder.Logits(tokens);
+    const int32_t token = sequence.token_ids[i];
+    EXPECT_NEAR(sequence.logprobs[i], row[static_cast<size_t>(token)] - Sampler().LogSum(row),
+                1e-6);
+    tokens.push_back(token);
+  }
+  EXPECT_EQ(generation.prompt_tokens, 9);
+  EXPECT_EQ(generation.cached_tokens, 0);
+}
+
+TEST(Completion, GreedyReportsTheTopAlternativeItTook) {
+  Model model;
+  GenerationRequest request = Request(Numbers(0, 9), 10);
+  request.knobs.temperature = 0;
+  request.top_logprobs = 3;
+  const GeneratedSequence sequence = model.Run(request).sequences[0];
+  ASSERT_EQ(sequence.alternatives.size(), 10u);
+  for (size_t i = 0; i < 10; ++i) {
+    ASSERT_EQ(sequence.alternatives[i].size(), 3u);
+    EXPECT_EQ(sequence.alternatives[i][0].token, sequence.token_ids[i]);
+    EXPECT_EQ(sequence.alternatives[i][0].logprob, sequence.logprobs[i]);
+  }
+}
+
+TEST(Completion, LogitsThatAreNoNumbersFailTheRequest) {
+  class Broken : public FakeDecoder {
+   public:
+    using FakeDecoder::FakeDecoder;
+    std::span<const float> Forward(std::span<const Slice> batch) override {
+      const std::span<const float> rows = FakeDecoder::Forward(batch);
+      rows_.assign(rows.size(), std::numeric_limits<float>::quiet_NaN());
+      return rows_;
+    }
+
+   private:
+    std::vector<float> rows_;
+  };
+  Broken decoder(Shape());
+  const ByteTokenizer tokenizer;
+  Engine engine(decoder, tokenizer, {});
+  const Result<Generation> failed = engine.Generate(Request(Numbers(0, 10), 5)).Wait();
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().kind, ErrorKind::kServer);
+  EXPECT_THAT(failed.error().message, HasSubstr("not finite numbers"));
+}
+
+TEST(Completion, RequestsThatCannotFitSayTheNumbersAndTheCure) {
+  Model model(Shape(4096, 64));
+  const Result<Generation> context = model.engine.Generate(Request(Numbers(0, 64), 1)).Wait();
+  ASSERT_FALSE(context);
+  EXPECT_EQ(context.error().kind, ErrorKind::kContextLength);
+  EXPECT_THAT(context.error().message,
+              AllOf(HasSubstr("65"), HasSubstr("64"), HasSubstr("--model_context")));
+  Model small(Shape(3));
+  const Result<Generation> pool = small.engine.Generate(Request(Numbers(0, 12), 1)).Wait();
+  ASSERT_FALSE(pool);
+  EXPECT_EQ(pool.error().kind, ErrorKind::kContextLength);
+  EXPECT_THAT(pool.error().message,
+              AllOf(HasSubstr("13"), HasSubstr("12"), HasSubstr("--cache_gib")));
+  const auto score = small.engine.Score({Numbers(0, 6), Numbers(0, 7)}).Wait();
+  ASSERT_FALSE(score);
+  EXPECT_EQ(score.error().kind, ErrorKind::kContextLength);
+}
+
+TEST(Completion, MaxTokensIsCutToTheContext) {
+  Model model(Shape(4096, 64));
+  const GeneratedSequence sequence = model.Run(Request(Numbers(0, 60), 500)).sequences[0];
+  EXPECT_EQ(sequence.token_ids.size(), 4u);
+  EXPECT_EQ(sequence.finish_reason, "length");
+  Model small(Shape(3));
+  EXPECT_EQ(small.Run(Request(Numbers(0, 5), 500, 4)).sequences[3].token_ids.size(), 7u);
+}
+
+TEST(Completion, RefusesWhatMakesNoSense) {
+  Model model;
+  const auto complaint = [&](auto change) {
+    GenerationRequest request = Request(Numbers(0, 5), 5);
+    change(request);
+    const Result<Generation> result = model.engine.Generate(request).Wait();
+    if (result) return std::string("no error");
+    EXPECT_EQ(result.error().kind, ErrorKind::kRejected);
+    return result.error().message;
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(complaint([](auto& r) { r.prompt.clear(); }), HasSubstr("prompt"));
+  EXPECT_THAT(complaint([](auto& r) { r.prompt[1] = 258; }), HasSubstr("258"));
+  EXPECT_THAT(complaint([](auto& r) { r.prompt[1] = -1; }), HasSubstr("-1"));
+  EXPECT_THAT(complaint([](auto& r) { r.n = 0; }), HasSubstr("n must"));
+  EXPECT_THAT(complaint([](auto& r) { r.n = 1 << 30; }), HasSubstr("n must"));
+  EXPECT_THAT(complaint([](auto& r) { r.max_tokens = 0; }), HasSubstr("max_tokens"));
+  EXPECT_THAT(complaint([](auto& r) { r.knobs.temperature = -0.1; }), HasSubstr("temperature"));
+  EXPECT_THAT(complaint([&](auto& r) { r.knobs.temperature = nan; }), HasSubstr("temperature"));
+  EXPECT_THAT(complaint([](auto& r) { r.knobs.top_k = -1; }), HasSubstr("top_k"));
+  EXPECT_THAT(complaint([](auto& r) { r.knobs.top_p = 0; }), HasSubstr("top_p"));
+  EXPECT_THAT(complaint([](auto& r) { r.knobs.top_p = 1.1; }), HasSubstr("top_p"));
+  EXPECT_THAT(complaint([](auto& r) { r.knobs.min_p = 2; }), HasSubstr("min_p"));
+  EXPECT_THAT(complaint([](auto& r) { r.knobs.repetition_penalty = 0; }), HasSubstr("penalty"));
+  EXPECT_THAT(complaint([](auto& r) { r.top_logprobs = -1; }), HasSubstr("top_logprobs"));
+  EXPECT_THAT(complaint([](auto& r) { r.stop = {"a", ""}; }), HasSubstr("stop string"));
+  EXPECT_EQ(model.engine.stats().requests, 0);
+  EXPECT_THROW(Engine(model.decoder, model.tokenizer, {.max_batch = 0}), FatalError);
+}
+
+TEST(Completion, StopTokensEndACompletion) {
+  Model model;
+  GenerationRequest request = Request(Numbers(0, 9), 400);
+  request.stop_tokens = {10, ByteTokenizer::kEos, 30};
+  const GeneratedSequence sequence = model.Run(request).sequences[0];
+  EXPECT_EQ(sequence.token_ids, Expected(model.decoder, request, 0));
+  ASSERT_LT(sequence.token_ids.size(), 400u);
+  EXPECT_EQ(sequence.finish_reason, "stop");
+  const Tokens before(sequence.token_ids.begin(), sequence.token_ids.end() - 1);
+  EXPECT_EQ(sequence.logprobs.size(), sequence.token_ids.size());
+  IncrementalDecoder decoder(model.tokenizer);
+  std::string text;
+  for (const int32_t token : before) text += decoder.Add(token);
+  EXPECT_EQ(sequence.text, text + decoder.Finish());
+}
+
+TEST(Completion, StopStringsEndACompletionAcrossTokens) {
+  Model model;
+  GenerationRequest request = Request(Numbers(0, 9), 60);
+  request.knobs.temperature = 0;
+  const std::string whole = model.Run(request).sequences[0].text;
+  request.stop = {"never said", whole.substr(20, 7)};
+  std::string streamed;
+  request.on_text = [&](int, std::string_view piece) { streamed += piece; };
+  const GeneratedSequence sequence = model.Run(request).sequences[0];
+  EXPECT_EQ(sequence.text, whole.substr(0, 20));
+  EXPECT_EQ(streamed, sequence.text);
+  EXPECT_EQ(sequence.finish_reason, "stop");
+  EXPECT_LT(sequence.token_ids.size(), 60u);
+}
+
+TEST(Completion, WhatWasHeldBackForAStopStringIsPartOfTheText) {
+  Model model;
+  GenerationRequest request = Request(Numbers(0, 9), 60);
+  request.knobs.temperature = 0;
+  const std::string whole = model.Run(request).sequences[0].text;
+  request.stop = {whole.substr(whole.size() - 3) + " and more"};
+  const GeneratedSequence sequence = model.Run(request).sequences[0];
+  EXPECT_EQ(sequence.text, whole);
+  EXPECT_EQ(sequence.finish_reason, "length");
+}
+
+TEST(Completion, StreamsEachCompletionsText) {
+  Model model(Shape(60));
+  std::map<int, std::string> streamed;
+  GenerationRequest request = Request(Numbers(0, 9), 30, 4);
+  const auto engine_thread = std::make_shared<std::set<std::thread::id>>();
+  request.on_text = [&, engine_thread](int index, std::string_view piece) {
+    engine_thread->insert(std::this_thread::get_id());
+    streamed[index] += piece;
+  };
+  const Generation generation = model.Run(request);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(streamed[i], generation.sequences[static_cast<size_t>(i)].text);
+    EXPECT_FALSE(streamed[i].empty());
+  }
+  EXPECT_EQ(engine_thread->size(), 1u);
+  EXPECT_EQ(engine_thread->count(std::this_thread::get_id()), 0u);
+}
+
+TEST(Completion, AFailureOfTheCallersCodeFailsItsRequest) {
+  Model model;
+  GenerationRequest request = Request(Numbers(0, 10), 50);
+  request.on_text = [](int, std::string_view) { throw std::runtime_error("connection closed"); };
+  const Result<Generation> failed = model.engine.Generate(request).Wait();
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().message, HasSubstr("connection closed"));
+  ExpectNoLeak(model);
+}
+
+TEST(Completion, AfterAFailureTheOthersOfTheRequestAreSilent) {
+  Model model;
+  GenerationRequest request = Request(Numbers(0, 10), 50, 4);
+  int calls_of_first = 0;
+  int calls_after = 0;
+  request.on_text = [&](int index, std::string_view) {
+    calls_after += calls_of_first == 3;
+    if (index == 0 && ++calls_of_first == 3) throw std::runtime_error("connection closed");
+  };
+  ASSERT_FALSE(model.engine.Generate(request).Wait());
+  EXPECT_EQ(calls_after, 0);
+}
+
+}  // namespace
+}  // namespace agentr

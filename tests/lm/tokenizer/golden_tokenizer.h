@@ -1,0 +1,35 @@
+#pragma once
+
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "lm/tokenizer/tokenizer.h"
+#include "tests/common/scratch_folder.h"
+
+namespace agentr {
+
+inline nlohmann::json ReadGolden(const std::string& name) {
+  return nlohmann::json::parse(std::ifstream(AGENTR_SOURCE_DIR "/tests/golden/" + name));
+}
+
+// The small tokenizers of scripts/golden/tokenizer_kinds.py: {"tokenizer", "tokenizer_config"}.
+inline nlohmann::json GoldenTokenizerFiles(const std::string& kind) {
+  return ReadGolden("tokenizers/" + kind + ".json");
+}
+
+inline std::unique_ptr<Tokenizer> LoadTokenizer(const nlohmann::json& files) {
+  const ScratchFolder folder;
+  folder.Write("tokenizer.json", files.at("tokenizer").dump());
+  if (files.contains("tokenizer_config")) {
+    folder.Write("tokenizer_config.json", files["tokenizer_config"].dump());
+  }
+  return Tokenizer::Load(folder.path());
+}
+
+inline std::unique_ptr<Tokenizer> GoldenTokenizer(const std::string& kind) {
+  return LoadTokenizer(GoldenTokenizerFiles(kind));
+}
+
+}  // namespace agentr

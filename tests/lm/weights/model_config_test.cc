@@ -1,0 +1,277 @@
+#include "lm/weights/model_config.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/common/file_faults.h"
+#include "tests/common/scratch_folder.h"
+
+namespace agentr {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+ModelConfig GoldenConfig(const std::string& name) {
+  return ReadModelConfig(std::string(AGENTR_SOURCE_DIR) + "/tests/golden/models/" + name);
+}
+
+// A Llama 3.2 as transformers 4 wrote it, with `changes`; null takes a field away.
+json Llama(const json& changes = json::object()) {
+  json config = {{"model_type", "llama"},
+                 {"architectures", {"LlamaForCausalLM"}},
+                 {"vocab_size", 128256},
+                 {"hidden_size", 2048},
+                 {"intermediate_size", 8192},
+                 {"num_hidden_layers", 16},
+                 {"num_attention_heads", 32},
+                 {"num_key_value_heads", 8},
+                 {"head_dim", 64},
+                 {"hidden_act", "silu"},
+                 {"max_position_embeddings", 131072},
+                 {"rms_norm_eps", 1e-05},
+                 {"rope_theta", 500000.0},
+                 {"rope_scaling",
+                  {{"rope_type", "llama3"},
+                   {"factor", 32.0},
+                   {"low_freq_factor", 1.0},
+                   {"high_freq_factor", 4.0},
+                   {"original_max_position_embeddings", 8192}}},
+                 {"tie_word_embeddings", true},
+                 {"torch_dtype", "bfloat16"},
+                 {"bos_token_id", 128000},
+                 {"eos_token_id", 128001}};
+  config.merge_patch(changes);
+  return config;
+}
+
+// Another family's file.
+json Of(const std::string& family, const std::string& architecture, const json& changes) {
+  json config = Llama({{"rope_scaling", nullptr}});
+  config["model_type"] = family;
+  config["architectures"] = {architecture + "ForCausalLM"};
+  config.merge_patch(changes);
+  return config;
+}
+json Mistral(const json& changes) { return Of("mistral", "Mistral", changes); }
+json Qwen2(const json& changes) { return Of("qwen2", "Qwen2", changes); }
+json Qwen3(const json& changes) { return Of("qwen3", "Qwen3", changes); }
+
+ModelConfig Read(const json& config, const json& generation = nullptr) {
+  const ScratchFolder folder;
+  folder.Write("config.json", config.dump());
+  if (!generation.is_null()) folder.Write("generation_config.json", generation.dump());
+  return ReadModelConfig(folder.path());
+}
+
+std::string ConfigRefusal(const json& config) {
+  const std::string message = FileErrorOf([&] { Read(config); });
+  EXPECT_THAT(message, HasSubstr("/config.json: "));
+  return message;
+}
+
+TEST(ReadModelConfig, LlamaOfTransformers4) {
+  const ModelConfig config = Read(Llama());
+  EXPECT_EQ(config.family, "llama");
+  EXPECT_EQ(config.vocabulary, 128256);
+  EXPECT_EQ(config.width, 2048);
+  EXPECT_EQ(config.feed_forward, 8192);
+  EXPECT_EQ(config.layers, 16);
+  EXPECT_EQ(config.heads, 32);
+  EXPECT_EQ(config.kv_heads, 8);
+  EXPECT_EQ(config.head_width, 64);
+  EXPECT_EQ(config.max_context, 131072);
+  EXPECT_EQ(config.sliding_window, 0);
+  EXPECT_EQ(config.norm_epsilon, 1e-5);
+  EXPECT_EQ(config.rope_theta, 500000);
+  ASSERT_TRUE(config.llama3_rope);
+  EXPECT_EQ(config.llama3_rope->factor, 32);
+  EXPECT_EQ(config.llama3_rope->low_freq_factor, 1);
+  EXPECT_EQ(config.llama3_rope->high_freq_factor, 4);
+  EXPECT_EQ(config.llama3_rope->original_max_position_embeddings, 8192);
+  EXPECT_FALSE(config.qkv_bias || config.output_bias || config.mlp_bias || config.qk_norm);
+  EXPECT_TRUE(config.tied_embeddings);
+  EXPECT_EQ(config.weight_type, WeightType::kBF16);
+  EXPECT_THAT(config.eos_tokens, ElementsAre(128001));
+  EXPECT_EQ(config.bos_token, 128000);
+}
+
+// The goldens are written by transformers 5: dtype, and rope_theta inside rope_parameters.
+TEST(ReadModelConfig, LlamaOfTransformers5) {
+  const ModelConfig config = GoldenConfig("llama");
+  EXPECT_EQ(config.rope_theta, 5000);
+  ASSERT_TRUE(config.llama3_rope);
+  EXPECT_EQ(config.llama3_rope->original_max_position_embeddings, 64);
+  EXPECT_TRUE(config.tied_embeddings);
+  EXPECT_EQ(config.weight_type, WeightType::kF32);
+  EXPECT_THAT(config.eos_tokens, ElementsAre(2, 5));
+  EXPECT_EQ(GoldenConfig("llama_bfloat16").weight_type, WeightType::kBF16);
+}
+
+TEST(ReadModelConfig, LlamaWithBiases) {
+  const ModelConfig config = GoldenConfig("llama_bias");
+  EXPECT_TRUE(config.qkv_bias && config.output_bias && config.mlp_bias);
+  EXPECT_FALSE(config.tied_embeddings || config.llama3_rope);
+  EXPECT_EQ(config.kv_heads, 4);
+}
+
+TEST(ReadModelConfig, Mistral) {
+  const ModelConfig config = GoldenConfig("mistral");
+  EXPECT_EQ(config.family, "mistral");
+  EXPECT_EQ(config.head_width, 12);
+  EXPECT_EQ(config.sliding_window, 12);
+  EXPECT_FALSE(config.qkv_bias || config.output_bias);
+}
+
+TEST(ReadModelConfig, Qwen) {
+  const ModelConfig qwen2 = GoldenConfig("qwen2");
+  EXPECT_TRUE(qwen2.qkv_bias);
+  EXPECT_FALSE(qwen2.output_bias || qwen2.qk_norm);
+  EXPECT_EQ(qwen2.head_width, 8);
+  EXPECT_EQ(qwen2.sliding_window, 0);
+  const ModelConfig qwen3 = GoldenConfig("qwen3");
+  EXPECT_TRUE(qwen3.qk_norm);
+  EXPECT_FALSE(qwen3.qkv_bias);
+  EXPECT_EQ(qwen3.head_width, 12);
+  EXPECT_TRUE(Read(Qwen3({{"attention_bias", true}})).output_bias);
+}
+
+TEST(ReadModelConfig, WhatIsNotSaid) {
+  const ModelConfig config = Read(Llama({{"num_key_value_heads", nullptr},
+                                         {"head_dim", nullptr},
+                                         {"rope_theta", nullptr},
+                                         {"rope_scaling", nullptr},
+                                         {"rms_norm_eps", nullptr},
+                                         {"torch_dtype", nullptr},
+                                         {"tie_word_embeddings", nullptr},
+                                         {"bos_token_id", nullptr},
+                                         {"eos_token_id", nullptr},
+                                         {"architectures", nullptr}}));
+  EXPECT_EQ(config.kv_heads, 32);
+  EXPECT_EQ(config.head_width, 64);
+  EXPECT_EQ(config.rope_theta, 10000);
+  EXPECT_FALSE(config.llama3_rope || config.tied_embeddings || config.bos_token);
+  EXPECT_EQ(config.norm_epsilon, 1e-6);
+  EXPECT_EQ(config.weight_type, WeightType::kF32);
+  EXPECT_THAT(config.eos_tokens, IsEmpty());
+}
+
+TEST(ReadModelConfig, SlidingWindows) {
+  json config = Mistral(json::object());
+  EXPECT_EQ(Read(config).sliding_window, 4096);
+  config["sliding_window"] = nullptr;
+  EXPECT_EQ(Read(config).sliding_window, 0);
+  EXPECT_EQ(Read(Llama({{"sliding_window", 16}})).sliding_window, 0) << "Llama has none";
+
+  const json window = {{"sliding_window", 64}, {"max_window_layers", 0}};
+  EXPECT_EQ(Read(Qwen2(window)).sliding_window, 0) << "switched off";
+  config = Qwen2(window);
+  config["use_sliding_window"] = true;
+  EXPECT_EQ(Read(config).sliding_window, 64);
+  config["max_window_layers"] = 16;
+  EXPECT_EQ(Read(config).sliding_window, 0);
+  config["max_window_layers"] = 10;
+  EXPECT_THAT(ConfigRefusal(config), HasSubstr("sliding_window holds for 6 of 16 layers"));
+  config["layer_types"] = std::vector<std::string>(16, "sliding_attention");
+  EXPECT_EQ(Read(config).sliding_window, 64);
+  config["layer_types"][0] = "full_attention";
+  EXPECT_THAT(ConfigRefusal(config), HasSubstr("holds for 15 of 16 layers"));
+  config["layer_types"][0] = "other";
+  EXPECT_THAT(ConfigRefusal(config), HasSubstr("layer_types does not name"));
+}
+
+TEST(ReadModelConfig, SpellingsOfTheRope) {
+  const ModelConfig named =
+      Read(Llama({{"rope_scaling", {{"type", "llama3"}, {"rope_type", nullptr}}}}));
+  EXPECT_TRUE(named.llama3_rope);
+  const ModelConfig inside =
+      Read(Llama({{"rope_theta", nullptr},
+                  {"rope_scaling", nullptr},
+                  {"rope_parameters", {{"rope_type", "default"}, {"rope_theta", 1e6}}}}));
+  EXPECT_EQ(inside.rope_theta, 1e6);
+  EXPECT_FALSE(inside.llama3_rope);
+}
+
+TEST(ReadModelConfig, SpecialTokensOfTheGenerationConfigComeFirst) {
+  const ModelConfig both = Read(Llama(), {{"eos_token_id", {128001, 128009}}, {"bos_token_id", 7}});
+  EXPECT_THAT(both.eos_tokens, ElementsAre(128001, 128009));
+  EXPECT_EQ(both.bos_token, 7);
+  const ModelConfig number = Read(Llama(), {{"eos_token_id", 9}});
+  EXPECT_THAT(number.eos_tokens, ElementsAre(9));
+  EXPECT_EQ(number.bos_token, 128000) << "config.json fills what is not there";
+}
+
+struct Refusal {
+  json changes;
+  std::string message;
+};
+
+TEST(ReadModelConfig, RefusesByName) {
+  const std::vector<Refusal> refusals = {
+      {{{"model_type", nullptr}}, "model_type is missing"},
+      {{{"model_type", "gpt2"}}, "model_type is 'gpt2'; llama, mistral, qwen2 and qwen3"},
+      {{{"architectures", {"LlamaForSequenceClassification"}}},
+       "[\"LlamaForCausalLM\"] is supported"},
+      {{{"hidden_act", "gelu"}}, "hidden_act is 'gelu'; silu"},
+      {{{"quantization_config", {{"bits", 4}}}}, "quantization_config is there"},
+      {{{"vocab_size", nullptr}}, "vocab_size is missing"},
+      {{{"vocab_size", 0}}, "vocab_size is 0, not a size"},
+      {{{"hidden_size", "2048"}}, "hidden_size has the wrong type (string)"},
+      {{{"hidden_size", 2048.0}}, "hidden_size has the wrong type (number)"},
+      {{{"hidden_size", 18446744073709551615u}}, "hidden_size has the wrong type"},
+      {{{"hidden_size", 4294967296}}, "hidden_size is 4294967296, not a size"},
+      {{{"intermediate_size", -1}}, "intermediate_size is -1"},
+      {{{"num_hidden_layers", nullptr}}, "num_hidden_layers is missing"},
+      {{{"max_position_embeddings", nullptr}}, "max_position_embeddings is missing"},
+      {{{"num_key_value_heads", 5}}, "num_key_value_heads is 5, no divisor of num_attention_heads"},
+      {{{"num_attention_heads", 24}, {"head_dim", nullptr}}, "no divisor of hidden_size 2048"},
+      {{{"head_dim", 63}}, "head_dim is 63; rotary"},
+      {{{"rms_norm_eps", 0}}, "rms_norm_eps is 0, not above 0"},
+      {{{"rope_theta", "x"}}, "rope_theta has the wrong type"},
+      {{{"rope_scaling", 3}}, "rope_scaling is no object"},
+      {{{"rope_scaling", {{"rope_type", "yarn"}}}},
+       "rope_scaling.rope_type is 'yarn'; default and"},
+      {{{"rope_scaling", {{"rope_type", nullptr}}}}, "rope_scaling.type is missing"},
+      {{{"rope_scaling", {{"factor", nullptr}}}}, "rope_scaling.factor is missing"},
+      {{{"rope_scaling", {{"high_freq_factor", 1}}}}, "rope_scaling.high_freq_factor is not above"},
+      {{{"rope_scaling", {{"partial_rotary_factor", 0.5}}}},
+       "rope_scaling.partial_rotary_factor is not 1"},
+      {{{"partial_rotary_factor", 0.5}}, "partial_rotary_factor is not 1"},
+      {{{"attention_bias", 1}}, "attention_bias has the wrong type (number)"},
+      {{{"torch_dtype", "float8"}}, "torch_dtype is 'float8'; float32, float16 and bfloat16"},
+      {{{"dtype", "int8"}}, "dtype is 'int8'"},
+      {{{"tie_word_embeddings", "yes"}}, "tie_word_embeddings has the wrong type"},
+      {{{"eos_token_id", 128256}}, "eos_token_id has 128256, no token of a vocabulary of 128256"},
+      {{{"eos_token_id", {1, -1}}}, "eos_token_id has -1"},
+      {{{"bos_token_id", {1, 2}}}, "bos_token_id has more than one token"},
+  };
+  for (const Refusal& refusal : refusals) {
+    EXPECT_THAT(ConfigRefusal(Llama(refusal.changes)), HasSubstr(refusal.message));
+  }
+  EXPECT_THAT(ConfigRefusal(Mistral({{"attention_bias", true}})), HasSubstr("not of mistral"));
+  EXPECT_THAT(ConfigRefusal(Mistral({{"mlp_bias", true}})), HasSubstr("mlp_bias is true"));
+  EXPECT_THAT(ConfigRefusal(Mistral({{"num_key_value_heads", nullptr}})),
+              HasSubstr("num_key_value_heads is missing"));
+  EXPECT_THAT(ConfigRefusal(Qwen2({{"attention_bias", false}})), HasSubstr("not of qwen2"));
+  EXPECT_THAT(ConfigRefusal(Qwen3({{"head_dim", nullptr}})), HasSubstr("head_dim is missing"));
+}
+
+TEST(ReadModelConfig, RefusesFilesThatAreNone) {
+  const ScratchFolder folder;
+  const auto refusal = [&] { return FileErrorOf([&] { ReadModelConfig(folder.path()); }); };
+  EXPECT_THAT(refusal(), HasSubstr("config.json: No such file"));
+  folder.Write("config.json", "{\"vocab_size\": 1");
+  EXPECT_THAT(refusal(), HasSubstr("config.json: no JSON"));
+  folder.Write("config.json", "{\"vocab_size\": 1, \"vocab_size\": 2}");
+  EXPECT_THAT(refusal(), HasSubstr("the name vocab_size stands there twice"));
+  folder.Write("config.json", Llama().dump());
+  folder.Write("generation_config.json", "[]");
+  EXPECT_THAT(refusal(), HasSubstr("generation_config.json: the JSON is no object"));
+}
+
+}  // namespace
+}  // namespace agentr

@@ -1,0 +1,345 @@
+#include "rollout/episode_player.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "rollout/replay_executor.h"
+#include "tests/mcts/toy_environment.h"
+#include "tests/mcts/toy_model.h"
+#include "tests/mcts/toy_search.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using Call = ToyEnvironment::Call;
+using Fault = ToyEnvironment::Fault;
+using Op = ToyEnvironment::Op;
+using Texts = std::vector<std::string>;
+
+// One episode with everything around it. Change the fields before Run.
+struct ToyEpisode {
+  // The model says these actions, one per turn, and the last one again and again.
+  explicit ToyEpisode(std::vector<std::string> actions = {}) {
+    options.max_steps = 10;
+    options.temperature = 1;
+    if (actions.empty()) return;
+    model.reply = [actions, this](std::span<const Message>, int) -> Result<Texts> {
+      const size_t turn = std::min(said_++, actions.size() - 1);
+      return Texts{ToyModel::Response(actions[turn])};
+    };
+  }
+
+  Result<Episode> Run(int task = 1, int attempt = 0, std::vector<EpisodeTurn> given = {}) {
+    ReplayExecutor executor(task, pool, family, stop);
+    EpisodePlayer player(options, {task, attempt, std::move(given)},
+                         {family, model, executor, stop, [this] { ++turns_told; }});
+    Result<Episode> episode = player.Run();
+    stats = executor.stats();
+    if (episode) episode->model_s = episode->environment_s = episode->wall_s = 0;
+    return episode;
+  }
+  Episode MustRun(int task = 1, int attempt = 0, std::vector<EpisodeTurn> given = {}) {
+    return Run(task, attempt, std::move(given)).value();
+  }
+
+  ToyFamily family;
+  ToyEnvironment world;
+  ToyModel model{ToyActions()};
+  SessionPool pool{world, 4};
+  std::atomic<bool> stop = false;
+  PlayOptions options;
+  ExecutionStats stats;  // of the last Run
+  int turns_told = 0;
+
+ private:
+  size_t said_ = 0;
+};
+
+std::vector<std::string> Actions(const Episode& episode) {
+  std::vector<std::string> actions;
+  for (const EpisodeTurn& turn : episode.turns) actions.push_back(turn.action);
+  return actions;
+}
+
+TEST(EpisodePlayerTest, PlaysUntilTheEnvironmentSaysDone) {
+  ToyEpisode toy({"go a", "go b", "end 0.5"});
+  const Episode episode = toy.MustRun(7, 3);
+  EXPECT_EQ(episode.task, 7);
+  EXPECT_EQ(episode.attempt, 3);
+  EXPECT_EQ(episode.end, EpisodeEnd::kDone);
+  EXPECT_EQ(episode.reward, 0.5);
+  EXPECT_EQ(episode.model, "toy-model");
+  EXPECT_EQ(episode.first_observation, "Goal 7.");
+  EXPECT_EQ(episode.instruction, toy.family.Instruction());
+  EXPECT_THAT(Actions(episode), ElementsAre("go a", "go b", "end 0.5"));
+  EXPECT_EQ(episode.turns[1].observation, "task 7: go a go b");
+  EXPECT_EQ(episode.turns[1].response, ToyModel::Response("go b"));
+  EXPECT_EQ(episode.usage.requests, 3);
+  EXPECT_EQ(episode.usage.prompt_tokens, 30 + 50 + 70);
+  EXPECT_EQ(toy.turns_told, 3);
+  // What the last prompt showed: instruction, first observation, two turns.
+  const std::vector<Message> last = toy.model.prompts().back();
+  ASSERT_THAT(last, SizeIs(7));
+  EXPECT_EQ(last[2], (Message{"user", "Goal 7."}));
+  EXPECT_EQ(last[5], (Message{"assistant", ToyModel::Response("go b")}));
+  EXPECT_EQ(last[6], (Message{"user", "task 7: go a go b"}));
+}
+
+TEST(EpisodePlayerTest, CostsAResetAndAStepPerTurn) {
+  ToyEpisode toy({"go a", "go b", "end 1"});
+  toy.MustRun();
+  EXPECT_EQ(toy.world.counts.resets, 1);
+  EXPECT_EQ(toy.world.counts.steps, 3);
+}
+
+TEST(EpisodePlayerTest, EndsAfterTheTurnsAllowedWithTheRewardItHas) {
+  ToyEpisode toy({"go a", "gain 0.25"});
+  toy.options.max_steps = 4;
+  const Episode episode = toy.MustRun();
+  EXPECT_EQ(episode.end, EpisodeEnd::kMaxSteps);
+  EXPECT_THAT(episode.turns, SizeIs(4));
+  EXPECT_EQ(episode.reward, 0.25);
+}
+
+TEST(EpisodePlayerTest, ANegativeRewardIsADisaster) {
+  for (const char* action : {"gain -1", "end -0.5"}) {
+    ToyEpisode toy({"gain 0.5", action, "end 1"});
+    const Episode episode = toy.MustRun();
+    EXPECT_EQ(episode.end, EpisodeEnd::kDone);
+    EXPECT_EQ(episode.reward, 0);
+    EXPECT_THAT(episode.turns, SizeIs(2));
+  }
+}
+
+TEST(EpisodePlayerTest, DropsTheOldestTurnsToFitIntoTheContext) {
+  ToyEpisode toy({"go a", "go b", "go c", "end 1"});
+  toy.options.max_new_tokens = 10;
+  toy.options.max_context = 60;  // three messages before the turns: room for one turn
+  const Episode episode = toy.MustRun();
+  EXPECT_EQ(episode.end, EpisodeEnd::kDone);
+  std::vector<int> dropped;
+  for (const EpisodeTurn& turn : episode.turns) dropped.push_back(turn.dropped_turns);
+  EXPECT_THAT(dropped, ElementsAre(0, 0, 1, 2));
+  const std::vector<Message> last = toy.model.prompts().back();
+  ASSERT_THAT(last, SizeIs(5));
+  EXPECT_EQ(last[2].content, "Goal 1.");
+  EXPECT_EQ(last[3].content, ToyModel::Response("go c"));
+}
+
+TEST(EpisodePlayerTest, EndsWhereNotEvenTheLastTurnFits) {
+  ToyEpisode toy({"gain 0.5"});
+  toy.options.max_new_tokens = 10;
+  toy.options.max_context = 40;  // instruction and first observation, no turn
+  const Episode episode = toy.MustRun();
+  EXPECT_EQ(episode.end, EpisodeEnd::kContextOverflow);
+  EXPECT_TRUE(HasResult(episode.end));
+  EXPECT_EQ(episode.reward, 0.5);
+  EXPECT_THAT(episode.turns, SizeIs(1));
+}
+
+TEST(EpisodePlayerTest, AContextTooSmallForTheTaskIsNoResult) {
+  ToyEpisode toy({"gain 0.5"});
+  toy.options.max_new_tokens = 10;
+  toy.options.max_context = 30;
+  const Episode episode = toy.MustRun();
+  EXPECT_EQ(episode.end, EpisodeEnd::kModelError);
+  EXPECT_THAT(episode.error, HasSubstr("--max_context"));
+  EXPECT_THAT(episode.turns, IsEmpty());
+}
+
+TEST(EpisodePlayerTest, DropsFurtherWhenTheModelRefuses) {
+  ToyEpisode toy;
+  int calls = 0;
+  toy.model.reply = [&](std::span<const Message> prompt, int) -> Result<Texts> {
+    if (prompt.size() > 7) return Fail(ErrorKind::kContextLength, "too long");
+    return Texts{ToyModel::Response("go " + std::to_string(calls++))};
+  };
+  const Episode episode = toy.MustRun();
+  EXPECT_EQ(episode.end, EpisodeEnd::kMaxSteps);
+  EXPECT_EQ(episode.turns.back().dropped_turns, 7);
+}
+
+TEST(EpisodePlayerTest, ErrorsOfTheEnvironmentAreNoResult) {
+  ToyEpisode toy({"go a", "gain 0.5", "go b"});
+  toy.world.fault = [](const Call& call) -> std::optional<Fault> {
+    if (call.op == Op::kStep && call.action == "go b") return Fault{ErrorKind::kRejected};
+    return std::nullopt;
+  };
+  const Episode episode = toy.MustRun();
+  EXPECT_EQ(episode.end, EpisodeEnd::kEnvironmentError);
+  EXPECT_FALSE(HasResult(episode.end));
+  EXPECT_THAT(episode.error, HasSubstr("toy fault"));
+  EXPECT_THAT(episode.turns, SizeIs(2));
+
+  toy.world.fault = [](const Call& call) -> std::optional<Fault> {
+    if (call.op == Op::kReset) return Fault{ErrorKind::kRejected};
+    return std::nullopt;
+  };
+  EXPECT_EQ(toy.MustRun(2).end, EpisodeEnd::kEnvironmentError);
+}
+
+TEST(EpisodePlayerTest, ErrorsOfTheModelAreNoResult) {
+  ToyEpisode toy;
+  toy.model.reply = [](std::span<const Message> prompt, int) -> Result<Texts> {
+    if (prompt.size() < 5) return Texts{"Action: go a"};
+    return Fail(ErrorKind::kServer, "no GPU");
+  };
+  const Episode episode = toy.MustRun();
+  EXPECT_EQ(episode.end, EpisodeEnd::kModelError);
+  EXPECT_THAT(episode.error,
+              AllOf(HasSubstr(std::string(Name(ErrorKind::kServer))), HasSubstr("no GPU")));
+  toy.model.reply = [](std::span<const Message>, int) -> Result<Texts> { return Texts{}; };
+  EXPECT_EQ(toy.MustRun().end, EpisodeEnd::kModelError);
+}
+
+TEST(EpisodePlayerTest, AnErrorOfTheEnvironmentAfterTheModelIsTheEnvironments) {
+  ToyEpisode toy({"go a"});
+  toy.world.fault = [](const Call& call) -> std::optional<Fault> {
+    if (call.op == Op::kStep && call.number == 2) return Fault{ErrorKind::kRejected};
+    return std::nullopt;
+  };
+  EXPECT_EQ(toy.MustRun().end, EpisodeEnd::kEnvironmentError);
+}
+
+TEST(EpisodePlayerTest, MarksWhatTheEnvironmentRefused) {
+  ToyEpisode toy({"go a", "stuck", "look", "stuck", "end 1"});
+  const Episode episode = toy.MustRun();
+  std::vector<bool> refused;
+  for (const EpisodeTurn& turn : episode.turns) refused.push_back(turn.refused);
+  EXPECT_THAT(refused, ElementsAre(false, true, false, true, false));
+  EXPECT_EQ(episode.turns[1].observation, episode.turns[3].observation);
+}
+
+TEST(EpisodePlayerTest, ARevisionThatChangesNothingIsAnsweredAsInTraining) {
+  ToyEpisode toy({"go a", "stuck wait", "end 1"});
+  toy.options.revision_action = "stuck wait";
+  toy.options.revision_reply = "well done.";
+  const Episode episode = toy.MustRun();
+  EXPECT_EQ(episode.turns[1].observation, "well done.");
+  EXPECT_FALSE(episode.turns[1].refused) << "it is no mistake";
+  EXPECT_EQ(episode.turns[2].observation, "task 1: go a end 1");
+
+  ToyEpisode taken({"go a", "wait", "end 1"});  // what the environment takes, it answers
+  EXPECT_EQ(taken.MustRun().turns[1].observation, "task 1: go a wait");
+}
+
+TEST(EpisodePlayerTest, ObservationsBecomeOneLine) {
+  ToyEpisode toy({"go a", "end 1"});
+  toy.world.garble = [](std::string text, const Call&) { return text + "\nline\ttwo"; };
+  const Episode episode = toy.MustRun();
+  EXPECT_EQ(episode.turns[0].observation, "task 1: go a line two");
+  EXPECT_EQ(episode.first_observation, "Goal 1.\nline\ttwo") << "as in the search";
+}
+
+TEST(EpisodePlayerTest, FaultsAreMadeUpFor) {
+  const Episode expected = ToyEpisode().MustRun(5);
+  ASSERT_GT(expected.turns.size(), 1U);
+  int64_t faults = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    ToyEpisode toy;
+    toy.world.fault = RandomFaults(Op::kStep, 0.2, seed);
+    EXPECT_EQ(toy.MustRun(5), expected) << seed;
+    faults += toy.stats.faults;
+    EXPECT_EQ(toy.stats.mismatches, 0);
+    EXPECT_EQ(toy.world.counts.misuses, 0);
+  }
+  EXPECT_GT(faults, 10);
+}
+
+TEST(EpisodePlayerTest, TheSeedsOfTurnsDependOnRunTaskAttemptAndTurn) {
+  std::set<uint64_t> seeds;
+  size_t turns = 0;
+  for (const uint64_t seed : {0, 1}) {
+    for (const int task : {1, 2}) {
+      for (const int attempt : {0, 1}) {
+        ToyEpisode toy({"go a"});
+        toy.options.seed = seed;
+        toy.MustRun(task, attempt);
+        const auto samplings = toy.model.samplings();
+        turns += samplings.size();
+        for (const Sampling& sampling : samplings) {
+          seeds.insert(sampling.seed);
+          EXPECT_EQ(sampling.task, task);
+        }
+        ToyEpisode again({"go a"});
+        again.options.seed = seed;
+        again.MustRun(task, attempt);
+        EXPECT_EQ(again.model.samplings().back().seed, samplings.back().seed);
+      }
+    }
+  }
+  EXPECT_EQ(turns, 80U);
+  EXPECT_EQ(seeds.size(), turns) << "no two alike";
+}
+
+TEST(EpisodePlayerTest, AsksForWhatTheOptionsSay) {
+  ToyEpisode toy({"end 1"});
+  toy.options.temperature = 0.25;
+  toy.options.top_p = 0.5;
+  toy.options.max_new_tokens = 77;
+  toy.MustRun();
+  const Sampling sampling = toy.model.samplings().front();
+  EXPECT_EQ(sampling.temperature, 0.25);
+  EXPECT_EQ(sampling.top_p, 0.5);
+  EXPECT_EQ(sampling.max_tokens, 77);
+}
+
+TEST(EpisodePlayerTest, StopsWhenToldTo) {
+  ToyEpisode toy({"go a"});
+  toy.stop = true;
+  const Result<Episode> episode = toy.Run();
+  ASSERT_FALSE(episode);
+  EXPECT_EQ(episode.error().kind, ErrorKind::kCancelled);
+}
+
+TEST(EpisodePlayerTest, GoesOnFromGivenTurns) {
+  const Episode failed = ToyEpisode({"go a", "go b", "end 0"}).MustRun();
+  ToyEpisode toy({"end 1"});
+  const Episode episode = toy.MustRun(1, 0, {failed.turns[0], failed.turns[1]});
+  EXPECT_THAT(Actions(episode), ElementsAre("go a", "go b", "end 1"));
+  EXPECT_EQ(episode.replayed_turns, 2U);
+  EXPECT_EQ(episode.replay_differences, 0U);
+  EXPECT_EQ(episode.reward, 1);
+  EXPECT_EQ(episode.usage.requests, 1);
+  EXPECT_THAT(toy.model.prompts().back(), SizeIs(7)) << "the model sees the given turns";
+}
+
+TEST(EpisodePlayerTest, GoesOnWithOtherDrawsThanThoseThatFailed) {
+  ToyEpisode first({"go a"});
+  const Episode failed = first.MustRun();
+  ToyEpisode toy({"go a"});
+  toy.MustRun(1, 0, {failed.turns[0]});
+  EXPECT_NE(toy.model.samplings()[0].seed, first.model.samplings()[1].seed);
+}
+
+TEST(EpisodePlayerTest, CountsReplayedTurnsThatAreAnsweredOtherwise) {
+  Episode failed = ToyEpisode({"go a", "go b", "end 0"}).MustRun();
+  failed.turns[1].observation = "something else";
+  const Episode episode = ToyEpisode({"end 1"}).MustRun(1, 0, {failed.turns[0], failed.turns[1]});
+  EXPECT_EQ(episode.replay_differences, 1U);
+  EXPECT_EQ(episode.turns[1].observation, "task 1: go a go b") << "what really was observed";
+}
+
+TEST(EpisodePlayerTest, GivenTurnsMayEndTheEpisodeAndCountAsSteps) {
+  const Episode failed = ToyEpisode({"go a", "end 0.5"}).MustRun();
+  ToyEpisode toy({"go b"});
+  const Episode ended = toy.MustRun(1, 0, failed.turns);
+  EXPECT_EQ(ended.end, EpisodeEnd::kDone);
+  EXPECT_EQ(ended.replayed_turns, 2U);
+  EXPECT_THAT(toy.model.prompts(), IsEmpty());
+
+  toy.options.max_steps = 3;
+  const Episode limited = toy.MustRun(1, 0, {failed.turns[0]});
+  EXPECT_EQ(limited.end, EpisodeEnd::kMaxSteps);
+  EXPECT_THAT(Actions(limited), ElementsAre("go a", "go b", "go b"));
+}
+
+}  // namespace
+}  // namespace agentr

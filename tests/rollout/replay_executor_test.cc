@@ -1,0 +1,323 @@
+#include "rollout/replay_executor.h"
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <mutex>
+
+#include "tests/mcts/toy_search.h"
+
+namespace agentr {
+namespace {
+
+using testing::ElementsAre;
+using Op = ToyEnvironment::Op;
+using Call = ToyEnvironment::Call;
+using Fault = ToyEnvironment::Fault;
+
+constexpr int kReplayTask = 3;
+
+// What every step is answered with.
+auto EveryStepFails(ErrorKind kind) {
+  return [kind](const Call& call) -> std::optional<Fault> {
+    if (call.op == Op::kStep) return Fault{kind};
+    return std::nullopt;
+  };
+}
+
+// An executor with a world of its own.
+struct ReplayRig {
+  explicit ReplayRig(int sessions = 64)
+      : pool(world, sessions), executor(kReplayTask, pool, family, stop) {}
+
+  int64_t calls() const { return world.counts.calls(); }
+  int To(int state, const std::string& action) const {
+    return executor.states().Find(state, action)->state;
+  }
+  // Calls counted by the executor and by the world are the same, and nobody was misused.
+  void ExpectHonest() const {
+    const ExecutionStats stats = executor.stats();
+    EXPECT_EQ(stats.resets, world.counts.resets);
+    EXPECT_EQ(stats.steps + stats.replays + stats.faults, world.counts.steps);
+    EXPECT_EQ(world.counts.misuses, 0);
+  }
+
+  ToyEnvironment world;
+  ToyFamily family;
+  std::atomic<bool> stop = false;
+  SessionPool pool;
+  ReplayExecutor executor;
+};
+
+TEST(ReplayExecutorTest, StartTellsTheFirstObservation) {
+  ReplayRig run;
+  EXPECT_EQ(run.executor.Start(), "Goal 3.");
+  EXPECT_EQ(run.world.counts.opens, 1);
+  EXPECT_EQ(run.calls(), 1);
+}
+
+// Notes what it is asked about.
+class NotingFamily : public ToyFamily {
+ public:
+  bool LeavesStateUnchanged(std::string_view before, std::string_view action,
+                            std::string_view after) const override {
+    asked.push_back(std::string(before) + " | " + std::string(action));
+    return ToyFamily::LeavesStateUnchanged(before, action, after);
+  }
+  mutable std::vector<std::string> asked;
+};
+
+TEST(ReplayExecutorTest, TheFamilySeesTheObservationOfTheState) {
+  ToyEnvironment world;
+  const NotingFamily family;
+  SessionPool pool(world, 1);
+  const std::atomic<bool> stop = false;
+  ReplayExecutor executor(kReplayTask, pool, family, stop);
+  ASSERT_TRUE(executor.Start());
+  ASSERT_TRUE(executor.Execute(0, {"look", "go a"}, false));
+  const int a = executor.states().Find(0, "go a")->state;
+  ASSERT_TRUE(executor.Execute(a, {"look", "go b"}, false));
+  EXPECT_THAT(family.asked, ElementsAre("Goal 3. | look", "Goal 3. | go a", "task 3: go a | look",
+                                        "task 3: go a | go b"))
+      << "what a look answered is not what the state shows";
+}
+
+TEST(ReplayExecutorTest, MeetsTheLowerBoundByHand) {
+  ReplayRig run;
+  ASSERT_TRUE(run.executor.Start());                                      // reset
+  ASSERT_TRUE(run.executor.Execute(0, {"go a", "go b", "look"}, false));  // look, a; reset, b
+  EXPECT_EQ(run.calls(), 5);
+  ASSERT_TRUE(run.executor.Execute(run.To(0, "go a"), {"go c"}, false));  // c
+  EXPECT_EQ(run.calls(), 6);
+  const int b = run.To(0, "go b");
+  ASSERT_TRUE(run.executor.Execute(b, {"go c", "go d"}, false));  // c; reset, b, d
+  EXPECT_EQ(run.calls(), 10);
+  const ExecutionStats stats = run.executor.stats();
+  EXPECT_EQ(stats.walk_bound + stats.unchanged_bound, 10);
+  EXPECT_EQ(stats.replays, 1);
+  EXPECT_EQ(run.executor.states().Find(b, "go d")->result.observation, "task 3: go b go d");
+  run.ExpectHonest();
+}
+
+TEST(ReplayExecutorTest, MeetsTheLowerBoundOnRandomTrees) {
+  for (uint64_t seed = 0; seed < 30; ++seed) {
+    ReplayRig run(/*sessions=*/1000);
+    const std::vector<std::string> actions = {"go a", "go b", "go c", "look", "look up", "end 1"};
+    ASSERT_TRUE(RandomExecution(run.executor, actions, seed, 20));
+    const ExecutionStats stats = run.executor.stats();
+    EXPECT_EQ(run.calls(), stats.walk_bound + stats.unchanged_bound) << "seed " << seed;
+    run.ExpectHonest();
+  }
+}
+
+TEST(ReplayExecutorTest, OneSessionGivesTheSameStatesWithMoreCalls) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    ReplayRig many;
+    ReplayRig one(/*sessions=*/1);
+    ASSERT_TRUE(RandomExecution(many.executor, ToyActions(), seed, 15));
+    ASSERT_TRUE(RandomExecution(one.executor, ToyActions(), seed, 15));
+    EXPECT_EQ(Describe(one.executor.states(), ToyActions()),
+              Describe(many.executor.states(), ToyActions()));
+    EXPECT_EQ(one.world.counts.opens, 1);
+    EXPECT_GE(one.calls(), many.calls());
+    EXPECT_GE(many.calls(), many.executor.stats().walk_bound);
+    one.ExpectHonest();
+    many.ExpectHonest();
+  }
+}
+
+TEST(ReplayExecutorTest, RemembersOutcomes) {
+  ReplayRig run;
+  ASSERT_TRUE(run.executor.Start());
+  ASSERT_TRUE(run.executor.Execute(0, {"go a", "look"}, false));
+  const int64_t calls = run.calls();
+  ASSERT_TRUE(run.executor.Execute(0, {"look", "go a"}, false));
+  EXPECT_EQ(run.calls(), calls);
+  EXPECT_EQ(run.executor.stats().remembered, 2);
+}
+
+TEST(ReplayExecutorTest, TakesWhatLikelyChangesNothingFirst) {
+  ReplayRig run;
+  std::vector<std::string> order;
+  run.world.fault = [&](const Call& call) -> std::optional<Fault> {
+    if (call.op == Op::kStep) order.emplace_back(call.action);
+    return std::nullopt;
+  };
+  ASSERT_TRUE(run.executor.Start());
+  ASSERT_TRUE(run.executor.Execute(0, {"go a", "look", "stuck", "look up"}, false));
+  EXPECT_THAT(order, ElementsAre("look", "look up", "go a", "stuck"));
+}
+
+TEST(ReplayExecutorTest, TellsTheFamilyWhatLedToTheState) {
+  class ListeningFamily : public ToyFamily {
+   public:
+    std::vector<bool> LikelyUnchanged(std::span<const Message> history,
+                                      std::span<const std::string> actions) const override {
+      heard.assign(history.begin(), history.end());
+      return ToyFamily::LikelyUnchanged(history, actions);
+    }
+    mutable std::vector<Message> heard;
+  };
+  ToyEnvironment world;
+  const ListeningFamily family;
+  const std::atomic<bool> stop = false;
+  SessionPool pool(world, 4);
+  ReplayExecutor executor(kReplayTask, pool, family, stop);
+  ASSERT_TRUE(executor.Start());
+  ASSERT_TRUE(executor.Execute(0, {"look", "go a"}, false));
+  EXPECT_THAT(family.heard, ElementsAre(Message{"user", "Goal 3."}));
+  const int a = executor.states().Find(0, "go a")->state;
+  ASSERT_TRUE(executor.Execute(a, {"look", "go b"}, false));
+  EXPECT_THAT(family.heard,
+              ElementsAre(Message{"user", "Goal 3."}, Message{"assistant", "Action: go a"},
+                          Message{"user", "task 3: go a"}));
+}
+
+TEST(ReplayExecutorTest, SessionsAtTheLastTurnAndAtEndsAreUsedAgain) {
+  ReplayRig run;
+  ASSERT_TRUE(run.executor.Start());
+  ASSERT_TRUE(run.executor.Execute(0, {"go a", "go b"}, /*last_turn=*/true));
+  EXPECT_EQ(run.world.counts.opens, 1);
+  ReplayRig ends;
+  ASSERT_TRUE(ends.executor.Start());
+  ASSERT_TRUE(ends.executor.Execute(0, {"end 1", "end 0", "go a"}, false));
+  EXPECT_EQ(ends.world.counts.opens, 1);
+  ReplayRig open;
+  ASSERT_TRUE(open.executor.Start());
+  ASSERT_TRUE(open.executor.Execute(0, {"go a", "go b"}, false));
+  EXPECT_EQ(open.world.counts.opens, 2);
+}
+
+TEST(ReplayExecutorTest, ItsEndFreesItsSessions) {
+  ToyEnvironment world;
+  ToyFamily family;
+  const std::atomic<bool> stop = false;
+  SessionPool pool(world, 64);
+  for (int task = 0; task < 3; ++task) {
+    ReplayExecutor executor(task, pool, family, stop);
+    ASSERT_TRUE(executor.Start());
+    ASSERT_TRUE(executor.Execute(0, {"go a", "go b"}, false));
+  }
+  EXPECT_EQ(world.counts.opens, 2);
+}
+
+TEST(ReplayExecutorTest, LostRepliesChangeNothingButTheCost) {
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    ReplayRig calm;
+    ReplayRig rough;
+    rough.world.fault = RandomFaults(Op::kStep, 0.1, seed);
+    ASSERT_TRUE(RandomExecution(calm.executor, ToyActions(), seed, 12));
+    ASSERT_TRUE(RandomExecution(rough.executor, ToyActions(), seed, 12));
+    EXPECT_EQ(Describe(rough.executor.states(), ToyActions()),
+              Describe(calm.executor.states(), ToyActions()));
+    EXPECT_EQ(rough.executor.stats().mismatches, 0);
+    rough.ExpectHonest();
+  }
+}
+
+TEST(ReplayExecutorTest, AStepThatTookEffectIsNotTakenTwice) {
+  for (const bool takes_effect : {false, true}) {
+    ReplayRig run;
+    run.world.fault = [&](const Call& call) -> std::optional<Fault> {
+      if (call.op != Op::kStep || call.number != 2) return std::nullopt;
+      return Fault{ErrorKind::kTimeout, takes_effect};
+    };
+    ASSERT_TRUE(run.executor.Start());
+    ASSERT_TRUE(run.executor.Execute(0, {"go a"}, false));
+    const int a = run.To(0, "go a");
+    ASSERT_TRUE(run.executor.Execute(a, {"go b"}, false));
+    EXPECT_EQ(run.executor.states().Find(a, "go b")->result.observation, "task 3: go a go b");
+    EXPECT_EQ(run.executor.stats().faults, 1);
+    EXPECT_EQ(run.executor.stats().replays, 1);
+    run.ExpectHonest();
+  }
+}
+
+TEST(ReplayExecutorTest, CountsReplaysThatAreAnsweredDifferently) {
+  ReplayRig run;
+  run.world.garble = [](std::string observation, const Call& call) {
+    const bool replay = call.op == Op::kStep && call.action == "go a" && call.number > 1;
+    return replay ? observation + "!" : observation;
+  };
+  ASSERT_TRUE(run.executor.Start());
+  ASSERT_TRUE(run.executor.Execute(0, {"go a"}, false));
+  const int a = run.To(0, "go a");
+  ASSERT_TRUE(run.executor.Execute(a, {"go b", "go c", "go d"}, false));
+  EXPECT_EQ(run.executor.stats().mismatches, 2);
+  EXPECT_EQ(run.executor.states().Find(0, "go a")->result.observation, "task 3: go a")
+      << "the first answer stands";
+}
+
+TEST(ReplayExecutorTest, CountsOtherFirstObservations) {
+  ReplayRig run;
+  run.world.garble = [](std::string observation, const Call& call) {
+    return call.op == Op::kReset ? fmt::format("{} {}", observation, call.number) : observation;
+  };
+  EXPECT_EQ(run.executor.Start(), "Goal 3. 1");
+  ASSERT_TRUE(run.executor.Execute(0, {"go a", "go b"}, false));
+  EXPECT_EQ(run.executor.stats().mismatches, 1);
+}
+
+TEST(ReplayExecutorTest, AnErrorOfTheEnvironmentIsTriedThreeTimes) {
+  ReplayRig run;
+  run.world.fault = EveryStepFails(ErrorKind::kEnvironment);
+  ASSERT_TRUE(run.executor.Start());
+  const auto executed = run.executor.Execute(0, {"go a"}, false);
+  ASSERT_FALSE(executed);
+  EXPECT_EQ(executed.error().kind, ErrorKind::kEnvironment);
+  EXPECT_EQ(run.world.counts.steps, 3);
+}
+
+TEST(ReplayExecutorTest, ARejectedStepIsNotRepeated) {
+  ReplayRig run;
+  run.world.fault = EveryStepFails(ErrorKind::kRejected);
+  ASSERT_TRUE(run.executor.Start());
+  const auto executed = run.executor.Execute(0, {"go a"}, false);
+  ASSERT_FALSE(executed);
+  EXPECT_EQ(executed.error().kind, ErrorKind::kRejected);
+  EXPECT_EQ(run.world.counts.steps, 1);
+}
+
+TEST(ReplayExecutorTest, AFailedResetOrOpenEndsTheTask) {
+  for (const Op op : {Op::kOpen, Op::kReset}) {
+    ReplayRig run;
+    run.world.fault = [op](const Call& call) -> std::optional<Fault> {
+      if (call.op == op && call.number > 1) return Fault{ErrorKind::kUnreachable};
+      return std::nullopt;
+    };
+    ASSERT_TRUE(run.executor.Start());
+    const auto executed = run.executor.Execute(0, {"go a", "go b"}, false);
+    ASSERT_FALSE(executed);
+    EXPECT_EQ(executed.error().kind, ErrorKind::kUnreachable);
+    EXPECT_EQ(run.executor.stats().faults, 0);
+  }
+}
+
+TEST(ReplayExecutorTest, ARestartedServerIsMadeUpFor) {
+  ReplayRig run;
+  ASSERT_TRUE(run.executor.Start());
+  ASSERT_TRUE(run.executor.Execute(0, {"go a"}, false));
+  run.world.Restart();
+  const int a = run.To(0, "go a");
+  ASSERT_TRUE(run.executor.Execute(a, {"go b"}, false));
+  EXPECT_EQ(run.executor.states().Find(a, "go b")->result.observation, "task 3: go a go b");
+  EXPECT_EQ(run.executor.stats().faults, 1);
+}
+
+TEST(ReplayExecutorTest, StopCancelsBeforeTheNextCall) {
+  ReplayRig run;
+  run.world.fault = [&](const Call& call) -> std::optional<Fault> {
+    if (call.op == Op::kStep && call.number == 2) run.stop = true;
+    return std::nullopt;
+  };
+  ASSERT_TRUE(run.executor.Start());
+  const auto executed = run.executor.Execute(0, {"look", "look up", "look down"}, false);
+  ASSERT_FALSE(executed);
+  EXPECT_EQ(executed.error().kind, ErrorKind::kCancelled);
+  EXPECT_EQ(run.world.counts.steps, 2);
+  EXPECT_FALSE(run.executor.Start());
+}
+
+}  // namespace
+}  // namespace agentr

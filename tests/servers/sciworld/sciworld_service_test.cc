@@ -1,0 +1,190 @@
+#include "servers/sciworld/sciworld_service.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.h"
+#include "tests/servers/env_client.h"
+#include "tests/servers/sciworld/fake_simulator.h"
+
+namespace agentr {
+namespace {
+
+using nlohmann::json;
+using testing::FakeScript;
+using testing::FakeSource;
+using ::testing::HasSubstr;
+
+class SciWorldServiceTest : public ::testing::Test {
+ protected:
+  explicit SciWorldServiceTest(
+      const FakeScript& script = {.steps = {{.score = 0.5}, {.score = 1, .completed = true}}},
+      bool extensions = true, SessionLimits limits = {})
+      : SciWorldServiceTest(std::make_unique<FakeSource>(script), extensions, limits) {}
+  SciWorldServiceTest(std::unique_ptr<FakeSource> source, bool extensions, SessionLimits limits)
+      : source_(source.get()),
+        server_(std::make_unique<SciWorldService>(std::move(source), "hash", limits, extensions),
+                HttpServiceOptions{}) {}
+
+  int64_t Create() { return client_.Post("/create", nullptr).at("id"); }
+  json Reset(int64_t id, int task) {
+    return client_.Post("/reset", {{"id", id}, {"data_idx", task}});
+  }
+  json About(int64_t id, const std::string& what) {
+    return client_.Get(fmt::format("/{}?id={}", what, id));
+  }
+
+  FakeSource* const source_;
+  EnvServer server_;
+  EnvClient client_{server_.port()};
+};
+
+TEST_F(SciWorldServiceTest, SpeaksTheProtocolToTheLetter) {
+  EXPECT_EQ(client_.Get("/"), "This is environment ScienceWorld.");
+  EXPECT_EQ(client_.Post("/create", nullptr), json({{"id", 0}}));
+  EXPECT_EQ(client_.Post("/create", json::object()), json({{"id", 1}}));
+  const json whole = {{"task_name", "melt"},
+                      {"var_num", 2},
+                      {"task_description", "Do melt 2"},
+                      {"observation", "look around in melt 2: \u00e9\U0001F600"},
+                      {"reward", 0},
+                      {"score", 0},
+                      {"deleted", false},
+                      {"done", false}};
+  EXPECT_EQ(Reset(1, 32), whole);
+  EXPECT_EQ(About(1, "detail"), whole);
+  EXPECT_EQ(About(1, "observation"), whole.at("observation"));
+  EXPECT_EQ(About(1, "action_hint"),
+            json({{"possible_actions", {"open OBJ", "wait"}}, {"possible_objects", {"door"}}}));
+  EXPECT_EQ(About(1, "goals"), json({{"goals", "goals of melt 2"}}));
+  const json step = client_.Step(1, "\u00fc");
+  EXPECT_EQ(step, json({{"observation", "\u00fc in melt 2: \u00e9\U0001F600"},
+                        {"reward", 50},
+                        {"score", 50},
+                        {"done", false}}));
+  EXPECT_TRUE(step.at("score").is_number_integer());
+  EXPECT_EQ(About(1, "detail").at("score"), 50);
+  EXPECT_EQ(client_.Post("/close", {{"id", 1}}), true);
+  EXPECT_EQ(client_.Post("/close", {{"id", 1}}), false);
+}
+
+TEST_F(SciWorldServiceTest, ErrorsToTheLetter) {
+  EXPECT_EQ(client_.Step(7, "x"), json({{"error", "The id 7 is not valid."}}));
+  const int64_t id = Create();
+  EXPECT_EQ(client_.Step(id, "x"),
+            json({{"error", "The task with environment 0 has not begun: call /reset."}}));
+  Reset(id, 0);
+  client_.Step(id, "one");
+  EXPECT_EQ(client_.Step(id, "two").at("done"), true);
+  const json finished = {{"error", "The task with environment 0 has finished."}};
+  EXPECT_EQ(client_.Step(id, "three"), finished);
+  EXPECT_EQ(About(id, "observation"), finished);
+  EXPECT_EQ(About(id, "detail"), finished);
+  EXPECT_EQ(Reset(id, 0).at("done"), false);
+  EXPECT_EQ(client_.Step(id, "one").at("score"), 50);
+  client_.Post("/close", {{"id", id}});
+  const json deleted = {{"error", "The task with environment 0 has been deleted."}};
+  EXPECT_EQ(client_.Step(id, "x"), deleted);
+  EXPECT_EQ(Reset(id, 0), deleted);
+  EXPECT_EQ(client_.status(), 200);
+  EXPECT_EQ(About(-1, "goals"), json({{"error", "The id -1 is not valid."}}));
+}
+
+TEST_F(SciWorldServiceTest, RequestsThatAreWrongAreRefused) {
+  const int64_t id = Create();
+  for (const int task : {-1, 4639}) {
+    EXPECT_THAT(Reset(id, task).at("error").get<std::string>(), HasSubstr("0 to 4638"));
+  }
+  client_.Post("/step", {{"id", id}});
+  EXPECT_EQ(client_.status(), 422);
+  client_.Post("/reset", {{"id", id}});
+  EXPECT_EQ(client_.status(), 422);
+  client_.Get("/goals?id=x");
+  EXPECT_EQ(client_.status(), 422);
+}
+
+TEST_F(SciWorldServiceTest, ASessionWhoseSimulatorFailsIsClosedAndTheOthersGoOn) {
+  const int64_t bad = Create();
+  const int64_t good = Create();
+  Reset(bad, 0);
+  Reset(good, 0);
+  EXPECT_EQ(source_->Use().live, 2);
+  EXPECT_THAT(client_.Step(bad, "crash").at("error").get<std::string>(),
+              HasSubstr("java.lang.RuntimeException: planted"));
+  EXPECT_EQ(client_.status(), 200);
+  EXPECT_EQ(source_->Use().live, 1);
+  EXPECT_EQ(client_.Step(bad, "x").at("error"), "The task with environment 0 has been deleted.");
+  EXPECT_EQ(client_.Step(good, "x").at("score"), 50);
+}
+
+TEST_F(SciWorldServiceTest, ClosingFreesTheSimulator) {
+  for (int i = 0; i < 50; ++i) {
+    const int64_t id = Create();
+    Reset(id, i);
+    client_.Post("/close", {{"id", id}});
+  }
+  EXPECT_EQ(source_->Use().live, 0);
+}
+
+TEST_F(SciWorldServiceTest, Extensions) {
+  const json version = client_.Get("/version");
+  EXPECT_EQ(version.at("task"), "sciworld");
+  EXPECT_EQ(version.at("tasks"), 4639);
+  EXPECT_EQ(version.at("data_hash"), "hash");
+  EXPECT_EQ(version.at("extensions"), json({"valid_actions", "gold"}));
+  const int64_t id = Create();
+  Reset(id, 4638);
+  EXPECT_EQ(About(id, "valid_actions"), json({{"valid_actions", {"open door"}}}));
+  const json gold = {{"gold", {"solve identify-life-stages-2 9"}}};
+  EXPECT_EQ(About(id, "gold"), gold);
+  client_.Step(id, "one");
+  client_.Step(id, "two");
+  EXPECT_EQ(About(id, "gold"), gold) << "it is about the task, not the state";
+  EXPECT_TRUE(About(id, "valid_actions").contains("error"));
+  client_.Post("/expand", {{"id", id}, {"actions", json::array()}});
+  EXPECT_EQ(client_.status(), 404);
+}
+
+class SmallSciWorldTest : public SciWorldServiceTest {
+ protected:
+  SmallSciWorldTest()
+      : SciWorldServiceTest({.steps = {}, .most = 1}, /*extensions=*/false,
+                            {.ttl_s = 3600, .max_sessions = 2}) {}
+};
+
+TEST_F(SmallSciWorldTest, LimitsSessionsAndSimulators) {
+  Reset(Create(), 0);
+  const int64_t second = Create();
+  EXPECT_THAT(Reset(second, 0).at("error").get<std::string>(), HasSubstr("--jvm_heap"));
+  EXPECT_EQ(client_.status(), 503);
+  client_.Post("/create", nullptr);
+  EXPECT_EQ(client_.status(), 503);
+  client_.Post("/close", {{"id", 0}});
+  EXPECT_EQ(Reset(second, 0).at("done"), false);
+}
+
+TEST_F(SmallSciWorldTest, OffersNoExtensionsWhereTheyAreTurnedOff) {
+  for (const char* path : {"/version", "/gold?id=0", "/valid_actions?id=0"}) {
+    client_.Get(path);
+    EXPECT_EQ(client_.status(), 404) << path;
+  }
+}
+
+TEST(SciWorldServer, SaysWhatToRunWhereTheJarOrTheHeapIsWrong) {
+  const auto start = [](SciWorldOptions options) {
+    try {
+      StartEnvServer({.task = "sciworld", .sciworld = std::move(options), .port = 0});
+    } catch (const FatalError& error) {
+      return std::pair(error.code(), std::string(error.what()));
+    }
+    return std::pair(ExitCode::kOk, std::string());
+  };
+  const auto [code, message] = start({.jar = "/nowhere/x.jar"});
+  EXPECT_EQ(code, ExitCode::kFile);
+  EXPECT_THAT(message, HasSubstr("scripts/setup.sh --sciworld"));
+  EXPECT_EQ(start({.jar = "", .heap = "much"}).first, ExitCode::kUsage);
+}
+
+}  // namespace
+}  // namespace agentr

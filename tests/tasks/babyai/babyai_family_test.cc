@@ -1,0 +1,171 @@
+#include "tasks/babyai/babyai_family.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tasks/scripted_model.h"
+#include "common/error.h"
+#include "common/random.h"
+#include "tests/tasks/small_babyai.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const std::string kView =
+    "In front of you in this room, you can see several objects: There is a red ball 1 right in "
+    "front of you 2 steps away. You are not carrying anything.";
+const std::string kOffer = "\nAvailable actions: [\"turn left\", \"go to red ball 1\"]";
+
+TEST(BabyAiFamily, ParsesActions) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"Thought: go.\nAction: go to red ball 1", "go to red ball 1"},
+      {"Thought: go.\nAction:\nGo To  Red Ball 1.\n", "go to red ball 1"},
+      {"Action: [turn left]", "turn left"},
+      {"Action: `toggle and go through blue closed door 1`\nObservation: it opens",
+       "toggle and go through blue closed door 1"},
+      {"Action: 1. pick up grey box 2", "pickup grey box 2"},
+      {"Action: pickup grey box 2", "pickup grey box 2"},
+      {"check available actions", "check available actions"},
+      {"Action: …", ""},
+      {"Action:", ""},
+      {"", ""},
+  };
+  for (const auto& [response, action] : cases) {
+    EXPECT_EQ(BabyAiFamily().ParseAction(response), action) << response;
+  }
+}
+
+TEST(BabyAiFamily, ReadsWhatIsOffered) {
+  EXPECT_THAT(BabyAiActions(kView + kOffer), ElementsAre("turn left", "go to red ball 1"));
+  EXPECT_THAT(BabyAiActions("x Available actions: [\"turn left\"]"), ElementsAre("turn left"))
+      << "line breaks become blanks in a stored tree";
+  EXPECT_THAT(BabyAiActions(kView), IsEmpty());
+  EXPECT_THAT(BabyAiActions("x\nAvailable actions: []"), IsEmpty());
+  EXPECT_THAT(BabyAiActions("x\nAvailable actions: [\"turn"), IsEmpty());
+}
+
+TEST(BabyAiFamily, KnowsRefusals) {
+  const BabyAiFamily family;
+  const auto refused = [&](const std::string& reply) {
+    return family.IsRefusal(kView + kOffer, "go to red ball 1", reply + kOffer);
+  };
+  EXPECT_TRUE(refused("The action is not recognized. Please check valid actions."));
+  EXPECT_TRUE(refused("No change in state."));
+  EXPECT_TRUE(refused("There is a barrier in front of you, you can't move forward."));
+  EXPECT_TRUE(refused("You cannot go to red ball 1, as there is no path leading to it."));
+  EXPECT_TRUE(refused("You cannot drop the object, as you are not carrying anything."));
+  EXPECT_FALSE(refused(kView));
+  EXPECT_FALSE(refused("You cannot see any objects within sight."));
+  EXPECT_FALSE(refused("You can take the following actions: turn left"));
+  EXPECT_FALSE(refused(kView + "\n The task is completed."));
+}
+
+TEST(BabyAiFamily, RefusalsAndQuestionsAreUnchanged) {
+  const BabyAiFamily family;
+  const std::string before = kView + kOffer;
+  const std::string no = "The action is not recognized. Please check valid actions.";
+  const std::string list = "You can take the following actions: turn left, go to red ball 1";
+  EXPECT_TRUE(family.LeavesStateUnchanged(before, "fly", no + kOffer));
+  EXPECT_TRUE(family.LeavesStateUnchanged(before, "check available actions", list + kOffer));
+  EXPECT_FALSE(family.LeavesStateUnchanged(before, "turn left", list + kOffer));
+  EXPECT_FALSE(family.LeavesStateUnchanged(before, "turn left", before))
+      << "what looks the same has cost a move";
+  EXPECT_FALSE(family.LeavesStateUnchanged(before, "fly", no + "\nAvailable actions: [\"drop\"]"))
+      << "other actions are offered";
+}
+
+TEST(BabyAiFamily, GuessesThatWhatIsNotOfferedChangesNothing) {
+  const std::vector<Message> history = {{"user", kView + kOffer}};
+  const std::vector<std::string> actions = {"turn left", "fly", "go to red ball 2",
+                                            "check available actions", ""};
+  EXPECT_THAT(BabyAiFamily().LikelyUnchanged(history, actions),
+              ElementsAre(false, true, true, true, true));
+  const std::vector<Message> without = {{"user", kView}};
+  EXPECT_THAT(BabyAiFamily().LikelyUnchanged(without, actions),
+              ElementsAre(false, false, false, false, false));
+  EXPECT_THAT(BabyAiFamily().LikelyUnchanged({}, actions),
+              ElementsAre(false, false, false, false, false));
+}
+
+// An action that is offered, or was, or is none.
+std::string AnyAction(RandomStream& random, const std::string& shown) {
+  constexpr std::array<std::string_view, 12> kOthers = {"go to red ball 1",
+                                                        "go to green box 1",
+                                                        "pickup blue key 1",
+                                                        "toggle",
+                                                        "drop",
+                                                        "move forward",
+                                                        "go through blue open door 1",
+                                                        "toggle and go through blue locked door 1",
+                                                        "go to grey key 2",
+                                                        "please check",
+                                                        "",
+                                                        "go"};
+  const std::vector<std::string_view> offered = BabyAiActions(shown);
+  return random.Chance(0.6) ? std::string(random.Pick(offered)) : std::string(random.Pick(kOthers));
+}
+
+TEST(BabyAiFamily, WhatItCallsUnchangedIsUnchangedInTheWorld) {
+  const BabyAiFamily family;
+  int unchanged = 0, changed = 0, rewarded = 0;
+  for (int task = 0; task < 200; ++task) {
+    RandomStream random(static_cast<uint64_t>(task));
+    SmallBabyAi world(task);
+    std::string before = world.Start();
+    for (int turn = 0; turn < 25; ++turn) {
+      const std::string action = AnyAction(random, before);
+      const SmallBabyAi old = world;
+      const StepResult step = world.Step(action);
+      EXPECT_EQ(family.IsRefusal(before, action, step.observation),
+                old == world && action.find("check") == std::string::npos)
+          << action << " -> " << step.observation;
+      if (family.LeavesStateUnchanged(before, action, step.observation)) {
+        ++unchanged;
+        ASSERT_EQ(old, world) << action << " -> " << step.observation;
+      } else {
+        changed += old != world;
+        before = step.observation;
+      }
+      rewarded += step.reward > 0;
+      if (step.done) break;
+    }
+  }
+  EXPECT_GT(unchanged, 500);
+  EXPECT_GT(changed, 500);
+  EXPECT_GT(rewarded, 50);
+}
+
+TEST(BabyAiFamily, TellsTheRulesAndTheForm) {
+  const auto family = MakeTaskFamily("babyai");
+  EXPECT_EQ(family->name(), "babyai");
+  const auto messages = family->Instruction();
+  ASSERT_EQ(messages.size(), 2u);
+  for (const char* part :
+       {"turn left", "turn right", "move forward", "go to <thing>", "pickup <thing>", "drop",
+        "go through <door>", "toggle and go through <door>", "Thought:", "Action:"}) {
+    EXPECT_THAT(messages[0].content, HasSubstr(part));
+  }
+  EXPECT_EQ(messages[1], (Message{"assistant", "Ok."}));
+}
+
+TEST(BabyAiFamily, NoScriptedModelPlaysIt) {
+  for (const char* name : {"planner", "random"}) {
+    try {
+      MakeScriptedModel(name, BabyAiFamily(), {});
+      FAIL() << name;
+    } catch (const FatalError& error) {
+      EXPECT_EQ(error.code(), ExitCode::kUsage);
+      EXPECT_THAT(error.what(), HasSubstr("does not play babyai"));
+      EXPECT_THAT(error.what(), HasSubstr("--llm_base"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace agentr

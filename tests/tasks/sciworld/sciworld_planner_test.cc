@@ -1,0 +1,261 @@
+#include "tasks/sciworld/sciworld_planner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <thread>
+
+#include "clients/fake_environment.h"
+#include "clients/env/gold_source.h"
+#include "tasks/sciworld/sciworld_family.h"
+#include "tasks/sciworld/sciworld_slips.h"
+#include "tasks/scripted_model.h"
+#include "tests/tasks/small_sciworld.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Actions = std::vector<std::string>;
+
+class SmallGold : public GoldSource {
+ public:
+  Result<std::vector<std::string>> GoldFor(int task) override { return SmallSciWorld(task).Gold(); }
+};
+
+SmallGold gold;
+
+std::unique_ptr<LanguageModel> SciWorldPlanner(double error_rate, GoldSource* source = &gold) {
+  return MakeScriptedModel("planner", SciWorldFamily(), {.error_rate = error_rate}, source);
+}
+
+// A conversation about task `task` of the small house.
+std::vector<Message> SciWorldConversation(int task, const Actions& actions = {}) {
+  SmallSciWorld world(task);
+  std::vector<Message> messages = SciWorldFamily().Instruction();
+  messages.push_back({"user", world.TaskDescription() + "\n" + world.Look()});
+  for (const std::string& action : actions) {
+    messages.push_back({"assistant", "Thought: so be it.\nAction: " + action});
+    messages.push_back({"user", world.Step(action).observation});
+  }
+  return messages;
+}
+
+std::string SciWorldPlan(int task, const Actions& actions = {}) {
+  const Actions steps = SciWorldSteps(SmallSciWorld(task).Gold());
+  return PlanSciWorld(ReadSciWorld(SciWorldConversation(task, actions)).value(), steps);
+}
+
+Actions SciWorldTexts(LanguageModel& model, const std::vector<Message>& prompt, int n,
+                      uint64_t seed) {
+  Sampling sampling;
+  sampling.seed = seed;
+  sampling.task = 2;
+  const auto batch = model.Complete(prompt, n, sampling);
+  Actions texts;
+  for (const Completion& completion : batch.value().completions) texts.push_back(completion.text);
+  return texts;
+}
+
+TEST(SciWorldPlanner, TakesTheFirstStepThatWasNotTaken) {
+  EXPECT_EQ(SciWorldPlan(2), "open door to greenhouse");
+  EXPECT_EQ(SciWorldPlan(2, {"open door to greenhouse"}), "go to greenhouse");
+  EXPECT_EQ(SciWorldPlan(2, {"look around", "OPEN door to greenhouse", "wait"}), "go to greenhouse")
+      << "whatever comes between";
+}
+
+TEST(SciWorldPlanner, GoesBackFromWhereAMistakeHasLed) {
+  EXPECT_EQ(SciWorldPlan(2, {"go to kitchen"}), "go to hallway");
+  EXPECT_EQ(SciWorldPlan(2, {"go to kitchen", "go to hallway"}), "open door to greenhouse");
+  EXPECT_EQ(SciWorldPlan(2, {"go to kitchen", "pick up red apple"}), "go to hallway");
+}
+
+TEST(SciWorldPlanner, GivesAWayBackUp) {
+  SciWorldView view;
+  view.room = "kitchen";
+  view.start = "cellar";
+  const Actions steps = {"focus on fern"};
+  Actions plans;
+  for (int turn = 0; turn < 4; ++turn) {
+    plans.push_back(PlanSciWorld(view, steps));
+    view.actions.push_back(plans.back());
+  }
+  EXPECT_THAT(plans,
+              ElementsAre("go to cellar", "open door to cellar", "go to cellar", "focus on fern"));
+}
+
+TEST(SciWorldPlanner, AnswersAmbiguousRequests) {
+  EXPECT_EQ(SciWorldPlan(2, {"go to kitchen", "pick up apple"}), "0");
+  SciWorldView view;
+  const Actions steps = {"pick up apple", "1", "wait"};
+  view.actions = {"pick up apple"};
+  EXPECT_EQ(PlanSciWorld(view, steps), "wait") << "nobody has asked";
+  view.ambiguous = true;
+  EXPECT_EQ(PlanSciWorld(view, steps), "1");
+}
+
+TEST(SciWorldPlanner, FindsItsPlaceWhenTheOldestTurnsWereCut) {
+  const Actions steps = {"a", "b", "c", "d", "e", "f", "a", "g"};
+  EXPECT_EQ(SciWorldStepsTaken(steps, Actions{}), 0u);
+  EXPECT_EQ(SciWorldStepsTaken(steps, Actions{"a", "x", "b"}), 2u);
+  EXPECT_EQ(SciWorldStepsTaken(steps, Actions{"b"}), 0u) << "a step ahead, not yet a proof";
+  EXPECT_EQ(SciWorldStepsTaken(steps, Actions{"c", "d", "x", "e"}), 5u);
+  EXPECT_EQ(SciWorldStepsTaken(steps, Actions{"e", "f", "a", "g"}), 8u);
+  EXPECT_EQ(SciWorldStepsTaken(Actions{}, Actions{"a"}), 0u);
+}
+
+TEST(SciWorldPlanner, SkipsWhatOnlyTells) {
+  EXPECT_THAT(SciWorldSteps(Actions{"look around", "a", "inventory", "task", "look at b"}),
+              ElementsAre("a", "look at b"));
+  EXPECT_EQ(PlanSciWorld(SciWorldView{}, Actions{}), "look around") << "when nothing is left";
+}
+
+TEST(SciWorldPlannerModel, WithoutMistakesSolvesEveryTask) {
+  for (int task = 0; task < SmallSciWorld::kTasks; ++task) {
+    const SciWorldEpisode episode = PlaySciWorld(*SciWorldPlanner(0), task);
+    EXPECT_EQ(episode.last.reward, 1) << task;
+    EXPECT_EQ(episode.actions, SciWorldSteps(SmallSciWorld(task).Gold())) << task;
+  }
+}
+
+TEST(SciWorldPlannerModel, SpreadsItsRewards) {
+  const auto model = SciWorldPlanner(ScriptedOptions().error_rate);
+  std::map<double, int> rewards;
+  for (int task = 0; task < SmallSciWorld::kTasks; ++task) {
+    for (uint64_t seed = 1; seed <= 50; ++seed) {
+      ++rewards[PlaySciWorld(*model, task, seed, 12).last.reward];
+    }
+  }
+  EXPECT_GT(rewards[1], 60);
+  EXPECT_LT(rewards[1], 270);
+  EXPECT_GT(rewards[-1], 5) << "the wrong focus";
+  EXPECT_GE(rewards.size(), 4u) << "between nothing and all";
+}
+
+TEST(SciWorldPlannerModel, ErrsAtItsRate) {
+  const auto prompt = SciWorldConversation(2);
+  int wrong = 0;
+  for (const std::string& text : SciWorldTexts(*SciWorldPlanner(0.25), prompt, 2000, 7)) {
+    if (SciWorldFamily().ParseAction(text) != "open door to greenhouse") ++wrong;
+  }
+  EXPECT_NEAR(wrong / 2000.0, 0.25, 0.03);
+}
+
+TEST(SciWorldPlannerModel, ASampleDependsOnlyOnPromptSeedAndIndex) {
+  const auto prompt = SciWorldConversation(2, {"open door to greenhouse"});
+  const auto texts = SciWorldTexts(*SciWorldPlanner(0.5), prompt, 8, 42);
+  EXPECT_EQ(SciWorldTexts(*SciWorldPlanner(0.5), prompt, 8, 42), texts);
+  EXPECT_NE(SciWorldTexts(*SciWorldPlanner(0.5), prompt, 8, 43), texts);
+  const auto fewer = SciWorldTexts(*SciWorldPlanner(0.5), prompt, 3, 42);
+  EXPECT_TRUE(std::equal(fewer.begin(), fewer.end(), texts.begin()));
+}
+
+TEST(SciWorldPlannerModel, SaysWhatItLacks) {
+  EXPECT_THROW(SciWorldPlanner(0, nullptr), FatalError);
+  const auto untold = SciWorldPlanner(0)->Complete(SciWorldConversation(0), 1, Sampling{});
+  ASSERT_FALSE(untold);
+  EXPECT_EQ(untold.error().kind, ErrorKind::kRejected);
+  const std::vector<Message> other = {{"user", "Buy a blue shirt."}};
+  const auto batch = SciWorldPlanner(0)->Complete(other, 1, Sampling{});
+  ASSERT_FALSE(batch);
+  EXPECT_THAT(batch.error().message, HasSubstr("SciWorld"));
+}
+
+TEST(SciWorldSlips, AreManyAndNeverWhatWasMeant) {
+  const std::vector<Actions> places = {{},
+                                       {"open door to greenhouse", "go to greenhouse"},
+                                       {"go to kitchen", "look around"},
+                                       {"go to kitchen", "look around", "dance"}};
+  for (const Actions& place : places) {
+    const auto messages = SciWorldConversation(2, place);
+    const auto view = ReadSciWorld(messages);
+    const std::string meant = SciWorldPlan(2, place);
+    std::set<std::string> slips;
+    for (uint64_t seed = 0; seed < 500; ++seed) {
+      RandomStream random(seed);
+      slips.insert(SlipSciWorld(*view, meant, "skipped step", random));
+    }
+    EXPECT_FALSE(slips.contains(meant));
+    EXPECT_TRUE(slips.contains("skipped step"));
+    EXPECT_GE(slips.size(), 20u) << meant;
+    EXPECT_EQ(slips.contains("dance"), !view->failed_action.empty());
+    EXPECT_EQ(slips.contains("focus on red apple"), view->room == "kitchen");
+    EXPECT_EQ(slips.contains("go to workshop"), view->Here().doors.empty())
+        << "guessed only where it has not looked";
+  }
+}
+
+TEST(SciWorldRandomModel, ActsOnWhatItSeesWithoutAnyGold) {
+  const auto model = MakeScriptedModel("random", SciWorldFamily(), {});
+  std::set<std::string> actions;
+  const auto prompt =
+      SciWorldConversation(2, {"go to kitchen", "look around", "pick up red apple"});
+  for (const std::string& text : SciWorldTexts(*model, prompt, 600, 3)) {
+    actions.insert(SciWorldFamily().ParseAction(text));
+  }
+  for (const char* action : {"go to hallway", "pick up green apple", "focus on red apple",
+                             "look around", "wait1", "move red apple to red box"}) {
+    EXPECT_TRUE(actions.contains(action)) << action;
+  }
+  EXPECT_FALSE(actions.contains("go to greenhouse")) << "no such door";
+}
+
+// An environment whose sessions tell as gold the task they were reset to.
+class TellingEnvironment : public FakeEnvironment {
+ public:
+  using FakeEnvironment::FakeEnvironment;
+  Result<std::unique_ptr<Session>> Open() override {
+    auto inner = FakeEnvironment::Open();
+    if (!inner) return inner;
+    return std::make_unique<TellingSession>(std::move(*inner));
+  }
+
+ private:
+  struct TellingSession : Session {
+    explicit TellingSession(std::unique_ptr<Session> fake) : inner(std::move(fake)) {}
+    Result<std::string> Reset(int task) override { return first = inner->Reset(task).value_or(""); }
+    Result<StepResult> Step(std::string_view action) override { return inner->Step(action); }
+    Result<std::vector<Fork>> Expand(const Actions& actions) override {
+      return inner->Expand(actions);
+    }
+    Result<Actions> Ask(std::string_view extension) override {
+      if (first.empty()) return Fail(ErrorKind::kUnreachable, "gone");
+      return Actions{std::string(extension), first};
+    }
+    std::unique_ptr<Session> inner;
+    std::string first;
+  };
+};
+
+TEST(SessionGold, AsksOncePerTask) {
+  auto environment = std::make_unique<TellingEnvironment>(false);
+  const FakeEnvironment& counts = *environment;
+  SessionGold source(std::move(environment));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      EXPECT_THAT(source.GoldFor(i % 2).value(),
+                  ElementsAre("gold", i % 2 == 0 ? "task 0:" : "task 1:"));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(counts.calls("open"), 2);
+  EXPECT_EQ(counts.live_sessions(), 0) << "it closes what it opened";
+}
+
+TEST(SessionGold, DoesNotRememberFaults) {
+  const auto once = [](const std::string& call, int64_t number) -> std::optional<Error> {
+    if (call != "reset" || number > 0) return std::nullopt;
+    return Error{ErrorKind::kUnreachable, "no", 0};
+  };
+  SessionGold source(
+      std::make_unique<TellingEnvironment>(false, FakeEnvironment::TellActions, once));
+  EXPECT_FALSE(source.GoldFor(3));
+  EXPECT_THAT(source.GoldFor(3).value(), ElementsAre("gold", "task 3:"));
+}
+
+}  // namespace
+}  // namespace agentr

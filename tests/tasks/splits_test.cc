@@ -1,0 +1,79 @@
+#include "tasks/splits.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "common/error.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(Splits, HavePublishedSizes) {
+  EXPECT_EQ(SplitOf("webshop").test().size(), 200u);
+  EXPECT_EQ(SplitOf("webshop").train().size(), 3930u);
+  EXPECT_EQ(SplitOf("textcraft").test().size(), 100u);
+  EXPECT_EQ(SplitOf("textcraft").train().size(), 374u);
+  EXPECT_EQ(SplitOf("sciworld").test().size(), 200u);
+  EXPECT_THAT(SplitOf("sciworld").train(), IsEmpty());
+}
+
+TEST(Splits, TestAndTrainShareNoTask) {
+  for (const char* family : {"webshop", "textcraft", "sciworld"}) {
+    const Split& split = SplitOf(family);
+    for (const int id : split.train()) EXPECT_FALSE(split.IsTest(id)) << family << " " << id;
+    EXPECT_TRUE(std::is_sorted(split.test().begin(), split.test().end()));
+  }
+}
+
+TEST(Splits, KnowsTestTasks) {
+  EXPECT_TRUE(SplitOf("textcraft").IsTest(0));
+  EXPECT_TRUE(SplitOf("textcraft").IsTest(535));
+  EXPECT_FALSE(SplitOf("textcraft").IsTest(31));
+  EXPECT_TRUE(SplitOf("webshop").IsTest(26));
+}
+
+TEST(Splits, UnknownFamiliesHaveEmptyOnes) {
+  EXPECT_THAT(SplitOf("babyai").test(), IsEmpty());
+  EXPECT_THAT(SplitOf("babyai").train(), IsEmpty());
+  EXPECT_FALSE(SplitOf("babyai").IsTest(0));
+}
+
+TEST(Splits, ATestPartThatIsNotPublishedIsRefused) {
+  for (const char* family : {"webshop", "textcraft", "sciworld"}) {
+    EXPECT_NO_THROW(CheckPublished(SplitPart::kTest, family));
+  }
+  EXPECT_NO_THROW(CheckPublished(SplitPart::kTrain, "babyai"));
+  EXPECT_NO_THROW(CheckPublished(SplitPart::kAll, "babyai"));
+  try {
+    CheckPublished(SplitPart::kTest, "babyai");
+    FAIL();
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_THAT(error.what(), HasSubstr("no test ids are published for babyai"));
+  }
+}
+
+TEST(Splits, PartsFilterTasks) {
+  const Split split({5, 1}, {2, 3});
+  EXPECT_TRUE(split.Has(SplitPart::kTest, 5));
+  EXPECT_FALSE(split.Has(SplitPart::kTest, 2));
+  EXPECT_TRUE(split.Has(SplitPart::kTrain, 3));
+  EXPECT_FALSE(split.Has(SplitPart::kTrain, 1));
+  EXPECT_TRUE(split.Has(SplitPart::kTrain, 4)) << "what is no test id may be trained on";
+  EXPECT_TRUE(split.Has(SplitPart::kAll, 1));
+  EXPECT_TRUE(split.Has(SplitPart::kAll, 4));
+}
+
+TEST(Splits, PartsHaveNames) {
+  EXPECT_EQ(ParseSplitPart("train"), SplitPart::kTrain);
+  EXPECT_EQ(ParseSplitPart("test"), SplitPart::kTest);
+  EXPECT_EQ(ParseSplitPart("all"), SplitPart::kAll);
+  EXPECT_THROW(ParseSplitPart("dev"), FatalError);
+}
+
+}  // namespace
+}  // namespace agentr

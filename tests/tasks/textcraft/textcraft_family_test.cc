@@ -1,0 +1,135 @@
+#include "tasks/textcraft/textcraft_family.h"
+
+#include <gmock/gmock.h>
+
+#include "tasks/prompt_file.h"
+#include "common/error.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct ParseCase {
+  std::string response;
+  std::string action;
+};
+
+TEST(TextCraftFamily, ParsesActions) {
+  const std::vector<ParseCase> cases = {
+      {"Thought: I need logs.\nAction: get 1 oak logs", "get 1 oak logs"},
+      {"Thought: I need logs.\n\nAction:\nget 1 oak logs\n", "get 1 oak logs"},
+      {"Action: get 1 a\nAction: get 2 b", "get 2 b"},
+      {"Thought: go.\nAction 1: get 1 oak logs", "get 1 oak logs"},
+      {"Thought: go.\nAction 12: get 1 oak logs", "get 1 oak logs"},
+      {"Action: 1. get 1 oak logs", "get 1 oak logs"},
+      {"Action: 3 oak logs", "3 oak logs"},
+      {"Actions are hard.\nAction: inventory", "inventory"},
+      {"Action: inventory\nAction without a colon", "inventoryAction without a colon"},
+      {"I get it.\n  get 1 oak logs  \n\n", "get 1 oak logs"},
+      {"get 1 oak logs", "get 1 oak logs"},
+      {"1. get 1 oak logs", "get 1 oak logs"},
+      {"Action: craft 1 x using 2 y,  3 z.", "craft 1 x using 2 y, 3 z"},
+      {"Action: `get 1  oak_logs`", "get 1 oaklogs"},
+      {"Action: \"get 1 b\xc3\xa9ton\"", "get 1 bton"},
+      {"Action:", ""},
+      {"", ""},
+      {" \n ", ""},
+  };
+  for (const ParseCase& c : cases) {
+    EXPECT_EQ(TextCraftFamily().ParseAction(c.response), c.action) << c.response;
+  }
+}
+
+TEST(TextCraftFamily, RefusalsAndInventoryLeaveTheStateUnchanged) {
+  const TextCraftFamily family;
+  for (const char* reply :
+       {"Could not find oak planks", "Could not find enough items to craft minecraft:stick",
+        "Could not find a valid recipe for ItemTagWithCount(…)", "Could not execute jump",
+        "Wrong item format: planks", "Inventory: You are not carrying anything."}) {
+    EXPECT_TRUE(family.LeavesStateUnchanged("", "craft", reply)) << reply;
+  }
+  for (const char* reply : {"Got 1 oak logs", "Crafted 4 minecraft:stick", ""}) {
+    EXPECT_FALSE(family.LeavesStateUnchanged(reply, "inventory", reply)) << reply;
+  }
+}
+
+TEST(TextCraftFamily, RefusesWhatItCouldNotDo) {
+  const TextCraftFamily family;
+  for (const char* reply :
+       {"Could not find oak planks", "Could not find enough items to craft minecraft:stick",
+        "Could not find a valid recipe for ItemTagWithCount(…)", "Could not execute jump",
+        "Wrong item format: planks"}) {
+    EXPECT_TRUE(family.IsRefusal("Crafting commands:", "craft", reply)) << reply;
+  }
+  for (const char* reply : {"Got 1 oak logs", "Crafted 4 minecraft:stick", "",
+                            "Inventory: You are not carrying anything.", "It Could not"}) {
+    EXPECT_FALSE(family.IsRefusal("Could not execute jump", "craft", reply)) << reply;
+  }
+}
+
+TEST(TextCraftFamily, GuessesWhichActionsChangeNothing) {
+  const std::vector<Message> history = {
+      {"user",
+       "Crafting commands:\ncraft 4 oak planks using 1 oak logs\ncraft 1 chest using 8 planks\n\n"
+       "Goal: craft chest."},
+      {"assistant", "Action: get 3 oak logs"},
+      {"user", "Got 3 oak logs"},
+      {"assistant", "Action: craft 4 oak planks using 1 oak logs"},
+      {"user", "Crafted 4 minecraft:oak_planks"}};
+  const std::vector<std::string> unchanged = {
+      "inventory",
+      "jump",
+      "",
+      "get 2 oak planks",                      // a command makes them
+      "get 1 diamond",                         // in no command
+      "craft 1 chest using 8 oak planks",      // only 4 are held
+      "craft 4 oak planks using 2 oak logs",   // the wrong amount
+      "craft 1 oak logs using 1 oak planks"};  // no such command
+  const std::vector<std::string> changed = {"get 1 oak logs",
+                                            "craft 4 oak planks using 1 oak logs"};
+  const TextCraftFamily family;
+  EXPECT_THAT(family.LikelyUnchanged(history, unchanged), ::testing::Each(true));
+  EXPECT_THAT(family.LikelyUnchanged(history, changed), ::testing::Each(false));
+}
+
+TEST(TextCraftFamily, TellsTheRulesAndTheForm) {
+  const auto messages = TextCraftFamily().Instruction();
+  ASSERT_EQ(messages.size(), 2u);
+  EXPECT_EQ(messages[0].role, "user");
+  for (const char* part : {"craft [count]", "get [count]", "inventory", "Thought:", "Action:"}) {
+    EXPECT_THAT(messages[0].content, HasSubstr(part));
+  }
+  EXPECT_THAT(messages[0].content, Not(HasSubstr("Format of the files")))
+      << "a comment of the file";
+  EXPECT_EQ(messages[1], (Message{"assistant", "Ok."}));
+}
+
+TEST(MakeTaskFamily, KnowsItsNames) {
+  for (const char* name : {"textcraft", "webshop"}) EXPECT_EQ(MakeTaskFamily(name)->name(), name);
+  try {
+    MakeTaskFamily("chess");
+    FAIL() << "chess is no task";
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_THAT(error.what(), HasSubstr("chess"));
+    EXPECT_THAT(error.what(), HasSubstr("textcraft, webshop, sciworld, babyai"));
+  }
+}
+
+TEST(PromptFile, HeadingsOpenMessages) {
+  EXPECT_THAT(ParsePromptFile("a comment\n[system]\nBe kind.\n\n[user]\n\nTwo\n\nlines [user]\n\n"
+                              "[assistant]\nOk."),
+              ElementsAre(Message{"system", "Be kind."}, Message{"user", "Two\n\nlines [user]"},
+                          Message{"assistant", "Ok."}));
+}
+
+TEST(PromptFile, NeedsAMessage) {
+  EXPECT_THROW(ParsePromptFile("only a comment\n"), FatalError);
+  EXPECT_THROW(ParsePromptFile(""), FatalError);
+}
+
+}  // namespace
+}  // namespace agentr

@@ -1,0 +1,374 @@
+#include "tasks/textcraft/textcraft_planner.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "tasks/scripted_model.h"
+#include "tasks/textcraft/textcraft_conversation.h"
+#include "tasks/textcraft/textcraft_family.h"
+#include "tasks/textcraft/textcraft_slips.h"
+#include "tests/tasks/small_textcraft.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+std::unique_ptr<LanguageModel> TextCraftPlanner(double error_rate) {
+  return MakeScriptedModel("planner", TextCraftFamily(), {.error_rate = error_rate});
+}
+
+// The beginning of a conversation about `goal` in the small world, and what was done since.
+std::vector<Message> TextCraftConversation(const std::string& goal,
+                                           const std::vector<std::string>& actions = {}) {
+  SmallTextCraft world(goal);
+  std::vector<Message> messages = TextCraftFamily().Instruction();
+  messages.push_back({"user", world.FirstObservation()});
+  for (const std::string& action : actions) {
+    messages.push_back({"assistant", "Thought: so be it.\nAction: " + action});
+    messages.push_back({"user", world.Step(action).observation});
+  }
+  return messages;
+}
+
+std::vector<std::string> TextCraftPlan(const std::vector<Message>& conversation) {
+  const auto view = ReadTextCraft(conversation);
+  std::vector<std::string> plan;
+  for (const TextCraftAction& action : PlanTextCraft(view.value())) {
+    plan.push_back(ActionText(*view, action));
+  }
+  return plan;
+}
+
+std::vector<std::string> TextCraftTexts(LanguageModel& model, const std::vector<Message>& prompt,
+                                        int n, uint64_t seed) {
+  Sampling sampling;
+  sampling.seed = seed;
+  const auto batch = model.Complete(prompt, n, sampling);
+  std::vector<std::string> texts;
+  for (const Completion& completion : batch.value().completions) texts.push_back(completion.text);
+  return texts;
+}
+
+int HeldOf(const TextCraftView& view, std::string_view name) {
+  const auto at = std::find(view.names.begin(), view.names.end(), name);
+  return view.held.at(static_cast<size_t>(at - view.names.begin()));
+}
+
+TEST(TextCraftConversation, ReadsCommandsAndGoal) {
+  const std::vector<Message> messages = {
+      {"user",
+       "Crafting commands:\ncraft 4 oak planks using 1 oak logs\n"
+       "craft 1 crafting table using 4 planks\n\nGoal: craft crafting table."}};
+  const auto view = ReadTextCraft(messages);
+  ASSERT_TRUE(view);
+  EXPECT_THAT(view->names, ElementsAre("oak planks", "oak logs", "crafting table", "planks"));
+  EXPECT_EQ(view->goal, 2);
+  ASSERT_EQ(view->commands.size(), 2u);
+  EXPECT_EQ(view->commands[0].result, 0);
+  EXPECT_EQ(view->commands[0].count, 4);
+  ASSERT_EQ(view->commands[1].ingredients.size(), 1u);
+  EXPECT_EQ(view->commands[1].ingredients[0].item, 3);
+  EXPECT_EQ(view->commands[1].ingredients[0].count, 4);
+}
+
+TEST(TextCraftConversation, LineEndsMayHaveBecomeSpaces) {
+  std::vector<Message> messages = TextCraftConversation("torch");
+  const size_t commands = ReadTextCraft(messages)->commands.size();
+  std::replace(messages.back().content.begin(), messages.back().content.end(), '\n', ' ');
+  EXPECT_EQ(ReadTextCraft(messages)->commands.size(), commands);
+  EXPECT_THAT(
+      TextCraftPlan(messages),
+      ElementsAre("get 1 coal", "get 1 oak logs", "craft 4 oak planks using 1 oak logs",
+                  "craft 4 stick using 2 oak planks", "craft 4 torch using 1 coal, 1 stick"));
+}
+
+TEST(TextCraftConversation, KeepsTheInventory) {
+  const auto messages = TextCraftConversation(
+      "chest", {"get 2 oak logs", "craft 4 oak planks using 1 oak logs",
+                "craft 9 stick using 2 oak planks", "get 3 planks", "get 1 coal"});
+  const auto view = ReadTextCraft(messages);
+  EXPECT_EQ(HeldOf(*view, "oak logs"), 1);
+  EXPECT_EQ(HeldOf(*view, "oak planks"), 2);
+  EXPECT_EQ(HeldOf(*view, "stick"), 4);
+  EXPECT_EQ(HeldOf(*view, "coal"), 1);
+  EXPECT_EQ(HeldOf(*view, "planks"), 0);
+  EXPECT_EQ(view->failed_action, "get 3 planks");
+  EXPECT_EQ(view->wasted_turns, 0);
+}
+
+TEST(TextCraftConversation, CountsTurnsThatChangedNothing) {
+  const auto messages =
+      TextCraftConversation("chest", {"get 1 coal", "get 1 planks", "inventory", "jump"});
+  EXPECT_EQ(ReadTextCraft(messages)->wasted_turns, 3);
+  EXPECT_EQ(ReadTextCraft(messages)->failed_action, "jump");
+}
+
+TEST(TextCraftConversation, AnInventoryCorrectsTheGuess) {
+  auto messages =
+      TextCraftConversation("chest", {"get 2 oak logs", "craft 4 oak planks using 1 oak logs"});
+  messages.erase(messages.end() - 4, messages.end() - 2);  // the turn that brought the logs
+  EXPECT_EQ(HeldOf(*ReadTextCraft(messages), "oak logs"), 0);
+  messages.push_back({"assistant", "Action: inventory"});
+  messages.push_back({"user", "Inventory: [oak logs] (1) [oak planks] (4) "});
+  EXPECT_EQ(HeldOf(*ReadTextCraft(messages), "oak logs"), 1);
+  EXPECT_EQ(HeldOf(*ReadTextCraft(messages), "oak planks"), 4);
+  messages.push_back({"assistant", "Action: inventory"});
+  messages.push_back({"user", "Inventory: You are not carrying anything."});
+  EXPECT_EQ(HeldOf(*ReadTextCraft(messages), "oak planks"), 0);
+}
+
+TEST(TextCraftConversation, StandsOddNumbers) {
+  std::vector<Message> messages = {
+      {"user", "Crafting commands:\ncraft 0 a using 1 b, , 3\ncraft 9 . using\n\nGoal: craft a."}};
+  for (int i = 0; i < 3; ++i) {
+    messages.push_back({"assistant", "Action: get 2147483647 b"});
+    messages.push_back({"user", "Got 2147483647 b"});
+  }
+  messages.push_back({"user", "Got nothing to answer"});
+  EXPECT_GT(HeldOf(*ReadTextCraft(messages), "b"), 0);
+  EXPECT_THAT(TextCraftPlan(messages), Not(IsEmpty()));
+}
+
+TEST(TextCraftConversation, OtherConversationsAreNone) {
+  const std::vector<Message> messages = {{"user", "Buy a blue shirt."}};
+  EXPECT_FALSE(ReadTextCraft(messages));
+  EXPECT_FALSE(ReadTextCraft(TextCraftFamily().Instruction()));
+}
+
+TEST(TextCraftPlanner, MergesEqualItemsAndSharesLeftovers) {
+  // 3 planks for the head and 2 for the sticks come out of two logs, picked up at once.
+  EXPECT_THAT(TextCraftPlan(TextCraftConversation("wooden pickaxe")),
+              ElementsAre("get 2 oak logs", "craft 4 oak planks using 1 oak logs",
+                          "craft 4 oak planks using 1 oak logs", "craft 4 stick using 2 oak planks",
+                          "craft 1 wooden pickaxe using 3 oak planks, 2 stick"));
+}
+
+TEST(TextCraftPlanner, PrefersTheCommandThatYieldsMore) {
+  EXPECT_THAT(TextCraftPlan(TextCraftConversation("minecart")),
+              ElementsAre("get 1 iron block", "craft 9 iron ingot using 1 iron block",
+                          "craft 1 minecart using 5 iron ingot"));
+}
+
+TEST(TextCraftPlanner, GoesOnWithWhatItHolds) {
+  EXPECT_THAT(
+      TextCraftPlan(TextCraftConversation("stick", {"get 1 birch logs"})),
+      ElementsAre("craft 4 birch planks using 1 birch logs", "craft 4 stick using 2 birch planks"));
+}
+
+TEST(TextCraftPlanner, AnItemIsNoKindOfWhatIsMadeOfIt) {
+  EXPECT_THAT(TextCraftPlan(TextCraftConversation("polished basalt")),
+              ElementsAre("get 4 basalt", "craft 4 polished basalt using 4 basalt"));
+}
+
+TEST(TextCraftPlanner, NorIfThatIsOnlyADistractor) {
+  const std::vector<Message> messages = {
+      {"user",
+       "Crafting commands:\ncraft 4 polished basalt using 4 basalt\n"
+       "craft 1 lamp using 2 basalt\n\nGoal: craft lamp."}};
+  EXPECT_THAT(TextCraftPlan(messages), ElementsAre("get 2 basalt", "craft 1 lamp using 2 basalt"));
+}
+
+TEST(TextCraftPlanner, TakesAnItemAndWhatIsMadeOfItTogether) {
+  const std::vector<Message> messages = {
+      {"user",
+       "Crafting commands:\ncraft 1 lamp using 1 basalt, 1 polished basalt\n"
+       "craft 1 smooth basalt using 1 plate\ncraft 1 plate using 1 polished basalt\n"
+       "craft 4 polished basalt using 4 basalt\n\nGoal: craft lamp."}};
+  EXPECT_THAT(TextCraftPlan(messages),
+              ElementsAre("get 5 basalt", "craft 4 polished basalt using 4 basalt",
+                          "craft 1 lamp using 1 basalt, 1 polished basalt"));
+}
+
+TEST(TextCraftPlanner, NeverPicksUpWhatCommandsMake) {
+  // Each takes the other: there is no way in.
+  const std::vector<Message> messages = {
+      {"user",
+       "Crafting commands:\ncraft 1 ingot using 1 block\ncraft 1 block using 1 ingot\n\n"
+       "Goal: craft ingot."}};
+  EXPECT_THAT(TextCraftPlan(messages), IsEmpty());
+}
+
+TEST(TextCraftPlanner, CraftsTheGoalEvenIfItLiesAround) {
+  // A goal in the hands was crafted in an earlier turn; the game went on all the same.
+  const auto done = TextCraftConversation(
+      "oak planks", {"get 1 oak logs", "craft 4 oak planks using 1 oak logs"});
+  EXPECT_THAT(TextCraftPlan(done),
+              ElementsAre("get 1 oak logs", "craft 4 oak planks using 1 oak logs"));
+}
+
+TEST(TextCraftPlanner, NoWayNoPlan) {
+  const std::vector<Message> messages = {
+      {"user", "Crafting commands:\ncraft 1 a using 1 b\n\nGoal: craft c."}};
+  EXPECT_THAT(TextCraftPlan(messages), IsEmpty());
+  EXPECT_THAT(TextCraftTexts(*TextCraftPlanner(0), messages, 1, 1),
+              ElementsAre(HasSubstr("Action: inventory")));
+}
+
+TEST(PlannerModel, WithoutMistakesSolvesEveryTaskInTheFewestSteps) {
+  const std::map<std::string, size_t> fewest = {
+      {"birch planks", 2},   {"chest", 4},      {"chest minecart", 8},  {"iron ingot", 2},
+      {"minecart", 3},       {"oak planks", 2}, {"polished basalt", 2}, {"rail", 6},
+      {"stick", 3},          {"torch", 5},      {"white bed", 7},       {"white wool", 2},
+      {"wooden pickaxe", 5}, {"black wool", 4}, {"painting", 10}};  // one of them to learn of wool
+  const auto model = TextCraftPlanner(0);
+  for (const std::string& goal : SmallTextCraft::Goals()) {
+    const PlayedEpisode episode = Play(*model, goal);
+    EXPECT_EQ(episode.reward, 1) << goal;
+    EXPECT_EQ(episode.actions.size(), fewest.at(goal)) << goal;
+  }
+}
+
+TEST(PlannerModel, SolvesEvenWhenOldTurnsWereCut) {
+  for (const char* goal : {"wooden pickaxe", "minecart", "torch"}) {
+    EXPECT_EQ(Play(*TextCraftPlanner(0), goal, {.keep_turns = 4}).reward, 1) << goal;
+  }
+}
+
+TEST(PlannerModel, ErrsAtItsRate) {
+  const auto prompt = TextCraftConversation("chest");
+  for (const double rate : {0.1, 0.25, 0.6}) {
+    int wrong = 0;
+    for (const std::string& text : TextCraftTexts(*TextCraftPlanner(rate), prompt, 4000, 7)) {
+      if (TextCraftFamily().ParseAction(text) != "get 2 oak logs") ++wrong;
+    }
+    EXPECT_NEAR(wrong / 4000.0, rate, 0.03);
+  }
+}
+
+TEST(PlannerModel, GetsStuckAfterFailures) {
+  const auto prompt =
+      TextCraftConversation("chest", {"get 3 planks", "get 1 chest", "get 3 planks"});
+  int wrong = 0;
+  int repeated = 0;
+  for (const std::string& text : TextCraftTexts(*TextCraftPlanner(0.25), prompt, 1000, 7)) {
+    const std::string action = TextCraftFamily().ParseAction(text);
+    if (action != "get 2 oak logs") ++wrong;
+    if (action == "get 3 planks") ++repeated;
+  }
+  EXPECT_GT(wrong, 800);
+  EXPECT_GT(repeated, 300);
+}
+
+TEST(PlannerModel, ASampleDependsOnlyOnPromptSeedAndIndex) {
+  const auto prompt = TextCraftConversation("chest");
+  const auto model = TextCraftPlanner(0.5);
+  const auto texts = TextCraftTexts(*model, prompt, 8, 42);
+  EXPECT_EQ(TextCraftTexts(*TextCraftPlanner(0.5), prompt, 8, 42), texts);
+  EXPECT_NE(TextCraftTexts(*model, prompt, 8, 43), texts);
+  const auto fewer = TextCraftTexts(*model, prompt, 3, 42);
+  EXPECT_TRUE(std::equal(fewer.begin(), fewer.end(), texts.begin()));
+}
+
+TEST(PlannerModel, SamplesDifferInTextWhileActionsAgree) {
+  const auto prompt = TextCraftConversation("chest", {"get 2 oak logs"});
+  const auto model = TextCraftPlanner(ScriptedOptions().error_rate);
+  double texts = 0;
+  double actions = 0;
+  double bytes = 0;
+  constexpr int kRequests = 500;
+  for (uint64_t seed = 0; seed < kRequests; ++seed) {
+    const auto samples = TextCraftTexts(*model, prompt, 4, seed);
+    std::set<std::string> distinct;
+    for (const std::string& text : samples) {
+      distinct.insert(TextCraftFamily().ParseAction(text));
+      bytes += static_cast<double>(text.size()) / 4;
+    }
+    actions += static_cast<double>(distinct.size());
+    texts += static_cast<double>(std::set(samples.begin(), samples.end()).size());
+  }
+  EXPECT_GE(texts / kRequests, 3.5);
+  EXPECT_LE(actions / kRequests, 2.2);
+  EXPECT_LE(bytes / kRequests, 170);
+}
+
+TEST(PlannerModel, ByDefaultBothSucceedsAndFails) {
+  const auto model = TextCraftPlanner(ScriptedOptions().error_rate);
+  int solved = 0;
+  int episodes = 0;
+  for (const std::string& goal : SmallTextCraft::Goals()) {
+    for (uint64_t seed = 1; seed <= 20; ++seed, ++episodes) {
+      const PlayedEpisode episode = Play(*model, goal, {.seed = seed});
+      if (episode.reward == 1)
+        ++solved;
+      else
+        EXPECT_EQ(episode.actions.size(), 20u);
+    }
+  }
+  EXPECT_GT(solved, episodes * 4 / 10);
+  EXPECT_LT(solved, episodes * 9 / 10);
+}
+
+TEST(PlannerModel, CountsWhatARequestCost) {
+  const auto prompt = TextCraftConversation("chest");
+  const auto model = TextCraftPlanner(0);
+  const auto batch = model->Complete(prompt, 4, {}).value();
+  EXPECT_EQ(batch.usage.requests, 1);
+  EXPECT_EQ(batch.usage.prompt_tokens, model->CountTokens(prompt));
+  EXPECT_GE(batch.usage.completion_tokens, 4 * 10);
+  EXPECT_EQ(batch.completions.at(3).finish_reason, "stop");
+}
+
+TEST(RandomModel, ActsOnWhatItSees) {
+  const auto model = MakeScriptedModel("random", TextCraftFamily(), {});
+  std::set<std::string> actions;
+  for (const std::string& text : TextCraftTexts(*model, TextCraftConversation("torch"), 300, 3)) {
+    actions.insert(TextCraftFamily().ParseAction(text));
+  }
+  EXPECT_TRUE(actions.contains("inventory"));
+  EXPECT_TRUE(actions.contains("get 1 coal"));
+  EXPECT_TRUE(actions.contains("craft 4 torch using 1 coal, 1 stick"));
+  for (const std::string& action : actions) {
+    EXPECT_TRUE(action.starts_with("get ") || action.starts_with("craft ") || action == "inventory")
+        << action;
+  }
+}
+
+TEST(RandomModel, SolvesAnEasyTaskNowAndThen) {
+  const auto model = MakeScriptedModel("random", TextCraftFamily(), {});
+  int solved = 0;
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    if (Play(*model, "oak planks", {.seed = seed}).reward == 1) ++solved;
+  }
+  EXPECT_GT(solved, 2);
+  EXPECT_LT(solved, 60);
+}
+
+TEST(ScriptedModel, RefusesWhatItCannotPlay) {
+  const std::vector<Message> prompt = {{"user", "Buy a blue shirt."}};
+  const auto batch = TextCraftPlanner(0)->Complete(prompt, 1, {});
+  ASSERT_FALSE(batch);
+  EXPECT_EQ(batch.error().kind, ErrorKind::kRejected);
+  EXPECT_THAT(batch.error().message, HasSubstr("TextCraft"));
+  EXPECT_EQ(MakeScriptedModel("llama", TextCraftFamily(), {}), nullptr);
+
+  class Chess : public TextCraftFamily {
+    std::string_view name() const override { return "chess"; }
+  };
+  EXPECT_THROW(MakeScriptedModel("planner", Chess(), {}), FatalError);
+}
+
+TEST(Slips, AreNeverWhatWasMeant) {
+  const auto messages = TextCraftConversation("torch", {"get 1 torch"});
+  const auto view = ReadTextCraft(messages);
+  for (const TextCraftAction& meant : PlanTextCraft(*view)) {
+    std::set<std::string> slips;
+    for (uint64_t seed = 0; seed < 500; ++seed) {
+      RandomStream random(seed);
+      slips.insert(SlipTextCraft(*view, meant, random));
+    }
+    EXPECT_FALSE(slips.contains(ActionText(*view, meant)));
+    EXPECT_TRUE(slips.contains("get 1 torch"));  // the refused action once more
+    EXPECT_TRUE(slips.contains("inventory"));
+    EXPECT_GE(slips.size(), 12u);
+  }
+}
+
+}  // namespace
+}  // namespace agentr
