@@ -11,7 +11,7 @@
 
 int main(int argc, char** argv) {
   return agentr::RunMain([&] {
-    agentr::EvaluationOptions options;
+    agentr::AgentEvalOptions options;
     agentr::ModelFolderOptions local;
     agentr::LogOptions log;
     agentr::OptionSet set(

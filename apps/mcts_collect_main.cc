@@ -11,7 +11,7 @@
 
 int main(int argc, char** argv) {
   return agentr::RunMain([&] {
-    agentr::CollectOptions options;
+    agentr::MctsCollectOptions options;
     agentr::ModelFolderOptions local;
     agentr::LogOptions log;
     agentr::OptionSet set(
@@ -33,12 +33,12 @@ int main(int argc, char** argv) {
     InitLogging(log);
 
     std::unique_ptr<agentr::EnvServer> embedded;
-    if (options.env_server_base.empty()) {
+    if (options.environment.env_server_base.empty()) {
       agentr::EnvServerOptions server;
-      server.task = options.task;
+      server.task = options.environment.task;
       server.port = 0;
       embedded = agentr::StartEnvServer(server);
-      options.env_server_base = {embedded->base_url()};
+      options.environment.env_server_base = {embedded->base_url()};
     }
     return Collect(options, set, [&](const std::string& folder, const std::string& name) {
       return std::make_unique<agentr::LocalLanguageModel>(agentr::LoadModel(folder, name, local));

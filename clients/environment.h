@@ -47,7 +47,7 @@ class Session {
 
   // What an extension of the server (ServerVersion::extensions) lists about the session where it
   // stands: "gold", "valid_actions". kRejected where there is none of it. May be repeated.
-  virtual Result<std::vector<std::string>> Ask(std::string_view extension) {
+  virtual Result<std::vector<std::string>> Query(std::string_view extension) {
     return Fail(ErrorKind::kRejected,
                 "this environment has no extension \"" + std::string(extension) + "\"");
   }

@@ -14,13 +14,14 @@
 #include "common/hash.h"
 #include "common/interrupt.h"
 #include "common/options.h"
+#include "common/run_file.h"
 #include "common/version.h"
 #include "eval/compare_runs.h"
 #include "eval/episode_store.h"
 #include "eval/failed_trajectories.h"
 #include "eval/summary.h"
-#include "rollout/context_cut.h"
-#include "rollout/run_file.h"
+#include "rollout/prompt_truncation.h"
+#include "rollout/run_report.h"
 #include "rollout/snapping.h"
 
 namespace agentr {
@@ -33,21 +34,21 @@ bool IsScripted(const ModelOptions& model) {
   return model.dir.empty() && model.openai.base.empty();
 }
 
-std::string ModelType(const EvaluationOptions& options) {
+std::string ModelType(const AgentEvalOptions& options) {
   if (!options.model_type.empty()) return options.model_type;
   if (IsScripted(options.model)) return "scripted";
   return options.model.dir.empty() ? "server" : "local";
 }
 
-fs::path ResultFolderOf(const EvaluationOptions& options, const std::string& model_name) {
+fs::path ResultFolderOf(const AgentEvalOptions& options, const std::string& model_name) {
   const std::string name = FolderName(model_name + "_" + ModelType(options));
-  const fs::path folder = fs::path(options.output_dir) / options.task;
+  const fs::path folder = fs::path(options.output_dir) / options.environment.task;
   if (options.revision_from.empty()) return folder / name;
   return folder / fmt::format("{}_revision_of_{}", name, NameOf(options.revision_from));
 }
 
 // All that decides what is played, but for task and attempt.
-Json PlayedWith(const EvaluationOptions& o, const TaskFamily& family, const LanguageModel& model,
+Json PlayedWith(const AgentEvalOptions& o, const TaskFamily& family, const LanguageModel& model,
                 const ServerVersion& server) {
   std::string instruction;
   for (const Message& message : family.Instruction()) {
@@ -78,7 +79,7 @@ std::vector<EpisodeStart> AttemptsAt(const std::vector<int>& ids, int attempts) 
 }
 
 // The failed episodes of the folder --revision_from, which must be of this kind of task.
-std::vector<Episode> FailedIn(const EvaluationOptions& options) {
+std::vector<Episode> FailedIn(const AgentEvalOptions& options) {
   if (options.attempts != 1) {
     throw FatalError(ExitCode::kUsage,
                      "--revision_from goes on from each failed episode once: leave out --attempts");
@@ -86,11 +87,11 @@ std::vector<Episode> FailedIn(const EvaluationOptions& options) {
   std::vector<Episode> episodes;
   for (StoredEpisode& stored : ReadEpisodes(options.revision_from)) {
     const std::string task = Json::parse(stored.options).value("task", "");
-    if (task != options.task) {
+    if (task != options.environment.task) {
       throw FatalError(ExitCode::kUsage,
                        fmt::format("--revision_from {}: it holds episodes of {}, not of {}; give "
                                    "--task {}",
-                                   options.revision_from, task, options.task, task));
+                                   options.revision_from, task, options.environment.task, task));
     }
     episodes.push_back(std::move(stored.episode));
   }
@@ -110,16 +111,17 @@ struct Plan {
   Json played_with;
 };
 
-Plan MakePlan(const EvaluationOptions& options, Json played_with, int64_t tasks) {
+Plan MakePlan(const AgentEvalOptions& options, Json played_with, int64_t tasks) {
   Plan plan;
   plan.played_with = std::move(played_with);
   if (options.revision_from.empty()) {
-    plan.starts = AttemptsAt(SelectTasks(options.tasks, options.task, tasks), options.attempts);
+    plan.starts =
+        AttemptsAt(SelectTasks(options.tasks, options.environment.task, tasks), options.attempts);
     return plan;
   }
   plan.trajectories = FailedIn(options);
   if (options.tasks != TaskSelection{}) {
-    const std::vector<int> ids = SelectTasks(options.tasks, options.task, tasks);
+    const std::vector<int> ids = SelectTasks(options.tasks, options.environment.task, tasks);
     std::erase_if(plan.trajectories, [&](const Episode& episode) {
       return std::ranges::find(ids, episode.task) == ids.end();
     });
@@ -188,7 +190,7 @@ Json ToJson(const EvaluatorReport& r) {
 
 // Measures what there is, prints the table, writes summary.json and summary.csv. One process at a
 // time, so that a run that ends early cannot write over the summary of one that knows more.
-void Summarize(const Plan& plan, const EpisodeStore& store, const EvaluationOptions& options,
+void Summarize(const Plan& plan, const EpisodeStore& store, const AgentEvalOptions& options,
                const EvaluatorReport& report) {
   const FileLock lock(store.folder() / ".claims");
   const std::vector<Episode> episodes = EpisodesOf(plan, store, report.failed);
@@ -211,11 +213,11 @@ void Summarize(const Plan& plan, const EpisodeStore& store, const EvaluationOpti
 }
 
 // Options that say nothing without another one.
-void CheckTogether(const EvaluationOptions& options) {
+void CheckTogether(const AgentEvalOptions& options) {
   if (!options.comparison.empty() && options.compare.empty()) {
     throw FatalError(ExitCode::kUsage, "--comparison goes with --compare A B");
   }
-  if (options.cut != EvaluationOptions{}.cut && options.revision_from.empty()) {
+  if (options.cut != AgentEvalOptions{}.cut && options.revision_from.empty()) {
     throw FatalError(ExitCode::kUsage, "--cut goes with --revision_from DIR");
   }
 }
@@ -239,10 +241,9 @@ void PrintReport(const EvaluatorReport& r, const fs::path& folder) {
 
 }  // namespace
 
-void Declare(OptionSet& set, EvaluationOptions& o) {
+void Declare(OptionSet& set, AgentEvalOptions& o) {
   set.Group("Tasks");
-  set.Add("--task", o.task,
-          "Kind of task: webshop, textcraft, sciworld; babyai with --env_server_base", "TASK");
+  DeclareTask(set, o.environment);
   Declare(set, o.tasks);
   set.Add("--attempts", o.attempts, "Episodes of each task").Min(1);
   set.Add("--success", o.success, "A reward of at least this is a success").Range(0, 1);
@@ -261,15 +262,12 @@ void Declare(OptionSet& set, EvaluationOptions& o) {
           "Second part of the folder's name; none: scripted, server or local, as the model runs",
           "MODEL_TYPE");
   Declare(set, o.play);
-  set.Group("Environment");
-  set.Add("--env_server_base", o.env_server_base,
-          "Base URL of an AgentGym-compatible server (repeatable); none: an embedded one");
-  Declare(set, o.http, "env", "environment server");
+  Declare(set, o.environment);
   Declare(set, o.model);
   Declare(set, o.evaluator);
 }
 
-ExitCode Evaluate(EvaluationOptions options, const OptionSet& resolved,
+ExitCode Evaluate(AgentEvalOptions options, const OptionSet& resolved,
                   const ServerStarter& start_server, const ModelLoader& load) {
   CheckTogether(options);
   if (!options.compare.empty()) {
@@ -277,23 +275,26 @@ ExitCode Evaluate(EvaluationOptions options, const OptionSet& resolved,
   }
   CheckContext(options.play.max_context, options.play.max_new_tokens);
   if (options.play.temperature < 0) options.play.temperature = options.attempts > 1 ? 1 : 0;
-  const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.task);
-  if (options.env_server_base.empty()) options.env_server_base = {start_server(options.task)};
+  const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.environment.task);
+  if (options.environment.env_server_base.empty())
+    options.environment.env_server_base = {start_server(options.environment.task)};
   const std::unique_ptr<GoldSource> gold =
       NeedsGold(options.model, *family)
-          ? MakeHttpGold(options.task, options.env_server_base, options.http)
+          ? MakeHttpGold(options.environment.task, options.environment.env_server_base,
+                         options.environment.http)
           : nullptr;
   const std::unique_ptr<LanguageModel> model =
       MakeLanguageModel(options.model, *family, gold.get(), load);
-  HttpEnvironment environment(MakeProtocol(options.task), options.env_server_base, options.http);
-  if (options.play.snap_actions) CheckSnapping(options.task, environment);
+  HttpEnvironment environment(MakeProtocol(options.environment.task),
+                              options.environment.env_server_base, options.environment.http);
+  if (options.play.snap_actions) CheckSnapping(options.environment.task, environment);
   const Plan plan = MakePlan(options, PlayedWith(options, *family, *model, environment.info()),
                              environment.info().tasks);
   EpisodeStore store(ResultFolderOf(options, model->name()), plan.played_with.dump());
   CheckFolder(store, plan);
   WriteResolved(store.folder(), resolved.ResolvedToml());
   spdlog::info("playing {} {} episodes with model {}, results in {}", plan.starts.size(),
-               options.task, model->name(), store.folder().string());
+               options.environment.task, model->name(), store.folder().string());
   Evaluator evaluator(*family, environment, *model, store, options.play, options.evaluator);
   const EvaluatorReport report = evaluator.Run(plan.starts, StopOnSignal());
   AppendToRunFile(store.folder(), {{"program", "agent_eval"},

@@ -5,20 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "clients/http/http_client.h"
-#include "rollout/models.h"
 #include "common/error.h"
-#include "rollout/episode_player.h"
 #include "eval/evaluator.h"
 #include "eval/task_selection.h"
-#include "mcts/mcts_collect.h"
+#include "rollout/episode_player.h"
+#include "rollout/models.h"
+#include "rollout/run_options.h"
 
 namespace agentr {
 
 class OptionSet;
 
-struct EvaluationOptions {
-  std::string task = "webshop";
+struct AgentEvalOptions {
+  EnvironmentOptions environment;
   TaskSelection tasks;
   int attempts = 1;            // episodes of each task
   double success = 1.0;        // a reward of at least this is a success
@@ -27,15 +26,13 @@ struct EvaluationOptions {
   std::vector<std::string> compare = {};  // two folders: nothing is played
   std::string comparison = "";            // file for the comparison, as JSON; empty: none
   std::string output_dir = "test_result";
-  std::string model_type = "";               // empty: how the model runs
-  std::vector<std::string> env_server_base;  // empty: the embedded server
-  HttpOptions http = CollectOptions::DefaultHttp();
+  std::string model_type = "";  // empty: how the model runs
   ModelOptions model;
   PlayOptions play;
   EvaluatorOptions evaluator;
 };
 
-void Declare(OptionSet& set, EvaluationOptions& options);
+void Declare(OptionSet& set, AgentEvalOptions& options);
 
 // Starts the embedded server of a kind of task and returns its URL; may throw FatalError.
 using ServerStarter = std::function<std::string(const std::string& task)>;
@@ -45,7 +42,7 @@ using ServerStarter = std::function<std::string(const std::string& task)>;
 // their files, summary.json and summary.csv about all of them that are there (the same bytes
 // whether or not the run was interrupted), run.json and resolved.toml. Or compares two such
 // folders. Prints a table to stdout. Throws FatalError.
-ExitCode Evaluate(EvaluationOptions options, const OptionSet& resolved,
+ExitCode Evaluate(AgentEvalOptions options, const OptionSet& resolved,
                   const ServerStarter& start_server, const ModelLoader& load);
 
 }  // namespace agentr

@@ -11,9 +11,9 @@
 
 #include "common/options.h"
 #include "common/progress.h"
+#include "common/work_queue.h"
 #include "rollout/replay_executor.h"
 #include "rollout/session_pool.h"
-#include "common/work_queue.h"
 
 namespace agentr {
 
@@ -23,7 +23,7 @@ void Declare(OptionSet& set, EvaluatorOptions& o) {
           "Episodes played at once (waiting holds no core), at most as many as sessions")
       .Range(1, kMostInFlight);
   set.Add("--sessions", o.sessions, "Environment sessions open at once").Range(1, 1000000);
-  set.Add("--tries", o.tries, "Times an episode is begun before it counts as failed").Min(1);
+  set.Add("--tries", o.max_tries, "Times an episode is begun before it counts as failed").Min(1);
   set.Add("--give_up_after", o.give_up_after, "Episodes failed in a row before the run ends")
       .Min(1);
 }
@@ -67,13 +67,13 @@ EvaluatorReport Evaluator::Run(const std::vector<EpisodeStart>& starts, std::ato
     if (claim == Claim::kMine) return PlayAndKeep(start, shared);
     shared.progress.Skipped();
     const std::lock_guard lock(shared.mutex);
-    ++(claim == Claim::kDone ? shared.report.skipped : shared.report.elsewhere);
+    ++(claim == Claim::kDone ? shared.report.skipped : shared.report.taken);
   });
   EvaluatorReport report = std::move(shared.report);
   report.execution.opens += shared.pool.opened();
   report.gave_up = shared.queue.gave_up();
-  const size_t tried = static_cast<size_t>(report.finished + report.skipped + report.elsewhere) +
-                       report.failed.size();
+  const size_t tried =
+      static_cast<size_t>(report.finished + report.skipped + report.taken) + report.failed.size();
   report.interrupted = stop && !report.gave_up && tried < starts.size();
   std::ranges::sort(report.failed, {}, [](const Episode& episode) {
     return std::tuple(episode.task, episode.attempt);
@@ -84,7 +84,7 @@ EvaluatorReport Evaluator::Run(const std::vector<EpisodeStart>& starts, std::ato
 
 void Evaluator::PlayAndKeep(const EpisodeStart& start, Shared& shared) {
   Result<Episode> episode = PlayOnce(start, shared);
-  for (int next = 1; next < options_.tries && episode && !HasResult(episode->end); ++next) {
+  for (int next = 1; next < options_.max_tries && episode && !HasResult(episode->end); ++next) {
     spdlog::debug("task {}: {}; try {}", start.task, episode->error, next + 1);
     episode = PlayOnce(start, shared);
   }

@@ -6,11 +6,11 @@
 
 #include "clients/environment.h"
 #include "clients/language_model.h"
-#include "tasks/task_family.h"
+#include "eval/episode_store.h"
 #include "rollout/episode.h"
 #include "rollout/episode_player.h"
-#include "eval/episode_store.h"
 #include "rollout/run_report.h"
+#include "tasks/task_family.h"
 
 namespace agentr {
 
@@ -19,7 +19,7 @@ class OptionSet;
 struct EvaluatorOptions {
   int episodes_in_flight = 32;
   int sessions = 256;      // environment sessions open at once
-  int tries = 3;           // times an episode is begun before it counts as failed
+  int max_tries = 3;       // times an episode is begun before it counts as failed
   int give_up_after = 20;  // episodes failed in a row before the run ends
 };
 

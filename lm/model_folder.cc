@@ -48,7 +48,7 @@ void Declare(OptionSet& set, ModelFolderOptions& o) {
   set.Add("--chat_template", o.chat_template, "How the model was taught to read conversations")
       .OneOf({"auto", "llama-3", "chatml", "mistral", "plain"});
   set.Add("--max_batch", o.engine.max_batch, "Completions that run at once; more wait").Min(1);
-  set.Add("--max_round_tokens", o.engine.max_round_tokens,
+  set.Add("--max_batched_tokens", o.engine.max_batched_tokens,
           "New tokens per round; longer prompts are taken in pieces")
       .Min(1);
   set.Add("--prefix_cache", o.engine.prefix_cache,

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "clients/chat_encoder.h"
-#include "lm/engine/engine.h"
 #include "lm/decoder/load_decoder.h"
+#include "lm/engine/engine.h"
 #include "lm/local_language_model.h"
 
 namespace agentr {
@@ -21,7 +21,7 @@ struct ModelFolderOptions {
   EngineOptions engine = {};
 };
 
-// --chat_template, --max_batch, --max_round_tokens, --prefix_cache and those of the decoder.
+// --chat_template, --max_batch, --max_batched_tokens, --prefix_cache and those of the decoder.
 void Declare(OptionSet& set, ModelFolderOptions& options);
 
 // Tells models apart by what decides their answers: configuration, tokenizer, chat template, type

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "clients/message_json.h"
 #include "mcts/selection.h"
-#include "mcts/tree_json.h"
 
 namespace agentr {
 namespace {

@@ -18,8 +18,7 @@ void Declare(OptionSet& set, CollectorOptions& o) {
       .Range(1, kMostInFlight);
   set.Add("--sessions", o.sessions, "Environment sessions open at once, on servers without /expand")
       .Range(1, 1000000);
-  set.Add("--task_attempts", o.task_attempts, "Searches of a task before it counts as failed")
-      .Min(1);
+  set.Add("--task_attempts", o.max_tries, "Searches of a task before it counts as failed").Min(1);
   set.Add("--give_up_after", o.give_up_after, "Tasks failed in a row before the run ends").Min(1);
 }
 
@@ -58,8 +57,8 @@ CollectReport Collector::Run(const std::vector<int>& tasks, std::atomic<bool>& s
   CollectReport report = std::move(shared.report);
   report.execution.opens += shared.pool.opened();
   report.gave_up = shared.queue.gave_up();
-  const size_t tried = static_cast<size_t>(report.finished + report.skipped + report.elsewhere) +
-                       report.failed.size();
+  const size_t tried =
+      static_cast<size_t>(report.finished + report.skipped + report.taken) + report.failed.size();
   report.interrupted = stop && !report.gave_up && tried < tasks.size();
   std::ranges::sort(report.failed, {}, &FailedTask::task);
   report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -71,12 +70,12 @@ void Collector::Work(int task, Shared& shared) {
   if (claim == Claim::kMine) return RunTask(task, shared);
   shared.progress.Skipped();
   const std::lock_guard lock(shared.mutex);
-  ++(claim == Claim::kDone ? shared.report.skipped : shared.report.elsewhere);
+  ++(claim == Claim::kDone ? shared.report.skipped : shared.report.taken);
 }
 
 void Collector::RunTask(int task, Shared& shared) {
   Result<Tree> tree = SearchOnce(task, shared);
-  for (int attempt = 1; attempt < options_.task_attempts && !tree; ++attempt) {
+  for (int attempt = 1; attempt < options_.max_tries && !tree; ++attempt) {
     if (tree.error().kind == ErrorKind::kCancelled) break;
     spdlog::debug("task {}: {}; attempt {}", task, tree.error().message, attempt + 1);
     tree = SearchOnce(task, shared);

@@ -7,11 +7,11 @@
 
 #include "clients/environment.h"
 #include "clients/language_model.h"
-#include "tasks/task_family.h"
 #include "common/progress.h"
-#include "rollout/run_report.h"
 #include "mcts/search.h"
 #include "mcts/tree_store.h"
+#include "rollout/run_report.h"
+#include "tasks/task_family.h"
 
 namespace agentr {
 
@@ -20,7 +20,7 @@ class OptionSet;
 struct CollectorOptions {
   int trees_in_flight = 32;
   int sessions = 256;      // environment sessions open at once, where the server cannot fork
-  int task_attempts = 3;   // searches of a task before it counts as failed
+  int max_tries = 3;       // searches of a task before it counts as failed
   int give_up_after = 20;  // tasks failed in a row before the run ends
 };
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "mcts/tree_json.h"
+#include "clients/message_json.h"
 
 namespace agentr {
 namespace {

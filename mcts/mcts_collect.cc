@@ -9,14 +9,15 @@
 
 #include "clients/env/gold_source.h"
 #include "clients/env/http_environment.h"
-#include "tasks/sciworld/sciworld_tasks.h"
-#include "tasks/splits.h"
 #include "common/interrupt.h"
 #include "common/options.h"
+#include "common/run_file.h"
 #include "common/version.h"
-#include "rollout/context_cut.h"
-#include "rollout/run_file.h"
+#include "rollout/prompt_truncation.h"
+#include "rollout/run_report.h"
 #include "rollout/snapping.h"
+#include "tasks/sciworld/sciworld_tasks.h"
+#include "tasks/splits.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -83,25 +84,18 @@ void PrintSummary(const CollectReport& r, int64_t environment_calls, const fs::p
   fmt::print("{}\n", folder.string());
 }
 
-std::vector<int> TasksOfTypes(const CollectOptions& options) {
-  if (options.task == "sciworld") return SciWorldTasksOf(options.task_type);
-  throw FatalError(
-      ExitCode::kUsage,
-      fmt::format("--task_type selects SciWorld tasks; {} has no types of tasks", options.task));
+std::vector<int> TasksOfTypes(const MctsCollectOptions& options) {
+  if (options.environment.task == "sciworld") return SciWorldTasksOf(options.task_type);
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("--task_type selects SciWorld tasks; {} has no types of tasks",
+                               options.environment.task));
 }
 
 }  // namespace
 
-HttpOptions CollectOptions::DefaultHttp() {
-  HttpOptions options;
-  options.max_connections = 256;
-  return options;
-}
-
-void Declare(OptionSet& set, CollectOptions& o) {
+void Declare(OptionSet& set, MctsCollectOptions& o) {
   set.Group("Tasks");
-  set.Add("--task", o.task,
-          "Kind of task: webshop, textcraft, sciworld; babyai with --env_server_base", "TASK");
+  DeclareTask(set, o.environment);
   set.Add("--min", o.min, "First task id").Min(0);
   set.Add("--max", o.max, "One past the last task id").Min(0);
   set.Add("--task_type", o.task_type,
@@ -114,23 +108,16 @@ void Declare(OptionSet& set, CollectOptions& o) {
           "Trees go to OUTPUT_DIR/TASK/MODEL/search_results_ID.json; those there are skipped");
   set.Add("--tree_format", o.tree_format, "compact, or agent-r as the original writes")
       .OneOf({"compact", "agent-r"});
-  set.Group("Environment");
-  set.Add("--env_server_base", o.env_server_base,
-          "Base URL of an AgentGym-compatible server (repeatable); none: an embedded one");
-  Declare(set, o.http, "env", "environment server");
+  Declare(set, o.environment);
   Declare(set, o.model);
   Declare(set, o.search);
   Declare(set, o.collector);
 }
 
-fs::path ResultFolder(const CollectOptions& options, const std::string& model_name) {
-  return fs::path(options.output_dir) / options.task / FolderName(model_name);
-}
-
-std::vector<int> TaskIds(const CollectOptions& options, int64_t tasks) {
-  const Split& split = SplitOf(options.task);
+std::vector<int> TaskIds(const MctsCollectOptions& options, int64_t tasks) {
+  const Split& split = SplitOf(options.environment.task);
   const SplitPart part = ParseSplitPart(options.split);
-  CheckPublished(part, options.task);
+  CheckPublished(part, options.environment.task);
   const bool by_type = !options.task_type.empty();
   const std::vector<int> typed = by_type ? TasksOfTypes(options) : std::vector<int>();
   const int most = by_type ? static_cast<int>(typed.size()) : std::numeric_limits<int>::max();
@@ -143,18 +130,20 @@ std::vector<int> TaskIds(const CollectOptions& options, int64_t tasks) {
   return ids;
 }
 
-ExitCode Collect(const CollectOptions& options, const OptionSet& resolved,
+ExitCode Collect(const MctsCollectOptions& options, const OptionSet& resolved,
                  const ModelLoader& load) {
   CheckContext(options.search.max_context, options.search.max_new_tokens);
-  const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.task);
+  const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.environment.task);
   const std::unique_ptr<GoldSource> gold =
       NeedsGold(options.model, *family)
-          ? MakeHttpGold(options.task, options.env_server_base, options.http)
+          ? MakeHttpGold(options.environment.task, options.environment.env_server_base,
+                         options.environment.http)
           : nullptr;
   const std::unique_ptr<LanguageModel> model =
       MakeLanguageModel(options.model, *family, gold.get(), load);
-  HttpEnvironment environment(MakeProtocol(options.task), options.env_server_base, options.http);
-  if (options.search.snap_actions) CheckSnapping(options.task, environment);
+  HttpEnvironment environment(MakeProtocol(options.environment.task),
+                              options.environment.env_server_base, options.environment.http);
+  if (options.search.snap_actions) CheckSnapping(options.environment.task, environment);
   const std::vector<int> ids = TaskIds(options, environment.info().tasks);
   if (ids.empty()) {
     throw FatalError(
@@ -162,7 +151,7 @@ ExitCode Collect(const CollectOptions& options, const OptionSet& resolved,
         fmt::format("no {} task ids from {} to below {} (the server has {} tasks)", options.split,
                     options.min, options.max, environment.info().tasks));
   }
-  const fs::path folder = ResultFolder(options, model->name());
+  const fs::path folder = ResultFolder(options.output_dir, options.environment.task, model->name());
   FileTreeStore store(folder, ParseTreeFormat(options.tree_format));
   TreeOrigin origin;
   origin.family = family->name();
@@ -171,8 +160,8 @@ ExitCode Collect(const CollectOptions& options, const OptionSet& resolved,
   origin.model_identity = model->identity();
   CheckEarlierTrees(store, origin, options.search);
   WriteResolved(folder, resolved.ResolvedToml());
-  spdlog::info("searching {} {} tasks with model {}, results in {}", ids.size(), options.task,
-               model->name(), folder.string());
+  spdlog::info("searching {} {} tasks with model {}, results in {}", ids.size(),
+               options.environment.task, model->name(), folder.string());
   Collector collector(*family, environment, *model, store, options.search, options.collector,
                       std::move(origin));
   const CollectReport report = collector.Run(ids, StopOnSignal());

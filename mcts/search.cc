@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/options.h"
+#include "common/text.h"
 #include "mcts/selection.h"
 #include "rollout/snapping.h"
 
@@ -39,12 +40,6 @@ std::string ToJson(const SearchOptions& o) {
                                  {"seed", o.seed}};
   if (o.snap_actions) json["snap_actions"] = true;
   return json.dump();
-}
-
-std::string OneLine(std::string text) {
-  std::ranges::replace_if(
-      text, [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
-  return text;
 }
 
 Search::Search(const SearchOptions& options, TreeOrigin origin, Context context)
@@ -96,7 +91,7 @@ Result<void> Search::Expand(int node) {
 
 Result<std::vector<Node>> Search::Sample(int node) {
   if (context_.stop) return Fail(ErrorKind::kCancelled, "stopped");
-  Result<CutCompletion> sampled = Complete(node);
+  Result<TruncatedCompletion> sampled = Complete(node);
   if (!sampled) return tl::make_unexpected(sampled.error());
   usage_ += sampled->batch.usage;
   std::vector<Node> children;
@@ -113,18 +108,18 @@ Result<std::vector<Node>> Search::Sample(int node) {
   return children;
 }
 
-Result<CutCompletion> Search::Complete(int node) {
+Result<TruncatedCompletion> Search::Complete(int node) {
   Sampling sampling;
   sampling.temperature = options_.temperature;
   sampling.top_p = options_.top_p;
   sampling.max_tokens = options_.max_new_tokens;
   sampling.task = origin_.task;
   sampling.seed = random_.Split("sample").Split(static_cast<uint64_t>(node)).Next();
-  CutConversation conversation;
+  TruncatableConversation conversation;
   conversation.messages = [&](int dropped) { return tree_.Conversation(node, dropped); };
   conversation.most_dropped = tree_.node(node).depth;
-  return CompleteWithinContext(context_.model, conversation, options_.n_gen, sampling,
-                               options_.max_context);
+  return CompleteTruncated(context_.model, conversation, options_.n_gen, sampling,
+                           options_.max_context);
 }
 
 Result<void> Search::Snap(int node, std::vector<Node>& children) {

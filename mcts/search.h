@@ -13,11 +13,11 @@
 
 #include "clients/environment.h"
 #include "clients/language_model.h"
-#include "tasks/task_family.h"
 #include "common/random.h"
-#include "rollout/context_cut.h"
-#include "rollout/executor.h"
 #include "mcts/tree.h"
+#include "rollout/executor.h"
+#include "rollout/prompt_truncation.h"
+#include "tasks/task_family.h"
 
 namespace agentr {
 
@@ -65,7 +65,7 @@ class Search {
   Result<void> Expand(int node);
   // n_gen responses to the conversation that ends in `node`, without duplicates.
   Result<std::vector<Node>> Sample(int node);
-  Result<CutCompletion> Complete(int node);
+  Result<TruncatedCompletion> Complete(int node);
   Result<void> Snap(int node, std::vector<Node>& children);
   Result<void> Execute(int node, std::vector<Node>& children);
   void Record(int node, std::vector<Node> children);
@@ -81,8 +81,5 @@ class Search {
   std::vector<int> state_of_;  // by node: the environment state it stands in
   Usage usage_;
 };
-
-// An observation as it is stored and shown: newlines and tabs become spaces.
-std::string OneLine(std::string text);
 
 }  // namespace agentr

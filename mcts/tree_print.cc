@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "common/options.h"
-#include "mcts/search.h"
+#include "common/text.h"
 
 namespace agentr {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/options.h"
-#include "rollout/context_cut.h"
+#include "rollout/prompt_truncation.h"
 
 namespace agentr {
 
@@ -22,12 +22,12 @@ Result<StepJudgement> ActorVerifier::Judge(const PathPair& /*pair*/, int node) {
   sampling.max_tokens = options_.max_new_tokens;
   sampling.seed = random_.Split(static_cast<uint64_t>(node)).Next();
   sampling.task = tree_.origin().task;
-  CutConversation question;
-  question.messages = [&](int dropped_turns) { return prompt_.Ask(tree_, node, dropped_turns); };
+  TruncatableConversation question;
+  question.messages = [&](int dropped_turns) { return prompt_.Query(tree_, node, dropped_turns); };
   question.most_dropped = tree_.node(node).depth - 1;
   const int context =
       options_.max_context == 0 ? std::numeric_limits<int>::max() : options_.max_context;
-  Result<CutCompletion> answer = CompleteWithinContext(model_, question, 1, sampling, context);
+  Result<TruncatedCompletion> answer = CompleteTruncated(model_, question, 1, sampling, context);
   if (!answer) return tl::make_unexpected(std::move(answer.error()));
   if (answer->batch.completions.empty()) {
     return Fail(ErrorKind::kProtocol, "the model returned no completion");

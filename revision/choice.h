@@ -8,7 +8,7 @@
 
 namespace agentr {
 
-struct ChoiceOptions {
+struct QualityThresholds {
   double alpha = 0.5;  // least quality of a good path, itself included: 1.0 keeps perfect paths
   double beta = 0.2;   // a bad path is worse than its good partner by more than this
 };
@@ -17,11 +17,12 @@ constexpr double kQualityTolerance = 1e-9;
 
 inline bool AtLeast(double quality, double bound) { return quality >= bound - kQualityTolerance; }
 
-inline bool IsGood(const LeafPath& path, const ChoiceOptions& options) {
+inline bool IsGood(const LeafPath& path, const QualityThresholds& options) {
   return AtLeast(path.quality, options.alpha);
 }
 
-inline bool IsBadBeside(const LeafPath& path, const LeafPath& good, const ChoiceOptions& options) {
+inline bool IsBadBeside(const LeafPath& path, const LeafPath& good,
+                        const QualityThresholds& options) {
   return !AtLeast(path.quality, good.quality - options.beta);
 }
 

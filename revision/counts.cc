@@ -13,7 +13,7 @@ constexpr std::array<std::pair<const char*, int64_t RevisionCounts::*>, 16> kSum
      {"without_good", &RevisionCounts::without_good},
      {"without_pairs", &RevisionCounts::without_pairs},
      {"other_start", &RevisionCounts::other_start},
-     {"remembered", &RevisionCounts::remembered},
+     {"cache_hits", &RevisionCounts::cache_hits},
      {"paths", &RevisionCounts::paths},
      {"good_paths", &RevisionCounts::good_paths},
      {"bad_paths", &RevisionCounts::bad_paths},
@@ -66,7 +66,7 @@ nlohmann::ordered_json ToJson(const RevisionCounts& counts) {
   json["environment"] = {
       {"sessions_opened", counts.calls.opens}, {"resets", counts.calls.resets},
       {"steps", counts.calls.steps},           {"replayed_steps", counts.calls.replays},
-      {"expansions", counts.calls.expansions}, {"remembered", counts.calls.remembered}};
+      {"expansions", counts.calls.expansions}, {"cache_hits", counts.calls.cache_hits}};
   return json;
 }
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 
-#include "rollout/executor.h"
 #include "revision/task_record.h"
+#include "rollout/executor.h"
 
 namespace agentr {
 
@@ -16,7 +16,7 @@ struct RevisionCounts {
   int64_t without_good = 0;   // trees that have no good path
   int64_t without_pairs = 0;  // trees that have one, but no bad path beside it
   int64_t other_start = 0;    // trees of which the environment knows another beginning
-  int64_t remembered = 0;     // trees whose decisions an earlier run had recorded
+  int64_t cache_hits = 0;     // trees whose decisions an earlier run had recorded
   int64_t paths = 0;          // ended leaves
   int64_t good_paths = 0;
   int64_t bad_paths = 0;  // bad beside some good path of the tree

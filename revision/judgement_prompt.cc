@@ -8,8 +8,8 @@
 #include <map>
 #include <utility>
 
-#include "tasks/prompt_file.h"
 #include "common/error.h"
+#include "tasks/prompt_file.h"
 
 namespace agentr {
 namespace embedded {
@@ -108,7 +108,7 @@ JudgementPrompt JudgementPrompt::Of(std::string_view family) {
                                family));
 }
 
-std::vector<Message> JudgementPrompt::Ask(const Tree& tree, int node, int dropped_turns) const {
+std::vector<Message> JudgementPrompt::Query(const Tree& tree, int node, int dropped_turns) const {
   const Values values = {{"{task}", tree.root().observation},
                          {"{log}", LogBefore(tree, node, dropped_turns)},
                          {"{action}", tree.node(node).action},

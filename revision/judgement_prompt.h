@@ -24,7 +24,7 @@ class JudgementPrompt {
 
   // The question about the step that led to `node` (not the root), without the oldest
   // `dropped_turns` turns in the log.
-  std::vector<Message> Ask(const Tree& tree, int node, int dropped_turns = 0) const;
+  std::vector<Message> Query(const Tree& tree, int node, int dropped_turns = 0) const;
 
   const std::vector<Message>& messages() const { return messages_; }  // with the placeholders
 

@@ -70,7 +70,7 @@ Pairing ParsePairing(std::string_view name) {
 }
 
 std::vector<PathPair> PairPaths(const Tree& tree, const std::vector<LeafPath>& paths,
-                                const ChoiceOptions& choice, Pairing pairing) {
+                                const QualityThresholds& choice, Pairing pairing) {
   std::vector<LeafPath> good;
   std::ranges::copy_if(paths, std::back_inserter(good),
                        [&](const LeafPath& path) { return IsGood(path, choice); });
@@ -87,7 +87,8 @@ std::vector<PathPair> PairPaths(const Tree& tree, const std::vector<LeafPath>& p
   return pairs;
 }
 
-std::vector<PathPair> GoodAlone(const std::vector<LeafPath>& paths, const ChoiceOptions& choice) {
+std::vector<PathPair> GoodAlone(const std::vector<LeafPath>& paths,
+                                const QualityThresholds& choice) {
   std::vector<PathPair> alone;
   for (const LeafPath& path : paths) {
     if (IsGood(path, choice)) alone.push_back({path, {}, path.leaf});

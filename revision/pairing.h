@@ -31,10 +31,11 @@ struct PathPair {
 
 // In the order of the bad leaves, then of the good ones.
 std::vector<PathPair> PairPaths(const Tree& tree, const std::vector<LeafPath>& paths,
-                                const ChoiceOptions& choice, Pairing pairing);
+                                const QualityThresholds& choice, Pairing pairing);
 
 // Each good path on its own.
-std::vector<PathPair> GoodAlone(const std::vector<LeafPath>& paths, const ChoiceOptions& choice);
+std::vector<PathPair> GoodAlone(const std::vector<LeafPath>& paths,
+                                const QualityThresholds& choice);
 
 // At most `most` of the pairs (all for 0), in their order. Chosen one by one for diversity: the
 // next one is of those whose mistake (the actions up to the first step behind the ancestor) was

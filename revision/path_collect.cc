@@ -10,15 +10,16 @@
 #include <thread>
 
 #include "clients/env/http_environment.h"
-#include "tasks/splits.h"
-#include "tasks/task_family.h"
 #include "common/file.h"
 #include "common/interrupt.h"
 #include "common/options.h"
+#include "common/run_file.h"
 #include "common/version.h"
-#include "rollout/run_file.h"
 #include "revision/report.h"
 #include "revision/show.h"
+#include "rollout/run_report.h"
+#include "tasks/splits.h"
+#include "tasks/task_family.h"
 
 namespace agentr {
 namespace fs = std::filesystem;

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "mcts/search.h"
+#include "common/text.h"
 #include "revision/choice.h"
 
 namespace agentr {

@@ -34,7 +34,7 @@ std::string Trees(const ReviseReport& report) {
   add(static_cast<int64_t>(report.failed.size()) - bad, "failed");
   add(counts.without_good, "without a good path");
   add(counts.without_pairs, "without a bad path");
-  add(counts.remembered, "decided by an earlier run");
+  add(counts.cache_hits, "decided by an earlier run");
   return text;
 }
 

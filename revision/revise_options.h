@@ -15,7 +15,7 @@ class OptionSet;
 struct ReviseOptions {
   std::string data_type = "centric";  // centric: revision rows; good: good paths
   int revise = 1;                     // 0: whole bad paths (Direct-Revision), as verifier none
-  ChoiceOptions choice;
+  QualityThresholds choice;
   std::string pairing = "siblings";
   int max_pairs_per_task = 20;       // 0: no limit
   std::string verifier = "tree";     // tree | actor | none

@@ -21,7 +21,7 @@ struct RowSource {
   int task = 0;
   std::string model;
   uint64_t seed = 0;
-  ChoiceOptions choice;
+  QualityThresholds choice;
   std::string verifier;
   std::string pairing;
 };

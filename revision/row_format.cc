@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "clients/message_json.h"
 #include "common/error.h"
-#include "mcts/tree_json.h"
 #include "revision/token_row.h"
 
 namespace agentr {

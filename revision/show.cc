@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "mcts/search.h"
+#include "common/text.h"
 
 namespace agentr {
 namespace {

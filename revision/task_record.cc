@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "clients/message_json.h"
 #include "common/file.h"
-#include "mcts/tree_json.h"
 
 namespace agentr {
 namespace {

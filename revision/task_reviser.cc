@@ -7,10 +7,10 @@
 #include <set>
 #include <utility>
 
+#include "clients/message_json.h"
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/random.h"
-#include "mcts/tree_json.h"
 #include "revision/dedup.h"
 #include "revision/thoughts.h"
 #include "revision/tree_verifier.h"
@@ -86,7 +86,7 @@ Result<std::vector<Decision>> TaskReviser::Decide(Work& work) const {
   const std::string key = RecordKey(work);
   if (auto known = ReadRecord(path, key)) {
     Pairs(work);  // for its counts
-    work.result.counts.remembered = 1;
+    work.result.counts.cache_hits = 1;
     return std::move(*known);
   }
   Result<std::vector<Decision>> decisions = FindErrors(work);
@@ -101,7 +101,7 @@ Result<std::vector<Decision>> TaskReviser::Decide(Work& work) const {
 std::unique_ptr<Verifier> TaskReviser::MakeVerifier(const Tree& tree, RandomStream random) const {
   if (verifier_ == "tree") return std::make_unique<TreeVerifier>(tree, options_.choice);
   if (verifier_ != "actor") return nullptr;
-  return std::make_unique<RememberingVerifier>(std::make_unique<ActorVerifier>(
+  return std::make_unique<CachingVerifier>(std::make_unique<ActorVerifier>(
       tree, *context_.model, *prompt_, options_.judge, random.Split("judge")));
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "common/error.h"
-#include "mcts/mcts_collect.h"
+#include "common/run_file.h"
 #include "mcts/tree_file.h"
 
 namespace agentr {
@@ -37,12 +37,10 @@ std::vector<fs::path> Candidates(const TreeInputOptions& options) {
   std::vector<fs::path> candidates;
   for (const fs::path& task : FoldersIn(options.input_dir)) {
     if (!options.task.empty() && task.filename() != options.task) continue;
-    CollectOptions written;
-    written.output_dir = options.input_dir;
-    written.task = task.filename().string();
     for (const fs::path& model : FoldersIn(task)) {
       const bool wanted =
-          options.model_name.empty() || model == ResultFolder(written, options.model_name);
+          options.model_name.empty() ||
+          model == ResultFolder(options.input_dir, task.filename().string(), options.model_name);
       if (wanted && !TreeFilesIn(model).empty()) candidates.push_back(model);
     }
   }

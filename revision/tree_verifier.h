@@ -12,14 +12,14 @@ namespace agentr {
 // error.
 class TreeVerifier : public Verifier {
  public:
-  TreeVerifier(const Tree& tree, const ChoiceOptions& choice)
+  TreeVerifier(const Tree& tree, const QualityThresholds& choice)
       : best_below_(BestBelow(tree)), choice_(choice) {}
 
   Result<StepJudgement> Judge(const PathPair& pair, int node) override;
 
  private:
   const std::vector<double> best_below_;
-  const ChoiceOptions choice_;
+  const QualityThresholds choice_;
 };
 
 }  // namespace agentr

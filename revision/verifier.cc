@@ -14,7 +14,7 @@ std::string_view Name(Judgement judgement) {
   return "Uncertain";
 }
 
-Result<StepJudgement> RememberingVerifier::Judge(const PathPair& pair, int node) {
+Result<StepJudgement> CachingVerifier::Judge(const PathPair& pair, int node) {
   {
     const std::lock_guard lock(mutex_);
     const auto known = known_.find(node);

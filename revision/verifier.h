@@ -39,9 +39,9 @@ class Verifier {
 
 // Remembers the judgements of `inner`, which must not depend on the good path: several pairs share
 // a bad path, and bad paths share steps.
-class RememberingVerifier : public Verifier {
+class CachingVerifier : public Verifier {
  public:
-  explicit RememberingVerifier(std::unique_ptr<Verifier> inner) : inner_(std::move(inner)) {}
+  explicit CachingVerifier(std::unique_ptr<Verifier> inner) : inner_(std::move(inner)) {}
   Result<StepJudgement> Judge(const PathPair& pair, int node) override;
 
  private:

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "common/options.h"
-#include "rollout/context_cut.h"
-#include "mcts/search.h"
+#include "common/text.h"
+#include "rollout/prompt_truncation.h"
 #include "rollout/snapping.h"
 
 namespace agentr {
@@ -98,14 +98,14 @@ Result<void> EpisodePlayer::Play() {
       turn.response = start_.given[episode_.turns.size()].response;
       turn.action = start_.given[episode_.turns.size()].action;
     } else {
-      const Result<bool> said = Say(turn);
+      const Result<bool> said = SampleTurn(turn);
       if (!said) return tl::make_unexpected(said.error());
       if (!*said) {
         episode_.end = EpisodeEnd::kContextOverflow;
         return {};
       }
     }
-    if (const Result<void> acted = Act(std::move(turn)); !acted) return acted;
+    if (const Result<void> acted = StepEnvironment(std::move(turn)); !acted) return acted;
     if (context_.on_turn) context_.on_turn();
   }
   return {};
@@ -120,7 +120,7 @@ Result<void> EpisodePlayer::Begin() {
   return {};
 }
 
-Result<bool> EpisodePlayer::Say(EpisodeTurn& turn) {
+Result<bool> EpisodePlayer::SampleTurn(EpisodeTurn& turn) {
   if (context_.stop) return Fail(ErrorKind::kCancelled, "stopped");
   const auto turns = static_cast<int>(episode_.turns.size());
   Sampling sampling;
@@ -129,15 +129,15 @@ Result<bool> EpisodePlayer::Say(EpisodeTurn& turn) {
   sampling.max_tokens = options_.max_new_tokens;
   sampling.task = start_.task;
   sampling.seed = random_.Split(static_cast<uint64_t>(turns)).Next();
-  CutConversation conversation;
+  TruncatableConversation conversation;
   conversation.messages = [&](int dropped_turns) { return Conversation(dropped_turns); };
   // It only grows: what did not fit a turn ago does not fit now.
   conversation.least_dropped = turns > 0 ? episode_.turns.back().dropped_turns : 0;
   conversation.most_dropped = std::max(turns - 1, 0);
   const Stopwatch watch(episode_.model_s);
   at_fault_ = EpisodeEnd::kModelError;
-  Result<CutCompletion> said =
-      CompleteWithinContext(context_.model, conversation, 1, sampling, options_.max_context);
+  Result<TruncatedCompletion> said =
+      CompleteTruncated(context_.model, conversation, 1, sampling, options_.max_context);
   // Where nothing was played yet it is the context that is too small, and no episode has ended.
   if (!said && said.error().kind == ErrorKind::kContextLength && turns > 0) return false;
   if (!said) return tl::make_unexpected(said.error());
@@ -168,7 +168,7 @@ Result<void> EpisodePlayer::Snap(std::string& action) {
   return {};
 }
 
-Result<void> EpisodePlayer::Act(EpisodeTurn turn) {
+Result<void> EpisodePlayer::StepEnvironment(EpisodeTurn turn) {
   const size_t index = episode_.turns.size();
   const bool last_turn = index + 1 == static_cast<size_t>(options_.max_steps);
   {

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "clients/language_model.h"
-#include "tasks/task_family.h"
 #include "common/random.h"
 #include "rollout/episode.h"
 #include "rollout/executor.h"
+#include "tasks/task_family.h"
 
 namespace agentr {
 
@@ -65,9 +65,9 @@ class EpisodePlayer {
   Result<void> Play();
   Result<void> Begin();
   // The next turn without its observation; false at the end of the context.
-  Result<bool> Say(EpisodeTurn& turn);
+  Result<bool> SampleTurn(EpisodeTurn& turn);
   Result<void> Snap(std::string& action);
-  Result<void> Act(EpisodeTurn turn);
+  Result<void> StepEnvironment(EpisodeTurn turn);
 
   bool Replaying() const { return episode_.turns.size() < start_.given.size(); }
   std::vector<Message> Conversation(int dropped_turns) const;

@@ -17,10 +17,10 @@ ExecutionStats& ExecutionStats::operator+=(const ExecutionStats& other) {
   steps += other.steps;
   replays += other.replays;
   expansions += other.expansions;
-  remembered += other.remembered;
+  cache_hits += other.cache_hits;
   mismatches += other.mismatches;
   faults += other.faults;
-  walk_bound += other.walk_bound;
+  min_replay_calls += other.min_replay_calls;
   unchanged_bound += other.unchanged_bound;
   return *this;
 }
@@ -28,7 +28,7 @@ ExecutionStats& ExecutionStats::operator+=(const ExecutionStats& other) {
 ExecutionStats Executor::stats() const {
   ExecutionStats stats = stats_;
   const StateTree::Bound bound = states_.LowerBound();
-  stats.walk_bound = bound.walks;
+  stats.min_replay_calls = bound.walks;
   stats.unchanged_bound = bound.unchanged;
   return stats;
 }
@@ -36,7 +36,7 @@ ExecutionStats Executor::stats() const {
 Result<std::vector<std::string>> Executor::ValidActions(int state) {
   const auto known = valid_actions_.find(state);
   if (known != valid_actions_.end()) return known->second;
-  Result<std::vector<std::string>> valid = AskValidActions(state);
+  Result<std::vector<std::string>> valid = QueryValidActions(state);
   if (valid) valid_actions_[state] = *valid;
   return valid;
 }
@@ -46,7 +46,7 @@ std::vector<std::string> Executor::Unknown(int state, const std::vector<std::str
   for (const std::string& action : actions) {
     if (states_.Find(state, action) == nullptr) unknown.push_back(action);
   }
-  stats_.remembered += static_cast<int64_t>(actions.size() - unknown.size());
+  stats_.cache_hits += static_cast<int64_t>(actions.size() - unknown.size());
   return unknown;
 }
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "clients/environment.h"
-#include "tasks/task_family.h"
 #include "rollout/session_pool.h"
 #include "rollout/state_tree.h"
+#include "tasks/task_family.h"
 
 namespace agentr {
 
@@ -21,11 +21,11 @@ struct ExecutionStats {
   int64_t steps = 0;       // actions taken for the first time
   int64_t replays = 0;     // actions taken again, to bring a session to a state
   int64_t expansions = 0;  // expansion calls
-  int64_t remembered = 0;  // actions whose outcome was already known
+  int64_t cache_hits = 0;  // actions whose outcome was already known
   int64_t mismatches = 0;  // replayed actions that were answered differently from the first time
   int64_t faults = 0;      // calls that failed and were made up for
-  int64_t walk_bound = 0;  // StateTree::LowerBound().walks
-  int64_t unchanged_bound = 0;  // StateTree::LowerBound().unchanged
+  int64_t min_replay_calls = 0;  // StateTree::LowerBound().walks
+  int64_t unchanged_bound = 0;   // StateTree::LowerBound().unchanged
 
   ExecutionStats& operator+=(const ExecutionStats& other);
 };
@@ -54,7 +54,7 @@ class Executor {
  protected:
   explicit Executor(const TaskFamily& family) : family_(family) {}
 
-  virtual Result<std::vector<std::string>> AskValidActions(int state) = 0;
+  virtual Result<std::vector<std::string>> QueryValidActions(int state) = 0;
 
   // Those of `actions` whose outcome in `state` is not known.
   std::vector<std::string> Unknown(int state, const std::vector<std::string>& actions);

@@ -79,7 +79,7 @@ Result<void> ForkExecutor::Execute(int state, const std::vector<std::string>& ac
   return {};
 }
 
-Result<std::vector<std::string>> ForkExecutor::AskValidActions(int state) {
+Result<std::vector<std::string>> ForkExecutor::QueryValidActions(int state) {
   const auto slot = static_cast<size_t>(state);
   const auto ask = [&]() -> Result<std::vector<std::string>> {
     if (stop_) return Fail(ErrorKind::kCancelled, "stopped");
@@ -88,7 +88,7 @@ Result<std::vector<std::string>> ForkExecutor::AskValidActions(int state) {
         return tl::make_unexpected(restored.error());
       }
     }
-    return sessions_[slot]->Ask("valid_actions");
+    return sessions_[slot]->Query("valid_actions");
   };
   Result<std::vector<std::string>> valid = ask();
   for (int attempt = 1; attempt < kMaxAttempts && !valid; ++attempt) {

@@ -15,7 +15,7 @@ class ForkExecutor : public Executor {
   Result<void> Execute(int state, const std::vector<std::string>& actions, bool last_turn) override;
 
  private:
-  Result<std::vector<std::string>> AskValidActions(int state) override;
+  Result<std::vector<std::string>> QueryValidActions(int state) override;
 
   // Opens the root's session and starts the task; the other states have none then.
   Result<void> Restart();

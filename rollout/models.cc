@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "tasks/player.h"
 #include "common/options.h"
+#include "tasks/scripted_policy.h"
 
 namespace agentr {
 namespace {

@@ -30,7 +30,7 @@ ReplayExecutor::~ReplayExecutor() { pool_.Retire(tree_); }
 
 Result<std::string> ReplayExecutor::Start() {
   std::vector<std::string> nothing;
-  const Result<void> walked = Walk(StateTree::kRoot, nothing);
+  const Result<void> walked = ExecuteFrom(StateTree::kRoot, nothing);
   if (!walked) return tl::make_unexpected(walked.error());
   return first_observation_;
 }
@@ -40,23 +40,23 @@ Result<void> ReplayExecutor::Execute(int state, const std::vector<std::string>& 
   std::vector<std::string> unknown = Unknown(state, actions);
   if (unknown.size() > 1) PutUnchangedFirst(state, unknown);
   last_turn_ = last_turn;
-  return Persist([&]() -> Result<void> {
+  return WithRetries([&]() -> Result<void> {
     while (!unknown.empty()) {
-      if (const Result<void> walked = Walk(state, unknown); !walked) return walked;
+      if (const Result<void> walked = ExecuteFrom(state, unknown); !walked) return walked;
     }
     return {};
   });
 }
 
-Result<std::vector<std::string>> ReplayExecutor::AskValidActions(int state) {
+Result<std::vector<std::string>> ReplayExecutor::QueryValidActions(int state) {
   std::vector<std::string> valid;
   const std::vector<int> path = states_.Path(state);
-  const Result<void> asked = Persist([&]() -> Result<void> {
+  const Result<void> asked = WithRetries([&]() -> Result<void> {
     step_failed_ = false;
     Result<SessionPool::Lease> lease = pool_.Acquire(tree_, path, stop_);
     if (!lease) return tl::make_unexpected(lease.error());
-    if (const Result<void> brought = Bring(*lease, path); !brought) return brought;
-    Result<std::vector<std::string>> answer = lease->session().Ask("valid_actions");
+    if (const Result<void> brought = AdvanceTo(*lease, path); !brought) return brought;
+    Result<std::vector<std::string>> answer = lease->session().Query("valid_actions");
     if (!answer) {
       step_failed_ = true;
       lease->place = {};
@@ -70,7 +70,7 @@ Result<std::vector<std::string>> ReplayExecutor::AskValidActions(int state) {
 }
 
 template <typename Fn>
-Result<void> ReplayExecutor::Persist(Fn&& attempt) {
+Result<void> ReplayExecutor::WithRetries(Fn&& attempt) {
   int faults = 0;
   int refusals = 0;
   while (true) {
@@ -96,12 +96,12 @@ void ReplayExecutor::PutUnchangedFirst(int state, std::vector<std::string>& acti
   actions = std::move(sorted);
 }
 
-Result<void> ReplayExecutor::Walk(int state, std::vector<std::string>& actions) {
+Result<void> ReplayExecutor::ExecuteFrom(int state, std::vector<std::string>& actions) {
   step_failed_ = false;
   const std::vector<int> path = states_.Path(state);
   Result<SessionPool::Lease> lease = pool_.Acquire(tree_, path, stop_);
   if (!lease) return tl::make_unexpected(lease.error());
-  if (const Result<void> brought = Bring(*lease, path); !brought) return brought;
+  if (const Result<void> brought = AdvanceTo(*lease, path); !brought) return brought;
   while (!actions.empty() && lease->place.state == state) {
     Result<StepResult> result = Step(*lease, actions.front());
     if (!result) return tl::make_unexpected(result.error());
@@ -114,7 +114,7 @@ Result<void> ReplayExecutor::Walk(int state, std::vector<std::string>& actions) 
   return {};
 }
 
-Result<void> ReplayExecutor::Bring(SessionPool::Lease& lease, const std::vector<int>& path) {
+Result<void> ReplayExecutor::AdvanceTo(SessionPool::Lease& lease, const std::vector<int>& path) {
   const bool on_path =
       lease.place.tree == tree_ && std::ranges::binary_search(path, lease.place.state);
   if (!on_path) {

@@ -15,22 +15,22 @@ class ReplayExecutor : public Executor {
   Result<void> Execute(int state, const std::vector<std::string>& actions, bool last_turn) override;
 
  private:
-  Result<std::vector<std::string>> AskValidActions(int state) override;
+  Result<std::vector<std::string>> QueryValidActions(int state) override;
 
   // Repeats `attempt` (a function that gives a Result<void>) after faults that another session, or
   // the same one brought there again, can make up for.
   template <typename Fn>
-  Result<void> Persist(Fn&& attempt);
+  Result<void> WithRetries(Fn&& attempt);
 
   // What leaves the state as it is costs one call if it comes before what does not.
   void PutUnchangedFirst(int state, std::vector<std::string>& actions) const;
 
   // One session's worth of work: goes to `state` and takes `actions` from the front for as long as
   // they leave it there, removing those whose outcome is recorded.
-  Result<void> Walk(int state, std::vector<std::string>& actions);
+  Result<void> ExecuteFrom(int state, std::vector<std::string>& actions);
 
   // Brings the session of the lease to the end of `path`.
-  Result<void> Bring(SessionPool::Lease& lease, const std::vector<int>& path);
+  Result<void> AdvanceTo(SessionPool::Lease& lease, const std::vector<int>& path);
   Result<StepResult> Step(SessionPool::Lease& lease, const std::string& action);
   Result<void> Reset(SessionPool::Lease& lease);
 
@@ -39,7 +39,7 @@ class ReplayExecutor : public Executor {
   const std::atomic<bool>& stop_;
   const int64_t tree_;
   bool last_turn_ = false;    // of the Execute under way
-  bool step_failed_ = false;  // the last Walk ended in a step without a reply
+  bool step_failed_ = false;  // the last ExecuteFrom ended in a step without a reply
 };
 
 }  // namespace agentr

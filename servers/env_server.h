@@ -9,9 +9,10 @@
 #include <string>
 #include <utility>
 
+#include "servers/env_service.h"
 #include "servers/http/http_service.h"
-#include "servers/sciworld/sciworld_server.h"
 #include "servers/http/session_store.h"
+#include "servers/sciworld/sciworld_server.h"
 #include "servers/webshop/shop_generator.h"
 
 namespace agentr {
@@ -45,18 +46,6 @@ struct EnvServerOptions {
 };
 
 void Declare(OptionSet& set, EnvServerOptions& options);
-
-// The routes of one kind of environment and what stands behind them.
-class EnvService {
- public:
-  virtual ~EnvService() = default;
-
-  // Adds the routes; they call this object while `http` runs.
-  virtual void AddTo(HttpService& http) = 0;
-
-  // "textcraft: 544 tasks, 613 recipes"
-  virtual std::string Summary() const = 0;
-};
 
 // A running server; the destructor stops it, quickly whatever connections are open.
 class EnvServer {

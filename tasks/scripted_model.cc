@@ -7,9 +7,9 @@
 #include <thread>
 #include <utility>
 
-#include "tasks/player.h"
 #include "common/options.h"
 #include "common/random.h"
+#include "tasks/scripted_policy.h"
 
 namespace agentr {
 namespace {
@@ -17,15 +17,15 @@ namespace {
 // What both models share: reading the prompt once, one random stream per sample, the usage.
 class ScriptedModel : public LanguageModel {
  public:
-  ScriptedModel(std::unique_ptr<Player> player, std::chrono::milliseconds delay)
+  ScriptedModel(std::unique_ptr<ScriptedPolicy> player, std::chrono::milliseconds delay)
       : player_(std::move(player)), delay_(delay) {}
 
   Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
                                    const Sampling& sampling) override {
     if (delay_.count() > 0) std::this_thread::sleep_for(delay_);
-    const Result<std::unique_ptr<Position>> read = player_->Read(prompt, sampling.task);
+    const Result<std::unique_ptr<PolicyState>> read = player_->Read(prompt, sampling.task);
     if (!read) return tl::make_unexpected(read.error());
-    const std::unique_ptr<Position>& position = *read;
+    const std::unique_ptr<PolicyState>& position = *read;
     if (position == nullptr) {
       return Fail(ErrorKind::kRejected,
                   fmt::format("the model \"{}\" plays {} here, and the prompt shows no task of it",
@@ -47,10 +47,10 @@ class ScriptedModel : public LanguageModel {
   }
 
  protected:
-  virtual std::string Act(Position& position, RandomStream& random) const = 0;
+  virtual std::string Act(PolicyState& position, RandomStream& random) const = 0;
 
  private:
-  const std::unique_ptr<Player> player_;
+  const std::unique_ptr<ScriptedPolicy> player_;
   const std::chrono::milliseconds delay_;
 };
 
@@ -60,22 +60,23 @@ class RandomModel : public ScriptedModel {
   std::string name() const override { return "random"; }
 
  protected:
-  std::string Act(Position& position, RandomStream& random) const override {
+  std::string Act(PolicyState& position, RandomStream& random) const override {
     return position.AnyAction(random);
   }
 };
 
 class PlannerModel : public ScriptedModel {
  public:
-  PlannerModel(std::unique_ptr<Player> player, std::chrono::milliseconds delay, double error_rate)
+  PlannerModel(std::unique_ptr<ScriptedPolicy> player, std::chrono::milliseconds delay,
+               double error_rate)
       : ScriptedModel(std::move(player), delay), error_rate_(error_rate) {}
   std::string name() const override { return "planner"; }
   std::string identity() const override { return fmt::format("error rate {}", error_rate_); }
 
  protected:
-  std::string Act(Position& position, RandomStream& random) const override {
-    const double slip = 1 - std::pow(1 - error_rate_, 1 + 2 * position.wasted_turns());
-    return random.Chance(slip) ? position.Slip(random) : position.Plan();
+  std::string Act(PolicyState& position, RandomStream& random) const override {
+    const double mistake = 1 - std::pow(1 - error_rate_, 1 + 2 * position.wasted_turns());
+    return random.Chance(mistake) ? position.Mistake(random) : position.Plan();
   }
 
  private:
@@ -105,7 +106,8 @@ std::unique_ptr<LanguageModel> MakeScriptedModel(std::string_view name, const Ta
                     "tells them; name another model",
                     family.name()));
   }
-  std::unique_ptr<Player> player = MakePlayer(family.name(), by_gold ? gold : nullptr);
+  std::unique_ptr<ScriptedPolicy> player =
+      MakeScriptedPolicy(family.name(), by_gold ? gold : nullptr);
   if (player == nullptr) {
     throw FatalError(
         ExitCode::kUsage,

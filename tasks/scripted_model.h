@@ -1,6 +1,6 @@
 // Language models without a language model: they read a conversation and answer in the form of one.
 // For tests, for benchmarks of everything else, and for cold starts. What they know of a kind of
-// task is its Player.
+// task is its ScriptedPolicy.
 //
 //   random   any action that the conversation makes plausible
 //   planner  the next action of a plan towards the goal, with mistakes: a turn goes wrong with the
@@ -33,8 +33,8 @@ struct ScriptedOptions {
 void Declare(OptionSet& set, ScriptedOptions& options);
 
 // The scripted model of this name, or nullptr when there is none of it. Throws FatalError(kUsage)
-// for a family that has no Player, and for a planner that needs `gold` (PlansByGold; outlives the
-// model) and does not get it.
+// for a family that has no ScriptedPolicy, and for a planner that needs `gold` (PlansByGold;
+// outlives the model) and does not get it.
 std::unique_ptr<LanguageModel> MakeScriptedModel(std::string_view name, const TaskFamily& family,
                                                  const ScriptedOptions& options,
                                                  GoldSource* gold = nullptr);

@@ -29,7 +29,7 @@ Result<std::vector<std::string>> SessionGold::Fetch(int task) const {
   if (!session) return tl::make_unexpected(session.error());
   const Result<std::string> begun = (*session)->Reset(task);
   if (!begun) return tl::make_unexpected(begun.error());
-  return (*session)->Ask("gold");
+  return (*session)->Query("gold");
 }
 
 std::unique_ptr<GoldSource> MakeHttpGold(const std::string& family,

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "clients/env/env_servers.h"
+#include "clients/env/env_server_group.h"
 
 namespace agentr {
 namespace {
@@ -12,13 +12,13 @@ namespace {
 // What the search can do about a session that its server has lost is to reset it: a fault of the
 // connection rather than of the environment.
 Error AsFault(HttpError error) {
-  if (EnvServers::IsLost(error)) error.kind = ErrorKind::kUnreachable;
+  if (EnvServerGroup::IsLost(error)) error.kind = ErrorKind::kUnreachable;
   return error;
 }
 
 class HttpSession : public Session {
  public:
-  HttpSession(EnvServers& servers, ServerSession session, bool is_fork)
+  HttpSession(EnvServerGroup& servers, ServerSession session, bool is_fork)
       : servers_(servers), session_(session), is_fork_(is_fork) {}
 
   ~HttpSession() override { Leave(/*close=*/!is_fork_); }
@@ -26,7 +26,7 @@ class HttpSession : public Session {
   Result<std::string> Reset(int task) override {
     return servers_.Repeat([&] {
       auto first = ResetOnce(task);
-      if (first || !EnvServers::IsLost(first.error())) return first;
+      if (first || !EnvServerGroup::IsLost(first.error())) return first;
       Leave(/*close=*/false);
       return ResetOnce(task);
     });
@@ -65,7 +65,7 @@ class HttpSession : public Session {
     return forks;
   }
 
-  Result<std::vector<std::string>> Ask(std::string_view extension) override {
+  Result<std::vector<std::string>> Query(std::string_view extension) override {
     if (auto lost = CheckAlive()) return tl::make_unexpected(*lost);
     const Protocol& protocol = servers_.protocol();
     auto answer = servers_.Repeat([&] {
@@ -106,7 +106,7 @@ class HttpSession : public Session {
                  0};
   }
 
-  EnvServers& servers_;
+  EnvServerGroup& servers_;
   std::optional<ServerSession> session_;  // nothing between two servers
   bool is_fork_;
 };
@@ -115,7 +115,7 @@ class HttpSession : public Session {
 
 HttpEnvironment::HttpEnvironment(std::unique_ptr<Protocol> protocol,
                                  const std::vector<std::string>& bases, const HttpOptions& options)
-    : servers_(std::make_unique<EnvServers>(std::move(protocol), bases, options)) {}
+    : servers_(std::make_unique<EnvServerGroup>(std::move(protocol), bases, options)) {}
 
 HttpEnvironment::~HttpEnvironment() = default;
 

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "clients/call_stats.h"
+#include "clients/env/protocol.h"
 #include "clients/environment.h"
 #include "clients/http/http_client.h"
-#include "clients/env/protocol.h"
 
 namespace agentr {
 
-class EnvServers;
+class EnvServerGroup;
 
 // Sessions over one or several servers of the same data. A session belongs to one server, the one
 // with the fewest live sessions when it was opened; a server that did not answer is left out for a
@@ -49,7 +49,7 @@ class HttpEnvironment : public Environment {
   const CallStats& stats() const;
 
  private:
-  std::unique_ptr<EnvServers> servers_;
+  std::unique_ptr<EnvServerGroup> servers_;
 };
 
 }  // namespace agentr

@@ -12,8 +12,9 @@ namespace agentr {
 // pair [observation, null], and an observation in a /step reply is called "state". Sessions are
 // named by "env_idx", and a task is a "session_id".
 //
-// The public server has no /close (HTTP 404, which EnvServers tolerates), and answers a step in a
-// session that it does not know with a plain 500: only our own server's words tell a lost session.
+// The public server has no /close (HTTP 404, which EnvServerGroup tolerates), and answers a step in
+// a session that it does not know with a plain 500: only our own server's words tell a lost
+// session.
 class WebShopProtocol : public Protocol {
  public:
   WebShopProtocol() : Protocol("webshop") {}

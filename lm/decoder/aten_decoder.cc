@@ -51,7 +51,7 @@ struct Linear {
 struct Layer {
   Tensor attention_norm, query_norm, key_norm, mlp_norm;
   Linear query, key, value, output, gate, up, down;
-  Tensor keys, values;  // the pool: [blocks, block_tokens, kv_heads, head_width]
+  Tensor keys, values;  // the pool: [blocks, block_tokens, num_kv_heads, head_dim]
 };
 
 // Slices whose attention is computed side by side: B of them, T new tokens each.
@@ -74,19 +74,19 @@ class AtenDecoder : public Decoder {
     output_.weight = config_.tied_embeddings ? embedding_ : Load(*weights.output.weight);
     norm_ = Load(*weights.norm);
     frequencies_ = at::tensor(RotaryFrequencies(config_), at::kFloat).to(options_.device());
-    const int64_t block_bytes = 2 * config_.layers * kBlockTokens * config_.kv_heads *
-                                config_.head_width * static_cast<int64_t>(Bytes(plan.type));
-    shape_ = {static_cast<int32_t>(config_.vocabulary), plan.max_context, kBlockTokens,
+    const int64_t block_bytes = 2 * config_.num_layers * kBlockTokens * config_.num_kv_heads *
+                                config_.head_dim * static_cast<int64_t>(Bytes(plan.type));
+    shape_ = {static_cast<int32_t>(config_.vocab_size), plan.max_context, kBlockTokens,
               BlocksOfPool(plan.cache_bytes, block_bytes), block_bytes};
     for (const LayerWeights& layer : weights.layers) layers_.push_back(Load(layer));
   }
 
   const DecoderShape& shape() const override { return shape_; }
 
-  std::span<const float> Forward(std::span<const Slice> batch) override {
+  std::span<const float> Forward(std::span<const SequenceChunk> batch) override {
     const c10::InferenceMode inference;
     std::vector<int64_t> tokens, positions, slots, wanted;
-    for (const Slice& slice : batch) {
+    for (const SequenceChunk& slice : batch) {
       for (size_t i = 0; i < slice.tokens.size(); ++i) {
         const int64_t position = slice.start + static_cast<int64_t>(i);
         tokens.push_back(slice.tokens[i]);
@@ -100,7 +100,7 @@ class AtenDecoder : public Decoder {
     }
     const std::vector<Group> groups = MakeGroups(batch);
     const Tensor angles = at::outer(Longs(positions).to(at::kFloat), frequencies_).unsqueeze(1);
-    const Tensor cos = angles.cos(), sin = angles.sin();  // [M, 1, head_width / 2]
+    const Tensor cos = angles.cos(), sin = angles.sin();  // [M, 1, head_dim / 2]
     const Tensor slots_on_device = Longs(slots);
 
     Tensor x = embedding_.index_select(0, Longs(tokens));  // [M, width]
@@ -149,8 +149,8 @@ class AtenDecoder : public Decoder {
     layer.gate = Load(from.gate);
     layer.up = Load(from.up);
     layer.down = Load(from.down);
-    const std::vector<int64_t> pool = {shape_.blocks, kBlockTokens, config_.kv_heads,
-                                       config_.head_width};
+    const std::vector<int64_t> pool = {shape_.blocks, kBlockTokens, config_.num_kv_heads,
+                                       config_.head_dim};
     layer.keys = at::zeros(pool, options_);
     layer.values = at::zeros(pool, options_);
     return layer;
@@ -168,19 +168,19 @@ class AtenDecoder : public Decoder {
     return (wide * scale).to(x.scalar_type()) * weight;
   }
 
-  // Turns each pair (i, i + head_width / 2) of x [M, heads, head_width] by its angle.
+  // Turns each pair (i, i + head_dim / 2) of x [M, heads, head_dim] by its angle.
   static Tensor Rotate(const Tensor& x, const Tensor& cos, const Tensor& sin) {
     const std::vector<Tensor> half = x.to(at::kFloat).chunk(2, -1);
     return at::cat({half[0] * cos - half[1] * sin, half[1] * cos + half[0] * sin}, -1)
         .to(x.scalar_type());
   }
 
-  std::vector<Group> MakeGroups(std::span<const Slice> batch) const {
+  std::vector<Group> MakeGroups(std::span<const SequenceChunk> batch) const {
     std::vector<Group> groups;
-    std::vector<const Slice*> single;
+    std::vector<const SequenceChunk*> single;
     std::vector<int64_t> single_rows;
     int64_t row = 0;
-    for (const Slice& slice : batch) {
+    for (const SequenceChunk& slice : batch) {
       const auto count = static_cast<int64_t>(slice.tokens.size());
       if (fused_ && count == 1) {
         single.push_back(&slice);
@@ -194,18 +194,18 @@ class AtenDecoder : public Decoder {
     return groups;
   }
 
-  Group MakeGroup(const std::vector<const Slice*>& slices, const Tensor& rows) const {
-    const auto count = static_cast<int64_t>(slices.size());
-    const auto length = static_cast<int64_t>(slices[0]->tokens.size());
+  Group MakeGroup(const std::vector<const SequenceChunk*>& chunks, const Tensor& rows) const {
+    const auto count = static_cast<int64_t>(chunks.size());
+    const auto length = static_cast<int64_t>(chunks[0]->tokens.size());
     int64_t longest = 0;
-    for (const Slice* slice : slices) longest = std::max(longest, slice->start + length);
+    for (const SequenceChunk* slice : chunks) longest = std::max(longest, slice->start + length);
     const int64_t width = (longest + kBlockTokens - 1) / kBlockTokens;
     std::vector<int64_t> blocks(count * width, 0);
     std::vector<int64_t> starts;
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t own = (slices[i]->start + length + kBlockTokens - 1) / kBlockTokens;
-      std::copy_n(slices[i]->blocks.begin(), own, blocks.begin() + i * width);
-      starts.push_back(slices[i]->start);
+      const int64_t own = (chunks[i]->start + length + kBlockTokens - 1) / kBlockTokens;
+      std::copy_n(chunks[i]->blocks.begin(), own, blocks.begin() + i * width);
+      starts.push_back(chunks[i]->start);
     }
     const Tensor start = at::tensor(starts, at::kLong).view({count, 1, 1, 1});
     const Tensor query = start + at::arange(length, at::kLong).view({length, 1});  // [B, 1, T, 1]
@@ -219,32 +219,32 @@ class AtenDecoder : public Decoder {
   // y [M, width] -> [M, width]. Stores the keys and values of the new tokens.
   Tensor Attention(Layer& layer, const Tensor& y, const Tensor& cos, const Tensor& sin,
                    const Tensor& slots, const std::vector<Group>& groups) const {
-    const int64_t m = y.size(0), d = config_.head_width;
-    Tensor q = layer.query(y).view({m, config_.heads, d});
-    Tensor k = layer.key(y).view({m, config_.kv_heads, d});
-    const Tensor v = layer.value(y).view({m, config_.kv_heads, d});
+    const int64_t m = y.size(0), d = config_.head_dim;
+    Tensor q = layer.query(y).view({m, config_.num_heads, d});
+    Tensor k = layer.key(y).view({m, config_.num_kv_heads, d});
+    const Tensor v = layer.value(y).view({m, config_.num_kv_heads, d});
     if (config_.qk_norm) {
       q = RmsNorm(q, layer.query_norm);
       k = RmsNorm(k, layer.key_norm);
     }
-    layer.keys.view({-1, config_.kv_heads, d}).index_copy_(0, slots, Rotate(k, cos, sin));
-    layer.values.view({-1, config_.kv_heads, d}).index_copy_(0, slots, v);
+    layer.keys.view({-1, config_.num_kv_heads, d}).index_copy_(0, slots, Rotate(k, cos, sin));
+    layer.values.view({-1, config_.num_kv_heads, d}).index_copy_(0, slots, v);
     q = Rotate(q, cos, sin);
     Tensor mixed = at::empty_like(q);
     for (const Group& group : groups) {
       mixed.index_copy_(0, group.rows, Attend(layer, q.index_select(0, group.rows), group));
     }
-    return layer.output(mixed.view({m, config_.heads * d}));
+    return layer.output(mixed.view({m, config_.num_heads * d}));
   }
 
-  // q [B * T, heads, head_width] -> the same shape.
+  // q [B * T, heads, head_dim] -> the same shape.
   Tensor Attend(const Layer& layer, const Tensor& q, const Group& group) const {
     const int64_t b = group.mask.size(0), t = group.mask.size(2), l = group.mask.size(3);
-    const int64_t d = config_.head_width;
-    const Tensor query = q.view({b, t, config_.heads, d}).transpose(1, 2);
+    const int64_t d = config_.head_dim;
+    const Tensor query = q.view({b, t, config_.num_heads, d}).transpose(1, 2);
     const Tensor key = Gather(layer.keys, group.blocks, l);
     const Tensor value = Gather(layer.values, group.blocks, l);
-    Tensor mixed;  // [B, heads, T, head_width]
+    Tensor mixed;  // [B, heads, T, head_dim]
     if (fused_) {
       mixed = FusedAttention(query, key, value, group.mask);
     } else {
@@ -253,19 +253,19 @@ class AtenDecoder : public Decoder {
       const Tensor shares = scores.masked_fill(group.mask.logical_not(), -INFINITY).softmax(-1);
       mixed = at::matmul(shares.to(value.scalar_type()), value);
     }
-    return mixed.transpose(1, 2).reshape({b * t, config_.heads, d});
+    return mixed.transpose(1, 2).reshape({b * t, config_.num_heads, d});
   }
 
   // The first `length` positions of sequences from the pool, each head as often as queries share
-  // it: [B, heads, length, head_width].
+  // it: [B, heads, length, head_dim].
   Tensor Gather(const Tensor& pool, const Tensor& blocks, int64_t length) const {
-    const int64_t b = blocks.size(0), d = config_.head_width;
-    const int64_t sharing = config_.heads / config_.kv_heads;
+    const int64_t b = blocks.size(0), d = config_.head_dim;
+    const int64_t sharing = config_.num_heads / config_.num_kv_heads;
     return pool.index_select(0, blocks.view(-1))
-        .view({b, -1, config_.kv_heads, 1, d})
+        .view({b, -1, config_.num_kv_heads, 1, d})
         .narrow(1, 0, length)
-        .expand({b, length, config_.kv_heads, sharing, d})
-        .reshape({b, length, config_.heads, d})
+        .expand({b, length, config_.num_kv_heads, sharing, d})
+        .reshape({b, length, config_.num_heads, d})
         .transpose(1, 2);
   }
 
@@ -275,7 +275,7 @@ class AtenDecoder : public Decoder {
   DecoderShape shape_;
   Tensor embedding_;    // [vocabulary, width]
   Tensor norm_;         // [width]
-  Tensor frequencies_;  // [head_width / 2]
+  Tensor frequencies_;  // [head_dim / 2]
   Linear output_;
   std::vector<Layer> layers_;
   Tensor logits_;  // of the last call

@@ -72,7 +72,7 @@ struct Layer {
 
 // A slice, or the part of one that goes through the layers at once.
 struct Part {
-  Slice slice;
+  SequenceChunk slice;
   int64_t row = 0;  // of its first token
 };
 
@@ -93,41 +93,41 @@ class CpuDecoder : public Decoder {
         embedding_(*weights.embedding),
         team_(plan.threads),
         pool_(config_, type_, plan.cache_bytes),
-        shape_{static_cast<int32_t>(config_.vocabulary), plan.max_context, kKeyBlock,
+        shape_{static_cast<int32_t>(config_.vocab_size), plan.max_context, kKeyBlock,
                pool_.blocks(), pool_.block_bytes()},
-        width_(static_cast<int>(config_.width)),
-        head_width_(static_cast<int>(config_.head_width)),
-        sharing_(static_cast<int>(config_.heads / config_.kv_heads)),
+        width_(static_cast<int>(config_.hidden_size)),
+        head_dim_(static_cast<int>(config_.head_dim)),
+        queries_per_kv_head_(static_cast<int>(config_.num_heads / config_.num_kv_heads)),
         frequencies_(RotaryFrequencies(config_)),
         norm_(Vector(weights.norm)),
         output_({weights.output}, type_, team_),
-        x_(kMaxRows, config_.width),
-        projected_(kMaxRows, (config_.heads + 2 * config_.kv_heads) * config_.head_width),
-        scratch_(plan.threads, config_.width),
-        cos_(kMaxRows, config_.head_width / 2),
-        sin_(kMaxRows, config_.head_width / 2),
-        normed_(kMaxRows, config_.width, type_, kernels_),
-        mixed_(kMaxRows, config_.heads * config_.head_width, type_, kernels_),
-        hidden_(kMaxRows, config_.feed_forward, type_, kernels_) {
+        x_(kMaxRows, config_.hidden_size),
+        projected_(kMaxRows, (config_.num_heads + 2 * config_.num_kv_heads) * config_.head_dim),
+        scratch_(plan.threads, config_.hidden_size),
+        cos_(kMaxRows, config_.head_dim / 2),
+        sin_(kMaxRows, config_.head_dim / 2),
+        normed_(kMaxRows, config_.hidden_size, type_, kernels_),
+        mixed_(kMaxRows, config_.num_heads * config_.head_dim, type_, kernels_),
+        hidden_(kMaxRows, config_.intermediate_size, type_, kernels_) {
     for (const LayerWeights& layer : weights.layers) layers_.push_back(Pack(layer));
     for (int i = 0; i < plan.threads; ++i) {
-      own_normed_.emplace_back(kFewRows, config_.width, type_, kernels_);
+      own_normed_.emplace_back(kFewRows, config_.hidden_size, type_, kernels_);
     }
   }
 
   const DecoderShape& shape() const override { return shape_; }
 
-  std::span<const float> Forward(std::span<const Slice> batch) override {
+  std::span<const float> Forward(std::span<const SequenceChunk> batch) override {
     int64_t wanted = 0;
-    for (const Slice& slice : batch) wanted += slice.logits;
-    if (const size_t bytes = wanted * Padded(config_.vocabulary) * sizeof(float);
+    for (const SequenceChunk& slice : batch) wanted += slice.logits;
+    if (const size_t bytes = wanted * Padded(config_.vocab_size) * sizeof(float);
         bytes > logits_.size()) {
       logits_ = AlignedBuffer(bytes);
     }
     logit_rows_ = 0;
     int64_t rows = 0;
     parts_.clear();
-    for (Slice slice : batch) {
+    for (SequenceChunk slice : batch) {
       while (!slice.tokens.empty()) {
         const size_t count = std::min<size_t>(slice.tokens.size(), kMaxRows - rows);
         const size_t later = slice.tokens.size() - count;
@@ -151,13 +151,13 @@ class CpuDecoder : public Decoder {
 
  private:
   static const ModelConfig& Checked(const ModelConfig& config) {
-    if (config.head_width > kMaxHeadWidth || config.head_width % 2 != 0 ||
-        config.heads / config.kv_heads > kTileRows) {
-      throw FatalError(
-          ExitCode::kUsage,
-          fmt::format("the CPU kernels take an even head width up to {} and up to {} "
-                      "heads per key-value head; this model has {} and {}",
-                      kMaxHeadWidth, kTileRows, config.head_width, config.heads / config.kv_heads));
+    if (config.head_dim > kMaxHeadDim || config.head_dim % 2 != 0 ||
+        config.num_heads / config.num_kv_heads > kTileRows) {
+      throw FatalError(ExitCode::kUsage,
+                       fmt::format("the CPU kernels take an even head width up to {} and up to {} "
+                                   "heads per key-value head; this model has {} and {}",
+                                   kMaxHeadDim, kTileRows, config.head_dim,
+                                   config.num_heads / config.num_kv_heads));
     }
     return config;
   }
@@ -212,7 +212,7 @@ class CpuDecoder : public Decoder {
   void MakeTiles() {
     tiles_.clear();
     one_tile_each_ = true;
-    const int most = std::max(1, kTileRows / sharing_);
+    const int most = std::max(1, kTileRows / queries_per_kv_head_);
     for (const Part& part : parts_) {
       const int count = static_cast<int>(part.slice.tokens.size());
       if (count > most) one_tile_each_ = false;
@@ -226,7 +226,7 @@ class CpuDecoder : public Decoder {
   void Embed(int rank) {
     const auto [begin, end] = team_.Share(static_cast<int64_t>(tokens_.size()), rank);
     for (int64_t row = begin; row < end; ++row) {
-      ReadWeight(embedding_, tokens_[row] * config_.width, config_.width, x_[row]);
+      ReadWeight(embedding_, tokens_[row] * config_.hidden_size, config_.hidden_size, x_[row]);
       for (size_t i = 0; i < frequencies_.size(); ++i) {
         const float angle = static_cast<float>(positions_[row]) * frequencies_[i];
         cos_[row][i] = std::cos(angle);
@@ -315,7 +315,7 @@ class CpuDecoder : public Decoder {
   // A thread takes the parts of whole kv heads: it writes their keys and values, then reads them.
   // Only where a part has several tiles, which other threads take over, must they wait between.
   void Attention(const Layer& layer, int64_t index, int rank) {
-    const auto heads = static_cast<size_t>(config_.kv_heads);
+    const auto heads = static_cast<size_t>(config_.num_kv_heads);
     for (size_t i = rank; i < parts_.size() * heads; i += team_.size()) {
       StoreKeys(layer, index, parts_[i / heads], static_cast<int>(i % heads));
       if (one_tile_each_) Attend(index, tiles_[i / heads], static_cast<int>(i % heads));
@@ -328,21 +328,21 @@ class CpuDecoder : public Decoder {
   }
 
   float* Query(int64_t row, int kv_head) const {
-    return projected_[row] + kv_head * sharing_ * head_width_;
+    return projected_[row] + kv_head * queries_per_kv_head_ * head_dim_;
   }
   float* Key(int64_t row, int kv_head) const {
-    return projected_[row] + (config_.heads + kv_head) * head_width_;
+    return projected_[row] + (config_.num_heads + kv_head) * head_dim_;
   }
   float* Value(int64_t row, int kv_head) const {
-    return projected_[row] + (config_.heads + config_.kv_heads + kv_head) * head_width_;
+    return projected_[row] + (config_.num_heads + config_.num_kv_heads + kv_head) * head_dim_;
   }
 
   // Normalises and turns the queries and keys of a kv head; stores its keys and values.
   void StoreKeys(const Layer& layer, int64_t index, const Part& part, int kv_head) {
     for (size_t i = 0; i < part.slice.tokens.size(); ++i) {
       const int64_t row = part.row + static_cast<int64_t>(i);
-      for (int h = 0; h < sharing_; ++h) {
-        Turn(layer.query_norm, row, Query(row, kv_head) + h * head_width_);
+      for (int h = 0; h < queries_per_kv_head_; ++h) {
+        Turn(layer.query_norm, row, Query(row, kv_head) + h * head_dim_);
       }
       Turn(layer.key_norm, row, Key(row, kv_head));
       const int position = part.slice.start + static_cast<int>(i);
@@ -352,13 +352,13 @@ class CpuDecoder : public Decoder {
   }
 
   void Turn(const std::vector<float>& norm, int64_t row, float* head) {
-    if (!norm.empty()) kernels_.rms_norm(head, norm.data(), Epsilon(), head_width_, head);
-    kernels_.rotate(head, cos_[row], sin_[row], head_width_ / 2);
+    if (!norm.empty()) kernels_.rms_norm(head, norm.data(), Epsilon(), head_dim_, head);
+    kernels_.rotate(head, cos_[row], sin_[row], head_dim_ / 2);
   }
 
   void Attend(int64_t index, const Tile& tile, int kv_head) {
-    alignas(64) float mixed[kTileRows * kMaxHeadWidth];
-    const int width = sharing_ * head_width_;
+    alignas(64) float mixed[kTileRows * kMaxHeadDim];
+    const int width = queries_per_kv_head_ * head_dim_;
     const int64_t row = tile.part->row + tile.first;
     AttentionTask task;
     task.type = type_;
@@ -367,8 +367,8 @@ class CpuDecoder : public Decoder {
     task.mixed = mixed;
     task.mixed_stride = width;
     task.tokens = tile.tokens;
-    task.heads = sharing_;
-    task.head_width = head_width_;
+    task.heads = queries_per_kv_head_;
+    task.head_dim = head_dim_;
     task.start = tile.part->slice.start + tile.first;
     task.window = static_cast<int>(config_.sliding_window);
     task.blocks = tile.part->slice.blocks.data();
@@ -387,7 +387,7 @@ class CpuDecoder : public Decoder {
     const auto [begin, end] = team_.Share(count, rank);
     for (int64_t i = begin; i < end; ++i) NormaliseRow(norm_, x_[wanted_[i]], normed_, i, rank);
     team_.Barrier();
-    const int64_t stride = Padded(config_.vocabulary);
+    const int64_t stride = Padded(config_.vocab_size);
     Multiply(normed_, count, output_,
              reinterpret_cast<float*>(logits_.data()) + logit_rows_ * stride, stride,
              /*add=*/false, rank);
@@ -396,7 +396,7 @@ class CpuDecoder : public Decoder {
   // Closes the gaps between rows that end in a part of a panel.
   std::span<const float> CompactLogits() {
     auto* logits = reinterpret_cast<float*>(logits_.data());
-    const int64_t n = config_.vocabulary, stride = Padded(n);
+    const int64_t n = config_.vocab_size, stride = Padded(n);
     for (int64_t row = 1; row < logit_rows_ && stride != n; ++row) {
       std::memmove(logits + row * n, logits + row * stride, n * sizeof(float));
     }
@@ -412,8 +412,8 @@ class CpuDecoder : public Decoder {
   KvPool pool_;
   const DecoderShape shape_;
   const int width_;
-  const int head_width_;
-  const int sharing_;  // query heads per kv head
+  const int head_dim_;
+  const int queries_per_kv_head_;  // query heads per kv head
   const std::vector<float> frequencies_;
   const std::vector<float> norm_;
   const PackedMatrix output_;
@@ -428,10 +428,10 @@ class CpuDecoder : public Decoder {
   Rows x_;                                   // [rows, width]: the residual stream
   Rows projected_;                           // [rows, queries, keys and values of all heads]
   Rows scratch_;                             // [threads, width]
-  Rows cos_, sin_;                           // [rows, head_width / 2]
+  Rows cos_, sin_;                           // [rows, head_dim / 2]
   LeftRows normed_;                          // [rows, width]
-  LeftRows mixed_;                           // [rows, heads * head_width]
-  LeftRows hidden_;                          // [rows, feed_forward]
+  LeftRows mixed_;                           // [rows, heads * head_dim]
+  LeftRows hidden_;                          // [rows, intermediate_size]
   std::vector<LeftRows> own_normed_;         // by thread, [kFewRows, width]
   AlignedBuffer logits_;
   int64_t logit_rows_ = 0;  // computed so far

@@ -19,7 +19,7 @@ enum class Simd { kPortable, kAvx2, kAvx512, kAvx512Bf16 };
 std::vector<Simd> AvailableSimd();
 
 constexpr int kLanes = 16;  // columns come in multiples of it
-constexpr int kMaxHeadWidth = 256;
+constexpr int kMaxHeadDim = 256;
 constexpr int kKeyBlock = 32;  // positions of a block of keys and values
 constexpr int kTileRows = 32;  // queries × heads that Attend takes at most
 
@@ -44,13 +44,13 @@ struct MatrixProduct {
 // Attention of neighbouring tokens of one sequence, for the query heads that share a kv head.
 struct AttentionTask {
   WeightType type = WeightType::kF32;
-  const float* queries = nullptr;  // [tokens][heads][head_width], the tokens `stride` apart
+  const float* queries = nullptr;  // [tokens][heads][head_dim], the tokens `stride` apart
   float* mixed = nullptr;          // the result, as `queries`
   int64_t query_stride = 0;
   int64_t mixed_stride = 0;
   int tokens = 0;  // tokens * heads <= kTileRows
   int heads = 0;
-  int head_width = 0;               // even, at most kMaxHeadWidth
+  int head_dim = 0;                 // even, at most kMaxHeadDim
   int start = 0;                    // position of the first token
   int window = 0;                   // positions that a token sees back; 0: all
   const int32_t* blocks = nullptr;  // the sequence's block table
@@ -69,7 +69,7 @@ struct CpuKernels {
   void (*rotate)(float* head, const float* cos, const float* sin, int half);
   // Rounds to bfloat16.
   void (*narrow)(const float* x, int n, uint16_t* y);
-  // softmax(q kᵀ / sqrt(head_width)) v with an online softmax (Milakov and Gimelshein 2018).
+  // softmax(q kᵀ / sqrt(head_dim)) v with an online softmax (Milakov and Gimelshein 2018).
   void (*attend)(const AttentionTask& task);
 };
 

@@ -246,10 +246,10 @@ AGENTR_SIMD inline void Narrow(const float* x, int n, uint16_t* y) {
 
 // Rows of a tile are (token, head), heads first.
 struct AttentionScratch {
-  alignas(64) float queries[kTileRows * kMaxHeadWidth];
-  alignas(64) float mixed[kTileRows * kMaxHeadWidth];
+  alignas(64) float queries[kTileRows * kMaxHeadDim];
+  alignas(64) float mixed[kTileRows * kMaxHeadDim];
   alignas(64) float shares[kTileRows * kKeyBlock];
-  alignas(64) uint16_t narrow_queries[kTileRows * kMaxHeadWidth];
+  alignas(64) uint16_t narrow_queries[kTileRows * kMaxHeadDim];
   alignas(64) uint16_t narrow_shares[kTileRows * kKeyBlock];
   float highest[kTileRows];  // score so far
   float total[kTileRows];    // of e^(score - highest)
@@ -283,13 +283,13 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
   AttentionScratch s;
   const bool narrow = t.type == WeightType::kBF16;
   const int rows = t.tokens * t.heads;
-  const int width = (t.head_width + kLanes - 1) / kLanes * kLanes;
-  const float scale = 1 / std::sqrt(static_cast<float>(t.head_width));
+  const int width = (t.head_dim + kLanes - 1) / kLanes * kLanes;
+  const float scale = 1 / std::sqrt(static_cast<float>(t.head_dim));
   for (int row = 0; row < rows; ++row) {
-    const float* query = t.queries + row / t.heads * t.query_stride + row % t.heads * t.head_width;
+    const float* query = t.queries + row / t.heads * t.query_stride + row % t.heads * t.head_dim;
     float* scaled = s.queries + row * width;
-    for (int i = 0; i < t.head_width; ++i) scaled[i] = query[i] * scale;
-    if (narrow) Narrow(scaled, t.head_width, s.narrow_queries + row * width);
+    for (int i = 0; i < t.head_dim; ++i) scaled[i] = query[i] * scale;
+    if (narrow) Narrow(scaled, t.head_dim, s.narrow_queries + row * width);
     std::fill_n(s.mixed + row * width, width, 0.0f);
     s.highest[row] = -std::numeric_limits<float>::infinity();
     s.total[row] = 0;
@@ -305,7 +305,7 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
       for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(t.values + next + i, 0, 2);
     }
     Multiply(t.type, {narrow ? static_cast<const void*>(s.narrow_queries) : s.queries, width, rows,
-                      t.keys + block, kKeyBlock, t.head_width, s.shares, kKeyBlock, kKeyBlock});
+                      t.keys + block, kKeyBlock, t.head_dim, s.shares, kKeyBlock, kKeyBlock});
     for (int row = 0; row < rows; ++row) {
       const int position = t.start + row / t.heads;
       const int low = t.window > 0 ? std::max(0, position + 1 - t.window - first) : 0;
@@ -325,8 +325,8 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
                       width, width, /*add=*/true});
   }
   for (int row = 0; row < rows; ++row) {
-    float* mixed = t.mixed + row / t.heads * t.mixed_stride + row % t.heads * t.head_width;
-    for (int i = 0; i < t.head_width; ++i) mixed[i] = s.mixed[row * width + i] / s.total[row];
+    float* mixed = t.mixed + row / t.heads * t.mixed_stride + row % t.heads * t.head_dim;
+    for (int i = 0; i < t.head_dim; ++i) mixed[i] = s.mixed[row * width + i] / s.total[row];
   }
 }
 

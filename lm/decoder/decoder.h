@@ -14,7 +14,7 @@
 namespace agentr {
 
 struct DecoderShape {
-  int32_t vocabulary = 0;    // width of a row of logits
+  int32_t vocab_size = 0;    // width of a row of logits
   int32_t max_context = 0;   // positions a sequence can have
   int32_t block_tokens = 0;  // positions of a block
   int32_t blocks = 0;        // of the pool
@@ -23,7 +23,7 @@ struct DecoderShape {
 
 // New tokens of one sequence: `tokens` stand at positions start, start + 1, …; `blocks` covers
 // positions 0 … start + tokens.size() - 1, of which those before `start` are computed already.
-struct Slice {
+struct SequenceChunk {
   std::span<const int32_t> tokens;  // at least one
   int32_t start = 0;
   std::span<const int32_t> blocks;
@@ -37,10 +37,10 @@ class Decoder {
 
   virtual const DecoderShape& shape() const = 0;
 
-  // Computes the new tokens of all slices, side by side, and stores their keys and values. No two
-  // slices write into the same block. Returns the wanted rows of logits, natural units, slice after
-  // slice, vocabulary values each; valid until the next call.
-  virtual std::span<const float> Forward(std::span<const Slice> batch) = 0;
+  // Computes the new tokens of all chunks, side by side, and stores their keys and values. No two
+  // chunks write into the same block. Returns the wanted rows of logits, natural units, slice after
+  // slice, vocab_size values each; valid until the next call.
+  virtual std::span<const float> Forward(std::span<const SequenceChunk> batch) = 0;
 
   // The first `tokens` positions of block `from` become those of block `to`.
   virtual void CopyBlock(int32_t from, int32_t to, int32_t tokens) = 0;

@@ -24,8 +24,8 @@ int32_t BlocksOfPool(int64_t cache_bytes, int64_t block_bytes) {
 
 std::vector<float> RotaryFrequencies(const ModelConfig& config) {
   std::vector<float> frequencies;
-  for (int64_t i = 0; i < config.head_width; i += 2) {
-    const double exponent = static_cast<double>(i) / static_cast<double>(config.head_width);
+  for (int64_t i = 0; i < config.head_dim; i += 2) {
+    const double exponent = static_cast<double>(i) / static_cast<double>(config.head_dim);
     double frequency = std::pow(config.rope_theta, -exponent);
     if (config.llama3_rope) {
       // Long waves are stretched by `factor`, short ones left alone, those between go over

@@ -20,7 +20,7 @@ struct DecoderPlan {
 // not one.
 int32_t BlocksOfPool(int64_t cache_bytes, int64_t block_bytes);
 
-// The frequency of each pair of a head's values [head_width / 2], radians per position: rotary
+// The frequency of each pair of a head's values [head_dim / 2], radians per position: rotary
 // embedding (Su et al. 2021), with the scaling of Llama 3.1 where the configuration asks for it.
 std::vector<float> RotaryFrequencies(const ModelConfig& config);
 

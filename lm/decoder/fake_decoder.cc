@@ -36,11 +36,11 @@ int32_t FakeDecoder::At(int32_t block, int32_t offset) const {
   return cells_.at(static_cast<size_t>(block * shape_.block_tokens + offset));
 }
 
-std::span<const float> FakeDecoder::Forward(std::span<const Slice> batch) {
+std::span<const float> FakeDecoder::Forward(std::span<const SequenceChunk> batch) {
   if (before_forward) before_forward(batch);
   Require(!batch.empty(), "an empty batch");
   std::set<int32_t> written;
-  for (const Slice& slice : batch) {
+  for (const SequenceChunk& slice : batch) {
     const auto length = static_cast<int32_t>(slice.tokens.size());
     Require(length > 0 && slice.logits >= 0 && slice.logits <= length, "a malformed slice");
     for (int32_t i = 0; i < length; ++i) {
@@ -49,12 +49,12 @@ std::span<const float> FakeDecoder::Forward(std::span<const Slice> batch) {
     for (int32_t i = slice.start / shape_.block_tokens;
          i <= (slice.start + length - 1) / shape_.block_tokens; ++i) {
       Require(written.insert(slice.blocks[static_cast<size_t>(i)]).second,
-              "two slices write into one block");
+              "two chunks write into one block");
     }
     computed_ += length;
   }
   rows_.clear();
-  for (const Slice& slice : batch) {
+  for (const SequenceChunk& slice : batch) {
     const int32_t end = slice.start + static_cast<int32_t>(slice.tokens.size());
     uint64_t hash = 0;
     for (int32_t position = 0; position < end; ++position) {
@@ -88,7 +88,7 @@ std::vector<float> FakeDecoder::Logits(std::span<const int32_t> tokens) const {
 
 void FakeDecoder::Append(std::vector<float>& rows, uint64_t hash) const {
   RandomStream random(hash);
-  for (int32_t i = 0; i < shape_.vocabulary; ++i) {
+  for (int32_t i = 0; i < shape_.vocab_size; ++i) {
     rows.push_back(static_cast<float>(random.Uniform() * 8 - 4));
   }
 }

@@ -19,7 +19,7 @@ class FakeDecoder : public Decoder {
   explicit FakeDecoder(DecoderShape shape);
 
   const DecoderShape& shape() const override { return shape_; }
-  std::span<const float> Forward(std::span<const Slice> batch) override;
+  std::span<const float> Forward(std::span<const SequenceChunk> batch) override;
   void CopyBlock(int32_t from, int32_t to, int32_t tokens) override;
 
   // The row of logits after `tokens`, each in [-4, 4).
@@ -31,7 +31,7 @@ class FakeDecoder : public Decoder {
   int64_t copies() const { return copies_; }      // blocks so far
 
   // Called before each Forward and CopyBlock; may wait or throw.
-  std::function<void(std::span<const Slice> batch)> before_forward;
+  std::function<void(std::span<const SequenceChunk> batch)> before_forward;
   std::function<void()> before_copy;
 
  private:

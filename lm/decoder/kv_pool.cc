@@ -9,13 +9,13 @@ namespace agentr {
 
 KvPool::KvPool(const ModelConfig& config, WeightType type, int64_t bytes)
     : type_(type),
-      heads_(config.kv_heads),
-      head_width_(static_cast<int>(config.head_width)),
-      padded_width_((head_width_ + kLanes - 1) / kLanes * kLanes) {
+      heads_(config.num_kv_heads),
+      head_dim_(static_cast<int>(config.head_dim)),
+      padded_width_((head_dim_ + kLanes - 1) / kLanes * kLanes) {
   const auto value_bytes = static_cast<int64_t>(Bytes(type));
-  key_bytes_ = kKeyBlock * head_width_ * value_bytes;
+  key_bytes_ = kKeyBlock * head_dim_ * value_bytes;
   head_bytes_ = key_bytes_ + kKeyBlock * padded_width_ * value_bytes;
-  block_bytes_ = config.layers * heads_ * head_bytes_;
+  block_bytes_ = config.num_layers * heads_ * head_bytes_;
   blocks_ = BlocksOfPool(bytes, block_bytes_);
   data_ = AlignedBuffer(blocks_ * block_bytes_);
 }
@@ -25,7 +25,7 @@ void KvPool::Write(int32_t block, int64_t layer, int64_t head, int offset, const
   std::byte* place = Place(block, layer, head);
   auto* floats = reinterpret_cast<float*>(place);
   auto* halves = reinterpret_cast<uint16_t*>(place);
-  for (int d = 0; d < head_width_; ++d) {
+  for (int d = 0; d < head_dim_; ++d) {
     const int k = d * kKeyBlock + offset;
     if (type_ == WeightType::kF32) floats[k] = key[d];
     if (type_ == WeightType::kF16) halves[k] = ToF16(key[d]);
@@ -35,11 +35,11 @@ void KvPool::Write(int32_t block, int64_t layer, int64_t head, int offset, const
   }
   place += key_bytes_;
   if (type_ == WeightType::kF32) {
-    std::memcpy(place + offset * padded_width_ * sizeof(float), value, head_width_ * sizeof(float));
+    std::memcpy(place + offset * padded_width_ * sizeof(float), value, head_dim_ * sizeof(float));
     return;
   }
   halves = reinterpret_cast<uint16_t*>(place);
-  for (int d = 0; d < head_width_; ++d) {
+  for (int d = 0; d < head_dim_; ++d) {
     if (type_ == WeightType::kF16) {
       halves[offset * padded_width_ + d] = ToF16(value[d]);
     } else {

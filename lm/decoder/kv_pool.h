@@ -1,8 +1,8 @@
 // The pool of keys and values of the CPU path, packed as the right sides of attention's two
 // products (see MatrixProduct in cpu_kernels.h).
 //
-// Block after block, layer after layer, kv head after kv head: keys as a matrix head_width ×
-// kKeyBlock, then values as a matrix kKeyBlock × head_width (padded to a multiple of kLanes).
+// Block after block, layer after layer, kv head after kv head: keys as a matrix head_dim ×
+// kKeyBlock, then values as a matrix kKeyBlock × head_dim (padded to a multiple of kLanes).
 #pragma once
 
 #include "lm/decoder/aligned_buffer.h"
@@ -38,7 +38,7 @@ class KvPool {
 
   const WeightType type_;
   const int64_t heads_;
-  const int head_width_;
+  const int head_dim_;
   const int padded_width_;
   int64_t key_bytes_;   // of a head in a block
   int64_t head_bytes_;  // keys and values

@@ -77,22 +77,24 @@ class Taker {
 
 LayerWeights TakeLayer(const ModelConfig& c, Taker& taker, int64_t index) {
   const std::string prefix = fmt::format("model.layers.{}.", index);
-  const int64_t queries = c.heads * c.head_width;
-  const int64_t keys = c.kv_heads * c.head_width;
+  const int64_t queries = c.num_heads * c.head_dim;
+  const int64_t keys = c.num_kv_heads * c.head_dim;
   LayerWeights layer;
-  layer.attention_norm = taker.Take(prefix + "input_layernorm.weight", {c.width});
-  layer.query = taker.Linear(prefix + "self_attn.q_proj", queries, c.width, c.qkv_bias);
-  layer.key = taker.Linear(prefix + "self_attn.k_proj", keys, c.width, c.qkv_bias);
-  layer.value = taker.Linear(prefix + "self_attn.v_proj", keys, c.width, c.qkv_bias);
-  layer.output = taker.Linear(prefix + "self_attn.o_proj", c.width, queries, c.output_bias);
+  layer.attention_norm = taker.Take(prefix + "input_layernorm.weight", {c.hidden_size});
+  layer.query = taker.Linear(prefix + "self_attn.q_proj", queries, c.hidden_size, c.qkv_bias);
+  layer.key = taker.Linear(prefix + "self_attn.k_proj", keys, c.hidden_size, c.qkv_bias);
+  layer.value = taker.Linear(prefix + "self_attn.v_proj", keys, c.hidden_size, c.qkv_bias);
+  layer.output = taker.Linear(prefix + "self_attn.o_proj", c.hidden_size, queries, c.output_bias);
   if (c.qk_norm) {
-    layer.query_norm = taker.Take(prefix + "self_attn.q_norm.weight", {c.head_width});
-    layer.key_norm = taker.Take(prefix + "self_attn.k_norm.weight", {c.head_width});
+    layer.query_norm = taker.Take(prefix + "self_attn.q_norm.weight", {c.head_dim});
+    layer.key_norm = taker.Take(prefix + "self_attn.k_norm.weight", {c.head_dim});
   }
-  layer.mlp_norm = taker.Take(prefix + "post_attention_layernorm.weight", {c.width});
-  layer.gate = taker.Linear(prefix + "mlp.gate_proj", c.feed_forward, c.width, c.mlp_bias);
-  layer.up = taker.Linear(prefix + "mlp.up_proj", c.feed_forward, c.width, c.mlp_bias);
-  layer.down = taker.Linear(prefix + "mlp.down_proj", c.width, c.feed_forward, c.mlp_bias);
+  layer.mlp_norm = taker.Take(prefix + "post_attention_layernorm.weight", {c.hidden_size});
+  layer.gate =
+      taker.Linear(prefix + "mlp.gate_proj", c.intermediate_size, c.hidden_size, c.mlp_bias);
+  layer.up = taker.Linear(prefix + "mlp.up_proj", c.intermediate_size, c.hidden_size, c.mlp_bias);
+  layer.down =
+      taker.Linear(prefix + "mlp.down_proj", c.hidden_size, c.intermediate_size, c.mlp_bias);
   return layer;
 }
 
@@ -102,14 +104,16 @@ ModelWeights PlaceWeights(const ModelConfig& config, const WeightFiles& files,
                           const std::filesystem::path& folder) {
   Taker taker(files, folder);
   ModelWeights model;
-  model.embedding = taker.Take("model.embed_tokens.weight", {config.vocabulary, config.width});
-  for (int64_t i = 0; i < config.layers; ++i) model.layers.push_back(TakeLayer(config, taker, i));
-  model.norm = taker.Take("model.norm.weight", {config.width});
+  model.embedding =
+      taker.Take("model.embed_tokens.weight", {config.vocab_size, config.hidden_size});
+  for (int64_t i = 0; i < config.num_layers; ++i)
+    model.layers.push_back(TakeLayer(config, taker, i));
+  model.norm = taker.Take("model.norm.weight", {config.hidden_size});
   if (config.tied_embeddings) {
     model.output.weight = model.embedding;
     taker.TakeCopy("lm_head.weight", *model.embedding);
   } else {
-    model.output = taker.Linear("lm_head", config.vocabulary, config.width, /*bias=*/false);
+    model.output = taker.Linear("lm_head", config.vocab_size, config.hidden_size, /*bias=*/false);
   }
   taker.ExpectAllTaken();
   return model;

@@ -19,16 +19,16 @@ struct LinearWeights {
 
 struct LayerWeights {
   const Weight* attention_norm = nullptr;  // [width]
-  LinearWeights query;                     // [heads * head_width, width]
-  LinearWeights key;                       // [kv_heads * head_width, width]
+  LinearWeights query;                     // [heads * head_dim, width]
+  LinearWeights key;                       // [num_kv_heads * head_dim, width]
   LinearWeights value;                     // as key
-  LinearWeights output;                    // [width, heads * head_width]
-  const Weight* query_norm = nullptr;      // [head_width]; null: none
+  LinearWeights output;                    // [width, heads * head_dim]
+  const Weight* query_norm = nullptr;      // [head_dim]; null: none
   const Weight* key_norm = nullptr;
   const Weight* mlp_norm = nullptr;  // [width]
-  LinearWeights gate;                // [feed_forward, width]
+  LinearWeights gate;                // [intermediate_size, width]
   LinearWeights up;                  // as gate
-  LinearWeights down;                // [width, feed_forward]
+  LinearWeights down;                // [width, intermediate_size]
 };
 
 struct ModelWeights {

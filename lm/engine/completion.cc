@@ -31,8 +31,8 @@ std::string Complaint(const GenerationRequest& request, const DecoderShape& shap
   if (!(knobs.repetition_penalty > 0) || !std::isfinite(knobs.repetition_penalty)) {
     return must("repetition_penalty", "a number above 0", knobs.repetition_penalty);
   }
-  if (request.top_logprobs < 0 || request.top_logprobs > shape.vocabulary) {
-    return must("top_logprobs", fmt::format("between 0 and {}", shape.vocabulary),
+  if (request.top_logprobs < 0 || request.top_logprobs > shape.vocab_size) {
+    return must("top_logprobs", fmt::format("between 0 and {}", shape.vocab_size),
                 request.top_logprobs);
   }
   if (request.prompt.empty()) return "the prompt must have at least one token";
@@ -86,7 +86,7 @@ int32_t CompletionSequence::first_logits() const {
   return !begun() && !job_.prompt_logits_.empty() ? size() : size() - 1;
 }
 
-void CompletionSequence::Read(std::span<const float> rows, Sampler& sampler) {
+void CompletionSequence::ConsumeLogits(std::span<const float> rows, Sampler& sampler) {
   // The first completion leaves the logits of the prompt to the others.
   if (!rows.empty() && !begun() && job_.request_.n > 1)
     job_.prompt_logits_.assign(rows.begin(), rows.end());
@@ -95,7 +95,7 @@ void CompletionSequence::Read(std::span<const float> rows, Sampler& sampler) {
                             random_, request.top_logprobs);
 }
 
-bool CompletionSequence::Advance() {
+bool CompletionSequence::Commit() {
   if (!begun() && --job_.not_begun_ == 0) job_.prompt_logits_ = {};
   const int32_t token = sampled_.token;
   tokens_.push_back(token);

@@ -9,6 +9,7 @@
 #include "common/random.h"
 #include "lm/engine/sequence.h"
 #include "lm/engine/stop_matcher.h"
+#include "lm/tokenizer/tokenizer.h"
 
 namespace agentr {
 
@@ -40,8 +41,8 @@ class CompletionSequence : public Sequence {
 
   int32_t first_logits() const override;
   bool begun() const override { return !output_.logprobs.empty(); }
-  void Read(std::span<const float> rows, Sampler& sampler) override;
-  bool Advance() override;
+  void ConsumeLogits(std::span<const float> rows, Sampler& sampler) override;
+  bool Commit() override;
 
   GeneratedSequence TakeOutput();
 

@@ -20,8 +20,8 @@ Pending<T> Answered(Result<T> result) {
 }
 
 const EngineOptions& Checked(const EngineOptions& options) {
-  if (options.max_batch < 1 || options.max_round_tokens < 1) {
-    throw FatalError(ExitCode::kUsage, "max_batch and max_round_tokens must be at least 1");
+  if (options.max_batch < 1 || options.max_batched_tokens < 1) {
+    throw FatalError(ExitCode::kUsage, "max_batch and max_batched_tokens must be at least 1");
   }
   return options;
 }
@@ -68,7 +68,7 @@ class Engine::Loop {
  private:
   void Run() {
     while (TakeInbox()) {
-      scheduler_.Round();
+      scheduler_.Step();
       Publish();
     }
     scheduler_.CancelAll();

@@ -7,87 +7,19 @@
 // and the n samples of a request share one prompt.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <functional>
-#include <future>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "common/error.h"
 #include "lm/decoder/decoder.h"
+#include "lm/engine/generation.h"
 #include "lm/tokenizer/tokenizer.h"
 
 namespace agentr {
 
-// How tokens are drawn. The knobs apply in this order: repetition penalty, temperature, top-k,
-// top-p, min-p.
-struct SamplingKnobs {
-  double temperature = 1.0;         // 0: the most probable token
-  int top_k = 0;                    // 0: all
-  double top_p = 1.0;               // smallest set of that probability (Holtzman et al. 2020)
-  double min_p = 0.0;               // least share of the most probable token's probability
-  double repetition_penalty = 1.0;  // of tokens in prompt and completion (Keskar et al. 2019)
-};
-
-struct GenerationRequest {
-  std::vector<int32_t> prompt;  // at least one token
-  int n = 1;                    // completions
-  int max_tokens = 500;         // per completion
-  SamplingKnobs knobs;
-  uint64_t seed = 0;                 // completion i draws from the stream (seed, i)
-  std::vector<int32_t> stop_tokens;  // end a completion; the token is the last of token_ids
-  std::vector<std::string> stop;     // texts that end a completion, not part of its text
-  int top_logprobs = 0;              // alternatives to report for each token
-  // Called on the engine's thread with each piece of text as it is certain, per completion.
-  std::function<void(int index, std::string_view piece)> on_text;
-};
-
-struct TokenLogprob {
-  int32_t token = 0;
-  float logprob = 0;  // natural log under the model's own distribution, before the knobs
-};
-
-struct GeneratedSequence {
-  std::string text;                // without special tokens, stop strings and the stop token
-  std::vector<int32_t> token_ids;  // as sampled, the stop token included
-  std::vector<float> logprobs;     // one per token
-  std::vector<std::vector<TokenLogprob>> alternatives;  // one list per token, if asked for
-  std::string finish_reason;                            // "stop" | "length"
-};
-
-struct Generation {
-  std::vector<GeneratedSequence> sequences;  // n of them
-  int64_t prompt_tokens = 0;
-  int64_t cached_tokens = 0;  // of the prompt, that the cache had
-};
-
-// The natural-log probability of each token of `continuation` after `prompt`.
-struct ScoreRequest {
-  std::vector<int32_t> prompt;  // at least one token
-  std::vector<int32_t> continuation;
-};
-
-// A request under way. Dropping it does not stop the work; Cancel does.
-template <typename T>
-class Pending {
- public:
-  Pending(std::future<Result<T>> result, std::shared_ptr<std::atomic<bool>> cancelled)
-      : result_(std::move(result)), cancelled_(std::move(cancelled)) {}
-
-  Result<T> Wait() { return result_.get(); }
-  void Cancel() { *cancelled_ = true; }  // Wait then ends soon with kCancelled
-
- private:
-  std::future<Result<T>> result_;
-  std::shared_ptr<std::atomic<bool>> cancelled_;
-};
-
 struct EngineOptions {
-  int max_batch = 64;          // sequences that run at once
-  int max_round_tokens = 512;  // new tokens per round, prompts in pieces
+  int max_batch = 64;            // sequences that run at once
+  int max_batched_tokens = 512;  // new tokens per round, prompts in pieces
   bool prefix_cache = true;
 };
 

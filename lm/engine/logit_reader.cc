@@ -15,18 +15,18 @@ constexpr size_t kLogitsOfOneThread = size_t{1} << 18;
 
 }  // namespace
 
-void LogitReader::Read(std::span<Reading> readings) {
-  const auto read = [this](Reading& reading) {
+void LogitReader::Read(std::span<SequenceLogits> readings) {
+  const auto read = [this](SequenceLogits& reading) {
     try {
-      reading.sequence->Read(reading.rows, samplers_.local());
+      reading.sequence->ConsumeLogits(reading.rows, samplers_.local());
     } catch (const std::exception& exception) {
       reading.failure = exception.what();
     }
   };
   size_t logits = 0;
-  for (const Reading& reading : readings) logits += reading.rows.size();
+  for (const SequenceLogits& reading : readings) logits += reading.rows.size();
   if (logits <= kLogitsOfOneThread) {
-    for (Reading& reading : readings) read(reading);
+    for (SequenceLogits& reading : readings) read(reading);
     return;
   }
   Handoff handoff;

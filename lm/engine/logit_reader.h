@@ -12,7 +12,7 @@
 namespace agentr {
 
 // Logits on their way to a sequence.
-struct Reading {
+struct SequenceLogits {
   Sequence* sequence;
   std::span<const float> rows;
   std::string failure;  // why the sequence cannot read them; empty: it has
@@ -20,8 +20,8 @@ struct Reading {
 
 class LogitReader {
  public:
-  // Calls Sequence::Read for each.
-  void Read(std::span<Reading> readings);
+  // Calls Sequence::ConsumeLogits for each.
+  void Read(std::span<SequenceLogits> readings);
 
  private:
   oneapi::tbb::enumerable_thread_specific<Sampler> samplers_;

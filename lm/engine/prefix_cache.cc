@@ -99,7 +99,7 @@ PrefixCache::Prefix PrefixCache::Find(uint64_t scope, std::span<const int32_t> t
   return prefix;
 }
 
-void PrefixCache::Match(Table& table, std::span<const int32_t> tokens) {
+void PrefixCache::Match(BlockTable& table, std::span<const int32_t> tokens) {
   assert(table.blocks_.empty());
   const auto root = roots_.find(table.scope_);
   Node* node = root == roots_.end() ? nullptr : root->second.get();
@@ -117,7 +117,7 @@ void PrefixCache::Match(Table& table, std::span<const int32_t> tokens) {
   }
 }
 
-void PrefixCache::CopyPart(Table& table, Node& node, int32_t tokens) {
+void PrefixCache::CopyPart(BlockTable& table, Node& node, int32_t tokens) {
   Pin(node);  // the copy's block must not be the source's
   const int32_t block = Allocate();
   Unpin(node);
@@ -127,7 +127,7 @@ void PrefixCache::CopyPart(Table& table, Node& node, int32_t tokens) {
   table.tokens_ += tokens;
 }
 
-bool PrefixCache::Reserve(Table& table, int32_t positions) {
+bool PrefixCache::Reserve(BlockTable& table, int32_t positions) {
   const int32_t missing =
       (positions + block_tokens_ - 1) / block_tokens_ - static_cast<int32_t>(table.blocks_.size());
   if (missing > available()) return false;
@@ -135,7 +135,7 @@ bool PrefixCache::Reserve(Table& table, int32_t positions) {
   return true;
 }
 
-void PrefixCache::Commit(Table& table, std::span<const int32_t> tokens) {
+void PrefixCache::Commit(BlockTable& table, std::span<const int32_t> tokens) {
   std::unique_ptr<Node>& root = roots_[table.scope_];
   if (!root) root = std::make_unique<Node>(Node{.scope = table.scope_});
   table.tokens_ = static_cast<int32_t>(tokens.size());
@@ -178,7 +178,7 @@ PrefixCache::Node* PrefixCache::Insert(Node& parent, std::span<const int32_t> to
   return at->get();
 }
 
-void PrefixCache::Release(Table& table) {
+void PrefixCache::Release(BlockTable& table) {
   for (size_t i = table.nodes_.size(); i < table.blocks_.size(); ++i) {
     free_.push_back(table.blocks_[i]);
   }
@@ -186,7 +186,7 @@ void PrefixCache::Release(Table& table) {
     Unpin(*table.nodes_.back());
     table.nodes_.pop_back();
   }
-  table = Table(table.scope_);
+  table = BlockTable(table.scope_);
 }
 
 void PrefixCache::Pin(Node& node) {

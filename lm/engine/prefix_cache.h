@@ -27,9 +27,9 @@ class PrefixCache {
 
  public:
   // What a sequence holds. Only the cache changes it; ends with Release.
-  class Table {
+  class BlockTable {
    public:
-    explicit Table(uint64_t scope = 0) : scope_(scope) {}
+    explicit BlockTable(uint64_t scope = 0) : scope_(scope) {}
 
     std::span<const int32_t> blocks() const { return blocks_; }
     int32_t tokens() const { return tokens_; }  // computed positions: 0 … tokens - 1
@@ -60,17 +60,17 @@ class PrefixCache {
 
   // Gives the empty `table` the longest cached prefix of `tokens`. Throws what Decoder::CopyBlock
   // throws; the table is valid then too.
-  void Match(Table& table, std::span<const int32_t> tokens);
+  void Match(BlockTable& table, std::span<const int32_t> tokens);
 
   // Makes room for positions 0 … positions - 1; false, and nothing changed, where memory is short.
-  bool Reserve(Table& table, int32_t positions);
+  bool Reserve(BlockTable& table, int32_t positions);
 
   // `tokens`: the table's whole history, all of it computed by now. Blocks that another sequence
   // made with the same history take the place of the table's own.
-  void Commit(Table& table, std::span<const int32_t> tokens);
+  void Commit(BlockTable& table, std::span<const int32_t> tokens);
 
   // Unpins the nodes, frees own blocks; the table is empty afterwards.
-  void Release(Table& table);
+  void Release(BlockTable& table);
 
   int32_t available() const;  // blocks that are free or can be evicted
   int32_t in_use() const;     // blocks that are not free
@@ -89,7 +89,7 @@ class PrefixCache {
 
   Node* Nearest(const Node& parent, std::span<const int32_t> tokens, int32_t& common) const;
   Node* Insert(Node& parent, std::span<const int32_t> tokens, int32_t block);
-  void CopyPart(Table& table, Node& node, int32_t tokens);
+  void CopyPart(BlockTable& table, Node& node, int32_t tokens);
   void Pin(Node& node);
   void Unpin(Node& node);
   void Remove(Node& node);

@@ -61,7 +61,7 @@ float FiniteMaximum(std::span<const float> logits) {
 
 }  // namespace
 
-std::vector<Candidate> Greatest(std::span<const float> values, size_t count) {
+std::vector<Candidate> TopK(std::span<const float> values, size_t count) {
   count = std::min(count, values.size());
   std::vector<Candidate> heap;  // the last of the kept ones at the front
   heap.reserve(count);
@@ -143,11 +143,12 @@ void Sampler::Gather(double least, size_t vocabulary) {
   candidates_.resize(kept);
 }
 
-std::span<const Candidate> Sampler::Shape(std::span<const float> logits, const SamplingKnobs& knobs,
-                                          std::span<const int32_t> history) {
+std::span<const Candidate> Sampler::FilterLogits(std::span<const float> logits,
+                                                 const SamplingKnobs& knobs,
+                                                 std::span<const int32_t> history) {
   const std::span<const float> row = Penalise(logits, knobs.repetition_penalty, history);
   const float greatest = FiniteMaximum(row);
-  own_log_sum_.reset();
+  own_log_sum_exp_.reset();
   if (knobs.temperature == 0) {
     const auto best = std::find(row.begin(), row.end(), greatest);
     candidates_.assign(1, {static_cast<int32_t>(best - row.begin()), 1.0f});
@@ -155,10 +156,10 @@ std::span<const Candidate> Sampler::Shape(std::span<const float> logits, const S
   }
   const double total = Weigh(row, greatest, knobs.temperature);
   const bool own = knobs.temperature == 1 && knobs.repetition_penalty == 1;
-  if (own) own_log_sum_ = greatest + std::log(total);
+  if (own) own_log_sum_exp_ = greatest + std::log(total);
   const double vocabulary = static_cast<double>(row.size());
   if (knobs.top_k > 0 && knobs.top_k < vocabulary) {
-    candidates_ = Greatest(std::span(weights_).first(row.size()), static_cast<size_t>(knobs.top_k));
+    candidates_ = TopK(std::span(weights_).first(row.size()), static_cast<size_t>(knobs.top_k));
     double mass = 0;
     for (const Candidate& candidate : candidates_) mass += candidate.weight;
     if (knobs.top_p < 1) KeepNucleus(knobs.top_p * mass);
@@ -177,7 +178,7 @@ std::span<const Candidate> Sampler::Shape(std::span<const float> logits, const S
   return candidates_;
 }
 
-double Sampler::LogSum(std::span<const float> logits) {
+double Sampler::LogSumExp(std::span<const float> logits) {
   const float greatest = FiniteMaximum(logits);
   return greatest + std::log(Weigh(logits, greatest, 1));
 }
@@ -186,10 +187,10 @@ SampledToken Sampler::Sample(std::span<const float> logits, const SamplingKnobs&
                              std::span<const int32_t> history, RandomStream& random,
                              int top_logprobs) {
   SampledToken sampled;
-  sampled.token = Draw(Shape(logits, knobs, history), random);
-  const double log_sum = own_log_sum_ ? *own_log_sum_ : LogSum(logits);
+  sampled.token = Draw(FilterLogits(logits, knobs, history), random);
+  const double log_sum = own_log_sum_exp_ ? *own_log_sum_exp_ : LogSumExp(logits);
   sampled.logprob = static_cast<float>(logits[static_cast<size_t>(sampled.token)] - log_sum);
-  for (const auto& [token, logit] : Greatest(logits, static_cast<size_t>(top_logprobs))) {
+  for (const auto& [token, logit] : TopK(logits, static_cast<size_t>(top_logprobs))) {
     sampled.alternatives.push_back({token, static_cast<float>(logit - log_sum)});
   }
   return sampled;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/random.h"
-#include "lm/engine/engine.h"
+#include "lm/engine/generation.h"
 
 namespace agentr {
 
@@ -29,7 +29,7 @@ struct SampledToken {
 
 // The tokens of the `count` greatest values with these values, greatest first, the lower id first
 // among equals. Time: one comparison per value beside those that enter.
-std::vector<Candidate> Greatest(std::span<const float> values, size_t count);
+std::vector<Candidate> TopK(std::span<const float> values, size_t count);
 
 // One of `candidates` (at least one), by weight. Takes one number of `random`.
 int32_t Draw(std::span<const Candidate> candidates, RandomStream& random);
@@ -39,11 +39,11 @@ class Sampler {
  public:
   // The tokens that `knobs` leave of a row of logits, in no particular order. `history`: prompt and
   // completion so far. At temperature 0 only the greatest logit is left, of equals the lowest id.
-  std::span<const Candidate> Shape(std::span<const float> logits, const SamplingKnobs& knobs,
-                                   std::span<const int32_t> history);
+  std::span<const Candidate> FilterLogits(std::span<const float> logits, const SamplingKnobs& knobs,
+                                          std::span<const int32_t> history);
 
-  // ln of the sum of exp(logit): ln p(token) = logits[token] - LogSum(logits).
-  double LogSum(std::span<const float> logits);
+  // ln of the sum of exp(logit): ln p(token) = logits[token] - LogSumExp(logits).
+  double LogSumExp(std::span<const float> logits);
 
   // The next token after `history`, with `top_logprobs` alternatives.
   SampledToken Sample(std::span<const float> logits, const SamplingKnobs& knobs,
@@ -59,7 +59,8 @@ class Sampler {
   std::vector<float> penalised_;
   std::vector<float> weights_;  // exp((logit - greatest) / temperature), filled up with zeros
   std::vector<Candidate> candidates_;
-  std::optional<double> own_log_sum_;  // where Shape came by the LogSum of the row itself
+  std::optional<double>
+      own_log_sum_exp_;  // where FilterLogits came by the LogSumExp of the row itself
 };
 
 }  // namespace agentr

@@ -32,7 +32,7 @@ class Scheduler {
 
   // Drops what was cancelled, admits, computes. What the decoder throws fails the requests that it
   // computed for.
-  void Round();
+  void Step();
 
   void CancelAll();
 
@@ -44,7 +44,7 @@ class Scheduler {
 
  private:
   // What a round computes of a sequence: its next `length` tokens.
-  struct Piece {
+  struct ScheduledChunk {
     Sequence* sequence;
     int32_t length;
     int32_t rows;  // of logits, of the last so many tokens
@@ -53,27 +53,27 @@ class Scheduler {
   void DropCancelled();
   void Admit();
   bool WaitsForPrefix(Sequence& sequence);
-  Sequence* FindLeader(const Sequence& sequence, int32_t& shared) const;
+  Sequence* FindPrefixOwner(const Sequence& sequence, int32_t& shared) const;
   bool HasRoom(const Sequence& sequence) const;
   void Start(Sequence& sequence);
-  void MakeRoom();
-  std::vector<Piece> Plan() const;
-  void Compute(const std::vector<Piece>& pieces);
-  std::span<const float> Forward(const std::vector<Piece>& pieces);
-  void Advance(const Reading& reading);
+  void PreemptIfNeeded();
+  std::vector<ScheduledChunk> Plan() const;
+  void Compute(const std::vector<ScheduledChunk>& chunks);
+  std::span<const float> Forward(const std::vector<ScheduledChunk>& chunks);
+  void Commit(const SequenceLogits& reading);
   void StopRunning(Sequence& sequence);
-  void Settle(Job& job, std::optional<Error> error);
+  void Finish(Job& job, std::optional<Error> error);
   void CountNow();
 
   Decoder& decoder_;
   const EngineOptions options_;
   PrefixCache cache_;
   LogitReader reader_;
-  std::map<uint64_t, std::unique_ptr<Job>> jobs_;  // by the first sequence's ticket
-  std::vector<std::unique_ptr<Job>> settled_;
-  std::map<uint64_t, Sequence*> waiting_;  // by ticket: oldest first
+  std::map<uint64_t, std::unique_ptr<Job>> jobs_;  // by the first sequence's arrival
+  std::vector<std::unique_ptr<Job>> finished_;
+  std::map<uint64_t, Sequence*> waiting_;  // by arrival: oldest first
   std::map<uint64_t, Sequence*> running_;
-  uint64_t last_ticket_ = 0;
+  uint64_t last_arrival_ = 0;
   EngineStats stats_;
 };
 

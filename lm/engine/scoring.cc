@@ -36,13 +36,13 @@ int32_t Scoring::first_logits() const {
   return static_cast<int32_t>(job().prompt_tokens() - 1 + std::ssize(logprobs_));
 }
 
-void Scoring::Read(std::span<const float> rows, Sampler& sampler) {
+void Scoring::ConsumeLogits(std::span<const float> rows, Sampler& sampler) {
   const size_t count = static_cast<size_t>(table.tokens() - first_logits());
   const size_t vocabulary = rows.size() / count;
   for (; !rows.empty(); rows = rows.subspan(vocabulary)) {
     const std::span<const float> row = rows.first(vocabulary);
     const auto token = static_cast<size_t>(continuation_[logprobs_.size()]);
-    logprobs_.push_back(static_cast<float>(row[token] - sampler.LogSum(row)));
+    logprobs_.push_back(static_cast<float>(row[token] - sampler.LogSumExp(row)));
   }
 }
 

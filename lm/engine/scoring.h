@@ -28,8 +28,8 @@ class Scoring : public Sequence {
 
   int32_t first_logits() const override;
   bool begun() const override { return false; }
-  void Read(std::span<const float> rows, Sampler& sampler) override;
-  bool Advance() override { return logprobs_.size() == continuation_.size(); }
+  void ConsumeLogits(std::span<const float> rows, Sampler& sampler) override;
+  bool Commit() override { return logprobs_.size() == continuation_.size(); }
 
   std::vector<float> TakeLogprobs() { return std::move(logprobs_); }
 

@@ -26,10 +26,10 @@ std::optional<Error> CheckTokens(std::span<const int32_t> tokens, int64_t positi
                          : "shorten the prompt or raise --model_context")};
   }
   for (const int32_t token : tokens) {
-    if (token >= 0 && token < shape.vocabulary) continue;
+    if (token >= 0 && token < shape.vocab_size) continue;
     return Error{ErrorKind::kRejected,
                  fmt::format("token id {} is out of range: the model has 0 to {}", token,
-                             shape.vocabulary - 1)};
+                             shape.vocab_size - 1)};
   }
   return std::nullopt;
 }

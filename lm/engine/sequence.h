@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "lm/engine/engine.h"
+#include "lm/decoder/decoder.h"
+#include "lm/engine/generation.h"
 #include "lm/engine/prefix_cache.h"
 #include "lm/engine/sampler.h"
 
@@ -36,7 +37,7 @@ class Job {
   std::vector<std::unique_ptr<Sequence>> sequences;
   int64_t cached_tokens = 0;   // of the prompt, that the cache had when the first sequence started
   std::optional<Error> error;  // why the request failed
-  bool settled = false;        // nothing is left to compute
+  bool finished = false;       // nothing is left to compute
 
  private:
   std::shared_ptr<std::atomic<bool>> cancelled_;
@@ -61,17 +62,17 @@ class Sequence {
   // Takes rows of logits, of positions from first_logits() on; called again without rows when all
   // tokens are computed and no logits were wanted. Touches nothing but this sequence and, before
   // it has begun, its job: different jobs' sequences may read side by side.
-  virtual void Read(std::span<const float> rows, Sampler& sampler) = 0;
+  virtual void ConsumeLogits(std::span<const float> rows, Sampler& sampler) = 0;
 
   // Acts on what was read: tokens() may grow by one. True when nothing is left to do.
-  virtual bool Advance() = 0;
+  virtual bool Commit() = 0;
 
   // The scheduler's.
-  PrefixCache::Table table;
-  uint64_t ticket = 0;        // age: order of arrival
+  PrefixCache::BlockTable table;
+  uint64_t arrival = 0;       // age: order of arrival
   bool started = false;       // has it run before?
-  uint64_t leader = 0;        // ticket of a sequence that computes a prefix of this one; 0: none
-  int32_t leader_tokens = 0;  // length of that prefix
+  uint64_t prefix_owner = 0;  // arrival of a sequence that computes a prefix of this one; 0: none
+  int32_t prefix_owner_tokens = 0;  // length of that prefix
 
  protected:
   std::vector<int32_t> tokens_;

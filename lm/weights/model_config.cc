@@ -50,31 +50,31 @@ std::string ReadFamily(const ConfigFields& fields) {
 }
 
 void ReadSizes(const ConfigFields& fields, ModelConfig& config) {
-  config.vocabulary = fields.Size("vocab_size");
-  config.width = fields.Size("hidden_size");
-  config.feed_forward = fields.Size("intermediate_size");
-  config.layers = fields.Size("num_hidden_layers");
-  config.heads = fields.Size("num_attention_heads");
+  config.vocab_size = fields.Size("vocab_size");
+  config.hidden_size = fields.Size("hidden_size");
+  config.intermediate_size = fields.Size("intermediate_size");
+  config.num_layers = fields.Size("num_hidden_layers");
+  config.num_heads = fields.Size("num_attention_heads");
   config.max_context = fields.Size("max_position_embeddings");
   // Llama before 2 had no groups; the other families' defaults are of one model and always written.
   const bool no_groups = config.family == "llama" && !fields.Has("num_key_value_heads");
-  config.kv_heads = no_groups ? config.heads : fields.Size("num_key_value_heads");
-  if (config.heads % config.kv_heads != 0) {
+  config.num_kv_heads = no_groups ? config.num_heads : fields.Size("num_key_value_heads");
+  if (config.num_heads % config.num_kv_heads != 0) {
     fields.Refuse("num_key_value_heads", fmt::format("is {}, no divisor of num_attention_heads {}",
-                                                     config.kv_heads, config.heads));
+                                                     config.num_kv_heads, config.num_heads));
   }
   if (fields.Has("head_dim") || config.family == "qwen3") {
-    config.head_width = fields.Size("head_dim");
+    config.head_dim = fields.Size("head_dim");
   } else {
-    if (config.width % config.heads != 0) {
-      fields.Refuse("num_attention_heads",
-                    fmt::format("is {}, no divisor of hidden_size {}", config.heads, config.width));
+    if (config.hidden_size % config.num_heads != 0) {
+      fields.Refuse("num_attention_heads", fmt::format("is {}, no divisor of hidden_size {}",
+                                                       config.num_heads, config.hidden_size));
     }
-    config.head_width = config.width / config.heads;
+    config.head_dim = config.hidden_size / config.num_heads;
   }
-  if (config.head_width % 2 != 0) {
+  if (config.head_dim % 2 != 0) {
     fields.Refuse("head_dim",
-                  fmt::format("is {}; rotary positions need an even one", config.head_width));
+                  fmt::format("is {}; rotary positions need an even one", config.head_dim));
   }
 }
 
@@ -132,12 +132,12 @@ void ReadWindow(const ConfigFields& fields, ModelConfig& config) {
     return;
   }
   if (!fields.Get<bool>("use_sliding_window", false) || !fields.Has("sliding_window")) return;
-  const int64_t layers = WindowLayers(fields, config.layers);
+  const int64_t layers = WindowLayers(fields, config.num_layers);
   if (layers == 0) return;
-  if (layers != config.layers) {
+  if (layers != config.num_layers) {
     fields.Refuse("sliding_window", fmt::format("holds for {} of {} layers; all or none are "
                                                 "supported",
-                                                layers, config.layers));
+                                                layers, config.num_layers));
   }
   config.sliding_window = fields.Size("sliding_window");
 }
@@ -186,10 +186,10 @@ std::vector<int32_t> ReadTokens(const ConfigFields& fields, const std::string& n
 void ReadSpecialTokens(const std::vector<ConfigFields>& files, ModelConfig& config) {
   for (const ConfigFields& fields : files) {
     if (config.eos_tokens.empty()) {
-      config.eos_tokens = ReadTokens(fields, "eos_token_id", config.vocabulary);
+      config.eos_tokens = ReadTokens(fields, "eos_token_id", config.vocab_size);
     }
     if (config.bos_token) continue;
-    const auto bos = ReadTokens(fields, "bos_token_id", config.vocabulary);
+    const auto bos = ReadTokens(fields, "bos_token_id", config.vocab_size);
     if (bos.size() > 1) fields.Refuse("bos_token_id", "has more than one token");
     if (!bos.empty()) config.bos_token = bos[0];
   }

@@ -22,13 +22,13 @@ struct Llama3Rope {
 
 struct ModelConfig {
   std::string family;  // "llama" | "mistral" | "qwen2" | "qwen3"
-  int64_t vocabulary = 0;
-  int64_t width = 0;         // hidden_size
-  int64_t feed_forward = 0;  // intermediate_size
-  int64_t layers = 0;
-  int64_t heads = 0;
-  int64_t kv_heads = 0;
-  int64_t head_width = 0;
+  int64_t vocab_size = 0;
+  int64_t hidden_size = 0;
+  int64_t intermediate_size = 0;
+  int64_t num_layers = 0;
+  int64_t num_heads = 0;
+  int64_t num_kv_heads = 0;
+  int64_t head_dim = 0;
   int64_t max_context = 0;     // max_position_embeddings
   int64_t sliding_window = 0;  // positions a token sees, its own among them; 0: all
   double norm_epsilon = 1e-6;

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "lm/engine/engine.h"
+#include "lm/engine/generation.h"
 #include "lm/tokenizer/tokenizer.h"
 #include "servers/http/http_service.h"
 #include "servers/lm/lm_request.h"

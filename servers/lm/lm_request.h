@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "clients/language_model.h"
-#include "lm/engine/engine.h"
+#include "lm/engine/generation.h"
 
 namespace agentr {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "lm/engine/engine.h"
+#include "lm/engine/generation.h"
 
 namespace agentr {
 

@@ -27,9 +27,9 @@
 #include <memory>
 #include <string>
 
-#include "servers/env_server.h"
-#include "servers/sciworld/sciworld.h"
+#include "servers/env_service.h"
 #include "servers/http/session_store.h"
+#include "servers/sciworld/sciworld.h"
 
 namespace agentr {
 

@@ -20,7 +20,7 @@
 // http_service.h), and the limit of sessions is a 503.
 #pragma once
 
-#include "servers/env_server.h"
+#include "servers/env_service.h"
 #include "servers/http/session_store.h"
 #include "servers/webshop/webshop.h"
 

@@ -60,7 +60,7 @@ struct Speeds {
 };
 
 Speeds MeasureOnce(Decoder& decoder, const BenchOptions& o, int batch) {
-  const auto vocabulary = static_cast<size_t>(decoder.shape().vocabulary);
+  const auto vocabulary = static_cast<size_t>(decoder.shape().vocab_size);
   BlockSource source(decoder, batch * (o.prompt + o.tokens + decoder.shape().block_tokens));
   RandomStream stream(3);
   std::vector<PagedText> texts(batch);
@@ -70,9 +70,9 @@ Speeds MeasureOnce(Decoder& decoder, const BenchOptions& o, int batch) {
     }
   }
   const auto round = [&] {
-    std::vector<Slice> slices;
-    for (PagedText& text : texts) slices.push_back(text.Next(source));
-    const auto logits = decoder.Forward(slices);
+    std::vector<SequenceChunk> chunks;
+    for (PagedText& text : texts) chunks.push_back(text.Next(source));
+    const auto logits = decoder.Forward(chunks);
     for (size_t i = 0; i < texts.size(); ++i) {
       texts[i].tokens.push_back(Highest(logits.subspan(i * vocabulary, vocabulary)));
     }

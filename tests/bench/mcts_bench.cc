@@ -13,11 +13,11 @@
 #include <filesystem>
 
 #include "clients/env/http_environment.h"
-#include "tasks/scripted_model.h"
 #include "common/file.h"
 #include "common/logging.h"
 #include "common/options.h"
 #include "mcts/collector.h"
+#include "tasks/scripted_model.h"
 #include "tests/clients/env/embedded_server.h"
 #include "tests/mcts/call_bound.h"
 
@@ -159,8 +159,8 @@ class Bench {
       fmt::print("{:>52} {:>9.3f}\n", "plain server / this bound",
                  static_cast<double>(replays.calls) / static_cast<double>(calls));
     };
-    bound("  lower bound: walks to the leaves of the states", e.walk_bound);
-    bound("  lower bound: and each unchanged action once", e.walk_bound + e.unchanged_bound);
+    bound("  lower bound: walks to the leaves of the states", e.min_replay_calls);
+    bound("  lower bound: and each unchanged action once", e.min_replay_calls + e.unchanged_bound);
     bound("  lower bound: expansion by expansion", FewestCallsOf(folder.path, trees));
     Row("model requests", per_node(forks.report.usage.requests), 1.0);
     const double agent_r_bytes = per_node(forks.agent_r_bytes);

@@ -8,11 +8,11 @@
 #include <thread>
 
 #include "clients/env/http_environment.h"
-#include "tasks/sciworld/sciworld_tasks.h"
-#include "tasks/task_family.h"
 #include "common/file.h"
 #include "common/random.h"
 #include "servers/sciworld/sciworld_tasks.h"
+#include "tasks/sciworld/sciworld_tasks.h"
+#include "tasks/task_family.h"
 #include "tests/cli/program.h"
 #include "tests/clients/env/embedded_server.h"
 #include "tests/clients/http/fault_proxy.h"
@@ -163,7 +163,7 @@ TEST_F(SciWorldRun, UnchangedRepliesLeaveTheSimulatorAsItWas) {
     std::string shown = all->Reset(task).value();
     ASSERT_EQ(needed->Reset(task).value(), shown);
     for (int turn = 0; turn < 20; ++turn) {
-      const std::string action = PlausibleAction(all->Ask("valid_actions").value(), random);
+      const std::string action = PlausibleAction(all->Query("valid_actions").value(), random);
       const StepResult step = all->Step(action).value();
       if (step.done) break;
       if (family->LeavesStateUnchanged(shown, action, step.observation)) {

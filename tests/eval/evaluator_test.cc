@@ -119,14 +119,14 @@ TEST(EvaluatorTest, WhatIsThereIsSkippedAndWhatIsClaimedIsLeft) {
   ASSERT_EQ(other.TryClaim(7, 0), Claim::kMine);
   const EvaluatorReport report = evaluation.Run(Starts(10));
   EXPECT_EQ(report.skipped, 5);
-  EXPECT_EQ(report.elsewhere, 1);
+  EXPECT_EQ(report.taken, 1);
   EXPECT_EQ(report.finished, 4);
   EXPECT_EQ(evaluation.world.counts.resets, 9);
 }
 
 TEST(EvaluatorTest, AFailedEpisodeIsNamedNotWrittenAndTriedAgain) {
   ToyEvaluation evaluation;
-  evaluation.options.tries = 2;
+  evaluation.options.max_tries = 2;
   evaluation.world.fault = StepsFailFor({3, 5});
   const EvaluatorReport report = evaluation.Run(Starts(10));
   EXPECT_EQ(report.finished, 8);

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "lm/chat/chat_template.h"
-#include "lm/engine/engine.h"
 #include "lm/decoder/fake_decoder.h"
+#include "lm/engine/engine.h"
 #include "lm/local_language_model.h"
 #include "lm/tokenizer/tokenizer.h"
 
@@ -87,7 +87,7 @@ inline LoadedModel SmallModel(int32_t max_context = 1000, EngineOptions options 
   model.tokenizer = std::make_unique<CharacterTokenizer>();
   model.chat = std::make_unique<LetterTemplate>();
   model.stop_tokens = model.chat->stop_tokens();
-  model.decoder = std::make_unique<FakeDecoder>(DecoderShape{.vocabulary = model.tokenizer->size(),
+  model.decoder = std::make_unique<FakeDecoder>(DecoderShape{.vocab_size = model.tokenizer->size(),
                                                              .max_context = max_context,
                                                              .block_tokens = 4,
                                                              .blocks = 4 * max_context,

@@ -5,12 +5,12 @@
 #include <atomic>
 #include <numeric>
 
-#include "tasks/babyai/babyai_family.h"
-#include "clients/fake_language_model.h"
 #include "clients/env/http_environment.h"
+#include "clients/fake_language_model.h"
 #include "common/random.h"
-#include "mcts/mcts_collect.h"
 #include "mcts/collector.h"
+#include "mcts/mcts_collect.h"
+#include "tasks/babyai/babyai_family.h"
 #include "tests/clients/env/small_babyai_server.h"
 #include "tests/mcts/toy_search.h"
 
@@ -92,8 +92,8 @@ TEST(BabyAiSearchTest, HowManySessionsThereAreDoesNotShowInTheTrees) {
 }
 
 TEST(BabyAiSearchTest, AllIdsAreTrainIds) {
-  CollectOptions options;
-  options.task = "babyai";
+  MctsCollectOptions options;
+  options.environment.task = "babyai";
   options.min = 3;
   options.max = 6;
   options.split = "train";

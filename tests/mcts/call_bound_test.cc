@@ -95,7 +95,7 @@ TEST(CallBoundTest, ATreeTellsTheStatesOfItsSearch) {
     ToySearch search;
     const Tree tree = search.MustRun(task);
     const VisitedStates visited = Visits(tree, search.family);
-    EXPECT_EQ(visited.states.LowerBound().walks, search.stats.walk_bound);
+    EXPECT_EQ(visited.states.LowerBound().walks, search.stats.min_replay_calls);
     EXPECT_EQ(visited.states.LowerBound().unchanged, search.stats.unchanged_bound);
   }
 }
@@ -109,7 +109,7 @@ TEST(CallBoundTest, SearchesComeCloseToIt) {
     const Tree tree = search.MustRun(task);
     const long bound = FewestCalls(tree, search.family);
     EXPECT_GE(search.world.counts.calls(), bound) << "task " << task;
-    EXPECT_GE(bound, search.stats.walk_bound + search.stats.unchanged_bound);
+    EXPECT_GE(bound, search.stats.min_replay_calls + search.stats.unchanged_bound);
     calls += search.world.counts.calls();
     fewest += bound;
   }

@@ -135,7 +135,7 @@ TEST(CollectorTest, SkipsWhatIsDoneOrTaken) {
   const CollectReport report = job.Run(Tasks(10));
   EXPECT_EQ(report.finished, 7);
   EXPECT_EQ(report.skipped, 2);
-  EXPECT_EQ(report.elsewhere, 1);
+  EXPECT_EQ(report.taken, 1);
 }
 
 TEST(CollectorTest, NothingToDo) {
@@ -165,7 +165,7 @@ TEST(CollectorTest, ReportsFailedTasksAndTriesThemAgainNextTime) {
 
 TEST(CollectorTest, SearchesAFailingTaskAsOftenAsToldTo) {
   Job job;
-  job.options.task_attempts = 4;
+  job.options.max_tries = 4;
   job.world.fault = StepsFailFor({1});
   const CollectReport report = job.Run({1});
   EXPECT_THAT(FailedIds(report), ElementsAre(1));
@@ -189,7 +189,7 @@ TEST(CollectorTest, GivesUpAfterFailuresInARow) {
   Job job;
   job.options.trees_in_flight = 1;
   job.options.give_up_after = 3;
-  job.options.task_attempts = 1;
+  job.options.max_tries = 1;
   // 4, 5 and 6 are the first three in a row.
   job.world.fault = StepsFailFor({0, 1, 4, 5, 6, 8});
   const CollectReport report = job.Run(Tasks(20));

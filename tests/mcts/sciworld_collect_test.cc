@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "clients/fake_environment.h"
-#include "tasks/textcraft/textcraft_family.h"
 #include "common/file.h"
 #include "common/options.h"
 #include "mcts/mcts_collect.h"
 #include "rollout/replay_executor.h"
+#include "tasks/textcraft/textcraft_family.h"
 #include "tests/clients/env/small_sciworld_server.h"
 #include "tests/mcts/toy_search.h"
 
@@ -23,7 +23,7 @@ ExitCode CollectWith(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"mcts_collect", "--task", "sciworld"});
   std::vector<const char*> argv;
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-  CollectOptions options;
+  MctsCollectOptions options;
   OptionSet set("mcts_collect", "");
   Declare(set, options);
   if (const auto exit = set.Parse(static_cast<int>(argv.size()), argv.data())) return *exit;

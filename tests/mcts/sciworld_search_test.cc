@@ -7,11 +7,11 @@
 
 #include "clients/env/gold_source.h"
 #include "clients/env/http_environment.h"
+#include "mcts/collector.h"
+#include "mcts/mcts_collect.h"
+#include "rollout/replay_executor.h"
 #include "tasks/sciworld/sciworld_family.h"
 #include "tasks/scripted_model.h"
-#include "mcts/mcts_collect.h"
-#include "mcts/collector.h"
-#include "rollout/replay_executor.h"
 #include "tests/clients/env/small_sciworld_server.h"
 #include "tests/mcts/toy_search.h"
 
@@ -168,8 +168,8 @@ TEST(SciWorldSearch, ValidActionsAreThoseOfTheStateAskedOnce) {
 }
 
 TEST(SciWorldSearch, TaskTypesSelectIds) {
-  CollectOptions options;
-  options.task = "sciworld";
+  MctsCollectOptions options;
+  options.environment.task = "sciworld";
   options.split = "all";
   options.task_type = {"1-3"};
   options.max = 3;
@@ -189,7 +189,7 @@ TEST(SciWorldSearch, TaskTypesSelectIds) {
   EXPECT_LT(TaskIds(options, 0).size(), 540u) << "without the test ids";
   options.task_type = {"0-0"};
   EXPECT_THROW(TaskIds(options, 0), FatalError);
-  options.task = "textcraft";
+  options.environment.task = "textcraft";
   options.task_type = {"1-1"};
   EXPECT_THROW(TaskIds(options, 0), FatalError);
 }

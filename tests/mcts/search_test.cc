@@ -355,10 +355,5 @@ TEST(SearchTest, EveryNodeHasAtMostOneChildPerResponse) {
   }
 }
 
-TEST(OneLineTest, TurnsLineBreaksAndTabsIntoSpaces) {
-  EXPECT_EQ(OneLine("a\nb\tc\rd e"), "a b c d e");
-  EXPECT_EQ(OneLine(""), "");
-}
-
 }  // namespace
 }  // namespace agentr

@@ -27,7 +27,7 @@ class ActorVerifierTest : public ::testing::Test {
 TEST_F(ActorVerifierTest, AsksTheModelAboutTheStep) {
   EXPECT_EQ(Judge("a b"), (StepJudgement{Judgement::kBad, "No.\nJudgement: Bad", true}));
   ASSERT_EQ(model_.calls(), 1);
-  EXPECT_EQ(model_.prompts()[0], prompt_.Ask(tree_, At(tree_, "a b")));
+  EXPECT_EQ(model_.prompts()[0], prompt_.Query(tree_, At(tree_, "a b")));
 }
 
 TEST_F(ActorVerifierTest, AnErrorOfTheModelIsAnError) {
@@ -36,16 +36,16 @@ TEST_F(ActorVerifierTest, AnErrorOfTheModelIsAnError) {
 }
 
 TEST_F(ActorVerifierTest, OldTurnsGiveWayWhereTheContextIsShort) {
-  const auto whole = model_.CountTokens(prompt_.Ask(tree_, At(tree_, "a b c")));
+  const auto whole = model_.CountTokens(prompt_.Query(tree_, At(tree_, "a b c")));
   options_.max_context = options_.max_new_tokens + static_cast<int>(whole) - 1;
   EXPECT_TRUE(Judge("a b c"));
-  EXPECT_EQ(model_.prompts()[0], prompt_.Ask(tree_, At(tree_, "a b c"), 1));
+  EXPECT_EQ(model_.prompts()[0], prompt_.Query(tree_, At(tree_, "a b c"), 1));
 }
 
 TEST_F(ActorVerifierTest, TheModelsOwnLimitCountsToo) {
   model_.FailAt(0, {ErrorKind::kContextLength, "too long"});
   EXPECT_TRUE(Judge("a b c"));
-  EXPECT_EQ(model_.prompts()[1], prompt_.Ask(tree_, At(tree_, "a b c"), 1));
+  EXPECT_EQ(model_.prompts()[1], prompt_.Query(tree_, At(tree_, "a b c"), 1));
 }
 
 TEST_F(ActorVerifierTest, AStepThatNeverFitsIsAnError) {
@@ -60,7 +60,7 @@ TEST_F(ActorVerifierTest, AStepThatNeverFitsIsAnError) {
 TEST_F(ActorVerifierTest, WithoutALimitNothingIsCut) {
   options_.max_context = 0;
   EXPECT_TRUE(Judge("a b c"));
-  EXPECT_EQ(model_.prompts()[0], prompt_.Ask(tree_, At(tree_, "a b c")));
+  EXPECT_EQ(model_.prompts()[0], prompt_.Query(tree_, At(tree_, "a b c")));
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ TEST_P(FirstErrorTest, AFailureBehindTheFirstBadStepDoesNotMatter) {
 TEST_P(FirstErrorTest, NothingIsJudgedTwice) {
   auto scripted = std::make_unique<ScriptedVerifier>(std::map<int, Judgement>{});
   const std::atomic<int>& calls = scripted->calls;
-  RememberingVerifier verifier(std::move(scripted));
+  CachingVerifier verifier(std::move(scripted));
   const FirstError once = Find(&verifier);
   EXPECT_EQ(Find(&verifier), once);
   EXPECT_EQ(calls, 4);
@@ -95,14 +95,14 @@ TEST(RememberingVerifierTest, AFailureIsAskedAgain) {
   auto scripted = std::make_unique<ScriptedVerifier>(std::map<int, Judgement>{});
   scripted->fail_at = 1;
   ScriptedVerifier& inner = *scripted;
-  RememberingVerifier verifier(std::move(scripted));
+  CachingVerifier verifier(std::move(scripted));
   EXPECT_FALSE(verifier.Judge({}, 1));
   inner.fail_at = -1;
   EXPECT_TRUE(verifier.Judge({}, 1));
 }
 
 // The step of the first error of the first bad path, by the tree.
-int FirstErrorByTree(const Tree& tree, Pairing pairing, const ChoiceOptions& choice = {}) {
+int FirstErrorByTree(const Tree& tree, Pairing pairing, const QualityThresholds& choice = {}) {
   TreeVerifier verifier(tree, choice);
   const PathPair pair = PairPaths(tree, LeafPaths(tree), choice, pairing).front();
   const FirstError error = FindFirstError(tree, pair, &verifier, 1).value();

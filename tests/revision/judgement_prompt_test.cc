@@ -33,7 +33,7 @@ TEST(JudgementPromptTest, AsksInTheWordingOfTheFamily) {
       expected += (expected.empty() ? "" : "\n") + line;
     }
     const std::string family = episode["family"];
-    EXPECT_THAT(JudgementPrompt::Of(family).Ask(tree, tree.size() - 1),
+    EXPECT_THAT(JudgementPrompt::Of(family).Query(tree, tree.size() - 1),
                 ElementsAre(Message{"user", expected}));
     ++cases;
   }
@@ -43,16 +43,16 @@ TEST(JudgementPromptTest, AsksInTheWordingOfTheFamily) {
 TEST(JudgementPromptTest, TheOldestTurnsOfTheLogCanBeLeftOut) {
   const Tree tree = HandTree({{"a b c", 0}});
   const JudgementPrompt prompt("[user]\n{log}\n{action}\n{observation}");
-  EXPECT_EQ(prompt.Ask(tree, 3)[0].content,
+  EXPECT_EQ(prompt.Query(tree, 3)[0].content,
             "Action: a\nObservation: saw a\nAction: b\nObservation: saw a b\nc\nsaw a b c");
-  EXPECT_EQ(prompt.Ask(tree, 3, 1)[0].content, "Action: b\nObservation: saw a b\nc\nsaw a b c");
-  EXPECT_EQ(prompt.Ask(tree, 3, 2)[0].content, "(nothing)\nc\nsaw a b c");
+  EXPECT_EQ(prompt.Query(tree, 3, 1)[0].content, "Action: b\nObservation: saw a b\nc\nsaw a b c");
+  EXPECT_EQ(prompt.Query(tree, 3, 2)[0].content, "(nothing)\nc\nsaw a b c");
 }
 
 TEST(JudgementPromptTest, OtherBracesStay) {
   const Tree tree = HandTree({{"a", 0}});
   const JudgementPrompt prompt("[system]\n{x} {\n[user]\n{{action}} {observation} {");
-  const std::vector<Message> messages = prompt.Ask(tree, 1);
+  const std::vector<Message> messages = prompt.Query(tree, 1);
   EXPECT_EQ(messages[0].content, "{x} {");
   EXPECT_EQ(messages[1].content, "{a} saw a {");
 }

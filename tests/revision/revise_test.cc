@@ -171,7 +171,7 @@ TEST_F(ReviseTest, WhatWasDecidedIsNotAskedAgain) {
   const int64_t calls = environment.calls("reset");
   const ReviseReport again = Run();
   EXPECT_EQ(environment.calls("reset"), calls);
-  EXPECT_EQ(again.counts.remembered, 2);
+  EXPECT_EQ(again.counts.cache_hits, 2);
   EXPECT_EQ(again.counts.episodes, 0);
   EXPECT_EQ(again.counts.pairs, 2);
   EXPECT_EQ(ReadFile(folder_.path() / "rows.jsonl"), text);

@@ -127,7 +127,7 @@ TEST_P(RowProperties, HoldForEveryPair) {
 // By brute force over all pairs of leaves.
 TEST_P(RowProperties, PairsAreTheRightOnes) {
   const std::vector<LeafPath> paths = LeafPaths(tree_);
-  const ChoiceOptions choice;
+  const QualityThresholds choice;
   std::vector<PathPair> all;
   std::vector<PathPair> siblings;
   const auto depth = [&](const PathPair& pair) { return tree_.node(pair.ancestor).depth; };

@@ -65,10 +65,10 @@ TEST(ForkExecutorTest, AsksOnlyForWhatIsNotKnown) {
   ASSERT_TRUE(run.executor.Execute(0, {"go a", "look"}, false));
   ASSERT_TRUE(run.executor.Execute(0, {"look", "go a"}, false));
   EXPECT_EQ(run.world.counts.expansions, 1);
-  EXPECT_EQ(run.executor.stats().remembered, 2);
+  EXPECT_EQ(run.executor.stats().cache_hits, 2);
   ASSERT_TRUE(run.executor.Execute(0, {"look", "go b"}, false));
   EXPECT_EQ(run.world.counts.expansions, 2);
-  EXPECT_EQ(run.executor.stats().remembered, 3);
+  EXPECT_EQ(run.executor.stats().cache_hits, 3);
 }
 
 TEST(ForkExecutorTest, UnchangedActionsStayInTheState) {

@@ -94,7 +94,7 @@ TEST(ReplayExecutorTest, MeetsTheLowerBoundByHand) {
   ASSERT_TRUE(run.executor.Execute(b, {"go c", "go d"}, false));  // c; reset, b, d
   EXPECT_EQ(run.calls(), 10);
   const ExecutionStats stats = run.executor.stats();
-  EXPECT_EQ(stats.walk_bound + stats.unchanged_bound, 10);
+  EXPECT_EQ(stats.min_replay_calls + stats.unchanged_bound, 10);
   EXPECT_EQ(stats.replays, 1);
   EXPECT_EQ(run.executor.states().Find(b, "go d")->result.observation, "task 3: go b go d");
   run.ExpectHonest();
@@ -106,7 +106,7 @@ TEST(ReplayExecutorTest, MeetsTheLowerBoundOnRandomTrees) {
     const std::vector<std::string> actions = {"go a", "go b", "go c", "look", "look up", "end 1"};
     ASSERT_TRUE(RandomExecution(run.executor, actions, seed, 20));
     const ExecutionStats stats = run.executor.stats();
-    EXPECT_EQ(run.calls(), stats.walk_bound + stats.unchanged_bound) << "seed " << seed;
+    EXPECT_EQ(run.calls(), stats.min_replay_calls + stats.unchanged_bound) << "seed " << seed;
     run.ExpectHonest();
   }
 }
@@ -121,7 +121,7 @@ TEST(ReplayExecutorTest, OneSessionGivesTheSameStatesWithMoreCalls) {
               Describe(many.executor.states(), ToyActions()));
     EXPECT_EQ(one.world.counts.opens, 1);
     EXPECT_GE(one.calls(), many.calls());
-    EXPECT_GE(many.calls(), many.executor.stats().walk_bound);
+    EXPECT_GE(many.calls(), many.executor.stats().min_replay_calls);
     one.ExpectHonest();
     many.ExpectHonest();
   }
@@ -134,7 +134,7 @@ TEST(ReplayExecutorTest, RemembersOutcomes) {
   const int64_t calls = run.calls();
   ASSERT_TRUE(run.executor.Execute(0, {"look", "go a"}, false));
   EXPECT_EQ(run.calls(), calls);
-  EXPECT_EQ(run.executor.stats().remembered, 2);
+  EXPECT_EQ(run.executor.stats().cache_hits, 2);
 }
 
 TEST(ReplayExecutorTest, TakesWhatLikelyChangesNothingFirst) {

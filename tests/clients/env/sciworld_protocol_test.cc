@@ -93,7 +93,7 @@ TEST(SciWorldProtocol, AnswersOfAServerComeThrough) {
   EXPECT_FALSE(house.Offers("expand"));
   const auto session = house.Open().value();
   EXPECT_THAT(session->Reset(2).value(), HasSubstr("\nThis room is called the hallway."));
-  EXPECT_EQ(session->Ask("gold").value(), SmallSciWorld(2).Gold());
+  EXPECT_EQ(session->Query("gold").value(), SmallSciWorld(2).Gold());
   session->Step("open door to greenhouse").value();
   EXPECT_EQ(session->Step("go to greenhouse").value().reward, 0.25);
   EXPECT_EQ(session->Step("focus on cactus").value(),
@@ -102,7 +102,7 @@ TEST(SciWorldProtocol, AnswersOfAServerComeThrough) {
   EXPECT_TRUE(session->Reset(2)) << "which makes it usable again";
   server.Forget();
   ExpectSciWorldError(session->Step("wait"), ErrorKind::kUnreachable, "lost the session");
-  ExpectSciWorldError(session->Ask("gold"), ErrorKind::kUnreachable, "lost the session");
+  ExpectSciWorldError(session->Query("gold"), ErrorKind::kUnreachable, "lost the session");
 }
 
 TEST(SciWorldProtocol, APublicServerHasNoExtensions) {
@@ -111,7 +111,7 @@ TEST(SciWorldProtocol, APublicServerHasNoExtensions) {
   EXPECT_FALSE(house.Offers("gold"));
   const auto session = house.Open().value();
   EXPECT_TRUE(session->Reset(0));
-  ExpectSciWorldError(session->Ask("gold"), ErrorKind::kRejected, "404");
+  ExpectSciWorldError(session->Query("gold"), ErrorKind::kRejected, "404");
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ TEST_P(Kernels, SwiGluAtTheEndsOfExp) {
 }
 
 struct AttentionCase {
-  int heads, head_width, start, tokens, window;
+  int heads, head_dim, start, tokens, window;
 };
 
 // softmax(q kᵀ / sqrt(width)) v over keys in blocks out of order, in double.
@@ -169,7 +169,7 @@ TEST_P(Kernels, AttendEqualsTheDefinition) {
                                  AttentionCase{7, 80, 64, 4, 1},  AttentionCase{2, 256, 40, 9, 0}};
   for (const WeightType type : kTypes) {
     for (const AttentionCase& t : kCases) {
-      const int end = t.start + t.tokens, width = t.head_width;
+      const int end = t.start + t.tokens, width = t.head_dim;
       const int padded = (width + kLanes - 1) / kLanes * kLanes;
       const int blocks = (end + kKeyBlock - 1) / kKeyBlock;
       const Values queries = Random(t.tokens * t.heads * width);
@@ -202,7 +202,7 @@ TEST_P(Kernels, AttendEqualsTheDefinition) {
       task.query_stride = task.mixed_stride = t.heads * width;
       task.tokens = t.tokens;
       task.heads = t.heads;
-      task.head_width = width;
+      task.head_dim = width;
       task.start = t.start;
       task.window = t.window;
       task.blocks = table.data();

@@ -64,7 +64,7 @@ std::vector<int32_t> RandomTokens(int32_t vocabulary, size_t count, uint64_t see
 std::vector<float> AllLogits(Decoder& decoder, const std::vector<int32_t>& tokens) {
   BlockSource source(decoder);
   PagedText text{tokens, {}, 0};
-  const Slice slice = text.Next(source, static_cast<int32_t>(tokens.size()));
+  const SequenceChunk slice = text.Next(source, static_cast<int32_t>(tokens.size()));
   const auto logits = decoder.Forward(std::span(&slice, 1));
   return {logits.begin(), logits.end()};
 }
@@ -102,7 +102,7 @@ class Parity : public ::testing::TestWithParam<std::tuple<std::string, std::stri
 };
 
 TEST_P(Parity, LogitsAtPositionsOfPromptAndContinuation) {
-  const auto vocabulary = static_cast<size_t>(decoder_->shape().vocabulary);
+  const auto vocabulary = static_cast<size_t>(decoder_->shape().vocab_size);
   for (const Golden& golden : goldens_) {
     std::vector<int32_t> tokens = golden.prompt;
     tokens.insert(tokens.end(), golden.greedy.begin(), golden.greedy.end());
@@ -119,7 +119,7 @@ TEST_P(Parity, GreedyOneByOne) {
   for (const Golden& golden : goldens_) {
     PagedText text{golden.prompt, {}, 0};
     for (size_t i = 0; i < golden.greedy.size(); ++i) {
-      const Slice slice = text.Next(source);
+      const SequenceChunk slice = text.Next(source);
       text.tokens.push_back(Highest(decoder_->Forward(std::span(&slice, 1))));
     }
     EXPECT_EQ(std::vector(text.tokens.end() - 64, text.tokens.end()), golden.greedy);
@@ -131,9 +131,9 @@ TEST_P(Parity, GreedyInRaggedBatches) {
   BlockSource source(*decoder_);
   std::vector<PagedText> texts;
   for (const Golden& golden : goldens_) texts.push_back({golden.prompt, {}, 0});
-  const auto vocabulary = static_cast<size_t>(decoder_->shape().vocabulary);
+  const auto vocabulary = static_cast<size_t>(decoder_->shape().vocab_size);
   for (size_t round = 0; round < 64 + texts.size(); ++round) {
-    std::vector<Slice> batch;
+    std::vector<SequenceChunk> batch;
     std::vector<size_t> members;
     for (size_t i = 0; i < texts.size(); ++i) {
       const bool done = texts[i].tokens.size() == goldens_[i].prompt.size() + 64;
@@ -165,13 +165,13 @@ INSTANTIATE_TEST_SUITE_P(
 ModelConfig Wide(const std::string& family) {
   ModelConfig config;
   config.family = family;
-  config.vocabulary = 300;
-  config.width = 200;
-  config.feed_forward = 330;
-  config.layers = 2;
-  config.heads = 6;
-  config.kv_heads = 2;
-  config.head_width = 40;
+  config.vocab_size = 300;
+  config.hidden_size = 200;
+  config.intermediate_size = 330;
+  config.num_layers = 2;
+  config.num_heads = 6;
+  config.num_kv_heads = 2;
+  config.head_dim = 40;
   config.max_context = 1024;
   config.qkv_bias = family == "qwen2";
   config.qk_norm = family == "qwen3";
@@ -216,7 +216,7 @@ TEST_P(Wider, NothingElseChangesARow) {
       texts.push_back({RandomTokens(300, 700, seed), {}, 0});
     std::vector<float> pieces;
     for (const int32_t most : {1, 33, 5, 200, 1, 64, 396}) {
-      std::vector<Slice> batch;
+      std::vector<SequenceChunk> batch;
       for (PagedText& text : texts) {
         const int32_t own = &text == &texts[0] ? most : 700 / 7;
         batch.push_back(text.Next(source, &text == &texts[0] ? own : 0, own));
@@ -236,7 +236,7 @@ TEST_P(Wider, ACopiedBlockGoesOnAlike) {
       BlockSource source(*decoder);
       const int32_t size = source.block_tokens();
       PagedText text{RandomTokens(300, 2 * size + 7, 1), {}, 0};
-      Slice slice = text.Next(source);
+      SequenceChunk slice = text.Next(source);
       decoder->Forward(std::span(&slice, 1));
       PagedText fork = text;
       fork.blocks.back() = source.Take();
@@ -265,7 +265,7 @@ TEST(TorchDecoder, NoLogitsWhereNoneAreWanted) {
   const auto decoder = LoadDecoder(GoldenFolder("llama"), Options("float32"));
   BlockSource source(*decoder);
   PagedText text{{1, 2, 3}, {}, 0};
-  const Slice slice = text.Next(source, 0);
+  const SequenceChunk slice = text.Next(source, 0);
   EXPECT_TRUE(decoder->Forward(std::span(&slice, 1)).empty());
 }
 

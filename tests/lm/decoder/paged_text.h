@@ -38,13 +38,13 @@ struct PagedText {
   int32_t computed = 0;
 
   // At most `most` tokens of those not computed; asks for the logits of the last `logits`.
-  Slice Next(BlockSource& source, int32_t logits = 1, int32_t most = 1 << 30) {
+  SequenceChunk Next(BlockSource& source, int32_t logits = 1, int32_t most = 1 << 30) {
     const int32_t count = std::min(static_cast<int32_t>(tokens.size()) - computed, most);
     const int32_t size = source.block_tokens();
     while (static_cast<int32_t>(blocks.size()) * size < computed + count) {
       blocks.push_back(source.Take());
     }
-    const Slice slice{std::span(tokens).subspan(computed, count), computed, blocks, logits};
+    const SequenceChunk slice{std::span(tokens).subspan(computed, count), computed, blocks, logits};
     computed += count;
     return slice;
   }

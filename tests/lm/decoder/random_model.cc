@@ -25,13 +25,13 @@ void WriteConfig(const std::filesystem::path& folder, const ModelConfig& c) {
   nlohmann::ordered_json json = {{"architectures", {architecture}},
                                  {"model_type", c.family},
                                  {"hidden_act", "silu"},
-                                 {"vocab_size", c.vocabulary},
-                                 {"hidden_size", c.width},
-                                 {"intermediate_size", c.feed_forward},
-                                 {"num_hidden_layers", c.layers},
-                                 {"num_attention_heads", c.heads},
-                                 {"num_key_value_heads", c.kv_heads},
-                                 {"head_dim", c.head_width},
+                                 {"vocab_size", c.vocab_size},
+                                 {"hidden_size", c.hidden_size},
+                                 {"intermediate_size", c.intermediate_size},
+                                 {"num_hidden_layers", c.num_layers},
+                                 {"num_attention_heads", c.num_heads},
+                                 {"num_key_value_heads", c.num_kv_heads},
+                                 {"head_dim", c.head_dim},
                                  {"max_position_embeddings", c.max_context},
                                  {"rms_norm_eps", c.norm_epsilon},
                                  {"rope_theta", c.rope_theta},
@@ -90,24 +90,24 @@ class Maker {
 void WriteRandomModel(const std::filesystem::path& folder, const ModelConfig& c, uint64_t seed,
                       double scale) {
   Maker maker(c.weight_type, seed, scale);
-  maker.Matrix("model.embed_tokens.weight", c.vocabulary, c.width);
-  for (int64_t i = 0; i < c.layers; ++i) {
+  maker.Matrix("model.embed_tokens.weight", c.vocab_size, c.hidden_size);
+  for (int64_t i = 0; i < c.num_layers; ++i) {
     const std::string layer = fmt::format("model.layers.{}.", i);
     const std::string attention = layer + "self_attn.";
-    maker.Norm(layer + "input_layernorm.weight", c.width);
-    maker.Linear(attention + "q_proj", c.heads * c.head_width, c.width, c.qkv_bias);
-    maker.Linear(attention + "k_proj", c.kv_heads * c.head_width, c.width, c.qkv_bias);
-    maker.Linear(attention + "v_proj", c.kv_heads * c.head_width, c.width, c.qkv_bias);
-    maker.Linear(attention + "o_proj", c.width, c.heads * c.head_width, c.output_bias);
-    if (c.qk_norm) maker.Norm(attention + "q_norm.weight", c.head_width);
-    if (c.qk_norm) maker.Norm(attention + "k_norm.weight", c.head_width);
-    maker.Norm(layer + "post_attention_layernorm.weight", c.width);
-    maker.Linear(layer + "mlp.gate_proj", c.feed_forward, c.width, c.mlp_bias);
-    maker.Linear(layer + "mlp.up_proj", c.feed_forward, c.width, c.mlp_bias);
-    maker.Linear(layer + "mlp.down_proj", c.width, c.feed_forward, c.mlp_bias);
+    maker.Norm(layer + "input_layernorm.weight", c.hidden_size);
+    maker.Linear(attention + "q_proj", c.num_heads * c.head_dim, c.hidden_size, c.qkv_bias);
+    maker.Linear(attention + "k_proj", c.num_kv_heads * c.head_dim, c.hidden_size, c.qkv_bias);
+    maker.Linear(attention + "v_proj", c.num_kv_heads * c.head_dim, c.hidden_size, c.qkv_bias);
+    maker.Linear(attention + "o_proj", c.hidden_size, c.num_heads * c.head_dim, c.output_bias);
+    if (c.qk_norm) maker.Norm(attention + "q_norm.weight", c.head_dim);
+    if (c.qk_norm) maker.Norm(attention + "k_norm.weight", c.head_dim);
+    maker.Norm(layer + "post_attention_layernorm.weight", c.hidden_size);
+    maker.Linear(layer + "mlp.gate_proj", c.intermediate_size, c.hidden_size, c.mlp_bias);
+    maker.Linear(layer + "mlp.up_proj", c.intermediate_size, c.hidden_size, c.mlp_bias);
+    maker.Linear(layer + "mlp.down_proj", c.hidden_size, c.intermediate_size, c.mlp_bias);
   }
-  maker.Norm("model.norm.weight", c.width);
-  if (!c.tied_embeddings) maker.Matrix("lm_head.weight", c.vocabulary, c.width);
+  maker.Norm("model.norm.weight", c.hidden_size);
+  if (!c.tied_embeddings) maker.Matrix("lm_head.weight", c.vocab_size, c.hidden_size);
   WriteConfig(folder, c);
   WriteWeights(folder, maker.weights());
 }
@@ -115,13 +115,13 @@ void WriteRandomModel(const std::filesystem::path& folder, const ModelConfig& c,
 ModelConfig SmallLlama() {
   ModelConfig config;
   config.family = "llama";
-  config.vocabulary = 8192;
-  config.width = 512;
-  config.feed_forward = 1408;
-  config.layers = 6;
-  config.heads = 8;
-  config.kv_heads = 4;
-  config.head_width = 64;
+  config.vocab_size = 8192;
+  config.hidden_size = 512;
+  config.intermediate_size = 1408;
+  config.num_layers = 6;
+  config.num_heads = 8;
+  config.num_kv_heads = 4;
+  config.head_dim = 64;
   config.max_context = 2048;
   config.tied_embeddings = true;
   return config;

@@ -30,7 +30,7 @@ TEST(Completion, GeneratesWhatTheLogitsSay) {
   for (size_t i = 0; i < 30; ++i) {
     const std::vector<float> row = model.decoder.Logits(tokens);
     const int32_t token = sequence.token_ids[i];
-    EXPECT_NEAR(sequence.logprobs[i], row[static_cast<size_t>(token)] - Sampler().LogSum(row),
+    EXPECT_NEAR(sequence.logprobs[i], row[static_cast<size_t>(token)] - Sampler().LogSumExp(row),
                 1e-6);
     tokens.push_back(token);
   }
@@ -56,7 +56,7 @@ TEST(Completion, LogitsThatAreNoNumbersFailTheRequest) {
   class Broken : public FakeDecoder {
    public:
     using FakeDecoder::FakeDecoder;
-    std::span<const float> Forward(std::span<const Slice> batch) override {
+    std::span<const float> Forward(std::span<const SequenceChunk> batch) override {
       const std::span<const float> rows = FakeDecoder::Forward(batch);
       rows_.assign(rows.size(), std::numeric_limits<float>::quiet_NaN());
       return rows_;
@@ -65,7 +65,7 @@ TEST(Completion, LogitsThatAreNoNumbersFailTheRequest) {
    private:
     std::vector<float> rows_;
   };
-  Broken decoder(Shape());
+  Broken decoder(FilterLogits());
   const ByteTokenizer tokenizer;
   Engine engine(decoder, tokenizer, {});
   const Result<Generation> failed = engine.Generate(Request(Numbers(0, 10), 5)).Wait();
@@ -75,13 +75,13 @@ TEST(Completion, LogitsThatAreNoNumbersFailTheRequest) {
 }
 
 TEST(Completion, RequestsThatCannotFitSayTheNumbersAndTheCure) {
-  Model model(Shape(4096, 64));
+  Model model(FilterLogits(4096, 64));
   const Result<Generation> context = model.engine.Generate(Request(Numbers(0, 64), 1)).Wait();
   ASSERT_FALSE(context);
   EXPECT_EQ(context.error().kind, ErrorKind::kContextLength);
   EXPECT_THAT(context.error().message,
               AllOf(HasSubstr("65"), HasSubstr("64"), HasSubstr("--model_context")));
-  Model small(Shape(3));
+  Model small(FilterLogits(3));
   const Result<Generation> pool = small.engine.Generate(Request(Numbers(0, 12), 1)).Wait();
   ASSERT_FALSE(pool);
   EXPECT_EQ(pool.error().kind, ErrorKind::kContextLength);
@@ -93,11 +93,11 @@ TEST(Completion, RequestsThatCannotFitSayTheNumbersAndTheCure) {
 }
 
 TEST(Completion, MaxTokensIsCutToTheContext) {
-  Model model(Shape(4096, 64));
+  Model model(FilterLogits(4096, 64));
   const GeneratedSequence sequence = model.Run(Request(Numbers(0, 60), 500)).sequences[0];
   EXPECT_EQ(sequence.token_ids.size(), 4u);
   EXPECT_EQ(sequence.finish_reason, "length");
-  Model small(Shape(3));
+  Model small(FilterLogits(3));
   EXPECT_EQ(small.Run(Request(Numbers(0, 5), 500, 4)).sequences[3].token_ids.size(), 7u);
 }
 
@@ -174,7 +174,7 @@ TEST(Completion, WhatWasHeldBackForAStopStringIsPartOfTheText) {
 }
 
 TEST(Completion, StreamsEachCompletionsText) {
-  Model model(Shape(60));
+  Model model(FilterLogits(60));
   std::map<int, std::string> streamed;
   GenerationRequest request = Request(Numbers(0, 9), 30, 4);
   const auto engine_thread = std::make_shared<std::set<std::thread::id>>();

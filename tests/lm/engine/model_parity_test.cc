@@ -6,8 +6,8 @@
 
 #include "common/file.h"
 #include "common/random.h"
-#include "lm/engine/engine.h"
 #include "lm/decoder/load_decoder.h"
+#include "lm/engine/engine.h"
 #include "tests/lm/tokenizer/byte_tokenizer.h"
 
 namespace agentr {
@@ -51,7 +51,7 @@ class ModelParity : public ::testing::TestWithParam<std::string> {
     const auto decoder = Load(setting.blocks);
     Engine engine(*decoder, tokenizer_,
                   {.max_batch = setting.max_batch,
-                   .max_round_tokens = 32,
+                   .max_batched_tokens = 32,
                    .prefix_cache = setting.prefix_cache});
     std::vector<Pending<Generation>> pending;
     for (int round = 0; round < 3; ++round) {
@@ -109,7 +109,7 @@ TEST_P(ModelParity, TheSameSeedGivesTheSameTokensWhateverElseRuns) {
   }
   EXPECT_NE(alone[0][0], alone[0][1]) << "these samples are no samples";
   RandomStream random(3);
-  Engine engine(*decoder, tokenizer_, {.max_round_tokens = 24});
+  Engine engine(*decoder, tokenizer_, {.max_batched_tokens = 24});
   for (int round = 0; round < 5; ++round) {
     std::vector<Pending<Generation>> others;
     std::vector<Pending<Generation>> same;

@@ -18,7 +18,7 @@ using testing::ElementsAre;
 constexpr int32_t kBlockTokens = 4;
 
 DecoderShape Pool(int32_t blocks) {
-  return {.vocabulary = 8,
+  return {.vocab_size = 8,
           .max_context = 1000,
           .block_tokens = kBlockTokens,
           .blocks = blocks,
@@ -31,10 +31,10 @@ class Pair {
   explicit Pair(int32_t blocks, bool keep = true) : decoder(Pool(blocks)), cache(decoder, keep) {}
 
   // Computes what `table` lacks of `tokens`; false where memory is short.
-  bool Compute(PrefixCache::Table& table, const Tokens& tokens) {
+  bool Compute(PrefixCache::BlockTable& table, const Tokens& tokens) {
     if (!cache.Reserve(table, static_cast<int32_t>(tokens.size()))) return false;
     const auto start = static_cast<size_t>(table.tokens());
-    const Slice slice{std::span(tokens).subspan(start), table.tokens(), table.blocks(), 0};
+    const SequenceChunk slice{std::span(tokens).subspan(start), table.tokens(), table.blocks(), 0};
     decoder.Forward(std::span(&slice, 1));
     cache.Commit(table, tokens);
     return true;
@@ -42,7 +42,7 @@ class Pair {
 
   // A whole sequence, done at once; the number of tokens that were cached.
   int32_t Run(const Tokens& tokens, uint64_t scope = 0) {
-    PrefixCache::Table table(scope);
+    PrefixCache::BlockTable table(scope);
     cache.Match(table, tokens);
     const int32_t cached = table.tokens();
     if (cached < static_cast<int32_t>(tokens.size())) Compute(table, tokens);
@@ -51,7 +51,7 @@ class Pair {
   }
 
   // The tokens that stand where `table` says.
-  Tokens Contents(const PrefixCache::Table& table) const {
+  Tokens Contents(const PrefixCache::BlockTable& table) const {
     Tokens tokens;
     for (int32_t i = 0; i < table.tokens(); ++i) {
       const int32_t block = table.blocks()[static_cast<size_t>(i / kBlockTokens)];
@@ -79,8 +79,8 @@ TEST(PrefixCache, MatchesToTheToken) {
 TEST(PrefixCache, SharesFullBlocksAndCopiesTheRest) {
   Pair pair(16);
   pair.Run({1, 2, 3, 4, 5, 6});
-  PrefixCache::Table a;
-  PrefixCache::Table b;
+  PrefixCache::BlockTable a;
+  PrefixCache::BlockTable b;
   pair.cache.Match(a, Tokens{1, 2, 3, 4, 5, 6, 7});
   pair.cache.Match(b, Tokens{1, 2, 3, 4, 5, 6, 0});
   EXPECT_EQ(a.blocks()[0], b.blocks()[0]);
@@ -97,11 +97,11 @@ TEST(PrefixCache, SharesFullBlocksAndCopiesTheRest) {
 
 TEST(PrefixCache, WhatARunningSequenceComputesCanBeMatched) {
   Pair pair(16);
-  PrefixCache::Table running;
+  PrefixCache::BlockTable running;
   ASSERT_TRUE(pair.Compute(running, {1, 2, 3, 4, 5}));
   EXPECT_EQ(pair.cache.Find(0, Tokens{1, 2, 3, 4, 5, 6}).tokens, 5);
   ASSERT_TRUE(pair.Compute(running, {1, 2, 3, 4, 5, 6}));
-  PrefixCache::Table other;
+  PrefixCache::BlockTable other;
   pair.cache.Match(other, Tokens{1, 2, 3, 4, 5, 6, 7});
   ASSERT_TRUE(pair.Compute(running, {1, 2, 3, 4, 5, 6, 0, 0, 0}));
   EXPECT_THAT(pair.Contents(other), ElementsAre(1, 2, 3, 4, 5, 6));
@@ -111,8 +111,8 @@ TEST(PrefixCache, WhatARunningSequenceComputesCanBeMatched) {
 
 TEST(PrefixCache, EqualHistoriesEndInOneBlock) {
   Pair pair(16);
-  PrefixCache::Table a;
-  PrefixCache::Table b;
+  PrefixCache::BlockTable a;
+  PrefixCache::BlockTable b;
   ASSERT_TRUE(pair.Compute(a, {1, 2, 3}));
   ASSERT_TRUE(pair.Compute(b, {1, 2, 3}));
   EXPECT_NE(a.blocks()[0], b.blocks()[0]);
@@ -140,10 +140,10 @@ TEST(PrefixCache, EvictsTheLeafThatWasLetGoOfLongestAgo) {
 
 TEST(PrefixCache, DoesNotEvictWhatASequenceHolds) {
   Pair pair(3);
-  PrefixCache::Table table;
+  PrefixCache::BlockTable table;
   ASSERT_TRUE(pair.Compute(table, {1, 1, 1, 1, 2}));
   EXPECT_EQ(pair.cache.available(), 1);
-  PrefixCache::Table other;
+  PrefixCache::BlockTable other;
   EXPECT_FALSE(pair.cache.Reserve(other, 5));
   EXPECT_TRUE(other.blocks().empty());
   EXPECT_TRUE(pair.Compute(other, {3, 3, 3, 3}));
@@ -164,7 +164,7 @@ TEST(PrefixCache, ACopyThatFailsLeavesAValidTable) {
   Pair pair(4);
   pair.Run({1, 2, 3});
   pair.decoder.before_copy = [] { throw std::runtime_error("no copy"); };
-  PrefixCache::Table table;
+  PrefixCache::BlockTable table;
   EXPECT_THROW(pair.cache.Match(table, Tokens{1, 2}), std::runtime_error);
   pair.cache.Release(table);
   EXPECT_EQ(pair.cache.in_use(), 1);
@@ -172,7 +172,7 @@ TEST(PrefixCache, ACopyThatFailsLeavesAValidTable) {
 
 TEST(PrefixCache, WithoutKeepingOnlyHeldBlocksStay) {
   Pair pair(8, /*keep=*/false);
-  PrefixCache::Table a(7);
+  PrefixCache::BlockTable a(7);
   ASSERT_TRUE(pair.Compute(a, {1, 2, 3, 4, 5}));
   EXPECT_EQ(pair.Run({1, 2, 3, 4, 5, 6}, 7), 5);
   EXPECT_EQ(pair.Run({1, 2, 3, 4, 5, 6}, 8), 0);
@@ -210,7 +210,7 @@ class RandomRun {
 
  private:
   struct Running {
-    PrefixCache::Table table;
+    PrefixCache::BlockTable table;
     Tokens history;
   };
 

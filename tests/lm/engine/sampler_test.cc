@@ -25,7 +25,7 @@ std::vector<float> LogitsOf(const std::vector<double>& probabilities) {
 std::map<int32_t, double> Shaped(const std::vector<float>& logits, const SamplingKnobs& knobs,
                                  const std::vector<int32_t>& history = {}) {
   Sampler sampler;
-  const std::span<const Candidate> candidates = sampler.Shape(logits, knobs, history);
+  const std::span<const Candidate> candidates = sampler.FilterLogits(logits, knobs, history);
   double total = 0;
   for (const Candidate& candidate : candidates) total += candidate.weight;
   std::map<int32_t, double> shaped;
@@ -152,15 +152,16 @@ TEST(Sampler, LogSumIsExactForWideRows) {
     const std::vector<float> logits = RandomLogits(width, width, 30);
     double sum = 0;
     for (const float logit : logits) sum += std::exp(static_cast<double>(logit));
-    EXPECT_NEAR(Sampler().LogSum(logits), std::log(sum), 2e-6) << width;
+    EXPECT_NEAR(Sampler().LogSumExp(logits), std::log(sum), 2e-6) << width;
   }
-  EXPECT_NEAR(Sampler().LogSum(std::vector<float>{-kInfinity, 5, -kInfinity}), 5, 1e-6);
-  EXPECT_NEAR(Sampler().LogSum(std::vector<float>{3e38f, -3e38f}), 3e38, 1e31);
+  EXPECT_NEAR(Sampler().LogSumExp(std::vector<float>{-kInfinity, 5, -kInfinity}), 5, 1e-6);
+  EXPECT_NEAR(Sampler().LogSumExp(std::vector<float>{3e38f, -3e38f}), 3e38, 1e31);
 }
 
 TEST(Sampler, LogSumIsExactForEveryDistance) {
   for (float x = 0; x > -20; x -= 0.0137f) {
-    EXPECT_NEAR(Sampler().LogSum(std::vector<float>{0, x}), std::log1p(std::exp(double{x})), 1e-7);
+    EXPECT_NEAR(Sampler().LogSumExp(std::vector<float>{0, x}), std::log1p(std::exp(double{x})),
+                1e-7);
   }
 }
 
@@ -168,15 +169,15 @@ TEST(Sampler, RefusesLogitsThatAreNoNumbers) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const std::vector<float>& logits :
        {std::vector<float>{nan, nan}, {1, nan}, {-kInfinity, -kInfinity}, {1, kInfinity}}) {
-    EXPECT_THROW(Sampler().LogSum(logits), std::runtime_error);
-    EXPECT_THROW(Sampler().Shape(logits, {}, {}), std::runtime_error);
+    EXPECT_THROW(Sampler().LogSumExp(logits), std::runtime_error);
+    EXPECT_THROW(Sampler().FilterLogits(logits, {}, {}), std::runtime_error);
   }
 }
 
-TEST(Greatest, OrdersByValueThenId) {
+TEST(TopK, OrdersByValueThenId) {
   const auto tokens = [](const std::vector<float>& values, size_t count) {
     std::vector<int32_t> ids;
-    for (const Candidate& candidate : Greatest(values, count)) ids.push_back(candidate.token);
+    for (const Candidate& candidate : TopK(values, count)) ids.push_back(candidate.token);
     return ids;
   };
   EXPECT_THAT(tokens({1, 5, 3, 5, 5, 2}, 4), ElementsAre(1, 3, 4, 2));
@@ -192,7 +193,7 @@ void ExpectDraws(const std::vector<float>& logits, const SamplingKnobs& knobs,
   Sampler sampler;
   RandomStream random(5);
   std::map<int32_t, int> counts;
-  const std::span<const Candidate> candidates = sampler.Shape(logits, knobs, {});
+  const std::span<const Candidate> candidates = sampler.FilterLogits(logits, knobs, {});
   for (int i = 0; i < kDraws; ++i) ++counts[Draw(candidates, random)];
   double chi_square = 0;
   for (const auto& [token, p] : expected) {

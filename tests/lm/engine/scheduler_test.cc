@@ -18,13 +18,13 @@ TEST(Scheduler, ResultsDoNotDependOnCacheBatchOrMemory) {
   // A tiny pool holds two or three of these sequences: running ones are put back all the time.
   for (const int32_t blocks : {25, 40, 4096}) {
     for (const bool cache : {true, false}) {
-      for (const int max_round_tokens : {1, 7, 512}) {
+      for (const int max_batched_tokens : {1, 7, 512}) {
         for (const int max_batch : {1, 5, 64}) {
           SCOPED_TRACE(testing::Message() << blocks << " blocks, cache " << cache << ", batch "
-                                          << max_batch << ", round " << max_round_tokens);
-          Model model(Shape(blocks), {.max_batch = max_batch,
-                                      .max_round_tokens = max_round_tokens,
-                                      .prefix_cache = cache});
+                                          << max_batch << ", round " << max_batched_tokens);
+          Model model(FilterLogits(blocks), {.max_batch = max_batch,
+                                             .max_batched_tokens = max_batched_tokens,
+                                             .prefix_cache = cache});
           ExpectAllRight(model, requests);
           ExpectNoLeak(model);
           if (::testing::Test::HasFatalFailure()) return;
@@ -35,8 +35,8 @@ TEST(Scheduler, ResultsDoNotDependOnCacheBatchOrMemory) {
 }
 
 TEST(Scheduler, ReadsWideRowsOnSeveralThreads) {
-  DecoderShape shape = Shape();
-  shape.vocabulary = 50000;
+  DecoderShape shape = FilterLogits();
+  shape.vocab_size = 50000;
   Model model(shape);
   std::vector<GenerationRequest> requests;
   for (int i = 0; i < 12; ++i) requests.push_back(Request(Numbers(i, i + 5), 4, 2, 5));
@@ -65,7 +65,7 @@ TEST(Scheduler, SeedsAreIndependentOfTheBatch) {
 TEST(Scheduler, SamplesShareOnePrefill) {
   for (const bool cache : {true, false}) {
     for (const int32_t length : {40, 41, 42, 43}) {
-      Model model(Shape(), {.prefix_cache = cache});
+      Model model(FilterLogits(), {.prefix_cache = cache});
       const GenerationRequest request = Request(Numbers(0, length), 10, 8);
       ExpectRight(model.decoder, request, model.Run(request));
       // The prompt once, and of each completion all but its last token.
@@ -76,7 +76,7 @@ TEST(Scheduler, SamplesShareOnePrefill) {
 }
 
 TEST(Scheduler, SamplesShareOnePrefillWhereAFewRunAtOnce) {
-  Model model(Shape(), {.max_batch = 2});
+  Model model(FilterLogits(), {.max_batch = 2});
   const GenerationRequest request = Request(Numbers(0, 41), 10, 8);
   ExpectRight(model.decoder, request, model.Run(request));
   EXPECT_EQ(model.decoder.computed(), 41 + 8 * 9);
@@ -128,11 +128,11 @@ int64_t DistinctPrefixes(const std::vector<Tokens>& prompts) {
 }
 
 TEST(Scheduler, SiblingsThatArriveTogetherComputeTheirPrefixOnce) {
-  for (const int max_round_tokens : {5, 16, 512}) {
-    FakeDecoder decoder(Shape());
+  for (const int max_batched_tokens : {5, 16, 512}) {
+    FakeDecoder decoder(FilterLogits());
     Gate gate(decoder);
     const ByteTokenizer tokenizer;
-    Engine engine(decoder, tokenizer, {.max_round_tokens = max_round_tokens});
+    Engine engine(decoder, tokenizer, {.max_batched_tokens = max_batched_tokens});
     RandomStream random(3);
     const Tokens parent = RandomTokens(random, 101);
     std::vector<Tokens> prompts;
@@ -175,7 +175,7 @@ TEST(Scheduler, NoTokenOfATreeIsComputedTwiceWhileItIsCached) {
 
 TEST(Scheduler, PutsTheYoungestBackWhereMemoryIsShort) {
   // Each of the 6 grows to 10 blocks of the 24.
-  Model model(Shape(24));
+  Model model(FilterLogits(24));
   std::vector<GenerationRequest> requests;
   for (int i = 0; i < 6; ++i) requests.push_back(Request(Numbers(i, i + 4), 36, 1, 5));
   ExpectAllRight(model, requests);
@@ -184,7 +184,7 @@ TEST(Scheduler, PutsTheYoungestBackWhereMemoryIsShort) {
 }
 
 TEST(Scheduler, ThePutBackFinishInTheOrderTheyCame) {
-  Model model(Shape(24));
+  Model model(FilterLogits(24));
   std::vector<Pending<Generation>> pending;
   std::vector<int> last_round(6);  // when each request was last heard of
   int heard = 0;
@@ -200,7 +200,7 @@ TEST(Scheduler, ThePutBackFinishInTheOrderTheyCame) {
 }
 
 TEST(Scheduler, WhatHasNoRoomWaitsRatherThanStartsAndIsPutBack) {
-  Model model(Shape(13));
+  Model model(FilterLogits(13));
   Tokens cached = Numbers(0, 21);  // 5 full blocks and a part of one
   model.Run(Request(cached, 1));
   // 5 blocks, at last 10; the other one needs 4 beside the cached ones.
@@ -213,7 +213,7 @@ TEST(Scheduler, WhatHasNoRoomWaitsRatherThanStartsAndIsPutBack) {
 }
 
 TEST(Scheduler, AFailureOfTheDecoderFailsItsRoundOnly) {
-  FakeDecoder decoder(Shape());
+  FakeDecoder decoder(FilterLogits());
   std::atomic<int> rounds = 0;
   decoder.before_forward = [&](auto) {
     if (++rounds == 3) throw std::runtime_error("out of memory on the device");
@@ -233,7 +233,7 @@ TEST(Scheduler, AFailureOfTheDecoderFailsItsRoundOnly) {
 }
 
 TEST(Scheduler, AFailureToCopyFailsTheRequest) {
-  FakeDecoder decoder(Shape());
+  FakeDecoder decoder(FilterLogits());
   decoder.before_copy = [] { throw std::runtime_error("no copy"); };
   const ByteTokenizer tokenizer;
   Engine engine(decoder, tokenizer, {});
@@ -246,10 +246,10 @@ TEST(Scheduler, AFailureToCopyFailsTheRequest) {
 }
 
 TEST(Scheduler, PromptsGoAheadBesideRunningSequences) {
-  FakeDecoder decoder(Shape());
+  FakeDecoder decoder(FilterLogits());
   Gate gate(decoder);
   const ByteTokenizer tokenizer;
-  Engine engine(decoder, tokenizer, {.max_round_tokens = 1});
+  Engine engine(decoder, tokenizer, {.max_batched_tokens = 1});
   std::vector<Pending<Generation>> pending;
   for (int i = 0; i < 10; ++i) {
     pending.push_back(engine.Generate(Request(Numbers(20 * i, 20 * i + 5), 60)));

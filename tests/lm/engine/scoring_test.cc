@@ -10,11 +10,11 @@ namespace agentr {
 namespace {
 
 TEST(Scoring, ScoresContinuations) {
-  for (const int max_round_tokens : {3, 512}) {
-    Model model(Shape(), {.max_batch = 4, .max_round_tokens = max_round_tokens});
-    model.decoder.before_forward = [](std::span<const Slice> batch) {
+  for (const int max_batched_tokens : {3, 512}) {
+    Model model(FilterLogits(), {.max_batch = 4, .max_batched_tokens = max_batched_tokens});
+    model.decoder.before_forward = [](std::span<const SequenceChunk> batch) {
       int32_t rows = 0;
-      for (const Slice& slice : batch) rows += slice.logits;
+      for (const SequenceChunk& slice : batch) rows += slice.logits;
       EXPECT_LE(rows, 2 * 4);  // rows take memory: of single tokens, and of pieces, max_batch each
     };
     const Tokens prompt = Numbers(0, 30);
@@ -32,7 +32,7 @@ TEST(Scoring, ScoresContinuations) {
       for (size_t j = 0; j < scores->size(); ++j) {
         const std::vector<float> row = model.decoder.Logits(tokens);
         const int32_t token = continuations[i][j];
-        EXPECT_NEAR((*scores)[j], row[static_cast<size_t>(token)] - Sampler().LogSum(row), 1e-6);
+        EXPECT_NEAR((*scores)[j], row[static_cast<size_t>(token)] - Sampler().LogSumExp(row), 1e-6);
         tokens.push_back(token);
       }
     }

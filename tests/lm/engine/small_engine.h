@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "common/random.h"
-#include "lm/engine/engine.h"
 #include "lm/decoder/fake_decoder.h"
+#include "lm/engine/engine.h"
 #include "lm/engine/sampler.h"
 #include "tests/lm/tokenizer/byte_tokenizer.h"
 
@@ -19,9 +19,9 @@ namespace agentr {
 
 using Tokens = std::vector<int32_t>;
 
-inline DecoderShape Shape(int32_t blocks = 4096, int32_t max_context = 512,
-                          int32_t block_tokens = 4) {
-  return {.vocabulary = 258,
+inline DecoderShape FilterLogits(int32_t blocks = 4096, int32_t max_context = 512,
+                                 int32_t block_tokens = 4) {
+  return {.vocab_size = 258,
           .max_context = max_context,
           .block_tokens = block_tokens,
           .blocks = blocks,
@@ -31,7 +31,7 @@ inline DecoderShape Shape(int32_t blocks = 4096, int32_t max_context = 512,
 // An engine over a FakeDecoder and a token per byte.
 class Model {
  public:
-  explicit Model(DecoderShape shape = Shape(), EngineOptions options = {})
+  explicit Model(DecoderShape shape = FilterLogits(), EngineOptions options = {})
       : decoder(shape), engine(decoder, tokenizer, options) {}
 
   Generation Run(GenerationRequest request) {

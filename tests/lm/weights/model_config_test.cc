@@ -77,13 +77,13 @@ std::string ConfigRefusal(const json& config) {
 TEST(ReadModelConfig, LlamaOfTransformers4) {
   const ModelConfig config = Read(Llama());
   EXPECT_EQ(config.family, "llama");
-  EXPECT_EQ(config.vocabulary, 128256);
-  EXPECT_EQ(config.width, 2048);
-  EXPECT_EQ(config.feed_forward, 8192);
-  EXPECT_EQ(config.layers, 16);
-  EXPECT_EQ(config.heads, 32);
-  EXPECT_EQ(config.kv_heads, 8);
-  EXPECT_EQ(config.head_width, 64);
+  EXPECT_EQ(config.vocab_size, 128256);
+  EXPECT_EQ(config.hidden_size, 2048);
+  EXPECT_EQ(config.intermediate_size, 8192);
+  EXPECT_EQ(config.num_layers, 16);
+  EXPECT_EQ(config.num_heads, 32);
+  EXPECT_EQ(config.num_kv_heads, 8);
+  EXPECT_EQ(config.head_dim, 64);
   EXPECT_EQ(config.max_context, 131072);
   EXPECT_EQ(config.sliding_window, 0);
   EXPECT_EQ(config.norm_epsilon, 1e-5);
@@ -116,13 +116,13 @@ TEST(ReadModelConfig, LlamaWithBiases) {
   const ModelConfig config = GoldenConfig("llama_bias");
   EXPECT_TRUE(config.qkv_bias && config.output_bias && config.mlp_bias);
   EXPECT_FALSE(config.tied_embeddings || config.llama3_rope);
-  EXPECT_EQ(config.kv_heads, 4);
+  EXPECT_EQ(config.num_kv_heads, 4);
 }
 
 TEST(ReadModelConfig, Mistral) {
   const ModelConfig config = GoldenConfig("mistral");
   EXPECT_EQ(config.family, "mistral");
-  EXPECT_EQ(config.head_width, 12);
+  EXPECT_EQ(config.head_dim, 12);
   EXPECT_EQ(config.sliding_window, 12);
   EXPECT_FALSE(config.qkv_bias || config.output_bias);
 }
@@ -131,12 +131,12 @@ TEST(ReadModelConfig, Qwen) {
   const ModelConfig qwen2 = GoldenConfig("qwen2");
   EXPECT_TRUE(qwen2.qkv_bias);
   EXPECT_FALSE(qwen2.output_bias || qwen2.qk_norm);
-  EXPECT_EQ(qwen2.head_width, 8);
+  EXPECT_EQ(qwen2.head_dim, 8);
   EXPECT_EQ(qwen2.sliding_window, 0);
   const ModelConfig qwen3 = GoldenConfig("qwen3");
   EXPECT_TRUE(qwen3.qk_norm);
   EXPECT_FALSE(qwen3.qkv_bias);
-  EXPECT_EQ(qwen3.head_width, 12);
+  EXPECT_EQ(qwen3.head_dim, 12);
   EXPECT_TRUE(Read(Qwen3({{"attention_bias", true}})).output_bias);
 }
 
@@ -151,8 +151,8 @@ TEST(ReadModelConfig, WhatIsNotSaid) {
                                          {"bos_token_id", nullptr},
                                          {"eos_token_id", nullptr},
                                          {"architectures", nullptr}}));
-  EXPECT_EQ(config.kv_heads, 32);
-  EXPECT_EQ(config.head_width, 64);
+  EXPECT_EQ(config.num_kv_heads, 32);
+  EXPECT_EQ(config.head_dim, 64);
   EXPECT_EQ(config.rope_theta, 10000);
   EXPECT_FALSE(config.llama3_rope || config.tied_embeddings || config.bos_token);
   EXPECT_EQ(config.norm_epsilon, 1e-6);

@@ -34,7 +34,7 @@ TEST_F(LmReplyTest, AChatHasOpenAisFields) {
 }
 
 TEST_F(LmReplyTest, ACompletionHasOpenAisFields) {
-  const Json reply = Ask(kTextPath, {{"prompt", "once"}, {"seed", 1}, {"temperature", 0}});
+  const Json reply = Query(kTextPath, {{"prompt", "once"}, {"seed", 1}, {"temperature", 0}});
   EXPECT_THAT(reply["id"].get<std::string>(), StartsWith("cmpl-"));
   EXPECT_EQ(reply["object"], "text_completion");
   EXPECT_EQ(reply["choices"][0]["index"], 0);
@@ -77,7 +77,8 @@ TEST_F(LmReplyTest, LogprobsOfAChat) {
 }
 
 TEST_F(LmReplyTest, LogprobsOfACompletion) {
-  const Json choice = Ask(kTextPath, {{"prompt", "a"}, {"seed", 2}, {"logprobs", 2}})["choices"][0];
+  const Json choice =
+      Query(kTextPath, {{"prompt", "a"}, {"seed", 2}, {"logprobs", 2}})["choices"][0];
   const Json& logprobs = choice["logprobs"];
   const size_t tokens = logprobs["tokens"].size();
   EXPECT_EQ(logprobs["tokens"][1], choice["text"].get<std::string>().substr(1, 1));
@@ -87,7 +88,7 @@ TEST_F(LmReplyTest, LogprobsOfACompletion) {
   ASSERT_THAT(logprobs["text_offset"], SizeIs(tokens));
   EXPECT_EQ(logprobs["text_offset"][1], 1);
   EXPECT_TRUE(
-      Ask(kTextPath, {{"prompt", "a"}, {"logprobs", 0}})["choices"][0]["logprobs"]["top_logprobs"]
+      Query(kTextPath, {{"prompt", "a"}, {"logprobs", 0}})["choices"][0]["logprobs"]["top_logprobs"]
           .is_null());
 }
 
@@ -103,7 +104,7 @@ TEST_F(LmReplyTest, TokenIds) {
   std::vector<int32_t> completion = ids(chat["choices"][0]["message"]["content"]);
   completion.push_back(CharacterTokenizer::kEnd);
   EXPECT_EQ(chat["choices"][0]["token_ids"], completion);
-  const Json text = Ask(kTextPath, {{"prompt", "x"}, {"return_token_ids", true}});
+  const Json text = Query(kTextPath, {{"prompt", "x"}, {"return_token_ids", true}});
   EXPECT_EQ(text["choices"][0]["prompt_token_ids"], ids("^x"));
 }
 

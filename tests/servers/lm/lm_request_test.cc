@@ -46,7 +46,7 @@ TEST_F(LmRequestTest, Stop) {
 
 TEST_F(LmRequestTest, APromptOfTokens) {
   const auto text = [&](const Json& prompt) {
-    return Ask(kTextPath, {{"prompt", prompt}, {"temperature", 0}})["choices"][0]["text"];
+    return Query(kTextPath, {{"prompt", prompt}, {"temperature", 0}})["choices"][0]["text"];
   };
   EXPECT_EQ(text({'^' - ' ', 'h' - ' ', 'i' - ' '}), text("hi"));
   EXPECT_EQ(text(Json::array({{'^' - ' ', 'h' - ' ', 'i' - ' '}})), text("hi"));
@@ -56,9 +56,9 @@ TEST_F(LmRequestTest, APromptOfTokens) {
 
 TEST_F(LmRequestTest, ContentsInPartsAndTheNewNameOfSystem) {
   const auto content = [&](const Json& messages) {
-    return Ask(kChatPath, {{"messages", messages},
-                           {"temperature", 0},
-                           {"max_tokens", 20}})["choices"][0]["message"]["content"];
+    return Query(kChatPath, {{"messages", messages},
+                             {"temperature", 0},
+                             {"max_tokens", 20}})["choices"][0]["message"]["content"];
   };
   const Json parts = Json::array({{{"type", "text"}, {"text", "h"}},  //
                                   {{"type", "text"}, {"text", "i"}}});

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "lm/engine/engine.h"
 #include "servers/lm/lm_service.h"
 #include "tests/lm/small_lm.h"
 
@@ -38,7 +39,7 @@ class LmServerTest : public ::testing::Test {
     LoadedModel model = SmallModel(max_context, {.max_batch = 1});
     model.stop_tokens.clear();
     static_cast<FakeDecoder&>(*model.decoder).before_forward =
-        [before = std::move(before)](std::span<const Slice>) {
+        [before = std::move(before)](std::span<const SequenceChunk>) {
           if (before) before();
         };
     Start(std::move(options), std::move(model));
@@ -56,7 +57,7 @@ class LmServerTest : public ::testing::Test {
   }
 
   // The reply to a request that must succeed.
-  Json Ask(const std::string& path, const Json& body) const {
+  Json Query(const std::string& path, const Json& body) const {
     const auto reply = Post(path, body.dump());
     EXPECT_TRUE(reply);
     EXPECT_EQ(reply->status, 200) << reply->body;
@@ -64,7 +65,7 @@ class LmServerTest : public ::testing::Test {
   }
   Json Chat(Json fields) const {
     fields["messages"] = kMessages;
-    return Ask(kChatPath, fields);
+    return Query(kChatPath, fields);
   }
   std::string ChatText(const Json& fields) const {
     return Chat(fields)["choices"][0]["message"]["content"];

@@ -1,7 +1,7 @@
 #include "servers/lm/lm_stream.h"
 
-#include "tests/servers/lm/lm_server_fixture.h"
 #include "tests/servers/http/raw_client.h"
+#include "tests/servers/lm/lm_server_fixture.h"
 
 namespace agentr {
 namespace {
@@ -16,7 +16,7 @@ TEST_F(LmStreamTest, AStreamSaysWhatTheWholeReplySays) {
                        {"seed", 4},
                        {"logprobs", true},
                        {"return_token_ids", true}};
-  const Json whole = Ask(kChatPath, fields);
+  const Json whole = Query(kChatPath, fields);
   std::vector<std::string> texts(3);
   std::vector<Json> ends(3);
   for (const Json& event : Stream(kChatPath, fields)) {
@@ -42,7 +42,7 @@ TEST_F(LmStreamTest, AStreamSaysWhatTheWholeReplySays) {
 
 TEST_F(LmStreamTest, AStreamOfTextWithUsage) {
   const Json fields = {{"prompt", "x"}, {"seed", 4}, {"max_tokens", 40}};
-  const Json whole = Ask(kTextPath, fields);
+  const Json whole = Query(kTextPath, fields);
   Json streamed = fields;
   streamed["stream_options"] = {{"include_usage", true}};
   const std::vector<Json> events = Stream(kTextPath, streamed);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.h"
+#include "servers/env_server.h"
 #include "tests/servers/env_client.h"
 #include "tests/servers/sciworld/fake_simulator.h"
 

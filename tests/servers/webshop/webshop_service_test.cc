@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "servers/env_server.h"
 #include "tests/servers/env_client.h"
 #include "tests/servers/webshop/small_shop.h"
 

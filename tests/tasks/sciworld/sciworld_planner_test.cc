@@ -6,10 +6,10 @@
 #include <set>
 #include <thread>
 
-#include "clients/fake_environment.h"
 #include "clients/env/gold_source.h"
+#include "clients/fake_environment.h"
 #include "tasks/sciworld/sciworld_family.h"
-#include "tasks/sciworld/sciworld_slips.h"
+#include "tasks/sciworld/sciworld_mistakes.h"
 #include "tasks/scripted_model.h"
 #include "tests/tasks/small_sciworld.h"
 
@@ -164,7 +164,7 @@ TEST(SciWorldPlannerModel, SaysWhatItLacks) {
   EXPECT_THAT(batch.error().message, HasSubstr("SciWorld"));
 }
 
-TEST(SciWorldSlips, AreManyAndNeverWhatWasMeant) {
+TEST(SciWorldMistakes, AreManyAndNeverWhatWasMeant) {
   const std::vector<Actions> places = {{},
                                        {"open door to greenhouse", "go to greenhouse"},
                                        {"go to kitchen", "look around"},
@@ -173,17 +173,17 @@ TEST(SciWorldSlips, AreManyAndNeverWhatWasMeant) {
     const auto messages = SciWorldConversation(2, place);
     const auto view = ReadSciWorld(messages);
     const std::string meant = SciWorldPlan(2, place);
-    std::set<std::string> slips;
+    std::set<std::string> mistakes;
     for (uint64_t seed = 0; seed < 500; ++seed) {
       RandomStream random(seed);
-      slips.insert(SlipSciWorld(*view, meant, "skipped step", random));
+      mistakes.insert(SlipSciWorld(*view, meant, "skipped step", random));
     }
-    EXPECT_FALSE(slips.contains(meant));
-    EXPECT_TRUE(slips.contains("skipped step"));
-    EXPECT_GE(slips.size(), 20u) << meant;
-    EXPECT_EQ(slips.contains("dance"), !view->failed_action.empty());
-    EXPECT_EQ(slips.contains("focus on red apple"), view->room == "kitchen");
-    EXPECT_EQ(slips.contains("go to workshop"), view->Here().doors.empty())
+    EXPECT_FALSE(mistakes.contains(meant));
+    EXPECT_TRUE(mistakes.contains("skipped step"));
+    EXPECT_GE(mistakes.size(), 20u) << meant;
+    EXPECT_EQ(mistakes.contains("dance"), !view->failed_action.empty());
+    EXPECT_EQ(mistakes.contains("focus on red apple"), view->room == "kitchen");
+    EXPECT_EQ(mistakes.contains("go to workshop"), view->Here().doors.empty())
         << "guessed only where it has not looked";
   }
 }
@@ -221,7 +221,7 @@ class TellingEnvironment : public FakeEnvironment {
     Result<std::vector<Fork>> Expand(const Actions& actions) override {
       return inner->Expand(actions);
     }
-    Result<Actions> Ask(std::string_view extension) override {
+    Result<Actions> Query(std::string_view extension) override {
       if (first.empty()) return Fail(ErrorKind::kUnreachable, "gone");
       return Actions{std::string(extension), first};
     }

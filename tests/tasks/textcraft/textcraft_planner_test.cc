@@ -9,7 +9,7 @@
 #include "tasks/scripted_model.h"
 #include "tasks/textcraft/textcraft_conversation.h"
 #include "tasks/textcraft/textcraft_family.h"
-#include "tasks/textcraft/textcraft_slips.h"
+#include "tasks/textcraft/textcraft_mistakes.h"
 #include "tests/tasks/small_textcraft.h"
 
 namespace agentr {
@@ -354,19 +354,19 @@ TEST(ScriptedModel, RefusesWhatItCannotPlay) {
   EXPECT_THROW(MakeScriptedModel("planner", Chess(), {}), FatalError);
 }
 
-TEST(Slips, AreNeverWhatWasMeant) {
+TEST(Mistakes, AreNeverWhatWasMeant) {
   const auto messages = TextCraftConversation("torch", {"get 1 torch"});
   const auto view = ReadTextCraft(messages);
   for (const TextCraftAction& meant : PlanTextCraft(*view)) {
-    std::set<std::string> slips;
+    std::set<std::string> mistakes;
     for (uint64_t seed = 0; seed < 500; ++seed) {
       RandomStream random(seed);
-      slips.insert(SlipTextCraft(*view, meant, random));
+      mistakes.insert(SlipTextCraft(*view, meant, random));
     }
-    EXPECT_FALSE(slips.contains(ActionText(*view, meant)));
-    EXPECT_TRUE(slips.contains("get 1 torch"));  // the refused action once more
-    EXPECT_TRUE(slips.contains("inventory"));
-    EXPECT_GE(slips.size(), 12u);
+    EXPECT_FALSE(mistakes.contains(ActionText(*view, meant)));
+    EXPECT_TRUE(mistakes.contains("get 1 torch"));  // the refused action once more
+    EXPECT_TRUE(mistakes.contains("inventory"));
+    EXPECT_GE(mistakes.size(), 12u);
   }
 }
 

@@ -7,7 +7,7 @@
 
 #include "tasks/scripted_model.h"
 #include "tasks/webshop/webshop_family.h"
-#include "tasks/webshop/webshop_slips.h"
+#include "tasks/webshop/webshop_mistakes.h"
 #include "tests/tasks/small_webshop.h"
 
 namespace agentr {
@@ -211,7 +211,7 @@ TEST(WebShopRandomModel, ActsOnWhatItSees) {
                           "click[features]", "click[navy blue]", "click[reviews]"));
 }
 
-TEST(WebShopSlips, AreManyAndNeverWhatWasMeant) {
+TEST(WebShopMistakes, AreManyAndNeverWhatWasMeant) {
   const std::vector<std::vector<std::string>> places = {
       {},
       {"search[shoes]"},
@@ -223,31 +223,31 @@ TEST(WebShopSlips, AreManyAndNeverWhatWasMeant) {
     const auto messages = WebShopConversation(0, place);
     const auto view = ReadWebShop(messages);
     const std::string meant = PlanWebShop(*view);
-    std::set<std::string> slips;
+    std::set<std::string> mistakes;
     for (uint64_t seed = 0; seed < 500; ++seed) {
       RandomStream random(seed);
-      slips.insert(SlipWebShop(*view, meant, random));
+      mistakes.insert(SlipWebShop(*view, meant, random));
     }
-    EXPECT_FALSE(slips.contains(meant));
-    EXPECT_GE(slips.size(), 8u) << meant;
-    EXPECT_EQ(slips.contains("click[green]"), !view->failed_action.empty());
+    EXPECT_FALSE(mistakes.contains(meant));
+    EXPECT_GE(mistakes.size(), 8u) << meant;
+    EXPECT_EQ(mistakes.contains("click[green]"), !view->failed_action.empty());
   }
 }
 
-TEST(WebShopSlips, OnAProductTheyBuyTooEarlyAndChooseWrongly) {
+TEST(WebShopMistakes, OnAProductTheyBuyTooEarlyAndChooseWrongly) {
   const auto messages = WebShopConversation(0, {"search[shoes]", "click[b000000001]"});
   const auto view = ReadWebShop(messages);
-  std::map<std::string, int> slips;
+  std::map<std::string, int> mistakes;
   for (uint64_t seed = 0; seed < 1000; ++seed) {
     RandomStream random(seed);
-    ++slips[SlipWebShop(*view, "click[navy blue]", random)];
+    ++mistakes[SlipWebShop(*view, "click[navy blue]", random)];
   }
-  EXPECT_GT(slips["click[buy now]"], 200);
-  EXPECT_GT(slips["click[7]"], 100) << "the option after the next";
-  EXPECT_GT(slips["click[white]"], 10);
-  EXPECT_GT(slips["click[description]"], 30);
-  EXPECT_GT(slips["click[checkout]"], 5);
-  EXPECT_GT(slips["select[navy blue]"], 5);
+  EXPECT_GT(mistakes["click[buy now]"], 200);
+  EXPECT_GT(mistakes["click[7]"], 100) << "the option after the next";
+  EXPECT_GT(mistakes["click[white]"], 10);
+  EXPECT_GT(mistakes["click[description]"], 30);
+  EXPECT_GT(mistakes["click[checkout]"], 5);
+  EXPECT_GT(mistakes["select[navy blue]"], 5);
 }
 
 }  // namespace

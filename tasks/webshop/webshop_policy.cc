@@ -1,4 +1,4 @@
-#include "tasks/webshop/webshop_player.h"
+#include "tasks/webshop/webshop_policy.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 
 #include "tasks/webshop/webshop_action.h"
 #include "tasks/webshop/webshop_conversation.h"
+#include "tasks/webshop/webshop_mistakes.h"
 #include "tasks/webshop/webshop_planner.h"
-#include "tasks/webshop/webshop_slips.h"
 
 namespace agentr {
 namespace {
@@ -72,13 +72,13 @@ const Reasons& ReasonsFor(const WebShopPage& page, const WebShopAction& action) 
   return kOtherWebShopReasons;
 }
 
-class WebShopPosition : public Position {
+class WebShopPolicyState : public PolicyState {
  public:
-  explicit WebShopPosition(WebShopView view) : view_(std::move(view)) {}
+  explicit WebShopPolicyState(WebShopView view) : view_(std::move(view)) {}
 
   int wasted_turns() const override { return view_.wasted_turns; }
   std::string Plan() override { return PlanWebShop(view_); }
-  std::string Slip(RandomStream& random) override { return SlipWebShop(view_, Plan(), random); }
+  std::string Mistake(RandomStream& random) override { return SlipWebShop(view_, Plan(), random); }
   std::string AnyAction(RandomStream& random) const override {
     return RandomWebShopAction(view_, random);
   }
@@ -106,11 +106,11 @@ class WebShopPosition : public Position {
 
 }  // namespace
 
-Result<std::unique_ptr<Position>> WebShopPlayer::Read(std::span<const Message> conversation,
-                                                      int /*task*/) const {
+Result<std::unique_ptr<PolicyState>> WebShopPolicy::Read(std::span<const Message> conversation,
+                                                         int /*task*/) const {
   std::optional<WebShopView> view = ReadWebShop(conversation);
   if (!view) return nullptr;
-  return std::make_unique<WebShopPosition>(std::move(*view));
+  return std::make_unique<WebShopPolicyState>(std::move(*view));
 }
 
 }  // namespace agentr

@@ -16,9 +16,9 @@ namespace agentr {
 // What a conversation shows, and what to do about it. Used by one thread, for the samples of one
 // request; points into the conversation that it was read from. All randomness comes from `random`,
 // so that a sample depends on nothing else.
-class Position {
+class PolicyState {
  public:
-  virtual ~Position() = default;
+  virtual ~PolicyState() = default;
 
   // Turns in a row, up to now, that changed nothing.
   virtual int wasted_turns() const = 0;
@@ -27,7 +27,7 @@ class Position {
   virtual std::string Plan() = 0;
 
   // A mistake in place of Plan(), and never that action.
-  virtual std::string Slip(RandomStream& random) = 0;
+  virtual std::string Mistake(RandomStream& random) = 0;
 
   // Any action that the conversation makes plausible.
   virtual std::string AnyAction(RandomStream& random) const = 0;
@@ -37,23 +37,24 @@ class Position {
 };
 
 // Thread-safe.
-class Player {
+class ScriptedPolicy {
  public:
-  virtual ~Player() = default;
+  virtual ~ScriptedPolicy() = default;
 
   // The kind of task, for messages: "TextCraft".
   virtual std::string_view title() const = 0;
 
   // Nothing when the conversation shows no task of this kind. `task` is Sampling::task, for players
   // that plan by more than the conversation shows; an error when that cannot be had.
-  virtual Result<std::unique_ptr<Position>> Read(std::span<const Message> conversation,
-                                                 int task) const = 0;
+  virtual Result<std::unique_ptr<PolicyState>> Read(std::span<const Message> conversation,
+                                                    int task) const = 0;
 };
 
 // The player of this family ("textcraft"), or nullptr when there is none. `gold` (may be null,
 // outlives the player): what to plan by where PlansByGold; without it such a player only knows what
 // is plausible.
-std::unique_ptr<Player> MakePlayer(std::string_view family, GoldSource* gold = nullptr);
+std::unique_ptr<ScriptedPolicy> MakeScriptedPolicy(std::string_view family,
+                                                   GoldSource* gold = nullptr);
 
 // True if the plans of this family's player come from a GoldSource.
 bool PlansByGold(std::string_view family);

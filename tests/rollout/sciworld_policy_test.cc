@@ -3,10 +3,10 @@
 
 #include "clients/env/gold_source.h"
 #include "clients/env/http_environment.h"
-#include "tasks/sciworld/sciworld_family.h"
-#include "tasks/scripted_model.h"
 #include "rollout/episode_player.h"
 #include "rollout/replay_executor.h"
+#include "tasks/sciworld/sciworld_family.h"
+#include "tasks/scripted_model.h"
 #include "tests/clients/env/small_sciworld_server.h"
 
 namespace agentr {
@@ -27,7 +27,7 @@ struct PlayedHouse {
   std::atomic<bool> stop = false;
 };
 
-TEST(SciWorldPlayer, ThePlannerWithoutMistakesSolvesEveryTask) {
+TEST(SciWorldPolicy, ThePlannerWithoutMistakesSolvesEveryTask) {
   PlayedHouse house;
   const auto gold = MakeHttpGold("sciworld", {house.server.url()}, HttpOptions{});
   const auto model = MakeScriptedModel("planner", house.family, {.error_rate = 0}, gold.get());
@@ -39,7 +39,7 @@ TEST(SciWorldPlayer, ThePlannerWithoutMistakesSolvesEveryTask) {
   EXPECT_EQ(house.server.steps_after_done(), 0);
 }
 
-TEST(SciWorldPlayer, SnappingTakesTheNearestValidAction) {
+TEST(SciWorldPolicy, SnappingTakesTheNearestValidAction) {
   PlayedHouse house;
   const auto model = MakeScriptedModel("random", house.family, {});
   PlayOptions options;

@@ -1,4 +1,4 @@
-#include "tasks/sciworld/sciworld_player.h"
+#include "tasks/sciworld/sciworld_policy.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "tasks/sciworld/sciworld_family.h"
+#include "tasks/sciworld/sciworld_mistakes.h"
 #include "tasks/sciworld/sciworld_planner.h"
-#include "tasks/sciworld/sciworld_slips.h"
 
 namespace agentr {
 namespace {
@@ -84,14 +84,14 @@ std::string ReasonFor(std::string_view action, RandomStream& random) {
   return fmt::format(fmt::runtime(reason), about);
 }
 
-class SciWorldPosition : public Position {
+class SciWorldPolicyState : public PolicyState {
  public:
-  SciWorldPosition(SciWorldView view, std::vector<std::string> steps)
+  SciWorldPolicyState(SciWorldView view, std::vector<std::string> steps)
       : view_(std::move(view)), steps_(std::move(steps)) {}
 
   int wasted_turns() const override { return view_.wasted_turns; }
   std::string Plan() override { return PlanSciWorld(view_, steps_); }
-  std::string Slip(RandomStream& random) override {
+  std::string Mistake(RandomStream& random) override {
     return SlipSciWorld(view_, Plan(), SkipSciWorldStep(view_, steps_), random);
   }
   std::string AnyAction(RandomStream& random) const override {
@@ -109,8 +109,8 @@ class SciWorldPosition : public Position {
 
 }  // namespace
 
-Result<std::unique_ptr<Position>> SciWorldPlayer::Read(std::span<const Message> conversation,
-                                                       int task) const {
+Result<std::unique_ptr<PolicyState>> SciWorldPolicy::Read(std::span<const Message> conversation,
+                                                          int task) const {
   std::optional<SciWorldView> view = ReadSciWorld(conversation);
   if (!view) return nullptr;
   std::vector<std::string> steps;
@@ -123,7 +123,7 @@ Result<std::unique_ptr<Position>> SciWorldPlayer::Read(std::span<const Message> 
     if (!gold) return tl::make_unexpected(gold.error());
     steps = SciWorldSteps(*gold);
   }
-  return std::make_unique<SciWorldPosition>(std::move(*view), std::move(steps));
+  return std::make_unique<SciWorldPolicyState>(std::move(*view), std::move(steps));
 }
 
 }  // namespace agentr

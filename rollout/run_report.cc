@@ -1,57 +1,24 @@
-#include "rollout/run_file.h"
+#include "rollout/run_report.h"
 
 #include <fmt/core.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <utility>
 
-#include "common/file.h"
 #include "common/progress.h"
 
 namespace agentr {
-namespace fs = std::filesystem;
-
-namespace {
-
-// The runs recorded in `path`, oldest first; none if there is no such file or it is not ours.
-nlohmann::ordered_json EarlierRuns(const fs::path& path) {
-  if (!fs::exists(path)) return nlohmann::ordered_json::array();
-  auto file = nlohmann::ordered_json::parse(ReadFile(path), nullptr, /*allow_exceptions=*/false);
-  if (file.is_object() && file.contains("runs") && file["runs"].is_array()) return file["runs"];
-  spdlog::warn("{} is not a run file of agentr; it is written anew", path.string());
-  return nlohmann::ordered_json::array();
-}
-
-}  // namespace
-
-std::string FolderName(std::string model_name) {
-  std::ranges::replace(model_name, '/', '_');
-  if (model_name.empty() || model_name.front() == '.') model_name.insert(0, "_");
-  return model_name;
-}
-
-void AppendToRunFile(const fs::path& folder, nlohmann::ordered_json run) {
-  const FileLock lock(folder / ".claims");
-  const fs::path path = folder / "run.json";
-  nlohmann::ordered_json runs = EarlierRuns(path);
-  runs.push_back(std::move(run));
-  const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-  WriteFileAtomically(path,
-                      nlohmann::ordered_json{{"runs", runs}}.dump(1, ' ', false, replace) + "\n");
-}
-
-void WriteResolved(const fs::path& folder, const std::string& toml) {
-  const FileLock lock(folder / ".claims");
-  WriteFileAtomically(folder / "resolved.toml", toml);
-}
 
 nlohmann::ordered_json ToJson(const ExecutionStats& s) {
-  return {{"sessions_opened", s.opens}, {"resets", s.resets},
-          {"steps", s.steps},           {"replayed_steps", s.replays},
-          {"expansions", s.expansions}, {"remembered", s.remembered},
-          {"mismatches", s.mismatches}, {"faults_made_up_for", s.faults},
-          {"walk_bound", s.walk_bound}, {"unchanged_bound", s.unchanged_bound}};
+  return {{"sessions_opened", s.opens},
+          {"resets", s.resets},
+          {"steps", s.steps},
+          {"replayed_steps", s.replays},
+          {"expansions", s.expansions},
+          {"cache_hits", s.cache_hits},
+          {"mismatches", s.mismatches},
+          {"faults_made_up_for", s.faults},
+          {"min_replay_calls", s.min_replay_calls},
+          {"unchanged_bound", s.unchanged_bound}};
 }
 
 nlohmann::ordered_json ToJson(const ServerVersion& server) {
@@ -65,7 +32,7 @@ nlohmann::ordered_json ToJson(const RunReport& report) {
   const Usage& usage = report.usage;
   return {{"finished", report.finished},
           {"already_there", report.skipped},
-          {"taken_by_another_run", report.elsewhere},
+          {"taken_by_another_run", report.taken},
           {"gave_up", report.gave_up},
           {"interrupted", report.interrupted},
           {"wall_s", report.wall_s},
@@ -81,7 +48,7 @@ nlohmann::ordered_json ToJson(const RunReport& report) {
 
 void PrintOutcome(const RunReport& report, size_t failed, const char* what, const char* doing) {
   fmt::print("{} {}, {} were there already", report.finished, what, report.skipped);
-  if (report.elsewhere > 0) fmt::print(", {} are {} by another run", report.elsewhere, doing);
+  if (report.taken > 0) fmt::print(", {} are {} by another run", report.taken, doing);
   fmt::print(", {} failed; {} in {}", failed,
              report.gave_up       ? "gave up after too many failures in a row (--give_up_after)"
              : report.interrupted ? "stopped"

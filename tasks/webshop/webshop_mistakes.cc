@@ -1,4 +1,4 @@
-#include "tasks/webshop/webshop_slips.h"
+#include "tasks/webshop/webshop_mistakes.h"
 
 #include <fmt/format.h>
 
@@ -113,9 +113,9 @@ std::string Malformed(std::string_view meant, RandomStream& random) {
   }
 }
 
-std::string Make(WebShopSlip slip, const WebShopView& view, std::string_view meant,
+std::string Make(WebShopSlip mistake, const WebShopView& view, std::string_view meant,
                  RandomStream& random) {
-  switch (slip) {
+  switch (mistake) {
     case WebShopSlip::kProduct:
       return OtherProduct(view, random);
     case WebShopSlip::kPage:
@@ -148,7 +148,7 @@ std::string SlipWebShop(const WebShopView& view, std::string_view meant, RandomS
     return view.failed_action;
   }
   std::string wrong = Make(AnySlip(view.page.kind, random), view, meant, random);
-  // By chance the slip may be what was meant.
+  // By chance the mistake may be what was meant.
   return wrong == meant ? Malformed(meant, random) : wrong;
 }
 

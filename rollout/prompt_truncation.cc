@@ -1,4 +1,4 @@
-#include "rollout/context_cut.h"
+#include "rollout/prompt_truncation.h"
 
 #include <fmt/core.h>
 
@@ -15,16 +15,16 @@ void CheckContext(int max_context, int max_new_tokens) {
                                max_context, max_new_tokens));
 }
 
-Result<CutCompletion> CompleteWithinContext(LanguageModel& model,
-                                            const CutConversation& conversation, int n,
-                                            const Sampling& sampling, int max_context) {
+Result<TruncatedCompletion> CompleteTruncated(LanguageModel& model,
+                                              const TruncatableConversation& conversation, int n,
+                                              const Sampling& sampling, int max_context) {
   const int64_t room = max_context - sampling.max_tokens;
   std::string refusal;
   for (int dropped = conversation.least_dropped; dropped <= conversation.most_dropped; ++dropped) {
     const std::vector<Message> prompt = conversation.messages(dropped);
     if (model.CountTokens(prompt) > room) continue;
     Result<CompletionBatch> batch = model.Complete(prompt, n, sampling);
-    if (batch) return CutCompletion{std::move(*batch), dropped};
+    if (batch) return TruncatedCompletion{std::move(*batch), dropped};
     if (batch.error().kind != ErrorKind::kContextLength) {
       return tl::make_unexpected(std::move(batch.error()));
     }

@@ -1,4 +1,4 @@
-#include "tasks/textcraft/textcraft_player.h"
+#include "tasks/textcraft/textcraft_policy.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "tasks/textcraft/textcraft_conversation.h"
+#include "tasks/textcraft/textcraft_mistakes.h"
 #include "tasks/textcraft/textcraft_planner.h"
-#include "tasks/textcraft/textcraft_slips.h"
 
 namespace agentr {
 namespace {
@@ -51,13 +51,15 @@ std::string_view ItemIn(std::string_view action) {
   return item.substr(0, item.find(" using "));
 }
 
-class TextCraftPosition : public Position {
+class TextCraftPolicyState : public PolicyState {
  public:
-  explicit TextCraftPosition(TextCraftView view) : view_(std::move(view)) {}
+  explicit TextCraftPolicyState(TextCraftView view) : view_(std::move(view)) {}
 
   int wasted_turns() const override { return view_.wasted_turns; }
   std::string Plan() override { return ActionText(view_, Next()); }
-  std::string Slip(RandomStream& random) override { return SlipTextCraft(view_, Next(), random); }
+  std::string Mistake(RandomStream& random) override {
+    return SlipTextCraft(view_, Next(), random);
+  }
   std::string AnyAction(RandomStream& random) const override {
     return ActionText(view_, RandomTextCraftAction(view_, random));
   }
@@ -85,11 +87,11 @@ class TextCraftPosition : public Position {
 
 }  // namespace
 
-Result<std::unique_ptr<Position>> TextCraftPlayer::Read(std::span<const Message> conversation,
-                                                        int /*task*/) const {
+Result<std::unique_ptr<PolicyState>> TextCraftPolicy::Read(std::span<const Message> conversation,
+                                                           int /*task*/) const {
   std::optional<TextCraftView> view = ReadTextCraft(conversation);
   if (!view) return nullptr;
-  return std::make_unique<TextCraftPosition>(std::move(*view));
+  return std::make_unique<TextCraftPolicyState>(std::move(*view));
 }
 
 }  // namespace agentr

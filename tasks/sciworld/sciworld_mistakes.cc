@@ -1,4 +1,4 @@
-#include "tasks/sciworld/sciworld_slips.h"
+#include "tasks/sciworld/sciworld_mistakes.h"
 
 #include <fmt/format.h>
 
@@ -79,18 +79,18 @@ std::string Malformed(const SciWorldView& view, std::string_view meant, RandomSt
 }
 
 SciWorldSlip AnySlip(RandomStream& random) {
-  static constexpr std::array kSlips = {
+  static constexpr std::array kMistakes = {
       SciWorldSlip::kLook,   SciWorldSlip::kLook,   SciWorldSlip::kGo,     SciWorldSlip::kGo,
       SciWorldSlip::kGo,     SciWorldSlip::kPickUp, SciWorldSlip::kWait,   SciWorldSlip::kPickUp,
       SciWorldSlip::kHandle, SciWorldSlip::kHandle, SciWorldSlip::kWait,   SciWorldSlip::kSkip,
       SciWorldSlip::kSkip,   SciWorldSlip::kFocus,  SciWorldSlip::kInsist, SciWorldSlip::kMalformed,
   };
-  return random.Pick(kSlips);
+  return random.Pick(kMistakes);
 }
 
-std::string Make(SciWorldSlip slip, const SciWorldView& view, std::string_view meant,
+std::string Make(SciWorldSlip mistake, const SciWorldView& view, std::string_view meant,
                  const std::string& skipped, RandomStream& random) {
-  switch (slip) {
+  switch (mistake) {
     case SciWorldSlip::kLook:
       return Look(view, random);
     case SciWorldSlip::kGo:
@@ -118,7 +118,7 @@ std::string Make(SciWorldSlip slip, const SciWorldView& view, std::string_view m
 std::string SlipSciWorld(const SciWorldView& view, std::string_view meant,
                          const std::string& skipped, RandomStream& random) {
   std::string wrong = Make(AnySlip(random), view, meant, skipped, random);
-  // By chance the slip may be what was meant.
+  // By chance the mistake may be what was meant.
   if (SciWorldKey(wrong) != SciWorldKey(meant)) return wrong;
   return Malformed(view, meant, random);
 }

@@ -1,4 +1,4 @@
-#include "tasks/textcraft/textcraft_slips.h"
+#include "tasks/textcraft/textcraft_mistakes.h"
 
 #include <array>
 
@@ -24,12 +24,12 @@ TextCraftSlip AnySlip(const TextCraftView& view, RandomStream& random) {
   if (view.wasted_turns > 0 && !view.failed_action.empty() && random.Chance(0.5)) {
     return TextCraftSlip::kRepeat;
   }
-  static constexpr std::array kSlips = {
+  static constexpr std::array kMistakes = {
       TextCraftSlip::kGetCraftable, TextCraftSlip::kGetCraftable, TextCraftSlip::kTooEarly,
       TextCraftSlip::kTooEarly,     TextCraftSlip::kIngredient,   TextCraftSlip::kIngredient,
       TextCraftSlip::kCount,        TextCraftSlip::kInventory,
   };
-  return random.Pick(kSlips);
+  return random.Pick(kMistakes);
 }
 
 // One less or one more; never none.
@@ -95,7 +95,7 @@ std::string SlipTextCraft(const TextCraftView& view, const TextCraftAction& mean
     }
     return "inventory";
   }();
-  // By chance the slip may be what was meant.
+  // By chance the mistake may be what was meant.
   return wrong == right ? "inventory" : wrong;
 }
 

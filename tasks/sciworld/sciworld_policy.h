@@ -2,21 +2,21 @@
 #pragma once
 
 #include "clients/env/gold_source.h"
-#include "tasks/player.h"
+#include "tasks/scripted_policy.h"
 
 namespace agentr {
 
-class SciWorldPlayer : public Player {
+class SciWorldPolicy : public ScriptedPolicy {
  public:
   // Without `gold` (null) a position has no plan: Plan() is "look around".
-  explicit SciWorldPlayer(GoldSource* gold) : gold_(gold) {}
+  explicit SciWorldPolicy(GoldSource* gold) : gold_(gold) {}
 
   std::string_view title() const override { return "SciWorld"; }
 
   // With gold it needs the task's id: kRejected without, and the error of the source where that has
   // one.
-  Result<std::unique_ptr<Position>> Read(std::span<const Message> conversation,
-                                         int task) const override;
+  Result<std::unique_ptr<PolicyState>> Read(std::span<const Message> conversation,
+                                            int task) const override;
 
  private:
   GoldSource* const gold_;

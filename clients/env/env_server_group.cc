@@ -1,4 +1,4 @@
-#include "clients/env/env_servers.h"
+#include "clients/env/env_server_group.h"
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
@@ -42,8 +42,8 @@ void SessionIds::Remove(int64_t id, uint64_t epoch) {
   if (epoch == epoch_) live_.erase(id);
 }
 
-EnvServers::EnvServers(std::unique_ptr<Protocol> protocol, const std::vector<std::string>& bases,
-                       HttpOptions options)
+EnvServerGroup::EnvServerGroup(std::unique_ptr<Protocol> protocol,
+                               const std::vector<std::string>& bases, HttpOptions options)
     : protocol_(std::move(protocol)),
       options_(std::move(options)),
       balancer_(bases.size(), options_.cool_down_s) {
@@ -83,7 +83,7 @@ EnvServers::EnvServers(std::unique_ptr<Protocol> protocol, const std::vector<std
   if (!unreachable.empty()) spdlog::warn("going on without a server: {}", unreachable);
 }
 
-Outcome<ServerVersion> EnvServers::AskVersion(size_t server) {
+Outcome<ServerVersion> EnvServerGroup::AskVersion(size_t server) {
   const HttpResult reply = servers_[server]->client.Get("/version");
   if (!reply && IsUnknownPath(reply.error())) {
     stats_->ForgiveError(reply.error().kind);
@@ -95,7 +95,7 @@ Outcome<ServerVersion> EnvServers::AskVersion(size_t server) {
   return std::move(*version);
 }
 
-std::string EnvServers::Misfit(size_t server, const ServerVersion& version) const {
+std::string EnvServerGroup::Misfit(size_t server, const ServerVersion& version) const {
   if (version.data_hash == info_.data_hash) return "";
   return fmt::format(
       "the environment servers hold different data, so that a task is not the same on each: {} has "
@@ -103,7 +103,7 @@ std::string EnvServers::Misfit(size_t server, const ServerVersion& version) cons
       info_base_, HashText(info_), servers_[server]->client.base_url(), HashText(version));
 }
 
-Outcome<bool> EnvServers::AdmitLate(size_t server) {
+Outcome<bool> EnvServerGroup::AdmitLate(size_t server) {
   const auto version = AskVersion(server);
   if (!version) return tl::make_unexpected(version.error());
   std::string misfit = Misfit(server, *version);
@@ -119,7 +119,7 @@ Outcome<bool> EnvServers::AdmitLate(size_t server) {
   return tl::make_unexpected(std::move(error));
 }
 
-Outcome<ServerSession> EnvServers::Create() {
+Outcome<ServerSession> EnvServerGroup::Create() {
   const size_t server = balancer_.Acquire();
   std::optional<HttpError> error;
   if (!servers_[server]->admitted) {
@@ -137,18 +137,18 @@ Outcome<ServerSession> EnvServers::Create() {
   return tl::make_unexpected(std::move(*error));
 }
 
-ServerSession EnvServers::AddFork(const ServerSession& parent, int64_t id) {
+ServerSession EnvServerGroup::AddFork(const ServerSession& parent, int64_t id) {
   balancer_.Acquire(parent.server);
   return {parent.server, id, servers_[parent.server]->ids.Add(id), parent.instance};
 }
 
-void EnvServers::EndSessionsLike(const ServerSession& session) {
+void EnvServerGroup::EndSessionsLike(const ServerSession& session) {
   Server& server = *servers_[session.server];
   server.admitted = false;
   if (session.instance.empty()) server.ids.EndAll(session.epoch);
 }
 
-HttpError EnvServers::Lost(const std::string& message) {
+HttpError EnvServerGroup::Lost(const std::string& message) {
   HttpError error;
   error.kind = ErrorKind::kEnvironment;
   error.status = kLost;
@@ -156,7 +156,7 @@ HttpError EnvServers::Lost(const std::string& message) {
   return error;
 }
 
-void EnvServers::Drop(const ServerSession& session, bool close) {
+void EnvServerGroup::Drop(const ServerSession& session, bool close) {
   Server& server = *servers_[session.server];
   const bool current = IsCurrent(session);
   // Before the server may give the id to another session.
@@ -171,15 +171,15 @@ void EnvServers::Drop(const ServerSession& session, bool close) {
   }
 }
 
-tl::unexpected<HttpError> EnvServers::Failed(size_t server, HttpError error) {
+tl::unexpected<HttpError> EnvServerGroup::Failed(size_t server, HttpError error) {
   if (error.kind == ErrorKind::kUnreachable || error.kind == ErrorKind::kTimeout) {
     balancer_.Fault(server);
   }
   return tl::make_unexpected(std::move(error));
 }
 
-tl::unexpected<HttpError> EnvServers::BadReply(size_t server, const std::string& path,
-                                               Error error) {
+tl::unexpected<HttpError> EnvServerGroup::BadReply(size_t server, const std::string& path,
+                                                   Error error) {
   stats_->AddError(error.kind);
   HttpError out;
   out.kind = error.kind;

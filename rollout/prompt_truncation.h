@@ -10,7 +10,7 @@ namespace agentr {
 
 // A conversation that can be told without its oldest turns (those right after the first
 // observation).
-struct CutConversation {
+struct TruncatableConversation {
   std::function<std::vector<Message>(int dropped_turns)> messages;
   int least_dropped = 0;  // fewer are known not to fit
   int most_dropped = 0;   // more would leave out what has to be seen
@@ -20,7 +20,7 @@ struct CutConversation {
 // without room for any prompt.
 void CheckContext(int max_context, int max_new_tokens);
 
-struct CutCompletion {
+struct TruncatedCompletion {
   CompletionBatch batch;
   int dropped_turns = 0;  // that the model was not shown
 };
@@ -28,8 +28,8 @@ struct CutCompletion {
 // n responses to the conversation without as few of its turns as it takes for the prompt and
 // sampling.max_tokens to fit into `max_context` tokens, and for the model not to call it too long
 // itself. kContextLength where `most_dropped` is not enough.
-Result<CutCompletion> CompleteWithinContext(LanguageModel& model,
-                                            const CutConversation& conversation, int n,
-                                            const Sampling& sampling, int max_context);
+Result<TruncatedCompletion> CompleteTruncated(LanguageModel& model,
+                                              const TruncatableConversation& conversation, int n,
+                                              const Sampling& sampling, int max_context);
 
 }  // namespace agentr

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "clients/call_stats.h"
+#include "clients/env/protocol.h"
 #include "clients/http/http_client.h"
 #include "clients/http/load_balancer.h"
-#include "clients/env/protocol.h"
 #include "clients/http/retry.h"
 
 namespace agentr {
@@ -52,11 +52,11 @@ struct ServerSession {
 };
 
 // Thread-safe.
-class EnvServers {
+class EnvServerGroup {
  public:
   // As HttpEnvironment's constructor.
-  EnvServers(std::unique_ptr<Protocol> protocol, const std::vector<std::string>& bases,
-             HttpOptions options);
+  EnvServerGroup(std::unique_ptr<Protocol> protocol, const std::vector<std::string>& bases,
+                 HttpOptions options);
 
   // One POST for a session, without repetition; `parse` makes the value (an Outcome or Result) from
   // the reply. Faults of the server and errors of parsing are noted here. A session that the server

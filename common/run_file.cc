@@ -1,0 +1,51 @@
+#include "common/run_file.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "common/file.h"
+
+namespace agentr {
+namespace fs = std::filesystem;
+namespace {
+
+// The runs recorded in `path`, oldest first; none if there is no such file or it is not ours.
+nlohmann::ordered_json EarlierRuns(const fs::path& path) {
+  if (!fs::exists(path)) return nlohmann::ordered_json::array();
+  auto file = nlohmann::ordered_json::parse(ReadFile(path), nullptr, /*allow_exceptions=*/false);
+  if (file.is_object() && file.contains("runs") && file["runs"].is_array()) return file["runs"];
+  spdlog::warn("{} is not a run file of agentr; it is written anew", path.string());
+  return nlohmann::ordered_json::array();
+}
+
+}  // namespace
+
+std::string FolderName(std::string model_name) {
+  std::ranges::replace(model_name, '/', '_');
+  if (model_name.empty() || model_name.front() == '.') model_name.insert(0, "_");
+  return model_name;
+}
+
+fs::path ResultFolder(const fs::path& output_dir, const std::string& task,
+                      const std::string& model_name) {
+  return output_dir / task / FolderName(model_name);
+}
+
+void AppendToRunFile(const fs::path& folder, nlohmann::ordered_json run) {
+  const FileLock lock(folder / ".claims");
+  const fs::path path = folder / "run.json";
+  nlohmann::ordered_json runs = EarlierRuns(path);
+  runs.push_back(std::move(run));
+  const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+  WriteFileAtomically(path,
+                      nlohmann::ordered_json{{"runs", runs}}.dump(1, ' ', false, replace) + "\n");
+}
+
+void WriteResolved(const fs::path& folder, const std::string& toml) {
+  const FileLock lock(folder / ".claims");
+  WriteFileAtomically(folder / "resolved.toml", toml);
+}
+
+}  // namespace agentr

@@ -1,0 +1,23 @@
+// What every job writes beside its results: run.json, the record of its runs.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace agentr {
+
+// A model's name as the name of a folder: slashes replaced, and not hidden.
+std::string FolderName(std::string model_name);
+
+// `output_dir`/`task`/<model_name>.
+std::filesystem::path ResultFolder(const std::filesystem::path& output_dir, const std::string& task,
+                                   const std::string& model_name);
+
+// Adds `run` to `folder`/run.json, which several processes may share. Throws FatalError(kFile).
+void AppendToRunFile(const std::filesystem::path& folder, nlohmann::ordered_json run);
+
+// Writes `folder`/resolved.toml. Throws FatalError(kFile).
+void WriteResolved(const std::filesystem::path& folder, const std::string& toml);
+
+}  // namespace agentr

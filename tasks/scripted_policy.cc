@@ -1,0 +1,32 @@
+#include "tasks/scripted_policy.h"
+
+#include <array>
+
+#include "tasks/sciworld/sciworld_policy.h"
+#include "tasks/textcraft/textcraft_policy.h"
+#include "tasks/webshop/webshop_policy.h"
+
+namespace agentr {
+
+bool PlansByGold(std::string_view family) { return family == "sciworld"; }
+
+std::unique_ptr<ScriptedPolicy> MakeScriptedPolicy(std::string_view family, GoldSource* gold) {
+  if (family == "textcraft") return std::make_unique<TextCraftPolicy>();
+  if (family == "webshop") return std::make_unique<WebShopPolicy>();
+  if (family == "sciworld") return std::make_unique<SciWorldPolicy>(gold);
+  return nullptr;
+}
+
+std::string_view AnyOpening(RandomStream& random) {
+  static constexpr std::array<std::string_view, 6> kOpenings = {
+      "",
+      "Let me see. ",
+      "So far so good. ",
+      "One step at a time. ",
+      "I think I know. ",
+      "Next step. ",
+  };
+  return random.Pick(kOpenings);
+}
+
+}  // namespace agentr

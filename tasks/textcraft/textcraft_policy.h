@@ -1,0 +1,15 @@
+// TextCraft, as the scripted models play it (textcraft_planner.h, textcraft_slips.h).
+#pragma once
+
+#include "tasks/scripted_policy.h"
+
+namespace agentr {
+
+class TextCraftPolicy : public ScriptedPolicy {
+ public:
+  std::string_view title() const override { return "TextCraft"; }
+  Result<std::unique_ptr<PolicyState>> Read(std::span<const Message> conversation,
+                                            int task) const override;
+};
+
+}  // namespace agentr

@@ -1,0 +1,15 @@
+// WebShop, as the scripted models play it (webshop_planner.h, webshop_slips.h).
+#pragma once
+
+#include "tasks/scripted_policy.h"
+
+namespace agentr {
+
+class WebShopPolicy : public ScriptedPolicy {
+ public:
+  std::string_view title() const override { return "WebShop"; }
+  Result<std::unique_ptr<PolicyState>> Read(std::span<const Message> conversation,
+                                            int task) const override;
+};
+
+}  // namespace agentr
