@@ -8,14 +8,14 @@ namespace agentr {
 
 FakeLanguageModel::FakeLanguageModel(std::vector<std::string> texts)
     : FakeLanguageModel([texts = std::move(texts), next = std::make_shared<size_t>(0)](
-                            std::span<const Message>, int n, const Sampling&) {
+                            std::span<const Message>, int n, const SamplingParams&) {
         std::vector<std::string> out;
         for (int i = 0; i < n; ++i) out.push_back(texts[(*next)++ % texts.size()]);
         return out;
       }) {}
 
 Result<CompletionBatch> FakeLanguageModel::Complete(std::span<const Message> prompt, int n,
-                                                    const Sampling& sampling) {
+                                                    const SamplingParams& sampling) {
   std::this_thread::sleep_for(delay_);
   std::lock_guard lock(mutex_);
   const auto call = static_cast<int64_t>(prompts_.size());

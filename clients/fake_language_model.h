@@ -19,7 +19,7 @@ class FakeLanguageModel : public LanguageModel {
  public:
   // The n texts that answer `prompt`.
   using Script = std::function<std::vector<std::string>(std::span<const Message> prompt, int n,
-                                                        const Sampling& sampling)>;
+                                                        const SamplingParams& sampling)>;
 
   explicit FakeLanguageModel(Script script) : script_(std::move(script)) {}
   // Replies `texts` one after the other, from the beginning again after the last.
@@ -27,7 +27,7 @@ class FakeLanguageModel : public LanguageModel {
 
   std::string name() const override { return "fake"; }
   Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
-                                   const Sampling& sampling) override;
+                                   const SamplingParams& sampling) override;
 
   // The call with number `call` (from 0) ends with this error.
   void FailAt(int64_t call, Error error);

@@ -19,14 +19,19 @@ struct Message {
   bool operator==(const Message&) const = default;
 };
 
-// How to sample one request.
-struct Sampling {
-  double temperature = 1.0;
-  double top_p = 1.0;
+// How to sample one request. The values that change the distribution apply in this order:
+// repetition penalty, temperature, top-k, top-p, min-p. Models on a server are sent temperature and
+// top_p.
+struct SamplingParams {
+  double temperature = 1.0;            // 0: the most probable token
+  int top_k = 0;                       // 0: all
+  double top_p = 1.0;                  // smallest set of that probability (Holtzman et al. 2020)
+  double min_p = 0.0;                  // least share of the most probable token's probability
+  double repetition_penalty = 1.0;     // of tokens in prompt and completion (Keskar et al. 2019)
   int max_tokens = 500;                // per completion
   std::vector<std::string> stop = {};  // strings that end a completion, not part of its text
   uint64_t seed = 0;      // scripted and in-process models: same seed, same completions
-  int task = -1;          // planners that look the task up: its id; -1: not told
+  int task_id = -1;       // for planners that look the task up; -1: not told
   bool logprobs = false;  // ask for the log-probability of each sampled token
 };
 
@@ -69,7 +74,7 @@ class LanguageModel {
   // n >= 1 samples of the assistant's next turn. A prompt over the model's limit is the error
   // kContextLength.
   virtual Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
-                                           const Sampling& sampling) = 0;
+                                           const SamplingParams& sampling) = 0;
 
   // Tokens of the conversation as a prompt. The default is an estimate for models that do not tell:
   // a token per four bytes, plus four per message.

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
@@ -19,6 +20,9 @@ namespace {
 // Lets --config read our TOML. CLI11's writer is not used (see common/toml.h).
 class TomlConfig : public CLI::Config {
  public:
+  // `former`: names of earlier releases and what they are called now, without dashes.
+  explicit TomlConfig(const std::map<std::string, std::string>& former) : former_(former) {}
+
   std::string to_config(const CLI::App* /*app*/, bool /*default_also*/, bool /*write_description*/,
                         std::string /*prefix*/) const override {
     return "";
@@ -29,11 +33,15 @@ class TomlConfig : public CLI::Config {
     std::vector<CLI::ConfigItem> config;
     for (TomlItem& toml : ParseToml(text)) {
       CLI::ConfigItem& item = config.emplace_back();
-      item.name = std::move(toml.key);
+      const auto renamed = former_.find("--" + toml.key);
+      item.name = renamed == former_.end() ? std::move(toml.key) : renamed->second.substr(2);
       item.inputs = std::move(toml.values);
     }
     return config;
   }
+
+ private:
+  const std::map<std::string, std::string>& former_;
 };
 
 // "--iterations INT [8] $ITERA": type or choices, default, environment variable.
@@ -93,16 +101,20 @@ class OptionSet::Parser {
     option->group(group);
     if (!env.empty()) option->envname(env);
     entries_.push_back({option, [&value] { return nlohmann::ordered_json(value); }});
-    return Declared(option);
+    return Declared(option, this);
   }
 
   std::optional<ExitCode> Parse(int argc, const char* const* argv);
 
+  std::map<std::string, std::string> former;  // "--c": "--exploration"
   CLI::App app;
   std::string group = "Options";
   nlohmann::ordered_json resolved = nlohmann::ordered_json::object();
 
  private:
+  // The arguments as CLI11 takes them, last one first, former names replaced.
+  std::vector<std::string> InReverse(int argc, const char* const* argv) const;
+
   struct Entry {
     const CLI::Option* option;
     std::function<nlohmann::ordered_json()> value;
@@ -111,6 +123,11 @@ class OptionSet::Parser {
   std::vector<Entry> entries_;
 };
 
+OptionSet::Declared& OptionSet::Declared::Formerly(const std::string& flag) {
+  parser_->former[flag] = "--" + option_->get_single_name();
+  return *this;
+}
+
 OptionSet::Parser::Parser(const std::string& program, const std::string& description,
                           const std::string& examples)
     : app(description, program) {
@@ -118,7 +135,7 @@ OptionSet::Parser::Parser(const std::string& program, const std::string& descrip
   app.set_version_flag("--version", std::string("agentr ") + std::string(kVersion));
   app.set_config("--config", "", "Read options from a TOML file (the names of the flags are keys)");
   app.get_config_ptr()->configurable(false);
-  app.config_formatter(std::make_shared<TomlConfig>());
+  app.config_formatter(std::make_shared<TomlConfig>(former));
   app.allow_config_extras(CLI::config_extras_mode::error);
   if (!examples.empty()) app.footer("\nExamples:\n" + examples);
   app.formatter(std::make_shared<HelpFormatter>());
@@ -139,9 +156,21 @@ void RefuseIgnoredVariable(const CLI::Option& option) {
 
 }  // namespace
 
+std::vector<std::string> OptionSet::Parser::InReverse(int argc, const char* const* argv) const {
+  std::vector<std::string> arguments;
+  for (int i = argc - 1; i > 0; --i) {
+    std::string argument = argv[i];
+    const size_t name = std::min(argument.find('='), argument.size());
+    const auto renamed = former.find(argument.substr(0, name));
+    if (renamed != former.end()) argument.replace(0, name, renamed->second);
+    arguments.push_back(std::move(argument));
+  }
+  return arguments;
+}
+
 std::optional<ExitCode> OptionSet::Parser::Parse(int argc, const char* const* argv) {
   try {
-    app.parse(argc, argv);
+    app.parse(InReverse(argc, argv));
     const CLI::Option& config = *app.get_config_ptr();
     if (config.count() > 0 && config.as<std::string>().empty()) {
       throw CLI::ValidationError("--config", "no file is named");

@@ -27,17 +27,23 @@ class Option;
 namespace agentr {
 
 class OptionSet {
+  class Parser;  // keeps CLI11, which takes seconds to compile, out of this header
+
  public:
   // One declared option, for constraints: Add(…).Min(1), .OneOf({"a", "b"}).
   class Declared {
    public:
-    explicit Declared(CLI::Option* option) : option_(option) {}
+    Declared(CLI::Option* option, Parser* parser) : option_(option), parser_(parser) {}
     Declared& Min(double least);
     Declared& Range(double least, double most);
     Declared& OneOf(const std::vector<std::string>& values);
     Declared& Hidden();  // neither in --help nor in resolved.toml
+    // `flag` was its name in an earlier release: it goes on working, unlisted.
+    Declared& Formerly(const std::string& flag);
+
    private:
     CLI::Option* option_;
+    Parser* parser_;
   };
 
   // `description` is the first paragraph of --help, `examples` the last.
@@ -76,8 +82,6 @@ class OptionSet {
   const nlohmann::ordered_json& ResolvedJson() const;
 
  private:
-  class Parser;  // keeps CLI11, which takes seconds to compile, out of this header
-
   std::unique_ptr<Parser> parser_;
 };
 

@@ -214,8 +214,8 @@ void Summarize(const Plan& plan, const EpisodeStore& store, const AgentEvalOptio
 
 // Options that say nothing without another one.
 void CheckTogether(const AgentEvalOptions& options) {
-  if (!options.comparison.empty() && options.compare.empty()) {
-    throw FatalError(ExitCode::kUsage, "--comparison goes with --compare A B");
+  if (!options.compare_json.empty() && options.compare.empty()) {
+    throw FatalError(ExitCode::kUsage, "--compare_json goes with --compare A B");
   }
   if (options.cut != AgentEvalOptions{}.cut && options.revision_from.empty()) {
     throw FatalError(ExitCode::kUsage, "--cut goes with --revision_from DIR");
@@ -252,8 +252,9 @@ void Declare(OptionSet& set, AgentEvalOptions& o) {
           "Folder of an evaluation: replay its failed episodes up to a cut and go on from there");
   set.Add("--cut", o.cut, "Turns that are replayed: a number, or seeded (drawn for each episode)");
   set.Add("--compare", o.compare, "Compare the evaluations in two folders; nothing is played");
-  set.Add("--comparison", o.comparison,
-          "File for what --compare finds, as JSON: every task that was won or lost");
+  set.Add("--compare_json", o.compare_json,
+          "File for what --compare finds, as JSON: every task that was won or lost")
+      .Formerly("--comparison");
   set.Group("Output");
   set.Add("--output_dir", o.output_dir,
           "Results go to OUTPUT_DIR/TASK/<model_name>_<model_type>/search_results_ID.json, of a "
@@ -271,7 +272,7 @@ ExitCode Evaluate(AgentEvalOptions options, const OptionSet& resolved,
                   const ServerStarter& start_server, const ModelLoader& load) {
   CheckTogether(options);
   if (!options.compare.empty()) {
-    return CompareRuns(options.compare, options.success, options.comparison);
+    return CompareRuns(options.compare, options.success, options.compare_json);
   }
   CheckContext(options.play.max_context, options.play.max_new_tokens);
   if (options.play.temperature < 0) options.play.temperature = options.attempts > 1 ? 1 : 0;

@@ -24,7 +24,7 @@ struct AgentEvalOptions {
   std::string revision_from;   // folder of an evaluation whose failed episodes are gone on from
   std::string cut = "seeded";  // of those: how many turns are replayed (CutTrajectories)
   std::vector<std::string> compare = {};  // two folders: nothing is played
-  std::string comparison = "";            // file for the comparison, as JSON; empty: none
+  std::string compare_json = "";          // file for the comparison, as JSON; empty: none
   std::string output_dir = "test_result";
   std::string model_type = "";  // empty: how the model runs
   ModelOptions model;

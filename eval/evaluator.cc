@@ -23,7 +23,9 @@ void Declare(OptionSet& set, EvaluatorOptions& o) {
           "Episodes played at once (waiting holds no core), at most as many as sessions")
       .Range(1, kMostInFlight);
   set.Add("--sessions", o.sessions, "Environment sessions open at once").Range(1, 1000000);
-  set.Add("--tries", o.max_tries, "Times an episode is begun before it counts as failed").Min(1);
+  set.Add("--max_tries", o.max_tries, "Times an episode is begun before it counts as failed")
+      .Min(1)
+      .Formerly("--tries");
   set.Add("--give_up_after", o.give_up_after, "Episodes failed in a row before the run ends")
       .Min(1);
 }

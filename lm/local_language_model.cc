@@ -27,26 +27,23 @@ CompletionBatch ToBatch(Generation generation) {
 
 Result<void> CheckRoom(const GenerationRequest& request, const DecoderShape& shape) {
   const int64_t prompt = std::ssize(request.prompt);
-  if (prompt + request.max_tokens <= Capacity(shape)) return {};
+  if (prompt + request.params.max_tokens <= Capacity(shape)) return {};
   return Fail(ErrorKind::kContextLength,
               fmt::format("{} tokens of the prompt and {} new ones are together over the maximum "
                           "context length of {}; shorten the prompt or ask for fewer",
-                          prompt, request.max_tokens, Capacity(shape)));
+                          prompt, request.params.max_tokens, Capacity(shape)));
 }
 
 Result<CompletionBatch> LocalLanguageModel::Complete(std::span<const Message> prompt, int n,
-                                                     const Sampling& sampling) {
+                                                     const SamplingParams& sampling) {
   Result<ChatTokens> chat = model_.chat->Apply(prompt, /*generation=*/true);
   if (!chat) return tl::make_unexpected(std::move(chat.error()));
   GenerationRequest request;
   request.prompt = std::move(chat->ids);
   request.n = n;
-  request.max_tokens = sampling.max_tokens;
-  request.knobs.temperature = sampling.temperature;
-  request.knobs.top_p = sampling.top_p;
-  request.seed = static_cast<uint64_t>(RequestSeed(sampling.seed, /*first=*/0));
+  request.params = sampling;
+  request.params.seed = static_cast<uint64_t>(RequestSeed(sampling.seed, /*first=*/0));
   request.stop_tokens = model_.stop_tokens;
-  request.stop = sampling.stop;
   if (const auto room = CheckRoom(request, model_.decoder->shape()); !room) {
     return tl::make_unexpected(room.error());
   }

@@ -32,8 +32,9 @@ struct LoadedModel {
 Result<void> CheckRoom(const GenerationRequest& request, const DecoderShape& shape);
 
 // Completions tell the ids and log-probabilities of their tokens as sampled, the token that ended
-// the turn included, whether or not Sampling asks for them. The seed is the one that OpenAiModel
-// sends: the same model gives the same completions in process and behind lm_server. Thread-safe.
+// the turn included, whether or not SamplingParams asks for them. The seed is the one that
+// OpenAiModel sends: the same model gives the same completions in process and behind lm_server.
+// Thread-safe.
 class LocalLanguageModel : public LanguageModel {
  public:
   explicit LocalLanguageModel(LoadedModel model) : model_(std::move(model)) {}
@@ -44,7 +45,7 @@ class LocalLanguageModel : public LanguageModel {
   // kContextLength where prompt and sampling.max_tokens together do not fit; kRejected for roles
   // in an order that the template cannot say.
   Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
-                                   const Sampling& sampling) override;
+                                   const SamplingParams& sampling) override;
 
   // Exact; for a conversation that Complete would reject, the estimate of the interface.
   int64_t CountTokens(std::span<const Message> prompt) const override;

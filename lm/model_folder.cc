@@ -49,8 +49,9 @@ void Declare(OptionSet& set, ModelFolderOptions& o) {
       .OneOf({"auto", "llama-3", "chatml", "mistral", "plain"});
   set.Add("--max_batch", o.engine.max_batch, "Completions that run at once; more wait").Min(1);
   set.Add("--max_batched_tokens", o.engine.max_batched_tokens,
-          "New tokens per round; longer prompts are taken in pieces")
-      .Min(1);
+          "New tokens per step of the model; longer prompts are taken in chunks")
+      .Min(1)
+      .Formerly("--max_round_tokens");
   set.Add("--prefix_cache", o.engine.prefix_cache,
           "Keep what prompts have in common (false: compute every prompt anew)");
 }

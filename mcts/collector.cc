@@ -18,7 +18,9 @@ void Declare(OptionSet& set, CollectorOptions& o) {
       .Range(1, kMostInFlight);
   set.Add("--sessions", o.sessions, "Environment sessions open at once, on servers without /expand")
       .Range(1, 1000000);
-  set.Add("--task_attempts", o.max_tries, "Searches of a task before it counts as failed").Min(1);
+  set.Add("--max_tries", o.max_tries, "Searches of a task before it counts as failed")
+      .Min(1)
+      .Formerly("--task_attempts");
   set.Add("--give_up_after", o.give_up_after, "Tasks failed in a row before the run ends").Min(1);
 }
 

@@ -16,7 +16,10 @@ void Declare(OptionSet& set, SearchOptions& o) {
   set.Add("--iterations", o.iterations, "Iterations per tree", "ITERA").Min(1);
   set.Add("--max_depth", o.max_depth, "Turns until a path is ended", "MAX_DEPTH").Min(1);
   set.Add("--n_gen", o.n_gen, "Responses sampled per expansion", "N_GEN").Min(1);
-  set.Add("--c", o.c, "Weight of exploration in the selection score").Min(0);
+  set.Add("--exploration", o.exploration,
+          "Weight of exploration in the selection score (c of UCB1)")
+      .Min(0)
+      .Formerly("--c");
   set.Add("--temperature", o.temperature, "Sampling temperature", "TEMP").Min(0);
   set.Add("--top_p", o.top_p, "Nucleus sampling").Range(0, 1);
   set.Add("--max_new_tokens", o.max_new_tokens, "Tokens per response").Min(1);
@@ -32,7 +35,7 @@ std::string ToJson(const SearchOptions& o) {
   nlohmann::ordered_json json = {{"iterations", o.iterations},
                                  {"max_depth", o.max_depth},
                                  {"n_gen", o.n_gen},
-                                 {"c", o.c},
+                                 {"c", o.exploration},
                                  {"temperature", o.temperature},
                                  {"top_p", o.top_p},
                                  {"max_new_tokens", o.max_new_tokens},
@@ -73,7 +76,7 @@ Result<void> Search::Iterate() {
 
 int Search::Descend(int node) {
   while (!tree_.node(node).terminal && !tree_.node(node).children.empty()) {
-    node = SelectChild(tree_, node, options_.c, selection_);
+    node = SelectChild(tree_, node, options_.exploration, selection_);
   }
   return node;
 }
@@ -109,11 +112,11 @@ Result<std::vector<Node>> Search::Sample(int node) {
 }
 
 Result<TruncatedCompletion> Search::Complete(int node) {
-  Sampling sampling;
+  SamplingParams sampling;
   sampling.temperature = options_.temperature;
   sampling.top_p = options_.top_p;
   sampling.max_tokens = options_.max_new_tokens;
-  sampling.task = origin_.task;
+  sampling.task_id = origin_.task;
   sampling.seed = random_.Split("sample").Split(static_cast<uint64_t>(node)).Next();
   TruncatableConversation conversation;
   conversation.messages = [&](int dropped) { return tree_.Conversation(node, dropped); };

@@ -123,11 +123,11 @@ Result<void> EpisodePlayer::Begin() {
 Result<bool> EpisodePlayer::SampleTurn(EpisodeTurn& turn) {
   if (context_.stop) return Fail(ErrorKind::kCancelled, "stopped");
   const auto turns = static_cast<int>(episode_.turns.size());
-  Sampling sampling;
+  SamplingParams sampling;
   sampling.temperature = options_.temperature;
   sampling.top_p = options_.top_p;
   sampling.max_tokens = options_.max_new_tokens;
-  sampling.task = start_.task;
+  sampling.task_id = start_.task;
   sampling.seed = random_.Split(static_cast<uint64_t>(turns)).Next();
   TruncatableConversation conversation;
   conversation.messages = [&](int dropped_turns) { return Conversation(dropped_turns); };

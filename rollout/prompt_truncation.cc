@@ -17,7 +17,7 @@ void CheckContext(int max_context, int max_new_tokens) {
 
 Result<TruncatedCompletion> CompleteTruncated(LanguageModel& model,
                                               const TruncatableConversation& conversation, int n,
-                                              const Sampling& sampling, int max_context) {
+                                              const SamplingParams& sampling, int max_context) {
   const int64_t room = max_context - sampling.max_tokens;
   std::string refusal;
   for (int dropped = conversation.least_dropped; dropped <= conversation.most_dropped; ++dropped) {

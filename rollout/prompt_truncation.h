@@ -30,6 +30,6 @@ struct TruncatedCompletion {
 // itself. kContextLength where `most_dropped` is not enough.
 Result<TruncatedCompletion> CompleteTruncated(LanguageModel& model,
                                               const TruncatableConversation& conversation, int n,
-                                              const Sampling& sampling, int max_context);
+                                              const SamplingParams& sampling, int max_context);
 
 }  // namespace agentr

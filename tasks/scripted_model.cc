@@ -21,9 +21,9 @@ class ScriptedModel : public LanguageModel {
       : player_(std::move(player)), delay_(delay) {}
 
   Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
-                                   const Sampling& sampling) override {
+                                   const SamplingParams& sampling) override {
     if (delay_.count() > 0) std::this_thread::sleep_for(delay_);
-    const Result<std::unique_ptr<PolicyState>> read = player_->Read(prompt, sampling.task);
+    const Result<std::unique_ptr<PolicyState>> read = player_->Read(prompt, sampling.task_id);
     if (!read) return tl::make_unexpected(read.error());
     const std::unique_ptr<PolicyState>& position = *read;
     if (position == nullptr) {

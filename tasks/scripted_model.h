@@ -9,9 +9,9 @@
 //
 // Both word their thoughts in several ways, so that samples differ even where their actions agree.
 // They are thread-safe, and sample i of a request depends only on the conversation, on
-// Sampling::seed and, where the plan comes from a GoldSource, on Sampling::task. Of Sampling they
-// use nothing else; token counts are estimates. They do no I/O but for the GoldSource, which only
-// the planner asks.
+// SamplingParams::seed and, where the plan comes from a GoldSource, on SamplingParams::task_id. Of
+// SamplingParams they use nothing else; token counts are estimates. They do no I/O but for the
+// GoldSource, which only the planner asks.
 #pragma once
 
 #include <memory>

@@ -44,8 +44,8 @@ class ScriptedPolicy {
   // The kind of task, for messages: "TextCraft".
   virtual std::string_view title() const = 0;
 
-  // Nothing when the conversation shows no task of this kind. `task` is Sampling::task, for players
-  // that plan by more than the conversation shows; an error when that cannot be had.
+  // Nothing when the conversation shows no task of this kind. `task` is SamplingParams::task_id,
+  // for players that plan by more than the conversation shows; an error when that cannot be had.
   virtual Result<std::unique_ptr<PolicyState>> Read(std::span<const Message> conversation,
                                                     int task) const = 0;
 };

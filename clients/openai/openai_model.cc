@@ -73,7 +73,7 @@ OpenAiModel::OpenAiModel(std::string name, OpenAiOptions options)
 OpenAiModel::~OpenAiModel() = default;
 
 Result<CompletionBatch> OpenAiModel::Complete(std::span<const Message> prompt, int n,
-                                              const Sampling& sampling) {
+                                              const SamplingParams& sampling) {
   CompletionBatch batch;
   while (batch.completions.size() < static_cast<size_t>(n)) {
     const int have = static_cast<int>(batch.completions.size());
@@ -93,7 +93,7 @@ Result<CompletionBatch> OpenAiModel::Complete(std::span<const Message> prompt, i
 }
 
 Result<CompletionBatch> OpenAiModel::Request(std::span<const Message> prompt, int n, int first,
-                                             const Sampling& sampling) {
+                                             const SamplingParams& sampling) {
   const size_t index = balancer_.Acquire();
   Server& server = *servers_[index];
   const int ask = server.ignores_n ? 1 : n;

@@ -8,8 +8,8 @@
 
 #include "clients/call_stats.h"
 #include "clients/http/http_client.h"
-#include "clients/language_model.h"
 #include "clients/http/load_balancer.h"
+#include "clients/language_model.h"
 #include "clients/openai/openai_protocol.h"
 
 namespace agentr {
@@ -42,7 +42,7 @@ class OpenAiModel : public LanguageModel {
 
   std::string name() const override { return name_; }
   Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
-                                   const Sampling& sampling) override;
+                                   const SamplingParams& sampling) override;
 
   const CallStats& stats() const { return *stats_; }
 
@@ -51,7 +51,7 @@ class OpenAiModel : public LanguageModel {
 
   // Up to `n` completions, and at least one; one attempt.
   Result<CompletionBatch> Request(std::span<const Message> prompt, int n, int first,
-                                  const Sampling& sampling);
+                                  const SamplingParams& sampling);
   // Notes the failure; the error to go on with.
   Error Failed(size_t server, Error error);
 

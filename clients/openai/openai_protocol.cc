@@ -104,7 +104,7 @@ int64_t RequestSeed(uint64_t seed, int first) {
 }
 
 std::string ChatBody(const std::string& model, std::span<const Message> prompt, int n, int first,
-                     const Sampling& sampling, const ChatExtras& extras) {
+                     const SamplingParams& sampling, const ChatExtras& extras) {
   Json messages = Json::array();
   for (const Message& message : prompt) {
     messages.push_back({{"role", message.role}, {"content", message.content}});

@@ -17,14 +17,14 @@ struct ChatExtras {
   bool token_ids = false;  // "return_token_ids" (vLLM): strict servers refuse unknown fields
 };
 
-// The seed that stands for Sampling::seed in a request: 31 bits, on which servers agree. `first` is
-// how many completions of the same call came before.
+// The seed that stands for SamplingParams::seed in a request: 31 bits, on which servers agree.
+// `first` is how many completions of the same call came before.
 int64_t RequestSeed(uint64_t seed, int first);
 
 // The body of a request for `n` completions ("n" is left out when it is 1). `first` as for
 // RequestSeed.
 std::string ChatBody(const std::string& model, std::span<const Message> prompt, int n, int first,
-                     const Sampling& sampling, const ChatExtras& extras);
+                     const SamplingParams& sampling, const ChatExtras& extras);
 
 // At least one completion, and the usage of one request. A completion whose content is null (a
 // reasoning model that ran out of tokens) is the empty text. Errors: kProtocol naming the field;

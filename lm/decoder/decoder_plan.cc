@@ -15,8 +15,8 @@ int32_t BlocksOfPool(int64_t cache_bytes, int64_t block_bytes) {
   const int64_t blocks = cache_bytes / block_bytes;
   if (blocks < 1) {
     throw FatalError(ExitCode::kUsage,
-                     fmt::format("--cache_gib: {} bytes hold no block of keys and values, which "
-                                 "takes {} bytes. Cure: a higher --cache_gib",
+                     fmt::format("--kv_cache_gib: {} bytes hold no block of keys and values, which "
+                                 "takes {} bytes. Cure: a higher --kv_cache_gib",
                                  cache_bytes, block_bytes));
   }
   return static_cast<int32_t>(std::min<int64_t>(blocks, std::numeric_limits<int32_t>::max()));

@@ -36,7 +36,7 @@ DecoderPlan MakePlan(const ModelConfig& config, const DecoderOptions& options) {
                                  options.max_context, limit));
   }
   plan.max_context = options.max_context > 0 ? options.max_context : static_cast<int32_t>(limit);
-  plan.cache_bytes = static_cast<int64_t>(options.cache_gib * (int64_t{1} << 30));
+  plan.cache_bytes = static_cast<int64_t>(options.kv_cache_gib * (int64_t{1} << 30));
   plan.threads =
       options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
   return plan;
@@ -50,7 +50,9 @@ void Declare(OptionSet& set, DecoderOptions& o) {
   set.Add("--dtype", o.dtype, "auto (as the weights) | float32 | bfloat16 | float16")
       .OneOf({"auto", "float32", "bfloat16", "float16"});
   set.Add("--model_context", o.max_context, "Positions of a sequence; 0: the model's limit").Min(0);
-  set.Add("--cache_gib", o.cache_gib, "Memory for keys and values").Min(0);
+  set.Add("--kv_cache_gib", o.kv_cache_gib, "Memory for keys and values, GiB")
+      .Min(0)
+      .Formerly("--cache_gib");
   set.Add("--model_threads", o.threads, "Threads of the model on the CPU; 0: all cores").Min(0);
 }
 

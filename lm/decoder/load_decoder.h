@@ -16,12 +16,12 @@ struct DecoderOptions {
   std::string device = "cpu";  // cpu | cuda | cuda:N
   std::string dtype = "auto";  // auto (the file's) | float32 | bfloat16 | float16
   int max_context = 0;         // positions; 0: the model's own limit
-  double cache_gib = 1;        // memory for keys and values
+  double kv_cache_gib = 1;     // memory for keys and values
   int threads = 0;             // of the CPU; 0: all cores
   bool reference = false;      // plain operators in place of the fast ones, for comparison
 };
 
-// --device, --dtype, --model_context, --cache_gib, --model_threads.
+// --device, --dtype, --model_context, --kv_cache_gib, --model_threads.
 void Declare(OptionSet& set, DecoderOptions& options);
 
 // Throws FatalError: kFile naming a weight that is missing, not used or of another shape, and both

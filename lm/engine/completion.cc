@@ -12,31 +12,33 @@ constexpr int kMaxCompletions = 4096;
 
 // What is wrong with the request's numbers; empty: nothing.
 std::string Complaint(const GenerationRequest& request, const DecoderShape& shape) {
-  const SamplingKnobs& knobs = request.knobs;
+  const SamplingParams& params = request.params;
   const auto must = [](std::string_view name, std::string_view range, auto value) {
     return fmt::format("{} must be {}, not {}", name, range, value);
   };
   if (request.n < 1 || request.n > kMaxCompletions) {
     return must("n", fmt::format("between 1 and {}", kMaxCompletions), request.n);
   }
-  if (request.max_tokens < 1) return must("max_tokens", "at least 1", request.max_tokens);
-  if (!(knobs.temperature >= 0) || !std::isfinite(knobs.temperature)) {
-    return must("temperature", "a number of at least 0", knobs.temperature);
+  if (request.params.max_tokens < 1)
+    return must("max_tokens", "at least 1", request.params.max_tokens);
+  if (!(params.temperature >= 0) || !std::isfinite(params.temperature)) {
+    return must("temperature", "a number of at least 0", params.temperature);
   }
-  if (knobs.top_k < 0) return must("top_k", "at least 0", knobs.top_k);
-  if (!(knobs.top_p > 0 && knobs.top_p <= 1)) {
-    return must("top_p", "above 0 and at most 1", knobs.top_p);
+  if (params.top_k < 0) return must("top_k", "at least 0", params.top_k);
+  if (!(params.top_p > 0 && params.top_p <= 1)) {
+    return must("top_p", "above 0 and at most 1", params.top_p);
   }
-  if (!(knobs.min_p >= 0 && knobs.min_p <= 1)) return must("min_p", "between 0 and 1", knobs.min_p);
-  if (!(knobs.repetition_penalty > 0) || !std::isfinite(knobs.repetition_penalty)) {
-    return must("repetition_penalty", "a number above 0", knobs.repetition_penalty);
+  if (!(params.min_p >= 0 && params.min_p <= 1))
+    return must("min_p", "between 0 and 1", params.min_p);
+  if (!(params.repetition_penalty > 0) || !std::isfinite(params.repetition_penalty)) {
+    return must("repetition_penalty", "a number above 0", params.repetition_penalty);
   }
   if (request.top_logprobs < 0 || request.top_logprobs > shape.vocab_size) {
     return must("top_logprobs", fmt::format("between 0 and {}", shape.vocab_size),
                 request.top_logprobs);
   }
   if (request.prompt.empty()) return "the prompt must have at least one token";
-  if (std::count(request.stop.begin(), request.stop.end(), "") > 0) {
+  if (std::count(request.params.stop.begin(), request.params.stop.end(), "") > 0) {
     return "a stop string must not be empty";
   }
   return "";
@@ -57,8 +59,8 @@ GenerationJob::GenerationJob(GenerationRequest request,
     : TypedJob(std::move(cancelled), static_cast<int64_t>(request.prompt.size())),
       request_(std::move(request)),
       not_begun_(request_.n) {
-  request_.max_tokens =
-      static_cast<int>(std::min<int64_t>(request_.max_tokens, Capacity(shape) - prompt_tokens()));
+  request_.params.max_tokens = static_cast<int>(
+      std::min<int64_t>(request_.params.max_tokens, Capacity(shape) - prompt_tokens()));
   for (int i = 0; i < request_.n; ++i) {
     sequences.push_back(std::make_unique<CompletionSequence>(*this, i, tokenizer));
   }
@@ -78,9 +80,9 @@ CompletionSequence::CompletionSequence(GenerationJob& job, int index, const Toke
     : Sequence(job, job.request_.prompt),
       job_(job),
       index_(index),
-      random_(RandomStream(job.request_.seed).Split(static_cast<uint64_t>(index))),
+      random_(RandomStream(job.request_.params.seed).Split(static_cast<uint64_t>(index))),
       decoder_(tokenizer),
-      stop_(job.request_.stop) {}
+      stop_(job.request_.params.stop) {}
 
 int32_t CompletionSequence::first_logits() const {
   return !begun() && !job_.prompt_logits_.empty() ? size() : size() - 1;
@@ -91,7 +93,7 @@ void CompletionSequence::ConsumeLogits(std::span<const float> rows, Sampler& sam
   if (!rows.empty() && !begun() && job_.request_.n > 1)
     job_.prompt_logits_.assign(rows.begin(), rows.end());
   const GenerationRequest& request = job_.request_;
-  sampled_ = sampler.Sample(rows.empty() ? job_.prompt_logits_ : rows, request.knobs, tokens(),
+  sampled_ = sampler.Sample(rows.empty() ? job_.prompt_logits_ : rows, request.params, tokens(),
                             random_, request.top_logprobs);
 }
 
@@ -107,7 +109,7 @@ bool CompletionSequence::Commit() {
   if (std::count(stop_tokens.begin(), stop_tokens.end(), token) > 0) return Finish("stop");
   Emit(stop_.Add(decoder_.Add(token)));
   if (stop_.stopped()) return Finish("stop");
-  const bool full = output_.logprobs.size() == static_cast<size_t>(job_.request_.max_tokens);
+  const bool full = output_.logprobs.size() == static_cast<size_t>(job_.request_.params.max_tokens);
   return full && Finish("length");
 }
 

@@ -11,28 +11,16 @@
 #include <utility>
 #include <vector>
 
+#include "clients/language_model.h"
 #include "common/error.h"
 
 namespace agentr {
 
-// How tokens are drawn. The knobs apply in this order: repetition penalty, temperature, top-k,
-// top-p, min-p.
-struct SamplingKnobs {
-  double temperature = 1.0;         // 0: the most probable token
-  int top_k = 0;                    // 0: all
-  double top_p = 1.0;               // smallest set of that probability (Holtzman et al. 2020)
-  double min_p = 0.0;               // least share of the most probable token's probability
-  double repetition_penalty = 1.0;  // of tokens in prompt and completion (Keskar et al. 2019)
-};
-
 struct GenerationRequest {
-  std::vector<int32_t> prompt;  // at least one token
-  int n = 1;                    // completions
-  int max_tokens = 500;         // per completion
-  SamplingKnobs knobs;
-  uint64_t seed = 0;                 // completion i draws from the stream (seed, i)
+  std::vector<int32_t> prompt;       // at least one token
+  int n = 1;                         // completions
+  SamplingParams params;             // completion i draws from the stream (params.seed, i)
   std::vector<int32_t> stop_tokens;  // end a completion; the token is the last of token_ids
-  std::vector<std::string> stop;     // texts that end a completion, not part of its text
   int top_logprobs = 0;              // alternatives to report for each token
   // Called on the engine's thread with each piece of text as it is certain, per completion.
   std::function<void(int index, std::string_view piece)> on_text;
@@ -40,7 +28,8 @@ struct GenerationRequest {
 
 struct TokenLogprob {
   int32_t token = 0;
-  float logprob = 0;  // natural log under the model's own distribution, before the knobs
+  float logprob =
+      0;  // natural log under the model's own distribution, before the sampling parameters
 };
 
 struct GeneratedSequence {

@@ -144,36 +144,36 @@ void Sampler::Gather(double least, size_t vocabulary) {
 }
 
 std::span<const Candidate> Sampler::FilterLogits(std::span<const float> logits,
-                                                 const SamplingKnobs& knobs,
+                                                 const SamplingParams& params,
                                                  std::span<const int32_t> history) {
-  const std::span<const float> row = Penalise(logits, knobs.repetition_penalty, history);
+  const std::span<const float> row = Penalise(logits, params.repetition_penalty, history);
   const float greatest = FiniteMaximum(row);
   own_log_sum_exp_.reset();
-  if (knobs.temperature == 0) {
+  if (params.temperature == 0) {
     const auto best = std::find(row.begin(), row.end(), greatest);
     candidates_.assign(1, {static_cast<int32_t>(best - row.begin()), 1.0f});
     return candidates_;
   }
-  const double total = Weigh(row, greatest, knobs.temperature);
-  const bool own = knobs.temperature == 1 && knobs.repetition_penalty == 1;
+  const double total = Weigh(row, greatest, params.temperature);
+  const bool own = params.temperature == 1 && params.repetition_penalty == 1;
   if (own) own_log_sum_exp_ = greatest + std::log(total);
   const double vocabulary = static_cast<double>(row.size());
-  if (knobs.top_k > 0 && knobs.top_k < vocabulary) {
-    candidates_ = TopK(std::span(weights_).first(row.size()), static_cast<size_t>(knobs.top_k));
+  if (params.top_k > 0 && params.top_k < vocabulary) {
+    candidates_ = TopK(std::span(weights_).first(row.size()), static_cast<size_t>(params.top_k));
     double mass = 0;
     for (const Candidate& candidate : candidates_) mass += candidate.weight;
-    if (knobs.top_p < 1) KeepNucleus(knobs.top_p * mass);
+    if (params.top_p < 1) KeepNucleus(params.top_p * mass);
     std::erase_if(candidates_, [&](const Candidate& candidate) {
-      return candidate.weight <= 0 || candidate.weight < knobs.min_p;
+      return candidate.weight <= 0 || candidate.weight < params.min_p;
     });
-  } else if (knobs.top_p < 1) {
+  } else if (params.top_p < 1) {
     // The tokens below (1 - top_p) / vocabulary have no more than 1 - top_p together: the nucleus
     // is among the others, mostly few.
-    Gather(std::max(knobs.min_p, (1 - knobs.top_p) * total / vocabulary), row.size());
+    Gather(std::max(params.min_p, (1 - params.top_p) * total / vocabulary), row.size());
     std::sort(candidates_.begin(), candidates_.end(), Before);
-    KeepNucleus(knobs.top_p * total);
+    KeepNucleus(params.top_p * total);
   } else {
-    Gather(knobs.min_p, row.size());
+    Gather(params.min_p, row.size());
   }
   return candidates_;
 }
@@ -183,11 +183,11 @@ double Sampler::LogSumExp(std::span<const float> logits) {
   return greatest + std::log(Weigh(logits, greatest, 1));
 }
 
-SampledToken Sampler::Sample(std::span<const float> logits, const SamplingKnobs& knobs,
+SampledToken Sampler::Sample(std::span<const float> logits, const SamplingParams& params,
                              std::span<const int32_t> history, RandomStream& random,
                              int top_logprobs) {
   SampledToken sampled;
-  sampled.token = Draw(FilterLogits(logits, knobs, history), random);
+  sampled.token = Draw(FilterLogits(logits, params, history), random);
   const double log_sum = own_log_sum_exp_ ? *own_log_sum_exp_ : LogSumExp(logits);
   sampled.logprob = static_cast<float>(logits[static_cast<size_t>(sampled.token)] - log_sum);
   for (const auto& [token, logit] : TopK(logits, static_cast<size_t>(top_logprobs))) {

@@ -37,16 +37,18 @@ int32_t Draw(std::span<const Candidate> candidates, RandomStream& random);
 // Logits that have no finite maximum or are not numbers: std::runtime_error.
 class Sampler {
  public:
-  // The tokens that `knobs` leave of a row of logits, in no particular order. `history`: prompt and
-  // completion so far. At temperature 0 only the greatest logit is left, of equals the lowest id.
-  std::span<const Candidate> FilterLogits(std::span<const float> logits, const SamplingKnobs& knobs,
+  // The tokens that `params` leave of a row of logits, in no particular order. `history`: prompt
+  // and completion so far. At temperature 0 only the greatest logit is left, of equals the lowest
+  // id.
+  std::span<const Candidate> FilterLogits(std::span<const float> logits,
+                                          const SamplingParams& params,
                                           std::span<const int32_t> history);
 
   // ln of the sum of exp(logit): ln p(token) = logits[token] - LogSumExp(logits).
   double LogSumExp(std::span<const float> logits);
 
   // The next token after `history`, with `top_logprobs` alternatives.
-  SampledToken Sample(std::span<const float> logits, const SamplingKnobs& knobs,
+  SampledToken Sample(std::span<const float> logits, const SamplingParams& params,
                       std::span<const int32_t> history, RandomStream& random, int top_logprobs);
 
  private:

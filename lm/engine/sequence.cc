@@ -22,7 +22,7 @@ std::optional<Error> CheckTokens(std::span<const int32_t> tokens, int64_t positi
                     positions,
                     pool ? "the memory for keys and values holds" : "the model's context is",
                     capacity,
-                    pool ? "shorten the prompt or raise --cache_gib"
+                    pool ? "shorten the prompt or raise --kv_cache_gib"
                          : "shorten the prompt or raise --model_context")};
   }
   for (const int32_t token : tokens) {

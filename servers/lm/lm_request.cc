@@ -177,14 +177,14 @@ void ReadLogprobs(const Fields& fields, LmRequest& request) {
 void ReadSampling(const Fields& fields, LmRequest& request) {
   GenerationRequest& generation = request.generation;
   generation.n = static_cast<int>(fields.Int("n", 1, kMostCompletions).value_or(1));
-  generation.knobs.temperature = fields.Number("temperature", 1);
-  generation.knobs.top_p = fields.Number("top_p", 1);
-  generation.knobs.min_p = fields.Number("min_p", 0);
-  generation.knobs.repetition_penalty = fields.Number("repetition_penalty", 1);
+  generation.params.temperature = fields.Number("temperature", 1);
+  generation.params.top_p = fields.Number("top_p", 1);
+  generation.params.min_p = fields.Number("min_p", 0);
+  generation.params.repetition_penalty = fields.Number("repetition_penalty", 1);
   // vLLM's word for all tokens is -1.
   const int64_t top_k = fields.Int("top_k", -1, kMostTokens).value_or(0);
-  generation.knobs.top_k = static_cast<int>(std::max<int64_t>(top_k, 0));
-  generation.stop = StopOf(fields);
+  generation.params.top_k = static_cast<int>(std::max<int64_t>(top_k, 0));
+  generation.params.stop = StopOf(fields);
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   if (const auto seed = fields.Int("seed", kLeast, kMost)) {

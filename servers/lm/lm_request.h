@@ -25,7 +25,7 @@ struct LmRequest {
   std::vector<Message> messages;   // of a chat
   std::string prompt;              // of a completion: a text, or …
   std::vector<int32_t> token_ids;  // … where it is empty, tokens
-  // All but its prompt, max_tokens, seed and stop_tokens, which the server adds.
+  // All but its prompt, params.max_tokens, params.seed and stop_tokens, which the server adds.
   GenerationRequest generation;
   std::optional<int> max_tokens;
   std::optional<uint64_t> seed;

@@ -203,11 +203,11 @@ void LmServer::Complete(LmRequest& request, uint64_t number) const {
   GenerationRequest& generation = request.generation;
   generation.prompt = PromptOf(request);
   generation.stop_tokens = model_.stop_tokens;
-  generation.seed = request.seed.value_or(RandomStream(0).Split(number).Next());
+  generation.params.seed = request.seed.value_or(RandomStream(0).Split(number).Next());
   const DecoderShape& shape = model_.decoder->shape();
   const int64_t room = std::max<int64_t>(1, Capacity(shape) - std::ssize(generation.prompt));
   const int64_t left_open = request.api == LmApi::kChat ? room : kCompletionTokens;
-  generation.max_tokens = request.max_tokens.value_or(static_cast<int>(left_open));
+  generation.params.max_tokens = request.max_tokens.value_or(static_cast<int>(left_open));
   OrThrow(CheckRoom(generation, shape));
 }
 

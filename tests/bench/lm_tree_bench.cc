@@ -22,8 +22,8 @@
 #include "common/file.h"
 #include "common/options.h"
 #include "lm/chat/chat_template.h"
-#include "lm/engine/engine.h"
 #include "lm/decoder/load_decoder.h"
+#include "lm/engine/engine.h"
 #include "mcts/tree_file.h"
 #include "tests/lm/decoder/random_model.h"
 
@@ -37,7 +37,7 @@ struct BenchOptions {
   std::string dtype = "bfloat16";
   int nodes = 60;  // of each tree
   int threads = 2;
-  double cache_gib = 2;
+  double kv_cache_gib = 2;
 };
 
 struct Call {
@@ -85,7 +85,7 @@ void Measure(const std::vector<std::vector<Call>>& trees, const Tokenizer& token
           GenerationRequest request;
           request.prompt = call.prompt;
           request.n = call.n;
-          request.max_tokens = call.max_tokens;
+          request.params.max_tokens = call.max_tokens;
           if (!engine.Generate(std::move(request)).Wait()) std::abort();
           nodes += call.n;
         }
@@ -112,7 +112,7 @@ ExitCode Main(int argc, char** argv) {
   set.Add("--dtype", o.dtype, "float32 | bfloat16");
   set.Add("--nodes", o.nodes, "Requests of each tree").Min(1);
   set.Add("--threads", o.threads, "Threads of the model").Min(1);
-  set.Add("--cache_gib", o.cache_gib, "Memory for keys and values");
+  set.Add("--kv_cache_gib", o.kv_cache_gib, "Memory for keys and values");
   if (const auto code = set.Parse(argc, argv)) return *code;
 
   const fs::path folder = TemporaryFolder();
@@ -135,7 +135,7 @@ ExitCode Main(int argc, char** argv) {
   DecoderOptions options;
   options.dtype = o.dtype;
   options.threads = o.threads;
-  options.cache_gib = o.cache_gib;
+  options.kv_cache_gib = o.kv_cache_gib;
   const auto decoder = LoadDecoder(folder, options);
   for (const bool cache : {true, false}) Measure(trees, *tokenizer, *decoder, cache);
   fs::remove_all(folder);

@@ -210,8 +210,8 @@ TEST_P(AgentEval, AServerThatDiesIsNoRewardOfZero) {
   const Arguments line = Line({"--episodes_in_flight", "4", "--model_delay_ms", "2"}, "60");
   const auto at = [&](const std::string& url) {
     Arguments arguments = line;
-    arguments.insert(arguments.end(), {"--env_server_base", url, "--env_attempts", "1", "--tries",
-                                       "1", "--give_up_after", "8"});
+    arguments.insert(arguments.end(), {"--env_server_base", url, "--env_attempts", "1",
+                                       "--max_tries", "1", "--give_up_after", "8"});
     return arguments;
   };
   auto server = StartServer(task());
@@ -304,7 +304,7 @@ TEST_P(AgentEval, ComparesTwoRuns) {
   ASSERT_EQ(Run(Line({"--model_type", "bad", "--planner_error_rate", "0.6"}, "40")).exit, 0);
   const std::string good = Result("planner_good").string();
   const std::string bad = Result("planner_bad").string();
-  const Outcome outcome = Run({"--compare", bad, good, "--comparison", "found.json"});
+  const Outcome outcome = Run({"--compare", bad, good, "--compare_json", "found.json"});
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr("A: " + bad), HasSubstr("B: " + good),
@@ -359,7 +359,7 @@ TEST_P(AgentEval, SaysWhatIsWrongAndWhatHelps) {
   EXPECT_EQ(context.exit, 2);
   EXPECT_THAT(context.err, HasSubstr("--max_context 500 has no room"));
   EXPECT_EQ(Run(Line({"--cut", "1"})).exit, 2);
-  EXPECT_EQ(Run(Line({"--comparison", "found.json"})).exit, 2);
+  EXPECT_EQ(Run(Line({"--compare_json", "found.json"})).exit, 2);
   const auto server_of_task = StartServer(task());
   const Outcome wrong =
       Run({"--task", "babyai", "--split", "all", "--max", "2", "--model_name", "m", "--llm_base",

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <nlohmann/json.hpp>
 
-#include "tasks/scripted_model.h"
 #include "common/file.h"
+#include "tasks/scripted_model.h"
 #include "tests/cli/program.h"
 #include "tests/clients/http/local_server.h"
 
@@ -34,7 +34,7 @@ class PlannerServer {
   nlohmann::json Reply(const nlohmann::json& request) const {
     std::vector<Message> prompt;
     for (const auto& m : request.at("messages")) prompt.push_back({m["role"], m["content"]});
-    Sampling sampling;
+    SamplingParams sampling;
     sampling.seed = request.at("seed");
     const CompletionBatch batch = planner_->Complete(prompt, request.at("n"), sampling).value();
     nlohmann::json choices = nlohmann::json::array();

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "clients/env/http_environment.h"
-#include "tasks/scripted_model.h"
 #include "common/random.h"
+#include "tasks/scripted_model.h"
 #include "tests/clients/env/embedded_server.h"
 
 namespace agentr {
@@ -37,7 +37,7 @@ class ConfusedAgent {
   }
 
   std::string Next() {
-    Sampling sampling;
+    SamplingParams sampling;
     sampling.seed = random_.Next();
     const CompletionBatch batch = model_->Complete(conversation_, 1, sampling).value();
     std::string action = family_.ParseAction(batch.completions.front().text);

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "clients/http/http_client.h"
-#include "tasks/scripted_model.h"
 #include "common/random.h"
+#include "tasks/scripted_model.h"
 #include "tests/cli/program.h"
 
 namespace agentr {
@@ -70,7 +70,7 @@ TEST(WebShopReplies, AreTheSameOnEveryServer) {
     std::vector<Message> conversation = family->Instruction();
     conversation.push_back({"user", Json::parse(reply)[0]});
     for (int turn = 0; turn < 12; ++turn) {
-      Sampling sampling;
+      SamplingParams sampling;
       sampling.seed = static_cast<uint64_t>(task * 100 + turn);
       const auto batch = model->Complete(conversation, 1, sampling).value();
       const std::string action = family->ParseAction(batch.completions.front().text);

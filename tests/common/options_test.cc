@@ -222,6 +222,29 @@ TEST_F(OptionsTest, OneOfListsTheChoices) {
   EXPECT_THAT(err, HasSubstr("debug"));
 }
 
+TEST(FormerNames, WorkUnlisted) {
+  for (const std::vector<const char*>& arguments : {std::vector<const char*>{"p", "--c", "0.5"},
+                                                    {"p", "--c=0.5"},
+                                                    {"p", "--exploration=0.5"}}) {
+    double value = 0.25;
+    OptionSet set("p", "A program.");
+    set.Add("--exploration", value, "Weight").Formerly("--c");
+    EXPECT_EQ(set.Parse(static_cast<int>(arguments.size()), arguments.data()), std::nullopt);
+    EXPECT_EQ(value, 0.5);
+    EXPECT_TRUE(set.Given("--exploration"));
+    EXPECT_EQ(set.ResolvedToml(), "exploration = 0.5\n");
+  }
+  double value = 0.25;
+  OptionSet set("p", "A program.");
+  set.Add("--exploration", value, "Weight").Formerly("--c");
+  const char* const help[] = {"p", "--help"};
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(set.Parse(2, help), ExitCode::kOk);
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_THAT(text, testing::HasSubstr("--exploration"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("--c ")));
+}
+
 TEST_F(OptionsTest, HelpTellsEveryOptionButHiddenOnes) {
   const Parsed parsed({"--help"});
   EXPECT_EQ(parsed.exit, ExitCode::kOk);

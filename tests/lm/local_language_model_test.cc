@@ -16,7 +16,7 @@ const std::vector<Message> kChat = {{"system", "be brief"}, {"user", "what is a?
 
 class LocalLanguageModelTest : public ::testing::Test {
  protected:
-  CompletionBatch Complete(int n, const Sampling& sampling,
+  CompletionBatch Complete(int n, const SamplingParams& sampling,
                            const std::vector<Message>& chat = kChat) {
     auto batch = model_.Complete(chat, n, sampling);
     EXPECT_TRUE(batch) << batch.error().message;
@@ -58,7 +58,7 @@ TEST_F(LocalLanguageModelTest, TheSeedDecides) {
 }
 
 TEST_F(LocalLanguageModelTest, SamplingReachesTheEngine) {
-  const auto text = [&](Sampling sampling) {
+  const auto text = [&](SamplingParams sampling) {
     sampling.max_tokens = 30;
     return Complete(1, sampling).completions[0].text;
   };

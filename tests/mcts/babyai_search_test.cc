@@ -20,7 +20,8 @@ namespace {
 using ::testing::HasSubstr;
 
 // Mostly something that the last observation offers.
-std::vector<std::string> Wander(std::span<const Message> prompt, int n, const Sampling& sampling) {
+std::vector<std::string> Wander(std::span<const Message> prompt, int n,
+                                const SamplingParams& sampling) {
   RandomStream random(sampling.seed);
   const std::vector<std::string_view> offered = BabyAiActions(prompt.back().content);
   std::vector<std::string> texts;

@@ -52,7 +52,7 @@ TEST(SearchTest, AsksTheModelAsTheOptionsSay) {
   };
   search.MustRun();
   EXPECT_EQ(asked_for, 7);
-  const Sampling sampling = search.model.samplings().front();
+  const SamplingParams sampling = search.model.samplings().front();
   EXPECT_EQ(sampling.temperature, 0.5);
   EXPECT_EQ(sampling.top_p, 0.9);
   EXPECT_EQ(sampling.max_tokens, 33);

@@ -10,7 +10,7 @@
 namespace agentr {
 
 Result<CompletionBatch> ToyModel::Complete(std::span<const Message> prompt, int n,
-                                           const Sampling& sampling) {
+                                           const SamplingParams& sampling) {
   const int now = ++at_once_;
   int most = most_at_once_;
   while (most < now && !most_at_once_.compare_exchange_weak(most, now)) {
@@ -35,7 +35,7 @@ Result<CompletionBatch> ToyModel::Complete(std::span<const Message> prompt, int 
 }
 
 Result<std::vector<std::string>> ToyModel::Texts(std::span<const Message> prompt, int n,
-                                                 const Sampling& sampling) const {
+                                                 const SamplingParams& sampling) const {
   if (reply) return reply(prompt, n);
   RandomStream random(sampling.seed);
   std::vector<std::string> texts;
@@ -55,7 +55,7 @@ std::vector<std::vector<Message>> ToyModel::prompts() const {
   return prompts_;
 }
 
-std::vector<Sampling> ToyModel::samplings() const {
+std::vector<SamplingParams> ToyModel::samplings() const {
   const std::lock_guard lock(mutex_);
   return samplings_;
 }

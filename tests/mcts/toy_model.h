@@ -19,7 +19,7 @@ class ToyModel : public LanguageModel {
 
   std::string name() const override { return "toy-model"; }
   Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
-                                   const Sampling& sampling) override;
+                                   const SamplingParams& sampling) override;
   // Ten per message, so that a test can count in turns.
   int64_t CountTokens(std::span<const Message> prompt) const override;
 
@@ -30,7 +30,7 @@ class ToyModel : public LanguageModel {
 
   // Prompts seen so far, in order, with the sampling of each.
   std::vector<std::vector<Message>> prompts() const;
-  std::vector<Sampling> samplings() const;
+  std::vector<SamplingParams> samplings() const;
   int most_at_once() const { return most_at_once_; }
   int at_once() const { return at_once_; }
 
@@ -39,14 +39,14 @@ class ToyModel : public LanguageModel {
 
  private:
   Result<std::vector<std::string>> Texts(std::span<const Message> prompt, int n,
-                                         const Sampling& sampling) const;
+                                         const SamplingParams& sampling) const;
 
   const std::vector<std::string> actions_;
   std::atomic<int> at_once_ = 0;
   std::atomic<int> most_at_once_ = 0;
   mutable std::mutex mutex_;
   std::vector<std::vector<Message>> prompts_;  // guarded by mutex_
-  std::vector<Sampling> samplings_;            // guarded by mutex_
+  std::vector<SamplingParams> samplings_;      // guarded by mutex_
 };
 
 }  // namespace agentr

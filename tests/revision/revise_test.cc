@@ -254,7 +254,7 @@ TEST_F(ReviseTest, DirectRevisionKeepsWholeBadPaths) {
 }
 
 TEST_F(ReviseTest, TheActorIsAskedOncePerStep) {
-  FakeLanguageModel model([](std::span<const Message>, int, const Sampling&) {
+  FakeLanguageModel model([](std::span<const Message>, int, const SamplingParams&) {
     return std::vector<std::string>{"Hm.\nJudgement: Good"};
   });
   model_ = &model;

@@ -264,9 +264,9 @@ TEST(EpisodePlayerTest, TheSeedsOfTurnsDependOnRunTaskAttemptAndTurn) {
         toy.MustRun(task, attempt);
         const auto samplings = toy.model.samplings();
         turns += samplings.size();
-        for (const Sampling& sampling : samplings) {
+        for (const SamplingParams& sampling : samplings) {
           seeds.insert(sampling.seed);
-          EXPECT_EQ(sampling.task, task);
+          EXPECT_EQ(sampling.task_id, task);
         }
         ToyEpisode again({"go a"});
         again.options.seed = seed;
@@ -285,7 +285,7 @@ TEST(EpisodePlayerTest, AsksForWhatTheOptionsSay) {
   toy.options.top_p = 0.5;
   toy.options.max_new_tokens = 77;
   toy.MustRun();
-  const Sampling sampling = toy.model.samplings().front();
+  const SamplingParams sampling = toy.model.samplings().front();
   EXPECT_EQ(sampling.temperature, 0.25);
   EXPECT_EQ(sampling.top_p, 0.5);
   EXPECT_EQ(sampling.max_tokens, 77);

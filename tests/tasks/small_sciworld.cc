@@ -184,8 +184,8 @@ SciWorldEpisode PlaySciWorld(LanguageModel& model, int task, uint64_t seed, int 
   SmallSciWorld world(task);
   SciWorldEpisode episode{family.Instruction(), {}, {}};
   episode.conversation.push_back({"user", world.TaskDescription() + "\n" + world.Look()});
-  Sampling sampling;
-  sampling.task = task;
+  SamplingParams sampling;
+  sampling.task_id = task;
   while (!episode.last.done && episode.actions.size() < static_cast<size_t>(max_steps)) {
     sampling.seed = seed * 1000 + episode.actions.size();
     const auto batch = model.Complete(episode.conversation, 1, sampling);

@@ -7,8 +7,8 @@
 #include <set>
 #include <sstream>
 
-#include "tasks/textcraft/textcraft_family.h"
 #include "common/random.h"
+#include "tasks/textcraft/textcraft_family.h"
 
 namespace agentr {
 namespace {
@@ -171,7 +171,7 @@ PlayedEpisode Play(LanguageModel& model, const std::string& goal, const EpisodeO
       const auto cut = static_cast<std::ptrdiff_t>(2 * (turns - options.keep_turns));
       prompt.erase(prompt.begin() + first_turn, prompt.begin() + first_turn + cut);
     }
-    Sampling sampling;
+    SamplingParams sampling;
     sampling.seed = RandomStream(options.seed).Split(static_cast<uint64_t>(step)).Next();
     const std::string response = model.Complete(prompt, 1, sampling).value().completions[0].text;
     episode.actions.push_back(family.ParseAction(response));

@@ -252,7 +252,7 @@ ShopEpisode PlayShop(LanguageModel& model, size_t goal, const ShopOptions& optio
       prompt.erase(prompt.begin() + first,
                    prompt.begin() + first + static_cast<ptrdiff_t>(prompt.size() - most));
     }
-    Sampling sampling;
+    SamplingParams sampling;
     sampling.seed = options.seed * 1000 + static_cast<uint64_t>(step);
     const std::string text = model.Complete(prompt, 1, sampling).value().completions[0].text;
     episode.actions.push_back(family.ParseAction(text));

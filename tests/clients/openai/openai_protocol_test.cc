@@ -16,7 +16,7 @@ using testing::HasSubstr;
 const std::vector<Message> kConversation = {{"system", "Be brief."}, {"user", "Say \"hi\"."}};
 
 TEST(ChatBody, HasWhatEveryServerTakes) {
-  Sampling sampling;
+  SamplingParams sampling;
   sampling.temperature = 0.5;
   EXPECT_EQ(
       ChatBody("m", kConversation, 1, 0, sampling, {.seed = false, .token_ids = false}),
@@ -25,7 +25,7 @@ TEST(ChatBody, HasWhatEveryServerTakes) {
 }
 
 TEST(ChatBody, HasMoreOnlyWhereAsked) {
-  Sampling sampling;
+  SamplingParams sampling;
   sampling.stop = {"\n", "Observation:"};
   sampling.logprobs = true;
   const auto body = nlohmann::json::parse(
@@ -39,7 +39,7 @@ TEST(ChatBody, HasMoreOnlyWhereAsked) {
 
 TEST(ChatBody, TheSeedDependsOnTheCallAndOnWhatCameBefore) {
   const auto seed = [](uint64_t of_call, int first) {
-    Sampling sampling;
+    SamplingParams sampling;
     sampling.seed = of_call;
     const std::string body = ChatBody("m", kConversation, 1, first, sampling, {});
     return nlohmann::json::parse(body)["seed"].get<int64_t>();

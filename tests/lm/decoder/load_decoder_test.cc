@@ -27,7 +27,7 @@ fs::path GoldenFolder(const std::string& model) {
 DecoderOptions Options(const std::string& dtype, bool reference = false, int threads = 2) {
   DecoderOptions options;
   options.dtype = dtype;
-  options.cache_gib = 1.0 / 64;
+  options.kv_cache_gib = 1.0 / 64;
   options.threads = threads;
   options.reference = reference;
   return options;
@@ -334,8 +334,8 @@ TEST_F(Refusal, BadOptions) {
   options.max_context = 100000;
   EXPECT_THAT(Message(options), HasSubstr("--model_context 100000"));
   options = Options("float32");
-  options.cache_gib = 1e-9;
-  EXPECT_THAT(Message(options), HasSubstr("--cache_gib"));
+  options.kv_cache_gib = 1e-9;
+  EXPECT_THAT(Message(options), HasSubstr("--kv_cache_gib"));
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ TEST(Completion, GeneratesWhatTheLogitsSay) {
 TEST(Completion, GreedyReportsTheTopAlternativeItTook) {
   Model model;
   GenerationRequest request = Request(Numbers(0, 9), 10);
-  request.knobs.temperature = 0;
+  request.params.temperature = 0;
   request.top_logprobs = 3;
   const GeneratedSequence sequence = model.Run(request).sequences[0];
   ASSERT_EQ(sequence.alternatives.size(), 10u);
@@ -65,7 +65,7 @@ TEST(Completion, LogitsThatAreNoNumbersFailTheRequest) {
    private:
     std::vector<float> rows_;
   };
-  Broken decoder(FilterLogits());
+  Broken decoder(SmallShape());
   const ByteTokenizer tokenizer;
   Engine engine(decoder, tokenizer, {});
   const Result<Generation> failed = engine.Generate(Request(Numbers(0, 10), 5)).Wait();
@@ -75,29 +75,29 @@ TEST(Completion, LogitsThatAreNoNumbersFailTheRequest) {
 }
 
 TEST(Completion, RequestsThatCannotFitSayTheNumbersAndTheCure) {
-  Model model(FilterLogits(4096, 64));
+  Model model(SmallShape(4096, 64));
   const Result<Generation> context = model.engine.Generate(Request(Numbers(0, 64), 1)).Wait();
   ASSERT_FALSE(context);
   EXPECT_EQ(context.error().kind, ErrorKind::kContextLength);
   EXPECT_THAT(context.error().message,
               AllOf(HasSubstr("65"), HasSubstr("64"), HasSubstr("--model_context")));
-  Model small(FilterLogits(3));
+  Model small(SmallShape(3));
   const Result<Generation> pool = small.engine.Generate(Request(Numbers(0, 12), 1)).Wait();
   ASSERT_FALSE(pool);
   EXPECT_EQ(pool.error().kind, ErrorKind::kContextLength);
   EXPECT_THAT(pool.error().message,
-              AllOf(HasSubstr("13"), HasSubstr("12"), HasSubstr("--cache_gib")));
+              AllOf(HasSubstr("13"), HasSubstr("12"), HasSubstr("--kv_cache_gib")));
   const auto score = small.engine.Score({Numbers(0, 6), Numbers(0, 7)}).Wait();
   ASSERT_FALSE(score);
   EXPECT_EQ(score.error().kind, ErrorKind::kContextLength);
 }
 
 TEST(Completion, MaxTokensIsCutToTheContext) {
-  Model model(FilterLogits(4096, 64));
+  Model model(SmallShape(4096, 64));
   const GeneratedSequence sequence = model.Run(Request(Numbers(0, 60), 500)).sequences[0];
   EXPECT_EQ(sequence.token_ids.size(), 4u);
   EXPECT_EQ(sequence.finish_reason, "length");
-  Model small(FilterLogits(3));
+  Model small(SmallShape(3));
   EXPECT_EQ(small.Run(Request(Numbers(0, 5), 500, 4)).sequences[3].token_ids.size(), 7u);
 }
 
@@ -117,16 +117,16 @@ TEST(Completion, RefusesWhatMakesNoSense) {
   EXPECT_THAT(complaint([](auto& r) { r.prompt[1] = -1; }), HasSubstr("-1"));
   EXPECT_THAT(complaint([](auto& r) { r.n = 0; }), HasSubstr("n must"));
   EXPECT_THAT(complaint([](auto& r) { r.n = 1 << 30; }), HasSubstr("n must"));
-  EXPECT_THAT(complaint([](auto& r) { r.max_tokens = 0; }), HasSubstr("max_tokens"));
-  EXPECT_THAT(complaint([](auto& r) { r.knobs.temperature = -0.1; }), HasSubstr("temperature"));
-  EXPECT_THAT(complaint([&](auto& r) { r.knobs.temperature = nan; }), HasSubstr("temperature"));
-  EXPECT_THAT(complaint([](auto& r) { r.knobs.top_k = -1; }), HasSubstr("top_k"));
-  EXPECT_THAT(complaint([](auto& r) { r.knobs.top_p = 0; }), HasSubstr("top_p"));
-  EXPECT_THAT(complaint([](auto& r) { r.knobs.top_p = 1.1; }), HasSubstr("top_p"));
-  EXPECT_THAT(complaint([](auto& r) { r.knobs.min_p = 2; }), HasSubstr("min_p"));
-  EXPECT_THAT(complaint([](auto& r) { r.knobs.repetition_penalty = 0; }), HasSubstr("penalty"));
+  EXPECT_THAT(complaint([](auto& r) { r.params.max_tokens = 0; }), HasSubstr("max_tokens"));
+  EXPECT_THAT(complaint([](auto& r) { r.params.temperature = -0.1; }), HasSubstr("temperature"));
+  EXPECT_THAT(complaint([&](auto& r) { r.params.temperature = nan; }), HasSubstr("temperature"));
+  EXPECT_THAT(complaint([](auto& r) { r.params.top_k = -1; }), HasSubstr("top_k"));
+  EXPECT_THAT(complaint([](auto& r) { r.params.top_p = 0; }), HasSubstr("top_p"));
+  EXPECT_THAT(complaint([](auto& r) { r.params.top_p = 1.1; }), HasSubstr("top_p"));
+  EXPECT_THAT(complaint([](auto& r) { r.params.min_p = 2; }), HasSubstr("min_p"));
+  EXPECT_THAT(complaint([](auto& r) { r.params.repetition_penalty = 0; }), HasSubstr("penalty"));
   EXPECT_THAT(complaint([](auto& r) { r.top_logprobs = -1; }), HasSubstr("top_logprobs"));
-  EXPECT_THAT(complaint([](auto& r) { r.stop = {"a", ""}; }), HasSubstr("stop string"));
+  EXPECT_THAT(complaint([](auto& r) { r.params.stop = {"a", ""}; }), HasSubstr("stop string"));
   EXPECT_EQ(model.engine.stats().requests, 0);
   EXPECT_THROW(Engine(model.decoder, model.tokenizer, {.max_batch = 0}), FatalError);
 }
@@ -150,9 +150,9 @@ TEST(Completion, StopTokensEndACompletion) {
 TEST(Completion, StopStringsEndACompletionAcrossTokens) {
   Model model;
   GenerationRequest request = Request(Numbers(0, 9), 60);
-  request.knobs.temperature = 0;
+  request.params.temperature = 0;
   const std::string whole = model.Run(request).sequences[0].text;
-  request.stop = {"never said", whole.substr(20, 7)};
+  request.params.stop = {"never said", whole.substr(20, 7)};
   std::string streamed;
   request.on_text = [&](int, std::string_view piece) { streamed += piece; };
   const GeneratedSequence sequence = model.Run(request).sequences[0];
@@ -165,16 +165,16 @@ TEST(Completion, StopStringsEndACompletionAcrossTokens) {
 TEST(Completion, WhatWasHeldBackForAStopStringIsPartOfTheText) {
   Model model;
   GenerationRequest request = Request(Numbers(0, 9), 60);
-  request.knobs.temperature = 0;
+  request.params.temperature = 0;
   const std::string whole = model.Run(request).sequences[0].text;
-  request.stop = {whole.substr(whole.size() - 3) + " and more"};
+  request.params.stop = {whole.substr(whole.size() - 3) + " and more"};
   const GeneratedSequence sequence = model.Run(request).sequences[0];
   EXPECT_EQ(sequence.text, whole);
   EXPECT_EQ(sequence.finish_reason, "length");
 }
 
 TEST(Completion, StreamsEachCompletionsText) {
-  Model model(FilterLogits(60));
+  Model model(SmallShape(60));
   std::map<int, std::string> streamed;
   GenerationRequest request = Request(Numbers(0, 9), 30, 4);
   const auto engine_thread = std::make_shared<std::set<std::thread::id>>();

@@ -14,7 +14,7 @@ namespace agentr {
 namespace {
 
 TEST(Engine, CancelledRequestsEndSoon) {
-  FakeDecoder decoder(FilterLogits());
+  FakeDecoder decoder(SmallShape());
   Gate gate(decoder);
   const ByteTokenizer tokenizer;
   Engine engine(decoder, tokenizer, {.max_batch = 2});
@@ -35,7 +35,7 @@ TEST(Engine, CancelledRequestsEndSoon) {
 }
 
 TEST(Engine, TheEndCompletesEveryWaiter) {
-  FakeDecoder decoder(FilterLogits());
+  FakeDecoder decoder(SmallShape());
   decoder.before_forward = [](auto) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
   const ByteTokenizer tokenizer;
   std::vector<Pending<Generation>> pending;
@@ -57,7 +57,7 @@ TEST(Engine, TheEndCompletesEveryWaiter) {
 }
 
 TEST(Engine, CountsWhatItDoes) {
-  Model model(FilterLogits(100));
+  Model model(SmallShape(100));
   model.Run(Request(Numbers(0, 16), 5));
   model.Run(Request(Numbers(0, 18), 5, 2));
   const EngineStats stats = model.engine.stats();
@@ -73,7 +73,7 @@ TEST(Engine, CountsWhatItDoes) {
 }
 
 TEST(Engine, AThousandRequestsWithRandomCancellations) {
-  Model model(FilterLogits(60), {.max_batch = 16, .max_batched_tokens = 40});
+  Model model(SmallShape(60), {.max_batch = 16, .max_batched_tokens = 40});
   const std::vector<GenerationRequest> requests = TreeRequests(6, 1000);
   std::atomic<int> right = 0;
   std::atomic<int> cancelled = 0;

@@ -38,10 +38,10 @@ class ModelParity : public ::testing::TestWithParam<std::string> {
     DecoderOptions options;
     options.dtype = "float32";
     options.threads = 2;
-    options.cache_gib = 1.0 / 64;
+    options.kv_cache_gib = 1.0 / 64;
     auto decoder = LoadDecoder(folder_, options);
     if (blocks == 0) return decoder;
-    options.cache_gib =
+    options.kv_cache_gib =
         static_cast<double>(decoder->shape().block_bytes) * (blocks + 0.5) / (int64_t{1} << 30);
     return LoadDecoder(folder_, options);
   }
@@ -59,8 +59,8 @@ class ModelParity : public ::testing::TestWithParam<std::string> {
         GenerationRequest request;
         request.prompt = golden.prompt;
         request.n = 2;
-        request.max_tokens = 64;
-        request.knobs.temperature = 0;
+        request.params.max_tokens = 64;
+        request.params.temperature = 0;
         pending.push_back(engine.Generate(std::move(request)));
       }
     }
@@ -91,8 +91,8 @@ TEST_P(ModelParity, TheSameSeedGivesTheSameTokensWhateverElseRuns) {
     GenerationRequest sampled;
     sampled.prompt = goldens_[i].prompt;
     sampled.n = 3;
-    sampled.max_tokens = 40;
-    sampled.seed = seed;
+    sampled.params.max_tokens = 40;
+    sampled.params.seed = seed;
     return sampled;
   };
   const auto tokens = [](Pending<Generation>& pending) {

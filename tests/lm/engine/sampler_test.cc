@@ -22,7 +22,7 @@ std::vector<float> LogitsOf(const std::vector<double>& probabilities) {
 }
 
 // The distribution that the knobs leave, by token.
-std::map<int32_t, double> Shaped(const std::vector<float>& logits, const SamplingKnobs& knobs,
+std::map<int32_t, double> Shaped(const std::vector<float>& logits, const SamplingParams& knobs,
                                  const std::vector<int32_t>& history = {}) {
   Sampler sampler;
   const std::span<const Candidate> candidates = sampler.FilterLogits(logits, knobs, history);
@@ -135,7 +135,7 @@ TEST(Sampler, TruncationMatchesSortingEverything) {
 TEST(Sampler, ReportsTheModelsOwnLogProbabilities) {
   const auto logits = LogitsOf({0.5, 0.25, 0.15, 0.1});
   RandomStream random(1);
-  const SamplingKnobs knobs{.temperature = 0.1, .top_k = 1, .repetition_penalty = 9};
+  const SamplingParams knobs{.temperature = 0.1, .top_k = 1, .repetition_penalty = 9};
   const SampledToken sampled =
       Sampler().Sample(logits, knobs, std::vector<int32_t>{0, 1, 2}, random, 2);
   EXPECT_EQ(sampled.token, 3);
@@ -187,7 +187,7 @@ TEST(TopK, OrdersByValueThenId) {
 
 // 100,000 draws against the computed distribution; `limit` is the 99.9% quantile of chi-square for
 // one less than the number of tokens left.
-void ExpectDraws(const std::vector<float>& logits, const SamplingKnobs& knobs,
+void ExpectDraws(const std::vector<float>& logits, const SamplingParams& knobs,
                  const std::map<int32_t, double>& expected, double limit) {
   constexpr int kDraws = 100000;
   Sampler sampler;
@@ -227,7 +227,7 @@ TEST(Sampler, DrawsDoNotDependOnEarlierRows) {
   used.Sample(RandomLogits(5000, 4), {.top_k = 7, .repetition_penalty = 2}, {}, other, 3);
   RandomStream a(6);
   RandomStream b(6);
-  const SamplingKnobs greedy{.temperature = 0};
+  const SamplingParams greedy{.temperature = 0};
   used.Sample(RandomLogits(5000, 4), {}, {}, other, 0);
   EXPECT_EQ(used.Sample(logits, greedy, {}, other, 0).logprob,
             Sampler().Sample(logits, greedy, {}, other, 0).logprob);

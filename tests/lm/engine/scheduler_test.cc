@@ -22,9 +22,9 @@ TEST(Scheduler, ResultsDoNotDependOnCacheBatchOrMemory) {
         for (const int max_batch : {1, 5, 64}) {
           SCOPED_TRACE(testing::Message() << blocks << " blocks, cache " << cache << ", batch "
                                           << max_batch << ", round " << max_batched_tokens);
-          Model model(FilterLogits(blocks), {.max_batch = max_batch,
-                                             .max_batched_tokens = max_batched_tokens,
-                                             .prefix_cache = cache});
+          Model model(SmallShape(blocks), {.max_batch = max_batch,
+                                           .max_batched_tokens = max_batched_tokens,
+                                           .prefix_cache = cache});
           ExpectAllRight(model, requests);
           ExpectNoLeak(model);
           if (::testing::Test::HasFatalFailure()) return;
@@ -35,7 +35,7 @@ TEST(Scheduler, ResultsDoNotDependOnCacheBatchOrMemory) {
 }
 
 TEST(Scheduler, ReadsWideRowsOnSeveralThreads) {
-  DecoderShape shape = FilterLogits();
+  DecoderShape shape = SmallShape();
   shape.vocab_size = 50000;
   Model model(shape);
   std::vector<GenerationRequest> requests;
@@ -65,7 +65,7 @@ TEST(Scheduler, SeedsAreIndependentOfTheBatch) {
 TEST(Scheduler, SamplesShareOnePrefill) {
   for (const bool cache : {true, false}) {
     for (const int32_t length : {40, 41, 42, 43}) {
-      Model model(FilterLogits(), {.prefix_cache = cache});
+      Model model(SmallShape(), {.prefix_cache = cache});
       const GenerationRequest request = Request(Numbers(0, length), 10, 8);
       ExpectRight(model.decoder, request, model.Run(request));
       // The prompt once, and of each completion all but its last token.
@@ -76,7 +76,7 @@ TEST(Scheduler, SamplesShareOnePrefill) {
 }
 
 TEST(Scheduler, SamplesShareOnePrefillWhereAFewRunAtOnce) {
-  Model model(FilterLogits(), {.max_batch = 2});
+  Model model(SmallShape(), {.max_batch = 2});
   const GenerationRequest request = Request(Numbers(0, 41), 10, 8);
   ExpectRight(model.decoder, request, model.Run(request));
   EXPECT_EQ(model.decoder.computed(), 41 + 8 * 9);
@@ -107,7 +107,7 @@ TEST(Scheduler, ARepeatedPromptComputesOneToken) {
     const Generation first = model.Run(request);
     const int64_t before = model.decoder.computed();
     GenerationRequest other = request;
-    other.seed = 2;
+    other.params.seed = 2;
     const Generation second = model.Run(other);
     ExpectRight(model.decoder, other, second);
     EXPECT_EQ(second.cached_tokens, length - 1);
@@ -129,7 +129,7 @@ int64_t DistinctPrefixes(const std::vector<Tokens>& prompts) {
 
 TEST(Scheduler, SiblingsThatArriveTogetherComputeTheirPrefixOnce) {
   for (const int max_batched_tokens : {5, 16, 512}) {
-    FakeDecoder decoder(FilterLogits());
+    FakeDecoder decoder(SmallShape());
     Gate gate(decoder);
     const ByteTokenizer tokenizer;
     Engine engine(decoder, tokenizer, {.max_batched_tokens = max_batched_tokens});
@@ -175,7 +175,7 @@ TEST(Scheduler, NoTokenOfATreeIsComputedTwiceWhileItIsCached) {
 
 TEST(Scheduler, PutsTheYoungestBackWhereMemoryIsShort) {
   // Each of the 6 grows to 10 blocks of the 24.
-  Model model(FilterLogits(24));
+  Model model(SmallShape(24));
   std::vector<GenerationRequest> requests;
   for (int i = 0; i < 6; ++i) requests.push_back(Request(Numbers(i, i + 4), 36, 1, 5));
   ExpectAllRight(model, requests);
@@ -184,7 +184,7 @@ TEST(Scheduler, PutsTheYoungestBackWhereMemoryIsShort) {
 }
 
 TEST(Scheduler, ThePutBackFinishInTheOrderTheyCame) {
-  Model model(FilterLogits(24));
+  Model model(SmallShape(24));
   std::vector<Pending<Generation>> pending;
   std::vector<int> last_round(6);  // when each request was last heard of
   int heard = 0;
@@ -200,7 +200,7 @@ TEST(Scheduler, ThePutBackFinishInTheOrderTheyCame) {
 }
 
 TEST(Scheduler, WhatHasNoRoomWaitsRatherThanStartsAndIsPutBack) {
-  Model model(FilterLogits(13));
+  Model model(SmallShape(13));
   Tokens cached = Numbers(0, 21);  // 5 full blocks and a part of one
   model.Run(Request(cached, 1));
   // 5 blocks, at last 10; the other one needs 4 beside the cached ones.
@@ -213,7 +213,7 @@ TEST(Scheduler, WhatHasNoRoomWaitsRatherThanStartsAndIsPutBack) {
 }
 
 TEST(Scheduler, AFailureOfTheDecoderFailsItsRoundOnly) {
-  FakeDecoder decoder(FilterLogits());
+  FakeDecoder decoder(SmallShape());
   std::atomic<int> rounds = 0;
   decoder.before_forward = [&](auto) {
     if (++rounds == 3) throw std::runtime_error("out of memory on the device");
@@ -233,7 +233,7 @@ TEST(Scheduler, AFailureOfTheDecoderFailsItsRoundOnly) {
 }
 
 TEST(Scheduler, AFailureToCopyFailsTheRequest) {
-  FakeDecoder decoder(FilterLogits());
+  FakeDecoder decoder(SmallShape());
   decoder.before_copy = [] { throw std::runtime_error("no copy"); };
   const ByteTokenizer tokenizer;
   Engine engine(decoder, tokenizer, {});
@@ -246,7 +246,7 @@ TEST(Scheduler, AFailureToCopyFailsTheRequest) {
 }
 
 TEST(Scheduler, PromptsGoAheadBesideRunningSequences) {
-  FakeDecoder decoder(FilterLogits());
+  FakeDecoder decoder(SmallShape());
   Gate gate(decoder);
   const ByteTokenizer tokenizer;
   Engine engine(decoder, tokenizer, {.max_batched_tokens = 1});

@@ -11,7 +11,7 @@ namespace {
 
 TEST(Scoring, ScoresContinuations) {
   for (const int max_batched_tokens : {3, 512}) {
-    Model model(FilterLogits(), {.max_batch = 4, .max_batched_tokens = max_batched_tokens});
+    Model model(SmallShape(), {.max_batch = 4, .max_batched_tokens = max_batched_tokens});
     model.decoder.before_forward = [](std::span<const SequenceChunk> batch) {
       int32_t rows = 0;
       for (const SequenceChunk& slice : batch) rows += slice.logits;

@@ -19,8 +19,8 @@ namespace agentr {
 
 using Tokens = std::vector<int32_t>;
 
-inline DecoderShape FilterLogits(int32_t blocks = 4096, int32_t max_context = 512,
-                                 int32_t block_tokens = 4) {
+inline DecoderShape SmallShape(int32_t blocks = 4096, int32_t max_context = 512,
+                               int32_t block_tokens = 4) {
   return {.vocab_size = 258,
           .max_context = max_context,
           .block_tokens = block_tokens,
@@ -31,7 +31,7 @@ inline DecoderShape FilterLogits(int32_t blocks = 4096, int32_t max_context = 51
 // An engine over a FakeDecoder and a token per byte.
 class Model {
  public:
-  explicit Model(DecoderShape shape = FilterLogits(), EngineOptions options = {})
+  explicit Model(DecoderShape shape = SmallShape(), EngineOptions options = {})
       : decoder(shape), engine(decoder, tokenizer, options) {}
 
   Generation Run(GenerationRequest request) {
@@ -60,21 +60,21 @@ inline Tokens Numbers(int32_t begin, int32_t end) {
 inline GenerationRequest Request(Tokens prompt, int max_tokens, int n = 1, uint64_t seed = 1) {
   GenerationRequest request;
   request.prompt = std::move(prompt);
-  request.max_tokens = max_tokens;
+  request.params.max_tokens = max_tokens;
   request.n = n;
-  request.seed = seed;
+  request.params.seed = seed;
   return request;
 }
 
 // What the engine must generate, worked out one token at a time without engine, cache or batch.
 inline Tokens Expected(const FakeDecoder& decoder, const GenerationRequest& request, int index) {
-  RandomStream random = RandomStream(request.seed).Split(static_cast<uint64_t>(index));
+  RandomStream random = RandomStream(request.params.seed).Split(static_cast<uint64_t>(index));
   Tokens tokens = request.prompt;
   Tokens generated;
   Sampler sampler;
-  while (std::ssize(generated) < request.max_tokens) {
+  while (std::ssize(generated) < request.params.max_tokens) {
     const std::vector<float> logits = decoder.Logits(tokens);
-    const int32_t token = sampler.Sample(logits, request.knobs, tokens, random, 0).token;
+    const int32_t token = sampler.Sample(logits, request.params, tokens, random, 0).token;
     tokens.push_back(token);
     generated.push_back(token);
     if (std::count(request.stop_tokens.begin(), request.stop_tokens.end(), token) > 0) break;
@@ -103,8 +103,12 @@ inline std::vector<GenerationRequest> TreeRequests(uint64_t seed, size_t count) 
     GenerationRequest request = Request(std::move(prompt), 1 + static_cast<int>(random.Below(20)),
                                         1 + static_cast<int>(random.Below(3)), random.Next());
     request.stop_tokens = {ByteTokenizer::kEos, 7, 77};
-    if (random.Below(3) == 0) request.knobs = {.temperature = 0.3, .top_k = 20, .top_p = 0.9};
-    if (random.Below(3) == 0) request.knobs.repetition_penalty = 1.3;
+    if (random.Below(3) == 0) {
+      request.params.temperature = 0.3;
+      request.params.top_k = 20;
+      request.params.top_p = 0.9;
+    }
+    if (random.Below(3) == 0) request.params.repetition_penalty = 1.3;
     requests.push_back(std::move(request));
   }
   return requests;

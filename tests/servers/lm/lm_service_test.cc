@@ -95,12 +95,12 @@ TEST_F(LmServiceTest, TheClientGetsWhatTheModelSays) {
   RandomStream random(1);
   for (uint64_t i = 0; i < 20; ++i) {
     const std::vector<Message> prompt = {{"system", "s"}, {"user", std::to_string(i)}};
-    const Sampling sampling = {.temperature = random.Uniform() * 2,
-                               .top_p = 0.2 + 0.8 * random.Uniform(),
-                               .max_tokens = 20,
-                               .stop = {"ab"},
-                               .seed = random.Next(),
-                               .logprobs = true};
+    const SamplingParams sampling = {.temperature = random.Uniform() * 2,
+                                     .top_p = 0.2 + 0.8 * random.Uniform(),
+                                     .max_tokens = 20,
+                                     .stop = {"ab"},
+                                     .seed = random.Next(),
+                                     .logprobs = true};
     const auto there = remote.Complete(prompt, 3, sampling);
     const auto here = local.Complete(prompt, 3, sampling);
     ASSERT_TRUE(there) << there.error().message;

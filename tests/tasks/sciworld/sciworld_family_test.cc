@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tasks/scripted_model.h"
 #include "common/random.h"
+#include "tasks/scripted_model.h"
 #include "tests/tasks/small_sciworld.h"
 
 namespace agentr {
@@ -85,7 +85,7 @@ TEST(SciWorldFamily, WhatItCallsUnchangedIsUnchangedInTheHouse) {
     std::vector<Message> conversation = {{"user", house.TaskDescription() + "\n" + house.Look()}};
     std::string before = conversation[0].content;
     for (int turn = 0; turn < 25; ++turn) {
-      Sampling sampling;
+      SamplingParams sampling;
       sampling.seed = random.Next();
       const std::string text =
           model->Complete(conversation, 1, sampling).value().completions[0].text;

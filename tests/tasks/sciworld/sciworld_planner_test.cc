@@ -51,9 +51,9 @@ std::string SciWorldPlan(int task, const Actions& actions = {}) {
 
 Actions SciWorldTexts(LanguageModel& model, const std::vector<Message>& prompt, int n,
                       uint64_t seed) {
-  Sampling sampling;
+  SamplingParams sampling;
   sampling.seed = seed;
-  sampling.task = 2;
+  sampling.task_id = 2;
   const auto batch = model.Complete(prompt, n, sampling);
   Actions texts;
   for (const Completion& completion : batch.value().completions) texts.push_back(completion.text);
@@ -155,11 +155,11 @@ TEST(SciWorldPlannerModel, ASampleDependsOnlyOnPromptSeedAndIndex) {
 
 TEST(SciWorldPlannerModel, SaysWhatItLacks) {
   EXPECT_THROW(SciWorldPlanner(0, nullptr), FatalError);
-  const auto untold = SciWorldPlanner(0)->Complete(SciWorldConversation(0), 1, Sampling{});
+  const auto untold = SciWorldPlanner(0)->Complete(SciWorldConversation(0), 1, SamplingParams{});
   ASSERT_FALSE(untold);
   EXPECT_EQ(untold.error().kind, ErrorKind::kRejected);
   const std::vector<Message> other = {{"user", "Buy a blue shirt."}};
-  const auto batch = SciWorldPlanner(0)->Complete(other, 1, Sampling{});
+  const auto batch = SciWorldPlanner(0)->Complete(other, 1, SamplingParams{});
   ASSERT_FALSE(batch);
   EXPECT_THAT(batch.error().message, HasSubstr("SciWorld"));
 }

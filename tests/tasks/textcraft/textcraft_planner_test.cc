@@ -48,7 +48,7 @@ std::vector<std::string> TextCraftPlan(const std::vector<Message>& conversation)
 
 std::vector<std::string> TextCraftTexts(LanguageModel& model, const std::vector<Message>& prompt,
                                         int n, uint64_t seed) {
-  Sampling sampling;
+  SamplingParams sampling;
   sampling.seed = seed;
   const auto batch = model.Complete(prompt, n, sampling);
   std::vector<std::string> texts;

@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "tasks/scripted_model.h"
 #include "common/random.h"
+#include "tasks/scripted_model.h"
 #include "tests/tasks/small_webshop.h"
 
 namespace agentr {
@@ -97,7 +97,7 @@ TEST(WebShopFamily, WhatItCallsUnchangedIsUnchangedInTheShop) {
     SmallWebShop shop(episode);
     std::vector<Message> conversation = {{"user", shop.Page()}};
     const auto next = [&] {
-      Sampling sampling;
+      SamplingParams sampling;
       sampling.seed = random.Next();
       return model->Complete(conversation, 1, sampling).value().completions[0].text;
     };

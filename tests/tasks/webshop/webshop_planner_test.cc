@@ -40,7 +40,7 @@ std::string WebShopPlan(const std::vector<Message>& conversation) {
 
 std::vector<std::string> WebShopTexts(LanguageModel& model, const std::vector<Message>& prompt,
                                       int n, uint64_t seed) {
-  Sampling sampling;
+  SamplingParams sampling;
   sampling.seed = seed;
   const auto batch = model.Complete(prompt, n, sampling);
   std::vector<std::string> texts;
