@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -36,9 +35,5 @@ class ChatEncoder {
   // The text of `ids`, without special tokens.
   virtual std::string Decode(std::span<const int32_t> ids) const = 0;
 };
-
-// The encoder of a model's folder; throws FatalError. It is lm that has it (lm/model_folder.h), and
-// the programs pass it on.
-using ChatEncoderLoader = std::function<std::unique_ptr<ChatEncoder>(const std::string& dir)>;
 
 }  // namespace agentr

@@ -22,6 +22,8 @@ std::string_view Name(ErrorKind kind) {
       return "protocol";
     case ErrorKind::kEnvironment:
       return "environment";
+    case ErrorKind::kSessionLost:
+      return "session lost";
     case ErrorKind::kRejected:
       return "rejected";
     case ErrorKind::kContextLength:

@@ -23,6 +23,8 @@ enum class ErrorKind {
   kServer,         // HTTP 5xx
   kProtocol,       // a reply that does not follow the protocol
   kEnvironment,    // the environment itself answered with an error
+  kSessionLost,    // nobody knows where the session stands: its server forgot it, or the reply to a
+                   // step was lost; it has to be Reset
   kRejected,       // HTTP 4xx: the request is wrong; trying again cannot help
   kContextLength,  // a prompt longer than the model's context
   kCancelled,      // the run is being stopped
@@ -37,7 +39,8 @@ struct Error {
   double retry_after_s = 0;  // what the server asked for (Retry-After), seconds; 0 if nothing
 };
 
-// True for the kinds where the same call may succeed a moment later.
+// True for the kinds where the same call may succeed a moment later. Who makes the call again is
+// decided once, by the client that made it (CONTRIBUTING, "Retries").
 bool IsTransient(ErrorKind kind);
 
 template <typename T>

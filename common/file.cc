@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include "common/error.h"
@@ -71,6 +72,15 @@ std::string NameOf(const fs::path& folder) {
 }
 
 std::string ReadFile(const fs::path& path) {
+  // A pipe would be waited on, and a device has no end.
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) {
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("cannot read {}: it is a pipe or a device, not a file; remove it "
+                                 "or name another file",
+                                 path.string()));
+  }
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   if (!in) ThrowFileError("cannot read", path, errno != 0 ? errno : EIO);

@@ -78,7 +78,15 @@ OptionSet::Declared& OptionSet::Declared::Min(double least) {
 }
 
 OptionSet::Declared& OptionSet::Declared::Range(double least, double most) {
-  option_->check(CLI::Range(least, most));
+  option_->check(CLI::Validator(
+      [least, most](std::string& text) {
+        double value = 0;
+        if (CLI::detail::lexical_cast(text, value) && value >= least && value <= most) {
+          return std::string();
+        }
+        return fmt::format("{} is not a number from {} to {}", text, least, most);
+      },
+      fmt::format("{} to {}", least, most)));
   return *this;
 }
 
@@ -196,6 +204,13 @@ std::optional<ExitCode> OptionSet::Parser::Parse(int argc, const char* const* ar
     const std::string text = error.what();
     fmt::print(stderr, "error: --config: there is no option '{}'\n{} --help lists the options\n",
                text.substr(text.find_last_of(' ') + 1), app.get_name());
+    return ExitCode::kUsage;
+  } catch (const CLI::ConversionError& error) {  // "Could not convert: --min = abc"
+    const std::string text = error.what();
+    fmt::print(stderr,
+               "error: {} does not suit the type of its option\n{} --help lists the options\n",
+               text.substr(text.find(": ") == std::string::npos ? 0 : text.find(": ") + 2),
+               app.get_name());
     return ExitCode::kUsage;
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "error: {}\n{} --help lists the options\n", error.what(), app.get_name());

@@ -8,7 +8,6 @@
 #include <set>
 #include <utility>
 
-#include "clients/env/gold_source.h"
 #include "clients/env/http_environment.h"
 #include "common/file.h"
 #include "common/hash.h"
@@ -265,38 +264,32 @@ void Declare(OptionSet& set, AgentEvalOptions& o) {
   Declare(set, o.play);
   Declare(set, o.environment);
   Declare(set, o.model);
-  Declare(set, o.evaluator);
+  DeclareParallelism(set, o.parallelism, "episodes", "--tries");
 }
 
-ExitCode Evaluate(AgentEvalOptions options, const OptionSet& resolved,
-                  const ServerStarter& start_server, const ModelLoader& load) {
+ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Workbench& workbench) {
+  AgentEvalOptions options = given;
   CheckTogether(options);
   if (!options.compare.empty()) {
     return CompareRuns(options.compare, options.success, options.compare_json);
   }
   CheckContext(options.play.max_context, options.play.max_new_tokens);
-  if (options.play.temperature < 0) options.play.temperature = options.attempts > 1 ? 1 : 0;
+  if (options.play.temperature == PlayOptions::kChooseTemperature)
+    options.play.temperature = options.attempts > 1 ? 1 : 0;
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.environment.task);
-  if (options.environment.env_server_base.empty())
-    options.environment.env_server_base = {start_server(options.environment.task)};
-  const std::unique_ptr<GoldSource> gold =
-      NeedsGold(options.model, *family)
-          ? MakeHttpGold(options.environment.task, options.environment.env_server_base,
-                         options.environment.http)
-          : nullptr;
   const std::unique_ptr<LanguageModel> model =
-      MakeLanguageModel(options.model, *family, gold.get(), load);
-  HttpEnvironment environment(MakeProtocol(options.environment.task),
-                              options.environment.env_server_base, options.environment.http);
-  if (options.play.snap_actions) CheckSnapping(options.environment.task, environment);
-  const Plan plan = MakePlan(options, PlayedWith(options, *family, *model, environment.info()),
-                             environment.info().tasks);
+      workbench.OpenModel(options.model, *family, options.environment);
+  const std::unique_ptr<HttpEnvironment> environment =
+      workbench.OpenEnvironment(options.environment);
+  if (options.play.snap_actions) CheckSnapping(options.environment.task, *environment);
+  const Plan plan = MakePlan(options, PlayedWith(options, *family, *model, environment->info()),
+                             environment->info().tasks);
   EpisodeStore store(ResultFolderOf(options, model->name()), plan.played_with.dump());
   CheckFolder(store, plan);
   WriteResolved(store.folder(), resolved.ResolvedToml());
   spdlog::info("playing {} {} episodes with model {}, results in {}", plan.starts.size(),
                options.environment.task, model->name(), store.folder().string());
-  Evaluator evaluator(*family, environment, *model, store, options.play, options.evaluator);
+  Evaluator evaluator(*family, *environment, *model, store, options.play, options.parallelism);
   const EvaluatorReport report = evaluator.Run(plan.starts, StopOnSignal());
   AppendToRunFile(store.folder(), {{"program", "agent_eval"},
                                    {"version", kVersion},
@@ -304,15 +297,15 @@ ExitCode Evaluate(AgentEvalOptions options, const OptionSet& resolved,
                                    {"model_name", model->name()},
                                    {"played_with", plan.played_with},
                                    {"options", resolved.ResolvedJson()},
-                                   {"environment_server", ToJson(environment.info())},
-                                   {"environment_http", environment.stats().Json()},
+                                   {"environment_server", ToJson(environment->info())},
+                                   {"environment_http", environment->stats().Json()},
                                    {"result", ToJson(report)}});
   Summarize(plan, store, options, report);
   if (!options.model.dir.empty() || report.usage.cached_tokens > 0) {
     PrintTokens(report.usage, report.wall_s);
   }
   PrintReport(report, store.folder());
-  return ExitCodeOf(report.interrupted, report.gave_up, !report.failed.empty());
+  return ExitCodeOf(report, !report.failed.empty());
 }
 
 }  // namespace agentr

@@ -1,7 +1,6 @@
 // The job of agent_eval: from options to episodes on disk and numbers about them.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,8 +8,8 @@
 #include "eval/evaluator.h"
 #include "eval/task_selection.h"
 #include "rollout/episode_player.h"
-#include "rollout/models.h"
 #include "rollout/run_options.h"
+#include "rollout/workbench.h"
 
 namespace agentr {
 
@@ -29,20 +28,17 @@ struct AgentEvalOptions {
   std::string model_type = "";  // empty: how the model runs
   ModelOptions model;
   PlayOptions play;
-  EvaluatorOptions evaluator;
+  ParallelismOptions parallelism;
 };
 
 void Declare(OptionSet& set, AgentEvalOptions& options);
-
-// Starts the embedded server of a kind of task and returns its URL; may throw FatalError.
-using ServerStarter = std::function<std::string(const std::string& task)>;
 
 // Plays the episodes that are asked for and are not there yet, and writes into
 // `<output_dir>/<task>/<model_name>_<model_type>` (`…_revision_of_<folder>` for a revision test)
 // their files, summary.json and summary.csv about all of them that are there (the same bytes
 // whether or not the run was interrupted), run.json and resolved.toml. Or compares two such
 // folders. Prints a table to stdout. Throws FatalError.
-ExitCode Evaluate(AgentEvalOptions options, const OptionSet& resolved,
-                  const ServerStarter& start_server, const ModelLoader& load);
+ExitCode AgentEval(const AgentEvalOptions& options, const OptionSet& resolved,
+                   Workbench& workbench);
 
 }  // namespace agentr

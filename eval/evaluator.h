@@ -9,21 +9,11 @@
 #include "eval/episode_store.h"
 #include "rollout/episode.h"
 #include "rollout/episode_player.h"
+#include "rollout/run_options.h"
 #include "rollout/run_report.h"
 #include "tasks/task_family.h"
 
 namespace agentr {
-
-class OptionSet;
-
-struct EvaluatorOptions {
-  int episodes_in_flight = 32;
-  int sessions = 256;      // environment sessions open at once
-  int max_tries = 3;       // times an episode is begun before it counts as failed
-  int give_up_after = 20;  // episodes failed in a row before the run ends
-};
-
-void Declare(OptionSet& set, EvaluatorOptions& options);
 
 struct EvaluatorReport : RunReport {
   std::vector<Episode> failed;  // ended in an error; by task and attempt
@@ -34,7 +24,7 @@ class Evaluator {
  public:
   // All references outlive the evaluator.
   Evaluator(const TaskFamily& family, Environment& environment, LanguageModel& model,
-            EpisodeStore& store, const PlayOptions& play, const EvaluatorOptions& options);
+            EpisodeStore& store, const PlayOptions& play, const ParallelismOptions& options);
 
   // Plays `starts` in order. Set `stop` to end early: episodes in flight are given up. Throws
   // FatalError when an episode cannot be written.
@@ -45,14 +35,13 @@ class Evaluator {
   void PlayAndKeep(const EpisodeStart& start, Shared& shared);
   Result<Episode> PlayOnce(const EpisodeStart& start, Shared& shared);
   void Keep(const Episode& episode, Shared& shared);
-  void CountFailure(Episode episode, Shared& shared);
 
   const TaskFamily& family_;
   Environment& environment_;
   LanguageModel& model_;
   EpisodeStore& store_;
   const PlayOptions play_;
-  const EvaluatorOptions options_;
+  const ParallelismOptions options_;
 };
 
 }  // namespace agentr

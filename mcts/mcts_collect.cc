@@ -7,12 +7,12 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "clients/env/gold_source.h"
 #include "clients/env/http_environment.h"
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/run_file.h"
 #include "common/version.h"
+#include "mcts/earlier_trees.h"
 #include "rollout/prompt_truncation.h"
 #include "rollout/run_report.h"
 #include "rollout/snapping.h"
@@ -35,31 +35,10 @@ nlohmann::ordered_json ToJson(const CollectReport& r) {
   return json;
 }
 
-// Trees of another model under the same name, or of other data under the same ids, would be taken
-// for this run's; those of other options may be meant.
-void CheckEarlierTrees(const FileTreeStore& store, const TreeOrigin& origin,
-                       const SearchOptions& search) {
-  const std::optional<Tree> earlier = store.Newest();
-  if (!earlier || earlier->origin().family.empty()) return;  // Agent-R's files do not tell
-  const TreeOrigin& there = earlier->origin();
-  const bool other_model =
-      there.model != origin.model || there.model_identity != origin.model_identity;
-  const bool other_data =
-      there.data_hash != origin.data_hash && !there.data_hash.empty() && !origin.data_hash.empty();
-  if (other_model || other_data) {
-    throw FatalError(
-        ExitCode::kUsage,
-        fmt::format("the trees that are already in {} were searched with {}: choose another {}",
-                    store.folder().string(),
-                    other_model ? "another model of the name " + origin.model
-                                : "a server of other data, where an id is another task",
-                    other_model ? "--model_name or --output_dir" : "--output_dir"));
-  }
-  if (there.search == ToJson(search)) return;
-  spdlog::warn(
-      "the trees that are already in {} were searched with other options ({}); use another "
-      "--output_dir to keep them apart",
-      store.folder().string(), there.search);
+// How many of these tasks have a tree now. A folder that was removed while trees were written into
+// it is made again by the next one, without those before.
+int64_t TreesOf(const FileTreeStore& store, const std::vector<int>& ids) {
+  return std::ranges::count_if(ids, [&](int id) { return fs::exists(store.PathOf(id)); });
 }
 
 void PrintSummary(const CollectReport& r, int64_t environment_calls, const fs::path& folder) {
@@ -84,6 +63,20 @@ void PrintSummary(const CollectReport& r, int64_t environment_calls, const fs::p
   fmt::print("{}\n", folder.string());
 }
 
+// What to do where no id is left to search.
+std::string WhyNoIds(const MctsCollectOptions& options, int64_t tasks) {
+  std::string text = fmt::format("no {} task ids from {} to below {} (the server has {} tasks)",
+                                 options.split, options.min, options.max, tasks);
+  MctsCollectOptions all = options;
+  all.split = "all";
+  const size_t left_out = options.split == "all" ? 0 : TaskIds(all, tasks).size();
+  if (left_out == 0) return text + "; choose other --min and --max";
+  return text + fmt::format(
+                    "; {} ids of that range are {}: --split all takes them, or choose other "
+                    "--min and --max",
+                    left_out, options.split == "train" ? "test ids" : "train ids");
+}
+
 std::vector<int> TasksOfTypes(const MctsCollectOptions& options) {
   if (options.environment.task == "sciworld") return SciWorldTasksOf(options.task_type);
   throw FatalError(ExitCode::kUsage,
@@ -106,12 +99,14 @@ void Declare(OptionSet& set, MctsCollectOptions& o) {
   set.Group("Output");
   set.Add("--output_dir", o.output_dir,
           "Trees go to OUTPUT_DIR/TASK/MODEL/search_results_ID.json; those there are skipped");
+  set.Add("--mix_options", o.mix_options,
+          "Go on in a folder of trees that were searched with other options (1), or refuse (0)");
   set.Add("--tree_format", o.tree_format, "compact, or agent-r as the original writes")
       .OneOf({"compact", "agent-r"});
   Declare(set, o.environment);
   Declare(set, o.model);
   Declare(set, o.search);
-  Declare(set, o.collector);
+  DeclareParallelism(set, o.parallelism, "trees", "--task_attempts");
 }
 
 std::vector<int> TaskIds(const MctsCollectOptions& options, int64_t tasks) {
@@ -130,39 +125,29 @@ std::vector<int> TaskIds(const MctsCollectOptions& options, int64_t tasks) {
   return ids;
 }
 
-ExitCode Collect(const MctsCollectOptions& options, const OptionSet& resolved,
-                 const ModelLoader& load) {
+ExitCode MctsCollect(const MctsCollectOptions& options, const OptionSet& resolved,
+                     Workbench& workbench) {
   CheckContext(options.search.max_context, options.search.max_new_tokens);
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.environment.task);
-  const std::unique_ptr<GoldSource> gold =
-      NeedsGold(options.model, *family)
-          ? MakeHttpGold(options.environment.task, options.environment.env_server_base,
-                         options.environment.http)
-          : nullptr;
   const std::unique_ptr<LanguageModel> model =
-      MakeLanguageModel(options.model, *family, gold.get(), load);
-  HttpEnvironment environment(MakeProtocol(options.environment.task),
-                              options.environment.env_server_base, options.environment.http);
-  if (options.search.snap_actions) CheckSnapping(options.environment.task, environment);
-  const std::vector<int> ids = TaskIds(options, environment.info().tasks);
-  if (ids.empty()) {
-    throw FatalError(
-        ExitCode::kUsage,
-        fmt::format("no {} task ids from {} to below {} (the server has {} tasks)", options.split,
-                    options.min, options.max, environment.info().tasks));
-  }
+      workbench.OpenModel(options.model, *family, options.environment);
+  const std::unique_ptr<HttpEnvironment> environment =
+      workbench.OpenEnvironment(options.environment);
+  if (options.search.snap_actions) CheckSnapping(options.environment.task, *environment);
+  const std::vector<int> ids = TaskIds(options, environment->info().tasks);
+  if (ids.empty()) throw FatalError(ExitCode::kUsage, WhyNoIds(options, environment->info().tasks));
   const fs::path folder = ResultFolder(options.output_dir, options.environment.task, model->name());
   FileTreeStore store(folder, ParseTreeFormat(options.tree_format));
   TreeOrigin origin;
   origin.family = family->name();
   origin.model = model->name();
-  origin.data_hash = environment.info().data_hash;
+  origin.data_hash = environment->info().data_hash;
   origin.model_identity = model->identity();
-  CheckEarlierTrees(store, origin, options.search);
+  CheckEarlierTrees(store, origin, options.search, options.mix_options);
   WriteResolved(folder, resolved.ResolvedToml());
   spdlog::info("searching {} {} tasks with model {}, results in {}", ids.size(),
                options.environment.task, model->name(), folder.string());
-  Collector collector(*family, environment, *model, store, options.search, options.collector,
+  Collector collector(*family, *environment, *model, store, options.search, options.parallelism,
                       std::move(origin));
   const CollectReport report = collector.Run(ids, StopOnSignal());
   AppendToRunFile(folder, {{"program", "mcts_collect"},
@@ -171,14 +156,21 @@ ExitCode Collect(const MctsCollectOptions& options, const OptionSet& resolved,
                            {"model_name", model->name()},
                            {"search", ToJson(options.search)},
                            {"options", resolved.ResolvedJson()},
-                           {"environment_server", ToJson(environment.info())},
-                           {"environment_http", environment.stats().Json()},
+                           {"environment_server", ToJson(environment->info())},
+                           {"environment_http", environment->stats().Json()},
                            {"result", ToJson(report)}});
   if (!options.model.dir.empty() || report.usage.cached_tokens > 0) {
     PrintTokens(report.usage, report.wall_s);
   }
-  PrintSummary(report, environment.stats().calls(), folder);
-  return ExitCodeOf(report.interrupted, report.gave_up, !report.failed.empty());
+  PrintSummary(report, environment->stats().calls(), folder);
+  const int64_t lost = report.finished + report.skipped - TreesOf(store, ids);
+  if (lost > 0) {
+    fmt::print(
+        "{} trees that were written are gone: was {} removed meanwhile? Run the same command "
+        "again.\n",
+        lost, folder.string());
+  }
+  return ExitCodeOf(report, !report.failed.empty() || lost > 0);
 }
 
 }  // namespace agentr

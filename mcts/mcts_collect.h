@@ -7,8 +7,8 @@
 #include "common/error.h"
 #include "mcts/collector.h"
 #include "mcts/search.h"
-#include "rollout/models.h"
 #include "rollout/run_options.h"
+#include "rollout/workbench.h"
 
 namespace agentr {
 
@@ -21,10 +21,11 @@ struct MctsCollectOptions {
   std::vector<std::string> task_type = {};  // SciWorld: only tasks of these types ("1-1")
   std::string split = "train";              // train: all ids but the test ids; test; all
   std::string output_dir = "mcts_result";
+  bool mix_options = false;  // add to trees of other options
   std::string tree_format = "compact";
   ModelOptions model;
   SearchOptions search;
-  CollectorOptions collector;
+  ParallelismOptions parallelism;
 };
 
 void Declare(OptionSet& set, MctsCollectOptions& options);
@@ -35,10 +36,9 @@ void Declare(OptionSet& set, MctsCollectOptions& options);
 // that is unknown, or that the task does not have.
 std::vector<int> TaskIds(const MctsCollectOptions& options, int64_t tasks);
 
-// Collects from the servers in options.env_server_base (not empty) and writes run.json and
-// resolved.toml beside the trees; `load` makes the model of --model_dir. Prints the summary to
+// Searches the tasks and writes run.json and resolved.toml beside the trees. Prints the summary to
 // stdout. Throws FatalError.
-ExitCode Collect(const MctsCollectOptions& options, const OptionSet& resolved,
-                 const ModelLoader& load);
+ExitCode MctsCollect(const MctsCollectOptions& options, const OptionSet& resolved,
+                     Workbench& workbench);
 
 }  // namespace agentr

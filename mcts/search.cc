@@ -20,15 +20,9 @@ void Declare(OptionSet& set, SearchOptions& o) {
           "Weight of exploration in the selection score (c of UCB1)")
       .Min(0)
       .Formerly("--c");
-  set.Add("--temperature", o.temperature, "Sampling temperature", "TEMP").Min(0);
-  set.Add("--top_p", o.top_p, "Nucleus sampling").Range(0, 1);
-  set.Add("--max_new_tokens", o.max_new_tokens, "Tokens per response").Min(1);
-  set.Add("--max_context", o.max_context, "Tokens of prompt and response together",
-          "MAX_TOKEN_LENGTH")
-      .Min(1);
+  DeclareSampling(set, o);
   set.AddSwitch("--snap_actions", o.snap_actions,
                 "SciWorld: take the nearest valid action instead of the one said, as Agent-R does");
-  set.Add("--seed", o.seed, "Seed of every random choice of the run");
 }
 
 std::string ToJson(const SearchOptions& o) {

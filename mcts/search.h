@@ -17,23 +17,19 @@
 #include "mcts/tree.h"
 #include "rollout/executor.h"
 #include "rollout/prompt_truncation.h"
+#include "rollout/run_options.h"
 #include "tasks/task_family.h"
 
 namespace agentr {
 
 class OptionSet;
 
-struct SearchOptions {
+struct SearchOptions : SamplingOptions {
   int iterations = 8;
   int max_depth = 20;         // turns; deeper nodes end with the reward they have
   int n_gen = 4;              // responses sampled per expansion
   double exploration = 0.25;  // weight of exploration in the selection score
-  double temperature = 1.0;
-  double top_p = 1.0;
-  int max_new_tokens = 500;   // per response
-  int max_context = 8192;     // tokens of prompt and response together
   bool snap_actions = false;  // SciWorld: take the nearest valid action instead (sciworld_snap.h)
-  uint64_t seed = 0;
 };
 
 void Declare(OptionSet& set, SearchOptions& options);

@@ -25,6 +25,9 @@ std::string WriteTree(const Tree& tree, TreeFormat format) {
 Tree ReadTree(std::string_view text, const std::string& name) {
   try {
     const auto document = nlohmann::ordered_json::parse(text);
+    if (!document.is_object() || !(document.contains("format") || document.contains("children"))) {
+      throw std::invalid_argument("not a tree file: neither \"format\" nor \"children\" is there");
+    }
     Tree tree = document.contains("format") ? ReadCompactTree(document) : ReadAgentRTree(document);
     // Only now are all siblings there, so that a closed node is closed for good.
     for (const Node& node : tree.nodes()) {

@@ -66,13 +66,4 @@ Tree FileTreeStore::Load(int task) const {
   return ReadTree(ReadFile(path), path.string());
 }
 
-std::optional<Tree> FileTreeStore::Newest() const {
-  const std::vector<TreeFile> files = TreeFilesIn(folder_);
-  if (files.empty()) return std::nullopt;
-  std::error_code ignored;
-  const TreeFile& newest = *std::ranges::max_element(
-      files, {}, [&](const TreeFile& file) { return fs::last_write_time(file.path, ignored); });
-  return Load(newest.task);
-}
-
 }  // namespace agentr

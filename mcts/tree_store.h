@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "common/work_claims.h"
 #include "mcts/tree.h"
 #include "mcts/tree_file.h"
-#include "common/work_claims.h"
 
 namespace agentr {
 
@@ -50,9 +50,6 @@ class FileTreeStore : public TreeStore {
   void Commit(const Tree& tree) override;
   void Release(int task) override;
   Tree Load(int task) const override;
-
-  // The tree that was written last; nothing for an empty folder. Throws FatalError(kFile).
-  std::optional<Tree> Newest() const;
 
   std::filesystem::path PathOf(int task) const;
   const std::filesystem::path& folder() const { return folder_; }

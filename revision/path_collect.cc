@@ -40,13 +40,12 @@ int64_t DropTestIds(TreeInput& input, int64_t tasks) {
 
 // The environment to replay in; none where there is none and that is allowed.
 std::unique_ptr<HttpEnvironment> OpenEnvironment(const PathCollectOptions& options,
-                                                 const std::string& task,
-                                                 const PathCollectParts& parts) {
+                                                 const std::string& task, Workbench& workbench) {
   if (options.replay == "0") return nullptr;
+  EnvironmentOptions environment = options.environment;
+  environment.task = task;
   try {
-    std::vector<std::string> bases = options.env_server_base;
-    if (bases.empty()) bases = {parts.start_server(task)};
-    return std::make_unique<HttpEnvironment>(MakeProtocol(task), bases, options.http);
+    return workbench.OpenEnvironment(environment);
   } catch (const FatalError& error) {
     if (options.replay == "1" || error.code() == ExitCode::kUsage) throw;
     spdlog::warn("rows are not replayed: {}", error.what());
@@ -55,17 +54,20 @@ std::unique_ptr<HttpEnvironment> OpenEnvironment(const PathCollectOptions& optio
 }
 
 std::unique_ptr<LanguageModel> OpenModel(const PathCollectOptions& options, const TreeInput& input,
-                                         const ModelLoader& load) {
+                                         const TaskFamily& family, Workbench& workbench) {
   if (options.revise.Verifying() != "actor") return nullptr;
-  const std::string& name = options.input.model_name;
   if (options.openai.base.empty() == options.model_dir.empty()) {
     throw FatalError(ExitCode::kUsage,
                      "--verifier actor needs the model, in one place: give its folder, --model_dir "
                      "DIR, or the base URL of an OpenAI-compatible server that has it, --llm_base "
                      "http://host:port/v1; --verifier tree needs none");
   }
-  if (!options.model_dir.empty()) return load(options.model_dir, name);
-  return std::make_unique<OpenAiModel>(name.empty() ? input.model : name, options.openai);
+  const bool local = !options.model_dir.empty();
+  const std::string& name = options.input.model_name;
+  return workbench.OpenModel({.name = name.empty() && !local ? input.model : name,
+                              .dir = options.model_dir,
+                              .openai = options.openai},
+                             family, options.environment);
 }
 
 // The formats that are asked for, each once, and the provenance that agent-r rows need beside them.
@@ -142,11 +144,9 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
   set.Add("--replay", o.replay,
           "Run each row in a fresh session: 1, 0, or auto (where an environment answers)")
       .OneOf({"auto", "0", "1"});
-  set.Add("--env_server_base", o.env_server_base,
-          "Base URL of the server that the trees come from (repeatable); none: an embedded one");
   set.Add("--sessions", o.sessions, "Sessions open at once, on servers without /expand")
       .Range(1, 1000000);
-  Declare(set, o.http, "env", "environment server");
+  Declare(set, o.environment);
   set.Group("Model");
   set.Add("--model_dir", o.model_dir,
           "Hugging Face folder of the model, run in this process: the verifier actor, and whose "
@@ -161,15 +161,15 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
 }
 
 ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolved,
-                     const PathCollectParts& parts) {
+                     Workbench& workbench) {
   std::atomic<bool>& stop = StopOnSignal();
   TreeInput input = FindTrees(options.input);
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(input.task);
-  const std::unique_ptr<LanguageModel> model = OpenModel(options, input, parts.load_model);
-  const auto environment = OpenEnvironment(options, input.task, parts);
+  const std::unique_ptr<LanguageModel> model = OpenModel(options, input, *family, workbench);
+  const auto environment = OpenEnvironment(options, input.task, workbench);
   const bool tokens = std::ranges::find(options.format, "tokens") != options.format.end();
   const std::unique_ptr<ChatEncoder> encoder =
-      tokens && !options.model_dir.empty() ? parts.load_encoder(options.model_dir) : nullptr;
+      tokens && !options.model_dir.empty() ? workbench.OpenEncoder(options.model_dir) : nullptr;
   const int64_t test_ids = DropTestIds(input, environment ? environment->info().tasks : 0);
 
   const std::string name = fmt::format("{}_{}", input.task, options.revise.data_type);

@@ -1,18 +1,15 @@
 // The job of path_collect: from options to files of training data and a table.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "clients/chat_encoder.h"
-#include "clients/http/http_client.h"
-#include "rollout/models.h"
-#include "clients/openai/openai_model.h"
 #include "common/error.h"
 #include "revision/revise.h"
 #include "revision/revise_options.h"
 #include "revision/tree_input.h"
+#include "rollout/run_options.h"
+#include "rollout/workbench.h"
 
 namespace agentr {
 
@@ -25,9 +22,8 @@ struct PathCollectOptions {
   std::string dedup = "near";
   ReviseOptions revise;
   std::string replay = "auto";  // 1: replay every row; 0: none; auto: where an environment answers
-  std::vector<std::string> env_server_base;  // empty: the embedded server
-  HttpOptions http;
-  int sessions = 64;  // open at once, on servers without /expand
+  EnvironmentOptions environment;  // its task is that of the trees
+  int sessions = 64;               // open at once, on servers without /expand
   // The model: the verifier actor, and the tokens of rows.
   std::string model_dir = "";  // folder of a model to run in this process
   OpenAiOptions openai;        // of the actor, where it is on a server
@@ -38,17 +34,9 @@ struct PathCollectOptions {
 
 void Declare(OptionSet& set, PathCollectOptions& options);
 
-// What only the program has.
-struct PathCollectParts {
-  // Starts the embedded server of a kind of task and returns its URL; may throw FatalError.
-  std::function<std::string(const std::string& task)> start_server;
-  ModelLoader load_model;
-  ChatEncoderLoader load_encoder;
-};
-
 // Writes `<output_dir>/<task>_<data_type>…`: rows in each format, .run.json and .toml (the options;
 // give it to --config). Prints the table to stdout. Throws FatalError.
 ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolved,
-                     const PathCollectParts& parts);
+                     Workbench& workbench);
 
 }  // namespace agentr

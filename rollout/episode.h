@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "clients/language_model.h"
+#include "common/error.h"
 
 namespace agentr {
 
@@ -43,8 +44,9 @@ struct Episode {
   int task = 0;
   int attempt = 0;  // from 0
   EpisodeEnd end = EpisodeEnd::kDone;
-  std::string error = "";  // words of the fault, for the two errors
-  double reward = 0;       // in [0, 1]: the last one that the environment gave, partial ones too
+  std::string error = "";                       // words of the fault, for the two errors
+  ErrorKind error_kind = ErrorKind::kProtocol;  // its kind; only while the run lasts
+  double reward = 0;  // in [0, 1]: the last one that the environment gave, partial ones too
   std::string model = "";
   uint64_t seed = 0;  // of the run
   std::vector<Message> instruction = {};

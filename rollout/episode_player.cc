@@ -42,22 +42,14 @@ RandomStream StreamOf(const EpisodeStart& start, uint64_t seed) {
 void Declare(OptionSet& set, PlayOptions& o) {
   set.Group("Episodes");
   set.Add("--max_steps", o.max_steps, "Turns until an episode is ended").Min(1);
-  set.Add("--temperature", o.temperature,
-          "Sampling temperature; -1: 0 (greedy) with one attempt, 1 with several", "TEMP")
-      .Min(-1);
-  set.Add("--top_p", o.top_p, "Nucleus sampling").Range(0, 1);
-  set.Add("--max_new_tokens", o.max_new_tokens, "Tokens per response").Min(1);
-  set.Add("--max_context", o.max_context,
-          "Tokens of prompt and response together; the oldest turns are dropped to fit",
-          "MAX_TOKEN_LENGTH")
-      .Min(1);
+  DeclareSampling(set, o, "Sampling temperature; -1: 0 (greedy) with one attempt, 1 with several",
+                  PlayOptions::kChooseTemperature);
   set.AddSwitch("--snap_actions", o.snap_actions,
                 "SciWorld: take the nearest valid action instead of the one said, as Agent-R does");
   set.Add("--revision_action", o.revision_action,
           "The action by which an agent revises itself, counted in the summary");
   set.Add("--revision_reply", o.revision_reply,
           "What it is shown then, where that changes nothing in the environment");
-  set.Add("--seed", o.seed, "Seed of every random choice of the run");
 }
 
 EpisodePlayer::EpisodePlayer(const PlayOptions& options, EpisodeStart start, Context context)
@@ -81,6 +73,7 @@ Result<Episode> EpisodePlayer::Run() {
   if (!played) {
     if (played.error().kind == ErrorKind::kCancelled) return tl::make_unexpected(played.error());
     episode_.end = at_fault_;
+    episode_.error_kind = played.error().kind;
     episode_.error = fmt::format("{}: {}", Name(played.error().kind), played.error().message);
   }
   return std::move(episode_);

@@ -16,22 +16,23 @@
 #include "common/random.h"
 #include "rollout/episode.h"
 #include "rollout/executor.h"
+#include "rollout/run_options.h"
 #include "tasks/task_family.h"
 
 namespace agentr {
 
 class OptionSet;
 
-struct PlayOptions {
-  int max_steps = 100;      // turns, the given ones of a revision test too
-  double temperature = -1;  // < 0: the caller chooses (OneTemperature)
-  double top_p = 1.0;
-  int max_new_tokens = 500;   // per response
-  int max_context = 8192;     // tokens of prompt and response together
+struct PlayOptions : SamplingOptions {
+  PlayOptions() { temperature = kChooseTemperature; }
+
+  // Greedy for one attempt per task, 1 for several: the caller chooses.
+  static constexpr double kChooseTemperature = -1;
+
+  int max_steps = 100;        // turns, the given ones of a revision test too
   bool snap_actions = false;  // SciWorld: take the nearest valid action instead (sciworld_snap.h)
   std::string revision_action = "wait";
   std::string revision_reply = "ok.";
-  uint64_t seed = 0;
 };
 
 void Declare(OptionSet& set, PlayOptions& options);

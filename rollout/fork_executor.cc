@@ -7,11 +7,6 @@ namespace {
 
 constexpr int kMaxAttempts = 3;  // of one expansion, each after the first with new sessions
 
-// The server may have dropped our sessions (a restart, a time limit).
-bool MayHaveLostSessions(ErrorKind kind) {
-  return kind == ErrorKind::kUnreachable || kind == ErrorKind::kEnvironment;
-}
-
 }  // namespace
 
 ForkExecutor::ForkExecutor(int task, Environment& environment, const TaskFamily& family,
@@ -64,7 +59,7 @@ Result<void> ForkExecutor::Execute(int state, const std::vector<std::string>& ac
   if (unknown.empty()) return {};
   Result<std::vector<Fork>> forks = Expand(state, unknown);
   for (int attempt = 1; attempt < kMaxAttempts && !forks; ++attempt) {
-    if (!MayHaveLostSessions(forks.error().kind)) break;
+    if (forks.error().kind != ErrorKind::kSessionLost) break;
     ++stats_.faults;
     // A server that is gone altogether shows here; its client has made its own attempts.
     if (const Result<void> restarted = Restart(); !restarted) return restarted;
@@ -92,7 +87,7 @@ Result<std::vector<std::string>> ForkExecutor::QueryValidActions(int state) {
   };
   Result<std::vector<std::string>> valid = ask();
   for (int attempt = 1; attempt < kMaxAttempts && !valid; ++attempt) {
-    if (!MayHaveLostSessions(valid.error().kind)) break;
+    if (valid.error().kind != ErrorKind::kSessionLost) break;
     ++stats_.faults;
     if (const Result<void> restarted = Restart(); !restarted) {
       return tl::make_unexpected(restarted.error());

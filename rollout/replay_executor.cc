@@ -1,5 +1,7 @@
 #include "rollout/replay_executor.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -7,17 +9,15 @@
 namespace agentr {
 namespace {
 
-// A step whose reply was lost costs a new walk from the start, and a walk of 20 steps over a server
-// that loses a fifth of its replies gets through once in a hundred times. A server that is really
-// gone is noticed much earlier, by the resets.
-constexpr int kMaxWalks = 300;
+// A lost step costs a new walk from the start, and a walk of 20 steps over a server that loses a fifth
+// of its replies gets through once in a hundred times. A server that is really gone is noticed much
+// earlier, by the resets, which their client tries again and then reports as unreachable.
+constexpr int kMaxLostInARow = 300;
+// Of one task in all: at a third of all replies lost, a deep tree would go on for hours.
+constexpr int kMaxLost = 1500;
 
-// An error of the environment itself (it forgot the session, say) is worth another session, not
-// many.
-constexpr int kMaxRefusals = 3;
-
-void PauseAfter(int faults) {
-  if (faults > 2) std::this_thread::sleep_for(std::chrono::milliseconds(std::min(faults, 50)));
+void PauseAfter(int lost) {
+  if (lost > 2) std::this_thread::sleep_for(std::chrono::milliseconds(std::min(lost, 50)));
 }
 
 }  // namespace
@@ -52,13 +52,11 @@ Result<std::vector<std::string>> ReplayExecutor::QueryValidActions(int state) {
   std::vector<std::string> valid;
   const std::vector<int> path = states_.Path(state);
   const Result<void> asked = WithRetries([&]() -> Result<void> {
-    step_failed_ = false;
     Result<SessionPool::Lease> lease = pool_.Acquire(tree_, path, stop_);
     if (!lease) return tl::make_unexpected(lease.error());
     if (const Result<void> brought = AdvanceTo(*lease, path); !brought) return brought;
     Result<std::vector<std::string>> answer = lease->session().Query("valid_actions");
     if (!answer) {
-      step_failed_ = true;
       lease->place = {};
       return tl::make_unexpected(answer.error());
     }
@@ -71,17 +69,18 @@ Result<std::vector<std::string>> ReplayExecutor::QueryValidActions(int state) {
 
 template <typename Fn>
 Result<void> ReplayExecutor::WithRetries(Fn&& attempt) {
-  int faults = 0;
-  int refusals = 0;
-  while (true) {
-    const Result<void> done = attempt();
-    if (done) return done;
-    const bool refused = done.error().kind == ErrorKind::kEnvironment;
-    const bool worth_another = refused ? ++refusals < kMaxRefusals
-                                       : IsTransient(done.error().kind) && ++faults < kMaxWalks;
-    if (!step_failed_ || !worth_another) return done;
+  for (int in_a_row = 1;; ++in_a_row) {
+    Result<void> done = attempt();
+    if (done || done.error().kind != ErrorKind::kSessionLost) return done;
     ++stats_.faults;
-    PauseAfter(faults);
+    if (in_a_row >= kMaxLostInARow || stats_.faults >= kMaxLost) {
+      return Fail(ErrorKind::kSessionLost,
+                  fmt::format("gave the task up after {} lost replies to {} steps; the server or "
+                              "the network loses too many: {}",
+                              stats_.faults, stats_.steps + stats_.replays + stats_.faults,
+                              done.error().message));
+    }
+    PauseAfter(in_a_row);
   }
 }
 
@@ -97,7 +96,6 @@ void ReplayExecutor::PutUnchangedFirst(int state, std::vector<std::string>& acti
 }
 
 Result<void> ReplayExecutor::ExecuteFrom(int state, std::vector<std::string>& actions) {
-  step_failed_ = false;
   const std::vector<int> path = states_.Path(state);
   Result<SessionPool::Lease> lease = pool_.Acquire(tree_, path, stop_);
   if (!lease) return tl::make_unexpected(lease.error());
@@ -135,8 +133,7 @@ Result<StepResult> ReplayExecutor::Step(SessionPool::Lease& lease, const std::st
   if (stop_) return Fail(ErrorKind::kCancelled, "stopped");
   Result<StepResult> result = lease.session().Step(action);
   if (!result) {
-    // The reply is lost, and with it the knowledge whether the action was taken.
-    step_failed_ = true;
+    // Nobody knows whether the action was taken.
     lease.place = {};
   }
   return result;

@@ -17,8 +17,8 @@ class ReplayExecutor : public Executor {
  private:
   Result<std::vector<std::string>> QueryValidActions(int state) override;
 
-  // Repeats `attempt` (a function that gives a Result<void>) after faults that another session, or
-  // the same one brought there again, can make up for.
+  // Repeats `attempt` (a function that gives a Result<void>) while it ends in kSessionLost, which
+  // another session, or the same one brought there again, can make up for; within limits.
   template <typename Fn>
   Result<void> WithRetries(Fn&& attempt);
 
@@ -38,8 +38,7 @@ class ReplayExecutor : public Executor {
   SessionPool& pool_;
   const std::atomic<bool>& stop_;
   const int64_t tree_;
-  bool last_turn_ = false;    // of the Execute under way
-  bool step_failed_ = false;  // the last ExecuteFrom ended in a step without a reply
+  bool last_turn_ = false;  // of the Execute under way
 };
 
 }  // namespace agentr

@@ -1,6 +1,7 @@
 #include "rollout/run_options.h"
 
 #include "common/options.h"
+#include "common/work_queue.h"
 
 namespace agentr {
 
@@ -20,6 +21,48 @@ void Declare(OptionSet& set, EnvironmentOptions& o) {
   set.Add("--env_server_base", o.env_server_base,
           "Base URL of an AgentGym-compatible server (repeatable); none: an embedded one");
   Declare(set, o.http, "env", "environment server");
+}
+
+void Declare(OptionSet& set, ModelOptions& o) {
+  set.Group("Model");
+  set.Add(
+      "--model_name", o.name,
+      "planner (the default) or random (scripted, no server), the name of a model on --llm_base, "
+      "or how results of --model_dir are called (default: as the folder)",
+      "MODEL_NAME");
+  set.Add("--model_dir", o.dir,
+          "Folder of a model to run in this process: config.json, tokenizer.json, *.safetensors",
+          "MODEL_DIR");
+  Declare(set, o.scripted);
+  Declare(set, o.openai);
+}
+
+void DeclareSampling(OptionSet& set, SamplingOptions& o, const std::string& temperature_help,
+                     double least_temperature) {
+  set.Add("--temperature", o.temperature, temperature_help, "TEMP").Min(least_temperature);
+  set.Add("--top_p", o.top_p, "Nucleus sampling").Range(0, 1);
+  set.Add("--max_new_tokens", o.max_new_tokens, "Tokens per response").Min(1);
+  set.Add("--max_context", o.max_context,
+          "Tokens of prompt and response together; the oldest turns are dropped to fit",
+          "MAX_TOKEN_LENGTH")
+      .Min(1);
+  set.Add("--seed", o.seed, "Seed of every random choice of the run");
+}
+
+void DeclareParallelism(OptionSet& set, ParallelismOptions& o, const std::string& what,
+                        const std::string& former_max_tries) {
+  set.Group("Parallelism");
+  set.Add("--" + what + "_in_flight", o.in_flight,
+          "Number of " + what + " under way at once (waiting holds no core)")
+      .Range(1, kMostInFlight);
+  set.Add("--sessions", o.sessions,
+          "Environment sessions open at once, where the server cannot fork")
+      .Range(1, 1000000);
+  set.Add("--max_tries", o.max_tries,
+          "Times a task is begun before it counts as failed; failed calls are tried again apart")
+      .Min(1)
+      .Formerly(former_max_tries);
+  set.Add("--give_up_after", o.give_up_after, "Tasks failed in a row before the run ends").Min(1);
 }
 
 }  // namespace agentr

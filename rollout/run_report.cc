@@ -56,6 +56,10 @@ void PrintOutcome(const RunReport& report, size_t failed, const char* what, cons
              FormatDuration(report.wall_s));
 }
 
+ExitCode ExitCodeOf(const RunReport& report, bool anything_failed) {
+  return ExitCodeOf(report.interrupted, report.gave_up || report.unreachable, anything_failed);
+}
+
 ExitCode ExitCodeOf(bool interrupted, bool gave_up, bool anything_failed) {
   if (interrupted) return ExitCode::kInterrupted;
   if (gave_up) return ExitCode::kUnavailable;

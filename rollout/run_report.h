@@ -17,6 +17,7 @@ struct RunReport {
   int skipped = 0;           // that were there already
   int taken = 0;             // that another run was working on
   bool gave_up = false;      // too many failures in a row
+  bool unreachable = false;  // nothing was finished, since a server did not answer
   bool interrupted = false;  // stopped from outside; not all items were tried
   Usage usage;
   ExecutionStats execution;
@@ -32,6 +33,7 @@ nlohmann::ordered_json ToJson(const RunReport& report);
 void PrintOutcome(const RunReport& report, size_t failed, const char* what, const char* doing);
 
 // What a run's end is worth to its caller.
+ExitCode ExitCodeOf(const RunReport& report, bool anything_failed);
 ExitCode ExitCodeOf(bool interrupted, bool gave_up, bool anything_failed);
 
 // Count per second; 0 for no time.

@@ -150,8 +150,7 @@ void EnvServerGroup::EndSessionsLike(const ServerSession& session) {
 
 HttpError EnvServerGroup::Lost(const std::string& message) {
   HttpError error;
-  error.kind = ErrorKind::kEnvironment;
-  error.status = kLost;
+  error.kind = ErrorKind::kSessionLost;
   error.message = "the server has lost the session" + (message.empty() ? "" : ": " + message);
   return error;
 }

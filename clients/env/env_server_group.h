@@ -104,7 +104,10 @@ class EnvServerGroup {
     return servers_[session.server]->ids.IsCurrent(session.epoch);
   }
 
-  static bool IsLost(const HttpError& error) { return error.status == kLost; }
+  static bool IsLost(const HttpError& error) {
+    constexpr int kGone = 410;  // what our servers answer to a session of an earlier start
+    return error.kind == ErrorKind::kSessionLost || error.status == kGone;
+  }
 
   const Protocol& protocol() const { return *protocol_; }
   size_t count() const { return servers_.size(); }
@@ -113,8 +116,6 @@ class EnvServerGroup {
   const CallStats& stats() const { return *stats_; }
 
  private:
-  static constexpr int kLost = 410;  // HTTP: gone
-
   struct Server {
     Server(const std::string& base, const HttpOptions& options, std::shared_ptr<CallStats> stats)
         : client(base, options, std::move(stats)) {}

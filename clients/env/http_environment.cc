@@ -9,10 +9,10 @@
 namespace agentr {
 namespace {
 
-// What the search can do about a session that its server has lost is to reset it: a fault of the
-// connection rather than of the environment.
-Error AsFault(HttpError error) {
-  if (EnvServerGroup::IsLost(error)) error.kind = ErrorKind::kUnreachable;
+// A step cannot be sent again: the server may have taken it although no reply came. Then nobody
+// knows where the session stands.
+Error OfStep(HttpError error) {
+  if (error.sent && IsTransient(error.kind)) error.kind = ErrorKind::kSessionLost;
   return error;
 }
 
@@ -42,7 +42,7 @@ class HttpSession : public Session {
                                [&](std::string_view reply) { return protocol.ParseStep(reply); });
         },
         [](const HttpError& error) { return !error.sent; });
-    if (!step) return tl::make_unexpected(AsFault(step.error()));
+    if (!step) return tl::make_unexpected(OfStep(step.error()));
     return std::move(*step);
   }
 
@@ -55,7 +55,7 @@ class HttpSession : public Session {
                              return protocol.ParseExpand(reply, actions.size());
                            });
     });
-    if (!replies) return tl::make_unexpected(AsFault(replies.error()));
+    if (!replies) return tl::make_unexpected(Error(replies.error()));
     std::vector<Fork> forks;
     for (ForkReply& reply : *replies) {
       const ServerSession fork = servers_.AddFork(*session_, reply.id);
@@ -73,7 +73,7 @@ class HttpSession : public Session {
           *session_, protocol.AskPath(extension, session_->id),
           [&](std::string_view reply) { return protocol.ParseAnswer(extension, reply); });
     });
-    if (!answer) return tl::make_unexpected(AsFault(answer.error()));
+    if (!answer) return tl::make_unexpected(Error(answer.error()));
     return std::move(*answer);
   }
 
@@ -102,7 +102,7 @@ class HttpSession : public Session {
 
   std::optional<Error> CheckAlive() const {
     if (session_) return std::nullopt;
-    return Error{ErrorKind::kUnreachable, "the session was never Reset, or that failed; Reset it",
+    return Error{ErrorKind::kSessionLost, "the session was never Reset, or that failed; Reset it",
                  0};
   }
 

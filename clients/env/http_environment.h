@@ -23,7 +23,7 @@ class EnvServerGroup;
 // session or fork whose reply was lost stays on the server until its idle time or its root ends)
 // and are repeated by options.retry. Step is repeated only while no connection can be made; its
 // other errors go to the caller, who resets and replays. A session that the server does not know
-// any more (restarted, idle too long) is kUnreachable in Step and Expand; Reset opens a new one and
+// any more (restarted, idle too long) is kSessionLost in Step and Expand; Reset opens a new one and
 // goes on.
 //
 // Forks made by Expand are not closed on their own: the server ends them with the session that they

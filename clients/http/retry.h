@@ -19,7 +19,7 @@ using Sleeper = std::function<bool(double seconds)>;
 Sleeper SleepUnless(const std::atomic<bool>& stop);
 
 struct RetryPolicy {
-  int attempts = 5;      // in all, the first one too; at least 1
+  int attempts = 8;      // in all, the first one too; at least 1
   double base_s = 0.1;   // bound of the first wait
   double factor = 2;     // of the bound from one wait to the next
   double cap_s = 10;     // most a bound can be; what a server asks for is not capped by it

@@ -115,8 +115,8 @@ class Bench {
     ScriptedOptions scripted;
     scripted.delay_ms = delay_ms;
     const auto model = MakeScriptedModel("planner", *family_, scripted);
-    CollectorOptions collector;
-    collector.trees_in_flight = in_flight;
+    ParallelismOptions collector;
+    collector.in_flight = in_flight;
     collector.sessions = options_.sessions;
     std::vector<int> tasks;
     for (int i = 0; i < trees; ++i) {

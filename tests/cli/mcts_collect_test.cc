@@ -173,6 +173,27 @@ TEST_P(MctsCollect, TheFirstInterruptEndsItInGoodOrder) {
       LastRun(folder_.path() / "mcts_result" / task() / "planner")["result"]["interrupted"]);
 }
 
+TEST_P(MctsCollect, AFileThatIsNoTreeIsMovedAsideAndItsTaskSearched) {
+  const Arguments line = {"--task", task(), "--min", "31", "--max", "33"};
+  ASSERT_EQ(RunProgram("mcts_collect", line, folder_.path()).exit, 0);
+  const std::filesystem::path folder = folder_.path() / "mcts_result" / task() / "planner";
+  const auto expected = TreeFiles(folder);
+  ASSERT_FALSE(expected.empty());
+  WriteFileAtomically(folder / expected.begin()->first, "");
+  const Outcome outcome = RunProgram("mcts_collect", line, folder_.path());
+  EXPECT_EQ(outcome.exit, 0);
+  EXPECT_THAT(outcome.err, HasSubstr(".corrupt"));
+  EXPECT_EQ(TreeFiles(folder).at(expected.begin()->first), expected.begin()->second);
+}
+
+TEST_P(MctsCollect, AnEmptyRangeSaysWhereItsIdsAre) {
+  const Outcome none = RunProgram(
+      "mcts_collect", {"--task", task(), "--min", "26", "--max", "27", "--split", "train"},
+      folder_.path());
+  EXPECT_EQ(none.exit, 2);
+  EXPECT_THAT(none.err, HasSubstr("test ids: --split all takes them"));
+}
+
 TEST_P(MctsCollect, TreesOfAnotherOriginAreNotGoneOnFrom) {
   const Arguments line = {"--task", task(), "--min", "31", "--max", "33"};
   const auto with = [&](const Arguments& more) {
@@ -187,8 +208,9 @@ TEST_P(MctsCollect, TreesOfAnotherOriginAreNotGoneOnFrom) {
   EXPECT_EQ(planner.exit, 2);
   EXPECT_THAT(planner.err, HasSubstr("another model of the name planner"));
   const Outcome seed = with({"--seed", "7"});
-  EXPECT_EQ(seed.exit, 0);
-  EXPECT_THAT(seed.err, HasSubstr("other options"));
+  EXPECT_EQ(seed.exit, 2);
+  EXPECT_THAT(seed.err, HasSubstr("--seed 0 there, 7 now"));
+  EXPECT_EQ(with({"--seed", "7", "--mix_options", "1"}).exit, 0);
   for (const auto& [name, text] : TreeFiles(folder)) {
     const std::string field = "\"data_hash\":\"";
     std::string other = text;

@@ -1,6 +1,7 @@
 #include "common/file.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -143,6 +144,21 @@ TEST(JsonLinesReader, NeedsAFile) {
   const ScratchFolder folder;
   EXPECT_THAT(FileErrorOf([&] { JsonLinesReader in(folder / "none"); }), HasSubstr("No such file"));
   EXPECT_THAT(FileErrorOf([&] { JsonLinesReader in(folder.path()); }), HasSubstr("folder"));
+}
+
+TEST(ReadFileTest, PipesAndDevicesAreRefusedNotWaitedOn) {
+  const ScratchFolder folder;
+  const std::filesystem::path pipe = folder / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const auto& path : {pipe, std::filesystem::path("/dev/zero")}) {
+    try {
+      ReadFile(path);
+      FAIL() << path;
+    } catch (const FatalError& error) {
+      EXPECT_EQ(error.code(), ExitCode::kFile);
+      EXPECT_THAT(error.what(), ::testing::HasSubstr(path.string()));
+    }
+  }
 }
 
 }  // namespace

@@ -50,14 +50,14 @@ struct ToyEvaluation {
   ToyModel model{ToyActions()};
   EpisodeStore store{folder.path(), "{}"};
   PlayOptions play;
-  EvaluatorOptions options;
+  ParallelismOptions options;
   std::atomic<bool> stop = false;
 };
 
 // Every step of the tasks `failing` is rejected.
 auto StepsFailFor(std::set<int> failing) {
   return [failing](const Call& call) -> std::optional<Fault> {
-    if (call.op == Op::kStep && failing.contains(call.task)) return Fault{ErrorKind::kRejected};
+    if (call.op == Op::kStep && failing.contains(call.task)) return Fault{ErrorKind::kEnvironment};
     return std::nullopt;
   };
 }
@@ -86,7 +86,7 @@ TEST(EvaluatorTest, PlaysAllEpisodesOnce) {
 TEST(EvaluatorTest, EpisodesDoNotDependOnWhatRunsBeside) {
   const auto played = [](int in_flight, int sessions) {
     ToyEvaluation evaluation;
-    evaluation.options.episodes_in_flight = in_flight;
+    evaluation.options.in_flight = in_flight;
     evaluation.options.sessions = sessions;
     evaluation.Run(Starts(30, 2));
     EXPECT_LE(evaluation.world.counts.most_live, sessions);
@@ -149,9 +149,9 @@ TEST(EvaluatorTest, AFailedEpisodeIsNamedNotWrittenAndTriedAgain) {
 TEST(EvaluatorTest, GivesUpWhenNothingWorksAnyMore) {
   ToyEvaluation evaluation;
   evaluation.options.give_up_after = 4;
-  evaluation.options.episodes_in_flight = 1;
+  evaluation.options.in_flight = 1;
   evaluation.world.fault = [](const Call& call) -> std::optional<Fault> {
-    if (call.op == Op::kStep && call.task >= 5) return Fault{ErrorKind::kRejected};
+    if (call.op == Op::kStep && call.task >= 5) return Fault{ErrorKind::kEnvironment};
     return std::nullopt;
   };
   const EvaluatorReport report = evaluation.Run(Starts(100));
@@ -163,7 +163,7 @@ TEST(EvaluatorTest, GivesUpWhenNothingWorksAnyMore) {
 
 TEST(EvaluatorTest, AStopLeavesNothingHalfDone) {
   ToyEvaluation evaluation;
-  evaluation.options.episodes_in_flight = 2;
+  evaluation.options.in_flight = 2;
   std::atomic<int> calls = 0;
   evaluation.model.wait = [&] {
     if (++calls == 20) evaluation.stop = true;

@@ -46,8 +46,8 @@ Searched SearchTwelve(SmallBabyAiServer& server, int sessions) {
   SearchOptions search;
   search.max_depth = 10;
   search.iterations = 6;
-  CollectorOptions options;
-  options.trees_in_flight = 4;
+  ParallelismOptions options;
+  options.in_flight = 4;
   options.sessions = sessions;
   std::vector<int> tasks(12);
   std::iota(tasks.begin(), tasks.end(), 0);

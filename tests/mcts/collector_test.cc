@@ -84,14 +84,14 @@ struct Job {
   ToyModel model{ToyActions()};
   MemoryStore store;
   SearchOptions search;
-  CollectorOptions options;
+  ParallelismOptions options;
   std::atomic<bool> stop = false;
 };
 
 // Every step of the tasks `failing` is rejected.
 auto StepsFailFor(std::set<int> failing) {
   return [failing](const Call& call) -> std::optional<Fault> {
-    if (call.op == Op::kStep && failing.contains(call.task)) return Fault{ErrorKind::kRejected};
+    if (call.op == Op::kStep && failing.contains(call.task)) return Fault{ErrorKind::kEnvironment};
     return std::nullopt;
   };
 }
@@ -151,8 +151,8 @@ TEST(CollectorTest, ReportsFailedTasksAndTriesThemAgainNextTime) {
   const CollectReport report = job.Run(Tasks(10));
   EXPECT_EQ(report.finished, 8);
   EXPECT_THAT(FailedIds(report), ElementsAre(2, 7));
-  EXPECT_EQ(report.failed.front().error.kind, ErrorKind::kRejected);
-  EXPECT_EQ(report.failed.front().error.message, "toy fault: rejected");
+  EXPECT_EQ(report.failed.front().error.kind, ErrorKind::kEnvironment);
+  EXPECT_EQ(report.failed.front().error.message, "toy fault: environment");
   EXPECT_FALSE(report.interrupted);
   EXPECT_FALSE(report.gave_up);
   EXPECT_TRUE(job.store.all_released());
@@ -178,7 +178,7 @@ TEST(CollectorTest, ALaterAttemptMaySucceedWithTheSameTree) {
   calm.Run({1});
   Job job;
   job.world.fault = [](const Call& call) -> std::optional<Fault> {
-    if (call.op == Op::kStep && call.number <= 2) return Fault{ErrorKind::kRejected};
+    if (call.op == Op::kStep && call.number <= 2) return Fault{ErrorKind::kEnvironment};
     return std::nullopt;
   };
   EXPECT_EQ(job.Run({1}).finished, 1);
@@ -187,7 +187,7 @@ TEST(CollectorTest, ALaterAttemptMaySucceedWithTheSameTree) {
 
 TEST(CollectorTest, GivesUpAfterFailuresInARow) {
   Job job;
-  job.options.trees_in_flight = 1;
+  job.options.in_flight = 1;
   job.options.give_up_after = 3;
   job.options.max_tries = 1;
   // 4, 5 and 6 are the first three in a row.
@@ -201,7 +201,7 @@ TEST(CollectorTest, GivesUpAfterFailuresInARow) {
 
 TEST(CollectorTest, StopGivesUpTheTreesInFlight) {
   Job job;
-  job.options.trees_in_flight = 4;
+  job.options.in_flight = 4;
   job.model.wait = [&] {
     if (job.model.prompts().size() > 40) job.stop = true;
   };
@@ -218,7 +218,7 @@ TEST(CollectorTest, StopGivesUpTheTreesInFlight) {
 
 TEST(CollectorTest, AStopAfterTheLastTreeIsNoInterruption) {
   Job job;
-  job.options.trees_in_flight = 1;
+  job.options.in_flight = 1;
   job.model.reply = [&](std::span<const Message>, int) -> Result<std::vector<std::string>> {
     return std::vector<std::string>{ToyModel::Response("end 1")};
   };
@@ -230,7 +230,7 @@ TEST(CollectorTest, AStopAfterTheLastTreeIsNoInterruption) {
 
 TEST(CollectorTest, AStoreThatCannotWriteEndsTheRun) {
   Job job;
-  job.options.trees_in_flight = 4;
+  job.options.in_flight = 4;
   job.store.room = 5;
   EXPECT_THROW(job.Run(Tasks(200)), FatalError);
   EXPECT_EQ(job.store.done().size(), 5);
@@ -248,7 +248,7 @@ TEST(CollectorTest, AStoreThatCannotClaimEndsTheRun) {
   };
   Job job;
   BrokenStore store;
-  job.options.trees_in_flight = 4;
+  job.options.in_flight = 4;
   Collector collector(job.family, job.world, job.model, store, job.search, job.options, {});
   EXPECT_THROW(collector.Run(Tasks(500), job.stop), FatalError);
   EXPECT_LT(store.done().size(), 250) << "the other workers ended too";
@@ -256,7 +256,7 @@ TEST(CollectorTest, AStoreThatCannotClaimEndsTheRun) {
 
 TEST(CollectorTest, TreesDoNotDependOnParallelism) {
   Job reference;
-  reference.options.trees_in_flight = 1;
+  reference.options.in_flight = 1;
   reference.options.sessions = 1;
   reference.Run(Tasks(24));
   ASSERT_EQ(reference.store.done().size(), 24);
@@ -264,7 +264,7 @@ TEST(CollectorTest, TreesDoNotDependOnParallelism) {
     for (const int trees_in_flight : {1, 32}) {
       for (const int sessions : {1, 16}) {
         Job job(forks);
-        job.options.trees_in_flight = trees_in_flight;
+        job.options.in_flight = trees_in_flight;
         job.options.sessions = sessions;
         job.Run(Tasks(24));
         EXPECT_EQ(job.store.trees(), reference.store.trees())
@@ -310,7 +310,7 @@ TEST(CollectorTest, AsManyModelCallsWaitAtOnceAsTreesAreInFlight) {
   Job job(/*forks=*/true);
   Meeting meeting(kTrees);
   job.model.wait = [&] { meeting.Join(); };
-  job.options.trees_in_flight = kTrees;
+  job.options.in_flight = kTrees;
   EXPECT_EQ(job.Run(Tasks(kTrees)).finished, kTrees);
   EXPECT_EQ(job.model.most_at_once(), kTrees);
 }
@@ -318,7 +318,7 @@ TEST(CollectorTest, AsManyModelCallsWaitAtOnceAsTreesAreInFlight) {
 TEST(CollectorTest, NeverMoreTreesInFlightThanAskedFor) {
   for (const int trees_in_flight : {1, 3}) {
     Job job;
-    job.options.trees_in_flight = trees_in_flight;
+    job.options.in_flight = trees_in_flight;
     job.model.wait = [] { std::this_thread::yield(); };
     EXPECT_EQ(job.Run(Tasks(20)).finished, 20);
     EXPECT_LE(job.model.most_at_once(), trees_in_flight);
@@ -327,7 +327,7 @@ TEST(CollectorTest, NeverMoreTreesInFlightThanAskedFor) {
 
 TEST(CollectorTest, FewSessionsServeManyTrees) {
   Job job;
-  job.options.trees_in_flight = 32;
+  job.options.in_flight = 32;
   job.options.sessions = 2;
   EXPECT_EQ(job.Run(Tasks(40)).finished, 40);
   EXPECT_LE(job.world.counts.opens, 2);

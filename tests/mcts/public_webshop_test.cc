@@ -8,10 +8,10 @@
 #include <set>
 
 #include "clients/env/http_environment.h"
-#include "tasks/scripted_model.h"
-#include "tasks/webshop/webshop_family.h"
 #include "mcts/collector.h"
 #include "rollout/replay_executor.h"
+#include "tasks/scripted_model.h"
+#include "tasks/webshop/webshop_family.h"
 #include "tests/mcts/toy_search.h"
 
 namespace agentr {
@@ -34,8 +34,8 @@ TEST(PublicWebShopTest, TenTasksShareThreeSessions) {
   SearchOptions search;
   search.max_depth = 8;
   search.iterations = 3;
-  CollectorOptions options;
-  options.trees_in_flight = 4;
+  ParallelismOptions options;
+  options.in_flight = 4;
   options.sessions = 3;
   std::vector<int> tasks(10);
   std::iota(tasks.begin(), tasks.end(), 0);

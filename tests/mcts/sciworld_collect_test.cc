@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "apps/wiring.h"
 #include "clients/fake_environment.h"
 #include "common/file.h"
 #include "common/options.h"
@@ -18,7 +19,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// mcts_collect with these options, without its embedded server.
+// mcts_collect with these options.
 ExitCode CollectWith(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"mcts_collect", "--task", "sciworld"});
   std::vector<const char*> argv;
@@ -27,7 +28,9 @@ ExitCode CollectWith(std::vector<std::string> arguments) {
   OptionSet set("mcts_collect", "");
   Declare(set, options);
   if (const auto exit = set.Parse(static_cast<int>(argv.size()), argv.data())) return *exit;
-  return Collect(options, set, /*load=*/nullptr);
+  const ModelFolderOptions local;
+  ProgramWorkbench workbench(local);
+  return MctsCollect(options, set, workbench);
 }
 
 std::string RefusalOf(const std::vector<std::string>& arguments) {

@@ -30,8 +30,8 @@ struct House {
   std::vector<Tree> Collect(LanguageModel& model, const SearchOptions& search, int in_flight = 3) {
     const TemporaryFolder folder;
     FileTreeStore store(folder.path(), TreeFormat::kCompact);
-    CollectorOptions options;
-    options.trees_in_flight = in_flight;
+    ParallelismOptions options;
+    options.in_flight = in_flight;
     options.sessions = 3;
     std::vector<int> tasks(SmallSciWorld::kTasks);
     std::iota(tasks.begin(), tasks.end(), 0);

@@ -200,7 +200,9 @@ std::function<std::optional<ToyEnvironment::Fault>(const ToyEnvironment::Call&)>
   return [=](const ToyEnvironment::Call& call) -> std::optional<ToyEnvironment::Fault> {
     RandomStream random = RandomStream(seed).Split(static_cast<uint64_t>(call.number));
     if (call.op != op || !random.Chance(rate)) return std::nullopt;
-    return ToyEnvironment::Fault{ErrorKind::kTimeout, random.Chance(0.5)};
+    return ToyEnvironment::Fault{
+        op == ToyEnvironment::Op::kStep ? ErrorKind::kSessionLost : ErrorKind::kTimeout,
+        random.Chance(0.5)};
   };
 }
 

@@ -54,7 +54,7 @@ class ToyEnvironment : public Environment {
   bool CanExpand() const override { return forks_; }
 
   // The server loses all its sessions; `kind` is what the next call to one of them gives.
-  void Restart(ErrorKind kind = ErrorKind::kUnreachable);
+  void Restart(ErrorKind kind = ErrorKind::kSessionLost);
 
   // Decides what goes wrong; called from every thread. Set before the first call.
   std::function<std::optional<Fault>(const Call&)> fault;
@@ -78,7 +78,7 @@ class ToyEnvironment : public Environment {
 
   const bool forks_;
   std::atomic<int> epoch_ = 0;  // grows with every restart
-  std::atomic<ErrorKind> lost_kind_ = ErrorKind::kUnreachable;
+  std::atomic<ErrorKind> lost_kind_ = ErrorKind::kSessionLost;
 };
 
 // The family of the toy world.

@@ -281,7 +281,8 @@ TEST(TreeFileErrorTest, ForeignJsonNamesTheFile) {
                                     R"({"format":"other"})", R"({"state":[]})"}) {
     EXPECT_THAT(ReadError(foreign), HasSubstr("folder/tree.json")) << foreign;
   }
-  EXPECT_THAT(ReadError("{}"), HasSubstr("state"));
+  EXPECT_THAT(ReadError("{}"), HasSubstr("not a tree file"));
+  EXPECT_THAT(ReadError(R"({"children":[]})"), HasSubstr("state"));
   EXPECT_THAT(ReadError(R"({"format":"other"})"), HasSubstr("other"));
 }
 

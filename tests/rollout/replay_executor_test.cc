@@ -221,7 +221,7 @@ TEST(ReplayExecutorTest, AStepThatTookEffectIsNotTakenTwice) {
     ReplayRig run;
     run.world.fault = [&](const Call& call) -> std::optional<Fault> {
       if (call.op != Op::kStep || call.number != 2) return std::nullopt;
-      return Fault{ErrorKind::kTimeout, takes_effect};
+      return Fault{ErrorKind::kSessionLost, takes_effect};
     };
     ASSERT_TRUE(run.executor.Start());
     ASSERT_TRUE(run.executor.Execute(0, {"go a"}, false));
@@ -259,14 +259,26 @@ TEST(ReplayExecutorTest, CountsOtherFirstObservations) {
   EXPECT_EQ(run.executor.stats().mismatches, 1);
 }
 
-TEST(ReplayExecutorTest, AnErrorOfTheEnvironmentIsTriedThreeTimes) {
+TEST(ReplayExecutorTest, AnErrorOfTheEnvironmentIsLeftToTheRun) {
   ReplayRig run;
   run.world.fault = EveryStepFails(ErrorKind::kEnvironment);
   ASSERT_TRUE(run.executor.Start());
   const auto executed = run.executor.Execute(0, {"go a"}, false);
   ASSERT_FALSE(executed);
   EXPECT_EQ(executed.error().kind, ErrorKind::kEnvironment);
-  EXPECT_EQ(run.world.counts.steps, 3);
+  EXPECT_EQ(run.world.counts.steps, 1);
+}
+
+TEST(ReplayExecutorTest, AServerThatLosesEverythingIsGivenUp) {
+  ReplayRig run;
+  run.world.fault = EveryStepFails(ErrorKind::kSessionLost);
+  ASSERT_TRUE(run.executor.Start());
+  const auto executed = run.executor.Execute(0, {"go a"}, false);
+  ASSERT_FALSE(executed);
+  EXPECT_EQ(executed.error().kind, ErrorKind::kSessionLost);
+  EXPECT_THAT(executed.error().message,
+              ::testing::HasSubstr("after 300 lost replies to 300 steps"));
+  EXPECT_EQ(run.world.counts.steps, 300);
 }
 
 TEST(ReplayExecutorTest, ARejectedStepIsNotRepeated) {

@@ -90,7 +90,7 @@ TEST(HttpEnvironment, AStepWhoseReplyIsLostIsNotRepeated) {
   server.LoseReply("/step");
   const auto step = session->Step("a");
   ASSERT_FALSE(step);
-  EXPECT_EQ(step.error().kind, ErrorKind::kUnreachable);
+  EXPECT_EQ(step.error().kind, ErrorKind::kSessionLost);
   EXPECT_THAT(step.error().message, HasSubstr("POST " + server.url() + "/step"));
   EXPECT_EQ(server.calls("/step"), 1);
   EXPECT_EQ(session->Reset(1).value(), "task 1");
@@ -124,7 +124,7 @@ TEST(HttpEnvironment, AStepThatCannotConnectIsRepeated) {
   const auto step = session->Step("a");
   ASSERT_FALSE(step);
   EXPECT_EQ(server->calls("/step"), 1);
-  EXPECT_EQ(step.error().kind, ErrorKind::kUnreachable) << step.error().message;
+  EXPECT_EQ(step.error().kind, ErrorKind::kSessionLost) << step.error().message;
   EXPECT_THAT(step.error().message, HasSubstr("lost the session"));
   EXPECT_EQ(session->Reset(2).value(), "task 2") << "on a new session of the server";
 }
@@ -186,7 +186,7 @@ TEST(HttpEnvironment, ARestartOfOurServerMixesNoSessions) {
     for (const auto& session : old) {
       const auto step = session->Step("get 1 oak log");
       ASSERT_FALSE(step);
-      EXPECT_EQ(step.error().kind, ErrorKind::kUnreachable);
+      EXPECT_EQ(step.error().kind, ErrorKind::kSessionLost);
       EXPECT_THAT(step.error().message, HasSubstr("lost the session"));
       if (extensions) {
         EXPECT_FALSE(session->Expand({"inventory"}));

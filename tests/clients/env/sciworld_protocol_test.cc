@@ -101,8 +101,8 @@ TEST(SciWorldProtocol, AnswersOfAServerComeThrough) {
   ExpectSciWorldError(session->Step("wait"), ErrorKind::kEnvironment, "has finished");
   EXPECT_TRUE(session->Reset(2)) << "which makes it usable again";
   server.Forget();
-  ExpectSciWorldError(session->Step("wait"), ErrorKind::kUnreachable, "lost the session");
-  ExpectSciWorldError(session->Query("gold"), ErrorKind::kUnreachable, "lost the session");
+  ExpectSciWorldError(session->Step("wait"), ErrorKind::kSessionLost, "lost the session");
+  ExpectSciWorldError(session->Query("gold"), ErrorKind::kSessionLost, "lost the session");
 }
 
 TEST(SciWorldProtocol, APublicServerHasNoExtensions) {

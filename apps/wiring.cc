@@ -1,0 +1,67 @@
+#include "apps/wiring.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "lm/local_language_model.h"
+#include "tasks/scripted_policy.h"
+
+namespace agentr {
+
+std::vector<std::string> ProgramWorkbench::BasesOf(const EnvironmentOptions& options) {
+  if (!options.env_server_base.empty()) return options.env_server_base;
+  if (embedded_ == nullptr) {
+    EnvServerOptions server;
+    server.task = options.task;
+    server.port = 0;
+    embedded_ = StartEnvServer(server);
+  }
+  return {embedded_->base_url()};
+}
+
+std::unique_ptr<HttpEnvironment> ProgramWorkbench::OpenEnvironment(
+    const EnvironmentOptions& options) {
+  return std::make_unique<HttpEnvironment>(MakeProtocol(options.task), BasesOf(options),
+                                           options.http);
+}
+
+std::unique_ptr<LanguageModel> ProgramWorkbench::OpenModel(const ModelOptions& options,
+                                                           const TaskFamily& family,
+                                                           const EnvironmentOptions& environment) {
+  const bool served = !options.openai.base.empty();
+  if (!options.dir.empty()) {
+    if (!served) {
+      return std::make_unique<LocalLanguageModel>(LoadModel(options.dir, options.name, local_));
+    }
+    throw FatalError(ExitCode::kUsage,
+                     "--model_dir runs a model in this process, --llm_base names servers that have "
+                     "one: give one of the two");
+  }
+  if (served) {
+    if (options.name.empty()) {
+      throw FatalError(ExitCode::kUsage,
+                       "--llm_base needs --model_name: which of the server's models to ask");
+    }
+    return std::make_unique<OpenAiModel>(options.name, options.openai);
+  }
+  const std::string name = options.name.empty() ? "planner" : options.name;
+  GoldSource* gold = nullptr;
+  if (name == "planner" && PlansByGold(family.name())) {
+    gold_.push_back(MakeHttpGold(environment.task, BasesOf(environment), environment.http));
+    gold = gold_.back().get();
+  }
+  auto scripted = MakeScriptedModel(name, family, options.scripted, gold);
+  if (scripted != nullptr) return scripted;
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("model '{}' is not scripted (planner, random): give the base URL of "
+                               "an OpenAI-compatible server that has it, --llm_base "
+                               "http://host:port/v1",
+                               name));
+}
+
+std::unique_ptr<ChatEncoder> ProgramWorkbench::OpenEncoder(const std::string& model_dir) {
+  return LoadChatEncoder(model_dir, local_.chat_template);
+}
+
+}  // namespace agentr

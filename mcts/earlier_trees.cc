@@ -1,0 +1,105 @@
+#include "mcts/earlier_trees.h"
+
+#include <fmt/core.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "mcts/tree_file.h"
+
+namespace agentr {
+namespace fs = std::filesystem;
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void MoveAside(const fs::path& path, const std::string& why) {
+  fs::path aside = path;
+  aside += ".corrupt";
+  std::error_code error;
+  fs::rename(path, aside, error);
+  if (error) {
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("{}; and it cannot be moved aside: {}", why, error.message()));
+  }
+  spdlog::warn("{}; moved to {}, and its task is searched again", why, aside.filename().string());
+}
+
+// The origin of the tree; nothing where the file was moved aside.
+std::optional<TreeOrigin> OriginOf(const TreeFile& file) {
+  const std::string text = ReadFile(file.path);
+  try {
+    return ReadTree(text, file.path.string()).origin();
+  } catch (const FatalError& error) {
+    MoveAside(file.path, error.what());
+    return std::nullopt;
+  }
+}
+
+// Why a run of `origin` must not add to trees of `there`; empty: it may.
+std::string Misfit(const TreeOrigin& there, const TreeOrigin& origin, const std::string& search,
+                   bool mix_options) {
+  if (there.model != origin.model || there.model_identity != origin.model_identity) {
+    return fmt::format("another model of the name {}: choose another --model_name or --output_dir",
+                       origin.model);
+  }
+  if (there.data_hash != origin.data_hash && !there.data_hash.empty() &&
+      !origin.data_hash.empty()) {
+    return "a server of other data, where an id is another task: choose another --output_dir";
+  }
+  const std::string differences = mix_options ? "" : SearchDifferences(there.search, search);
+  if (differences.empty()) return "";
+  return fmt::format(
+      "other options ({}): choose another --output_dir, give the same options, or "
+      "add to them all the same with --mix_options 1",
+      differences);
+}
+
+}  // namespace
+
+std::string SearchDifferences(const std::string& there, const std::string& now) {
+  if (there == now) return "";
+  const Json before = Json::parse(there, nullptr, /*allow_exceptions=*/false);
+  const Json after = Json::parse(now, nullptr, /*allow_exceptions=*/false);
+  if (!before.is_object() || !after.is_object()) return "they are not known";
+  const auto text = [](const Json& json, const std::string& key) {
+    return json.contains(key) ? json.at(key).dump() : "nothing";
+  };
+  Json keys = after;
+  keys.update(before);
+  std::string differences;
+  for (const auto& [key, value] : keys.items()) {
+    if (text(before, key) == text(after, key)) continue;
+    differences +=
+        fmt::format("{}--{} {} there, {} now", differences.empty() ? "" : "; ",
+                    key == "c" ? "exploration" : key, text(before, key), text(after, key));
+  }
+  return differences;
+}
+
+void CheckEarlierTrees(const FileTreeStore& store, const TreeOrigin& origin,
+                       const SearchOptions& search, bool mix_options) {
+  const std::vector<TreeFile> files = TreeFilesIn(store.folder());
+  const std::string options = ToJson(search);
+  std::vector<std::string> misfits(files.size());
+  oneapi::tbb::parallel_for(size_t{0}, files.size(), [&](size_t i) {
+    const std::optional<TreeOrigin> there = OriginOf(files[i]);
+    if (there && !there->family.empty()) {
+      misfits[i] = Misfit(*there, origin, options, mix_options);
+    }
+  });
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (misfits[i].empty()) continue;
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("{} was searched with {}", files[i].path.string(), misfits[i]));
+  }
+}
+
+}  // namespace agentr

@@ -1,0 +1,65 @@
+#include "rollout/task_run.h"
+
+#include <chrono>
+#include <utility>
+
+namespace agentr {
+
+TaskRun::TaskRun(size_t items, const ParallelismOptions& options, Environment& environment,
+                 std::atomic<bool>& stop, const char* what, const char* units)
+    : items_(items),
+      max_tries_(options.max_tries),
+      stop_(stop),
+      queue_(items, options.in_flight, options.give_up_after, stop),
+      sessions_(environment, options.sessions),
+      progress_(what, units, static_cast<int64_t>(items)) {}
+
+void TaskRun::Run(const std::function<Claim(size_t)>& claim,
+                  const std::function<void(size_t)>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  queue_.Run([&](size_t item) {
+    const Claim claimed = claim(item);
+    if (claimed == Claim::kMine) return work(item);
+    progress_.Skipped();
+    const std::lock_guard lock(mutex_);
+    ++(claimed == Claim::kDone ? report_.skipped : report_.taken);
+  });
+  report_.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void TaskRun::AddCost(const Usage& usage, const ExecutionStats& execution) {
+  const std::lock_guard lock(mutex_);
+  report_.usage += usage;
+  report_.execution += execution;
+}
+
+void TaskRun::Finished() {
+  progress_.Done();
+  queue_.Succeeded();
+  const std::lock_guard lock(mutex_);
+  ++report_.finished;
+}
+
+void TaskRun::Failed(ErrorKind kind) {
+  progress_.Failed();
+  queue_.Failed();
+  const std::lock_guard lock(mutex_);
+  ++failed_;
+  if (kind != ErrorKind::kUnreachable && kind != ErrorKind::kTimeout) only_unreachable_ = false;
+}
+
+bool TaskRun::TryAgain(ErrorKind kind, int tries) const {
+  return kind == ErrorKind::kEnvironment && tries < max_tries_ && !stop_;
+}
+
+RunReport TaskRun::TakeReport() {
+  report_.execution.opens += sessions_.opened();
+  report_.gave_up = queue_.gave_up();
+  report_.unreachable = failed_ > 0 && report_.finished == 0 && only_unreachable_;
+  const size_t tried =
+      static_cast<size_t>(report_.finished + report_.skipped + report_.taken) + failed_;
+  report_.interrupted = stop_ && !report_.gave_up && tried < items_;
+  return std::move(report_);
+}
+
+}  // namespace agentr

@@ -1,0 +1,100 @@
+#include "mcts/earlier_trees.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "common/error.h"
+#include "tests/mcts/toy_search.h"
+
+namespace agentr {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class EarlierTreesTest : public ::testing::Test {
+ protected:
+  TreeOrigin Origin(const SearchOptions& search) const {
+    TreeOrigin origin;
+    origin.family = "textcraft";
+    origin.model = "planner";
+    origin.model_identity = "one";
+    origin.data_hash = "data";
+    origin.search = ToJson(search);
+    return origin;
+  }
+
+  void Write(int task, TreeOrigin origin) {
+    origin.task = task;
+    const Tree tree(origin, {}, "A goal.");
+    ASSERT_EQ(store_.TryClaim(task), Claim::kMine);
+    store_.Commit(tree);
+  }
+
+  std::string Refusal(const TreeOrigin& origin, const SearchOptions& search, bool mix = false) {
+    try {
+      CheckEarlierTrees(store_, origin, search, mix);
+    } catch (const FatalError& error) {
+      EXPECT_EQ(error.code(), ExitCode::kUsage);
+      return error.what();
+    }
+    return "";
+  }
+
+  TemporaryFolder folder_;
+  FileTreeStore store_{folder_.path(), TreeFormat::kCompact};
+  SearchOptions search_;
+};
+
+TEST_F(EarlierTreesTest, TreesOfTheSameRunPass) {
+  EXPECT_EQ(Refusal(Origin(search_), search_), "");
+  Write(3, Origin(search_));
+  EXPECT_EQ(Refusal(Origin(search_), search_), "");
+}
+
+TEST_F(EarlierTreesTest, OtherOptionsAreNamedWhereverTheyStand) {
+  SearchOptions other;
+  other.seed = 7;
+  other.exploration = 0.5;
+  Write(3, Origin(other));
+  Write(4, Origin(search_));  // the newest tree fits, another one does not
+  EXPECT_THAT(Refusal(Origin(search_), search_),
+              AllOf(HasSubstr("search_results_3.json"), HasSubstr("--seed 7 there, 0 now"),
+                    HasSubstr("--exploration 0.5 there, 0.25 now"), HasSubstr("--output_dir"),
+                    HasSubstr("--mix_options 1")));
+  EXPECT_EQ(Refusal(Origin(search_), search_, /*mix=*/true), "");
+}
+
+TEST_F(EarlierTreesTest, OtherModelsAndDataAreNeverMixed) {
+  Write(3, Origin(search_));
+  TreeOrigin model = Origin(search_);
+  model.model_identity = "two";
+  EXPECT_THAT(Refusal(model, search_, /*mix=*/true), HasSubstr("another model"));
+  TreeOrigin data = Origin(search_);
+  data.data_hash = "other";
+  EXPECT_THAT(Refusal(data, search_, /*mix=*/true), HasSubstr("other data"));
+}
+
+TEST_F(EarlierTreesTest, WhatIsNoTreeIsMovedAside) {
+  for (const char* text : {"", "{\"format\":", "[1, 2]", "not json"}) {
+    std::ofstream(store_.PathOf(5)) << text;
+    CheckEarlierTrees(store_, Origin(search_), search_, false);
+    EXPECT_FALSE(fs::exists(store_.PathOf(5))) << text;
+    EXPECT_TRUE(fs::exists(store_.PathOf(5).string() + ".corrupt")) << text;
+    EXPECT_EQ(store_.TryClaim(5), Claim::kMine) << text;
+    store_.Release(5);
+  }
+}
+
+TEST(SearchDifferencesTest, SaysWhatIsOnlyOnOneSide) {
+  EXPECT_EQ(SearchDifferences(R"({"a": 1, "b": 2})", R"({"a": 1, "c": 3})"),
+            "--exploration nothing there, 3 now; --b 2 there, nothing now");
+  EXPECT_EQ(SearchDifferences("", R"({"a": 1})"), "they are not known");
+}
+
+}  // namespace
+}  // namespace agentr
