@@ -50,6 +50,7 @@ class RowEncoder {
  private:
   bool EncodeConversation(const ParsedRow& row, TrainingRow& tokens, RowCounts& counts) const;
   bool EncodeTokens(const ParsedRow& row, TrainingRow& tokens) const;
+  bool Fits(const TrainingRow& tokens) const;
 
   const RowTokenizer* text_;
   int max_length_;

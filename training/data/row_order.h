@@ -50,12 +50,14 @@ class RowOrder {
   };
 
   void Rewind();
+  int64_t RowsOf(int64_t step) const;
   size_t NextPool() const;
   RowId Row(size_t pool, int64_t position);
 
   std::vector<RowPool> pools_;
   std::vector<Round> rounds_;   // one per pool
   std::vector<int64_t> drawn_;  // by pool, before step `step_`
+  int64_t total_ = 0;           // the sum of drawn_
   int64_t step_ = 0;
   int64_t rows_ = 0;
   double weights_ = 0;

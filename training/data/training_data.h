@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,7 @@ struct StepRows {
 class TrainingData {
  public:
   // Reads JSON only of the first row of each file. Throws FatalError: kUsage for options, kFile for
-  // files, and where all rows are held out or none are. `text` outlives it.
+  // files, and where all rows of a pool are held out. `text` outlives it.
   TrainingData(const DataOptions& options, const RowTokenizer& text);
 
   // A line per file for people: path, format as detected, rows, share, held out.
@@ -62,6 +63,8 @@ class TrainingData {
 
  private:
   StepRows Read(const std::vector<RowId>& ids) const;
+  std::optional<TrainingRow> ReadRow(RowId id, RowCounts& counts) const;
+  std::string Hash() const;
 
   DataOptions options_;
   const RowTokenizer* text_;
