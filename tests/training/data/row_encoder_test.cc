@@ -125,7 +125,8 @@ const std::map<std::string, Marks> kMarks = {
     {"llama-3", {{"<|start_header_id|>assistant<|end_header_id|>\n\n"}, "<|eot_id|>"}},
     // Some tokenizers put a space behind a special token.
     {"chatml", {{"<|im_start|>assistant\n", "<|im_start|> assistant\n"}, "<|im_end|>"}},
-    {"mistral", {{"[/INST] ", "[/INST]"}, "</s>"}}};
+    {"mistral", {{"[/INST] ", "[/INST]"}, "</s>"}},
+    {"plain", {{"### Assistant:\n"}, ""}}};  // its end is the tokenizer's EOS
 
 // The tokens between the marks, found by nothing but searching the text of all tokens.
 std::vector<bool> MaskBySearch(const RowTokenizer& text, const std::vector<int32_t>& ids,
@@ -177,8 +178,9 @@ TEST(RowEncoder, MasksOfEveryTemplateOfTheGoldensAreWhatASearchFinds) {
       }
       const TrainingRow tokens = EncodeWhole(text, row);
       EXPECT_EQ(tokens.ids, expected.at("ids").get<std::vector<int32_t>>());
-      const std::vector<bool> by_search =
-          MaskBySearch(text, tokens.ids, kMarks.at(entry.at("format")));
+      Marks marks = kMarks.at(entry.at("format"));
+      if (marks.end.empty()) marks.end = text.tokenizer->TokenBytes(text.tokenizer->eos().value());
+      const std::vector<bool> by_search = MaskBySearch(text, tokens.ids, marks);
       EXPECT_EQ(Mask(tokens), by_search) << entry.at("name") << ", conversation " << number << ":\n"
                                          << Marked(text, tokens);
       masks += std::ranges::count(by_search, true) > 0 ? 1 : 0;
