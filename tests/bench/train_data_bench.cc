@@ -89,7 +89,7 @@ void Measure(DataOptions options, const std::string& path, const RowTokenizer& t
   std::vector<const TrainingRow*> order;
   for (const TrainingRow& row : rows) order.push_back(&row);
   const auto per_second = [&](int64_t n) { return static_cast<double>(n) / seconds; };
-  fmt::print("{}", data.Describe());
+  fmt::print("{}{}", data.Describe(), data.Inspect(options.inspect, /*color=*/true));
   fmt::print("  opened in {:.2f} s; {} rows ({} cut, {} left out), {} tokens, {:.1f} % trained\n",
              opened, counts.rows, counts.cut, counts.dropped, counts.tokens,
              100.0 * static_cast<double>(counts.trained) / static_cast<double>(counts.tokens));
