@@ -85,6 +85,8 @@ TEST(ParseRow, AgentR) {
   EXPECT_EQ(Flags(row(R"([{"role":"user","content":"x"}])")), ".....r.c");
   EXPECT_EQ(Flags(row("[]")), ".....g.g");
   EXPECT_EQ(ParseRow(row("[]")).format, DataFormat::kAgentR);
+  EXPECT_THAT(Refusal(R"({"revise_log":[{"role":"assistant","content":"Ok."}],"low_log":[]})"),
+              HasSubstr("nothing to learn"));
 }
 
 TEST(ParseRow, KindsComeFromTheProvenance) {
