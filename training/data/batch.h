@@ -1,7 +1,7 @@
 // A micro-batch as the network takes it: flat, without padding, a forest of token prefixes.
 //
-// Agent rows begin alike. The rows of a micro-batch become prefix trees over token ids in which each
-// distinct token stands once. A segment is a run of tokens without a branch; it attends to the
+// Agent rows begin alike. The rows of a micro-batch become prefix trees over token ids in which
+// each distinct token stands once. A segment is a run of tokens without a branch; it attends to the
 // tokens of its path: those of its ancestors and, causally, its own. With rows side by side (no
 // sharing) every row is one segment without a parent.
 #pragma once

@@ -1,0 +1,71 @@
+#include "training/data/data_options.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+
+#include "common/error.h"
+#include "common/options.h"
+
+namespace agentr {
+
+void Declare(OptionSet& set, DataOptions& o) {
+  set.Group("Data");
+  set.Add(
+      "--data", o.data,
+      "Rows to train on, PATH or PATH:WEIGHT (repeatable): OpenAI messages, ShareGPT, Agent-R or "
+      "token rows, one JSON object per line. WEIGHT: the file's share of the rows drawn, over "
+      "the sum of weights; without weights every row is drawn once an epoch");
+  set.Add(
+         "--held_out", o.held_out,
+         "Share of the tasks whose rows are never trained on and give the held-out loss; chosen by "
+         "task and seed, so that rows of one task are all on one side")
+      .Range(0, 0.9);
+  set.Add("--seed", o.seed, "Seed of every random choice of the run");
+  set.Add("--max_length", o.max_length, "Most tokens of a row", "MAX_TOKEN_LENGTH").Min(2);
+  set.Add("--too_long", o.too_long,
+          "Longer rows: cut (leave out their oldest untrained turns after the first observation; a "
+          "row that does not fit even so is left out), drop (leave them out), error")
+      .OneOf({"drop", "cut", "error"});
+  set.Add("--batch_rows", o.batch_rows, "Rows of an optimiser step, over all processes").Min(1);
+  set.Add("--batch_tokens", o.batch_tokens,
+          "Most tokens of a micro-batch; tokens that rows share count once")
+      .Min(2);
+  set.Add("--share_prefixes", o.share_prefixes,
+          "Compute what rows of a micro-batch have in common once (false: rows side by side)");
+  set.Add("--inspect", o.inspect, "Print so many rows with their trained tokens in colour").Min(0);
+  set.Add("--chat_template", o.chat_template, "How the model reads conversations")
+      .OneOf({"auto", "llama-3", "chatml", "mistral", "plain"});
+}
+
+void Check(const DataOptions& o) {
+  if (o.data.empty()) {
+    throw FatalError(ExitCode::kUsage, "there is nothing to train on: name the rows with --data");
+  }
+  if (o.batch_tokens < o.max_length) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--batch_tokens {} does not hold a row of --max_length {}: raise "
+                                 "the one or lower the other",
+                                 o.batch_tokens, o.max_length));
+  }
+}
+
+DataPath DataPath::Parse(const std::string& value) {
+  const size_t colon = value.rfind(':');
+  if (colon == std::string::npos || std::filesystem::exists(value)) return {value};
+  const char* begin = value.data() + colon + 1;
+  const char* end = value.data() + value.size();
+  DataPath path{value.substr(0, colon)};
+  const auto [stop, error] = std::from_chars(begin, end, path.weight);
+  if (error != std::errc() || stop != end) return {value};
+  if (!(path.weight > 0) || !std::isfinite(path.weight)) {
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("--data {}: the weight behind the colon has to be above 0", value));
+  }
+  return path;
+}
+
+}  // namespace agentr

@@ -1,0 +1,278 @@
+#include "training/data/parsed_row.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "common/error.h"
+
+namespace agentr {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+[[noreturn]] void Refuse(const std::string& why) { throw FatalError(ExitCode::kFile, why); }
+
+// What path_collect knows of a row's making.
+enum class Making { kUnknown, kGood, kRevision };
+
+const Json& Member(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end()) Refuse(fmt::format("\"{}\" is missing", name));
+  return *found;
+}
+
+std::string Text(const Json& object, const char* name) {
+  const Json& value = Member(object, name);
+  if (!value.is_string()) Refuse(fmt::format("\"{}\" is no string", name));
+  return value.get<std::string>();
+}
+
+// A content is a string or, in OpenAI's newer form, a list of parts of text.
+std::string Content(const Json& message) {
+  const Json& content = Member(message, "content");
+  if (content.is_string()) return content.get<std::string>();
+  if (!content.is_array()) {
+    Refuse("\"content\" is no text; tool calls have to be written into the text of the message");
+  }
+  std::string text;
+  for (const Json& part : content) {
+    if (!part.is_object() || !part.contains("text")) {
+      Refuse("\"content\" has a part that is no text; only text can be trained on");
+    }
+    text += Text(part, "text");
+  }
+  return text;
+}
+
+// "loss" and "weight": 0, 1, false, true; null is as good as left out.
+std::optional<bool> Flag(const Json& message, const char* name) {
+  const auto found = message.find(name);
+  if (found == message.end() || found->is_null()) return std::nullopt;
+  if (found->is_boolean()) return found->get<bool>();
+  if (found->is_number() && (*found == 0 || *found == 1)) return *found == 1;
+  Refuse(fmt::format("\"{}\" is {}; it has to be 0 or 1", name, found->dump()));
+}
+
+std::optional<bool> Flag(const Json& message) {
+  const std::optional<bool> weight = Flag(message, "weight");
+  const std::optional<bool> loss = Flag(message, "loss");
+  if (weight && loss && *weight != *loss) {
+    Refuse("a message says \"weight\" and \"loss\" and they differ; leave one of them out");
+  }
+  return weight ? weight : loss;
+}
+
+// OpenAI trains what has no weight; whoever writes "loss" writes it on all that is trained.
+bool TrainedWithoutFlag(const Json& messages, DataFormat format) {
+  if (format == DataFormat::kAgentR) return false;
+  return std::ranges::none_of(messages, [](const Json& message) {
+    return message.is_object() && message.contains("loss");
+  });
+}
+
+std::string RoleOf(std::string from) {
+  if (from == "human") return "user";
+  if (from == "gpt") return "assistant";
+  return from;
+}
+
+void ReadMessages(const Json& messages, ParsedRow& row) {
+  if (!messages.is_array() || messages.empty()) Refuse("the list of messages is empty");
+  const bool share_gpt = row.format == DataFormat::kShareGpt;
+  const bool otherwise = TrainedWithoutFlag(messages, row.format);
+  for (const Json& message : messages) {
+    if (!message.is_object()) Refuse("a message is no object");
+    std::string role = share_gpt ? RoleOf(Text(message, "from")) : Text(message, "role");
+    const bool trained = role == "assistant" && Flag(message).value_or(otherwise);
+    row.messages.push_back(
+        {std::move(role), share_gpt ? Text(message, "value") : Content(message)});
+    row.learned.push_back({trained});
+  }
+}
+
+Making MakingOf(const Json& json, DataFormat format) {
+  if (format == DataFormat::kAgentR) {
+    const auto low = json.find("low_log");
+    if (low == json.end() || !low->is_array()) return Making::kUnknown;
+    return low->empty() ? Making::kGood : Making::kRevision;
+  }
+  const auto provenance = json.find("provenance");
+  if (provenance == json.end() || !provenance->is_object()) return Making::kUnknown;
+  const auto nodes = provenance->find("nodes");
+  if (nodes == provenance->end() || !nodes->is_object()) return Making::kUnknown;
+  const auto bad = nodes->find("bad");
+  if (bad == nodes->end()) return Making::kUnknown;
+  return bad->is_null() ? Making::kGood : Making::kRevision;
+}
+
+void NameKinds(Making making, ParsedRow& row) {
+  if (making == Making::kUnknown) return;
+  size_t begin = 0;  // behind the last assistant message that is not trained
+  if (making == Making::kRevision) {
+    for (size_t i = 0; i < row.messages.size(); ++i) {
+      if (row.messages[i].role == "assistant" && !row.learned[i].trained) begin = i + 1;
+    }
+  }
+  TargetKind kind = making == Making::kGood ? TargetKind::kGood : TargetKind::kRevision;
+  for (size_t i = begin; i < row.messages.size(); ++i) {
+    if (!row.learned[i].trained) continue;
+    row.learned[i].kind = kind;
+    if (making == Making::kRevision) kind = TargetKind::kCorrected;
+  }
+}
+
+std::vector<int32_t> Ids(const Json& json) {
+  if (!json.is_array()) Refuse("\"ids\" is no list");
+  std::vector<int32_t> ids;
+  ids.reserve(json.size());
+  for (const Json& id : json) {
+    if (!id.is_number_unsigned() || id.get<uint64_t>() > std::numeric_limits<int32_t>::max()) {
+      Refuse(fmt::format("\"ids\" has {}, which is no token id", id.dump()));
+    }
+    ids.push_back(id.get<int32_t>());
+  }
+  return ids;
+}
+
+bool TokenFlag(const Json& flag) {
+  if (flag.is_boolean()) return flag.get<bool>();
+  if (!flag.is_number() || (flag != 0 && flag != 1)) {
+    Refuse(fmt::format("\"loss\" has {}; it has to be 0 or 1 for each token", flag.dump()));
+  }
+  return flag == 1;
+}
+
+void ReadTokens(const Json& json, Making making, ParsedRow& row) {
+  row.tokens.ids = Ids(Member(json, "ids"));
+  const Json& loss = Member(json, "loss");
+  if (!loss.is_array() || loss.size() != row.tokens.ids.size()) {
+    Refuse(fmt::format("{} ids and {} values of \"loss\"; there has to be one of each per token",
+                       row.tokens.ids.size(), loss.size()));
+  }
+  if (const auto hash = json.find("tokenizer"); hash != json.end() && hash->is_string()) {
+    row.tokenizer = hash->get<std::string>();
+  }
+  TargetKind kind = making == Making::kGood       ? TargetKind::kGood
+                    : making == Making::kRevision ? TargetKind::kRevision
+                                                  : TargetKind::kOther;
+  bool before = false;
+  for (size_t i = 0; i < loss.size(); ++i) {
+    const bool trained = i > 0 && TokenFlag(loss[i]);  // nothing predicts the first token
+    const auto at = static_cast<int32_t>(i);
+    if (trained && !before) row.tokens.trained.push_back({at, at, kind});
+    if (trained) row.tokens.trained.back().end = at + 1;
+    if (before && !trained && making == Making::kRevision) kind = TargetKind::kCorrected;
+    before = trained;
+  }
+}
+
+DataFormat FormatOf(const Json& json) {
+  if (!json.is_object()) Refuse("the line is no JSON object");
+  if (json.contains("messages")) return DataFormat::kMessages;
+  if (json.contains("conversations")) return DataFormat::kShareGpt;
+  if (json.contains("revise_log")) return DataFormat::kAgentR;
+  if (json.contains("ids")) return DataFormat::kTokens;
+  if (json.contains("segments")) {
+    Refuse(
+        "a row in pieces of text and tokens, whose chat template is not known; write rows for this "
+        "model: path_collect --format tokens --model_dir DIR, or --format messages");
+  }
+  if (json.contains("tree") && json.contains("nodes")) {
+    Refuse("the provenance of a row, not the row; name the file of rows beside it");
+  }
+  Refuse(
+      "none of the formats of rows: a row has \"messages\" (OpenAI), \"conversations\" (ShareGPT), "
+      "\"revise_log\" (Agent-R) or \"ids\" and \"loss\" (tokens)");
+}
+
+Json Parse(std::string_view line) {
+  const size_t first = line.find_first_not_of(" \t\r");
+  if (first != std::string_view::npos && line[first] == '[') {
+    Refuse("a list, where a row per line is needed; make one: jq -c '.[]' FILE > FILE.jsonl");
+  }
+  try {
+    return Json::parse(line);
+  } catch (const Json::parse_error& error) {
+    Refuse(fmt::format("not a JSON value at column {}; a line may be cut off, write the file again",
+                       error.byte));
+  } catch (const Json::out_of_range&) {
+    Refuse("a number is beyond the range of double");
+  }
+}
+
+// The value behind the last `key` in `text`: a string without its quotes, or up to the next
+// delimiter.
+std::string_view ValueOf(std::string_view text, std::string_view key) {
+  const size_t found = text.rfind(key);
+  if (found == std::string_view::npos) return {};
+  std::string_view rest = text.substr(found + key.size());
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  if (rest.starts_with('"')) {
+    const size_t end = rest.find('"', 1);
+    return end == std::string_view::npos ? std::string_view() : rest.substr(1, end - 1);
+  }
+  return rest.substr(0, std::min(rest.find_first_of(",} \t\r"), rest.size()));
+}
+
+}  // namespace
+
+std::string_view Name(DataFormat format) {
+  switch (format) {
+    case DataFormat::kMessages:
+      return "messages";
+    case DataFormat::kShareGpt:
+      return "sharegpt";
+    case DataFormat::kAgentR:
+      return "agent-r";
+    case DataFormat::kTokens:
+      return "tokens";
+  }
+  return "unknown";
+}
+
+ParsedRow ParseRow(std::string_view line) {
+  const Json json = Parse(line);
+  ParsedRow row;
+  row.format = FormatOf(json);
+  const Making making = MakingOf(json, row.format);
+  if (row.format == DataFormat::kTokens) {
+    ReadTokens(json, making, row);
+    if (row.tokens.trained.empty()) {
+      Refuse(
+          "nothing to learn: \"loss\" is 0 for every token that another one stands before; drop "
+          "the row, or write it again with path_collect");
+    }
+    return row;
+  }
+  ReadMessages(Member(json, row.format == DataFormat::kMessages   ? "messages"
+                            : row.format == DataFormat::kShareGpt ? "conversations"
+                                                                  : "revise_log"),
+               row);
+  NameKinds(making, row);
+  if (std::ranges::none_of(row.learned, &ParsedRow::Learned::trained)) {
+    Refuse(
+        "nothing to learn: no assistant message has \"weight\": 1 or \"loss\": true; drop the row "
+        "or mark what is to be learned");
+  }
+  return row;
+}
+
+std::string_view TaskKey(std::string_view line) {
+  // Quotes within texts are escaped, so that a key with its quotes is a key.
+  constexpr size_t kHead = 512, kTail = 4096;
+  const std::string_view head = line.substr(0, kHead);
+  const std::string_view tail = line.substr(line.size() - std::min(line.size(), kTail));
+  for (const std::string_view key : {"\"task\":", "\"task_num\":", "\"item_id\":"}) {
+    for (const std::string_view part : {tail, head}) {
+      if (const std::string_view value = ValueOf(part, key); !value.empty()) return value;
+    }
+  }
+  return {};
+}
+
+}  // namespace agentr

@@ -1,0 +1,56 @@
+// A line of a data file: its format is detected, and what it says is brought into one form.
+//
+//   messages  {"messages": [{role, content, weight, loss}]}: OpenAI's chat format. An assistant
+//             message is trained where its "weight" is 1 or its "loss" is true. A row in which no
+//             message has either is general chat: every assistant message is trained.
+//   sharegpt  {"conversations": [{from: system|human|gpt, value, loss}]}: "loss" likewise.
+//   agent-r   {"task_num", "revise_log": [{role, content, loss}], "low_log", …}: what path_collect
+//             and Agent-R write. An assistant message without "loss" is not trained.
+//   tokens    {"ids", "loss", …}: one of each per token (path_collect --format tokens with a
+//   model).
+//
+// Kinds of targets, for the loss apart. A row whose provenance names a bad path (agent-r: whose
+// "low_log" is not empty) is a revision row: of its trained assistant messages behind the last
+// untrained one, the first is the revision turn and the others are corrected actions; trained
+// messages before it are kOther. In a token row the stretches of trained tokens stand for the
+// messages, and the first one is the revision turn. A row whose provenance names no bad path
+// (agent-r: whose "low_log" is empty) is a good row. All other rows are kOther.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clients/language_model.h"
+#include "training/data/training_row.h"
+
+namespace agentr {
+
+enum class DataFormat { kMessages, kShareGpt, kAgentR, kTokens };
+
+std::string_view Name(DataFormat format);  // "messages", "sharegpt", "agent-r", "tokens"
+
+struct ParsedRow {
+  DataFormat format = DataFormat::kMessages;
+  // A conversation.
+  std::vector<Message> messages;
+  struct Learned {
+    bool trained = false;  // only of assistant messages
+    TargetKind kind = TargetKind::kOther;
+  };
+  std::vector<Learned> learned;  // one per message
+  // A token row instead.
+  TrainingRow tokens;
+  std::string tokenizer;  // hash of the tokenizer that cut it; empty where the row does not tell
+};
+
+// Throws FatalError(kFile) with what is wrong and the cure, for a line that is no JSON or no row, a
+// row with nothing to learn, and rows of path_collect that are text and tokens in pieces.
+ParsedRow ParseRow(std::string_view line);
+
+// What tells rows of the same task: the value of "task" or "task_num", or of "item_id", as it
+// stands in the first or last 4 KiB of the line; empty where there is none. Costs no JSON parsing.
+std::string_view TaskKey(std::string_view line);
+
+}  // namespace agentr

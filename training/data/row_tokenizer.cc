@@ -1,0 +1,17 @@
+#include "training/data/row_tokenizer.h"
+
+#include "common/file.h"
+#include "common/hash.h"
+
+namespace agentr {
+
+RowTokenizer LoadRowTokenizer(const std::filesystem::path& model_dir,
+                              std::string_view chat_template) {
+  RowTokenizer text;
+  text.tokenizer = Tokenizer::Load(model_dir);
+  text.chat = ChatTemplate::Make(chat_template, *text.tokenizer);
+  text.hash = Sha256(ReadFile(model_dir / "tokenizer.json"));
+  return text;
+}
+
+}  // namespace agentr

@@ -1,0 +1,189 @@
+#include "training/data/training_data.h"
+
+#include <fmt/core.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "common/error.h"
+#include "common/handoff.h"
+#include "common/hash.h"
+#include "common/random.h"
+#include "training/data/batch_builder.h"
+#include "training/data/parsed_row.h"
+#include "training/data/show_row.h"
+
+namespace agentr {
+namespace {
+
+// Says where it happened.
+ParsedRow ParseAt(const RowFile& file, int64_t row) {
+  try {
+    return ParseRow(file.Line(row));
+  } catch (const FatalError& error) {
+    throw FatalError(error.code(), fmt::format("{}: {}", file.Place(row), error.what()));
+  }
+}
+
+// The same task is on the same side in every file.
+bool IsHeldOut(uint32_t group, const DataOptions& options) {
+  return RandomStream(options.seed).Split("held out").Split(uint64_t{group}).Uniform() <
+         options.held_out;
+}
+
+// Rows in the order of the files, those of a task together.
+RowPool PoolOf(const std::vector<RowId>& rows, const std::vector<std::unique_ptr<RowFile>>& files) {
+  std::map<uint32_t, size_t> order;  // of the groups, by first appearance
+  std::vector<std::vector<RowId>> groups;
+  for (const RowId& row : rows) {
+    const auto [at, added] = order.try_emplace(files[row.file]->group(row.row), groups.size());
+    if (added) groups.emplace_back();
+    groups[at->second].push_back(row);
+  }
+  RowPool pool;
+  for (const std::vector<RowId>& group : groups) {
+    pool.group_begins.push_back(pool.rows.size());
+    pool.rows.insert(pool.rows.end(), group.begin(), group.end());
+  }
+  return pool;
+}
+
+bool Weighted(const std::vector<DataPath>& paths) {
+  const auto weighted =
+      std::ranges::count_if(paths, [](const DataPath& p) { return p.weight > 0; });
+  if (weighted > 0 && weighted < std::ssize(paths)) {
+    throw FatalError(ExitCode::kUsage,
+                     "some files of --data have a weight and some have none; give one to all of "
+                     "them, or to none (then every row is drawn once an epoch)");
+  }
+  return weighted > 0;
+}
+
+}  // namespace
+
+TrainingData::TrainingData(const DataOptions& options, const RowTokenizer& text)
+    : options_(options),
+      text_(&text),
+      encoder_(text, options.max_length, ParseTooLong(options.too_long)) {
+  Check(options_);
+  for (const std::string& value : options_.data) paths_.push_back(DataPath::Parse(value));
+  const bool weighted = Weighted(paths_);
+  std::vector<std::vector<RowId>> pools(weighted ? paths_.size() : 1);
+  for (uint32_t file = 0; file < paths_.size(); ++file) {
+    files_.push_back(std::make_unique<RowFile>(paths_[file].path));
+    formats_.push_back(ParseAt(*files_[file], 0).format);
+    for (uint32_t row = 0; row < files_[file]->rows(); ++row) {
+      const bool held_out = IsHeldOut(files_[file]->group(row), options_);
+      (held_out ? held_out_ : pools[weighted ? file : 0]).push_back({file, row});
+    }
+  }
+  std::vector<RowPool> made;
+  for (size_t i = 0; i < pools.size(); ++i) {
+    if (pools[i].empty()) {
+      throw FatalError(ExitCode::kFile,
+                       fmt::format("no rows of {} are left to train on: its tasks are all held "
+                                   "out; lower --held_out (0: none), or choose another --seed",
+                                   weighted ? paths_[i].path : "--data"));
+    }
+    made.push_back(PoolOf(pools[i], files_));
+    if (weighted) made.back().weight = paths_[i].weight;
+  }
+  RandomStream(options_.seed).Split("held-out order").Shuffle(held_out_);
+  order_ = std::make_unique<RowOrder>(std::move(made), options_.batch_rows, options_.seed);
+  data_hash_ = Hash();
+}
+
+std::string TrainingData::Hash() const {
+  std::string all =
+      fmt::format("{} {} {} {} {} {} {}\n", options_.seed, options_.batch_rows, options_.held_out,
+                  options_.max_length, options_.too_long, text_->hash, text_->chat->name());
+  for (size_t i = 0; i < files_.size(); ++i) {
+    all += fmt::format("{} {}\n", paths_[i].weight, files_[i]->hash());
+  }
+  return Sha256(all);
+}
+
+std::string TrainingData::Describe() const {
+  double weights = 0;
+  std::vector<int64_t> held_out(files_.size());
+  for (const DataPath& path : paths_) weights += path.weight;
+  for (const RowId& row : held_out_) ++held_out[row.file];
+  std::string text;
+  for (size_t i = 0; i < files_.size(); ++i) {
+    text += fmt::format("{}: {} rows, format {}, {} held out", paths_[i].path, files_[i]->rows(),
+                        Name(formats_[i]), held_out[i]);
+    if (weights > 0)
+      text += fmt::format(", {:.1f} % of what is drawn", 100 * paths_[i].weight / weights);
+    text += "\n";
+  }
+  return text;
+}
+
+std::optional<TrainingRow> TrainingData::ReadRow(RowId id, RowCounts& counts) const {
+  const RowFile& file = *files_[id.file];
+  const ParsedRow parsed = ParseAt(file, id.row);
+  TrainingRow row;
+  try {
+    if (!encoder_.Encode(parsed, row, counts)) return std::nullopt;
+  } catch (const FatalError& error) {
+    throw FatalError(error.code(), fmt::format("{}: {}", file.Place(id.row), error.what()));
+  }
+  return row;
+}
+
+StepRows TrainingData::Read(const std::vector<RowId>& ids) const {
+  std::vector<std::optional<TrainingRow>> rows(ids.size());
+  std::vector<RowCounts> counts(ids.size());
+  Handoff start, done;
+  start.Give();
+  tbb::parallel_for(size_t{0}, ids.size(), [&](size_t i) {
+    start.Take();
+    rows[i] = ReadRow(ids[i], counts[i]);
+    done.Give();
+  });
+  done.Take();
+  std::vector<const TrainingRow*> sorted;
+  for (const std::optional<TrainingRow>& row : rows) {
+    if (row) sorted.push_back(&*row);
+  }
+  SortForSharing(sorted);
+  StepRows step;
+  for (const TrainingRow* row : sorted) step.rows.push_back(*row);
+  for (const RowCounts& count : counts) step.counts += count;
+  return step;
+}
+
+StepRows TrainingData::ReadStep(int64_t step) { return Read(order_->Step(step)); }
+
+StepRows TrainingData::ReadHeldOut(int64_t most) const {
+  std::vector<RowId> ids = held_out_;
+  if (static_cast<int64_t>(ids.size()) > most) ids.resize(static_cast<size_t>(most));
+  return Read(ids);
+}
+
+std::string TrainingData::Inspect(int count, bool color) {
+  std::string text;
+  int shown = 0;
+  for (int64_t step = 0; shown < count && step < steps_per_epoch(); ++step) {
+    for (const RowId& id : order_->Step(step)) {
+      if (shown == count) break;
+      RowCounts counts;
+      const std::string place = files_[id.file]->Place(id.row);
+      const std::optional<TrainingRow> row = ReadRow(id, counts);
+      text += fmt::format("row {}, {}: ", ++shown, place);
+      if (!row) {
+        text += fmt::format("left out, longer than {} tokens\n", options_.max_length);
+        continue;
+      }
+      text += fmt::format("{} tokens, {} of them trained", counts.tokens, counts.trained);
+      if (counts.cut > 0) text += fmt::format(", without {} turns", counts.dropped_turns);
+      text += "\n" + ShowRow(*row, *text_->tokenizer, color);
+    }
+  }
+  return text;
+}
+
+}  // namespace agentr
