@@ -91,6 +91,7 @@ class Run {
                  const LoadedStep& loaded, Progress& progress);
   void EvaluateHeldOut(Metrics& metrics);
   void Save();
+  void RemoveOldCheckpoints() const;
   void Export();
 
   const AgentTrainOptions& o_;
@@ -171,6 +172,7 @@ void Run::Continue() {
   checkpoints_.Load(steps.back(), trainer_->tensors());
   trainer_->Continue(state_.optimizer_steps);
   saved_ = steps.back();
+  RemoveOldCheckpoints();
   spdlog::info("goes on from {}", checkpoints_.Path(steps.back()).string());
 }
 
@@ -286,6 +288,10 @@ void Run::EvaluateHeldOut(Metrics& metrics) {
 void Run::Save() {
   checkpoints_.Save(state_.step, trainer_->tensors(), state_.ToJson(MakeFingerprint()));
   saved_ = state_.step;
+  RemoveOldCheckpoints();
+}
+
+void Run::RemoveOldCheckpoints() const {
   std::set<int64_t> kept;
   if (o_.export_which == "best") kept.insert(state_.best_step);
   checkpoints_.KeepLast(o_.keep, kept);
