@@ -35,6 +35,10 @@ class ChatEncoder {
 
   // The text of `ids`, without special tokens.
   virtual std::string Decode(std::span<const int32_t> ids) const = 0;
+
+  // SHA-256 of the model's tokenizer.json, which tells token rows of other tokenizers; empty where
+  // there is none.
+  virtual std::string tokenizer_hash() const { return ""; }
 };
 
 // The encoder of a model's folder; throws FatalError. It is lm that has it (lm/model_folder.h), and

@@ -26,7 +26,8 @@ class FolderChatEncoder : public ChatEncoder {
  public:
   FolderChatEncoder(const fs::path& folder, std::string_view chat_template)
       : tokenizer_(Tokenizer::Load(folder)),
-        chat_(ChatTemplate::Make(chat_template, *tokenizer_)) {}
+        chat_(ChatTemplate::Make(chat_template, *tokenizer_)),
+        tokenizer_hash_(Sha256(ReadFile(folder / "tokenizer.json"))) {}
 
   Result<ChatTokens> Encode(std::span<const Message> conversation) const override {
     return chat_->Apply(conversation, /*generation=*/false);
@@ -34,10 +35,12 @@ class FolderChatEncoder : public ChatEncoder {
   std::string Decode(std::span<const int32_t> ids) const override {
     return tokenizer_->Decode(ids, /*skip_special=*/true);
   }
+  std::string tokenizer_hash() const override { return tokenizer_hash_; }
 
  private:
   const std::unique_ptr<Tokenizer> tokenizer_;
   const std::unique_ptr<ChatTemplate> chat_;
+  const std::string tokenizer_hash_;
 };
 
 }  // namespace

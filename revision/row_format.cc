@@ -162,6 +162,7 @@ class TokensFormat : public RowFormat {
     return LineOf({{"ids", tokens->ids},
                    {"loss", std::move(loss)},
                    {"logprobs", std::move(logprobs)},
+                   {"tokenizer", encoder_.tokenizer_hash()},
                    {"provenance", Provenance(row)}});
   }
 

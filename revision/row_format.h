@@ -9,10 +9,10 @@
 //             assistant messages
 //   sharegpt  AgentGym's: {"conversations": [{from: human|gpt|system, loss, value}], "item_id"};
 //             loss is null for what the model did not say
-//   tokens    with the encoder of a model: {"ids", "loss", "logprobs"}, one of each per token of
-//   the
-//             row in the model's format (EncodeRow); loss 0 or 1, log-probabilities null where a
-//             token was not sampled. Without one: {"segments": [{role, loss, ids, logprobs} |
+//   tokens    with the encoder of a model: {"ids", "loss", "logprobs", "tokenizer"}, one of each of
+//             the first three per token of the row in the model's format (EncodeRow); loss 0 or 1,
+//             log-probabilities null where a token was not sampled; the hash of the tokenizer, by
+//             which a trainer tells rows of another one. Without one: {"segments": [{role, loss, ids, logprobs} |
 //             {role, loss, text}]}: the tokens that were sampled, where the tree has them; what was
 //             not sampled by the model is text, for the trainer's chat template
 //

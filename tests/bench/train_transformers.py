@@ -26,7 +26,7 @@ def main():
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     print(f"transformers {transformers.__version__}, torch {torch.__version__}\n"
-          "dtype     rows                  fastest     mean  peak GiB")
+          "dtype     rows                  fastest     mean    /CPU s  peak GiB")
     for dtype in args.dtype:
         for length in args.length:
             model = transformers.AutoModelForCausalLM.from_pretrained(
@@ -35,6 +35,7 @@ def main():
             rows = max(1, args.tokens // length)
             ids = torch.randint(model.config.vocab_size, (rows, length))
             times = []
+            cpu = time.process_time()
             for _ in range(args.steps):
                 start = time.perf_counter()
                 model(ids, labels=ids, use_cache=False).loss.backward()
@@ -42,10 +43,11 @@ def main():
                 optimizer.step()
                 optimizer.zero_grad()
                 times.append(time.perf_counter() - start)
+            cpu = time.process_time() - cpu
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20)
             mean = sum(times[1:]) / max(1, len(times) - 1)
             print(f"{dtype:<9} {f'dense {length}':<20} {ids.numel() / min(times):>8.0f} "
-                  f"{ids.numel() / mean:>8.0f} {peak:>9.2f}", flush=True)
+                  f"{ids.numel() / mean:>8.0f} {ids.numel() * args.steps / cpu:>8.0f} {peak:>9.2f}", flush=True)
 
 
 if __name__ == "__main__":

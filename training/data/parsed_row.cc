@@ -1,6 +1,7 @@
 #include "training/data/parsed_row.h"
 
 #include <fmt/core.h>
+#include <string.h>  // memmem
 
 #include <algorithm>
 #include <limits>
@@ -205,10 +206,22 @@ Json Parse(std::string_view line) {
   }
 }
 
+// Where the last `key` begins: by the C library's search, which is far faster than rfind.
+size_t LastPlace(std::string_view text, std::string_view key) {
+  size_t last = std::string_view::npos;
+  for (size_t from = 0; from < text.size();) {
+    const void* found = ::memmem(text.data() + from, text.size() - from, key.data(), key.size());
+    if (found == nullptr) break;
+    last = static_cast<size_t>(static_cast<const char*>(found) - text.data());
+    from = last + 1;
+  }
+  return last;
+}
+
 // The value behind the last `key` in `text`: a string without its quotes, or up to the next
 // delimiter.
 std::string_view ValueOf(std::string_view text, std::string_view key) {
-  const size_t found = text.rfind(key);
+  const size_t found = LastPlace(text, key);
   if (found == std::string_view::npos) return {};
   std::string_view rest = text.substr(found + key.size());
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
@@ -264,7 +277,7 @@ ParsedRow ParseRow(std::string_view line) {
 
 std::string_view TaskKey(std::string_view line) {
   // Quotes within texts are escaped, so that a key with its quotes is a key.
-  constexpr size_t kHead = 512, kTail = 4096;
+  constexpr size_t kHead = 512, kTail = 2048;
   const std::string_view head = line.substr(0, kHead);
   const std::string_view tail = line.substr(line.size() - std::min(line.size(), kTail));
   for (const std::string_view key : {"\"task\":", "\"task_num\":", "\"item_id\":"}) {

@@ -50,7 +50,8 @@ struct ParsedRow {
 ParsedRow ParseRow(std::string_view line);
 
 // What tells rows of the same task: the value of "task" or "task_num", or of "item_id", as it
-// stands in the first or last 4 KiB of the line; empty where there is none. Costs no JSON parsing.
+// stands in the first 512 or the last 2,048 bytes of the line; empty where there is none. Costs no
+// JSON parsing.
 std::string_view TaskKey(std::string_view line);
 
 }  // namespace agentr

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
@@ -63,6 +64,15 @@ void CheckNoBos(const RowTokenizer& text, const std::string& content) {
                   spelling, text.chat->name()));
 }
 
+// Messages by where they stand: some of Mistral's templates put the system's text into the last
+// turn of the user.
+std::vector<size_t> InOrderOfTokens(const ChatTokens& chat) {
+  std::vector<size_t> order(chat.messages.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, {}, [&](size_t i) { return chat.messages[i].begin; });
+  return order;
+}
+
 TrainingRow EncodeTurns(const RowTokenizer& text, const ParsedRow& row) {
   Result<ChatTokens> chat = text.chat->Apply(row.messages, /*generation=*/false);
   if (!chat) {
@@ -73,7 +83,7 @@ TrainingRow EncodeTurns(const RowTokenizer& text, const ParsedRow& row) {
   }
   TrainingRow tokens;
   size_t done = 1;  // nothing predicts the first token
-  for (size_t i = 0; i < row.messages.size(); ++i) {
+  for (const size_t i : InOrderOfTokens(*chat)) {
     const ChatTokens::Span span = chat->messages[i];
     // A token with the end of one message and the beginning of the next is in both spans.
     const size_t begin = std::max(span.begin, done);

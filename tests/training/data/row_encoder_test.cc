@@ -1,0 +1,293 @@
+#include "training/data/row_encoder.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/training/data/row_helpers.h"
+
+namespace agentr {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+// A conversation whose messages with a "+" before the role are trained.
+ParsedRow RowOf(const std::vector<std::pair<std::string, std::string>>& messages) {
+  ParsedRow row;
+  for (const auto& [role, content] : messages) {
+    const bool trained = role[0] == '+';
+    row.messages.push_back({trained ? role.substr(1) : role, content});
+    row.learned.push_back({trained});
+  }
+  return row;
+}
+
+TrainingRow EncodeWhole(const RowTokenizer& text, const ParsedRow& row) {
+  TrainingRow tokens;
+  RowCounts counts;
+  EXPECT_TRUE(RowEncoder(text, 100000, TooLong::kError).Encode(row, tokens, counts));
+  EXPECT_EQ(counts.tokens, std::ssize(tokens.ids));
+  EXPECT_EQ(counts.trained, tokens.trained_tokens());
+  return tokens;
+}
+
+std::string Refusal(const RowTokenizer& text, const ParsedRow& row, int max_length = 1000,
+                    TooLong too_long = TooLong::kCut) {
+  return FatalMessage([&] {
+    TrainingRow tokens;
+    RowCounts counts;
+    RowEncoder(text, max_length, too_long).Encode(row, tokens, counts);
+  });
+}
+
+std::vector<bool> Mask(const TrainingRow& row) {
+  std::vector<bool> mask(row.ids.size());
+  for (const TrainedSpan& span : row.trained) {
+    for (int32_t i = span.begin; i < span.end; ++i) mask[static_cast<size_t>(i)] = true;
+  }
+  return mask;
+}
+
+// Token by token, the trained ones in brackets.
+std::string Marked(const RowTokenizer& text, const TrainingRow& row) {
+  std::string marked;
+  const std::vector<bool> mask = Mask(row);
+  for (size_t i = 0; i < row.ids.size(); ++i) {
+    const std::string bytes = i == 0 ? text.tokenizer->FirstTokenBytes(row.ids[i])
+                                     : text.tokenizer->TokenBytes(row.ids[i]);
+    marked += mask[i] ? "[" + bytes + "]" : bytes + "|";
+  }
+  return marked;
+}
+
+const ParsedRow kTalk = RowOf({{"system", "Be."},
+                               {"user", "Hi"},
+                               {"assistant", "Ok."},
+                               {"user", "go"},
+                               {"+assistant", "I do"},
+                               {"user", "bye"}});
+
+TEST(RowEncoder, MasksOfLlama3TokenByToken) {
+  const RowTokenizer text = GoldenRowTokenizer("llama3");
+  EXPECT_EQ(Marked(text, EncodeWhole(text, kTalk)),
+            "<|begin_of_text|>|<|start_header_id|>|s|y|st|e|m|<|end_header_id|>|\n|\n|B|e|.|"
+            "<|eot_id|>|<|start_header_id|>|us|er|<|end_header_id|>|\n|\n|H|i|<|eot_id|>|"
+            "<|start_header_id|>|as|s|i|st|a|n|t|<|end_header_id|>|\n|\n|O|k|.|<|eot_id|>|"
+            "<|start_header_id|>|us|er|<|end_header_id|>|\n|\n|g|o|<|eot_id|>|"
+            "<|start_header_id|>|as|s|i|st|a|n|t|<|end_header_id|>|\n|\n|[I][ do][<|eot_id|>]"
+            "<|start_header_id|>|us|er|<|end_header_id|>|\n|\n|b|y|e|<|eot_id|>|");
+}
+
+TEST(RowEncoder, MasksOfChatMlTokenByToken) {
+  const RowTokenizer text = GoldenRowTokenizer("qwen2");
+  EXPECT_EQ(
+      Marked(text, EncodeWhole(text, kTalk)),
+      "<|im_start|>|s|y|st|e|m|\n|B|e|.|<|im_end|>|\n|<|im_start|>|us|er|\n|H|i|<|im_end|>|\n|"
+      "<|im_start|>|as|s|i|st|a|n|t|\n|O|k|.|<|im_end|>|\n|<|im_start|>|us|er|\n|g|o|"
+      "<|im_end|>|\n|<|im_start|>|as|s|i|st|a|n|t|\n|[I][ do][<|im_end|>]\n|"
+      "<|im_start|>|us|er|\n|b|y|e|<|im_end|>|\n|");
+}
+
+TEST(RowEncoder, MasksOfMistralTokenByToken) {
+  const RowTokenizer text = GoldenRowTokenizer("mistral");
+  // The system's text stands in the last turn of the user.
+  EXPECT_EQ(Marked(text, EncodeWhole(text, kTalk)),
+            "<s>|[INST]|H|i|[/INST]|O|k|.|</s>|[INST]|g|o|[/INST]|[I][ do][</s>][INST]|B|e.|\n|\n|"
+            "b|y|e|[/INST]|");
+}
+
+TEST(RowEncoder, MasksOfLlama2InTheFormatOfMistralTokenByToken) {
+  const RowTokenizer text = GoldenRowTokenizer("llama2", "mistral");
+  EXPECT_EQ(Marked(text, EncodeWhole(text, kTalk)),
+            "<s>| |[|I|N|S|T|]| B|e.|\n|\n|H|i| |[|/|I|N|S|T|]| O|k|.|</s>| |[|I|N|S|T|]| go| |[|/|"
+            "I|N|S|T|]|[ I][ do][</s>] |[|I|N|S|T|]| by|e| |[|/|I|N|S|T|]|");
+}
+
+TEST(RowEncoder, MasksOfThePlainFormatTokenByToken) {
+  const RowTokenizer text = GoldenRowTokenizer("gpt2", "plain");
+  EXPECT_EQ(
+      Marked(text, EncodeWhole(text, kTalk)),
+      "<|endoftext|>|#|#|#| |S|y|st|e|m|:|\n|B|e|.|\n|\n|#|#|#| |U|s|er|:|\n|H|i|\n|\n|#|#|#| |"
+      "A|s|s|i|st|a|n|t|:|\n|O|k|.|<|endoftext|>|\n|\n|#|#|#| |U|s|er|:|\n|g|o|\n|\n|#|#|#| |"
+      "A|s|s|i|st|a|n|t|:|\n|[I][ do][<|endoftext|>]\n|\n|#|#|#| |U|s|er|:|\n|b|y|e|\n|\n|");
+}
+
+// What opens and what ends an assistant's turn in the text of a conversation.
+struct Marks {
+  std::vector<std::string> opens;
+  std::string end;
+};
+
+const std::map<std::string, Marks> kMarks = {
+    {"llama-3", {{"<|start_header_id|>assistant<|end_header_id|>\n\n"}, "<|eot_id|>"}},
+    // Some tokenizers put a space behind a special token.
+    {"chatml", {{"<|im_start|>assistant\n", "<|im_start|> assistant\n"}, "<|im_end|>"}},
+    {"mistral", {{"[/INST] ", "[/INST]"}, "</s>"}},
+    {"plain", {{"### Assistant:\n"}, ""}}};  // its end is the tokenizer's EOS
+
+// The tokens between the marks, found by nothing but searching the text of all tokens.
+std::vector<bool> MaskBySearch(const RowTokenizer& text, const std::vector<int32_t>& ids,
+                               const Marks& marks) {
+  std::string whole;
+  std::vector<size_t> begins;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    begins.push_back(whole.size());
+    whole += i == 0 ? text.tokenizer->FirstTokenBytes(ids[i]) : text.tokenizer->TokenBytes(ids[i]);
+  }
+  begins.push_back(whole.size());
+  std::vector<bool> mask(ids.size());
+  for (size_t at = 0; at < whole.size();) {
+    const auto open = std::ranges::find_if(marks.opens, [&](const std::string& mark) {
+      return whole.compare(at, mark.size(), mark) == 0;
+    });
+    if (open == marks.opens.end()) {
+      ++at;
+      continue;
+    }
+    const size_t begin = at + open->size();
+    const size_t close = whole.find(marks.end, begin);
+    if (close == std::string::npos) break;
+    at = close + marks.end.size();
+    for (size_t t = 0; t < ids.size(); ++t) {
+      // Of a space that opens the turn, and the word behind it, one token may be made.
+      if (begins[t] < at && begins[t + 1] > begin) mask[t] = true;
+    }
+  }
+  return mask;
+}
+
+TEST(RowEncoder, MasksOfEveryTemplateOfTheGoldensAreWhatASearchFinds) {
+  const json golden = ReadGolden("chat_templates.json");
+  int masks = 0;
+  for (const json& entry : golden.at("templates")) {
+    json files = GoldenTokenizerFiles(entry.at("kind"));
+    files["tokenizer_config"]["chat_template"] = entry.at("chat_template");
+    RowTokenizer text;
+    text.tokenizer = LoadTokenizer(files);
+    text.chat = ChatTemplate::Make("auto", *text.tokenizer);
+    for (const json& expected : entry.at("rows")) {
+      const auto number = expected.at("conversation").get<size_t>();
+      if (expected.at("generation").get<bool>() || expected.contains("refused")) continue;
+      ParsedRow row;
+      for (const json& turn : golden["conversations"][number]) {
+        row.messages.push_back({turn.at(0), turn.at(1)});
+        row.learned.push_back({turn.at(0) == "assistant"});
+      }
+      const TrainingRow tokens = EncodeWhole(text, row);
+      EXPECT_EQ(tokens.ids, expected.at("ids").get<std::vector<int32_t>>());
+      Marks marks = kMarks.at(entry.at("format"));
+      if (marks.end.empty()) marks.end = text.tokenizer->TokenBytes(text.tokenizer->eos().value());
+      const std::vector<bool> by_search = MaskBySearch(text, tokens.ids, marks);
+      EXPECT_EQ(Mask(tokens), by_search) << entry.at("name") << ", conversation " << number << ":\n"
+                                         << Marked(text, tokens);
+      masks += std::ranges::count(by_search, true) > 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GE(masks, 60);
+}
+
+TEST(RowEncoder, KindsGoIntoTheSpans) {
+  const RowTokenizer text = GoldenRowTokenizer("qwen2");
+  ParsedRow row = RowOf({{"user", "a"}, {"+assistant", "b"}, {"user", "c"}, {"+assistant", "d"}});
+  row.learned[1].kind = TargetKind::kRevision;
+  row.learned[3].kind = TargetKind::kCorrected;
+  const TrainingRow tokens = EncodeWhole(text, row);
+  ASSERT_EQ(tokens.trained.size(), 2U);
+  EXPECT_EQ(tokens.trained[0].kind, TargetKind::kRevision);
+  EXPECT_EQ(tokens.trained[1].kind, TargetKind::kCorrected);
+}
+
+TEST(RowEncoder, ATemplateThatCannotSayTheConversationIsNamed) {
+  const RowTokenizer mistral = GoldenRowTokenizer("mistral");
+  const std::string refusal =
+      Refusal(mistral, RowOf({{"user", "a"}, {"user", "b"}, {"+assistant", "c"}}));
+  EXPECT_THAT(refusal, HasSubstr("mistral cannot say the conversation"));
+  EXPECT_THAT(refusal, HasSubstr("--chat_template"));
+  EXPECT_THAT(Refusal(mistral, RowOf({{"tool", "a"}, {"+assistant", "c"}})), HasSubstr("'tool'"));
+}
+
+// An agent's row: instruction, "Ok.", first observation, then `turns` actions with observations,
+// the last `trained` of which are trained.
+ParsedRow AgentRow(int turns, int trained) {
+  std::vector<std::pair<std::string, std::string>> messages = {
+      {"user", "rules"}, {"assistant", "Ok."}, {"user", "start"}};
+  for (int i = 0; i < turns; ++i) {
+    messages.emplace_back(i >= turns - trained ? "+assistant" : "assistant",
+                          "act " + std::to_string(i));
+    messages.emplace_back("user", "saw " + std::to_string(i));
+  }
+  return RowOf(messages);
+}
+
+TEST(RowEncoder, CutsTheOldestTurnsAfterTheFirstObservation) {
+  const RowTokenizer text = GoldenRowTokenizer("qwen2");
+  const ParsedRow row = AgentRow(6, 2);
+  const size_t whole = EncodeWhole(text, row).ids.size();
+  const size_t less_two = EncodeWhole(text, AgentRow(4, 2)).ids.size();
+  TrainingRow tokens;
+  RowCounts counts;
+  const RowEncoder encoder(text, static_cast<int>(less_two), TooLong::kCut);
+  ASSERT_TRUE(encoder.Encode(row, tokens, counts));
+  EXPECT_EQ(counts.cut, 1);
+  EXPECT_EQ(counts.dropped_turns, 2);
+  EXPECT_EQ(counts.dropped, 0);
+  EXPECT_EQ(tokens.ids.size(), less_two);
+  EXPECT_LT(less_two, whole);
+  // What is left is the row without turns 0 and 1.
+  ParsedRow left = row;
+  left.messages.erase(left.messages.begin() + 3, left.messages.begin() + 7);
+  left.learned.erase(left.learned.begin() + 3, left.learned.begin() + 7);
+  EXPECT_EQ(tokens, EncodeWhole(text, left));
+  // One token less, and a third turn has to go.
+  const RowEncoder shorter(text, static_cast<int>(less_two) - 1, TooLong::kCut);
+  ASSERT_TRUE(shorter.Encode(row, tokens, counts));
+  EXPECT_EQ(counts.dropped_turns, 2 + 3);
+}
+
+TEST(RowEncoder, WhatIsTrainedStaysWithTheTurnBeforeIt) {
+  const RowTokenizer text = GoldenRowTokenizer("qwen2");
+  const auto least = static_cast<int>(EncodeWhole(text, AgentRow(3, 2)).ids.size());
+  TrainingRow tokens;
+  RowCounts counts;
+  EXPECT_TRUE(RowEncoder(text, least, TooLong::kCut).Encode(AgentRow(6, 2), tokens, counts));
+  EXPECT_EQ(counts.dropped_turns, 3);
+  EXPECT_FALSE(RowEncoder(text, least - 1, TooLong::kCut).Encode(AgentRow(6, 2), tokens, counts));
+  EXPECT_FALSE(RowEncoder(text, least, TooLong::kCut).Encode(AgentRow(6, 6), tokens, counts));
+  EXPECT_EQ(counts.rows, 3);
+  EXPECT_EQ(counts.cut, 1);
+  EXPECT_EQ(counts.dropped, 2);
+}
+
+TEST(RowEncoder, DropsOrRefusesWhatIsTooLong) {
+  const RowTokenizer text = GoldenRowTokenizer("qwen2");
+  TrainingRow tokens;
+  RowCounts counts;
+  EXPECT_FALSE(RowEncoder(text, 30, TooLong::kDrop).Encode(AgentRow(6, 2), tokens, counts));
+  EXPECT_EQ(counts, (RowCounts{.rows = 1, .dropped = 1}));
+  EXPECT_THAT(Refusal(text, AgentRow(6, 2), 30, TooLong::kError),
+              HasSubstr("more than --max_length 30"));
+}
+
+TEST(RowEncoder, TokenRowsAreTakenAsTheyAre) {
+  const RowTokenizer text = GoldenRowTokenizer("qwen2");
+  ParsedRow row;
+  row.format = DataFormat::kTokens;
+  row.tokens = EncodeWhole(text, kTalk);
+  EXPECT_EQ(EncodeWhole(text, row), row.tokens);
+  row.tokenizer = text.hash;
+  EXPECT_EQ(EncodeWhole(text, row), row.tokens);
+  EXPECT_THAT(Refusal(text, row, 20, TooLong::kError), HasSubstr("more than --max_length 20"));
+}
+
+TEST(RowEncoder, TooLongNames) {
+  EXPECT_EQ(ParseTooLong("drop"), TooLong::kDrop);
+  EXPECT_EQ(ParseTooLong("cut"), TooLong::kCut);
+  EXPECT_EQ(ParseTooLong("error"), TooLong::kError);
+  EXPECT_THAT(FatalMessage([] { ParseTooLong("x"); }), HasSubstr("none of drop, cut and error"));
+}
+
+}  // namespace
+}  // namespace agentr
