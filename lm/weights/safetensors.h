@@ -57,6 +57,10 @@ class WeightFiles {
   std::map<std::string, Weight> weights_;
 };
 
+// Writes `weights` into one file, whole or not at all. Throws FatalError(kFile).
+void WriteSafetensors(const std::filesystem::path& file,
+                      const std::map<std::string, Weight>& weights);
+
 // Writes `weights` to `folder`: model.safetensors, or where they take more than `shard_bytes`
 // model-00001-of-0000N.safetensors … with the index. Whole files, in place of older ones; the index
 // comes last, and shards of an earlier model are removed after it. The data must be as large as

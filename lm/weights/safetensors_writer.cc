@@ -124,6 +124,12 @@ void WriteShards(const fs::path& folder, const std::vector<Shard>& shards) {
 
 }  // namespace
 
+void WriteSafetensors(const fs::path& file, const std::map<std::string, Weight>& weights) {
+  Shard all;
+  for (const auto& weight : weights) all.push_back(&weight);
+  WriteShard(file, all);
+}
+
 void WriteWeights(const fs::path& folder, const std::map<std::string, Weight>& weights,
                   int64_t shard_bytes) try {
   const std::vector<Shard> shards = Split(weights, shard_bytes);

@@ -1,0 +1,191 @@
+// agent_train as a process: it learns, exports, and goes on after kills to the same bytes.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "common/file.h"
+#include "common/hash.h"
+#include "common/random.h"
+#include "lm/model_folder.h"
+#include "tests/cli/program.h"
+#include "tests/lm/tiny_model_folder.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+// Rows of `tasks` tasks, several each, that begin alike.
+std::string Rows(int tasks) {
+  static const char* const kWords[] = {"take",  "oak", "log",   "craft", "planks", "look",
+                                       "stick", "get", "table", "iron",  "open",   "door"};
+  std::string text;
+  for (int task = 0; task < tasks; ++task) {
+    for (int row = 0; row < 3; ++row) {
+      RandomStream stream = RandomStream(7).Split(task);
+      auto messages = nlohmann::json::array();
+      messages.push_back({{"role", "user"}, {"content", fmt::format("Task {}: craft", task)}});
+      for (int turn = 0; turn < 3; ++turn) {
+        if (turn == row) stream = stream.Split(row);
+        std::string action = "Action:";
+        for (int i = 0; i < 4; ++i) action += fmt::format(" {}", kWords[stream.Below(12)]);
+        messages.push_back({{"role", "assistant"}, {"content", action}, {"loss", true}});
+        messages.push_back({{"role", "user"}, {"content", "Nothing happens."}});
+      }
+      messages.erase(messages.size() - 1);
+      text += nlohmann::json{{"task_num", task}, {"messages", messages}}.dump() + "\n";
+    }
+  }
+  return text;
+}
+
+class AgentTrain : public ::testing::Test {
+ protected:
+  AgentTrain() {
+    WriteTinyModel(folder_.path() / "tiny");
+    WriteFileAtomically(folder_.path() / "rows.jsonl", Rows(30));
+  }
+
+  // `more`: flags with their values, which may be others than those that stand here.
+  std::vector<std::string> Arguments(const std::string& name,
+                                     const std::map<std::string, std::string>& more = {}) const {
+    std::map<std::string, std::string> flags = {
+        {"--model_dir", "tiny"}, {"--data", "rows.jsonl"}, {"--name", name},
+        {"--max_length", "512"}, {"--lr", "3e-3"},         {"--batch_rows", "12"},
+        {"--held_out", "0.1"},   {"--save_every", "2"},    {"--batch_tokens", "600"},
+        {"--eval_every", "5"},   {"--epochs", "4"},        {"--model_threads", "1"}};
+    for (const auto& [flag, value] : more) flags[flag] = value;
+    std::vector<std::string> arguments;
+    for (const auto& [flag, value] : flags) arguments.insert(arguments.end(), {flag, value});
+    return arguments;
+  }
+  Outcome Train(const std::string& name,
+                const std::map<std::string, std::string>& more = {}) const {
+    return RunProgram("agent_train", Arguments(name, more), folder_.path());
+  }
+  fs::path Result(const std::string& name) const { return folder_.path() / "train_result" / name; }
+
+  // What a run leaves, without times.
+  std::string Left(const std::string& name) const {
+    std::string text = Sha256(ReadFile(Result(name) / "model/model.safetensors")) + "\n";
+    for (auto line : ReadRows(Result(name) / "metrics.jsonl")) {
+      line.erase("speed");
+      text += line.dump() + "\n";
+    }
+    std::set<std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(Result(name) / "checkpoints")) {
+      files.insert(entry.path().filename().string());
+    }
+    return text + fmt::format("{}", fmt::join(files, " "));
+  }
+
+  size_t Lines(const std::string& name) const {
+    const fs::path path = Result(name) / "metrics.jsonl";
+    return fs::exists(path) ? std::ranges::count(ReadFile(path), '\n') : 0;
+  }
+
+  ScratchFolder folder_;
+};
+
+TEST_F(AgentTrain, LearnsAndExportsAModelThatLoads) {
+  const Outcome outcome = Train("a");
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  const auto lines = ReadRows(Result("a") / "metrics.jsonl");
+  std::vector<double> held_out;
+  int64_t step = 0;
+  for (const auto& line : lines) {
+    if (line.contains("held_out")) {
+      held_out.push_back(line["held_out"]["loss"]);
+    } else {
+      EXPECT_EQ(line["step"], ++step);
+      EXPECT_GT(line["train"]["tokens"], 0);
+      EXPECT_GT(line["row_tokens"], line["distinct_tokens"]);
+    }
+  }
+  ASSERT_GE(held_out.size(), 3u);
+  EXPECT_LT(held_out.back(), 0.7 * held_out.front());
+  EXPECT_EQ(lines[0]["step"], 0);  // the held-out loss before any step
+  const LoadedModel model = LoadModel(Result("a") / "model", "", {});
+  EXPECT_EQ(ReadFile(Result("a") / "model/tokenizer.json"),
+            ReadFile(folder_.path() / "tiny/tokenizer.json"));
+
+  const Outcome again = Train("a");  // there is nothing left to do
+  EXPECT_EQ(again.exit, 0) << again.err;
+  EXPECT_EQ(ReadRows(Result("a") / "metrics.jsonl").size(), lines.size());
+  const Outcome other = Train("a", {{"--weight_decay", "0.1"}});
+  EXPECT_EQ(other.exit, 2);
+  EXPECT_THAT(other.err, HasSubstr("AdamW"));
+}
+
+TEST_F(AgentTrain, KilledAtAnyMomentItEndsInTheSameBytes) {
+  const std::map<std::string, std::string> none,
+      adapters = {{"--lora_rank", "4"}, {"--lora_dropout", "0.1"}, {"--merge_adapters", "1"}};
+  for (const auto& options : {none, adapters}) {
+    const std::string suffix = options.empty() ? "" : "-lora";
+    ASSERT_EQ(Train("whole" + suffix, options).exit, 0);
+    RandomStream stream(3);
+    int kills = 0;
+    for (int i = 0; i < 10; ++i) {
+      Program program("agent_train", Arguments("killed" + suffix, options), folder_.path());
+      // Once it has come further than the one before, at any moment of the steps and checkpoints.
+      const auto begun = std::chrono::steady_clock::now();
+      const auto lines = [&] { return Lines("killed" + suffix); };
+      for (const size_t before = lines(); lines() <= before && program.Running();) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        if (std::chrono::steady_clock::now() - begun > std::chrono::seconds(30)) break;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(stream.Below(150)));
+      kills += program.Running();
+      program.Signal(SIGKILL);
+      program.Wait();
+    }
+    EXPECT_GE(kills, 4);
+    const Outcome last = Train("killed" + suffix, options);
+    ASSERT_EQ(last.exit, 0) << last.err;
+    EXPECT_EQ(Left("killed" + suffix), Left("whole" + suffix));
+  }
+}
+
+TEST_F(AgentTrain, AnInterruptionSavesAndADamagedCheckpointIsRefused) {
+  Program program("agent_train", Arguments("a", {{"--save_every", "0"}}), folder_.path());
+  for (int i = 0; i < 600 && !fs::exists(Result("a") / "metrics.jsonl"); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  program.Signal(SIGTERM);
+  EXPECT_EQ(program.Wait().exit, 130);
+  const fs::path checkpoint = *fs::directory_iterator(Result("a") / "checkpoints");
+  std::string bytes = ReadFile(checkpoint / "weights.safetensors");
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  WriteFileAtomically(checkpoint / "weights.safetensors", bytes);
+  const Outcome outcome = Train("a");
+  EXPECT_EQ(outcome.exit, 3);
+  EXPECT_THAT(outcome.err, HasSubstr((checkpoint.filename() / "weights.safetensors").string()));
+}
+
+TEST_F(AgentTrain, StepsThatAreNotFiniteEndTheRun) {
+  const Outcome outcome = Train(
+      "a",
+      {{"--lr", "1e38"}, {"--lr_schedule", "constant"}, {"--warmup", "0"}, {"--eval_rows", "0"}});
+  EXPECT_EQ(outcome.exit, 1) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("not finite in 5 steps in a row"));
+}
+
+TEST_F(AgentTrain, WhatIsMissingIsSaid) {
+  const Outcome none = RunProgram("agent_train", {}, folder_.path());
+  EXPECT_EQ(none.exit, 2);
+  EXPECT_THAT(none.err, HasSubstr("path_collect"));
+  const Outcome model = RunProgram("agent_train", {"--data", "rows.jsonl"}, folder_.path());
+  EXPECT_EQ(model.exit, 2);
+  EXPECT_THAT(model.err, HasSubstr("--model_dir"));
+}
+
+}  // namespace
+}  // namespace agentr

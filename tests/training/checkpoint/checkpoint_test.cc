@@ -1,0 +1,95 @@
+#include "training/checkpoint/checkpoint.h"
+
+#include <fstream>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "tests/common/scratch_folder.h"
+#include "tests/training/finite_difference.h"
+
+namespace agentr {
+namespace {
+
+CheckpointTensors Tensors(uint64_t seed) {
+  CheckpointTensors t;
+  for (const char* name : {"a", "b"}) {
+    t.parameters.push_back({name, RandomTensor({3, 5}, seed++), {}, true});
+    t.means.push_back(RandomTensor({3, 5}, seed++));
+    t.squares.push_back(RandomTensor({3, 5}, seed++));
+  }
+  return t;
+}
+
+std::string FailureOf(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kFile);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Checkpoint, BringsBackEveryBit) {
+  const ScratchFolder scratch;
+  const CheckpointFolder folder(scratch / "c");
+  EXPECT_TRUE(folder.Steps().empty());
+  const CheckpointTensors saved = Tensors(1), other = Tensors(50);
+  folder.Save(7, saved, {{"word", "x"}});
+  folder.Load(7, other);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_TRUE(at::equal(saved.parameters[i].value, other.parameters[i].value));
+    EXPECT_TRUE(at::equal(saved.means[i], other.means[i]));
+    EXPECT_TRUE(at::equal(saved.squares[i], other.squares[i]));
+  }
+  EXPECT_EQ(folder.State(7)["word"], "x");
+}
+
+TEST(Checkpoint, KeepsTheLastAndTheBest) {
+  const ScratchFolder scratch;
+  const CheckpointFolder folder(scratch / "c");
+  for (const int64_t step : {5, 10, 15, 20}) folder.Save(step, Tensors(1), {});
+  std::filesystem::create_directories(scratch / "c/.step-00000025.tmp");  // of a killed run
+  folder.KeepLast(2, {5});
+  EXPECT_EQ(folder.Steps(), (std::vector<int64_t>{5, 15, 20}));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "c/.step-00000025.tmp"));
+}
+
+// Every flipped byte and every cut is noticed, and the message names the file.
+TEST(Checkpoint, DamageIsRefusedByName) {
+  const ScratchFolder scratch;
+  const CheckpointFolder folder(scratch / "c");
+  folder.Save(7, Tensors(1), {});
+  const CheckpointTensors into = Tensors(50);
+  for (const char* name : {"weights.safetensors", "optimizer.safetensors"}) {
+    const auto path = folder.Path(7) / name;
+    const std::string whole = ReadFile(path);
+    for (size_t at = 0; at < whole.size(); at += 37) {
+      std::string bad = whole;
+      bad[at] = static_cast<char>(bad[at] ^ 4);
+      WriteFileAtomically(path, bad);
+      EXPECT_NE(FailureOf([&] { folder.Load(7, into); }).find(name), std::string::npos) << at;
+      WriteFileAtomically(path, whole.substr(0, at));
+      EXPECT_NE(FailureOf([&] { folder.Load(7, into); }).find(name), std::string::npos) << at;
+    }
+    WriteFileAtomically(path, whole);
+    folder.Load(7, into);
+  }
+  WriteFileAtomically(folder.Path(7) / "state.json", "{\"files\"");
+  EXPECT_NE(FailureOf([&] { folder.Load(7, into); }).find("state.json"), std::string::npos);
+}
+
+TEST(Checkpoint, OtherTensorsAreRefused) {
+  const ScratchFolder scratch;
+  const CheckpointFolder folder(scratch / "c");
+  folder.Save(7, Tensors(1), {});
+  CheckpointTensors into = Tensors(50);
+  into.parameters[0].name = "c";
+  EXPECT_NE(FailureOf([&] { folder.Load(7, into); }).find("other tensors"), std::string::npos);
+  into = Tensors(50);
+  into.parameters.pop_back();
+  EXPECT_NE(FailureOf([&] { folder.Load(7, into); }).find("other tensors"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace agentr

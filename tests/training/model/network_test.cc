@@ -1,0 +1,222 @@
+#include "training/model/network.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/file.h"
+#include "lm/decoder/load_decoder.h"
+#include "tests/lm/decoder/paged_text.h"
+#include "tests/training/batches.h"
+#include "tests/training/finite_difference.h"
+#include "tests/training/tiny_network.h"
+#include "training/optim/adamw.h"
+
+namespace agentr {
+namespace {
+
+using at::Tensor;
+
+const nlohmann::json& Golden() {
+  static const auto kGolden =
+      nlohmann::json::parse(ReadFile(AGENTR_SOURCE_DIR "/tests/golden/training.json"));
+  return kGolden;
+}
+
+std::vector<TokenRow> GoldenRows() {
+  std::vector<TokenRow> rows;
+  for (const auto& row : Golden()["rows"]) {
+    rows.push_back(
+        {row["tokens"].get<std::vector<int32_t>>(), row["trained"].get<std::vector<bool>>()});
+  }
+  return rows;
+}
+
+// The first loss, every gradient and the losses of ten steps are transformers'.
+void ExpectGolden(Network& network, const nlohmann::json& golden) {
+  const std::vector<Batch> batches = {MakeBatch(GoldenRows(), /*share=*/true)};
+  const StepResult first = RunStep(network, batches);
+  EXPECT_NEAR(first.loss, golden["losses"][0], 1e-5 * first.loss);
+  ASSERT_EQ(first.gradients.size(), golden["gradients"].size());
+  for (const auto& [name, expected] : golden["gradients"].items()) {
+    ASSERT_TRUE(first.gradients.contains(name)) << name;
+    const Tensor flat = first.gradients.at(name).view({-1});
+    const double norm = expected["norm"], n = static_cast<double>(flat.numel());
+    EXPECT_NEAR(flat.to(at::kDouble).norm().item<double>(), norm, 1e-4 * norm) << name;
+    const int64_t places[] = {0, flat.numel() / 2, flat.numel() - 1};
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_NEAR(flat[places[i]].item<double>(), expected["values"][i].get<double>(),
+                  1e-4 * norm / std::sqrt(n))
+          << name << " " << places[i];
+    }
+  }
+  const auto& adamw = Golden()["adamw"];
+  AdamW optimizer(network.trained(), {adamw["betas"][0], adamw["betas"][1], adamw["eps"],
+                                      adamw["weight_decay"], Golden()["clip"]});
+  for (size_t step = 0; step < golden["losses"].size(); ++step) {
+    const Batch& batch = batches[0];
+    const double weight = batch.weight();
+    const double loss = TrainOn(network, batch, 1 / weight).Total().loss / weight;
+    EXPECT_NEAR(loss, golden["losses"][step], 1e-4 * loss) << "step " << step;
+    const double norm = optimizer.GradientNorm();
+    EXPECT_NEAR(norm, golden["norms"][step], 1e-3 * norm) << "step " << step;
+    optimizer.Step(adamw["lr"], norm);
+    network.Refresh();
+  }
+}
+
+class Families : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(All, Families, ::testing::ValuesIn(TinyFamilies()),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(Families, TrainLikeTransformers) {
+  Network network = TinyNetwork(GetParam());
+  network.TrainAll();
+  ExpectGolden(network, Golden()["models"][GetParam()]["full"]);
+}
+
+void FillWithWave(const Tensor& t, double amount, double pace) {
+  for (int64_t i = 0; i < t.numel(); ++i) {
+    t.data_ptr<float>()[i] = static_cast<float>(amount * std::sin(pace * i + 1));
+  }
+}
+
+LoraOptions GoldenLora(const std::string& model) {
+  LoraOptions lora;
+  lora.rank = Golden()["lora"]["rank"];
+  lora.alpha = Golden()["lora"]["alpha"];
+  lora.rank_stabilized = model == "qwen3";
+  return lora;
+}
+
+void FillAdapters(Network& network) {
+  for (const Parameter& p : network.adapters()) {
+    const bool a = p.name.find("lora_A") != std::string::npos;
+    FillWithWave(p.value, a ? 0.3 : 0.2, a ? 0.7 : 1.3);
+  }
+  network.Refresh();
+}
+
+TEST_P(Families, TrainAdaptersLikePeft) {
+  Network network = TinyNetwork(GetParam());
+  network.TrainAdapters(GoldenLora(GetParam()), 1);
+  FillAdapters(network);
+  ExpectGolden(network, Golden()["models"][GetParam()]["lora"]);
+}
+
+TEST_P(Families, MergedAdaptersAreTheSameNetwork) {
+  Network network = TinyNetwork(GetParam());
+  network.TrainAdapters(GoldenLora(GetParam()), 1);
+  const Batch batch = MakeBatch(GoldenRows(), true);
+  const double before = Evaluate(network, batch).Total().loss;
+  FillAdapters(network);
+  const double beside = Evaluate(network, batch).Total().loss;
+  EXPECT_GT(std::abs(beside - before), 1e-2);
+  network.MergeAdapters();
+  EXPECT_NEAR(Evaluate(network, batch).Total().loss, beside, 1e-4);
+  EXPECT_TRUE(network.adapters().empty());
+}
+
+// Positions with several next tokens among them, and segments longer than a block of attention.
+TEST_P(Families, EveryWayOfBatchingIsTheSame) {
+  const std::vector<TokenRow> rows = RandomRows(2, 8, 250, 64, 3);
+  const Batch shared = MakeBatch(rows, true), packed = MakeBatch(rows, false);
+  ASSERT_LT(shared.tokens.size() * 3, packed.tokens.size() * 2);
+  size_t branching = 0;
+  for (size_t i = 1; i < shared.targets.size(); ++i) {
+    branching += shared.targets[i].index == shared.targets[i - 1].index;
+  }
+  ASSERT_GE(branching, 2u);
+
+  std::vector<Batch> apart;
+  for (const TokenRow& row : rows) apart.push_back(MakeBatch({row}, true));
+  Network network = TinyNetwork(GetParam());
+  network.TrainAll();
+  const StepResult expected = RunStep(network, apart);
+  ExpectSame(RunStep(network, {packed}), expected);
+  ExpectSame(RunStep(network, {shared}), expected);
+  ExpectSame(RunStep(network, {shared}, {.chunk_logits = 64 * 7}), expected);
+  const std::vector<TokenRow> some(rows.begin(), rows.begin() + 3),
+      rest(rows.begin() + 3, rows.end());
+  ExpectSame(RunStep(network, {MakeBatch(some, true), MakeBatch(rest, true)}), expected);
+
+  NetworkOptions checkpointing, everywhere;
+  checkpointing.checkpoint_activations = true;
+  everywhere.all_rows = true;
+  for (const NetworkOptions& options : {checkpointing, everywhere}) {
+    Network other = TinyNetwork(GetParam(), options);
+    other.TrainAll();
+    ExpectSame(RunStep(other, {shared}), expected);
+  }
+}
+
+TEST_P(Families, LogitsAreTheEngines) {
+  DecoderOptions options;
+  options.threads = 1;
+  const auto decoder = LoadDecoder(TinyModel(GetParam()), options);
+  Network network = TinyNetwork(GetParam());
+  const std::vector<TokenRow> rows = RandomRows(1, 1, 200, 64, 5);
+  const Batch batch = MakeBatch(rows, true);
+  std::vector<int32_t> all(batch.tokens.size());
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int32_t>(i);
+  const Tensor logits =
+      at::mm(network.Forward(batch, all, false), network.head_weight().t()).contiguous();
+  BlockSource source(*decoder);
+  PagedText text{rows[0].tokens, {}};
+  const std::vector<SequenceChunk> chunk = {
+      text.Next(source, static_cast<int32_t>(rows[0].tokens.size()))};
+  const auto expected = decoder->Forward(chunk);
+  ASSERT_EQ(static_cast<int64_t>(expected.size()), logits.numel());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_NEAR(logits.data_ptr<float>()[i], expected[i], 2e-4) << i;
+  }
+}
+
+TEST(Network, DropoutIsTheSameForwardBackwardAndInCheckpoints) {
+  const std::vector<Batch> batches = {MakeBatch(RandomRows(1, 3, 30, 64, 3), true)};
+  LoraOptions lora;
+  lora.rank = 3;
+  lora.dropout = 0.3;
+  lora.targets = {"down_proj", "q_proj"};
+  const auto make = [&](bool checkpoint) {
+    NetworkOptions options;
+    options.checkpoint_activations = checkpoint;
+    Network network = TinyNetwork("llama", options);
+    network.TrainAdapters(lora, 1);
+    FillAdapters(network);
+    return network;
+  };
+  Network network = make(false), again = make(true);
+  const StepResult first = RunStep(network, batches, {}, 1);
+  ExpectSame(RunStep(again, batches, {}, 1), first);
+  EXPECT_NE(RunStep(network, batches, {}, 2).loss, first.loss);
+  EXPECT_NE(RunStep(network, batches, {}, 0).loss, first.loss);
+  const Parameter a = network.adapters()[0];
+  ExpectGradient(
+      a.value, first.gradients.at(a.name),
+      [&] {
+        network.Refresh();
+        return RunStep(network, batches, {}, 1).loss;
+      },
+      3e-3, 5e-3);
+}
+
+TEST(Network, Bfloat16IsNearFloat32) {
+  const std::vector<Batch> batches = {MakeBatch(RandomRows(2, 4, 60, 64, 3), true)};
+  NetworkOptions options;
+  Network wide = TinyNetwork("qwen2", options);
+  options.type = at::kBFloat16;
+  Network narrow = TinyNetwork("qwen2", options);
+  wide.TrainAll();
+  narrow.TrainAll();
+  const StepResult expected = RunStep(wide, batches), got = RunStep(narrow, batches);
+  EXPECT_NEAR(got.loss, expected.loss, 0.02 * expected.loss);
+  EXPECT_NE(got.loss, expected.loss);
+  for (const auto& [name, gradient] : expected.gradients) {
+    const double apart = (got.gradients.at(name) - gradient).norm().item<double>();
+    EXPECT_LT(apart, 0.1 * gradient.norm().item<double>()) << name;
+  }
+}
+
+}  // namespace
+}  // namespace agentr

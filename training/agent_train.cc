@@ -1,0 +1,370 @@
+#include "training/agent_train.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "common/file.h"
+#include "common/hash.h"
+#include "common/interrupt.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "common/run_file.h"
+#include "common/version.h"
+#include "training/data/step_loader.h"
+#include "training/data/training_data.h"
+#include "training/metrics.h"
+#include "training/model/export_model.h"
+#include "training/run_state.h"
+#include "training/speed.h"
+#include "training/trainer.h"
+
+namespace agentr {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kMostSkipped = 5;  // steps in a row that are not finite
+
+// The rows that path_collect wrote last.
+std::string NewestRows() {
+  const fs::path folder = "path_result";
+  fs::path newest;
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) {
+    const std::string name = entry.path().filename().string();
+    constexpr std::string_view kEnd = ".run.json";
+    if (!name.ends_with(kEnd)) continue;
+    for (const char* suffix : {".messages.jsonl", ".jsonl", ".sharegpt.jsonl"}) {
+      const fs::path rows = folder / (name.substr(0, name.size() - kEnd.size()) + suffix);
+      if (!fs::exists(rows)) continue;
+      if (newest.empty() || fs::last_write_time(rows) > fs::last_write_time(newest)) newest = rows;
+      break;
+    }
+  }
+  if (newest.empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     "there is nothing to train on: path_result has no rows of path_collect. Cure: "
+                     "run path_collect first, or name the rows with --data");
+  }
+  return newest.string();
+}
+
+at::ScalarType ComputeType(const AgentTrainOptions& o, const ModelConfig& config) {
+  if (o.dtype == "auto") {
+    return config.weight_type == WeightType::kF32 ? at::kFloat : at::kBFloat16;
+  }
+  return o.dtype == "float32" ? at::kFloat : at::kBFloat16;
+}
+
+WeightType ExportType(const AgentTrainOptions& o, const ModelConfig& config) {
+  if (o.export_dtype == "auto") {
+    return config.weight_type == WeightType::kF32 ? WeightType::kF32 : WeightType::kBF16;
+  }
+  return o.export_dtype == "float32" ? WeightType::kF32 : WeightType::kBF16;
+}
+
+std::string TypeName(at::ScalarType type) { return type == at::kFloat ? "float32" : "bfloat16"; }
+
+// A run of the program: what it has opened, and how far it is.
+class Run {
+ public:
+  Run(const AgentTrainOptions& options, const OptionSet& resolved);
+  ExitCode Train();
+
+ private:
+  Fingerprint MakeFingerprint() const;
+  void Continue();
+  void TakeStep(StepLoader& loader, Metrics& metrics, Progress& progress);
+  void NoteSpeed(const StepReport& report, double rate, double seconds, Metrics& metrics,
+                 const LoadedStep& loaded, Progress& progress);
+  void EvaluateHeldOut(Metrics& metrics);
+  void Save();
+  void RemoveOldCheckpoints() const;
+  void Export();
+
+  const AgentTrainOptions& o_;
+  const fs::path folder_;
+  const ModelConfig config_;
+  const RowTokenizer text_;
+  TrainingData data_;
+  Network network_;
+  std::optional<Trainer> trainer_;
+  const CheckpointFolder checkpoints_;
+  std::vector<Batch> held_out_;
+  int64_t steps_ = 0;  // of the whole run
+  RunState state_;
+  std::optional<int64_t> saved_;  // the step of the last checkpoint
+  double matmul_limit_ = 0;
+  int skipped_in_a_row_ = 0;
+};
+
+NetworkOptions NetworkOptionsOf(const AgentTrainOptions& o, const ModelConfig& config) {
+  NetworkOptions options;
+  options.type = ComputeType(o, config);
+  options.checkpoint_activations = o.checkpoint_activations;
+  return options;
+}
+
+fs::path RunFolder(const AgentTrainOptions& o) {
+  return fs::path(o.output_dir) / FolderName(o.name.empty() ? NameOf(o.model_dir) : o.name);
+}
+
+Run::Run(const AgentTrainOptions& options, const OptionSet& resolved)
+    : o_(options),
+      folder_(RunFolder(options)),
+      config_(ReadModelConfig(options.model_dir)),
+      text_(LoadRowTokenizer(options.model_dir, options.data.chat_template)),
+      data_(options.data, text_),
+      network_(config_, WeightFiles(options.model_dir), options.model_dir,
+               NetworkOptionsOf(options, config_)),
+      checkpoints_(folder_ / "checkpoints") {
+  fmt::print("{}", data_.Describe());
+  if (o_.data.inspect > 0) return;
+  if (o_.lora.rank > 0) {
+    network_.TrainAdapters(o_.lora, o_.data.seed);
+  } else {
+    network_.TrainAll();
+  }
+  trainer_.emplace(network_, o_.adamw);
+  steps_ = data_.steps_per_epoch() * o_.epochs;
+  if (o_.max_steps > 0) steps_ = std::min<int64_t>(steps_, o_.max_steps);
+  if (o_.eval_rows > 0 && data_.held_out_rows() > 0) {
+    held_out_ = MicroBatches(data_.ReadHeldOut(o_.eval_rows).rows, data_.options());
+  }
+  fs::create_directories(folder_);
+  WriteResolved(folder_, resolved.ResolvedToml());
+  Continue();
+  matmul_limit_ = MeasureMatmulLimit(ComputeType(o_, config_), config_);
+}
+
+Fingerprint Run::MakeFingerprint() const {
+  const auto& [a, s, l] = std::tie(o_.adamw, o_.schedule, o_.lora);
+  return {{"the model (--model_dir)", Sha256(ReadFile(fs::path(o_.model_dir) / "config.json"))},
+          {"the rows or how they are read and ordered (--data and its options, --seed)",
+           data_.data_hash()},
+          {"the number of steps (--epochs, --max_steps)", std::to_string(steps_)},
+          {"--dtype", TypeName(ComputeType(o_, config_))},
+          {"the adapters (--lora_…)", fmt::format("{} {} {} {} {}", l.rank, l.alpha, l.dropout,
+                                                  l.rank_stabilized, fmt::join(l.targets, " "))},
+          {"AdamW (--adam_…, --weight_decay, --max_grad_norm)",
+           fmt::format("{} {} {} {} {}", a.beta1, a.beta2, a.epsilon, a.weight_decay, a.max_norm)},
+          {"the learning rate (--lr…, --warmup)",
+           fmt::format("{} {} {} {}", s.learning_rate, s.shape, s.warmup, s.least)}};
+}
+
+void Run::Continue() {
+  const std::vector<int64_t> steps = checkpoints_.Steps();
+  if (steps.empty()) return;
+  state_ = RunState::From(checkpoints_.State(steps.back()), MakeFingerprint(),
+                          checkpoints_.Path(steps.back()).string());
+  checkpoints_.Load(steps.back(), trainer_->tensors());
+  trainer_->Continue(state_.optimizer_steps);
+  saved_ = steps.back();
+  RemoveOldCheckpoints();
+  spdlog::info("goes on from {}", checkpoints_.Path(steps.back()).string());
+}
+
+ExitCode Run::Train() {
+  if (o_.data.inspect > 0) {
+    fmt::print("{}", data_.Inspect(o_.data.inspect, ::isatty(1) != 0));
+    return ExitCode::kOk;
+  }
+  const std::atomic<bool>& stop = StopOnSignal();
+  Metrics metrics(folder_, saved_.value_or(-1));
+  const auto begin = std::chrono::steady_clock::now();
+  const int64_t first = state_.step;
+  {
+    if (state_.step == 0 && !saved_) EvaluateHeldOut(metrics);
+    Progress progress("steps", "tokens", steps_);
+    for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
+    if (state_.step < steps_) {
+      StepLoader loader(data_, state_.step);
+      while (state_.step < steps_ && !stop) TakeStep(loader, metrics, progress);
+    }
+    if (saved_ != state_.step) Save();
+  }
+  const double wall_s =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  AppendToRunFile(folder_, {{"program", "agent_train"},
+                            {"version", kVersion},
+                            {"first_step", first},
+                            {"steps", state_.step},
+                            {"skipped", state_.skipped},
+                            {"wall_s", wall_s},
+                            {"peak_memory_gib", PeakMemoryGib()}});
+  if (state_.step < steps_) return ExitCode::kInterrupted;
+  Export();
+  return ExitCode::kOk;
+}
+
+void Run::TakeStep(StepLoader& loader, Metrics& metrics, Progress& progress) {
+  const auto begin = std::chrono::steady_clock::now();
+  const LoadedStep loaded = loader.Next();
+  const double rate = LearningRate(o_.schedule, state_.step, steps_);
+  const StepReport report =
+      trainer_->Step(loaded.batches, loaded.weight, rate,
+                     o_.lora.dropout > 0 ? static_cast<uint64_t>(state_.step) + 1 : 0);
+  ++state_.step;
+  state_.optimizer_steps = trainer_->optimizer_steps();
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  NoteSpeed(report, rate, seconds, metrics, loaded, progress);
+  skipped_in_a_row_ = report.skipped ? skipped_in_a_row_ + 1 : 0;
+  if (report.skipped) {
+    ++state_.skipped;
+    spdlog::warn("step {}: the loss or its gradient is not finite; the step is left out",
+                 state_.step);
+  }
+  if (skipped_in_a_row_ == kMostSkipped) {
+    throw FatalError(ExitCode::kIncomplete,
+                     fmt::format("the loss or its gradient was not finite in {} steps in a row, up "
+                                 "to step {}. Usual cure: a lower --lr, or --dtype float32; the "
+                                 "last checkpoint is from before",
+                                 kMostSkipped, state_.step));
+  }
+  const bool last = state_.step == steps_;
+  const bool due = o_.eval_every > 0 && state_.step % o_.eval_every == 0;
+  const int64_t best = state_.best_step;
+  if (due || last) EvaluateHeldOut(metrics);
+  const bool better = o_.export_which == "best" && state_.best_step != best;
+  if (last || better || (o_.save_every > 0 && state_.step % o_.save_every == 0)) Save();
+  progress.Done();
+}
+
+void Run::NoteSpeed(const StepReport& report, double rate, double seconds, Metrics& metrics,
+                    const LoadedStep& loaded, Progress& progress) {
+  const double distinct = static_cast<double>(report.tokens) / seconds;
+  const double share = report.flops / seconds / matmul_limit_;
+  nlohmann::ordered_json line = {{"step", state_.step},
+                                 {"epoch", loaded.epoch},
+                                 {"train", ToJson(report.sums)},
+                                 {"lr", rate},
+                                 {"gradient_norm", report.gradient_norm},
+                                 {"rows", loaded.counts.rows},
+                                 {"rows_cut", loaded.counts.cut},
+                                 {"rows_dropped", loaded.counts.dropped},
+                                 {"row_tokens", report.row_tokens},
+                                 {"distinct_tokens", report.tokens}};
+  line["speed"] = {{"seconds", seconds},
+                   {"row_tokens_per_s", static_cast<double>(report.row_tokens) / seconds},
+                   {"distinct_tokens_per_s", distinct},
+                   {"share_of_matmul_limit", share},
+                   {"memory_gib", MemoryGib()}};
+  metrics.Add(line);
+  progress.AddUnits(report.row_tokens);
+  const LossSums::Part total = report.sums.Total();
+  progress.Note(fmt::format(
+      "loss {:.4f}, held-out {:.4f}, lr {:.2e}, norm {:.2f}, {:.0f} distinct tokens/s, {:.0f}% of "
+      "the matmul limit, {:.1f} GiB",
+      total.loss / total.weight, state_.held_out, rate, report.gradient_norm, distinct, 100 * share,
+      MemoryGib()));
+}
+
+void Run::EvaluateHeldOut(Metrics& metrics) {
+  if (held_out_.empty()) return;
+  const LossSums sums = trainer_->HeldOut(held_out_);
+  const LossSums::Part total = sums.Total();
+  if (total.weight == 0) return;
+  state_.held_out = total.loss / total.weight;
+  if (state_.best_step < 0 || state_.held_out < state_.best_held_out) {
+    state_.best_step = state_.step;
+    state_.best_held_out = state_.held_out;
+  }
+  metrics.Add({{"step", state_.step}, {"held_out", ToJson(sums)}});
+}
+
+void Run::Save() {
+  checkpoints_.Save(state_.step, trainer_->tensors(), state_.ToJson(MakeFingerprint()));
+  saved_ = state_.step;
+  RemoveOldCheckpoints();
+}
+
+void Run::RemoveOldCheckpoints() const {
+  std::set<int64_t> kept;
+  if (o_.export_which == "best") kept.insert(state_.best_step);
+  checkpoints_.KeepLast(o_.keep, kept);
+}
+
+void Run::Export() {
+  const bool best = o_.export_which == "best" && state_.best_step > 0;
+  if (best) {
+    checkpoints_.LoadParameters(state_.best_step, trainer_->tensors());
+    network_.Refresh();
+  }
+  const fs::path to = folder_ / "model";
+  if (o_.lora.rank > 0 && !o_.merge_adapters) {
+    WriteAdapters(to, o_.lora, o_.model_dir, network_.adapters());
+  } else {
+    network_.MergeAdapters();
+    ExportModel(to, o_.model_dir, network_.weights(), ExportType(o_, config_));
+  }
+  fmt::print("{} steps, held-out loss {:.4f} (best {:.4f} at step {}); {} is in {}\n", state_.step,
+             state_.held_out, state_.best_held_out, state_.best_step,
+             best ? "the best model" : "the model", to.string());
+}
+
+void Check(const AgentTrainOptions& o) {
+  if (o.model_dir.empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     "there is no model to train: name its Hugging Face folder with --model_dir");
+  }
+  if (o.export_which == "best" && (o.data.held_out <= 0 || o.eval_rows <= 0)) {
+    throw FatalError(
+        ExitCode::kUsage,
+        "--export best needs a held-out loss: give --held_out and --eval_rows above 0");
+  }
+  Check(o.data);
+}
+
+}  // namespace
+
+void Declare(OptionSet& set, AgentTrainOptions& o) {
+  set.Group("Model");
+  set.Add("--model_dir", o.model_dir, "Hugging Face folder of the model to start from");
+  set.Add("--output_dir", o.output_dir, "Results go to OUTPUT_DIR/NAME");
+  set.Add("--name", o.name, "Name of the run; none: that of the model's folder");
+  set.Add("--dtype", o.dtype, "To compute in: auto (as the weights) | float32 | bfloat16")
+      .OneOf({"auto", "float32", "bfloat16"});
+  set.Add("--export_dtype", o.export_dtype, "Of the result's weights, likewise")
+      .OneOf({"auto", "float32", "bfloat16"});
+  set.Add("--export", o.export_which, "Which weights: last, or best by held-out loss")
+      .OneOf({"last", "best"});
+  set.Add("--checkpoint_activations", o.checkpoint_activations,
+          "Keep only the layers' inputs and compute the rest again: less memory, more time");
+  set.Add("--merge_adapters", o.merge_adapters, "Export the whole model, not the adapters alone");
+  set.Add("--model_threads", o.threads, "Threads on the CPU; 0: all cores").Min(0);
+  Declare(set, o.data);
+  set.Group("Run");
+  set.Add("--epochs", o.epochs, "Times that every row is trained on").Min(1);
+  set.Add("--max_steps", o.max_steps, "Optimiser steps, at most; 0: as the epochs have").Min(0);
+  set.Add("--save_every", o.save_every, "Steps between checkpoints; 0: only at the end").Min(0);
+  set.Add("--keep", o.keep, "Last checkpoints that stay").Min(1);
+  set.Add("--eval_every", o.eval_every, "Steps between held-out losses; 0: only at the end").Min(0);
+  set.Add("--eval_rows", o.eval_rows, "Held-out rows that are measured, at most; 0: none").Min(0);
+  Declare(set, o.schedule);
+  Declare(set, o.adamw);
+  Declare(set, o.lora);
+}
+
+ExitCode AgentTrain(const AgentTrainOptions& options, const OptionSet& resolved) {
+  AgentTrainOptions o = options;
+  if (o.data.data.empty()) o.data.data = {NewestRows()};
+  Check(o);
+  if (o.threads > 0) at::set_num_threads(o.threads);
+  Run run(o, resolved);
+  return run.Train();
+}
+
+}  // namespace agentr

@@ -1,0 +1,196 @@
+#include "training/checkpoint/checkpoint.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/hash.h"
+#include "lm/weights/safetensors.h"
+
+namespace agentr {
+namespace fs = std::filesystem;
+namespace {
+
+using at::Tensor;
+
+constexpr std::string_view kParametersFile = "weights.safetensors";
+constexpr std::string_view kMomentsFile = "optimizer.safetensors";
+constexpr std::string_view kStateFile = "state.json";
+constexpr std::string_view kPrefix = "step-";
+
+// A name in a file, and the tensor that is written there or read from it.
+using Named = std::map<std::string, Tensor>;
+
+Named ParametersOf(const CheckpointTensors& tensors) {
+  Named named;
+  for (const Parameter& p : tensors.parameters) named[p.name] = p.value;
+  return named;
+}
+
+Named MomentsOf(const CheckpointTensors& tensors) {
+  Named named;
+  for (size_t i = 0; i < tensors.parameters.size(); ++i) {
+    named["mean." + tensors.parameters[i].name] = tensors.means[i];
+    named["square." + tensors.parameters[i].name] = tensors.squares[i];
+  }
+  return named;
+}
+
+void Write(const fs::path& file, const Named& named) {
+  std::map<std::string, Weight> weights;
+  for (const auto& [name, tensor] : named) {
+    weights[name] = {
+        WeightType::kF32,
+        tensor.sizes().vec(),
+        {static_cast<const std::byte*>(tensor.data_ptr()), static_cast<size_t>(tensor.nbytes())}};
+  }
+  WriteSafetensors(file, weights);
+}
+
+// Size and SHA-256 of a file, without holding it.
+nlohmann::ordered_json Stamp(const fs::path& file) {
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    throw FatalError(ExitCode::kFile, fmt::format("{}: {}", file.string(), std::strerror(errno)));
+  }
+  const auto size = static_cast<size_t>(::lseek(fd, 0, SEEK_END));
+  void* bytes = size > 0 ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0) : nullptr;
+  ::close(fd);
+  if (bytes == MAP_FAILED) {
+    throw FatalError(ExitCode::kFile, fmt::format("{}: cannot be mapped into memory: {}",
+                                                  file.string(), std::strerror(errno)));
+  }
+  const std::string hash = Sha256({static_cast<const char*>(bytes), size});
+  if (size > 0) ::munmap(bytes, size);
+  return {{"bytes", size}, {"sha256", hash}};
+}
+
+constexpr std::string_view kCure =
+    "Cure: remove the checkpoint's folder; the same command goes on from the one before it";
+
+void Check(const fs::path& file, const nlohmann::json& state) {
+  const std::string name = file.filename().string();
+  const auto stamps = state.find("files");
+  const bool known = stamps != state.end() && stamps->is_object() && stamps->contains(name);
+  if (!known || Stamp(file) != (*stamps)[name]) {
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("{}: this is not the file that was saved: its size or SHA-256 is "
+                                 "not the one in {}. {}",
+                                 file.string(), kStateFile, kCure));
+  }
+}
+
+void Read(const fs::path& file, const Named& named) {
+  const WeightFiles files(file);
+  for (const auto& [name, tensor] : named) {
+    const auto found = files.weights().find(name);
+    if (found == files.weights().end() || found->second.shape != tensor.sizes().vec() ||
+        found->second.type != WeightType::kF32 || files.weights().size() != named.size()) {
+      throw FatalError(ExitCode::kFile,
+                       fmt::format("{}: holds other tensors than the run has (at {}). Usual cure: "
+                                   "the options that the checkpoint was made with, or another "
+                                   "--output_dir",
+                                   file.string(), name));
+    }
+    const auto& data = found->second.data;
+    std::memcpy(tensor.data_ptr(), data.data(), data.size());
+  }
+}
+
+void SyncFolder(const fs::path& folder) {
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  ::fsync(fd);
+  ::close(fd);
+}
+
+}  // namespace
+
+fs::path CheckpointFolder::Path(int64_t step) const {
+  return root_ / fmt::format("{}{:08}", kPrefix, step);
+}
+
+void CheckpointFolder::Save(int64_t step, const CheckpointTensors& tensors,
+                            nlohmann::ordered_json state) const try {
+  const fs::path path = Path(step), unfinished = TemporaryPath(path);
+  fs::remove_all(unfinished);
+  fs::create_directories(unfinished);
+  Write(unfinished / kParametersFile, ParametersOf(tensors));
+  Write(unfinished / kMomentsFile, MomentsOf(tensors));
+  for (const std::string_view file : {kParametersFile, kMomentsFile}) {
+    state["files"][std::string(file)] = Stamp(unfinished / file);
+  }
+  WriteFileAtomically(unfinished / kStateFile, state.dump(1) + "\n");
+  fs::remove_all(path);
+  fs::rename(unfinished, path);
+  SyncFolder(root_);
+} catch (const fs::filesystem_error& error) {
+  throw FatalError(ExitCode::kFile,
+                   fmt::format("cannot write the checkpoint of step {}: {}", step, error.what()));
+}
+
+std::vector<int64_t> CheckpointFolder::Steps() const {
+  std::vector<int64_t> steps;
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(root_, none)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kPrefix)) continue;
+    const std::string digits = name.substr(kPrefix.size());
+    if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) continue;
+    steps.push_back(std::stoll(digits));
+  }
+  std::ranges::sort(steps);
+  return steps;
+}
+
+nlohmann::json CheckpointFolder::State(int64_t step) const {
+  const fs::path file = Path(step) / kStateFile;
+  auto state = nlohmann::json::parse(ReadFile(file), nullptr, /*allow_exceptions=*/false);
+  if (!state.is_object()) {
+    throw FatalError(
+        ExitCode::kFile,
+        fmt::format("{}: is no JSON object: the checkpoint is damaged. {}", file.string(), kCure));
+  }
+  return state;
+}
+
+void CheckpointFolder::Load(int64_t step, const CheckpointTensors& tensors) const {
+  LoadParameters(step, tensors);
+  Check(Path(step) / kMomentsFile, State(step));
+  Read(Path(step) / kMomentsFile, MomentsOf(tensors));
+}
+
+void CheckpointFolder::LoadParameters(int64_t step, const CheckpointTensors& tensors) const {
+  Check(Path(step) / kParametersFile, State(step));
+  Read(Path(step) / kParametersFile, ParametersOf(tensors));
+}
+
+void CheckpointFolder::KeepLast(int count, const std::set<int64_t>& kept) const try {
+  std::vector<int64_t> steps = Steps();
+  for (size_t i = 0; i + static_cast<size_t>(count) < steps.size(); ++i) {
+    if (kept.contains(steps[i])) continue;
+    // Renamed first: what is left of a killed removal is no checkpoint.
+    fs::remove_all(TemporaryPath(Path(steps[i])));
+    fs::rename(Path(steps[i]), TemporaryPath(Path(steps[i])));
+  }
+  std::vector<fs::path> leftovers;
+  for (const fs::directory_entry& entry : fs::directory_iterator(root_)) {
+    if (entry.path().filename().string().starts_with("." + std::string(kPrefix))) {
+      leftovers.push_back(entry.path());
+    }
+  }
+  for (const fs::path& path : leftovers) fs::remove_all(path);
+} catch (const fs::filesystem_error& error) {
+  throw FatalError(ExitCode::kFile,
+                   fmt::format("cannot remove an old checkpoint: {}", error.what()));
+}
+
+}  // namespace agentr

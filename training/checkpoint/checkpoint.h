@@ -1,0 +1,56 @@
+// What a killed run goes on from, to the same bytes: parameters, the optimiser's moments, and a
+// JSON object of everything else.
+//
+//   ROOT/step-00000200/weights.safetensors    the trained parameters, float32
+//                      optimizer.safetensors  mean and square of each
+//                      state.json             what the caller says, and size and SHA-256 of the two
+//
+// A checkpoint is written under a hidden name and renamed when all of it is on the disk.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "training/parameter.h"
+
+namespace agentr {
+
+// The tensors of a checkpoint by file and name; views of what is saved, or what is overwritten.
+struct CheckpointTensors {
+  std::vector<Parameter> parameters;
+  std::vector<at::Tensor> means, squares;  // one per parameter
+};
+
+class CheckpointFolder {
+ public:
+  explicit CheckpointFolder(std::filesystem::path root) : root_(std::move(root)) {}
+
+  // Throws FatalError(kFile).
+  void Save(int64_t step, const CheckpointTensors& tensors, nlohmann::ordered_json state) const;
+
+  // The steps of all whole checkpoints, rising.
+  std::vector<int64_t> Steps() const;
+
+  // state.json of a step. Throws FatalError(kFile) naming the file.
+  nlohmann::json State(int64_t step) const;
+  // Overwrites the tensors with those of the step. Throws FatalError(kFile), which names the file
+  // and the cure, where a file is not the one that was written, or has other tensors.
+  void Load(int64_t step, const CheckpointTensors& tensors) const;
+  void LoadParameters(int64_t step, const CheckpointTensors& tensors) const;
+
+  // Removes all but the last `count` and those in `kept`, and what killed runs left.
+  void KeepLast(int count, const std::set<int64_t>& kept) const;
+
+  std::filesystem::path Path(int64_t step) const;
+
+ private:
+  const std::filesystem::path root_;
+};
+
+}  // namespace agentr

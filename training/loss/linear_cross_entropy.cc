@@ -1,0 +1,112 @@
+#include "training/loss/linear_cross_entropy.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "training/model/elementwise.h"
+#include "training/model/row_kernels.h"
+
+namespace agentr {
+namespace {
+
+using at::Tensor;
+
+// The targets of row i are first[i] … first[i + 1] - 1.
+std::vector<size_t> FirstTargets(const std::vector<Target>& targets) {
+  std::vector<size_t> first;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (i == 0 || targets[i].index != targets[i - 1].index) first.push_back(i);
+  }
+  first.push_back(targets.size());
+  return first;
+}
+
+struct TargetLoss {
+  double loss = 0;
+  bool correct = false;
+};
+
+// One row of logits: the losses of its targets, and, where wanted, the gradient in its place.
+void LossOfRow(float* logits, int64_t vocabulary, std::span<const Target> targets,
+               std::span<TargetLoss> losses, bool gradient, double factor) {
+  const float log_sum = rows::LogSumExp(logits, vocabulary);
+  const auto best = std::max_element(logits, logits + vocabulary) - logits;
+  double weight = 0;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    losses[i] = {static_cast<double>(log_sum) - logits[targets[i].token], best == targets[i].token};
+    weight += targets[i].weight;
+  }
+  if (!gradient) return;
+  rows::ScaledExp(logits, log_sum, static_cast<float>(weight * factor), vocabulary);
+  for (const Target& target : targets) {
+    logits[target.token] -= static_cast<float>(target.weight * factor);
+  }
+}
+
+}  // namespace
+
+LossSums::Part LossSums::Total() const {
+  Part total;
+  for (const Part& part : kinds) {
+    total.loss += part.loss;
+    total.weight += part.weight;
+    total.correct += part.correct;
+  }
+  return total;
+}
+
+LossSums& LossSums::operator+=(const LossSums& other) {
+  for (size_t k = 0; k < kinds.size(); ++k) {
+    kinds[k].loss += other.kinds[k].loss;
+    kinds[k].weight += other.kinds[k].weight;
+    kinds[k].correct += other.kinds[k].correct;
+  }
+  return *this;
+}
+
+LossSums LinearCrossEntropy(const Tensor& hidden, const Tensor& weight,
+                            const std::vector<Target>& targets, double factor,
+                            const Tensor& dhidden, const Tensor& dweight,
+                            const LossOptions& options) {
+  const std::vector<size_t> first = FirstTargets(targets);
+  const int64_t rows = hidden.size(0), vocabulary = weight.size(0);
+  TORCH_CHECK(static_cast<size_t>(rows) + 1 == first.size() || (rows == 0 && targets.empty()),
+              "a row of hidden states for each position with targets");
+  std::vector<TargetLoss> losses(targets.size());
+  const int64_t chunk = std::max<int64_t>(1, options.chunk_logits / vocabulary);
+  for (int64_t begin = 0; begin < rows; begin += chunk) {
+    const int64_t count = std::min(chunk, rows - begin);
+    const Tensor part = hidden.narrow(0, begin, count);
+    const Tensor logits = at::mm(part, weight.t());
+    const MatrixRows of(logits);
+    at::parallel_for(0, count, 4, [&](int64_t from, int64_t to) {
+      std::vector<float> scratch;
+      for (int64_t i = from; i < to; ++i) {
+        const size_t t = first[begin + i], n = first[begin + i + 1] - t;
+        float* row = of.Open(i, scratch);
+        LossOfRow(row, vocabulary, {&targets[t], n}, {&losses[t], n}, dhidden.defined(), factor);
+        if (dhidden.defined()) of.Store(i, row);
+      }
+    });
+    if (!dhidden.defined()) continue;
+    dhidden.narrow(0, begin, count).copy_(at::mm(logits, weight));
+    if (!dweight.defined()) continue;
+    if (logits.scalar_type() == at::kFloat) {
+      dweight.addmm_(logits.t(), part);
+    } else {
+      dweight.add_(at::mm(logits.t(), part));
+    }
+  }
+  LossSums sums;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    auto& part = sums.kinds[static_cast<size_t>(targets[i].kind)];
+    part.loss += targets[i].weight * losses[i].loss;
+    part.weight += targets[i].weight;
+    if (losses[i].correct) part.correct += targets[i].weight;
+  }
+  return sums;
+}
+
+}  // namespace agentr

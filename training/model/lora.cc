@@ -1,0 +1,130 @@
+#include "training/model/lora.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/options.h"
+#include "common/random.h"
+#include "lm/weights/safetensors.h"
+#include "training/model/network.h"
+
+namespace agentr {
+namespace {
+
+using at::Tensor;
+
+// PEFT's start: a uniform in ± 1 / sqrt(inputs), b zero.
+Tensor RandomA(RandomStream stream, int64_t rank, int64_t inputs) {
+  Tensor a = at::empty({rank, inputs}, at::kFloat);
+  const double bound = 1 / std::sqrt(static_cast<double>(inputs));
+  float* out = a.data_ptr<float>();
+  for (int64_t i = 0; i < rank * inputs; ++i) {
+    out[i] = static_cast<float>((stream.Uniform() * 2 - 1) * bound);
+  }
+  return a;
+}
+
+bool IsTarget(const LoraOptions& options, const std::string& name) {
+  return std::ranges::any_of(options.targets, [&](const std::string& target) {
+    return name == target || name.ends_with("." + target);
+  });
+}
+
+void AddAdapters(Linear& linear, const LoraOptions& options, uint64_t seed) {
+  for (size_t part = 0; part < linear.parts(); ++part) {
+    const std::string& name = linear.name(part);
+    if (!IsTarget(options, name)) continue;
+    RandomStream stream = RandomStream(seed).Split("lora").Split(name);
+    const std::string prefix = "base_model.model." + name;
+    Adapter adapter;
+    adapter.a.name = prefix + ".lora_A.weight";
+    adapter.a.value = RandomA(stream.Split("a"), options.rank, linear.inputs());
+    adapter.b.name = prefix + ".lora_B.weight";
+    adapter.b.value = at::zeros({linear.outputs(part), options.rank}, at::kFloat);
+    adapter.scale = ScaleOf(options);
+    adapter.dropout = options.dropout;
+    adapter.key = stream.Split("dropout").Next();
+    linear.AddAdapter(part, std::move(adapter));
+  }
+}
+
+}  // namespace
+
+void Declare(OptionSet& set, LoraOptions& o) {
+  set.Group("Adapters");
+  set.Add("--lora_rank", o.rank, "Rank of the adapters; 0: train all weights").Min(0);
+  set.Add("--lora_alpha", o.alpha, "Adapters are scaled by alpha / rank").Min(0);
+  set.Add("--lora_dropout", o.dropout, "Share of an adapter's inputs that is dropped")
+      .Range(0, 0.99);
+  set.Add("--lora_rslora", o.rank_stabilized, "Scale by alpha / sqrt(rank) instead");
+  set.Add("--lora_target", o.targets, "Layers that get an adapter (repeatable)");
+}
+
+double ScaleOf(const LoraOptions& o) {
+  return o.alpha / (o.rank_stabilized ? std::sqrt(o.rank) : o.rank);
+}
+
+void WriteAdapters(const std::filesystem::path& folder, const LoraOptions& options,
+                   const std::string& base_model, const std::vector<Parameter>& adapters) {
+  std::map<std::string, Weight> weights;
+  for (const Parameter& p : adapters) {
+    weights[p.name] = {
+        WeightType::kF32,
+        p.value.sizes().vec(),
+        {static_cast<const std::byte*>(p.value.data_ptr()), static_cast<size_t>(p.value.nbytes())}};
+  }
+  WriteSafetensors(folder / "adapter_model.safetensors", weights);
+  const nlohmann::ordered_json config = {{"peft_type", "LORA"},
+                                         {"task_type", "CAUSAL_LM"},
+                                         {"base_model_name_or_path", base_model},
+                                         {"r", options.rank},
+                                         {"lora_alpha", options.alpha},
+                                         {"lora_dropout", options.dropout},
+                                         {"use_rslora", options.rank_stabilized},
+                                         {"target_modules", options.targets},
+                                         {"bias", "none"},
+                                         {"fan_in_fan_out", false},
+                                         {"inference_mode", true}};
+  WriteFileAtomically(folder / "adapter_config.json", config.dump(2) + "\n");
+}
+
+void Network::TrainAdapters(const LoraOptions& lora, uint64_t seed) {
+  for (Layer& layer : layers_) {
+    for (Linear* linear :
+         {&layer.query, &layer.key_value, &layer.output, &layer.gate_up, &layer.down}) {
+      AddAdapters(*linear, lora, seed);
+    }
+  }
+  if (adapters().empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     "--lora_target names no layer of the model. It has q_proj, k_proj, v_proj, "
+                     "o_proj, gate_proj, up_proj and down_proj");
+  }
+  Refresh();
+}
+
+void Network::MergeAdapters() {
+  for (Layer& layer : layers_) {
+    for (Linear* linear :
+         {&layer.query, &layer.key_value, &layer.output, &layer.gate_up, &layer.down}) {
+      linear->MergeAdapters();
+    }
+  }
+}
+
+std::vector<Parameter> Network::adapters() const {
+  std::vector<Parameter> all;
+  for (const Layer& layer : layers_) {
+    for (const Linear* linear :
+         {&layer.query, &layer.key_value, &layer.output, &layer.gate_up, &layer.down}) {
+      linear->AppendAdapters(all);
+    }
+  }
+  return all;
+}
+
+}  // namespace agentr

@@ -1,0 +1,313 @@
+#include "training/model/network.h"
+
+#include <fmt/format.h>
+
+#include "lm/decoder/decoder_plan.h"
+#include "lm/decoder/model_weights.h"
+
+namespace agentr {
+namespace {
+
+using at::Tensor;
+
+at::ScalarType TypeOf(WeightType type) {
+  return type == WeightType::kF32   ? at::kFloat
+         : type == WeightType::kF16 ? at::kHalf
+                                    : at::kBFloat16;
+}
+
+Tensor Master(const Weight& weight) {
+  // LibTorch only reads through this pointer; the tensor is a copy.
+  void* data = const_cast<std::byte*>(weight.data.data());
+  const Tensor view = at::from_blob(data, weight.shape, at::dtype(TypeOf(weight.type)));
+  return view.to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
+}
+
+Parameter Norm(const std::string& name, const Weight* weight) {
+  if (weight == nullptr) return {};
+  return {name + ".weight", Master(*weight), {}, false};
+}
+
+Linear::Part PartOf(const std::string& name, const LinearWeights& from) {
+  return {name, Master(*from.weight), from.bias != nullptr ? Master(*from.bias) : Tensor()};
+}
+
+Tensor Indices(const std::vector<int32_t>& values) {
+  return at::tensor(at::ArrayRef<int32_t>(values), at::kInt).to(at::kLong);
+}
+
+RotaryTable TableOf(const Tensor& positions, const Tensor& frequencies) {
+  const Tensor angles = at::outer(positions.to(at::kFloat), frequencies);
+  return {angles.cos(), angles.sin()};
+}
+
+void TrainNorm(Parameter& norm) {
+  if (norm.value.defined()) norm.gradient = at::zeros_like(norm.value);
+}
+
+}  // namespace
+
+std::vector<int32_t> TargetRows(const Batch& batch) {
+  std::vector<int32_t> rows;
+  for (const Target& target : batch.targets) {
+    if (rows.empty() || rows.back() != target.index) rows.push_back(target.index);
+  }
+  return rows;
+}
+
+Network::Network(const ModelConfig& config, const WeightFiles& weights,
+                 const std::filesystem::path& folder, const NetworkOptions& options)
+    : config_(config), options_(options) {
+  Load(weights, folder);
+  frequencies_ = at::tensor(RotaryFrequencies(config_), at::kFloat);
+  Refresh();
+}
+
+void Network::Load(const WeightFiles& files, const std::filesystem::path& folder) {
+  const ModelWeights from = PlaceWeights(config_, files, folder);
+  embedding_ = Linear({{"model.embed_tokens", Master(*from.embedding), {}}}, /*decays=*/false);
+  norm_ = Norm("model.norm", from.norm);
+  if (!config_.tied_embeddings) head_ = Linear({PartOf("lm_head", from.output)});
+  for (size_t i = 0; i < from.layers.size(); ++i) {
+    const LayerWeights& w = from.layers[i];
+    const std::string at = fmt::format("model.layers.{}.", i);
+    Layer layer;
+    layer.attention_norm = Norm(at + "input_layernorm", w.attention_norm);
+    layer.mlp_norm = Norm(at + "post_attention_layernorm", w.mlp_norm);
+    layer.query_norm = Norm(at + "self_attn.q_norm", w.query_norm);
+    layer.key_norm = Norm(at + "self_attn.k_norm", w.key_norm);
+    layer.query = Linear({PartOf(at + "self_attn.q_proj", w.query)});
+    layer.key_value =
+        Linear({PartOf(at + "self_attn.k_proj", w.key), PartOf(at + "self_attn.v_proj", w.value)});
+    layer.output = Linear({PartOf(at + "self_attn.o_proj", w.output)});
+    layer.gate_up =
+        Linear({PartOf(at + "mlp.gate_proj", w.gate), PartOf(at + "mlp.up_proj", w.up)});
+    layer.down = Linear({PartOf(at + "mlp.down_proj", w.down)});
+    layers_.push_back(std::move(layer));
+  }
+}
+
+void Network::TrainAll() {
+  embedding_.Train();
+  if (!config_.tied_embeddings) head_.Train();
+  TrainNorm(norm_);
+  for (Layer& layer : layers_) {
+    for (Parameter* norm :
+         {&layer.attention_norm, &layer.mlp_norm, &layer.query_norm, &layer.key_norm}) {
+      TrainNorm(*norm);
+    }
+    for (Linear* linear :
+         {&layer.query, &layer.key_value, &layer.output, &layer.gate_up, &layer.down}) {
+      linear->Train();
+    }
+  }
+}
+
+void Network::Refresh() {
+  embedding_.Refresh(options_.type);
+  if (!config_.tied_embeddings) head_.Refresh(options_.type);
+  for (Layer& layer : layers_) {
+    for (Linear* linear :
+         {&layer.query, &layer.key_value, &layer.output, &layer.gate_up, &layer.down}) {
+      linear->Refresh(options_.type);
+    }
+  }
+}
+
+const Tensor& Network::head_weight() const {
+  return config_.tied_embeddings ? embedding_.weight() : head_.weight();
+}
+
+const Tensor& Network::head_gradient() const {
+  return config_.tied_embeddings ? embedding_.gradient() : head_.gradient();
+}
+
+std::vector<Parameter> Network::weights() const {
+  std::vector<Parameter> all;
+  embedding_.AppendWeights(all);
+  for (const Layer& layer : layers_) {
+    for (const Parameter* norm :
+         {&layer.attention_norm, &layer.mlp_norm, &layer.query_norm, &layer.key_norm}) {
+      if (norm->value.defined()) all.push_back(*norm);
+    }
+    for (const Linear* linear :
+         {&layer.query, &layer.key_value, &layer.output, &layer.gate_up, &layer.down}) {
+      linear->AppendWeights(all);
+    }
+  }
+  all.push_back(norm_);
+  if (!config_.tied_embeddings) head_.AppendWeights(all);
+  return all;
+}
+
+std::vector<Parameter> Network::trained() const {
+  std::vector<Parameter> some = weights();
+  std::erase_if(some, [](const Parameter& p) { return !p.gradient.defined(); });
+  for (Parameter& adapter : adapters()) some.push_back(std::move(adapter));
+  return some;
+}
+
+void Network::Prepare(const Batch& batch, const std::vector<int32_t>& rows) {
+  const bool some = !options_.all_rows && rows.size() < batch.tokens.size();
+  std::vector<int32_t> all(batch.tokens.size());
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int32_t>(i);
+  all_plan_.emplace(batch, all, config_.sliding_window);
+  tokens_ = Indices(batch.tokens);
+  const Tensor positions = Indices(batch.positions);
+  table_ = TableOf(positions, frequencies_);
+  row_index_ = some ? Indices(rows) : Tensor();
+  if (!some) return;
+  row_plan_.emplace(batch, rows, config_.sliding_window);
+  row_table_ = TableOf(positions.index_select(0, row_index_), frequencies_);
+}
+
+Tensor Network::Forward(const Batch& batch, const std::vector<int32_t>& rows, bool keep,
+                        uint64_t draw) {
+  Prepare(batch, rows);
+  draw_ = draw;
+  kept_.clear();
+  Tensor x = embedding_.weight().index_select(0, tokens_);
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    Kept kept;
+    kept.x = x;
+    x = LayerForward(i, x, kept);
+    if (!keep) continue;
+    if (options_.checkpoint_activations) {
+      kept_.emplace_back().x = kept.x;
+    } else {
+      kept_.push_back(std::move(kept));
+    }
+  }
+  if (options_.all_rows && rows.size() < batch.tokens.size()) {
+    // Only for comparison: the rows are picked behind the last layer.
+    row_index_ = Indices(rows);
+    x = x.index_select(0, row_index_);
+  }
+  last_ = keep ? x : Tensor();
+  return RmsNorm(x, norm_.value, config_.norm_epsilon);
+}
+
+Tensor Network::LayerForward(size_t index, const Tensor& x, Kept& kept) const {
+  const Layer& layer = layers_[index];
+  AttentionForward(index, RmsNorm(x, layer.attention_norm.value, config_.norm_epsilon), kept);
+  kept.middle = layer.output.Forward(kept.mixed, draw_).add_(Rows(index, x));
+  return MlpForward(layer, kept);
+}
+
+void Network::AttentionForward(size_t index, const Tensor& y, Kept& kept) const {
+  const Layer& layer = layers_[index];
+  const int64_t groups = config_.num_kv_heads, shared = config_.num_heads / groups;
+  const int64_t width = groups * config_.head_dim;
+  Tensor q = layer.query.Forward(Rows(index, y), draw_);
+  const Tensor kv = layer.key_value.Forward(y, draw_);
+  Tensor k = kv.narrow(1, 0, width);
+  if (config_.qk_norm) {
+    kept.query_values = q;
+    kept.key_values = k.contiguous();
+    q = HeadNorm(kept.query_values, layer.query_norm);
+    k = HeadNorm(kept.key_values, layer.key_norm);
+  }
+  kept.heads = {ToHeads(q, groups, shared, &QueryTable(index)), ToHeads(k, groups, 1, &table_),
+                ToHeads(kv.narrow(1, width, width), groups, 1, nullptr)};
+  const AttentionOutput out = Attend(Plan(index), kept.heads);
+  kept.log_sums = out.log_sums;
+  kept.mixed = at::empty_like(q);
+  FromHeads(out.mixed, nullptr, kept.mixed);
+}
+
+Tensor Network::MlpForward(const Layer& layer, Kept& kept) const {
+  const Tensor y = RmsNorm(kept.middle, layer.mlp_norm.value, config_.norm_epsilon);
+  kept.gate_up = layer.gate_up.Forward(y, draw_);
+  return layer.down.Forward(SwiGlu(kept.gate_up), draw_).add_(kept.middle);
+}
+
+Tensor Network::HeadNorm(const Tensor& values, const Parameter& norm) const {
+  const Tensor heads = values.view({-1, config_.head_dim});
+  return RmsNorm(heads, norm.value, config_.norm_epsilon).view(values.sizes());
+}
+
+Tensor Network::HeadNormBackward(const Tensor& dy, const Tensor& values,
+                                 const Parameter& norm) const {
+  const Tensor dx = at::zeros_like(dy);
+  const auto heads = [&](const Tensor& x) { return x.view({-1, config_.head_dim}); };
+  RmsNormBackward(heads(dy), heads(values), norm.value, config_.norm_epsilon, heads(dx),
+                  norm.gradient);
+  return dx;
+}
+
+void Network::Backward(const Tensor& dhidden) {
+  Tensor dx = at::zeros_like(last_);
+  RmsNormBackward(dhidden, last_, norm_.value, config_.norm_epsilon, dx, norm_.gradient);
+  last_ = Tensor();
+  if (options_.all_rows && row_index_.defined()) {
+    dx = at::zeros({tokens_.size(0), dx.size(1)}, dx.options()).index_copy_(0, row_index_, dx);
+    row_index_ = Tensor();
+  }
+  for (size_t i = layers_.size(); i-- > 0;) {
+    Kept kept = std::move(kept_.back());
+    kept_.pop_back();
+    if (options_.checkpoint_activations) LayerForward(i, kept.x, kept);
+    dx = LayerBackward(i, kept, dx);
+  }
+  if (embedding_.gradient().defined()) {
+    embedding_.gradient().index_add_(0, tokens_, dx.to(at::kFloat));
+  }
+}
+
+// `dout`, the gradient of the layer's output, becomes on its way that of the layer's middle.
+Tensor Network::LayerBackward(size_t index, const Kept& kept, const Tensor& dout) {
+  Layer& layer = layers_[index];
+  MlpBackward(layer, kept, dout);
+  const Tensor y = RmsNorm(kept.x, layer.attention_norm.value, config_.norm_epsilon);
+  const Tensor dy = AttentionBackward(index, kept, dout, y);
+  Tensor dx = dout;
+  if (SomeRows(index)) dx = at::zeros_like(kept.x).index_copy_(0, row_index_, dout);
+  RmsNormBackward(dy, kept.x, layer.attention_norm.value, config_.norm_epsilon, dx,
+                  layer.attention_norm.gradient);
+  return dx;
+}
+
+void Network::MlpBackward(Layer& layer, const Kept& kept, const Tensor& dx) {
+  const SwiGluGradient inner = SwiGluBackward(layer.down.InputGradient(dx, draw_), kept.gate_up);
+  layer.down.AddGradients(dx, inner.y, draw_);
+  const Tensor y = RmsNorm(kept.middle, layer.mlp_norm.value, config_.norm_epsilon);
+  layer.gate_up.AddGradients(inner.dgate_up, y, draw_);
+  RmsNormBackward(layer.gate_up.InputGradient(inner.dgate_up, draw_), kept.middle,
+                  layer.mlp_norm.value, config_.norm_epsilon, dx, layer.mlp_norm.gradient);
+}
+
+// The gradient of y, the normed input of attention.
+Tensor Network::AttentionBackward(size_t index, const Kept& kept, const Tensor& dmiddle,
+                                  const Tensor& y) {
+  Layer& layer = layers_[index];
+  const int64_t groups = config_.num_kv_heads, shared = config_.num_heads / groups;
+  const int64_t width = groups * config_.head_dim;
+  const Tensor dmixed = layer.output.InputGradient(dmiddle, draw_);
+  layer.output.AddGradients(dmiddle, kept.mixed, draw_);
+  const AttentionInput grad = AttendBackward(Plan(index), kept.heads, kept.log_sums,
+                                             ToHeads(dmixed, groups, shared, nullptr),
+                                             HeadDots(dmixed, kept.mixed, groups, shared));
+  const Tensor dq = at::empty_like(kept.mixed);
+  FromHeads(grad.q, &QueryTable(index), dq);
+  const Tensor dkv = at::empty({y.size(0), 2 * width}, y.options());
+  FromHeads(grad.k, &table_, dkv.narrow(1, 0, width));
+  FromHeads(grad.v, nullptr, dkv.narrow(1, width, width));
+  Tensor dquery = dq;
+  if (config_.qk_norm) {
+    dquery = HeadNormBackward(dq, kept.query_values, layer.query_norm);
+    const Tensor dk = dkv.narrow(1, 0, width);
+    dk.copy_(HeadNormBackward(dk.contiguous(), kept.key_values, layer.key_norm));
+  }
+  layer.query.AddGradients(dquery, Rows(index, y), draw_);
+  layer.key_value.AddGradients(dkv, y, draw_);
+  Tensor dy = layer.key_value.InputGradient(dkv, draw_);
+  const Tensor from_query = layer.query.InputGradient(dquery, draw_);
+  if (SomeRows(index)) {
+    dy.index_add_(0, row_index_, from_query);
+  } else {
+    dy.add_(from_query);
+  }
+  return dy;
+}
+
+}  // namespace agentr

@@ -1,0 +1,127 @@
+// Llama 3, Mistral, Qwen2 and Qwen3, differentiable: forward and backward over a prefix-tree batch.
+//
+// Every product and every kernel has its own backward pass; there is no graph. What a layer keeps
+// for it is the input of each product that cannot be computed again cheaply: per token about
+// 2 widths, queries, keys, values, and twice the MLP's inner width. With checkpointing it keeps its
+// input alone and runs forward once more. In the last layer queries, attention output and MLP exist
+// only at the positions that a loss needs.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lm/weights/model_config.h"
+#include "lm/weights/safetensors.h"
+#include "training/data/batch.h"
+#include "training/model/elementwise.h"
+#include "training/model/linear.h"
+#include "training/model/tree_attention.h"
+#include "training/parameter.h"
+
+namespace agentr {
+
+struct LoraOptions;
+
+struct NetworkOptions {
+  at::ScalarType type = at::kFloat;     // of activations and products: float32 or bfloat16
+  bool checkpoint_activations = false;  // keep only the inputs of the layers
+  bool all_rows = false;                // compute the last layer everywhere, for comparison
+};
+
+// The indices at which `batch` has targets, rising, each once.
+std::vector<int32_t> TargetRows(const Batch& batch);
+
+class Network {
+ public:
+  // `weights`: of the folder that `config` is of. Throws FatalError(kFile) as PlaceWeights.
+  Network(const ModelConfig& config, const WeightFiles& weights,
+          const std::filesystem::path& folder, const NetworkOptions& options);
+
+  // From now on gradients are kept: of all weights, or of adapters only.
+  void TrainAll();
+  void TrainAdapters(const LoraOptions& lora, uint64_t seed);
+  void MergeAdapters();
+
+  // Brings the copies in the compute type up to date; after each change of parameters.
+  void Refresh();
+
+  // The hidden states behind the last norm at `rows` (rising indices): [rows, width] in the compute
+  // type. What Backward needs is kept where `keep`. `draw`: of dropout; 0: none.
+  at::Tensor Forward(const Batch& batch, const std::vector<int32_t>& rows, bool keep,
+                     uint64_t draw = 0);
+  // From the gradient of what Forward returned, once per Forward that kept: adds to all gradients.
+  void Backward(const at::Tensor& dhidden);
+
+  const ModelConfig& config() const { return config_; }
+  const NetworkOptions& options() const { return options_; }
+  // Of the output projection, [vocabulary, width]: the embedding where they are tied.
+  const at::Tensor& head_weight() const;    // in the compute type
+  const at::Tensor& head_gradient() const;  // float32; undefined: frozen
+
+  std::vector<Parameter> weights() const;   // all, by Hugging Face's names, adapters left out
+  std::vector<Parameter> adapters() const;  // by PEFT's names
+  std::vector<Parameter> trained() const;   // those with a gradient
+
+  // Query-key pairs that attention computes for one head and layer but the last, of the last batch.
+  int64_t attention_products() const { return all_plan_ ? all_plan_->products() : 0; }
+
+ private:
+  struct Layer {
+    Parameter attention_norm, mlp_norm, query_norm, key_norm;
+    Linear query, key_value, output, gate_up, down;
+  };
+  // What a layer's backward pass reads.
+  struct Kept {
+    at::Tensor x;                         // [tokens, width] the layer's input
+    at::Tensor query_values, key_values;  // before their norms; Qwen3 only
+    AttentionInput heads;
+    at::Tensor log_sums;
+    at::Tensor mixed;    // [rows, heads * head_dim]
+    at::Tensor middle;   // [rows, width]: x behind attention
+    at::Tensor gate_up;  // [rows, 2 * inner]
+  };
+
+  void Load(const WeightFiles& files, const std::filesystem::path& folder);
+  bool SomeRows(size_t layer) const { return layer + 1 == layers_.size() && row_index_.defined(); }
+  const AttentionPlan& Plan(size_t layer) const {
+    return SomeRows(layer) ? *row_plan_ : *all_plan_;
+  }
+  const RotaryTable& QueryTable(size_t layer) const {
+    return SomeRows(layer) ? row_table_ : table_;
+  }
+  at::Tensor Rows(size_t layer, const at::Tensor& x) const {  // those that the layer goes on with
+    return SomeRows(layer) ? x.index_select(0, row_index_) : x;
+  }
+  void Prepare(const Batch& batch, const std::vector<int32_t>& rows);
+  at::Tensor LayerForward(size_t index, const at::Tensor& x, Kept& kept) const;
+  void AttentionForward(size_t index, const at::Tensor& y, Kept& kept) const;
+  at::Tensor MlpForward(const Layer& layer, Kept& kept) const;
+  at::Tensor LayerBackward(size_t index, const Kept& kept, const at::Tensor& dout);
+  void MlpBackward(Layer& layer, const Kept& kept, const at::Tensor& dx);
+  at::Tensor AttentionBackward(size_t index, const Kept& kept, const at::Tensor& dmiddle,
+                               const at::Tensor& y);
+  at::Tensor HeadNorm(const at::Tensor& values, const Parameter& norm) const;
+  at::Tensor HeadNormBackward(const at::Tensor& dy, const at::Tensor& values,
+                              const Parameter& norm) const;
+
+  const ModelConfig config_;
+  const NetworkOptions options_;
+  Linear embedding_;  // [vocabulary, width]
+  Linear head_;       // where it is not the embedding
+  Parameter norm_;
+  std::vector<Layer> layers_;
+  at::Tensor frequencies_;  // [head_dim / 2]
+
+  // Of the last Forward.
+  std::optional<AttentionPlan> all_plan_, row_plan_;
+  RotaryTable table_, row_table_;
+  at::Tensor tokens_, row_index_;  // row_index_: undefined where all rows are wanted
+  uint64_t draw_ = 0;
+  std::vector<Kept> kept_;
+  at::Tensor last_;  // [rows, width]: what goes into the last norm
+};
+
+}  // namespace agentr

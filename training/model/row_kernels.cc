@@ -1,0 +1,167 @@
+#include "training/model/row_kernels.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+// The compiler vectorises these loops for each set; the sanitizers do not know such functions.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define AGENTR_EACH_SET \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define AGENTR_EACH_SET
+#endif
+#define AGENTR_INLINE inline __attribute__((always_inline))
+
+namespace agentr::rows {
+namespace {
+
+constexpr int64_t kLanes = 16;
+
+// exp(x) to 2 units in the last place (Cephes' polynomial), 0 below -87.3.
+AGENTR_INLINE float Exp(float x) {
+  const float clamped = std::min(std::max(x, -87.33f), 88.3f);
+  const float shifted = clamped * 1.44269504f + 12582912.0f;  // the integer in the low bits
+  const float whole = shifted - 12582912.0f;
+  const float r = clamped - whole * 0.693359375f + whole * 2.12194440e-4f;
+  float p = 1.9875691500e-4f;
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  const float fraction = p * r * r + r + 1.0f;
+  const int32_t exponent = std::bit_cast<int32_t>(shifted) - 0x4B400000;
+  return fraction * std::bit_cast<float>((exponent + 127) << 23);
+}
+
+AGENTR_INLINE float Sum(const float (&lanes)[kLanes]) {
+  float sum = 0;
+  for (int64_t l = 0; l < kLanes; ++l) sum += lanes[l];
+  return sum;
+}
+
+// The sum of term(i) for i in begin … end - 1, in lanes.
+template <typename Term>
+AGENTR_INLINE float LaneSum(int64_t begin, int64_t end, const Term& term) {
+  float lanes[kLanes] = {};
+  int64_t i = begin;
+  for (; i + kLanes <= end; i += kLanes) {
+    for (int64_t l = 0; l < kLanes; ++l) lanes[l] += term(i + l);
+  }
+  float sum = Sum(lanes);
+  for (; i < end; ++i) sum += term(i);
+  return sum;
+}
+
+AGENTR_INLINE float Greatest(const float* x, int64_t begin, int64_t end) {
+  float lanes[kLanes];
+  std::fill_n(lanes, kLanes, -INFINITY);
+  int64_t i = begin;
+  for (; i + kLanes <= end; i += kLanes) {
+    for (int64_t l = 0; l < kLanes; ++l) lanes[l] = lanes[l] > x[i + l] ? lanes[l] : x[i + l];
+  }
+  float greatest = -INFINITY;
+  for (int64_t l = 0; l < kLanes; ++l) greatest = std::max(greatest, lanes[l]);
+  for (; i < end; ++i) greatest = std::max(greatest, x[i]);
+  return greatest;
+}
+
+}  // namespace
+
+AGENTR_EACH_SET void Widen(const uint16_t* from, int64_t n, float* to) {
+  for (int64_t i = 0; i < n; ++i) to[i] = std::bit_cast<float>(uint32_t{from[i]} << 16);
+}
+
+AGENTR_EACH_SET void Narrow(const float* from, int64_t n, uint16_t* to) {
+  for (int64_t i = 0; i < n; ++i) {
+    const auto bits = std::bit_cast<uint32_t>(from[i]);
+    const uint32_t rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+    const bool nan = (bits & 0x7FFFFFFF) > 0x7F800000;
+    to[i] = static_cast<uint16_t>(nan ? 0x7FC0 : rounded);
+  }
+}
+
+AGENTR_EACH_SET float Dot(const float* a, const float* b, int64_t n) {
+  return LaneSum(0, n, [=](int64_t i) { return a[i] * b[i]; });
+}
+
+AGENTR_EACH_SET float RmsNorm(const float* x, const float* weight, float epsilon, int64_t n,
+                              float* y) {
+  const float squares = LaneSum(0, n, [=](int64_t i) { return x[i] * x[i]; });
+  const float scale = 1 / std::sqrt(squares / static_cast<float>(n) + epsilon);
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] * scale * weight[i];
+  return scale;
+}
+
+AGENTR_EACH_SET void RmsNormBackward(const float* dy, const float* x, const float* weight,
+                                     float epsilon, int64_t n, float* dx, float* dweight) {
+  const float squares = LaneSum(0, n, [=](int64_t i) { return x[i] * x[i]; });
+  const float scale = 1 / std::sqrt(squares / static_cast<float>(n) + epsilon);
+  const float dot = LaneSum(0, n, [=](int64_t i) { return dy[i] * weight[i] * x[i]; });
+  const float pull = dot * scale * scale * scale / static_cast<float>(n);
+  for (int64_t i = 0; i < n; ++i) dx[i] += dy[i] * weight[i] * scale - x[i] * pull;
+  if (dweight == nullptr) return;
+  for (int64_t i = 0; i < n; ++i) dweight[i] += dy[i] * x[i] * scale;
+}
+
+AGENTR_EACH_SET void SwiGlu(const float* gate, const float* up, int64_t n, float* y) {
+  for (int64_t i = 0; i < n; ++i) y[i] = gate[i] / (1 + Exp(-gate[i])) * up[i];
+}
+
+AGENTR_EACH_SET void SwiGluBackward(const float* dy, const float* gate, const float* up, int64_t n,
+                                    float* y, float* dgate, float* dup) {
+  for (int64_t i = 0; i < n; ++i) {
+    const float sigmoid = 1 / (1 + Exp(-gate[i]));
+    const float silu = gate[i] * sigmoid;
+    y[i] = silu * up[i];
+    dup[i] = dy[i] * silu;
+    dgate[i] = dy[i] * up[i] * (sigmoid + silu * (1 - sigmoid));
+  }
+}
+
+AGENTR_EACH_SET void Rotate(const float* from, const float* cos, const float* sin, float sign,
+                            int64_t half, float* to) {
+  for (int64_t i = 0; i < half; ++i) {
+    const float a = from[i], b = from[i + half], turn = sign * sin[i];
+    to[i] = a * cos[i] - b * turn;
+    to[i + half] = b * cos[i] + a * turn;
+  }
+}
+
+AGENTR_EACH_SET float Softmax(float* x, float scale, int64_t begin, int64_t end, int64_t n) {
+  const float greatest = Greatest(x, begin, end) * scale;
+  for (int64_t i = begin; i < end; ++i) x[i] = Exp(x[i] * scale - greatest);
+  const float sum = LaneSum(begin, end, [=](int64_t i) { return x[i]; });
+  const float inverse = 1 / sum;
+  for (int64_t i = begin; i < end; ++i) x[i] *= inverse;
+  std::fill(x, x + begin, 0.0f);
+  std::fill(x + end, x + n, 0.0f);
+  return greatest + std::log(sum);
+}
+
+AGENTR_EACH_SET void SoftmaxBackward(float* x, float* dp, float scale, float log_sum, float dot,
+                                     int64_t begin, int64_t end, int64_t n) {
+  for (int64_t i = begin; i < end; ++i) {
+    const float p = Exp(x[i] * scale - log_sum);
+    x[i] = p;
+    dp[i] = p * (dp[i] - dot) * scale;
+  }
+  for (float* row : {x, dp}) {
+    std::fill(row, row + begin, 0.0f);
+    std::fill(row + end, row + n, 0.0f);
+  }
+}
+
+AGENTR_EACH_SET float LogSumExp(const float* x, int64_t n) {
+  const float greatest = Greatest(x, 0, n);
+  const float sum = LaneSum(0, n, [=](int64_t i) { return Exp(x[i] - greatest); });
+  return greatest + std::log(sum);
+}
+
+AGENTR_EACH_SET void ScaledExp(float* x, float log_sum, float factor, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) x[i] = factor * Exp(x[i] - log_sum);
+}
+
+}  // namespace agentr::rows

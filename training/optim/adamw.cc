@@ -1,0 +1,112 @@
+#include "training/optim/adamw.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/options.h"
+
+namespace agentr {
+namespace {
+
+using at::Tensor;
+
+// Values of a tensor that are summed up, or changed, as one piece by one thread: the same sums with
+// any number of threads.
+constexpr int64_t kPiece = 1 << 14;
+
+struct StepSizes {
+  float keep;  // 1 - learning rate * decay
+  float clip;  // factor of the gradient
+  float beta1, beta2, step, correction, epsilon;
+};
+
+void UpdatePiece(const StepSizes& s, int64_t n, const float* gradient, float* value, float* mean,
+                 float* square) {
+  for (int64_t i = 0; i < n; ++i) {
+    const float g = gradient[i] * s.clip;
+    mean[i] += (g - mean[i]) * (1 - s.beta1);
+    square[i] = square[i] * s.beta2 + g * g * (1 - s.beta2);
+    const float scale = std::sqrt(square[i]) / s.correction + s.epsilon;
+    value[i] = value[i] * s.keep - s.step * (mean[i] / scale);
+  }
+}
+
+template <typename Work>
+void ForPieces(int64_t count, const Work& work) {
+  at::parallel_for(0, (count + kPiece - 1) / kPiece, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) {
+      work(p, p * kPiece, std::min(kPiece, count - p * kPiece));
+    }
+  });
+}
+
+}  // namespace
+
+void Declare(OptionSet& set, AdamWOptions& o) {
+  set.Group("Optimiser");
+  set.Add("--adam_beta1", o.beta1, "Decay of AdamW's mean").Range(0, 1);
+  set.Add("--adam_beta2", o.beta2, "Decay of AdamW's mean of squares").Range(0, 1);
+  set.Add("--adam_epsilon", o.epsilon, "Added to AdamW's root of the mean of squares").Min(0);
+  set.Add("--weight_decay", o.weight_decay, "Of all but norms, biases and embeddings").Min(0);
+  set.Add("--max_grad_norm", o.max_norm, "The gradient is clipped to this norm; 0: never").Min(0);
+}
+
+AdamW::AdamW(std::vector<Parameter> parameters, const AdamWOptions& options)
+    : options_(options), parameters_(std::move(parameters)) {
+  for (const Parameter& p : parameters_) {
+    TORCH_CHECK(p.value.is_contiguous() && p.gradient.is_contiguous(), p.name);
+    moments_.push_back({at::zeros_like(p.value), at::zeros_like(p.value)});
+  }
+}
+
+double AdamW::GradientNorm() const {
+  double sum = 0;
+  for (const Parameter& p : parameters_) {
+    const float* g = p.gradient.data_ptr<float>();
+    std::vector<double> sums(p.gradient.numel() / kPiece + 1);
+    ForPieces(p.gradient.numel(), [&](int64_t piece, int64_t begin, int64_t n) {
+      double lanes[8] = {};
+      for (int64_t i = 0; i < n; ++i) {
+        lanes[i % 8] += static_cast<double>(g[begin + i]) * g[begin + i];
+      }
+      for (const double lane : lanes) sums[piece] += lane;
+    });
+    for (const double s : sums) sum += s;
+  }
+  return std::sqrt(sum);
+}
+
+void AdamW::Step(double learning_rate, double norm) {
+  ++steps_;
+  const auto steps = static_cast<double>(steps_);
+  const double correction1 = 1 - std::pow(options_.beta1, steps);
+  const double correction2 = 1 - std::pow(options_.beta2, steps);
+  const double clip =
+      options_.max_norm > 0 ? std::min(1.0, options_.max_norm / (norm + 1e-6)) : 1.0;
+  for (size_t k = 0; k < parameters_.size(); ++k) {
+    const Parameter& p = parameters_[k];
+    const double decay = p.decays ? options_.weight_decay : 0;
+    const StepSizes sizes{static_cast<float>(1 - learning_rate * decay),
+                          static_cast<float>(clip),
+                          static_cast<float>(options_.beta1),
+                          static_cast<float>(options_.beta2),
+                          static_cast<float>(learning_rate / correction1),
+                          static_cast<float>(std::sqrt(correction2)),
+                          static_cast<float>(options_.epsilon)};
+    float *gradient = p.gradient.data_ptr<float>(), *value = p.value.data_ptr<float>();
+    float* mean = moments_[k].mean.data_ptr<float>();
+    float* square = moments_[k].square.data_ptr<float>();
+    ForPieces(p.value.numel(), [&](int64_t, int64_t begin, int64_t n) {
+      UpdatePiece(sizes, n, gradient + begin, value + begin, mean + begin, square + begin);
+      std::fill_n(gradient + begin, n, 0.0f);
+    });
+  }
+}
+
+void AdamW::Skip() {
+  for (const Parameter& p : parameters_) p.gradient.zero_();
+}
+
+}  // namespace agentr

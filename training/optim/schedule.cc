@@ -1,0 +1,31 @@
+#include "training/optim/schedule.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "common/options.h"
+
+namespace agentr {
+
+void Declare(OptionSet& set, ScheduleOptions& o) {
+  set.Group("Learning rate");
+  set.Add("--lr", o.learning_rate, "Learning rate at its height").Min(0);
+  set.Add("--lr_schedule", o.shape, "constant | linear | cosine")
+      .OneOf({"constant", "linear", "cosine"});
+  set.Add("--warmup", o.warmup, "Share of the steps over which it rises").Range(0, 1);
+  set.Add("--lr_least", o.least, "What it falls to, as a share of its height").Range(0, 1);
+}
+
+double LearningRate(const ScheduleOptions& o, int64_t step, int64_t steps) {
+  const double warmup = std::ceil(o.warmup * static_cast<double>(steps));
+  const auto at = static_cast<double>(step);
+  if (at < warmup) return o.learning_rate * at / warmup;
+  if (o.shape == "constant") return o.learning_rate;
+  const double left = static_cast<double>(steps) - warmup;
+  const double share = left > 0 ? (at - warmup) / left : 1;
+  const double height =
+      o.shape == "linear" ? 1 - share : (1 + std::cos(std::numbers::pi * share)) / 2;
+  return o.learning_rate * (o.least + (1 - o.least) * height);
+}
+
+}  // namespace agentr

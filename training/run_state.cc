@@ -1,0 +1,46 @@
+#include "training/run_state.h"
+
+#include <fmt/core.h>
+
+#include "common/error.h"
+
+namespace agentr {
+
+nlohmann::ordered_json RunState::ToJson(const Fingerprint& fingerprint) const {
+  nlohmann::ordered_json json = {{"step", step},
+                                 {"optimizer_steps", optimizer_steps},
+                                 {"skipped", skipped},
+                                 {"held_out", held_out},
+                                 {"best_held_out", best_held_out},
+                                 {"best_step", best_step},
+                                 {"fingerprint", nlohmann::ordered_json::object()}};
+  for (const auto& [name, value] : fingerprint) json["fingerprint"][name] = value;
+  return json;
+}
+
+RunState RunState::From(const nlohmann::json& json, const Fingerprint& fingerprint,
+                        const std::string& place) try {
+  for (const auto& [name, value] : fingerprint) {
+    if (json.at("fingerprint").at(name).get<std::string>() == value) continue;
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("{} was made with other options: {} is not the same. Cure: the "
+                                 "options that it was made with (resolved.toml beside it has "
+                                 "them), or another --name for a new run",
+                                 place, name));
+  }
+  RunState state;
+  json.at("step").get_to(state.step);
+  json.at("optimizer_steps").get_to(state.optimizer_steps);
+  json.at("skipped").get_to(state.skipped);
+  json.at("held_out").get_to(state.held_out);
+  json.at("best_held_out").get_to(state.best_held_out);
+  json.at("best_step").get_to(state.best_step);
+  return state;
+} catch (const nlohmann::json::exception& error) {
+  throw FatalError(ExitCode::kFile, fmt::format("{}/state.json: {}. Cure: remove the checkpoint's "
+                                                "folder; the same command goes on from the one "
+                                                "before it",
+                                                place, error.what()));
+}
+
+}  // namespace agentr

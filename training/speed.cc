@@ -1,0 +1,43 @@
+#include "training/speed.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <string>
+
+namespace agentr {
+namespace {
+
+// A line "NAME:  123 kB" of /proc/self/status, in GiB; 0 where there is none.
+double StatusGib(const std::string& name) {
+  std::ifstream in("/proc/self/status");
+  std::string line;
+  while (std::getline(in, line)) {
+    if (line.starts_with(name + ":")) return std::stod(line.substr(name.size() + 1)) / (1 << 20);
+  }
+  return 0;
+}
+
+}  // namespace
+
+double MeasureMatmulLimit(at::ScalarType type, const ModelConfig& config) {
+  constexpr int64_t kRows = 1024;
+  const at::Tensor x = at::ones({kRows, config.hidden_size}, type);
+  const at::Tensor w = at::ones({config.intermediate_size, config.hidden_size}, type);
+  const double flops = 2.0 * kRows * static_cast<double>(w.numel());
+  double fastest = 0, spent = 0;
+  for (int i = 0; i < 20 && (i < 3 || spent < 0.3); ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    at::mm(x, w.t());
+    const double s =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    spent += s;
+    fastest = std::max(fastest, flops / s);
+  }
+  return fastest;
+}
+
+double MemoryGib() { return StatusGib("VmRSS"); }
+double PeakMemoryGib() { return StatusGib("VmHWM"); }
+
+}  // namespace agentr

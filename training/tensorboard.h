@@ -1,0 +1,35 @@
+// Event files of TensorBoard: TFRecords of Event messages with scalar values.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace agentr {
+
+// The CRC-32C of the bytes (polynomial 0x1EDC6F41), as TFRecord has it before masking.
+uint32_t Crc32c(std::string_view bytes);
+
+class EventFile {
+ public:
+  // A new file in `folder`, named after the time `now` (seconds) and the process. Throws
+  // FatalError(kFile).
+  EventFile(const std::filesystem::path& folder, double now);
+  ~EventFile();
+  EventFile(const EventFile&) = delete;
+  EventFile& operator=(const EventFile&) = delete;
+
+  // Values of a step; written at once.
+  void Add(int64_t step, double now, const std::vector<std::pair<std::string, double>>& scalars);
+
+ private:
+  void Write(std::string_view event);
+
+  std::filesystem::path path_;
+  int fd_ = -1;
+};
+
+}  // namespace agentr
