@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "common/file.h"
 #include "common/hash.h"
@@ -66,12 +67,6 @@ void Declare(OptionSet& set, ModelFolderOptions& o) {
       .Formerly("--max_round_tokens");
   set.Add("--prefix_cache", o.engine.prefix_cache,
           "Keep what prompts have in common (false: compute every prompt anew)");
-}
-
-std::string ModelIdentity(const fs::path& folder, std::string_view chat_template,
-                          const DecoderOptions& decoder) {
-  return Sha256(DescribeFolder(folder, chat_template, decoder) +
-                DescribeWeights(WeightFiles(folder)));
 }
 
 LoadedModel LoadModel(const fs::path& folder, const std::string& name,

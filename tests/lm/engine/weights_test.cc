@@ -144,15 +144,17 @@ TEST(EngineWeights, AFailureHalfWayFailsRequestsUntilALoadSucceeds) {
 
 TEST(EngineWeights, WhoWaitsForThemCanBeCancelled) {
   Model model;
-  Gate gate(model.decoder);
+  model.decoder.before_forward = [](auto) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  };
   Pending<Generation> running = model.engine.Generate(Request(Numbers(0, 10), 400));
   Pending<int64_t> load = model.engine.Load(Weights(1));
   Pending<Generation> waiting = model.engine.Generate(Request(Numbers(0, 10), 400));
   EXPECT_GE(model.engine.stats().waiting, 1);
   load.Cancel();
   waiting.Cancel();
-  gate.Open();
   EXPECT_EQ(waiting.Wait().error().kind, ErrorKind::kCancelled);
+  EXPECT_EQ(model.engine.stats().running, 1) << "at once, not after what still runs";
   running.Cancel();
   EXPECT_EQ(load.Wait().error().kind, ErrorKind::kCancelled);
   EXPECT_EQ(running.Wait().error().kind, ErrorKind::kCancelled);
