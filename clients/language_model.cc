@@ -1,5 +1,7 @@
 #include "clients/language_model.h"
 
+#include <utility>
+
 namespace agentr {
 
 Usage& Usage::operator+=(const Usage& other) {
@@ -8,10 +10,30 @@ Usage& Usage::operator+=(const Usage& other) {
   prompt_tokens += other.prompt_tokens;
   cached_tokens += other.cached_tokens;
   completion_tokens += other.completion_tokens;
+  reused_turns += other.reused_turns;
+  reencoded_turns += other.reencoded_turns;
   return *this;
 }
 
+Result<PreparedPrompt> LanguageModel::Prepare(std::vector<Message> conversation,
+                                              SampledIds /*sampled*/) const {
+  PreparedPrompt prompt;
+  prompt.tokens = EstimateTokens(conversation);
+  prompt.messages = std::move(conversation);
+  return prompt;
+}
+
+Result<CompletionBatch> LanguageModel::CompletePrepared(const PreparedPrompt& prompt, int n,
+                                                        const SamplingParams& sampling) {
+  return Complete(prompt.messages, n, sampling);
+}
+
 int64_t LanguageModel::CountTokens(std::span<const Message> prompt) const {
+  const Result<PreparedPrompt> prepared = Prepare({prompt.begin(), prompt.end()});
+  return prepared ? prepared->tokens : EstimateTokens(prompt);
+}
+
+int64_t EstimateTokens(std::span<const Message> prompt) {
   int64_t tokens = 0;
   for (const Message& message : prompt) {
     tokens += 4 + static_cast<int64_t>((message.content.size() + 3) / 4);

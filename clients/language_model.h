@@ -40,6 +40,7 @@ struct Completion {
   std::string finish_reason;       // "stop" | "length" | "" when unknown
   std::vector<int32_t> token_ids;  // of `text`, where the model tells them
   std::vector<float> logprobs;     // natural log, one per token, where the model tells them
+  int64_t weights_version = 0;     // how often an in-process model had replaced its weights before
 };
 
 // What one Complete cost.
@@ -49,6 +50,8 @@ struct Usage {
   int64_t prompt_tokens = 0;  // as the server counts them; 0 when it does not tell
   int64_t cached_tokens = 0;  // of the prompts, not computed again; 0 when the model does not tell
   int64_t completion_tokens = 0;
+  int64_t reused_turns = 0;     // earlier responses in prompts, as the very ids that were sampled
+  int64_t reencoded_turns = 0;  // those whose sampled ids did not fit into the prompt's template
 
   Usage& operator+=(const Usage& other);
   bool operator==(const Usage&) const = default;
@@ -57,6 +60,20 @@ struct Usage {
 struct CompletionBatch {
   std::vector<Completion> completions;  // n of them
   Usage usage;
+};
+
+// The token ids that a model sampled for each message of a conversation, as far as they are known:
+// empty for a message that it did not write. It may be shorter than the conversation.
+using SampledIds = std::span<const std::span<const int32_t>>;
+
+// A conversation that a model has taken in, ready to be completed: LanguageModel::Prepare.
+struct PreparedPrompt {
+  std::vector<Message> messages;
+  int64_t tokens = 0;                  // exact where the model has a tokenizer, else an estimate
+  std::vector<int32_t> ids;            // of in-process models; empty elsewhere
+  std::vector<size_t> message_begins;  // where the content of each message begins in `ids`
+  int64_t reused_turns = 0;            // as in Usage
+  int64_t reencoded_turns = 0;
 };
 
 // Thread-safe.
@@ -76,9 +93,22 @@ class LanguageModel {
   virtual Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
                                            const SamplingParams& sampling) = 0;
 
-  // Tokens of the conversation as a prompt. The default is an estimate for models that do not tell:
-  // a token per four bytes, plus four per message.
-  virtual int64_t CountTokens(std::span<const Message> prompt) const;
+  // The conversation as a prompt, encoded once, so that a caller can look at its length before it
+  // asks for completions. A message whose entry in `sampled` is not empty goes in as those ids
+  // where the model's format allows it. kRejected for a conversation that the format cannot say.
+  // The default is for models that do not tell their tokens: it estimates their number.
+  virtual Result<PreparedPrompt> Prepare(std::vector<Message> conversation,
+                                         SampledIds sampled = {}) const;
+
+  // Complete for a prompt that Prepare of this model has made.
+  virtual Result<CompletionBatch> CompletePrepared(const PreparedPrompt& prompt, int n,
+                                                   const SamplingParams& sampling);
+
+  // Tokens of the conversation as Prepare counts them; the estimate for one that it rejects.
+  int64_t CountTokens(std::span<const Message> prompt) const;
 };
+
+// The number of tokens where no tokenizer is at hand: one per four bytes, plus four per message.
+int64_t EstimateTokens(std::span<const Message> prompt);
 
 }  // namespace agentr

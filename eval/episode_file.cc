@@ -31,9 +31,11 @@ Json StateOf(const Episode& episode) {
 Json TurnsOf(const Episode& episode) {
   Json turns = Json::array();
   for (const EpisodeTurn& turn : episode.turns) {
-    turns.push_back({{"action", turn.action},
-                     {"refused", turn.refused},
-                     {"dropped_turns", turn.dropped_turns}});
+    Json& json = turns.emplace_back(Json{
+        {"action", turn.action}, {"refused", turn.refused}, {"dropped_turns", turn.dropped_turns}});
+    if (!turn.token_ids.empty()) json["token_ids"] = turn.token_ids;
+    if (!turn.logprobs.empty()) json["logprobs"] = turn.logprobs;
+    if (turn.weights_version != 0) json["weights_version"] = turn.weights_version;
   }
   return turns;
 }
@@ -56,6 +58,12 @@ void ReadConversation(const Json& json, Episode& episode) {
     turn.action = JsonField<std::string>(json_turn, "action");
     turn.refused = JsonField<bool>(json_turn, "refused");
     turn.dropped_turns = JsonField<int>(json_turn, "dropped_turns");
+    turn.token_ids = JsonFieldOr<std::vector<int32_t>>(json_turn, "token_ids", {});
+    turn.logprobs = JsonFieldOr<std::vector<float>>(json_turn, "logprobs", {});
+    turn.weights_version = JsonFieldOr<int64_t>(json_turn, "weights_version", 0);
+    if (!turn.logprobs.empty() && turn.logprobs.size() != turn.token_ids.size()) {
+      throw std::invalid_argument("\"logprobs\" and \"token_ids\" of a turn differ in length");
+    }
   }
 }
 
@@ -66,6 +74,8 @@ Usage ReadUsage(const Json& json) {
   usage.prompt_tokens = JsonField<int64_t>(json, "prompt_tokens");
   usage.cached_tokens = JsonField<int64_t>(json, "cached_tokens");
   usage.completion_tokens = JsonField<int64_t>(json, "completion_tokens");
+  usage.reused_turns = JsonFieldOr<int64_t>(json, "reused_turns", 0);
+  usage.reencoded_turns = JsonFieldOr<int64_t>(json, "reencoded_turns", 0);
   return usage;
 }
 
@@ -121,7 +131,9 @@ std::string WriteEpisode(const StoredEpisode& stored) {
         {"retries", e.usage.retries},
         {"prompt_tokens", e.usage.prompt_tokens},
         {"cached_tokens", e.usage.cached_tokens},
-        {"completion_tokens", e.usage.completion_tokens}}},
+        {"completion_tokens", e.usage.completion_tokens},
+        {"reused_turns", e.usage.reused_turns},
+        {"reencoded_turns", e.usage.reencoded_turns}}},
       {"timings",
        {{"model_s", e.model_s}, {"environment_s", e.environment_s}, {"wall_s", e.wall_s}}}};
   if (!e.error.empty()) json["error"] = e.error;

@@ -6,9 +6,13 @@
 //                                                   and observation of each turn
 //    "format": "agentr-episode", "version": 1, "attempt": 0, "end": "done", "seed": 0,
 //    "options": {"max_steps": 30, …},               all that decides what was played
-//    "turns": [{"action": …, "refused": false, "dropped_turns": 0}, …],
+//    "turns": [{"action": …, "refused": false, "dropped_turns": 0,
+//               "token_ids": […], "logprobs": […], "weights_version": 0}, …],
 //    "replayed_turns": 0, "replay_differences": 0,
 //    "usage": {"requests": 2, …}, "timings": {"model_s": 0.1, …}}
+//
+// "token_ids", "logprobs" and "weights_version" are left out where they are empty or 0, as in files
+// that were written before episodes kept them.
 //
 // Only episodes with a result are files: an error is not written, so that it is tried again.
 #pragma once

@@ -6,6 +6,7 @@
 
 #include "clients/openai/openai_protocol.h"
 #include "lm/engine/sequence.h"
+#include "lm/sampled_turns.h"
 
 namespace agentr {
 namespace {
@@ -18,7 +19,8 @@ CompletionBatch ToBatch(Generation generation) {
   for (GeneratedSequence& sequence : generation.sequences) {
     batch.usage.completion_tokens += static_cast<int64_t>(sequence.token_ids.size());
     batch.completions.push_back({std::move(sequence.text), std::move(sequence.finish_reason),
-                                 std::move(sequence.token_ids), std::move(sequence.logprobs)});
+                                 std::move(sequence.token_ids), std::move(sequence.logprobs),
+                                 generation.weights_version});
   }
   return batch;
 }
@@ -34,12 +36,41 @@ Result<void> CheckRoom(const GenerationRequest& request, const DecoderShape& sha
                           prompt, request.params.max_tokens, Capacity(shape)));
 }
 
+std::string LocalLanguageModel::identity() const {
+  const std::lock_guard lock(mutex_);
+  return identity_;
+}
+
+Result<int64_t> LocalLanguageModel::Load(const std::shared_ptr<const WeightSource>& weights) {
+  std::string identity = model_.identify ? model_.identify(*weights) : model_.identity;
+  Result<int64_t> version = model_.engine->Load(weights).Wait();
+  if (!version) return version;
+  const std::lock_guard lock(mutex_);
+  identity_ = std::move(identity);
+  return version;
+}
+
 Result<CompletionBatch> LocalLanguageModel::Complete(std::span<const Message> prompt, int n,
                                                      const SamplingParams& sampling) {
-  Result<ChatTokens> chat = model_.chat->Apply(prompt, /*generation=*/true);
+  const Result<PreparedPrompt> prepared = Prepare({prompt.begin(), prompt.end()});
+  if (!prepared) return tl::make_unexpected(prepared.error());
+  return CompletePrepared(*prepared, n, sampling);
+}
+
+Result<PreparedPrompt> LocalLanguageModel::Prepare(std::vector<Message> conversation,
+                                                   SampledIds sampled) const {
+  Result<ChatTokens> chat = model_.chat->Apply(conversation, /*generation=*/true);
   if (!chat) return tl::make_unexpected(std::move(chat.error()));
+  PreparedPrompt prompt = UseSampledIds(*std::move(chat), conversation, sampled,
+                                        {*model_.tokenizer, model_.chat->stop_tokens()});
+  prompt.messages = std::move(conversation);
+  return prompt;
+}
+
+Result<CompletionBatch> LocalLanguageModel::CompletePrepared(const PreparedPrompt& prompt, int n,
+                                                             const SamplingParams& sampling) {
   GenerationRequest request;
-  request.prompt = std::move(chat->ids);
+  request.prompt = prompt.ids;
   request.n = n;
   request.params = sampling;
   request.params.seed = static_cast<uint64_t>(RequestSeed(sampling.seed, /*first=*/0));
@@ -47,12 +78,11 @@ Result<CompletionBatch> LocalLanguageModel::Complete(std::span<const Message> pr
   if (const auto room = CheckRoom(request, model_.decoder->shape()); !room) {
     return tl::make_unexpected(room.error());
   }
-  return model_.engine->Generate(std::move(request)).Wait().map(ToBatch);
-}
-
-int64_t LocalLanguageModel::CountTokens(std::span<const Message> prompt) const {
-  const Result<ChatTokens> chat = model_.chat->Apply(prompt, /*generation=*/true);
-  return chat ? static_cast<int64_t>(chat->ids.size()) : LanguageModel::CountTokens(prompt);
+  Result<CompletionBatch> batch = model_.engine->Generate(std::move(request)).Wait().map(ToBatch);
+  if (!batch) return batch;
+  batch->usage.reused_turns = prompt.reused_turns;
+  batch->usage.reencoded_turns = prompt.reencoded_turns;
+  return batch;
 }
 
 }  // namespace agentr

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
@@ -20,6 +22,8 @@ namespace agentr {
 struct LoadedModel {
   std::string name;      // for folders and reports
   std::string identity;  // LanguageModel::identity
+  // The identity that the model has with other weights; unset: the one that it has now.
+  std::function<std::string(const WeightSource& weights)> identify;
   std::unique_ptr<Tokenizer> tokenizer;
   std::unique_ptr<ChatTemplate> chat;
   std::vector<int32_t> stop_tokens;  // that end a turn: the template's and generation_config.json's
@@ -37,21 +41,33 @@ Result<void> CheckRoom(const GenerationRequest& request, const DecoderShape& sha
 // Thread-safe.
 class LocalLanguageModel : public LanguageModel {
  public:
-  explicit LocalLanguageModel(LoadedModel model) : model_(std::move(model)) {}
+  explicit LocalLanguageModel(LoadedModel model)
+      : model_(std::move(model)), identity_(model_.identity) {}
 
   std::string name() const override { return model_.name; }
-  std::string identity() const override { return model_.identity; }
+  std::string identity() const override;
+
+  // Replaces the weights while requests are under way, and waits until that is done: Engine::Load.
+  // The version of the new weights, which completions carry from then on.
+  Result<int64_t> Load(const std::shared_ptr<const WeightSource>& weights);
 
   // kContextLength where prompt and sampling.max_tokens together do not fit; kRejected for roles
   // in an order that the template cannot say.
   Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
                                    const SamplingParams& sampling) override;
 
-  // Exact; for a conversation that Complete would reject, the estimate of the interface.
-  int64_t CountTokens(std::span<const Message> prompt) const override;
+  // Exact. An earlier response goes in as the ids that were sampled for it where they are the same
+  // text as the template has there, and end as it does.
+  Result<PreparedPrompt> Prepare(std::vector<Message> conversation,
+                                 SampledIds sampled = {}) const override;
+
+  Result<CompletionBatch> CompletePrepared(const PreparedPrompt& prompt, int n,
+                                           const SamplingParams& sampling) override;
 
  private:
   const LoadedModel model_;
+  mutable std::mutex mutex_;
+  std::string identity_;  // guarded by mutex_
 };
 
 }  // namespace agentr

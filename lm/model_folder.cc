@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "common/file.h"
 #include "common/hash.h"
@@ -20,6 +21,18 @@ void CheckFolder(const fs::path& folder) {
                    fmt::format("{} is no folder; --model_dir takes a folder with config.json, "
                                "tokenizer.json and *.safetensors",
                                folder.string()));
+}
+
+// All that decides a model's answers beside its weights.
+std::string DescribeFolder(const fs::path& folder, std::string_view chat_template,
+                           const DecoderOptions& decoder) {
+  std::string text = fmt::format("{} {} {}\n", chat_template, decoder.dtype, decoder.max_context);
+  for (const char* name : {"config.json", "generation_config.json", "tokenizer.json",
+                           "tokenizer_config.json", "chat_template.jinja"}) {
+    text += fmt::format("{} {}\n", name,
+                        fs::exists(folder / name) ? Sha256(ReadFile(folder / name)) : "");
+  }
+  return text;
 }
 
 class FolderChatEncoder : public ChatEncoder {
@@ -59,25 +72,6 @@ void Declare(OptionSet& set, ModelFolderOptions& o) {
           "Keep what prompts have in common (false: compute every prompt anew)");
 }
 
-std::string ModelIdentity(const fs::path& folder, std::string_view chat_template,
-                          const DecoderOptions& decoder) {
-  constexpr size_t kBeginning = 4096;
-  std::string text = fmt::format("{} {} {}\n", chat_template, decoder.dtype, decoder.max_context);
-  for (const char* name : {"config.json", "generation_config.json", "tokenizer.json",
-                           "tokenizer_config.json", "chat_template.jinja"}) {
-    text += fmt::format("{} {}\n", name,
-                        fs::exists(folder / name) ? Sha256(ReadFile(folder / name)) : "");
-  }
-  const WeightFiles files(folder);
-  for (const auto& [name, weight] : files.weights()) {
-    const auto* data = reinterpret_cast<const char*>(weight.data.data());
-    const std::string_view beginning(data, std::min(weight.data.size(), kBeginning));
-    text += fmt::format("{} {} {} {}\n", name, Name(weight.type), fmt::join(weight.shape, ","),
-                        Sha256(beginning));
-  }
-  return Sha256(text);
-}
-
 LoadedModel LoadModel(const fs::path& folder, const std::string& name,
                       const ModelFolderOptions& options) {
   CheckFolder(folder);
@@ -91,8 +85,13 @@ LoadedModel LoadModel(const fs::path& folder, const std::string& name,
       model.stop_tokens.push_back(token);
     }
   }
-  model.identity = ModelIdentity(folder, model.chat->name(), options.decoder);
-  model.decoder = LoadDecoder(folder, options.decoder);
+  const auto weights = std::make_shared<WeightFiles>(folder);
+  model.identify = [described = DescribeFolder(folder, model.chat->name(), options.decoder)](
+                       const WeightSource& source) {
+    return Sha256(described + DescribeWeights(source));
+  };
+  model.identity = model.identify(*weights);
+  model.decoder = MakeDecoder(ReadModelConfig(folder), weights, options.decoder);
   model.engine = std::make_unique<Engine>(*model.decoder, *model.tokenizer, options.engine);
   return model;
 }

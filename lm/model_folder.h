@@ -24,14 +24,11 @@ struct ModelFolderOptions {
 // --chat_template, --max_batch, --max_batched_tokens, --prefix_cache and those of the decoder.
 void Declare(OptionSet& set, ModelFolderOptions& options);
 
-// Tells models apart by what decides their answers: configuration, tokenizer, chat template, type
-// and context, and the names, types, shapes and first 4 KiB of all weights. All their bytes would
-// take as long again as loading them, and training leaves no such beginning of all as it was.
-std::string ModelIdentity(const std::filesystem::path& folder, std::string_view chat_template,
-                          const DecoderOptions& decoder);
-
-// Named after the folder's last component where `name` is empty. Throws FatalError: kFile for what
-// is missing or wrong in the folder, kUsage for a device or template that is not there.
+// Named after the folder's last component where `name` is empty. Its identity tells models apart by
+// what decides their answers: configuration, tokenizer, chat template, type and context, and the
+// names, types, shapes and first 4 KiB of all weights. All their bytes would take as long again as
+// loading them, and training leaves no such beginning of all as it was. Throws FatalError: kFile
+// for what is missing or wrong in the folder, kUsage for a device or template that is not there.
 LoadedModel LoadModel(const std::filesystem::path& folder, const std::string& name,
                       const ModelFolderOptions& options);
 

@@ -36,6 +36,9 @@ struct EpisodeTurn {
   std::string observation;
   bool refused = false;   // the environment did not take the action (TaskFamily::IsRefusal)
   int dropped_turns = 0;  // oldest turns that the model was not shown
+  std::vector<int32_t> token_ids = {};  // of `response` as sampled, where the model told them
+  std::vector<float> logprobs = {};     // natural log, one per token id, where the model told them
+  int64_t weights_version = 0;          // Completion::weights_version
 
   bool operator==(const EpisodeTurn&) const = default;
 };

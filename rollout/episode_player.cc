@@ -124,6 +124,8 @@ Result<bool> EpisodePlayer::SampleTurn(EpisodeTurn& turn) {
   sampling.seed = random_.Split(static_cast<uint64_t>(turns)).Next();
   TruncatableConversation conversation;
   conversation.messages = [&](int dropped_turns) { return Conversation(dropped_turns); };
+  conversation.sampled = [&](int dropped_turns) { return Sampled(dropped_turns); };
+  conversation.first_turn = static_cast<int>(episode_.instruction.size()) + 1;
   // It only grows: what did not fit a turn ago does not fit now.
   conversation.least_dropped = turns > 0 ? episode_.turns.back().dropped_turns : 0;
   conversation.most_dropped = std::max(turns - 1, 0);
@@ -138,7 +140,11 @@ Result<bool> EpisodePlayer::SampleTurn(EpisodeTurn& turn) {
   if (said->batch.completions.empty()) {
     return Fail(ErrorKind::kProtocol, "the model returned no completion");
   }
-  turn.response = std::move(said->batch.completions.front().text);
+  Completion& completion = said->batch.completions.front();
+  turn.response = std::move(completion.text);
+  turn.token_ids = std::move(completion.token_ids);
+  turn.logprobs = std::move(completion.logprobs);
+  turn.weights_version = completion.weights_version;
   turn.action = context_.family.ParseAction(turn.response);
   turn.dropped_turns = said->dropped_turns;
   at_fault_ = EpisodeEnd::kEnvironmentError;
@@ -197,6 +203,15 @@ std::vector<Message> EpisodePlayer::Conversation(int dropped_turns) const {
     messages.push_back({"user", episode_.turns[i].observation});
   }
   return messages;
+}
+
+std::vector<std::span<const int32_t>> EpisodePlayer::Sampled(int dropped_turns) const {
+  std::vector<std::span<const int32_t>> ids(episode_.instruction.size() + 1);
+  for (size_t i = static_cast<size_t>(dropped_turns); i < episode_.turns.size(); ++i) {
+    ids.emplace_back(episode_.turns[i].token_ids);
+    ids.emplace_back();  // the observation
+  }
+  return ids;
 }
 
 }  // namespace agentr

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,8 @@ class EpisodePlayer {
 
   bool Replaying() const { return episode_.turns.size() < start_.given.size(); }
   std::vector<Message> Conversation(int dropped_turns) const;
+  // The token ids of the responses in Conversation, message by message.
+  std::vector<std::span<const int32_t>> Sampled(int dropped_turns) const;
 
   const PlayOptions options_;
   const EpisodeStart start_;

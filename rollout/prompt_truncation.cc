@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -15,20 +16,54 @@ void CheckContext(int max_context, int max_new_tokens) {
                                max_context, max_new_tokens));
 }
 
+namespace {
+
+// Tokens that may be merged where a turn is taken out, so that the rest is longer or shorter than
+// the places of its messages say.
+constexpr int64_t kMergedTokens = 8;
+
+Result<PreparedPrompt> Prepare(const LanguageModel& model,
+                               const TruncatableConversation& conversation, int dropped) {
+  if (!conversation.sampled) return model.Prepare(conversation.messages(dropped));
+  return model.Prepare(conversation.messages(dropped), conversation.sampled(dropped));
+}
+
+// How many turns to drop next, after `prompt` was too long for `room` without `dropped` of them.
+int NextToDrop(const PreparedPrompt& prompt, const TruncatableConversation& conversation,
+               int dropped, int64_t room) {
+  if (conversation.first_turn < 0) return dropped + 1;
+  const std::vector<size_t>& begins = prompt.message_begins;
+  const auto first = static_cast<size_t>(conversation.first_turn);
+  for (int more = 1; dropped + more < conversation.most_dropped; ++more) {
+    const size_t kept = first + 2 * static_cast<size_t>(more);
+    if (kept >= begins.size()) return dropped + 1;
+    const auto saved = static_cast<int64_t>(begins[kept] - begins[first]);
+    if (prompt.tokens - saved <= room + kMergedTokens) return dropped + more;
+  }
+  return std::max(dropped + 1, conversation.most_dropped);
+}
+
+}  // namespace
+
 Result<TruncatedCompletion> CompleteTruncated(LanguageModel& model,
                                               const TruncatableConversation& conversation, int n,
                                               const SamplingParams& sampling, int max_context) {
   const int64_t room = max_context - sampling.max_tokens;
   std::string refusal;
-  for (int dropped = conversation.least_dropped; dropped <= conversation.most_dropped; ++dropped) {
-    const std::vector<Message> prompt = conversation.messages(dropped);
-    if (model.CountTokens(prompt) > room) continue;
-    Result<CompletionBatch> batch = model.Complete(prompt, n, sampling);
+  for (int dropped = conversation.least_dropped; dropped <= conversation.most_dropped;) {
+    const Result<PreparedPrompt> prompt = Prepare(model, conversation, dropped);
+    if (!prompt) return tl::make_unexpected(prompt.error());
+    if (prompt->tokens > room) {
+      dropped = NextToDrop(*prompt, conversation, dropped, room);
+      continue;
+    }
+    Result<CompletionBatch> batch = model.CompletePrepared(*prompt, n, sampling);
     if (batch) return TruncatedCompletion{std::move(*batch), dropped};
     if (batch.error().kind != ErrorKind::kContextLength) {
       return tl::make_unexpected(std::move(batch.error()));
     }
     refusal = "; the model says: " + batch.error().message;
+    ++dropped;
   }
   return Fail(ErrorKind::kContextLength,
               fmt::format("what has to be seen leaves no room for {} new tokens in a context of "

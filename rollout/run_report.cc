@@ -42,6 +42,8 @@ nlohmann::ordered_json ToJson(const RunReport& report) {
             {"prompt_tokens", usage.prompt_tokens},
             {"cached_tokens", usage.cached_tokens},
             {"completion_tokens", usage.completion_tokens},
+            {"reused_turns", usage.reused_turns},
+            {"reencoded_turns", usage.reencoded_turns},
             {"tokens_per_s", PerSecond(usage.completion_tokens, report.wall_s)}}},
           {"environment", ToJson(report.execution)}};
 }

@@ -33,7 +33,7 @@ class ScriptedModel : public LanguageModel {
     }
     CompletionBatch batch;
     batch.usage.requests = 1;
-    batch.usage.prompt_tokens = CountTokens(prompt);
+    batch.usage.prompt_tokens = EstimateTokens(prompt);
     const RandomStream stream(sampling.seed);
     for (int i = 0; i < n; ++i) {
       RandomStream random = stream.Split(static_cast<uint64_t>(i));

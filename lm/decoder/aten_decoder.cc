@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/error.h"
+#include "lm/decoder/model_weights.h"
 #include "lm/decoder/torch_compat.h"
 
 namespace agentr {
@@ -63,22 +64,21 @@ struct Group {
 
 class AtenDecoder : public Decoder {
  public:
-  AtenDecoder(const DecoderPlan& plan, const ModelWeights& weights, const std::string& device,
+  AtenDecoder(const DecoderPlan& plan, const WeightSource& source, const std::string& device,
               bool reference)
       : config_(plan.config),
         options_(at::device(ParseDevice(device)).dtype(ScalarType(plan.type))),
         fused_(!reference && kHasFusedAttention) {
     const c10::InferenceMode inference;
     if (options_.device().is_cpu()) at::set_num_threads(plan.threads);
-    embedding_ = Load(*weights.embedding);
-    output_.weight = config_.tied_embeddings ? embedding_ : Load(*weights.output.weight);
-    norm_ = Load(*weights.norm);
     frequencies_ = at::tensor(RotaryFrequencies(config_), at::kFloat).to(options_.device());
     const int64_t block_bytes = 2 * config_.num_layers * kBlockTokens * config_.num_kv_heads *
                                 config_.head_dim * static_cast<int64_t>(Bytes(plan.type));
     shape_ = {static_cast<int32_t>(config_.vocab_size), plan.max_context, kBlockTokens,
               BlocksOfPool(plan.cache_bytes, block_bytes), block_bytes};
-    for (const LayerWeights& layer : weights.layers) layers_.push_back(Load(layer));
+    layers_.resize(static_cast<size_t>(config_.num_layers));
+    for (Layer& layer : layers_) MakePool(layer);
+    Load(source);
   }
 
   const DecoderShape& shape() const override { return shape_; }
@@ -124,36 +124,61 @@ class AtenDecoder : public Decoder {
     }
   }
 
+  void Load(std::shared_ptr<const WeightSource> weights) override {
+    const c10::InferenceMode inference;
+    Load(*weights);
+  }
+
  private:
-  Tensor Load(const Weight& weight) const {
-    // LibTorch only reads through this pointer; `copy` makes the tensor independent of the file.
-    void* data = const_cast<std::byte*>(weight.data.data());
-    const Tensor view = at::from_blob(data, weight.shape, at::dtype(ScalarType(weight.type)));
-    return view.to(options_, /*non_blocking=*/false, /*copy=*/true);
+  void Load(const WeightSource& source) {
+    const ModelWeights weights = PlaceWeights(config_, source);
+    Load(weights.embedding, embedding_);
+    if (config_.tied_embeddings) {
+      output_.weight = embedding_;
+    } else {
+      Load(weights.output, output_);
+    }
+    Load(weights.norm, norm_);
+    for (size_t i = 0; i < layers_.size(); ++i) Load(weights.layers[i], layers_[i]);
   }
 
-  Linear Load(const LinearWeights& linear) const {
-    return {Load(*linear.weight), linear.bias != nullptr ? Load(*linear.bias) : Tensor()};
+  // Into the memory that the tensor has, so that weights can be replaced where they fill a device.
+  void Load(const Weight* weight, Tensor& tensor) const {
+    if (weight == nullptr) return;
+    // LibTorch only reads through this pointer; both branches copy.
+    void* data = const_cast<std::byte*>(weight->data.data());
+    const Tensor view = at::from_blob(data, weight->shape, at::dtype(ScalarType(weight->type)));
+    if (tensor.defined()) {
+      tensor.copy_(view);
+    } else {
+      tensor = view.to(options_, /*non_blocking=*/false, /*copy=*/true);
+    }
   }
 
-  Layer Load(const LayerWeights& from) const {
-    Layer layer;
-    layer.attention_norm = Load(*from.attention_norm);
-    layer.mlp_norm = Load(*from.mlp_norm);
-    if (from.query_norm != nullptr) layer.query_norm = Load(*from.query_norm);
-    if (from.key_norm != nullptr) layer.key_norm = Load(*from.key_norm);
-    layer.query = Load(from.query);
-    layer.key = Load(from.key);
-    layer.value = Load(from.value);
-    layer.output = Load(from.output);
-    layer.gate = Load(from.gate);
-    layer.up = Load(from.up);
-    layer.down = Load(from.down);
+  void Load(const LinearWeights& from, Linear& linear) const {
+    Load(from.weight, linear.weight);
+    Load(from.bias, linear.bias);
+  }
+
+  void Load(const LayerWeights& from, Layer& layer) const {
+    Load(from.attention_norm, layer.attention_norm);
+    Load(from.mlp_norm, layer.mlp_norm);
+    Load(from.query_norm, layer.query_norm);
+    Load(from.key_norm, layer.key_norm);
+    Load(from.query, layer.query);
+    Load(from.key, layer.key);
+    Load(from.value, layer.value);
+    Load(from.output, layer.output);
+    Load(from.gate, layer.gate);
+    Load(from.up, layer.up);
+    Load(from.down, layer.down);
+  }
+
+  void MakePool(Layer& layer) const {
     const std::vector<int64_t> pool = {shape_.blocks, kBlockTokens, config_.num_kv_heads,
                                        config_.head_dim};
     layer.keys = at::zeros(pool, options_);
     layer.values = at::zeros(pool, options_);
-    return layer;
   }
 
   Tensor Longs(const std::vector<int64_t>& values) const {
@@ -285,7 +310,7 @@ class AtenDecoder : public Decoder {
 }  // namespace agentr
 
 agentr::Decoder* agentr_make_aten_decoder(const agentr::DecoderPlan& plan,
-                                          const agentr::ModelWeights& weights,
+                                          const agentr::WeightSource& weights,
                                           const std::string& device, bool reference) {
   return std::make_unique<agentr::AtenDecoder>(plan, weights, device, reference).release();
 }

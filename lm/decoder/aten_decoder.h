@@ -10,20 +10,20 @@
 
 #include "lm/decoder/decoder.h"
 #include "lm/decoder/decoder_plan.h"
-#include "lm/decoder/model_weights.h"
+#include "lm/weights/weight_source.h"
 
 namespace agentr {
 
 // With `reference`, attention is computed slice by slice with an explicit softmax; without,
 // sequences with one new token go side by side through LibTorch's fused attention where it has one.
 // Copies the weights. Throws FatalError: kUsage for a device that this LibTorch does not have,
-// kFile where the module or LibTorch cannot be loaded.
-std::unique_ptr<Decoder> MakeAtenDecoder(const DecoderPlan& plan, const ModelWeights& weights,
+// kFile where the module or LibTorch cannot be loaded, else as PlaceWeights.
+std::unique_ptr<Decoder> MakeAtenDecoder(const DecoderPlan& plan, const WeightSource& weights,
                                          const std::string& device, bool reference);
 
 }  // namespace agentr
 
 // The module's one entry: MakeAtenDecoder; the caller owns the decoder.
 extern "C" agentr::Decoder* agentr_make_aten_decoder(const agentr::DecoderPlan& plan,
-                                                     const agentr::ModelWeights& weights,
+                                                     const agentr::WeightSource& weights,
                                                      const std::string& device, bool reference);

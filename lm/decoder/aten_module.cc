@@ -27,7 +27,7 @@ void* LoadModule() {
 
 }  // namespace
 
-std::unique_ptr<Decoder> MakeAtenDecoder(const DecoderPlan& plan, const ModelWeights& weights,
+std::unique_ptr<Decoder> MakeAtenDecoder(const DecoderPlan& plan, const WeightSource& weights,
                                          const std::string& device, bool reference) {
   static void* const module = LoadModule();
   static const auto make = reinterpret_cast<decltype(&agentr_make_aten_decoder)>(

@@ -85,12 +85,10 @@ struct Tile {
 
 class CpuDecoder : public Decoder {
  public:
-  CpuDecoder(const DecoderPlan& plan, const ModelWeights& weights, WeightFiles files, Simd simd)
+  CpuDecoder(const DecoderPlan& plan, std::shared_ptr<const WeightSource> source, Simd simd)
       : config_(Checked(plan.config)),
         type_(plan.type),
         kernels_(KernelsOf(simd)),
-        files_(std::move(files)),
-        embedding_(*weights.embedding),
         team_(plan.threads),
         pool_(config_, type_, plan.cache_bytes),
         shape_{static_cast<int32_t>(config_.vocab_size), plan.max_context, kKeyBlock,
@@ -99,8 +97,7 @@ class CpuDecoder : public Decoder {
         head_dim_(static_cast<int>(config_.head_dim)),
         queries_per_kv_head_(static_cast<int>(config_.num_heads / config_.num_kv_heads)),
         frequencies_(RotaryFrequencies(config_)),
-        norm_(Vector(weights.norm)),
-        output_({weights.output}, type_, team_),
+        layers_(static_cast<size_t>(config_.num_layers)),
         x_(kMaxRows, config_.hidden_size),
         projected_(kMaxRows, (config_.num_heads + 2 * config_.num_kv_heads) * config_.head_dim),
         scratch_(plan.threads, config_.hidden_size),
@@ -109,7 +106,7 @@ class CpuDecoder : public Decoder {
         normed_(kMaxRows, config_.hidden_size, type_, kernels_),
         mixed_(kMaxRows, config_.num_heads * config_.head_dim, type_, kernels_),
         hidden_(kMaxRows, config_.intermediate_size, type_, kernels_) {
-    for (const LayerWeights& layer : weights.layers) layers_.push_back(Pack(layer));
+    Load(std::move(source));
     for (int i = 0; i < plan.threads; ++i) {
       own_normed_.emplace_back(kFewRows, config_.hidden_size, type_, kernels_);
     }
@@ -149,6 +146,14 @@ class CpuDecoder : public Decoder {
 
   void CopyBlock(int32_t from, int32_t to, int32_t /*tokens*/) override { pool_.Copy(from, to); }
 
+  void Load(std::shared_ptr<const WeightSource> source) override {
+    const ModelWeights weights = PlaceWeights(config_, *source);
+    norm_ = Vector(weights.norm);
+    output_.Pack({weights.output}, type_, team_);
+    for (size_t i = 0; i < layers_.size(); ++i) Pack(weights.layers[i], layers_[i]);
+    KeepEmbedding(*weights.embedding, std::move(source));
+  }
+
  private:
   static const ModelConfig& Checked(const ModelConfig& config) {
     if (config.head_dim > kMaxHeadDim || config.head_dim % 2 != 0 ||
@@ -169,18 +174,29 @@ class CpuDecoder : public Decoder {
     return values;
   }
 
-  Layer Pack(const LayerWeights& from) {
-    Layer layer;
+  void Pack(const LayerWeights& from, Layer& layer) {
     layer.attention_norm = Vector(from.attention_norm);
     layer.query_norm = Vector(from.query_norm);
     layer.key_norm = Vector(from.key_norm);
     layer.mlp_norm = Vector(from.mlp_norm);
-    layer.query_key_value = PackedMatrix({from.query, from.key, from.value}, type_, team_);
-    layer.output = PackedMatrix({from.output}, type_, team_);
-    layer.gate = PackedMatrix({from.gate}, type_, team_);
-    layer.up = PackedMatrix({from.up}, type_, team_);
-    layer.down = PackedMatrix({from.down}, type_, team_);
-    return layer;
+    layer.query_key_value.Pack({from.query, from.key, from.value}, type_, team_);
+    layer.output.Pack({from.output}, type_, team_);
+    layer.gate.Pack({from.gate}, type_, team_);
+    layer.up.Pack({from.up}, type_, team_);
+    layer.down.Pack({from.down}, type_, team_);
+  }
+
+  // A row is read for each token, and few of them: an immutable source saves a copy of them all.
+  void KeepEmbedding(const Weight& embedding, std::shared_ptr<const WeightSource> source) {
+    embedding_ = embedding;
+    if (source->immutable()) {
+      source_ = std::move(source);
+      embedding_copy_ = {};
+      return;
+    }
+    embedding_copy_.assign(embedding.data.begin(), embedding.data.end());
+    embedding_.data = embedding_copy_;
+    source_ = nullptr;
   }
 
   // All layers for the tokens of parts_; takes the parts away.
@@ -406,8 +422,9 @@ class CpuDecoder : public Decoder {
   const ModelConfig config_;
   const WeightType type_;
   const CpuKernels& kernels_;
-  const WeightFiles files_;  // the embedding is read from the file
-  const Weight& embedding_;
+  std::shared_ptr<const WeightSource> source_;  // of the embedding, where it is not a copy
+  std::vector<std::byte> embedding_copy_;
+  Weight embedding_;
   ThreadTeam team_;
   KvPool pool_;
   const DecoderShape shape_;
@@ -415,8 +432,8 @@ class CpuDecoder : public Decoder {
   const int head_dim_;
   const int queries_per_kv_head_;  // query heads per kv head
   const std::vector<float> frequencies_;
-  const std::vector<float> norm_;
-  const PackedMatrix output_;
+  std::vector<float> norm_;
+  PackedMatrix output_;
   std::vector<Layer> layers_;
 
   // Of the batch at hand.
@@ -439,9 +456,9 @@ class CpuDecoder : public Decoder {
 
 }  // namespace
 
-std::unique_ptr<Decoder> MakeCpuDecoder(const DecoderPlan& plan, const ModelWeights& weights,
-                                        WeightFiles files, Simd simd) {
-  return std::make_unique<CpuDecoder>(plan, weights, std::move(files), simd);
+std::unique_ptr<Decoder> MakeCpuDecoder(const DecoderPlan& plan,
+                                        std::shared_ptr<const WeightSource> weights, Simd simd) {
+  return std::make_unique<CpuDecoder>(plan, std::move(weights), simd);
 }
 
 }  // namespace agentr

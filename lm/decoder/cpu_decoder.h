@@ -15,9 +15,9 @@
 
 namespace agentr {
 
-// Copies the weights but the embedding, whose rows it reads from `files`, into which `weights`
-// points. Throws FatalError(kUsage) for a shape that the kernels do not have.
-std::unique_ptr<Decoder> MakeCpuDecoder(const DecoderPlan& plan, const ModelWeights& weights,
-                                        WeightFiles files, Simd simd);
+// Copies the weights; but of a source that is immutable the embedding, whose rows it reads from
+// there. Throws FatalError: kUsage for a shape that the kernels do not have, else as PlaceWeights.
+std::unique_ptr<Decoder> MakeCpuDecoder(const DecoderPlan& plan,
+                                        std::shared_ptr<const WeightSource> weights, Simd simd);
 
 }  // namespace agentr

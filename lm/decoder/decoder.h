@@ -8,8 +8,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
+
+#include "lm/weights/weight_source.h"
 
 namespace agentr {
 
@@ -44,6 +47,12 @@ class Decoder {
 
   // The first `tokens` positions of block `from` become those of block `to`.
   virtual void CopyBlock(int32_t from, int32_t to, int32_t tokens) = 0;
+
+  // Replaces the weights by others of the same names and shapes. All keys and values that were
+  // computed before belong to the old ones: no block may be used again before it is written anew.
+  // Throws FatalError(kFile), and keeps the old weights, where a weight is missing or has another
+  // shape; after any other exception the weights are of no use until a Load succeeds.
+  virtual void Load(std::shared_ptr<const WeightSource> weights) = 0;
 };
 
 }  // namespace agentr

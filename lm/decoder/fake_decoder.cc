@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 
@@ -56,7 +57,7 @@ std::span<const float> FakeDecoder::Forward(std::span<const SequenceChunk> batch
   rows_.clear();
   for (const SequenceChunk& slice : batch) {
     const int32_t end = slice.start + static_cast<int32_t>(slice.tokens.size());
-    uint64_t hash = 0;
+    uint64_t hash = weights_;
     for (int32_t position = 0; position < end; ++position) {
       const int32_t token = Cell(slice.blocks, position);
       Require(token >= 0, "a position that was never computed");
@@ -78,8 +79,19 @@ void FakeDecoder::CopyBlock(int32_t from, int32_t to, int32_t tokens) {
   ++copies_;
 }
 
+void FakeDecoder::Load(std::shared_ptr<const WeightSource> weights) {
+  if (before_load) before_load(*weights);
+  weights_ = 1;
+  for (const auto& [name, weight] : weights->weights()) {
+    for (const char c : name) weights_ = Extend(weights_, c);
+    for (const std::byte byte : weight.data)
+      weights_ = Extend(weights_, std::to_integer<int>(byte));
+  }
+  std::ranges::fill(cells_, -1);
+}
+
 std::vector<float> FakeDecoder::Logits(std::span<const int32_t> tokens) const {
-  uint64_t hash = 0;
+  uint64_t hash = weights_;
   for (const int32_t token : tokens) hash = Extend(hash, token);
   std::vector<float> row;
   Append(row, hash);

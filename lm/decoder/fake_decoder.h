@@ -22,6 +22,9 @@ class FakeDecoder : public Decoder {
   std::span<const float> Forward(std::span<const SequenceChunk> batch) override;
   void CopyBlock(int32_t from, int32_t to, int32_t tokens) override;
 
+  // Logits follow from the bytes of the weights too, from now on. Every cell is empty afterwards.
+  void Load(std::shared_ptr<const WeightSource> weights) override;
+
   // The row of logits after `tokens`, each in [-4, 4).
   std::vector<float> Logits(std::span<const int32_t> tokens) const;
 
@@ -30,15 +33,17 @@ class FakeDecoder : public Decoder {
   int64_t computed() const { return computed_; }  // tokens so far
   int64_t copies() const { return copies_; }      // blocks so far
 
-  // Called before each Forward and CopyBlock; may wait or throw.
+  // Called before each Forward, CopyBlock and Load; may wait or throw.
   std::function<void(std::span<const SequenceChunk> batch)> before_forward;
   std::function<void()> before_copy;
+  std::function<void(const WeightSource& weights)> before_load;
 
  private:
   int32_t& Cell(std::span<const int32_t> blocks, int32_t position);
   void Append(std::vector<float>& rows, uint64_t hash) const;
 
   const DecoderShape shape_;
+  uint64_t weights_ = 0;        // hash of those that were loaded; 0: none
   std::vector<int32_t> cells_;  // blocks * block_tokens
   std::vector<float> rows_;
   std::atomic<int64_t> computed_ = 0;

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <limits>
 #include <thread>
+#include <utility>
 
 #include "common/error.h"
 #include "common/options.h"
 #include "lm/decoder/aten_decoder.h"
 #include "lm/decoder/cpu_decoder.h"
 #include "lm/decoder/decoder_plan.h"
+#include "lm/weights/safetensors.h"
 
 namespace agentr {
 namespace {
@@ -58,13 +60,17 @@ void Declare(OptionSet& set, DecoderOptions& o) {
 
 std::unique_ptr<Decoder> LoadDecoder(const std::filesystem::path& folder,
                                      const DecoderOptions& options) {
-  const DecoderPlan plan = MakePlan(ReadModelConfig(folder), options);
-  WeightFiles files(folder);
-  const ModelWeights weights = PlaceWeights(plan.config, files, folder);
+  return MakeDecoder(ReadModelConfig(folder), std::make_shared<WeightFiles>(folder), options);
+}
+
+std::unique_ptr<Decoder> MakeDecoder(const ModelConfig& config,
+                                     std::shared_ptr<const WeightSource> weights,
+                                     const DecoderOptions& options) {
+  const DecoderPlan plan = MakePlan(config, options);
   if (options.device == "cpu" && !options.reference) {
-    return MakeCpuDecoder(plan, weights, std::move(files), AvailableSimd().back());
+    return MakeCpuDecoder(plan, std::move(weights), AvailableSimd().back());
   }
-  return MakeAtenDecoder(plan, weights, options.device, options.reference);
+  return MakeAtenDecoder(plan, *weights, options.device, options.reference);
 }
 
 }  // namespace agentr

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "lm/decoder/decoder.h"
+#include "lm/weights/model_config.h"
+#include "lm/weights/weight_source.h"
 
 namespace agentr {
 
@@ -27,6 +29,11 @@ void Declare(OptionSet& set, DecoderOptions& options);
 // Throws FatalError: kFile naming a weight that is missing, not used or of another shape, and both
 // shapes; kUsage for a device that this LibTorch does not have.
 std::unique_ptr<Decoder> LoadDecoder(const std::filesystem::path& folder,
+                                     const DecoderOptions& options);
+
+// The same for a model whose configuration and weights are at hand, as a trainer's are.
+std::unique_ptr<Decoder> MakeDecoder(const ModelConfig& config,
+                                     std::shared_ptr<const WeightSource> weights,
                                      const DecoderOptions& options);
 
 }  // namespace agentr

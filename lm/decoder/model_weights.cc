@@ -16,8 +16,7 @@ using Shape = std::vector<int64_t>;
 // Hands out weights by name and notes which ones are taken.
 class Taker {
  public:
-  Taker(const WeightFiles& files, const std::filesystem::path& folder)
-      : weights_(files.weights()), folder_(folder.string()) {}
+  explicit Taker(const WeightSource& source) : weights_(source.weights()), source_(source.name()) {}
 
   const Weight* Take(const std::string& name, const Shape& shape) {
     const auto found = weights_.find(name);
@@ -26,14 +25,14 @@ class Taker {
                        fmt::format("{}: there is no weight {}, which config.json asks for with the "
                                    "shape [{}]. Usual cure: the config.json of the same model, and "
                                    "all its shards",
-                                   folder_, name, fmt::join(shape, ", ")));
+                                   source_, name, fmt::join(shape, ", ")));
     }
     if (found->second.shape != shape) {
       throw FatalError(
           ExitCode::kFile,
           fmt::format("{}: weight {} has the shape [{}], but config.json asks for "
                       "[{}]. Usual cure: the config.json of the same model",
-                      folder_, name, fmt::join(found->second.shape, ", "), fmt::join(shape, ", ")));
+                      source_, name, fmt::join(found->second.shape, ", "), fmt::join(shape, ", ")));
     }
     taken_.insert(name);
     return &found->second;
@@ -53,7 +52,7 @@ class Taker {
       throw FatalError(ExitCode::kFile,
                        fmt::format("{}: weight {} differs from the embedding, but config.json says "
                                    "that they are tied. Usual cure: \"tie_word_embeddings\": false",
-                                   folder_, name));
+                                   source_, name));
     }
     taken_.insert(name);
   }
@@ -65,13 +64,13 @@ class Taker {
                        fmt::format("{}: weight {} of shape [{}] has no place in the model that "
                                    "config.json describes. Usual cure: the config.json of the same "
                                    "model; adapters and quantised weights must be merged first",
-                                   folder_, name, fmt::join(weight.shape, ", ")));
+                                   source_, name, fmt::join(weight.shape, ", ")));
     }
   }
 
  private:
   const std::map<std::string, Weight>& weights_;
-  const std::string folder_;
+  const std::string source_;
   std::set<std::string> taken_;
 };
 
@@ -100,9 +99,8 @@ LayerWeights TakeLayer(const ModelConfig& c, Taker& taker, int64_t index) {
 
 }  // namespace
 
-ModelWeights PlaceWeights(const ModelConfig& config, const WeightFiles& files,
-                          const std::filesystem::path& folder) {
-  Taker taker(files, folder);
+ModelWeights PlaceWeights(const ModelConfig& config, const WeightSource& source) {
+  Taker taker(source);
   ModelWeights model;
   model.embedding =
       taker.Take("model.embed_tokens.weight", {config.vocab_size, config.hidden_size});

@@ -4,11 +4,10 @@
 // has the shape [outputs, inputs].
 #pragma once
 
-#include <filesystem>
 #include <vector>
 
 #include "lm/weights/model_config.h"
-#include "lm/weights/safetensors.h"
+#include "lm/weights/weight_source.h"
 
 namespace agentr {
 
@@ -38,11 +37,10 @@ struct ModelWeights {
   LinearWeights output;          // [vocabulary, width]; the embedding where they are tied
 };
 
-// Views into `files`. Throws FatalError(kFile), which names `folder`, the weight, both shapes and
-// the usual cure, where a weight is missing, has another shape, or has no place in the model. What
+// Views into `source`. Throws FatalError(kFile), which names it, the weight, both shapes and the
+// usual cure, where a weight is missing, has another shape, or has no place in the model. What
 // holds no parameter is passed over: rotary_emb.inv_freq, and an output equal to the embedding
 // that it is tied to.
-ModelWeights PlaceWeights(const ModelConfig& config, const WeightFiles& files,
-                          const std::filesystem::path& folder);
+ModelWeights PlaceWeights(const ModelConfig& config, const WeightSource& source);
 
 }  // namespace agentr

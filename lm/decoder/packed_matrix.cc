@@ -21,9 +21,9 @@ void Put(WeightType type, std::byte* panel, int64_t k, int64_t c, float value) {
 
 }  // namespace
 
-PackedMatrix::PackedMatrix(const std::vector<LinearWeights>& parts, WeightType type,
-                           ThreadTeam& team)
-    : type_(type) {
+void PackedMatrix::Pack(const std::vector<LinearWeights>& parts, WeightType type,
+                        ThreadTeam& team) {
+  type_ = type;
   struct Row {
     const Weight* weight;
     int64_t index;
@@ -36,7 +36,8 @@ PackedMatrix::PackedMatrix(const std::vector<LinearWeights>& parts, WeightType t
   outputs_ = static_cast<int64_t>(rows.size());
   inputs_ = type == WeightType::kBF16 ? (inputs + 1) / 2 * 2 : inputs;
   panel_bytes_ = inputs_ * kPanel * static_cast<int64_t>(Bytes(type));
-  data_ = AlignedBuffer(panels() * panel_bytes_);
+  const auto bytes = static_cast<size_t>(panels() * panel_bytes_);
+  if (data_.size() != bytes) data_ = AlignedBuffer(bytes);
   team.Run([&](int rank) {
     std::vector<float> row(inputs);
     const auto [begin, end] = team.Share(panels(), rank);
@@ -46,7 +47,7 @@ PackedMatrix::PackedMatrix(const std::vector<LinearWeights>& parts, WeightType t
       for (int64_t k = 0; k < inputs; ++k) Put(type, panel, k, r % kPanel, row[k]);
     }
   });
-  if (parts[0].bias == nullptr) return;
+  if (parts[0].bias == nullptr) return;  // as before: it is the configuration that says so
   bias_.resize(panels() * kPanel);
   float* bias = bias_.data();
   for (const LinearWeights& part : parts) {

@@ -16,9 +16,9 @@ class PackedMatrix {
  public:
   static constexpr int kPanel = 64;
 
-  PackedMatrix() = default;
-  // The outputs of `parts` one below the other, all with the same inputs, as `type`.
-  PackedMatrix(const std::vector<LinearWeights>& parts, WeightType type, ThreadTeam& team);
+  // Becomes the outputs of `parts`, one below the other, all with the same inputs, as `type`. A
+  // matrix of the same size and type as before stays in the memory that it has.
+  void Pack(const std::vector<LinearWeights>& parts, WeightType type, ThreadTeam& team);
 
   WeightType type() const { return type_; }
   int64_t inputs() const { return inputs_; }    // even with bfloat16; padded with zeros

@@ -70,6 +70,7 @@ Generation GenerationJob::TakeResult() {
   Generation generation;
   generation.prompt_tokens = prompt_tokens();
   generation.cached_tokens = cached_tokens;
+  generation.weights_version = weights_version;
   for (const auto& sequence : sequences) {
     generation.sequences.push_back(static_cast<CompletionSequence&>(*sequence).TakeOutput());
   }

@@ -1,9 +1,13 @@
 #include "lm/engine/engine.h"
 
+#include <algorithm>
 #include <condition_variable>
+#include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
+#include <variant>
 
 #include "lm/engine/completion.h"
 #include "lm/engine/scheduler.h"
@@ -47,18 +51,22 @@ class Engine::Loop {
     thread_.join();
   }
 
-  void Submit(std::unique_ptr<Job> job) {
-    {
-      std::lock_guard lock(mutex_);
-      inbox_.push_back(std::move(job));
-    }
-    changed_.notify_one();
+  void Submit(std::unique_ptr<Job> job) { Post(std::move(job)); }
+
+  Pending<int64_t> Load(std::shared_ptr<const WeightSource> weights) {
+    WeightsRequest request;
+    request.weights = std::move(weights);
+    request.cancelled = std::make_shared<std::atomic<bool>>(false);
+    Pending<int64_t> pending(request.loaded.get_future(), request.cancelled);
+    Post(std::move(request));
+    return pending;
   }
 
   EngineStats stats() const {
     std::lock_guard lock(mutex_);
     EngineStats stats = stats_;
-    stats.waiting += static_cast<int32_t>(inbox_.size());
+    stats.waiting += static_cast<int32_t>(
+        std::ranges::count_if(inbox_, [](const Request& request) { return IsJob(request); }));
     return stats;
   }
 
@@ -66,11 +74,30 @@ class Engine::Loop {
   const Tokenizer& tokenizer() const { return tokenizer_; }
 
  private:
+  struct WeightsRequest {
+    std::shared_ptr<const WeightSource> weights;
+    std::shared_ptr<std::atomic<bool>> cancelled;
+    std::promise<Result<int64_t>> loaded;
+  };
+  using Request = std::variant<std::unique_ptr<Job>, WeightsRequest>;
+
+  static bool IsJob(const Request& request) { return request.index() == 0; }
+
+  void Post(Request request) {
+    {
+      std::lock_guard lock(mutex_);
+      inbox_.push_back(std::move(request));
+    }
+    changed_.notify_one();
+  }
+
   void Run() {
     while (TakeInbox()) {
+      if (next_weights_ && scheduler_.idle()) LoadWeights();
       scheduler_.Step();
       Publish();
     }
+    if (next_weights_) next_weights_->loaded.set_value(ShuttingDown());
     scheduler_.CancelAll();
     Publish();
   }
@@ -78,10 +105,52 @@ class Engine::Loop {
   // Waits where there is nothing to do; false when the engine ends.
   bool TakeInbox() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return stopping_ || !inbox_.empty() || !scheduler_.idle(); });
-    for (auto& job : inbox_) scheduler_.Add(std::move(job));
-    inbox_.clear();
+    changed_.wait(lock, [this] {
+      return stopping_ || !inbox_.empty() || next_weights_ || !scheduler_.idle();
+    });
+    // What was asked after new weights waits for them, in the order in which it came.
+    while (!inbox_.empty() && (stopping_ || !next_weights_)) {
+      TakeRequest(std::move(inbox_.front()));
+      inbox_.pop_front();
+    }
+    if (next_weights_) TakeCancelled();
     return !stopping_;
+  }
+
+  void TakeRequest(Request request) {
+    if (IsJob(request)) {
+      scheduler_.Add(std::get<0>(std::move(request)));
+    } else if (stopping_) {
+      std::get<1>(request).loaded.set_value(ShuttingDown());
+    } else {
+      next_weights_ = std::get<1>(std::move(request));
+    }
+  }
+
+  // Requests that were cancelled while they wait for weights need no weights: the scheduler answers
+  // them before it does anything else.
+  void TakeCancelled() {
+    std::erase_if(inbox_, [this](Request& request) {
+      if (!IsJob(request) || !std::get<0>(request)->cancelled()) return false;
+      scheduler_.Add(std::get<0>(std::move(request)));
+      return true;
+    });
+  }
+
+  void LoadWeights() {
+    WeightsRequest request = *std::move(next_weights_);
+    next_weights_.reset();
+    Result<int64_t> version = Fail(ErrorKind::kCancelled, "the request was cancelled");
+    if (!*request.cancelled) version = scheduler_.Load(std::move(request.weights));
+    {
+      std::lock_guard lock(mutex_);
+      stats_ = scheduler_.stats();
+    }
+    request.loaded.set_value(std::move(version));
+  }
+
+  static Result<int64_t> ShuttingDown() {
+    return Fail(ErrorKind::kCancelled, "the model is being shut down");
   }
 
   // The counts come first: who has a result finds it counted.
@@ -95,10 +164,11 @@ class Engine::Loop {
 
   Decoder& decoder_;
   const Tokenizer& tokenizer_;
-  Scheduler scheduler_;  // the thread's
+  Scheduler scheduler_;                         // the thread's
+  std::optional<WeightsRequest> next_weights_;  // the thread's: to load when all else is done
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::unique_ptr<Job>> inbox_;  // guarded by mutex_, as all below
+  std::deque<Request> inbox_;  // guarded by mutex_, as all below
   bool stopping_ = false;
   EngineStats stats_;
   std::thread thread_;  // last: it uses the others
@@ -132,6 +202,10 @@ Pending<std::vector<float>> Engine::Score(ScoreRequest request) {
   Pending<std::vector<float>> pending = job->pending(cancelled);
   loop_->Submit(std::move(job));
   return pending;
+}
+
+Pending<int64_t> Engine::Load(std::shared_ptr<const WeightSource> weights) {
+  return loop_->Load(std::move(weights));
 }
 
 EngineStats Engine::stats() const { return loop_->stats(); }

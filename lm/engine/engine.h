@@ -31,10 +31,11 @@ struct EngineStats {
   int64_t completion_tokens = 0;
   int64_t rounds = 0;
   int64_t evicted_blocks = 0;
-  int32_t blocks = 0;         // of the pool
-  int32_t blocks_in_use = 0;  // by running sequences and the cache
-  int32_t running = 0;        // sequences
-  int32_t waiting = 0;        // requests
+  int32_t blocks = 0;           // of the pool
+  int32_t blocks_in_use = 0;    // by running sequences and the cache
+  int32_t running = 0;          // sequences
+  int32_t waiting = 0;          // requests
+  int64_t weights_version = 0;  // how many Loads have succeeded; 0: the weights of the beginning
 };
 
 // Thread-safe. Errors: kContextLength for a request that can never fit, kCancelled, kRejected for
@@ -51,6 +52,14 @@ class Engine {
 
   Pending<Generation> Generate(GenerationRequest request);
   Pending<std::vector<float>> Score(ScoreRequest request);
+
+  // Replaces the weights by others of the same names and shapes (Decoder::Load). What was asked
+  // before is still computed with the old weights, and what is asked afterwards waits for the new
+  // ones; no prompt that the old ones computed stays in the prefix cache. The bytes of `weights`
+  // have to stay as they are until the result is there: the version of the new weights. kRejected,
+  // and the old ones stay, for weights that do not fit. Where the decoder fails half-way: kServer,
+  // also for every request until a Load succeeds.
+  Pending<int64_t> Load(std::shared_ptr<const WeightSource> weights);
 
   EngineStats stats() const;
 

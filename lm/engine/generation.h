@@ -43,7 +43,8 @@ struct GeneratedSequence {
 struct Generation {
   std::vector<GeneratedSequence> sequences;  // n of them
   int64_t prompt_tokens = 0;
-  int64_t cached_tokens = 0;  // of the prompt, that the cache had
+  int64_t cached_tokens = 0;    // of the prompt, that the cache had
+  int64_t weights_version = 0;  // of the weights that made it: EngineStats
 };
 
 // The natural-log probability of each token of `continuation` after `prompt`.

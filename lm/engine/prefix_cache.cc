@@ -189,6 +189,11 @@ void PrefixCache::Release(BlockTable& table) {
   table = BlockTable(table.scope_);
 }
 
+void PrefixCache::Clear() {
+  while (!evictable_.empty()) Remove(**evictable_.begin());
+  assert(in_use() == 0);
+}
+
 void PrefixCache::Pin(Node& node) {
   if (node.pins++ > 0) return;
   --unpinned_;

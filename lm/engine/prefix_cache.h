@@ -72,6 +72,9 @@ class PrefixCache {
   // Unpins the nodes, frees own blocks; the table is empty afterwards.
   void Release(BlockTable& table);
 
+  // Forgets everything. No table may hold anything.
+  void Clear();
+
   int32_t available() const;  // blocks that are free or can be evicted
   int32_t in_use() const;     // blocks that are not free
   int64_t evicted() const { return evicted_; }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <stdexcept>
 #include <string_view>
 
@@ -37,8 +38,10 @@ void Scheduler::Add(std::unique_ptr<Job> job) {
     sequence->table = PrefixCache::BlockTable(scope);
     waiting_.emplace(sequence->arrival, sequence.get());
   }
+  job->weights_version = stats_.weights_version;
   const uint64_t arrival = job->sequences.front()->arrival;
-  jobs_.emplace(arrival, std::move(job));
+  Job& added = *jobs_.emplace(arrival, std::move(job)).first->second;
+  if (!unusable_.empty()) Finish(added, Failure(unusable_));
 }
 
 void Scheduler::Step() {
@@ -64,6 +67,23 @@ void Scheduler::CancelAll() {
     Finish(*jobs_.begin()->second, Error{ErrorKind::kCancelled, "the model is being shut down"});
   }
   CountNow();
+}
+
+Result<int64_t> Scheduler::Load(std::shared_ptr<const WeightSource> weights) {
+  assert(idle());
+  try {
+    decoder_.Load(std::move(weights));
+  } catch (const FatalError& error) {  // the decoder has kept its weights
+    return Fail(ErrorKind::kRejected, error.what());
+  } catch (const std::exception& exception) {
+    cache_.Clear();
+    unusable_ = fmt::format("its weights could not be replaced: {}", exception.what());
+    return tl::make_unexpected(Failure(unusable_));
+  }
+  cache_.Clear();
+  unusable_.clear();
+  CountNow();
+  return ++stats_.weights_version;
 }
 
 void Scheduler::Deliver() {

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "lm/decoder/decoder.h"
@@ -35,6 +36,9 @@ class Scheduler {
   void Step();
 
   void CancelAll();
+
+  // Engine::Load; nothing may be under way. The version of the new weights.
+  Result<int64_t> Load(std::shared_ptr<const WeightSource> weights);
 
   // Hands out the results of the requests that are done. Apart from Round, so that stats() can be
   // published before.
@@ -74,6 +78,7 @@ class Scheduler {
   std::map<uint64_t, Sequence*> waiting_;  // by arrival: oldest first
   std::map<uint64_t, Sequence*> running_;
   uint64_t last_arrival_ = 0;
+  std::string unusable_;  // why there are no weights to compute with; empty: there are
   EngineStats stats_;
 };
 

@@ -35,9 +35,10 @@ class Job {
   virtual void Deliver() = 0;
 
   std::vector<std::unique_ptr<Sequence>> sequences;
-  int64_t cached_tokens = 0;   // of the prompt, that the cache had when the first sequence started
-  std::optional<Error> error;  // why the request failed
-  bool finished = false;       // nothing is left to compute
+  int64_t cached_tokens = 0;    // of the prompt, that the cache had when the first sequence started
+  int64_t weights_version = 0;  // of the weights that compute it
+  std::optional<Error> error;   // why the request failed
+  bool finished = false;        // nothing is left to compute
 
  private:
   std::shared_ptr<std::atomic<bool>> cancelled_;

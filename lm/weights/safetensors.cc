@@ -77,18 +77,6 @@ std::map<std::string, std::string> ReadIndex(const fs::path& path) {
 
 }  // namespace
 
-std::string_view Name(WeightType type) {
-  switch (type) {
-    case WeightType::kF32:
-      return "F32";
-    case WeightType::kF16:
-      return "F16";
-    case WeightType::kBF16:
-      return "BF16";
-  }
-  return "?";
-}
-
 // A whole file, read by the system where and when it is looked at.
 class WeightFiles::Mapping {
  public:
@@ -125,7 +113,7 @@ class WeightFiles::Mapping {
   size_t size_ = 0;
 };
 
-WeightFiles::WeightFiles(const fs::path& folder_or_file) {
+WeightFiles::WeightFiles(const fs::path& folder_or_file) : name_(folder_or_file.string()) {
   const fs::path& path = folder_or_file;
   std::error_code unreadable;
   if (!fs::is_directory(path, unreadable)) {

@@ -16,36 +16,27 @@
 #include <string_view>
 #include <vector>
 
+#include "lm/weights/weight_source.h"
+
 namespace agentr {
 
 // The files of a folder.
 inline constexpr std::string_view kWeightsFile = "model.safetensors";
 inline constexpr std::string_view kWeightsIndex = "model.safetensors.index.json";
 
-enum class WeightType { kF32, kF16, kBF16 };
-
-std::string_view Name(WeightType type);    // "F32" | "F16" | "BF16"
-constexpr size_t Bytes(WeightType type) {  // of one element
-  return type == WeightType::kF32 ? 4 : 2;
-}
-
-struct Weight {
-  WeightType type = WeightType::kF32;
-  std::vector<int64_t> shape;
-  std::span<const std::byte> data;  // row-major, little endian; may start at any address
-};
-
 // The weights of a folder, or of one file. Immutable; the views live as long as this does. Who
 // changes a file meanwhile replaces it: one that shrinks under a mapping kills the process.
-class WeightFiles {
+class WeightFiles : public WeightSource {
  public:
   // Throws FatalError(kFile) naming the file, the tensor and the cure for what is truncated,
   // overlapping, out of range, of an unknown type, twice there, or missing from a shard.
   explicit WeightFiles(const std::filesystem::path& folder_or_file);
-  ~WeightFiles();
+  ~WeightFiles() override;
   WeightFiles(WeightFiles&&) noexcept;
 
-  const std::map<std::string, Weight>& weights() const { return weights_; }
+  const std::map<std::string, Weight>& weights() const override { return weights_; }
+  const std::string& name() const override { return name_; }
+  bool immutable() const override { return true; }
 
  private:
   class Mapping;
@@ -53,6 +44,7 @@ class WeightFiles {
   std::map<std::string, Weight> ReadOne(const std::filesystem::path& file);
   void ReadShards(const std::filesystem::path& folder);
 
+  std::string name_;
   std::vector<std::unique_ptr<Mapping>> files_;
   std::map<std::string, Weight> weights_;
 };

@@ -74,13 +74,15 @@ TEST(LanguageModel, EstimatesTokens) {
 }
 
 TEST(Usage, AddsUp) {
-  Usage usage{1, 2, 3, 4, 5};
-  usage += Usage{10, 20, 30, 40, 50};
+  Usage usage{1, 2, 3, 4, 5, 6, 7};
+  usage += Usage{10, 20, 30, 40, 50, 60, 70};
   EXPECT_EQ(usage.requests, 11);
   EXPECT_EQ(usage.retries, 22);
   EXPECT_EQ(usage.prompt_tokens, 33);
   EXPECT_EQ(usage.cached_tokens, 44);
   EXPECT_EQ(usage.completion_tokens, 55);
+  EXPECT_EQ(usage.reused_turns, 66);
+  EXPECT_EQ(usage.reencoded_turns, 77);
 }
 
 }  // namespace

@@ -31,7 +31,10 @@ Episode FullEpisode() {
   episode.turns[1].dropped_turns = 1;
   episode.replayed_turns = 1;
   episode.replay_differences = 1;
-  episode.usage = {3, 1, 1000, 700, 50};
+  episode.turns[1].token_ids = {5, 151643, 7};
+  episode.turns[1].logprobs = {-0.1F, -1.2345678e-7F, -17.25F};
+  episode.turns[1].weights_version = 3;
+  episode.usage = {3, 1, 1000, 700, 50, 7, 9};
   episode.model_s = 0.1;
   episode.environment_s = 1.0 / 3;
   episode.wall_s = 0.5;
@@ -55,6 +58,27 @@ TEST(EpisodeFile, ReadsBackWhatWasWritten) {
   EXPECT_EQ(back.options, options);
   const StoredEpisode empty = ReadEpisode(WriteEpisode({Episode(), "{}"}), "x");
   EXPECT_EQ(empty.episode, Episode());
+}
+
+TEST(EpisodeFile, AFileFromBeforeTokensWereKeptIsRead) {
+  auto json = nlohmann::ordered_json::parse(WriteEpisode({FullEpisode(), "{}"}));
+  for (const char* name : {"token_ids", "logprobs", "weights_version"}) {
+    EXPECT_EQ(json["turns"][1].erase(name), 1U) << name;
+    EXPECT_FALSE(json["turns"][0].contains(name)) << "left out where the model did not tell";
+  }
+  for (const char* name : {"reused_turns", "reencoded_turns"}) json["usage"].erase(name);
+  Episode expected = FullEpisode();
+  expected.turns[1].token_ids.clear();
+  expected.turns[1].logprobs.clear();
+  expected.turns[1].weights_version = 0;
+  expected.usage.reused_turns = expected.usage.reencoded_turns = 0;
+  EXPECT_EQ(ReadEpisode(json.dump(), "x").episode, expected);
+}
+
+TEST(EpisodeFile, LogprobsThatDoNotFitTheirTokensAreRefused) {
+  auto json = nlohmann::json::parse(WriteEpisode({FullEpisode(), "{}"}));
+  json["turns"][1]["logprobs"].erase(0);
+  EXPECT_THAT(RefusalOf(json.dump()), HasSubstr("logprobs"));
 }
 
 TEST(EpisodeFile, HasTheFieldsOfAgentR) {

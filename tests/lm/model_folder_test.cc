@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "lm/weights/safetensors.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/tiny_model_folder.h"
 
@@ -63,6 +64,28 @@ TEST_F(ModelFolderTest, ItsIdentityIsThatOfItsWeightsAndOptions) {
   EXPECT_NE(LoadModel(folder_, "", {}).identity, identity);
   WriteTinyModel(copy, /*seed=*/2);
   EXPECT_NE(LoadModel(copy, "", {}).identity, identity);
+}
+
+TEST_F(ModelFolderTest, AModelThatLoadsOthersWeightsIsTheOtherOne) {
+  const auto other = scratch_.path() / "other";
+  WriteTinyModel(other, /*seed=*/2);
+  LocalLanguageModel model(LoadModel(folder_, "", {}));
+  LocalLanguageModel fresh(LoadModel(other, "", {}));
+  const std::vector<Message> chat = {{"user", "hello"}};
+  const auto ids = [&](LocalLanguageModel& asked) {
+    return asked.Complete(chat, 1, {.max_tokens = 20}).value().completions[0].token_ids;
+  };
+  EXPECT_NE(ids(model), ids(fresh));
+  EXPECT_NE(model.identity(), fresh.identity());
+  EXPECT_EQ(model.Load(std::make_shared<WeightFiles>(other)).value(), 1);
+  EXPECT_EQ(ids(model), ids(fresh));
+  EXPECT_EQ(model.identity(), fresh.identity());
+  EXPECT_EQ(model.Complete(chat, 1, {.max_tokens = 2})->completions[0].weights_version, 1);
+  EXPECT_EQ(fresh.Complete(chat, 1, {.max_tokens = 2})->completions[0].weights_version, 0);
+
+  const auto nothing = std::make_shared<WeightsInMemory>("x", std::map<std::string, Weight>());
+  EXPECT_EQ(model.Load(nothing).error().kind, ErrorKind::kRejected);
+  EXPECT_EQ(model.identity(), fresh.identity());
 }
 
 TEST_F(ModelFolderTest, TheEndsOfGenerationConfigCountToo) {

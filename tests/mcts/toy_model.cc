@@ -46,8 +46,12 @@ Result<std::vector<std::string>> ToyModel::Texts(std::span<const Message> prompt
   return texts;
 }
 
-int64_t ToyModel::CountTokens(std::span<const Message> prompt) const {
-  return 10 * static_cast<int64_t>(prompt.size());
+Result<PreparedPrompt> ToyModel::Prepare(std::vector<Message> conversation,
+                                         SampledIds /*sampled*/) const {
+  PreparedPrompt prompt;
+  prompt.tokens = 10 * static_cast<int64_t>(conversation.size());
+  prompt.messages = std::move(conversation);
+  return prompt;
 }
 
 std::vector<std::vector<Message>> ToyModel::prompts() const {

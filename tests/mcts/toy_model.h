@@ -20,8 +20,9 @@ class ToyModel : public LanguageModel {
   std::string name() const override { return "toy-model"; }
   Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
                                    const SamplingParams& sampling) override;
-  // Ten per message, so that a test can count in turns.
-  int64_t CountTokens(std::span<const Message> prompt) const override;
+  // Ten tokens per message, so that a test can count in turns.
+  Result<PreparedPrompt> Prepare(std::vector<Message> conversation,
+                                 SampledIds sampled = {}) const override;
 
   // Answers instead of the draws, where set: the texts of the completions, or an error.
   std::function<Result<std::vector<std::string>>(std::span<const Message>, int n)> reply;

@@ -5,7 +5,9 @@
 
 #include <set>
 
+#include "lm/local_language_model.h"
 #include "rollout/replay_executor.h"
+#include "tests/lm/small_lm.h"
 #include "tests/mcts/toy_environment.h"
 #include "tests/mcts/toy_model.h"
 #include "tests/mcts/toy_search.h"
@@ -90,6 +92,35 @@ TEST(EpisodePlayerTest, PlaysUntilTheEnvironmentSaysDone) {
   EXPECT_EQ(last[2], (Message{"user", "Goal 7."}));
   EXPECT_EQ(last[5], (Message{"assistant", ToyModel::Response("go b")}));
   EXPECT_EQ(last[6], (Message{"user", "task 7: go a go b"}));
+}
+
+TEST(EpisodePlayerTest, TurnsKeepTheTokensThatWereSampled) {
+  ToyEpisode toy({"go a", "end 1"});
+  const Episode episode = toy.MustRun();
+  for (const EpisodeTurn& turn : episode.turns) {
+    EXPECT_THAT(turn.token_ids, ElementsAre(static_cast<int32_t>(turn.response.size()), 7));
+    EXPECT_THAT(turn.logprobs, ElementsAre(-0.5F, -1.25F));
+  }
+}
+
+// The model is in the process: the turns before go into each prompt as they were sampled.
+TEST(EpisodePlayerTest, TurnsGoIntoTheNextPromptAsSampled) {
+  ToyEpisode toy;
+  LocalLanguageModel model(SmallModel(/*max_context=*/2000));
+  toy.options.max_steps = 6;
+  toy.options.max_new_tokens = 60;
+  ReplayExecutor executor(1, toy.pool, toy.family, toy.stop);
+  EpisodePlayer player(toy.options, {1, 0, {}}, {toy.family, model, executor, toy.stop});
+  const Episode episode = player.Run().value();
+  ASSERT_GT(episode.turns.size(), 2U);
+  const auto turns = static_cast<int64_t>(episode.turns.size());
+  EXPECT_EQ(episode.usage.reused_turns + episode.usage.reencoded_turns, turns * (turns - 1) / 2);
+  EXPECT_EQ(episode.usage.reencoded_turns, 0);
+  const CharacterTokenizer tokenizer;
+  for (const EpisodeTurn& turn : episode.turns) {
+    EXPECT_EQ(tokenizer.Decode(turn.token_ids, true), turn.response);
+    EXPECT_THAT(turn.logprobs, SizeIs(turn.token_ids.size()));
+  }
 }
 
 TEST(EpisodePlayerTest, CostsAResetAndAStepPerTurn) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <list>
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
@@ -255,6 +256,84 @@ TEST_P(Wider, ACopiedBlockGoesOnAlike) {
       const double difference = GreatestDifference(forked, std::span(whole).last(300));
       EXPECT_LE(difference, reference ? 0.05 : 0) << type;
     }
+  }
+}
+
+// The tensors of a folder in memory that can be written to, as a trainer has them.
+class TrainerWeights {
+ public:
+  explicit TrainerWeights(const std::filesystem::path& folder) {
+    const WeightFiles files(folder);
+    for (const auto& [name, weight] : files.weights()) {
+      std::vector<std::byte>& bytes = bytes_.emplace_back(weight.data.begin(), weight.data.end());
+      weights_[name] = {weight.type, weight.shape, bytes};
+    }
+  }
+  std::shared_ptr<const WeightSource> source() const {
+    return std::make_shared<WeightsInMemory>("a trainer", weights_);
+  }
+  std::map<std::string, Weight> weights() const { return weights_; }
+  void Overwrite() {
+    for (auto& bytes : bytes_) std::ranges::fill(bytes, std::byte{0x3C});
+  }
+
+ private:
+  std::list<std::vector<std::byte>> bytes_;
+  std::map<std::string, Weight> weights_;
+};
+
+TEST_P(Wider, WeightsInMemoryGiveTheLogitsOfFiles) {
+  for (const bool reference : {false, true}) {
+    for (const char* type : {"float32", "bfloat16"}) {
+      const std::vector<int32_t> tokens = RandomTokens(300, 70, 1);
+      const auto of_file = LoadDecoder(folder_.path(), Options(type, reference));
+      TrainerWeights trainer(folder_.path());
+      const auto decoder =
+          MakeDecoder(ReadModelConfig(folder_.path()), trainer.source(), Options(type, reference));
+      trainer.Overwrite();  // the next step of training changes them in their place
+      EXPECT_EQ(AllLogits(*decoder, tokens), AllLogits(*of_file, tokens)) << type << reference;
+    }
+  }
+}
+
+TEST_P(Wider, LoadedWeightsAreAsGoodAsThoseOfTheBeginning) {
+  const ScratchFolder other;
+  WriteRandomModel(other.path(), ReadModelConfig(folder_.path()), /*seed=*/99);
+  const std::vector<int32_t> tokens = RandomTokens(300, 70, 1);
+  for (const bool reference : {false, true}) {
+    for (const char* type : {"float32", "bfloat16"}) {
+      const auto fresh = LoadDecoder(other.path(), Options(type, reference));
+      const std::vector<float> expected = AllLogits(*fresh, tokens);
+      const auto decoder = LoadDecoder(folder_.path(), Options(type, reference));
+      const std::vector<float> before = AllLogits(*decoder, tokens);
+      EXPECT_NE(before, expected);
+      {
+        TrainerWeights trainer(other.path());
+        decoder->Load(trainer.source());
+        trainer.Overwrite();
+      }
+      EXPECT_EQ(AllLogits(*decoder, tokens), expected) << type << reference << " from memory";
+      decoder->Load(std::make_shared<WeightFiles>(folder_.path()));
+      EXPECT_EQ(AllLogits(*decoder, tokens), before) << type << reference << " from files";
+    }
+  }
+}
+
+TEST_P(Wider, WeightsThatDoNotFitLeaveTheOldOnes) {
+  for (const bool reference : {false, true}) {
+    const auto decoder = LoadDecoder(folder_.path(), Options("float32", reference));
+    const std::vector<int32_t> tokens = RandomTokens(300, 70, 1);
+    const std::vector<float> before = AllLogits(*decoder, tokens);
+    const TrainerWeights trainer(folder_.path());
+    auto weights = trainer.weights();
+    weights.erase("model.norm.weight");  // the last one that is looked for
+    try {
+      decoder->Load(std::make_shared<WeightsInMemory>("a trainer", weights));
+      FAIL();
+    } catch (const FatalError& error) {
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("a trainer"), HasSubstr("model.norm")));
+    }
+    EXPECT_EQ(AllLogits(*decoder, tokens), before);
   }
 }
 
