@@ -1,146 +1,137 @@
 #include "common/toml.h"
 
+// Compiled in here, without the package's shared library, whose layout depends on these macros.
+#define TOML_HEADER_ONLY 1
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
 #include <fmt/core.h>
+#include <toml++/toml.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <tuple>
 #include <utility>
 
 namespace agentr {
 namespace {
 
-class TomlParser {
- public:
-  explicit TomlParser(std::string_view text) : text_(text) {}
+[[noreturn]] void ThrowAt(size_t line, std::string_view reason) {
+  throw FatalError(ExitCode::kUsage, fmt::format("line {}: {}", line, reason));
+}
 
-  std::vector<TomlItem> Parse() {
-    std::vector<TomlItem> items;
-    for (SkipBlank(); !AtEnd(); SkipBlank()) {
-      items.push_back(ParseItem());
-      const std::string& key = items.back().key;
-      if (std::ranges::count(items, key, &TomlItem::key) > 1) Throw("'" + key + "' is given twice");
-      SkipSpaces();
-      if (!AtEnd() && Peek() != '\n' && Peek() != '\r' && Peek() != '#') {
-        Throw("one value per line; put text into quotes");
-      }
-    }
-    return items;
-  }
+[[noreturn]] void ThrowAt(const toml::source_region& place, std::string_view reason) {
+  ThrowAt(place.begin.line, reason);
+}
 
- private:
-  bool AtEnd() const { return at_ >= text_.size(); }
-  char Peek() const { return AtEnd() ? '\0' : text_[at_]; }
-
-  [[noreturn]] void Throw(std::string_view reason) const {
-    const auto line =
-        1 + std::count(text_.begin(), text_.begin() + static_cast<ptrdiff_t>(at_), '\n');
-    throw FatalError(ExitCode::kUsage, fmt::format("line {}: {}", line, reason));
-  }
-
-  void SkipSpaces() {
-    while (Peek() == ' ' || Peek() == '\t') ++at_;
-  }
-
-  // Spaces, line ends and comments.
-  void SkipBlank() {
-    while (!AtEnd()) {
-      SkipSpaces();
-      if (Peek() == '#') {
-        at_ = std::min(text_.find('\n', at_), text_.size());
-      } else if (Peek() == '\n' || Peek() == '\r') {
-        ++at_;
-      } else {
-        return;
-      }
+// Just behind the string that begins at `at`; a string on one line ends with it at the latest.
+size_t BehindString(std::string_view text, size_t at) {
+  const char quote = text[at];
+  const std::string_view three = quote == '"' ? R"(""")" : "'''";
+  const bool many_lines = text.substr(at).starts_with(three);
+  for (at += many_lines ? 3 : 1; at < text.size(); ++at) {
+    if (quote == '"' && text[at] == '\\') {
+      ++at;
+    } else if (many_lines && text.substr(at).starts_with(three)) {
+      at += 3;
+      // Up to two quotes before the closing three belong to the string.
+      for (int more = 0; more < 2 && text.substr(at).starts_with(quote); ++more) ++at;
+      return at;
+    } else if (!many_lines && (text[at] == quote || text[at] == '\n')) {
+      return at + 1;
     }
   }
+  return text.size();
+}
 
-  // Up to one of `ends`, without spaces at the end.
-  std::string Bare(std::string_view ends) {
-    const size_t end = std::min(text_.find_first_of(ends, at_), text_.size());
-    std::string word(text_.substr(at_, end - at_));
-    word.erase(word.find_last_not_of(" \t\r") + 1);
-    at_ = end;
-    return word;
-  }
-
-  TomlItem ParseItem() {
-    if (Peek() == '[') Throw("tables are not used here: write the option as key = value");
-    TomlItem item;
-    item.key = Peek() == '"' || Peek() == '\'' ? Value() : Bare("=\n#");
-    SkipSpaces();
-    if (Peek() != '=' || item.key.empty()) Throw("expected key = value");
-    ++at_;
-    SkipSpaces();
-    if (Peek() == '[') {
-      Array(item.values);
+// TOML has characters beyond ASCII in strings and comments only. toml++ (3.3 and 3.4) must not see
+// others: looking for spaces among them it runs into what it declares unreachable.
+void RefuseBeyondAscii(std::string_view text) {
+  size_t at = text.starts_with("\xef\xbb\xbf") ? 3 : 0;
+  while (at < text.size()) {
+    if (static_cast<unsigned char>(text[at]) > 127) {
+      const std::string_view before = text.substr(0, at);
+      ThrowAt(1 + static_cast<size_t>(std::ranges::count(before, '\n')),
+              "a character beyond ASCII outside of a string; put text into quotes");
+    }
+    if (text[at] == '#') {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (text[at] == '"' || text[at] == '\'') {
+      at = BehindString(text, at);
     } else {
-      item.values.push_back(Value());
+      ++at;
     }
-    return item;
   }
+}
 
-  void Array(std::vector<std::string>& values) {
-    ++at_;  // [
-    for (SkipBlank(); Peek() != ']'; SkipBlank()) {
-      values.push_back(Value());
-      SkipBlank();
-      if (Peek() == ',') {
-        ++at_;
-      } else if (Peek() != ']') {
-        Throw("expected , or ] in an array");
-      }
-    }
-    ++at_;  // ]
+// As CLI11 reads it: a float keeps its decimal point, so that it is no integer there either.
+std::string NumberText(double number) {
+  return std::isfinite(number) ? nlohmann::json(number).dump() : fmt::format("{}", number);
+}
+
+std::string ValueText(const toml::node& node) {
+  if (const auto* const text = node.as_string()) return text->get();
+  if (const auto* const number = node.as_integer()) return fmt::format("{}", number->get());
+  if (const auto* const number = node.as_floating_point()) return NumberText(number->get());
+  if (const auto* const truth = node.as_boolean()) return truth->get() ? "true" : "false";
+  if (node.is_table()) {
+    ThrowAt(node.source(), "tables are not used here: write the option as key = value");
   }
+  if (node.is_array()) ThrowAt(node.source(), "an array inside an array suits no option");
+  ThrowAt(node.source(), "dates and times suit no option; put text into quotes");
+}
 
-  std::string Value() {
-    if (Peek() == '"') return BasicString();
-    if (Peek() == '\'') return LiteralString();
-    std::string word = Bare(",]#\n");
-    if (word.empty()) Throw("expected a value");
-    return word;
+std::vector<std::string> ValueTexts(const toml::node& node) {
+  const toml::array* const array = node.as_array();
+  if (array == nullptr) return {ValueText(node)};
+  std::vector<std::string> values;
+  for (const toml::node& value : *array) values.push_back(ValueText(value));
+  return values;
+}
+
+// TOML's integers end at 2^63 - 1: a larger one is written as text.
+std::string ValueToml(const nlohmann::ordered_json& value) {
+  if (value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX) {
+    return fmt::format("\"{}\"", value.get<uint64_t>());
   }
-
-  // '…': as it stands.
-  std::string LiteralString() {
-    const size_t end = text_.find_first_of("'\n", at_ + 1);
-    if (end == std::string_view::npos || text_[end] != '\'')
-      Throw("a string without its end quote");
-    std::string value(text_.substr(at_ + 1, end - at_ - 1));
-    at_ = end + 1;
-    return value;
+  // JSON's strings, numbers, booleans and their arrays are TOML too, except for DEL in a string.
+  std::string text =
+      value.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace);
+  for (size_t at = 0; (at = text.find('\x7f', at)) != std::string::npos;) {
+    text.replace(at, 1, "\\u007f");
   }
-
-  // "…": its escapes are those of JSON.
-  std::string BasicString() {
-    size_t end = at_ + 1;
-    while (end < text_.size() && text_[end] != '"' && text_[end] != '\n') {
-      end += text_[end] == '\\' ? 2 : 1;
-    }
-    if (end >= text_.size() || text_[end] != '"') Throw("a string without its end quote");
-    const auto value = nlohmann::json::parse(text_.substr(at_, end + 1 - at_), nullptr,
-                                             /*allow_exceptions=*/false);
-    if (!value.is_string()) Throw("a string with a bad escape; '…' takes backslashes as they are");
-    at_ = end + 1;
-    return value.get<std::string>();
-  }
-
-  const std::string_view text_;
-  size_t at_ = 0;
-};
+  return text;
+}
 
 }  // namespace
 
-std::vector<TomlItem> ParseToml(std::string_view text) { return TomlParser(text).Parse(); }
+std::vector<TomlItem> ParseToml(std::string_view text) {
+  RefuseBeyondAscii(text);
+  const toml::parse_result parsed = toml::parse(text);
+  if (!parsed) {
+    ThrowAt(parsed.error().source(),
+            fmt::format("{} (expected: key = value, one on a line, with text in quotes)",
+                        parsed.error().description()));
+  }
+  // The library sorts keys by name; the order of the file is that of errors.
+  std::vector<std::pair<const toml::key*, const toml::node*>> in_order;
+  for (const auto& [key, node] : parsed.table()) in_order.emplace_back(&key, &node);
+  std::ranges::sort(in_order, {}, [](const auto& entry) {
+    const toml::source_position& begin = entry.first->source().begin;
+    return std::tuple(begin.line, begin.column);
+  });
+  std::vector<TomlItem> items;
+  for (const auto& [key, node] : in_order) {
+    items.push_back({std::string(key->str()), ValueTexts(*node)});
+  }
+  return items;
+}
 
 std::string ToToml(const nlohmann::ordered_json& object) {
   std::string text;
   for (const auto& [key, value] : object.items()) {
     if (value.is_array() && value.empty()) continue;
-    // What JSON writes of strings, numbers, booleans and their arrays is TOML too.
-    text += fmt::format("{} = {}\n", key,
-                        value.dump(-1, ' ', /*ensure_ascii=*/false,
-                                   nlohmann::ordered_json::error_handler_t::replace));
+    text += fmt::format("{} = {}\n", key, ValueToml(value));
   }
   return text;
 }

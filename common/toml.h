@@ -1,7 +1,7 @@
 // The part of TOML that option files use: `key = value` lines with strings, numbers, booleans and
-// arrays of these, and comments. No tables.
+// arrays of these, and comments. Tables are refused. Read by toml++ (https://toml.io/en/v1.0.0).
 //
-// Apart from CLI11's own reader and writer, which do not agree with each other about quotes and
+// CLI11's own reader and writer are not used: they do not agree with each other about quotes and
 // backslashes, nor from one version to the next.
 #pragma once
 
@@ -19,11 +19,13 @@ struct TomlItem {
   std::vector<std::string> values;  // as text, without quotes; one unless the value is an array
 };
 
-// Throws FatalError(kUsage) "line N: reason".
+// The keys of `text` in its order. Throws FatalError(kUsage) "line N: reason" for what is no TOML,
+// a key given twice, and values that no option takes.
 std::vector<TomlItem> ParseToml(std::string_view text);
 
 // An object of strings, numbers, booleans and arrays of these, one line per key in its order. Empty
-// arrays are left out: to an option they mean the same as nothing.
+// arrays are left out: to an option they mean the same as nothing. An integer above 2^63 - 1, which
+// TOML has no room for, is written as a string, which ParseToml turns into the same text.
 std::string ToToml(const nlohmann::ordered_json& object);
 
 }  // namespace agentr

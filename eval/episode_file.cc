@@ -69,13 +69,9 @@ void ReadConversation(const Json& json, Episode& episode) {
 
 Usage ReadUsage(const Json& json) {
   Usage usage;
-  usage.requests = JsonField<int64_t>(json, "requests");
-  usage.retries = JsonField<int64_t>(json, "retries");
-  usage.prompt_tokens = JsonField<int64_t>(json, "prompt_tokens");
-  usage.cached_tokens = JsonField<int64_t>(json, "cached_tokens");
-  usage.completion_tokens = JsonField<int64_t>(json, "completion_tokens");
-  usage.reused_turns = JsonFieldOr<int64_t>(json, "reused_turns", 0);
-  usage.reencoded_turns = JsonFieldOr<int64_t>(json, "reencoded_turns", 0);
+  for (const auto& field : kUsageFields) {
+    usage.*field.member = JsonFieldOr<int64_t>(json, field.name, 0);  // later fields: 0 in old files
+  }
   return usage;
 }
 
@@ -126,14 +122,7 @@ std::string WriteEpisode(const StoredEpisode& stored) {
       {"turns", TurnsOf(e)},
       {"replayed_turns", e.replayed_turns},
       {"replay_differences", e.replay_differences},
-      {"usage",
-       {{"requests", e.usage.requests},
-        {"retries", e.usage.retries},
-        {"prompt_tokens", e.usage.prompt_tokens},
-        {"cached_tokens", e.usage.cached_tokens},
-        {"completion_tokens", e.usage.completion_tokens},
-        {"reused_turns", e.usage.reused_turns},
-        {"reencoded_turns", e.usage.reencoded_turns}}},
+      {"usage", FieldsToJson(kUsageFields, e.usage)},
       {"timings",
        {{"model_s", e.model_s}, {"environment_s", e.environment_s}, {"wall_s", e.wall_s}}}};
   if (!e.error.empty()) json["error"] = e.error;

@@ -35,6 +35,11 @@ add_library(agentr_pcre2 INTERFACE)
 target_include_directories(agentr_pcre2 SYSTEM INTERFACE "${AGENTR_PCRE2_INCLUDE}")
 target_link_libraries(agentr_pcre2 INTERFACE "${AGENTR_PCRE2_LIBRARY}")
 
+# Option files. The header alone: common/toml.cc compiles the implementation in.
+find_path(AGENTR_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
+add_library(agentr_tomlplusplus INTERFACE)
+target_include_directories(agentr_tomlplusplus SYSTEM INTERFACE "${AGENTR_TOMLPLUSPLUS_INCLUDE}")
+
 # Only the tests compare with libstemmer's Porter stemmer.
 find_path(AGENTR_STEMMER_INCLUDE libstemmer.h REQUIRED)
 find_library(AGENTR_STEMMER_LIBRARY stemmer REQUIRED)

@@ -108,15 +108,15 @@ TEST_F(OptionsTest, ConfigsHoldAllSortsOfValues) {
   const Parsed parsed({"--config", Config("# a comment\n"
                                           "rate = 1e-1  # another\n"
                                           "name = \"a \\\"b\\\" \\\\ #c\"\n"
-                                          "bases = [ 'x,y', \"z\",\n  # inside\n  w ]\n"
-                                          "numbers = [1, 2]\r\n"
+                                          "bases = [ 'x,y', \"z\",\n  # inside\n  'w' ]\n"
+                                          "numbers = [1, 0x1F, 1_000]\r\n"
                                           "fast = true\n"
                                           "seed = false\n")});
   ASSERT_FALSE(parsed.exit) << parsed.err;
   EXPECT_EQ(parsed.options.rate, 0.1);
   EXPECT_EQ(parsed.options.name, "a \"b\" \\ #c");
   EXPECT_THAT(parsed.options.bases, ElementsAre("x,y", "z", "w"));
-  EXPECT_THAT(parsed.options.numbers, ElementsAre(1, 2));
+  EXPECT_THAT(parsed.options.numbers, ElementsAre(1, 31, 1000));
   EXPECT_TRUE(parsed.options.fast);
   EXPECT_FALSE(parsed.options.seed);
 }
