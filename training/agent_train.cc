@@ -362,6 +362,7 @@ ExitCode AgentTrain(const AgentTrainOptions& options, const OptionSet& resolved)
   AgentTrainOptions o = options;
   if (o.data.data.empty()) o.data.data = {NewestRows()};
   Check(o);
+  KeepFreedMemory();
   if (o.threads > 0) at::set_num_threads(o.threads);
   Run run(o, resolved);
   return run.Train();

@@ -1,7 +1,10 @@
 #include "training/speed.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <chrono>
+#include <climits>
 #include <fstream>
 #include <string>
 
@@ -35,6 +38,14 @@ double MeasureMatmulLimit(at::ScalarType type, const ModelConfig& config) {
     fastest = std::max(fastest, flops / s);
   }
   return fastest;
+}
+
+void KeepFreedMemory() {
+#ifdef __GLIBC__
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  ::mallopt(M_TRIM_THRESHOLD, INT_MAX);
+  ::mallopt(M_TOP_PAD, 64 << 20);
+#endif
 }
 
 double MemoryGib() { return StatusGib("VmRSS"); }

@@ -11,6 +11,10 @@ namespace agentr {
 // the fastest of some. Takes up to half a second.
 double MeasureMatmulLimit(at::ScalarType type, const ModelConfig& config);
 
+// Freed memory stays with the process: tensors of the same sizes come again with every micro-batch,
+// and fresh pages cost a tenth of the time. For the start of a program.
+void KeepFreedMemory();
+
 double MemoryGib();      // of this process now
 double PeakMemoryGib();  // at most so far
 

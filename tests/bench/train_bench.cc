@@ -118,6 +118,7 @@ void MeasureSteps(const std::string& what, const fs::path& folder, const std::st
 
 void Measure(const fs::path& folder, const BenchOptions& o) {
   at::set_num_threads(o.threads);
+  KeepFreedMemory();
   fmt::print("dtype     rows                  fastest     mean    /CPU s  of matmul  peak GiB\n");
   for (const std::string& dtype : o.dtypes) {
     if (o.data.data.empty()) {

@@ -4,14 +4,8 @@
 #include <bit>
 #include <cmath>
 
-// The compiler vectorises these loops for each set; the sanitizers do not know such functions.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define AGENTR_EACH_SET \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define AGENTR_EACH_SET
-#endif
+#include "training/vector_sets.h"
+
 #define AGENTR_INLINE inline __attribute__((always_inline))
 
 namespace agentr::rows {

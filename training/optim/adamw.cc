@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "common/options.h"
+#include "training/vector_sets.h"
 
 namespace agentr {
 namespace {
@@ -22,8 +23,9 @@ struct StepSizes {
   float beta1, beta2, step, correction, epsilon;
 };
 
-void UpdatePiece(const StepSizes& s, int64_t n, const float* gradient, float* value, float* mean,
-                 float* square) {
+AGENTR_EACH_SET void UpdatePiece(const StepSizes& s, int64_t n, const float* __restrict gradient,
+                                 float* __restrict value, float* __restrict mean,
+                                 float* __restrict square) {
   for (int64_t i = 0; i < n; ++i) {
     const float g = gradient[i] * s.clip;
     mean[i] += (g - mean[i]) * (1 - s.beta1);
@@ -31,6 +33,21 @@ void UpdatePiece(const StepSizes& s, int64_t n, const float* gradient, float* va
     const float scale = std::sqrt(square[i]) / s.correction + s.epsilon;
     value[i] = value[i] * s.keep - s.step * (mean[i] / scale);
   }
+}
+
+AGENTR_EACH_SET double SumOfSquares(const float* x, int64_t n) {
+  constexpr int64_t kLanes = 16;
+  double lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int64_t l = 0; l < kLanes; ++l) {
+      lanes[l] += static_cast<double>(x[i + l]) * static_cast<double>(x[i + l]);
+    }
+  }
+  double sum = 0;
+  for (const double lane : lanes) sum += lane;
+  for (; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  return sum;
 }
 
 template <typename Work>
@@ -67,11 +84,7 @@ double AdamW::GradientNorm() const {
     const float* g = p.gradient.data_ptr<float>();
     std::vector<double> sums(p.gradient.numel() / kPiece + 1);
     ForPieces(p.gradient.numel(), [&](int64_t piece, int64_t begin, int64_t n) {
-      double lanes[8] = {};
-      for (int64_t i = 0; i < n; ++i) {
-        lanes[i % 8] += static_cast<double>(g[begin + i]) * g[begin + i];
-      }
-      for (const double lane : lanes) sums[piece] += lane;
+      sums[piece] = SumOfSquares(g + begin, n);
     });
     for (const double s : sums) sum += s;
   }
