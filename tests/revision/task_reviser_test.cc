@@ -144,13 +144,17 @@ TEST_F(TaskReviserTest, ReplaysAreCountedAndFailedOnesGiveNoRow) {
   FakeEnvironment environment(true, World);
   environment_ = &environment;
   // "g" ends the episode in the environment: a row cannot go on behind it.
-  const Outcome done = Run({{"p g", 1}, {"p x", 0, End::kDepth}, {"p g g", 0, End::kDepth}});
+  const Outcome done = Run({{"p g", 1}, {"p x", 0, End::kDepth}, {"p g", 0, End::kDepth}});
   ASSERT_TRUE(done);
   EXPECT_EQ(done->counts.episodes, done->counts.pairs);
   EXPECT_GT(done->counts.episode_turns, 0);
   EXPECT_GT(done->counts.calls.opens + done->counts.calls.resets, 0);
-  const auto failed = done->counts.replays[static_cast<size_t>(ReplayOutcome::kFailed)];
-  EXPECT_EQ(done->rows.size(), static_cast<size_t>(done->counts.pairs - failed));
+  EXPECT_EQ(done->counts.pairs, 2);
+  EXPECT_EQ(done->counts.replays[static_cast<size_t>(ReplayOutcome::kFailed)], 1);
+  EXPECT_EQ(done->counts.replays[static_cast<size_t>(ReplayOutcome::kVerified)], 1);
+  EXPECT_EQ(done->counts.ended_bad, 1);
+  ASSERT_EQ(done->rows.size(), 1U);
+  EXPECT_THAT(ActionsOf(done->rows[0]), ::testing::ElementsAre("p", "x", "wait", "g"));
 }
 
 TEST_F(TaskReviserTest, DecisionsAreKeptUntilWhatTheyDependOnChanges) {
