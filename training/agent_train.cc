@@ -127,8 +127,7 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved)
       config_(ReadModelConfig(options.model_dir)),
       text_(LoadRowTokenizer(options.model_dir, options.data.chat_template)),
       data_(options.data, text_),
-      network_(config_, WeightFiles(options.model_dir), options.model_dir,
-               NetworkOptionsOf(options, config_)),
+      network_(config_, WeightFiles(options.model_dir), NetworkOptionsOf(options, config_)),
       checkpoints_(folder_ / "checkpoints") {
   fmt::print("{}", data_.Describe());
   if (o_.data.inspect > 0) return;

@@ -85,7 +85,7 @@ void MeasureSteps(const std::string& what, const fs::path& folder, const std::st
   options.type = dtype == "float32" ? at::kFloat : at::kBFloat16;
   options.checkpoint_activations = o.checkpoint;
   const ModelConfig config = ReadModelConfig(folder);
-  Network network(config, WeightFiles(folder), folder, options);
+  Network network(config, WeightFiles(folder), options);
   network.TrainAll();
   Trainer trainer(network, {});
   const double limit = MeasureMatmulLimit(options.type, config);

@@ -20,7 +20,7 @@ inline std::filesystem::path TinyModel(const std::string& name) {
 
 inline Network TinyNetwork(const std::string& name, const NetworkOptions& options = {}) {
   const auto folder = TinyModel(name);
-  return Network(ReadModelConfig(folder), WeightFiles(folder), folder, options);
+  return Network(ReadModelConfig(folder), WeightFiles(folder), options);
 }
 
 inline const std::vector<std::string>& TinyFamilies() {

@@ -55,16 +55,16 @@ std::vector<int32_t> TargetRows(const Batch& batch) {
   return rows;
 }
 
-Network::Network(const ModelConfig& config, const WeightFiles& weights,
-                 const std::filesystem::path& folder, const NetworkOptions& options)
+Network::Network(const ModelConfig& config, const WeightSource& weights,
+                 const NetworkOptions& options)
     : config_(config), options_(options) {
-  Load(weights, folder);
+  Load(weights);
   frequencies_ = at::tensor(RotaryFrequencies(config_), at::kFloat);
   Refresh();
 }
 
-void Network::Load(const WeightFiles& files, const std::filesystem::path& folder) {
-  const ModelWeights from = PlaceWeights(config_, files, folder);
+void Network::Load(const WeightSource& weights) {
+  const ModelWeights from = PlaceWeights(config_, weights);
   embedding_ = Linear({{"model.embed_tokens", Master(*from.embedding), {}}}, /*decays=*/false);
   norm_ = Norm("model.norm", from.norm);
   if (!config_.tied_embeddings) head_ = Linear({PartOf("lm_head", from.output)});

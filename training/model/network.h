@@ -37,8 +37,7 @@ std::vector<int32_t> TargetRows(const Batch& batch);
 class Network {
  public:
   // `weights`: of the folder that `config` is of. Throws FatalError(kFile) as PlaceWeights.
-  Network(const ModelConfig& config, const WeightFiles& weights,
-          const std::filesystem::path& folder, const NetworkOptions& options);
+  Network(const ModelConfig& config, const WeightSource& weights, const NetworkOptions& options);
 
   // From now on gradients are kept: of all weights, or of adapters only.
   void TrainAll();
@@ -84,7 +83,7 @@ class Network {
     at::Tensor gate_up;  // [rows, 2 * inner]
   };
 
-  void Load(const WeightFiles& files, const std::filesystem::path& folder);
+  void Load(const WeightSource& weights);
   bool SomeRows(size_t layer) const { return layer + 1 == layers_.size() && row_index_.defined(); }
   const AttentionPlan& Plan(size_t layer) const {
     return SomeRows(layer) ? *row_plan_ : *all_plan_;

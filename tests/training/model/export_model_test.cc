@@ -19,7 +19,7 @@ TEST(ExportModel, IsTheModelWithAllItsFiles) {
   WriteFileAtomically(from / "notes.txt", "not of the model");
   const ModelConfig config = ReadModelConfig(from);
   const auto load = [&](const std::filesystem::path& folder) {
-    return Network(ReadModelConfig(folder), WeightFiles(folder), folder, {});
+    return Network(ReadModelConfig(folder), WeightFiles(folder), {});
   };
   const Network network = load(from);
   for (const Parameter& p : network.weights()) p.value.mul_(1.01);
