@@ -55,7 +55,7 @@ TEST(TensorBoard, RecordsAreFramedAndHoldTheValues) {
   // Event: step (field 2) 300, summary (5) { value (1) { tag (1), simple_value (2) } }.
   EXPECT_EQ(records[1].substr(9), std::string("\x10\xac\x02\x2a\x13\x0a\x11\x0a\x0atrain/loss"
                                               "\x15\x00\x00\x00\x3f",
-                                              29));
+                                              24));
 }
 
 TEST(Metrics, GoesOnBehindTheCheckpoint) {
