@@ -26,7 +26,7 @@ enum class TargetKind : uint8_t { kOther, kGood, kRevision, kCorrected };
 struct Target {
   int32_t index = 0;  // of the batch, not of the row
   int32_t token = 0;
-  float weight = 0;  // number of rows that train it here, times the weights of their files
+  float weight = 0;  // number of rows that train it here
   TargetKind kind = TargetKind::kOther;
 };
 
@@ -34,7 +34,7 @@ struct Batch {
   std::vector<int32_t> tokens;     // [n] ids
   std::vector<int32_t> positions;  // [n] within the row, from 0
   std::vector<Segment> segments;   // in order of begin; together they cover 0 … n - 1
-  std::vector<Target> targets;     // by index, then token
+  std::vector<Target> targets;     // by index, token, kind; no two agree in all three
   int64_t rows = 0;
   int64_t row_tokens = 0;  // of all rows, counted one by one
 

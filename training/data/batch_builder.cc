@@ -61,8 +61,7 @@ class Builder {
 
   void MakeSegments() {
     std::ranges::sort(cuts_);
-    const auto same = std::ranges::unique(cuts_);
-    cuts_.erase(same.begin(), same.end());
+    cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
     const auto tokens = static_cast<int32_t>(batch_.tokens.size());
     for (size_t i = 0; i < cuts_.size(); ++i) {
       const int32_t end = i + 1 < cuts_.size() ? cuts_[i + 1].begin : tokens;

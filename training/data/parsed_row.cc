@@ -111,10 +111,24 @@ Making MakingOf(const Json& json, DataFormat format) {
   return bad->is_null() ? Making::kGood : Making::kRevision;
 }
 
-void NameKinds(Making making, ParsedRow& row) {
+// Whether the steps before the mistake are trained too: as the provenance says, or where not even
+// the first message of the assistant, which nobody has to learn, is left out.
+bool TrainsPrefix(const Json& json, const ParsedRow& row) {
+  if (const auto provenance = json.find("provenance");
+      provenance != json.end() && provenance->is_object()) {
+    const auto flag = provenance->find("train_prefix");
+    if (flag != provenance->end() && flag->is_boolean()) return flag->get<bool>();
+  }
+  for (size_t i = 0; i < row.messages.size(); ++i) {
+    if (row.messages[i].role == "assistant") return row.learned[i].trained;
+  }
+  return false;
+}
+
+void NameKinds(const Json& json, Making making, ParsedRow& row) {
   if (making == Making::kUnknown) return;
-  size_t begin = 0;  // behind the last assistant message that is not trained
-  if (making == Making::kRevision) {
+  size_t begin = 0;
+  if (making == Making::kRevision && TrainsPrefix(json, row)) {
     for (size_t i = 0; i < row.messages.size(); ++i) {
       if (row.messages[i].role == "assistant" && !row.learned[i].trained) begin = i + 1;
     }
@@ -266,7 +280,7 @@ ParsedRow ParseRow(std::string_view line) {
                             : row.format == DataFormat::kShareGpt ? "conversations"
                                                                   : "revise_log"),
                row);
-  NameKinds(making, row);
+  NameKinds(json, making, row);
   if (std::ranges::none_of(row.learned, &ParsedRow::Learned::trained)) {
     Refuse(
         "nothing to learn: no assistant message has \"weight\": 1 or \"loss\": true; drop the row "
@@ -277,13 +291,15 @@ ParsedRow ParseRow(std::string_view line) {
 
 std::string_view TaskKey(std::string_view line) {
   // Quotes within texts are escaped, so that a key with its quotes is a key.
-  constexpr size_t kHead = 512, kTail = 2048;
+  constexpr size_t kHead = 512, kTail = 16384;
   const std::string_view head = line.substr(0, kHead);
   const std::string_view tail = line.substr(line.size() - std::min(line.size(), kTail));
-  for (const std::string_view key : {"\"task\":", "\"task_num\":", "\"item_id\":"}) {
-    for (const std::string_view part : {tail, head}) {
-      if (const std::string_view value = ValueOf(part, key); !value.empty()) return value;
-    }
+  // The short beginning first: Agent-R's rows have their number there.
+  constexpr std::string_view kTask = "\"task\":", kNumber = "\"task_num\":", kItem = "\"item_id\":";
+  const std::pair<std::string_view, std::string_view> places[] = {
+      {head, kTask}, {head, kNumber}, {tail, kTask}, {tail, kNumber}, {tail, kItem}, {head, kItem}};
+  for (const auto& [text, key] : places) {
+    if (const std::string_view value = ValueOf(text, key); !value.empty()) return value;
   }
   return {};
 }

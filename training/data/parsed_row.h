@@ -10,11 +10,13 @@
 //   model).
 //
 // Kinds of targets, for the loss apart. A row whose provenance names a bad path (agent-r: whose
-// "low_log" is not empty) is a revision row: of its trained assistant messages behind the last
-// untrained one, the first is the revision turn and the others are corrected actions; trained
-// messages before it are kOther. In a token row the stretches of trained tokens stand for the
-// messages, and the first one is the revision turn. A row whose provenance names no bad path
-// (agent-r: whose "low_log" is empty) is a good row. All other rows are kOther.
+// "low_log" is not empty) is a revision row: its first trained assistant message is the revision
+// turn and the others are corrected actions. Where the row trains the steps before the mistake too
+// (its provenance says "train_prefix", or its very first assistant message is trained) the revision
+// turn is the first trained message behind the last untrained one, and what is trained before is
+// kOther. In a token row the stretches of trained tokens stand for the messages, and the first one
+// is the revision turn. A row whose provenance names no bad path (agent-r: whose "low_log" is
+// empty) is a good row. All other rows are kOther.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +52,7 @@ struct ParsedRow {
 ParsedRow ParseRow(std::string_view line);
 
 // What tells rows of the same task: the value of "task" or "task_num", or of "item_id", as it
-// stands in the first 512 or the last 2,048 bytes of the line; empty where there is none. Costs no
+// stands in the first 512 or the last 16,384 bytes of the line; empty where there is none. Costs no
 // JSON parsing.
 std::string_view TaskKey(std::string_view line);
 

@@ -11,6 +11,7 @@
 // other. An optimiser step takes the next batch_rows rows; the last one of an epoch may have fewer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -93,7 +93,12 @@ TEST(ParseRow, KindsComeFromTheProvenance) {
   const std::string no = R"("weight":0)", yes = R"("weight":1)";
   EXPECT_EQ(Flags(Messages({no, yes, yes}, kGoodRow)), "...g.g");
   EXPECT_EQ(Flags(Messages({no, no, yes, yes, yes}, kRevisionRow)), ".....r.c.c");
-  // Rows that train the shared prefix too.
+  // A step that changed nothing is not trained.
+  EXPECT_EQ(Flags(Messages({no, no, yes, no, yes}, kRevisionRow)), ".....r...c");
+  const std::string prefix =
+      R"(,"provenance":{"task":3,"train_prefix":true,"nodes":{"good":5,"bad":7}})";
+  EXPECT_EQ(Flags(Messages({no, yes, no, yes, yes}, prefix)), "...o...r.c");
+  // Rows that train the shared prefix too, and the first message.
   EXPECT_EQ(Flags(Messages({yes, yes, no, yes, yes}, kRevisionRow)), ".o.o...r.c");
   EXPECT_EQ(Flags(Messages({no, yes}, R"(,"provenance":{"of":"others"})")), "...o");
 }
@@ -149,6 +154,10 @@ TEST(TaskKey, IsTheTaskOrTheNumberOrTheItem) {
   EXPECT_EQ(TaskKey(R"({"conversations":[],"item_id": "webshop_5"})"), "webshop_5");
   EXPECT_EQ(TaskKey(R"({"item_id":"webshop_5","provenance":{"task":5,"x":1}})"), "5");
   EXPECT_EQ(TaskKey(R"({"messages":[{"role":"user","content":"my \"task\": 5"}]})"), "");
+  // What path_collect writes behind the task may be long.
+  EXPECT_EQ(TaskKey(Messages({""}, R"(,"provenance":{"task":31,"last_observation":")" +
+                                       std::string(10000, 'x') + "\"}")),
+            "31");
   EXPECT_EQ(TaskKey(""), "");
   EXPECT_EQ(TaskKey(R"("task":)"), "");
   EXPECT_EQ(TaskKey(R"("item_id":"open)"), "");

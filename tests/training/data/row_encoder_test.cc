@@ -241,6 +241,11 @@ TEST(RowEncoder, CutsTheOldestTurnsAfterTheFirstObservation) {
   left.messages.erase(left.messages.begin() + 3, left.messages.begin() + 7);
   left.learned.erase(left.learned.begin() + 3, left.learned.begin() + 7);
   EXPECT_EQ(tokens, EncodeWhole(text, left));
+  // One token too many, and one turn goes.
+  const RowEncoder longer(text, static_cast<int>(whole) - 1, TooLong::kCut);
+  RowCounts once;
+  ASSERT_TRUE(longer.Encode(row, tokens, once));
+  EXPECT_EQ(once.dropped_turns, 1);
   // One token less, and a third turn has to go.
   const RowEncoder shorter(text, static_cast<int>(less_two) - 1, TooLong::kCut);
   ASSERT_TRUE(shorter.Encode(row, tokens, counts));
