@@ -149,8 +149,8 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
   Declare(set, o.environment);
   set.Group("Model");
   set.Add("--model_dir", o.model_dir,
-          "Hugging Face folder of the model, run in this process: the verifier actor, and whose "
-          "tokens --format tokens writes",
+          "Hugging Face folder of the model, run in this process: the verifier actor; its tokenizer "
+          "counts the tokens of rows and writes those of --format tokens",
           "MODEL_DIR");
   Declare(set, o.openai);
   set.Group("Parallelism");
@@ -167,9 +167,8 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(input.task);
   const std::unique_ptr<LanguageModel> model = OpenModel(options, input, *family, workbench);
   const auto environment = OpenEnvironment(options, input.task, workbench);
-  const bool tokens = std::ranges::find(options.format, "tokens") != options.format.end();
   const std::unique_ptr<ChatEncoder> encoder =
-      tokens && !options.model_dir.empty() ? workbench.OpenEncoder(options.model_dir) : nullptr;
+      options.model_dir.empty() ? nullptr : workbench.OpenEncoder(options.model_dir);
   const int64_t test_ids = DropTestIds(input, environment ? environment->info().tasks : 0);
 
   const std::string name = fmt::format("{}_{}", input.task, options.revise.data_type);
@@ -188,6 +187,7 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
   context.model_name = input.model;
   context.records = fs::path(options.output_dir) / fmt::format(".{}.decisions", name);
   context.formats = Formats(options.format, encoder.get());
+  context.encoder = encoder.get();
   std::vector<std::string> suffixes;
   for (const auto& format : context.formats) suffixes.emplace_back(format->suffix());
 

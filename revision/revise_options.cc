@@ -27,12 +27,13 @@ void Declare(OptionSet& set, ReviseOptions& o) {
   set.Add("--thoughts", o.thoughts, "File of revision thoughts, one per line; none: built-in ones");
   set.Add("--revision_action", o.revision_action, "Action of the revision turn");
   set.Add("--revision_reply", o.revision_reply, "What the revision turn is answered");
-  set.Add("--max_context", o.judge.max_context,
-          "Tokens of a row, estimated, and of a judgement: the oldest turns are left out; 0: rows "
-          "of "
-          "any length",
+  set.Add("--max_context", o.judge.max_context, "Tokens of a judgement, question and answer",
           "MAX_TOKEN_LENGTH")
       .Min(0);
+  set.Add("--max_row_tokens", o.max_row_tokens,
+          "Tokens of a row, counted with the tokenizer of --model_dir, else estimated: the oldest "
+          "turns are left out; 0: rows of any length; -1: as --max_context")
+      .Min(-1);
   set.Add("--seed", o.seed, "Seed of every random choice of the run");
   Declare(set, o.judge);
   set.Add("--verifier_prompt", o.verifier_prompt,

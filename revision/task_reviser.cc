@@ -160,12 +160,6 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
   if (decision.replay.outcome == ReplayOutcome::kFailed) return;
   Trajectory trajectory = SpliceOf(work, decision);
   ApplyReplay(decision.replay, trajectory);
-  const int dropped = work.tree.node(decision.pair.good.leaf).dropped_turns;
-  if (!FitContext(trajectory, dropped, options_.judge.max_context)) {
-    ++work.result.counts.too_long;
-    return;
-  }
-  ++work.result.counts.rows;
   const std::string& model = work.tree.origin().model;
   const RowSource source{work.tree,
                          work.file.path.string(),
@@ -176,9 +170,15 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
                          options_.choice,
                          verifier_,
                          options_.pairing};
-  std::string hash = ContentHash(trajectory);
-  Row row{source, decision.pair, decision.error, decision.replay, std::move(trajectory), hash};
-  FinishedRow finished{std::move(hash), ActionsHash(row.trajectory), {}, {}};
+  Row row{source, decision.pair, decision.error, decision.replay, std::move(trajectory), ""};
+  const int dropped = work.tree.node(decision.pair.good.leaf).dropped_turns;
+  if (!FitRow(row, dropped, options_.MaxRowTokens(), context_.encoder)) {
+    ++work.result.counts.too_long;
+    return;
+  }
+  ++work.result.counts.rows;
+  row.hash = ContentHash(row.trajectory);
+  FinishedRow finished{row.hash, ActionsHash(row.trajectory), {}, {}};
   for (const auto& format : context_.formats) finished.lines.push_back(format->Line(row));
   finished.trajectory = std::move(row.trajectory);
   work.result.rows.push_back(std::move(finished));

@@ -13,13 +13,13 @@
 
 #include "clients/environment.h"
 #include "clients/language_model.h"
-#include "tasks/task_family.h"
-#include "rollout/session_pool.h"
 #include "revision/counts.h"
 #include "revision/judgement_prompt.h"
 #include "revision/revise_options.h"
 #include "revision/row_format.h"
 #include "revision/tree_input.h"
+#include "rollout/session_pool.h"
+#include "tasks/task_family.h"
 
 namespace agentr {
 
@@ -58,6 +58,7 @@ class TaskReviser {
     std::string model_name = "";         // for trees that do not tell theirs
     std::filesystem::path records = "";  // folder of the records
     std::vector<std::unique_ptr<RowFormat>> formats = {};
+    const ChatEncoder* encoder = nullptr;  // counts the tokens of rows; none: they are estimated
   };
 
   // Throws FatalError for thoughts or a prompt that cannot be read.
