@@ -1,21 +1,81 @@
-// Fields of JSON files of ours, read strictly.
+// Typed reading of JSON: one rule of what a T is read from, behind every reader of files, requests
+// and replies. A reader adds only its own way to report an error; JsonField is that of our files.
 #pragma once
 
 #include <fmt/core.h>
 
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace agentr {
+
+template <typename T>
+struct IsVector : std::false_type {};
+template <typename T>
+struct IsVector<std::vector<T>> : std::true_type {};
+
+// True if `value` has the JSON type that T is read from and T holds it: no number is cut to an
+// integer, wraps around, or becomes infinite; true and false are no numbers. T: bool, std::string,
+// an integer, a floating-point number, a std::vector of these; Json::array_t is any array.
+template <typename T, typename Json>
+bool IsJson(const Json& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value.is_boolean();
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return value.is_string();
+  } else if constexpr (std::is_same_v<T, typename Json::array_t>) {
+    return value.is_array();
+  } else if constexpr (IsVector<T>::value) {
+    if (!value.is_array()) return false;
+    for (const Json& item : value) {
+      if (!IsJson<typename T::value_type>(item)) return false;
+    }
+    return true;
+  } else if constexpr (std::is_integral_v<T>) {
+    if (value.is_number_unsigned()) return std::in_range<T>(value.template get<uint64_t>());
+    return value.is_number_integer() && std::in_range<T>(value.template get<int64_t>());
+  } else {
+    static_assert(std::is_floating_point_v<T>, "JSON has nothing that this type is read from");
+    return value.is_number() &&
+           std::abs(value.template get<double>()) <= double{std::numeric_limits<T>::max()};
+  }
+}
+
+// What IsJson<T> asks for, as "… is not <this>": "a string", "an integer from 0 to 255".
+template <typename T>
+std::string JsonTypeName() {
+  if constexpr (std::is_same_v<T, bool>) {
+    return "true or false";
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return "a string";
+  } else if constexpr (IsVector<T>::value) {
+    return "a list, each item of it " + JsonTypeName<typename T::value_type>();
+  } else if constexpr (std::is_integral_v<T>) {
+    return fmt::format("an integer from {} to {}", std::numeric_limits<T>::min(),
+                       std::numeric_limits<T>::max());
+  } else {
+    return "a number";
+  }
+}
 
 // Field `name` of `object`. Throws std::invalid_argument that names it.
 template <typename T>
 T JsonField(const nlohmann::ordered_json& object, const char* name) {
-  try {
-    return object.at(name).get<T>();
-  } catch (const nlohmann::ordered_json::exception& error) {
-    throw std::invalid_argument(fmt::format("field \"{}\": {}", name, error.what()));
+  if (!object.is_object() || !object.contains(name)) {
+    throw std::invalid_argument(fmt::format("field \"{}\" is missing", name));
   }
+  const nlohmann::ordered_json& value = object.at(name);
+  if (!IsJson<T>(value)) {
+    throw std::invalid_argument(
+        fmt::format("field \"{}\" ({}) is not {}", name, value.type_name(), JsonTypeName<T>()));
+  }
+  return value.get<T>();
 }
 
 // The same, with a value for a field that is left out.

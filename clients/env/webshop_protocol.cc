@@ -31,7 +31,7 @@ std::string WebShopProtocol::CreateBody() const { return ""; }
 
 Result<int64_t> WebShopProtocol::ParseCreate(std::string_view reply) const {
   const Json id = Parse(reply);
-  if (!id.is_number_integer()) return Misfit(reply, "/create reply", "an integer");
+  if (!IsJson<int64_t>(id)) return Misfit(reply, "/create reply", "an integer");
   return id.get<int64_t>();
 }
 

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include "common/error.h"
+#include "common/json_fields.h"
 
 namespace agentr {
 
@@ -18,17 +18,6 @@ Result<nlohmann::json> ParseObject(std::string_view text, const std::string& wha
 // `value` on one line. Text from a model may hold a cut UTF-8 sequence: the server shall see U+FFFD
 // rather than the call fail.
 std::string JsonText(const nlohmann::json& value);
-
-// True if `value` has the JSON type that T is read from; numbers are not cut to integers.
-template <typename T>
-bool IsJson(const nlohmann::json& value) {
-  if constexpr (std::is_same_v<T, bool>) return value.is_boolean();
-  if constexpr (std::is_same_v<T, std::string>) return value.is_string();
-  if constexpr (std::is_same_v<T, nlohmann::json::array_t>) return value.is_array();
-  if constexpr (std::is_integral_v<T>) return value.is_number_integer();
-  if constexpr (std::is_floating_point_v<T>) return value.is_number();
-  return false;
-}
 
 // Field `name` of `object` as a T: bool, std::string, an integer, a floating-point number, or
 // nlohmann::json::array_t.

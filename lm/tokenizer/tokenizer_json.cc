@@ -2,6 +2,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_fields.h"
 
 namespace agentr {
 
@@ -13,19 +14,19 @@ TokenizerJson TokenizerJson::operator[](const std::string& name) const {
 }
 
 std::string TokenizerJson::Text() const {
-  if (!value_->is_string()) Refuse(is_null() ? "is missing" : "is no string");
+  if (!IsJson<std::string>(*value_)) Refuse(is_null() ? "is missing" : "is no string");
   return value_->get<std::string>();
 }
 
 bool TokenizerJson::Bool(bool otherwise) const {
   if (is_null()) return otherwise;
-  if (!value_->is_boolean()) Refuse("is neither true nor false");
+  if (!IsJson<bool>(*value_)) Refuse("is neither true nor false");
   return value_->get<bool>();
 }
 
 int64_t TokenizerJson::Int(int64_t otherwise) const {
   if (is_null()) return otherwise;
-  if (!value_->is_number_integer()) Refuse("is no integer");
+  if (!IsJson<int64_t>(*value_)) Refuse("is no integer");
   return value_->get<int64_t>();
 }
 

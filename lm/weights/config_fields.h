@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include "common/error.h"
+#include "common/json_fields.h"
 
 namespace agentr {
 
@@ -37,7 +37,7 @@ class ConfigFields {
   T Get(const std::string& name) const {
     const nlohmann::json& value = Raw(name);
     if (value.is_null()) Refuse(name, "is missing");
-    if (!Is<T>(value)) Refuse(name, fmt::format("has the wrong type ({})", value.type_name()));
+    if (!IsJson<T>(value)) Refuse(name, fmt::format("has the wrong type ({})", value.type_name()));
     return value.template get<T>();
   }
 
@@ -71,16 +71,6 @@ class ConfigFields {
   }
 
  private:
-  template <typename T>
-  static bool Is(const nlohmann::json& value) {
-    if constexpr (std::is_same_v<T, bool>) return value.is_boolean();
-    if constexpr (std::is_same_v<T, std::string>) return value.is_string();
-    if constexpr (std::is_same_v<T, double>) return value.is_number();
-    // Beyond int64_t a number would wrap around.
-    return std::is_same_v<T, int64_t> && value.is_number_integer() &&
-           (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX);
-  }
-
   std::filesystem::path path_;
   nlohmann::json object_;
   std::string prefix_;

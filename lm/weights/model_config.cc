@@ -174,7 +174,7 @@ std::vector<int32_t> ReadTokens(const ConfigFields& fields, const std::string& n
   if (!ids.is_array()) ids = nlohmann::json::array({ids});
   std::vector<int32_t> tokens;
   for (const nlohmann::json& id : ids) {
-    if (!id.is_number_unsigned() || id.get<uint64_t>() >= static_cast<uint64_t>(vocabulary)) {
+    if (!IsJson<int32_t>(id) || id.get<int32_t>() < 0 || id.get<int32_t>() >= vocabulary) {
       fields.Refuse(name,
                     fmt::format("has {}, no token of a vocabulary of {}", id.dump(), vocabulary));
     }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/json_fields.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -73,8 +74,7 @@ const nlohmann::json& Member(const nlohmann::json& entry, const char* name) {
 
 bool AreSizes(const nlohmann::json& values) {
   return values.is_array() && std::ranges::all_of(values, [](const nlohmann::json& value) {
-           return value.is_number_unsigned() &&
-                  value.get<uint64_t>() <= uint64_t{std::numeric_limits<int64_t>::max()};
+           return IsJson<int64_t>(value) && value.get<int64_t>() >= 0;
          });
 }
 

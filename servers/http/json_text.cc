@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/json_fields.h"
 #include "servers/http/http_service.h"
 
 namespace agentr {
@@ -30,25 +31,20 @@ nlohmann::json ParseObject(std::string_view body) {
 
 int64_t IntField(const nlohmann::json& object, const char* name) {
   const nlohmann::json& value = Field(object, name);
-  if (!value.is_number_integer()) WrongType(name, "an integer");
+  if (!IsJson<int64_t>(value)) WrongType(name, "an integer");
   return value.get<int64_t>();
 }
 
 const std::string& StringField(const nlohmann::json& object, const char* name) {
   const nlohmann::json& value = Field(object, name);
-  if (!value.is_string()) WrongType(name, "a string");
+  if (!IsJson<std::string>(value)) WrongType(name, "a string");
   return value.get_ref<const std::string&>();
 }
 
 std::vector<std::string> StringsField(const nlohmann::json& object, const char* name) {
   const nlohmann::json& value = Field(object, name);
-  std::vector<std::string> texts;
-  if (!value.is_array()) WrongType(name, "a list of strings");
-  for (const nlohmann::json& text : value) {
-    if (!text.is_string()) WrongType(name, "a list of strings");
-    texts.push_back(text.get_ref<const std::string&>());
-  }
-  return texts;
+  if (!IsJson<std::vector<std::string>>(value)) WrongType(name, "a list of strings");
+  return value.get<std::vector<std::string>>();
 }
 
 void AppendJson(std::string_view text, std::string& out) {
