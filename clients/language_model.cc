@@ -3,11 +3,7 @@
 namespace agentr {
 
 Usage& Usage::operator+=(const Usage& other) {
-  requests += other.requests;
-  retries += other.retries;
-  prompt_tokens += other.prompt_tokens;
-  cached_tokens += other.cached_tokens;
-  completion_tokens += other.completion_tokens;
+  AddFields(kUsageFields, other, *this);
   return *this;
 }
 

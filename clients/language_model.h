@@ -1,6 +1,7 @@
 // Language models as the search sees them: a conversation goes in, n completions come out.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/sum_fields.h"
 
 namespace agentr {
 
@@ -53,6 +55,14 @@ struct Usage {
   Usage& operator+=(const Usage& other);
   bool operator==(const Usage&) const = default;
 };
+
+inline constexpr std::array<SumField<Usage>, 5> kUsageFields = {
+    {{"requests", &Usage::requests},
+     {"retries", &Usage::retries},
+     {"prompt_tokens", &Usage::prompt_tokens},
+     {"cached_tokens", &Usage::cached_tokens},
+     {"completion_tokens", &Usage::completion_tokens}}};
+static_assert(NamesEveryField(kUsageFields));
 
 struct CompletionBatch {
   std::vector<Completion> completions;  // n of them

@@ -61,11 +61,9 @@ void ReadConversation(const Json& json, Episode& episode) {
 
 Usage ReadUsage(const Json& json) {
   Usage usage;
-  usage.requests = JsonField<int64_t>(json, "requests");
-  usage.retries = JsonField<int64_t>(json, "retries");
-  usage.prompt_tokens = JsonField<int64_t>(json, "prompt_tokens");
-  usage.cached_tokens = JsonField<int64_t>(json, "cached_tokens");
-  usage.completion_tokens = JsonField<int64_t>(json, "completion_tokens");
+  for (const auto& field : kUsageFields) {
+    usage.*field.member = JsonField<int64_t>(json, field.name);
+  }
   return usage;
 }
 
@@ -116,12 +114,7 @@ std::string WriteEpisode(const StoredEpisode& stored) {
       {"turns", TurnsOf(e)},
       {"replayed_turns", e.replayed_turns},
       {"replay_differences", e.replay_differences},
-      {"usage",
-       {{"requests", e.usage.requests},
-        {"retries", e.usage.retries},
-        {"prompt_tokens", e.usage.prompt_tokens},
-        {"cached_tokens", e.usage.cached_tokens},
-        {"completion_tokens", e.usage.completion_tokens}}},
+      {"usage", FieldsToJson(kUsageFields, e.usage)},
       {"timings",
        {{"model_s", e.model_s}, {"environment_s", e.environment_s}, {"wall_s", e.wall_s}}}};
   if (!e.error.empty()) json["error"] = e.error;

@@ -63,10 +63,7 @@ nlohmann::ordered_json ToJson(const RevisionCounts& counts) {
   for (size_t i = 0; i < counts.replays.size(); ++i) {
     json["replay"][std::string(Name(static_cast<ReplayOutcome>(i)))] = counts.replays[i];
   }
-  json["environment"] = {
-      {"sessions_opened", counts.calls.opens}, {"resets", counts.calls.resets},
-      {"steps", counts.calls.steps},           {"replayed_steps", counts.calls.replays},
-      {"expansions", counts.calls.expansions}, {"cache_hits", counts.calls.cache_hits}};
+  json["environment"] = FieldsToJson(kExecutionFields, counts.calls);
   return json;
 }
 

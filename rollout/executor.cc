@@ -12,16 +12,7 @@
 namespace agentr {
 
 ExecutionStats& ExecutionStats::operator+=(const ExecutionStats& other) {
-  opens += other.opens;
-  resets += other.resets;
-  steps += other.steps;
-  replays += other.replays;
-  expansions += other.expansions;
-  cache_hits += other.cache_hits;
-  mismatches += other.mismatches;
-  faults += other.faults;
-  min_replay_calls += other.min_replay_calls;
-  unchanged_bound += other.unchanged_bound;
+  AddFields(kExecutionFields, other, *this);
   return *this;
 }
 

@@ -2,12 +2,14 @@
 // environment calls as the server allows.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "clients/environment.h"
+#include "common/sum_fields.h"
 #include "rollout/session_pool.h"
 #include "rollout/state_tree.h"
 #include "tasks/task_family.h"
@@ -29,6 +31,19 @@ struct ExecutionStats {
 
   ExecutionStats& operator+=(const ExecutionStats& other);
 };
+
+inline constexpr std::array<SumField<ExecutionStats>, 10> kExecutionFields = {
+    {{"sessions_opened", &ExecutionStats::opens},
+     {"resets", &ExecutionStats::resets},
+     {"steps", &ExecutionStats::steps},
+     {"replayed_steps", &ExecutionStats::replays},
+     {"expansions", &ExecutionStats::expansions},
+     {"cache_hits", &ExecutionStats::cache_hits},
+     {"mismatches", &ExecutionStats::mismatches},
+     {"faults_made_up_for", &ExecutionStats::faults},
+     {"min_replay_calls", &ExecutionStats::min_replay_calls},
+     {"unchanged_bound", &ExecutionStats::unchanged_bound}}};
+static_assert(NamesEveryField(kExecutionFields));
 
 // Used by the one thread that runs the search of a task.
 class Executor {

@@ -3,22 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "common/progress.h"
 
 namespace agentr {
 
-nlohmann::ordered_json ToJson(const ExecutionStats& s) {
-  return {{"sessions_opened", s.opens},
-          {"resets", s.resets},
-          {"steps", s.steps},
-          {"replayed_steps", s.replays},
-          {"expansions", s.expansions},
-          {"cache_hits", s.cache_hits},
-          {"mismatches", s.mismatches},
-          {"faults_made_up_for", s.faults},
-          {"min_replay_calls", s.min_replay_calls},
-          {"unchanged_bound", s.unchanged_bound}};
+nlohmann::ordered_json ToJson(const ExecutionStats& stats) {
+  return FieldsToJson(kExecutionFields, stats);
 }
 
 nlohmann::ordered_json ToJson(const ServerVersion& server) {
@@ -29,20 +21,15 @@ nlohmann::ordered_json ToJson(const ServerVersion& server) {
 }
 
 nlohmann::ordered_json ToJson(const RunReport& report) {
-  const Usage& usage = report.usage;
+  nlohmann::ordered_json model = FieldsToJson(kUsageFields, report.usage);
+  model["tokens_per_s"] = PerSecond(report.usage.completion_tokens, report.wall_s);
   return {{"finished", report.finished},
           {"already_there", report.skipped},
           {"taken_by_another_run", report.taken},
           {"gave_up", report.gave_up},
           {"interrupted", report.interrupted},
           {"wall_s", report.wall_s},
-          {"model",
-           {{"requests", usage.requests},
-            {"retries", usage.retries},
-            {"prompt_tokens", usage.prompt_tokens},
-            {"cached_tokens", usage.cached_tokens},
-            {"completion_tokens", usage.completion_tokens},
-            {"tokens_per_s", PerSecond(usage.completion_tokens, report.wall_s)}}},
+          {"model", std::move(model)},
           {"environment", ToJson(report.execution)}};
 }
 
