@@ -47,6 +47,27 @@ inline tl::unexpected<Error> Fail(ErrorKind kind, std::string message) {
   return tl::make_unexpected(Error{kind, std::move(message)});
 }
 
+// Hands an error on: returns from the function around it, whose result is a Result too, where the
+// Result given is an error. What it holds otherwise is left to the caller.
+//   AGENTR_RETURN_IF_ERROR(session.Reset(task));
+#define AGENTR_RETURN_IF_ERROR(...)                           \
+  do {                                                        \
+    if (auto&& agentr_result = (__VA_ARGS__); !agentr_result) \
+      return tl::make_unexpected(agentr_result.error());      \
+  } while (false)
+
+// The same, and otherwise puts the value of the Result into `target`, which may declare a variable.
+// No statement of its own: not for the branch of an `if` without braces.
+//   AGENTR_ASSIGN_OR_RETURN(const double reward, Field<double>(object, "reward"));
+#define AGENTR_ASSIGN_OR_RETURN(target, ...) \
+  AGENTR_ASSIGN_OR_RETURN_AS(AGENTR_JOIN(agentr_result_, __LINE__), target, __VA_ARGS__)
+#define AGENTR_ASSIGN_OR_RETURN_AS(result, target, ...)    \
+  auto result = (__VA_ARGS__);                             \
+  if (!result) return tl::make_unexpected(result.error()); \
+  target = *std::move(result)
+#define AGENTR_JOIN(a, b) AGENTR_JOIN_EXPANDED(a, b)
+#define AGENTR_JOIN_EXPANDED(a, b) a##b
+
 // Exit codes of every program.
 enum class ExitCode : int {
   kOk = 0,

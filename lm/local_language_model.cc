@@ -36,17 +36,14 @@ Result<void> CheckRoom(const GenerationRequest& request, const DecoderShape& sha
 
 Result<CompletionBatch> LocalLanguageModel::Complete(std::span<const Message> prompt, int n,
                                                      const SamplingParams& sampling) {
-  Result<ChatTokens> chat = model_.chat->Apply(prompt, /*generation=*/true);
-  if (!chat) return tl::make_unexpected(std::move(chat.error()));
+  AGENTR_ASSIGN_OR_RETURN(ChatTokens chat, model_.chat->Apply(prompt, /*generation=*/true));
   GenerationRequest request;
-  request.prompt = std::move(chat->ids);
+  request.prompt = std::move(chat.ids);
   request.n = n;
   request.params = sampling;
   request.params.seed = static_cast<uint64_t>(RequestSeed(sampling.seed, /*first=*/0));
   request.stop_tokens = model_.stop_tokens;
-  if (const auto room = CheckRoom(request, model_.decoder->shape()); !room) {
-    return tl::make_unexpected(room.error());
-  }
+  AGENTR_RETURN_IF_ERROR(CheckRoom(request, model_.decoder->shape()));
   return model_.engine->Generate(std::move(request)).Wait().map(ToBatch);
 }
 

@@ -53,12 +53,11 @@ Search::Search(const SearchOptions& options, TreeOrigin origin, Context context)
       selection_(random_.Split("selection")) {}
 
 Result<Tree> Search::Run() {
-  Result<std::string> first = context_.executor.Start();
-  if (!first) return tl::make_unexpected(first.error());
-  tree_ = Tree(origin_, context_.family.Instruction(), std::move(*first));
+  AGENTR_ASSIGN_OR_RETURN(std::string first, context_.executor.Start());
+  tree_ = Tree(origin_, context_.family.Instruction(), std::move(first));
   state_of_ = {StateTree::kRoot};
   for (int i = 0; i < options_.iterations && !tree_.root().terminal; ++i) {
-    if (const Result<void> done = Iterate(); !done) return tl::make_unexpected(done.error());
+    AGENTR_RETURN_IF_ERROR(Iterate());
   }
   return std::move(tree_);
 }
@@ -67,7 +66,7 @@ Result<void> Search::Iterate() {
   int node = 0;
   while (!tree_.node(node).terminal) {
     if (tree_.node(node).children.empty()) {
-      if (const Result<void> expanded = Expand(node); !expanded) return expanded;
+      AGENTR_RETURN_IF_ERROR(Expand(node));
     }
     node = Descend(node);
   }
@@ -82,30 +81,28 @@ int Search::Descend(int node) {
 }
 
 Result<void> Search::Expand(int node) {
-  Result<std::vector<Node>> children = Sample(node);
-  if (!children) return tl::make_unexpected(children.error());
+  AGENTR_ASSIGN_OR_RETURN(std::vector<Node> children, Sample(node));
   if (options_.snap_actions) {
-    if (const Result<void> snapped = Snap(node, *children); !snapped) return snapped;
+    AGENTR_RETURN_IF_ERROR(Snap(node, children));
   }
-  if (const Result<void> executed = Execute(node, *children); !executed) return executed;
-  Record(node, std::move(*children));
+  AGENTR_RETURN_IF_ERROR(Execute(node, children));
+  Record(node, std::move(children));
   return {};
 }
 
 Result<std::vector<Node>> Search::Sample(int node) {
   if (context_.stop) return Fail(ErrorKind::kCancelled, "stopped");
-  Result<TruncatedCompletion> sampled = Complete(node);
-  if (!sampled) return tl::make_unexpected(sampled.error());
-  usage_ += sampled->batch.usage;
+  AGENTR_ASSIGN_OR_RETURN(TruncatedCompletion sampled, Complete(node));
+  usage_ += sampled.batch.usage;
   std::vector<Node> children;
-  for (Completion& completion : sampled->batch.completions) {
+  for (Completion& completion : sampled.batch.completions) {
     if (std::ranges::find(children, completion.text, &Node::response) != children.end()) continue;
     Node& child = children.emplace_back();
     child.action = context_.family.ParseAction(completion.text);
     child.response = std::move(completion.text);
     child.token_ids = std::move(completion.token_ids);
     child.logprobs = std::move(completion.logprobs);
-    child.dropped_turns = sampled->dropped_turns;
+    child.dropped_turns = sampled.dropped_turns;
   }
   if (children.empty()) return Fail(ErrorKind::kProtocol, "the model returned no completion");
   return children;
@@ -132,10 +129,10 @@ Result<void> Search::Snap(int node, std::vector<Node>& children) {
   }
   std::vector<std::string> said;
   for (Node& child : children) said.push_back(std::move(child.action));
-  Result<std::vector<std::string>> snapped =
-      SnapActions(context_.executor, state_of_[static_cast<size_t>(node)], taken, std::move(said));
-  if (!snapped) return tl::make_unexpected(snapped.error());
-  for (size_t i = 0; i < children.size(); ++i) children[i].action = std::move((*snapped)[i]);
+  AGENTR_ASSIGN_OR_RETURN(
+      std::vector<std::string> snapped,
+      SnapActions(context_.executor, state_of_[static_cast<size_t>(node)], taken, std::move(said)));
+  for (size_t i = 0; i < children.size(); ++i) children[i].action = std::move(snapped[i]);
   return {};
 }
 

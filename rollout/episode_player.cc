@@ -87,7 +87,7 @@ Result<Episode> EpisodePlayer::Run() {
 }
 
 Result<void> EpisodePlayer::Play() {
-  if (const Result<void> begun = Begin(); !begun) return begun;
+  AGENTR_RETURN_IF_ERROR(Begin());
   while (!over_) {
     if (episode_.turns.size() >= static_cast<size_t>(options_.max_steps)) {
       episode_.end = EpisodeEnd::kMaxSteps;
@@ -98,14 +98,13 @@ Result<void> EpisodePlayer::Play() {
       turn.response = start_.given[episode_.turns.size()].response;
       turn.action = start_.given[episode_.turns.size()].action;
     } else {
-      const Result<bool> said = SampleTurn(turn);
-      if (!said) return tl::make_unexpected(said.error());
-      if (!*said) {
+      AGENTR_ASSIGN_OR_RETURN(const bool said, SampleTurn(turn));
+      if (!said) {
         episode_.end = EpisodeEnd::kContextOverflow;
         return {};
       }
     }
-    if (const Result<void> acted = StepEnvironment(std::move(turn)); !acted) return acted;
+    AGENTR_RETURN_IF_ERROR(StepEnvironment(std::move(turn)));
     if (context_.on_turn) context_.on_turn();
   }
   return {};
@@ -113,10 +112,9 @@ Result<void> EpisodePlayer::Play() {
 
 Result<void> EpisodePlayer::Begin() {
   const Stopwatch watch(episode_.environment_s);
-  Result<std::string> first = context_.executor.Start();
-  if (!first) return tl::make_unexpected(first.error());
-  shown_ = *first;
-  episode_.first_observation = std::move(*first);
+  AGENTR_ASSIGN_OR_RETURN(std::string first, context_.executor.Start());
+  shown_ = first;
+  episode_.first_observation = std::move(first);
   return {};
 }
 
@@ -140,7 +138,7 @@ Result<bool> EpisodePlayer::SampleTurn(EpisodeTurn& turn) {
       CompleteTruncated(context_.model, conversation, 1, sampling, options_.max_context);
   // Where nothing was played yet it is the context that is too small, and no episode has ended.
   if (!said && said.error().kind == ErrorKind::kContextLength && turns > 0) return false;
-  if (!said) return tl::make_unexpected(said.error());
+  AGENTR_RETURN_IF_ERROR(said);
   episode_.usage += said->batch.usage;
   if (said->batch.completions.empty()) {
     return Fail(ErrorKind::kProtocol, "the model returned no completion");
@@ -150,9 +148,7 @@ Result<bool> EpisodePlayer::SampleTurn(EpisodeTurn& turn) {
   turn.dropped_turns = said->dropped_turns;
   at_fault_ = EpisodeEnd::kEnvironmentError;
   if (options_.snap_actions) {
-    if (const Result<void> snapped = Snap(turn.action); !snapped) {
-      return tl::make_unexpected(snapped.error());
-    }
+    AGENTR_RETURN_IF_ERROR(Snap(turn.action));
   }
   return true;
 }
@@ -161,10 +157,9 @@ Result<void> EpisodePlayer::Snap(std::string& action) {
   const Stopwatch watch(episode_.environment_s);
   std::vector<std::string> taken;
   for (const EpisodeTurn& turn : episode_.turns) taken.push_back(turn.action);
-  Result<std::vector<std::string>> snapped =
-      SnapActions(context_.executor, state_, taken, {std::move(action)});
-  if (!snapped) return tl::make_unexpected(snapped.error());
-  action = std::move(snapped->front());
+  AGENTR_ASSIGN_OR_RETURN(std::vector<std::string> snapped,
+                          SnapActions(context_.executor, state_, taken, {std::move(action)}));
+  action = std::move(snapped.front());
   return {};
 }
 

@@ -20,8 +20,7 @@ Result<std::vector<std::string>> SnapActions(Executor& executor, int state,
   const std::string inventory = "inventory";
   const Result<std::vector<std::string>> valid = executor.ValidActions(state);
   if (!valid) return valid;
-  const Result<void> seen = executor.Execute(state, {look, inventory}, /*last_turn=*/false);
-  if (!seen) return tl::make_unexpected(seen.error());
+  AGENTR_RETURN_IF_ERROR(executor.Execute(state, {look, inventory}, /*last_turn=*/false));
   const StateTree& states = executor.states();
   const std::span<const std::string> all(taken);
   for (std::string& action : said) {

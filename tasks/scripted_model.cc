@@ -23,9 +23,8 @@ class ScriptedModel : public LanguageModel {
   Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
                                    const SamplingParams& sampling) override {
     if (delay_.count() > 0) std::this_thread::sleep_for(delay_);
-    const Result<std::unique_ptr<PolicyState>> read = player_->Read(prompt, sampling.task_id);
-    if (!read) return tl::make_unexpected(read.error());
-    const std::unique_ptr<PolicyState>& position = *read;
+    AGENTR_ASSIGN_OR_RETURN(const std::unique_ptr<PolicyState> position,
+                            player_->Read(prompt, sampling.task_id));
     if (position == nullptr) {
       return Fail(ErrorKind::kRejected,
                   fmt::format("the model \"{}\" plays {} here, and the prompt shows no task of it",

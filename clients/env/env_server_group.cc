@@ -104,10 +104,9 @@ std::string EnvServerGroup::Misfit(size_t server, const ServerVersion& version) 
 }
 
 Outcome<bool> EnvServerGroup::AdmitLate(size_t server) {
-  const auto version = AskVersion(server);
-  if (!version) return tl::make_unexpected(version.error());
-  std::string misfit = Misfit(server, *version);
-  if (misfit.empty() && can_expand_ && !Offers(*version, "expand")) {
+  AGENTR_ASSIGN_OR_RETURN(const auto version, AskVersion(server));
+  std::string misfit = Misfit(server, version);
+  if (misfit.empty() && can_expand_ && !Offers(version, "expand")) {
     misfit = servers_[server]->client.base_url() + " has no /expand, unlike the other servers";
   }
   if (misfit.empty()) return servers_[server]->admitted = true;

@@ -25,11 +25,9 @@ SessionGold::Entry& SessionGold::EntryOf(int task) {
 }
 
 Result<std::vector<std::string>> SessionGold::Fetch(int task) const {
-  const Result<std::unique_ptr<Session>> session = environment_->Open();
-  if (!session) return tl::make_unexpected(session.error());
-  const Result<std::string> begun = (*session)->Reset(task);
-  if (!begun) return tl::make_unexpected(begun.error());
-  return (*session)->Query("gold");
+  AGENTR_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, environment_->Open());
+  AGENTR_RETURN_IF_ERROR(session->Reset(task));
+  return session->Query("gold");
 }
 
 std::unique_ptr<GoldSource> MakeHttpGold(const std::string& family,

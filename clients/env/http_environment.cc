@@ -81,9 +81,8 @@ class HttpSession : public Session {
   Outcome<std::string> ResetOnce(int task) {
     if (session_ && !servers_.IsCurrent(*session_)) Leave(/*close=*/false);
     if (!session_) {
-      const auto opened = servers_.Create();
-      if (!opened) return tl::make_unexpected(opened.error());
-      session_ = *opened;
+      AGENTR_ASSIGN_OR_RETURN(const auto opened, servers_.Create());
+      session_ = opened;
       is_fork_ = false;
     }
     const Protocol& protocol = servers_.protocol();

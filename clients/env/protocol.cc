@@ -4,9 +4,9 @@
 
 #include <utility>
 
-#include "clients/http/json_fields.h"
 #include "clients/env/sciworld_protocol.h"
 #include "clients/env/webshop_protocol.h"
+#include "clients/http/json_fields.h"
 
 namespace agentr {
 namespace {
@@ -33,9 +33,8 @@ Result<Json> ReplyObject(std::string_view reply, const std::string& what) {
 std::string Protocol::CreateBody() const { return "{}"; }
 
 Result<int64_t> Protocol::ParseCreate(std::string_view reply) const {
-  const auto object = ReplyObject(reply, "/create reply");
-  if (!object) return tl::make_unexpected(object.error());
-  auto id = Field<int64_t>(*object, IdField());
+  AGENTR_ASSIGN_OR_RETURN(const auto object, ReplyObject(reply, "/create reply"));
+  auto id = Field<int64_t>(object, IdField());
   if (!id) return In("/create reply", id.error());
   return id;
 }
@@ -45,9 +44,8 @@ std::string Protocol::ResetBody(int64_t id, int task) const {
 }
 
 Result<std::string> Protocol::ParseReset(std::string_view reply) const {
-  const auto object = ReplyObject(reply, "/reset reply");
-  if (!object) return tl::make_unexpected(object.error());
-  auto observation = Field<std::string>(*object, "observation");
+  AGENTR_ASSIGN_OR_RETURN(const auto object, ReplyObject(reply, "/reset reply"));
+  auto observation = Field<std::string>(object, "observation");
   if (!observation) return In("/reset reply", observation.error());
   return observation;
 }
@@ -57,21 +55,17 @@ std::string Protocol::StepBody(int64_t id, std::string_view action) const {
 }
 
 Result<StepResult> Protocol::ParseStep(std::string_view reply) const {
-  const auto object = ReplyObject(reply, "/step reply");
-  if (!object) return tl::make_unexpected(object.error());
-  auto step = StepOf(*object);
+  AGENTR_ASSIGN_OR_RETURN(const auto object, ReplyObject(reply, "/step reply"));
+  auto step = StepOf(object);
   if (!step) return In("/step reply", step.error());
   return step;
 }
 
 Result<StepResult> Protocol::StepOf(const Json& object) const {
-  auto observation = Field<std::string>(object, ObservationField());
-  if (!observation) return tl::make_unexpected(observation.error());
-  const auto reward = Field<double>(object, "reward");
-  if (!reward) return tl::make_unexpected(reward.error());
-  const auto done = Field<bool>(object, "done");
-  if (!done) return tl::make_unexpected(done.error());
-  return StepResult{std::move(*observation), *reward, *done};
+  AGENTR_ASSIGN_OR_RETURN(auto observation, Field<std::string>(object, ObservationField()));
+  AGENTR_ASSIGN_OR_RETURN(const auto reward, Field<double>(object, "reward"));
+  AGENTR_ASSIGN_OR_RETURN(const auto done, Field<bool>(object, "done"));
+  return StepResult{std::move(observation), reward, done};
 }
 
 std::string Protocol::ExpandBody(int64_t id, const std::vector<std::string>& actions) const {
@@ -80,7 +74,7 @@ std::string Protocol::ExpandBody(int64_t id, const std::vector<std::string>& act
 
 Result<std::vector<ForkReply>> Protocol::ParseExpand(std::string_view reply, size_t count) const {
   const auto object = ReplyObject(reply, "/expand reply");
-  if (!object) return tl::make_unexpected(object.error());
+  AGENTR_RETURN_IF_ERROR(object);
   const auto children = Field<Json::array_t>(*object, "children");
   if (!children) return In("/expand reply", children.error());
   if (children->size() != count) {
@@ -109,9 +103,8 @@ std::string Protocol::AskPath(std::string_view extension, int64_t id) const {
 Result<std::vector<std::string>> Protocol::ParseAnswer(std::string_view extension,
                                                        std::string_view reply) const {
   const std::string what = fmt::format("/{} reply", extension);
-  const auto object = ReplyObject(reply, what);
-  if (!object) return tl::make_unexpected(object.error());
-  auto list = Field<Json::array_t>(*object, std::string(extension));
+  AGENTR_ASSIGN_OR_RETURN(const auto object, ReplyObject(reply, what));
+  auto list = Field<Json::array_t>(object, std::string(extension));
   if (!list) return In(what, list.error());
   std::vector<std::string> answer;
   for (Json& item : *list) {
@@ -139,28 +132,27 @@ std::unique_ptr<Protocol> MakeProtocol(std::string_view family) {
 }
 
 Result<ServerVersion> ParseVersion(std::string_view reply) {
-  const auto object = ParseObject(reply, "/version reply");
-  if (!object) return tl::make_unexpected(object.error());
+  AGENTR_ASSIGN_OR_RETURN(const auto object, ParseObject(reply, "/version reply"));
   ServerVersion out;
   for (auto [name, field] : {std::pair{"server", &out.server}, std::pair{"version", &out.version},
                              std::pair{"data_hash", &out.data_hash}}) {
-    auto value = Field<std::string>(*object, name);
+    auto value = Field<std::string>(object, name);
     if (!value) return In("/version reply", value.error());
     *field = std::move(*value);
   }
-  const auto extensions = Field<Json::array_t>(*object, "extensions");
+  const auto extensions = Field<Json::array_t>(object, "extensions");
   if (!extensions) return In("/version reply", extensions.error());
   for (const Json& extension : *extensions) {
     if (!extension.is_string()) return Fail(ErrorKind::kProtocol, "an extension is no string");
     out.extensions.push_back(extension.get<std::string>());
   }
-  if (object->contains("task")) {
-    auto task = Field<std::string>(*object, "task");
+  if (object.contains("task")) {
+    auto task = Field<std::string>(object, "task");
     if (!task) return In("/version reply", task.error());
     out.task = std::move(*task);
   }
-  if (object->contains("tasks")) {
-    const auto tasks = Field<int64_t>(*object, "tasks");
+  if (object.contains("tasks")) {
+    const auto tasks = Field<int64_t>(object, "tasks");
     if (!tasks) return In("/version reply", tasks.error());
     out.tasks = *tasks;
   }

@@ -20,13 +20,10 @@ Result<std::string> SciWorldProtocol::ParseReset(std::string_view reply) const {
 }
 
 Result<StepResult> SciWorldProtocol::StepOf(const nlohmann::json& object) const {
-  auto observation = Field<std::string>(object, ObservationField());
-  if (!observation) return tl::make_unexpected(observation.error());
-  const auto score = Field<double>(object, "score");
-  if (!score) return tl::make_unexpected(score.error());
-  const auto done = Field<bool>(object, "done");
-  if (!done) return tl::make_unexpected(done.error());
-  return StepResult{std::move(*observation), *score / 100, *done};
+  AGENTR_ASSIGN_OR_RETURN(auto observation, Field<std::string>(object, ObservationField()));
+  AGENTR_ASSIGN_OR_RETURN(const auto score, Field<double>(object, "score"));
+  AGENTR_ASSIGN_OR_RETURN(const auto done, Field<bool>(object, "done"));
+  return StepResult{std::move(observation), score / 100, done};
 }
 
 }  // namespace agentr

@@ -119,9 +119,8 @@ Result<std::unique_ptr<PolicyState>> SciWorldPolicy::Read(std::span<const Messag
       return Fail(ErrorKind::kRejected,
                   "SciWorld's planner looks the task up, and was not told its id");
     }
-    const Result<std::vector<std::string>> gold = gold_->GoldFor(task);
-    if (!gold) return tl::make_unexpected(gold.error());
-    steps = SciWorldSteps(*gold);
+    AGENTR_ASSIGN_OR_RETURN(const std::vector<std::string> gold, gold_->GoldFor(task));
+    steps = SciWorldSteps(gold);
   }
   return std::make_unique<SciWorldPolicyState>(std::move(*view), std::move(steps));
 }
