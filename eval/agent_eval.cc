@@ -5,7 +5,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <optional>
 #include <utility>
 
 #include "clients/env/gold_source.h"
@@ -18,6 +18,7 @@
 #include "common/version.h"
 #include "eval/compare_runs.h"
 #include "eval/episode_store.h"
+#include "eval/evaluation_plan.h"
 #include "eval/failed_trajectories.h"
 #include "eval/summary.h"
 #include "rollout/prompt_truncation.h"
@@ -70,101 +71,23 @@ Json PlayedWith(const AgentEvalOptions& o, const TaskFamily& family, const Langu
           {"seed", o.play.seed}};
 }
 
-std::vector<EpisodeStart> AttemptsAt(const std::vector<int>& ids, int attempts) {
-  std::vector<EpisodeStart> starts;
-  for (const int id : ids) {
-    for (int attempt = 0; attempt < attempts; ++attempt) starts.push_back({id, attempt, {}});
-  }
-  return starts;
-}
+using Plan = EvaluationPlan;
 
-// The failed episodes of the folder --revision_from, which must be of this kind of task.
-std::vector<Episode> FailedIn(const AgentEvalOptions& options) {
+Plan MakePlan(const AgentEvalOptions& options, Json played_with, int64_t tasks) {
+  const auto ids = [&] { return SelectTasks(options.tasks, options.environment.task, tasks); };
+  if (options.revision_from.empty()) {
+    return PlanAttempts(ids(), options.attempts, std::move(played_with));
+  }
   if (options.attempts != 1) {
     throw FatalError(ExitCode::kUsage,
                      "--revision_from goes on from each failed episode once: leave out --attempts");
   }
-  std::vector<Episode> episodes;
-  for (StoredEpisode& stored : ReadEpisodes(options.revision_from)) {
-    const std::string task = Json::parse(stored.options).value("task", "");
-    if (task != options.environment.task) {
-      throw FatalError(ExitCode::kUsage,
-                       fmt::format("--revision_from {}: it holds episodes of {}, not of {}; give "
-                                   "--task {}",
-                                   options.revision_from, task, options.environment.task, task));
-    }
-    episodes.push_back(std::move(stored.episode));
-  }
-  std::vector<Episode> failed = Failed(std::move(episodes), options.success);
-  if (failed.empty()) {
-    throw FatalError(ExitCode::kUsage,
-                     fmt::format("--revision_from {}: no episode there has a reward below {}",
-                                 options.revision_from, options.success));
-  }
-  return failed;
-}
-
-// What is to be played, and what for.
-struct Plan {
-  std::vector<EpisodeStart> starts;
-  std::vector<Episode> trajectories;  // of a revision test, one per start
-  Json played_with;
-};
-
-Plan MakePlan(const AgentEvalOptions& options, Json played_with, int64_t tasks) {
-  Plan plan;
-  plan.played_with = std::move(played_with);
-  if (options.revision_from.empty()) {
-    plan.starts =
-        AttemptsAt(SelectTasks(options.tasks, options.environment.task, tasks), options.attempts);
-    return plan;
-  }
-  plan.trajectories = FailedIn(options);
-  if (options.tasks != TaskSelection{}) {
-    const std::vector<int> ids = SelectTasks(options.tasks, options.environment.task, tasks);
-    std::erase_if(plan.trajectories, [&](const Episode& episode) {
-      return std::ranges::find(ids, episode.task) == ids.end();
-    });
-  }
-  plan.starts =
-      CutTrajectories(plan.trajectories, options.cut, options.play.seed, options.play.max_steps);
-  if (plan.starts.empty()) {
-    throw FatalError(ExitCode::kUsage,
-                     fmt::format("--revision_from {}: no failed episode among the tasks asked for "
-                                 "has two turns within --max_steps {}",
-                                 options.revision_from, options.play.max_steps));
-  }
-  plan.played_with["cut"] = options.cut;
-  return plan;
-}
-
-// Before anything is played: that what is in the folder is what the plan would make.
-void CheckFolder(const EpisodeStore& store, const Plan& plan) {
-  const std::vector<Episode> episodes = store.Load();
-  const Episode* other = FirstNotGoneOnFrom(episodes, plan.starts);
-  if (other == nullptr) return;
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("{} goes on from another trajectory than that of --revision_from: "
-                               "choose another --output_dir, or remove the folder",
-                               store.PathOf(other->task, other->attempt).string()));
-}
-
-// Of the episodes of the plan those that are there, and those of this run that ended in an error.
-std::vector<Episode> EpisodesOf(const Plan& plan, const EpisodeStore& store,
-                                const std::vector<Episode>& failed) {
-  std::set<std::pair<int, int>> wanted;
-  for (const EpisodeStart& start : plan.starts) wanted.insert({start.task, start.attempt});
-  std::vector<Episode> episodes = store.Load();
-  std::erase_if(episodes, [&](const Episode& episode) {
-    return !wanted.contains({episode.task, episode.attempt});
-  });
-  // Another run may have played since then what failed here.
-  std::set<std::pair<int, int>> there;
-  for (const Episode& episode : episodes) there.insert({episode.task, episode.attempt});
-  for (const Episode& episode : failed) {
-    if (!there.contains({episode.task, episode.attempt})) episodes.push_back(episode);
-  }
-  return episodes;
+  std::optional<std::vector<int>> only;
+  if (options.tasks != TaskSelection{}) only = ids();
+  const RevisionTestOptions test = {options.revision_from, options.environment.task,
+                                    options.success,       options.cut,
+                                    options.play.seed,     options.play.max_steps};
+  return PlanRevisionTest(test, ReadEpisodes(options.revision_from), only, std::move(played_with));
 }
 
 Json ToJson(const RevisionTest& test) {
@@ -193,7 +116,7 @@ Json ToJson(const EvaluatorReport& r) {
 void Summarize(const Plan& plan, const EpisodeStore& store, const AgentEvalOptions& options,
                const EvaluatorReport& report) {
   const FileLock lock(store.folder() / ".claims");
-  const std::vector<Episode> episodes = EpisodesOf(plan, store, report.failed);
+  const std::vector<Episode> episodes = EpisodesOf(plan, store.Load(), report.failed);
   MetricOptions metric_options;
   metric_options.success_threshold = options.success;
   metric_options.revision_action = options.play.revision_action;

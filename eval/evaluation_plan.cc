@@ -1,0 +1,100 @@
+#include "eval/evaluation_plan.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "common/error.h"
+#include "eval/failed_trajectories.h"
+
+namespace agentr {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+FatalError RefuseRevisionTest(const RevisionTestOptions& options, const std::string& reason) {
+  return FatalError(ExitCode::kUsage, fmt::format("--revision_from {}: {}", options.from, reason));
+}
+
+// The failed ones of `earlier`, which must be of this kind of task.
+std::vector<Episode> FailedOf(const RevisionTestOptions& options,
+                              std::vector<StoredEpisode> earlier) {
+  std::vector<Episode> episodes;
+  for (StoredEpisode& stored : earlier) {
+    const std::string task = Json::parse(stored.options).value("task", "");
+    if (task != options.task) {
+      throw RefuseRevisionTest(
+          options, fmt::format("it holds episodes of {}, not of {}; give --task {}", task,
+                               options.task, task));
+    }
+    episodes.push_back(std::move(stored.episode));
+  }
+  std::vector<Episode> failed = Failed(std::move(episodes), options.success);
+  if (failed.empty()) {
+    throw RefuseRevisionTest(
+        options, fmt::format("no episode there has a reward below {}", options.success));
+  }
+  return failed;
+}
+
+}  // namespace
+
+EvaluationPlan PlanAttempts(const std::vector<int>& ids, int attempts, Json played_with) {
+  EvaluationPlan plan;
+  plan.played_with = std::move(played_with);
+  for (const int id : ids) {
+    for (int attempt = 0; attempt < attempts; ++attempt) plan.starts.push_back({id, attempt, {}});
+  }
+  return plan;
+}
+
+EvaluationPlan PlanRevisionTest(const RevisionTestOptions& options,
+                                std::vector<StoredEpisode> earlier,
+                                const std::optional<std::vector<int>>& only, Json played_with) {
+  EvaluationPlan plan;
+  plan.played_with = std::move(played_with);
+  plan.played_with["cut"] = options.cut;
+  plan.trajectories = FailedOf(options, std::move(earlier));
+  if (only) {
+    std::erase_if(plan.trajectories, [&](const Episode& episode) {
+      return std::ranges::find(*only, episode.task) == only->end();
+    });
+  }
+  plan.starts = CutTrajectories(plan.trajectories, options.cut, options.seed, options.max_steps);
+  if (plan.starts.empty()) {
+    throw RefuseRevisionTest(options,
+                             fmt::format("no failed episode among the tasks asked for has two "
+                                         "turns within --max_steps {}",
+                                         options.max_steps));
+  }
+  return plan;
+}
+
+void CheckFolder(const EpisodeStore& store, const EvaluationPlan& plan) {
+  const std::vector<Episode> episodes = store.Load();
+  const Episode* other = FirstNotGoneOnFrom(episodes, plan.starts);
+  if (other == nullptr) return;
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("{} goes on from another trajectory than that of --revision_from: "
+                               "choose another --output_dir, or remove the folder",
+                               store.PathOf(other->task, other->attempt).string()));
+}
+
+std::vector<Episode> EpisodesOf(const EvaluationPlan& plan, std::vector<Episode> stored,
+                                const std::vector<Episode>& failed) {
+  std::set<std::pair<int, int>> wanted;
+  for (const EpisodeStart& start : plan.starts) wanted.insert({start.task, start.attempt});
+  std::erase_if(stored, [&](const Episode& episode) {
+    return !wanted.contains({episode.task, episode.attempt});
+  });
+  std::set<std::pair<int, int>> there;
+  for (const Episode& episode : stored) there.insert({episode.task, episode.attempt});
+  for (const Episode& episode : failed) {
+    if (!there.contains({episode.task, episode.attempt})) stored.push_back(episode);
+  }
+  return stored;
+}
+
+}  // namespace agentr

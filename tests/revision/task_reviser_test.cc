@@ -1,0 +1,235 @@
+// One tree at a time: what is counted, which rows come of it, what is asked again.
+#include "revision/task_reviser.h"
+
+#include <gmock/gmock.h>
+
+#include "clients/fake_environment.h"
+#include "common/file.h"
+#include "mcts/tree_file.h"
+#include "tests/common/scratch_folder.h"
+#include "tests/mcts/toy_search.h"
+#include "tests/revision/hand_tree.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::vector<Ended> kGoodAndTwoBad = {
+    {"p g", 1}, {"p x", 0, End::kDepth}, {"p y", 0, End::kDepth}};
+
+// Answers as HandTree expects; the action "g" ends the episode well.
+StepResult World(int /*task*/, const std::vector<std::string>& actions) {
+  if (actions.empty()) return {"Goal 3."};
+  if (actions.back() == "wait") return {"Nothing changes"};
+  if (actions.back() == "g") return {"saw p g", 1, true};
+  std::string saw = "saw";
+  for (const std::string& action : actions) saw += " " + action;
+  return {saw};
+}
+
+class TaskReviserTest : public ::testing::Test {
+ protected:
+  using Outcome = tl::expected<TaskRows, TaskFailure>;
+
+  // What comes of the tree with these episodes, task 3.
+  Outcome Run(const std::vector<Ended>& episodes) {
+    return RunText(WriteTree(HandTree(episodes), TreeFormat::kCompact));
+  }
+
+  Outcome RunText(const std::string& text) {
+    TaskReviser::Context context{.family = family_, .stop = stop_};
+    std::optional<SessionPool> sessions;
+    if (environment_ != nullptr) sessions.emplace(*environment_, 2);
+    context.environment = environment_;
+    context.sessions = sessions ? &*sessions : nullptr;
+    context.must_replay = must_replay_;
+    context.data_hash = data_hash_;
+    context.records = folder_ / "records";
+    for (const std::string& format : formats_) context.formats.push_back(MakeRowFormat(format));
+    return TaskReviser(options_, std::move(context)).Run({3, folder_.Write("tree.json", text)});
+  }
+
+  const ScratchFolder folder_;
+  const ToyFamily family_;
+  std::atomic<bool> stop_ = false;
+  ReviseOptions options_;
+  Environment* environment_ = nullptr;
+  bool must_replay_ = false;
+  std::string data_hash_ = "data";
+  std::vector<std::string> formats_ = {"messages"};
+};
+
+// The actions of a row.
+std::vector<std::string> ActionsOf(const FinishedRow& row) {
+  std::vector<std::string> actions;
+  for (const auto& turn : row.trajectory.turns) actions.push_back(turn.action);
+  return actions;
+}
+
+TEST_F(TaskReviserTest, ARowForEachPairGoesFromTheErrorToTheGoodPath) {
+  const Outcome done = Run(kGoodAndTwoBad);
+  ASSERT_TRUE(done) << done.error().error.message;
+  const RevisionCounts& counts = done->counts;
+  EXPECT_EQ(counts.trees, 1);
+  EXPECT_EQ(counts.paths, 3);
+  EXPECT_EQ(counts.good_paths, 1);
+  EXPECT_EQ(counts.bad_paths, 2);
+  EXPECT_EQ(counts.pairs_found, 2);
+  EXPECT_EQ(counts.pairs, 2);
+  EXPECT_EQ(counts.rows, 2);
+  EXPECT_EQ(counts.first_errors.at(1), 2) << "the step behind the ancestor";
+  EXPECT_EQ(counts.without_good + counts.without_pairs + counts.other_start + counts.too_long, 0);
+  ASSERT_EQ(done->rows.size(), 2U);
+  EXPECT_THAT(ActionsOf(done->rows[0]), ::testing::ElementsAre("p", "x", "wait", "g"));
+  EXPECT_THAT(ActionsOf(done->rows[1]), ::testing::ElementsAre("p", "y", "wait", "g"));
+  EXPECT_NE(done->rows[0].hash, done->rows[1].hash);
+}
+
+TEST_F(TaskReviserTest, ALineForEachFormat) {
+  formats_ = {"messages", "sharegpt"};
+  const Outcome done = Run(kGoodAndTwoBad);
+  ASSERT_TRUE(done);
+  for (const FinishedRow& row : done->rows) {
+    ASSERT_EQ(row.lines.size(), 2U);
+    EXPECT_THAT(row.lines[0], HasSubstr("\"messages\""));
+    EXPECT_THAT(row.lines[1], HasSubstr("\"conversations\""));
+  }
+}
+
+TEST_F(TaskReviserTest, TreesWithoutAPairAreCountedByTheirReason) {
+  const Outcome only_bad = Run({{"p x", 0}, {"p y", 0}});
+  ASSERT_TRUE(only_bad);
+  EXPECT_EQ(only_bad->counts.without_good, 1);
+  EXPECT_EQ(only_bad->counts.without_pairs, 0);
+  EXPECT_TRUE(only_bad->rows.empty());
+  const Outcome only_good = Run({{"p g", 1}});
+  ASSERT_TRUE(only_good);
+  EXPECT_EQ(only_good->counts.without_good, 0);
+  EXPECT_EQ(only_good->counts.without_pairs, 1);
+  EXPECT_TRUE(only_good->rows.empty());
+}
+
+TEST_F(TaskReviserTest, PairsAreLimitedAfterTheyAreCounted) {
+  options_.max_pairs_per_task = 1;
+  const Outcome done = Run(kGoodAndTwoBad);
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->counts.pairs_found, 2);
+  EXPECT_EQ(done->counts.pairs, 1);
+  EXPECT_EQ(done->rows.size(), 1U);
+}
+
+TEST_F(TaskReviserTest, TooLongRowsAreCountedAndLeftOut) {
+  options_.judge.max_context = 20;
+  const Outcome done = Run(kGoodAndTwoBad);
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->counts.too_long, 2);
+  EXPECT_EQ(done->counts.rows, 0);
+  EXPECT_TRUE(done->rows.empty());
+}
+
+TEST_F(TaskReviserTest, ADamagedFileIsTheFilesFault) {
+  const std::string whole = WriteTree(HandTree(kGoodAndTwoBad), TreeFormat::kCompact);
+  for (const std::string& text :
+       {whole.substr(0, whole.size() / 2), std::string(), std::string("{}")}) {
+    const Outcome failed = RunText(text);
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().task, 3);
+    EXPECT_TRUE(failed.error().bad_tree);
+    EXPECT_THAT(failed.error().error.message, HasSubstr("tree.json"));
+  }
+}
+
+TEST_F(TaskReviserTest, ReplaysAreCountedAndFailedOnesGiveNoRow) {
+  FakeEnvironment environment(true, World);
+  environment_ = &environment;
+  // "g" ends the episode in the environment: a row cannot go on behind it.
+  const Outcome done = Run({{"p g", 1}, {"p x", 0, End::kDepth}, {"p g", 0, End::kDepth}});
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->counts.episodes, done->counts.pairs);
+  EXPECT_GT(done->counts.episode_turns, 0);
+  EXPECT_GT(done->counts.calls.opens + done->counts.calls.resets, 0);
+  EXPECT_EQ(done->counts.pairs, 2);
+  EXPECT_EQ(done->counts.replays[static_cast<size_t>(ReplayOutcome::kFailed)], 1);
+  EXPECT_EQ(done->counts.replays[static_cast<size_t>(ReplayOutcome::kVerified)], 1);
+  EXPECT_EQ(done->counts.ended_bad, 1);
+  ASSERT_EQ(done->rows.size(), 1U);
+  EXPECT_THAT(ActionsOf(done->rows[0]), ::testing::ElementsAre("p", "x", "wait", "g"));
+}
+
+TEST_F(TaskReviserTest, DecisionsAreKeptUntilWhatTheyDependOnChanges) {
+  FakeEnvironment environment(true, World);
+  environment_ = &environment;
+  const Outcome first = Run(kGoodAndTwoBad);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->counts.cache_hits, 0);
+  EXPECT_EQ(first->counts.replays[static_cast<size_t>(ReplayOutcome::kVerified)], 2);
+  int64_t calls = environment.calls("reset");
+  // Whether the next run asks the environment again.
+  const auto asks = [&] {
+    const Outcome again = Run(kGoodAndTwoBad);
+    EXPECT_TRUE(again);
+    const bool asked = environment.calls("reset") > calls;
+    calls = environment.calls("reset");
+    EXPECT_EQ(again->counts.cache_hits, asked ? 0 : 1);
+    EXPECT_EQ(again->counts.episodes, asked ? 2 : 0) << "only replays of this run count";
+    EXPECT_EQ(again->rows.size(), 2U);
+    EXPECT_EQ(again->counts.pairs_found, 2) << "counted for remembered decisions too";
+    return asked;
+  };
+  EXPECT_FALSE(asks());
+  formats_ = {"sharegpt"};
+  EXPECT_FALSE(asks()) << "the format decides nothing";
+  options_.choice.alpha = 0.75;
+  EXPECT_TRUE(asks());
+  options_.seed = 5;
+  EXPECT_TRUE(asks());
+  options_.revision_reply = "fine.";
+  EXPECT_TRUE(asks());
+  data_hash_ = "other data";
+  EXPECT_TRUE(asks());
+  EXPECT_FALSE(asks());
+  WriteFileAtomically(folder_ / "records" / "3.json", "{");
+  EXPECT_TRUE(asks()) << "a damaged record is as none";
+}
+
+TEST_F(TaskReviserTest, AFaultOfTheEnvironmentIsNoFaultOfTheTreeAndNotKept) {
+  bool down = true;
+  FakeEnvironment environment(true, World, [&](const std::string&, int64_t) {
+    return down ? std::optional<Error>(Error{ErrorKind::kServer, "down"}) : std::nullopt;
+  });
+  environment_ = &environment;
+  const Outcome failed = Run(kGoodAndTwoBad);
+  ASSERT_FALSE(failed);
+  EXPECT_FALSE(failed.error().bad_tree);
+  EXPECT_EQ(failed.error().error.kind, ErrorKind::kServer);
+  down = false;
+  const Outcome again = Run(kGoodAndTwoBad);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->counts.cache_hits, 0);
+}
+
+TEST_F(TaskReviserTest, AnotherBeginningIsCountedOrRefused) {
+  FakeEnvironment environment(
+      true, [](int, const std::vector<std::string>&) { return StepResult{"Quite another goal."}; });
+  environment_ = &environment;
+  const Outcome unchecked = Run(kGoodAndTwoBad);
+  ASSERT_TRUE(unchecked);
+  EXPECT_EQ(unchecked->counts.other_start, 1);
+  EXPECT_EQ(unchecked->rows.size(), 2U);
+  must_replay_ = true;
+  const Outcome refused = Run(kGoodAndTwoBad);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().error.kind, ErrorKind::kRejected);
+  EXPECT_THAT(refused.error().error.message, HasSubstr("tree.json"));
+}
+
+TEST_F(TaskReviserTest, AStoppedRunIsCancelled) {
+  stop_ = true;
+  const Outcome stopped = Run(kGoodAndTwoBad);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().error.kind, ErrorKind::kCancelled);
+}
+
+}  // namespace
+}  // namespace agentr
