@@ -50,6 +50,29 @@ std::vector<std::byte> Packed(WeightType type, const Values& b, int depth, int c
   return packed;
 }
 
+Values RoundedAll(WeightType type, Values values) {
+  for (float& value : values) value = Rounded(type, value);
+  return values;
+}
+
+// The product a b in double, of rows of `a` that are `lda` apart. Tests are not optimised: a plain
+// loop over pointers, once per shape, keeps the time in what is tested.
+std::vector<double> ExactProduct(WeightType type, const Values& a, int lda, int rows,
+                                 const Values& b, int depth, int columns) {
+  const Values left = type == WeightType::kBF16 ? RoundedAll(type, a) : a;
+  const Values right = RoundedAll(type, b);
+  std::vector<double> product(static_cast<size_t>(rows) * columns);
+  for (int r = 0; r < rows; ++r) {
+    double* const sums = product.data() + r * columns;
+    for (int k = 0; k < depth; ++k) {
+      const double x = left[r * lda + k];
+      const float* const row = right.data() + k * columns;
+      for (int i = 0; i < columns; ++i) sums[i] += x * row[i];
+    }
+  }
+  return product;
+}
+
 std::vector<uint16_t> Narrowed(const Values& values) {
   std::vector<uint16_t> narrow;
   for (const float value : values) narrow.push_back(ToBf16(value));
@@ -66,6 +89,7 @@ TEST_P(Kernels, MultiplyEqualsTheSumOfProducts) {
           const std::vector<uint16_t> narrow = Narrowed(a);
           const std::vector<std::byte> packed = Packed(type, b, depth, columns, ldb);
           const Values before = Random(rows * ldc);
+          const std::vector<double> product = ExactProduct(type, a, lda, rows, b, depth, columns);
           for (const bool add : {false, true}) {
             Values c = before;
             const void* left =
@@ -75,15 +99,7 @@ TEST_P(Kernels, MultiplyEqualsTheSumOfProducts) {
             for (int r = 0; r < rows; ++r) {
               for (int i = 0; i < ldc; ++i) {
                 double expected = before[r * ldc + i];
-                if (i < columns) {
-                  if (!add) expected = 0;
-                  for (int k = 0; k < depth; ++k) {
-                    const float x = a[r * lda + k];
-                    expected +=
-                        static_cast<double>(type == WeightType::kBF16 ? Rounded(type, x) : x) *
-                        Rounded(type, b[k * columns + i]);
-                  }
-                }
+                if (i < columns) expected = product[r * columns + i] + (add ? expected : 0);
                 ASSERT_NEAR(c[r * ldc + i], expected, 2e-5)
                     << Name(type) << " " << rows << " × " << columns << " × " << depth << " at "
                     << r << ", " << i;
@@ -194,6 +210,7 @@ TEST_P(Kernels, AttendEqualsTheDefinition) {
         std::ranges::copy(Packed(type, k, width, kKeyBlock, kKeyBlock), place);
         std::ranges::copy(Packed(type, v, kKeyBlock, width, padded), place + key_bytes);
       }
+      const Values rounded_keys = RoundedAll(type, keys), rounded_values = RoundedAll(type, values);
       Values mixed(queries.size());
       AttentionTask task;
       task.type = type;
@@ -216,14 +233,15 @@ TEST_P(Kernels, AttendEqualsTheDefinition) {
         double total = 0;
         std::vector<double> sums(width, 0);
         for (int p = first; p <= position; ++p) {
+          const float* const query = queries.data() + row * width;
+          const float* const key = rounded_keys.data() + p * width;
+          const float* const value = rounded_values.data() + p * width;
           double score = 0;
-          for (int d = 0; d < width; ++d) {
-            score +=
-                static_cast<double>(queries[row * width + d]) * Rounded(type, keys[p * width + d]);
-          }
+          for (int d = 0; d < width; ++d) score += static_cast<double>(query[d]) * key[d];
           const double share = std::exp(score / std::sqrt(width));
           total += share;
-          for (int d = 0; d < width; ++d) sums[d] += share * Rounded(type, values[p * width + d]);
+          double* const sum = sums.data();
+          for (int d = 0; d < width; ++d) sum[d] += share * value[d];
         }
         for (int d = 0; d < width; ++d) {
           ASSERT_NEAR(mixed[row * width + d], sums[d] / total,
