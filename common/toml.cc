@@ -16,8 +16,52 @@
 namespace agentr {
 namespace {
 
+[[noreturn]] void ThrowAt(size_t line, std::string_view reason) {
+  throw FatalError(ExitCode::kUsage, fmt::format("line {}: {}", line, reason));
+}
+
 [[noreturn]] void ThrowAt(const toml::source_region& place, std::string_view reason) {
-  throw FatalError(ExitCode::kUsage, fmt::format("line {}: {}", place.begin.line, reason));
+  ThrowAt(place.begin.line, reason);
+}
+
+// Just behind the string that begins at `at`; a string on one line ends with it at the latest.
+size_t BehindString(std::string_view text, size_t at) {
+  const char quote = text[at];
+  const std::string_view three = quote == '"' ? R"(""")" : "'''";
+  const bool many_lines = text.substr(at).starts_with(three);
+  for (at += many_lines ? 3 : 1; at < text.size(); ++at) {
+    if (quote == '"' && text[at] == '\\') {
+      ++at;
+    } else if (many_lines && text.substr(at).starts_with(three)) {
+      at += 3;
+      // Up to two quotes before the closing three belong to the string.
+      for (int more = 0; more < 2 && text.substr(at).starts_with(quote); ++more) ++at;
+      return at;
+    } else if (!many_lines && (text[at] == quote || text[at] == '\n')) {
+      return at + 1;
+    }
+  }
+  return text.size();
+}
+
+// TOML has characters beyond ASCII in strings and comments only. toml++ (3.3 and 3.4) must not see
+// others: looking for spaces among them it runs into what it declares unreachable.
+void RefuseBeyondAscii(std::string_view text) {
+  size_t at = text.starts_with("\xef\xbb\xbf") ? 3 : 0;
+  while (at < text.size()) {
+    if (static_cast<unsigned char>(text[at]) > 127) {
+      const std::string_view before = text.substr(0, at);
+      ThrowAt(1 + static_cast<size_t>(std::ranges::count(before, '\n')),
+              "a character beyond ASCII outside of a string; put text into quotes");
+    }
+    if (text[at] == '#') {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (text[at] == '"' || text[at] == '\'') {
+      at = BehindString(text, at);
+    } else {
+      ++at;
+    }
+  }
 }
 
 // As CLI11 reads it: a float keeps its decimal point, so that it is no integer there either.
@@ -62,6 +106,7 @@ std::string ValueToml(const nlohmann::ordered_json& value) {
 }  // namespace
 
 std::vector<TomlItem> ParseToml(std::string_view text) {
+  RefuseBeyondAscii(text);
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
     ThrowAt(parsed.error().source(),

@@ -63,6 +63,24 @@ TEST(Toml, RefusalsNameLineAndCure) {
   EXPECT_THAT(Refusal("a = '\xff'"), HasSubstr("line 1: "));
 }
 
+TEST(Toml, CharactersBeyondAsciiStandInStringsAndComments) {
+  const std::string e = "\xc3\xa9";
+  for (const std::string& bare :
+       {"a = 1\nb = caf" + e, "a = 1\n\xef\xb3\xbf b = 1", "a = ''\n'b'" + e + " = 1",
+        "a = \"\\\"\"\n" + e, "# \n" + e, "a = \"" + e + "\n" + e}) {
+    EXPECT_THAT(Refusal(bare), HasSubstr("line 2: a character beyond ASCII")) << bare;
+  }
+  EXPECT_THAT(Refusal("a = '\n" + e), HasSubstr("line 2: "));
+  EXPECT_THAT(Values("\xef\xbb\xbf"
+                     "a = '" +
+                     e + "'"),
+              ElementsAre(e))
+      << "after a byte order mark";
+  EXPECT_THAT(Values("# " + e + "\na = [\"\\\"" + e + "\"] # " + e), ElementsAre("\"" + e));
+  EXPECT_THAT(Values("a = \"\"\"\n\"" + e + "\"\"\"\"\" # " + e), ElementsAre("\"" + e + "\"\""));
+  EXPECT_THAT(Values("a = '''" + e + "\n'\\''' # " + e), ElementsAre(e + "\n'\\"));
+}
+
 TEST(Toml, WhatIsWrittenReadsBackAsItWas) {
   std::string all;
   for (int c = 0; c < 128; ++c) all += static_cast<char>(c);
