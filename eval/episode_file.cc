@@ -94,6 +94,9 @@ StoredEpisode FromJson(const Json& json) {
   episode.error = JsonFieldOr<std::string>(json, "error", "");
   episode.seed = JsonField<uint64_t>(json, "seed");
   episode.replayed_turns = JsonField<size_t>(json, "replayed_turns");
+  if (episode.replayed_turns > episode.turns.size()) {
+    throw std::invalid_argument("\"replayed_turns\" is more than there are turns");
+  }
   episode.replay_differences = JsonField<size_t>(json, "replay_differences");
   episode.usage = ReadUsage(json.at("usage"));
   const Json& timings = json.at("timings");

@@ -122,6 +122,7 @@ TEST(EpisodeFile, AForeignFileIsNamed) {
   EXPECT_THAT(changed("step_num", 3), HasSubstr("step_num"));
   EXPECT_THAT(changed("state", nlohmann::json::array()), HasSubstr("state"));
   EXPECT_THAT(changed("end", "somehow"), HasSubstr("somehow"));
+  EXPECT_THAT(changed("replayed_turns", 3), HasSubstr("replayed_turns")) << "there are two turns";
   EXPECT_THAT(changed("env_score", "high"), HasSubstr("env_score"));
 }
 

@@ -94,7 +94,9 @@ TEST(CheckFolder, NamesAnEpisodeOfAnotherTrajectory) {
   const ScratchFolder folder;
   EpisodeStore store(folder.path(), "{}");
   ASSERT_EQ(store.TryClaim(2, 0), Claim::kMine);
-  store.Commit(HandEpisode(2, 0, 1, {"a", "x", "y"}));
+  Episode played = HandEpisode(2, 0, 1, {"a", "x", "y"});
+  played.replayed_turns = 2;
+  store.Commit(played);
   const auto plan = [](const std::vector<std::string>& actions) {
     return PlanRevisionTest(CutAtTwo(), Stored({HandEpisode(2, 0, 0, actions)}), {},
                             nlohmann::ordered_json());

@@ -13,6 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   } catch (const agentr::FatalError&) {
     return 0;
   }
+  Check(stored.episode.replayed_turns <= stored.episode.turns.size());
   const agentr::StoredEpisode again = agentr::ReadEpisode(agentr::WriteEpisode(stored), "again");
   Check(again.episode == stored.episode && again.options == stored.options);
   return 0;
