@@ -1,4 +1,5 @@
 // Upper and lower case, as Python's str has it.
+#include <unicode/locid.h>
 #include <unicode/unistr.h>
 
 #include <cctype>

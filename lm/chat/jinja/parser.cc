@@ -11,7 +11,7 @@ namespace {
 
 class StatementParser : public ExpressionParser {
  public:
-  using ExpressionParser::ExpressionParser;
+  explicit StatementParser(std::vector<Token> tokens) : ExpressionParser(std::move(tokens)) {}
 
   std::unique_ptr<const Program> Parse() {
     program_->body = ParseUntil({});
@@ -136,7 +136,8 @@ class StatementParser : public ExpressionParser {
     const std::string name = ExpectName();
     constexpr std::string_view kConstants[] = {"true", "false", "none", "True", "False", "None"};
     if (std::ranges::count(kConstants, name) > 0) Fail("'" + name + "' cannot be assigned to");
-    Target target{.symbol = Symbol(name)};
+    Target target;
+    target.symbol = Symbol(name);
     if (with_namespace && SkipOperator(".")) target.attribute = ExpectName();
     return target;
   }
@@ -144,7 +145,8 @@ class StatementParser : public ExpressionParser {
   Target ParseTarget(std::string_view end, bool with_namespace) {
     Target first = ParseOneTarget(with_namespace);
     if (!IsOperator(",")) return first;
-    Target all{.parts = {std::move(first)}};
+    Target all;
+    all.parts.push_back(std::move(first));
     while (SkipOperator(",")) {
       if (IsOperator("=") || IsOperator(")") || (!end.empty() && IsName(end))) break;
       all.parts.push_back(ParseOneTarget(with_namespace));
