@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
       return std::make_unique<agentr::LocalLanguageModel>(agentr::LoadModel(folder, name, local));
     };
     parts.load_encoder = [&](const std::string& folder) {
-      return agentr::LoadChatEncoder(folder, local.chat_template);
+      return agentr::LoadChatEncoder(folder, local.chat_template, local.chat_date);
     };
     return PathCollect(options, set, parts);
   });

@@ -59,19 +59,20 @@ Bounds BoundsOf(Run& run, const std::array<Value, 3>& parts, int64_t size) {
 
 bool IsStringMethod(std::string_view name) {
   constexpr std::string_view kNames[] = {
-      "capitalize", "casefold", "center", "count", "encode", "endswith", "expandtabs", "find",
-      "format", "format_map", "index", "isalnum", "isalpha", "isascii", "isdecimal", "isdigit",
-      "isidentifier", "islower", "isnumeric", "isprintable", "isspace", "istitle", "isupper",
-      "join", "ljust", "lower", "lstrip", "maketrans", "partition", "removeprefix",
-      "removesuffix", "replace", "rfind", "rindex", "rjust", "rpartition", "rsplit", "rstrip",
-      "split", "splitlines", "startswith", "strip", "swapcase", "title", "translate", "upper",
-      "zfill"};
+      "capitalize",   "casefold",    "center",    "count",      "encode",       "endswith",
+      "expandtabs",   "find",        "format",    "format_map", "index",        "isalnum",
+      "isalpha",      "isascii",     "isdecimal", "isdigit",    "isidentifier", "islower",
+      "isnumeric",    "isprintable", "isspace",   "istitle",    "isupper",      "join",
+      "ljust",        "lower",       "lstrip",    "maketrans",  "partition",    "removeprefix",
+      "removesuffix", "replace",     "rfind",     "rindex",     "rjust",        "rpartition",
+      "rsplit",       "rstrip",      "split",     "splitlines", "startswith",   "strip",
+      "swapcase",     "title",       "translate", "upper",      "zfill"};
   return std::ranges::count(kNames, name) > 0;
 }
 
 bool IsListMethod(std::string_view name) {
-  constexpr std::string_view kNames[] = {"append", "clear", "copy", "count", "extend", "index",
-                                         "insert", "pop", "remove", "reverse", "sort"};
+  constexpr std::string_view kNames[] = {"append", "clear", "copy",   "count",   "extend", "index",
+                                         "insert", "pop",   "remove", "reverse", "sort"};
   return std::ranges::count(kNames, name) > 0;
 }
 
@@ -81,8 +82,8 @@ bool HasMethod(const Value& object, std::string_view name) {
   return object.list() && IsListMethod(name);
 }
 
-// A method that is not called at once, as in a test whether it is there. It does not keep its object,
-// so that values cannot hold each other in a ring.
+// A method that is not called at once, as in a test whether it is there. It does not keep its
+// object, so that values cannot hold each other in a ring.
 Value BoundMethod(std::string_view name) {
   auto method = std::make_shared<Callable>();
   method->name = name;
@@ -133,8 +134,9 @@ std::optional<Value> PythonItem(Run& run, const Value& object, const Value& inde
 }  // namespace
 
 bool IsDictMethod(std::string_view name) {
-  constexpr std::string_view kNames[] = {"clear", "copy", "fromkeys", "get", "items", "keys", "pop",
-                                         "popitem", "setdefault", "update", "values"};
+  constexpr std::string_view kNames[] = {"clear",      "copy",   "fromkeys", "get",
+                                         "items",      "keys",   "pop",      "popitem",
+                                         "setdefault", "update", "values"};
   return std::ranges::count(kNames, name) > 0;
 }
 

@@ -432,8 +432,8 @@ CallArguments ExpressionParser::ParseArguments() {
   for (bool first = true; !IsOperator(")"); first = false) {
     if (!first) ExpectOperator(",");
     if (!first && IsOperator(")")) break;
-    const bool named = Is(TokenKind::kName) && Next().kind == TokenKind::kOperator &&
-                       Next().text == "=";
+    const bool named =
+        Is(TokenKind::kName) && Next().kind == TokenKind::kOperator && Next().text == "=";
     if (arguments.star_star != nullptr) Fail("an argument follows **");
     if (SkipOperator("*")) {
       if (arguments.star != nullptr) Fail("a second * in a call");

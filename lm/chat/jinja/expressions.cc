@@ -92,7 +92,9 @@ Value GetItem::Eval(Run& run) const {
 
 Value GetSlice::Eval(Run& run) const {
   const Value value = object->Evaluate(run);
-  const auto part = [&](ExpressionPtr e) { return e != nullptr ? e->Evaluate(run) : Value(None{}); };
+  const auto part = [&](ExpressionPtr e) {
+    return e != nullptr ? e->Evaluate(run) : Value(None{});
+  };
   const Value from = part(begin), to = part(end), by = part(step);
   run.place = place;
   return SliceOf(run, value, from, to, by);

@@ -211,15 +211,12 @@ constexpr NamedFilter kTextFilters[] = {
     {"round", RoundFilter},
     {"safe", SafeFilter},
     {"indent", IndentFilter},
-    {"upper", [](Run& r, const Value& v, const Arguments& a) {
-       return CaseFilter(r, v, a, UpperText);
-     }},
-    {"lower", [](Run& r, const Value& v, const Arguments& a) {
-       return CaseFilter(r, v, a, LowerText);
-     }},
-    {"capitalize", [](Run& r, const Value& v, const Arguments& a) {
-       return CaseFilter(r, v, a, CapitalizeText);
-     }},
+    {"upper",
+     [](Run& r, const Value& v, const Arguments& a) { return CaseFilter(r, v, a, UpperText); }},
+    {"lower",
+     [](Run& r, const Value& v, const Arguments& a) { return CaseFilter(r, v, a, LowerText); }},
+    {"capitalize", [](Run& r, const Value& v,
+                      const Arguments& a) { return CaseFilter(r, v, a, CapitalizeText); }},
 };
 
 }  // namespace

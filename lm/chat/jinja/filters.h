@@ -8,8 +8,8 @@
 
 namespace agentr::jinja {
 
-// value | name(arguments). An unknown filter, and one that this interpreter lacks, is refused when it
-// is reached: a template may name it where it does not go for a conversation.
+// value | name(arguments). An unknown filter, and one that this interpreter lacks, is refused when
+// it is reached: a template may name it where it does not go for a conversation.
 Value ApplyFilter(Run& run, std::string_view name, const Value& value, const Arguments& arguments);
 
 // value is name(arguments).

@@ -69,7 +69,8 @@ Text FormatPercent(Run& run, const Text& format, const Value& values) {
       continue;
     }
     if (type != 's' && type != 'd') run.Refuse("this % in a format");
-    if (next >= (many ? tuple->items.size() : 1)) run.Fail("not enough arguments for format string");
+    if (next >= (many ? tuple->items.size() : 1))
+      run.Fail("not enough arguments for format string");
     const Value& value = many ? tuple->items[next] : values;
     ++next;
     if (type == 'd' && !IsInteger(value)) run.Refuse("%d of what is no integer");

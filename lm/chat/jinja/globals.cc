@@ -103,7 +103,8 @@ Value DateFunction(Run& run, Arguments& arguments) {
   // Others depend on the place, or are written in another way on other systems.
   for (size_t at = 0; (at = format.find('%', at)) != std::string::npos; at += 2) {
     const char letter = at + 1 < format.size() ? format[at + 1] : '\0';
-    if (letter == '\0' || std::string_view("aAbBdmyYHIMSpjeFTDR%").find(letter) == std::string::npos) {
+    if (letter == '\0' ||
+        std::string_view("aAbBdmyYHIMSpjeFTDR%").find(letter) == std::string::npos) {
       run.Refuse("this % in a format of dates");
     }
   }
@@ -133,11 +134,13 @@ struct NamedFunction {
 };
 
 constexpr NamedFunction kFunctions[] = {
-    {"range", RangeFunction},         {"dict", DictFunction},
-    {"namespace", NamespaceFunction}, {"joiner", JoinerFunction},
-    {"raise_exception", RaiseFunction}, {"strftime_now", DateFunction},
-    {"cycler",
-     [](Run& run, Arguments&) -> Value { run.Refuse("the function cycler"); }},
+    {"range", RangeFunction},
+    {"dict", DictFunction},
+    {"namespace", NamespaceFunction},
+    {"joiner", JoinerFunction},
+    {"raise_exception", RaiseFunction},
+    {"strftime_now", DateFunction},
+    {"cycler", [](Run& run, Arguments&) -> Value { run.Refuse("the function cycler"); }},
 };
 
 }  // namespace

@@ -43,9 +43,8 @@ class JsonWriter {
     if (!list || (list->kind != ListKind::kList && list->kind != ListKind::kTuple)) {
       run_.Fail(fmt::format("a value of type {} is not JSON", TypeName(value)));
     }
-    WriteItems('[', ']', list->items.size(), level, [&](size_t i) {
-      Write(list->items[i], level + 1);
-    });
+    WriteItems('[', ']', list->items.size(), level,
+               [&](size_t i) { Write(list->items[i], level + 1); });
   }
 
   Text Take() { return std::move(text_); }
@@ -107,9 +106,8 @@ class JsonWriter {
   void WriteDict(const Dict& dict, size_t level) {
     auto entries = dict.entries;
     if (style_.sort_keys) {
-      std::ranges::stable_sort(entries, [&](const auto& a, const auto& b) {
-        return Order(run_, a.first, b.first) < 0;
-      });
+      std::ranges::stable_sort(
+          entries, [&](const auto& a, const auto& b) { return Order(run_, a.first, b.first) < 0; });
     }
     WriteItems('{', '}', entries.size(), level, [&](size_t i) {
       Write(KeyOf(entries[i].first), level + 1);

@@ -60,9 +60,7 @@ class Lexer {
   char Peek(size_t offset) const {
     return at_ + offset < source_.size() ? source_[at_ + offset] : '\0';
   }
-  void Add(TokenKind kind, std::string text) {
-    tokens_.push_back({kind, std::move(text), Here()});
-  }
+  void Add(TokenKind kind, std::string text) { tokens_.push_back({kind, std::move(text), Here()}); }
 
   void SkipSpace() {
     while (at_ < source_.size()) {
@@ -330,9 +328,9 @@ class Lexer {
   const std::string source_;
   std::vector<Token> tokens_;
   size_t at_ = 0;
-  std::string open_;            // what closes the brackets that are open
-  bool line_starting_ = true;   // the last tag ended with a line end
-  size_t counted_ = 0;          // lines up to here are counted
+  std::string open_;           // what closes the brackets that are open
+  bool line_starting_ = true;  // the last tag ended with a line end
+  size_t counted_ = 0;         // lines up to here are counted
   int line_ = 1;
   size_t line_begin_ = 0;
 };

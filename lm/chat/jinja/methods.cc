@@ -94,8 +94,7 @@ Value CallMethod(Run& run, const Value& object, std::string_view name, const Arg
   run.Refuse(fmt::format("the method {} of a {}", name, TypeName(object)));
 }
 
-Text ReplaceText(Run& run, const Text& text, std::string_view from, const Text& to,
-                 int64_t count) {
+Text ReplaceText(Run& run, const Text& text, std::string_view from, const Text& to, int64_t count) {
   Text result;
   size_t done = 0;
   size_t left = count < 0 ? std::string::npos : static_cast<size_t>(count);

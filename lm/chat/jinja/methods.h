@@ -10,8 +10,8 @@
 
 namespace agentr::jinja {
 
-// The arguments by parameter, in the order of `parameters`; undefined where none was given. Too many
-// and unknown ones, and fewer than `needed`, are failures that name `function`.
+// The arguments by parameter, in the order of `parameters`; undefined where none was given. Too
+// many and unknown ones, and fewer than `needed`, are failures that name `function`.
 Items BindArguments(Run& run, std::string_view function, const Arguments& arguments,
                     std::initializer_list<std::string_view> parameters, size_t needed = 0);
 

@@ -93,8 +93,8 @@ Value Repeat(Run& run, const Value& value, int64_t count) {
 }
 
 bool IsSequence(const Value& value) {
-  return value.list() && (value.list()->kind == ListKind::kList ||
-                          value.list()->kind == ListKind::kTuple);
+  return value.list() &&
+         (value.list()->kind == ListKind::kList || value.list()->kind == ListKind::kTuple);
 }
 
 Value Add(Run& run, const Value& left, const Value& right) {

@@ -1,5 +1,5 @@
-// What Python's operators do with the values of a template. Failures are those of Python, and end the
-// rendering.
+// What Python's operators do with the values of a template. Failures are those of Python, and end
+// the rendering.
 #pragma once
 
 #include <optional>

@@ -87,8 +87,8 @@ class StatementParser : public ExpressionParser {
       Advance();
       return node;
     }
-    constexpr std::string_view kOthers[] = {"block", "extends", "include", "import", "from",
-                                            "autoescape", "trans", "do", "debug"};
+    constexpr std::string_view kOthers[] = {"block",      "extends", "include", "import", "from",
+                                            "autoescape", "trans",   "do",      "debug"};
     if (std::ranges::count(kOthers, Current().text) > 0) {
       Refuse("the tag {% " + Current().text + " %}");
     }

@@ -38,13 +38,13 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  [[noreturn]] void Fail(const std::string& message) const;         // as Python or Jinja would
-  [[noreturn]] void Refuse(const std::string& what) const;          // what this interpreter lacks
-  [[noreturn]] void Raise(const std::string& message) const;        // raise_exception
+  [[noreturn]] void Fail(const std::string& message) const;   // as Python or Jinja would
+  [[noreturn]] void Refuse(const std::string& what) const;    // what this interpreter lacks
+  [[noreturn]] void Raise(const std::string& message) const;  // raise_exception
   [[noreturn]] void FailUndefined(const Value& value) const;
 
-  void Step(size_t count = 1);    // of work
-  void Charge(size_t bytes);      // of new text and values
+  void Step(size_t count = 1);  // of work
+  void Charge(size_t bytes);    // of new text and values
   Value NewList(ListKind kind, Items items);
   Value NewDict(std::vector<std::pair<Value, Value>> entries);
   Value NewNamespace(std::vector<std::pair<std::string, Value>> values);

@@ -47,7 +47,8 @@ Value ListFilter(Run& run, const Value& value, const Arguments& arguments) {
 
 Value FirstFilter(Run& run, const Value& value, const Arguments& arguments) {
   BindArguments(run, "first", arguments, {});
-  if (value.list() && value.list()->kind == ListKind::kGenerator) run.Refuse("first of a generator");
+  if (value.list() && value.list()->kind == ListKind::kGenerator)
+    run.Refuse("first of a generator");
   const Items items = ItemsOf(run, value);
   return items.empty() ? Value() : items.front();
 }
@@ -63,7 +64,8 @@ Value LastFilter(Run& run, const Value& value, const Arguments& arguments) {
 Value ReverseFilter(Run& run, const Value& value, const Arguments& arguments) {
   BindArguments(run, "reverse", arguments, {});
   if (value.IsUndefined()) run.Fail("reverse of an undefined value");
-  if (value.list() && value.list()->kind == ListKind::kGenerator) run.Refuse("reverse of a generator");
+  if (value.list() && value.list()->kind == ListKind::kGenerator)
+    run.Refuse("reverse of a generator");
   Items items = ItemsOf(run, value);
   std::ranges::reverse(items);
   if (value.text() == nullptr) return run.NewList(ListKind::kGenerator, std::move(items));
@@ -105,8 +107,7 @@ void SortItems(Run& run, Items& items, const std::function<Value(const Value&)>&
 }
 
 Value SortFilter(Run& run, const Value& value, const Arguments& arguments) {
-  const Items a =
-      BindArguments(run, "sort", arguments, {"reverse", "case_sensitive", "attribute"});
+  const Items a = BindArguments(run, "sort", arguments, {"reverse", "case_sensitive", "attribute"});
   if (a[2].text() && a[2].text()->bytes.find(',') != std::string::npos) {
     run.Refuse("sort by several attributes");
   }
@@ -140,8 +141,7 @@ Value UniqueFilter(Run& run, const Value& value, const Arguments& arguments) {
   Items seen, items;
   for (const Value& item : ItemsOf(run, value)) {
     const bool whole = a[1].IsUndefined() || a[1].IsNone();
-    const Value key =
-        SortKey(run, whole ? item : AttributePath(run, item, a[1]), Truth(a[0]));
+    const Value key = SortKey(run, whole ? item : AttributePath(run, item, a[1]), Truth(a[0]));
     if (key.dict() || (key.list() && key.list()->kind == ListKind::kList)) {
       run.Fail("unique takes what can be a key");
     }
@@ -195,9 +195,9 @@ Value Select(Run& run, const Value& value, const Arguments& arguments, bool keep
   const std::string test = has_test ? TextOf(run, arguments.positional[named]).bytes : "";
   const Arguments rest = Rest(arguments, named + 1);
   Items items;
+  if (!Truth(value)) return run.NewList(ListKind::kGenerator, {});  // none too, as in Jinja
   for (const Value& item : ItemsOf(run, value)) {
-    const Value tested =
-        attribute ? AttributePath(run, item, arguments.positional[0]) : item;
+    const Value tested = attribute ? AttributePath(run, item, arguments.positional[0]) : item;
     const bool holds = has_test ? ApplyTest(run, test, tested, rest) : Truth(tested);
     if (holds == keeps) items.push_back(item);
   }
@@ -206,6 +206,7 @@ Value Select(Run& run, const Value& value, const Arguments& arguments, bool keep
 
 Value MapFilter(Run& run, const Value& value, const Arguments& arguments) {
   Items items;
+  if (!Truth(value)) return run.NewList(ListKind::kGenerator, {});
   if (arguments.positional.empty()) {
     const Items a = BindArguments(run, "map", arguments, {"attribute", "default"});
     if (a[0].IsUndefined()) run.Fail("map needs a filter or an attribute");
@@ -258,11 +259,21 @@ struct NamedSequenceFilter {
 };
 
 constexpr NamedSequenceFilter kSequenceFilters[] = {
-    {"length", LengthFilter}, {"count", LengthFilter},      {"list", ListFilter},
-    {"first", FirstFilter},   {"last", LastFilter},         {"reverse", ReverseFilter},
-    {"join", JoinFilter},     {"items", ItemsFilter},       {"sort", SortFilter},
-    {"sum", SumFilter},       {"dictsort", DictSortFilter}, {"unique", UniqueFilter},
-    {"map", MapFilter},       {"batch", BatchFilter},       {"attr", AttrFilter},
+    {"length", LengthFilter},
+    {"count", LengthFilter},
+    {"list", ListFilter},
+    {"first", FirstFilter},
+    {"last", LastFilter},
+    {"reverse", ReverseFilter},
+    {"join", JoinFilter},
+    {"items", ItemsFilter},
+    {"sort", SortFilter},
+    {"sum", SumFilter},
+    {"dictsort", DictSortFilter},
+    {"unique", UniqueFilter},
+    {"map", MapFilter},
+    {"batch", BatchFilter},
+    {"attr", AttrFilter},
     {"min", [](Run& r, const Value& v, const Arguments& a) { return Extreme(r, v, a, 1); }},
     {"max", [](Run& r, const Value& v, const Arguments& a) { return Extreme(r, v, a, -1); }},
     {"select",

@@ -172,7 +172,8 @@ Value MacroBody::Invoke(Run& run, Scope* scope, Arguments& arguments) const {
   const Deeper deeper(run);
   const InScope inside(run, run.NewScope(scope));
   const auto take = [&](const std::string& key) -> std::optional<Value> {
-    const auto found = std::ranges::find(arguments.named, key, &std::pair<std::string, Value>::first);
+    const auto found =
+        std::ranges::find(arguments.named, key, &std::pair<std::string, Value>::first);
     if (found == arguments.named.end()) return std::nullopt;
     Value value = std::move(found->second);
     arguments.named.erase(found);

@@ -141,10 +141,10 @@ Value Partition(Run& run, const Text& text, const Arguments& arguments, bool fro
     return run.NewList(ListKind::kTuple, from_right ? Items{empty, empty, NewText(run, text)}
                                                     : Items{NewText(run, text), empty, empty});
   }
-  return run.NewList(ListKind::kTuple,
-                     {NewText(run, text.Slice(0, at)),
-                      NewText(run, text.Slice(at, at + separator.size())),
-                      NewText(run, text.Slice(at + separator.size(), text.bytes.size()))});
+  return run.NewList(
+      ListKind::kTuple,
+      {NewText(run, text.Slice(0, at)), NewText(run, text.Slice(at, at + separator.size())),
+       NewText(run, text.Slice(at + separator.size(), text.bytes.size()))});
 }
 
 Value FindText(Run& run, const Text& text, const Arguments& arguments, bool from_right,
@@ -226,12 +226,10 @@ constexpr NamedMethod kMethods[] = {
     {"rsplit", [](Run& r, const Text& t, const Arguments& a) { return Split(r, t, a, true); }},
     {"splitlines", SplitLines},
     {"strip", [](Run& r, const Text& t, const Arguments& a) { return StripMethod(r, t, a, {}); }},
-    {"lstrip", [](Run& r, const Text& t, const Arguments& a) {
-       return StripMethod(r, t, a, {.right = false});
-     }},
-    {"rstrip", [](Run& r, const Text& t, const Arguments& a) {
-       return StripMethod(r, t, a, {.left = false});
-     }},
+    {"lstrip", [](Run& r, const Text& t,
+                  const Arguments& a) { return StripMethod(r, t, a, {.right = false}); }},
+    {"rstrip", [](Run& r, const Text& t,
+                  const Arguments& a) { return StripMethod(r, t, a, {.left = false}); }},
     {"startswith",
      [](Run& r, const Text& t, const Arguments& a) { return Value(Affixed(r, t, a, false)); }},
     {"endswith",
@@ -255,33 +253,33 @@ constexpr NamedMethod kMethods[] = {
     {"count", CountText},
     {"replace", ReplaceMethod},
     {"join", JoinMethod},
-    {"upper", [](Run& r, const Text& t, const Arguments& a) {
-       return NoArguments(r, a, NewText(r, UpperText(r, t)));
-     }},
-    {"lower", [](Run& r, const Text& t, const Arguments& a) {
-       return NoArguments(r, a, NewText(r, LowerText(r, t)));
-     }},
-    {"capitalize", [](Run& r, const Text& t, const Arguments& a) {
+    {"upper", [](Run& r, const Text& t,
+                 const Arguments& a) { return NoArguments(r, a, NewText(r, UpperText(r, t))); }},
+    {"lower", [](Run& r, const Text& t,
+                 const Arguments& a) { return NoArguments(r, a, NewText(r, LowerText(r, t))); }},
+    {"capitalize",
+     [](Run& r, const Text& t, const Arguments& a) {
        return NoArguments(r, a, NewText(r, CapitalizeText(r, t)));
      }},
-    {"title",
-     [](Run& r, const Text& t, const Arguments& a) { return NoArguments(r, a, TitleMethod(r, t)); }},
-    {"isspace", [](Run& r, const Text& t, const Arguments& a) {
+    {"title", [](Run& r, const Text& t,
+                 const Arguments& a) { return NoArguments(r, a, TitleMethod(r, t)); }},
+    {"isspace",
+     [](Run& r, const Text& t, const Arguments& a) {
        return NoArguments(r, a, Value(All(t, IsSpaceCharacter)));
      }},
-    {"isdigit", [](Run& r, const Text& t, const Arguments& a) {
+    {"isdigit",
+     [](Run& r, const Text& t, const Arguments& a) {
        if (!IsAscii(t.bytes)) r.Refuse("isdigit beyond ASCII");
        return NoArguments(r, a, Value(All(t, [](int32_t c) { return c >= '0' && c <= '9'; })));
      }},
-    {"isalpha", [](Run& r, const Text& t, const Arguments& a) {
+    {"isalpha",
+     [](Run& r, const Text& t, const Arguments& a) {
        return NoArguments(r, a, Value(All(t, [](int32_t c) { return u_isalpha(c) != 0; })));
      }},
-    {"isupper", [](Run& r, const Text& t, const Arguments& a) {
-       return NoArguments(r, a, Value(HasCase(r, t, true)));
-     }},
-    {"islower", [](Run& r, const Text& t, const Arguments& a) {
-       return NoArguments(r, a, Value(HasCase(r, t, false)));
-     }},
+    {"isupper", [](Run& r, const Text& t,
+                   const Arguments& a) { return NoArguments(r, a, Value(HasCase(r, t, true))); }},
+    {"islower", [](Run& r, const Text& t,
+                   const Arguments& a) { return NoArguments(r, a, Value(HasCase(r, t, false))); }},
 };
 
 }  // namespace

@@ -18,8 +18,7 @@ bool IsIterable(const Value& v) {
 // What has a length and elements: Jinja's Undefined too.
 bool IsSequenceValue(const Value& v) {
   const List* list = v.list();
-  const bool elements =
-      list && list->kind != ListKind::kGenerator && list->kind != ListKind::kView;
+  const bool elements = list && list->kind != ListKind::kGenerator && list->kind != ListKind::kView;
   return v.IsUndefined() || v.text() || v.dict() || elements;
 }
 
@@ -68,10 +67,10 @@ struct NamedRelation {
 };
 
 constexpr NamedRelation kRelations[] = {
-    {"==", "=="},      {"eq", "=="}, {"equalto", "=="},     {"!=", "!="},      {"ne", "!="},
-    {">", ">"},        {"gt", ">"},  {"greaterthan", ">"},  {">=", ">="},      {"ge", ">="},
-    {"<", "<"},        {"lt", "<"},  {"lessthan", "<"},     {"<=", "<="},      {"le", "<="},
-    {"in", "in"},
+    {"==", "=="},      {"eq", "=="}, {"equalto", "=="}, {"!=", "!="},
+    {"ne", "!="},      {">", ">"},   {"gt", ">"},       {"greaterthan", ">"},
+    {">=", ">="},      {"ge", ">="}, {"<", "<"},        {"lt", "<"},
+    {"lessthan", "<"}, {"<=", "<="}, {"le", "<="},      {"in", "in"},
 };
 
 bool IsKnownTest(std::string_view name) {
@@ -112,8 +111,8 @@ bool ApplyTest(Run& run, std::string_view name, const Value& value, const Argume
   }
   if (name == "test" || name == "filter") {
     const std::string_view named = TextOf(run, value).bytes;
-    const bool known = name == "test" ? IsKnownTest(named)
-                                      : FindTextFilter(named) || FindSequenceFilter(named);
+    const bool known =
+        name == "test" ? IsKnownTest(named) : FindTextFilter(named) || FindSequenceFilter(named);
     if (!known) run.Refuse(fmt::format("'is {}' of what this interpreter may only lack", name));
     return true;
   }

@@ -1,7 +1,8 @@
 // Strings that know which of their bytes a message of the conversation said.
 //
-// A template puts contents together with text of its own, cuts and trims them. Marks follow the bytes of a
-// content through all of that, so that the rendered text tells template and messages apart.
+// A template puts contents together with text of its own, cuts and trims them. Marks follow the
+// bytes of a content through all of that, so that the rendered text tells template and messages
+// apart.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +49,8 @@ bool IsAscii(std::string_view text);
 // Python's str.isspace() of a character.
 bool IsSpaceCharacter(int code_point);
 
-// What lies between white space, or between any of `characters`; both sides can be left as they are.
+// What lies between white space, or between any of `characters`; both sides can be left as they
+// are.
 struct StripSides {
   bool left = true;
   bool right = true;

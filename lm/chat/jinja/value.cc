@@ -93,8 +93,9 @@ double FloatOf(const Value& value) {
 }
 
 std::string_view TypeName(const Value& value) {
-  constexpr std::string_view kNames[] = {"undefined", "NoneType",  "bool",     "int", "float", "str",
-                                         "list",      "dict", "Namespace", "function", "loop"};
+  constexpr std::string_view kNames[] = {"undefined", "NoneType", "bool", "int",
+                                         "float",     "str",      "list", "dict",
+                                         "Namespace", "function", "loop"};
   if (const List* list = value.list()) {
     constexpr std::string_view kKinds[] = {"list", "tuple", "range", "view", "generator"};
     return kKinds[static_cast<size_t>(list->kind)];
@@ -120,16 +121,15 @@ bool Equal(Run& run, const Value& left, const Value& right) {
   if (IsNumber(left) && IsNumber(right)) return FloatOf(left) == FloatOf(right);
   if (left.variant().index() != right.variant().index()) return false;
   if (left.IsUndefined() || left.IsNone()) return true;
-  if (const List *a = left.list(), *b = right.list(); a && b) {
+  if (const List* a = left.list(), *b = right.list(); a && b) {
     if (a == b) return true;
     if (a->kind != b->kind || a->kind == ListKind::kGenerator || a->kind == ListKind::kView) {
       return false;
     }
-    return std::ranges::equal(a->items, b->items, [&](const Value& x, const Value& y) {
-      return Equal(run, x, y);
-    });
+    return std::ranges::equal(a->items, b->items,
+                              [&](const Value& x, const Value& y) { return Equal(run, x, y); });
   }
-  if (const Dict *a = left.dict(), *b = right.dict(); a && b) {
+  if (const Dict* a = left.dict(), *b = right.dict(); a && b) {
     return a->entries.size() == b->entries.size() &&
            std::ranges::all_of(a->entries, [&](const auto& entry) {
              const Value* other = Find(run, *b, entry.first);

@@ -21,7 +21,8 @@ struct List;
 struct Namespace;
 struct Callable;
 
-// Jinja's Undefined: prints as nothing, is false, has no elements; all else is an error that names it.
+// Jinja's Undefined: prints as nothing, is false, has no elements; all else is an error that names
+// it.
 struct Undefined {
   std::string_view name = {};  // of the variable or attribute; text of the template
   bool operator==(const Undefined&) const { return true; }
@@ -43,7 +44,7 @@ class Value {
   template <typename T>
   Value(T value) : variant_(std::move(value)) {}  // NOLINT: any alternative converts
   Value(Text text) : variant_(TextPtr(std::make_shared<Text>(std::move(text)))) {}  // NOLINT
-  Value(std::string text) : Value(Text(std::move(text))) {}                        // NOLINT
+  Value(std::string text) : Value(Text(std::move(text))) {}                         // NOLINT
 
   template <typename T>
   const T* As() const {

@@ -65,7 +65,8 @@ TEST(ChatTemplate, IsApplyChatTemplateOnEveryGolden) {
     const auto tokenizer =
         TokenizerWith(entry.at("kind").get<std::string>(), entry.at("chat_template"));
     const auto chat = ChatTemplate::Make("auto", *tokenizer);
-    ASSERT_EQ(chat->name(), entry.at("format").get<std::string>());
+    const bool declared = !entry.at("chat_template").is_null();
+    ASSERT_EQ(chat->name(), declared ? "own" : entry.at("format").get<std::string>());
     for (const json& row : entry.at("rows")) {
       SCOPED_TRACE(entry.at("name").dump() + ", conversation " + row.at("conversation").dump() +
                    (row.at("generation").get<bool>() ? ", generation" : ""));
@@ -145,34 +146,44 @@ TEST(ChatTemplate, IsChosenByTokensWhereThereIsNoTemplate) {
   }
 }
 
-std::string UsageError(std::string_view name, const Tokenizer& tokenizer) {
+std::string MakeError(std::string_view name, const Tokenizer& tokenizer,
+                      const std::string& date = "", ExitCode code = ExitCode::kUsage) {
   try {
-    ByName(name, tokenizer);
+    ChatTemplate::Make(name, tokenizer, date);
   } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_EQ(error.code(), code);
     return error.what();
   }
   return "no error";
 }
 
 TEST(ChatTemplate, AnErrorNamesTheFourAndTheFlag) {
-  const std::string cure = "--chat_template: llama-3, chatml, mistral or plain";
+  const std::string cure = "--chat_template: llama-3, chatml, mistral, plain or a file in Jinja";
   const auto tokenizer = GoldenTokenizer("gpt2");
-  EXPECT_THAT(UsageError("alpaca", *tokenizer), HasSubstr("'alpaca'; choose one with " + cure));
-  EXPECT_THAT(UsageError("llama-3", *tokenizer), HasSubstr("'<|start_header_id|>'"));
-  EXPECT_THAT(UsageError("chatml", *tokenizer), HasSubstr(cure));
-  for (const char* source :
-       {"{{ messages[0].content }}", "[INST] <<SYS>>\n", "[SYSTEM_PROMPT][INST]"}) {
-    EXPECT_THAT(UsageError("auto", *TokenizerWith("llama2", source)), HasSubstr(cure)) << source;
-  }
-  EXPECT_EQ(UsageError("plain", *tokenizer), "no error");
+  EXPECT_THAT(MakeError("alpaca", *tokenizer), HasSubstr("'alpaca'; choose one with " + cure));
+  EXPECT_THAT(MakeError("llama-3", *tokenizer), HasSubstr("'<|start_header_id|>'"));
+  EXPECT_THAT(MakeError("chatml", *tokenizer), HasSubstr(cure));
+  EXPECT_THAT(MakeError("chatml", *tokenizer, "26.7.2024"), HasSubstr(cure));
+  EXPECT_THAT(MakeError("plain", *tokenizer, "26.7.2024"), HasSubstr("--chat_date '26.7.2024'"));
+  EXPECT_EQ(MakeError("plain", *tokenizer), "no error");
+}
+
+TEST(ChatTemplate, WhatCannotBeRenderedIsRefusedAtTheStartWithItsPlace) {
+  const auto error = [](const std::string& source) {
+    return MakeError("auto", *TokenizerWith("llama2", source), "", ExitCode::kFile);
+  };
+  EXPECT_THAT(error("a\n{% extends 'b' %}"), HasSubstr("line 2, column 4: not supported"));
+  EXPECT_THAT(error("{{ messages"), HasSubstr("line 1, column 12: not a template"));
+  EXPECT_THAT(error("{{ messages[0].content | urlize }}"), HasSubstr("the filter 'urlize'"));
+  EXPECT_THAT(error("[INST] <<SYS>>"), HasSubstr("what the user said"));
+  EXPECT_THAT(error("{% for m in messages %}{{ m.role }}{% endfor %}"),
+              HasSubstr("tokenizer_config.json"));
 }
 
 TEST(ChatTemplate, MarksMustBeSpecial) {
   json files = GoldenTokenizerFiles("qwen2");
   for (json& token : files["tokenizer"]["added_tokens"]) token["special"] = false;
-  EXPECT_THAT(UsageError("chatml", *LoadTokenizer(files)),
-              HasSubstr("'<|im_start|>' as a special"));
+  EXPECT_THAT(MakeError("chatml", *LoadTokenizer(files)), HasSubstr("'<|im_start|>' as a special"));
 }
 
 TEST(ChatTemplate, RefusesWhatAFamilyCannotSay) {
