@@ -16,9 +16,9 @@ constexpr int kMaxValueDepth = 60;
 
 }  // namespace
 
-Run::Run(std::vector<Value> globals, std::vector<bool> has_global, const RenderOptions& options,
+Run::Run(std::vector<Value> globals, std::vector<bool> has_global, const RenderOptions& how,
          size_t input_bytes)
-    : options(options),
+    : options(how),
       globals_(std::move(globals)),
       has_global_(std::move(has_global)),
       max_bytes_(kMaxBytes + kBytesPerInput * input_bytes) {

@@ -18,8 +18,8 @@ namespace agentr::jinja {
 // Thrown inside of this folder; Template turns it into a TemplateError.
 class Failure : public std::runtime_error {
  public:
-  Failure(TemplateError::Kind kind, Place place, const std::string& message)
-      : std::runtime_error(message), kind(kind), place(place) {}
+  Failure(TemplateError::Kind of_kind, Place at, const std::string& message)
+      : std::runtime_error(message), kind(of_kind), place(at) {}
   TemplateError::Kind kind;
   Place place;
 };
@@ -32,7 +32,7 @@ struct Scope {
 
 class Run {
  public:
-  Run(std::vector<Value> globals, std::vector<bool> has_global, const RenderOptions& options,
+  Run(std::vector<Value> globals, std::vector<bool> has_global, const RenderOptions& how,
       size_t input_bytes);
   ~Run();
   Run(const Run&) = delete;
