@@ -1,6 +1,7 @@
 #include "lm/chat/turn_shape.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace agentr {
@@ -85,13 +86,14 @@ class Measurer {
     const std::string eos = Spelling(tokenizer_, tokenizer_.eos());
     std::string end;
     if (const auto all = Render(talk, false); all && !all->marks.empty()) {
-      size_t begin = 0, next = 0;
+      std::optional<size_t> begin;
+      size_t next = 0;
       for (const jinja::Mark& mark : all->marks) {
         if (mark.message == first) begin = mark.end;
         if (mark.message == first + 1) next = mark.begin;
       }
       const std::string_view gap =
-          begin < next ? std::string_view(all->text).substr(begin, next - begin) : "";
+          begin && *begin < next ? std::string_view(all->text).substr(*begin, next - *begin) : "";
       end = FirstSpecial(tokenizer_, gap);
       // What opens the user's turn stands between turns, but not at the end.
       const bool known = end == eos || std::ranges::count(kEnds, end) > 0;

@@ -177,7 +177,7 @@ Value SliceOf(Run& run, const Value& object, const Value& begin, const Value& en
   }
   const List* list = object.list();
   if (list == nullptr || list->kind == ListKind::kGenerator || list->kind == ListKind::kView) {
-    return Undefined{};
+    run.Fail(fmt::format("a {} has no slices", TypeName(object)));
   }
   const Bounds b = BoundsOf(run, parts, static_cast<int64_t>(list->items.size()));
   Items items;

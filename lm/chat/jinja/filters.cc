@@ -167,7 +167,7 @@ Value IndentFilter(Run& run, const Value& value, const Arguments& arguments) {
   const std::string indentation =
       IsInteger(width) ? std::string(std::clamp<int64_t>(IntegerOf(width), 0, 1000), ' ')
                        : TextOf(run, width).bytes;
-  Text text = SoftText(run, value);
+  Text text = TextOf(run, value);
   const bool other_breaks =
       text.bytes.find_first_of("\r\v\f\x1c\x1d\x1e") != std::string::npos || !IsAscii(text.bytes);
   if (other_breaks) run.Refuse("indent of a text with other line ends or letters");

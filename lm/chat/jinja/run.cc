@@ -64,8 +64,8 @@ void Run::Charge(size_t bytes) {
 
 int Run::DepthOf(const Value& value) const {
   if (value.As<std::shared_ptr<Loop>>()) Refuse("a loop as a part of a value");
-  const int depth = value.list() ? value.list()->depth : value.dict() ? value.dict()->depth : 0;
-  if (depth < kMaxValueDepth) return depth;
+  const int levels = value.list() ? value.list()->depth : value.dict() ? value.dict()->depth : 0;
+  if (levels < kMaxValueDepth) return levels;
   throw Failure(TemplateError::Kind::kLimit, place,
                 fmt::format("a value of more than {} levels", kMaxValueDepth));
 }

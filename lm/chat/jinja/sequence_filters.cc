@@ -56,14 +56,12 @@ Value FirstFilter(Run& run, const Value& value, const Arguments& arguments) {
 Value LastFilter(Run& run, const Value& value, const Arguments& arguments) {
   BindArguments(run, "last", arguments, {});
   if (value.list() && value.list()->kind == ListKind::kGenerator) run.Fail("last of a generator");
-  if (value.IsUndefined()) run.Fail("last of an undefined value");
   const Items items = ItemsOf(run, value);
   return items.empty() ? Value() : items.back();
 }
 
 Value ReverseFilter(Run& run, const Value& value, const Arguments& arguments) {
   BindArguments(run, "reverse", arguments, {});
-  if (value.IsUndefined()) run.Fail("reverse of an undefined value");
   if (value.list() && value.list()->kind == ListKind::kGenerator)
     run.Refuse("reverse of a generator");
   Items items = ItemsOf(run, value);

@@ -239,15 +239,16 @@ TEST(ChatTemplate, SpansOfTheFamiliesThatOneSubstringTookForOthers) {
               ElementsAre("a<|im_end|>", "<|im_end|>", "<|im_end|>"));
   EXPECT_THAT(OwnParts("llama 2", "llama2", kTalk),
               ElementsAre("Rules.", "Hello", "Hi you </s>", "Bye"));
-  // Its conversation is quoted within one turn of a user: nothing ends an assistant's message.
+  // Its conversation is quoted within one turn of a user: nothing ends an assistant's message. The
+  // token of a short word holds the space before it.
   EXPECT_THAT(OwnParts("guard", "llama3", {{"user", "a"}, {"assistant", "b"}}),
-              ElementsAre("a", "b"));
+              ElementsAre(" a", " b"));
 }
 
 TEST(ChatTemplate, GenerationBlocksDecideWhatAnAssistantSays) {
   const auto tokenizer = TokenizerWith(
       "qwen2",
-      "{% for m in messages %}{{ '<|im_start|>' ~ m.role ~ ': ' }}{% if m.role == 'assistant' %}"
+      "{% for m in messages %}{{ '<|im_start|>' ~ m.role ~ '\\n' }}{% if m.role == 'assistant' %}"
       "{% generation %}{{ 'so ' ~ m.content ~ ' it is.<|im_end|>' }}{% endgeneration %}"
       "{% else %}{{ m.content ~ '<|im_end|>' }}{% endif %}{{ '\n' }}{% endfor %}");
   const auto chat = ByName("auto", *tokenizer);

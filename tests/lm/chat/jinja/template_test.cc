@@ -146,11 +146,11 @@ TEST(JinjaTemplate, ErrorsTellTheirPlace) {
 }
 
 TEST(JinjaTemplate, HostileTemplatesEndAtALimit) {
-  std::string deep, chain = "{{ 1";
-  for (int i = 0; i < 5000; ++i) deep += "(";
+  std::string deep = "1", chain = "{{ 1";
+  for (int i = 0; i < 5000; ++i) deep = "(" + deep + ")";
   for (int i = 0; i < 50000; ++i) chain += "+1";
   const std::string hostile[] = {
-      "{{ " + deep,
+      "{{ " + deep + " }}",
       chain + " }}",
       "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
       "{% set ns = namespace(x='ab') %}{% for i in range(100) %}{% set ns.x = ns.x ~ ns.x %}{% "
