@@ -57,7 +57,7 @@ range(3) | list | range(1, 10, 3) | list | range(3, 0, -1) | list | dict(a=1, b=
 [1, 2, 3] == [1, 2, 3] | (1,) == [1] | {'a': 1} == {'a': 1.0} | [1] != [2] | 'a' ~ [1] ~ {'b': none} | nothing ~ 'x' | nothing | string | nothing == other_nothing | not nothing | nothing | list | nothing | upper
 messages[1:] | length | messages[::-1][0].role | messages[-1]['content'] | messages[0].items() | list | messages | length - 1 | (messages|length) * 2 | messages | last == messages[-1]
 {'a': 1, 'a': 2} | {} | [] | [1,] | {'a': 1,} | 1_000 | 0.5e1 | 'a' is string is defined | -1 | abs | - 1 | +1 | not not 1 | 1 - -1 | 'x' ~ -1
-nothing.x | nothing + 1 | 1 + 'a' | 'a' + 1 | [1] + (2,) | 1 / 0 | 1 % 0 | 'a' < 1 | 1 in 2 | none | length | {}.missing.x | none | upper | [] | tojson(indent='--') | nothing | tojson | nothing() | 'a'.nope() | none[1:] | {}[1:] | 1 | indent | nothing | last is defined | nothing | reverse | list | [1].append(2) | {}.update({}) | range(100001) | list
+nothing.x | nothing + 1 | 1 + 'a' | 'a' + 1 | [1] + (2,) | 1 / 0 | 1 % 0 | 'a' < 1 | 1 in 2 | none | length | {}.missing.x | none | upper | [] | tojson(indent='--') | nothing | tojson | nothing() | 'a'.nope() | messages[0][1:] | 1 | indent | nothing | last is defined | nothing | reverse | list | [1].append(2) | {}.update({}) | range(100001) | list
 {[]: 1} | {'a': 1}[[1]] is defined | 'abc'.split('') | [1, 2] | join(1) | 5 | join | ['a', 1] | sort | raise_exception('stop') | messages.x is defined | 'a' | int('z') | namespace({'_a': 1}) | 'a' in nothing | loop is defined
 """
 
