@@ -61,7 +61,7 @@ std::unique_ptr<LanguageModel> ProgramWorkbench::OpenModel(const ModelOptions& o
 }
 
 std::unique_ptr<ChatEncoder> ProgramWorkbench::OpenEncoder(const std::string& model_dir) {
-  return LoadChatEncoder(model_dir, local_.chat_template);
+  return LoadChatEncoder(model_dir, local_.chat_template, local_.chat_date);
 }
 
 }  // namespace agentr

@@ -1,6 +1,7 @@
 #include "lm/model_folder.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <memory>
@@ -28,18 +29,27 @@ std::string DescribeFolder(const fs::path& folder, std::string_view chat_templat
                            const DecoderOptions& decoder) {
   std::string text = fmt::format("{} {} {}\n", chat_template, decoder.dtype, decoder.max_context);
   for (const char* name : {"config.json", "generation_config.json", "tokenizer.json",
-                           "tokenizer_config.json", "chat_template.jinja"}) {
+                           "tokenizer_config.json", "special_tokens_map.json"}) {
     text += fmt::format("{} {}\n", name,
                         fs::exists(folder / name) ? Sha256(ReadFile(folder / name)) : "");
   }
   return text;
 }
 
+std::unique_ptr<ChatTemplate> MakeChatTemplate(std::string_view name, const Tokenizer& tokenizer,
+                                               const std::string& date) {
+  auto chat = ChatTemplate::Make(name, tokenizer, date);
+  spdlog::info("chat template: {}", chat->Describe());
+  if (const std::string warning = chat->Warning(); !warning.empty()) spdlog::warn("{}", warning);
+  return chat;
+}
+
 class FolderChatEncoder : public ChatEncoder {
  public:
-  FolderChatEncoder(const fs::path& folder, std::string_view chat_template)
+  FolderChatEncoder(const fs::path& folder, std::string_view chat_template,
+                    const std::string& chat_date)
       : tokenizer_(Tokenizer::Load(folder)),
-        chat_(ChatTemplate::Make(chat_template, *tokenizer_)),
+        chat_(MakeChatTemplate(chat_template, *tokenizer_, chat_date)),
         tokenizer_hash_(Sha256(ReadFile(folder / "tokenizer.json"))) {}
 
   Result<ChatTokens> Encode(std::span<const Message> conversation) const override {
@@ -61,8 +71,12 @@ class FolderChatEncoder : public ChatEncoder {
 void Declare(OptionSet& set, ModelFolderOptions& o) {
   Declare(set, o.decoder);
   set.Group("Local model");
-  set.Add("--chat_template", o.chat_template, "How the model was taught to read conversations")
-      .OneOf({"auto", "llama-3", "chatml", "mistral", "plain"});
+  set.Add("--chat_template", o.chat_template,
+          "How the model was taught to read conversations: auto, as its folder says; llama-3, "
+          "chatml, mistral or plain, ours; or a file in Jinja");
+  set.Add("--chat_date", o.chat_date,
+          "The date, YYYY-MM-DD, for templates that tell one, as Llama 3.2's (default: 2024-07-26 "
+          "on any day)");
   set.Add("--max_batch", o.engine.max_batch, "Completions that run at once; more wait").Min(1);
   set.Add("--max_batched_tokens", o.engine.max_batched_tokens,
           "New tokens per step of the model; longer prompts are taken in chunks")
@@ -78,7 +92,7 @@ LoadedModel LoadModel(const fs::path& folder, const std::string& name,
   LoadedModel model;
   model.name = name.empty() ? NameOf(folder) : name;
   model.tokenizer = Tokenizer::Load(folder);
-  model.chat = ChatTemplate::Make(options.chat_template, *model.tokenizer);
+  model.chat = MakeChatTemplate(options.chat_template, *model.tokenizer, options.chat_date);
   model.stop_tokens = model.chat->stop_tokens();
   for (const int32_t token : ReadModelConfig(folder).eos_tokens) {
     if (std::ranges::find(model.stop_tokens, token) == model.stop_tokens.end()) {
@@ -86,7 +100,7 @@ LoadedModel LoadModel(const fs::path& folder, const std::string& name,
     }
   }
   const auto weights = std::make_shared<WeightFiles>(folder);
-  model.identify = [described = DescribeFolder(folder, model.chat->name(), options.decoder)](
+  model.identify = [described = DescribeFolder(folder, model.chat->identity(), options.decoder)](
                        const WeightSource& source) {
     return Sha256(described + DescribeWeights(source));
   };
@@ -96,10 +110,10 @@ LoadedModel LoadModel(const fs::path& folder, const std::string& name,
   return model;
 }
 
-std::unique_ptr<ChatEncoder> LoadChatEncoder(const fs::path& folder,
-                                             std::string_view chat_template) {
+std::unique_ptr<ChatEncoder> LoadChatEncoder(const fs::path& folder, std::string_view chat_template,
+                                             const std::string& chat_date) {
   CheckFolder(folder);
-  return std::make_unique<FolderChatEncoder>(folder, chat_template);
+  return std::make_unique<FolderChatEncoder>(folder, chat_template, chat_date);
 }
 
 }  // namespace agentr

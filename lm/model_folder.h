@@ -16,12 +16,14 @@ namespace agentr {
 class OptionSet;
 
 struct ModelFolderOptions {
-  std::string chat_template = "auto";  // auto | llama-3 | chatml | mistral | plain
+  std::string chat_template = "auto";  // auto | llama-3 | chatml | mistral | plain | a file
+  std::string chat_date = "";          // YYYY-MM-DD, for templates that tell the date
   DecoderOptions decoder = {};
   EngineOptions engine = {};
 };
 
-// --chat_template, --max_batch, --max_batched_tokens, --prefix_cache and those of the decoder.
+// --chat_template, --chat_date, --max_batch, --max_batched_tokens, --prefix_cache and those of the
+// decoder.
 void Declare(OptionSet& set, ModelFolderOptions& options);
 
 // Named after the folder's last component where `name` is empty. Its identity tells models apart by
@@ -34,6 +36,7 @@ LoadedModel LoadModel(const std::filesystem::path& folder, const std::string& na
 
 // Only the tokenizer and the chat template of the folder. Errors as of LoadModel.
 std::unique_ptr<ChatEncoder> LoadChatEncoder(const std::filesystem::path& folder,
-                                             std::string_view chat_template);
+                                             std::string_view chat_template,
+                                             const std::string& chat_date = "");
 
 }  // namespace agentr

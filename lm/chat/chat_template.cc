@@ -3,37 +3,67 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
+#include <cstdio>
+#include <filesystem>
+#include <map>
 #include <optional>
+#include <utility>
 
-#include "lm/chat/chat_formats.h"
+#include "common/file.h"
+#include "common/hash.h"
+#include "lm/chat/builtin_templates.h"
 #include "lm/chat/chat_text.h"
+#include "lm/chat/jinja/template.h"
+#include "lm/chat/turn_shape.h"
 
 namespace agentr {
 namespace {
 
-constexpr char kCure[] = "choose one with --chat_template: llama-3, chatml, mistral or plain";
+constexpr char kCure[] =
+    "choose one with --chat_template: llama-3, chatml, mistral, plain or a file in Jinja";
 
-bool Has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
+// Which template, and where it is from.
+struct Source {
+  std::string name;
+  std::string text;
+  std::string origin;
+  std::string warning = {};
+};
 
-bool HasAny(std::string_view text, std::initializer_list<std::string_view> parts) {
-  return std::ranges::any_of(parts, [&](std::string_view part) { return Has(text, part); });
-}
-
-template <typename Format>
-class FormatTemplate : public ChatTemplate {
+class JinjaTemplate : public ChatTemplate {
  public:
-  FormatTemplate(std::string_view name, Format format, std::vector<int32_t> stop_tokens,
-                 const Tokenizer& tokenizer)
-      : name_(name),
-        format_(std::move(format)),
-        stop_tokens_(std::move(stop_tokens)),
-        tokenizer_(&tokenizer) {}
+  JinjaTemplate(Source source, jinja::Template parsed, jinja::RenderOptions options,
+                MeasuredTemplate measured, const Tokenizer& tokenizer)
+      : source_(std::move(source)),
+        template_(std::move(parsed)),
+        options_(std::move(options)),
+        measured_(std::move(measured)),
+        tokenizer_(&tokenizer) {
+    for (const std::string& end : measured_.shape.ends) {
+      if (const auto id = tokenizer.Id(end)) stop_tokens_.push_back(*id);
+    }
+    if (tokenizer.eos() && std::ranges::count(stop_tokens_, *tokenizer.eos()) == 0) {
+      stop_tokens_.push_back(*tokenizer.eos());
+    }
+  }
 
-  std::string_view name() const override { return name_; }
+  std::string_view name() const override { return source_.name; }
   const std::vector<int32_t>& stop_tokens() const override { return stop_tokens_; }
+  bool begins_with_bos() const override { return measured_.begins_with_bos; }
+  std::string identity() const override {
+    return Sha256(fmt::format("{}\n{} {}", source_.text, options_.date, options_.tell_date));
+  }
+  std::string Describe() const override {
+    return fmt::format("{}; {}", source_.origin,
+                       measured_.shape.assistant_ends && !measured_.shape.ends.empty()
+                           ? "a turn ends with " + measured_.shape.ends[0]
+                           : "no token ends a turn");
+  }
+  std::string Warning() const override {
+    if (!source_.warning.empty() || measured_.shape.assistant_ends) return source_.warning;
+    return "the chat template ends an assistant's turn with no token of its own: a model that is "
+           "trained with it does not learn to stop";
+  }
 
   Result<ChatTokens> Apply(std::span<const Message> conversation, bool generation) const override {
     if (conversation.empty()) return Fail(ErrorKind::kRejected, "the conversation is empty");
@@ -43,23 +73,35 @@ class FormatTemplate : public ChatTemplate {
                     "the role '" + message.role + "' is none of system, user and assistant");
       }
     }
-    ChatText text;
-    if (const Result<void> written = format_.Write(conversation, generation, text); !written) {
-      return tl::make_unexpected(written.error());
+    if (generation && measured_.shape.opening.empty() && conversation.back().role == "assistant") {
+      return Fail(ErrorKind::kRejected,
+                  "the chat template opens no turn for an answer to the assistant's own message");
     }
-    return text.Encode(*tokenizer_, conversation.size());
+    jinja::RenderOptions options = options_;
+    options.add_generation_prompt = generation;
+    const auto rendered = template_.Render(conversation, options);
+    if (!rendered) {
+      return Fail(ErrorKind::kRejected, "the chat template, " + rendered.error().Describe());
+    }
+    const auto spans = MessageSpans(*rendered, conversation, measured_.shape);
+    for (size_t i = 0; i < spans.size() && !generation; ++i) {
+      if (spans[i] || conversation[i].role != "assistant") continue;
+      return Fail(ErrorKind::kRejected,
+                  fmt::format("the chat template does not show where the assistant's message {} "
+                              "stands in the text, so that it cannot be marked for training",
+                              i));
+    }
+    return EncodeRendered(*rendered, spans, *tokenizer_);
   }
 
  private:
-  std::string_view name_;
-  Format format_;
+  const Source source_;
+  const jinja::Template template_;
+  const jinja::RenderOptions options_;
+  const MeasuredTemplate measured_;
+  const Tokenizer* const tokenizer_;
   std::vector<int32_t> stop_tokens_;
-  const Tokenizer* tokenizer_;
 };
-
-std::string Spelling(const Tokenizer& tokenizer, std::optional<int32_t> id) {
-  return id ? tokenizer.TokenBytes(*id) : "";
-}
 
 bool IsSpecial(const Tokenizer& tokenizer, std::string_view token) {
   const std::optional<int32_t> id = tokenizer.Id(token);
@@ -80,122 +122,106 @@ void NeedSpecial(const Tokenizer& tokenizer, std::string_view format, std::strin
                         format, token, kCure));
 }
 
-// Those of `tokens` that there are, and EOS.
-std::vector<int32_t> StopTokens(const Tokenizer& tokenizer,
-                                std::initializer_list<std::string_view> tokens) {
-  std::vector<int32_t> ids;
-  const auto add = [&](std::optional<int32_t> id) {
-    if (id && std::find(ids.begin(), ids.end(), *id) == ids.end()) ids.push_back(*id);
+std::optional<Source> BuiltIn(std::string_view name, const Tokenizer& tokenizer) {
+  const auto source = [&](std::string_view text) {
+    return Source{std::string(name), std::string(text), fmt::format("{}, ours", name)};
   };
-  for (const std::string_view token : tokens) add(tokenizer.Id(token));
-  add(tokenizer.eos());
-  return ids;
-}
-
-std::unique_ptr<ChatTemplate> MakeLlama3(const Tokenizer& tokenizer) {
-  for (const char* token : {"<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"}) {
-    NeedSpecial(tokenizer, "llama-3", token);
-  }
-  const Llama3Format format{
-      Spelling(tokenizer, tokenizer.bos() ? tokenizer.bos() : tokenizer.Id("<|begin_of_text|>")),
-      Has(tokenizer.chat_template(), "Cutting Knowledge Date")};
-  return std::make_unique<FormatTemplate<Llama3Format>>(
-      "llama-3", format, StopTokens(tokenizer, {"<|eot_id|>", "<|eom_id|>", "<|end_of_text|>"}),
-      tokenizer);
-}
-
-// The system text that a template of ChatML says by itself: in its source, what stands between
-// "<|im_start|>system\n" and "<|im_end|>" as one literal.
-std::string DefaultSystem(std::string_view source) {
-  constexpr std::string_view kOpen = "<|im_start|>system", kClose = "<|im_end|>";
-  for (size_t at = 0; (at = source.find(kOpen, at)) != std::string_view::npos;) {
-    const char quote = at > 0 ? source[at - 1] : '\0';
-    at += kOpen.size();
-    std::string text;
-    for (size_t i = at; i < source.size(); ++i) {
-      if (source.substr(i).starts_with(kClose)) {
-        if (text.size() > 1 && text[0] == '\n') return text.substr(1);
-        break;
-      }
-      if (source[i] == '{' || ((quote == '\'' || quote == '"') && source[i] == quote)) break;
-      if (source[i] == '\\' && i + 1 < source.size()) {
-        ++i;
-        text += source[i] == 'n' ? '\n' : source[i];
-      } else {
-        text += source[i];
-      }
+  if (name == "llama-3") {
+    for (const char* token : {"<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"}) {
+      NeedSpecial(tokenizer, name, token);
     }
+    return source(kLlama3Template);
   }
-  return "";
-}
-
-std::unique_ptr<ChatTemplate> MakeChatMl(const Tokenizer& tokenizer) {
-  for (const char* token : {"<|im_start|>", "<|im_end|>"}) NeedSpecial(tokenizer, "chatml", token);
-  const std::string& source = tokenizer.chat_template();
-  const ChatMlFormat format{Has(source, "bos_token") ? Spelling(tokenizer, tokenizer.bos()) : "",
-                            DefaultSystem(source), Has(source, "</think>")};
-  return std::make_unique<FormatTemplate<ChatMlFormat>>(
-      "chatml", format, StopTokens(tokenizer, {"<|im_end|>", "<|endoftext|>"}), tokenizer);
-}
-
-// The versions differ in their spaces and in the turn that takes the system text.
-std::unique_ptr<ChatTemplate> MakeMistral(const Tokenizer& tokenizer) {
-  if (!tokenizer.eos()) {
-    throw FatalError(ExitCode::kUsage, fmt::format("the chat template mistral needs eos_token in "
-                                                   "tokenizer_config.json; set it there, or {}",
-                                                   kCure));
+  if (name == "chatml") {
+    for (const char* token : {"<|im_start|>", "<|im_end|>"}) NeedSpecial(tokenizer, name, token);
+    return source(kChatMlTemplate);
   }
-  const std::string& source = tokenizer.chat_template();
-  MistralFormat format;
-  format.bos = Spelling(tokenizer, tokenizer.bos());
-  format.eos = Spelling(tokenizer, tokenizer.eos());
-  const bool plain_marks = Has(source, " [/INST]") || !IsSpecial(tokenizer, "[INST]");  // 7B v0.2
-  const bool spaces = plain_marks || Has(source, "[INST] ");                            // 7B v0.3
-  format.before_user = Has(source, " [INST] ") ? " [INST] " : spaces ? "[INST] " : "[INST]";
-  format.after_user = plain_marks ? " [/INST]" : "[/INST]";
-  if (source.empty() ? spaces : HasAny(source, {"' ' + message", "\" \" + message"})) {
-    format.before_assistant = " ";
+  if (name == "mistral") {
+    if (!tokenizer.eos()) {
+      throw FatalError(ExitCode::kUsage, fmt::format("the chat template mistral needs eos_token in "
+                                                     "tokenizer_config.json; set it there, or {}",
+                                                     kCure));
+    }
+    return source(kMistralTemplate);
   }
-  if (HasAny(source, {"eos_token + ' '", "eos_token + \" \""})) format.after_assistant = " ";
-  format.system_in_last = !plain_marks;
-  format.trim_assistant = Has(source, "trim");
-  return std::make_unique<FormatTemplate<MistralFormat>>("mistral", format,
-                                                         StopTokens(tokenizer, {}), tokenizer);
+  if (name == "plain") return source(kPlainTemplate);
+  return std::nullopt;
 }
 
-std::unique_ptr<ChatTemplate> MakePlain(const Tokenizer& tokenizer) {
-  const PlainFormat format{Spelling(tokenizer, tokenizer.bos()),
-                           Spelling(tokenizer, tokenizer.eos())};
-  return std::make_unique<FormatTemplate<PlainFormat>>("plain", format, StopTokens(tokenizer, {}),
-                                                       tokenizer);
+// The template that came with the tokenizer; without one, ours for its special tokens.
+Source Declared(const Tokenizer& tokenizer) {
+  if (!tokenizer.chat_template().empty()) {
+    return {"own", tokenizer.chat_template(),
+            fmt::format("the model's own ({})", tokenizer.chat_template_file())};
+  }
+  const std::string_view name = IsSpecial(tokenizer, "<|start_header_id|>") ? "llama-3"
+                                : IsSpecial(tokenizer, "<|im_start|>")      ? "chatml"
+                                : IsSpecial(tokenizer, "[INST]")            ? "mistral"
+                                                                            : "plain";
+  Source source = *BuiltIn(name, tokenizer);
+  source.warning =
+      name == "plain"
+          ? fmt::format(
+                "the model comes without a chat template, and its special tokens declare "
+                "none: conversations are written as '### User:'; {}",
+                kCure)
+          : fmt::format(
+                "the model comes without a chat template: {} is taken for its special "
+                "tokens; {}",
+                name, kCure);
+  return source;
 }
 
-// The format that the folder declares: by its template, or without one by its tokens.
-std::string_view Declared(const Tokenizer& tokenizer) {
-  const std::string& source = tokenizer.chat_template();
-  const auto declares = [&](std::string_view token) {
-    return source.empty() ? IsSpecial(tokenizer, token) : Has(source, token);
-  };
-  if (declares("<|start_header_id|>")) return "llama-3";
-  if (declares("<|im_start|>")) return "chatml";
-  // Llama 2 writes its system text, and Mistral from 2024-07 on, between marks of their own.
-  if (declares("[INST]") && !declares("<<SYS>>") && !declares("[SYSTEM_PROMPT]")) return "mistral";
-  if (source.empty()) return "plain";
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("the model's chat template is of no known family; {}", kCure));
+Source Choose(std::string_view name, const Tokenizer& tokenizer) {
+  if (name == "auto") return Declared(tokenizer);
+  if (auto source = BuiltIn(name, tokenizer)) return *std::move(source);
+  const std::filesystem::path path(name);
+  if (!std::filesystem::is_regular_file(path)) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("there is no chat template '{}'; {}", name, kCure));
+  }
+  return {std::string(name), ReadFile(path), fmt::format("the file {}", name)};
+}
+
+jinja::RenderOptions OptionsFor(const Source& source, const Tokenizer& tokenizer,
+                                const std::string& date) {
+  jinja::RenderOptions options;
+  options.variables = tokenizer.special_tokens();
+  if (source.text == kMistralTemplate && IsSpecial(tokenizer, "[INST]")) {
+    options.variables["mark_tokens"] = "yes";
+  }
+  if (source.text == kLlama3Template && !tokenizer.bos() && tokenizer.Id("<|begin_of_text|>")) {
+    options.variables["bos_token"] = "<|begin_of_text|>";
+  }
+  if (date.empty()) return options;
+  int year = 0, month = 0, day = 0, length = 0;
+  std::sscanf(date.c_str(), "%4d-%2d-%2d%n", &year, &month, &day, &length);
+  if (length != static_cast<int>(date.size()) || date.size() != 10 || year < 1 || month < 1 ||
+      month > 12 || day < 1 || day > 31) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--chat_date '{}' is no date as 2024-07-26", date));
+  }
+  options.date = date;
+  options.tell_date = true;
+  return options;
 }
 
 }  // namespace
 
-std::unique_ptr<ChatTemplate> ChatTemplate::Make(std::string_view name,
-                                                 const Tokenizer& tokenizer) {
-  const std::string_view chosen = name == "auto" ? Declared(tokenizer) : name;
-  if (chosen == "llama-3") return MakeLlama3(tokenizer);
-  if (chosen == "chatml") return MakeChatMl(tokenizer);
-  if (chosen == "mistral") return MakeMistral(tokenizer);
-  if (chosen == "plain") return MakePlain(tokenizer);
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("there is no chat template '{}'; {}", name, kCure));
+std::unique_ptr<ChatTemplate> ChatTemplate::Make(std::string_view name, const Tokenizer& tokenizer,
+                                                 const std::string& date) {
+  Source source = Choose(name, tokenizer);
+  jinja::RenderOptions options = OptionsFor(source, tokenizer, date);
+  const auto refuse = [&](const std::string& why) {
+    return FatalError(ExitCode::kFile, fmt::format("the chat template ({}) cannot be used: {}; {}",
+                                                   source.origin, why, kCure));
+  };
+  auto parsed = jinja::Template::Parse(source.text);
+  if (!parsed) throw refuse(parsed.error().Describe());
+  auto measured = MeasureTurns(*parsed, options, tokenizer);
+  if (!measured) throw refuse(measured.error().message);
+  return std::make_unique<JinjaTemplate>(std::move(source), std::move(*parsed), std::move(options),
+                                         std::move(*measured), tokenizer);
 }
 
 }  // namespace agentr

@@ -3,19 +3,55 @@
 #include <algorithm>
 
 namespace agentr {
+namespace {
 
-ChatTokens ChatText::Encode(const Tokenizer& tokenizer, size_t messages) const {
+// Where the text is cut: at the borders of marks and spans.
+std::vector<size_t> Cuts(const jinja::Rendered& rendered,
+                         std::span<const std::optional<ByteSpan>> spans) {
+  std::vector<size_t> cuts = {0, rendered.text.size()};
+  for (const jinja::Mark& mark : rendered.marks) {
+    cuts.push_back(mark.begin);
+    cuts.push_back(mark.end);
+  }
+  for (const auto& span : spans) {
+    if (!span) continue;
+    cuts.push_back(span->begin);
+    cuts.push_back(span->end);
+  }
+  std::ranges::sort(cuts);
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  return cuts;
+}
+
+}  // namespace
+
+ChatTokens EncodeRendered(const jinja::Rendered& rendered,
+                          std::span<const std::optional<ByteSpan>> spans,
+                          const Tokenizer& tokenizer) {
+  const std::vector<size_t> cuts = Cuts(rendered, spans);
+  const std::string_view text = rendered.text;
   std::vector<TextPart> parts;
-  for (const Part& part : parts_) parts.push_back({part.text, part.special});
+  auto mark = rendered.marks.begin();
+  for (size_t i = 0; i + 1 < cuts.size(); ++i) {
+    while (mark != rendered.marks.end() && mark->end <= cuts[i]) ++mark;
+    const bool said = mark != rendered.marks.end() && mark->begin <= cuts[i];
+    parts.push_back({text.substr(cuts[i], cuts[i + 1] - cuts[i]),
+                     said ? SpecialText::kPlain : SpecialText::kToken});
+  }
   EncodedParts encoded = tokenizer.EncodeParts(parts);
-  ChatTokens tokens{std::move(encoded.ids), std::vector<ChatTokens::Span>(messages)};
-  std::vector<bool> begun(messages);
-  for (size_t i = 0; i < parts_.size(); ++i) {
-    if (!parts_[i].message) continue;
-    ChatTokens::Span& span = tokens.messages[*parts_[i].message];
-    if (!begun[*parts_[i].message]) span.begin = encoded.parts[i].begin;
-    span.end = std::max(span.end, encoded.parts[i].end);
-    begun[*parts_[i].message] = true;
+  const auto part_at = [&](size_t byte) {
+    return static_cast<size_t>(std::ranges::lower_bound(cuts, byte) - cuts.begin());
+  };
+  ChatTokens tokens{std::move(encoded.ids), {}};
+  for (const auto& span : spans) {
+    ChatTokens::Span own;
+    if (span) {
+      const size_t begin = part_at(span->begin), end = part_at(span->end);
+      own.begin = begin < parts.size() ? encoded.parts[begin].begin : tokens.ids.size();
+      own.end = own.begin;
+      for (size_t i = begin; i < end; ++i) own.end = std::max(own.end, encoded.parts[i].end);
+    }
+    tokens.messages.push_back(own);
   }
   return tokens;
 }

@@ -1,36 +1,21 @@
-// A conversation's text while a chat template writes it.
+// A rendered conversation as tokens.
 #pragma once
 
 #include <optional>
-#include <string>
+#include <span>
 #include <vector>
 
+#include "lm/chat/chat_spans.h"
 #include "lm/chat/chat_template.h"
+#include "lm/chat/jinja/template.h"
 #include "lm/tokenizer/tokenizer.h"
 
 namespace agentr {
 
-class ChatText {
- public:
-  // Text of the template, with special tokens; it may belong to a message, as the end of a turn.
-  void Add(std::string text, std::optional<size_t> message = std::nullopt) {
-    parts_.push_back({std::move(text), SpecialText::kToken, message});
-  }
-  // What message number `message` says.
-  void AddContent(std::string text, size_t message) {
-    parts_.push_back({std::move(text), SpecialText::kPlain, message});
-  }
-
-  // A message's span reaches from the first token of its parts to the last.
-  ChatTokens Encode(const Tokenizer& tokenizer, size_t messages) const;
-
- private:
-  struct Part {
-    std::string text;
-    SpecialText special;
-    std::optional<size_t> message;
-  };
-  std::vector<Part> parts_;
-};
+// What messages said is encoded as plain text, all else with special tokens. A message's tokens are
+// those that hold any byte of its span; without a span they are none.
+ChatTokens EncodeRendered(const jinja::Rendered& rendered,
+                          std::span<const std::optional<ByteSpan>> spans,
+                          const Tokenizer& tokenizer);
 
 }  // namespace agentr

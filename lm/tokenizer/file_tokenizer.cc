@@ -34,7 +34,7 @@ FileTokenizer::FileTokenizer(const TokenizerJson& json, const TokenizerConfig& c
       special_(added_.special_ids()),
       bpe_(json["model"], pre_tokenizer_.byte_level(), special_),
       decoder_(json["decoder"]),
-      chat_template_(config.chat_template) {
+      config_(config) {
   ReadTokens(json["model"]["vocab"]);
   bos_ = Id(config.bos);
   eos_ = Id(config.eos);

@@ -36,7 +36,11 @@ class FileTokenizer : public Tokenizer {
   int32_t size() const override { return static_cast<int32_t>(tokens_.size()); }
   std::optional<int32_t> bos() const override { return bos_; }
   std::optional<int32_t> eos() const override { return eos_; }
-  const std::string& chat_template() const override { return chat_template_; }
+  const std::string& chat_template() const override { return config_.chat_template; }
+  std::string_view chat_template_file() const override { return config_.chat_template_file; }
+  std::map<std::string, std::string> special_tokens() const override {
+    return config_.special_tokens;
+  }
 
  private:
   // A stretch of a text between added tokens, or one of these, and its tokens.
@@ -69,7 +73,7 @@ class FileTokenizer : public Tokenizer {
   std::vector<DecodedToken> tokens_;  // by id; empty for an id that is not used
   std::optional<int32_t> bos_;
   std::optional<int32_t> eos_;
-  std::string chat_template_;
+  const TokenizerConfig config_;
 };
 
 }  // namespace agentr

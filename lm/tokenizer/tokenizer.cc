@@ -15,6 +15,13 @@ EncodedParts Tokenizer::EncodeParts(std::span<const TextPart> parts) const {
   return encoded;
 }
 
+std::map<std::string, std::string> Tokenizer::special_tokens() const {
+  std::map<std::string, std::string> tokens;
+  if (bos()) tokens["bos_token"] = TokenBytes(*bos());
+  if (eos()) tokens["eos_token"] = TokenBytes(*eos());
+  return tokens;
+}
+
 std::string IncrementalDecoder::Add(int32_t id) {
   if (skip_special_ && tokenizer_->IsSpecial(id)) return "";
   const std::string bytes = tokenizer_->TokenBytes(id);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -72,6 +73,9 @@ class Tokenizer {
   virtual std::optional<int32_t> bos() const = 0;
   virtual std::optional<int32_t> eos() const = 0;
   virtual const std::string& chat_template() const = 0;  // Jinja text; empty without one
+  virtual std::string_view chat_template_file() const { return "its tokenizer"; }
+  // Spellings by name, as templates know them: bos_token, eos_token, unk_token, …
+  virtual std::map<std::string, std::string> special_tokens() const;
 };
 
 // Decodes tokens as they come. What Add has returned never changes and never ends within a UTF-8

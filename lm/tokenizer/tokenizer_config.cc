@@ -20,20 +20,51 @@ std::string TemplateText(const TokenizerJson& field) {
   field.Refuse("has no template named 'default'");
 }
 
+// Those of a file over those that `tokens` has.
+void ReadSpecialTokens(const TokenizerJson& root, std::map<std::string, std::string>& tokens) {
+  for (const char* name : {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token",
+                           "cls_token", "mask_token"}) {
+    if (root[name].is_null()) continue;
+    if (const std::string text = TokenText(root[name]); !text.empty()) tokens[name] = text;
+  }
+}
+
+void TakeTemplate(const std::string& text, const std::string& file, TokenizerConfig& config) {
+  if (text.empty()) return;
+  config.chat_template = text;
+  config.chat_template_file = file;
+}
+
 }  // namespace
 
 TokenizerConfig ReadTokenizerConfig(const std::filesystem::path& folder) {
   TokenizerConfig config;
-  const std::filesystem::path path = folder / "tokenizer_config.json";
-  if (std::filesystem::exists(path)) {
+  bool legacy = true;
+  // The template of a processor, which some folders carry alone.
+  if (const auto path = folder / "chat_template.json"; std::filesystem::exists(path)) {
     const nlohmann::json json = ParseTokenizerFile(path);
     const TokenizerJson root(json, path.string());
-    config.bos = TokenText(root["bos_token"]);
-    config.eos = TokenText(root["eos_token"]);
-    config.chat_template = TemplateText(root["chat_template"]);
+    TakeTemplate(TemplateText(root["chat_template"]), "chat_template.json", config);
   }
-  const std::filesystem::path jinja = folder / "chat_template.jinja";
-  if (std::filesystem::exists(jinja)) config.chat_template = ReadFile(jinja);
+  if (const auto path = folder / "tokenizer_config.json"; std::filesystem::exists(path)) {
+    const nlohmann::json json = ParseTokenizerFile(path);
+    const TokenizerJson root(json, path.string());
+    ReadSpecialTokens(root, config.special_tokens);
+    TakeTemplate(TemplateText(root["chat_template"]), "tokenizer_config.json", config);
+    legacy = root["added_tokens_decoder"].is_null();
+  }
+  // As transformers does, only where tokenizer_config.json does not list the tokens itself.
+  if (const auto path = folder / "special_tokens_map.json";
+      legacy && std::filesystem::exists(path)) {
+    const nlohmann::json json = ParseTokenizerFile(path);
+    ReadSpecialTokens(TokenizerJson(json, path.string()), config.special_tokens);
+  }
+  if (const auto path = folder / "chat_template.jinja"; std::filesystem::exists(path)) {
+    TakeTemplate(ReadFile(path), "chat_template.jinja", config);
+  }
+  config.bos = config.special_tokens["bos_token"];
+  config.eos = config.special_tokens["eos_token"];
+  std::erase_if(config.special_tokens, [](const auto& token) { return token.second.empty(); });
   return config;
 }
 

@@ -194,7 +194,7 @@ std::vector<int32_t> LmServer::PromptOf(const LmRequest& request) const {
   std::vector<int32_t> ids = model_.tokenizer->Encode(request.prompt);
   // Families with ChatML begin a text with no BOS, though their files may declare one.
   const std::optional<int32_t> bos =
-      model_.chat->name() == "chatml" ? std::nullopt : model_.tokenizer->bos();
+      model_.chat->begins_with_bos() ? model_.tokenizer->bos() : std::nullopt;
   if (bos && (ids.empty() || ids.front() != *bos)) ids.insert(ids.begin(), *bos);
   return ids;
 }

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 
 #include "common/error.h"
+#include "common/file.h"
 #include "lm/tokenizer/utf8.h"
+#include "tests/common/scratch_folder.h"
 #include "tests/lm/tokenizer/golden_tokenizer.h"
 
 namespace agentr {
@@ -65,7 +67,8 @@ TEST(ChatTemplate, IsApplyChatTemplateOnEveryGolden) {
     const auto tokenizer =
         TokenizerWith(entry.at("kind").get<std::string>(), entry.at("chat_template"));
     const auto chat = ChatTemplate::Make("auto", *tokenizer);
-    ASSERT_EQ(chat->name(), entry.at("format").get<std::string>());
+    const bool declared = !entry.at("chat_template").is_null();
+    ASSERT_EQ(chat->name(), declared ? "own" : entry.at("format").get<std::string>());
     for (const json& row : entry.at("rows")) {
       SCOPED_TRACE(entry.at("name").dump() + ", conversation " + row.at("conversation").dump() +
                    (row.at("generation").get<bool>() ? ", generation" : ""));
@@ -145,34 +148,44 @@ TEST(ChatTemplate, IsChosenByTokensWhereThereIsNoTemplate) {
   }
 }
 
-std::string UsageError(std::string_view name, const Tokenizer& tokenizer) {
+std::string MakeError(std::string_view name, const Tokenizer& tokenizer,
+                      const std::string& date = "", ExitCode code = ExitCode::kUsage) {
   try {
-    ByName(name, tokenizer);
+    ChatTemplate::Make(name, tokenizer, date);
   } catch (const FatalError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_EQ(error.code(), code);
     return error.what();
   }
   return "no error";
 }
 
 TEST(ChatTemplate, AnErrorNamesTheFourAndTheFlag) {
-  const std::string cure = "--chat_template: llama-3, chatml, mistral or plain";
+  const std::string cure = "--chat_template: llama-3, chatml, mistral, plain or a file in Jinja";
   const auto tokenizer = GoldenTokenizer("gpt2");
-  EXPECT_THAT(UsageError("alpaca", *tokenizer), HasSubstr("'alpaca'; choose one with " + cure));
-  EXPECT_THAT(UsageError("llama-3", *tokenizer), HasSubstr("'<|start_header_id|>'"));
-  EXPECT_THAT(UsageError("chatml", *tokenizer), HasSubstr(cure));
-  for (const char* source :
-       {"{{ messages[0].content }}", "[INST] <<SYS>>\n", "[SYSTEM_PROMPT][INST]"}) {
-    EXPECT_THAT(UsageError("auto", *TokenizerWith("llama2", source)), HasSubstr(cure)) << source;
-  }
-  EXPECT_EQ(UsageError("plain", *tokenizer), "no error");
+  EXPECT_THAT(MakeError("alpaca", *tokenizer), HasSubstr("'alpaca'; choose one with " + cure));
+  EXPECT_THAT(MakeError("llama-3", *tokenizer), HasSubstr("'<|start_header_id|>'"));
+  EXPECT_THAT(MakeError("chatml", *tokenizer), HasSubstr(cure));
+  EXPECT_THAT(MakeError("chatml", *tokenizer, "26.7.2024"), HasSubstr(cure));
+  EXPECT_THAT(MakeError("plain", *tokenizer, "26.7.2024"), HasSubstr("--chat_date '26.7.2024'"));
+  EXPECT_EQ(MakeError("plain", *tokenizer), "no error");
+}
+
+TEST(ChatTemplate, WhatCannotBeRenderedIsRefusedAtTheStartWithItsPlace) {
+  const auto error = [](const std::string& source) {
+    return MakeError("auto", *TokenizerWith("llama2", source), "", ExitCode::kFile);
+  };
+  EXPECT_THAT(error("a\n{% extends 'b' %}"), HasSubstr("line 2, column 4: not supported"));
+  EXPECT_THAT(error("{{ messages"), HasSubstr("line 1, column 12: not a template"));
+  EXPECT_THAT(error("{{ messages[0].content | urlize }}"), HasSubstr("the filter 'urlize'"));
+  EXPECT_THAT(error("[INST] <<SYS>>"), HasSubstr("what the user said"));
+  EXPECT_THAT(error("{% for m in messages %}{{ m.role }}{% endfor %}"),
+              HasSubstr("tokenizer_config.json"));
 }
 
 TEST(ChatTemplate, MarksMustBeSpecial) {
   json files = GoldenTokenizerFiles("qwen2");
   for (json& token : files["tokenizer"]["added_tokens"]) token["special"] = false;
-  EXPECT_THAT(UsageError("chatml", *LoadTokenizer(files)),
-              HasSubstr("'<|im_start|>' as a special"));
+  EXPECT_THAT(MakeError("chatml", *LoadTokenizer(files)), HasSubstr("'<|im_start|>' as a special"));
 }
 
 TEST(ChatTemplate, RefusesWhatAFamilyCannotSay) {
@@ -189,6 +202,108 @@ TEST(ChatTemplate, RefusesWhatAFamilyCannotSay) {
   EXPECT_EQ(kind({{"user", "x"}, {"user", "y"}}, true), rejected);
   EXPECT_EQ(kind({{"user", "x"}, {"assistant", "y"}}, true), rejected);
   EXPECT_EQ(kind({{"user", "x"}, {"assistant", "y"}}, false), "fine");
+}
+
+// The messages' own parts in the golden template `name`, on a tokenizer of `kind`.
+std::vector<std::string> OwnParts(const std::string& name, const std::string& kind,
+                                  const std::vector<Message>& talk) {
+  const json golden = ReadGolden("jinja_templates.json");
+  for (const json& entry : golden.at("templates")) {
+    if (entry.at("name") != name) continue;
+    const auto tokenizer = TokenizerWith(kind, entry.at("template"));
+    const auto chat = ByName("auto", *tokenizer);
+    const Result<ChatTokens> tokens = chat->Apply(talk, false);
+    if (!tokens) return {tokens.error().message};
+    std::vector<std::string> parts;
+    for (size_t i = 0; i < talk.size(); ++i) parts.push_back(SpanText(*tokenizer, *tokens, i));
+    return parts;
+  }
+  return {"no such template"};
+}
+
+TEST(ChatTemplate, SpansOfTheFamiliesThatOneSubstringTookForOthers) {
+  EXPECT_THAT(
+      OwnParts("chatml, thinking is opened", "qwen2", kTalk),
+      ElementsAre("Rules.<|im_end|>", "Hello<|im_end|>", "Hi you<|im_end|>", "Bye<|im_end|>"));
+  EXPECT_THAT(
+      OwnParts("chatml, separators", "qwen2", kTalk),
+      ElementsAre("Rules.<|im_end|>", "Hello<|im_end|>", "Hi you<|im_end|>", "Bye<|im_end|>"));
+  EXPECT_THAT(
+      OwnParts("llama 3, empty system turn", "llama3", kTalk),
+      ElementsAre("Rules.<|eot_id|>", "Hello<|eot_id|>", "Hi you<|eot_id|>", "Bye<|eot_id|>"));
+  EXPECT_THAT(
+      OwnParts("chatml, system text in a variable", "qwen2", kTalk),
+      ElementsAre("Rules.<|im_end|>", "Hello<|im_end|>", "Hi you<|im_end|>", "Bye<|im_end|>"));
+  EXPECT_THAT(OwnParts("chatml, trimmed, other names", "qwen2",
+                       {{"user", " a "}, {"assistant", " "}, {"user", ""}}),
+              ElementsAre("a<|im_end|>", "<|im_end|>", "<|im_end|>"));
+  EXPECT_THAT(OwnParts("llama 2", "llama2", kTalk),
+              ElementsAre("Rules.", "Hello", "Hi you </s>", "Bye"));
+  // Its conversation is quoted within one turn of a user: nothing ends an assistant's message. The
+  // token of a short word holds the space before it.
+  EXPECT_THAT(OwnParts("guard", "llama3", {{"user", "a"}, {"assistant", "b"}}),
+              ElementsAre(" a", " b"));
+}
+
+TEST(ChatTemplate, GenerationBlocksDecideWhatAnAssistantSays) {
+  const auto tokenizer = TokenizerWith(
+      "qwen2",
+      "{% for m in messages %}{{ '<|im_start|>' ~ m.role ~ '\\n' }}{% if m.role == 'assistant' %}"
+      "{% generation %}{{ 'so ' ~ m.content ~ ' it is.<|im_end|>' }}{% endgeneration %}"
+      "{% else %}{{ m.content ~ '<|im_end|>' }}{% endif %}{{ '\n' }}{% endfor %}");
+  const auto chat = ByName("auto", *tokenizer);
+  const ChatTokens tokens = chat->Apply(kTalk, false).value();
+  EXPECT_EQ(SpanText(*tokenizer, tokens, 2), "so Hi you it is.<|im_end|>");
+  EXPECT_EQ(SpanText(*tokenizer, tokens, 1), "Hello<|im_end|>");
+}
+
+TEST(ChatTemplate, AnAssistantThatCannotBeMarkedIsAnErrorOnlyForTraining) {
+  const auto tokenizer = TokenizerWith(
+      "qwen2",
+      "{% for m in messages %}{% if m.role != 'assistant' %}{{ m.content ~ '<|im_end|>' }}"
+      "{% endif %}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>' }}{% endif %}");
+  const auto chat = ByName("auto", *tokenizer);
+  EXPECT_TRUE(chat->Apply(kTalk, true));
+  const auto tokens = chat->Apply(kTalk, false);
+  ASSERT_FALSE(tokens);
+  EXPECT_EQ(tokens.error().kind, ErrorKind::kRejected);
+  EXPECT_THAT(tokens.error().message, HasSubstr("the assistant's message 2"));
+  EXPECT_THAT(chat->Warning(), HasSubstr("does not learn to stop"));
+}
+
+TEST(ChatTemplate, AFileIsTakenInPlaceOfTheFoldersOwn) {
+  const ScratchFolder scratch;
+  const std::string path = (scratch.path() / "mine.jinja").string();
+  WriteFileAtomically(path,
+                      "{% for m in messages %}{{ '<|im_start|>me ' ~ m.content ~ '<|im_end|>' }}"
+                      "{% endfor %}{{ date_string }}");
+  const auto tokenizer = TokenizerWith("qwen2", "{{ messages[-1].content }}");
+  const std::vector<Message> talk = {{"user", "a"}};
+  const auto text = [&](const std::string& date) {
+    return tokenizer->Decode(
+        ChatTemplate::Make(path, *tokenizer, date)->Apply(talk, false).value().ids);
+  };
+  EXPECT_EQ(text(""), "<|im_start|>me a<|im_end|>");
+  EXPECT_EQ(text("2025-02-01"), "<|im_start|>me a<|im_end|>01 Feb 2025");
+  const auto dated = ChatTemplate::Make(path, *tokenizer, "2025-02-01");
+  EXPECT_NE(dated->identity(), ChatTemplate::Make(path, *tokenizer)->identity());
+  EXPECT_THAT(dated->Describe(), HasSubstr(path));
+  EXPECT_EQ(dated->Warning(), "");
+}
+
+TEST(ChatTemplate, SaysWhatItIsAndWarnsWhereItIsGuessed) {
+  const auto own = ByName("auto", *TokenizerWith("qwen2",
+                                                 "{% for m in messages %}{{ '<|im_start|>'"
+                                                 " ~ m.content ~ '<|im_end|>' }}"
+                                                 "{% endfor %}"));
+  EXPECT_EQ(own->Describe(),
+            "the model's own (tokenizer_config.json); a turn ends with <|im_end|>");
+  EXPECT_EQ(own->Warning(), "");
+  EXPECT_FALSE(own->begins_with_bos());
+  EXPECT_THAT(ByName("auto", *GoldenTokenizer("gpt2"))->Warning(), HasSubstr("'### User:'"));
+  EXPECT_THAT(ByName("auto", *GoldenTokenizer("qwen2"))->Warning(), HasSubstr("chatml is taken"));
+  EXPECT_EQ(ByName("chatml", *GoldenTokenizer("qwen2"))->Warning(), "");
+  EXPECT_TRUE(ByName("mistral", *GoldenTokenizer("llama2"))->begins_with_bos());
 }
 
 }  // namespace

@@ -1,0 +1,12 @@
+// Python's two ways to put values into a string.
+#pragma once
+
+#include "lm/chat/jinja/run.h"
+#include "lm/chat/jinja/value.h"
+
+namespace agentr::jinja {
+
+// "{} {0} {name}".format(…), without format specifications.
+Text FormatBraces(Run& run, const Text& format, const Arguments& arguments);
+
+}  // namespace agentr::jinja

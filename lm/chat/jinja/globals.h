@@ -1,0 +1,20 @@
+// The functions that every template has, and the variables of a conversation.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "lm/chat/jinja/template.h"
+#include "lm/chat/jinja/value.h"
+
+namespace agentr::jinja {
+
+// range, dict, namespace, joiner, cycler, raise_exception, strftime_now; nullopt for other names.
+std::optional<Value> GlobalFunction(std::string_view name);
+
+// messages, add_generation_prompt, tools, documents and what `options` tells; nullopt for others.
+std::optional<Value> ConversationVariable(std::string_view name, std::span<const Message> messages,
+                                          const RenderOptions& options);
+
+}  // namespace agentr::jinja

@@ -1,0 +1,22 @@
+// Python's json.dumps.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "lm/chat/jinja/run.h"
+#include "lm/chat/jinja/value.h"
+
+namespace agentr::jinja {
+
+struct JsonStyle {
+  bool ascii = false;                 // escape all other characters
+  std::optional<std::string> indent;  // of a level; none: all on one line
+  std::string item_separator = ", ";
+  std::string key_separator = ": ";
+  bool sort_keys = false;
+};
+
+Text JsonOf(Run& run, const Value& value, const JsonStyle& style);
+
+}  // namespace agentr::jinja

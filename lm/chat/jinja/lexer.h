@@ -1,0 +1,36 @@
+// The tokens of a template, with Jinja's control of white space already done.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lm/chat/jinja/template.h"
+
+namespace agentr::jinja {
+
+enum class TokenKind {
+  kData,  // text between tags
+  kBlockBegin,
+  kBlockEnd,
+  kVariableBegin,
+  kVariableEnd,
+  kName,
+  kString,
+  kInteger,
+  kFloat,
+  kOperator,
+  kEnd,
+};
+
+struct Token {
+  TokenKind kind = TokenKind::kEnd;
+  std::string text;  // of a string its value
+  Place place = {};
+};
+
+// Throws Failure(kSyntax, kUnsupported).
+std::vector<Token> Tokenize(std::string_view source);
+
+}  // namespace agentr::jinja

@@ -1,0 +1,40 @@
+// The variable `loop` of a for loop, and the items that the loop goes through.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "lm/chat/jinja/run.h"
+#include "lm/chat/jinja/value.h"
+
+namespace agentr::jinja {
+
+// Items are filtered when they are needed, and no earlier: the filter may depend on what the body
+// of the loop did before.
+class Loop {
+ public:
+  using Filter = std::function<bool(const Value&)>;
+  // A null `filter` takes all.
+  Loop(Items items, Filter filter) : items_(std::move(items)), filter_(std::move(filter)) {}
+
+  std::optional<Value> Next();
+
+  // index, first, previtem and their like; nullopt for no such name.
+  std::optional<Value> Attribute(Run& run, std::string_view name);
+
+ private:
+  std::optional<Value> Pull();
+  const std::optional<Value>& Peek();
+  int64_t Length();
+
+  Items items_;
+  Filter filter_;
+  size_t at_ = 0;  // of the items, those before were taken or left out
+  int64_t index0_ = -1;
+  std::optional<Value> previous_, current_;
+  std::optional<std::optional<Value>> next_;  // looked at ahead
+};
+
+}  // namespace agentr::jinja

@@ -1,0 +1,16 @@
+// Methods of Python's str.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "lm/chat/jinja/run.h"
+#include "lm/chat/jinja/value.h"
+
+namespace agentr::jinja {
+
+// nullopt for a method that this interpreter lacks.
+std::optional<Value> CallStringMethod(Run& run, const Text& text, std::string_view name,
+                                      const Arguments& arguments);
+
+}  // namespace agentr::jinja
