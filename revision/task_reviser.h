@@ -1,6 +1,7 @@
 // From one tree to its rows:
-//   load -> pairs -> first errors -> replays -> splice, fit, format
-// The middle two call what is outside the process; their outcome is kept in a record.
+//   load -> states -> mistakes -> repairs (shorten, splice, run, recover) -> fit, format
+// Repairs, and the verifier actor, call what is outside the process; their outcome is kept in a
+// record.
 #pragma once
 
 #include <atomic>
@@ -17,8 +18,11 @@
 #include "rollout/session_pool.h"
 #include "revision/counts.h"
 #include "revision/judgement_prompt.h"
+#include "revision/mistakes.h"
+#include "revision/repair.h"
 #include "revision/revise_options.h"
 #include "revision/row_format.h"
+#include "revision/thoughts.h"
 #include "revision/tree_input.h"
 
 namespace agentr {
@@ -27,6 +31,7 @@ namespace agentr {
 struct FinishedRow {
   std::string hash;          // ContentHash
   std::string actions_hash;  // ActionsHash
+  int task = 0;
   std::vector<std::string> lines;
   Trajectory trajectory;
 };
@@ -67,16 +72,22 @@ class TaskReviser {
   tl::expected<TaskRows, TaskFailure> Run(const TreeFile& file) const;
 
  private:
-  struct Work;  // one tree and what is known of it
+  struct Work;      // one tree and what is known of it
+  class Decisions;  // those of a tree as they come about
 
-  std::vector<PathPair> Pairs(Work& work) const;
   Result<std::vector<Decision>> Decide(Work& work) const;
-  Result<std::vector<Decision>> FindErrors(Work& work) const;
-  Result<void> ReplayAll(Work& work, std::vector<Decision>& decisions) const;
+  Result<void> DecideGood(Work& work, Decisions& decisions) const;
+  // Mistakes that the tree shows, one after the other until there are enough rows.
+  Result<void> DecideByTree(Work& work, Decisions& decisions) const;
+  // Pairs of leaves, whose first error a verifier finds.
+  Result<void> DecideByVerifier(Work& work, Decisions& decisions) const;
+  void CountPaths(Work& work) const;
   void AddRow(const Decision& decision, Work& work) const;
 
   std::unique_ptr<Verifier> MakeVerifier(const Tree& tree, RandomStream random) const;
-  Trajectory SpliceOf(const Work& work, const Decision& decision) const;
+  std::string MistakeOf(const Work& work, int node) const;
+  bool forks() const;
+  bool Keeps(const Decision& decision) const;
   // Whether decisions cost calls, so that they are worth a record.
   bool Records() const { return context_.environment != nullptr || verifier_ == "actor"; }
   std::string RecordKey(const Work& work) const;
@@ -85,7 +96,9 @@ class TaskReviser {
   const Context context_;
   const std::string verifier_;
   const Pairing pairing_;
-  std::vector<std::string> thoughts_;
+  MistakeOptions mistakes_;
+  RepairOptions repair_;
+  Thoughts thoughts_;
   std::optional<JudgementPrompt> prompt_;  // of the verifier actor
 };
 

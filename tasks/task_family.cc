@@ -46,6 +46,12 @@ std::string_view ActionPart(std::string_view response) {
 
 }  // namespace
 
+std::string_view TaskFamily::MistakeName(std::span<const Message> history, std::string_view action,
+                                         std::string_view after) const {
+  const std::string_view before = history.empty() ? "" : std::string_view(history.back().content);
+  return IsRefusal(before, action, after) ? "refused" : "dead_end";
+}
+
 std::string TextOfAction(std::string_view response) {
   std::string_view text = Trim(ActionPart(response));
   const size_t digits = SkipDigits(text, 0);
