@@ -68,8 +68,16 @@ Notice ParseNotice(std::string_view name) {
                    fmt::format("--notice: \"{}\" is none of first, late and mixed", name));
 }
 
+std::string MistakeNameOf(const Tree& tree, const TaskFamily& family, int node) {
+  const Node& step = tree.node(node);
+  const std::vector<Message> conversation = tree.Conversation(step.parent);
+  const auto first = conversation.begin() + static_cast<std::ptrdiff_t>(tree.instruction().size());
+  return std::string(
+      family.MistakeName({first, conversation.end()}, step.action, step.observation));
+}
+
 std::vector<Mistake> FindMistakes(const Tree& tree, const StateMap& states,
-                                  const MistakeOptions& options) {
+                                  const TaskFamily& family, const MistakeOptions& options) {
   const std::vector<LeafPath> good = DistinctGood(tree, states, options.choice);
   std::vector<Mistake> mistakes;
   std::set<std::tuple<int, int, std::string>> seen;  // parting state, state after it, action
@@ -77,7 +85,7 @@ std::vector<Mistake> FindMistakes(const Tree& tree, const StateMap& states,
     if (!IsRepairable(tree, states, node)) continue;
     const int parting = states.Of(tree.node(node).parent);
     const StateMap::State& after = states.At(node);
-    Mistake mistake{node, states.Refused(node), 0, {}};
+    Mistake mistake{node, "", states.Refused(node), 0, {}};
     if (!mistake.refused) {
       mistake.evidence = after.leaves;
       if (after.leaves < options.min_evidence) continue;
@@ -95,6 +103,7 @@ std::vector<Mistake> FindMistakes(const Tree& tree, const StateMap& states,
     if (mistake.goods.empty()) continue;
     const std::string action = mistake.refused ? tree.node(node).action : "";
     if (seen.emplace(parting, states.Of(node), action).second) {
+      mistake.name = MistakeNameOf(tree, family, node);
       mistakes.push_back(std::move(mistake));
     }
   }
@@ -144,9 +153,10 @@ std::optional<MistakeChooser::Choice> MistakeChooser::Next() {
   const auto rank = [&](size_t i) {
     const Mistake& mistake = mistakes_[i];
     const auto at = rows_at_.find(states_.At(mistake.node).depth);
+    const auto of = rows_of_.find(mistake.name);
     const int round = uses_[i].rows / (mistake.refused ? 1 : kDeadEndRows);
     return std::tuple(uses_[i].left.empty(), round, mistake.refused, uses_[i].rows,
-                      at == rows_at_.end() ? 0 : at->second);
+                      of == rows_of_.end() ? 0 : of->second, at == rows_at_.end() ? 0 : at->second);
   };
   const auto next = std::ranges::min_element(order_, {}, rank);
   if (next == order_.end() || uses_[*next].left.empty()) return std::nullopt;
@@ -169,6 +179,7 @@ void MistakeChooser::Fail(const Choice& choice) {
 void MistakeChooser::Keep(const Choice& choice) {
   const Mistake& mistake = mistakes_[choice.mistake];
   ++uses_[choice.mistake].rows;
+  ++rows_of_[mistake.name];
   ++rows_at_[states_.At(mistake.node).depth];
   ++rows_with_[mistake.goods[choice.good].leaf];
 }

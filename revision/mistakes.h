@@ -37,7 +37,8 @@ struct MistakeOptions {
 };
 
 struct Mistake {
-  int node = -1;   // the mistaken step
+  int node = -1;  // the mistaken step
+  std::string name;  // TaskFamily::MistakeName
   bool refused = false;
   int evidence = 0;  // ended leaves behind it, none of them as good
   std::vector<LeafPath> goods;  // the good paths that it can be repaired with, each state once
@@ -45,7 +46,10 @@ struct Mistake {
 
 // In the order of the nodes; those with the same action in the same state once.
 std::vector<Mistake> FindMistakes(const Tree& tree, const StateMap& states,
-                                  const MistakeOptions& options);
+                                  const TaskFamily& family, const MistakeOptions& options);
+
+// What the family calls the mistake of taking the step to `node`.
+std::string MistakeNameOf(const Tree& tree, const TaskFamily& family, int node);
 
 // A mistake and a good path to repair it with: what a row is made of.
 struct Draft {
@@ -62,8 +66,8 @@ Draft DraftOf(const Tree& tree, const StateMap& states, const Mistake& mistake,
               const LeafPath& good, const MistakeOptions& options, RandomStream random);
 
 // Hands out mistakes with good paths, for balance: each mistake once before any twice (a dead end
-// up to three times before a refusal twice), dead ends before refusals, then the position of the
-// mistake and the way on that were kept least often. Ties are broken by `random`.
+// up to three times before a refusal twice), dead ends before refusals, then the kind of mistake, the
+// position and the way on that were kept least often. Ties are broken by `random`.
 class MistakeChooser {
  public:
   MistakeChooser(const StateMap& states, const std::vector<Mistake>& mistakes, RandomStream random);
@@ -91,6 +95,7 @@ class MistakeChooser {
   const std::vector<Mistake>& mistakes_;
   std::vector<size_t> order_;
   std::vector<Uses> uses_;               // by mistake
+  std::map<std::string, int> rows_of_;   // by name of the mistake
   std::map<int, int> rows_at_;           // by depth of the state
   std::map<int, int> rows_with_;         // by good leaf
 };

@@ -228,7 +228,7 @@ Result<void> TaskReviser::DecideGood(Work& work, Decisions& decisions) const {
 }
 
 Result<void> TaskReviser::DecideByTree(Work& work, Decisions& decisions) const {
-  const std::vector<Mistake> mistakes = FindMistakes(work.tree, work.states, mistakes_);
+  const std::vector<Mistake> mistakes = FindMistakes(work.tree, work.states, context_.family, mistakes_);
   RevisionCounts& counts = work.result.counts;
   for (const Mistake& m : mistakes) counts.pairs_found += static_cast<int64_t>(m.goods.size());
   counts.mistakes_found = static_cast<int64_t>(mistakes.size());
@@ -255,7 +255,7 @@ Result<void> TaskReviser::DecideByTree(Work& work, Decisions& decisions) const {
     Decision decision;
     decision.pair = draft.pair;
     decision.error = draft.error;
-    decision.mistake = MistakeOf(work, draft.error_node);
+    decision.mistake = mistake.name;
     decision.refused = draft.refused;
     decision.evidence = draft.evidence;
     const auto added = decisions.Add(std::move(decision));
@@ -288,7 +288,7 @@ Result<void> TaskReviser::DecideByVerifier(Work& work, Decisions& decisions) con
     decision.pair = pair;
     if (error->found) {
       const int node = error->steps.back().node;
-      decision.mistake = MistakeOf(work, node);
+      decision.mistake = MistakeNameOf(work.tree, context_.family, node);
       decision.refused = work.states.Refused(node);
       decision.evidence = work.states.At(node).leaves;
     }
@@ -304,15 +304,6 @@ std::unique_ptr<Verifier> TaskReviser::MakeVerifier(const Tree& tree, RandomStre
   if (verifier_ != "actor") return nullptr;
   return std::make_unique<CachingVerifier>(std::make_unique<ActorVerifier>(
       tree, *context_.model, *prompt_, options_.judge, random.Split("judge")));
-}
-
-std::string TaskReviser::MistakeOf(const Work& work, int node) const {
-  const Node& step = work.tree.node(node);
-  const std::vector<Message> conversation = work.tree.Conversation(step.parent);
-  const auto first =
-      conversation.begin() + static_cast<std::ptrdiff_t>(work.tree.instruction().size());
-  return std::string(context_.family.MistakeName({first, conversation.end()}, step.action,
-                                                 step.observation));
 }
 
 void TaskReviser::AddRow(const Decision& decision, Work& work) const {

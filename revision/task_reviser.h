@@ -85,7 +85,6 @@ class TaskReviser {
   void AddRow(const Decision& decision, Work& work) const;
 
   std::unique_ptr<Verifier> MakeVerifier(const Tree& tree, RandomStream random) const;
-  std::string MistakeOf(const Work& work, int node) const;
   bool forks() const;
   bool Keeps(const Decision& decision) const;
   // Whether decisions cost calls, so that they are worth a record.
