@@ -28,7 +28,7 @@ bool CleanTurns(std::string_view mode, const TaskFamily& family, Trajectory& tra
   for (SplicedTurn& turn : trajectory.turns) {
     if (turn.part == Part::kRevision || !IsTrained(trajectory, turn)) continue;
     const std::string_view clean = OneAction(turn.response, family);
-    if (clean.size() == turn.response.size()) continue;
+    if (!clean.empty() && clean.size() == turn.response.size()) continue;
     const bool rest_is_blank =
         turn.response.find_first_not_of(" \t\r\n", clean.size()) == std::string::npos;
     if (!clean.empty() && rest_is_blank) continue;

@@ -21,9 +21,9 @@ struct RevisionCounts {
   int64_t good_paths = 0;
   int64_t bad_paths = 0;  // bad beside some good path of the tree
   int64_t pairs_found = 0;
-  int64_t mistakes_found = 0;   // different ones, each with any number of good paths
+  int64_t mistakes_found = 0;    // different ones, each with any number of good paths
   int64_t duplicate_drafts = 0;  // pairs that came to the same actions as another one of the task
-  int64_t pairs = 0;            // run (good paths, with data type good)
+  int64_t pairs = 0;             // run (good paths, with data type good)
   std::map<std::string, int64_t> mistakes;  // of the rows, by TaskFamily::MistakeName
   std::map<int, int64_t> recoveries;        // of the rows, by the number of actions
   int64_t pruned_turns = 0;                 // of the rows: turns of their paths that were left out

@@ -113,8 +113,8 @@ std::vector<Mistake> FindMistakes(const Tree& tree, const StateMap& states,
 Draft DraftOf(const Tree& tree, const StateMap& states, const Mistake& mistake,
               const LeafPath& good, const MistakeOptions& options, RandomStream random) {
   const int last = LateNotice(tree, states, mistake.node, good.quality, options, random);
-  const int parting = states.Common(states.Of(tree.node(mistake.node).parent),
-                                    states.Of(good.leaf));
+  const int parting =
+      states.Common(states.Of(tree.node(mistake.node).parent), states.Of(good.leaf));
   Draft draft;
   draft.refused = mistake.refused;
   draft.evidence = mistake.evidence;
@@ -128,10 +128,10 @@ Draft DraftOf(const Tree& tree, const StateMap& states, const Mistake& mistake,
   std::string reasons =
       mistake.refused
           ? std::string("The environment refused it.")
-          : fmt::format("The best of {} ends that were found from here has the reward {:.4g}; "
-                        "{:.4g} was wanted.",
-                        mistake.evidence, states.At(mistake.node).best,
-                        good.quality - options.choice.beta);
+          : fmt::format(
+                "The best of {} ends that were found from here has the reward {:.4g}; "
+                "{:.4g} was wanted.",
+                mistake.evidence, states.At(mistake.node).best, good.quality - options.choice.beta);
   draft.error.steps.push_back({mistake.node, {Judgement::kBad, std::move(reasons)}});
   return draft;
 }

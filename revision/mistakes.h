@@ -37,10 +37,10 @@ struct MistakeOptions {
 };
 
 struct Mistake {
-  int node = -1;  // the mistaken step
+  int node = -1;     // the mistaken step
   std::string name;  // TaskFamily::MistakeName
   bool refused = false;
-  int evidence = 0;  // ended leaves behind it, none of them as good
+  int evidence = 0;             // ended leaves behind it, none of them as good
   std::vector<LeafPath> goods;  // the good paths that it can be repaired with, each state once
 };
 
@@ -66,8 +66,8 @@ Draft DraftOf(const Tree& tree, const StateMap& states, const Mistake& mistake,
               const LeafPath& good, const MistakeOptions& options, RandomStream random);
 
 // Hands out mistakes with good paths, for balance: each mistake once before any twice (a dead end
-// up to three times before a refusal twice), dead ends before refusals, then the kind of mistake, the
-// position and the way on that were kept least often. Ties are broken by `random`.
+// up to three times before a refusal twice), dead ends before refusals, then the kind of mistake,
+// the position and the way on that were kept least often. Ties are broken by `random`.
 class MistakeChooser {
  public:
   MistakeChooser(const StateMap& states, const std::vector<Mistake>& mistakes, RandomStream random);
@@ -94,10 +94,10 @@ class MistakeChooser {
   const StateMap& states_;
   const std::vector<Mistake>& mistakes_;
   std::vector<size_t> order_;
-  std::vector<Uses> uses_;               // by mistake
-  std::map<std::string, int> rows_of_;   // by name of the mistake
-  std::map<int, int> rows_at_;           // by depth of the state
-  std::map<int, int> rows_with_;         // by good leaf
+  std::vector<Uses> uses_;              // by mistake
+  std::map<std::string, int> rows_of_;  // by name of the mistake
+  std::map<int, int> rows_at_;          // by depth of the state
+  std::map<int, int> rows_with_;        // by good leaf
 };
 
 }  // namespace agentr

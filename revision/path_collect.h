@@ -7,12 +7,12 @@
 
 #include "clients/chat_encoder.h"
 #include "clients/http/http_client.h"
-#include "rollout/models.h"
 #include "clients/openai/openai_model.h"
 #include "common/error.h"
 #include "revision/revise.h"
 #include "revision/revise_options.h"
 #include "revision/tree_input.h"
+#include "rollout/models.h"
 
 namespace agentr {
 

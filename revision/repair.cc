@@ -193,7 +193,8 @@ Result<std::optional<std::vector<std::string>>> Repairer::FindRecovery(const Att
                           revision < attempt.episode.size() && !IsOver(attempt.episode[revision]);
   if (!searchable) return std::nullopt;
   Trajectory rest = attempt.trajectory;
-  rest.turns.erase(rest.turns.begin(), rest.turns.begin() + static_cast<std::ptrdiff_t>(revision) + 1);
+  rest.turns.erase(rest.turns.begin(),
+                   rest.turns.begin() + static_cast<std::ptrdiff_t>(revision) + 1);
   const std::vector<std::string> good = ActionsOf(rest);
   const auto works = [&](int state) -> Result<bool> {
     const Result<ReplayedEpisode> episode = replayer_->Run(state, good);
@@ -241,8 +242,8 @@ Result<Repairer::Attempt> Repairer::WithRecovery(const Attempt& attempt,
   for (const std::string& action : actions) {
     const std::string thought =
         thoughts.Pick({KindOfRecovery(action), "recover"}, {action, "", next}, random);
-    recovery.push_back({Part::kRecovery, -1,
-                        fmt::format("Thought: {}\nAction: {}", thought, action), action, ""});
+    recovery.push_back(
+        {Part::kRecovery, -1, fmt::format("Thought: {}\nAction: {}", thought, action), action, ""});
   }
   trajectory.turns.insert(trajectory.turns.begin() + static_cast<std::ptrdiff_t>(revision) + 1,
                           recovery.begin(), recovery.end());

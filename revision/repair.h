@@ -42,7 +42,8 @@ struct Repaired {
 class Repairer {
  public:
   // All references outlive it. Without `replayer` nothing is run: paths are shortened by effect
-  // only, and the outcome is kUnchecked. `forks`: the environment can fork, so that trying is cheap.
+  // only, and the outcome is kUnchecked. `forks`: the environment can fork, so that trying is
+  // cheap.
   Repairer(const Tree& tree, const StateMap& states, const TaskFamily& family,
            const Thoughts& thoughts, const RepairOptions& options, Replayer* replayer, bool forks);
 

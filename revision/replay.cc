@@ -103,8 +103,7 @@ Result<ReplayedEpisode> Replayer::Run(int state, std::span<const std::string> ac
     }
     const StateTree::Transition taken = *executor_->states().Find(state, action);
     const bool over = taken.result.done || taken.result.reward < 0;
-    const bool refused =
-        !over && family_.IsRefusal(Shown(state), action, taken.result.observation);
+    const bool refused = !over && family_.IsRefusal(Shown(state), action, taken.result.observation);
     episode.push_back({taken.result, taken.state == state, refused, taken.state});
     ++turns_;
     if (over) break;

@@ -5,7 +5,8 @@
 //   agent-r   task_num, revise_log, high_log, low_log (messages; "loss" on assistant turns of
 //             revise_log), task_description, revise (whether a first error was found),
 //             revise_feedback: [{revision_feedback, action, obs, judgement}]
-//   messages  OpenAI's chat format: {"messages": [{role, content, weight, loss}]}; weight 0 or 1 and
+//   messages  OpenAI's chat format: {"messages": [{role, content, weight, loss}]}; weight 0 or 1
+//   and
 //             loss false or true, the same said twice, on assistant messages: trainers read either
 //   sharegpt  AgentGym's: {"conversations": [{from: human|gpt|system, loss, value}], "item_id"};
 //             loss is null for what the model did not say
@@ -21,8 +22,8 @@
 // provenance: {version, tree, task, model, data_hash, nodes: {good, bad, ancestor, first_error},
 // rewards: {good, bad, replay}, mistake, evidence, revision_length: {from_start, from_ancestor},
 // recovery, pruned_turns, seed, alpha, beta, pairing, verifier, prune, train_prefix, replay,
-// dropped_turns, last_observation, hash}; node ids are positions in the tree file (agent-r trees: in
-// depth-first order), null where there is none.
+// dropped_turns, last_observation, hash}; node ids are positions in the tree file (agent-r trees:
+// in depth-first order), null where there is none.
 #pragma once
 
 #include <memory>

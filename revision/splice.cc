@@ -35,8 +35,8 @@ SplicePlan PlanOf(const Tree& tree, const StateMap& states, const PathPair& pair
   plan.prefix.assign(bad.begin() + 1, bad.begin() + 1 + shared);
   plan.bad.assign(bad.begin() + 1 + shared, bad.begin() + 1 + shared + bad_steps);
   const int parting = states.Of(pair.ancestor);
-  const auto arrival = std::ranges::find_if(
-      good, [&](int node) { return states.Of(node) == parting; });
+  const auto arrival =
+      std::ranges::find_if(good, [&](int node) { return states.Of(node) == parting; });
   if (arrival != good.end()) plan.good.assign(arrival + 1, good.end());
   return plan;
 }

@@ -32,9 +32,8 @@ void StateMap::AddNode(const TaskFamily& family, int node, const std::vector<int
   refused_[at] = !over && family.IsRefusal(before, turn.action, turn.observation);
   of_[at] = above;
   if (!over && family.LeavesStateUnchanged(before, turn.action, turn.observation)) return;
-  const auto same = std::ranges::find_if(children, [&](int child) {
-    return tree_.node(child).action == turn.action;
-  });
+  const auto same = std::ranges::find_if(
+      children, [&](int child) { return tree_.node(child).action == turn.action; });
   if (same != children.end()) {
     of_[at] = Of(*same);
   } else {

@@ -16,12 +16,12 @@ namespace agentr {
 class StateMap {
  public:
   struct State {
-    int parent = -1;    // -1 at the root
-    int depth = 0;      // state-changing steps since the root
-    int entered = 0;    // the node that the state is shown by: one that was searched on, if any was
+    int parent = -1;  // -1 at the root
+    int depth = 0;    // state-changing steps since the root
+    int entered = 0;  // the node that the state is shown by: one that was searched on, if any was
     bool ended = false;  // the episode was over here
-    double best = -1;   // the best quality of an ended leaf in or below it; -1: there is none
-    int leaves = 0;     // ended leaves behind the nodes that entered it: the evidence about it
+    double best = -1;    // the best quality of an ended leaf in or below it; -1: there is none
+    int leaves = 0;      // ended leaves behind the nodes that entered it: the evidence about it
   };
 
   static constexpr int kRoot = 0;
@@ -49,7 +49,7 @@ class StateMap {
 
   const Tree& tree_;
   std::vector<State> states_;
-  std::vector<int> of_;       // by node
+  std::vector<int> of_;        // by node
   std::vector<bool> refused_;  // by node
 };
 

@@ -73,7 +73,11 @@ Json TurnsToJson(const std::vector<SplicedTurn>& turns) {
 std::vector<SplicedTurn> TurnsFromJson(const Json& list, const Tree& tree) {
   std::vector<SplicedTurn> turns;
   for (const Json& json : list) {
-    SplicedTurn turn{static_cast<Part>(json.at(0).get<int>()), json.at(1).get<int>(), "", "", "",
+    SplicedTurn turn{static_cast<Part>(json.at(0).get<int>()),
+                     json.at(1).get<int>(),
+                     "",
+                     "",
+                     "",
                      json.at(2).get<bool>()};
     if (turn.node >= tree.size()) throw std::invalid_argument("no such node");
     if (turn.node >= 0) {
@@ -125,9 +129,11 @@ std::optional<std::vector<Decision>> ReadRecord(const std::filesystem::path& pat
                             JsonField<int>(json, "ancestor")},
                            ErrorFromJson(json.at("error")),
                            JsonField<std::string>(json, "mistake"),
-                           JsonField<bool>(json, "refused"), JsonField<int>(json, "evidence"),
+                           JsonField<bool>(json, "refused"),
+                           JsonField<int>(json, "evidence"),
                            TurnsFromJson(json.at("turns"), tree),
-                           ReplayFromJson(json.at("replay")), JsonField<int>(json, "pruned"),
+                           ReplayFromJson(json.at("replay")),
+                           JsonField<int>(json, "pruned"),
                            JsonField<int>(json, "recovery")});
     }
     return decisions;

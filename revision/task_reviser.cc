@@ -100,15 +100,11 @@ TaskReviser::TaskReviser(const ReviseOptions& options, Context context)
       pairing_(ParsePairing(options.pairing)),
       mistakes_{options.choice, pairing_, options.min_evidence, ParseNotice(options.notice),
                 options.notice_steps},
-      repair_{ParsePrune(options.prune),
-              options.prefix_slips,
-              options.max_recovery,
-              options.choice.alpha,
-              options.train_prefix,
-              options.revision_action,
+      repair_{ParsePrune(options.prune), options.prefix_slips, options.max_recovery,
+              options.choice.alpha,      options.train_prefix, options.revision_action,
               options.revision_reply} {
-  thoughts_ =
-      options_.thoughts.empty() ? Thoughts::BuiltIn() : Thoughts::Parse(ReadFile(options_.thoughts));
+  thoughts_ = options_.thoughts.empty() ? Thoughts::BuiltIn()
+                                        : Thoughts::Parse(ReadFile(options_.thoughts));
   if (verifier_ != "actor") return;
   prompt_ = options_.verifier_prompt.empty() ? JudgementPrompt::Of(context_.family.name())
                                              : JudgementPrompt(ReadFile(options_.verifier_prompt));
@@ -213,7 +209,9 @@ Result<void> TaskReviser::DecideGood(Work& work, Decisions& decisions) const {
   work.random.Split("pairs").Shuffle(good);
   // The best first, and of equal ones those that finished before those that were cut.
   std::ranges::stable_sort(good, [&](const PathPair& a, const PathPair& b) {
-    const auto cut = [&](const PathPair& p) { return work.tree.node(p.good.leaf).end == End::kDepth; };
+    const auto cut = [&](const PathPair& p) {
+      return work.tree.node(p.good.leaf).end == End::kDepth;
+    };
     return std::pair(-a.good.quality, cut(a)) < std::pair(-b.good.quality, cut(b));
   });
   for (const PathPair& pair : good) {
@@ -228,7 +226,8 @@ Result<void> TaskReviser::DecideGood(Work& work, Decisions& decisions) const {
 }
 
 Result<void> TaskReviser::DecideByTree(Work& work, Decisions& decisions) const {
-  const std::vector<Mistake> mistakes = FindMistakes(work.tree, work.states, context_.family, mistakes_);
+  const std::vector<Mistake> mistakes =
+      FindMistakes(work.tree, work.states, context_.family, mistakes_);
   RevisionCounts& counts = work.result.counts;
   for (const Mistake& m : mistakes) counts.pairs_found += static_cast<int64_t>(m.goods.size());
   counts.mistakes_found = static_cast<int64_t>(mistakes.size());
@@ -242,10 +241,10 @@ Result<void> TaskReviser::DecideByTree(Work& work, Decisions& decisions) const {
     if (!choice) break;
     const Mistake& mistake = mistakes[choice->mistake];
     const LeafPath& good = mistake.goods[choice->good];
-    const Draft draft =
-        DraftOf(work.tree, work.states, mistake, good, mistakes_,
-                work.random.Split("notice").Split(static_cast<uint64_t>(mistake.node))
-                    .Split(static_cast<uint64_t>(good.leaf)));
+    const Draft draft = DraftOf(work.tree, work.states, mistake, good, mistakes_,
+                                work.random.Split("notice")
+                                    .Split(static_cast<uint64_t>(mistake.node))
+                                    .Split(static_cast<uint64_t>(good.leaf)));
     const SplicePlan plan =
         pruner.Shorten(PlanOf(work.tree, work.states, draft.pair, draft.error.bad_steps),
                        repair_.prune, repair_.prefix_slips);
@@ -268,8 +267,8 @@ Result<void> TaskReviser::DecideByTree(Work& work, Decisions& decisions) const {
 
 Result<void> TaskReviser::DecideByVerifier(Work& work, Decisions& decisions) const {
   const std::vector<LeafPath> paths = LeafPaths(work.tree);
-  std::vector<PathPair> pairs = PartByState(
-      work.tree, work.states, PairPaths(work.tree, paths, options_.choice, pairing_));
+  std::vector<PathPair> pairs =
+      PartByState(work.tree, work.states, PairPaths(work.tree, paths, options_.choice, pairing_));
   RevisionCounts& counts = work.result.counts;
   std::set<int> bad;
   for (const PathPair& pair : pairs) bad.insert(pair.bad.leaf);

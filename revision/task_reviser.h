@@ -14,8 +14,6 @@
 
 #include "clients/environment.h"
 #include "clients/language_model.h"
-#include "tasks/task_family.h"
-#include "rollout/session_pool.h"
 #include "revision/counts.h"
 #include "revision/judgement_prompt.h"
 #include "revision/mistakes.h"
@@ -24,6 +22,8 @@
 #include "revision/row_format.h"
 #include "revision/thoughts.h"
 #include "revision/tree_input.h"
+#include "rollout/session_pool.h"
+#include "tasks/task_family.h"
 
 namespace agentr {
 

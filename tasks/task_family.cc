@@ -2,11 +2,11 @@
 
 #include <fmt/core.h>
 
+#include "common/error.h"
 #include "tasks/babyai/babyai_family.h"
 #include "tasks/sciworld/sciworld_family.h"
 #include "tasks/textcraft/textcraft_family.h"
 #include "tasks/webshop/webshop_family.h"
-#include "common/error.h"
 
 namespace agentr {
 namespace {

@@ -95,7 +95,9 @@ std::vector<std::string> TextCraftFamily::Recoveries(std::span<const Message> hi
     for (const CraftCommand& command : view->commands) {
       if (command.result != missing.item) continue;
       crafted = true;
-      const TextCraftAction craft{TextCraftVerb::kCraft, missing.item, command.count,
+      const TextCraftAction craft{TextCraftVerb::kCraft,
+                                  missing.item,
+                                  command.count,
                                   {command.ingredients.begin(), command.ingredients.end()}};
       std::string text = ActionText(*view, craft);
       if (std::ranges::find(actions, text) != actions.end()) continue;
