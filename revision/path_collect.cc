@@ -15,6 +15,7 @@
 #include "common/options.h"
 #include "common/run_file.h"
 #include "common/version.h"
+#include "revision/audit.h"
 #include "revision/report.h"
 #include "revision/show.h"
 #include "rollout/run_report.h"
@@ -88,8 +89,8 @@ int InFlight(const PathCollectOptions& options) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-void WriteRunFile(const fs::path& path, const ReviseReport& report, const TreeInput& input,
-                  const OptionSet& resolved) {
+void WriteRunFile(const fs::path& path, const ReviseReport& report, const Audit& audit,
+                  const TreeInput& input, const OptionSet& resolved) {
   auto failed = nlohmann::ordered_json::array();
   for (const TaskFailure& f : report.failed) {
     failed.push_back({{"task", f.task}, {"bad_tree", f.bad_tree}, {"error", f.error.message}});
@@ -103,9 +104,28 @@ void WriteRunFile(const fs::path& path, const ReviseReport& report, const TreeIn
                                       {"near_duplicates", report.near_duplicates},
                                       {"failed", std::move(failed)},
                                       {"wall_s", report.wall_s},
-                                      {"counts", ToJson(report.counts)}};
+                                      {"counts", ToJson(report.counts)},
+                                      {"audit", audit.Json()}};
   const auto replace = nlohmann::ordered_json::error_handler_t::replace;
   WriteFileAtomically(path, run.dump(1, ' ', false, replace) + "\n");
+}
+
+// Prints what the rows of the file are worth.
+ExitCode AuditFile(const PathCollectOptions& options) {
+  const std::vector<AuditRow> rows = ReadAuditRows(options.audit);
+  std::string task = options.input.task;
+  if (task.empty()) task = FamilyOfRows(options.audit, rows);
+  if (task.empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("{}: neither its name nor its rows tell the kind of task: give it "
+                                 "with --task",
+                                 options.audit));
+  }
+  const std::unique_ptr<TaskFamily> family = MakeTaskFamily(task);
+  Audit audit(*family);
+  for (const AuditRow& row : rows) audit.Add(row);
+  fmt::print("{}{}\n", audit.Table(), audit.Json().dump(1));
+  return ExitCode::kOk;
 }
 
 void WarnOfOtherEnvironment(const ReviseReport& report) {
@@ -137,6 +157,8 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
           "Rows to drop: exact (same text), near (same actions in other words too), off")
       .OneOf({"off", "exact", "near"});
   set.Add("--show", o.show, "Print so many rows").Min(0);
+  set.Add("--audit", o.audit,
+          "Make no rows: say what those of this file are worth (agent-r, messages, sharegpt)");
   Declare(set, o.revise);
   set.Group("Replay");
   set.Add("--replay", o.replay,
@@ -162,6 +184,7 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
 
 ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolved,
                      const PathCollectParts& parts) {
+  if (!options.audit.empty()) return AuditFile(options);
   std::atomic<bool>& stop = StopOnSignal();
   TreeInput input = FindTrees(options.input);
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(input.task);
@@ -197,7 +220,9 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
   if (test_ids > 0) fmt::print(" ({} of test tasks left out)", test_ids);
   fmt::print("\n");
   int shown = 0;
+  Audit audit(*family);
   const auto show = [&](const FinishedRow& row) {
+    audit.Add(row.audit);
     if (shown >= options.show) return;
     fmt::print("{}\n", ShowTrajectory(row.trajectory, fmt::format("row {}", ++shown),
                                       ::isatty(STDOUT_FILENO) != 0, kShowWidth));
@@ -205,8 +230,8 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
   const ReviseReport report =
       Revise(input.files, reviser, sink, {InFlight(options), options.give_up_after}, stop, show);
   WarnOfOtherEnvironment(report);
-  WriteRunFile(stem.string() + ".run.json", report, input, resolved);
-  fmt::print("{}", ReportTable(report));
+  WriteRunFile(stem.string() + ".run.json", report, audit, input, resolved);
+  fmt::print("{}{}", ReportTable(report), audit.Table());
   const ExitCode exit = ExitCodeOf(report.interrupted, report.gave_up, !report.failed.empty());
   if (exit != ExitCode::kOk) fmt::print("Run the same command again to go on.\n");
   return exit;

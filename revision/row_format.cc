@@ -20,20 +20,10 @@ std::string LineOf(const Json& json) {
 
 Json NodeId(int node) { return node < 0 ? Json(nullptr) : Json(node); }
 
-// By what the paper counts as the revision length: the steps up to the first error, from the start
-// of the path and from where it leaves the good one.
-Json RevisionLength(const Row& row) {
-  const Decision& decision = row.decision;
-  if (decision.pair.bad.leaf < 0) return nullptr;
-  const auto steps = [&](Part part) {
-    return std::ranges::count(decision.turns, part, &SplicedTurn::part);
-  };
-  const int late = row.decision.error.found && !decision.mistake.empty()
-                       ? row.source.tree.node(decision.pair.bad.leaf).depth -
-                             row.source.tree.node(decision.error.steps.back().node).depth
-                       : 0;
-  const auto bad = steps(Part::kBad) - std::max(late, 0);
-  return {{"from_start", steps(Part::kPrefix) + bad}, {"from_ancestor", bad}};
+Json LengthJson(const Row& row) {
+  const RevisionLength length = RevisionLengthOf(row);
+  if (length.from_start < 0) return nullptr;
+  return {{"from_start", length.from_start}, {"from_ancestor", length.from_ancestor}};
 }
 
 Json Provenance(const Row& row) {
@@ -58,7 +48,7 @@ Json Provenance(const Row& row) {
             {"replay", replayed ? Json(decision.replay.reward) : Json(nullptr)}}},
           {"mistake", decision.mistake.empty() ? Json(nullptr) : Json(decision.mistake)},
           {"evidence", decision.evidence},
-          {"revision_length", RevisionLength(row)},
+          {"revision_length", LengthJson(row)},
           {"recovery", decision.recovery},
           {"pruned_turns", decision.pruned},
           {"seed", source.seed},
@@ -209,6 +199,21 @@ class ProvenanceFormat : public RowFormat {
 };
 
 }  // namespace
+
+RevisionLength RevisionLengthOf(const Row& row) {
+  const Decision& decision = row.decision;
+  if (decision.pair.bad.leaf < 0) return {};
+  const auto steps = [&](Part part) {
+    return static_cast<int>(std::ranges::count(decision.turns, part, &SplicedTurn::part));
+  };
+  int bad = steps(Part::kBad);
+  if (decision.error.found) {
+    const Tree& tree = row.source.tree;
+    const int error = tree.node(decision.error.steps.back().node).depth;
+    bad = std::min(bad, error - tree.node(decision.pair.ancestor).depth);
+  }
+  return {steps(Part::kPrefix) + bad, bad};
+}
 
 std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name, const ChatEncoder* encoder) {
   if (name == "agent-r") return std::make_unique<AgentRFormat>();

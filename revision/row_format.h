@@ -35,6 +35,14 @@
 
 namespace agentr {
 
+// What the paper calls the revision length: the steps up to the first error, from the start of the
+// path, as it counts them, and from where the path leaves the good one. -1 for good paths alone.
+struct RevisionLength {
+  int from_start = -1;
+  int from_ancestor = -1;
+};
+RevisionLength RevisionLengthOf(const Row& row);
+
 class RowFormat {
  public:
   virtual ~RowFormat() = default;

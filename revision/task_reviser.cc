@@ -336,8 +336,16 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
                          options_.prune};
   std::string hash = ContentHash(trajectory);
   Row row{source, decision, std::move(trajectory), hash};
-  FinishedRow finished{std::move(hash), ActionsHash(row.trajectory), work.file.task, {}, {}};
+  FinishedRow finished{std::move(hash), ActionsHash(row.trajectory), {}, {}, {}};
   for (const auto& format : context_.formats) finished.lines.push_back(format->Line(row));
+  finished.audit = AuditRowOf(row.trajectory);
+  finished.audit.task = std::to_string(work.file.task);
+  finished.audit.labels = {{"mistake", decision.mistake},
+                           {"replay", std::string(Name(decision.replay.outcome))},
+                           {"recovery", std::to_string(decision.recovery)}};
+  const RevisionLength length = RevisionLengthOf(row);
+  finished.audit.revision_from_start = length.from_start;
+  finished.audit.revision_from_ancestor = length.from_ancestor;
   finished.trajectory = std::move(row.trajectory);
   work.result.rows.push_back(std::move(finished));
 }

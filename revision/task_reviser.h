@@ -14,6 +14,7 @@
 
 #include "clients/environment.h"
 #include "clients/language_model.h"
+#include "revision/audit.h"
 #include "revision/counts.h"
 #include "revision/judgement_prompt.h"
 #include "revision/mistakes.h"
@@ -31,9 +32,9 @@ namespace agentr {
 struct FinishedRow {
   std::string hash;          // ContentHash
   std::string actions_hash;  // ActionsHash
-  int task = 0;
   std::vector<std::string> lines;
   Trajectory trajectory;
+  AuditRow audit;
 };
 
 struct TaskRows {
