@@ -82,6 +82,10 @@ void Audit::Add(const AuditRow& row) {
   const std::vector<Turn> turns = TurnsOf(row);
   CountTurns(turns);
   CountMistake(turns);
+  if (row.bad_steps > 0) {
+    ++counts_.tell_bad_steps;
+    counts_.bad_steps += row.bad_steps;
+  }
   std::string suffix;
   for (const Turn& turn : turns) {
     if (turn.trained) suffix += turn.action + '\n';
@@ -128,12 +132,6 @@ void Audit::CountMistake(const std::vector<Turn>& turns) {
   if (revision == turns.end()) return;
   ++counts_.with_revision;
   const Turn& error = *last_bad;
-  // Without the original's labels the shared prefix cannot be told from bad steps where neither is
-  // trained: then the steps in a row that led to nothing are counted.
-  for (auto turn = last_bad; turn != turns.rend() && context(*turn); ++turn) {
-    ++counts_.bad_steps;
-    if (turn + 1 != turns.rend() && context(*(turn + 1)) && !(turn + 1)->refused) break;
-  }
   if (revision + 1 != turns.end() && (revision + 1)->action == error.action) ++counts_.good_is_bad;
   const bool contradicts = std::any_of(revision + 1, turns.end(), [&](const Turn& turn) {
     return turn.trained && turn.action == error.action && turn.before == error.before;
@@ -157,7 +155,7 @@ nlohmann::ordered_json Audit::Json() const {
         {"repeated", c.repeated}}},
       {"rows_that_train_a_refused_turn", c.trains_refused},
       {"rows_with_a_revision", c.with_revision},
-      {"bad_steps_per_row", ShareOf(c.bad_steps, c.with_revision)},
+      {"bad_steps_per_row", ShareOf(c.bad_steps, c.tell_bad_steps)},
       {"contradictions",
        {{"good_action_is_the_bad_one", c.good_is_bad},
         {"masked_action_trained_on_the_same_page", c.trains_masked}}},
@@ -193,7 +191,7 @@ std::string Audit::Table() const {
       share(c.without_effect, c.trained), share(c.repeated, c.trained),
       share(c.instruction, c.trained), share(c.before_mistake, c.trained),
       share(c.trains_refused, c.rows), share(c.with_revision, c.rows),
-      ShareOf(c.bad_steps, c.with_revision), share(c.good_is_bad, c.with_revision),
+      ShareOf(c.bad_steps, c.tell_bad_steps), share(c.good_is_bad, c.with_revision),
       share(c.trains_masked, c.with_revision));
   if (!from_start_.empty()) {
     table += fmt::format("error at      step {:.2f} from the start, {:.2f} from the ancestor\n",

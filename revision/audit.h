@@ -29,6 +29,7 @@ struct AuditRow {
   std::map<std::string, std::string> labels = {};  // "mistake", "replay", …: to count rows by
   int revision_from_start = -1;                    // steps up to the first error; -1: unknown
   int revision_from_ancestor = -1;
+  int bad_steps = -1;  // -1: unknown
 };
 
 class Audit {
@@ -57,7 +58,8 @@ class Audit {
     int64_t before_mistake = 0;  // trained turns before the first turn that is not trained
     int64_t trains_refused = 0;  // rows that train a refused turn
     int64_t with_revision = 0;   // rows with bad steps and a revision turn
-    int64_t bad_steps = 0;       // in those
+    int64_t bad_steps = 0;       // in rows that tell them
+    int64_t tell_bad_steps = 0;  // rows
     int64_t good_is_bad = 0;     // rows whose first action behind the revision is the masked one
     int64_t trains_masked = 0;   // rows that train a masked action on the same observation
   };

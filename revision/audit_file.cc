@@ -43,6 +43,7 @@ void AddProvenance(const FileJson& provenance, AuditRow& row) {
   for (const char* name : {"mistake", "replay", "recovery", "verifier"}) {
     if (provenance.contains(name)) row.labels[name] = TextOf(provenance.at(name));
   }
+  row.bad_steps = provenance.value("bad_steps", -1);
   if (!provenance.contains("revision_length") || provenance.at("revision_length").is_null()) return;
   row.revision_from_start = provenance.at("revision_length").value("from_start", -1);
   row.revision_from_ancestor = provenance.at("revision_length").value("from_ancestor", -1);
@@ -105,11 +106,16 @@ std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path, bool refu
 }
 
 std::string FamilyOfRows(const std::filesystem::path& path, const std::vector<AuditRow>& rows) {
+  static constexpr std::array<const char*, 4> kFamilies = {"webshop", "textcraft", "sciworld",
+                                                           "babyai"};
   const std::string name = path.filename().string();
-  for (const char* family : {"webshop", "textcraft", "sciworld", "babyai"}) {
-    const bool in_name = name.find(family) != std::string::npos;
-    if (in_name || (!rows.empty() && rows.front().task.starts_with(family))) return family;
-  }
+  const auto named = std::ranges::find_if(
+      kFamilies, [&](const char* family) { return name.find(family) != std::string::npos; });
+  if (named != kFamilies.end()) return *named;
+  const auto of_rows = std::ranges::find_if(kFamilies, [&](const char* family) {
+    return !rows.empty() && rows.front().task.starts_with(family);
+  });
+  if (of_rows != kFamilies.end()) return *of_rows;
   return "";
 }
 

@@ -8,7 +8,7 @@ namespace agentr {
 namespace {
 
 // The members that are plain sums, by name.
-constexpr std::array<std::pair<const char*, int64_t RevisionCounts::*>, 21> kSums = {
+constexpr std::array<std::pair<const char*, int64_t RevisionCounts::*>, 22> kSums = {
     {{"trees", &RevisionCounts::trees},
      {"without_good", &RevisionCounts::without_good},
      {"without_pairs", &RevisionCounts::without_pairs},
@@ -20,6 +20,7 @@ constexpr std::array<std::pair<const char*, int64_t RevisionCounts::*>, 21> kSum
      {"pairs_found", &RevisionCounts::pairs_found},
      {"mistakes_found", &RevisionCounts::mistakes_found},
      {"duplicate_drafts", &RevisionCounts::duplicate_drafts},
+     {"contradictions", &RevisionCounts::contradictions},
      {"pairs", &RevisionCounts::pairs},
      {"pruned_turns", &RevisionCounts::pruned_turns},
      {"cut_turns", &RevisionCounts::cut_turns},

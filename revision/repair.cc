@@ -240,8 +240,8 @@ Result<Repairer::Attempt> Repairer::WithRecovery(const Attempt& attempt,
   const std::string next = trajectory.turns[revision + 1].action;
   const Thoughts& thoughts = thoughts_.Of("recover").empty() ? Thoughts::BuiltIn() : thoughts_;
   for (const std::string& action : actions) {
-    const std::string thought =
-        thoughts.Pick({KindOfRecovery(action), "recover"}, {action, "", next}, random);
+    const std::string thought = thoughts.Pick(
+        {"recover " + action, KindOfRecovery(action), "recover"}, {action, "", next}, random);
     recovery.push_back(
         {Part::kRecovery, -1, fmt::format("Thought: {}\nAction: {}", thought, action), action, ""});
   }

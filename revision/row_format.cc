@@ -49,6 +49,7 @@ Json Provenance(const Row& row) {
           {"mistake", decision.mistake.empty() ? Json(nullptr) : Json(decision.mistake)},
           {"evidence", decision.evidence},
           {"revision_length", LengthJson(row)},
+          {"bad_steps", std::ranges::count(decision.turns, Part::kBad, &SplicedTurn::part)},
           {"recovery", decision.recovery},
           {"pruned_turns", decision.pruned},
           {"seed", source.seed},

@@ -21,9 +21,9 @@
 //
 // provenance: {version, tree, task, model, data_hash, nodes: {good, bad, ancestor, first_error},
 // rewards: {good, bad, replay}, mistake, evidence, revision_length: {from_start, from_ancestor},
-// recovery, pruned_turns, seed, alpha, beta, pairing, verifier, prune, train_prefix, replay,
-// dropped_turns, last_observation, hash}; node ids are positions in the tree file (agent-r trees:
-// in depth-first order), null where there is none.
+// bad_steps, recovery, pruned_turns, seed, alpha, beta, pairing, verifier, prune, train_prefix,
+// replay, dropped_turns, last_observation, hash}; node ids are positions in the tree file (agent-r
+// trees: in depth-first order), null where there is none.
 #pragma once
 
 #include <memory>

@@ -50,6 +50,7 @@ class TaskReviser::Decisions {
 
  private:
   std::string ThoughtFor(const Decision& decision, RandomStream& random) const;
+  bool Contradicts(const Trajectory& trajectory, int error) const;
 
   const TaskReviser& reviser_;
   Work& work_;
@@ -68,6 +69,21 @@ std::string TaskReviser::Decisions::ThoughtFor(const Decision& decision,
                                  {error.action, error.observation, ""}, random);
 }
 
+// Whether the row would train the mistaken action on the very page that it was a mistake on.
+bool TaskReviser::Decisions::Contradicts(const Trajectory& trajectory, int error) const {
+  if (error < 0) return false;
+  const Node& mistaken = work_.tree.node(error);
+  std::string page = trajectory.first_observation;
+  std::string mistaken_on;
+  for (const SplicedTurn& turn : trajectory.turns) {
+    if (turn.node == error) mistaken_on = page;
+    const bool again = turn.action == mistaken.action && page == mistaken_on;
+    if (again && turn.node != error && IsTrained(trajectory, turn)) return true;
+    if (turn.part != Part::kRevision && !turn.refused) page = turn.observation;
+  }
+  return false;
+}
+
 Result<TaskReviser::Decisions::Outcome> TaskReviser::Decisions::Add(Decision decision) {
   if (reviser_.context_.stop) return Fail(ErrorKind::kCancelled, "stopped");
   const int error = decision.error.found ? decision.error.steps.back().node : -1;
@@ -82,6 +98,10 @@ Result<TaskReviser::Decisions::Outcome> TaskReviser::Decisions::Add(Decision dec
   if (!actions_.insert(ActionsHash(repaired->trajectory)).second) {
     ++work_.result.counts.duplicate_drafts;
     return Outcome::kDuplicate;
+  }
+  if (Contradicts(repaired->trajectory, error)) {
+    ++work_.result.counts.contradictions;
+    return Outcome::kFailed;
   }
   decision.turns = std::move(repaired->trajectory.turns);
   decision.replay = std::move(repaired->replay);
@@ -343,6 +363,8 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
   finished.audit.labels = {{"mistake", decision.mistake},
                            {"replay", std::string(Name(decision.replay.outcome))},
                            {"recovery", std::to_string(decision.recovery)}};
+  finished.audit.bad_steps =
+      static_cast<int>(std::ranges::count(row.trajectory.turns, Part::kBad, &SplicedTurn::part));
   const RevisionLength length = RevisionLengthOf(row);
   finished.audit.revision_from_start = length.from_start;
   finished.audit.revision_from_ancestor = length.from_ancestor;

@@ -66,6 +66,27 @@ std::vector<bool> TextCraftFamily::LikelyUnchanged(std::span<const Message> hist
   return likely;
 }
 
+namespace {
+
+// "oak planks" of "get 2 oak planks".
+std::string_view ItemOfGet(std::string_view action) {
+  const size_t item = action.find(' ', std::min(action.size(), std::string_view("get ").size()));
+  return item == std::string_view::npos ? std::string_view() : action.substr(item + 1);
+}
+
+// Whether the action copies a command that is shown.
+bool IsShownCommand(const TextCraftView& view, std::string_view action) {
+  return std::ranges::any_of(view.commands, [&](const CraftCommand& command) {
+    const TextCraftAction craft{TextCraftVerb::kCraft,
+                                command.result,
+                                command.count,
+                                {command.ingredients.begin(), command.ingredients.end()}};
+    return ActionText(view, craft) == action;
+  });
+}
+
+}  // namespace
+
 std::string TextCraftFamily::StateKey(std::span<const Message> history) const {
   const std::optional<TextCraftView> view = ReadTextCraft(history);
   if (!view) return "";
@@ -74,15 +95,24 @@ std::string TextCraftFamily::StateKey(std::span<const Message> history) const {
   return key;
 }
 
-std::string_view TextCraftFamily::MistakeName(std::span<const Message> /*history*/,
+std::string_view TextCraftFamily::MistakeName(std::span<const Message> history,
                                               std::string_view action,
                                               std::string_view after) const {
   const bool get = action.starts_with("get ");
-  if (after.starts_with("Could not find enough items")) return "missing_item";
+  const std::optional<TextCraftView> view = ReadTextCraft(history);
+  if (after.starts_with("Could not find enough items")) {
+    return view && IsShownCommand(*view, action) ? "missing_item" : "no_recipe";
+  }
   if (after.starts_with("Could not find a valid recipe")) return "no_recipe";
   if (after.starts_with("Could not find") && get) return "not_found";
   if (RefusesTextCraft(after)) return "malformed";
-  return get ? "useless_get" : "useless_craft";
+  if (!get) return "useless_craft";
+  const bool needed =
+      view && std::ranges::any_of(PlanTextCraft(*view), [&](const auto& step) {
+        const std::string planned = ActionText(*view, step);
+        return step.verb == TextCraftVerb::kGet && ItemOfGet(planned) == ItemOfGet(action);
+      });
+  return needed ? "wrong_amount" : "useless_get";
 }
 
 std::vector<std::string> TextCraftFamily::Recoveries(std::span<const Message> history,
