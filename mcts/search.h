@@ -25,9 +25,10 @@ class OptionSet;
 
 struct SearchOptions {
   int iterations = 8;
-  int max_depth = 20;  // turns; deeper nodes end with the reward they have
-  int n_gen = 4;       // responses sampled per expansion
-  double c = 0.25;     // weight of exploration in the selection score
+  int max_depth = 0;  // turns; deeper nodes end with the reward they have; 0: by the task
+                      // (TaskFamily::SearchDepth)
+  int n_gen = 4;      // responses sampled per expansion
+  double c = 0.25;    // weight of exploration in the selection score
   double temperature = 1.0;
   double top_p = 1.0;
   int max_new_tokens = 500;   // per response
@@ -76,6 +77,7 @@ class Search {
   const Context context_;
   const RandomStream random_;
   RandomStream selection_;
+  const int max_depth_;
 
   Tree tree_;
   std::vector<int> state_of_;  // by node: the environment state it stands in

@@ -19,6 +19,7 @@
 #include "revision/report.h"
 #include "revision/show.h"
 #include "rollout/run_report.h"
+#include "tasks/scripted_model.h"
 #include "tasks/splits.h"
 #include "tasks/task_family.h"
 
@@ -56,12 +57,18 @@ std::unique_ptr<HttpEnvironment> OpenEnvironment(const PathCollectOptions& optio
 }
 
 std::unique_ptr<LanguageModel> OpenModel(const PathCollectOptions& options, const TreeInput& input,
-                                         const ModelLoader& load) {
-  if (options.revise.Verifying() != "actor") return nullptr;
+                                         const TaskFamily& family, const ModelLoader& load) {
+  const std::string verifier = options.revise.Verifying();
+  if (verifier != "actor" && verifier != "rollout") return nullptr;
   const std::string& name = options.input.model_name;
+  if (verifier == "rollout" && options.openai.base.empty() && options.model_dir.empty()) {
+    // The trees of a scripted policy tell it themselves.
+    if (auto scripted = MakeScriptedModel(input.model, family, {})) return scripted;
+  }
   if (options.openai.base.empty() == options.model_dir.empty()) {
     throw FatalError(ExitCode::kUsage,
-                     "--verifier actor needs the model, in one place: give its folder, --model_dir "
+                     "the verifiers actor and rollout need the model, in one place: give its "
+                     "folder, --model_dir "
                      "DIR, or the base URL of an OpenAI-compatible server that has it, --llm_base "
                      "http://host:port/v1; --verifier tree needs none");
   }
@@ -188,7 +195,7 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
   std::atomic<bool>& stop = StopOnSignal();
   TreeInput input = FindTrees(options.input);
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(input.task);
-  const std::unique_ptr<LanguageModel> model = OpenModel(options, input, parts.load_model);
+  const std::unique_ptr<LanguageModel> model = OpenModel(options, input, *family, parts.load_model);
   const auto environment = OpenEnvironment(options, input.task, parts);
   const bool tokens = std::ranges::find(options.format, "tokens") != options.format.end();
   const std::unique_ptr<ChatEncoder> encoder =

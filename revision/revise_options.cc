@@ -22,8 +22,9 @@ void Declare(OptionSet& set, ReviseOptions& o) {
       .Min(0);
   set.Add("--verifier", o.verifier,
           "Who finds the first error: tree (what was found behind a step), actor (the model of "
-          "--model_dir or --llm_base), none")
-      .OneOf({"tree", "actor", "none"});
+          "--model_dir or --llm_base), rollout (how often the policy succeeds from the states "
+          "before and behind a step, in environments that fork), none")
+      .OneOf({"tree", "actor", "rollout", "none"});
   set.Add("--min_evidence", o.min_evidence,
           "Verifier tree: ended paths behind an action that the environment took, before it counts "
           "as a mistake that nothing as good was found there")
@@ -64,6 +65,7 @@ void Declare(OptionSet& set, ReviseOptions& o) {
   Declare(set, o.judge);
   set.Add("--verifier_prompt", o.verifier_prompt,
           "File with the question to the actor; none: the built-in one");
+  Declare(set, o.rollout);
 }
 
 }  // namespace agentr

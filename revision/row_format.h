@@ -20,10 +20,10 @@
 // Rows end on the agent's last turn; its reply is "last_observation" of the provenance.
 //
 // provenance: {version, tree, task, model, data_hash, nodes: {good, bad, ancestor, first_error},
-// rewards: {good, bad, replay}, mistake, evidence, revision_length: {from_start, from_ancestor},
-// bad_steps, recovery, pruned_turns, seed, alpha, beta, pairing, verifier, prune, train_prefix,
-// replay, dropped_turns, last_observation, hash}; node ids are positions in the tree file (agent-r
-// trees: in depth-first order), null where there is none.
+// rewards: {good, bad, replay}, mistake, evidence, reason, revision_length: {from_start,
+// from_ancestor}, bad_steps, recovery, pruned_turns, seed, alpha, beta, pairing, verifier, prune,
+// train_prefix, replay, dropped_turns, last_observation, hash}; node ids are positions in the tree
+// file (agent-r trees: in depth-first order), null where there is none.
 #pragma once
 
 #include <memory>

@@ -208,9 +208,10 @@ Result<std::vector<Decision>> TaskReviser::Decide(Work& work) const {
     }
   }
   Decisions decisions(*this, work, replayer ? &*replayer : nullptr);
-  const Result<void> decided = options_.data_type == "good" ? DecideGood(work, decisions)
-                               : verifier_ == "tree"        ? DecideByTree(work, decisions)
-                                                            : DecideByVerifier(work, decisions);
+  const Result<void> decided =
+      options_.data_type == "good" ? DecideGood(work, decisions)
+      : verifier_ == "tree"        ? DecideByTree(work, decisions)
+                            : DecideByVerifier(work, replayer ? &*replayer : nullptr, decisions);
   if (!decided) return tl::make_unexpected(decided.error());
   if (replayer) {
     RevisionCounts& counts = work.result.counts;
@@ -285,7 +286,8 @@ Result<void> TaskReviser::DecideByTree(Work& work, Decisions& decisions) const {
   return {};
 }
 
-Result<void> TaskReviser::DecideByVerifier(Work& work, Decisions& decisions) const {
+Result<void> TaskReviser::DecideByVerifier(Work& work, Replayer* replayer,
+                                           Decisions& decisions) const {
   const std::vector<LeafPath> paths = LeafPaths(work.tree);
   std::vector<PathPair> pairs =
       PartByState(work.tree, work.states, PairPaths(work.tree, paths, options_.choice, pairing_));
@@ -298,10 +300,22 @@ Result<void> TaskReviser::DecideByVerifier(Work& work, Decisions& decisions) con
   pairs = LimitPairs(work.tree, std::move(pairs), static_cast<size_t>(options_.max_pairs_per_task),
                      work.random.Split("pairs"));
   const std::unique_ptr<Verifier> verifier = MakeVerifier(work.tree, work.random);
+  std::optional<RolloutVerifier> rollout;
+  if (verifier_ == "rollout") {
+    if (replayer == nullptr || !forks() || context_.model == nullptr) {
+      return Fail(ErrorKind::kRejected,
+                  "--verifier rollout plays on in the environment: it needs one that forks (ours "
+                  "for WebShop and TextCraft do) and that the trees come from");
+    }
+    rollout.emplace(work.tree, work.states, context_.family, *context_.model, *replayer,
+                    options_.rollout, work.random.Split("rollout"));
+  }
   const int ahead = verifier_ == "actor" ? options_.judge.ahead : 1;
   for (const PathPair& pair : pairs) {
     if (context_.stop) return Fail(ErrorKind::kCancelled, "stopped");
-    Result<FirstError> error = FindFirstError(work.tree, pair, verifier.get(), ahead);
+    const double wanted = pair.good.quality - options_.choice.beta;
+    Result<FirstError> error = rollout ? rollout->Find(pair, wanted)
+                                       : FindFirstError(work.tree, pair, verifier.get(), ahead);
     if (!error) return tl::make_unexpected(std::move(error.error()));
     Decision decision;
     decision.pair = pair;
@@ -389,6 +403,13 @@ std::string TaskReviser::RecordKey(const Work& work) const {
                                     options_.judge.temperature, options_.judge.max_new_tokens,
                                     options_.judge.max_context,
                                     MessagesToJson(prompt_->messages())}},
+      {"rollout",
+       verifier_ != "rollout"
+           ? nlohmann::ordered_json(nullptr)
+           : nlohmann::ordered_json{context_.model == nullptr ? "" : context_.model->name(),
+                                    context_.model == nullptr ? "" : context_.model->identity(),
+                                    options_.rollout.continuations, options_.rollout.max_steps,
+                                    options_.rollout.temperature, options_.rollout.max_new_tokens}},
       {"replay", context_.environment != nullptr},
       {"must_replay", context_.must_replay},
       {"environment", context_.data_hash},

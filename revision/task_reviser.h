@@ -54,7 +54,7 @@ class TaskReviser {
   // What it needs from outside; outlives it.
   struct Context {
     const TaskFamily& family;
-    LanguageModel* model = nullptr;      // of the verifier actor
+    LanguageModel* model = nullptr;      // of the verifiers actor and rollout
     Environment* environment = nullptr;  // none: no replay
     SessionPool* sessions = nullptr;     // with an environment
     std::string data_hash = "";          // of the environment
@@ -81,7 +81,7 @@ class TaskReviser {
   // Mistakes that the tree shows, one after the other until there are enough rows.
   Result<void> DecideByTree(Work& work, Decisions& decisions) const;
   // Pairs of leaves, whose first error a verifier finds.
-  Result<void> DecideByVerifier(Work& work, Decisions& decisions) const;
+  Result<void> DecideByVerifier(Work& work, Replayer* replayer, Decisions& decisions) const;
   void CountPaths(Work& work) const;
   void AddRow(const Decision& decision, Work& work) const;
 
@@ -89,7 +89,7 @@ class TaskReviser {
   bool forks() const;
   bool Keeps(const Decision& decision) const;
   // Whether decisions cost calls, so that they are worth a record.
-  bool Records() const { return context_.environment != nullptr || verifier_ == "actor"; }
+  bool Records() const { return context_.environment != nullptr || context_.model != nullptr; }
   std::string RecordKey(const Work& work) const;
 
   const ReviseOptions options_;

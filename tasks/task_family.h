@@ -43,6 +43,10 @@ class TaskFamily {
   virtual std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                             std::span<const std::string> actions) const = 0;
 
+  // Turns after which a search of `task` ends a path: enough for who takes the straight way and errs
+  // at times.
+  virtual int SearchDepth(int /*task*/) const { return 20; }
+
   // What follows serves the revision of failed paths. `history` begins with the first observation;
   // all turns since then follow.
 

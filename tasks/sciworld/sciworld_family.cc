@@ -5,6 +5,7 @@
 
 #include "tasks/prompt_file.h"
 #include "tasks/sciworld/sciworld_conversation.h"
+#include "tasks/sciworld/sciworld_tasks.h"
 
 namespace agentr {
 namespace embedded {
@@ -81,6 +82,16 @@ std::vector<bool> SciWorldFamily::LikelyUnchanged(std::span<const Message> histo
     likely.push_back(!waits && (OnlyTells(action) || !HasKnownForm(SciWorldKey(action))));
   }
   return likely;
+}
+
+int SciWorldFamily::SearchDepth(int task) const {
+  constexpr int kLeast = 20;
+  constexpr int kMostMoves = 100;  // the server ends an episode then
+  int solution = 0;
+  for (const SciWorldTaskType& type : SciWorldTaskTypes()) {
+    if (task >= type.first) solution = type.solution;
+  }
+  return std::clamp(solution + (solution + 3) / 4, kLeast, kMostMoves);
 }
 
 bool SciWorldFamily::MayInform(std::string_view action) const { return OnlyTells(action); }

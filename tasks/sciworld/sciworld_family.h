@@ -24,6 +24,9 @@ class SciWorldFamily : public TaskFamily {
   std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                     std::span<const std::string> actions) const override;
 
+  // By the type of the task, from the length of the simulator's own solution: a quarter more, and
+  // at least 20.
+  int SearchDepth(int task) const override;
   // What is in a room or in the hand is told by these alone.
   bool MayInform(std::string_view action) const override;
   // not_understood | ambiguous, wrong_focus, dead_end.

@@ -117,7 +117,7 @@ TEST_F(RowFormatTest, ProvenanceNamesWhereARowComesFrom) {
   EXPECT_EQ(provenance["rewards"], (ordered_json{{"good", 1.0}, {"bad", 0.0}, {"replay", 0.75}}));
   EXPECT_THAT(Keys(provenance),
               ElementsAre("version", "tree", "task", "model", "data_hash", "nodes", "rewards",
-                          "mistake", "evidence", "revision_length", "bad_steps", "recovery",
+                          "mistake", "evidence", "reason", "revision_length", "bad_steps", "recovery",
                           "pruned_turns", "seed", "alpha", "beta", "pairing", "verifier", "prune",
                           "train_prefix", "replay", "dropped_turns", "last_observation", "hash"));
   EXPECT_EQ(provenance["version"], 2);
