@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "common/options.h"
 #include "common/text.h"
@@ -69,6 +70,11 @@ Result<FirstError> RolloutVerifier::Find(const PathPair& pair, double wanted) {
   std::vector<int> path = tree_.Path(pair.bad.leaf);
   path.erase(path.begin(), path.begin() + tree_.node(pair.ancestor).depth + 1);
   path.resize(static_cast<size_t>(whole->bad_steps));
+  // What the environment refused is an error without any play; only what comes before it can be an
+  // earlier one.
+  const auto refused = std::ranges::find_if(path, [&](int node) { return states_.Refused(node); });
+  const int refused_node = refused == path.end() ? -1 : *refused;
+  path.erase(refused, path.end());
   std::erase_if(path, [&](int node) { return !states_.Changed(node); });
   const Result<ShareEstimate> before = ValueOf(pair.ancestor, wanted);
   if (!before) return tl::make_unexpected(before.error());
@@ -86,22 +92,23 @@ Result<FirstError> RolloutVerifier::Find(const PathPair& pair, double wanted) {
     if (!is_lost) return tl::make_unexpected(is_lost.error());
     (*is_lost ? bad : good) = *is_lost ? middle : middle + 1;
   }
-  if (bad == path.size()) return whole;
+  if (bad == path.size() && refused_node < 0) return whole;
+  if (bad == path.size()) return ErrorAt(pair, refused_node, "The environment refused it.");
   // The step itself must be the fall: the state right before it is no lost one, and parts from it.
   const int last_good = bad == 0 ? pair.ancestor : path[bad - 1];
   const Result<ShareEstimate> above = ValueOf(last_good, wanted);
   if (!above) return tl::make_unexpected(above.error());
   const ShareEstimate below = *ValueOf(path[bad], wanted);
   const bool parts = below.high() < above->low();
-  FirstError error = *whole;
-  error.steps.push_back(
-      {path[bad],
-       {parts ? Judgement::kBad : Judgement::kUncertain,
-        fmt::format("Before it {}, behind it {}.", Said(*above), Said(below)), true}});
-  if (!parts) return error;
-  error.found = true;
-  error.bad_steps = tree_.node(path[bad]).depth - tree_.node(pair.ancestor).depth;
-  return error;
+  std::string reason = fmt::format("Before it {}, behind it {}.", Said(*above), Said(below));
+  if (parts) return ErrorAt(pair, path[bad], std::move(reason));
+  whole->steps.push_back({path[bad], {Judgement::kUncertain, std::move(reason), true}});
+  return whole;
+}
+
+FirstError RolloutVerifier::ErrorAt(const PathPair& pair, int node, std::string reason) const {
+  const int steps = tree_.node(node).depth - tree_.node(pair.ancestor).depth;
+  return {steps, true, {{node, {Judgement::kBad, std::move(reason), true}}}};
 }
 
 Result<ShareEstimate> RolloutVerifier::ValueOf(int node, double wanted) {

@@ -47,11 +47,13 @@ class RolloutVerifier {
 
   // The first step of the bad path behind which the policy comes less often to `wanted` than it
   // does from the state where the paths part, by binary search over the path: found only where the
-  // two intervals lie apart, so that chance is no error. At most 2 + log2(steps) states are played
-  // from; a state that was is not played from again.
+  // two intervals lie apart, so that chance is no error, or an earlier step that the environment
+  // refused. At most 2 + log2(steps) states are played from; a state that was is not played from
+  // again.
   Result<FirstError> Find(const PathPair& pair, double wanted);
 
  private:
+  FirstError ErrorAt(const PathPair& pair, int node, std::string reason) const;
   Result<ShareEstimate> ValueOf(int node, double wanted);
   // The reward that one continuation from the state of `node` ends with.
   Result<double> Continue(int node, RandomStream random);

@@ -28,8 +28,21 @@ StepResult RolloutWorld(int /*task*/, const std::vector<std::string>& actions) {
 
 class RolloutVerifierTest : public ::testing::Test {
  protected:
+  // As HandTree, with "stuck" refused.
+  static Tree WithRefusals(const Tree& plain) {
+    Tree tree(plain.origin(), plain.instruction(), plain.root().observation);
+    for (int i = 1; i < plain.size(); ++i) {
+      Node node = plain.node(i);
+      node.children.clear();
+      if (node.action == "stuck") node.observation = "Nothing changes";
+      const int index = tree.Add(node.parent, node);
+      tree.Restore(index, plain.node(i).visits, plain.node(i).value);
+    }
+    return tree;
+  }
+
   FirstError Find(const std::string& bad, int continuations = 8) {
-    const Tree tree = HandTree({{"p g", 1}, {bad, 0, End::kDepth}});
+    const Tree tree = WithRefusals(HandTree({{"p g", 1}, {bad, 0, End::kDepth}}));
     const StateMap states(tree, family_);
     const PathPair pair = PairPaths(tree, LeafPaths(tree), {}, Pairing::kSiblings).front();
     SessionPool pool(environment_, 4);
@@ -67,6 +80,15 @@ TEST_F(RolloutVerifierTest, WithoutALossNothingIsFoundAndTheWholePathIsKept) {
   const FirstError error = Find("p a b c");
   EXPECT_FALSE(error.found);
   EXPECT_EQ(error.bad_steps, 3);
+}
+
+TEST_F(RolloutVerifierTest, WhatTheEnvironmentRefusedIsAnErrorUnlessAnEarlierStepIs) {
+  for (const auto& [path, at] :
+       std::vector<std::pair<std::string, int>>{{"p a stuck b x c", 2}, {"p x a stuck b c", 1}}) {
+    const FirstError error = Find(path);
+    EXPECT_TRUE(error.found) << path;
+    EXPECT_EQ(error.bad_steps, at) << path;
+  }
 }
 
 TEST_F(RolloutVerifierTest, TooFewContinuationsProveNothing) {
