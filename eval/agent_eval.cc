@@ -200,10 +200,10 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
   if (options.play.temperature == PlayOptions::kChooseTemperature)
     options.play.temperature = options.attempts > 1 ? 1 : 0;
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.environment.task);
-  const std::unique_ptr<LanguageModel> model =
-      workbench.OpenModel(options.model, *family, options.environment);
   const std::unique_ptr<HttpEnvironment> environment =
       workbench.OpenEnvironment(options.environment);
+  const std::unique_ptr<LanguageModel> model =
+      workbench.OpenModel(options.model, *family, options.environment);
   if (options.play.snap_actions) CheckSnapping(options.environment.task, *environment);
   const Plan plan = MakePlan(options, PlayedWith(options, *family, *model, environment->info()),
                              environment->info().tasks);

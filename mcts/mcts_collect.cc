@@ -129,10 +129,10 @@ ExitCode MctsCollect(const MctsCollectOptions& options, const OptionSet& resolve
                      Workbench& workbench) {
   CheckContext(options.search.max_context, options.search.max_new_tokens);
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.environment.task);
-  const std::unique_ptr<LanguageModel> model =
-      workbench.OpenModel(options.model, *family, options.environment);
   const std::unique_ptr<HttpEnvironment> environment =
       workbench.OpenEnvironment(options.environment);
+  const std::unique_ptr<LanguageModel> model =
+      workbench.OpenModel(options.model, *family, options.environment);
   if (options.search.snap_actions) CheckSnapping(options.environment.task, *environment);
   const std::vector<int> ids = TaskIds(options, environment->info().tasks);
   if (ids.empty()) throw FatalError(ExitCode::kUsage, WhyNoIds(options, environment->info().tasks));

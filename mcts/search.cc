@@ -28,7 +28,10 @@ std::vector<std::span<const int32_t>> SampledIdsOf(const Tree& tree, int index, 
 void Declare(OptionSet& set, SearchOptions& o) {
   set.Group("Search");
   set.Add("--iterations", o.iterations, "Iterations per tree", "ITERA").Min(1);
-  set.Add("--max_depth", o.max_depth, "Turns until a path is ended", "MAX_DEPTH").Min(1);
+  set.Add("--max_depth", o.max_depth,
+          "Turns until a path is ended; 0: 20, in SciWorld what the type of the task needs",
+          "MAX_DEPTH")
+      .Min(0);
   set.Add("--n_gen", o.n_gen, "Responses sampled per expansion", "N_GEN").Min(1);
   set.Add("--exploration", o.exploration,
           "Weight of exploration in the selection score (c of UCB1)")
@@ -58,7 +61,9 @@ Search::Search(const SearchOptions& options, TreeOrigin origin, Context context)
       origin_(std::move(origin)),
       context_(std::move(context)),
       random_(RandomStream(options.seed).Split(static_cast<uint64_t>(origin_.task))),
-      selection_(random_.Split("selection")) {}
+      selection_(random_.Split("selection")),
+      max_depth_(options.max_depth > 0 ? options.max_depth
+                                       : context_.family.SearchDepth(origin_.task)) {}
 
 Result<Tree> Search::Run() {
   AGENTR_ASSIGN_OR_RETURN(std::string first, context_.executor.Start());
@@ -152,13 +157,13 @@ Result<void> Search::Execute(int node, std::vector<Node>& children) {
   for (const Node& child : children) {
     if (std::ranges::find(actions, child.action) == actions.end()) actions.push_back(child.action);
   }
-  const bool last_turn = tree_.node(node).depth >= options_.max_depth;
+  const bool last_turn = tree_.node(node).depth >= max_depth_;
   return context_.executor.Execute(state, actions, last_turn);
 }
 
 void Search::Record(int node, std::vector<Node> children) {
   const int state = state_of_[static_cast<size_t>(node)];
-  const bool last_turn = tree_.node(node).depth >= options_.max_depth;
+  const bool last_turn = tree_.node(node).depth >= max_depth_;
   std::vector<int> ended;
   for (Node& child : children) {
     const StateTree::Transition& outcome = *context_.executor.states().Find(state, child.action);

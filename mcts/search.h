@@ -26,8 +26,9 @@ class OptionSet;
 
 struct SearchOptions : SamplingOptions {
   int iterations = 8;
-  int max_depth = 20;         // turns; deeper nodes end with the reward they have
-  int n_gen = 4;              // responses sampled per expansion
+  int max_depth = 0;  // turns; deeper nodes end with the reward they have; 0: by the task
+                      // (TaskFamily::SearchDepth)
+  int n_gen = 4;      // responses sampled per expansion
   double exploration = 0.25;  // weight of exploration in the selection score
   bool snap_actions = false;  // SciWorld: take the nearest valid action instead (sciworld_snap.h)
 };
@@ -72,6 +73,7 @@ class Search {
   const Context context_;
   const RandomStream random_;
   RandomStream selection_;
+  const int max_depth_;
 
   Tree tree_;
   std::vector<int> state_of_;  // by node: the environment state it stands in

@@ -8,7 +8,7 @@ namespace agentr {
 namespace {
 
 // The members that are plain sums, by name.
-constexpr std::array<std::pair<const char*, int64_t RevisionCounts::*>, 16> kSums = {
+constexpr std::array<std::pair<const char*, int64_t RevisionCounts::*>, 22> kSums = {
     {{"trees", &RevisionCounts::trees},
      {"without_good", &RevisionCounts::without_good},
      {"without_pairs", &RevisionCounts::without_pairs},
@@ -18,7 +18,13 @@ constexpr std::array<std::pair<const char*, int64_t RevisionCounts::*>, 16> kSum
      {"good_paths", &RevisionCounts::good_paths},
      {"bad_paths", &RevisionCounts::bad_paths},
      {"pairs_found", &RevisionCounts::pairs_found},
+     {"mistakes_found", &RevisionCounts::mistakes_found},
+     {"duplicate_drafts", &RevisionCounts::duplicate_drafts},
+     {"contradictions", &RevisionCounts::contradictions},
      {"pairs", &RevisionCounts::pairs},
+     {"pruned_turns", &RevisionCounts::pruned_turns},
+     {"cut_turns", &RevisionCounts::cut_turns},
+     {"unclean_rows", &RevisionCounts::unclean_rows},
      {"unparsed", &RevisionCounts::unparsed},
      {"ended_bad", &RevisionCounts::ended_bad},
      {"too_long", &RevisionCounts::too_long},
@@ -31,6 +37,8 @@ constexpr std::array<std::pair<const char*, int64_t RevisionCounts::*>, 16> kSum
 RevisionCounts& RevisionCounts::operator+=(const RevisionCounts& other) {
   for (const auto& [name, member] : kSums) this->*member += other.*member;
   for (const auto& [position, count] : other.first_errors) first_errors[position] += count;
+  for (const auto& [name, count] : other.mistakes) mistakes[name] += count;
+  for (const auto& [actions, count] : other.recoveries) recoveries[actions] += count;
   for (size_t i = 0; i < judgements.size(); ++i) judgements[i] += other.judgements[i];
   for (size_t i = 0; i < replays.size(); ++i) replays[i] += other.replays[i];
   calls += other.calls;
@@ -41,11 +49,14 @@ void Count(const Decision& decision, RevisionCounts& counts) {
   ++counts.pairs;
   if (decision.pair.bad.leaf >= 0) {
     ++counts.first_errors[decision.error.found ? decision.error.bad_steps : 0];
+    ++counts.mistakes[decision.mistake.empty() ? "none_found" : decision.mistake];
+    ++counts.recoveries[decision.recovery];
   }
   for (const JudgedStep& step : decision.error.steps) {
     ++counts.judgements[static_cast<size_t>(step.judged.judgement)];
     if (!step.judged.parsed) ++counts.unparsed;
   }
+  counts.pruned_turns += decision.pruned;
   ++counts.replays[static_cast<size_t>(decision.replay.outcome)];
   if (decision.replay.ended_bad) ++counts.ended_bad;
 }
@@ -55,6 +66,10 @@ nlohmann::ordered_json ToJson(const RevisionCounts& counts) {
   for (const auto& [name, member] : kSums) json[name] = counts.*member;
   for (const auto& [position, count] : counts.first_errors) {
     json["first_error_at"][position == 0 ? "none" : std::to_string(position)] = count;
+  }
+  for (const auto& [name, count] : counts.mistakes) json["mistakes"][name] = count;
+  for (const auto& [actions, count] : counts.recoveries) {
+    json["recovery_actions"][std::to_string(actions)] = count;
   }
   for (const Judgement judgement : {Judgement::kGood, Judgement::kBad, Judgement::kUncertain}) {
     json["judgements"][std::string(Name(judgement))] =

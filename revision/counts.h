@@ -21,7 +21,15 @@ struct RevisionCounts {
   int64_t good_paths = 0;
   int64_t bad_paths = 0;  // bad beside some good path of the tree
   int64_t pairs_found = 0;
-  int64_t pairs = 0;                    // kept (good paths, with data type good)
+  int64_t mistakes_found = 0;    // different ones, each with any number of good paths
+  int64_t duplicate_drafts = 0;  // pairs that came to the same actions as another one of the task
+  int64_t contradictions = 0;    // pairs whose row would train the mistake on the same page
+  int64_t pairs = 0;             // run (good paths, with data type good)
+  std::map<std::string, int64_t> mistakes;  // of the rows, by TaskFamily::MistakeName
+  std::map<int, int64_t> recoveries;        // of the rows, by the number of actions
+  int64_t pruned_turns = 0;                 // of the rows: turns of their paths that were left out
+  int64_t cut_turns = 0;                    // trained turns that went on behind their action
+  int64_t unclean_rows = 0;  // rows left out for a trained turn with several actions or none
   std::map<int, int64_t> first_errors;  // by steps behind the ancestor, from 1; 0: none found
   std::array<int64_t, 3> judgements{};  // by Judgement
   int64_t unparsed = 0;                 // answers without a judgement, which are uncertain

@@ -54,6 +54,7 @@ std::string ActionsHash(const Trajectory& trajectory) {
   std::string bytes;
   AppendField(trajectory.first_observation, bytes);
   for (const SplicedTurn& turn : trajectory.turns) {
+    // The words of the revision turn are chosen anew for each row, its action is always the same.
     bytes += static_cast<char>('0' + static_cast<int>(turn.part));
     AppendField(Normalised(turn.action), bytes);
   }

@@ -26,6 +26,8 @@ Result<FirstError> FindFirstError(const Tree& tree, const PathPair& pair, Verifi
                                   int ahead) {
   std::vector<int> steps = tree.Path(pair.bad.leaf);
   steps.erase(steps.begin(), steps.begin() + tree.node(pair.ancestor).depth + 1);
+  const End why = tree.node(pair.bad.leaf).end;
+  if (!steps.empty() && (why == End::kDone || why == End::kDisaster)) steps.pop_back();
   FirstError error;
   error.bad_steps = static_cast<int>(steps.size());
   if (verifier == nullptr) return error;

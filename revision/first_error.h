@@ -25,7 +25,8 @@ struct FirstError {
   bool operator==(const FirstError&) const = default;
 };
 
-// Walks the bad path of the pair from behind the ancestor; the first step judged bad ends it,
+// Walks the bad path of the pair from behind the ancestor, without the step that ended the episode,
+// after which nothing can be repaired; the first step judged bad ends it,
 // uncertain counts as good. `ahead` (>= 1) steps at once are judged in parallel: what comes behind
 // the first bad one is not looked at, so the result is the same for all values. Without a verifier
 // the whole path is kept (Direct-Revision).

@@ -87,6 +87,22 @@ std::vector<PathPair> PairPaths(const Tree& tree, const std::vector<LeafPath>& p
   return pairs;
 }
 
+std::vector<PathPair> PartByState(const Tree& tree, const StateMap& states,
+                                  std::vector<PathPair> pairs) {
+  std::vector<PathPair> repairable;
+  for (PathPair& pair : pairs) {
+    const int parting = states.Common(states.Of(pair.good.leaf), states.Of(pair.bad.leaf));
+    const std::vector<int> bad = tree.Path(pair.bad.leaf);
+    const auto in_common = [&](int node) { return states.Of(node) == parting; };
+    pair.ancestor = *std::ranges::find_if(bad, in_common);
+    const Node& leaf = tree.node(pair.bad.leaf);
+    const int over = leaf.end == End::kDone || leaf.end == End::kDisaster ? 1 : 0;
+    if (leaf.depth - over <= tree.node(pair.ancestor).depth) continue;
+    if (states.Of(pair.good.leaf) != parting) repairable.push_back(pair);
+  }
+  return repairable;
+}
+
 std::vector<PathPair> GoodAlone(const std::vector<LeafPath>& paths,
                                 const QualityThresholds& choice) {
   std::vector<PathPair> alone;

@@ -7,6 +7,7 @@
 #include "common/random.h"
 #include "revision/choice.h"
 #include "revision/paths.h"
+#include "revision/states.h"
 
 namespace agentr {
 
@@ -32,6 +33,12 @@ struct PathPair {
 // In the order of the bad leaves, then of the good ones.
 std::vector<PathPair> PairPaths(const Tree& tree, const std::vector<LeafPath>& paths,
                                 const QualityThresholds& choice, Pairing pairing);
+
+// Of `pairs` those that can be repaired: behind the state that both paths share, the bad one took a
+// step that did not end the episode. Their ancestors become the first node of the bad path that
+// stands in that state.
+std::vector<PathPair> PartByState(const Tree& tree, const StateMap& states,
+                                  std::vector<PathPair> pairs);
 
 // Each good path on its own.
 std::vector<PathPair> GoodAlone(const std::vector<LeafPath>& paths,

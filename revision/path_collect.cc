@@ -15,9 +15,11 @@
 #include "common/options.h"
 #include "common/run_file.h"
 #include "common/version.h"
+#include "revision/audit.h"
 #include "revision/report.h"
 #include "revision/show.h"
 #include "rollout/run_report.h"
+#include "tasks/scripted_model.h"
 #include "tasks/splits.h"
 #include "tasks/task_family.h"
 
@@ -55,10 +57,16 @@ std::unique_ptr<HttpEnvironment> OpenEnvironment(const PathCollectOptions& optio
 
 std::unique_ptr<LanguageModel> OpenModel(const PathCollectOptions& options, const TreeInput& input,
                                          const TaskFamily& family, Workbench& workbench) {
-  if (options.revise.Verifying() != "actor") return nullptr;
+  const std::string verifier = options.revise.Verifying();
+  if (verifier != "actor" && verifier != "rollout") return nullptr;
+  if (verifier == "rollout" && options.openai.base.empty() && options.model_dir.empty()) {
+    // The trees of a scripted policy tell it themselves.
+    if (auto scripted = MakeScriptedModel(input.model, family, {})) return scripted;
+  }
   if (options.openai.base.empty() == options.model_dir.empty()) {
     throw FatalError(ExitCode::kUsage,
-                     "--verifier actor needs the model, in one place: give its folder, --model_dir "
+                     "the verifiers actor and rollout need the model, in one place: give its "
+                     "folder, --model_dir "
                      "DIR, or the base URL of an OpenAI-compatible server that has it, --llm_base "
                      "http://host:port/v1; --verifier tree needs none");
   }
@@ -90,8 +98,8 @@ int InFlight(const PathCollectOptions& options) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-void WriteRunFile(const fs::path& path, const ReviseReport& report, const TreeInput& input,
-                  const OptionSet& resolved) {
+void WriteRunFile(const fs::path& path, const ReviseReport& report, const Audit& audit,
+                  const TreeInput& input, const OptionSet& resolved) {
   auto failed = nlohmann::ordered_json::array();
   for (const TaskFailure& f : report.failed) {
     failed.push_back({{"task", f.task}, {"bad_tree", f.bad_tree}, {"error", f.error.message}});
@@ -105,9 +113,28 @@ void WriteRunFile(const fs::path& path, const ReviseReport& report, const TreeIn
                                       {"near_duplicates", report.near_duplicates},
                                       {"failed", std::move(failed)},
                                       {"wall_s", report.wall_s},
-                                      {"counts", ToJson(report.counts)}};
+                                      {"counts", ToJson(report.counts)},
+                                      {"audit", audit.Json()}};
   const auto replace = nlohmann::ordered_json::error_handler_t::replace;
   WriteFileAtomically(path, run.dump(1, ' ', false, replace) + "\n");
+}
+
+// Prints what the rows of the file are worth.
+ExitCode AuditFile(const PathCollectOptions& options) {
+  const std::vector<AuditRow> rows = ReadAuditRows(options.audit);
+  std::string task = options.input.task;
+  if (task.empty()) task = FamilyOfRows(options.audit, rows);
+  if (task.empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("{}: neither its name nor its rows tell the kind of task: give it "
+                                 "with --task",
+                                 options.audit));
+  }
+  const std::unique_ptr<TaskFamily> family = MakeTaskFamily(task);
+  Audit audit(*family);
+  for (const AuditRow& row : rows) audit.Add(row);
+  fmt::print("{}{}\n", audit.Table(), audit.Json().dump(1));
+  return ExitCode::kOk;
 }
 
 void WarnOfOtherEnvironment(const ReviseReport& report) {
@@ -139,6 +166,8 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
           "Rows to drop: exact (same text), near (same actions in other words too), off")
       .OneOf({"off", "exact", "near"});
   set.Add("--show", o.show, "Print so many rows").Min(0);
+  set.Add("--audit", o.audit,
+          "Make no rows: say what those of this file are worth (agent-r, messages, sharegpt)");
   Declare(set, o.revise);
   set.Group("Replay");
   set.Add("--replay", o.replay,
@@ -162,6 +191,7 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
 
 ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolved,
                      Workbench& workbench) {
+  if (!options.audit.empty()) return AuditFile(options);
   std::atomic<bool>& stop = StopOnSignal();
   TreeInput input = FindTrees(options.input);
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(input.task);
@@ -197,7 +227,9 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
   if (test_ids > 0) fmt::print(" ({} of test tasks left out)", test_ids);
   fmt::print("\n");
   int shown = 0;
+  Audit audit(*family);
   const auto show = [&](const FinishedRow& row) {
+    audit.Add(row.audit);
     if (shown >= options.show) return;
     fmt::print("{}\n", ShowTrajectory(row.trajectory, fmt::format("row {}", ++shown),
                                       ::isatty(STDOUT_FILENO) != 0, kShowWidth));
@@ -205,8 +237,8 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
   const ReviseReport report =
       Revise(input.files, reviser, sink, {InFlight(options), options.give_up_after}, stop, show);
   WarnOfOtherEnvironment(report);
-  WriteRunFile(stem.string() + ".run.json", report, input, resolved);
-  fmt::print("{}", ReportTable(report));
+  WriteRunFile(stem.string() + ".run.json", report, audit, input, resolved);
+  fmt::print("{}{}", ReportTable(report), audit.Table());
   const ExitCode exit = ExitCodeOf(report.interrupted, report.gave_up, !report.failed.empty());
   if (exit != ExitCode::kOk) fmt::print("Run the same command again to go on.\n");
   return exit;

@@ -29,7 +29,8 @@ struct PathCollectOptions {
   OpenAiOptions openai;        // of the actor, where it is on a server
   int tasks_in_flight = 0;     // 0: as many as suits
   int give_up_after = PipelineOptions{}.give_up_after;
-  int show = 0;  // rows to print
+  int show = 0;            // rows to print
+  std::string audit = "";  // a file of rows to audit instead
 };
 
 void Declare(OptionSet& set, PathCollectOptions& options);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -17,49 +16,6 @@ constexpr std::array<std::pair<ReplayOutcome, std::string_view>, 4> kNames = {
      {ReplayOutcome::kVerified, "verified"},
      {ReplayOutcome::kDiverged, "diverged"},
      {ReplayOutcome::kFailed, "failed"}}};
-
-// Walks all trajectories at once, as a tree of actions.
-class Walk {
- public:
-  Walk(const std::vector<Trajectory>& trajectories, Executor& executor)
-      : trajectories_(trajectories), executor_(executor), episodes_(trajectories.size()) {}
-
-  // `who` have the first `turn` turns in common, which lead to `state`.
-  Result<void> From(int state, size_t turn, const std::vector<size_t>& who) {
-    std::vector<std::string> actions;
-    std::vector<std::vector<size_t>> takers;  // of each action
-    bool last_turn = true;
-    for (const size_t i : who) {
-      const std::vector<SplicedTurn>& turns = trajectories_[i].turns;
-      if (turn >= turns.size()) continue;
-      last_turn = last_turn && turn + 1 == turns.size();
-      const auto at = std::ranges::find(actions, turns[turn].action) - actions.begin();
-      if (static_cast<size_t>(at) == actions.size()) {
-        actions.push_back(turns[turn].action);
-        takers.emplace_back();
-      }
-      takers[static_cast<size_t>(at)].push_back(i);
-    }
-    if (actions.empty()) return {};
-    if (auto executed = executor_.Execute(state, actions, last_turn); !executed) return executed;
-    for (size_t a = 0; a < actions.size(); ++a) {
-      const StateTree::Transition taken = *executor_.states().Find(state, actions[a]);
-      for (const size_t i : takers[a]) {
-        episodes_[i].push_back({taken.result, taken.state == state});
-      }
-      if (taken.result.done || taken.result.reward < 0) continue;
-      if (auto walked = From(taken.state, turn + 1, takers[a]); !walked) return walked;
-    }
-    return {};
-  }
-
-  std::vector<ReplayedEpisode> Episodes() && { return std::move(episodes_); }
-
- private:
-  const std::vector<Trajectory>& trajectories_;
-  Executor& executor_;
-  std::vector<ReplayedEpisode> episodes_;
-};
 
 }  // namespace
 
@@ -86,13 +42,19 @@ Replay JudgeReplay(const Trajectory& trajectory, const ReplayedEpisode& episode,
   const bool revised =
       std::ranges::count(trajectory.turns, Part::kRevision, &SplicedTurn::part) > 0;
   const Part last = episode.empty() ? Part::kBad : trajectory.turns[episode.size() - 1].part;
-  replay.ended_bad = revised && last != Part::kGood;
+  replay.ended_bad = revised && last != Part::kGood && last != Part::kRecovery;
   // That the environment takes the revision action and says more than the configured reply is no
   // surprise.
   const bool as_expected = std::ranges::all_of(replay.observations, [&](const auto& changed) {
     return trajectory.turns[changed.first].part == Part::kRevision;
   });
-  if (replay.ended_bad || episode.empty() || !AtLeast(replay.reward, alpha)) {
+  bool lost_turn = false;  // one that is trained as if it had worked
+  for (size_t i = 0; i < episode.size(); ++i) {
+    const SplicedTurn& turn = trajectory.turns[i];
+    const bool trained = turn.part == Part::kGood || turn.part == Part::kRecovery;
+    lost_turn = lost_turn || (trained && episode[i].refused && !turn.refused);
+  }
+  if (replay.ended_bad || lost_turn || episode.empty() || !AtLeast(replay.reward, alpha)) {
     replay.outcome = ReplayOutcome::kFailed;
   } else if (as_expected && episode.size() == trajectory.turns.size()) {
     replay.outcome = ReplayOutcome::kVerified;
@@ -110,25 +72,44 @@ void ApplyReplay(const Replay& replay, Trajectory& trajectory) {
   }
 }
 
-Result<TaskEpisodes> RunEpisodes(int task, const std::vector<Trajectory>& trajectories,
-                                 const TaskFamily& family, Environment& environment,
-                                 SessionPool& pool, const std::atomic<bool>& stop) {
-  if (trajectories.empty()) return TaskEpisodes{};
-  const std::unique_ptr<Executor> executor = MakeExecutor(task, environment, pool, family, stop);
-  const Result<std::string> start = executor->Start();
-  if (!start) return tl::make_unexpected(start.error());
-  TaskEpisodes result;
-  result.same_start = OneLine(*start) == OneLine(trajectories.front().first_observation);
-  if (!result.same_start) return result;
-  Walk walk(trajectories, *executor);
-  std::vector<size_t> all;
-  for (size_t i = 0; i < trajectories.size(); ++i) all.push_back(i);
-  if (auto walked = walk.From(StateTree::kRoot, 0, all); !walked) {
-    return tl::make_unexpected(walked.error());
+std::vector<std::string> ActionsOf(const Trajectory& trajectory) {
+  std::vector<std::string> actions;
+  for (const SplicedTurn& turn : trajectory.turns) actions.push_back(turn.action);
+  return actions;
+}
+
+Replayer::Replayer(int task, const TaskFamily& family, Environment& environment, SessionPool& pool,
+                   const std::atomic<bool>& stop)
+    : family_(family), executor_(MakeExecutor(task, environment, pool, family, stop)) {}
+
+Result<std::string> Replayer::Start() {
+  Result<std::string> start = executor_->Start();
+  if (start) first_observation_ = *start;
+  return start;
+}
+
+const std::string& Replayer::Shown(int state) const {
+  if (state == StateTree::kRoot) return first_observation_;
+  return executor_->states().Into(state).result.observation;
+}
+
+Result<ReplayedEpisode> Replayer::Run(int state, std::span<const std::string> actions) {
+  ReplayedEpisode episode;
+  if (state == StateTree::kRoot) ++episodes_;
+  for (size_t i = 0; i < actions.size(); ++i) {
+    const std::string& action = actions[i];
+    if (auto executed = executor_->Execute(state, {action}, i + 1 == actions.size()); !executed) {
+      return tl::make_unexpected(executed.error());
+    }
+    const StateTree::Transition taken = *executor_->states().Find(state, action);
+    const bool over = taken.result.done || taken.result.reward < 0;
+    const bool refused = !over && family_.IsRefusal(Shown(state), action, taken.result.observation);
+    episode.push_back({taken.result, taken.state == state, refused, taken.state});
+    ++turns_;
+    if (over) break;
+    state = taken.state;
   }
-  result.episodes = std::move(walk).Episodes();
-  result.calls = executor->stats();
-  return result;
+  return episode;
 }
 
 }  // namespace agentr

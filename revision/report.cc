@@ -60,6 +60,32 @@ std::string FirstErrors(const RevisionCounts& counts) {
   return text;
 }
 
+// By name, the most frequent first.
+std::string Mistakes(const RevisionCounts& counts) {
+  std::vector<std::pair<int64_t, std::string>> sorted;
+  int64_t all = 0;
+  for (const auto& [name, count] : counts.mistakes) {
+    sorted.emplace_back(-count, name);
+    all += count;
+  }
+  std::ranges::sort(sorted);
+  std::string text;
+  for (const auto& [count, name] : sorted) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, Share(-count, all));
+  }
+  return text;
+}
+
+std::string Recoveries(const RevisionCounts& counts) {
+  std::string text;
+  for (const auto& [actions, count] : counts.recoveries) {
+    if (actions == 0) continue;
+    text += fmt::format("{}{} with {} action{}", text.empty() ? "" : ", ", count, actions,
+                        actions == 1 ? "" : "s");
+  }
+  return text.empty() ? "none needed or found" : text;
+}
+
 std::string Judgements(const RevisionCounts& counts) {
   std::string text;
   for (const Judgement judgement : {Judgement::kGood, Judgement::kBad, Judgement::kUncertain}) {
@@ -100,16 +126,24 @@ std::string ReportTable(const ReviseReport& report) {
   std::string table = Line("trees", Trees(report));
   table += Line("paths", fmt::format("{}; {} good, {} bad beside a good one", counts.paths,
                                      counts.good_paths, counts.bad_paths));
-  table += Line("pairs", fmt::format("{} found, {} kept", counts.pairs_found, counts.pairs));
+  std::string pairs = fmt::format("{} found, {} run", counts.pairs_found, counts.pairs);
+  if (counts.mistakes_found > 0) {
+    pairs = fmt::format("{} mistakes, {}", counts.mistakes_found, pairs);
+  }
+  table += Line("pairs", pairs);
+  if (!counts.mistakes.empty()) table += Line("mistakes", Mistakes(counts));
   if (!counts.first_errors.empty()) table += Line("first error", FirstErrors(counts));
   if (std::ranges::any_of(counts.judgements, [](int64_t n) { return n > 0; })) {
     table += Line("judgements", Judgements(counts));
   }
   table += Line("replay", Replays(counts));
+  if (!counts.recoveries.empty()) table += Line("recoveries", Recoveries(counts));
   if (counts.episodes > 0) table += Line("", Calls(report));
   table += Line("dropped",
-                fmt::format("{} exact and {} near duplicates, {} too long", report.exact_duplicates,
-                            report.near_duplicates, counts.too_long));
+                fmt::format("{} exact and {} near duplicates, {} too long, {} unclean; {} turns "
+                            "pruned, {} cut",
+                            report.exact_duplicates, report.near_duplicates, counts.too_long,
+                            counts.unclean_rows, counts.pruned_turns, counts.cut_turns));
   table += Line("rows", std::to_string(report.rows));
   table += Line(
       "time", fmt::format("{:.2f} s, {} rows/s", report.wall_s, Rate(report.rows, report.wall_s)));

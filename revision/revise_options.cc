@@ -22,9 +22,37 @@ void Declare(OptionSet& set, ReviseOptions& o) {
       .Min(0);
   set.Add("--verifier", o.verifier,
           "Who finds the first error: tree (what was found behind a step), actor (the model of "
-          "--model_dir or --llm_base), none")
-      .OneOf({"tree", "actor", "none"});
-  set.Add("--thoughts", o.thoughts, "File of revision thoughts, one per line; none: built-in ones");
+          "--model_dir or --llm_base), rollout (how often the policy succeeds from the states "
+          "before and behind a step, in environments that fork), none")
+      .OneOf({"tree", "actor", "rollout", "none"});
+  set.Add("--min_evidence", o.min_evidence,
+          "Verifier tree: ended paths behind an action that the environment took, before it counts "
+          "as a mistake that nothing as good was found there")
+      .Min(1);
+  set.Add("--notice", o.notice,
+          "When the agent notices: first (right behind the first error), late (after up to "
+          "--notice_steps further bad steps), mixed (either)")
+      .OneOf({"first", "late", "mixed"});
+  set.Add("--notice_steps", o.notice_steps, "Most further bad steps of a late notice").Min(0);
+  set.Add("--prune", o.prune,
+          "Steps that good paths and prefixes lose: effect (those that changed nothing), full "
+          "(detours too, as far as the replay proves them needless), off (none)")
+      .OneOf({"effect", "full", "off"});
+  set.Add("--prefix_slips", o.prefix_slips, "Refused steps that a pruned prefix keeps").Min(0);
+  set.Add("--max_recovery", o.max_recovery,
+          "Most actions that lead from the mistake back to where the good path works, searched for "
+          "in environments that fork; 0: none")
+      .Range(0, 20);
+  set.Add("--train_prefix", o.train_prefix,
+          "true: train the steps before the mistake too (false: only what follows it)");
+  set.Add("--keep_diverged", o.keep_diverged,
+          "true: keep rows whose replay saw other observations than the search, too");
+  set.Add("--unclean", o.unclean,
+          "Trained turns that go on behind their action, have several actions or none: cut what "
+          "can be cut and drop the other rows, drop them all, or keep them")
+      .OneOf({"cut", "drop", "keep"});
+  set.Add("--thoughts", o.thoughts,
+          "File of revision thoughts by kind of mistake; none: built-in ones");
   set.Add("--revision_action", o.revision_action, "Action of the revision turn");
   set.Add("--revision_reply", o.revision_reply, "What the revision turn is answered");
   set.Add("--max_context", o.judge.max_context, "Tokens of a judgement, question and answer",
@@ -38,6 +66,7 @@ void Declare(OptionSet& set, ReviseOptions& o) {
   Declare(set, o.judge);
   set.Add("--verifier_prompt", o.verifier_prompt,
           "File with the question to the actor; none: the built-in one");
+  Declare(set, o.rollout);
 }
 
 }  // namespace agentr

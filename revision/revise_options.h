@@ -5,6 +5,7 @@
 
 #include "revision/actor_verifier.h"
 #include "revision/choice.h"
+#include "revision/rollout_verifier.h"
 #include "revision/splice.h"
 
 namespace agentr {
@@ -18,11 +19,21 @@ struct ReviseOptions {
   QualityThresholds choice;
   std::string pairing = "siblings";
   int max_pairs_per_task = 20;       // 0: no limit
-  std::string verifier = "tree";     // tree | actor | none
+  std::string verifier = "tree";     // tree | actor | rollout | none
   std::string verifier_prompt = "";  // file; empty: the built-in one of the family
+  RolloutOptions rollout;
   JudgeOptions judge;
-  int max_row_tokens = -1;    // 0: rows of any length; -1: as judge.max_context
-  std::string thoughts = "";  // file; empty: the built-in ones
+  int max_row_tokens = -1;       // 0: rows of any length; -1: as judge.max_context
+  int min_evidence = 3;          // ended leaves behind a taken action that count as proof
+  std::string notice = "first";  // first | late | mixed
+  int notice_steps = 3;          // most further bad steps of a late notice
+  std::string prune = "full";    // effect | full | off
+  int prefix_slips = 2;          // refused steps that the prefix keeps
+  int max_recovery = 6;          // most recovery actions; 0: none
+  bool train_prefix = false;     // the shared prefix is trained too
+  bool keep_diverged = false;    // rows whose replay reached alpha by other observations
+  std::string unclean = "cut";   // turns that say more than one action: cut | drop | keep
+  std::string thoughts = "";     // file; empty: the built-in ones
   std::string revision_action = "wait";
   std::string revision_reply = "ok.";
   uint64_t seed = 0;

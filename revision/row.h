@@ -6,12 +6,13 @@
 
 #include "mcts/tree.h"
 #include "revision/choice.h"
-#include "revision/first_error.h"
-#include "revision/pairing.h"
-#include "revision/replay.h"
-#include "revision/splice.h"
+#include "revision/task_record.h"
 
 namespace agentr {
+
+// What the rows of this version train is said in splice.h. Files of version 1, without a "version"
+// in their provenance, trained shared prefixes and refused actions.
+constexpr int kRowVersion = 2;
 
 // Where a row comes from; the same for all rows of a tree.
 struct RowSource {
@@ -24,13 +25,12 @@ struct RowSource {
   QualityThresholds choice;
   std::string verifier;
   std::string pairing;
+  std::string prune = "";
 };
 
 struct Row {
   const RowSource& source;
-  PathPair pair;
-  FirstError error;
-  Replay replay;
+  Decision decision;
   Trajectory trajectory;  // as replayed and cut to the context
   std::string hash;       // ContentHash
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "clients/message_json.h"
@@ -19,32 +20,53 @@ std::string LineOf(const Json& json) {
 
 Json NodeId(int node) { return node < 0 ? Json(nullptr) : Json(node); }
 
+Json LengthJson(const Row& row) {
+  const RevisionLength length = RevisionLengthOf(row);
+  if (length.from_start < 0) return nullptr;
+  return {{"from_start", length.from_start}, {"from_ancestor", length.from_ancestor}};
+}
+
 Json Provenance(const Row& row) {
   const RowSource& source = row.source;
-  const bool alone = row.pair.bad.leaf < 0;
-  const bool replayed = row.replay.outcome != ReplayOutcome::kUnchecked;
-  const int first_error = row.error.found ? row.error.steps.back().node : -1;
-  return {{"tree", source.file},
-          {"task", source.task},
-          {"model", source.model},
-          {"data_hash", source.tree.origin().data_hash},
-          {"nodes",
-           {{"good", row.pair.good.leaf},
-            {"bad", NodeId(row.pair.bad.leaf)},
-            {"ancestor", alone ? Json(nullptr) : Json(row.pair.ancestor)},
-            {"first_error", NodeId(first_error)}}},
-          {"rewards",
-           {{"good", row.pair.good.quality},
-            {"bad", alone ? Json(nullptr) : Json(row.pair.bad.quality)},
-            {"replay", replayed ? Json(row.replay.reward) : Json(nullptr)}}},
-          {"seed", source.seed},
-          {"alpha", source.choice.alpha},
-          {"beta", source.choice.beta},
-          {"pairing", source.pairing},
-          {"verifier", source.verifier},
-          {"replay", Name(row.replay.outcome)},
-          {"dropped_turns", row.trajectory.dropped_turns},
-          {"hash", row.hash}};
+  const Decision& decision = row.decision;
+  const bool alone = decision.pair.bad.leaf < 0;
+  const bool replayed = decision.replay.outcome != ReplayOutcome::kUnchecked;
+  const int first_error = decision.error.found ? decision.error.steps.back().node : -1;
+  return {
+      {"version", kRowVersion},
+      {"tree", source.file},
+      {"task", source.task},
+      {"model", source.model},
+      {"data_hash", source.tree.origin().data_hash},
+      {"nodes",
+       {{"good", decision.pair.good.leaf},
+        {"bad", NodeId(decision.pair.bad.leaf)},
+        {"ancestor", alone ? Json(nullptr) : Json(decision.pair.ancestor)},
+        {"first_error", NodeId(first_error)}}},
+      {"rewards",
+       {{"good", decision.pair.good.quality},
+        {"bad", alone ? Json(nullptr) : Json(decision.pair.bad.quality)},
+        {"replay", replayed ? Json(decision.replay.reward) : Json(nullptr)}}},
+      {"mistake", decision.mistake.empty() ? Json(nullptr) : Json(decision.mistake)},
+      {"evidence", decision.evidence},
+      {"reason", decision.error.steps.empty() ? Json(nullptr)
+                                              : Json(decision.error.steps.back().judged.reasons)},
+      {"revision_length", LengthJson(row)},
+      {"bad_steps", std::ranges::count(decision.turns, Part::kBad, &SplicedTurn::part)},
+      {"recovery", decision.recovery},
+      {"pruned_turns", decision.pruned},
+      {"seed", source.seed},
+      {"alpha", source.choice.alpha},
+      {"beta", source.choice.beta},
+      {"pairing", source.pairing},
+      {"verifier", source.verifier},
+      {"prune", source.prune},
+      {"train_prefix", row.trajectory.train_prefix},
+      {"replay", Name(decision.replay.outcome)},
+      {"dropped_turns", row.trajectory.dropped_turns},
+      {"last_observation",
+       row.trajectory.turns.empty() ? "" : row.trajectory.turns.back().observation},
+      {"hash", row.hash}};
 }
 
 class AgentRFormat : public RowFormat {
@@ -59,21 +81,21 @@ class AgentRFormat : public RowFormat {
       if (message.role == "assistant") log.back()["loss"] = message.trained;
     }
     Json feedback = Json::array();
-    for (const JudgedStep& step : row.error.steps) {
+    for (const JudgedStep& step : row.decision.error.steps) {
       const Node& node = tree.node(step.node);
       feedback.push_back({{"revision_feedback", step.judged.reasons},
                           {"action", node.action},
                           {"obs", node.observation},
                           {"judgement", Name(step.judged.judgement)}});
     }
-    const int bad = row.pair.bad.leaf;
+    const int bad = row.decision.pair.bad.leaf;
     return LineOf(
         {{"task_num", row.source.task},
          {"revise_log", std::move(log)},
-         {"high_log", MessagesToJson(tree.SeenConversation(row.pair.good.leaf))},
+         {"high_log", MessagesToJson(tree.SeenConversation(row.decision.pair.good.leaf))},
          {"low_log", bad < 0 ? Json::array() : MessagesToJson(tree.SeenConversation(bad))},
          {"task_description", tree.root().observation},
-         {"revise", row.error.found},
+         {"revise", row.decision.error.found},
          {"revise_feedback", std::move(feedback)}});
   }
 };
@@ -86,7 +108,10 @@ class MessagesFormat : public RowFormat {
     Json messages = Json::array();
     for (const RowMessage& message : RowMessages(row.trajectory)) {
       messages.push_back({{"role", message.role}, {"content", *message.content}});
-      if (message.role == "assistant") messages.back()["weight"] = message.trained ? 1 : 0;
+      if (message.role == "assistant") {
+        messages.back()["weight"] = message.trained ? 1 : 0;
+        messages.back()["loss"] = message.trained;
+      }
     }
     return LineOf({{"messages", std::move(messages)}, {"provenance", Provenance(row)}});
   }
@@ -136,7 +161,9 @@ class SegmentsFormat : public RowFormat {
   static const Node* NodeOf(const Row& row, const RowMessage& message) {
     if (message.turn < 0 || message.role != "assistant") return nullptr;
     const int node = row.trajectory.turns[static_cast<size_t>(message.turn)].node;
-    return node < 0 ? nullptr : &row.source.tree.node(node);
+    if (node < 0) return nullptr;
+    const Node& said = row.source.tree.node(node);
+    return said.response == *message.content ? &said : nullptr;  // else the turn was cut
   }
 };
 
@@ -177,6 +204,21 @@ class ProvenanceFormat : public RowFormat {
 };
 
 }  // namespace
+
+RevisionLength RevisionLengthOf(const Row& row) {
+  const Decision& decision = row.decision;
+  if (decision.pair.bad.leaf < 0) return {};
+  const auto steps = [&](Part part) {
+    return static_cast<int>(std::ranges::count(decision.turns, part, &SplicedTurn::part));
+  };
+  int bad = steps(Part::kBad);
+  if (decision.error.found) {
+    const Tree& tree = row.source.tree;
+    const int error = tree.node(decision.error.steps.back().node).depth;
+    bad = std::min(bad, error - tree.node(decision.pair.ancestor).depth);
+  }
+  return {steps(Part::kPrefix) + bad, bad};
+}
 
 std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name, const ChatEncoder* encoder) {
   if (name == "agent-r") return std::make_unique<AgentRFormat>();

@@ -5,8 +5,9 @@
 //   agent-r   task_num, revise_log, high_log, low_log (messages; "loss" on assistant turns of
 //             revise_log), task_description, revise (whether a first error was found),
 //             revise_feedback: [{revision_feedback, action, obs, judgement}]
-//   messages  OpenAI's chat format: {"messages": [{role, content, weight}]}; weight 0 or 1 on
-//             assistant messages
+//   messages  OpenAI's chat format: {"messages": [{role, content, weight, loss}]}; weight 0 or 1
+//   and
+//             loss false or true, the same said twice, on assistant messages: trainers read either
 //   sharegpt  AgentGym's: {"conversations": [{from: human|gpt|system, loss, value}], "item_id"};
 //             loss is null for what the model did not say
 //   tokens    with the encoder of a model: {"ids", "loss", "logprobs", "tokenizer"}, one of each of
@@ -16,9 +17,13 @@
 //             {role, loss, text}]}: the tokens that were sampled, where the tree has them; what was
 //             not sampled by the model is text, for the trainer's chat template
 //
-// provenance: {tree, task, model, data_hash, nodes: {good, bad, ancestor, first_error}, rewards:
-// {good, bad, replay}, seed, alpha, beta, pairing, verifier, replay, dropped_turns, hash}; node ids
-// are positions in the tree file (agent-r trees: in depth-first order), null where there is none.
+// Rows end on the agent's last turn; its reply is "last_observation" of the provenance.
+//
+// provenance: {version, tree, task, model, data_hash, nodes: {good, bad, ancestor, first_error},
+// rewards: {good, bad, replay}, mistake, evidence, reason, revision_length: {from_start,
+// from_ancestor}, bad_steps, recovery, pruned_turns, seed, alpha, beta, pairing, verifier, prune,
+// train_prefix, replay, dropped_turns, last_observation, hash}; node ids are positions in the tree
+// file (agent-r trees: in depth-first order), null where there is none.
 #pragma once
 
 #include <memory>
@@ -29,6 +34,14 @@
 #include "revision/row.h"
 
 namespace agentr {
+
+// What the paper calls the revision length: the steps up to the first error, from the start of the
+// path, as it counts them, and from where the path leaves the good one. -1 for good paths alone.
+struct RevisionLength {
+  int from_start = -1;
+  int from_ancestor = -1;
+};
+RevisionLength RevisionLengthOf(const Row& row);
 
 class RowFormat {
  public:

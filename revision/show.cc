@@ -18,6 +18,8 @@ Look LookOf(Part part) {
       return {'-', 31};
     case Part::kRevision:
       return {'~', 33};
+    case Part::kRecovery:
+      return {'^', 36};
     case Part::kGood:
       return {'+', 32};
     case Part::kPrefix:

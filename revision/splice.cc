@@ -7,45 +7,68 @@
 namespace agentr {
 namespace {
 
-SplicedTurn TurnOf(const Tree& tree, int node, Part part) {
-  const Node& turn = tree.node(node);
-  return {part, node, turn.response, turn.action, turn.observation};
+void AppendTurns(const Tree& tree, const StateMap& states, const std::vector<int>& nodes, Part part,
+                 std::vector<SplicedTurn>& turns) {
+  for (const int node : nodes) {
+    const Node& turn = tree.node(node);
+    turns.push_back(
+        {part, node, turn.response, turn.action, turn.observation, states.Refused(node)});
+  }
 }
 
 }  // namespace
 
-Trajectory Splice(const Tree& tree, const PathPair& pair, int bad_steps,
-                  const RevisionTurn& revision) {
-  const auto shared = static_cast<size_t>(tree.node(pair.ancestor).depth);
+bool IsTrained(const Trajectory& trajectory, const SplicedTurn& turn) {
+  if (turn.refused || turn.part == Part::kBad) return false;
+  return turn.part != Part::kPrefix || trajectory.train_prefix;
+}
+
+SplicePlan PlanOf(const Tree& tree, const StateMap& states, const PathPair& pair, int bad_steps) {
+  SplicePlan plan;
   const std::vector<int> good = tree.Path(pair.good.leaf);
+  if (pair.bad.leaf < 0) {
+    plan.good.assign(good.begin() + 1, good.end());
+    return plan;
+  }
+  const auto shared = tree.node(pair.ancestor).depth;
+  const std::vector<int> bad = tree.Path(pair.bad.leaf);
+  plan.prefix.assign(bad.begin() + 1, bad.begin() + 1 + shared);
+  plan.bad.assign(bad.begin() + 1 + shared, bad.begin() + 1 + shared + bad_steps);
+  const int parting = states.Of(pair.ancestor);
+  const auto arrival =
+      std::ranges::find_if(good, [&](int node) { return states.Of(node) == parting; });
+  if (arrival != good.end()) plan.good.assign(arrival + 1, good.end());
+  return plan;
+}
+
+Trajectory Splice(const Tree& tree, const StateMap& states, const SplicePlan& plan,
+                  const RevisionTurn& revision) {
   Trajectory trajectory{tree.instruction(), tree.root().observation, {}};
   std::vector<SplicedTurn>& turns = trajectory.turns;
-  for (size_t i = 1; i <= shared; ++i) turns.push_back(TurnOf(tree, good[i], Part::kPrefix));
-  if (pair.bad.leaf < 0) return trajectory;
-  const std::vector<int> bad = tree.Path(pair.bad.leaf);
-  for (size_t i = shared + 1; i <= shared + static_cast<size_t>(bad_steps); ++i) {
-    turns.push_back(TurnOf(tree, bad[i], Part::kBad));
+  AppendTurns(tree, states, plan.prefix, Part::kPrefix, turns);
+  AppendTurns(tree, states, plan.bad, Part::kBad, turns);
+  if (!plan.bad.empty()) {
+    turns.push_back({Part::kRevision, -1,
+                     fmt::format("Thought: {}\nAction: {}", revision.thought, revision.action),
+                     revision.action, revision.reply});
   }
-  turns.push_back({Part::kRevision, -1,
-                   fmt::format("Thought: {}\nAction: {}", revision.thought, revision.action),
-                   revision.action, revision.reply});
-  for (size_t i = shared + 1; i < good.size(); ++i) {
-    turns.push_back(TurnOf(tree, good[i], Part::kGood));
-  }
+  AppendTurns(tree, states, plan.good, Part::kGood, turns);
   return trajectory;
 }
 
 std::vector<RowMessage> RowMessages(const Trajectory& trajectory) {
   std::vector<RowMessage> messages;
   for (const Message& message : trajectory.instruction) {
-    messages.push_back({message.role, &message.content, message.role == "assistant", -1});
+    messages.push_back({message.role, &message.content, false, -1});
   }
   messages.push_back({"user", &trajectory.first_observation, false, -1});
   for (size_t i = trajectory.dropped_turns; i < trajectory.turns.size(); ++i) {
     const SplicedTurn& turn = trajectory.turns[i];
     const int index = static_cast<int>(i);
-    messages.push_back({"assistant", &turn.response, turn.part != Part::kBad, index});
-    messages.push_back({"user", &turn.observation, false, index});
+    messages.push_back({"assistant", &turn.response, IsTrained(trajectory, turn), index});
+    if (i + 1 < trajectory.turns.size()) {
+      messages.push_back({"user", &turn.observation, false, index});
+    }
   }
   return messages;
 }
@@ -55,16 +78,19 @@ int64_t EstimateTokens(const std::string& content) {
 }
 
 bool FitContext(Trajectory& trajectory, int dropped_turns, int64_t max_tokens) {
-  const auto prefix =
-      static_cast<size_t>(std::ranges::count(trajectory.turns, Part::kPrefix, &SplicedTurn::part));
+  const std::vector<SplicedTurn>& turns = trajectory.turns;
+  const auto count = [&](Part part) {
+    return static_cast<size_t>(std::ranges::count(turns, part, &SplicedTurn::part));
+  };
+  const size_t droppable = count(Part::kRevision) > 0 ? count(Part::kPrefix) : turns.size();
   // Of a good path on its own at least the last turn stays.
-  const size_t most = std::min(prefix, std::max<size_t>(trajectory.turns.size(), 1) - 1);
+  const size_t most = std::min(droppable, std::max<size_t>(turns.size(), 1) - 1);
   trajectory.dropped_turns = std::min(static_cast<size_t>(dropped_turns), most);
   if (max_tokens == 0) return true;
   int64_t tokens = 0;
   for (const RowMessage& m : RowMessages(trajectory)) tokens += EstimateTokens(*m.content);
   while (tokens > max_tokens && trajectory.dropped_turns < most) {
-    const SplicedTurn& oldest = trajectory.turns[trajectory.dropped_turns++];
+    const SplicedTurn& oldest = turns[trajectory.dropped_turns++];
     tokens -= EstimateTokens(oldest.response) + EstimateTokens(oldest.observation);
   }
   return tokens <= max_tokens;

@@ -58,6 +58,43 @@ Replay ReplayFromJson(const Json& json) {
   return replay;
 }
 
+// A turn of the tree is told by its node; others by what stands in them.
+Json TurnsToJson(const std::vector<SplicedTurn>& turns) {
+  Json list = Json::array();
+  for (const SplicedTurn& turn : turns) {
+    Json json = {static_cast<int>(turn.part), turn.node, turn.refused};
+    const bool of_tree = turn.node >= 0;
+    if (!of_tree) json.insert(json.end(), {turn.response, turn.action, turn.observation});
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+std::vector<SplicedTurn> TurnsFromJson(const Json& list, const Tree& tree) {
+  std::vector<SplicedTurn> turns;
+  for (const Json& json : list) {
+    SplicedTurn turn{static_cast<Part>(json.at(0).get<int>()),
+                     json.at(1).get<int>(),
+                     "",
+                     "",
+                     "",
+                     json.at(2).get<bool>()};
+    if (turn.node >= tree.size()) throw std::invalid_argument("no such node");
+    if (turn.node >= 0) {
+      const Node& node = tree.node(turn.node);
+      turn.response = node.response;
+      turn.action = node.action;
+      turn.observation = node.observation;
+    } else {
+      turn.response = json.at(3).get<std::string>();
+      turn.action = json.at(4).get<std::string>();
+      turn.observation = json.at(5).get<std::string>();
+    }
+    turns.push_back(std::move(turn));
+  }
+  return turns;
+}
+
 }  // namespace
 
 void WriteRecord(const std::filesystem::path& path, const std::string& key,
@@ -68,6 +105,12 @@ void WriteRecord(const std::filesystem::path& path, const std::string& key,
                     {"bad", ToJson(decision.pair.bad)},
                     {"ancestor", decision.pair.ancestor},
                     {"error", ToJson(decision.error)},
+                    {"mistake", decision.mistake},
+                    {"refused", decision.refused},
+                    {"evidence", decision.evidence},
+                    {"turns", TurnsToJson(decision.turns)},
+                    {"pruned", decision.pruned},
+                    {"recovery", decision.recovery},
                     {"replay", ToJson(decision.replay)}});
   }
   const Json record = {{"key", key}, {"decisions", std::move(list)}};
@@ -75,7 +118,7 @@ void WriteRecord(const std::filesystem::path& path, const std::string& key,
 }
 
 std::optional<std::vector<Decision>> ReadRecord(const std::filesystem::path& path,
-                                                const std::string& key) {
+                                                const std::string& key, const Tree& tree) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   try {
     const Json record = Json::parse(ReadFile(path));
@@ -85,7 +128,13 @@ std::optional<std::vector<Decision>> ReadRecord(const std::filesystem::path& pat
       decisions.push_back({{PathFromJson(json.at("good")), PathFromJson(json.at("bad")),
                             JsonField<int>(json, "ancestor")},
                            ErrorFromJson(json.at("error")),
-                           ReplayFromJson(json.at("replay"))});
+                           JsonField<std::string>(json, "mistake"),
+                           JsonField<bool>(json, "refused"),
+                           JsonField<int>(json, "evidence"),
+                           TurnsFromJson(json.at("turns"), tree),
+                           ReplayFromJson(json.at("replay")),
+                           JsonField<int>(json, "pruned"),
+                           JsonField<int>(json, "recovery")});
     }
     return decisions;
   } catch (const Json::exception&) {

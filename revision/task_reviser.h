@@ -1,6 +1,7 @@
 // From one tree to its rows:
-//   load -> pairs -> first errors -> replays -> splice, fit, format
-// The middle two call what is outside the process; their outcome is kept in a record.
+//   load -> states -> mistakes -> repairs (shorten, splice, run, recover) -> fit, format
+// Repairs, and the verifier actor, call what is outside the process; their outcome is kept in a
+// record.
 #pragma once
 
 #include <atomic>
@@ -13,10 +14,14 @@
 
 #include "clients/environment.h"
 #include "clients/language_model.h"
+#include "revision/audit.h"
 #include "revision/counts.h"
 #include "revision/judgement_prompt.h"
+#include "revision/mistakes.h"
+#include "revision/repair.h"
 #include "revision/revise_options.h"
 #include "revision/row_format.h"
+#include "revision/thoughts.h"
 #include "revision/tree_input.h"
 #include "rollout/session_pool.h"
 #include "tasks/task_family.h"
@@ -29,6 +34,7 @@ struct FinishedRow {
   std::string actions_hash;  // ActionsHash
   std::vector<std::string> lines;
   Trajectory trajectory;
+  AuditRow audit;
 };
 
 struct TaskRows {
@@ -48,7 +54,7 @@ class TaskReviser {
   // What it needs from outside; outlives it.
   struct Context {
     const TaskFamily& family;
-    LanguageModel* model = nullptr;      // of the verifier actor
+    LanguageModel* model = nullptr;      // of the verifiers actor and rollout
     Environment* environment = nullptr;  // none: no replay
     SessionPool* sessions = nullptr;     // with an environment
     std::string data_hash = "";          // of the environment
@@ -68,25 +74,32 @@ class TaskReviser {
   tl::expected<TaskRows, TaskFailure> Run(const TreeFile& file) const;
 
  private:
-  struct Work;  // one tree and what is known of it
+  struct Work;      // one tree and what is known of it
+  class Decisions;  // those of a tree as they come about
 
-  std::vector<PathPair> Pairs(Work& work) const;
   Result<std::vector<Decision>> Decide(Work& work) const;
-  Result<std::vector<Decision>> FindErrors(Work& work) const;
-  Result<void> ReplayAll(Work& work, std::vector<Decision>& decisions) const;
+  Result<void> DecideGood(Work& work, Decisions& decisions) const;
+  // Mistakes that the tree shows, one after the other until there are enough rows.
+  Result<void> DecideByTree(Work& work, Decisions& decisions) const;
+  // Pairs of leaves, whose first error a verifier finds.
+  Result<void> DecideByVerifier(Work& work, Replayer* replayer, Decisions& decisions) const;
+  void CountPaths(Work& work) const;
   void AddRow(const Decision& decision, Work& work) const;
 
   std::unique_ptr<Verifier> MakeVerifier(const Tree& tree, RandomStream random) const;
-  Trajectory SpliceOf(const Work& work, const Decision& decision) const;
+  bool forks() const;
+  bool Keeps(const Decision& decision) const;
   // Whether decisions cost calls, so that they are worth a record.
-  bool Records() const { return context_.environment != nullptr || verifier_ == "actor"; }
+  bool Records() const { return context_.environment != nullptr || context_.model != nullptr; }
   std::string RecordKey(const Work& work) const;
 
   const ReviseOptions options_;
   const Context context_;
   const std::string verifier_;
   const Pairing pairing_;
-  std::vector<std::string> thoughts_;
+  MistakeOptions mistakes_;
+  RepairOptions repair_;
+  Thoughts thoughts_;
   std::optional<JudgementPrompt> prompt_;  // of the verifier actor
 };
 

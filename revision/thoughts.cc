@@ -1,6 +1,8 @@
 #include "revision/thoughts.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "common/error.h"
 
@@ -9,26 +11,104 @@ namespace embedded {
 extern const std::string_view kRevisionThoughts;
 }  // namespace embedded
 
-std::vector<std::string> ParseThoughts(std::string_view text) {
+namespace {
+
+constexpr std::string_view kAnyMistake = "any";
+
+std::string_view TrimmedThought(std::string_view line) {
   constexpr std::string_view kBlank = " \t\r";
-  std::vector<std::string> thoughts;
+  line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
+  line.remove_suffix(line.size() - (line.find_last_not_of(kBlank) + 1));
+  return line;
+}
+
+using Slots = std::array<std::pair<std::string_view, std::string_view>, 3>;
+
+bool CanFill(std::string_view thought, const Slots& slots) {
+  return std::ranges::none_of(slots, [&](const auto& slot) {
+    return slot.second.empty() && thought.find(slot.first) != std::string_view::npos;
+  });
+}
+
+// Replies are quoted in a thought only where they are short.
+std::string_view Short(std::string_view text) {
+  constexpr size_t kMost = 160;
+  return text.size() <= kMost ? text : std::string_view();
+}
+
+std::string Filled(std::string_view thought, const Slots& slots) {
+  std::string text;
+  for (size_t at = 0; at < thought.size();) {
+    const auto slot = std::ranges::find_if(
+        slots, [&](const auto& one) { return thought.substr(at).starts_with(one.first); });
+    if (slot == slots.end()) {
+      text += thought[at++];
+    } else {
+      text += slot->second;
+      at += slot->first.size();
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+Thoughts Thoughts::Parse(std::string_view text) {
+  Thoughts thoughts;
+  std::string kind(kAnyMistake);
   while (!text.empty()) {
     const size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
+    const std::string_view line = TrimmedThought(text.substr(0, end));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
-    line.remove_suffix(line.size() - (line.find_last_not_of(kBlank) + 1));
-    if (!line.empty() && line.front() != '#') thoughts.emplace_back(line);
+    if (line.empty() || line.front() == '#') continue;
+    if (line.front() == '[' && line.back() == ']') {
+      kind = line.substr(1, line.size() - 2);
+    } else {
+      thoughts.by_kind_[kind].emplace_back(line);
+    }
   }
-  if (thoughts.empty()) {
-    throw FatalError(ExitCode::kUsage, "a file of revision thoughts has none: write one per line");
+  if (!thoughts.by_kind_.contains(std::string(kAnyMistake))) {
+    throw FatalError(ExitCode::kUsage,
+                     "a file of revision thoughts has none for any mistake: write one per line, "
+                     "before the first heading");
   }
   return thoughts;
 }
 
-const std::vector<std::string>& BuiltInThoughts() {
-  static const std::vector<std::string> thoughts = ParseThoughts(embedded::kRevisionThoughts);
+const Thoughts& Thoughts::BuiltIn() {
+  static const Thoughts thoughts = Parse(embedded::kRevisionThoughts);
   return thoughts;
+}
+
+const std::vector<std::string>& Thoughts::Of(const std::string& kind) const {
+  static const std::vector<std::string> none;
+  const auto found = by_kind_.find(kind);
+  return found == by_kind_.end() ? none : found->second;
+}
+
+std::string Thoughts::Pick(const std::vector<std::string>& kinds, const Words& words,
+                           RandomStream& random) const {
+  const Slots slots = {{{"{action}", Short(words.action)},
+                        {"{reply}", Short(words.reply)},
+                        {"{next}", Short(words.next)}}};
+  std::vector<std::string> all = kinds;
+  all.emplace_back(kAnyMistake);
+  for (const std::string& kind : all) {
+    std::vector<std::string> fitting;
+    std::ranges::copy_if(Of(kind), std::back_inserter(fitting),
+                         [&](const std::string& thought) { return CanFill(thought, slots); });
+    if (!fitting.empty()) return Filled(random.Pick(fitting), slots);
+  }
+  return "That was a mistake of mine.";
+}
+
+std::string Thoughts::Text() const {
+  std::string text;
+  for (const auto& [kind, thoughts] : by_kind_) {
+    text += "[" + kind + "]\n";
+    for (const std::string& thought : thoughts) text += thought + "\n";
+  }
+  return text;
 }
 
 }  // namespace agentr

@@ -2,11 +2,11 @@
 
 #include <fmt/core.h>
 
+#include "common/error.h"
 #include "tasks/babyai/babyai_family.h"
 #include "tasks/sciworld/sciworld_family.h"
 #include "tasks/textcraft/textcraft_family.h"
 #include "tasks/webshop/webshop_family.h"
-#include "common/error.h"
 
 namespace agentr {
 namespace {
@@ -45,6 +45,12 @@ std::string_view ActionPart(std::string_view response) {
 }
 
 }  // namespace
+
+std::string_view TaskFamily::MistakeName(std::span<const Message> history, std::string_view action,
+                                         std::string_view after) const {
+  const std::string_view before = history.empty() ? "" : std::string_view(history.back().content);
+  return IsRefusal(before, action, after) ? "refused" : "dead_end";
+}
 
 std::string TextOfAction(std::string_view response) {
   std::string_view text = Trim(ActionPart(response));

@@ -42,6 +42,33 @@ class TaskFamily {
   // execution, where a wrong one costs calls, nothing else.
   virtual std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                             std::span<const std::string> actions) const = 0;
+
+  // Turns after which a search of `task` ends a path: enough for who takes the straight way and errs
+  // at times.
+  virtual int SearchDepth(int /*task*/) const { return 20; }
+
+  // What follows serves the revision of failed paths. `history` begins with the first observation;
+  // all turns since then follow.
+
+  // True if an action that leaves the state unchanged may still tell what the history does not: a
+  // look around a room. Where everything is told by the replies to the other actions it is false.
+  virtual bool MayInform(std::string_view /*action*/) const { return false; }
+
+  // A text that is equal for histories that probably lead to the same state of a task, and differs
+  // for those that do not; empty where nothing can be said. A hint: who relies on it must check.
+  virtual std::string StateKey(std::span<const Message> /*history*/) const { return ""; }
+
+  // What was wrong with a mistaken `action` after `history`, answered by `after`, as a short name
+  // such as "missing_item": by it the revision thoughts are chosen and the mistakes are counted.
+  virtual std::string_view MistakeName(std::span<const Message> history, std::string_view action,
+                                       std::string_view after) const;
+
+  // Actions that may lead from where `history` stands to where `wanted`, the actions meant to come
+  // next, can be taken: the way back, the material that is missing. The most promising come first.
+  virtual std::vector<std::string> Recoveries(std::span<const Message> /*history*/,
+                                              std::span<const std::string> /*wanted*/) const {
+    return {};
+  }
 };
 
 // The text after the last "Action:" of a response (see TaskFamily::ParseAction), trimmed.

@@ -4,6 +4,8 @@
 #include <array>
 
 #include "tasks/prompt_file.h"
+#include "tasks/sciworld/sciworld_conversation.h"
+#include "tasks/sciworld/sciworld_tasks.h"
 
 namespace agentr {
 namespace embedded {
@@ -80,6 +82,42 @@ std::vector<bool> SciWorldFamily::LikelyUnchanged(std::span<const Message> histo
     likely.push_back(!waits && (OnlyTells(action) || !HasKnownForm(SciWorldKey(action))));
   }
   return likely;
+}
+
+int SciWorldFamily::SearchDepth(int task) const {
+  constexpr int kLeast = 20;
+  constexpr int kMostMoves = 100;  // the server ends an episode then
+  int solution = 0;
+  for (const SciWorldTaskType& type : SciWorldTaskTypes()) {
+    if (task >= type.first) solution = type.solution;
+  }
+  return std::clamp(solution + (solution + 3) / 4, kLeast, kMostMoves);
+}
+
+bool SciWorldFamily::MayInform(std::string_view action) const { return OnlyTells(action); }
+
+std::string_view SciWorldFamily::MistakeName(std::span<const Message> /*history*/,
+                                             std::string_view action,
+                                             std::string_view after) const {
+  if (NotUnderstood(after)) return "not_understood";
+  if (IsAmbiguous(after)) return "ambiguous";
+  return SciWorldKey(action).starts_with("focus ") ? "wrong_focus" : "dead_end";
+}
+
+std::vector<std::string> SciWorldFamily::Recoveries(std::span<const Message> history,
+                                                    std::span<const std::string> /*wanted*/) const {
+  const std::optional<SciWorldView> view = ReadSciWorld(history);
+  if (!view) return {};
+  if (view->ambiguous) return {"0", "1"};
+  std::vector<std::string> actions;
+  for (const std::string& door : view->Here().doors) {
+    actions.push_back("open door to " + door);
+    actions.push_back("go to " + door);
+  }
+  for (const auto& [room, seen] : view->rooms) {
+    if (room != view->room) actions.push_back("go to " + room);
+  }
+  return actions;
 }
 
 }  // namespace agentr

@@ -23,6 +23,18 @@ class SciWorldFamily : public TaskFamily {
                  std::string_view after) const override;
   std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                     std::span<const std::string> actions) const override;
+
+  // By the type of the task, from the length of the simulator's own solution: a quarter more, and
+  // at least 20.
+  int SearchDepth(int task) const override;
+  // What is in a room or in the hand is told by these alone.
+  bool MayInform(std::string_view action) const override;
+  // not_understood | ambiguous, wrong_focus, dead_end.
+  std::string_view MistakeName(std::span<const Message> history, std::string_view action,
+                               std::string_view after) const override;
+  // Back to the room that was left, and an answer to a question of the game.
+  std::vector<std::string> Recoveries(std::span<const Message> history,
+                                      std::span<const std::string> wanted) const override;
 };
 
 // True for inventory, look around and task, which never change anything.

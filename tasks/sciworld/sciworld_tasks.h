@@ -14,6 +14,10 @@ struct SciWorldTaskType {
   std::string_view name;  // "boil"
   int first = 0;          // id of its first task
   int count = 0;          // its tasks are first … first + count - 1
+  // Actions of the simulator's own solution, the longest of the three or four tasks of the type that
+  // were looked at (GET /gold of our server, scienceworld 1.2.3; tasks a third or a quarter of the
+  // type apart, from its first one on).
+  int solution = 0;
 };
 
 // Those that AgentGym's server has, in its order: 23 types with 4,639 tasks. It leaves out 5-1,

@@ -240,6 +240,37 @@ bool LooksRefused(const TextCraftView& view, std::string_view action) {
   return LooksRefusedCraft(view, made, parts);
 }
 
+std::vector<ItemCount> MissingFor(const TextCraftView& view, std::span<const std::string> actions) {
+  std::vector<int> held = view.held;
+  std::vector<ItemCount> missing;
+  const auto take = [&](const Part& part) {
+    const std::optional<size_t> item = ItemNamed(view, part.name);
+    if (!item) return;
+    const int short_of = std::max(0, part.count - held[*item]);
+    held[*item] = std::max(0, held[*item] - part.count);
+    if (short_of == 0) return;
+    const auto known = std::ranges::find(missing, static_cast<int>(*item), &ItemCount::item);
+    if (known != missing.end()) {
+      known->count += short_of;
+    } else {
+      missing.push_back({static_cast<int>(*item), short_of});
+    }
+  };
+  for (const std::string& action : actions) {
+    if (action.starts_with("get ")) {
+      const Part part = ReadPart(std::string_view(action).substr(4));
+      if (const auto item = ItemNamed(view, part.name)) held[*item] += part.count;
+    } else if (action.starts_with(kCraft)) {
+      const std::string_view craft = std::string_view(action).substr(kCraft.size());
+      const auto [made, parts] = SplitCraft(craft);
+      ForEachPart(parts, take);
+      // The game gives what the recipe makes, which is what a copied command says.
+      if (const auto item = ItemNamed(view, made)) held[*item] += ReadPart(craft).count;
+    }
+  }
+  return missing;
+}
+
 std::optional<TextCraftView> ReadTextCraft(std::span<const Message> conversation) {
   size_t goal_at = std::string_view::npos;
   const auto first = std::find_if(conversation.begin(), conversation.end(), [&](const Message& m) {

@@ -56,4 +56,8 @@ std::optional<TextCraftView> ReadTextCraft(std::span<const Message> conversation
 // command makes or what is in no command, crafting without the parts or by no visible command.
 bool LooksRefused(const TextCraftView& view, std::string_view action);
 
+// What `actions` would run short of, one after the other, if all the rest went well: items in the
+// order in which they are first missed, with the counts that are missing in all.
+std::vector<ItemCount> MissingFor(const TextCraftView& view, std::span<const std::string> actions);
+
 }  // namespace agentr

@@ -1,7 +1,12 @@
 #include "tasks/textcraft/textcraft_family.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "tasks/prompt_file.h"
 #include "tasks/textcraft/textcraft_conversation.h"
+#include "tasks/textcraft/textcraft_planner.h"
 
 namespace agentr {
 namespace embedded {
@@ -59,6 +64,83 @@ std::vector<bool> TextCraftFamily::LikelyUnchanged(std::span<const Message> hist
   std::vector<bool> likely;
   for (const std::string& action : actions) likely.push_back(!view || LooksRefused(*view, action));
   return likely;
+}
+
+namespace {
+
+// "oak planks" of "get 2 oak planks".
+std::string_view ItemOfGet(std::string_view action) {
+  const size_t item = action.find(' ', std::min(action.size(), std::string_view("get ").size()));
+  return item == std::string_view::npos ? std::string_view() : action.substr(item + 1);
+}
+
+// Whether the action copies a command that is shown.
+bool IsShownCommand(const TextCraftView& view, std::string_view action) {
+  return std::ranges::any_of(view.commands, [&](const CraftCommand& command) {
+    const TextCraftAction craft{TextCraftVerb::kCraft,
+                                command.result,
+                                command.count,
+                                {command.ingredients.begin(), command.ingredients.end()}};
+    return ActionText(view, craft) == action;
+  });
+}
+
+}  // namespace
+
+std::string TextCraftFamily::StateKey(std::span<const Message> history) const {
+  const std::optional<TextCraftView> view = ReadTextCraft(history);
+  if (!view) return "";
+  std::string key;
+  for (const int count : view->held) key += fmt::format("{} ", count);
+  return key;
+}
+
+std::string_view TextCraftFamily::MistakeName(std::span<const Message> history,
+                                              std::string_view action,
+                                              std::string_view after) const {
+  const bool get = action.starts_with("get ");
+  const std::optional<TextCraftView> view = ReadTextCraft(history);
+  if (after.starts_with("Could not find enough items")) {
+    return view && IsShownCommand(*view, action) ? "missing_item" : "no_recipe";
+  }
+  if (after.starts_with("Could not find a valid recipe")) return "no_recipe";
+  if (after.starts_with("Could not find") && get) return "not_found";
+  if (RefusesTextCraft(after)) return "malformed";
+  if (!get) return "useless_craft";
+  const bool needed =
+      view && std::ranges::any_of(PlanTextCraft(*view), [&](const auto& step) {
+        const std::string planned = ActionText(*view, step);
+        return step.verb == TextCraftVerb::kGet && ItemOfGet(planned) == ItemOfGet(action);
+      });
+  return needed ? "wrong_amount" : "useless_get";
+}
+
+std::vector<std::string> TextCraftFamily::Recoveries(std::span<const Message> history,
+                                                     std::span<const std::string> wanted) const {
+  const std::optional<TextCraftView> view = ReadTextCraft(history);
+  if (!view) return {};
+  std::vector<std::string> actions;
+  const auto supply = [&](const ItemCount& missing, const auto& deeper) -> void {
+    bool crafted = false;
+    for (const CraftCommand& command : view->commands) {
+      if (command.result != missing.item) continue;
+      crafted = true;
+      const TextCraftAction craft{TextCraftVerb::kCraft,
+                                  missing.item,
+                                  command.count,
+                                  {command.ingredients.begin(), command.ingredients.end()}};
+      std::string text = ActionText(*view, craft);
+      if (std::ranges::find(actions, text) != actions.end()) continue;
+      const std::vector<ItemCount> parts = MissingFor(*view, {&text, 1});
+      actions.push_back(std::move(text));
+      for (const ItemCount& part : parts) deeper(part, deeper);
+    }
+    if (crafted) return;
+    std::string get = ActionText(*view, {TextCraftVerb::kGet, missing.item, missing.count, {}});
+    if (std::ranges::find(actions, get) == actions.end()) actions.push_back(std::move(get));
+  };
+  for (const ItemCount& missing : MissingFor(*view, wanted)) supply(missing, supply);
+  return actions;
 }
 
 }  // namespace agentr

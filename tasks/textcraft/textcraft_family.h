@@ -18,6 +18,15 @@ class TextCraftFamily : public TaskFamily {
                  std::string_view after) const override;
   std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                     std::span<const std::string> actions) const override;
+
+  std::string StateKey(std::span<const Message> history) const override;  // what is held
+  // malformed, not_found, missing_item (of a command that is shown), no_recipe (no such command) |
+  // wrong_amount (of what is needed), useless_get, useless_craft.
+  std::string_view MistakeName(std::span<const Message> history, std::string_view action,
+                               std::string_view after) const override;
+  // Getting, or crafting by a command that is shown, what the wanted actions will run short of.
+  std::vector<std::string> Recoveries(std::span<const Message> history,
+                                      std::span<const std::string> wanted) const override;
 };
 
 // What AgentGym's client sends of an action: only letters, digits, commas and spaces, the spaces

@@ -4,6 +4,7 @@
 
 #include "tasks/prompt_file.h"
 #include "tasks/webshop/webshop_action.h"
+#include "tasks/webshop/webshop_conversation.h"
 #include "tasks/webshop/webshop_page.h"
 
 namespace agentr {
@@ -39,6 +40,51 @@ std::vector<bool> WebShopFamily::LikelyUnchanged(std::span<const Message> histor
   std::vector<bool> likely;
   for (const std::string& action : actions) likely.push_back(IsIdle(page, action));
   return likely;
+}
+
+std::string WebShopFamily::StateKey(std::span<const Message> history) const {
+  std::optional<WebShopView> view = ReadWebShop(history);
+  if (!view) return "";
+  std::ranges::sort(view->chosen);
+  std::string key;
+  const auto add = [&](std::string_view piece) { key.append(piece).push_back('\n'); };
+  for (const std::string_view piece : view->page.pieces) add(piece);
+  key += '\f';
+  if (view->item) add(view->looks[*view->item].id);
+  for (const std::string& value : view->chosen) add(value);
+  key += '\f';
+  // A search forgets the results before it, so only what the page can lead back to counts.
+  if (view->item) {
+    for (const std::string_view piece : view->results.pieces) add(piece);
+  }
+  return key;
+}
+
+std::string_view WebShopFamily::MistakeName(std::span<const Message> history,
+                                            std::string_view action, std::string_view after) const {
+  const std::string_view before = history.empty() ? "" : std::string_view(history.back().content);
+  const std::optional<WebShopAction> read = ReadWebShopAction(action);
+  if (!read || (!read->IsSearch() && !read->IsClick())) return "malformed";
+  if (IsRefusal(before, action, after)) return "not_on_page";
+  if (read->IsSearch()) return "wrong_search";
+  const std::string key = WebShopKey(read->argument);
+  const WebShopPage page = ReadWebShopPage(before);
+  const auto is_key = [&](std::string_view value) { return WebShopKey(value) == key; };
+  if (std::ranges::any_of(page.products, is_key, &WebShopProduct::id)) return "wrong_product";
+  if (key == "description" || key == "features" || key == "reviews") return "side_page";
+  if (key == "< prev" || key == "next >" || key == "back to search") return "wandered";
+  return page.kind == WebShopPageKind::kItem ? "wrong_option" : "wandered";
+}
+
+std::vector<std::string> WebShopFamily::Recoveries(std::span<const Message> history,
+                                                   std::span<const std::string> /*wanted*/) const {
+  const WebShopPage page =
+      ReadWebShopPage(history.empty() ? std::string_view() : history.back().content);
+  std::vector<std::string> actions;
+  for (const std::string_view button : {"< Prev", "Back to Search"}) {
+    if (page.Shows(WebShopKey(button))) actions.push_back(WebShopClick(button));
+  }
+  return actions;
 }
 
 }  // namespace agentr

@@ -26,6 +26,15 @@ class WebShopFamily : public TaskFamily {
                  std::string_view after) const override;
   std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                     std::span<const std::string> actions) const override;
+
+  // The page, the product on it with the options chosen, and the results that "< Prev" leads to.
+  std::string StateKey(std::span<const Message> history) const override;
+  // malformed, not_on_page | wrong_search, wrong_product, wrong_option, side_page, wandered.
+  std::string_view MistakeName(std::span<const Message> history, std::string_view action,
+                               std::string_view after) const override;
+  // The buttons that lead back: what was searched and chosen before has to be done again.
+  std::vector<std::string> Recoveries(std::span<const Message> history,
+                                      std::span<const std::string> wanted) const override;
 };
 
 }  // namespace agentr

@@ -108,8 +108,10 @@ TEST_P(PathCollect, WithNothingElseSetItRevisesWhatWasWrittenLast) {
     EXPECT_EQ(rows[i].size(), 7U);
     EXPECT_EQ(messages[i]["provenance"], provenance[i]);
     ASSERT_EQ(messages[i]["messages"].size(), rows[i]["revise_log"].size());
-    EXPECT_THAT(provenance[i]["replay"].get<std::string>(),
-                ::testing::AnyOf("verified", "diverged"));
+    EXPECT_EQ(provenance[i]["replay"], "verified");
+    EXPECT_EQ(provenance[i]["version"], 2);
+    EXPECT_EQ(messages[i]["messages"].back()["role"], "assistant");
+    EXPECT_EQ(messages[i]["messages"][1]["weight"], 0) << "the Ok. of the instruction";
     EXPECT_TRUE(hashes.insert(provenance[i]["hash"]).second) << "row " << i << " is there twice";
     EXPECT_FALSE(SplitOf(task()).IsTest(rows[i]["task_num"]));
   }
@@ -117,6 +119,9 @@ TEST_P(PathCollect, WithNothingElseSetItRevisesWhatWasWrittenLast) {
   EXPECT_EQ(run["rows"], rows.size());
   EXPECT_GT(run["counts"]["replay"]["verified"], 0);
   EXPECT_LT(run["counts"]["environment"]["steps"], run["counts"]["episode_turns"]);
+  EXPECT_EQ(run["audit"]["rows"], rows.size());
+  EXPECT_EQ(run["audit"]["trained"]["refused"], 0);
+  EXPECT_EQ(run["audit"]["rows_by"]["replay"]["verified"], rows.size());
   EXPECT_THAT(TemporaryFiles(folder_.path()), IsEmpty());
 }
 

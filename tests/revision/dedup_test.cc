@@ -9,44 +9,48 @@ namespace {
 
 using Verdict = Deduplicator::Verdict;
 
-Trajectory OneTurn() {
+Trajectory TwoTurns() {
   Trajectory trajectory;
   trajectory.instruction = {{"user", "Play."}};
   trajectory.first_observation = "Goal.";
-  trajectory.turns = {{Part::kBad, 1, "Thought: x\nAction: get a", "get a", "Got a"}};
+  trajectory.turns = {{Part::kBad, 1, "Thought: x\nAction: get a", "get a", "Got a"},
+                      {Part::kGood, 2, "Thought: y\nAction: get b", "get b", "Got b"}};
   return trajectory;
 }
 
 TEST(ContentHashTest, EveryThingShownOrTrainedCounts) {
-  const std::string hash = ContentHash(OneTurn());
+  const std::string hash = ContentHash(TwoTurns());
   EXPECT_EQ(hash.size(), 64U);
-  Trajectory other = OneTurn();
+  Trajectory other = TwoTurns();
   other.turns[0].response += " ";
   EXPECT_NE(ContentHash(other), hash);
-  other = OneTurn();
+  other = TwoTurns();
   other.turns[0].observation = "Got b";
   EXPECT_NE(ContentHash(other), hash);
-  other = OneTurn();
+  other = TwoTurns();
   other.turns[0].part = Part::kGood;  // trained on
   EXPECT_NE(ContentHash(other), hash);
-  other = OneTurn();
+  other = TwoTurns();
+  other.turns[1].observation = "Not shown";
+  EXPECT_EQ(ContentHash(other), hash);
+  other = TwoTurns();
   other.turns[0].node = 5;
   EXPECT_EQ(ContentHash(other), hash);
 }
 
 TEST(ActionsHashTest, WordsAroundTheActionsDoNotCount) {
-  const std::string hash = ActionsHash(OneTurn());
-  Trajectory other = OneTurn();
+  const std::string hash = ActionsHash(TwoTurns());
+  Trajectory other = TwoTurns();
   other.turns[0].response = "Thought: y\nAction: get a";
   other.turns[0].observation = "Got an a";
   other.turns[0].action = " Get  A ";
   EXPECT_EQ(ActionsHash(other), hash);
   other.turns[0].action = "get b";
   EXPECT_NE(ActionsHash(other), hash);
-  other = OneTurn();
+  other = TwoTurns();
   other.turns[0].part = Part::kGood;
   EXPECT_NE(ActionsHash(other), hash);
-  other = OneTurn();
+  other = TwoTurns();
   other.first_observation = "Another goal.";
   EXPECT_NE(ActionsHash(other), hash);
 }

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <set>
 
-#include "revision/tree_verifier.h"
 #include "tests/revision/hand_tree.h"
 
 namespace agentr {
@@ -38,7 +37,7 @@ class FirstErrorTest : public ::testing::TestWithParam<int> {  // steps ahead
   }
   int Step(const std::string& actions) const { return At(tree_, actions); }
 
-  const Tree tree_ = HandTree({{"p g", 1}, {"p a b c d", 0}});
+  const Tree tree_ = HandTree({{"p g", 1}, {"p a b c d", 0, End::kDepth}});
   const PathPair pair_ = PairPaths(tree_, LeafPaths(tree_), {}, Pairing::kSiblings).front();
 };
 
@@ -101,38 +100,15 @@ TEST(RememberingVerifierTest, AFailureIsAskedAgain) {
   EXPECT_TRUE(verifier.Judge({}, 1));
 }
 
-// The step of the first error of the first bad path, by the tree.
-int FirstErrorByTree(const Tree& tree, Pairing pairing, const QualityThresholds& choice = {}) {
-  TreeVerifier verifier(tree, choice);
-  const PathPair pair = PairPaths(tree, LeafPaths(tree), choice, pairing).front();
-  const FirstError error = FindFirstError(tree, pair, &verifier, 1).value();
-  EXPECT_TRUE(error.found);
-  return error.bad_steps;
-}
-
-TEST(TreeVerifierTest, AStepIsGoodWhileSuccessWasFoundBehindIt) {
-  // From "a b" one still got to 0.9, which is within beta of 1; from "a b c" to nothing.
-  const Tree tree = HandTree({{"g", 1}, {"a b x", 0.9}, {"a b c d", 0}});
-  TreeVerifier verifier(tree, {});
-  const PathPair pair{{At(tree, "g"), 1}, {At(tree, "a b c d"), 0}, 0};
-  EXPECT_EQ(FindFirstError(tree, pair, &verifier, 1)->bad_steps, 3);
-  EXPECT_EQ(verifier.Judge(pair, At(tree, "a"))->judgement, Judgement::kGood);
-  EXPECT_EQ(verifier.Judge(pair, At(tree, "a b c"))->judgement, Judgement::kBad);
-}
-
-TEST(TreeVerifierTest, TheGoodPathsRewardMinusBetaItselfIsReached) {
-  const Tree tree = HandTree({{"g", 0.9}, {"a x", 0.7}, {"a c", 0}});
-  TreeVerifier verifier(tree, {});
-  const PathPair pair{{At(tree, "g"), 0.9}, {At(tree, "a c"), 0}, 0};
-  EXPECT_EQ(FindFirstError(tree, pair, &verifier, 1)->bad_steps, 2);
-}
-
-TEST(TreeVerifierTest, SiblingsErrAtTheFirstStepBehindTheirParent) {
-  EXPECT_EQ(FirstErrorByTree(HandTree({{"p g", 1}, {"p a b", 0}}), Pairing::kSiblings), 1);
-}
-
-TEST(TreeVerifierTest, ALeafAtTheAncestorIsTheError) {
-  EXPECT_EQ(FirstErrorByTree(HandTree({{"p g h i", 1}, {"p a", 0}}), Pairing::kAll), 1);
+TEST(FirstErrorEndTest, TheStepThatEndedTheEpisodeIsNotLookedAt) {
+  for (const End end : {End::kDone, End::kDisaster}) {
+    const Tree tree = HandTree({{"p g", 1}, {"p a b", 0, end}});
+    const PathPair pair = PairPaths(tree, LeafPaths(tree), {}, Pairing::kSiblings).front();
+    ScriptedVerifier verifier({{At(tree, "p a b"), Judgement::kBad}});
+    const FirstError error = FindFirstError(tree, pair, &verifier, 1).value();
+    EXPECT_FALSE(error.found);
+    EXPECT_EQ(error.bad_steps, 1);
+  }
 }
 
 }  // namespace

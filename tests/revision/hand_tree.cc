@@ -1,6 +1,9 @@
 #include "tests/revision/hand_tree.h"
 
 #include <sstream>
+#include <utility>
+
+#include "tests/mcts/toy_environment.h"
 
 namespace agentr {
 namespace {
@@ -74,6 +77,23 @@ Tree WithTokens(const Tree& tree) {
     copy.Restore(index, node.visits, node.value);
   }
   return copy;
+}
+
+Trajectory HandSplice(const Tree& tree, const PathPair& pair, int bad_steps,
+                      const RevisionTurn& revision) {
+  const StateMap states(tree, ToyFamily());
+  return Splice(tree, states, PlanOf(tree, states, pair, bad_steps), revision);
+}
+
+Row HandRow(const RowSource& source, const PathPair& pair, const FirstError& error,
+            const Replay& replay) {
+  Trajectory trajectory = HandSplice(source.tree, pair, error.bad_steps, {"Oh.", "wait", "ok."});
+  Decision decision;
+  decision.pair = pair;
+  decision.error = error;
+  decision.turns = trajectory.turns;
+  decision.replay = replay;
+  return {source, std::move(decision), std::move(trajectory), "abc"};
 }
 
 }  // namespace agentr

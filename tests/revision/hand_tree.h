@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "mcts/tree.h"
+#include "revision/row.h"
+#include "revision/splice.h"
 
 namespace agentr {
 
@@ -25,5 +27,13 @@ int At(const Tree& tree, const std::string& actions);
 
 // The same tree with token ids for every response, one per byte, and log-probabilities.
 Tree WithTokens(const Tree& tree);
+
+// The whole paths of the pair, spliced.
+Trajectory HandSplice(const Tree& tree, const PathPair& pair, int bad_steps,
+                      const RevisionTurn& revision);
+
+// The row of the pair, with a revision turn "Oh.".
+Row HandRow(const RowSource& source, const PathPair& pair, const FirstError& error,
+            const Replay& replay = {});
 
 }  // namespace agentr

@@ -38,13 +38,23 @@ class ReplayTest : public ::testing::TestWithParam<bool> {  // whether the envir
   void Add(const std::vector<Ended>& episodes, int bad_steps) {
     const Tree tree = HandTree(episodes);
     const PathPair pair = PairPaths(tree, LeafPaths(tree), {}, Pairing::kAll).front();
-    trajectories_.push_back(Splice(tree, pair, bad_steps, {"Oh.", "wait", "ok."}));
+    trajectories_.push_back(HandSplice(tree, pair, bad_steps, {"Oh.", "wait", "ok."}));
   }
 
-  TaskEpisodes Run() {
-    Result<TaskEpisodes> run = RunEpisodes(3, trajectories_, family_, environment_, pool_, stop_);
-    EXPECT_TRUE(run) << run.error().message;
-    return run.value_or(TaskEpisodes{});
+  struct Episodes {
+    std::vector<ReplayedEpisode> episodes;
+    ExecutionStats calls;
+  };
+
+  Episodes Run() {
+    Replayer replayer(3, family_, environment_, pool_, stop_);
+    EXPECT_EQ(replayer.Start().value(), "Goal 3.");
+    Episodes run;
+    for (const Trajectory& trajectory : trajectories_) {
+      run.episodes.push_back(replayer.Run(StateTree::kRoot, ActionsOf(trajectory)).value());
+    }
+    run.calls = replayer.calls();
+    return run;
   }
 
   Replay Only() { return JudgeReplay(trajectories_.front(), Run().episodes.front(), 0.5); }
@@ -108,19 +118,19 @@ TEST_P(ReplayTest, AnEarlierEndCutsTheTrajectory) {
   EXPECT_EQ(trajectories_.front().turns.back().action, "g");
 }
 
-TEST_P(ReplayTest, AnotherBeginningIsNotReplayed) {
+TEST_P(ReplayTest, ATrainedTurnThatIsRefusedIsAFailure) {
   Add({{"p g", 1}, {"p a", 0}}, 1);
-  trajectories_.front().first_observation = "Goal of another world.";
-  const TaskEpisodes run = Run();
-  EXPECT_FALSE(run.same_start);
-  EXPECT_THAT(run.episodes, IsEmpty());
+  ReplayedEpisode episode = Run().episodes.front();
+  EXPECT_EQ(JudgeReplay(trajectories_.front(), episode, 0.5).outcome, ReplayOutcome::kVerified);
+  episode.back().refused = true;
+  EXPECT_EQ(JudgeReplay(trajectories_.front(), episode, 0.5).outcome, ReplayOutcome::kFailed);
 }
 
 TEST_P(ReplayTest, SequencesOfATaskShareTheirBeginnings) {
   Add({{"p q a g", 1}, {"p q a b", 0}}, 1);  // p q a b wait g
   Add({{"p q a g", 1}, {"p q a x", 0}}, 1);  // p q a x wait g
   Add({{"p q a g", 1}, {"p q a x", 0}}, 1);
-  const TaskEpisodes run = Run();
+  const Episodes run = Run();
   ASSERT_EQ(run.episodes.size(), 3U);
   for (const ReplayedEpisode& episode : run.episodes) EXPECT_EQ(episode.size(), 6U);
   EXPECT_EQ(run.calls.steps, 3 + 2 * 3);  // of 18
@@ -133,8 +143,10 @@ TEST_P(ReplayTest, AFailureOfTheEnvironmentIsNoOutcome) {
                           : Error{ErrorKind::kServer, "the server is down"};
   });
   SessionPool pool(broken, 8);
-  Add({{"p g", 1}, {"p a", 0}}, 1);
-  EXPECT_FALSE(RunEpisodes(3, trajectories_, family_, broken, pool, stop_));
+  Replayer replayer(3, family_, broken, pool, stop_);
+  const bool started = replayer.Start().has_value();
+  const std::vector<std::string> actions = {"p", "g"};
+  EXPECT_FALSE(started && replayer.Run(StateTree::kRoot, actions).has_value());
 }
 
 // In the toy world "wait" is an action like any other, and its answer is shown.

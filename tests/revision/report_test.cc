@@ -17,6 +17,9 @@ ReviseReport Report() {
   report.counts.pairs = 40;
   report.counts.first_errors = {{0, 4}, {1, 20}, {2, 8}, {6, 5}, {9, 3}};
   report.counts.replays = {0, 30, 6, 4};
+  report.counts.mistakes_found = 12;
+  report.counts.mistakes = {{"no_recipe", 10}, {"missing_item", 30}};
+  report.counts.recoveries = {{0, 35}, {1, 3}, {2, 2}};
   report.counts.ended_bad = 3;
   report.counts.episodes = 40;
   report.exact_duplicates = 1;
@@ -31,11 +34,14 @@ ReviseReport Report() {
 TEST(ReportTableTest, NamesEverythingThatWasCounted) {
   const std::string table = ReportTable(Report());
   EXPECT_THAT(table, HasSubstr("10 read, 1 bad files, 2 without a good path"));
-  EXPECT_THAT(table, HasSubstr("90 found, 40 kept"));
+  EXPECT_THAT(table, HasSubstr("90 found, 40 run"));
   EXPECT_THAT(table, HasSubstr("step 1: 20 (50.0 %), 2: 8 (20.0 %), 6+: 8 (20.0 %), none found: 4 "
                                "(10.0 %)"));
   EXPECT_THAT(table, HasSubstr("verified 30 (75.0 %), diverged 6 (15.0 %), failed 4 (10.0 %); 3 of "
                                "the failed were over before the first good step"));
+  EXPECT_THAT(table, HasSubstr("12 mistakes, 90 found"));
+  EXPECT_THAT(table, HasSubstr("missing_item 30 (75.0 %), no_recipe 10 (25.0 %)"));
+  EXPECT_THAT(table, HasSubstr("3 with 1 action, 2 with 2 actions"));
   EXPECT_THAT(table, HasSubstr("40 episodes, 20/s"));
   EXPECT_THAT(table, HasSubstr("1 exact and 5 near duplicates"));
   EXPECT_THAT(table, HasSubstr("15 rows/s"));
@@ -56,7 +62,13 @@ TEST(CountsTest, AddUp) {
   const Decision decision{
       {{1, 1}, {2, 0}, 0},
       {2, true, {{1, {Judgement::kGood, "", true}}, {2, {Judgement::kBad, "", true}}}},
-      {ReplayOutcome::kFailed, 0, 3, true, {}}};
+      "no_recipe",
+      true,
+      0,
+      {},
+      {ReplayOutcome::kFailed, 0, 3, true, {}},
+      4,
+      2};
   Count(decision, sum);
   RevisionCounts twice = sum;
   twice += sum;
@@ -65,6 +77,9 @@ TEST(CountsTest, AddUp) {
   EXPECT_EQ(twice.judgements[static_cast<size_t>(Judgement::kBad)], 2);
   EXPECT_EQ(twice.replays[static_cast<size_t>(ReplayOutcome::kFailed)], 2);
   EXPECT_EQ(twice.ended_bad, 2);
+  EXPECT_EQ(twice.mistakes.at("no_recipe"), 2);
+  EXPECT_EQ(twice.recoveries.at(2), 2);
+  EXPECT_EQ(twice.pruned_turns, 8);
 }
 
 }  // namespace

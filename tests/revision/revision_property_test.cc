@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
-#include "revision/first_error.h"
+#include "revision/mistakes.h"
+#include "revision/pruning.h"
+#include "revision/replay.h"
 #include "revision/row_format.h"
-#include "revision/tree_verifier.h"
 #include "tests/mcts/toy_search.h"
 #include "tests/revision/hand_tree.h"
 #include "tests/revision/pair_encoder.h"
@@ -15,8 +17,6 @@ namespace agentr {
 namespace {
 
 using nlohmann::json;
-
-const RevisionTurn kAnyTurn = {"My fault.", "wait", "ok."};
 
 // The text of a segment; its ids stand for bytes (WithTokens).
 std::string Decoded(const json& segment) {
@@ -46,14 +46,18 @@ json MessagesOf(const json& tokens, const json& roles) {
     if (id != PairEncoder::kEnd) continue;
     const json& role = roles.at(messages.size())["role"];
     messages.push_back({{"role", role}, {"content", PairEncoder().Decode(own)}});
-    if (role == "assistant") messages.back()["weight"] = trained ? 1 : 0;
+    if (role != "assistant") continue;
+    messages.back()["weight"] = trained ? 1 : 0;
+    messages.back()["loss"] = trained;
   }
   return messages;
 }
 
 class RowProperties : public ::testing::TestWithParam<uint64_t> {
  protected:
-  RowProperties() : tree_(WithTokens(Searched())) {}
+  RowProperties() : tree_(WithTokens(Searched())) {
+    for (int node = 0; node < tree_.size(); ++node) histories_.push_back(MakeHistory(node));
+  }
 
   static Tree Searched() {
     ToySearch search(/*forks=*/true);
@@ -62,65 +66,163 @@ class RowProperties : public ::testing::TestWithParam<uint64_t> {
     return search.MustRun();
   }
 
-  json Written(const std::string& format, const PathPair& pair, const FirstError& error,
-               const Trajectory& trajectory, const ChatEncoder* encoder = nullptr) const {
+  json Written(const std::string& format, const Draft& draft,
+               const ChatEncoder* encoder = nullptr) const {
     const RowSource source{tree_, "tree.json", "toy", 1, "m", GetParam(), {}, "tree", "all"};
-    const Row row{source, pair, error, {}, trajectory, "hash"};
+    const Row row = HandRow(source, draft.pair, draft.error);
     return json::parse(MakeRowFormat(format, encoder)->Line(row));
   }
 
-  void CheckRow(const PathPair& pair, const FirstError& error) const;
+  // The actions that changed something on the way to `node`: what a state is in the toy world.
+  const std::string& HistoryOf(int node) const { return histories_[static_cast<size_t>(node)]; }
 
+  std::string MakeHistory(int node) const {
+    std::string history;
+    for (const int at : tree_.Path(node)) {
+      const std::string& action = tree_.node(at).action;
+      if (at != 0 && ToyEnvironment::Changes(action)) history += " " + action;
+    }
+    return history;
+  }
+
+  std::vector<Mistake> Mistakes(Pairing pairing) const {
+    MistakeOptions options;
+    options.pairing = pairing;
+    options.min_evidence = 1;
+    return FindMistakes(tree_, states_, family_, options);
+  }
+
+  void CheckRow(const Draft& draft) const;
+
+  const ToyFamily family_;
   const Tree tree_;
+  const StateMap states_{tree_, family_};
+  std::vector<std::string> histories_;  // by node
 };
 
-void RowProperties::CheckRow(const PathPair& pair, const FirstError& error) const {
-  const Trajectory trajectory = Splice(tree_, pair, error.bad_steps, kAnyTurn);
-  const json messages = Written("messages", pair, error, trajectory)["messages"];
-  const json provenance = Written("provenance", pair, error, trajectory);
-  const std::vector<Message> prefix = tree_.Conversation(pair.ancestor);
-  const size_t bad_begin = prefix.size();
-  const size_t bad_end = bad_begin + 2 * static_cast<size_t>(error.bad_steps);
-  const std::vector<Message> bad = tree_.Conversation(pair.bad.leaf);
-  const std::vector<Message> good = tree_.Conversation(pair.good.leaf);
-  ASSERT_EQ(messages.size(), bad_end + 2 + good.size() - bad_begin);
+void RowProperties::CheckRow(const Draft& draft) const {
+  const json messages = Written("messages", draft)["messages"];
+  const json provenance = Written("provenance", draft);
+  const size_t bad_begin = tree_.Conversation(draft.pair.ancestor).size();
+  const size_t bad_end = bad_begin + 2 * static_cast<size_t>(draft.error.bad_steps);
+  const std::vector<Message> bad = tree_.Conversation(draft.pair.bad.leaf);
+  ASSERT_EQ(bad.size(), bad_end);
+  ASSERT_GT(messages.size(), bad_end + 2);
+  EXPECT_EQ(messages.back()["role"], "assistant");
+  EXPECT_EQ(messages[bad_end]["content"], "Thought: Oh.\nAction: wait");
   for (size_t i = 0; i < messages.size(); ++i) {
     SCOPED_TRACE(i);
-    // It starts as the tree does, goes on with bad steps, owns the mistake, and ends well.
-    if (i == bad_end) {
-      EXPECT_EQ(messages[i]["content"], "Thought: My fault.\nAction: wait");
-    } else if (i == bad_end + 1) {
-      EXPECT_EQ(messages[i]["content"], "ok.");
-    } else {
-      const Message& from = i < bad_end ? bad[i] : good[i - (bad_end + 2) + bad_begin];
-      EXPECT_EQ(messages[i]["role"], from.role);
-      EXPECT_EQ(messages[i]["content"], from.content);
-    }
-    const bool in_bad = i >= bad_begin && i < bad_end;
-    EXPECT_EQ(messages[i].value("weight", 0) == 1, messages[i]["role"] == "assistant" && !in_bad);
+    // It starts as the bad path does, and only what follows is trained, but for refused actions.
+    if (i < bad_end) EXPECT_EQ(messages[i]["content"], bad[i].content);
+    const bool assistant = messages[i]["role"] == "assistant";
+    const std::string content = messages[i]["content"];
+    const bool refused = content.find("Action: stuck") != std::string::npos;
+    EXPECT_EQ(messages[i].value("weight", 0) == 1, assistant && i >= bad_end && !refused);
+    EXPECT_EQ(messages[i].value("loss", false), messages[i].value("weight", 0) == 1);
   }
-  // The splice point is the recorded one.
-  EXPECT_EQ(provenance["nodes"]["ancestor"], pair.ancestor);
-  EXPECT_EQ(tree_.node(provenance["nodes"]["first_error"]).depth,
-            tree_.node(pair.ancestor).depth + error.bad_steps);
-  const json segments = Written("tokens", pair, error, trajectory)["segments"];
+  EXPECT_EQ(provenance["nodes"]["first_error"], draft.error_node);
+  // Every format has the same mask.
+  const json agent_r = Written("agent-r", draft)["revise_log"];
+  const json sharegpt = Written("sharegpt", draft)["conversations"];
+  const json segments = Written("tokens", draft)["segments"];
+  ASSERT_EQ(agent_r.size(), messages.size());
+  ASSERT_EQ(sharegpt.size(), messages.size());
   ASSERT_EQ(segments.size(), messages.size());
-  for (size_t i = 0; i < segments.size(); ++i) {
+  for (size_t i = 0; i < messages.size(); ++i) {
+    const bool trained = messages[i].value("loss", false);
+    EXPECT_EQ(agent_r[i].value("loss", false), trained);
+    EXPECT_EQ(sharegpt[i]["loss"] == true, trained);
+    EXPECT_EQ(segments[i]["loss"], trained);
     EXPECT_EQ(Decoded(segments[i]), messages[i]["content"].get<std::string>());
-    EXPECT_EQ(segments[i]["loss"], messages[i].value("weight", 0) == 1);
   }
   const PairEncoder encoder;
-  EXPECT_EQ(MessagesOf(Written("tokens", pair, error, trajectory, &encoder), messages), messages);
+  EXPECT_EQ(MessagesOf(Written("tokens", draft, &encoder), messages), messages);
 }
 
-TEST_P(RowProperties, HoldForEveryPair) {
+TEST_P(RowProperties, HoldForEveryMistake) {
   for (const Pairing pairing : {Pairing::kSiblings, Pairing::kAll}) {
-    TreeVerifier verifier(tree_, {});
-    const std::vector<PathPair> pairs = PairPaths(tree_, LeafPaths(tree_), {}, pairing);
-    for (const PathPair& pair : LimitPairs(tree_, pairs, 30, RandomStream(GetParam()))) {
-      CheckRow(pair, FindFirstError(tree_, pair, &verifier, 1).value());
-      if (HasFailure()) return;  // the others would say the same
+    for (const Notice notice : {Notice::kFirst, Notice::kLate}) {
+      MistakeOptions options;
+      options.notice = notice;
+      constexpr size_t kMost = 25;
+      for (const Mistake& mistake : RandomStream(GetParam()).Sample(Mistakes(pairing), kMost)) {
+        CheckRow(DraftOf(tree_, states_, mistake, mistake.goods.front(), options,
+                         RandomStream(GetParam())));
+        if (HasFailure()) return;  // the others would say the same
+      }
     }
+  }
+}
+
+TEST_P(RowProperties, NodesShareAStateWhereTheSameActionsChangedSomething) {
+  const std::vector<LeafPath> leaves = LeafPaths(tree_);
+  for (int a = 0; a < tree_.size(); ++a) {
+    for (int b = 0; b < a; ++b) {
+      ASSERT_EQ(states_.Of(a) == states_.Of(b), HistoryOf(a) == HistoryOf(b)) << a << " " << b;
+    }
+    double best = -1;
+    for (const LeafPath& leaf : leaves) {
+      const std::string behind = HistoryOf(leaf.leaf) + " ";
+      if (behind.starts_with(HistoryOf(a) + " ")) best = std::max(best, leaf.quality);
+    }
+    ASSERT_EQ(states_.At(a).best, best) << a;
+  }
+}
+
+// By brute force, from the histories alone.
+TEST_P(RowProperties, MistakesAreTheRightOnes) {
+  const std::vector<LeafPath> leaves = LeafPaths(tree_);
+  std::set<std::string> expected;
+  for (int node = 1; node < tree_.size(); ++node) {
+    const Node& step = tree_.node(node);
+    const std::string before = HistoryOf(step.parent);
+    double best = -1;
+    int ends = 0;
+    double best_good = -1;
+    for (const LeafPath& leaf : leaves) {
+      const std::string history = HistoryOf(leaf.leaf) + " ";
+      const bool behind = history.starts_with(HistoryOf(node) + " ");
+      const bool entered = HistoryOf(leaf.leaf) == HistoryOf(node) &&
+                           ToyEnvironment::Changes(tree_.node(leaf.leaf).action);
+      if (behind) best = std::max(best, leaf.quality);
+      if (behind && !entered) ++ends;
+      if (history.starts_with(before + " ") && history != before + " ") {
+        best_good = std::max(best_good, leaf.quality);
+      }
+    }
+    if (best_good < 0.5 - 1e-9) continue;
+    if (step.action.starts_with("stuck")) expected.insert(before + " |" + step.action);
+    if (!ToyEnvironment::Changes(step.action) || step.children.empty()) continue;
+    if (ends > 0 && std::max(best, 0.0) < best_good - 0.2 - 1e-9) {
+      expected.insert(before + " |" + step.action);
+    }
+  }
+  std::set<std::string> found;
+  for (const Mistake& mistake : Mistakes(Pairing::kSiblings)) {
+    const Node& step = tree_.node(mistake.node);
+    const bool inserted = found.insert(HistoryOf(step.parent) + " |" + step.action).second;
+    EXPECT_TRUE(inserted) << "twice: " << step.action;
+  }
+  EXPECT_EQ(found, expected);
+}
+
+TEST_P(RowProperties, ShortenedPathsReplayToTheSameEnd) {
+  ToyEnvironment world(true);
+  SessionPool pool(world, 4);
+  const std::atomic<bool> stop = false;
+  Replayer replayer(1, family_, world, pool, stop);
+  ASSERT_TRUE(replayer.Start());
+  Pruner pruner(tree_, states_, family_);
+  for (const PathPair& pair : GoodAlone(LeafPaths(tree_), {})) {
+    const SplicePlan whole = PlanOf(tree_, states_, pair, 0);
+    const SplicePlan shorter = pruner.Shorten(whole, Prune::kFull, 0);
+    const Trajectory trajectory = Splice(tree_, states_, shorter, {});
+    const ReplayedEpisode episode = replayer.Run(StateTree::kRoot, ActionsOf(trajectory)).value();
+    ASSERT_EQ(episode.size(), trajectory.turns.size());
+    for (const ReplayedTurn& turn : episode) EXPECT_FALSE(turn.unchanged);
+    if (episode.empty()) continue;  // a path whose every step changed nothing
+    EXPECT_EQ(HistoryOf(shorter.good.back()), HistoryOf(pair.good.leaf));
+    EXPECT_LE(shorter.good.size(), whole.good.size());
   }
 }
 
@@ -155,15 +257,22 @@ TEST_P(RowProperties, PairsAreTheRightOnes) {
 INSTANTIATE_TEST_SUITE_P(Seeds, RowProperties, ::testing::Range<uint64_t>(0, 30));
 
 // The trees are worth the checks.
-TEST(RowPropertiesTest, TheTreesHavePairs) {
+TEST(RowPropertiesTest, TheTreesHavePairsAndMistakes) {
   size_t pairs = 0;
+  std::map<bool, int> mistakes;  // by whether they were refused
   for (uint64_t seed = 0; seed < 30; ++seed) {
     ToySearch search(/*forks=*/true);
     search.options.seed = seed;
     const Tree tree = search.MustRun();
     pairs += PairPaths(tree, LeafPaths(tree), {}, Pairing::kAll).size();
+    const StateMap states(tree, search.family);
+    for (const Mistake& mistake : FindMistakes(tree, states, search.family, {.min_evidence = 1})) {
+      mistakes[mistake.refused] += 1;
+    }
   }
   EXPECT_GT(pairs, 200U);
+  EXPECT_GT(mistakes[false], 50);
+  EXPECT_GT(mistakes[true], 50);
 }
 
 }  // namespace

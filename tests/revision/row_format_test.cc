@@ -35,9 +35,7 @@ class RowFormatTest : public ::testing::Test {
   ordered_json Written(const std::string& format, const PathPair& pair, const FirstError& error) {
     const RowSource source{tree_, "folder/search_results_3.json", "toy", 3, "hand", 7, {}, "tree",
                            "all"};
-    const Row row{
-        source, pair, error, replay_, Splice(tree_, pair, error.bad_steps, {"Oh.", "wait", "ok."}),
-        "abc"};
+    const Row row = HandRow(source, pair, error, replay_);
     const std::string line = MakeRowFormat(format)->Line(row);
     EXPECT_EQ(line.find('\n'), line.size() - 1);
     return ordered_json::parse(line);
@@ -58,7 +56,7 @@ TEST_F(RowFormatTest, AgentRHasExactlyThePublishedFields) {
                                                           {"action", "a"},
                                                           {"obs", "saw p a"},
                                                           {"judgement", "Bad"}}}));
-  ASSERT_EQ(row["revise_log"].size(), 11U);
+  ASSERT_EQ(row["revise_log"].size(), 10U);
   EXPECT_EQ(row["revise_log"][0], (ordered_json{{"role", "user"}, {"content", "Play."}}));
   EXPECT_EQ(row["revise_log"][5], (ordered_json{{"role", "assistant"},
                                                 {"content", "Thought: I go on.\nAction: a"},
@@ -73,7 +71,7 @@ TEST_F(RowFormatTest, AgentROfAGoodPathAlone) {
   const ordered_json row = GoodRowOf("agent-r");
   EXPECT_EQ(row["revise"], false);
   EXPECT_EQ(row["low_log"], ordered_json::array());
-  EXPECT_EQ(row["revise_log"].size(), row["high_log"].size());
+  EXPECT_EQ(row["revise_log"].size(), row["high_log"].size() - 1) << "without the last reply";
 }
 
 TEST_F(RowFormatTest, MessagesHaveWeightsOnTheAssistants) {
@@ -82,6 +80,12 @@ TEST_F(RowFormatTest, MessagesHaveWeightsOnTheAssistants) {
   EXPECT_EQ(row["messages"][5]["weight"], 0);
   EXPECT_EQ(row["messages"][7]["weight"], 1);
   EXPECT_FALSE(row["messages"][8].contains("weight"));
+  for (const auto& message : row["messages"]) {
+    ASSERT_EQ(message.contains("loss"), message.contains("weight"));
+    if (message.contains("loss")) EXPECT_EQ(message["loss"], message["weight"] == 1);
+  }
+  EXPECT_EQ(row["messages"][1]["weight"], 0) << "the policy never said the instruction's Ok.";
+  EXPECT_EQ(row["messages"].back()["role"], "assistant");
 }
 
 TEST_F(RowFormatTest, ShareGptIsThatOfAgentGym) {
@@ -112,8 +116,13 @@ TEST_F(RowFormatTest, ProvenanceNamesWhereARowComesFrom) {
             (ordered_json{{"good", 2}, {"bad", 3}, {"ancestor", 1}, {"first_error", 3}}));
   EXPECT_EQ(provenance["rewards"], (ordered_json{{"good", 1.0}, {"bad", 0.0}, {"replay", 0.75}}));
   EXPECT_THAT(Keys(provenance),
-              ElementsAre("tree", "task", "model", "data_hash", "nodes", "rewards", "seed", "alpha",
-                          "beta", "pairing", "verifier", "replay", "dropped_turns", "hash"));
+              ElementsAre("version", "tree", "task", "model", "data_hash", "nodes", "rewards",
+                          "mistake", "evidence", "reason", "revision_length", "bad_steps", "recovery",
+                          "pruned_turns", "seed", "alpha", "beta", "pairing", "verifier", "prune",
+                          "train_prefix", "replay", "dropped_turns", "last_observation", "hash"));
+  EXPECT_EQ(provenance["version"], 2);
+  EXPECT_EQ(provenance["last_observation"], "saw p g");
+  EXPECT_EQ(provenance["revision_length"], (ordered_json{{"from_start", 2}, {"from_ancestor", 1}}));
   EXPECT_EQ(provenance["replay"], "diverged");
 }
 

@@ -9,18 +9,19 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Trajectory FourParts() {
+Trajectory AllParts() {
   Trajectory trajectory;
   trajectory.first_observation = "Goal\nis here.";
   trajectory.turns = {{Part::kPrefix, 1, "Action: p", "p", "P"},
                       {Part::kBad, 2, "Action: b", "b", "B"},
                       {Part::kRevision, -1, "Oh.\nAction: wait", "wait", "ok."},
+                      {Part::kRecovery, -1, "Action: r", "r", "R"},
                       {Part::kGood, 3, "Action: g", "g", "G"}};
   return trajectory;
 }
 
 TEST(ShowTrajectoryTest, MarksTellThePartsApart) {
-  EXPECT_EQ(ShowTrajectory(FourParts(), "row 1", false, 80),
+  EXPECT_EQ(ShowTrajectory(AllParts(), "row 1", false, 80),
             "row 1\n"
             "  Goal is here.\n"
             "  Action: p\n"
@@ -29,12 +30,14 @@ TEST(ShowTrajectoryTest, MarksTellThePartsApart) {
             "-   -> B\n"
             "~ Oh. Action: wait\n"
             "~   -> ok.\n"
+            "^ Action: r\n"
+            "^   -> R\n"
             "+ Action: g\n"
             "+   -> G\n");
 }
 
 TEST(ShowTrajectoryTest, ColoursToo) {
-  const std::string text = ShowTrajectory(FourParts(), "row 1", true, 80);
+  const std::string text = ShowTrajectory(AllParts(), "row 1", true, 80);
   EXPECT_THAT(text, HasSubstr("\x1b[31m- Action: b"));
   EXPECT_THAT(text, HasSubstr("\x1b[33m~ Oh."));
   EXPECT_THAT(text, HasSubstr("\x1b[32m+ Action: g"));
@@ -42,13 +45,13 @@ TEST(ShowTrajectoryTest, ColoursToo) {
 }
 
 TEST(ShowTrajectoryTest, LongLinesAreCutBetweenCharacters) {
-  Trajectory trajectory = FourParts();
+  Trajectory trajectory = AllParts();
   trajectory.turns = {{Part::kGood, 1, "abcdefé", "g", "0123456789"}};
   EXPECT_EQ(ShowTrajectory(trajectory, "t", false, 9), "t\n  Goal i…\n+ abcdef…\n+   -> 0…\n");
 }
 
 TEST(ShowTrajectoryTest, SaysWhatIsLeftOut) {
-  Trajectory trajectory = FourParts();
+  Trajectory trajectory = AllParts();
   trajectory.dropped_turns = 1;
   const std::string text = ShowTrajectory(trajectory, "t", false, 80);
   EXPECT_THAT(text, HasSubstr("… 1 turns left out"));

@@ -22,14 +22,14 @@ std::string Outline(const Trajectory& trajectory) {
   std::string text;
   for (const SplicedTurn& turn : trajectory.turns) {
     text += text.empty() ? "" : " ";
-    text += std::string("=-~+").substr(static_cast<size_t>(turn.part), 1) + turn.action;
+    text += std::string("=-~^+").substr(static_cast<size_t>(turn.part), 1) + turn.action;
   }
   return text;
 }
 
 TEST(SpliceTest, PrefixBadStepsRevisionGoodPath) {
   const Tree tree = HandTree({{"p g h", 1}, {"p a b c", 0}});
-  const Trajectory trajectory = Splice(tree, FirstPair(tree), 2, kTurn);
+  const Trajectory trajectory = HandSplice(tree, FirstPair(tree), 2, kTurn);
   EXPECT_EQ(Outline(trajectory), "=p -a -b ~wait +g +h");
   EXPECT_EQ(trajectory.instruction, tree.instruction());
   EXPECT_EQ(trajectory.first_observation, "Goal 3.");
@@ -43,30 +43,68 @@ TEST(SpliceTest, PrefixBadStepsRevisionGoodPath) {
 
 TEST(SpliceTest, NoSharedTurnsAndUnequalDepths) {
   const Tree tree = HandTree({{"g", 1}, {"a b c d e", 0}});
-  EXPECT_EQ(Outline(Splice(tree, FirstPair(tree), 5, kTurn)), "-a -b -c -d -e ~wait +g");
+  EXPECT_EQ(Outline(HandSplice(tree, FirstPair(tree), 5, kTurn)), "-a -b -c -d -e ~wait +g");
 }
 
-TEST(SpliceTest, AGoodPathAloneIsAllPrefix) {
+TEST(SpliceTest, AGoodPathAloneIsAllGood) {
   const Tree tree = HandTree({{"p g", 1}});
-  EXPECT_EQ(Outline(Splice(tree, GoodAlone(LeafPaths(tree), {}).front(), 0, kTurn)), "=p =g");
+  EXPECT_EQ(Outline(HandSplice(tree, GoodAlone(LeafPaths(tree), {}).front(), 0, kTurn)), "+p +g");
 }
 
-TEST(RowMessagesTest, OnlyBadStepsAreNotTrained) {
-  const Tree tree = HandTree({{"p g", 1}, {"p a", 0}});
-  const Trajectory trajectory = Splice(tree, FirstPair(tree), 1, kTurn);
+// "u-a+": the role of each message and whether it is trained.
+std::string MaskOf(const Trajectory& trajectory) {
   std::string text;
   for (const RowMessage& m : RowMessages(trajectory)) {
     text += m.role.substr(0, 1) + (m.trained ? "+" : "-");
   }
-  //               Play. Ok. Goal   p       a       wait    g
-  EXPECT_EQ(text,
-            "u-"
-            "a+"
-            "u-"
+  return text;
+}
+
+TEST(RowMessagesTest, TheRevisionTurnAndWhatFollowsAreTrained) {
+  const Tree tree = HandTree({{"p g h", 1}, {"p a", 0}});
+  Trajectory trajectory = HandSplice(tree, FirstPair(tree), 1, kTurn);
+  //                           Play. Ok. Goal p      a      wait   g      h
+  EXPECT_EQ(MaskOf(trajectory),
+            "u-a-u-"
+            "a-u-"
+            "a-u-"
+            "a+u-"
+            "a+u-"
+            "a+");
+  trajectory.train_prefix = true;
+  EXPECT_EQ(MaskOf(trajectory),
+            "u-a-u-"
             "a+u-"
             "a-u-"
             "a+u-"
-            "a+u-");
+            "a+u-"
+            "a+");
+  trajectory.turns[0].refused = true;
+  EXPECT_EQ(MaskOf(trajectory),
+            "u-a-u-"
+            "a-u-"
+            "a-u-"
+            "a+u-"
+            "a+u-"
+            "a+");
+}
+
+TEST(RowMessagesTest, OfAGoodPathAllTurnsAreTrainedButRefusedOnes) {
+  const Tree tree = HandTree({{"p q g", 1}});
+  Trajectory trajectory = HandSplice(tree, GoodAlone(LeafPaths(tree), {}).front(), 0, kTurn);
+  trajectory.turns[1].refused = true;
+  EXPECT_EQ(MaskOf(trajectory),
+            "u-a-u-"
+            "a+u-"
+            "a-u-"
+            "a+");
+}
+
+TEST(RowMessagesTest, TheReplyToTheLastTurnIsNotShown) {
+  const Tree tree = HandTree({{"p g", 1}});
+  const Trajectory trajectory = HandSplice(tree, GoodAlone(LeafPaths(tree), {}).front(), 0, kTurn);
+  EXPECT_EQ(RowMessages(trajectory).back().role, "assistant");
+  EXPECT_EQ(trajectory.turns.back().observation, "saw p g");
 }
 
 TEST(EstimateTokensTest, IsThatOfModelsThatDoNotTell) {
@@ -86,7 +124,7 @@ class FitContextTest : public ::testing::Test {
   }
 
   const Tree tree_ = HandTree({{"p q g", 1}, {"p q a", 0}});
-  Trajectory trajectory_ = Splice(tree_, FirstPair(tree_), 1, kTurn);
+  Trajectory trajectory_ = HandSplice(tree_, FirstPair(tree_), 1, kTurn);
 };
 
 TEST_F(FitContextTest, WhatFitsStays) {
@@ -117,7 +155,7 @@ TEST_F(FitContextTest, WhatTheModelDidNotSeeIsNotShown) {
 }
 
 TEST_F(FitContextTest, OfAGoodPathTheLastTurnStays) {
-  Trajectory good = Splice(tree_, GoodAlone(LeafPaths(tree_), {}).front(), 0, kTurn);
+  Trajectory good = HandSplice(tree_, GoodAlone(LeafPaths(tree_), {}).front(), 0, kTurn);
   EXPECT_FALSE(FitContext(good, 0, 1));
   EXPECT_EQ(good.dropped_turns, 2U);
 }

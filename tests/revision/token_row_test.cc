@@ -17,12 +17,7 @@ class TokenRowTest : public ::testing::Test {
   static Row RowOf(const RowSource& source) {
     const Tree& tree = source.tree;
     const PathPair pair = PairPaths(tree, LeafPaths(tree), {}, Pairing::kAll).front();
-    return {source,
-            pair,
-            {1, true, {{pair.bad.leaf, {Judgement::kBad, "No use.", true}}}},
-            {},
-            Splice(tree, pair, 1, {"Oh.", "wait", "ok."}),
-            "abc"};
+    return HandRow(source, pair, {1, true, {{pair.bad.leaf, {Judgement::kBad, "No use.", true}}}});
   }
 
   TokenRow Encoded(const Tree& tree) const {
@@ -72,8 +67,8 @@ TEST_F(TokenRowTest, TheTokenThatEndsATurnIsTrainedWhetherItWasSampledOrNot) {
       if (tokens.ids[i] == PairEncoder::kEnd) ends.push_back(tokens.trained[i]);
     }
     // Instruction, "Ok.", goal; prefix turn; bad turn; revision turn; good turn.
-    EXPECT_THAT(ends, ::testing::ElementsAre(false, true, false, true, false, false, false, true,
-                                             false, true, false));
+    EXPECT_THAT(ends, ::testing::ElementsAre(false, false, false, false, false, false, false, true,
+                                             false, true));
   }
 }
 

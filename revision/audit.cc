@@ -1,0 +1,211 @@
+#include "revision/audit.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace agentr {
+namespace {
+
+using AuditJson = nlohmann::ordered_json;
+
+double ShareOf(int64_t part, int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+double MeanOf(const std::map<int, int64_t>& counts) {
+  int64_t sum = 0;
+  int64_t all = 0;
+  for (const auto& [value, count] : counts) {
+    sum += value * count;
+    all += count;
+  }
+  return ShareOf(sum, all);
+}
+
+}  // namespace
+
+// A turn of the agent with what it saw and what it was answered.
+struct Audit::Turn {
+  std::string before;
+  std::string action;
+  std::string after;
+  bool trained = false;
+  bool has_reply = false;  // the last turn of a row has none
+  bool instruction = false;
+  bool refused = false;
+  bool idle = false;  // changed nothing in another way
+  int64_t tokens = 0;
+};
+
+std::vector<Audit::Turn> Audit::TurnsOf(const AuditRow& row) const {
+  std::vector<Turn> turns;
+  std::string seen;
+  std::string entered;  // the observation with which the state was entered
+  int users = 0;
+  for (const AuditRow::Line& line : row.messages) {
+    if (line.role == "assistant") {
+      Turn turn;
+      turn.before = entered;
+      turn.action = family_.ParseAction(line.content);
+      turn.trained = line.trained;
+      turn.instruction = users < 2;
+      turn.tokens = EstimateTokens(line.content);
+      turns.push_back(std::move(turn));
+    } else if (line.role == "user") {
+      ++users;
+      if (!turns.empty() && !turns.back().has_reply && !turns.back().instruction) {
+        Turn& turn = turns.back();
+        turn.after = line.content;
+        turn.has_reply = true;
+        turn.refused = family_.IsRefusal(entered, turn.action, turn.after);
+        const bool same = family_.LeavesStateUnchanged(entered, turn.action, turn.after);
+        turn.idle = same && !turn.refused;
+        // The reply to the revision turn is no page: the state is the one before.
+        const bool revision = turn.trained && !same && line.content == "ok.";
+        if (!same && !revision) entered = line.content;
+      } else {
+        entered = line.content;
+      }
+    }
+  }
+  return turns;
+}
+
+void Audit::Add(const AuditRow& row) {
+  ++counts_.rows;
+  for (const AuditRow::Line& line : row.messages) {
+    counts_.all_tokens += EstimateTokens(line.content);
+  }
+  const std::vector<Turn> turns = TurnsOf(row);
+  CountTurns(turns);
+  CountMistake(turns);
+  if (row.bad_steps > 0) {
+    ++counts_.tell_bad_steps;
+    counts_.bad_steps += row.bad_steps;
+  }
+  std::string suffix;
+  for (const Turn& turn : turns) {
+    if (turn.trained) suffix += turn.action + '\n';
+  }
+  suffixes_.insert(row.task + '\n' + suffix);
+  if (!row.task.empty()) ++rows_of_task_[row.task];
+  for (const auto& [name, value] : row.labels) ++labels_[name][value];
+  if (row.revision_from_start >= 0) ++from_start_[row.revision_from_start];
+  if (row.revision_from_ancestor >= 0) ++from_ancestor_[row.revision_from_ancestor];
+}
+
+void Audit::CountTurns(const std::vector<Turn>& turns) {
+  std::set<std::pair<std::string, std::string>> in_vain;
+  const auto masked = std::ranges::find_if(
+      turns, [](const Turn& turn) { return !turn.trained && !turn.instruction; });
+  bool refused = false;
+  for (auto turn = turns.begin(); turn != turns.end(); ++turn) {
+    ++counts_.turns;
+    const std::pair what(turn->before, turn->action);
+    const bool again = in_vain.contains(what);
+    if (turn->refused || turn->idle) in_vain.insert(what);
+    if (!turn->trained) continue;
+    ++counts_.trained;
+    counts_.trained_tokens += turn->tokens;
+    // The turn that owns the mistake is meant to do nothing.
+    const bool revision = turn != turns.begin() && !(turn - 1)->trained && !(turn - 1)->instruction;
+    if (turn->instruction) ++counts_.instruction;
+    if (masked != turns.end() && turn < masked && !turn->instruction) ++counts_.before_mistake;
+    if (revision || turn->instruction) continue;
+    if (turn->refused) ++counts_.refused;
+    if (turn->idle) ++counts_.without_effect;
+    if (again) ++counts_.repeated;
+    refused = refused || turn->refused;
+  }
+  if (refused) ++counts_.trains_refused;
+}
+
+// The revision turn is the first trained one behind turns that are not.
+void Audit::CountMistake(const std::vector<Turn>& turns) {
+  const auto context = [](const Turn& turn) { return !turn.trained && !turn.instruction; };
+  const auto last_bad = std::find_if(turns.rbegin(), turns.rend(), context);
+  if (last_bad == turns.rend()) return;
+  const auto revision = last_bad.base();
+  if (revision == turns.end()) return;
+  ++counts_.with_revision;
+  const Turn& error = *last_bad;
+  if (revision + 1 != turns.end() && (revision + 1)->action == error.action) ++counts_.good_is_bad;
+  const bool contradicts = std::any_of(revision + 1, turns.end(), [&](const Turn& turn) {
+    return turn.trained && turn.action == error.action && turn.before == error.before;
+  });
+  if (contradicts) ++counts_.trains_masked;
+}
+
+nlohmann::ordered_json Audit::Json() const {
+  const Counts& c = counts_;
+  AuditJson json = {
+      {"rows", c.rows},
+      {"tasks", rows_of_task_.size()},
+      {"turns", c.turns},
+      {"tokens", {{"trained", c.trained_tokens}, {"all", c.all_tokens}}},
+      {"trained",
+       {{"turns", c.trained},
+        {"instruction", c.instruction},
+        {"before_the_mistake", c.before_mistake},
+        {"refused", c.refused},
+        {"without_effect", c.without_effect},
+        {"repeated", c.repeated}}},
+      {"rows_that_train_a_refused_turn", c.trains_refused},
+      {"rows_with_a_revision", c.with_revision},
+      {"bad_steps_per_row", ShareOf(c.bad_steps, c.tell_bad_steps)},
+      {"contradictions",
+       {{"good_action_is_the_bad_one", c.good_is_bad},
+        {"masked_action_trained_on_the_same_page", c.trains_masked}}},
+      {"unique_suffixes", suffixes_.size()},
+      {"revision_length",
+       {{"from_start", MeanOf(from_start_)}, {"from_ancestor", MeanOf(from_ancestor_)}}}};
+  for (const auto& [name, values] : labels_) {
+    for (const auto& [value, count] : values) json["rows_by"][name][value] = count;
+  }
+  std::map<int64_t, int64_t> tasks_with;
+  for (const auto& [task, rows] : rows_of_task_) ++tasks_with[rows];
+  for (const auto& [rows, tasks] : tasks_with) {
+    json["tasks_by_rows"][std::to_string(rows)] = tasks;
+  }
+  for (const auto& [steps, rows] : from_start_) json["positions"][std::to_string(steps)] = rows;
+  return json;
+}
+
+std::string Audit::Table() const {
+  const Counts& c = counts_;
+  const auto share = [](int64_t part, int64_t whole) {
+    return fmt::format("{} ({:.1f} %)", part, 100 * ShareOf(part, whole));
+  };
+  std::string table = fmt::format(
+      "audit         {} rows of {} tasks, {} different ways to go on\n"
+      "trained       {} of {} turns, {} of {} tokens (estimated)\n"
+      "  of those    refused {}, without effect {}, repeated in vain {}\n"
+      "              instruction {}, before the mistake {}\n"
+      "rows          that train a refused turn: {}; with a revision: {}, {:.2f} bad steps each\n"
+      "contradict    good action = bad action: {}; masked action trained on the same page: {}\n",
+      c.rows, rows_of_task_.size(), suffixes_.size(), share(c.trained, c.turns), c.turns,
+      share(c.trained_tokens, c.all_tokens), c.all_tokens, share(c.refused, c.trained),
+      share(c.without_effect, c.trained), share(c.repeated, c.trained),
+      share(c.instruction, c.trained), share(c.before_mistake, c.trained),
+      share(c.trains_refused, c.rows), share(c.with_revision, c.rows),
+      ShareOf(c.bad_steps, c.tell_bad_steps), share(c.good_is_bad, c.with_revision),
+      share(c.trains_masked, c.with_revision));
+  if (!from_start_.empty()) {
+    table += fmt::format("error at      step {:.2f} from the start, {:.2f} from the ancestor\n",
+                         MeanOf(from_start_), MeanOf(from_ancestor_));
+  }
+  return table;
+}
+
+AuditRow AuditRowOf(const Trajectory& trajectory) {
+  AuditRow row;
+  for (const RowMessage& message : RowMessages(trajectory)) {
+    row.messages.push_back({message.role, *message.content, message.trained});
+  }
+  return row;
+}
+
+}  // namespace agentr

@@ -1,0 +1,93 @@
+// What rows of training data are worth, by what is in them: how many turns are trained, how many of
+// those did nothing, whether rows contradict themselves. For the rows of a run and for files of any
+// origin: ours in each text format, Agent-R's JSONL, and AgentGym's ShareGPT.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "revision/splice.h"
+#include "tasks/task_family.h"
+
+namespace agentr {
+
+// A row as the audit sees it.
+struct AuditRow {
+  struct Line {
+    std::string role;
+    std::string content;
+    bool trained = false;
+  };
+  std::vector<Line> messages;
+  std::string task = "";                           // to count rows by
+  std::map<std::string, std::string> labels = {};  // "mistake", "replay", …: to count rows by
+  int revision_from_start = -1;                    // steps up to the first error; -1: unknown
+  int revision_from_ancestor = -1;
+  int bad_steps = -1;  // -1: unknown
+};
+
+class Audit {
+ public:
+  // `family` outlives it.
+  explicit Audit(const TaskFamily& family) : family_(family) {}
+
+  void Add(const AuditRow& row);
+
+  nlohmann::ordered_json Json() const;
+  // For people, line by line.
+  std::string Table() const;
+
+ private:
+  // Sums over turns and rows.
+  struct Counts {
+    int64_t rows = 0;
+    int64_t turns = 0;           // of the agent, in all
+    int64_t trained = 0;         // turns
+    int64_t trained_tokens = 0;  // estimated (EstimateTokens)
+    int64_t all_tokens = 0;      // of whole rows
+    int64_t refused = 0;         // trained turns that the environment refused
+    int64_t without_effect = 0;  // trained turns that changed nothing in another way
+    int64_t repeated = 0;        // trained turns with an action that had already done nothing there
+    int64_t instruction = 0;     // trained turns before the first observation
+    int64_t before_mistake = 0;  // trained turns before the first turn that is not trained
+    int64_t trains_refused = 0;  // rows that train a refused turn
+    int64_t with_revision = 0;   // rows with bad steps and a revision turn
+    int64_t bad_steps = 0;       // in rows that tell them
+    int64_t tell_bad_steps = 0;  // rows
+    int64_t good_is_bad = 0;     // rows whose first action behind the revision is the masked one
+    int64_t trains_masked = 0;   // rows that train a masked action on the same observation
+  };
+  struct Turn;
+
+  std::vector<Turn> TurnsOf(const AuditRow& row) const;
+  void CountTurns(const std::vector<Turn>& turns);
+  void CountMistake(const std::vector<Turn>& turns);
+
+  const TaskFamily& family_;
+  Counts counts_;
+  std::set<std::string> suffixes_;  // what is trained, by its actions
+  std::map<std::string, int64_t> rows_of_task_;
+  std::map<std::string, std::map<std::string, int64_t>> labels_;
+  std::map<int, int64_t> from_start_;
+  std::map<int, int64_t> from_ancestor_;
+};
+
+// The row of a trajectory.
+AuditRow AuditRowOf(const Trajectory& trajectory);
+
+// The rows of a file, whatever its format: JSON lines or one JSON array of them. Throws
+// FatalError(kFile) with the place where it is none, and for files of rows of version 1 where
+// `refuse_old`, with the cure.
+std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path, bool refuse_old = false);
+
+// The kind of task that rows of this file are of, by its name or its rows' ids ("webshop_12"); ""
+// where neither tells.
+std::string FamilyOfRows(const std::filesystem::path& path, const std::vector<AuditRow>& rows);
+
+}  // namespace agentr

@@ -1,0 +1,187 @@
+#include "revision/mistakes.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "common/error.h"
+
+namespace agentr {
+namespace {
+
+bool IsAbove(const StateMap& states, int above, int below) {
+  return states.Common(above, below) == above;
+}
+
+// The good leaves, the best first, of each state one.
+std::vector<LeafPath> DistinctGood(const Tree& tree, const StateMap& states,
+                                   const QualityThresholds& choice) {
+  std::vector<LeafPath> good;
+  std::set<int> seen;
+  for (const LeafPath& path : LeafPaths(tree)) {
+    if (IsGood(path, choice) && seen.insert(states.Of(path.leaf)).second) good.push_back(path);
+  }
+  return good;
+}
+
+// Whether the turn of `node` may be the mistake: it can be gone on from.
+bool IsRepairable(const Tree& tree, const StateMap& states, int node) {
+  if (states.Refused(node)) return tree.node(node).end != End::kDone;
+  return states.Changed(node) && !states.At(node).ended && !tree.node(node).children.empty();
+}
+
+// The next bad step behind `node`, or -1: one that did not lead back to success, nor to an end.
+int NextBad(const Tree& tree, const StateMap& states, int node, double good_quality,
+            const QualityThresholds& choice, RandomStream& random) {
+  std::vector<int> bad;
+  for (const int child : tree.node(node).children) {
+    const bool over = tree.node(child).end != End::kNone;
+    const bool lost = !AtLeast(states.At(child).best, good_quality - choice.beta);
+    if (!over && (states.Refused(child) || lost)) bad.push_back(child);
+  }
+  return bad.empty() ? -1 : random.Pick(bad);
+}
+
+int LateNotice(const Tree& tree, const StateMap& states, int node, double good_quality,
+               const MistakeOptions& options, RandomStream& random) {
+  if (options.notice == Notice::kFirst || options.notice_steps == 0) return node;
+  if (options.notice == Notice::kMixed && random.Chance(0.5)) return node;
+  const uint64_t further = 1 + random.Below(static_cast<uint64_t>(options.notice_steps));
+  for (uint64_t i = 0; i < further; ++i) {
+    const int next = NextBad(tree, states, node, good_quality, options.choice, random);
+    if (next < 0) break;
+    node = next;
+  }
+  return node;
+}
+
+}  // namespace
+
+Notice ParseNotice(std::string_view name) {
+  if (name == "first") return Notice::kFirst;
+  if (name == "late") return Notice::kLate;
+  if (name == "mixed") return Notice::kMixed;
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("--notice: \"{}\" is none of first, late and mixed", name));
+}
+
+std::string MistakeNameOf(const Tree& tree, const TaskFamily& family, int node) {
+  const Node& step = tree.node(node);
+  const std::vector<Message> conversation = tree.Conversation(step.parent);
+  const auto first = conversation.begin() + static_cast<std::ptrdiff_t>(tree.instruction().size());
+  return std::string(
+      family.MistakeName({first, conversation.end()}, step.action, step.observation));
+}
+
+std::vector<Mistake> FindMistakes(const Tree& tree, const StateMap& states,
+                                  const TaskFamily& family, const MistakeOptions& options) {
+  const std::vector<LeafPath> good = DistinctGood(tree, states, options.choice);
+  std::vector<Mistake> mistakes;
+  std::set<std::tuple<int, int, std::string>> seen;  // parting state, state after it, action
+  for (int node = 1; node < tree.size(); ++node) {
+    if (!IsRepairable(tree, states, node)) continue;
+    const int parting = states.Of(tree.node(node).parent);
+    const StateMap::State& after = states.At(node);
+    Mistake mistake{node, "", states.Refused(node), 0, {}};
+    if (!mistake.refused) {
+      mistake.evidence = after.leaves;
+      if (after.leaves < options.min_evidence) continue;
+    }
+    for (const LeafPath& path : good) {
+      if (options.pairing == Pairing::kSiblings &&
+          !IsAbove(states, parting, states.Of(path.leaf))) {
+        continue;
+      }
+      const LeafPath bad{node, std::max(after.best, 0.0)};
+      // A leaf that stands in the state itself was cut there, and shows no way on.
+      if (parting == states.Of(path.leaf)) continue;
+      if (mistake.refused || IsBadBeside(bad, path, options.choice)) mistake.goods.push_back(path);
+    }
+    if (mistake.goods.empty()) continue;
+    const std::string action = mistake.refused ? tree.node(node).action : "";
+    if (seen.emplace(parting, states.Of(node), action).second) {
+      mistake.name = MistakeNameOf(tree, family, node);
+      mistakes.push_back(std::move(mistake));
+    }
+  }
+  return mistakes;
+}
+
+Draft DraftOf(const Tree& tree, const StateMap& states, const Mistake& mistake,
+              const LeafPath& good, const MistakeOptions& options, RandomStream random) {
+  const int last = LateNotice(tree, states, mistake.node, good.quality, options, random);
+  const int parting =
+      states.Common(states.Of(tree.node(mistake.node).parent), states.Of(good.leaf));
+  Draft draft;
+  draft.refused = mistake.refused;
+  draft.evidence = mistake.evidence;
+  draft.error_node = mistake.node;
+  // The last node of the bad path that stands in the state where the paths part.
+  int ancestor = tree.node(mistake.node).parent;
+  while (states.Of(ancestor) != parting) ancestor = tree.node(ancestor).parent;
+  draft.pair = {good, {last, std::max(states.At(mistake.node).best, 0.0)}, ancestor};
+  draft.error.bad_steps = tree.node(last).depth - tree.node(ancestor).depth;
+  draft.error.found = true;
+  std::string reasons =
+      mistake.refused
+          ? std::string("The environment refused it.")
+          : fmt::format(
+                "The best of {} ends that were found from here has the reward {:.4g}; "
+                "{:.4g} was wanted.",
+                mistake.evidence, states.At(mistake.node).best, good.quality - options.choice.beta);
+  draft.error.steps.push_back({mistake.node, {Judgement::kBad, std::move(reasons)}});
+  return draft;
+}
+
+MistakeChooser::MistakeChooser(const StateMap& states, const std::vector<Mistake>& mistakes,
+                               RandomStream random)
+    : states_(states), mistakes_(mistakes), order_(mistakes.size()), uses_(mistakes.size()) {
+  std::iota(order_.begin(), order_.end(), size_t{0});
+  random.Shuffle(order_);
+  for (size_t i = 0; i < mistakes.size(); ++i) {
+    uses_[i].left.resize(mistakes[i].goods.size());
+    std::iota(uses_[i].left.begin(), uses_[i].left.end(), size_t{0});
+    random.Shuffle(uses_[i].left);
+  }
+}
+
+std::optional<MistakeChooser::Choice> MistakeChooser::Next() {
+  constexpr int kDeadEndRows = 3;
+  const auto rank = [&](size_t i) {
+    const Mistake& mistake = mistakes_[i];
+    const auto at = rows_at_.find(states_.At(mistake.node).depth);
+    const auto of = rows_of_.find(mistake.name);
+    const int round = uses_[i].rows / (mistake.refused ? 1 : kDeadEndRows);
+    return std::tuple(uses_[i].left.empty(), round, mistake.refused, uses_[i].rows,
+                      of == rows_of_.end() ? 0 : of->second, at == rows_at_.end() ? 0 : at->second);
+  };
+  const auto next = std::ranges::min_element(order_, {}, rank);
+  if (next == order_.end() || uses_[*next].left.empty()) return std::nullopt;
+  std::vector<size_t>& left = uses_[*next].left;
+  const auto good = std::ranges::min_element(left, {}, [&](size_t g) {
+    const auto uses = rows_with_.find(mistakes_[*next].goods[g].leaf);
+    return uses == rows_with_.end() ? 0 : uses->second;
+  });
+  const Choice choice{*next, *good};
+  left.erase(good);
+  return choice;
+}
+
+void MistakeChooser::Fail(const Choice& choice) {
+  constexpr int kMostFailures = 2;
+  Uses& uses = uses_[choice.mistake];
+  if (++uses.failures >= kMostFailures && uses.rows == 0) uses.left.clear();
+}
+
+void MistakeChooser::Keep(const Choice& choice) {
+  const Mistake& mistake = mistakes_[choice.mistake];
+  ++uses_[choice.mistake].rows;
+  ++rows_of_[mistake.name];
+  ++rows_at_[states_.At(mistake.node).depth];
+  ++rows_with_[mistake.goods[choice.good].leaf];
+}
+
+}  // namespace agentr

@@ -1,0 +1,259 @@
+#include "revision/repair.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <set>
+
+#include "common/text.h"
+#include "revision/choice.h"
+
+namespace agentr {
+namespace {
+
+constexpr size_t kMostTriedStates = 250;  // of one search for a recovery
+constexpr size_t kLongestTried = 60;      // steps of a path that are tried one by one
+
+size_t RevisionTurnOf(const Trajectory& trajectory) {
+  const auto& turns = trajectory.turns;
+  return static_cast<size_t>(std::ranges::find(turns, Part::kRevision, &SplicedTurn::part) -
+                             turns.begin());
+}
+
+// The first observation and the turns before `end`, as a family reads them.
+std::vector<Message> HistoryOf(const Trajectory& trajectory, size_t end) {
+  std::vector<Message> history = {{"user", trajectory.first_observation}};
+  for (size_t i = 0; i < end; ++i) {
+    history.push_back({"assistant", "Action: " + trajectory.turns[i].action});
+    history.push_back({"user", trajectory.turns[i].observation});
+  }
+  return history;
+}
+
+bool IsOver(const ReplayedTurn& turn) { return turn.result.done || turn.result.reward < 0; }
+
+// One state of the search for a recovery.
+struct Reached {
+  int state = 0;
+  std::vector<std::string> actions;
+  std::vector<Message> history;
+};
+
+std::string KindOfRecovery(std::string_view action) {
+  const size_t end = action.find_first_of(" [");
+  return "recover " + std::string(action.substr(0, end));
+}
+
+}  // namespace
+
+Repairer::Repairer(const Tree& tree, const StateMap& states, const TaskFamily& family,
+                   const Thoughts& thoughts, const RepairOptions& options, Replayer* replayer,
+                   bool forks)
+    : tree_(tree),
+      states_(states),
+      family_(family),
+      thoughts_(thoughts),
+      options_(options),
+      replayer_(replayer),
+      forks_(forks),
+      pruner_(tree, states, family) {}
+
+Result<Repaired> Repairer::Run(const RepairTask& task, RandomStream random) {
+  const SplicePlan whole = PlanOf(tree_, states_, task.pair, task.bad_steps);
+  const auto nodes = [](const SplicePlan& plan) { return plan.prefix.size() + plan.good.size(); };
+  std::vector<Prune> modes = {options_.prune};
+  if (options_.prune == Prune::kFull) modes.push_back(Prune::kEffect);
+  if (replayer_ == nullptr) modes = {std::min(options_.prune, Prune::kEffect)};
+  Repaired best;
+  for (const Prune mode : modes) {
+    SplicePlan plan = PlanFor(task, mode);
+    if (mode == Prune::kFull && forks_ && !plan.good.empty()) {
+      const int from = task.pair.bad.leaf < 0 ? 0 : task.pair.ancestor;
+      auto shorter = WithoutNeedless(from, plan.good);
+      if (!shorter) return tl::make_unexpected(std::move(shorter.error()));
+      plan.good = std::move(*shorter);
+    }
+    Result<Attempt> attempt = Try(plan, task);
+    if (!attempt) return tl::make_unexpected(std::move(attempt.error()));
+    const int pruned = static_cast<int>(nodes(whole) - nodes(plan));
+    best = {attempt->trajectory, attempt->replay, pruned, 0};
+    if (replayer_ == nullptr || best.replay.outcome == ReplayOutcome::kVerified) return best;
+    if (attempt->prefix_differs) continue;
+    auto recovery = FindRecovery(*attempt, std::max(options_.alpha, task.pair.good.quality));
+    if (!recovery) return tl::make_unexpected(std::move(recovery.error()));
+    if (!*recovery) continue;
+    Result<Attempt> recovered = WithRecovery(*attempt, **recovery, random);
+    if (!recovered) return tl::make_unexpected(std::move(recovered.error()));
+    return Repaired{std::move(recovered->trajectory), std::move(recovered->replay), pruned,
+                    static_cast<int>((*recovery)->size())};
+  }
+  return best;
+}
+
+SplicePlan Repairer::PlanFor(const RepairTask& task, Prune mode) {
+  return pruner_.Shorten(PlanOf(tree_, states_, task.pair, task.bad_steps), mode,
+                         options_.prefix_slips);
+}
+
+Result<Repairer::Attempt> Repairer::Try(const SplicePlan& plan, const RepairTask& task) {
+  Trajectory trajectory =
+      Splice(tree_, states_, plan, {task.thought, options_.action, options_.reply});
+  trajectory.train_prefix = options_.train_prefix;
+  if (replayer_ == nullptr) return Attempt{std::move(trajectory), {}, {}};
+  Result<ReplayedEpisode> episode = replayer_->Run(StateTree::kRoot, ActionsOf(trajectory));
+  if (!episode) return tl::make_unexpected(std::move(episode.error()));
+  return Judged(std::move(trajectory), std::move(*episode));
+}
+
+Repairer::Attempt Repairer::Judged(Trajectory trajectory, ReplayedEpisode episode) const {
+  Attempt attempt{std::move(trajectory), std::move(episode), {}};
+  attempt.replay = JudgeReplay(attempt.trajectory, attempt.episode, options_.alpha);
+  const size_t revision = RevisionTurnOf(attempt.trajectory);
+  const auto& changed = attempt.replay.observations;
+  attempt.prefix_differs = !changed.empty() && changed.begin()->first < revision;
+  return attempt;
+}
+
+Result<int> Repairer::ReplayState(int node) {
+  std::vector<std::string> actions;
+  for (const int on_path : tree_.Path(node)) {
+    if (on_path != 0 && states_.Changed(on_path)) actions.push_back(tree_.node(on_path).action);
+  }
+  if (actions.empty()) return StateTree::kRoot;
+  Result<ReplayedEpisode> episode = replayer_->Run(StateTree::kRoot, actions);
+  if (!episode) return tl::make_unexpected(std::move(episode.error()));
+  return episode->size() == actions.size() && !IsOver(episode->back()) ? episode->back().state : -1;
+}
+
+Result<std::vector<int>> Repairer::WithoutNeedless(int from, const std::vector<int>& nodes) {
+  const std::pair key(states_.Of(from), nodes.back());
+  const auto known = shortened_.find(key);
+  if (known != shortened_.end()) return known->second;
+  std::vector<int> kept = nodes;
+  if (kept.size() <= kLongestTried) {
+    const Result<int> state = ReplayState(from);
+    if (!state) return tl::make_unexpected(state.error());
+    for (size_t i = kept.size(); *state >= 0 && i-- > 0;) {
+      // The last step ends the episode, and what only tells was kept because it told something.
+      if (i + 1 == kept.size() || !states_.Changed(kept[i])) continue;
+      const Result<bool> needless = Needless(*state, kept, i);
+      if (!needless) return tl::make_unexpected(needless.error());
+      if (*needless) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  return shortened_.emplace(key, std::move(kept)).first->second;
+}
+
+Result<bool> Repairer::Needless(int state, const std::vector<int>& nodes, size_t leave_out) {
+  std::vector<std::string> actions;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (i != leave_out) actions.push_back(tree_.node(nodes[i]).action);
+  }
+  Result<ReplayedEpisode> episode = replayer_->Run(state, actions);
+  if (!episode) return tl::make_unexpected(std::move(episode.error()));
+  if (episode->size() != actions.size()) return false;
+  for (size_t i = leave_out; i < actions.size(); ++i) {
+    const std::string& expected = tree_.node(nodes[i + 1]).observation;
+    if (OneLine((*episode)[i].result.observation) != OneLine(expected)) return false;
+  }
+  return AtLeast(episode->back().result.reward, tree_.node(nodes.back()).reward);
+}
+
+std::vector<std::string> Repairer::RecoveryCandidates(const Attempt& attempt, size_t good_begin,
+                                                      const std::vector<Message>& history) const {
+  const std::vector<SplicedTurn>& turns = attempt.trajectory.turns;
+  std::vector<std::string> wanted;
+  for (size_t i = good_begin; i < turns.size(); ++i) wanted.push_back(turns[i].action);
+  std::vector<std::string> candidates = family_.Recoveries(history, wanted);
+  for (const SplicedTurn& turn : turns) {
+    // What led to the common state once may lead there again.
+    if (turn.part == Part::kPrefix && !turn.refused) candidates.push_back(turn.action);
+  }
+  const int last_bad = turns[good_begin - 2].node;
+  for (const int child : tree_.node(last_bad).children) {
+    if (states_.Changed(child) && !states_.At(child).ended) {
+      candidates.push_back(tree_.node(child).action);
+    }
+  }
+  const std::vector<bool> idle = family_.LikelyUnchanged(history, candidates);
+  std::vector<std::string> likely;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const bool new_one = std::ranges::find(likely, candidates[i]) == likely.end();
+    if (!idle[i] && new_one) likely.push_back(std::move(candidates[i]));
+  }
+  return likely;
+}
+
+Result<std::optional<std::vector<std::string>>> Repairer::FindRecovery(const Attempt& attempt,
+                                                                       double wanted_reward) {
+  const size_t revision = RevisionTurnOf(attempt.trajectory);
+  const bool searchable = forks_ && options_.max_recovery > 0 && revision > 0 &&
+                          revision < attempt.episode.size() && !IsOver(attempt.episode[revision]);
+  if (!searchable) return std::nullopt;
+  Trajectory rest = attempt.trajectory;
+  rest.turns.erase(rest.turns.begin(),
+                   rest.turns.begin() + static_cast<std::ptrdiff_t>(revision) + 1);
+  const std::vector<std::string> good = ActionsOf(rest);
+  const auto works = [&](int state) -> Result<bool> {
+    const Result<ReplayedEpisode> episode = replayer_->Run(state, good);
+    if (!episode) return tl::make_unexpected(episode.error());
+    const Replay replay = JudgeReplay(rest, *episode, wanted_reward);
+    return replay.outcome == ReplayOutcome::kVerified;
+  };
+  std::vector<Message> history = HistoryOf(attempt.trajectory, revision);
+  std::set<std::string> seen = {history.back().content};
+  std::deque<Reached> open;
+  open.push_back({attempt.episode[revision].state, {}, std::move(history)});
+  for (size_t tried = 0; !open.empty() && tried < kMostTriedStates; open.pop_front()) {
+    const Reached& at = open.front();
+    for (const std::string& action : RecoveryCandidates(attempt, revision + 1, at.history)) {
+      const Result<ReplayedEpisode> step = replayer_->Run(at.state, {&action, 1});
+      if (!step) return tl::make_unexpected(step.error());
+      const ReplayedTurn& turn = step->front();
+      if (turn.refused || turn.unchanged || IsOver(turn)) continue;
+      Reached next = at;
+      next.state = turn.state;
+      next.actions.push_back(action);
+      next.history.push_back({"assistant", "Action: " + action});
+      next.history.push_back({"user", OneLine(turn.result.observation)});
+      std::string key = family_.StateKey(next.history);
+      if (key.empty()) key = next.history.back().content;
+      if (!seen.insert(std::move(key)).second) continue;
+      ++tried;
+      const Result<bool> found = works(next.state);
+      if (!found) return tl::make_unexpected(found.error());
+      if (*found) return std::move(next.actions);
+      if (static_cast<int>(next.actions.size()) < options_.max_recovery) open.push_back(next);
+    }
+  }
+  return std::nullopt;
+}
+
+Result<Repairer::Attempt> Repairer::WithRecovery(const Attempt& attempt,
+                                                 const std::vector<std::string>& actions,
+                                                 RandomStream random) {
+  Trajectory trajectory = attempt.trajectory;
+  const size_t revision = RevisionTurnOf(trajectory);
+  std::vector<SplicedTurn> recovery;
+  const std::string next = trajectory.turns[revision + 1].action;
+  const Thoughts& thoughts = thoughts_.Of("recover").empty() ? Thoughts::BuiltIn() : thoughts_;
+  for (const std::string& action : actions) {
+    const std::string thought = thoughts.Pick(
+        {"recover " + action, KindOfRecovery(action), "recover"}, {action, "", next}, random);
+    recovery.push_back(
+        {Part::kRecovery, -1, fmt::format("Thought: {}\nAction: {}", thought, action), action, ""});
+  }
+  trajectory.turns.insert(trajectory.turns.begin() + static_cast<std::ptrdiff_t>(revision) + 1,
+                          recovery.begin(), recovery.end());
+  Result<ReplayedEpisode> episode = replayer_->Run(StateTree::kRoot, ActionsOf(trajectory));
+  if (!episode) return tl::make_unexpected(std::move(episode.error()));
+  for (size_t i = 0; i < episode->size(); ++i) {
+    SplicedTurn& turn = trajectory.turns[i];
+    if (turn.part == Part::kRecovery) turn.observation = OneLine((*episode)[i].result.observation);
+  }
+  return Judged(std::move(trajectory), std::move(*episode));
+}
+
+}  // namespace agentr

@@ -1,0 +1,91 @@
+// From a mistake to a row that is proven: shortens the trajectory, runs it, and where the good path
+// does not work from the bad state, searches for the actions that make it work.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "revision/pruning.h"
+#include "revision/replay.h"
+#include "revision/thoughts.h"
+
+namespace agentr {
+
+struct RepairOptions {
+  Prune prune = Prune::kFull;
+  int prefix_slips = 2;  // refused steps that the prefix keeps
+  int max_recovery = 6;  // most recovery actions; 0: none are searched for
+  double alpha = 0.5;
+  bool train_prefix = false;
+  std::string action = "wait";  // of the revision turn
+  std::string reply = "ok.";
+};
+
+// What is to be shown and run.
+struct RepairTask {
+  PathPair pair;
+  int bad_steps = 0;
+  std::string thought;  // of the revision turn
+};
+
+struct Repaired {
+  Trajectory trajectory;
+  Replay replay;
+  int pruned = 0;    // turns of the pair's paths that were left out
+  int recovery = 0;  // recovery actions
+};
+
+// Of one tree. Used by one thread.
+class Repairer {
+ public:
+  // All references outlive it. Without `replayer` nothing is run: paths are shortened by effect
+  // only, and the outcome is kUnchecked. `forks`: the environment can fork, so that trying is
+  // cheap.
+  Repairer(const Tree& tree, const StateMap& states, const TaskFamily& family,
+           const Thoughts& thoughts, const RepairOptions& options, Replayer* replayer, bool forks);
+
+  // The best that could be had; its replay says whether it may be trained on.
+  Result<Repaired> Run(const RepairTask& task, RandomStream random);
+
+ private:
+  struct Attempt {
+    Trajectory trajectory;
+    ReplayedEpisode episode;
+    Replay replay;
+    bool prefix_differs = false;  // before the revision turn it went otherwise than expected
+  };
+
+  SplicePlan PlanFor(const RepairTask& task, Prune mode);
+  Result<Attempt> Try(const SplicePlan& plan, const RepairTask& task);
+  Attempt Judged(Trajectory trajectory, ReplayedEpisode episode) const;
+
+  // The good steps without those that the environment says can be left out, one by one, with equal
+  // observations behind them and no less reward. Remembered by where they begin.
+  Result<std::vector<int>> WithoutNeedless(int from, const std::vector<int>& nodes);
+  Result<bool> Needless(int state, const std::vector<int>& nodes, size_t leave_out);
+  Result<int> ReplayState(int node);
+
+  // The shortest actions behind which the good steps of the attempt work; nothing where none were
+  // found.
+  Result<std::optional<std::vector<std::string>>> FindRecovery(const Attempt& attempt,
+                                                               double wanted_reward);
+  std::vector<std::string> RecoveryCandidates(const Attempt& attempt, size_t good_begin,
+                                              const std::vector<Message>& history) const;
+  Result<Attempt> WithRecovery(const Attempt& attempt, const std::vector<std::string>& actions,
+                               RandomStream random);
+
+  const Tree& tree_;
+  const StateMap& states_;
+  const TaskFamily& family_;
+  const Thoughts& thoughts_;
+  const RepairOptions options_;
+  Replayer* const replayer_;
+  const bool forks_;
+  Pruner pruner_;
+  std::map<std::pair<int, int>, std::vector<int>> shortened_;  // by start and leaf
+};
+
+}  // namespace agentr

@@ -1,0 +1,169 @@
+#include "revision/rollout_verifier.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "common/options.h"
+#include "common/text.h"
+#include "revision/choice.h"
+
+namespace agentr {
+namespace {
+
+constexpr double kNormal95 = 1.959963984540054;  // quantile of the normal distribution
+
+// The middle of Wilson's interval, and half its width.
+std::pair<double, double> Wilson(int successes, int trials) {
+  if (trials == 0) return {0.5, 0.5};
+  const double n = trials;
+  const double share = successes / n;
+  const double z2 = kNormal95 * kNormal95;
+  const double middle = (share + z2 / (2 * n)) / (1 + z2 / n);
+  const double half =
+      kNormal95 / (1 + z2 / n) * std::sqrt(share * (1 - share) / n + z2 / (4 * n * n));
+  return {middle, half};
+}
+
+std::string Said(const ShareEstimate& value) {
+  return fmt::format("{} of {} continuations succeed ({:.2f} to {:.2f})", value.successes,
+                     value.trials, value.low(), value.high());
+}
+
+}  // namespace
+
+double ShareEstimate::low() const {
+  const auto [middle, half] = Wilson(successes, trials);
+  return std::max(0.0, middle - half);
+}
+
+double ShareEstimate::high() const {
+  const auto [middle, half] = Wilson(successes, trials);
+  return std::min(1.0, middle + half);
+}
+
+void Declare(OptionSet& set, RolloutOptions& o) {
+  set.Group("Verifier rollout");
+  set.Add("--rollouts", o.continuations, "Continuations that the policy plays from each state")
+      .Range(1, 1000);
+  set.Add("--rollout_steps", o.max_steps, "Most turns of a continuation").Min(1);
+  set.Add("--rollout_temperature", o.temperature, "Temperature of continuations").Range(0, 10);
+  set.Add("--rollout_max_new_tokens", o.max_new_tokens, "Most new tokens per turn").Min(1);
+}
+
+RolloutVerifier::RolloutVerifier(const Tree& tree, const StateMap& states, const TaskFamily& family,
+                                 LanguageModel& policy, Replayer& replayer,
+                                 const RolloutOptions& options, RandomStream random)
+    : tree_(tree),
+      states_(states),
+      family_(family),
+      policy_(policy),
+      replayer_(replayer),
+      options_(options),
+      random_(random) {}
+
+Result<FirstError> RolloutVerifier::Find(const PathPair& pair, double wanted) {
+  // Of the steps without the one that ended the episode, those that changed something.
+  Result<FirstError> whole = FindFirstError(tree_, pair, nullptr, 1);
+  std::vector<int> path = tree_.Path(pair.bad.leaf);
+  path.erase(path.begin(), path.begin() + tree_.node(pair.ancestor).depth + 1);
+  path.resize(static_cast<size_t>(whole->bad_steps));
+  // What the environment refused is an error without any play; only what comes before it can be an
+  // earlier one.
+  const auto refused = std::ranges::find_if(path, [&](int node) { return states_.Refused(node); });
+  const int refused_node = refused == path.end() ? -1 : *refused;
+  path.erase(refused, path.end());
+  std::erase_if(path, [&](int node) { return !states_.Changed(node); });
+  const Result<ShareEstimate> before = ValueOf(pair.ancestor, wanted);
+  if (!before) return tl::make_unexpected(before.error());
+  const auto lost = [&](int node) -> Result<bool> {
+    const Result<ShareEstimate> value = ValueOf(node, wanted);
+    if (!value) return tl::make_unexpected(value.error());
+    return value->high() < before->low();
+  };
+  // path[0 … good) are not lost, path[bad …] are, if values only fall along a bad path.
+  size_t good = 0;
+  size_t bad = path.size();
+  while (good < bad) {
+    const size_t middle = good + (bad - good) / 2;
+    const Result<bool> is_lost = lost(path[middle]);
+    if (!is_lost) return tl::make_unexpected(is_lost.error());
+    (*is_lost ? bad : good) = *is_lost ? middle : middle + 1;
+  }
+  if (bad == path.size() && refused_node < 0) return whole;
+  if (bad == path.size()) return ErrorAt(pair, refused_node, "The environment refused it.");
+  // The step itself must be the fall: the state right before it is no lost one, and parts from it.
+  const int last_good = bad == 0 ? pair.ancestor : path[bad - 1];
+  const Result<ShareEstimate> above = ValueOf(last_good, wanted);
+  if (!above) return tl::make_unexpected(above.error());
+  const ShareEstimate below = *ValueOf(path[bad], wanted);
+  const bool parts = below.high() < above->low();
+  std::string reason = fmt::format("Before it {}, behind it {}.", Said(*above), Said(below));
+  if (parts) return ErrorAt(pair, path[bad], std::move(reason));
+  whole->steps.push_back({path[bad], {Judgement::kUncertain, std::move(reason), true}});
+  return whole;
+}
+
+FirstError RolloutVerifier::ErrorAt(const PathPair& pair, int node, std::string reason) const {
+  const int steps = tree_.node(node).depth - tree_.node(pair.ancestor).depth;
+  return {steps, true, {{node, {Judgement::kBad, std::move(reason), true}}}};
+}
+
+Result<ShareEstimate> RolloutVerifier::ValueOf(int node, double wanted) {
+  std::vector<double>& rewards = rewards_[states_.Of(node)];
+  RandomStream random = random_.Split(static_cast<uint64_t>(states_.Of(node)));
+  while (static_cast<int>(rewards.size()) < options_.continuations) {
+    const Result<double> reward = Continue(node, random.Split(rewards.size()));
+    if (!reward) return tl::make_unexpected(reward.error());
+    rewards.push_back(*reward);
+  }
+  const auto successes =
+      std::ranges::count_if(rewards, [&](double reward) { return AtLeast(reward, wanted); });
+  return ShareEstimate{static_cast<int>(successes), static_cast<int>(rewards.size())};
+}
+
+Result<int> RolloutVerifier::StateFor(int node) {
+  std::vector<std::string> actions;
+  for (const int at : tree_.Path(node)) {
+    if (at != 0 && states_.Changed(at)) actions.push_back(tree_.node(at).action);
+  }
+  if (actions.empty()) return StateTree::kRoot;
+  const Result<ReplayedEpisode> episode = replayer_.Run(StateTree::kRoot, actions);
+  if (!episode) return tl::make_unexpected(episode.error());
+  return episode->back().state;
+}
+
+Result<double> RolloutVerifier::Continue(int node, RandomStream random) {
+  const Result<int> start = StateFor(node);
+  if (!start) return tl::make_unexpected(start.error());
+  int state = *start;
+  std::vector<Message> conversation = tree_.Conversation(node);
+  Sampling sampling;
+  sampling.temperature = options_.temperature;
+  sampling.max_tokens = options_.max_new_tokens;
+  sampling.task = tree_.origin().task;
+  double reward = 0;
+  for (int turn = 0; turn < options_.max_steps; ++turn) {
+    sampling.seed = random.Split(static_cast<uint64_t>(turn)).Next();
+    const auto answer = policy_.Complete(conversation, 1, sampling);
+    if (!answer) return tl::make_unexpected(answer.error());
+    if (answer->completions.empty()) {
+      return Fail(ErrorKind::kProtocol, "the model returned no completion");
+    }
+    const std::string& text = answer->completions.front().text;
+    const std::string action = family_.ParseAction(text);
+    const Result<ReplayedEpisode> step = replayer_.Run(state, {&action, 1});
+    if (!step) return tl::make_unexpected(step.error());
+    const StepResult& result = step->front().result;
+    reward = std::max(result.reward, 0.0);
+    if (result.done || result.reward < 0) break;
+    state = step->front().state;
+    conversation.push_back({"assistant", text});
+    conversation.push_back({"user", OneLine(result.observation)});
+  }
+  return reward;
+}
+
+}  // namespace agentr

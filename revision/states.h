@@ -1,0 +1,56 @@
+// The environment states behind the nodes of a search tree.
+//
+// A node whose action left the state as it was (TaskFamily::LeavesStateUnchanged) stands in the
+// state of its parent, and nodes that took the same action in the same state stand in the same
+// state. So the states form a tree of their own, and a path is a sequence of the steps that changed
+// something. An ended node (done, disaster) always has a state of its own.
+#pragma once
+
+#include <vector>
+
+#include "mcts/tree.h"
+#include "tasks/task_family.h"
+
+namespace agentr {
+
+class StateMap {
+ public:
+  struct State {
+    int parent = -1;  // -1 at the root
+    int depth = 0;    // state-changing steps since the root
+    int entered = 0;  // the node that the state is shown by: one that was searched on, if any was
+    bool ended = false;  // the episode was over here
+    double best = -1;    // the best quality of an ended leaf in or below it; -1: there is none
+    int leaves = 0;      // ended leaves behind the nodes that entered it: the evidence about it
+  };
+
+  static constexpr int kRoot = 0;
+
+  // The tree outlives the map.
+  StateMap(const Tree& tree, const TaskFamily& family);
+
+  int size() const { return static_cast<int>(states_.size()); }
+  const State& state(int index) const { return states_[static_cast<size_t>(index)]; }
+
+  // The state after the turn of `node`.
+  int Of(int node) const { return of_[static_cast<size_t>(node)]; }
+  const State& At(int node) const { return state(Of(node)); }
+  // Whether the turn of `node` led to another state; true at the root.
+  bool Changed(int node) const;
+  // Whether the environment refused the action of `node`.
+  bool Refused(int node) const { return refused_[static_cast<size_t>(node)]; }
+
+  // The deepest state that lies on the way to both.
+  int Common(int a, int b) const;
+
+ private:
+  void AddNode(const TaskFamily& family, int node, const std::vector<int>& children);
+  void CountLeaves();
+
+  const Tree& tree_;
+  std::vector<State> states_;
+  std::vector<int> of_;        // by node
+  std::vector<bool> refused_;  // by node
+};
+
+}  // namespace agentr
