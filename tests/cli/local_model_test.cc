@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/file.h"
+#include "common/hash.h"
 #include "lm/model_folder.h"
 #include "mcts/tree_file.h"
 #include "tests/cli/program.h"
@@ -109,6 +110,8 @@ TEST_F(LocalModel, RowsAreWrittenInItsTokens) {
   ASSERT_GT(tokens.size(), 0U);
   ASSERT_EQ(tokens.size(), messages.size());
   const auto encoder = LoadChatEncoder(folder_.path() / "tiny-llama", "auto");
+  EXPECT_EQ(encoder->tokenizer_hash(),
+            Sha256(ReadFile(folder_.path() / "tiny-llama/tokenizer.json")));
   for (size_t i = 0; i < tokens.size(); ++i) {
     std::string trained;
     std::vector<int32_t> ids;
@@ -120,6 +123,7 @@ TEST_F(LocalModel, RowsAreWrittenInItsTokens) {
       if (message.value("weight", 0) == 1) trained += message["content"];
     }
     EXPECT_EQ(encoder->Decode(ids), trained);
+    EXPECT_EQ(tokens[i]["tokenizer"], encoder->tokenizer_hash());
   }
 }
 
