@@ -61,13 +61,14 @@ TEST(Toml, RefusalsNameLineAndCure) {
   EXPECT_THAT(Refusal("a = [1, [2]]"), HasSubstr("line 1: an array inside an array"));
   EXPECT_THAT(Refusal("a = 2020-01-01"), HasSubstr("line 1: dates"));
   EXPECT_THAT(Refusal("a = '\xff'"), HasSubstr("line 1: "));
+  EXPECT_THAT(Refusal("a = 1\n[~b]\nc.\nc\n"), HasSubstr("line 2: ")) << "the first error counts";
 }
 
 TEST(Toml, CharactersBeyondAsciiStandInStringsAndComments) {
   const std::string e = "\xc3\xa9";
-  for (const std::string& bare :
-       {"a = 1\nb = caf" + e, "a = 1\n\xef\xb3\xbf b = 1", "a = ''\n'b'" + e + " = 1",
-        "a = \"\\\"\"\n" + e, "# \n" + e, "a = \"" + e + "\n" + e}) {
+  for (const std::string& bare : std::vector<std::string>{
+           "a = 1\nb = caf" + e, "a = 1\n\xef\xb3\xbf b = 1", "a = ''\n'b'" + e + " = 1",
+           "a = \"\\\"\"\n" + e, "# \n" + e, "a = \"" + e + "\n" + e}) {
     EXPECT_THAT(Refusal(bare), HasSubstr("line 2: a character beyond ASCII")) << bare;
   }
   EXPECT_THAT(Refusal("a = '\n" + e), HasSubstr("line 2: "));
