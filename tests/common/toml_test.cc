@@ -61,6 +61,7 @@ TEST(Toml, RefusalsNameLineAndCure) {
   EXPECT_THAT(Refusal("a = [1, [2]]"), HasSubstr("line 1: an array inside an array"));
   EXPECT_THAT(Refusal("a = 2020-01-01"), HasSubstr("line 1: dates"));
   EXPECT_THAT(Refusal("a = '\xff'"), HasSubstr("line 1: "));
+  EXPECT_THAT(Refusal("a = 1\n[~b]\nc.\nc\n"), HasSubstr("line 2: ")) << "the first error counts";
 }
 
 TEST(Toml, CharactersBeyondAsciiStandInStringsAndComments) {
