@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/json_depth.h"
 #include "servers/http/http_service.h"
 
 namespace agentr {
@@ -22,6 +23,10 @@ const nlohmann::json& Field(const nlohmann::json& object, const char* name) {
 
 nlohmann::json ParseObject(std::string_view body) {
   if (body.empty()) return nlohmann::json::object();
+  if (IsTooDeep(body)) {
+    throw HttpStatusError(400,
+                          fmt::format("The body is nested deeper than {} levels.", kDeepestJson));
+  }
   nlohmann::json object = nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
   if (object.is_discarded()) throw HttpStatusError(400, "The body is not valid JSON.");
   if (!object.is_object()) throw HttpStatusError(422, "The body must be a JSON object.");

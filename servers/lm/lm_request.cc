@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/json_depth.h"
 #include "servers/http/http_service.h"
 
 namespace agentr {
@@ -200,7 +201,7 @@ void ReadSampling(const Fields& fields, LmRequest& request) {
 }  // namespace
 
 LmRequest ParseLmRequest(LmApi api, std::string_view body) {
-  const json object = json::parse(body, nullptr, /*allow_exceptions=*/false);
+  const json object = ParseJson(body);
   if (object.is_discarded()) throw HttpStatusError(400, "The body is not valid JSON.");
   if (!object.is_object()) throw HttpStatusError(400, "The body must be a JSON object.");
   const Fields fields(object);
