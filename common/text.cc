@@ -42,6 +42,15 @@ std::string OneLine(std::string text) {
   return text;
 }
 
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 std::string EscapeControls(std::string_view text, std::string_view keep) {
   std::string out;
   out.reserve(text.size());

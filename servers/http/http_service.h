@@ -61,14 +61,14 @@ struct HttpServiceOptions {
   // Connections open at once. One more takes the place of one that waits for its next request, or
   // is refused where all are busy.
   int threads = 4096;
-  // Names by which requests may reach the server, beyond those of this machine (HostNames).
-  std::vector<std::string> allow_host = {};
 
   // The body of an error's reply; empty: {"error": "…"}.
   std::function<std::string(const HttpStatusError&)> error_body = {};
   // Called before a request is read further, with the value of its Authorization header; throws
   // HttpStatusError to refuse it.
   std::function<void(const std::string& path, const std::string& authorization)> admit = {};
+  // Names by which requests may reach the server, beyond those of this machine (HostNames).
+  std::vector<std::string> allow_host = {};
 };
 
 struct HttpRequest {
@@ -113,7 +113,7 @@ class HttpService {
 
   // After Start.
   int port() const { return port_; }
-  std::string base_url() const;  // "http://127.0.0.1:36001", for clients on this machine
+  std::string base_url() const;  // "http://127.0.0.1:32361", for clients on this machine
 
  private:
   class Impl;

@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kBacklog = 1024;  // connections that arrive at once; the library's is 5
 constexpr size_t kMostAtDoor = 1024;
+constexpr int kFirstEphemeral = 32768;  // Linux gives outgoing connections ports from here on
 
 // A connection that was just made, or served, is not given up for a newcomer: its next request may
 // be on the way.
@@ -84,8 +85,11 @@ int HttpTransport::Bind(const std::string& host, int port) {
       ExitCode::kUsage,
       error == EADDRINUSE
           ? fmt::format("port {} of {} is in use by another program; end that one, or choose "
-                        "another --port (0 takes a free one)",
-                        port, host)
+                        "another --port (0 takes a free one){}",
+                        port, host,
+                        port >= kFirstEphemeral ? ". From 32768 on it may also be an outgoing "
+                                                  "connection, which got the port by chance"
+                                                : "")
           : fmt::format("cannot listen on {}:{}: {}; choose another --host or --port", host, port,
                         error == 0 ? "no such address" : std::strerror(error)));
 }

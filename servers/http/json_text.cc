@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+
 #include "common/json_depth.h"
 #include "servers/http/http_service.h"
 
@@ -33,10 +37,32 @@ nlohmann::json ParseObject(std::string_view body) {
   return object;
 }
 
+std::optional<int64_t> ParseInt(std::string_view text) {
+  int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  if (text.empty() || error != std::errc() || at != end) return std::nullopt;
+  return value;
+}
+
+// The original servers read bodies with pydantic, which takes 3, "3" and 3.0 for an integer.
 int64_t IntField(const nlohmann::json& object, const char* name) {
   const nlohmann::json& value = Field(object, name);
-  if (!value.is_number_integer()) WrongType(name, "an integer");
-  return value.get<int64_t>();
+  std::optional<int64_t> number;
+  if (value.is_number_unsigned()) {
+    const auto big = value.get<uint64_t>();
+    if (big <= uint64_t{INT64_MAX}) number = static_cast<int64_t>(big);
+  } else if (value.is_number_integer()) {
+    number = value.get<int64_t>();
+  } else if (value.is_number_float()) {
+    constexpr double kLimit = 9007199254740992;  // 2^53: above it a double is not one integer
+    const auto real = value.get<double>();
+    if (std::trunc(real) == real && std::abs(real) <= kLimit) number = static_cast<int64_t>(real);
+  } else if (value.is_string()) {
+    number = ParseInt(value.get_ref<const std::string&>());
+  }
+  if (!number) WrongType(name, "an integer of 64 bits");
+  return *number;
 }
 
 const std::string& StringField(const nlohmann::json& object, const char* name) {

@@ -86,8 +86,24 @@ TEST_F(HttpServiceTest, WrongBodies) {
   EXPECT_EQ(post("{\"n\": \"\xff\"}"), R"(400 {"error":"The body is not valid JSON."})");
   EXPECT_EQ(post("[1]"), R"(422 {"error":"The body must be a JSON object."})");
   EXPECT_EQ(post(""), R"(422 {"error":"The field 'n' is missing."})");
-  EXPECT_EQ(post(R"({"n": "5"})"), R"(422 {"error":"The field 'n' must be an integer."})");
-  EXPECT_EQ(post(R"({"n": 5.5})"), R"(422 {"error":"The field 'n' must be an integer."})");
+  const std::string no_integer = R"(422 {"error":"The field 'n' must be an integer of 64 bits."})";
+  for (const char* value :
+       {"5.5", R"("5.5")", R"("")", R"("5 ")", "true", "null", "[5]", "9223372036854775808",
+        "18446744073709551615", "1e300", R"("9223372036854775808")"}) {
+    EXPECT_EQ(post(std::string(R"({"n": )") + value + "}"), no_integer) << value;
+  }
+  EXPECT_EQ(post(std::string(900, '[')),
+            R"(400 {"error":"The body is nested deeper than 100 levels."})");
+}
+
+// As the original servers' library does.
+TEST_F(HttpServiceTest, IntegersInOtherWords) {
+  auto client = Client();
+  for (const char* body : {R"({"n": 5})", R"({"n": "5"})", R"({"n": 5.0})"}) {
+    EXPECT_EQ(client.Post("/int", body, "application/json")->body, "5") << body;
+  }
+  EXPECT_EQ(client.Post("/int", R"({"n": "-9223372036854775808"})", "application/json")->body,
+            "-9223372036854775808");
 }
 
 TEST_F(HttpServiceTest, ABodyOverTheLimit) {
