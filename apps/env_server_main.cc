@@ -19,11 +19,11 @@ ExitCode Run(int argc, char** argv) {
       "WebShop judges the kind of a purchase by the nouns of titles, which the original finds\n"
       "with a statistical tagger. Here a noun is a word of the title that is no stop word,\n"
       "number, colour, size or adjective of shops; rewards may differ where the two disagree.",
-      "  env_server --task webshop --port 36001\n"
+      "  env_server --task webshop --port 32361\n"
       "  env_server --task webshop --products items_shuffle.json --attributes items_ins_v2.json\n"
       "  env_server --task textcraft --recipes recipes/\n"
       "  env_server --task sciworld --jvm_heap 8g\n"
-      "  curl -X POST http://127.0.0.1:36001/create");
+      "  curl -X POST http://127.0.0.1:32361/create");
   EnvServerOptions options;
   std::string export_to;
   LogOptions log;

@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
        "a\n"
        "scripted planner. Kill it at any moment: the same command goes on where it stopped.",
        "  mcts_collect --task webshop --min 0 --max 200\n"
-       "  mcts_collect --env_server_base http://127.0.0.1:36001 \\\n"
+       "  mcts_collect --env_server_base http://127.0.0.1:32361 \\\n"
        "               --llm_base http://127.0.0.1:8000/v1 --model_name my-model\n"
        "  mcts_collect --task textcraft --model_dir models/my-model --device cuda\n"
        "  mcts_collect --config mcts_result/webshop/planner/resolved.toml"},

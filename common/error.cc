@@ -1,10 +1,11 @@
 #include "common/error.h"
-
 #include <fmt/core.h>
 
 #include <cstdio>
 #include <exception>
 #include <system_error>
+
+#include "common/text.h"
 
 namespace agentr {
 
@@ -51,14 +52,14 @@ int RunMain(const std::function<ExitCode()>& body) noexcept {
   try {
     return static_cast<int>(body());
   } catch (const FatalError& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
+    fmt::print(stderr, "error: {}\n", EscapeControls(error.what(), "\n"));
     return static_cast<int>(error.code());
   } catch (const std::system_error& error) {  // fmt::print's, above all
     fmt::print(stderr, "error: the system refuses: {}\n", error.what());
     return static_cast<int>(ExitCode::kFile);
   } catch (const std::exception& error) {
     fmt::print(stderr, "internal error: {}; please report it with the command line\n",
-               error.what());
+               EscapeControls(error.what(), "\n"));
     return static_cast<int>(ExitCode::kInternal);
   }
 }

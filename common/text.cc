@@ -3,11 +3,70 @@
 #include <algorithm>
 
 namespace agentr {
+namespace {
+
+// The bytes of the UTF-8 sequence that `text` begins with; 0 where it begins with none.
+size_t Utf8Length(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (byte(0) < 0x80) return 1;
+  const size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : byte(0) >= 0xc2 ? 2 : 0;
+  if (length == 0 || byte(0) > 0xf4 || length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  return length;
+}
+
+void AppendEscaped(unsigned char byte, std::string& out) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  switch (byte) {
+    case '\n':
+      out += "\\n";
+      break;
+    case '\t':
+      out += "\\t";
+      break;
+    case '\r':
+      out += "\\r";
+      break;
+    default:
+      out.append("\\x").append({kHex[byte >> 4], kHex[byte & 15]});
+  }
+}
+
+}  // namespace
 
 std::string OneLine(std::string text) {
   std::ranges::replace_if(
       text, [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
   return text;
+}
+
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string EscapeControls(std::string_view text, std::string_view keep) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    const auto first = static_cast<unsigned char>(text.front());
+    const bool c1 = length == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
+    const bool control = length == 0 || first < 0x20 || first == 0x7f || c1;
+    if (!control || keep.find(text.front()) != std::string_view::npos) {
+      out += text.substr(0, length);
+    } else {
+      AppendEscaped(static_cast<unsigned char>(text[c1 ? 1 : 0]), out);
+    }
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return out;
 }
 
 }  // namespace agentr

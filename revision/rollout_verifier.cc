@@ -140,10 +140,10 @@ Result<double> RolloutVerifier::Continue(int node, RandomStream random) {
   if (!start) return tl::make_unexpected(start.error());
   int state = *start;
   std::vector<Message> conversation = tree_.Conversation(node);
-  Sampling sampling;
+  SamplingParams sampling;
   sampling.temperature = options_.temperature;
   sampling.max_tokens = options_.max_new_tokens;
-  sampling.task = tree_.origin().task;
+  sampling.task_id = tree_.origin().task;
   double reward = 0;
   for (int turn = 0; turn < options_.max_steps; ++turn) {
     sampling.seed = random.Split(static_cast<uint64_t>(turn)).Next();

@@ -91,7 +91,12 @@ void Declare(OptionSet& set, EnvServerOptions& options) {
   set.Group("Server");
   set.Add("--host", options.host, "Address to listen on; 0.0.0.0 for every network");
   set.Add("--port", options.port, "Port to listen on; 0 takes a free one").Range(0, 65535);
-  set.Add("--threads", options.threads, "Connections served at once; more wait").Range(1, 100000);
+  set.Add("--allow_host", options.allow_host,
+          "A name by which requests and web pages may reach this server, beyond those of this "
+          "machine (repeatable; *: any)");
+  set.Add("--threads", options.threads,
+          "Connections open at once; the next takes the place of an idle one, or is refused")
+      .Range(1, 100000);
   set.Add("--max_body", options.max_body, "Largest body of a request, bytes").Min(1);
   set.Add("--max_sessions", options.max_sessions, "Live sessions at once").Min(1);
   set.Add("--session_ttl", options.session_ttl, "Seconds without a use until a session is dropped")
@@ -119,7 +124,8 @@ std::unique_ptr<EnvServer> StartEnvServer(const EnvServerOptions& options) {
                                      HttpServiceOptions{.host = options.host,
                                                         .port = options.port,
                                                         .max_body = options.max_body,
-                                                        .threads = options.threads});
+                                                        .threads = options.threads,
+                                                        .allow_host = options.allow_host});
 }
 
 }  // namespace agentr

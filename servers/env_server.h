@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "servers/env_service.h"
 #include "servers/http/http_service.h"
@@ -37,7 +38,10 @@ struct EnvServerOptions {
   WebShopFilesOptions webshop = {};
   SciWorldOptions sciworld = {};
   std::string host = "127.0.0.1";  // 0.0.0.0 for every network
-  int port = 36001;                // 0: a free one
+  // 0: a free one. AgentGym's own 36001 lies among those that outgoing connections are given
+  // (32768 and above on Linux), so that a restart could find it taken by chance.
+  int port = 32361;
+  std::vector<std::string> allow_host = {};  // names beyond those of this machine; see HostNames
   size_t max_sessions = SessionLimits{}.max_sessions;
   double session_ttl = SessionLimits{}.ttl_s;       // seconds without a use
   bool no_extensions = false;                       // like the public servers: no /expand, /version

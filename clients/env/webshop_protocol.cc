@@ -3,15 +3,14 @@
 #include <utility>
 
 #include "clients/http/json_fields.h"
+#include "common/json_depth.h"
 
 namespace agentr {
 namespace {
 
 using Json = nlohmann::json;
 
-Json Parse(std::string_view reply) {
-  return Json::parse(reply, nullptr, /*allow_exceptions=*/false);
-}
+Json Parse(std::string_view reply) { return ParseJson(reply); }
 
 // Says what is wrong with a reply that is not what was expected: an environment's error, no JSON,
 // or another shape.

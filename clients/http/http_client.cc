@@ -1,11 +1,9 @@
 #include "clients/http/http_client.h"
 
 #include <fmt/core.h>
-#include <httplib.h>
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <csignal>
@@ -15,30 +13,21 @@
 #include <utility>
 #include <vector>
 
+#include "clients/http/http_connection.h"
+#include "clients/http/http_reply.h"
 #include "common/options.h"
+#include "common/text.h"
+#include "common/version.h"
 
 namespace agentr {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double Seconds(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-std::chrono::microseconds Micros(double seconds) {
-  return std::chrono::microseconds(static_cast<int64_t>(seconds * 1e6));
-}
-
 // Writing to a connection that the server has closed must be an error, not the end of the process;
-// cpp-httplib's client leaves this to the program.
+// OpenSSL leaves this to the program.
 void IgnoreSigpipe() {
   static std::once_flag once;
   std::call_once(once, [] { std::signal(SIGPIPE, SIG_IGN); });
 }
-
-// Newer versions of cpp-httplib tell more TLS errors apart than older ones; all have such a name.
-bool IsTlsError(httplib::Error error) { return httplib::to_string(error).starts_with("SSL"); }
 
 // "host", "host:port", "[::1]:port".
 bool IsHostAndPort(const std::string& text) {
@@ -52,42 +41,66 @@ bool IsHostAndPort(const std::string& text) {
          port > 0;
 }
 
-// No request can have left then.
-bool FailedToConnect(httplib::Error error) {
-  return error == httplib::Error::Connection || error == httplib::Error::ConnectionTimeout ||
-         error == httplib::Error::BindIPAddress || IsTlsError(error);
+ErrorKind KindOf(HttpFault fault) {
+  switch (fault) {
+    case HttpFault::kConnectSlow:
+    case HttpFault::kSilent:
+      return ErrorKind::kTimeout;
+    case HttpFault::kMalformed:
+      return ErrorKind::kProtocol;
+    case HttpFault::kTooLarge:
+      return ErrorKind::kRejected;
+    case HttpFault::kStopped:
+      return ErrorKind::kCancelled;
+    default:
+      return ErrorKind::kUnreachable;
+  }
 }
 
-// A call that got no reply. cpp-httplib reports silence and a broken connection alike; only the
-// clock tells them apart.
-HttpError TransportError(httplib::Error error, const std::string& call, const HttpOptions& options,
-                         double elapsed_s) {
-  HttpError out;
-  out.sent = !FailedToConnect(error);
-  const double limit_s = out.sent ? options.timeout_s : options.connect_timeout_s;
-  const bool late = error == httplib::Error::ConnectionTimeout || elapsed_s >= 0.95 * limit_s;
-  out.kind = late ? ErrorKind::kTimeout : ErrorKind::kUnreachable;
-  if (late) {
-    out.message = fmt::format("{}: no {} in {:g} s; is the server overloaded?", call,
-                              out.sent ? "reply" : "connection", limit_s);
-  } else if (IsTlsError(error)) {
-    out.message = fmt::format(
-        "{}: no TLS connection ({}); does the server speak https, and is its certificate trusted?",
-        call, httplib::to_string(error));
-  } else if (!out.sent) {
-    out.message = call + ": cannot connect; is the server running, and is the URL right?";
-  } else {
-    out.message = call + ": the connection broke before the whole reply came";
+std::string Describe(const HttpFailure& failure, const HttpOptions& options) {
+  switch (failure.fault) {
+    case HttpFault::kNoConnection:
+      return "cannot connect; is the server running, and is the URL right?";
+    case HttpFault::kConnectSlow:
+      return fmt::format("no connection in {:g} s; is the server overloaded?",
+                         options.connect_timeout_s);
+    case HttpFault::kTls:
+      return fmt::format(
+          "no TLS connection ({}); does the server speak https, and is its certificate trusted?",
+          failure.detail);
+    case HttpFault::kSilent:
+      return fmt::format("no reply in {:g} s; is the server overloaded?", options.timeout_s);
+    case HttpFault::kMalformed:
+      return fmt::format("the reply is not HTTP ({}); is the URL right?", failure.detail);
+    case HttpFault::kTooLarge:
+      return fmt::format("the reply is refused: {}", failure.detail);
+    case HttpFault::kStopped:
+      return "the run is being stopped";
+    case HttpFault::kBroken:
+      break;
   }
+  return "the connection broke before the whole reply came";
+}
+
+// A call that got no reply.
+HttpError TransportError(const HttpFailure& failure, const std::string& call,
+                         const HttpOptions& options) {
+  HttpError out;
+  const HttpFault fault = failure.fault;
+  out.sent = fault != HttpFault::kNoConnection && fault != HttpFault::kConnectSlow &&
+             fault != HttpFault::kTls;
+  out.kind = KindOf(fault);
+  out.message = fmt::format("{}: {}", call, Describe(failure, options));
   return out;
 }
 
 // A reply that is not a success. Only the beginning of the body goes into the message.
-HttpError StatusError(const httplib::Response& reply, const std::string& call) {
+HttpError StatusError(const HttpRawReply& reply, const std::string& call) {
   HttpError out;
   out.status = reply.status;
   out.body = reply.body;
-  out.message = fmt::format("{}: HTTP {}: {}", call, reply.status, reply.body.substr(0, 300));
+  out.message = fmt::format("{}: HTTP {}: {}", call, reply.status,
+                            EscapeControls(std::string_view(reply.body).substr(0, 300)));
   if (reply.status == 408) {
     out.kind = ErrorKind::kTimeout;
   } else if (reply.status == 429) {
@@ -98,60 +111,67 @@ HttpError StatusError(const httplib::Response& reply, const std::string& call) {
     out.kind = ErrorKind::kRejected;
   }
   if (out.kind != ErrorKind::kRejected) {
-    out.retry_after_s = ParseRetryAfter(reply.get_header_value("Retry-After"),
-                                        static_cast<double>(std::time(nullptr)));
+    out.retry_after_s = ParseRetryAfter(reply.retry_after, static_cast<double>(std::time(nullptr)));
   }
   return out;
 }
 
+HttpOrigin OriginOf(const std::string& scheme, const std::string& authority) {
+  HttpOrigin origin{.tls = scheme == "https", .host = {}, .port = {}, .authority = authority};
+  const size_t host_end =
+      authority.starts_with('[') ? authority.find(']') + 1 : authority.find(':');
+  origin.host = authority.substr(0, host_end);
+  if (origin.host.starts_with('[')) origin.host = origin.host.substr(1, origin.host.size() - 2);
+  origin.port = origin.tls ? "443" : "80";
+  if (host_end < authority.size()) origin.port = authority.substr(host_end + 1);
+  return origin;
+}
+
 }  // namespace
 
-// The connections of one base URL. A httplib::Client serves one call at a time, so each call
-// borrows one; at most `max_connections` exist.
+// The connections of one base URL. Each serves one call at a time, so each call borrows one; at
+// most `max_connections` exist.
 class HttpClient::Pool {
  public:
-  Pool(std::string origin, const HttpOptions& options)
-      : origin_(std::move(origin)), options_(options) {}
+  Pool(HttpOrigin origin, const HttpOptions& options)
+      : origin_(std::move(origin)),
+        options_(options),
+        tls_(origin_.tls ? MakeTlsContext(options.ca_file) : nullptr) {}
 
-  std::unique_ptr<httplib::Client> Take() {
+  std::unique_ptr<HttpConnection> Take() {
     std::unique_lock lock(mutex_);
     freed_.wait(lock, [&] { return taken_ < options_.max_connections; });
     ++taken_;
     if (idle_.empty()) return Make();
-    auto client = std::move(idle_.back());
+    auto connection = std::move(idle_.back());
     idle_.pop_back();
-    return client;
+    return connection;
   }
 
   // Null after a fault: the connection is gone, its place is free.
-  void Return(std::unique_ptr<httplib::Client> client) {
+  void Return(std::unique_ptr<HttpConnection> connection) {
     {
       std::lock_guard lock(mutex_);
       --taken_;
-      if (client) idle_.push_back(std::move(client));
+      if (connection) idle_.push_back(std::move(connection));
     }
     freed_.notify_one();
   }
 
-  std::unique_ptr<httplib::Client> Make() const {
-    auto client = std::make_unique<httplib::Client>(origin_);
-    client->set_keep_alive(true);
-    client->set_tcp_nodelay(true);
-    client->set_connection_timeout(Micros(options_.connect_timeout_s));
-    client->set_read_timeout(Micros(options_.timeout_s));
-    client->set_write_timeout(Micros(options_.timeout_s));
-    client->set_default_headers(httplib::Headers(options_.headers.begin(), options_.headers.end()));
-    if (!options_.ca_file.empty()) client->set_ca_cert_path(options_.ca_file);
-    return client;
+  std::unique_ptr<HttpConnection> Make() const {
+    return std::make_unique<HttpConnection>(origin_, options_, tls_);
   }
 
+  const std::string& authority() const { return origin_.authority; }
+
  private:
-  const std::string origin_;
+  const HttpOrigin origin_;
   const HttpOptions& options_;
+  const TlsContext tls_;
   std::mutex mutex_;
   std::condition_variable freed_;
-  std::vector<std::unique_ptr<httplib::Client>> idle_;  // guarded by mutex_
-  int taken_ = 0;                                       // guarded by mutex_
+  std::vector<std::unique_ptr<HttpConnection>> idle_;  // guarded by mutex_
+  int taken_ = 0;                                      // guarded by mutex_
 };
 
 HttpClient::HttpClient(std::string base_url, HttpOptions options, std::shared_ptr<CallStats> stats)
@@ -166,43 +186,60 @@ HttpClient::HttpClient(std::string base_url, HttpOptions options, std::shared_pt
   if ((name != "http" && name != "https") || !IsHostAndPort(authority)) {
     throw FatalError(
         ExitCode::kUsage,
-        fmt::format("'{}' is not a base URL; give one such as http://127.0.0.1:36001", base_url_));
+        fmt::format("'{}' is not a base URL; give one such as http://127.0.0.1:32361", base_url_));
   }
   const size_t path = std::min(base_url_.find('/', scheme + 3), base_url_.size());
   prefix_ = base_url_.substr(path);
   IgnoreSigpipe();
-  pool_ = std::make_unique<Pool>(base_url_.substr(0, path), options_);
+  pool_ = std::make_unique<Pool>(OriginOf(name, authority), options_);
+  for (const auto& [field, value] : options_.headers) {
+    if (EscapeControls(value) != value) {
+      throw FatalError(ExitCode::kUsage,
+                       fmt::format("the value for the header '{}' (such as a key) holds control "
+                                   "characters: a line break at its end?",
+                                   field));
+    }
+    headers_ += fmt::format("{}: {}\r\n", field, value);
+  }
 }
 
 HttpClient::~HttpClient() = default;
 
+std::string HttpClient::RequestText(std::string_view method, std::string_view path,
+                                    std::string_view body, const std::string& instance) const {
+  std::string text = fmt::format(
+      "{} {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: agentr/{}\r\nAccept: */*\r\n"
+      "Accept-Encoding: identity\r\n{}",
+      method, prefix_, path, pool_->authority(), kVersion, headers_);
+  if (!instance.empty()) text += fmt::format("{}: {}\r\n", kInstanceHeader, instance);
+  if (method != "GET") {
+    text += fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", body.size());
+  }
+  return text.append("\r\n").append(body);
+}
+
 HttpResult HttpClient::Call(std::string_view method, std::string_view path, std::string_view body,
                             bool repeatable, const std::string& instance) {
-  const std::string target = prefix_ + std::string(path);
   const std::string call = fmt::format("{} {}{}", method, base_url_, path);
-  httplib::Headers headers;
-  if (!instance.empty()) headers.emplace(kInstanceHeader, instance);
-  auto client = pool_->Take();
+  const std::string request = RequestText(method, path, body, instance);
+  auto connection = pool_->Take();
   for (;;) {
-    const bool kept = client->is_socket_open() != 0;
-    const auto begin = Clock::now();
-    const httplib::Result reply = method == "GET" ? client->Get(target, headers)
-                                                  : client->Post(target, headers, body.data(),
-                                                                 body.size(), "application/json");
+    const bool kept = connection->IsOpen();
+    auto reply = connection->Exchange(request);
     stats_->AddCall(body.size(), reply ? reply->body.size() : 0);
     if (reply) {
-      pool_->Return(std::move(client));
+      pool_->Return(std::move(connection));
       if (reply->status >= 200 && reply->status < 300) {
-        return HttpReply{reply->status, reply->body, reply->get_header_value(kInstanceHeader)};
+        return HttpReply{reply->status, std::move(reply->body), std::move(reply->instance)};
       }
       HttpError error = StatusError(*reply, call);
       stats_->AddError(error.kind);
       return tl::make_unexpected(std::move(error));
     }
-    HttpError error = TransportError(reply.error(), call, options_, Seconds(begin));
-    if (kept && repeatable && error.sent && error.kind == ErrorKind::kUnreachable) {
+    HttpError error = TransportError(reply.error(), call, options_);
+    if (kept && repeatable && reply.error().fault == HttpFault::kBroken) {
       stats_->AddReconnect();
-      client = pool_->Make();  // not kept, so this happens once
+      connection = pool_->Make();  // not kept, so this happens once
       continue;
     }
     pool_->Return(nullptr);
@@ -225,6 +262,10 @@ void Declare(OptionSet& set, HttpOptions& o, const std::string& prefix, const st
   set.Add(flag + "timeout", o.timeout_s, "Seconds without a reply of the " + what).Min(0.001);
   set.Add(flag + "attempts", o.retry.attempts, "Attempts per call to the " + what).Min(1);
   set.Add(flag + "connections", o.max_connections, "Connections to each " + what).Min(1);
+  set.Add(flag + "max_reply", o.max_reply, "Largest reply of the " + what + ", bytes").Min(1);
+  set.Add(flag + "max_reply_head", o.max_reply_head,
+          "Largest headers of a reply of the " + what + ", bytes")
+      .Min(1);
   set.Add(flag + "ca", o.ca_file, "PEM file of the certificates to trust (https)");
 }
 

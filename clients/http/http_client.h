@@ -1,6 +1,7 @@
 // An HTTP(S) client for one base URL, for many threads at once.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 #include "clients/call_stats.h"
 #include "clients/http/retry.h"
 #include "common/error.h"
+#include "common/interrupt.h"
 
 namespace agentr {
 
@@ -16,15 +18,20 @@ class OptionSet;
 
 struct HttpOptions {
   double connect_timeout_s = 5;
-  double timeout_s = 60;     // of a call: longest silence of the server
-  int max_connections = 64;  // per base URL; more callers than that wait for one another
-  std::string ca_file;       // https: PEM file of trusted certificates; empty: the system's
+  double timeout_s = 60;             // of a call: longest silence of the server
+  int max_connections = 64;          // per base URL; more callers than that wait for one another
+  size_t max_reply = 64 << 20;       // bytes of a reply's body
+  size_t max_reply_head = 64 << 10;  // bytes of a reply's headers
+  std::string ca_file;               // https: PEM file of trusted certificates; empty: the system's
+  // Once it is set, calls under way go on for two seconds at most.
+  const std::atomic<bool>* stop = &Interrupted();
   std::map<std::string, std::string> headers;  // sent with each request; never in a message
   double cool_down_s = 5;  // for those with several servers: how long one that failed is left out
   RetryPolicy retry;       // for those who repeat calls; HttpClient itself does not
 };
 
-// --PREFIX_timeout, --PREFIX_retries, --PREFIX_connections, --PREFIX_ca; `what` names the server in
+// --PREFIX_timeout, --PREFIX_attempts, --PREFIX_connections, --PREFIX_max_reply,
+// --PREFIX_max_reply_head, --PREFIX_ca; `what` names the server in
 // the help ("environment server").
 void Declare(OptionSet& set, HttpOptions& options, const std::string& prefix,
              const std::string& what);
@@ -52,9 +59,11 @@ using HttpResult = tl::expected<HttpReply, HttpError>;
 // Thread-safe. Connections are kept and used again, the most recently used first; one that failed
 // is dropped. Errors:
 //   kUnreachable    no connection, or it broke before the whole reply came
+//   kProtocol       a reply that is not HTTP
+//   kCancelled      the run is being stopped
 //   kTimeout        no connection, or no reply, in time; HTTP 408
 //   kRateLimited    HTTP 429, kServer 5xx (both with retry_after_s), kRejected any other status
-//                   that is not 2xx
+//                   that is not 2xx, or a reply over a limit
 // Each message names the method, the URL, what happened and the usual cure.
 class HttpClient {
  public:
@@ -83,8 +92,12 @@ class HttpClient {
   HttpResult Call(std::string_view method, std::string_view path, std::string_view body,
                   bool repeatable, const std::string& instance);
 
+  std::string RequestText(std::string_view method, std::string_view path, std::string_view body,
+                          const std::string& instance) const;
+
   std::string base_url_;  // without the slash at the end
   std::string prefix_;    // its path
+  std::string headers_;   // the lines of options_.headers
   HttpOptions options_;
   std::shared_ptr<CallStats> stats_;
   std::unique_ptr<Pool> pool_;

@@ -50,6 +50,9 @@ void Declare(OptionSet& set, OpenAiOptions& o) {
           "its key comes from OPENAI_API_KEY",
           "OPENAI_API_BASE");
   Declare(set, o.http, "llm", "model server");
+  set.Add("--llm_max_completion", o.max_completion,
+          "Largest text of one completion, bytes; a longer one is the model's error")
+      .Min(1);
   set.Add("--llm_seed", o.extras.seed, "Send a seed with each request (false: the server draws)");
   set.AddSwitch("--llm_token_ids", o.extras.token_ids,
                 "Ask for the token ids of completions (vLLM; other servers may refuse)");
@@ -102,7 +105,7 @@ Result<CompletionBatch> OpenAiModel::Request(std::span<const Message> prompt, in
       /*repeatable=*/true);
   balancer_.Release(index);
   if (!reply) return tl::make_unexpected(Failed(index, ChatError(reply.error())));
-  auto batch = ParseChat(reply->body);
+  auto batch = ParseChat(reply->body, options_.max_completion);
   if (!batch) {
     stats_->AddError(batch.error().kind);
     return tl::make_unexpected(Failed(index, batch.error()));

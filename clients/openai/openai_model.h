@@ -20,6 +20,8 @@ struct OpenAiOptions {
   std::vector<std::string> base;  // base URLs of servers of the same model, with the "/v1"
   HttpOptions http = DefaultHttp();
   ChatExtras extras;
+  size_t max_completion =
+      kMaxCompletion;  // bytes of one completion's text; a longer one is an error
 
   static HttpOptions DefaultHttp();
 };

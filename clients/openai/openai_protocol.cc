@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "clients/http/json_fields.h"
+#include "common/json_depth.h"
 #include "common/random.h"
+#include "common/text.h"
 
 namespace agentr {
 namespace {
@@ -66,7 +68,8 @@ Result<std::vector<int32_t>> TokenIds(const Json& choice) {
   if (found == choice.end() || found->is_null()) return out;
   if (!found->is_array()) return Bad("field 'token_ids' has the wrong type");
   for (const Json& id : *found) {
-    if (!id.is_number_integer()) return Bad("field 'token_ids' holds what is no integer");
+    const bool fits = id.is_number_unsigned() && id.get<uint64_t>() <= INT32_MAX;
+    if (!fits) return Bad("field 'token_ids' holds what is no token id");
     out.push_back(id.get<int32_t>());
   }
   return out;
@@ -122,11 +125,12 @@ std::string ChatBody(const std::string& model, std::span<const Message> prompt, 
   return JsonText(body);
 }
 
-Result<CompletionBatch> ParseChat(std::string_view reply) {
+Result<CompletionBatch> ParseChat(std::string_view reply, size_t max_text) {
   const auto object = ParseObject(reply, "/chat/completions reply");
   if (!object) return tl::make_unexpected(object.error());
   if (!object->contains("choices") && object->contains("error")) {
-    return Fail(ErrorKind::kServer, "the model's server says: " + ErrorText(*object));
+    return Fail(ErrorKind::kServer,
+                "the model's server says: " + EscapeControls(ErrorText(*object)));
   }
   const auto choices = Field<Json::array_t>(*object, "choices");
   if (!choices) return Bad(choices.error().message);
@@ -135,6 +139,13 @@ Result<CompletionBatch> ParseChat(std::string_view reply) {
   for (const Json& choice : *choices) {
     auto completion = ParseChoice(choice);
     if (!completion) return tl::make_unexpected(completion.error());
+    if (completion->text.size() > max_text) {
+      return Fail(ErrorKind::kRejected,
+                  fmt::format("the model's completion has {} bytes, over the limit of {} "
+                              "(--llm_max_completion); does it repeat itself? A lower "
+                              "--max_tokens ends it",
+                              completion->text.size(), max_text));
+    }
     batch.completions.push_back(std::move(*completion));
   }
   batch.usage.requests = 1;
@@ -151,12 +162,13 @@ Result<CompletionBatch> ParseChat(std::string_view reply) {
 Error ChatError(const HttpError& error) {
   Error out = error;
   if (error.kind != ErrorKind::kRejected) return out;
-  const Json body = Json::parse(error.body, nullptr, /*allow_exceptions=*/false);
+  const Json body = ParseJson(error.body);
   const std::string text = ErrorText(body);
   if (ErrorCode(body) == "context_length_exceeded" || SpeaksOfContextLength(text)) {
     out.kind = ErrorKind::kContextLength;
   }
-  if (!text.empty()) out.message = fmt::format("the model's server refuses: {}", text);
+  if (!text.empty())
+    out.message = fmt::format("the model's server refuses: {}", EscapeControls(text));
   if (error.status == 401 || error.status == 403) out.message += "; is OPENAI_API_KEY right?";
   if (error.status == 404) out.message += "; are the base URL (…/v1) and the model's name right?";
   return out;

@@ -36,6 +36,12 @@ struct Placed {
 // The header's text, and through `data` the bytes behind it.
 std::string_view HeaderText(std::span<const std::byte> file, const fs::path& path,
                             std::span<const std::byte>& data) {
+  constexpr std::string_view kLfsPointer = "version https://git-lfs";
+  if (std::string_view(reinterpret_cast<const char*>(file.data()), file.size())
+          .starts_with(kLfsPointer)) {
+    RefuseHeader(path, "only the pointer of Git LFS is there, not the weights; run \"git lfs pull\" "
+                       "in the model's folder");
+  }
   constexpr size_t kLengthBytes = 8;
   if (file.size() < kLengthBytes) {
     RefuseHeader(path, fmt::format("{} bytes are too few for a safetensors file", file.size()));

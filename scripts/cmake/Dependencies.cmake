@@ -16,6 +16,19 @@ find_package(GTest REQUIRED)
 # library was built with, and those stand in its pkg-config file.
 find_path(AGENTR_HTTPLIB_INCLUDE httplib.h REQUIRED)
 find_library(AGENTR_HTTPLIB_LIBRARY cpp-httplib REQUIRED)
+# servers/http/http_transport overrides a function of the library's server that is no part of its
+# documented interface. These are the versions that the override is known to fit.
+file(STRINGS "${AGENTR_HTTPLIB_INCLUDE}/httplib.h" _httplib_version
+     REGEX "^#define CPPHTTPLIB_VERSION \"")
+string(REGEX MATCH "[0-9]+[.][0-9]+" _httplib_version "${_httplib_version}")
+set(AGENTR_HTTPLIB_VERSIONS 0.11 0.14 0.18)  # Debian 12, Ubuntu 24.04, Debian 13
+if(NOT _httplib_version IN_LIST AGENTR_HTTPLIB_VERSIONS)
+  message(FATAL_ERROR
+    "cpp-httplib ${_httplib_version} (${AGENTR_HTTPLIB_INCLUDE}) is none of the versions that "
+    "servers/http/http_transport is known to fit: ${AGENTR_HTTPLIB_VERSIONS}. Install one of them "
+    "(scripts/setup.sh does), or run servers_test with this one and add it to "
+    "AGENTR_HTTPLIB_VERSIONS in scripts/cmake/Dependencies.cmake.")
+endif()
 cmake_path(GET AGENTR_HTTPLIB_LIBRARY PARENT_PATH _httplib_dir)
 file(STRINGS "${_httplib_dir}/pkgconfig/cpp-httplib.pc" _httplib_cflags REGEX "^Cflags:")
 string(REGEX MATCHALL "-D[A-Z_]+" _httplib_definitions "${_httplib_cflags}")

@@ -2,10 +2,16 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
 namespace agentr {
+
+bool ConnectionThreads::HasRoom() {
+  const std::lock_guard lock(mutex_);
+  return waiting_.size() < idle_ + (limit_ - threads_.size());
+}
 
 void ConnectionThreads::Enqueue(std::function<void()> serve) {
   bool grow;
@@ -13,6 +19,7 @@ void ConnectionThreads::Enqueue(std::function<void()> serve) {
     const std::lock_guard lock(mutex_);
     waiting_.push_back(std::move(serve));
     grow = waiting_.size() > idle_ && threads_.size() < limit_;
+    if (grow) ++idle_;  // the thread that is about to start
   }
   wake_.notify_one();
   if (!grow) return;
@@ -21,13 +28,15 @@ void ConnectionThreads::Enqueue(std::function<void()> serve) {
   } catch (const std::system_error& error) {
     spdlog::warn("no thread for connection {}: {}; it waits. Raise ulimit -u, or lower --threads",
                  threads_.size() + 1, error.what());
+    limit_ = std::max<size_t>(1, threads_.size());
+    const std::lock_guard lock(mutex_);
+    --idle_;
   }
 }
 
 void ConnectionThreads::Loop() {
   std::unique_lock lock(mutex_);
   while (true) {
-    ++idle_;
     wake_.wait(lock, [&] { return stop_ || !waiting_.empty(); });
     --idle_;
     if (waiting_.empty()) return;
@@ -36,6 +45,7 @@ void ConnectionThreads::Loop() {
     lock.unlock();
     serve();
     lock.lock();
+    ++idle_;
   }
 }
 

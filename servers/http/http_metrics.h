@@ -23,7 +23,8 @@ class RouteMetrics {
   // Upper ends of the histogram's buckets, seconds; the last bucket is open.
   static constexpr std::array kBuckets = {0.0001, 0.001, 0.01, 0.1, 1.0, 10.0};
   // The last place counts every other status.
-  static constexpr std::array kStatuses = {200, 400, 401, 404, 405, 413, 422, 500, 503, 0};
+  static constexpr std::array kStatuses = {200, 400, 401, 403, 404, 405,
+                                           413, 422, 431, 500, 503, 0};
 
   std::array<std::atomic<uint64_t>, kStatuses.size()> by_status_ = {};
   std::array<std::atomic<uint64_t>, kBuckets.size() + 1> by_latency_ = {};

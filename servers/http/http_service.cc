@@ -15,6 +15,7 @@
 
 #include "clients/http/http_client.h"
 #include "common/version.h"
+#include "servers/http/host_names.h"
 #include "servers/http/http_metrics.h"
 #include "servers/http/http_transport.h"
 #include "servers/http/json_text.h"
@@ -23,6 +24,31 @@ namespace agentr {
 namespace {
 
 constexpr size_t kPathShown = 256;  // bytes of a wrong path in the error
+
+constexpr const char* kHealthy = R"({"status":"ok"})";
+
+const char* ReasonPhrase(int status) {
+  switch (status) {
+    case 200:
+      return "OK";
+    case 400:
+      return "Bad Request";
+    case 403:
+      return "Forbidden";
+    case 408:
+      return "Request Timeout";
+    case 414:
+      return "URI Too Long";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 503:
+      return "Service Unavailable";
+    case 505:
+      return "HTTP Version Not Supported";
+    default:
+      return "Error";
+  }
+}
 
 // The library matches its routes as regular expressions, one after the other; ours are looked up
 // by name behind one pattern that takes every path.
@@ -77,7 +103,11 @@ class HttpService::Impl {
       : max_body_(options.max_body),
         error_body_(options.error_body ? options.error_body : DefaultErrorBody),
         admit_(options.admit),
-        transport_(TransportTimeouts{}, static_cast<size_t>(options.threads)) {
+        names_(options.host, options.allow_host),
+        transport_({.max_threads = static_cast<size_t>(options.threads),
+                    .check = [this](const RequestHead& head) { return Check(head); },
+                    .refusal = [this](const HttpRefusal& refusal) { return RawError(refusal); },
+                    .overload = [this](const RequestHead& head) { return Overloaded(head); }}) {
     transport_.set_pre_routing_handler([this](const auto& request, auto& response) {
       return RouteWithoutBody(request, response) ? httplib::Server::HandlerResponse::Handled
                                                  : httplib::Server::HandlerResponse::Unhandled;
@@ -127,6 +157,33 @@ class HttpService::Impl {
     RouteMetrics metrics;
   };
   using Routes = std::unordered_map<std::string, Route>;
+
+  std::optional<HttpRefusal> Check(const RequestHead& head) const {
+    const auto reason = names_.Refusal(head.host, head.origin);
+    return reason ? std::optional(HttpRefusal{403, *reason}) : std::nullopt;
+  }
+
+  // Replies that the transport sends without the library.
+  std::string RawReply(int status, const std::string& body, std::string_view more_fields) const {
+    return fmt::format(
+        "HTTP/1.1 {} {}\r\n{}: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n"
+        "{}Connection: close\r\n\r\n{}",
+        status, ReasonPhrase(status), kInstanceHeader, instance_, body.size(), more_fields, body);
+  }
+
+  std::string RawError(const HttpRefusal& refusal) {
+    unrouted_.Record(refusal.status, {});
+    return RawReply(refusal.status, error_body_({refusal.status, refusal.message}), "");
+  }
+
+  std::string Overloaded(const RequestHead& head) {
+    if (head.method == "GET" && head.target == "/health") return RawReply(200, kHealthy, "");
+    unrouted_.Record(503, {});
+    const HttpStatusError error(503,
+                                "The server is busy with as many requests as it has threads; try "
+                                "again, or start it with more --threads.");
+    return RawReply(503, error_body_(error), "Retry-After: 1\r\n");
+  }
 
   // Answers everything but a POST, whose body is still to be read.
   bool RouteWithoutBody(const httplib::Request& request, httplib::Response& response) {
@@ -238,12 +295,13 @@ class HttpService::Impl {
   Routes gets_, posts_;
   RouteMetrics unrouted_;
   std::atomic<uint64_t> exceptions_ = 0;
+  const HostNames names_;
   HttpTransport transport_;
 };
 
 HttpService::HttpService(HttpServiceOptions options)
     : options_(std::move(options)), impl_(std::make_unique<Impl>(options_)) {
-  Get("/health", [](const HttpRequest&) { return HttpResponse{.body = R"({"status":"ok"})"}; });
+  Get("/health", [](const HttpRequest&) { return HttpResponse{.body = kHealthy}; });
   Get("/metrics", [this](const HttpRequest&) {
     return HttpResponse{.body = impl_->Metrics(), .content_type = "text/plain; version=0.0.4"};
   });

@@ -1,13 +1,18 @@
 // A JSON service over HTTP/1.1: the base of every server here.
 //
 //   HttpService service({.port = 0});
-//   service.Post("/step", [&](const HttpRequest& request) { … return HttpResponse{.body = json};
-//   }); service.Start();
+//   service.Post("/step", [&](const HttpRequest& request) {
+//     …
+//     return HttpResponse{.body = json};
+//   });
+//   service.Start();
 //
 // Built in: GET /health, GET /metrics (Prometheus text). Errors are {"error": "…"}, or as the
-// options say, and end the connection: 400 for a body that is no JSON, 404 and 405 for what is not
-// offered, 413 for a body over the limit, 422 for a missing field or a wrong type, 500 when a
-// handler throws.
+// options say, and end the connection: 400 for a request that is not plain HTTP/1.1 (RequestHead)
+// or a body that is no JSON, 403 for a name that is not the server's (HostNames), 404 and 405 for
+// what is not offered, 408 for a head that comes too slowly, 413 for a body, 414 for a path and 431
+// for headers over the limit, 422 for a missing field or a wrong type, 500 when a handler throws,
+// 503 when all threads are busy; GET /health is answered even then.
 //
 // Each reply names this start of the server (kInstanceHeader, clients/http_client.h); a request for
 // another start is refused with 410.
@@ -26,6 +31,7 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace agentr {
 
@@ -52,13 +58,17 @@ struct HttpServiceOptions {
   std::string host = "127.0.0.1";  // address to listen on; 0.0.0.0 for every network
   int port = 0;                    // 0: a free one
   size_t max_body = 1 << 20;       // bytes of a request's body
-  int threads = 4096;              // connections served at once; more wait
+  // Connections open at once. One more takes the place of one that waits for its next request, or
+  // is refused where all are busy.
+  int threads = 4096;
 
   // The body of an error's reply; empty: {"error": "…"}.
   std::function<std::string(const HttpStatusError&)> error_body = {};
   // Called before a request is read further, with the value of its Authorization header; throws
   // HttpStatusError to refuse it.
   std::function<void(const std::string& path, const std::string& authorization)> admit = {};
+  // Names by which requests may reach the server, beyond those of this machine (HostNames).
+  std::vector<std::string> allow_host = {};
 };
 
 struct HttpRequest {
@@ -103,7 +113,7 @@ class HttpService {
 
   // After Start.
   int port() const { return port_; }
-  std::string base_url() const;  // "http://127.0.0.1:36001", for clients on this machine
+  std::string base_url() const;  // "http://127.0.0.1:32361", for clients on this machine
 
  private:
   class Impl;

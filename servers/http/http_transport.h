@@ -1,30 +1,46 @@
-// Sockets under the HTTP service: cpp-httplib's server parses and writes messages, and this moves
-// the bytes.
+// Sockets under the HTTP service: cpp-httplib's server routes requests and writes replies, and this
+// reads heads and moves the bytes.
 //
 // Its own way of serving a connection stands in for the library's, which wakes every idle
 // connection a hundred times a second, writes a reply in two packets, refuses descriptors past
-// 1023, and cannot be stopped while a client keeps a connection open.
+// 1023, cannot be stopped while a client keeps a connection open, stores header lines without end,
+// and reads lengths so freely that a second request can be smuggled in the first (RequestHead).
+//
+// A connection has a thread while it is open. Where all threads are taken, a newcomer gets that of
+// a connection which has been waiting for its next request; where all are busy, it is refused at
+// once with 503 (OverloadDoor).
 #pragma once
 
 #include <httplib.h>
 
 #include <atomic>
 #include <cstddef>
-#include <mutex>
+#include <functional>
+#include <memory>
 #include <string>
-#include <unordered_set>
+#include <thread>
+
+#include "servers/http/open_connections.h"
+#include "servers/http/overload_door.h"
+#include "servers/http/request_stream.h"
 
 namespace agentr {
 
-// How long a connection may wait, seconds.
-struct TransportTimeouts {
-  int idle_s = 24 * 3600;  // between two requests
-  int stalled_s = 30;      // within a request or a reply
+struct TransportOptions {
+  TransportTimeouts timeouts = {};
+  HttpHeadLimits limits = {};
+  size_t max_threads = 4096;
+
+  // Why a request is refused before anything else is looked at; nothing where it is not.
+  std::function<std::optional<HttpRefusal>(const RequestHead&)> check = {};
+  // The bytes of the whole reply to a request that was refused, or that found no thread.
+  std::function<std::string(const HttpRefusal&)> refusal = {};
+  std::function<std::string(const RequestHead&)> overload = {};
 };
 
 class HttpTransport : public httplib::Server {
  public:
-  HttpTransport(TransportTimeouts timeouts, size_t max_threads);
+  explicit HttpTransport(TransportOptions options);
 
   // The port that it listens on: `port`, or a free one for 0. Throws FatalError(kUsage) with the
   // cure where the port is taken or the host is not this machine's.
@@ -37,17 +53,19 @@ class HttpTransport : public httplib::Server {
   void Shutdown();
 
  private:
+  class Queue;
+
   bool process_and_close_socket(socket_t socket) override;
+  void Serve(socket_t socket, OpenConnections::Connection& connection);
+  // Hands the next request to the library; false when the connection is over.
+  bool ServeRequest(RequestStream& stream);
 
-  // False when the server is being shut down.
-  bool Register(socket_t socket);
-  void Unregister(socket_t socket);
-
-  const TransportTimeouts timeouts_;
+  const TransportOptions options_;
   std::atomic<bool> ended_ = false;  // Run is over
-  std::mutex mutex_;
-  std::unordered_set<socket_t> open_;  // guarded by mutex_
-  bool stopping_ = false;              // guarded by mutex_
+  OpenConnections connections_;
+  size_t max_threads_;         // set by Bind
+  std::thread::id accepting_;  // of Run
+  std::unique_ptr<OverloadDoor> door_;
 };
 
 }  // namespace agentr

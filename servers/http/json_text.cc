@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+
+#include "common/json_depth.h"
 #include "common/json_fields.h"
 #include "servers/http/http_service.h"
 
@@ -23,16 +28,42 @@ const nlohmann::json& Field(const nlohmann::json& object, const char* name) {
 
 nlohmann::json ParseObject(std::string_view body) {
   if (body.empty()) return nlohmann::json::object();
+  if (IsTooDeep(body)) {
+    throw HttpStatusError(400,
+                          fmt::format("The body is nested deeper than {} levels.", kDeepestJson));
+  }
   nlohmann::json object = nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
   if (object.is_discarded()) throw HttpStatusError(400, "The body is not valid JSON.");
   if (!object.is_object()) throw HttpStatusError(422, "The body must be a JSON object.");
   return object;
 }
 
+std::optional<int64_t> ParseInt(std::string_view text) {
+  int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  if (text.empty() || error != std::errc() || at != end) return std::nullopt;
+  return value;
+}
+
+// The original servers read bodies with pydantic, which takes 3, "3" and 3.0 for an integer.
 int64_t IntField(const nlohmann::json& object, const char* name) {
   const nlohmann::json& value = Field(object, name);
-  if (!IsJson<int64_t>(value)) WrongType(name, "an integer");
-  return value.get<int64_t>();
+  std::optional<int64_t> number;
+  if (value.is_number_unsigned()) {
+    const auto big = value.get<uint64_t>();
+    if (big <= uint64_t{INT64_MAX}) number = static_cast<int64_t>(big);
+  } else if (value.is_number_integer()) {
+    number = value.get<int64_t>();
+  } else if (value.is_number_float()) {
+    constexpr double kLimit = 9007199254740992;  // 2^53: above it a double is not one integer
+    const auto real = value.get<double>();
+    if (std::trunc(real) == real && std::abs(real) <= kLimit) number = static_cast<int64_t>(real);
+  } else if (value.is_string()) {
+    number = ParseInt(value.get_ref<const std::string&>());
+  }
+  if (!number) WrongType(name, "an integer of 64 bits");
+  return *number;
 }
 
 const std::string& StringField(const nlohmann::json& object, const char* name) {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "servers/http/http_metrics.h"
 #include "servers/http/json_text.h"
 
@@ -30,12 +28,10 @@ std::vector<std::string> ActionsOf(const nlohmann::json& body) {
 
 int64_t IntParameter(const HttpRequest& request, const std::string& field) {
   const std::string text = request.Parameter(field).value_or("");
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
+  const std::optional<int64_t> value = ParseInt(text);
+  if (!value)
     throw HttpStatusError(422, fmt::format("The parameter '{}' must be an integer.", field));
-  }
-  return value;
+  return *value;
 }
 
 void AppendSessionMetrics(const SessionCounts& counts, std::string& out) {

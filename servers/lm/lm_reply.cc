@@ -1,8 +1,12 @@
 #include "servers/lm/lm_reply.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "common/text.h"
 
 namespace agentr {
 namespace {
@@ -44,19 +48,30 @@ int64_t Characters(std::string_view utf8) {
   return std::ranges::count_if(utf8, [](char c) { return (c & 0xC0) != 0x80; });
 }
 
+// The name of a token in an object of tokens. Bytes that are no text alone are named as OpenAI
+// names them ("bytes:\\xe2\\x82"), so that no two of them become the same.
+std::string TokenName(const Tokenizer& tokenizer, int32_t token) {
+  std::string bytes = tokenizer.TokenBytes(token);
+  if (IsUtf8(bytes)) return bytes;
+  std::string name = "bytes:";
+  for (const char c : bytes) name += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  return name;
+}
+
 Json CompletionLogprobs(const GeneratedSequence& sequence, const Tokenizer& tokenizer) {
   Json tokens = Json::array();
   Json top = Json::array();
   Json offsets = Json::array();
   int64_t offset = 0;
   for (size_t i = 0; i < sequence.token_ids.size(); ++i) {
-    tokens.push_back(tokenizer.TokenBytes(sequence.token_ids[i]));
+    tokens.push_back(TokenName(tokenizer, sequence.token_ids[i]));
     offsets.push_back(offset);
-    offset += Characters(tokens.back().get_ref<const std::string&>());
+    offset += Characters(tokenizer.TokenBytes(sequence.token_ids[i]));
     if (i >= sequence.alternatives.size()) continue;
     Json& alternatives = top.emplace_back(Json::object());
     for (const TokenLogprob& other : sequence.alternatives[i]) {
-      alternatives[tokenizer.TokenBytes(other.token)] = other.logprob;
+      // Of tokens with the same text, the likelier one stays.
+      alternatives.emplace(TokenName(tokenizer, other.token), other.logprob);
     }
   }
   return {{"tokens", std::move(tokens)},

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
+#include "common/json_depth.h"
 #include "servers/http/http_service.h"
 
 namespace agentr {
@@ -30,6 +31,14 @@ class Fields {
   const json* Find(const std::string& name) const {
     const auto at = object_.find(name);
     return at == object_.end() || at->is_null() ? nullptr : &*at;
+  }
+
+  // The name of a field that begins so, and is not null.
+  std::optional<std::string> FirstThatBegins(std::string_view prefix) const {
+    for (const auto& [name, value] : object_.items()) {
+      if (name.starts_with(prefix) && !value.is_null()) return name;
+    }
+    return std::nullopt;
   }
 
   bool Bool(const std::string& name) const {
@@ -70,20 +79,57 @@ class Fields {
 
 // What is not offered, and the value with which it changes nothing.
 void RefuseWhatIsNotOffered(const Fields& fields) {
-  static const std::array<std::pair<const char*, json>, 9> kNeutral = {{
+  using Neutral = std::pair<const char*, json>;
+  static const std::vector<Neutral> kNeutral = {
+      // OpenAI's
+      {"audio", nullptr},
       {"best_of", 1},
       {"echo", false},
       {"frequency_penalty", 0},
+      {"function_call", "none"},
       {"functions", json::array()},
       {"logit_bias", json::object()},
+      {"modalities", json::array({"text"})},
       {"presence_penalty", 0},
       {"response_format", {{"type", "text"}}},
       {"suffix", ""},
+      {"tool_choice", "none"},
       {"tools", json::array()},
-  }};
+      // vLLM's and SGLang's
+      {"add_generation_prompt", true},
+      {"allowed_token_ids", nullptr},
+      {"bad_words", json::array()},
+      {"chat_template", nullptr},
+      {"chat_template_kwargs", json::object()},
+      {"continue_final_message", false},
+      {"documents", json::array()},
+      {"ebnf", nullptr},
+      {"ignore_eos", false},
+      {"include_stop_str_in_output", false},
+      {"json_schema", nullptr},
+      {"length_penalty", 1},
+      {"logits_processors", json::array()},
+      {"min_tokens", 0},
+      {"prompt_embeds", nullptr},
+      {"prompt_logprobs", nullptr},
+      {"regex", nullptr},
+      {"skip_special_tokens", true},
+      {"stop_token_ids", json::array()},
+      {"structural_tag", nullptr},
+      {"structured_outputs", nullptr},
+      {"truncate_prompt_tokens", nullptr},
+      {"use_beam_search", false},
+      // llama.cpp's
+      {"grammar", ""},
+      {"mirostat", 0},
+      {"typical_p", 1},
+  };
   for (const auto& [name, neutral] : kNeutral) {
     const json* value = fields.Find(name);
     if (value && *value != neutral) Refuse(name, "is not supported by this server");
+  }
+  if (const auto guided = fields.FirstThatBegins("guided_")) {
+    Refuse(*guided, "is not supported by this server");
   }
 }
 
@@ -200,8 +246,13 @@ void ReadSampling(const Fields& fields, LmRequest& request) {
 }  // namespace
 
 LmRequest ParseLmRequest(LmApi api, std::string_view body) {
-  const json object = json::parse(body, nullptr, /*allow_exceptions=*/false);
-  if (object.is_discarded()) throw HttpStatusError(400, "The body is not valid JSON.");
+  const json object = ParseJson(body);
+  if (object.is_discarded()) {
+    throw HttpStatusError(
+        400, IsTooDeep(body)
+                 ? fmt::format("The body is nested deeper than {} levels.", kDeepestJson)
+                 : "The body is not valid JSON.");
+  }
   if (!object.is_object()) throw HttpStatusError(400, "The body must be a JSON object.");
   const Fields fields(object);
   RefuseWhatIsNotOffered(fields);

@@ -25,12 +25,13 @@ int64_t Now() {
   return std::chrono::duration_cast<std::chrono::seconds>(now).count();
 }
 
-HttpStatusError ToHttp(const Error& error) {
+// `field`: of the request, that the error is about.
+HttpStatusError ToHttp(const Error& error, const std::string& field = "") {
   switch (error.kind) {
     case ErrorKind::kContextLength:
-      return {400, error.message, "context_length_exceeded"};
+      return {400, error.message, "context_length_exceeded", field};
     case ErrorKind::kRejected:
-      return {400, error.message};
+      return {400, error.message, "", field};
     case ErrorKind::kCancelled:
       return {503, error.message};
     default:
@@ -39,8 +40,8 @@ HttpStatusError ToHttp(const Error& error) {
 }
 
 template <typename T>
-T OrThrow(Result<T> result) {
-  if (!result) throw ToHttp(result.error());
+T OrThrow(Result<T> result, const std::string& field = "") {
+  if (!result) throw ToHttp(result.error(), field);
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
@@ -104,6 +105,9 @@ void Declare(OptionSet& set, LmServerOptions& o) {
   set.Group("Server");
   set.Add("--host", o.host, "Address to listen on; 0.0.0.0 for every network");
   set.Add("--port", o.port, "Port to listen on; 0 takes a free one").Range(0, 65535);
+  set.Add("--allow_host", o.allow_host,
+          "A name by which requests and web pages may reach this server, beyond those of this "
+          "machine (repeatable; *: any)");
   set.Add("--api_key", o.api_key,
           "Clients must send this key; better given in the environment, where it is not seen in "
           "the list of processes",
@@ -123,6 +127,8 @@ LmServer::LmServer(LoadedModel model, LmServerOptions options)
   http_.Post("/v1/completions",
              [this](const HttpRequest& request) { return Serve(LmApi::kCompletions, request); });
   http_.Get("/v1/models", [this](const HttpRequest&) { return Models(); });
+  http_.Get("/v1/models/" + model_.name,
+            [this](const HttpRequest&) { return HttpResponse{.body = ModelJson().dump()}; });
   http_.AddMetrics([this](std::string& out) { AppendEngineMetrics(model_.engine->stats(), out); });
   http_.Start();
 }
@@ -145,19 +151,22 @@ HttpServiceOptions LmServer::HttpOptionsOf(const LmServerOptions& options) {
           .port = options.port,
           .max_body = options.max_body,
           .error_body = LmErrorBody,
-          .admit = admit};
+          .admit = admit,
+          .allow_host = options.allow_host};
+}
+
+nlohmann::ordered_json LmServer::ModelJson() const {
+  return {{"id", model_.name},
+          {"object", "model"},
+          {"created", started_},
+          {"owned_by", "agentr"},
+          {"max_model_len", model_.decoder->shape().max_context}};
 }
 
 HttpResponse LmServer::Models() const {
-  return {.body =
-              nlohmann::ordered_json{{"object", "list"},
-                                     {"data",
-                                      {{{"id", model_.name},
-                                        {"object", "model"},
-                                        {"created", started_},
-                                        {"owned_by", "agentr"},
-                                        {"max_model_len", model_.decoder->shape().max_context}}}}}
-                  .dump()};
+  const nlohmann::ordered_json list = {{"object", "list"},
+                                       {"data", nlohmann::ordered_json::array({ModelJson()})}};
+  return {.body = list.dump()};
 }
 
 HttpResponse LmServer::Serve(LmApi api, const HttpRequest& http) {
@@ -188,7 +197,7 @@ void LmServer::CheckModelAndLoad(const LmRequest& request) const {
 
 std::vector<int32_t> LmServer::PromptOf(const LmRequest& request) const {
   if (request.api == LmApi::kChat) {
-    return OrThrow(model_.chat->Apply(request.messages, /*generation=*/true)).ids;
+    return OrThrow(model_.chat->Apply(request.messages, /*generation=*/true), "messages").ids;
   }
   if (!request.token_ids.empty()) return request.token_ids;
   std::vector<int32_t> ids = model_.tokenizer->Encode(request.prompt);
@@ -208,7 +217,7 @@ void LmServer::Complete(LmRequest& request, uint64_t number) const {
   const int64_t room = std::max<int64_t>(1, Capacity(shape) - std::ssize(generation.prompt));
   const int64_t left_open = request.api == LmApi::kChat ? room : kCompletionTokens;
   generation.params.max_tokens = request.max_tokens.value_or(static_cast<int>(left_open));
-  OrThrow(CheckRoom(generation, shape));
+  OrThrow(CheckRoom(generation, shape), request.api == LmApi::kChat ? "messages" : "prompt");
 }
 
 }  // namespace agentr

@@ -1,7 +1,7 @@
 // A language model behind OpenAI's HTTP protocol: the program lm_server.
 //
 //   POST /v1/chat/completions, /v1/completions    whole or streamed (server-sent events)
-//   GET /v1/models, /health, /metrics
+//   GET /v1/models, /v1/models/NAME, /health, /metrics
 //
 // Errors are {"error": {"message", "type", "param", "code"}}: 400 (context_length_exceeded where a
 // prompt is too long), 401 (invalid_api_key), 404 (model_not_found), 405, 413, 500, 503
@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -22,11 +23,12 @@ namespace agentr {
 class OptionSet;
 
 struct LmServerOptions {
-  std::string host = "127.0.0.1";  // 0.0.0.0 for every network
-  int port = 8000;                 // 0: a free one
-  std::string api_key = "";        // empty: none is asked for
-  int max_waiting = 1024;          // requests that wait for the engine; more are refused
-  size_t max_body = 64 << 20;      // bytes
+  std::string host = "127.0.0.1";            // 0.0.0.0 for every network
+  int port = 8000;                           // 0: a free one
+  std::vector<std::string> allow_host = {};  // names beyond those of this machine; see HostNames
+  std::string api_key = "";                  // empty: none is asked for
+  int max_waiting = 1024;                    // requests that wait for the engine; more are refused
+  size_t max_body = 64 << 20;                // bytes
 };
 
 void Declare(OptionSet& set, LmServerOptions& options);
@@ -44,6 +46,7 @@ class LmServer {
 
  private:
   static HttpServiceOptions HttpOptionsOf(const LmServerOptions& options);
+  nlohmann::ordered_json ModelJson() const;
   HttpResponse Models() const;
   // A POST of either kind.
   HttpResponse Serve(LmApi api, const HttpRequest& http);

@@ -65,6 +65,7 @@ struct Bindings {
   const JavaObject simulator;
   const JavaMethod new_session = jvm.Method(session, "<init>", "()V");
   const JavaMethod enter = jvm.StaticMethod(session, "enter", "(Lagentr/Session;)V");
+  const JavaMethod ask = jvm.StaticMethod(session, "ask", "(Lagentr/Session;)V");
   const JavaMethod leave = jvm.StaticMethod(session, "leave", "()V");
   const JavaMethod new_simulator = OfSimulator("<init>", "()V");
   const JavaMethod load =
@@ -130,6 +131,12 @@ class JavaSimulator final : public Simulator {
   // Runs `call` with this simulator's random stream and counter.
   template <typename Call>
   std::invoke_result_t<Call> In(Call call) {
+    return Within(to_.enter, call);
+  }
+
+  // `enter` says how: to play, or to ask.
+  template <typename Call>
+  std::invoke_result_t<Call> Within(JavaMethod enter, Call call) {
     struct Leave {
       Bindings& from;
       ~Leave() {
@@ -140,7 +147,7 @@ class JavaSimulator final : public Simulator {
       }
     };
     try {
-      to_.jvm.CallStatic(to_.session, to_.enter, {&session_});
+      to_.jvm.CallStatic(to_.session, enter, {&session_});
       const Leave leave{to_};
       return call();
     } catch (const JavaError& error) {
@@ -152,7 +159,7 @@ class JavaSimulator final : public Simulator {
     return In([&] { return to_.jvm.CallString(object_, method, arguments); });
   }
   std::vector<std::string> List(JavaMethod method) {
-    return In([&] { return to_.jvm.CallStrings(object_, method); });
+    return Within(to_.ask, [&] { return to_.jvm.CallStrings(object_, method); });
   }
 
   Bindings& to_;

@@ -59,6 +59,11 @@ void SciWorldService::AddTo(HttpService& http) {
              AppendStrings("possible_objects", episode.PossibleObjects(), out);
              out += '}';
            }));
+  http.Get("/task_description", About([](SciWorldEpisode& episode, std::string& out) {
+             out += R"({"task_description":)";
+             AppendJson(episode.description(), out);
+             out += '}';
+           }));
   http.Get("/goals", About([](SciWorldEpisode& episode, std::string& out) {
              out += R"({"goals":)";
              AppendJson(episode.Goals(), out);

@@ -35,7 +35,8 @@ class Simulator {
   virtual bool Completed() = 0;
   virtual int Moves() = 0;
   virtual std::string TaskDescription() = 0;
-  virtual std::string Goals() = 0;                         // progress, as a text of several lines
+  virtual std::string Goals() = 0;  // progress, as a text of several lines
+  // These three are functions of the state: asking changes nothing, and twice gives the same.
   virtual std::vector<std::string> PossibleActions() = 0;  // templates: "open OBJ"
   virtual std::vector<std::string> PossibleObjects() = 0;
   virtual std::vector<std::string> ValidActions() = 0;

@@ -170,24 +170,56 @@ size_t WordBreaker::EndOfPictograph(size_t at) const {
   return piece.end;
 }
 
+// Takes a run without a boundary in it; true if it is a word.
+bool WordBreaker::TakeRun() {
+  const size_t begin = at_;
+  const Piece piece = Read(begin);
+  bool is_word = true;
+  at_ = piece.end;
+  if (piece.word_class <= WordClass::kConnector) {
+    at_ = EndOfRun(piece, is_word);
+  } else if (piece.word_class == WordClass::kComplex) {
+    at_ = EndOfComplex(begin);
+  } else if (piece.word_class == WordClass::kPictograph) {
+    at_ = EndOfPictograph(begin);
+  } else if (piece.word_class == WordClass::kRegional) {
+    const Piece second = Read(piece.end);
+    is_word = second.word_class == WordClass::kRegional;
+    if (is_word) at_ = second.end;
+  } else {
+    is_word = piece.word_class == WordClass::kAlone;
+  }
+  return is_word;
+}
+
+// Where `units` of UTF-16 from `begin` on end; characters are not cut.
+size_t WordBreaker::EndOfUnits(size_t begin, size_t units) const {
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(text_.data());
+  size_t end = begin;
+  for (size_t at = begin; at < text_.size(); end = at) {
+    UChar32 c = 0;
+    U8_NEXT(bytes, at, text_.size(), c);
+    const size_t taken = c >= 0x10000 ? 2 : 1;
+    if (taken > units) break;
+    units -= taken;
+  }
+  return end;
+}
+
+// Lucene looks at 255 UTF-16 units from the beginning of a word on, and takes what would be a word
+// if the text ended there: a longer one becomes several.
 std::string_view WordBreaker::Next() {
+  constexpr size_t kMostUnits = 255;
   while (at_ < text_.size()) {
     const size_t begin = at_;
-    const Piece piece = Read(begin);
-    bool is_word = true;
-    at_ = piece.end;
-    if (piece.word_class <= WordClass::kConnector) {
-      at_ = EndOfRun(piece, is_word);
-    } else if (piece.word_class == WordClass::kComplex) {
-      at_ = EndOfComplex(begin);
-    } else if (piece.word_class == WordClass::kPictograph) {
-      at_ = EndOfPictograph(begin);
-    } else if (piece.word_class == WordClass::kRegional) {
-      const Piece second = Read(piece.end);
-      is_word = second.word_class == WordClass::kRegional;
-      if (is_word) at_ = second.end;
-    } else {
-      is_word = piece.word_class == WordClass::kAlone;
+    bool is_word = TakeRun();
+    if (at_ - begin > kMostUnits && EndOfUnits(begin, kMostUnits) < at_) {
+      const std::string_view whole = text_;
+      text_ = whole.substr(0, EndOfUnits(begin, kMostUnits));
+      at_ = begin;
+      is_word = TakeRun();
+      if (!is_word) at_ = Read(begin).end;
+      text_ = whole;
     }
     if (is_word) return text_.substr(begin, at_ - begin);
   }

@@ -41,13 +41,15 @@ class WordBreaker {
  public:
   explicit WordBreaker(std::string_view text) : text_(text) {}
 
-  // The next word, a part of the text; empty when none is left.
+  // The next word, a part of the text, at most 255 UTF-16 units long; empty when none is left.
   std::string_view Next();
 
  private:
   struct Piece;  // a character with the extending ones after it
 
   Piece Read(size_t at) const;
+  bool TakeRun();
+  size_t EndOfUnits(size_t begin, size_t units) const;
   size_t EndOfRun(Piece piece, bool& is_word) const;
   bool Extend(Piece& piece, bool& is_word) const;
   size_t EndOfComplex(size_t at) const;

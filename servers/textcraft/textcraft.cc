@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -22,11 +23,26 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 // A dot of the original's regular expressions does not match a line break.
 std::string_view FirstLine(std::string_view text) { return text.substr(0, text.find('\n')); }
 
+// The characters of Python's str.isspace() in UTF-8.
+constexpr auto kPythonSpaces = std::to_array<std::string_view>(
+    {" ",      "\t",     "\n",     "\v",     "\f",     "\r",     "\x1c",   "\x1d",
+     "\x1e",   "\x1f",   "\u0085", "\u00a0", "\u1680", "\u2000", "\u2001", "\u2002",
+     "\u2003", "\u2004", "\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200a",
+     "\u2028", "\u2029", "\u202f", "\u205f", "\u3000"});
+
+// As str.strip().
 std::string_view Strip(std::string_view text) {
-  constexpr std::string_view kPythonSpace = " \t\n\r\f\v";
-  const size_t begin = text.find_first_not_of(kPythonSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kPythonSpace) - begin + 1);
+  const auto begins = [&](std::string_view space) { return text.starts_with(space); };
+  const auto ends = [&](std::string_view space) { return text.ends_with(space); };
+  for (auto at = kPythonSpaces.begin();
+       (at = std::ranges::find_if(kPythonSpaces, begins)) != kPythonSpaces.end();) {
+    text.remove_prefix(at->size());
+  }
+  for (auto at = kPythonSpaces.begin();
+       (at = std::ranges::find_if(kPythonSpaces, ends)) != kPythonSpaces.end();) {
+    text.remove_suffix(at->size());
+  }
+  return text;
 }
 
 struct Amount {
@@ -46,11 +62,10 @@ std::string_view PlainNumber(std::string_view digits) {
   return digits.substr(std::min(digits.find_first_not_of('0'), digits.size() - 1));
 }
 
-// Past the range it stays at the end of it: nobody holds that many.
-int64_t ToCount(std::string_view digits) {
+std::optional<int64_t> FitCount(std::string_view digits) {
   int64_t count = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-  return error == std::errc() ? count : std::numeric_limits<int64_t>::max();
+  return error == std::errc() ? std::optional(count) : std::nullopt;
 }
 
 int64_t AddCounts(int64_t a, int64_t b) {
@@ -102,7 +117,8 @@ std::string NoSuchRecipe(const std::string& name, bool tag, std::string_view cou
 }  // namespace
 
 struct TextCraft::Part {
-  std::optional<NameId> item;  // nothing when unknown, or the name of a tag: never held
+  // Nothing when it is unknown, the name of a tag, or more than can be counted: never held.
+  std::optional<NameId> item;
   int64_t count;
 };
 
@@ -156,7 +172,14 @@ std::string TextCraft::Get(TextCraftState& state, std::string_view amount,
   if (!id || book_.IsCraftable(*id) || book_.IsTag(*id) || !book_.IsItem(*id)) {
     return fmt::format("Could not find {}", item);
   }
-  Add(state.inventory, *id, ToCount(amount));
+  // Python counts without end; what does not fit here is refused as a whole.
+  const std::optional<int64_t> count = FitCount(amount);
+  const auto held = std::ranges::find(state.inventory, *id, &ItemStack::item);
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  if (!count || (held != state.inventory.end() && held->count > kMost - *count)) {
+    return fmt::format("Could not execute get {} {}", amount, item);
+  }
+  Add(state.inventory, *id, *count);
   return fmt::format("Got {} {}", PlainNumber(amount), item);
 }
 
@@ -181,8 +204,9 @@ std::vector<TextCraft::Part> TextCraft::ReadParts(std::string_view text,
       break;
     }
     std::optional<NameId> item = book_.Find(FullName(amount->item));
-    if (item && book_.IsTag(*item)) item.reset();
-    parts.push_back({item, ToCount(amount->digits)});
+    const std::optional<int64_t> count = FitCount(amount->digits);
+    if ((item && book_.IsTag(*item)) || !count) item.reset();  // nobody holds that many
+    parts.push_back({item, count.value_or(1)});
     begin = end + 1;
   }
   return parts;

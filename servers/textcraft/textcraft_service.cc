@@ -51,7 +51,7 @@ HttpResponse TextCraftService::Create(const HttpRequest& request) {
 HttpResponse TextCraftService::Reset(const HttpRequest& request) {
   const nlohmann::json body = ParseObject(request.body);
   const int64_t id = IntField(body, "id");
-  const int64_t data_idx = IntField(body, "data_idx");
+  const int64_t data_idx = body.contains("data_idx") ? IntField(body, "data_idx") : 0;
   auto session = sessions_.Find(id);
   if (!session) return NotValid("id", id);
   *session = game_.Start(data_idx);

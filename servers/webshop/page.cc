@@ -8,11 +8,26 @@
 
 namespace agentr {
 
+namespace {
+
+// The original's html parser makes one line break of white space with line breaks, and that is
+// passed over; white space without them is an empty piece.
+bool IsPassedOver(std::string_view text) {
+  if (text.empty()) return true;
+  return text.find_first_not_of(" \t\n\f\r") == std::string_view::npos &&
+         text.find('\n') != std::string_view::npos;
+}
+
+}  // namespace
+
 std::string PageText(const ShopPage& page) {
   std::string text;
-  for (size_t i = 0; i < page.pieces.size(); ++i) {
-    if (i > 0) text += " [SEP] ";
-    text += PythonStrip(page.pieces[i].text);
+  bool first = true;
+  for (const PagePiece& piece : page.pieces) {
+    if (IsPassedOver(piece.text)) continue;
+    if (!first) text += " [SEP] ";
+    first = false;
+    text += PythonStrip(piece.text);
   }
   return text;
 }

@@ -35,7 +35,8 @@ struct ShopPage {
   void Add(PieceKind kind, std::string_view text) { pieces.push_back({kind, std::string(text)}); }
 };
 
-// Pieces without their outer white space, joined by " [SEP] ".
+// Pieces without their outer white space, joined by " [SEP] ". One that is empty, or white space
+// with a line break, is passed over.
 std::string PageText(const ShopPage& page);
 
 // What click[…] takes: buttons, products, option values, in this order, lower case, each once.

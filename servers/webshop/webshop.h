@@ -4,7 +4,8 @@
 // Actions: search[words] on every page; click[x] where x is one of the page's clickables (never the
 // search button). Words that begin with <c>, <q> or <a> list all products of a category, query or
 // attribute; <r> lists 50 at random. Anything else leaves the page as it is. Buy Now ends the
-// session.
+// session: by choice, nothing changes it any more, where the original would let a search start
+// again.
 //
 // What the original leaves to chance comes from `seed`: prices within a range, the products of <r>,
 // the goal of a session that asks for none.

@@ -12,6 +12,22 @@ namespace {
 
 constexpr uint32_t kProductsOnPage = 10;
 
+// What the original's templates make of the options chosen: keys in order, and nothing that html
+// could take for its own.
+std::string HtmlSafeJson(std::vector<ShopChoice> choices) {
+  std::ranges::sort(choices, {}, &ShopChoice::option);
+  std::string json;
+  for (const char c : ChoicesJson(choices)) {
+    constexpr std::string_view kUnsafe = "<>&'";
+    if (kUnsafe.find(c) == std::string_view::npos) {
+      json += c;
+    } else {
+      json += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    }
+  }
+  return json;
+}
+
 }  // namespace
 
 ShopPage WebShop::PageOf(const WebShopState& state) const {
@@ -75,10 +91,7 @@ void WebShop::AddItem(const WebShopState& state, ShopPage& page) const {
 void WebShop::AddSubPage(const WebShopState& state, ShopPage& page) const {
   const Product& product = At(state.product);
   page.Add(PieceKind::kButton, "< Prev");
-  // A text node that is empty or a line break alone does not show.
-  const auto add = [&](std::string_view text) {
-    if (!text.empty() && text != "\n") page.Add(PieceKind::kText, text);
-  };
+  const auto add = [&](std::string_view text) { page.Add(PieceKind::kText, text); };
   if (state.sub_page == "Description") add(product.description);
   if (state.sub_page == "Features") {
     // Each stands behind a blank, so an empty one shows as an empty piece.
@@ -95,7 +108,7 @@ void WebShop::AddSubPage(const WebShopState& state, ShopPage& page) const {
 
 void WebShop::AddDone(const WebShopState& state, ShopPage& page) const {
   page.Add(PieceKind::kHeading, "Thank you for shopping with us!");
-  const std::string choices = ChoicesJson(state.chosen);
+  const std::string choices = HtmlSafeJson(state.chosen);
   const std::string reward = PythonFloat(Reward(state).reward);
   for (const std::string_view text :
        std::initializer_list<std::string_view>{"Your code:",

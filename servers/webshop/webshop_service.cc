@@ -25,7 +25,7 @@ void WebShopService::AddTo(HttpService& http) {
   });
   http.Get("/instruction_text", [this](const HttpRequest& request) {
     return About(request, [&](int64_t, const WebShopState& state, std::string& out) {
-      AppendJson("Instruction: " + shop_.Instruction(state), out);
+      AppendJson(InstructionText(state), out);
     });
   });
   http.Get("/available_actions", [this](const HttpRequest& request) {
@@ -136,6 +136,13 @@ HttpResponse WebShopService::About(const HttpRequest& request, Write write) {
   return reply;
 }
 
+std::string WebShopService::InstructionText(const WebShopState& state) const {
+  // The original takes the text of the page's element, where only the start page has a blank.
+  const std::string_view label =
+      state.place == ShopPlace::kStart ? "Instruction: " : "Instruction:";
+  return std::string(label) + shop_.Instruction(state);
+}
+
 std::string WebShopService::Actions(const WebShopState& state) const {
   const ShopPage page = shop_.PageOf(state);
   std::string out = fmt::format(R"({{"has_search_bar":{},"clickables":[)", page.has_search_bar);
@@ -154,7 +161,7 @@ std::string WebShopService::StateReply(int64_t env_idx, const WebShopState& stat
   out += R"(,"html":)";
   AppendJson(PageHtml(shop_.PageOf(state)), out);
   out += R"(,"instruction_text":)";
-  AppendJson("Instruction: " + shop_.Instruction(state), out);
+  AppendJson(InstructionText(state), out);
   out += R"(,"reward":)";
   if (state.place != ShopPlace::kDone) return out + "null}";
   const ShopReward parts = shop_.Reward(state);

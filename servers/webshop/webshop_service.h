@@ -55,6 +55,7 @@ class WebShopService : public EnvService {
   HttpResponse About(const HttpRequest& request, Write write);
 
   WebShopState StartDrawn(int64_t env_idx, uint32_t draws) const;
+  std::string InstructionText(const WebShopState& state) const;
   std::string Actions(const WebShopState& state) const;
   std::string StateReply(int64_t env_idx, const WebShopState& state) const;
   // "state":…,"reward":…,"done":…,"info":null

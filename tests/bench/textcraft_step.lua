@@ -1,7 +1,7 @@
 -- Load on POST /step of env_server, for wrk. Start the server afresh, so that the sessions that the
 -- first requests create have the ids 0 to 15, whose steps take turns after that:
---   env_server --task textcraft --port 36001 &
---   wrk -t1 -c16 -d10s --latency -s tests/bench/textcraft_step.lua http://127.0.0.1:36001
+--   env_server --task textcraft --port 32361 &
+--   wrk -t1 -c16 -d10s --latency -s tests/bench/textcraft_step.lua http://127.0.0.1:32361
 
 local sessions = 16
 local json = { ["Content-Type"] = "application/json" }

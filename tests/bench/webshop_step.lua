@@ -1,8 +1,8 @@
 -- Load on POST /step of env_server with WebShop, for wrk: of four steps one is a search and three are
 -- clicks. Start the server afresh, so that the sessions that the first requests create have the ids
 -- 0 to 15, whose steps take turns after that:
---   env_server --task webshop --port 36001 &
---   wrk -t1 -c16 -d10s --latency -s tests/bench/webshop_step.lua http://127.0.0.1:36001
+--   env_server --task webshop --port 32361 &
+--   wrk -t1 -c16 -d10s --latency -s tests/bench/webshop_step.lua http://127.0.0.1:32361
 -- With "-- create" behind the URL it makes sessions instead, and closes each.
 
 local sessions = 16

@@ -1,7 +1,7 @@
 -- Memory of env_server while sessions come and go, for wrk. Start the server afresh:
---   env_server --task textcraft --port 36001 &
---   wrk -t1 -c16 -d60s -s tests/servers/create_close.lua http://127.0.0.1:36001 -- 10000
---   ps -o rss= -C env_server; curl -s http://127.0.0.1:36001/metrics | grep sessions
+--   env_server --task textcraft --port 32361 &
+--   wrk -t1 -c16 -d60s -s tests/servers/create_close.lua http://127.0.0.1:32361 -- 10000
+--   ps -o rss= -C env_server; curl -s http://127.0.0.1:32361/metrics | grep sessions
 -- Ids grow by one, so from the 10000th session on each /create is followed by the /close of the
 -- session that is 10000 older: that many stay live. An optional second number is how many creations
 -- there are at most; what follows then is /health.

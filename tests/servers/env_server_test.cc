@@ -11,8 +11,8 @@
 #include "common/error.h"
 #include "common/random.h"
 #include "servers/textcraft/textcraft_service.h"
-#include "tests/servers/textcraft/books.h"
 #include "tests/servers/env_client.h"
+#include "tests/servers/textcraft/books.h"
 
 namespace agentr {
 namespace {
@@ -63,6 +63,10 @@ TEST_F(EnvServerTest, ResetStepAndDetail) {
             json({{"id", id}, {"observation", game_.Prompt(3)}, {"done", false}, {"reward", 0}}));
   EXPECT_EQ(client_.Step(id, "inventory").at("observation"),
             "Inventory: You are not carrying anything.");
+  EXPECT_EQ(client_.Post("/reset", {{"id", id}}).at("observation"), game_.Prompt(0));
+  EXPECT_EQ(
+      client_.Post("/reset", {{"id", std::to_string(id)}, {"data_idx", 3.0}}).at("observation"),
+      game_.Prompt(3));
   client_.Post("/reset", {{"id", id}, {"data_idx", 3}});
   EXPECT_EQ(client_.Get(fmt::format("/observation?id={}", id)), game_.Prompt(3));
 }
@@ -96,8 +100,7 @@ TEST_F(EnvServerTest, WrongTypes) {
   };
   EXPECT_EQ(status("/step", {{"id", 0}}), 422);
   EXPECT_EQ(status("/step", {{"id", 0}, {"action", 5}}), 422);
-  EXPECT_EQ(status("/step", {{"id", "0"}, {"action", "inventory"}}), 422);
-  EXPECT_EQ(status("/reset", {{"id", 0}}), 422);
+  EXPECT_EQ(status("/step", {{"id", "zero"}, {"action", "inventory"}}), 422);
   EXPECT_EQ(status("/close", {{"id", nullptr}}), 422);
   EXPECT_EQ(status("/create", {{"goal", 5}}), 422);
   EXPECT_EQ(status("/expand", {{"id", 0}, {"actions", "inventory"}}), 422);

@@ -1,9 +1,14 @@
 #include "clients/http/http_client.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <ctime>
 #include <latch>
 #include <memory>
@@ -134,6 +139,96 @@ TEST(HttpClient, AKeptConnectionThatTheServerClosesIsReplacedWhereHarmless) {
   const HttpError error = ErrorOf(d.client.Post("/", "{}", false));
   EXPECT_EQ(error.kind, ErrorKind::kUnreachable);
   EXPECT_TRUE(error.sent);
+}
+
+// Sends `begin`, then `more` again and again, until its client is gone.
+class EndlessServer {
+ public:
+  EndlessServer(const std::string& begin, const std::string& more)
+      : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ::bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address);
+    ::listen(socket_, 1);
+    socklen_t size = sizeof address;
+    ::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+    thread_ = std::jthread([this, begin, more] {
+      const int client = ::accept(socket_, nullptr, nullptr);
+      bool sent = ::send(client, begin.data(), begin.size(), MSG_NOSIGNAL) > 0;
+      while (sent) sent = ::send(client, more.data(), more.size(), MSG_NOSIGNAL) > 0;
+      ::close(client);
+      ::close(socket_);
+    });
+  }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  const int socket_;
+  int port_ = 0;
+  std::jthread thread_;
+};
+
+TEST(HttpClient, RepliesWithoutEndAreRefusedAtTheLimit) {
+  HttpOptions options;
+  options.max_reply = 100'000;
+  options.max_reply_head = 10'000;
+  const std::string block(10'000, 'x');
+  struct Case {
+    std::string begin, more, what;
+  };
+  for (const Case& c :
+       {Case{"HTTP/1.1 200 OK\r\n\r\n", block, "over 100000 bytes"},
+        Case{"HTTP/1.1 200 OK\r\nContent-Length: 100001\r\n\r\n", block, "over 100000 bytes"},
+        Case{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "2710\r\n" + block + "\r\n",
+             "over 100000 bytes"},
+        Case{"HTTP/1.1 200 OK\r\n", "A: b\r\n", "headers are over the limit"},
+        Case{"HTTP/1.1 200 OK\r\nA: ", block, "headers are over the limit"}}) {
+    EndlessServer server(c.begin, c.more);
+    Dialled d(server.url(), options);
+    const HttpError error = ErrorOf(d.client.Get("/"));
+    EXPECT_EQ(error.kind, ErrorKind::kRejected) << c.begin;
+    EXPECT_THAT(error.message, HasSubstr(c.what));
+  }
+}
+
+// The run is stopped while a reply comes that would go on for ever (the test would hang).
+TEST(HttpClient, StoppingEndsAReplyWithoutEnd) {
+  EndlessServer server("HTTP/1.1 200 OK\r\n\r\n", "x");
+  std::atomic<bool> stop = false;
+  HttpOptions options;
+  options.max_reply = SIZE_MAX;
+  options.stop = &stop;
+  Dialled d(server.url(), options);
+  const std::jthread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    stop = true;
+  });
+  EXPECT_EQ(ErrorOf(d.client.Get("/")).kind, ErrorKind::kCancelled);
+}
+
+TEST(HttpClient, ARunThatIsStoppedStillMakesShortCalls) {
+  LocalServer server;
+  server->Get("/", [](const auto&, auto& response) { response.set_content("ok", "text/plain"); });
+  server.Start();
+  const std::atomic<bool> stop = true;
+  HttpOptions options;
+  options.stop = &stop;
+  Dialled d(server.url(), options);
+  EXPECT_TRUE(d.client.Get("/"));
+}
+
+TEST(HttpClient, ErrorTextsAreShownEscaped) {
+  RawServer server("HTTP/1.1 404 No\r\nContent-Length: 4\r\n\r\n\x1b[2J");
+  Dialled d(server.url());
+  EXPECT_THAT(ErrorOf(d.client.Get("/")).message, HasSubstr("HTTP 404: \\x1b[2J"));
+}
+
+TEST(HttpClient, AKeyWithALineBreakIsRefused) {
+  HttpOptions options;
+  options.headers["Authorization"] = "Bearer k\n";
+  EXPECT_THROW(Dialled d("http://127.0.0.1", options), FatalError);
 }
 
 TEST(HttpClient, ErrorsByStatus) {

@@ -133,5 +133,32 @@ TEST(ChatError, TellsTheServersWordsAndTheCure) {
   EXPECT_EQ(ChatError(busy).kind, ErrorKind::kServer);
 }
 
+TEST(OpenAiProtocol, ATextWithoutEndIsTheModelsError) {
+  const auto reply = [](size_t bytes) {
+    return R"({"choices": [{"message": {"content": ")" + std::string(bytes, 'x') + R"("}}]})";
+  };
+  EXPECT_TRUE(ParseChat(reply(1000), 1000));
+  const auto refused = ParseChat(reply(1001), 1000);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kRejected);  // the same request gives the same text
+  EXPECT_THAT(refused.error().message, ::testing::HasSubstr("--llm_max_completion"));
+  EXPECT_FALSE(ParseChat(reply(20 << 20)));
+}
+
+TEST(OpenAiProtocol, TokenIdsThatFitNoTokenAreRefused) {
+  for (const char* id : {"-1", "4294967296", "2147483648", "1.5"}) {
+    EXPECT_FALSE(ParseChat(
+        std::string(R"({"choices": [{"message": {"content": ""}, "token_ids": [)") + id + "]}]}"))
+        << id;
+  }
+}
+
+TEST(OpenAiProtocol, WordsOfTheServerReachNoTerminalUnescaped) {
+  HttpError error;
+  error.kind = ErrorKind::kRejected;
+  error.body = R"({"error": {"message": "no\u001b[2J"}})";
+  EXPECT_THAT(ChatError(error).message, ::testing::HasSubstr("no\\x1b[2J"));
+}
+
 }  // namespace
 }  // namespace agentr

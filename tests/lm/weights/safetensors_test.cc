@@ -211,6 +211,11 @@ TEST(WeightFiles, RefusesAHeaderLongerThanTheFile) {
   EXPECT_THAT(RefusalOf(FileOf("{}").substr(0, 9)), HasSubstr("should have 2 bytes"));
 }
 
+TEST(WeightFiles, APointerOfGitLfsSaysWhatToRun) {
+  EXPECT_THAT(RefusalOf("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"),
+              HasSubstr("git lfs pull"));
+}
+
 TEST(WeightFiles, RefusesAHeaderThatIsNoObject) {
   EXPECT_THAT(RefusalOf(FileOf("{\"a\":")), HasSubstr("no JSON at byte"));
   EXPECT_THAT(RefusalOf(FileOf("")), HasSubstr("no JSON"));

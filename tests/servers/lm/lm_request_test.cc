@@ -79,8 +79,8 @@ TEST_F(LmRequestTest, RefusesWhatItCannotDo) {
   const Json long_chat = Json::array({{{"role", "user"}, {"content", std::string(2000, 'x')}}});
   const std::vector<Refusal> refusals = {
       {kChatPath, {{"model", "other"}}, 404, "model", "model_not_found", "only 'small'"},
-      {kChatPath, {{"messages", long_chat}}, 400, "", "context_length_exceeded", "context"},
-      {kChatPath, {{"max_tokens", 2000}}, 400, "", "context_length_exceeded", "context"},
+      {kChatPath, {{"messages", long_chat}}, 400, "messages", "context_length_exceeded", "context"},
+      {kChatPath, {{"max_tokens", 2000}}, 400, "messages", "context_length_exceeded", "context"},
       {kChatPath, {{"messages", nullptr}}, 400, "messages", "", "at least one"},
       {kChatPath, {{"messages", "hi"}}, 400, "messages", "", "list"},
       {kChatPath,
@@ -89,7 +89,12 @@ TEST_F(LmRequestTest, RefusesWhatItCannotDo) {
        "messages",
        "",
        "role"},
-      {kChatPath, {{"messages", {{{"role", "assistant"}, {"content", ""}}}}}, 400, "", "", "last"},
+      {kChatPath,
+       {{"messages", {{{"role", "assistant"}, {"content", ""}}}}},
+       400,
+       "messages",
+       "",
+       "last"},
       {kChatPath,
        {{"messages", {{{"role", "user"}, {"content", 5}}}}},
        400,
@@ -128,6 +133,42 @@ TEST_F(LmRequestTest, RefusesWhatItCannotDo) {
       EXPECT_EQ(error["code"], refusal.code.empty() ? Json() : Json(refusal.code)) << body;
       EXPECT_THAT(error["message"].get<std::string>(), HasSubstr(refusal.message)) << body;
     }
+  }
+}
+
+// What would change the reply is honoured or refused.
+TEST_F(LmRequestTest, FieldsOfOtherServersThatAreNotOfferedAreRefused) {
+  const Json fields = {{"ignore_eos", true},
+                       {"min_tokens", 5},
+                       {"stop_token_ids", {7}},
+                       {"guided_json", Json::object()},
+                       {"guided_choice", {"a"}},
+                       {"structured_outputs", {{"regex", "a"}}},
+                       {"add_generation_prompt", false},
+                       {"continue_final_message", true},
+                       {"chat_template", "x"},
+                       {"prompt_logprobs", 1},
+                       {"logits_processors", {"x"}},
+                       {"tool_choice", "auto"}};
+  for (const auto& [field, value] : fields.items()) {
+    try {
+      ParseLmRequest(LmApi::kChat, Json{{"messages", kMessages}, {field, value}}.dump());
+      ADD_FAILURE() << field;
+    } catch (const HttpStatusError& error) {
+      EXPECT_EQ(error.status(), 400) << field;
+      EXPECT_EQ(error.field(), field);
+    }
+  }
+  Chat({{"ignore_eos", false}, {"min_tokens", 0}, {"guided_json", nullptr}, {"x", 1}});
+}
+
+TEST_F(LmRequestTest, ABodyThatIsNestedTooDeep) {
+  try {
+    ParseLmRequest(LmApi::kChat, std::string(30'000'000, '['));
+    ADD_FAILURE();
+  } catch (const HttpStatusError& error) {
+    EXPECT_EQ(error.status(), 400);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("nested deeper"));
   }
 }
 

@@ -53,6 +53,7 @@ TEST_F(LmServiceTest, ModelsAndMetrics) {
   ASSERT_THAT(models["data"], SizeIs(1));
   EXPECT_EQ(models["data"][0]["id"], "small");
   EXPECT_EQ(models["data"][0]["max_model_len"], 1000);
+  EXPECT_EQ(Json::parse(Get("/v1/models/small")), models["data"][0]);
   const Json usage = Chat({})["usage"];
   const std::string metrics = Get("/metrics");
   EXPECT_THAT(metrics, HasSubstr("\nagentr_lm_requests_total 1\n"));

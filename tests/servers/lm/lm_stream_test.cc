@@ -64,7 +64,7 @@ TEST_F(LmStreamTest, AClientThatHangsUpCancels) {
   {
     RawClient client(server_->port());
     const std::string body = Json{{"messages", kMessages}, {"stream", true}}.dump();
-    client.Send("POST /v1/chat/completions HTTP/1.1\r\nContent-Length: " +
+    client.Send("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
                 std::to_string(body.size()) + "\r\n\r\n" + body);
     client.ReadUntil("\"delta\":{\"content\":\"");
     AwaitMetric("agentr_lm_running 1");

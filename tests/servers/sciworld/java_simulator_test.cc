@@ -71,6 +71,24 @@ TEST_F(JavaSimulatorTest, EpisodesAreTheSameAloneAndBesideOthers) {
   EXPECT_EQ(source_->Use().live, 0);
 }
 
+// What names are given to things that could be confused is drawn; not from the episode's stream.
+TEST_F(JavaSimulatorTest, QuestionsHaveOneAnswerAndChangeNothing) {
+  const SimulatorTask task = SimulatorTaskAt(2462);
+  SciWorldEpisode asked(*source_, task);
+  SciWorldEpisode alone(*source_, task);
+  for (int i = 0; i < 12; ++i) {
+    const auto valid = asked.ValidActions();
+    const auto objects = asked.PossibleObjects();
+    EXPECT_EQ(asked.PossibleActions(), asked.PossibleActions());
+    EXPECT_EQ(asked.ValidActions(), valid) << "step " << i;
+    EXPECT_EQ(asked.PossibleObjects(), objects) << "step " << i;
+    EXPECT_EQ(alone.ValidActions(), valid);
+    const std::string action = valid.at(static_cast<size_t>(i * 37) % valid.size());
+    EXPECT_EQ(asked.Step(action).observation, alone.Step(action).observation) << action;
+    if (asked.last().done) break;
+  }
+}
+
 TEST_F(JavaSimulatorTest, HasTheTasksOfTheTable) {
   for (const SimulatorTaskType& type : SimulatorTaskTypes()) {
     EXPECT_EQ(source_->Variations(type.name), type.variations) << type.name;

@@ -58,6 +58,7 @@ TEST_F(SciWorldServiceTest, SpeaksTheProtocolToTheLetter) {
   EXPECT_EQ(About(1, "observation"), whole.at("observation"));
   EXPECT_EQ(About(1, "action_hint"),
             json({{"possible_actions", {"open OBJ", "wait"}}, {"possible_objects", {"door"}}}));
+  EXPECT_EQ(About(1, "task_description"), json({{"task_description", "Do melt 2"}}));
   EXPECT_EQ(About(1, "goals"), json({{"goals", "goals of melt 2"}}));
   const json step = client_.Step(1, "\u00fc");
   EXPECT_EQ(step, json({{"observation", "\u00fc in melt 2: \u00e9\U0001F600"},

@@ -37,6 +37,19 @@ std::string Stem(std::string_view word) {
   return out;
 }
 
+TEST(WordBreaker, LongWordsAreCutAsLuceneDoes) {
+  const auto x = [](size_t n) { return std::string(n, 'x'); };
+  EXPECT_EQ(WordsOf(x(255) + " b"), (Words{x(255), "b"}));
+  EXPECT_EQ(WordsOf(x(256)), (Words{x(255), "x"}));
+  EXPECT_EQ(WordsOf("a " + x(600)), (Words{"a", x(255), x(255), x(90)}));
+  // The dot would join, were the letter behind it seen.
+  EXPECT_EQ(WordsOf(x(254) + ".yy"), (Words{x(254), "yy"}));
+  EXPECT_EQ(WordsOf(x(253) + ".yy"), (Words{x(253) + ".y", "y"}));
+  std::string accents;
+  for (int i = 0; i < 255; ++i) accents += "é";
+  EXPECT_EQ(WordsOf(accents + "é"), (Words{accents, "é"}));
+}
+
 TEST(WordBreaker, Words) {
   EXPECT_EQ(WordsOf("don't e.g. 1,234.5 x_y"), (Words{"don't", "e.g", "1,234.5", "x_y"}));
   EXPECT_EQ(WordsOf("foo.bar 4.5 a.5 5.a"), (Words{"foo.bar", "4.5", "a", "5", "5", "a"}));

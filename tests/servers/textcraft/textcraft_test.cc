@@ -68,8 +68,14 @@ TEST_F(TextCraftTest, GetWantsANumber) {
 TEST_F(TextCraftTest, GetNoneAndGetManyMoreThanThereAre) {
   EXPECT_EQ(Play("get 0 coal"), "Got 0 coal");
   EXPECT_EQ(Play("inventory"), "Inventory: [coal] (0) ");
-  EXPECT_EQ(Play("get 99999999999999999999999 oak log"), "Got 99999999999999999999999 oak log");
+  EXPECT_EQ(Play("get 9223372036854775806 oak log"), "Got 9223372036854775806 oak log");
   EXPECT_EQ(Play("get 1 oak log"), "Got 1 oak log");
+  EXPECT_EQ(Play("inventory"), "Inventory: [coal] (0) [oak log] (9223372036854775807) ");
+  // What would not fit is refused, and nothing is held of it.
+  EXPECT_EQ(Play("get 1 oak log"), "Could not execute get 1 oak log");
+  EXPECT_EQ(Play("get 9223372036854775808 birch log"),
+            "Could not execute get 9223372036854775808 birch log");
+  EXPECT_EQ(Play("inventory"), "Inventory: [coal] (0) [oak log] (9223372036854775807) ");
   EXPECT_EQ(Play("get 00 coal"), "Got 0 coal");
 }
 
@@ -82,6 +88,16 @@ TEST_F(TextCraftTest, InventoryInOrderOfArrival) {
   EXPECT_EQ(Play("inventory"), "Inventory: [coal] (2) [oak planks] (4) ");
   Play("get 1 oak log");  // used up, it comes back at the end
   EXPECT_EQ(Play("inventory"), "Inventory: [coal] (2) [oak planks] (4) [oak log] (1) ");
+}
+
+TEST_F(TextCraftTest, WhiteSpaceAroundIngredientsIsPythons) {
+  Play("get 2 oak log");
+  EXPECT_EQ(Play("craft 4 oak planks using \u00a01 oak log\u3000\x1f"),
+            "Crafted 4 minecraft:oak_planks");
+  EXPECT_EQ(Play("craft 4 oak planks using \u2028\u0085\t1 oak log"),
+            "Crafted 4 minecraft:oak_planks");
+  EXPECT_EQ(Play("craft 4 oak planks using \u200b1 oak log"),  // no white space
+            "Wrong item format: \u200b1 oak log");
 }
 
 TEST_F(TextCraftTest, CraftGivesTheRecipesCount) {

@@ -19,6 +19,14 @@ TEST(ShopPage, TextIsTheStrippedPieces) {
   EXPECT_EQ(PageText(ShopPage{}), "");
 }
 
+TEST(ShopPage, WhiteSpaceWithALineBreakIsNoPiece) {
+  ShopPage page;
+  for (const char* text : {"", "\n", " \n", "\t\r\n ", "a", " ", "\t", "\u00a0\n", ""}) {
+    page.Add(PieceKind::kTitle, text);
+  }
+  EXPECT_EQ(PageText(page), "a [SEP]  [SEP]  [SEP] ");
+}
+
 TEST(ShopPage, ClickablesAreButtonsThenProductsThenOptions) {
   ShopPage page;
   page.Add(PieceKind::kOptionValue, "red");

@@ -61,6 +61,8 @@ TEST_F(WebShopServiceTest, SpeaksTheProtocolToTheLetter) {
               StartsWith("Instruction: [SEP] " + text +
                          " [SEP] Back to Search [SEP] Page 1 (Total results: 4) [SEP] Next > "
                          "[SEP] B000000007 [SEP] No Attributes Here [SEP] $100.0"));
+  EXPECT_EQ(About(1, "instruction_text"), "Instruction:" + text)
+      << "a blank on the first page only";
   EXPECT_EQ(step.at("reward"), 0.0);
   EXPECT_EQ(step.at("done"), false);
   EXPECT_EQ(step.at("info"), nullptr);
@@ -109,6 +111,19 @@ TEST_F(WebShopServiceTest, APurchaseEndsTheSessionAndTellsWhy) {
   EXPECT_EQ(Step(id, "click[buy now]").at("done"), false);
 }
 
+// As the original's templates write it: keys in order, and nothing that html takes for its own.
+TEST(WebShopDonePage, ChosenOptionsInJson) {
+  WebShopState state;
+  const WebShop shop = testing::SmallShop({.seed = 1});
+  state = shop.Start(0);
+  state.place = ShopPlace::kDone;
+  state.chosen = {{"size", "5'<6>"}, {"color", "b&w\"é"}};
+  EXPECT_THAT(
+      shop.Observation(state),
+      HasSubstr(
+          R"([SEP] options [SEP] {"color": "b\u0026w\"\u00e9", "size": "5\u0027\u003c6\u003e"} [SEP] attrs)"));
+}
+
 TEST_F(WebShopServiceTest, ErrorsAreClear) {
   const int64_t id = Open(0);
   EXPECT_EQ(Step(7, "search[x]").at("error"), "The env_idx 7 is not valid.");
@@ -124,7 +139,7 @@ TEST_F(WebShopServiceTest, ErrorsAreClear) {
   }
   client_.Post("/step", {{"env_idx", id}});
   EXPECT_EQ(client_.status(), 422);
-  client_.Post("/step", {{"env_idx", "0"}, {"action", "x"}});
+  client_.Post("/step", {{"env_idx", "zero"}, {"action", "x"}});
   EXPECT_EQ(client_.status(), 422);
   client_.Post("/reset", {{"env_idx", id}, {"session_id", "x"}});
   EXPECT_EQ(client_.status(), 422);

@@ -7,15 +7,39 @@ import java.util.Random;
 public final class Session {
   private static final ThreadLocal<Session> CURRENT = ThreadLocal.withInitial(Session::new);
 
-  public final Random random = new Random(0);
+  public Random random = new Random(0);
   public long lastId = 0;
 
+  // Of a question, while it is asked: what the session goes on with afterwards.
+  private Random randomBefore = null;
+  private long lastIdBefore = 0;
+
   public static void enter(Session session) {
+    session.endQuestion();
+    CURRENT.set(session);
+  }
+
+  // For a question about the state, in which the simulator draws names for things that could be
+  // confused: the same draws each time, so that the answer depends on the state alone, and the
+  // episode goes on as if nobody had asked.
+  public static void ask(Session session) {
+    session.endQuestion();
+    session.randomBefore = session.random;
+    session.lastIdBefore = session.lastId;
+    session.random = new Random(0);
     CURRENT.set(session);
   }
 
   public static void leave() {
+    CURRENT.get().endQuestion();
     CURRENT.remove();
+  }
+
+  private void endQuestion() {
+    if (randomBefore == null) return;
+    random = randomBefore;
+    lastId = lastIdBefore;
+    randomBefore = null;
   }
 
   // Outside of any session: one of the thread's own.

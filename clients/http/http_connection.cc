@@ -1,0 +1,223 @@
+#include "clients/http/http_connection.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace agentr {
+namespace {
+
+// A call that is under way when the run is being stopped may go on so long: a session can still be
+// closed, while a reply without end does not hold the program.
+constexpr std::chrono::seconds kStopGrace(2);
+constexpr std::chrono::milliseconds kLookForStop(100);
+
+std::chrono::steady_clock::duration Lasting(double seconds) {
+  constexpr double kMost = 1e8;  // seconds; so that the clock does not overflow
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double>(std::min(seconds, kMost)));
+}
+
+tl::unexpected<HttpFailure> Faulty(HttpFault fault, std::string detail = "") {
+  return tl::make_unexpected(HttpFailure{fault, std::move(detail)});
+}
+
+bool IsAddress(const std::string& host) {
+  in6_addr address;
+  return inet_pton(AF_INET, host.c_str(), &address) == 1 ||
+         inet_pton(AF_INET6, host.c_str(), &address) == 1;
+}
+
+// Why TLS failed: of the certificate, or the last error of OpenSSL.
+std::string TlsReason(const SSL* ssl) {
+  const long verified = SSL_get_verify_result(ssl);
+  if (verified != X509_V_OK) return X509_verify_cert_error_string(verified);
+  const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
+  return reason ? reason : "the connection broke";
+}
+
+}  // namespace
+
+TlsContext MakeTlsContext(const std::string& ca_file) {
+  TlsContext context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  SSL_CTX_set_mode(context.get(),
+                   SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  const bool loaded =
+      ca_file.empty() ? SSL_CTX_set_default_verify_paths(context.get()) == 1
+                      : SSL_CTX_load_verify_locations(context.get(), ca_file.c_str(), nullptr) == 1;
+  if (!loaded) {
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("cannot read certificates from '{}'; give a PEM file", ca_file));
+  }
+  return context;
+}
+
+void HttpConnection::Close() {
+  SSL_free(ssl_);
+  ssl_ = nullptr;
+  if (socket_ >= 0) close(socket_);
+  socket_ = -1;
+}
+
+bool HttpConnection::IsOpen() {
+  // Nothing can come unasked but the end, or an alert that announces it.
+  pollfd looked{socket_, POLLIN, 0};
+  if (socket_ >= 0 && poll(&looked, 1, 0) != 0) Close();
+  return socket_ >= 0;
+}
+
+tl::expected<HttpRawReply, HttpFailure> HttpConnection::Exchange(std::string_view request) {
+  stop_at_.reset();
+  if (socket_ < 0) {
+    if (Step step = Connect(); !step) {
+      Close();
+      return tl::make_unexpected(std::move(step.error()));
+    }
+  }
+  const auto written = Write(request);
+  if (!written) {
+    Close();
+    return tl::make_unexpected(written.error());
+  }
+  auto reply = ReadReply(*this, {options_.max_reply_head, options_.max_reply});
+  if (!reply || !reply->keep || !*written) Close();
+  return reply;
+}
+
+HttpConnection::Step HttpConnection::Connect() {
+  const auto until = Clock::now() + Lasting(options_.connect_timeout_s);
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (const int error = getaddrinfo(origin_.host.c_str(), origin_.port.c_str(), &hints, &found)) {
+    return Faulty(HttpFault::kNoConnection, gai_strerror(error));
+  }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, freeaddrinfo);
+  Step step = Faulty(HttpFault::kNoConnection);
+  for (const addrinfo* at = found; at && !step; at = at->ai_next) step = ConnectTo(*at, until);
+  return step && origin_.tls ? StartTls(until) : step;
+}
+
+HttpConnection::Step HttpConnection::ConnectTo(const addrinfo& address, Clock::time_point until) {
+  Close();
+  socket_ = ::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (socket_ < 0) return Faulty(HttpFault::kNoConnection, std::strerror(errno));
+  const int on = 1;
+  setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  if (::connect(socket_, address.ai_addr, address.ai_addrlen) == 0) return {};
+  if (errno != EINPROGRESS) return Faulty(HttpFault::kNoConnection, std::strerror(errno));
+  if (Step step = Await(POLLOUT, until, HttpFault::kConnectSlow); !step) return step;
+  int error = 0;
+  socklen_t size = sizeof error;
+  getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &size);
+  if (error != 0) return Faulty(HttpFault::kNoConnection, std::strerror(error));
+  return {};
+}
+
+HttpConnection::Step HttpConnection::StartTls(Clock::time_point until) {
+  ERR_clear_error();
+  ssl_ = SSL_new(tls_.get());
+  SSL_set_fd(ssl_, socket_);
+  if (IsAddress(origin_.host)) {
+    X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl_), origin_.host.c_str());
+  } else {
+    SSL_set1_host(ssl_, origin_.host.c_str());
+    SSL_set_tlsext_host_name(ssl_, origin_.host.c_str());
+  }
+  while (true) {
+    const int result = SSL_connect(ssl_);
+    if (result == 1) return {};
+    const short wanted = TlsWants(result);
+    if (wanted == 0) return Faulty(HttpFault::kTls, TlsReason(ssl_));
+    if (Step step = Await(wanted, until, HttpFault::kConnectSlow); !step) return step;
+  }
+}
+
+short HttpConnection::TlsWants(int result) const {
+  switch (SSL_get_error(ssl_, result)) {
+    case SSL_ERROR_WANT_READ:
+      return POLLIN;
+    case SSL_ERROR_WANT_WRITE:
+      return POLLOUT;
+    default:
+      return 0;
+  }
+}
+
+tl::expected<bool, HttpFailure> HttpConnection::Write(std::string_view bytes) {
+  auto until = Clock::now() + Lasting(options_.timeout_s);
+  while (!bytes.empty()) {
+    short wanted = POLLOUT;
+    ssize_t n;
+    if (ssl_) {
+      ERR_clear_error();
+      n = SSL_write(ssl_, bytes.data(), static_cast<int>(std::min<size_t>(bytes.size(), 1 << 30)));
+      if (n <= 0) wanted = TlsWants(static_cast<int>(n));
+    } else {
+      n = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (n < 0 && errno != EAGAIN && errno != EINTR) wanted = 0;
+    }
+    if (n > 0) {
+      bytes.remove_prefix(static_cast<size_t>(n));
+      until = Clock::now() + Lasting(options_.timeout_s);
+      continue;
+    }
+    if (wanted == 0) return false;
+    if (Step step = Await(wanted, until, HttpFault::kSilent); !step) {
+      return tl::make_unexpected(std::move(step.error()));
+    }
+  }
+  return true;
+}
+
+tl::expected<size_t, HttpFailure> HttpConnection::Read(char* to, size_t size) {
+  const auto until = Clock::now() + Lasting(options_.timeout_s);
+  while (true) {
+    // A reply that comes faster than it is read never waits, so this looks too.
+    if (options_.stop->load() && !stop_at_) stop_at_ = Clock::now() + kStopGrace;
+    if (stop_at_ && Clock::now() >= *stop_at_) return Faulty(HttpFault::kStopped);
+    short wanted = POLLIN;
+    ssize_t n;
+    if (ssl_) {
+      ERR_clear_error();
+      n = SSL_read(ssl_, to, static_cast<int>(std::min<size_t>(size, 1 << 30)));
+      if (n <= 0) wanted = TlsWants(static_cast<int>(n));
+    } else {
+      n = recv(socket_, to, size, 0);
+      if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) wanted = 0;
+    }
+    if (n > 0) return static_cast<size_t>(n);
+    if (wanted == 0) return 0;
+    if (Step step = Await(wanted, until, HttpFault::kSilent); !step) {
+      return tl::make_unexpected(std::move(step.error()));
+    }
+  }
+}
+
+HttpConnection::Step HttpConnection::Await(short events, Clock::time_point until, HttpFault late) {
+  while (true) {
+    const auto now = Clock::now();
+    if (options_.stop->load() && !stop_at_) stop_at_ = now + kStopGrace;
+    if (stop_at_ && now >= *stop_at_) return Faulty(HttpFault::kStopped);
+    if (now >= until) return Faulty(late);
+    const auto longest = std::min<Clock::duration>(until - now, kLookForStop);
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(longest).count() + 1;
+    pollfd wanted{socket_, events, 0};
+    if (poll(&wanted, 1, static_cast<int>(ms)) > 0) return {};
+  }
+}
+
+}  // namespace agentr

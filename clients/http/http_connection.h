@@ -1,0 +1,74 @@
+// One connection of a client to a server, plain or TLS.
+#pragma once
+
+#include <netdb.h>
+#include <openssl/ssl.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "clients/http/http_client.h"
+#include "clients/http/http_reply.h"
+
+namespace agentr {
+
+// Where a base URL leads to.
+struct HttpOrigin {
+  bool tls = false;
+  std::string host;  // without brackets
+  std::string port;
+  std::string authority;  // as in the URL: the Host field
+};
+
+using TlsContext = std::shared_ptr<SSL_CTX>;
+
+// Certificates are checked against `ca_file`, or the system's where it is empty. Throws
+// FatalError(kFile) where the file cannot be read.
+TlsContext MakeTlsContext(const std::string& ca_file);
+
+// For one thread at a time. No wait is longer than the options say, and none goes on for long once
+// the run is being stopped.
+class HttpConnection : private ByteSource {
+ public:
+  // `origin` and `options` outlive it. `tls`: for https.
+  HttpConnection(const HttpOrigin& origin, const HttpOptions& options, TlsContext tls)
+      : origin_(origin), options_(options), tls_(std::move(tls)) {}
+  ~HttpConnection() override { Close(); }
+  HttpConnection(const HttpConnection&) = delete;
+  HttpConnection& operator=(const HttpConnection&) = delete;
+
+  // True where a connection is kept, and the server has not closed it as far as can be seen.
+  bool IsOpen();
+
+  // Sends the bytes of a request, on the connection that is kept or a new one, and reads its reply.
+  tl::expected<HttpRawReply, HttpFailure> Exchange(std::string_view request);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Step = tl::expected<void, HttpFailure>;
+
+  void Close();
+  Step Connect();
+  Step ConnectTo(const addrinfo& address, Clock::time_point until);
+  Step StartTls(Clock::time_point until);
+  // False where the server reads no more; its reply may say why.
+  tl::expected<bool, HttpFailure> Write(std::string_view bytes);
+  tl::expected<size_t, HttpFailure> Read(char* to, size_t size) override;
+  // Waits until the socket can be read or written (POLLIN, POLLOUT). `late`: the fault at `until`.
+  Step Await(short events, Clock::time_point until, HttpFault late);
+  // What OpenSSL wants to wait for after a call that returned `result`; 0 for an error.
+  short TlsWants(int result) const;
+
+  const HttpOrigin& origin_;
+  const HttpOptions& options_;
+  const TlsContext tls_;
+  int socket_ = -1;
+  SSL* ssl_ = nullptr;
+  // When the call must end since the run is being stopped; set when that is noticed.
+  std::optional<Clock::time_point> stop_at_;
+};
+
+}  // namespace agentr

@@ -1,0 +1,233 @@
+#include "clients/http/http_reply.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "clients/http/http_client.h"
+#include "common/text.h"
+
+namespace agentr {
+namespace {
+
+using Step = tl::expected<void, HttpFailure>;
+
+tl::unexpected<HttpFailure> Failed(HttpFault fault, std::string detail) {
+  return tl::make_unexpected(HttpFailure{fault, std::move(detail)});
+}
+
+tl::unexpected<HttpFailure> Malformed(std::string detail) {
+  return Failed(HttpFault::kMalformed, std::move(detail));
+}
+
+char LowerLetter(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool SameName(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, LowerLetter, LowerLetter);
+}
+
+std::string_view TrimBlanks(std::string_view text) {
+  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
+  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
+  return text;
+}
+
+// A number of `base` that is all of `text`, without sign.
+std::optional<uint64_t> Number(std::string_view text, int base) {
+  uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value, base);
+  if (text.empty() || error != std::errc() || at != end) return std::nullopt;
+  return value;
+}
+
+class ReplyReader {
+ public:
+  ReplyReader(ByteSource& source, HttpReplyLimits limits) : source_(source), limits_(limits) {}
+
+  tl::expected<HttpRawReply, HttpFailure> Read() {
+    do {
+      if (Step step = ReadHead(); !step) return tl::make_unexpected(std::move(step.error()));
+    } while (reply_.status >= 100 && reply_.status < 200);
+    if (Step step = ReadBody(); !step) return tl::make_unexpected(std::move(step.error()));
+    // What comes unasked belongs to no reply.
+    reply_.keep = reply_.keep && at_ == buffered_.size();
+    return std::move(reply_);
+  }
+
+ private:
+  // More bytes behind those that wait; false at the end of the connection.
+  tl::expected<bool, HttpFailure> Fill() {
+    constexpr size_t kBlock = 16 << 10;
+    buffered_.erase(0, at_);
+    at_ = 0;
+    const size_t before = buffered_.size();
+    buffered_.resize(before + kBlock);
+    const auto n = source_.Read(buffered_.data() + before, kBlock);
+    buffered_.resize(before + n.value_or(0));
+    if (!n) return tl::make_unexpected(n.error());
+    return *n > 0;
+  }
+
+  // The next line without its end. Those of one head, or of one body's chunks, share `budget`.
+  tl::expected<std::string, HttpFailure> ReadLine(size_t& budget) {
+    size_t looked = 0;
+    while (true) {
+      const size_t end = buffered_.find('\n', at_ + looked);
+      const size_t length = std::min(end, buffered_.size()) - at_;
+      if (length + 1 > budget) {
+        return Failed(HttpFault::kTooLarge,
+                      fmt::format("its headers are over the limit of {} bytes", limits_.head));
+      }
+      if (end != std::string::npos) {
+        budget -= length + 1;
+        std::string line = buffered_.substr(at_, length);
+        if (line.ends_with('\r')) line.pop_back();
+        at_ = end + 1;
+        return line;
+      }
+      looked = length;
+      const auto more = Fill();
+      if (!more) return tl::make_unexpected(more.error());
+      if (!*more) return Failed(HttpFault::kBroken, "");
+    }
+  }
+
+  Step ReadHead() {
+    size_t budget = limits_.head;
+    reply_ = {};
+    length_.reset();
+    chunked_ = false;
+    auto line = ReadLine(budget);
+    if (!line) return tl::make_unexpected(std::move(line.error()));
+    if (Step step = ReadStatus(*line); !step) return step;
+    while (true) {
+      line = ReadLine(budget);
+      if (!line) return tl::make_unexpected(std::move(line.error()));
+      if (line->empty()) return {};
+      if (Step step = ReadField(*line); !step) return step;
+    }
+  }
+
+  Step ReadStatus(std::string_view line) {
+    constexpr size_t kVersion = 9;  // "HTTP/1.1 "
+    const auto status = Number(line.substr(std::min(kVersion, line.size()), 3), 10);
+    const bool one = line.starts_with("HTTP/1.1 ") || line.starts_with("HTTP/1.0 ");
+    if (!one || line.size() < kVersion + 3 || !status || *status < 100) {
+      return Malformed(fmt::format("it begins with '{}'", EscapeControls(line.substr(0, 60))));
+    }
+    reply_.status = static_cast<int>(*status);
+    reply_.keep = line.starts_with("HTTP/1.1");
+    return {};
+  }
+
+  Step ReadField(std::string_view line) {
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos) {
+      return Malformed(fmt::format("the header '{}'", EscapeControls(line.substr(0, 60))));
+    }
+    const std::string_view name = line.substr(0, colon);
+    const std::string_view value = TrimBlanks(line.substr(colon + 1));
+    if (SameName(name, "Content-Length")) {
+      const auto length = Number(value, 10);
+      if (!length || (length_ && *length_ != *length)) return Malformed("its Content-Length");
+      length_ = length;
+    } else if (SameName(name, "Transfer-Encoding")) {
+      if (!SameName(value, "chunked")) return Malformed("its Transfer-Encoding");
+      chunked_ = true;
+    } else if (SameName(name, "Content-Encoding") && !SameName(value, "identity")) {
+      return Malformed("it is compressed, which was not asked for");
+    } else if (SameName(name, "Connection")) {
+      reply_.keep = reply_.keep ? !SameName(value, "close") : SameName(value, "keep-alive");
+    } else if (SameName(name, "Retry-After")) {
+      reply_.retry_after = value;
+    } else if (SameName(name, kInstanceHeader)) {
+      reply_.instance = value;
+    }
+    return {};
+  }
+
+  Step ReadBody() {
+    if (reply_.status == 204 || reply_.status == 304) return {};
+    if (chunked_) return ReadChunks();
+    if (length_) return ReadBytes(*length_);
+    reply_.keep = false;
+    while (true) {
+      if (Step step = TakeBuffered(buffered_.size() - at_); !step) return step;
+      const auto more = Fill();
+      if (!more) return tl::make_unexpected(more.error());
+      if (!*more) return {};
+    }
+  }
+
+  // Moves bytes that wait to the body.
+  Step TakeBuffered(size_t n) {
+    if (n > limits_.body - reply_.body.size()) return OverBodyLimit();
+    reply_.body.append(buffered_, at_, n);
+    at_ += n;
+    return {};
+  }
+
+  tl::unexpected<HttpFailure> OverBodyLimit() const {
+    return Failed(HttpFault::kTooLarge, fmt::format("it is over {} bytes", limits_.body));
+  }
+
+  Step ReadBytes(uint64_t left) {
+    if (left > limits_.body - reply_.body.size()) return OverBodyLimit();
+    while (true) {
+      const auto n = static_cast<size_t>(std::min<uint64_t>(left, buffered_.size() - at_));
+      if (Step step = TakeBuffered(n); !step) return step;
+      left -= n;
+      if (left == 0) return {};
+      const auto more = Fill();
+      if (!more) return tl::make_unexpected(more.error());
+      if (!*more) return Failed(HttpFault::kBroken, "");
+    }
+  }
+
+  Step ReadChunks() {
+    while (true) {
+      size_t budget = limits_.head;
+      auto line = ReadLine(budget);
+      if (!line) return tl::make_unexpected(std::move(line.error()));
+      const std::string_view digits =
+          TrimBlanks(std::string_view(*line).substr(0, line->find(';')));
+      const auto length = Number(digits, 16);
+      if (!length) return Malformed("the length of a chunk");
+      if (*length == 0) return SkipTrailers();
+      if (Step step = ReadBytes(*length); !step) return step;
+      budget = 2;
+      line = ReadLine(budget);
+      if (!line || !line->empty()) return Malformed("the end of a chunk");
+    }
+  }
+
+  Step SkipTrailers() {
+    size_t budget = limits_.head;
+    while (true) {
+      const auto line = ReadLine(budget);
+      if (!line) return tl::make_unexpected(line.error());
+      if (line->empty()) return {};
+    }
+  }
+
+  ByteSource& source_;
+  const HttpReplyLimits limits_;
+  std::string buffered_;
+  size_t at_ = 0;  // in buffered_: what is before it has been read
+  HttpRawReply reply_;
+  std::optional<uint64_t> length_;
+  bool chunked_ = false;
+};
+
+}  // namespace
+
+tl::expected<HttpRawReply, HttpFailure> ReadReply(ByteSource& source, HttpReplyLimits limits) {
+  return ReplyReader(source, limits).Read();
+}
+
+}  // namespace agentr

@@ -1,0 +1,52 @@
+// Reading the reply to an HTTP/1.1 request (RFC 9112) from a server that may be broken or hostile:
+// never more of it is stored than the limits say.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+
+namespace agentr {
+
+struct HttpReplyLimits {
+  size_t head = 64 << 10;  // bytes of status line and header fields
+  size_t body = 64 << 20;  // bytes of the body
+};
+
+// What became of a call that got no whole reply.
+enum class HttpFault {
+  kNoConnection,  // refused, or no such host
+  kConnectSlow,   // no connection in time
+  kTls,           // no TLS connection, or a certificate that is not trusted
+  kBroken,        // the connection ended too early
+  kSilent,        // nothing came in time
+  kMalformed,     // not HTTP
+  kTooLarge,      // over a limit
+  kStopped,       // the run is being stopped
+};
+
+struct HttpFailure {
+  HttpFault fault = HttpFault::kBroken;
+  std::string detail;  // may be empty
+};
+
+struct HttpRawReply {
+  int status = 0;
+  std::string retry_after, instance;  // header fields; empty where they do not come
+  std::string body;
+  bool keep = false;  // another request may follow on the connection
+};
+
+// The bytes of a connection, in order.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  // Waits for some bytes, at least one and at most `size`; 0 at the end of the connection.
+  virtual tl::expected<size_t, HttpFailure> Read(char* to, size_t size) = 0;
+};
+
+// The next reply; interim ones (1xx) are passed over.
+tl::expected<HttpRawReply, HttpFailure> ReadReply(ByteSource& source, HttpReplyLimits limits);
+
+}  // namespace agentr
