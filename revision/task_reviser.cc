@@ -14,6 +14,7 @@
 #include "common/text.h"
 #include "revision/clean_turns.h"
 #include "revision/dedup.h"
+#include "revision/row_length.h"
 
 namespace agentr {
 

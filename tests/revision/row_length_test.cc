@@ -14,7 +14,7 @@ class FitRowTest : public ::testing::TestWithParam<bool> {
   Row MakeRow() const {
     const PathPair pair = PairPaths(tree_, LeafPaths(tree_), {}, Pairing::kAll).front();
     const FirstError error = {1, true, {{pair.bad.leaf, {Judgement::kBad, "No use.", true}}}};
-    return {source_, pair, error, {}, Splice(tree_, pair, 1, {"Oh.", "wait", "ok."}), ""};
+    return HandRow(source_, pair, error);
   }
   int64_t Length(size_t dropped) const {
     Row row = MakeRow();

@@ -19,7 +19,7 @@ const std::vector<Ended> kGoodAndTwoBad = {
     {"p g", 1}, {"p x", 0, End::kDepth}, {"p y", 0, End::kDepth}};
 
 // Answers as HandTree expects; the action "g" ends the episode well.
-StepResult World(int /*task*/, const std::vector<std::string>& actions) {
+StepResult ReviserWorld(int /*task*/, const std::vector<std::string>& actions) {
   if (actions.empty()) return {"Goal 3."};
   if (actions.back() == "wait") return {"Nothing changes"};
   if (actions.back() == "g") return {"saw p g", 1, true};
@@ -141,7 +141,7 @@ TEST_F(TaskReviserTest, ADamagedFileIsTheFilesFault) {
 }
 
 TEST_F(TaskReviserTest, ReplaysAreCountedAndFailedOnesGiveNoRow) {
-  FakeEnvironment environment(true, World);
+  FakeEnvironment environment(true, ReviserWorld);
   environment_ = &environment;
   // "g" ends the episode in the environment: a row cannot go on behind it.
   const Outcome done = Run({{"p g", 1}, {"p x", 0, End::kDepth}, {"p g", 0, End::kDepth}});
@@ -158,7 +158,7 @@ TEST_F(TaskReviserTest, ReplaysAreCountedAndFailedOnesGiveNoRow) {
 }
 
 TEST_F(TaskReviserTest, DecisionsAreKeptUntilWhatTheyDependOnChanges) {
-  FakeEnvironment environment(true, World);
+  FakeEnvironment environment(true, ReviserWorld);
   environment_ = &environment;
   const Outcome first = Run(kGoodAndTwoBad);
   ASSERT_TRUE(first);
@@ -195,7 +195,7 @@ TEST_F(TaskReviserTest, DecisionsAreKeptUntilWhatTheyDependOnChanges) {
 
 TEST_F(TaskReviserTest, AFaultOfTheEnvironmentIsNoFaultOfTheTreeAndNotKept) {
   bool down = true;
-  FakeEnvironment environment(true, World, [&](const std::string&, int64_t) {
+  FakeEnvironment environment(true, ReviserWorld, [&](const std::string&, int64_t) {
     return down ? std::optional<Error>(Error{ErrorKind::kServer, "down"}) : std::nullopt;
   });
   environment_ = &environment;
