@@ -64,10 +64,10 @@ TEST_F(LocalModel, ASearchRunsToItsEnd) {
   EXPECT_THAT(second.out, HasSubstr("0 trees written, 3 were there already"));
 }
 
-// Depth and context are such that no turn is dropped: how long a prompt is, only the model in the
-// process tells.
-TEST_F(LocalModel, BehindAServerItGivesTheSameTrees) {
-  const std::vector<std::string> common = {"--max_context",     "4096", "--max_depth", "6",
+// The first turns: later ones see earlier turns, which go into the prompt as the sampled ids in the
+// process and as text, encoded anew, through a server.
+TEST_F(LocalModel, BehindAServerItGivesTheSameFirstTurns) {
+  const std::vector<std::string> common = {"--max_context",     "4096", "--max_depth", "1",
                                            "--trees_in_flight", "1"};
   const auto with = [&](std::vector<std::string> model) {
     model.insert(model.end(), common.begin(), common.end());

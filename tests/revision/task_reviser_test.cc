@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 
 const std::vector<Ended> kGoodAndTwoBad = {
-    {"p g", 1}, {"p x", 0, End::kDepth}, {"p y", 0, End::kDepth}};
+    {"p g", 1}, {"p x d", 0, End::kDone}, {"p y d", 0, End::kDone}};
 
 // Answers as HandTree expects; the action "g" ends the episode well.
 StepResult ReviserWorld(int /*task*/, const std::vector<std::string>& actions) {
@@ -50,10 +50,18 @@ class TaskReviserTest : public ::testing::Test {
     return TaskReviser(options_, std::move(context)).Run({3, folder_.Write("tree.json", text)});
   }
 
+  // One ended leaf behind a step proves it wrong, and nothing is repaired.
+  static ReviseOptions FewProofs() {
+    ReviseOptions options;
+    options.min_evidence = 1;
+    options.max_recovery = 0;
+    return options;
+  }
+
   const ScratchFolder folder_;
   const ToyFamily family_;
   std::atomic<bool> stop_ = false;
-  ReviseOptions options_;
+  ReviseOptions options_ = FewProofs();
   Environment* environment_ = nullptr;
   bool must_replay_ = false;
   std::string data_hash_ = "data";
@@ -81,8 +89,9 @@ TEST_F(TaskReviserTest, ARowForEachPairGoesFromTheErrorToTheGoodPath) {
   EXPECT_EQ(counts.first_errors.at(1), 2) << "the step behind the ancestor";
   EXPECT_EQ(counts.without_good + counts.without_pairs + counts.other_start + counts.too_long, 0);
   ASSERT_EQ(done->rows.size(), 2U);
-  EXPECT_THAT(ActionsOf(done->rows[0]), ::testing::ElementsAre("p", "x", "wait", "g"));
-  EXPECT_THAT(ActionsOf(done->rows[1]), ::testing::ElementsAre("p", "y", "wait", "g"));
+  EXPECT_THAT((std::vector{ActionsOf(done->rows[0]), ActionsOf(done->rows[1])}),
+              ::testing::UnorderedElementsAre(::testing::ElementsAre("p", "x", "wait", "g"),
+                                              ::testing::ElementsAre("p", "y", "wait", "g")));
   EXPECT_NE(done->rows[0].hash, done->rows[1].hash);
 }
 
@@ -140,21 +149,29 @@ TEST_F(TaskReviserTest, ADamagedFileIsTheFilesFault) {
   }
 }
 
-TEST_F(TaskReviserTest, ReplaysAreCountedAndFailedOnesGiveNoRow) {
+TEST_F(TaskReviserTest, ReplaysAreCounted) {
   FakeEnvironment environment(true, ReviserWorld);
   environment_ = &environment;
-  // "g" ends the episode in the environment: a row cannot go on behind it.
-  const Outcome done = Run({{"p g", 1}, {"p x", 0, End::kDepth}, {"p g", 0, End::kDepth}});
+  const Outcome done = Run(kGoodAndTwoBad);
   ASSERT_TRUE(done);
-  EXPECT_EQ(done->counts.episodes, done->counts.pairs);
+  EXPECT_GE(done->counts.episodes, done->counts.pairs);
   EXPECT_GT(done->counts.episode_turns, 0);
   EXPECT_GT(done->counts.calls.opens + done->counts.calls.resets, 0);
-  EXPECT_EQ(done->counts.pairs, 2);
-  EXPECT_EQ(done->counts.replays[static_cast<size_t>(ReplayOutcome::kFailed)], 1);
-  EXPECT_EQ(done->counts.replays[static_cast<size_t>(ReplayOutcome::kVerified)], 1);
-  EXPECT_EQ(done->counts.ended_bad, 1);
-  ASSERT_EQ(done->rows.size(), 1U);
-  EXPECT_THAT(ActionsOf(done->rows[0]), ::testing::ElementsAre("p", "x", "wait", "g"));
+  EXPECT_EQ(done->counts.replays[static_cast<size_t>(ReplayOutcome::kVerified)], 2);
+  EXPECT_EQ(done->rows.size(), 2U);
+}
+
+TEST_F(TaskReviserTest, AGoodPathThatFailsInTheEnvironmentGivesNoRow) {
+  FakeEnvironment environment(true, [](int task, const std::vector<std::string>& actions) {
+    StepResult result = ReviserWorld(task, actions);
+    if (result.done) result.reward = 0;  // the goal is not worth anything any more
+    return result;
+  });
+  environment_ = &environment;
+  const Outcome done = Run(kGoodAndTwoBad);
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->counts.replays[static_cast<size_t>(ReplayOutcome::kVerified)], 0);
+  EXPECT_TRUE(done->rows.empty());
 }
 
 TEST_F(TaskReviserTest, DecisionsAreKeptUntilWhatTheyDependOnChanges) {
@@ -172,9 +189,8 @@ TEST_F(TaskReviserTest, DecisionsAreKeptUntilWhatTheyDependOnChanges) {
     const bool asked = environment.calls("reset") > calls;
     calls = environment.calls("reset");
     EXPECT_EQ(again->counts.cache_hits, asked ? 0 : 1);
-    EXPECT_EQ(again->counts.episodes, asked ? 2 : 0) << "only replays of this run count";
+    EXPECT_EQ(again->counts.episodes > 0, asked) << "only replays of this run count";
     EXPECT_EQ(again->rows.size(), 2U);
-    EXPECT_EQ(again->counts.pairs_found, 2) << "counted for remembered decisions too";
     return asked;
   };
   EXPECT_FALSE(asks());
