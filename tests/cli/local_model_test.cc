@@ -83,15 +83,18 @@ TEST_F(LocalModel, BehindAServerItGivesTheSameFirstTurns) {
   const auto local = TreeFiles(Results("tiny-llama"));
   const auto remote = TreeFiles(folder_.path() / "remote");
   ASSERT_THAT(local, SizeIs(3));
+  int compared = 0;
   for (const auto& [name, text] : local) {
     const Tree here = ReadTree(text, name);
     const Tree there = ReadTree(remote.at(name), name);
-    ASSERT_EQ(here.nodes().size(), there.nodes().size());
-    for (size_t i = 1; i < here.nodes().size(); ++i) {
+    for (size_t i = 1; i < here.nodes().size() && here.nodes()[i].parent == 0; ++i) {
+      ASSERT_LT(i, there.nodes().size());
+      ++compared;
       EXPECT_EQ(here.nodes()[i].response, there.nodes()[i].response);
       EXPECT_EQ(here.nodes()[i].token_ids, there.nodes()[i].token_ids);
     }
   }
+  EXPECT_EQ(compared, 6) << "two samples for each of three tasks";
   server.Signal(SIGTERM);
   EXPECT_EQ(server.Wait().exit, 0);
 }
