@@ -49,9 +49,10 @@ std::unique_ptr<HttpEnvironment> OpenEnvironment(const PathCollectOptions& optio
   try {
     return workbench.OpenEnvironment(environment);
   } catch (const FatalError& error) {
-    if (options.replay == "1" || error.code() == ExitCode::kUsage) throw;
-    spdlog::warn("rows are not replayed: {}", error.what());
-    return nullptr;
+    throw FatalError(error.code(),
+                     fmt::format("{}; rows are run before they are written, and what is there stays: "
+                                 "--replay 0 writes unchecked ones",
+                                 error.what()));
   }
 }
 
@@ -171,7 +172,8 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
   Declare(set, o.revise);
   set.Group("Replay");
   set.Add("--replay", o.replay,
-          "Run each row in a fresh session: 1, 0, or auto (where an environment answers)")
+          "Run each row in a fresh session: 1; auto, which writes the rows of a task unchecked where "
+          "the environment begins it otherwise; 0: write all rows unchecked")
       .OneOf({"auto", "0", "1"});
   set.Add("--sessions", o.sessions, "Sessions open at once, on servers without /expand")
       .Range(1, 1000000);
@@ -192,6 +194,11 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
 ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolved,
                      Workbench& workbench) {
   if (!options.audit.empty()) return AuditFile(options);
+  if (options.input.min >= options.input.max) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--min {} is not below --max {}: no tree is asked for",
+                                 options.input.min, options.input.max));
+  }
   std::atomic<bool>& stop = StopOnSignal();
   TreeInput input = FindTrees(options.input);
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(input.task);

@@ -262,16 +262,27 @@ TEST_P(PathCollect, AnInterruptEndsItInGoodOrderAndItGoesOn) {
   EXPECT_GT(ReadRows(PathOf(".jsonl")).size(), 0U);
 }
 
-TEST_P(PathCollect, WithoutAnEnvironmentRowsAreUnchecked) {
+TEST_P(PathCollect, WithoutAnEnvironmentWhatIsThereStays) {
   Search();
+  ASSERT_EQ(Run({}).exit, 0);
+  const std::string verified = ReadFile(PathOf(".messages.jsonl"));
   const Arguments none = {"--env_server_base", "http://127.0.0.1:9", "--env_attempts", "1"};
   const Outcome outcome = Run(none);
-  EXPECT_EQ(outcome.exit, 0);
-  EXPECT_THAT(outcome.err, HasSubstr("rows are not replayed"));
+  EXPECT_EQ(outcome.exit, 4);
+  EXPECT_THAT(outcome.err, HasSubstr("--replay 0 writes unchecked ones"));
+  EXPECT_EQ(ReadFile(PathOf(".messages.jsonl")), verified);
+  EXPECT_EQ(Run({"--replay", "0"}).exit, 0);
   EXPECT_EQ(ReadRows(PathOf(".messages.jsonl")).at(0)["provenance"]["replay"], "unchecked");
-  Arguments must = none;
-  must.insert(must.end(), {"--replay", "1"});
-  EXPECT_EQ(Run(must).exit, 4);
+}
+
+TEST_P(PathCollect, AnEmptyRangeReplacesNothing) {
+  Search();
+  ASSERT_EQ(Run({}).exit, 0);
+  const std::string before = ReadFile(PathOf(".jsonl"));
+  const Outcome outcome = Run({"--min", "5", "--max", "2"});
+  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--min 5 is not below --max 2"));
+  EXPECT_EQ(ReadFile(PathOf(".jsonl")), before);
 }
 
 TEST_P(PathCollect, VariablesOfAgentRAndSavedOptionsWork) {

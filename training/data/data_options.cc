@@ -36,8 +36,9 @@ void Declare(OptionSet& set, DataOptions& o) {
   set.Add("--share_prefixes", o.share_prefixes,
           "Compute what rows of a micro-batch have in common once (false: rows side by side)");
   set.Add("--inspect", o.inspect, "Print so many rows with their trained tokens in colour").Min(0);
-  set.Add("--chat_template", o.chat_template, "How the model reads conversations")
-      .OneOf({"auto", "llama-3", "chatml", "mistral", "plain"});
+  set.Add("--chat_template", o.chat_template,
+          "How the model reads conversations: auto, as its folder says; llama-3, chatml, mistral or "
+          "plain, ours; or a file in Jinja");
 }
 
 void Check(const DataOptions& o) {
