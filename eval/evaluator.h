@@ -1,4 +1,4 @@
-// Plays the episodes of a run, many at once (mcts/work_queue.h).
+// Plays the episodes of a run, many at once (rollout/task_run.h).
 #pragma once
 
 #include <atomic>

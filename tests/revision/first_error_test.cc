@@ -90,7 +90,7 @@ TEST_P(FirstErrorTest, NothingIsJudgedTwice) {
   EXPECT_EQ(calls, 4);
 }
 
-TEST(RememberingVerifierTest, AFailureIsAskedAgain) {
+TEST(CachingVerifierTest, AFailureIsAskedAgain) {
   auto scripted = std::make_unique<ScriptedVerifier>(std::map<int, Judgement>{});
   scripted->fail_at = 1;
   ScriptedVerifier& inner = *scripted;
