@@ -35,8 +35,8 @@ constexpr int kShowWidth = 140;
 int64_t DropTestIds(TreeInput& input, int64_t tasks) {
   const Split& split = SplitOf(input.task);
   return static_cast<int64_t>(std::erase_if(input.files, [&](const TreeFile& file) {
-    return split.IsTest(file.task) ||
-           (tasks > 0 && split.IsTest(static_cast<int>(file.task % tasks)));
+    return split.IsTest(file.task_id) ||
+           (tasks > 0 && split.IsTest(static_cast<int>(file.task_id % tasks)));
   }));
 }
 
@@ -49,10 +49,11 @@ std::unique_ptr<HttpEnvironment> OpenEnvironment(const PathCollectOptions& optio
   try {
     return workbench.OpenEnvironment(environment);
   } catch (const FatalError& error) {
-    throw FatalError(error.code(),
-                     fmt::format("{}; rows are run before they are written, and what is there stays: "
-                                 "--replay 0 writes unchecked ones",
-                                 error.what()));
+    throw FatalError(
+        error.code(),
+        fmt::format("{}; rows are run before they are written, and what is there stays: "
+                    "--replay 0 writes unchecked ones",
+                    error.what()));
   }
 }
 
@@ -103,7 +104,7 @@ void WriteRunFile(const fs::path& path, const ReviseReport& report, const Audit&
                   const TreeInput& input, const OptionSet& resolved) {
   auto failed = nlohmann::ordered_json::array();
   for (const TaskFailure& f : report.failed) {
-    failed.push_back({{"task", f.task}, {"bad_tree", f.bad_tree}, {"error", f.error.message}});
+    failed.push_back({{"task", f.task_id}, {"bad_tree", f.bad_tree}, {"error", f.error.message}});
   }
   const nlohmann::ordered_json run = {{"program", "path_collect"},
                                       {"version", kVersion},
@@ -172,17 +173,19 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
   Declare(set, o.revise);
   set.Group("Replay");
   set.Add("--replay", o.replay,
-          "Run each row in a fresh session: 1; auto, which writes the rows of a task unchecked where "
+          "Run each row in a fresh session: 1; auto, which writes the rows of a task unchecked "
+          "where "
           "the environment begins it otherwise; 0: write all rows unchecked")
       .OneOf({"auto", "0", "1"});
   set.Add("--sessions", o.sessions, "Sessions open at once, on servers without /expand")
       .Range(1, 1000000);
   Declare(set, o.environment);
   set.Group("Model");
-  set.Add("--model_dir", o.model_dir,
-          "Hugging Face folder of the model, run in this process: the verifier actor; its tokenizer "
-          "counts the tokens of rows and writes those of --format tokens",
-          "MODEL_DIR");
+  set.Add(
+      "--model_dir", o.model_dir,
+      "Hugging Face folder of the model, run in this process: the verifier actor; its tokenizer "
+      "counts the tokens of rows and writes those of --format tokens",
+      "MODEL_DIR");
   Declare(set, o.openai);
   set.Group("Parallelism");
   set.Add("--tasks_in_flight", o.tasks_in_flight,

@@ -9,9 +9,9 @@ constexpr int kMaxAttempts = 3;  // of one expansion, each after the first with 
 
 }  // namespace
 
-ForkExecutor::ForkExecutor(int task, Environment& environment, const TaskFamily& family,
+ForkExecutor::ForkExecutor(int task_id, Environment& environment, const TaskFamily& family,
                            const std::atomic<bool>& stop)
-    : Executor(family), task_(task), environment_(environment), stop_(stop) {}
+    : Executor(family), task_id_(task_id), environment_(environment), stop_(stop) {}
 
 Result<std::string> ForkExecutor::Start() {
   if (const Result<void> started = Restart(); !started) {
@@ -26,7 +26,7 @@ Result<void> ForkExecutor::Restart() {
   Result<std::unique_ptr<Session>> session = environment_.Open();
   if (!session) return tl::make_unexpected(session.error());
   ++stats_.opens;
-  const Result<std::string> observation = (*session)->Reset(task_);
+  const Result<std::string> observation = (*session)->Reset(task_id_);
   if (!observation) return tl::make_unexpected(observation.error());
   ++stats_.resets;
   CheckFirstObservation(*observation);

@@ -22,9 +22,9 @@ void PauseAfter(int lost) {
 
 }  // namespace
 
-ReplayExecutor::ReplayExecutor(int task, SessionPool& pool, const TaskFamily& family,
+ReplayExecutor::ReplayExecutor(int task_id, SessionPool& pool, const TaskFamily& family,
                                const std::atomic<bool>& stop)
-    : Executor(family), task_(task), pool_(pool), stop_(stop), tree_(pool.NewTree()) {}
+    : Executor(family), task_id_(task_id), pool_(pool), stop_(stop), tree_(pool.NewTree()) {}
 
 ReplayExecutor::~ReplayExecutor() { pool_.Retire(tree_); }
 
@@ -142,7 +142,7 @@ Result<StepResult> ReplayExecutor::Step(SessionPool::Lease& lease, const std::st
 Result<void> ReplayExecutor::Reset(SessionPool::Lease& lease) {
   lease.place = {};
   lease.spent = false;
-  const Result<std::string> observation = lease.session().Reset(task_);
+  const Result<std::string> observation = lease.session().Reset(task_id_);
   if (!observation) return tl::make_unexpected(observation.error());
   ++stats_.resets;
   CheckFirstObservation(*observation);

@@ -9,7 +9,7 @@ class TextCraftPolicy : public ScriptedPolicy {
  public:
   std::string_view title() const override { return "TextCraft"; }
   Result<std::unique_ptr<PolicyState>> Read(std::span<const Message> conversation,
-                                            int task) const override;
+                                            int task_id) const override;
 };
 
 }  // namespace agentr

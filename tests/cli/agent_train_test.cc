@@ -28,11 +28,11 @@ std::string Rows(int tasks) {
   static const char* const kWords[] = {"take",  "oak", "log",   "craft", "planks", "look",
                                        "stick", "get", "table", "iron",  "open",   "door"};
   std::string text;
-  for (int task = 0; task < tasks; ++task) {
+  for (int task_id = 0; task_id < tasks; ++task_id) {
     for (int row = 0; row < 3; ++row) {
-      RandomStream stream = RandomStream(7).Split(task);
+      RandomStream stream = RandomStream(7).Split(task_id);
       auto messages = nlohmann::json::array();
-      messages.push_back({{"role", "user"}, {"content", fmt::format("Task {}: craft", task)}});
+      messages.push_back({{"role", "user"}, {"content", fmt::format("Task {}: craft", task_id)}});
       for (int turn = 0; turn < 3; ++turn) {
         if (turn == row) stream = stream.Split(row);
         std::string action = "Action:";
@@ -41,7 +41,7 @@ std::string Rows(int tasks) {
         messages.push_back({{"role", "user"}, {"content", "Nothing happens."}});
       }
       messages.erase(messages.size() - 1);
-      text += nlohmann::json{{"task_num", task}, {"messages", messages}}.dump() + "\n";
+      text += nlohmann::json{{"task_num", task_id}, {"messages", messages}}.dump() + "\n";
     }
   }
   return text;
