@@ -92,7 +92,7 @@ class SciWorldPolicyState : public PolicyState {
   int wasted_turns() const override { return view_.wasted_turns; }
   std::string Plan() override { return PlanSciWorld(view_, steps_); }
   std::string Mistake(RandomStream& random) override {
-    return SlipSciWorld(view_, Plan(), SkipSciWorldStep(view_, steps_), random);
+    return SciWorldMistake(view_, Plan(), SkipSciWorldStep(view_, steps_), random);
   }
   std::string AnyAction(RandomStream& random) const override {
     return RandomSciWorldAction(view_, random);

@@ -1,4 +1,4 @@
-// SciWorld, as the scripted models play it (sciworld_planner.h, sciworld_slips.h).
+// SciWorld, as the scripted models play it (sciworld_planner.h, sciworld_mistakes.h).
 #pragma once
 
 #include "clients/env/gold_source.h"

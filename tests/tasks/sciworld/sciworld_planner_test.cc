@@ -178,7 +178,7 @@ TEST(SciWorldMistakes, AreManyAndNeverWhatWasMeant) {
     std::set<std::string> mistakes;
     for (uint64_t seed = 0; seed < 500; ++seed) {
       RandomStream random(seed);
-      mistakes.insert(SlipSciWorld(*view, meant, "skipped step", random));
+      mistakes.insert(SciWorldMistake(*view, meant, "skipped step", random));
     }
     EXPECT_FALSE(mistakes.contains(meant));
     EXPECT_TRUE(mistakes.contains("skipped step"));
