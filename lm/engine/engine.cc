@@ -198,7 +198,7 @@ Pending<ContinuationScores> Engine::Score(ScoreRequest request) {
   }
   if (request.continuation.empty()) {
     return Answered<ContinuationScores>(
-        ContinuationScores{.weights_version = stats().weights_version});
+        ContinuationScores{{}, stats().weights_version});
   }
   const auto cancelled = std::make_shared<std::atomic<bool>>(false);
   auto job = std::make_unique<ScoreJob>(std::move(request), cancelled);
