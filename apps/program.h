@@ -15,8 +15,8 @@ struct ProgramText {
   const char* examples;     // last paragraph of --help
 };
 
-// Reads the command line into `options`, each of which has a Declare function, and calls
-// job(const OptionSet&) -> ExitCode, by when they hold what was asked for.
+// Reads the command line into `options`, each of which has a Declare function, and then calls
+// job(const OptionSet&) -> ExitCode.
 template <typename Job, typename... Options>
 int RunWithOptions(int argc, char** argv, const ProgramText& text, Job job, Options&... options) {
   return RunMain([&] {
