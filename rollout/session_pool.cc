@@ -42,9 +42,8 @@ size_t SessionPool::Choose(int64_t tree, std::span<const int> path) const {
     if (slot.leased) continue;
     Rank rank{4, slot.last_used};
     if (slot.place.tree < 0 || slot.spent) rank = {2, slot.last_used};
-    if (slot.session == nullptr)
-      rank = {3, slot.last_used};  // it could not be opened, so it ranks
-                                   // as a new one
+    // A session that could not be opened ranks as a new one.
+    if (slot.session == nullptr) rank = {3, slot.last_used};
     if (slot.place.tree == tree && std::ranges::binary_search(path, slot.place.state)) {
       // The nearest ancestor has the greatest id.
       rank = {slot.place.state == wanted ? 0 : 1, -static_cast<int64_t>(slot.place.state)};

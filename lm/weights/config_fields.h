@@ -23,11 +23,8 @@ class ConfigFields {
       : path_(std::move(path)), object_(std::move(object)), prefix_(std::move(prefix)) {}
 
   bool Has(const std::string& name) const { return !Raw(name).is_null(); }
-  bool Contains(const std::string& name) const {
-    return object_.contains(name);
-  }  // also if it is
-     // null
-
+  // True also for null.
+  bool Contains(const std::string& name) const { return object_.contains(name); }
   // The field's value; null if it is missing.
   const nlohmann::json& Raw(const std::string& name) const {
     static const nlohmann::json kNull;
