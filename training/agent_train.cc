@@ -27,6 +27,7 @@
 #include "training/data/training_data.h"
 #include "training/metrics.h"
 #include "training/model/export_model.h"
+#include "training/model/initial_weights.h"
 #include "training/run_state.h"
 #include "training/speed.h"
 #include "training/trainer.h"
@@ -117,6 +118,11 @@ NetworkOptions NetworkOptionsOf(const AgentTrainOptions& o, const ModelConfig& c
   return options;
 }
 
+std::unique_ptr<WeightSource> FirstWeights(const AgentTrainOptions& o, const ModelConfig& config) {
+  if (o.from_scratch) return std::make_unique<InitialWeights>(config, o.data.seed);
+  return std::make_unique<WeightFiles>(o.model_dir);
+}
+
 fs::path RunFolder(const AgentTrainOptions& o) {
   return fs::path(o.output_dir) / FolderName(o.name.empty() ? NameOf(o.model_dir) : o.name);
 }
@@ -127,7 +133,7 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved)
       config_(ReadModelConfig(options.model_dir)),
       text_(LoadRowTokenizer(options.model_dir, options.data.chat_template)),
       data_(options.data, text_),
-      network_(config_, WeightFiles(options.model_dir), NetworkOptionsOf(options, config_)),
+      network_(config_, *FirstWeights(options, config_), NetworkOptionsOf(options, config_)),
       checkpoints_(folder_ / "checkpoints") {
   fmt::print("{}", data_.Describe());
   if (o_.data.inspect > 0) return;
@@ -150,7 +156,9 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved)
 
 Fingerprint Run::MakeFingerprint() const {
   const auto& [a, s, l] = std::tie(o_.adamw, o_.schedule, o_.lora);
-  return {{"the model (--model_dir)", Sha256(ReadFile(fs::path(o_.model_dir) / "config.json"))},
+  return {{"the model (--model_dir)",
+           Sha256(ReadFile(fs::path(o_.model_dir) / "config.json")) +
+               (o_.from_scratch ? " random weights" : "")},
           {"the rows or how they are read and ordered (--data and its options, --seed)",
            data_.data_hash()},
           {"the number of steps (--epochs, --max_steps)", std::to_string(steps_)},
@@ -332,6 +340,9 @@ void Check(const AgentTrainOptions& o) {
 void Declare(OptionSet& set, AgentTrainOptions& o) {
   set.Group("Model");
   set.Add("--model_dir", o.model_dir, "Hugging Face folder of the model to start from");
+  set.Add("--from_scratch", o.from_scratch,
+          "Start from random weights (of --seed): of the folder only config.json and the tokenizer "
+          "are read");
   set.Add("--output_dir", o.output_dir, "Results go to OUTPUT_DIR/NAME");
   set.Add("--name", o.name, "Name of the run; none: that of the model's folder");
   set.Add("--dtype", o.dtype, "To compute in: auto (as the weights) | float32 | bfloat16")
