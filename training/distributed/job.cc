@@ -36,17 +36,21 @@ ExitCode RunAsRank(const Place& place, const DistributedOptions& options,
   if (place.rank > 0) spdlog::set_level(std::max(spdlog::get_level(), spdlog::level::warn));
   GlooOptions gloo;
   gloo.timeout_s = options.collective_timeout;
-  const auto group = JoinGlooGroup(place, gloo);
+  auto group = JoinGlooGroup(place, gloo);
   try {
     const ExitCode code = body(group.get());
     group->Leave();
     return code;
-  } catch (const FatalError& error) {
-    group->Fail(error.what());
-    throw FatalError(error.code(), fmt::format("rank {}: {}", place.rank, error.what()));
   } catch (const std::exception& error) {
-    group->Fail(error.what());
-    throw;
+    if (place.watched) {
+      // Its starter ends the others. They are not to hear of it from a store that vanished first.
+      [[maybe_unused]] const auto* kept = group.release();
+    } else {
+      group->Fail(error.what());
+    }
+    const auto* fatal = dynamic_cast<const FatalError*>(&error);
+    if (fatal == nullptr) throw;
+    throw FatalError(fatal->code(), fmt::format("rank {}: {}", place.rank, error.what()));
   }
 }
 

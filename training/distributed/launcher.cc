@@ -14,11 +14,13 @@
 #include <csignal>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/file.h"
 #include "common/interrupt.h"
+#include "training/distributed/rendezvous.h"
 
 namespace agentr {
 namespace {
@@ -104,7 +106,8 @@ class Job {
                                                {"LOCAL_WORLD_SIZE", size},
                                                {"MASTER_ADDR", "127.0.0.1"},
                                                {"MASTER_PORT", port},
-                                               {"TORCHELASTIC_USE_AGENT_STORE", "False"}}))] = rank;
+                                               {"TORCHELASTIC_USE_AGENT_STORE", "False"},
+                                               {kWatchedVariable, "1"}}))] = rank;
     }
   }
   ~Job() { SignalAll(SIGKILL); }
@@ -114,51 +117,73 @@ class Job {
   ExitCode Wait() {
     const std::atomic<bool>& stop = StopOnSignal();
     bool told = false;
+    int rounds_left = kRoundsForOthers;
     while (!ranks_.empty()) {
       if (stop && !told) SignalAll(SIGTERM);
       told = told || stop;
       int status = 0;
-      const pid_t pid = ::waitpid(-1, &status, WNOHANG);
-      if (pid > 0) {
+      while (const pid_t pid = ::waitpid(-1, &status, WNOHANG)) {
+        if (pid < 0) break;
         Ended(pid, status);
-      } else {
-        ::usleep(10'000);
       }
+      if (worst_ && rounds_left-- == 0) SignalAll(SIGKILL);
+      ::usleep(kRoundUs);
     }
+    if (worst_) Say(*worst_);
     return code_;
   }
 
  private:
-  void SignalAll(int signal) const {
+  static constexpr int kRoundUs = 10'000;
+  // One that fails because it has lost another may be seen before that one.
+  static constexpr int kRoundsForOthers = 20;
+
+  struct End {
+    int rank = 0;
+    pid_t pid = 0;
+    int signal = 0;  // that ended it; 0: none
+    int exit = 0;
+    // The higher, the more likely the cause of the others.
+    int weight() const {
+      return signal != 0 ? 2 : exit != static_cast<int>(ExitCode::kIncomplete) ? 1 : 0;
+    }
+  };
+
+  void SignalAll(int signal) {
     for (const auto& [pid, rank] : ranks_) ::kill(pid, signal);
+    killed_ = killed_ || signal == SIGKILL;
   }
 
   void Ended(pid_t pid, int status) {
     const auto found = ranks_.find(pid);
     if (found == ranks_.end()) return;
-    const int rank = found->second;
+    const End end = {found->second, pid, WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+                     WIFEXITED(status) ? WEXITSTATUS(status) : 0};
     ranks_.erase(found);
-    const int exit = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    if (exit == 0 || failed_) return;
-    if (exit == static_cast<int>(ExitCode::kInterrupted)) {  // all of them end so
-      code_ = ExitCode::kInterrupted;
+    if (killed_ || (end.signal == 0 && end.exit == 0)) return;
+    if (end.exit == static_cast<int>(ExitCode::kInterrupted)) {  // all of them end so
+      if (!worst_) code_ = ExitCode::kInterrupted;
       return;
     }
-    failed_ = true;
-    code_ = exit < 0 ? ExitCode::kIncomplete : static_cast<ExitCode>(exit);
+    if (worst_ && worst_->weight() >= end.weight()) return;
+    worst_ = end;
+    code_ = end.signal != 0 ? ExitCode::kIncomplete : static_cast<ExitCode>(end.exit);
+  }
+
+  static void Say(const End& end) {
     const std::string how =
-        exit < 0 ? fmt::format("was ended by signal {} ({})", WTERMSIG(status),
-                               ::strsignal(WTERMSIG(status)))
-                 : fmt::format("ended with exit code {}; its message stands above", exit);
+        end.signal != 0
+            ? fmt::format("was ended by signal {} ({})", end.signal, ::strsignal(end.signal))
+            : fmt::format("ended with exit code {}; its message stands above", end.exit);
     spdlog::error(
-        "rank {} (process {}) {}: the job ends, and the other processes are killed. The "
-        "same command goes on from the last checkpoint",
-        rank, pid, how);
-    SignalAll(SIGKILL);
+        "rank {} (process {}) {}. The job has ended, and its other processes were killed. "
+        "The same command goes on from the last checkpoint",
+        end.rank, end.pid, how);
   }
 
   std::map<pid_t, int> ranks_;  // of the copies that run
-  bool failed_ = false;
+  std::optional<End> worst_;
+  bool killed_ = false;
   ExitCode code_ = ExitCode::kOk;
 };
 

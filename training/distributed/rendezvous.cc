@@ -63,6 +63,7 @@ Place OfTorchrun(const GetEnv& get) {
   place.local_size = v.Number("LOCAL_WORLD_SIZE", 1, kMostRanks, 1);
   place.host = v.Text("MASTER_ADDR");
   place.port = v.Number("MASTER_PORT", 1, kMostPort - 1);
+  place.watched = v.Has(kWatchedVariable);
   // There listens a store of torchrun's own version of PyTorch, whose protocol may be another.
   if (v.Has("TORCHELASTIC_USE_AGENT_STORE") && v.Text("TORCHELASTIC_USE_AGENT_STORE") == "True") {
     ++place.port;

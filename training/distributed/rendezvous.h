@@ -16,9 +16,13 @@ struct Place {
   int local_size = 1;              // processes that share the cores of this one
   std::string host = "127.0.0.1";  // of rank 0
   int port = 0;
+  bool watched = false;  // by a launcher.h, which ends all processes when one fails
 
   bool operator==(const Place&) const = default;
 };
+
+// What a launcher.h sets besides torchrun's variables.
+inline constexpr const char* kWatchedVariable = "AGENTR_WATCHED";
 
 // The value of an environment variable; nullptr: not set.
 using GetEnv = std::function<const char*(const char*)>;
