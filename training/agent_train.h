@@ -13,6 +13,7 @@
 
 #include "common/error.h"
 #include "training/data/data_options.h"
+#include "training/distributed/distributed_options.h"
 #include "training/model/lora.h"
 #include "training/optim/adamw.h"
 #include "training/optim/schedule.h"
@@ -30,7 +31,7 @@ struct AgentTrainOptions {
   std::string export_dtype = "auto";  // auto: as the start model's weights
   bool checkpoint_activations = false;
   bool merge_adapters = false;  // export the whole model in place of the adapter
-  int threads = 0;              // 0: all cores
+  int threads = 0;              // of each process; 0: all cores, shared among them
   int epochs = 3;
   int max_steps = 0;                  // 0: as many as the epochs have
   int save_every = 100;               // steps between checkpoints
@@ -38,6 +39,7 @@ struct AgentTrainOptions {
   int eval_every = 100;               // steps between held-out losses
   int eval_rows = 200;                // held-out rows, at most; 0: none
   std::string export_which = "last";  // last | best: by held-out loss
+  DistributedOptions distributed;
   DataOptions data;
   LoraOptions lora;
   AdamWOptions adamw;
