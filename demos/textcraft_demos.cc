@@ -171,7 +171,7 @@ void SceneMaker::AddEpisode(const Scene& scene, uint32_t goal, RandomStream rand
     if (!step) return;
     const bool slips = random.Chance(options_.slips);
     const std::string action =
-        slips ? SlipTextCraft(*view, step->action, random) : ActionText(*view, step->action);
+        slips ? TextCraftMistake(*view, step->action, random) : ActionText(*view, step->action);
     messages.push_back({"assistant", fmt::format("Thought: {}{}\nAction: {}",
                                                  failed ? "That did not work. " : "",
                                                  step->thought, action)});
