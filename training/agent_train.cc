@@ -83,7 +83,8 @@ std::string TypeName(at::ScalarType type) { return type == at::kFloat ? "float32
 class Run {
  public:
   // `group`: null for a job of one process.
-  Run(const AgentTrainOptions& options, const OptionSet& resolved, ProcessGroup* group);
+  Run(const AgentTrainOptions& options, const OptionSet& resolved, const WeightsListener& listener,
+      ProcessGroup* group);
   ExitCode Train();
 
  private:
@@ -102,11 +103,14 @@ class Run {
   void NoteSpeed(const StepReport& report, double rate, double seconds, const LoadedStep& loaded,
                  Progress& progress);
   void EvaluateHeldOut();
+  std::shared_ptr<const WeightSnapshot> Snapshot() const;
+  void Show();
   void Save();
   void RemoveOldCheckpoints() const;
   void Export();
 
   const AgentTrainOptions& o_;
+  const WeightsListener& listener_;
   ProcessGroup* const group_;
   const fs::path folder_;
   const ModelConfig config_;
@@ -137,10 +141,6 @@ std::unique_ptr<WeightSource> FirstWeights(const AgentTrainOptions& o, const Mod
   return std::make_unique<WeightFiles>(o.model_dir);
 }
 
-fs::path RunFolder(const AgentTrainOptions& o) {
-  return fs::path(o.output_dir) / FolderName(o.name.empty() ? NameOf(o.model_dir) : o.name);
-}
-
 // Rank 0 first: it writes the indices of large files, which the others then read.
 TrainingData OpenData(const AgentTrainOptions& o, const RowTokenizer& text, ProcessGroup* group) {
   if (group != nullptr && group->rank() > 0) group->Barrier();
@@ -149,10 +149,12 @@ TrainingData OpenData(const AgentTrainOptions& o, const RowTokenizer& text, Proc
   return data;
 }
 
-Run::Run(const AgentTrainOptions& options, const OptionSet& resolved, ProcessGroup* group)
+Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
+         const WeightsListener& listener, ProcessGroup* group)
     : o_(options),
+      listener_(listener),
       group_(group),
-      folder_(RunFolder(options)),
+      folder_(TrainFolder(options)),
       config_(ReadModelConfig(options.model_dir)),
       text_(LoadRowTokenizer(options.model_dir, options.data.chat_template)),
       data_(OpenData(options, text_, group)),
@@ -201,9 +203,8 @@ void Run::SayMemory() const {
 
 Fingerprint Run::MakeFingerprint() const {
   const auto& [a, s, l] = std::tie(o_.adamw, o_.schedule, o_.lora);
-  return {{"the model (--model_dir)",
-           Sha256(ReadFile(fs::path(o_.model_dir) / "config.json")) +
-               (o_.from_scratch ? " random weights" : "")},
+  return {{"the model (--model_dir)", Sha256(ReadFile(fs::path(o_.model_dir) / "config.json")) +
+                                          (o_.from_scratch ? " random weights" : "")},
           {"the rows or how they are read and ordered (--data and its options, --seed)",
            data_.data_hash()},
           {"the number of steps (--epochs, --max_steps)", std::to_string(steps_)},
@@ -266,6 +267,7 @@ ExitCode Run::Train() {
   }
   if (state_.step < steps_) return ExitCode::kInterrupted;
   if (writes()) Export();
+  Show();
   return ExitCode::kOk;
 }
 
@@ -300,6 +302,7 @@ void Run::TakeStep(StepLoader& loader, Progress& progress) {
   const bool due = o_.eval_every > 0 && state_.step % o_.eval_every == 0;
   const int64_t best = state_.best_step;
   if (due || last) EvaluateHeldOut();
+  if (listener_.every > 0 && !last && state_.step % listener_.every == 0) Show();
   const bool better = o_.export_which == "best" && state_.best_step != best;
   if (last || better || (o_.save_every > 0 && state_.step % o_.save_every == 0)) Save();
   progress.Done();
@@ -349,6 +352,19 @@ void Run::EvaluateHeldOut() {
   if (metrics_) metrics_->Add({{"step", state_.step}, {"held_out", ToJson(sums)}});
 }
 
+std::shared_ptr<const WeightSnapshot> Run::Snapshot() const {
+  return std::make_shared<WeightSnapshot>(fmt::format("{}, step {}", folder_.string(), state_.step),
+                                          network_.merged(), ExportType(o_, config_));
+}
+
+void Run::Show() {
+  if (listener_.show && writes()) {
+    const nlohmann::ordered_json play = listener_.show(state_.step, Snapshot());
+    if (!play.is_null()) metrics_->Add({{"step", state_.step}, {"play", play}});
+  }
+  WaitForAll();
+}
+
 void Run::Save() {
   const CheckpointTensors tensors = trainer_->Whole();
   if (writes()) checkpoints_.Save(state_.step, tensors, state_.ToJson(MakeFingerprint()));
@@ -374,8 +390,7 @@ void Run::Export() {
   if (o_.lora.rank > 0 && !o_.merge_adapters) {
     WriteAdapters(to, o_.lora, o_.model_dir, network_.adapters());
   } else {
-    network_.MergeAdapters();
-    ExportModel(to, o_.model_dir, network_.weights(), ExportType(o_, config_));
+    ExportModel(to, o_.model_dir, *Snapshot());
   }
   fmt::print("{} steps, held-out loss {:.4f} (best {:.4f} at step {}); {} is in {}\n", state_.step,
              state_.held_out, state_.best_held_out, state_.best_step,
@@ -429,14 +444,19 @@ void Declare(OptionSet& set, AgentTrainOptions& o) {
   Declare(set, o.lora);
 }
 
-ExitCode AgentTrain(const AgentTrainOptions& options, const OptionSet& resolved) {
+fs::path TrainFolder(const AgentTrainOptions& o) {
+  return fs::path(o.output_dir) / FolderName(o.name.empty() ? NameOf(o.model_dir) : o.name);
+}
+
+ExitCode AgentTrain(const AgentTrainOptions& options, const OptionSet& resolved,
+                    const WeightsListener& listener) {
   AgentTrainOptions o = options;
   if (o.data.data.empty()) o.data.data = {NewestRows()};
   Check(o);
   KeepFreedMemory();
   if (o.data.inspect > 0) o.distributed.processes = 1;
   return RunInJob(o.distributed, o.threads, [&](ProcessGroup* group) {
-    Run run(o, resolved, group);
+    Run run(o, resolved, listener, group);
     return run.Train();
   });
 }

@@ -9,6 +9,10 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "common/error.h"
@@ -21,6 +25,7 @@
 namespace agentr {
 
 class OptionSet;
+class WeightSnapshot;
 
 struct AgentTrainOptions {
   std::string model_dir;      // the folder to start from
@@ -48,7 +53,20 @@ struct AgentTrainOptions {
 
 void Declare(OptionSet& set, AgentTrainOptions& options);
 
+// Who is shown the weights of the moment, adapters merged, in the type that they are exported in.
+// In a job of many processes rank 0 alone shows them, and the others wait.
+struct WeightsListener {
+  int every = 0;  // steps; 0: only at the end
+  // What it returns, unless null, goes into the metrics of the step.
+  std::function<nlohmann::ordered_json(int64_t step, std::shared_ptr<const WeightSnapshot> weights)>
+      show;
+};
+
 // Trains, from the last checkpoint where there is one, and exports. Throws FatalError.
-ExitCode AgentTrain(const AgentTrainOptions& options, const OptionSet& resolved);
+ExitCode AgentTrain(const AgentTrainOptions& options, const OptionSet& resolved,
+                    const WeightsListener& listener = {});
+
+// OUTPUT_DIR/NAME.
+std::filesystem::path TrainFolder(const AgentTrainOptions& options);
 
 }  // namespace agentr

@@ -55,7 +55,7 @@ class IterationPlan {
     LoopStage stage = Make("train", "agent_train");
     const int from = o_.train_from == "start" ? 0 : at_ - 1;
     Append(stage, {Argument("model_dir", ModelAfter(o_, from).string()),
-                   Argument("name", kModelName), Seed()});
+                   Argument("name", kModelName), Argument("merge_adapters", "1"), Seed()});
     const bool weighed = std::ranges::any_of(o_.demonstrations, [](const std::string& path) {
       const size_t colon = path.find_last_of(':');
       return colon != std::string::npos && std::atof(path.c_str() + colon + 1) > 0;
@@ -106,7 +106,7 @@ class IterationPlan {
   }
 
   static LoopStage With(const std::vector<std::string>& further, LoopStage stage) {
-    Append(stage, further);
+    AddArguments(stage, further);
     return stage;
   }
 
@@ -167,6 +167,18 @@ fs::path LoopFolder(const SelfTrainOptions& options) {
 fs::path ModelAfter(const SelfTrainOptions& options, int iteration) {
   if (iteration == 0 || options.method == "search-only") return options.model_dir;
   return IterationFolder(options, iteration) / "train" / kModelName / "model";
+}
+
+void AddArguments(LoopStage& stage, const std::vector<std::string>& further) {
+  const auto flag_of = [](const std::string& argument) {
+    return argument.substr(0, argument.find('='));
+  };
+  for (const std::string& argument : further) {
+    const std::string flag = flag_of(argument);
+    if (flag == "--data") continue;
+    std::erase_if(stage.arguments, [&](const std::string& own) { return flag_of(own) == flag; });
+  }
+  stage.arguments.insert(stage.arguments.end(), further.begin(), further.end());
 }
 
 std::vector<LoopStage> PlanLoop(const SelfTrainOptions& o) {

@@ -60,4 +60,8 @@ std::filesystem::path ModelAfter(const SelfTrainOptions& options, int iteration)
 
 std::vector<LoopStage> PlanLoop(const SelfTrainOptions& options);
 
+// Adds `further` arguments to those of the stage. One of the same flag takes the place of the
+// stage's own, but for --data, which adds.
+void AddArguments(LoopStage& stage, const std::vector<std::string>& further);
+
 }  // namespace agentr

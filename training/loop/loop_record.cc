@@ -35,8 +35,7 @@ Json ReadUnchecked(const LoopStage& stage) {
     const Json run = LastRun(stage.folder / task / OptionOf(stage, "model_name"));
     const Json& result = run.at("result");
     return {{"trees", result.at("finished").get<int>() + result.at("already_there").get<int>()},
-            {"failed", result.at("failed").size()},
-            {"nodes", result.at("nodes")}};
+            {"failed", result.at("failed").size()}};
   }
   if (stage.program == "path_collect") {
     const Json run = ReadJsonFile(

@@ -34,7 +34,7 @@ class LoopRecord {
 };
 
 // The figures of a finished stage, out of the files that its program wrote:
-//   mcts_collect  trees, nodes, failed                          agent_train  steps
+//   mcts_collect  trees, failed                                 agent_train  steps
 //   path_collect  rows and the audit of the rows                agent_eval   summary.json
 // Throws FatalError(kFile) where they are missing.
 nlohmann::ordered_json ReadResult(const LoopStage& stage);

@@ -122,7 +122,10 @@ const Tensor& Network::head_gradient() const {
   return config_.tied_embeddings ? embedding_.gradient() : head_.gradient();
 }
 
-std::vector<Parameter> Network::weights() const {
+std::vector<Parameter> Network::weights() const { return Collect(/*merge=*/false); }
+std::vector<Parameter> Network::merged() const { return Collect(/*merge=*/true); }
+
+std::vector<Parameter> Network::Collect(bool merge) const {
   std::vector<Parameter> all;
   embedding_.AppendWeights(all);
   for (const Layer& layer : layers_) {
@@ -132,7 +135,7 @@ std::vector<Parameter> Network::weights() const {
     }
     for (const Linear* linear :
          {&layer.query, &layer.key_value, &layer.output, &layer.gate_up, &layer.down}) {
-      linear->AppendWeights(all);
+      (merge ? linear->Merged() : *linear).AppendWeights(all);
     }
   }
   all.push_back(norm_);

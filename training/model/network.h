@@ -44,7 +44,6 @@ class Network {
   // From now on gradients are kept: of all weights, or of adapters only.
   void TrainAll();
   void TrainAdapters(const LoraOptions& lora, uint64_t seed);
-  void MergeAdapters();
 
   // Brings the copies in the compute type up to date; after each change of parameters.
   void Refresh();
@@ -66,6 +65,7 @@ class Network {
   const at::Tensor& head_gradient() const;  // float32; undefined: frozen
 
   std::vector<Parameter> weights() const;   // all, by Hugging Face's names, adapters left out
+  std::vector<Parameter> merged() const;    // the same with what the adapters add; copies there
   std::vector<Parameter> adapters() const;  // by PEFT's names
   std::vector<Parameter> trained() const;   // those with a gradient
 
@@ -89,6 +89,7 @@ class Network {
   };
 
   void Load(const WeightSource& weights);
+  std::vector<Parameter> Collect(bool merge) const;
   bool SomeRows(size_t layer) const { return layer + 1 == layers_.size() && row_index_.defined(); }
   const AttentionPlan& Plan(size_t layer) const {
     return SomeRows(layer) ? *row_plan_ : *all_plan_;
