@@ -1,99 +1,21 @@
 // agent_train as a process: it learns, exports, and goes on after kills to the same bytes.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 
-#include <algorithm>
 #include <chrono>
 #include <map>
-#include <set>
 #include <thread>
 
-#include "common/file.h"
-#include "common/hash.h"
-#include "common/random.h"
 #include "lm/model_folder.h"
-#include "tests/cli/program.h"
-#include "tests/lm/tiny_model_folder.h"
+#include "tests/cli/training_runs.h"
 
 namespace agentr {
 namespace {
 
 using ::testing::HasSubstr;
-namespace fs = std::filesystem;
 
-// Rows of `tasks` tasks, several each, that begin alike.
-std::string Rows(int tasks) {
-  static const char* const kWords[] = {"take",  "oak", "log",   "craft", "planks", "look",
-                                       "stick", "get", "table", "iron",  "open",   "door"};
-  std::string text;
-  for (int task_id = 0; task_id < tasks; ++task_id) {
-    for (int row = 0; row < 3; ++row) {
-      RandomStream stream = RandomStream(7).Split(task_id);
-      auto messages = nlohmann::json::array();
-      messages.push_back({{"role", "user"}, {"content", fmt::format("Task {}: craft", task_id)}});
-      for (int turn = 0; turn < 3; ++turn) {
-        if (turn == row) stream = stream.Split(row);
-        std::string action = "Action:";
-        for (int i = 0; i < 4; ++i) action += fmt::format(" {}", kWords[stream.Below(12)]);
-        messages.push_back({{"role", "assistant"}, {"content", action}, {"loss", true}});
-        messages.push_back({{"role", "user"}, {"content", "Nothing happens."}});
-      }
-      messages.erase(messages.size() - 1);
-      text += nlohmann::json{{"task_num", task_id}, {"messages", messages}}.dump() + "\n";
-    }
-  }
-  return text;
-}
-
-class AgentTrain : public ::testing::Test {
- protected:
-  AgentTrain() {
-    WriteTinyModel(folder_.path() / "tiny");
-    WriteFileAtomically(folder_.path() / "rows.jsonl", Rows(30));
-  }
-
-  // `more`: flags with their values, which may be others than those that stand here.
-  std::vector<std::string> Arguments(const std::string& name,
-                                     const std::map<std::string, std::string>& more = {}) const {
-    std::map<std::string, std::string> flags = {
-        {"--model_dir", "tiny"}, {"--data", "rows.jsonl"}, {"--name", name},
-        {"--max_length", "512"}, {"--lr", "3e-3"},         {"--batch_rows", "12"},
-        {"--held_out", "0.1"},   {"--save_every", "2"},    {"--batch_tokens", "600"},
-        {"--eval_every", "5"},   {"--epochs", "4"},        {"--model_threads", "1"}};
-    for (const auto& [flag, value] : more) flags[flag] = value;
-    std::vector<std::string> arguments;
-    for (const auto& [flag, value] : flags) arguments.insert(arguments.end(), {flag, value});
-    return arguments;
-  }
-  Outcome Train(const std::string& name,
-                const std::map<std::string, std::string>& more = {}) const {
-    return RunProgram("agent_train", Arguments(name, more), folder_.path());
-  }
-  fs::path Result(const std::string& name) const { return folder_.path() / "train_result" / name; }
-
-  // What a run leaves, without times.
-  std::string Left(const std::string& name) const {
-    std::string text = Sha256(ReadFile(Result(name) / "model/model.safetensors")) + "\n";
-    for (auto line : ReadRows(Result(name) / "metrics.jsonl")) {
-      line.erase("speed");
-      text += line.dump() + "\n";
-    }
-    std::set<std::string> files;
-    for (const auto& entry : fs::recursive_directory_iterator(Result(name) / "checkpoints")) {
-      files.insert(entry.path().filename().string());
-    }
-    return text + fmt::format("{}", fmt::join(files, " "));
-  }
-
-  size_t Lines(const std::string& name) const {
-    const fs::path path = Result(name) / "metrics.jsonl";
-    return fs::exists(path) ? std::ranges::count(ReadFile(path), '\n') : 0;
-  }
-
-  ScratchFolder folder_;
-};
+class AgentTrain : public TrainingRuns {};
 
 TEST_F(AgentTrain, LearnsAndExportsAModelThatLoads) {
   const Outcome outcome = Train("a");
@@ -177,6 +99,36 @@ TEST_F(AgentTrain, StepsThatAreNotFiniteEndTheRun) {
       {{"--lr", "1e38"}, {"--lr_schedule", "constant"}, {"--warmup", "0"}, {"--eval_rows", "0"}});
   EXPECT_EQ(outcome.exit, 1) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("not finite in 5 steps in a row"));
+}
+
+TEST_F(AgentTrain, PlaysWithTheWeightsOfTheMoment) {
+  std::vector<std::string> arguments =
+      Arguments("a", {{"--play_every", "4"}, {"--max_steps", "9"}});
+  for (const char* play : {"max=3", "max_steps=2", "max_new_tokens=4"}) {
+    arguments.push_back(fmt::format("--play=--{}", play));
+  }
+  const Outcome outcome = RunProgram("agent_train", arguments, folder_.path());
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  std::vector<int64_t> played;
+  for (const auto& line : ReadRows(Result("a") / "metrics.jsonl")) {
+    if (!line.contains("play")) continue;
+    played.push_back(line["step"]);
+    EXPECT_EQ(line["play"]["success"], 0);
+    EXPECT_TRUE(line["play"].contains("refused_steps"));
+  }
+  EXPECT_EQ(played, (std::vector<int64_t>{4, 8, 9}));
+  std::set<std::string> identities;
+  for (const int64_t step : played) {
+    const fs::path summary =
+        Result("a") / fmt::format("plays/step_{:08}", step) / "textcraft/model_local/summary.json";
+    identities.insert(nlohmann::json::parse(ReadFile(summary))["options"]["model_identity"]);
+  }
+  EXPECT_EQ(identities.size(), 3u);
+  const Outcome wrong =
+      RunProgram("agent_train", Arguments("b", {{"--play_every", "4"}, {"--play", "--maxx=3"}}),
+                 folder_.path());
+  EXPECT_EQ(wrong.exit, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--maxx=3"));
 }
 
 TEST_F(AgentTrain, WhatIsMissingIsSaid) {

@@ -11,9 +11,9 @@
 #include <sstream>
 #include <thread>
 
-#include "tasks/splits.h"
 #include "common/file.h"
 #include "common/random.h"
+#include "tasks/splits.h"
 #include "tests/cli/program.h"
 #include "tests/clients/http/local_server.h"
 

@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "lm/weights/safetensors.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -50,22 +51,12 @@ std::vector<fs::path> CompanionFiles(const fs::path& model_dir) {
 }
 
 void ExportModel(const fs::path& folder, const fs::path& model_dir,
-                 const std::vector<Parameter>& weights, WeightType type) try {
+                 const WeightSnapshot& weights) try {
   const fs::path unfinished = TemporaryPath(folder);
   fs::remove_all(unfinished);
   fs::create_directories(unfinished);
-  std::vector<at::Tensor> narrow;  // keeps the data alive
-  std::map<std::string, Weight> files;
-  for (const Parameter& p : weights) {
-    narrow.push_back(p.value.to(type == WeightType::kF32 ? at::kFloat : at::kBFloat16));
-    const at::Tensor& data = narrow.back();
-    files[p.name] = {
-        type,
-        data.sizes().vec(),
-        {static_cast<const std::byte*>(data.data_ptr()), static_cast<size_t>(data.nbytes())}};
-  }
-  WriteWeights(unfinished, files);
-  WriteFileAtomically(unfinished / "config.json", ConfigWith(model_dir, type));
+  WriteWeights(unfinished, weights.weights());
+  WriteFileAtomically(unfinished / "config.json", ConfigWith(model_dir, weights.type()));
   for (const fs::path& file : CompanionFiles(model_dir)) {
     WriteFileAtomically(unfinished / file.filename(), ReadFile(file));
   }

@@ -5,8 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "lm/weights/safetensors.h"
-#include "training/parameter.h"
+#include "training/model/weight_snapshot.h"
 
 namespace agentr {
 
@@ -15,9 +14,9 @@ namespace agentr {
 // them.
 std::vector<std::filesystem::path> CompanionFiles(const std::filesystem::path& model_dir);
 
-// Writes `weights` as `type` to `folder`, which appears as a whole in place of an older one.
-// Throws FatalError(kFile).
+// Writes `weights` to `folder`, which appears as a whole in place of an older one. Throws
+// FatalError(kFile).
 void ExportModel(const std::filesystem::path& folder, const std::filesystem::path& model_dir,
-                 const std::vector<Parameter>& weights, WeightType type);
+                 const WeightSnapshot& weights);
 
 }  // namespace agentr

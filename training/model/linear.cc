@@ -91,13 +91,16 @@ void Linear::Refresh(at::ScalarType type) {
   }
 }
 
-void Linear::MergeAdapters() {
+Linear Linear::Merged() const {
+  Linear merged = *this;
+  if (adapters_.empty()) return merged;
+  merged.master_ = master_.clone();
   for (const Placed& placed : adapters_) {
-    master_.narrow(0, Begin(placed.part), outputs(placed.part))
+    merged.master_.narrow(0, Begin(placed.part), outputs(placed.part))
         .addmm_(placed.adapter.b.value, placed.adapter.a.value, 1, placed.adapter.scale);
   }
-  adapters_.clear();
-  Refresh(weight_.scalar_type());
+  merged.adapters_.clear();
+  return merged;
 }
 
 Tensor Linear::Forward(const Tensor& x, uint64_t draw) const {

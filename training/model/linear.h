@@ -38,8 +38,8 @@ class Linear {
   void AddAdapter(size_t part, Adapter adapter);
   // Brings the copies in `type` up to date with the master weights.
   void Refresh(at::ScalarType type);
-  // Adds the adapters to the weights and drops them (for an export).
-  void MergeAdapters();
+  // The same layer without adapters, whose weights contain what they add. This one stays.
+  Linear Merged() const;
 
   // x [rows, inputs] -> [rows, outputs]. `draw`: which dropout; 0: none.
   at::Tensor Forward(const at::Tensor& x, uint64_t draw) const;

@@ -107,15 +107,6 @@ void Network::TrainAdapters(const LoraOptions& lora, uint64_t seed) {
   Refresh();
 }
 
-void Network::MergeAdapters() {
-  for (Layer& layer : layers_) {
-    for (Linear* linear :
-         {&layer.query, &layer.key_value, &layer.output, &layer.gate_up, &layer.down}) {
-      linear->MergeAdapters();
-    }
-  }
-}
-
 std::vector<Parameter> Network::adapters() const {
   std::vector<Parameter> all;
   for (const Layer& layer : layers_) {

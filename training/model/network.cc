@@ -122,7 +122,10 @@ const Tensor& Network::head_gradient() const {
   return config_.tied_embeddings ? embedding_.gradient() : head_.gradient();
 }
 
-std::vector<Parameter> Network::weights() const {
+std::vector<Parameter> Network::weights() const { return Collect(/*merge=*/false); }
+std::vector<Parameter> Network::merged() const { return Collect(/*merge=*/true); }
+
+std::vector<Parameter> Network::Collect(bool merge) const {
   std::vector<Parameter> all;
   embedding_.AppendWeights(all);
   for (const Layer& layer : layers_) {
@@ -132,7 +135,7 @@ std::vector<Parameter> Network::weights() const {
     }
     for (const Linear* linear :
          {&layer.query, &layer.key_value, &layer.output, &layer.gate_up, &layer.down}) {
-      linear->AppendWeights(all);
+      (merge ? linear->Merged() : *linear).AppendWeights(all);
     }
   }
   all.push_back(norm_);
@@ -248,6 +251,7 @@ void Network::Backward(const Tensor& dhidden) {
     kept_.pop_back();
     if (options_.checkpoint_activations) LayerForward(i, kept.x, kept);
     dx = LayerBackward(i, kept, dx);
+    if (layer_done_) layer_done_(static_cast<int>(i));
   }
   if (embedding_.gradient().defined()) {
     embedding_.gradient().index_add_(0, tokens_, dx.to(at::kFloat));

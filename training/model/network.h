@@ -10,7 +10,9 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "lm/weights/model_config.h"
@@ -42,7 +44,6 @@ class Network {
   // From now on gradients are kept: of all weights, or of adapters only.
   void TrainAll();
   void TrainAdapters(const LoraOptions& lora, uint64_t seed);
-  void MergeAdapters();
 
   // Brings the copies in the compute type up to date; after each change of parameters.
   void Refresh();
@@ -53,6 +54,9 @@ class Network {
                      uint64_t draw = 0);
   // From the gradient of what Forward returned, once per Forward that kept: adds to all gradients.
   void Backward(const at::Tensor& dhidden);
+  // `done` is called by Backward when the gradients of a layer, and of all that lies behind it, have
+  // got what this batch adds to them; null: nobody is.
+  void OnLayerDone(std::function<void(int layer)> done) { layer_done_ = std::move(done); }
 
   const ModelConfig& config() const { return config_; }
   const NetworkOptions& options() const { return options_; }
@@ -61,6 +65,7 @@ class Network {
   const at::Tensor& head_gradient() const;  // float32; undefined: frozen
 
   std::vector<Parameter> weights() const;   // all, by Hugging Face's names, adapters left out
+  std::vector<Parameter> merged() const;    // the same with what the adapters add; copies there
   std::vector<Parameter> adapters() const;  // by PEFT's names
   std::vector<Parameter> trained() const;   // those with a gradient
 
@@ -84,6 +89,7 @@ class Network {
   };
 
   void Load(const WeightSource& weights);
+  std::vector<Parameter> Collect(bool merge) const;
   bool SomeRows(size_t layer) const { return layer + 1 == layers_.size() && row_index_.defined(); }
   const AttentionPlan& Plan(size_t layer) const {
     return SomeRows(layer) ? *row_plan_ : *all_plan_;
@@ -119,6 +125,7 @@ class Network {
   RotaryTable table_, row_table_;
   at::Tensor tokens_, row_index_;  // row_index_: undefined where all rows are wanted
   uint64_t draw_ = 0;
+  std::function<void(int)> layer_done_;
   std::vector<Kept> kept_;
   at::Tensor last_;  // [rows, width]: what goes into the last norm
 };

@@ -1,0 +1,78 @@
+#include "training/loop/self_train.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "common/file.h"
+#include "common/options.h"
+#include "common/run_file.h"
+#include "training/loop/loop_record.h"
+#include "training/loop/loop_table.h"
+#include "training/loop/stage_jobs.h"
+
+namespace agentr {
+namespace fs = std::filesystem;
+namespace {
+
+// A training cannot read a file without rows: leaves such files out.
+LoopStage WithoutEmptyFiles(LoopStage stage) {
+  std::erase_if(stage.arguments, [&](const std::string& argument) {
+    constexpr std::string_view kData = "--data=";
+    if (!argument.starts_with(kData)) return false;
+    std::string path = argument.substr(kData.size());
+    if (!fs::exists(path)) path = path.substr(0, path.find_last_of(':'));
+    if (!fs::exists(path) || fs::file_size(path) > 0) return false;
+    spdlog::warn("{}: {} has no rows and is left out", stage.name, path);
+    return true;
+  });
+  for (const std::string& argument : stage.arguments) {
+    if (argument.starts_with("--data=")) return stage;
+  }
+  throw FatalError(ExitCode::kIncomplete,
+                   fmt::format("stage {} has nothing to train on: the search found no path that is "
+                               "good enough. Usual cures: more tasks or iterations in --collect, a "
+                               "lower --alpha, a start model that solves some tasks",
+                               stage.name));
+}
+
+}  // namespace
+
+ExitCode SelfTrain(const SelfTrainOptions& options, const OptionSet& resolved,
+                   Workbench& workbench) {
+  Check(options);
+  const std::vector<LoopStage> plan = PlanLoop(options);
+  for (const LoopStage& stage : plan) CheckArguments(stage);
+  const fs::path folder = LoopFolder(options);
+  std::error_code none;  // what fails here is named by the first file that is written
+  fs::create_directories(folder, none);
+  WriteResolved(folder, resolved.ResolvedToml());
+  const FileLock lock(folder / ".lock");
+  LoopRecord record(folder);
+  LoopWorkbench bench(workbench);
+  for (const LoopStage& stage : plan) {
+    if (record.Has(stage)) continue;
+    fmt::print("\n== {}: {} {}\n", stage.name, stage.program, fmt::join(stage.arguments, " "));
+    const auto begin = std::chrono::steady_clock::now();
+    const ExitCode exit =
+        RunStage(stage.program == "agent_train" ? WithoutEmptyFiles(stage) : stage, bench);
+    if (exit == ExitCode::kIncomplete) {
+      spdlog::warn("stage {} left some tasks out; the loop goes on with the others", stage.name);
+    } else if (exit != ExitCode::kOk) {
+      return exit;
+    }
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+    record.Add(stage, wall.count(), ReadResult(stage));
+    if (stage.program != "agent_eval") continue;
+    const std::string table = LoopTable(plan, record);
+    WriteFileAtomically(folder / "table.txt", table);
+    fmt::print("\n{}", table);
+  }
+  fmt::print("\n{}\n{}\n", LoopTable(plan, record), folder.string());
+  return ExitCode::kOk;
+}
+
+}  // namespace agentr
