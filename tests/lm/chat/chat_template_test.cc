@@ -177,7 +177,7 @@ TEST(ChatTemplate, WhatCannotBeRenderedIsRefusedAtTheStartWithItsPlace) {
   EXPECT_THAT(error("a\n{% extends 'b' %}"), HasSubstr("line 2, column 4: not supported"));
   EXPECT_THAT(error("{{ messages"), HasSubstr("line 1, column 12: not a template"));
   EXPECT_THAT(error("{{ messages[0].content | urlize }}"), HasSubstr("the filter 'urlize'"));
-  EXPECT_THAT(error("[INST] <<SYS>>"), HasSubstr("what the user said"));
+  EXPECT_THAT(error("[INST] <<SYS>>"), HasSubstr("user's message at its end"));
   EXPECT_THAT(error("{% for m in messages %}{{ m.role }}{% endfor %}"),
               HasSubstr("tokenizer_config.json"));
 }
