@@ -8,10 +8,10 @@ int main(int argc, char** argv) {
   return agentr::RunWithOptions(
       argc, argv,
       {"agent_train",
-       "Fine-tunes a language model on agent rows. What rows of a task have in common is computed\n"
-       "once; loss is taken only where a row says so. Without --data it trains on what "
-       "path_collect\n"
-       "wrote last. A run that was killed goes on with the same command, to the same bytes.",
+       "Fine-tunes a language model on agent rows. The common beginning of rows is computed\n"
+       "once, and only the tokens that a row marks count in the loss. Without --data it trains\n"
+       "on the latest output of path_collect. After a kill the same command continues the run\n"
+       "and gives the same bytes.",
        "  agent_train --model_dir models/my-model\n"
        "  agent_train --config configs/train/agent_r.toml --model_dir models/my-model\n"
        "  agent_train --model_dir models/my-model --data path_result/webshop_revise.jsonl:0.2 \\\n"

@@ -29,19 +29,20 @@ ExitCode Run(int argc, char** argv) {
   set.Group("Model");
   set.Add("--model_dir", folder, "Folder with config.json, tokenizer.json, *.safetensors",
           "MODEL_DIR");
-  set.Add("--model_name", name, "What clients call it (default: as the folder)");
+  set.Add("--model_name", name, "The model's name for clients (default: the folder's name)");
   Declare(set, model);
   Declare(set, server);
   Declare(set, log);
   if (const auto exit = set.Parse(argc, argv)) return *exit;
   InitLogging(log);
-  if (folder.empty()) throw FatalError(ExitCode::kUsage, "--model_dir is missing: which model?");
+  if (folder.empty())
+    throw FatalError(ExitCode::kUsage, "--model_dir is missing: give the folder of a model");
 
   SignalWait signals;
   const LmServer running(LoadModel(folder, name, model), server);
   fmt::print("{} ({})\n", running.base_url(), running.Summary());
   std::fflush(stdout);
-  spdlog::info("signal {}: stopping; a second one ends at once", signals.Wait());
+  spdlog::info("signal {}: stopping; a second signal ends the program at once", signals.Wait());
   return ExitCode::kOk;
 }
 

@@ -35,13 +35,13 @@ std::unique_ptr<LanguageModel> ProgramWorkbench::OpenModel(const ModelOptions& o
       return std::make_unique<LocalLanguageModel>(LoadModel(options.dir, options.name, local_));
     }
     throw FatalError(ExitCode::kUsage,
-                     "--model_dir runs a model in this process, --llm_base names servers that have "
-                     "one: give one of the two");
+                     "--model_dir runs a model in this process, and --llm_base uses a model on "
+                     "servers: give only one of the two");
   }
   if (served) {
     if (options.name.empty()) {
       throw FatalError(ExitCode::kUsage,
-                       "--llm_base needs --model_name: which of the server's models to ask");
+                       "--llm_base needs --model_name, the server's name for the model");
     }
     return std::make_unique<OpenAiModel>(options.name, options.openai);
   }

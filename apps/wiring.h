@@ -1,5 +1,5 @@
-// From options to objects, for the programs whose job is told where environment and model are: the
-// embedded environment server, models in folders and on servers.
+// Makes the objects that options name: the embedded environment server, and models in folders and
+// on servers.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace agentr {
 
 class ProgramWorkbench : public Workbench {
  public:
-  // `local`: how models in folders are run. It outlives this.
+  // `local` says how models in folders run. It outlives this object.
   explicit ProgramWorkbench(const ModelFolderOptions& local) : local_(local) {}
 
   std::unique_ptr<HttpEnvironment> OpenEnvironment(const EnvironmentOptions& options) override;
@@ -26,12 +26,12 @@ class ProgramWorkbench : public Workbench {
   std::unique_ptr<ChatEncoder> OpenEncoder(const std::string& model_dir) override;
 
  private:
-  // The base URLs of the options or, where there are none, of the embedded server.
+  // The base URLs of the options or, if there are none, of the embedded server.
   std::vector<std::string> BasesOf(const EnvironmentOptions& options);
 
   const ModelFolderOptions& local_;
   std::unique_ptr<EnvServer> embedded_;
-  std::vector<std::unique_ptr<GoldSource>> gold_;  // of scripted models
+  std::vector<std::unique_ptr<GoldSource>> gold_;  // the solutions that scripted models use
 };
 
 // The main function of a program whose job works on a Workbench: declares the options, reads them,

@@ -21,7 +21,8 @@ namespace {
 
 [[noreturn]] void ThrowFileError(std::string_view doing, const fs::path& path, int error) {
   std::string_view cure = "";
-  if (error == ENOSPC || error == EDQUOT) cure = "; free some space and run again, it continues";
+  if (error == ENOSPC || error == EDQUOT)
+    cure = "; free some space and run the command again: it continues";
   if (error == EACCES || error == EROFS) cure = "; choose another folder or fix its permissions";
   throw FatalError(ExitCode::kFile,
                    fmt::format("{} {}: {}{}", doing, path.string(), std::strerror(error), cure));
@@ -55,7 +56,8 @@ bool WriteAll(int fd, std::string_view bytes) {
 void SyncFolder(const fs::path& folder) {
   const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd.get() < 0 || ::fsync(fd.get()) != 0) {
-    // Some network file systems cannot sync a folder; the rename itself is done.
+    // Some network file systems cannot sync a folder. The rename is already done, so this is no
+    // error.
     if (errno != EINVAL && errno != ENOTSUP) ThrowFileError("cannot sync folder", folder, errno);
   }
 }
@@ -72,7 +74,7 @@ std::string NameOf(const fs::path& folder) {
 }
 
 std::string ReadFile(const fs::path& path) {
-  // A pipe would be waited on, and a device has no end.
+  // Reading a pipe could wait forever, and a device may never end.
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
   if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) {
@@ -132,7 +134,7 @@ void AtomicFile::Append(std::string_view bytes) {
 void AtomicFile::Commit() {
   if (::fsync(fd_) != 0) Fail("cannot sync");
   if (::rename(TemporaryPath(path_).c_str(), path_.c_str()) != 0) Fail("cannot rename into");
-  ::close(std::exchange(fd_, -1));  // the bytes are on disk: nothing can be lost any more
+  ::close(std::exchange(fd_, -1));  // the data is on disk, so an error of close would lose nothing
   SyncFolder(FolderOf(path_));
 }
 

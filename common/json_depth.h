@@ -1,4 +1,4 @@
-// JSON that comes from outside the process, parsed with a limit on how deep it is nested.
+// Parses JSON from outside the process with a limit on its nesting depth.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -6,15 +6,15 @@
 
 namespace agentr {
 
-// Deeper than any request, reply or file here. Without a limit 30 MB of "[" take 2.3 GB, and what
-// is done with values is recursive.
+// More than any request, reply or file needs. Without a limit 30 MB of "[" take 2.3 GB, and code
+// that walks a value recursively could overflow the stack.
 inline constexpr int kDeepestJson = 100;
 
-// True if arrays and objects in `text` are nested deeper than kDeepestJson, as far as a parser
-// would read it; takes no memory. For text that is no JSON either answer.
+// True if arrays and objects in `text` are nested deeper than kDeepestJson in the part that a
+// parser would read; uses no memory. For text that is not JSON the answer means nothing.
 bool IsTooDeep(std::string_view text);
 
-// The value; a discarded one (is_discarded) for what is no JSON, or nested too deep.
+// The value; a discarded one (is_discarded) if the text is not JSON or is nested too deep.
 nlohmann::json ParseJson(std::string_view text);
 
 }  // namespace agentr

@@ -50,7 +50,7 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_option_opts(const CLI::Option* option) const override {
     std::string out;
     if (option->get_type_size() != 0) {
-      // The name of the type goes on with the checks: "INT:>= 1", "TEXT:{a,b}".
+      // CLI11 appends the checks to the name of the type: "INT:>= 1", "TEXT:{a,b}".
       const std::string type = option->get_type_name();
       const size_t colon = type.find(':');
       const bool choices = colon != std::string::npos && type.compare(colon, 2, ":{") == 0;
@@ -120,7 +120,7 @@ class OptionSet::Parser {
   nlohmann::ordered_json resolved = nlohmann::ordered_json::object();
 
  private:
-  // The arguments as CLI11 takes them, last one first, former names replaced.
+  // The arguments in the order that CLI11 expects, last one first, with former names replaced.
   std::vector<std::string> InReverse(int argc, const char* const* argv) const;
 
   struct Entry {
@@ -158,8 +158,9 @@ void RefuseIgnoredVariable(const CLI::Option& option) {
   const char* value = std::getenv(option.get_envname().c_str());
   if (value == nullptr || *value == '\0') return;
   throw CLI::ValidationError(
-      option.get_name(), fmt::format("the environment variable {} is '{}', which does not suit it",
-                                     option.get_envname(), value));
+      option.get_name(),
+      fmt::format("the environment variable {} is '{}', which is not a valid value for it",
+                  option.get_envname(), value));
 }
 
 }  // namespace
@@ -208,7 +209,7 @@ std::optional<ExitCode> OptionSet::Parser::Parse(int argc, const char* const* ar
   } catch (const CLI::ConversionError& error) {  // "Could not convert: --min = abc"
     const std::string text = error.what();
     fmt::print(stderr,
-               "error: {} does not suit the type of its option\n{} --help lists the options\n",
+               "error: {} does not have the type of its option\n{} --help lists the options\n",
                text.substr(text.find(": ") == std::string::npos ? 0 : text.find(": ") + 2),
                app.get_name());
     return ExitCode::kUsage;
@@ -228,7 +229,8 @@ void OptionSet::Group(const std::string& name) { parser_->group = name; }
 
 namespace {
 
-// What CLI11 would read: "nan" and "inf", which no option means, and "-1" as 2^64 - 1.
+// Refuses what CLI11 would accept: "nan" and "inf", which no option means, and "-1", which it reads
+// as 2^64 - 1.
 template <typename T>
 void RefuseOddNumbers(CLI::Option& option) {
   option.check(CLI::Validator(

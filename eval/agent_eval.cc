@@ -47,7 +47,7 @@ fs::path ResultFolderOf(const AgentEvalOptions& options, const std::string& mode
   return folder / fmt::format("{}_revision_of_{}", name, NameOf(options.revision_from));
 }
 
-// All that decides what is played, but for task and attempt.
+// Everything that determines the episodes, except task and attempt.
 Json PlayedWith(const AgentEvalOptions& o, const TaskFamily& family, const LanguageModel& model,
                 const ServerVersion& server) {
   std::string instruction;
@@ -79,7 +79,7 @@ Plan MakePlan(const AgentEvalOptions& options, Json played_with, int64_t tasks) 
   }
   if (options.attempts != 1) {
     throw FatalError(ExitCode::kUsage,
-                     "--revision_from goes on from each failed episode once: leave out --attempts");
+                     "--revision_from continues each failed episode once: leave out --attempts");
   }
   std::optional<std::vector<int>> only;
   if (options.tasks != TaskSelection{}) only = ids();
@@ -110,8 +110,9 @@ Json ToJson(const EvaluatorReport& r) {
   return json;
 }
 
-// Measures what there is, prints the table, writes summary.json and summary.csv. One process at a
-// time, so that a run that ends early cannot write over the summary of one that knows more.
+// Measures the stored episodes, prints the table, writes summary.json and summary.csv. The lock
+// lets only one process do this at a time: otherwise a run that loaded the episodes earlier could
+// overwrite a newer summary.
 void Summarize(const Plan& plan, const EpisodeStore& store, const AgentEvalOptions& options,
                const EvaluatorReport& report) {
   const FileLock lock(store.folder() / ".claims");
@@ -134,7 +135,7 @@ void Summarize(const Plan& plan, const EpisodeStore& store, const AgentEvalOptio
   WriteFileAtomically(store.folder() / "summary.csv", SummaryCsv(episodes, metric_options));
 }
 
-// Options that say nothing without another one.
+// Refuses options that have no meaning without another one.
 void CheckTogether(const AgentEvalOptions& options) {
   if (!options.compare_json.empty() && options.compare.empty()) {
     throw FatalError(ExitCode::kUsage, "--compare_json goes with --compare A B");
@@ -149,7 +150,7 @@ void PrintReport(const EvaluatorReport& r, const fs::path& folder) {
   fmt::print(", {:.1f} episodes/s\n", PerSecond(r.finished, r.wall_s));
   if (r.execution.mismatches > 0) {
     fmt::print(
-        "{} actions that were taken again were answered differently: the environment is not "
+        "{} repeated actions had other answers than the first time: the environment is not "
         "deterministic\n",
         r.execution.mismatches);
   }
@@ -157,7 +158,7 @@ void PrintReport(const EvaluatorReport& r, const fs::path& folder) {
     const std::string attempt = e.attempt > 0 ? fmt::format(", attempt {},", e.attempt) : "";
     fmt::print("  task {}{} failed ({}): {}\n", e.task_id, attempt, Name(e.end), e.error);
   }
-  if (!r.failed.empty() || r.interrupted) fmt::print("Run the same command again to go on.\n");
+  if (!r.failed.empty() || r.interrupted) fmt::print("Run the same command again to continue.\n");
   fmt::print("{}\n", folder.string());
 }
 
@@ -170,20 +171,23 @@ void Declare(OptionSet& set, AgentEvalOptions& o) {
   set.Add("--attempts", o.attempts, "Episodes of each task").Min(1);
   set.Add("--success", o.success, "A reward of at least this is a success").Range(0, 1);
   set.Group("Revision test and comparison");
-  set.Add("--revision_from", o.revision_from,
-          "Folder of an evaluation: replay its failed episodes up to a cut and go on from there");
-  set.Add("--cut", o.cut, "Turns that are replayed: a number, or seeded (drawn for each episode)");
-  set.Add("--compare", o.compare, "Compare the evaluations in two folders; nothing is played");
+  set.Add(
+      "--revision_from", o.revision_from,
+      "Folder of an evaluation: replay its failed episodes up to a cut and continue from there");
+  set.Add("--cut", o.cut, "Turns to replay: a number, or seeded (drawn for each episode)");
+  set.Add("--compare", o.compare, "Compare the evaluations in two folders and play nothing");
   set.Add("--compare_json", o.compare_json,
-          "File for what --compare finds, as JSON: every task that was won or lost")
+          "JSON file for the result of --compare with every task that was won or lost")
       .Formerly("--comparison");
   set.Group("Output");
-  set.Add("--output_dir", o.output_dir,
-          "Results go to OUTPUT_DIR/TASK/<model_name>_<model_type>/search_results_ID.json, of a "
-          "revision test to …_revision_of_<folder>; those there are kept");
-  set.Add("--model_type", o.model_type,
-          "Second part of the folder's name; none: scripted, server or local, as the model runs",
-          "MODEL_TYPE");
+  set.Add(
+      "--output_dir", o.output_dir,
+      "Results are written to OUTPUT_DIR/TASK/<model_name>_<model_type>/search_results_ID.json, "
+      "for a revision test to …_revision_of_<folder>; existing ones are kept");
+  set.Add(
+      "--model_type", o.model_type,
+      "Second part of the folder's name; default: scripted, server or local, by how the model runs",
+      "MODEL_TYPE");
   Declare(set, o.play);
   Declare(set, o.environment);
   Declare(set, o.model);

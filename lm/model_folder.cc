@@ -20,12 +20,12 @@ namespace {
 void CheckFolder(const fs::path& folder) {
   if (fs::is_directory(folder)) return;
   throw FatalError(ExitCode::kFile,
-                   fmt::format("{} is no folder; --model_dir takes a folder with config.json, "
+                   fmt::format("{} is not a folder; --model_dir takes a folder with config.json, "
                                "tokenizer.json and *.safetensors",
                                folder.string()));
 }
 
-// All that decides a model's answers beside its weights.
+// Everything that determines a model's answers, except its weights.
 std::string DescribeFolder(const fs::path& folder, std::string_view chat_template,
                            const DecoderOptions& decoder) {
   std::string text = fmt::format("{} {} {}\n", chat_template, decoder.dtype, decoder.max_context);
@@ -79,18 +79,18 @@ void Declare(OptionSet& set, ModelFolderOptions& o) {
   Declare(set, o.decoder);
   set.Group("Local model");
   set.Add("--chat_template", o.chat_template,
-          "How the model was taught to read conversations: auto, as its folder says; llama-3, "
-          "chatml, mistral or plain, ours; or a file in Jinja");
+          "Format of conversations: auto (the folder's own), llama-3, chatml, mistral or plain "
+          "(built in), or a Jinja file");
   set.Add("--chat_date", o.chat_date,
-          "The date, YYYY-MM-DD, for templates that tell one, as Llama 3.2's (default: 2024-07-26 "
-          "on any day)");
-  set.Add("--max_batch", o.engine.max_batch, "Completions that run at once; more wait").Min(1);
+          "Date (YYYY-MM-DD) for templates that contain one, such as Llama 3.2's (default: always "
+          "2024-07-26)");
+  set.Add("--max_batch", o.engine.max_batch, "Completions that run at once; others wait").Min(1);
   set.Add("--max_batched_tokens", o.engine.max_batched_tokens,
-          "New tokens per step of the model; longer prompts are taken in chunks")
+          "New tokens per step of the model; longer prompts are computed in chunks")
       .Min(1)
       .Formerly("--max_round_tokens");
   set.Add("--prefix_cache", o.engine.prefix_cache,
-          "Keep what prompts have in common (false: compute every prompt anew)");
+          "Reuse the common beginnings of prompts (false: compute every prompt completely)");
 }
 
 LoadedModel LoadModel(const fs::path& folder, const std::string& name,

@@ -27,7 +27,7 @@ Json RecentActions(const Tree& tree, int index) {
   for (const int step : tree.Path(index)) {
     if (step == 0) continue;
     const Node& node = tree.node(step);
-    // SciWorld's files hold one string per turn, as Agent-R prints it.
+    // In SciWorld's files a turn is one string, as Agent-R prints it.
     if (tree.origin().family == "sciworld") {
       recent.push_back(fmt::format("({}, {})", node.action, node.observation));
     } else {
@@ -61,7 +61,7 @@ Json NodeToJson(const Tree& tree, int index, double c) {
           {"children", std::move(children)}};
 }
 
-// How many turns are missing in the state of a node at this depth.
+// The number of turns that are missing in the state of a node at this depth.
 int DroppedTurns(const Json& node, size_t instruction_size, int depth) {
   const size_t messages = node.at("state").size();
   const size_t turns = messages > instruction_size + 1 ? (messages - instruction_size - 1) / 2 : 0;

@@ -27,12 +27,13 @@ void MoveAside(const fs::path& path, const std::string& why) {
   fs::rename(path, aside, error);
   if (error) {
     throw FatalError(ExitCode::kFile,
-                     fmt::format("{}; and it cannot be moved aside: {}", why, error.message()));
+                     fmt::format("{}; and it cannot be renamed: {}", why, error.message()));
   }
-  spdlog::warn("{}; moved to {}, and its task is searched again", why, aside.filename().string());
+  spdlog::warn("{}; renamed to {}, and its task will be searched again", why,
+               aside.filename().string());
 }
 
-// The origin of the tree; nothing where the file was moved aside.
+// The origin of the tree; nullopt if the file was renamed.
 std::optional<TreeOrigin> OriginOf(const TreeFile& file) {
   const std::string text = ReadFile(file.path);
   try {
@@ -43,7 +44,7 @@ std::optional<TreeOrigin> OriginOf(const TreeFile& file) {
   }
 }
 
-// Why a run of `origin` must not add to trees of `there`; empty: it may.
+// The reason why a run of `origin` must not add to trees of `there`; empty if it may.
 std::string Misfit(const TreeOrigin& there, const TreeOrigin& origin, const std::string& search,
                    bool mix_options) {
   if (there.model != origin.model || there.model_identity != origin.model_identity) {
@@ -52,13 +53,14 @@ std::string Misfit(const TreeOrigin& there, const TreeOrigin& origin, const std:
   }
   if (there.data_hash != origin.data_hash && !there.data_hash.empty() &&
       !origin.data_hash.empty()) {
-    return "a server of other data, where an id is another task: choose another --output_dir";
+    return "a server with other data, where the same id is another task: choose another "
+           "--output_dir";
   }
   const std::string differences = mix_options ? "" : SearchDifferences(there.search, search);
   if (differences.empty()) return "";
   return fmt::format(
-      "other options ({}): choose another --output_dir, give the same options, or "
-      "add to them all the same with --mix_options 1",
+      "other options ({}): choose another --output_dir, give the same options, or mix them with "
+      "--mix_options 1",
       differences);
 }
 
@@ -68,7 +70,7 @@ std::string SearchDifferences(const std::string& there, const std::string& now) 
   if (there == now) return "";
   const Json before = Json::parse(there, nullptr, /*allow_exceptions=*/false);
   const Json after = Json::parse(now, nullptr, /*allow_exceptions=*/false);
-  if (!before.is_object() || !after.is_object()) return "they are not known";
+  if (!before.is_object() || !after.is_object()) return "they are unknown";
   const auto text = [](const Json& json, const std::string& key) {
     return json.contains(key) ? json.at(key).dump() : "nothing";
   };

@@ -11,7 +11,7 @@
 namespace agentr {
 namespace {
 
-// The text, or as many of its code points as fit into `columns` with an ellipsis.
+// The text, shortened to `columns` code points including an ellipsis.
 std::string Cut(const std::string& text, int columns) {
   int seen = 0;
   size_t last = 0;  // where the code point in the last column starts

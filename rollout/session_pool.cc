@@ -42,9 +42,10 @@ size_t SessionPool::Choose(int64_t tree, std::span<const int> path) const {
     if (slot.leased) continue;
     Rank rank{4, slot.last_used};
     if (slot.place.tree < 0 || slot.spent) rank = {2, slot.last_used};
-    if (slot.session == nullptr) rank = {3, slot.last_used};  // could not be opened: as a new one
+    // A session that could not be opened ranks as a new one.
+    if (slot.session == nullptr) rank = {3, slot.last_used};
     if (slot.place.tree == tree && std::ranges::binary_search(path, slot.place.state)) {
-      // Among ancestors the nearest, which has the greatest id.
+      // The nearest ancestor has the greatest id.
       rank = {slot.place.state == wanted ? 0 : 1, -static_cast<int64_t>(slot.place.state)};
     }
     if (best == slots_.size() || rank < best_rank) std::tie(best, best_rank) = std::tie(i, rank);
@@ -72,7 +73,7 @@ Result<SessionPool::Lease> SessionPool::Acquire(int64_t tree, std::span<const in
       lock.unlock();
       return OpenInto(chosen);
     }
-    // The time-out only bounds how late `stop` is seen.
+    // The time-out only limits the delay until `stop` is noticed.
     released_.wait_for(lock, std::chrono::milliseconds(200));
   }
 }

@@ -80,7 +80,7 @@ EnvServerGroup::EnvServerGroup(std::unique_ptr<Protocol> protocol,
                                  "(env_server --help lists those that are built in)",
                                  unreachable, protocol_->family()));
   }
-  if (!unreachable.empty()) spdlog::warn("going on without a server: {}", unreachable);
+  if (!unreachable.empty()) spdlog::warn("continuing without a server: {}", unreachable);
 }
 
 Outcome<ServerVersion> EnvServerGroup::AskVersion(size_t server) {
@@ -98,8 +98,8 @@ Outcome<ServerVersion> EnvServerGroup::AskVersion(size_t server) {
 std::string EnvServerGroup::Misfit(size_t server, const ServerVersion& version) const {
   if (version.data_hash == info_.data_hash) return "";
   return fmt::format(
-      "the environment servers hold different data, so that a task is not the same on each: {} has "
-      "{}, {} has {}; give servers of one version and one data folder",
+      "the environment servers hold different data, so their tasks differ: {} has {}, {} has {}; "
+      "give servers of the same version with the same data folder",
       info_base_, HashText(info_), servers_[server]->client.base_url(), HashText(version));
 }
 
@@ -110,7 +110,7 @@ Outcome<bool> EnvServerGroup::AdmitLate(size_t server) {
     misfit = servers_[server]->client.base_url() + " has no /expand, unlike the other servers";
   }
   if (misfit.empty()) return servers_[server]->admitted = true;
-  spdlog::error("{}; it is left out", misfit);
+  spdlog::error("{}; this server is not used", misfit);
   balancer_.Exclude(server);
   HttpError error;
   error.kind = ErrorKind::kUnreachable;  // another server may serve the next attempt
@@ -157,7 +157,7 @@ HttpError EnvServerGroup::Lost(const std::string& message) {
 void EnvServerGroup::Drop(const ServerSession& session, bool close) {
   Server& server = *servers_[session.server];
   const bool current = IsCurrent(session);
-  // Before the server may give the id to another session.
+  // Must precede the close on the server, which may then give the id to another session.
   server.ids.Remove(session.id, session.epoch);
   balancer_.Release(session.server);
   if (!close || !current || server.no_close || balancer_.CoolingDown(session.server)) return;

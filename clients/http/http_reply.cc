@@ -54,13 +54,13 @@ class ReplyReader {
       if (Step step = ReadHead(); !step) return tl::make_unexpected(std::move(step.error()));
     } while (reply_.status >= 100 && reply_.status < 200);
     if (Step step = ReadBody(); !step) return tl::make_unexpected(std::move(step.error()));
-    // What comes unasked belongs to no reply.
+    // Bytes after the reply belong to no request, so the connection cannot be used again.
     reply_.keep = reply_.keep && at_ == buffered_.size();
     return std::move(reply_);
   }
 
  private:
-  // More bytes behind those that wait; false at the end of the connection.
+  // Appends more bytes to the buffer; false at the end of the connection.
   tl::expected<bool, HttpFailure> Fill() {
     constexpr size_t kBlock = 16 << 10;
     buffered_.erase(0, at_);
@@ -73,7 +73,8 @@ class ReplyReader {
     return *n > 0;
   }
 
-  // The next line without its end. Those of one head, or of one body's chunks, share `budget`.
+  // The next line without its line end. All lines of one head, or of one body's chunks, share
+  // `budget`.
   tl::expected<std::string, HttpFailure> ReadLine(size_t& budget) {
     size_t looked = 0;
     while (true) {
@@ -164,7 +165,7 @@ class ReplyReader {
     }
   }
 
-  // Moves bytes that wait to the body.
+  // Moves buffered bytes to the body.
   Step TakeBuffered(size_t n) {
     if (n > limits_.body - reply_.body.size()) return OverBodyLimit();
     reply_.body.append(buffered_, at_, n);
@@ -218,7 +219,7 @@ class ReplyReader {
   ByteSource& source_;
   const HttpReplyLimits limits_;
   std::string buffered_;
-  size_t at_ = 0;  // in buffered_: what is before it has been read
+  size_t at_ = 0;  // the read position in buffered_
   HttpRawReply reply_;
   std::optional<uint64_t> length_;
   bool chunked_ = false;

@@ -14,7 +14,7 @@ std::string KeyFromEnvironment() {
   return key == nullptr ? "" : key;
 }
 
-// A server may repeat the key in its refusal.
+// A server may quote the key in its error message, so it is removed.
 void Redact(std::string& text, const std::string& secret) {
   if (secret.empty()) return;
   for (size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at)) {
@@ -31,7 +31,7 @@ struct OpenAiModel::Server {
   std::atomic<bool> ignores_n = false;
 };
 
-// A completion may take minutes, and a model's servers are shared by all searches.
+// A completion may take minutes, and all searches share the model's servers.
 HttpOptions OpenAiOptions::DefaultHttp() {
   HttpOptions http;
   http.timeout_s = 600;
@@ -51,11 +51,12 @@ void Declare(OptionSet& set, OpenAiOptions& o) {
           "OPENAI_API_BASE");
   Declare(set, o.http, "llm", "model server");
   set.Add("--llm_max_completion", o.max_completion,
-          "Largest text of one completion, bytes; a longer one is the model's error")
+          "Largest text of one completion in bytes; a longer one counts as an error of the model")
       .Min(1);
-  set.Add("--llm_seed", o.extras.seed, "Send a seed with each request (false: the server draws)");
+  set.Add("--llm_seed", o.extras.seed,
+          "Send a seed with each request (false: the server chooses one)");
   set.AddSwitch("--llm_token_ids", o.extras.token_ids,
-                "Ask for the token ids of completions (vLLM; other servers may refuse)");
+                "Request the token ids of completions (vLLM; other servers may refuse)");
 }
 
 OpenAiModel::OpenAiModel(std::string name, OpenAiOptions options)
@@ -119,7 +120,7 @@ Error OpenAiModel::Failed(size_t server, Error error) {
   Redact(error.message, key_);
   if (IsTransient(error.kind)) {
     balancer_.Fault(server);
-    // What one server asks for is no reason to wait when another is free.
+    // A Retry-After of one server is no reason to wait if another server is free.
     if (balancer_.AnyAvailable()) error.retry_after_s = 0;
   }
   return error;

@@ -17,7 +17,7 @@ namespace agentr {
 class OptionSet;
 
 struct OpenAiOptions {
-  std::vector<std::string> base;  // base URLs of servers of the same model, with the "/v1"
+  std::vector<std::string> base;  // base URLs, including "/v1", of servers with the same model
   HttpOptions http = DefaultHttp();
   ChatExtras extras;
   size_t max_completion =
@@ -26,19 +26,19 @@ struct OpenAiOptions {
   static HttpOptions DefaultHttp();
 };
 
-// --llm_base, --llm_timeout, --llm_attempts, …, --llm_seed, --llm_token_ids.
+// Declares --llm_base, --llm_timeout, --llm_attempts, …, --llm_seed, --llm_token_ids.
 void Declare(OptionSet& set, OpenAiOptions& options);
 
-// A request goes to the server with the fewest requests under way; one that fails is left out for
-// options.http.cool_down_s, and the request is tried again at another. A server that gives fewer
-// completions than it was asked for is asked again for the missing ones, from then on one at a
-// time: at most n requests. Each with its own seed. Thread-safe.
+// A request goes to the server with the fewest requests in progress. A server that fails is skipped
+// for options.http.cool_down_s, and the request is tried again on another one. If a server returns
+// fewer completions than requested, the missing ones are requested again, from then on one at a
+// time, with at most n requests in all. Each request has its own seed. Thread-safe.
 //
 // The key in the environment variable OPENAI_API_KEY is sent to the servers, and appears in no
 // message, file or option.
 class OpenAiModel : public LanguageModel {
  public:
-  // Throws FatalError(kUsage) without a base URL, or for a bad one.
+  // Throws FatalError(kUsage) if there is no base URL or a bad one.
   OpenAiModel(std::string name, OpenAiOptions options);
   ~OpenAiModel() override;
 
@@ -51,10 +51,10 @@ class OpenAiModel : public LanguageModel {
  private:
   struct Server;
 
-  // Up to `n` completions, and at least one; one attempt.
+  // Returns from 1 to `n` completions; one attempt.
   Result<CompletionBatch> Request(std::span<const Message> prompt, int n, int first,
                                   const SamplingParams& sampling);
-  // Notes the failure; the error to go on with.
+  // Records the failure; returns the error to report or retry.
   Error Failed(size_t server, Error error);
 
   const std::string name_;

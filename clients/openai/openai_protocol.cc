@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Servers put their words in "error" (an object with "message", or a text) or in "message".
+// Servers put their message in "error" (an object with "message", or a text) or in "message".
 std::string ErrorText(const Json& reply) {
   if (!reply.is_object()) return "";
   const Json& error = reply.contains("error") ? reply["error"] : reply;
@@ -32,7 +32,7 @@ std::string ErrorCode(const Json& reply) {
   return code.is_string() ? code.get<std::string>() : "";
 }
 
-// The words of OpenAI and vLLM, of newer vLLM, of llama.cpp, and of SGLang.
+// The phrases of OpenAI and vLLM, newer vLLM, llama.cpp, and SGLang.
 bool SpeaksOfContextLength(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
   const std::array<std::string_view, 4> phrases = {"maximum context length", "maximum model length",
@@ -69,7 +69,7 @@ Result<std::vector<int32_t>> TokenIds(const Json& choice) {
   if (!found->is_array()) return Bad("field 'token_ids' has the wrong type");
   for (const Json& id : *found) {
     const bool fits = id.is_number_unsigned() && id.get<uint64_t>() <= INT32_MAX;
-    if (!fits) return Bad("field 'token_ids' holds what is no token id");
+    if (!fits) return Bad("field 'token_ids' contains a value that is not a token id");
     out.push_back(id.get<int32_t>());
   }
   return out;
@@ -140,11 +140,12 @@ Result<CompletionBatch> ParseChat(std::string_view reply, size_t max_text) {
     auto completion = ParseChoice(choice);
     if (!completion) return tl::make_unexpected(completion.error());
     if (completion->text.size() > max_text) {
-      return Fail(ErrorKind::kRejected,
-                  fmt::format("the model's completion has {} bytes, over the limit of {} "
-                              "(--llm_max_completion); does it repeat itself? A lower "
-                              "--max_tokens ends it",
-                              completion->text.size(), max_text));
+      return Fail(
+          ErrorKind::kRejected,
+          fmt::format(
+              "the model's completion has {} bytes, over the limit of {} (--llm_max_completion); "
+              "does it repeat itself? A lower --max_tokens ends it earlier",
+              completion->text.size(), max_text));
     }
     batch.completions.push_back(std::move(*completion));
   }

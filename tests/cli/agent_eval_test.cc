@@ -98,7 +98,7 @@ TEST_P(AgentEval, PlaysTestTasksAndPrintsATable) {
   const Files summaries = Summaries(Result());
   const Outcome second = RunProgram("agent_eval", line, folder_.path(), {{"TASK", task()}});
   EXPECT_EQ(second.exit, 0);
-  EXPECT_THAT(second.out, HasSubstr("0 episodes played, 12 were there already"));
+  EXPECT_THAT(second.out, HasSubstr("0 episodes played, 12 existed already"));
   EXPECT_EQ(TreeFiles(Result()), episodes);
   EXPECT_EQ(Summaries(Result()), summaries);
 }
@@ -223,7 +223,7 @@ TEST_P(AgentEval, AServerThatDiesIsNoRewardOfZero) {
   const Outcome outcome = program.Wait();
   EXPECT_EQ(outcome.exit, 4) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("environment_error"), HasSubstr("INCOMPLETE"),
-                                 HasSubstr("gave up"), HasSubstr("again to go on")));
+                                 HasSubstr("gave up"), HasSubstr("again to continue")));
   const size_t written = TreeFiles(folder_.path()).size();
   EXPECT_GE(written, 5U);
   EXPECT_LT(written, 60U);

@@ -61,7 +61,7 @@ TEST_F(LocalModel, ASearchRunsToItsEnd) {
   const std::string again = (Results("tiny-llama") / "resolved.toml").string();
   const Outcome second = RunProgram("mcts_collect", {"--config", again}, folder_.path());
   EXPECT_EQ(second.exit, 0) << second.err;
-  EXPECT_THAT(second.out, HasSubstr("0 trees written, 3 were there already"));
+  EXPECT_THAT(second.out, HasSubstr("0 trees written, 3 existed already"));
 }
 
 // The first turns: later ones see earlier turns, which go into the prompt as the sampled ids in the
@@ -167,7 +167,7 @@ TEST_F(LocalModel, OneModelIsEnough) {
   const Outcome outcome =
       Collect({"--model_dir", "tiny-llama", "--llm_base", "http://127.0.0.1:1/v1"});
   EXPECT_EQ(outcome.exit, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("one of the two"));
+  EXPECT_THAT(outcome.err, HasSubstr("only one of the two"));
   const Outcome nameless = Collect({"--llm_base", "http://127.0.0.1:1/v1"});
   EXPECT_EQ(nameless.exit, 2);
   EXPECT_THAT(nameless.err, HasSubstr("--model_name"));

@@ -76,7 +76,7 @@ TEST_P(MctsCollect, TheLineOfTheReadmeWorksWithNothingElseSet) {
 
   const Outcome second = RunProgram("mcts_collect", line, folder_.path());
   EXPECT_EQ(second.exit, 0);
-  EXPECT_THAT(second.out, HasSubstr(fmt::format("0 trees written, {} were there already", count)));
+  EXPECT_THAT(second.out, HasSubstr(fmt::format("0 trees written, {} existed already", count)));
   EXPECT_EQ(TreeFiles(result), trees);
 }
 
