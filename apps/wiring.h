@@ -1,5 +1,5 @@
-// From options to objects, for all programs: the embedded environment server, models in folders and
-// on servers, and the frame of a main function.
+// From options to objects, for the programs whose job is told where environment and model are: the
+// embedded environment server, models in folders and on servers.
 #pragma once
 
 #include <functional>
@@ -7,10 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/program.h"
 #include "clients/env/gold_source.h"
-#include "common/error.h"
-#include "common/logging.h"
-#include "common/options.h"
 #include "lm/model_folder.h"
 #include "rollout/workbench.h"
 #include "servers/env_server.h"
@@ -36,31 +34,18 @@ class ProgramWorkbench : public Workbench {
   std::vector<std::unique_ptr<GoldSource>> gold_;  // of scripted models
 };
 
-// How a program presents itself.
-struct ProgramText {
-  const char* name;
-  const char* description;  // first paragraph of --help
-  const char* examples;     // last paragraph of --help
-};
-
 // The main function of a program whose job works on a Workbench: declares the options, reads them,
 // and calls job(options, set, workbench).
 template <typename Options>
 int RunProgram(int argc, char** argv, const ProgramText& text,
                ExitCode (*job)(const Options&, const OptionSet&, Workbench&)) {
-  return RunMain([&] {
-    Options options;
-    ModelFolderOptions local;
-    LogOptions log;
-    OptionSet set(text.name, text.description, text.examples);
-    Declare(set, options);
-    Declare(set, local);
-    Declare(set, log);
-    if (const auto exit = set.Parse(argc, argv)) return *exit;
-    InitLogging(log);
+  Options options;
+  ModelFolderOptions local;
+  const auto run = [&](const OptionSet& set) {
     ProgramWorkbench workbench(local);
     return job(options, set, workbench);
-  });
+  };
+  return RunWithOptions(argc, argv, text, run, options, local);
 }
 
 }  // namespace agentr

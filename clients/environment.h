@@ -36,8 +36,8 @@ class Session {
  public:
   virtual ~Session() = default;
 
-  // Starts task `task` from its beginning; the first observation.
-  virtual Result<std::string> Reset(int task) = 0;
+  // Starts the task `task_id` from its beginning; the first observation.
+  virtual Result<std::string> Reset(int task_id) = 0;
 
   virtual Result<StepResult> Step(std::string_view action) = 0;
 

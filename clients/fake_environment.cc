@@ -11,11 +11,11 @@ class FakeEnvironment::FakeSession : public Session {
   explicit FakeSession(FakeEnvironment& env) : env_(env) { ++env_.live_; }
   ~FakeSession() override { --env_.live_; }
 
-  Result<std::string> Reset(int task) override {
+  Result<std::string> Reset(int task_id) override {
     if (auto error = env_.Enter("reset")) return tl::make_unexpected(*error);
-    task_ = task;
+    task_id_ = task_id;
     actions_.clear();
-    return env_.world_(task_, actions_).observation;
+    return env_.world_(task_id_, actions_).observation;
   }
 
   Result<StepResult> Step(std::string_view action) override {
@@ -23,7 +23,7 @@ class FakeEnvironment::FakeSession : public Session {
     const auto error = env_.Enter("step", &number);
     if (!error || number % 2 == 1) actions_.emplace_back(action);
     if (error) return tl::make_unexpected(*error);
-    return env_.world_(task_, actions_);
+    return env_.world_(task_id_, actions_);
   }
 
   Result<std::vector<Fork>> Expand(const std::vector<std::string>& actions) override {
@@ -31,10 +31,10 @@ class FakeEnvironment::FakeSession : public Session {
     std::vector<Fork> forks;
     for (const std::string& action : actions) {
       auto session = std::make_unique<FakeSession>(env_);
-      session->task_ = task_;
+      session->task_id_ = task_id_;
       session->actions_ = actions_;
       session->actions_.push_back(action);
-      StepResult step = env_.world_(task_, session->actions_);
+      StepResult step = env_.world_(task_id_, session->actions_);
       forks.push_back({std::move(session), std::move(step)});
     }
     return forks;
@@ -42,7 +42,7 @@ class FakeEnvironment::FakeSession : public Session {
 
  private:
   FakeEnvironment& env_;
-  int task_ = 0;
+  int task_id_ = 0;
   std::vector<std::string> actions_;
 };
 
@@ -67,8 +67,8 @@ int64_t FakeEnvironment::calls(const std::string& call) const {
   return found == calls_.end() ? 0 : found->second;
 }
 
-StepResult FakeEnvironment::TellActions(int task, const std::vector<std::string>& actions) {
-  std::string text = "task " + std::to_string(task) + ":";
+StepResult FakeEnvironment::TellActions(int task_id, const std::vector<std::string>& actions) {
+  std::string text = "task " + std::to_string(task_id) + ":";
   for (size_t i = 0; i < actions.size(); ++i) text += (i == 0 ? " " : " | ") + actions[i];
   return {text, 0, false};
 }

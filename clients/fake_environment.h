@@ -20,7 +20,7 @@ namespace agentr {
 class FakeEnvironment : public Environment {
  public:
   // What stands behind `actions` (none: the first observation).
-  using World = std::function<StepResult(int task, const std::vector<std::string>& actions)>;
+  using World = std::function<StepResult(int task_id, const std::vector<std::string>& actions)>;
 
   // Told of every call: "open", "reset", "step", "expand", and its number (from 0) among the calls
   // of that name; an error lets it fail. After a failed step the action has been taken in every
@@ -37,7 +37,7 @@ class FakeEnvironment : public Environment {
   int64_t live_sessions() const { return live_; }  // forks too
 
   // "task 3: a | b"
-  static StepResult TellActions(int task, const std::vector<std::string>& actions);
+  static StepResult TellActions(int task_id, const std::vector<std::string>& actions);
   static std::optional<Error> NoFaults(const std::string& call, int64_t number);
   // Each call but "open" fails with probability `rate`, a function of the seed, the call and its
   // number.

@@ -52,7 +52,7 @@ inline tl::unexpected<Error> Fail(ErrorKind kind, std::string message) {
 
 // Hands an error on: returns from the function around it, whose result is a Result too, where the
 // Result given is an error. What it holds otherwise is left to the caller.
-//   AGENTR_RETURN_IF_ERROR(session.Reset(task));
+//   AGENTR_RETURN_IF_ERROR(session.Reset(task_id));
 #define AGENTR_RETURN_IF_ERROR(...)                           \
   do {                                                        \
     if (auto&& agentr_result = (__VA_ARGS__); !agentr_result) \

@@ -101,7 +101,7 @@ Json ToJson(const EvaluatorReport& r) {
   Json failed = Json::array();
   for (const Episode& e : r.failed) {
     failed.push_back(
-        {{"task", e.task}, {"attempt", e.attempt}, {"end", Name(e.end)}, {"error", e.error}});
+        {{"task", e.task_id}, {"attempt", e.attempt}, {"end", Name(e.end)}, {"error", e.error}});
   }
   Json json = ToJson(static_cast<const RunReport&>(r));
   json["failed"] = std::move(failed);
@@ -155,7 +155,7 @@ void PrintReport(const EvaluatorReport& r, const fs::path& folder) {
   }
   for (const Episode& e : r.failed) {
     const std::string attempt = e.attempt > 0 ? fmt::format(", attempt {},", e.attempt) : "";
-    fmt::print("  task {}{} failed ({}): {}\n", e.task, attempt, Name(e.end), e.error);
+    fmt::print("  task {}{} failed ({}): {}\n", e.task_id, attempt, Name(e.end), e.error);
   }
   if (!r.failed.empty() || r.interrupted) fmt::print("Run the same command again to go on.\n");
   fmt::print("{}\n", folder.string());

@@ -23,13 +23,13 @@ std::vector<TwoRuns> PairTasks(std::span<const TaskEpisodes> a, std::span<const 
   std::vector<TwoRuns> pairs;
   size_t i = 0, j = 0;
   while (i < a.size() || j < b.size()) {
-    if (j == b.size() || (i < a.size() && a[i].task < b[j].task)) {
-      comparison.only_a.push_back(a[i++].task);
-    } else if (i == a.size() || b[j].task < a[i].task) {
-      comparison.only_b.push_back(b[j++].task);
+    if (j == b.size() || (i < a.size() && a[i].task_id < b[j].task_id)) {
+      comparison.only_a.push_back(a[i++].task_id);
+    } else if (i == a.size() || b[j].task_id < a[i].task_id) {
+      comparison.only_b.push_back(b[j++].task_id);
     } else {
       if (a[i].with_result.empty() || b[j].with_result.empty()) {
-        comparison.without_result.push_back(a[i].task);
+        comparison.without_result.push_back(a[i].task_id);
       } else {
         pairs.push_back({&a[i], &b[j]});
       }
@@ -75,8 +75,8 @@ std::string Row(std::string_view name, const std::string& a, const std::string& 
 std::string Listed(const std::vector<TaskPair>& tasks, size_t longest) {
   std::string text = fmt::format("{} tasks", tasks.size());
   for (size_t i = 0; i < std::min(tasks.size(), longest); ++i) {
-    text += fmt::format("{} {} ({:.3g} -> {:.3g})", i == 0 ? ":" : ",", tasks[i].task, tasks[i].a,
-                        tasks[i].b);
+    text += fmt::format("{} {} ({:.3g} -> {:.3g})", i == 0 ? ":" : ",", tasks[i].task_id,
+                        tasks[i].a, tasks[i].b);
   }
   if (tasks.size() > longest) text += fmt::format(" and {} more", tasks.size() - longest);
   return text;
@@ -85,7 +85,7 @@ std::string Listed(const std::vector<TaskPair>& tasks, size_t longest) {
 nlohmann::ordered_json ToJson(const std::vector<TaskPair>& tasks) {
   auto list = nlohmann::ordered_json::array();
   for (const TaskPair& task : tasks) {
-    list.push_back({{"task", task.task}, {"a", task.a}, {"b", task.b}});
+    list.push_back({{"task", task.task_id}, {"a", task.a}, {"b", task.b}});
   }
   return list;
 }
@@ -107,7 +107,7 @@ Comparison Compare(std::span<const Episode> a, std::span<const Episode> b,
   Comparison comparison;
   Sides reward, success;
   for (const TwoRuns& pair : PairTasks(tasks_a, tasks_b, comparison)) {
-    const TaskPair task{pair.a->task, MeanReward(*pair.a), MeanReward(*pair.b)};
+    const TaskPair task{pair.a->task_id, MeanReward(*pair.a), MeanReward(*pair.b)};
     reward.Add(task.a, task.b);
     success.Add(SuccessShare(*pair.a, options.success_threshold),
                 SuccessShare(*pair.b, options.success_threshold));

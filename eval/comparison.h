@@ -23,7 +23,7 @@ struct CompareOptions {
 
 // Mean rewards of a task.
 struct TaskPair {
-  int task = 0;
+  int task_id = 0;
   double a = 0;
   double b = 0;
 };

@@ -70,7 +70,8 @@ void ReadConversation(const Json& json, Episode& episode) {
 Usage ReadUsage(const Json& json) {
   Usage usage;
   for (const auto& field : kUsageFields) {
-    usage.*field.member = JsonFieldOr<int64_t>(json, field.name, 0);  // later fields: 0 in old files
+    usage.*field.member =
+        JsonFieldOr<int64_t>(json, field.name, 0);  // later fields: 0 in old files
   }
   return usage;
 }
@@ -85,7 +86,7 @@ StoredEpisode FromJson(const Json& json) {
   StoredEpisode stored;
   stored.options = json.at("options").dump();
   Episode& episode = stored.episode;
-  episode.task = JsonField<int>(json, "task_id");
+  episode.task_id = JsonField<int>(json, "task_id");
   episode.reward = JsonField<double>(json, "env_score");
   episode.model = JsonField<std::string>(json, "model_name");
   ReadConversation(json, episode);
@@ -111,7 +112,7 @@ StoredEpisode FromJson(const Json& json) {
 std::string WriteEpisode(const StoredEpisode& stored) {
   const Episode& e = stored.episode;
   Json json = {
-      {"task_id", e.task},
+      {"task_id", e.task_id},
       {"env_score", e.reward},
       {"model_name", e.model},
       {"step_num", e.turns.size()},

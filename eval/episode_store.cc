@@ -16,36 +16,37 @@ namespace {
 
 constexpr std::string_view kPrefix = "search_results_";
 
-std::string FileName(int task, int attempt) {
-  return attempt == 0 ? fmt::format("{}{}.json", kPrefix, task)
-                      : fmt::format("{}{}_{}.json", kPrefix, task, attempt);
+std::string FileName(int task_id, int attempt) {
+  return attempt == 0 ? fmt::format("{}{}.json", kPrefix, task_id)
+                      : fmt::format("{}{}_{}.json", kPrefix, task_id, attempt);
 }
 
-int64_t KeyOf(int task, int attempt) { return (int64_t{attempt} << 32) | task; }
+int64_t KeyOf(int task_id, int attempt) { return (int64_t{attempt} << 32) | task_id; }
 
 }  // namespace
 
 EpisodeStore::EpisodeStore(fs::path folder, std::string options)
     : folder_(std::move(folder)), options_(std::move(options)), claims_(folder_) {}
 
-fs::path EpisodeStore::PathOf(int task, int attempt) const {
-  return folder_ / FileName(task, attempt);
+fs::path EpisodeStore::PathOf(int task_id, int attempt) const {
+  return folder_ / FileName(task_id, attempt);
 }
 
-Claim EpisodeStore::TryClaim(int task, int attempt) {
-  return claims_.TryClaim(KeyOf(task, attempt), PathOf(task, attempt));
+Claim EpisodeStore::TryClaim(int task_id, int attempt) {
+  return claims_.TryClaim(KeyOf(task_id, attempt), PathOf(task_id, attempt));
 }
 
-void EpisodeStore::Release(int task, int attempt) { claims_.Release(KeyOf(task, attempt)); }
+void EpisodeStore::Release(int task_id, int attempt) { claims_.Release(KeyOf(task_id, attempt)); }
 
 void EpisodeStore::Commit(const Episode& episode) {
   try {
-    WriteFileAtomically(PathOf(episode.task, episode.attempt), WriteEpisode({episode, options_}));
+    WriteFileAtomically(PathOf(episode.task_id, episode.attempt),
+                        WriteEpisode({episode, options_}));
   } catch (...) {
-    Release(episode.task, episode.attempt);
+    Release(episode.task_id, episode.attempt);
     throw;
   }
-  Release(episode.task, episode.attempt);
+  Release(episode.task_id, episode.attempt);
 }
 
 std::vector<Episode> EpisodeStore::Load() const {
@@ -53,11 +54,12 @@ std::vector<Episode> EpisodeStore::Load() const {
   for (StoredEpisode& stored : ReadEpisodes(folder_)) {
     const std::string differences = OptionDifferences(stored.options, options_, "there", "here");
     if (!differences.empty()) {
-      const fs::path path = PathOf(stored.episode.task, stored.episode.attempt);
-      throw FatalError(ExitCode::kUsage,
-                       fmt::format("{} was played with other options ({}): choose another "
-                                   "--output_dir, --model_name or --model_type, or remove the folder",
-                                   path.string(), differences));
+      const fs::path path = PathOf(stored.episode.task_id, stored.episode.attempt);
+      throw FatalError(
+          ExitCode::kUsage,
+          fmt::format("{} was played with other options ({}): choose another "
+                      "--output_dir, --model_name or --model_type, or remove the folder",
+                      path.string(), differences));
     }
     episodes.push_back(std::move(stored.episode));
   }
@@ -72,17 +74,17 @@ std::vector<StoredEpisode> ReadEpisodes(const fs::path& folder) {
     if (!name.starts_with(kPrefix) || !name.ends_with(".json")) continue;
     episodes.push_back(ReadEpisode(ReadFile(entry.path()), entry.path().string()));
     const Episode& episode = episodes.back().episode;
-    if (name == FileName(episode.task, episode.attempt)) continue;
+    if (name == FileName(episode.task_id, episode.attempt)) continue;
     throw FatalError(ExitCode::kFile,
                      fmt::format("{} holds attempt {} of task {}: it was renamed; move it away",
-                                 entry.path().string(), episode.attempt, episode.task));
+                                 entry.path().string(), episode.attempt, episode.task_id));
   }
   if (error) {
     throw FatalError(ExitCode::kFile,
                      fmt::format("cannot read folder {}: {}", folder.string(), error.message()));
   }
   std::ranges::sort(episodes, {}, [](const StoredEpisode& stored) {
-    return std::tuple(stored.episode.task, stored.episode.attempt);
+    return std::tuple(stored.episode.task_id, stored.episode.attempt);
   });
   return episodes;
 }

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "rollout/episode.h"
-#include "eval/episode_file.h"
 #include "common/work_claims.h"
+#include "eval/episode_file.h"
+#include "rollout/episode.h"
 
 namespace agentr {
 
@@ -20,8 +20,8 @@ class EpisodeStore {
   // `options`: a JSON object with all that decides what is played. Throws FatalError(kFile).
   EpisodeStore(std::filesystem::path folder, std::string options);
 
-  Claim TryClaim(int task, int attempt);
-  void Release(int task, int attempt);  // gives a claimed episode back unfinished
+  Claim TryClaim(int task_id, int attempt);
+  void Release(int task_id, int attempt);  // gives a claimed episode back unfinished
   // Keeps a claimed episode, whole or not at all, and ends the claim. Throws FatalError(kFile).
   void Commit(const Episode& episode);
 
@@ -29,7 +29,7 @@ class EpisodeStore {
   // episode that was played with other options, which it names.
   std::vector<Episode> Load() const;
 
-  std::filesystem::path PathOf(int task, int attempt) const;
+  std::filesystem::path PathOf(int task_id, int attempt) const;
   const std::filesystem::path& folder() const { return folder_; }
 
  private:

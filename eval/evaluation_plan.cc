@@ -59,7 +59,7 @@ EvaluationPlan PlanRevisionTest(const RevisionTestOptions& options,
   plan.trajectories = FailedOf(options, std::move(earlier));
   if (only) {
     std::erase_if(plan.trajectories, [&](const Episode& episode) {
-      return std::ranges::find(*only, episode.task) == only->end();
+      return std::ranges::find(*only, episode.task_id) == only->end();
     });
   }
   plan.starts = CutTrajectories(plan.trajectories, options.cut, options.seed, options.max_steps);
@@ -79,20 +79,20 @@ void CheckFolder(const EpisodeStore& store, const EvaluationPlan& plan) {
   throw FatalError(ExitCode::kUsage,
                    fmt::format("{} goes on from another trajectory than that of --revision_from: "
                                "choose another --output_dir, or remove the folder",
-                               store.PathOf(other->task, other->attempt).string()));
+                               store.PathOf(other->task_id, other->attempt).string()));
 }
 
 std::vector<Episode> EpisodesOf(const EvaluationPlan& plan, std::vector<Episode> stored,
                                 const std::vector<Episode>& failed) {
   std::set<std::pair<int, int>> wanted;
-  for (const EpisodeStart& start : plan.starts) wanted.insert({start.task, start.attempt});
+  for (const EpisodeStart& start : plan.starts) wanted.insert({start.task_id, start.attempt});
   std::erase_if(stored, [&](const Episode& episode) {
-    return !wanted.contains({episode.task, episode.attempt});
+    return !wanted.contains({episode.task_id, episode.attempt});
   });
   std::set<std::pair<int, int>> there;
-  for (const Episode& episode : stored) there.insert({episode.task, episode.attempt});
+  for (const Episode& episode : stored) there.insert({episode.task_id, episode.attempt});
   for (const Episode& episode : failed) {
-    if (!there.contains({episode.task, episode.attempt})) stored.push_back(episode);
+    if (!there.contains({episode.task_id, episode.attempt})) stored.push_back(episode);
   }
   return stored;
 }

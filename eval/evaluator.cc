@@ -50,14 +50,14 @@ Evaluator::Evaluator(const TaskFamily& family, Environment& environment, Languag
 EvaluatorReport Evaluator::Run(const std::vector<EpisodeStart>& starts, std::atomic<bool>& stop) {
   Shared shared(starts.size(), stop, environment_, options_);
   shared.run.Run(
-      [&](size_t index) { return store_.TryClaim(starts[index].task, starts[index].attempt); },
+      [&](size_t index) { return store_.TryClaim(starts[index].task_id, starts[index].attempt); },
       [&](size_t index) { PlayAndKeep(starts[index], shared); });
   EvaluatorReport report;
   static_cast<RunReport&>(report) = shared.run.TakeReport();
   report.failed = std::move(shared.failed);
   report.turns = shared.turns;
   std::ranges::sort(report.failed, {}, [](const Episode& episode) {
-    return std::tuple(episode.task, episode.attempt);
+    return std::tuple(episode.task_id, episode.attempt);
   });
   return report;
 }
@@ -67,13 +67,13 @@ void Evaluator::PlayAndKeep(const EpisodeStart& start, Shared& shared) {
   for (int tries = 1;
        episode && !HasResult(episode->end) && shared.run.TryAgain(episode->error_kind, tries);
        ++tries) {
-    spdlog::debug("task {}: {}; try {}", start.task, episode->error, tries + 1);
+    spdlog::debug("task {}: {}; try {}", start.task_id, episode->error, tries + 1);
     episode = PlayOnce(start, shared);
   }
   if (episode && HasResult(episode->end)) return Keep(*episode, shared);
-  store_.Release(start.task, start.attempt);
+  store_.Release(start.task_id, start.attempt);
   if (!episode) return;
-  spdlog::warn("task {} failed ({}): {}", episode->task, Name(episode->end), episode->error);
+  spdlog::warn("task {} failed ({}): {}", episode->task_id, Name(episode->end), episode->error);
   shared.run.Failed(episode->error_kind);
   const std::lock_guard lock(shared.mutex);
   shared.failed.push_back(std::move(*episode));
@@ -83,7 +83,7 @@ Result<Episode> Evaluator::PlayOnce(const EpisodeStart& start, Shared& shared) {
   TaskRun& run = shared.run;
   // There is one line of play and nothing to fork: a session that goes forward costs a reset and a
   // step per turn.
-  ReplayExecutor executor(start.task, run.sessions(), family_, run.stop());
+  ReplayExecutor executor(start.task_id, run.sessions(), family_, run.stop());
   EpisodePlayer player(
       play_, start, {family_, model_, executor, run.stop(), [&] { run.progress().AddUnits(1); }});
   Result<Episode> episode = player.Run();

@@ -44,11 +44,11 @@ std::vector<EpisodeStart> CutTrajectories(const std::vector<Episode>& trajectori
     const size_t most = turns_at_most - 1;
     RandomStream random = RandomStream(seed)
                               .Split("cut")
-                              .Split(static_cast<uint64_t>(episode.task))
+                              .Split(static_cast<uint64_t>(episode.task_id))
                               .Split(static_cast<uint64_t>(episode.attempt));
     const size_t turns = fixed ? std::min(*fixed, most) : 1 + random.Below(most);
     const auto end = episode.turns.begin() + static_cast<std::ptrdiff_t>(turns);
-    starts.push_back({episode.task, episode.attempt, {episode.turns.begin(), end}});
+    starts.push_back({episode.task_id, episode.attempt, {episode.turns.begin(), end}});
   }
   return starts;
 }
@@ -56,9 +56,9 @@ std::vector<EpisodeStart> CutTrajectories(const std::vector<Episode>& trajectori
 const Episode* FirstNotGoneOnFrom(const std::vector<Episode>& episodes,
                                   const std::vector<EpisodeStart>& starts) {
   std::map<std::pair<int, int>, const EpisodeStart*> by_key;
-  for (const EpisodeStart& start : starts) by_key[{start.task, start.attempt}] = &start;
+  for (const EpisodeStart& start : starts) by_key[{start.task_id, start.attempt}] = &start;
   const auto found = std::ranges::find_if(episodes, [&](const Episode& episode) {
-    const auto start = by_key.find({episode.task, episode.attempt});
+    const auto start = by_key.find({episode.task_id, episode.attempt});
     return start != by_key.end() &&
            !std::ranges::equal(start->second->given,
                                std::span(episode.turns).first(episode.replayed_turns), {},
@@ -70,11 +70,11 @@ const Episode* FirstNotGoneOnFrom(const std::vector<Episode>& episodes,
 RevisionTest JudgeRevisionTest(const std::vector<Episode>& trajectories,
                                const std::vector<Episode>& episodes, double success) {
   std::map<std::pair<int, int>, const Episode*> by_key;
-  for (const Episode& episode : episodes) by_key[{episode.task, episode.attempt}] = &episode;
+  for (const Episode& episode : episodes) by_key[{episode.task_id, episode.attempt}] = &episode;
   RevisionTest test;
   test.trajectories = trajectories.size();
   for (const Episode& trajectory : trajectories) {
-    const auto found = by_key.find({trajectory.task, trajectory.attempt});
+    const auto found = by_key.find({trajectory.task_id, trajectory.attempt});
     if (found == by_key.end() || !HasResult(found->second->end)) continue;
     const Episode& after = *found->second;
     ++test.gone_on_from;

@@ -100,9 +100,10 @@ std::string CsvLine(const TaskEpisodes& task, const MetricOptions& options) {
   const size_t results = task.with_result.size();
   const std::string reward = results > 0 ? fmt::format("{}", MeanReward(task)) : "";
   const double mean_steps = static_cast<double>(steps) / static_cast<double>(results);
-  return fmt::format(
-      "{},{},{},{},{},{},{},{},{}\n", task.task, task.all.size(), task.all.size() - results, reward,
-      successes, results > 0 ? fmt::format("{}", mean_steps) : "", rewards, ends, Quoted(errors));
+  return fmt::format("{},{},{},{},{},{},{},{},{}\n", task.task_id, task.all.size(),
+                     task.all.size() - results, reward, successes,
+                     results > 0 ? fmt::format("{}", mean_steps) : "", rewards, ends,
+                     Quoted(errors));
 }
 
 Json AttemptsJson(const EvalMetrics& metrics) {

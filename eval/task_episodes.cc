@@ -7,10 +7,10 @@ namespace agentr {
 
 std::vector<TaskEpisodes> GroupByTask(std::span<const Episode> episodes) {
   std::map<int, TaskEpisodes> tasks;
-  for (const Episode& episode : episodes) tasks[episode.task].all.push_back(&episode);
+  for (const Episode& episode : episodes) tasks[episode.task_id].all.push_back(&episode);
   std::vector<TaskEpisodes> groups;
   for (auto& [id, group] : tasks) {
-    group.task = id;
+    group.task_id = id;
     std::ranges::stable_sort(group.all, {}, &Episode::attempt);
     std::ranges::copy_if(group.all, std::back_inserter(group.with_result),
                          [](const Episode* episode) { return HasResult(episode->end); });

@@ -10,7 +10,7 @@ namespace agentr {
 
 // The episodes of one task, by attempt. Points into the episodes given to GroupByTask.
 struct TaskEpisodes {
-  int task = 0;
+  int task_id = 0;
   std::vector<const Episode*> with_result;  // what the agent is judged by
   std::vector<const Episode*> all;          // the two errors too
 };

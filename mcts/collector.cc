@@ -41,15 +41,15 @@ CollectReport Collector::Run(const std::vector<int>& tasks, std::atomic<bool>& s
   static_cast<RunReport&>(report) = shared.run.TakeReport();
   report.failed = std::move(shared.failed);
   report.nodes = shared.nodes;
-  std::ranges::sort(report.failed, {}, &FailedTask::task);
+  std::ranges::sort(report.failed, {}, &FailedTask::task_id);
   return report;
 }
 
-void Collector::RunTask(int task, Shared& shared) {
-  Result<Tree> tree = SearchOnce(task, shared);
+void Collector::RunTask(int task_id, Shared& shared) {
+  Result<Tree> tree = SearchOnce(task_id, shared);
   for (int tries = 1; !tree && shared.run.TryAgain(tree.error().kind, tries); ++tries) {
-    spdlog::debug("task {}: {}; try {}", task, tree.error().message, tries + 1);
-    tree = SearchOnce(task, shared);
+    spdlog::debug("task {}: {}; try {}", task_id, tree.error().message, tries + 1);
+    tree = SearchOnce(task_id, shared);
   }
   if (tree) {
     store_.Commit(*tree);
@@ -58,21 +58,21 @@ void Collector::RunTask(int task, Shared& shared) {
     shared.nodes += tree->size();
     return;
   }
-  store_.Release(task);
+  store_.Release(task_id);
   const Error& error = tree.error();
   if (error.kind == ErrorKind::kCancelled) return;
-  spdlog::warn("task {} failed ({}): {}", task, Name(error.kind), error.message);
+  spdlog::warn("task {} failed ({}): {}", task_id, Name(error.kind), error.message);
   shared.run.Failed(error.kind);
   const std::lock_guard lock(shared.mutex);
-  shared.failed.push_back({task, error});
+  shared.failed.push_back({task_id, error});
 }
 
-Result<Tree> Collector::SearchOnce(int task, Shared& shared) {
+Result<Tree> Collector::SearchOnce(int task_id, Shared& shared) {
   TaskRun& run = shared.run;
   const std::unique_ptr<Executor> executor =
-      MakeExecutor(task, environment_, run.sessions(), family_, run.stop());
+      MakeExecutor(task_id, environment_, run.sessions(), family_, run.stop());
   TreeOrigin origin = origin_;
-  origin.task = task;
+  origin.task_id = task_id;
   origin.search = ToJson(search_);
   Search search(
       search_, std::move(origin),

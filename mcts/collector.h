@@ -16,7 +16,7 @@
 namespace agentr {
 
 struct FailedTask {
-  int task = 0;
+  int task_id = 0;
   Error error;
 };
 
@@ -38,8 +38,8 @@ class Collector {
 
  private:
   struct Shared;  // what the workers of one Run share
-  void RunTask(int task, Shared& shared);
-  Result<Tree> SearchOnce(int task, Shared& shared);
+  void RunTask(int task_id, Shared& shared);
+  Result<Tree> SearchOnce(int task_id, Shared& shared);
 
   const TaskFamily& family_;
   Environment& environment_;

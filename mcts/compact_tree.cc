@@ -80,8 +80,9 @@ void CheckHeader(const nlohmann::ordered_json& document) {
 std::string WriteCompactTree(const Tree& tree) {
   const TreeOrigin& origin = tree.origin();
   std::string text = fmt::format("{{\"format\":\"{}\",\"version\":{},\n", kFormat, kVersion1);
-  text += fmt::format("\"family\":{},\"task\":{},\"model\":{},\"data_hash\":{},\n",
-                      Dump(origin.family), origin.task, Dump(origin.model), Dump(origin.data_hash));
+  text +=
+      fmt::format("\"family\":{},\"task\":{},\"model\":{},\"data_hash\":{},\n", Dump(origin.family),
+                  origin.task_id, Dump(origin.model), Dump(origin.data_hash));
   if (!origin.model_identity.empty()) {
     text += fmt::format("\"model_identity\":{},\n", Dump(origin.model_identity));
   }

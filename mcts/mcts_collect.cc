@@ -26,7 +26,8 @@ namespace {
 nlohmann::ordered_json ToJson(const CollectReport& r) {
   auto failed = nlohmann::ordered_json::array();
   for (const FailedTask& f : r.failed) {
-    failed.push_back({{"task", f.task}, {"kind", Name(f.error.kind)}, {"error", f.error.message}});
+    failed.push_back(
+        {{"task", f.task_id}, {"kind", Name(f.error.kind)}, {"error", f.error.message}});
   }
   nlohmann::ordered_json json = ToJson(static_cast<const RunReport&>(r));
   json["failed"] = std::move(failed);
@@ -57,7 +58,7 @@ void PrintSummary(const CollectReport& r, int64_t environment_calls, const fs::p
         r.execution.mismatches);
   }
   for (const FailedTask& f : r.failed) {
-    fmt::print("  task {} failed ({}): {}\n", f.task, Name(f.error.kind), f.error.message);
+    fmt::print("  task {} failed ({}): {}\n", f.task_id, Name(f.error.kind), f.error.message);
   }
   if (!r.failed.empty() || r.interrupted) fmt::print("Run the same command again to go on.\n");
   fmt::print("{}\n", folder.string());

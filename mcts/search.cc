@@ -60,10 +60,10 @@ Search::Search(const SearchOptions& options, TreeOrigin origin, Context context)
     : options_(options),
       origin_(std::move(origin)),
       context_(std::move(context)),
-      random_(RandomStream(options.seed).Split(static_cast<uint64_t>(origin_.task))),
+      random_(RandomStream(options.seed).Split(static_cast<uint64_t>(origin_.task_id))),
       selection_(random_.Split("selection")),
       max_depth_(options.max_depth > 0 ? options.max_depth
-                                       : context_.family.SearchDepth(origin_.task)) {}
+                                       : context_.family.SearchDepth(origin_.task_id)) {}
 
 Result<Tree> Search::Run() {
   AGENTR_ASSIGN_OR_RETURN(std::string first, context_.executor.Start());
@@ -126,7 +126,7 @@ Result<TruncatedCompletion> Search::Complete(int node) {
   sampling.temperature = options_.temperature;
   sampling.top_p = options_.top_p;
   sampling.max_tokens = options_.max_new_tokens;
-  sampling.task_id = origin_.task;
+  sampling.task_id = origin_.task_id;
   sampling.seed = random_.Split("sample").Split(static_cast<uint64_t>(node)).Next();
   TruncatableConversation conversation;
   conversation.messages = [&](int dropped) { return tree_.Conversation(node, dropped); };

@@ -38,7 +38,7 @@ struct Node {
 // How a tree was made; written into its file.
 struct TreeOrigin {
   std::string family;               // "textcraft"
-  int task = 0;                     // the id on the environment server
+  int task_id = 0;                  // the id on the environment server
   std::string model;                // LanguageModel::name()
   std::string data_hash;            // of the environment server's data; empty when it does not tell
   std::string search;               // the search options, as a JSON object

@@ -47,7 +47,7 @@ class Printer {
     out_ += fmt::format(
         "{} task {}, model {}: {} nodes, {} ended leaves, depth {}, best reward {}, "
         "mean value {:.3f}\n",
-        origin.family.empty() ? "(agent-r)" : origin.family, origin.task,
+        origin.family.empty() ? "(agent-r)" : origin.family, origin.task_id,
         origin.model.empty() ? "unknown" : origin.model, tree_.size(), ended, deepest, best,
         Mean(tree_.root()));
     out_ += "Each line: visits, mean value, [end, reward of a leaf] action -> observation\n\n";

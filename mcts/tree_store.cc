@@ -21,10 +21,10 @@ std::optional<int> TaskOf(const fs::path& path) {
   if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) return std::nullopt;
   const char* begin = name.data() + kBegin.size();
   const char* end = name.data() + name.size() - kEnd.size();
-  int task = 0;
-  const auto [stopped, error] = std::from_chars(begin, end, task);
-  if (error != std::errc() || stopped != end || begin == end || task < 0) return std::nullopt;
-  return task;
+  int task_id = 0;
+  const auto [stopped, error] = std::from_chars(begin, end, task_id);
+  if (error != std::errc() || stopped != end || begin == end || task_id < 0) return std::nullopt;
+  return task_id;
 }
 
 }  // namespace
@@ -35,34 +35,34 @@ std::vector<TreeFile> TreeFilesIn(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (const auto task = TaskOf(entry.path())) files.push_back({*task, entry.path()});
   }
-  std::ranges::sort(files, {}, &TreeFile::task);
+  std::ranges::sort(files, {}, &TreeFile::task_id);
   return files;
 }
 
 FileTreeStore::FileTreeStore(fs::path folder, TreeFormat format)
     : folder_(std::move(folder)), format_(format), claims_(folder_) {}
 
-fs::path FileTreeStore::PathOf(int task) const {
-  return folder_ / fmt::format("search_results_{}.json", task);
+fs::path FileTreeStore::PathOf(int task_id) const {
+  return folder_ / fmt::format("search_results_{}.json", task_id);
 }
 
-Claim FileTreeStore::TryClaim(int task) { return claims_.TryClaim(task, PathOf(task)); }
+Claim FileTreeStore::TryClaim(int task_id) { return claims_.TryClaim(task_id, PathOf(task_id)); }
 
 void FileTreeStore::Commit(const Tree& tree) {
-  const int task = tree.origin().task;
+  const int task_id = tree.origin().task_id;
   try {
-    WriteFileAtomically(PathOf(task), WriteTree(tree, format_));
+    WriteFileAtomically(PathOf(task_id), WriteTree(tree, format_));
   } catch (...) {
-    Release(task);
+    Release(task_id);
     throw;
   }
-  Release(task);
+  Release(task_id);
 }
 
-void FileTreeStore::Release(int task) { claims_.Release(task); }
+void FileTreeStore::Release(int task_id) { claims_.Release(task_id); }
 
-Tree FileTreeStore::Load(int task) const {
-  const fs::path path = PathOf(task);
+Tree FileTreeStore::Load(int task_id) const {
+  const fs::path path = PathOf(task_id);
   return ReadTree(ReadFile(path), path.string());
 }
 

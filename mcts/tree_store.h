@@ -14,7 +14,7 @@ namespace agentr {
 
 // A file search_results_<task>.json.
 struct TreeFile {
-  int task = 0;
+  int task_id = 0;
   std::filesystem::path path;
 };
 
@@ -26,18 +26,18 @@ class TreeStore {
  public:
   virtual ~TreeStore() = default;
 
-  // Reserves `task` for the caller until Commit or Release.
-  virtual Claim TryClaim(int task) = 0;
+  // Reserves `task_id` for the caller until Commit or Release.
+  virtual Claim TryClaim(int task_id) = 0;
 
   // Keeps the tree of a claimed task, whole or not at all, and ends the claim. Throws
   // FatalError(kFile) when it cannot be written.
   virtual void Commit(const Tree& tree) = 0;
 
   // Gives a claimed task back unfinished.
-  virtual void Release(int task) = 0;
+  virtual void Release(int task_id) = 0;
 
   // The tree of a finished task. Throws FatalError(kFile).
-  virtual Tree Load(int task) const = 0;
+  virtual Tree Load(int task_id) const = 0;
 };
 
 // Files `search_results_<task>.json` in one folder, which runs of several processes may share.
@@ -46,12 +46,12 @@ class FileTreeStore : public TreeStore {
   // Makes the folder if need be. Throws FatalError(kFile).
   FileTreeStore(std::filesystem::path folder, TreeFormat format);
 
-  Claim TryClaim(int task) override;
+  Claim TryClaim(int task_id) override;
   void Commit(const Tree& tree) override;
-  void Release(int task) override;
-  Tree Load(int task) const override;
+  void Release(int task_id) override;
+  Tree Load(int task_id) const override;
 
-  std::filesystem::path PathOf(int task) const;
+  std::filesystem::path PathOf(int task_id) const;
   const std::filesystem::path& folder() const { return folder_; }
 
  private:

@@ -21,7 +21,7 @@ Result<StepJudgement> ActorVerifier::Judge(const PathPair& /*pair*/, int node) {
   sampling.temperature = options_.temperature;
   sampling.max_tokens = options_.max_new_tokens;
   sampling.seed = random_.Split(static_cast<uint64_t>(node)).Next();
-  sampling.task_id = tree_.origin().task;
+  sampling.task_id = tree_.origin().task_id;
   TruncatableConversation question;
   question.messages = [&](int dropped_turns) { return prompt_.Query(tree_, node, dropped_turns); };
   question.most_dropped = tree_.node(node).depth - 1;

@@ -35,8 +35,8 @@ constexpr int kShowWidth = 140;
 int64_t DropTestIds(TreeInput& input, int64_t tasks) {
   const Split& split = SplitOf(input.task);
   return static_cast<int64_t>(std::erase_if(input.files, [&](const TreeFile& file) {
-    return split.IsTest(file.task) ||
-           (tasks > 0 && split.IsTest(static_cast<int>(file.task % tasks)));
+    return split.IsTest(file.task_id) ||
+           (tasks > 0 && split.IsTest(static_cast<int>(file.task_id % tasks)));
   }));
 }
 
@@ -104,7 +104,7 @@ void WriteRunFile(const fs::path& path, const ReviseReport& report, const Audit&
                   const TreeInput& input, const OptionSet& resolved) {
   auto failed = nlohmann::ordered_json::array();
   for (const TaskFailure& f : report.failed) {
-    failed.push_back({{"task", f.task}, {"bad_tree", f.bad_tree}, {"error", f.error.message}});
+    failed.push_back({{"task", f.task_id}, {"bad_tree", f.bad_tree}, {"error", f.error.message}});
   }
   const nlohmann::ordered_json run = {{"program", "path_collect"},
                                       {"version", kVersion},

@@ -78,9 +78,9 @@ std::vector<std::string> ActionsOf(const Trajectory& trajectory) {
   return actions;
 }
 
-Replayer::Replayer(int task, const TaskFamily& family, Environment& environment, SessionPool& pool,
-                   const std::atomic<bool>& stop)
-    : family_(family), executor_(MakeExecutor(task, environment, pool, family, stop)) {}
+Replayer::Replayer(int task_id, const TaskFamily& family, Environment& environment,
+                   SessionPool& pool, const std::atomic<bool>& stop)
+    : family_(family), executor_(MakeExecutor(task_id, environment, pool, family, stop)) {}
 
 Result<std::string> Replayer::Start() {
   Result<std::string> start = executor_->Start();

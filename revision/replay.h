@@ -66,7 +66,7 @@ std::vector<std::string> ActionsOf(const Trajectory& trajectory);
 class Replayer {
  public:
   // All references outlive it. `pool` serves environments that cannot fork.
-  Replayer(int task, const TaskFamily& family, Environment& environment, SessionPool& pool,
+  Replayer(int task_id, const TaskFamily& family, Environment& environment, SessionPool& pool,
            const std::atomic<bool>& stop);
 
   // Starts the task; its first observation.

@@ -148,7 +148,7 @@ std::string ReportTable(const ReviseReport& report) {
   table += Line(
       "time", fmt::format("{:.2f} s, {} rows/s", report.wall_s, Rate(report.rows, report.wall_s)));
   for (const TaskFailure& failure : report.failed) {
-    table += fmt::format("  task {}: {}\n", failure.task, failure.error.message);
+    table += fmt::format("  task {}: {}\n", failure.task_id, failure.error.message);
   }
   for (const WrittenFile& file : report.files) {
     table +=

@@ -59,7 +59,7 @@ class Collect {
   }
 
   void CountFailure(const TaskFailure& failure) {
-    spdlog::warn("task {}: {}", failure.task, failure.error.message);
+    spdlog::warn("task {}: {}", failure.task_id, failure.error.message);
     report.failed.push_back(failure);
     progress_.Failed();
     if (failure.bad_tree || ++failures_in_a_row_ < options_.give_up_after) return;

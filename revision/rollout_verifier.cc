@@ -143,7 +143,7 @@ Result<double> RolloutVerifier::Continue(int node, RandomStream random) {
   SamplingParams sampling;
   sampling.temperature = options_.temperature;
   sampling.max_tokens = options_.max_new_tokens;
-  sampling.task_id = tree_.origin().task;
+  sampling.task_id = tree_.origin().task_id;
   double reward = 0;
   for (int turn = 0; turn < options_.max_steps; ++turn) {
     sampling.seed = random.Split(static_cast<uint64_t>(turn)).Next();

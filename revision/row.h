@@ -19,7 +19,7 @@ struct RowSource {
   const Tree& tree;
   std::string file;    // of the tree
   std::string family;  // an Agent-R tree does not tell its own
-  int task = 0;
+  int task_id = 0;
   std::string model;
   uint64_t seed = 0;
   QualityThresholds choice;

@@ -35,7 +35,7 @@ Json Provenance(const Row& row) {
   return {
       {"version", kRowVersion},
       {"tree", source.file},
-      {"task", source.task},
+      {"task", source.task_id},
       {"model", source.model},
       {"data_hash", source.tree.origin().data_hash},
       {"nodes",
@@ -90,7 +90,7 @@ class AgentRFormat : public RowFormat {
     }
     const int bad = row.decision.pair.bad.leaf;
     return LineOf(
-        {{"task_num", row.source.task},
+        {{"task_num", row.source.task_id},
          {"revise_log", std::move(log)},
          {"high_log", MessagesToJson(tree.SeenConversation(row.decision.pair.good.leaf))},
          {"low_log", bad < 0 ? Json::array() : MessagesToJson(tree.SeenConversation(bad))},
@@ -131,7 +131,7 @@ class ShareGptFormat : public RowFormat {
                                {"value", *message.content}});
     }
     return LineOf({{"conversations", std::move(conversations)},
-                   {"item_id", fmt::format("{}_{}", row.source.family, row.source.task)},
+                   {"item_id", fmt::format("{}_{}", row.source.family, row.source.task_id)},
                    {"provenance", Provenance(row)}});
   }
 };

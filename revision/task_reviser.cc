@@ -159,14 +159,15 @@ tl::expected<TaskRows, TaskFailure> TaskReviser::Run(const TreeFile& file) const
     text = ReadFile(file.path);
     tree = LoadTree(file, std::string(context_.family.name()), text);
   } catch (const FatalError& error) {
-    return tl::make_unexpected(TaskFailure{file.task, true, {ErrorKind::kRejected, error.what()}});
+    return tl::make_unexpected(
+        TaskFailure{file.task_id, true, {ErrorKind::kRejected, error.what()}});
   }
   const StateMap states(*tree, context_.family);
-  Work work{file, *tree, text, RandomStream(options_.seed).Split(static_cast<uint64_t>(file.task)),
-            states};
+  Work work{file, *tree, text,
+            RandomStream(options_.seed).Split(static_cast<uint64_t>(file.task_id)), states};
   work.result.counts.trees = 1;
   const Result<std::vector<Decision>> decisions = Decide(work);
-  if (!decisions) return tl::make_unexpected(TaskFailure{file.task, false, decisions.error()});
+  if (!decisions) return tl::make_unexpected(TaskFailure{file.task_id, false, decisions.error()});
   const bool replayed = context_.environment != nullptr && !decisions->empty();
   if (replayed && decisions->front().replay.outcome == ReplayOutcome::kUnchecked) {
     work.result.counts.other_start = 1;
@@ -189,7 +190,7 @@ void TaskReviser::CountPaths(Work& work) const {
 
 Result<std::vector<Decision>> TaskReviser::Decide(Work& work) const {
   CountPaths(work);
-  const std::filesystem::path path = context_.records / fmt::format("{}.json", work.file.task);
+  const std::filesystem::path path = context_.records / fmt::format("{}.json", work.file.task_id);
   const std::string key = Records() ? RecordKey(work) : "";
   if (auto known = Records() ? ReadRecord(path, key, work.tree) : std::nullopt) {
     work.result.counts.cache_hits = 1;
@@ -197,7 +198,7 @@ Result<std::vector<Decision>> TaskReviser::Decide(Work& work) const {
   }
   std::optional<Replayer> replayer;
   if (context_.environment != nullptr && work.result.counts.good_paths > 0) {
-    replayer.emplace(work.file.task, context_.family, *context_.environment, *context_.sessions,
+    replayer.emplace(work.file.task_id, context_.family, *context_.environment, *context_.sessions,
                      context_.stop);
     const Result<std::string> start = replayer->Start();
     if (!start) return tl::make_unexpected(start.error());
@@ -207,7 +208,7 @@ Result<std::vector<Decision>> TaskReviser::Decide(Work& work) const {
             ErrorKind::kRejected,
             fmt::format("the environment begins task {} otherwise than {}: give the server that "
                         "the trees come from with --env_server_base, or --replay 0",
-                        work.file.task, work.file.path.string()));
+                        work.file.task_id, work.file.path.string()));
       }
       replayer.reset();
     }
@@ -361,7 +362,7 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
   const RowSource source{work.tree,
                          work.file.path.string(),
                          std::string(context_.family.name()),
-                         work.file.task,
+                         work.file.task_id,
                          model.empty() ? context_.model_name : model,
                          options_.seed,
                          options_.choice,
@@ -378,7 +379,7 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
   FinishedRow finished{row.hash, ActionsHash(row.trajectory), {}, {}, {}};
   for (const auto& format : context_.formats) finished.lines.push_back(format->Line(row));
   finished.audit = AuditRowOf(row.trajectory);
-  finished.audit.task = std::to_string(work.file.task);
+  finished.audit.task = std::to_string(work.file.task_id);
   finished.audit.labels = {{"mistake", decision.mistake},
                            {"replay", std::string(Name(decision.replay.outcome))},
                            {"recovery", std::to_string(decision.recovery)}};

@@ -43,7 +43,7 @@ struct TaskRows {
 };
 
 struct TaskFailure {
-  int task = 0;
+  int task_id = 0;
   bool bad_tree = false;  // the file is at fault, and trying again cannot help
   Error error;
 };

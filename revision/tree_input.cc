@@ -68,7 +68,7 @@ TreeInput FindTrees(const TreeInputOptions& options) {
   input.task = options.task.empty() ? input.folder.parent_path().filename().string() : options.task;
   input.files = TreeFilesIn(input.folder);
   std::erase_if(input.files, [&](const TreeFile& file) {
-    return file.task < options.min || file.task >= options.max;
+    return file.task_id < options.min || file.task_id >= options.max;
   });
   return input;
 }
@@ -80,8 +80,8 @@ Tree LoadTree(const TreeFile& file, const std::string& family, const std::string
   };
   // Files of Agent-R do not say what they hold.
   const TreeOrigin& origin = tree.origin();
-  if (!origin.family.empty() && (origin.family != family || origin.task != file.task)) {
-    refuse(fmt::format("holds {} task {}", origin.family, origin.task));
+  if (!origin.family.empty() && (origin.family != family || origin.task_id != file.task_id)) {
+    refuse(fmt::format("holds {} task {}", origin.family, origin.task_id));
   }
   for (const Node& node : tree.nodes()) {
     if (node.end == End::kNone || (node.reward >= 0 && node.reward <= 1)) continue;

@@ -44,7 +44,7 @@ struct EpisodeTurn {
 };
 
 struct Episode {
-  int task = 0;
+  int task_id = 0;
   int attempt = 0;  // from 0
   EpisodeEnd end = EpisodeEnd::kDone;
   std::string error = "";                       // words of the fault, for the two errors

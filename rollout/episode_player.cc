@@ -32,7 +32,7 @@ class Stopwatch {
 // Who goes on from given turns draws anew: the draws that led into a failure would do so again.
 RandomStream StreamOf(const EpisodeStart& start, uint64_t seed) {
   const RandomStream stream = RandomStream(seed)
-                                  .Split(static_cast<uint64_t>(start.task))
+                                  .Split(static_cast<uint64_t>(start.task_id))
                                   .Split(static_cast<uint64_t>(start.attempt));
   return start.given.empty() ? stream : stream.Split("continuation");
 }
@@ -57,7 +57,7 @@ EpisodePlayer::EpisodePlayer(const PlayOptions& options, EpisodeStart start, Con
       start_(std::move(start)),
       context_(std::move(context)),
       random_(StreamOf(start_, options.seed)) {
-  episode_.task = start_.task;
+  episode_.task_id = start_.task_id;
   episode_.attempt = start_.attempt;
   episode_.model = context_.model.name();
   episode_.seed = options.seed;
@@ -118,7 +118,7 @@ Result<bool> EpisodePlayer::SampleTurn(EpisodeTurn& turn) {
   sampling.temperature = options_.temperature;
   sampling.top_p = options_.top_p;
   sampling.max_tokens = options_.max_new_tokens;
-  sampling.task_id = start_.task;
+  sampling.task_id = start_.task_id;
   sampling.seed = random_.Split(static_cast<uint64_t>(turns)).Next();
   TruncatableConversation conversation;
   conversation.messages = [&](int dropped_turns) { return Conversation(dropped_turns); };

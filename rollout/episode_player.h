@@ -41,7 +41,7 @@ void Declare(OptionSet& set, PlayOptions& options);
 // Which episode. In a revision test it begins with the turns of a trajectory: response and action
 // are given, and the observations are compared with what the environment answers.
 struct EpisodeStart {
-  int task = 0;
+  int task_id = 0;
   int attempt = 0;
   std::vector<EpisodeTurn> given = {};
 };

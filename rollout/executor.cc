@@ -84,11 +84,11 @@ void Executor::CheckFirstObservation(const std::string& observation) {
   }
 }
 
-std::unique_ptr<Executor> MakeExecutor(int task, Environment& environment, SessionPool& pool,
+std::unique_ptr<Executor> MakeExecutor(int task_id, Environment& environment, SessionPool& pool,
                                        const TaskFamily& family, const std::atomic<bool>& stop) {
   if (environment.CanExpand())
-    return std::make_unique<ForkExecutor>(task, environment, family, stop);
-  return std::make_unique<ReplayExecutor>(task, pool, family, stop);
+    return std::make_unique<ForkExecutor>(task_id, environment, family, stop);
+  return std::make_unique<ReplayExecutor>(task_id, pool, family, stop);
 }
 
 }  // namespace agentr

@@ -94,8 +94,8 @@ class Executor {
   std::map<int, std::vector<std::string>> valid_actions_;  // by state
 };
 
-// The executor for task `task`: by forks where the environment has them, else with `pool`.
-std::unique_ptr<Executor> MakeExecutor(int task, Environment& environment, SessionPool& pool,
+// The executor for the task `task_id`: by forks where the environment has them, else with `pool`.
+std::unique_ptr<Executor> MakeExecutor(int task_id, Environment& environment, SessionPool& pool,
                                        const TaskFamily& family, const std::atomic<bool>& stop);
 
 }  // namespace agentr

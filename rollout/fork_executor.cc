@@ -9,44 +9,39 @@ constexpr int kMaxAttempts = 3;  // of one expansion, each after the first with 
 
 }  // namespace
 
-ForkExecutor::ForkExecutor(int task, Environment& environment, const TaskFamily& family,
+ForkExecutor::ForkExecutor(int task_id, Environment& environment, const TaskFamily& family,
                            const std::atomic<bool>& stop)
-    : Executor(family), task_(task), environment_(environment), stop_(stop) {}
+    : Executor(family), task_id_(task_id), environment_(environment), stop_(stop) {}
 
 Result<std::string> ForkExecutor::Start() {
-  if (const Result<void> started = Restart(); !started) {
-    return tl::make_unexpected(started.error());
-  }
+  AGENTR_RETURN_IF_ERROR(Restart());
   return first_observation_;
 }
 
 Result<void> ForkExecutor::Restart() {
   sessions_.clear();
   sessions_.resize(static_cast<size_t>(states_.size()));
-  Result<std::unique_ptr<Session>> session = environment_.Open();
-  if (!session) return tl::make_unexpected(session.error());
+  AGENTR_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, environment_.Open());
   ++stats_.opens;
-  const Result<std::string> observation = (*session)->Reset(task_);
-  if (!observation) return tl::make_unexpected(observation.error());
+  AGENTR_ASSIGN_OR_RETURN(const std::string observation, session->Reset(task_id_));
   ++stats_.resets;
-  CheckFirstObservation(*observation);
-  sessions_[StateTree::kRoot] = std::move(*session);
+  CheckFirstObservation(observation);
+  sessions_[StateTree::kRoot] = std::move(session);
   return {};
 }
 
 Result<void> ForkExecutor::Restore(int state) {
   if (sessions_[StateTree::kRoot] == nullptr) {
-    if (const Result<void> restarted = Restart(); !restarted) return restarted;
+    AGENTR_RETURN_IF_ERROR(Restart());
   }
   int from = StateTree::kRoot;
   for (const int next : states_.Path(state)) {
     const auto slot = static_cast<size_t>(next);
     if (sessions_[slot] == nullptr) {
-      Result<std::vector<Fork>> forks = Expand(from, {states_.Into(next).action});
-      if (!forks) return tl::make_unexpected(forks.error());
+      AGENTR_ASSIGN_OR_RETURN(std::vector<Fork> forks, Expand(from, {states_.Into(next).action}));
       ++stats_.replays;
-      CheckReplay(next, forks->front().step);
-      sessions_[slot] = std::move(forks->front().session);
+      CheckReplay(next, forks.front().step);
+      sessions_[slot] = std::move(forks.front().session);
     }
     from = next;
   }
@@ -62,7 +57,7 @@ Result<void> ForkExecutor::Execute(int state, const std::vector<std::string>& ac
     if (forks.error().kind != ErrorKind::kSessionLost) break;
     ++stats_.faults;
     // A server that is gone altogether shows here; its client has made its own attempts.
-    if (const Result<void> restarted = Restart(); !restarted) return restarted;
+    AGENTR_RETURN_IF_ERROR(Restart());
     forks = Expand(state, unknown);
   }
   if (!forks) return tl::make_unexpected(forks.error());
@@ -79,9 +74,7 @@ Result<std::vector<std::string>> ForkExecutor::QueryValidActions(int state) {
   const auto ask = [&]() -> Result<std::vector<std::string>> {
     if (stop_) return Fail(ErrorKind::kCancelled, "stopped");
     if (sessions_[slot] == nullptr) {
-      if (const Result<void> restored = Restore(state); !restored) {
-        return tl::make_unexpected(restored.error());
-      }
+      AGENTR_RETURN_IF_ERROR(Restore(state));
     }
     return sessions_[slot]->Query("valid_actions");
   };
@@ -89,9 +82,7 @@ Result<std::vector<std::string>> ForkExecutor::QueryValidActions(int state) {
   for (int attempt = 1; attempt < kMaxAttempts && !valid; ++attempt) {
     if (valid.error().kind != ErrorKind::kSessionLost) break;
     ++stats_.faults;
-    if (const Result<void> restarted = Restart(); !restarted) {
-      return tl::make_unexpected(restarted.error());
-    }
+    AGENTR_RETURN_IF_ERROR(Restart());
     valid = ask();
   }
   return valid;
@@ -100,9 +91,7 @@ Result<std::vector<std::string>> ForkExecutor::QueryValidActions(int state) {
 Result<std::vector<Fork>> ForkExecutor::Expand(int state, const std::vector<std::string>& actions) {
   if (stop_) return Fail(ErrorKind::kCancelled, "stopped");
   if (sessions_[static_cast<size_t>(state)] == nullptr) {
-    if (const Result<void> restored = Restore(state); !restored) {
-      return tl::make_unexpected(restored.error());
-    }
+    AGENTR_RETURN_IF_ERROR(Restore(state));
   }
   Result<std::vector<Fork>> forks = sessions_[static_cast<size_t>(state)]->Expand(actions);
   ++stats_.expansions;

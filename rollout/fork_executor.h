@@ -8,7 +8,7 @@ namespace agentr {
 // parent's, and an expansion of the search is one call.
 class ForkExecutor : public Executor {
  public:
-  ForkExecutor(int task, Environment& environment, const TaskFamily& family,
+  ForkExecutor(int task_id, Environment& environment, const TaskFamily& family,
                const std::atomic<bool>& stop);
 
   Result<std::string> Start() override;
@@ -23,7 +23,7 @@ class ForkExecutor : public Executor {
   Result<void> Restore(int state);
   Result<std::vector<Fork>> Expand(int state, const std::vector<std::string>& actions);
 
-  const int task_;
+  const int task_id_;
   Environment& environment_;
   const std::atomic<bool>& stop_;
   // By state; null where there is none. The root's stands first: destroying it ends all others.

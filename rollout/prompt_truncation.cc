@@ -51,13 +51,12 @@ Result<TruncatedCompletion> CompleteTruncated(LanguageModel& model,
   const int64_t room = max_context - sampling.max_tokens;
   std::string refusal;
   for (int dropped = conversation.least_dropped; dropped <= conversation.most_dropped;) {
-    const Result<PreparedPrompt> prompt = Prepare(model, conversation, dropped);
-    if (!prompt) return tl::make_unexpected(prompt.error());
-    if (prompt->tokens > room) {
-      dropped = NextToDrop(*prompt, conversation, dropped, room);
+    AGENTR_ASSIGN_OR_RETURN(const PreparedPrompt prompt, Prepare(model, conversation, dropped));
+    if (prompt.tokens > room) {
+      dropped = NextToDrop(prompt, conversation, dropped, room);
       continue;
     }
-    Result<CompletionBatch> batch = model.CompletePrepared(*prompt, n, sampling);
+    Result<CompletionBatch> batch = model.CompletePrepared(prompt, n, sampling);
     if (batch) return TruncatedCompletion{std::move(*batch), dropped};
     if (batch.error().kind != ErrorKind::kContextLength) {
       return tl::make_unexpected(std::move(batch.error()));

@@ -22,16 +22,15 @@ void PauseAfter(int lost) {
 
 }  // namespace
 
-ReplayExecutor::ReplayExecutor(int task, SessionPool& pool, const TaskFamily& family,
+ReplayExecutor::ReplayExecutor(int task_id, SessionPool& pool, const TaskFamily& family,
                                const std::atomic<bool>& stop)
-    : Executor(family), task_(task), pool_(pool), stop_(stop), tree_(pool.NewTree()) {}
+    : Executor(family), task_id_(task_id), pool_(pool), stop_(stop), tree_(pool.NewTree()) {}
 
 ReplayExecutor::~ReplayExecutor() { pool_.Retire(tree_); }
 
 Result<std::string> ReplayExecutor::Start() {
   std::vector<std::string> nothing;
-  const Result<void> walked = ExecuteFrom(StateTree::kRoot, nothing);
-  if (!walked) return tl::make_unexpected(walked.error());
+  AGENTR_RETURN_IF_ERROR(ExecuteFrom(StateTree::kRoot, nothing));
   return first_observation_;
 }
 
@@ -42,7 +41,7 @@ Result<void> ReplayExecutor::Execute(int state, const std::vector<std::string>& 
   last_turn_ = last_turn;
   return WithRetries([&]() -> Result<void> {
     while (!unknown.empty()) {
-      if (const Result<void> walked = ExecuteFrom(state, unknown); !walked) return walked;
+      AGENTR_RETURN_IF_ERROR(ExecuteFrom(state, unknown));
     }
     return {};
   });
@@ -52,12 +51,11 @@ Result<std::vector<std::string>> ReplayExecutor::QueryValidActions(int state) {
   std::vector<std::string> valid;
   const std::vector<int> path = states_.Path(state);
   const Result<void> asked = WithRetries([&]() -> Result<void> {
-    Result<SessionPool::Lease> lease = pool_.Acquire(tree_, path, stop_);
-    if (!lease) return tl::make_unexpected(lease.error());
-    if (const Result<void> brought = AdvanceTo(*lease, path); !brought) return brought;
-    Result<std::vector<std::string>> answer = lease->session().Query("valid_actions");
+    AGENTR_ASSIGN_OR_RETURN(SessionPool::Lease lease, pool_.Acquire(tree_, path, stop_));
+    AGENTR_RETURN_IF_ERROR(AdvanceTo(lease, path));
+    Result<std::vector<std::string>> answer = lease.session().Query("valid_actions");
     if (!answer) {
-      lease->place = {};
+      lease.place = {};
       return tl::make_unexpected(answer.error());
     }
     valid = std::move(*answer);
@@ -97,16 +95,14 @@ void ReplayExecutor::PutUnchangedFirst(int state, std::vector<std::string>& acti
 
 Result<void> ReplayExecutor::ExecuteFrom(int state, std::vector<std::string>& actions) {
   const std::vector<int> path = states_.Path(state);
-  Result<SessionPool::Lease> lease = pool_.Acquire(tree_, path, stop_);
-  if (!lease) return tl::make_unexpected(lease.error());
-  if (const Result<void> brought = AdvanceTo(*lease, path); !brought) return brought;
-  while (!actions.empty() && lease->place.state == state) {
-    Result<StepResult> result = Step(*lease, actions.front());
-    if (!result) return tl::make_unexpected(result.error());
+  AGENTR_ASSIGN_OR_RETURN(SessionPool::Lease lease, pool_.Acquire(tree_, path, stop_));
+  AGENTR_RETURN_IF_ERROR(AdvanceTo(lease, path));
+  while (!actions.empty() && lease.place.state == state) {
+    AGENTR_ASSIGN_OR_RETURN(StepResult result, Step(lease, actions.front()));
     // Nothing is taken after a disaster either, whether or not the environment calls it the end.
-    const bool done = result->done || result->reward < 0;
-    lease->place.state = Record(state, actions.front(), std::move(*result));
-    lease->spent = done || (last_turn_ && lease->place.state != state);
+    const bool done = result.done || result.reward < 0;
+    lease.place.state = Record(state, actions.front(), std::move(result));
+    lease.spent = done || (last_turn_ && lease.place.state != state);
     actions.erase(actions.begin());
   }
   return {};
@@ -116,14 +112,13 @@ Result<void> ReplayExecutor::AdvanceTo(SessionPool::Lease& lease, const std::vec
   const bool on_path =
       lease.place.tree == tree_ && std::ranges::binary_search(path, lease.place.state);
   if (!on_path) {
-    if (const Result<void> reset = Reset(lease); !reset) return reset;
+    AGENTR_RETURN_IF_ERROR(Reset(lease));
   }
   auto next = std::ranges::upper_bound(path, lease.place.state);
   for (; next != path.end(); ++next) {
-    const Result<StepResult> result = Step(lease, states_.Into(*next).action);
-    if (!result) return tl::make_unexpected(result.error());
+    AGENTR_ASSIGN_OR_RETURN(const StepResult result, Step(lease, states_.Into(*next).action));
     ++stats_.replays;
-    CheckReplay(*next, *result);
+    CheckReplay(*next, result);
     lease.place.state = *next;
   }
   return {};
@@ -142,10 +137,9 @@ Result<StepResult> ReplayExecutor::Step(SessionPool::Lease& lease, const std::st
 Result<void> ReplayExecutor::Reset(SessionPool::Lease& lease) {
   lease.place = {};
   lease.spent = false;
-  const Result<std::string> observation = lease.session().Reset(task_);
-  if (!observation) return tl::make_unexpected(observation.error());
+  AGENTR_ASSIGN_OR_RETURN(const std::string observation, lease.session().Reset(task_id_));
   ++stats_.resets;
-  CheckFirstObservation(*observation);
+  CheckFirstObservation(observation);
   lease.place = {tree_, StateTree::kRoot};
   return {};
 }

@@ -7,7 +7,7 @@ namespace agentr {
 // For servers without forks: sessions of a SessionPool go forward, or are reset and replay.
 class ReplayExecutor : public Executor {
  public:
-  ReplayExecutor(int task, SessionPool& pool, const TaskFamily& family,
+  ReplayExecutor(int task_id, SessionPool& pool, const TaskFamily& family,
                  const std::atomic<bool>& stop);
   ~ReplayExecutor() override;
 
@@ -34,7 +34,7 @@ class ReplayExecutor : public Executor {
   Result<StepResult> Step(SessionPool::Lease& lease, const std::string& action);
   Result<void> Reset(SessionPool::Lease& lease);
 
-  const int task_;
+  const int task_id_;
   SessionPool& pool_;
   const std::atomic<bool>& stop_;
   const int64_t tree_;

@@ -44,10 +44,10 @@ class ScriptedPolicy {
   // The kind of task, for messages: "TextCraft".
   virtual std::string_view title() const = 0;
 
-  // Nothing when the conversation shows no task of this kind. `task` is SamplingParams::task_id,
+  // Nothing when the conversation shows no task of this kind. `task_id` is SamplingParams::task_id,
   // for players that plan by more than the conversation shows; an error when that cannot be had.
   virtual Result<std::unique_ptr<PolicyState>> Read(std::span<const Message> conversation,
-                                                    int task) const = 0;
+                                                    int task_id) const = 0;
 };
 
 // The player of this family ("textcraft"), or nullptr when there is none. `gold` (may be null,

@@ -43,7 +43,7 @@ class TaskFamily {
   virtual std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                             std::span<const std::string> actions) const = 0;
 
-  // Turns after which a search of `task` ends a path: enough for who takes the straight way and errs
+  // Turns after which a search of `task_id` ends a path: enough for a policy that takes the straight way and errs
   // at times.
   virtual int SearchDepth(int /*task*/) const { return 20; }
 

@@ -1,6 +1,5 @@
 #include "training/agent_train.h"
 
-#include <ATen/Parallel.h>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
@@ -25,8 +24,10 @@
 #include "common/version.h"
 #include "training/data/step_loader.h"
 #include "training/data/training_data.h"
+#include "training/distributed/job.h"
 #include "training/metrics.h"
 #include "training/model/export_model.h"
+#include "training/model/initial_weights.h"
 #include "training/run_state.h"
 #include "training/speed.h"
 #include "training/trainer.h"
@@ -77,24 +78,36 @@ WeightType ExportType(const AgentTrainOptions& o, const ModelConfig& config) {
 
 std::string TypeName(at::ScalarType type) { return type == at::kFloat ? "float32" : "bfloat16"; }
 
-// A run of the program: what it has opened, and how far it is.
+// A run of the program: what it has opened, and how far it is. Of a job of many processes each has
+// its own, and all take the same steps; rank 0 alone writes.
 class Run {
  public:
-  Run(const AgentTrainOptions& options, const OptionSet& resolved);
+  // `group`: null for a job of one process.
+  Run(const AgentTrainOptions& options, const OptionSet& resolved, ProcessGroup* group);
   ExitCode Train();
 
  private:
+  bool writes() const { return group_ == nullptr || group_->rank() == 0; }
+  void WaitForAll() const {
+    if (group_ != nullptr) group_->Barrier();
+  }
+  double OverRanks(double value) const {  // its sum
+    return group_ == nullptr ? value : SumOverRanks(*group_, {value})[0];
+  }
+  LoaderOptions Share() const;
   Fingerprint MakeFingerprint() const;
   void Continue();
-  void TakeStep(StepLoader& loader, Metrics& metrics, Progress& progress);
-  void NoteSpeed(const StepReport& report, double rate, double seconds, Metrics& metrics,
-                 const LoadedStep& loaded, Progress& progress);
-  void EvaluateHeldOut(Metrics& metrics);
+  void SayMemory() const;
+  void TakeStep(StepLoader& loader, Progress& progress);
+  void NoteSpeed(const StepReport& report, double rate, double seconds, const LoadedStep& loaded,
+                 Progress& progress);
+  void EvaluateHeldOut();
   void Save();
   void RemoveOldCheckpoints() const;
   void Export();
 
   const AgentTrainOptions& o_;
+  ProcessGroup* const group_;
   const fs::path folder_;
   const ModelConfig config_;
   const RowTokenizer text_;
@@ -102,8 +115,10 @@ class Run {
   Network network_;
   std::optional<Trainer> trainer_;
   const CheckpointFolder checkpoints_;
-  std::vector<Batch> held_out_;
-  int64_t steps_ = 0;  // of the whole run
+  std::optional<Metrics> metrics_;  // where this process writes them
+  bool evaluates_ = false;
+  std::vector<Batch> held_out_;  // of this process
+  int64_t steps_ = 0;            // of the whole run
   RunState state_;
   std::optional<int64_t> saved_;  // the step of the last checkpoint
   double matmul_limit_ = 0;
@@ -117,40 +132,78 @@ NetworkOptions NetworkOptionsOf(const AgentTrainOptions& o, const ModelConfig& c
   return options;
 }
 
+std::unique_ptr<WeightSource> FirstWeights(const AgentTrainOptions& o, const ModelConfig& config) {
+  if (o.from_scratch) return std::make_unique<InitialWeights>(config, o.data.seed);
+  return std::make_unique<WeightFiles>(o.model_dir);
+}
+
 fs::path RunFolder(const AgentTrainOptions& o) {
   return fs::path(o.output_dir) / FolderName(o.name.empty() ? NameOf(o.model_dir) : o.name);
 }
 
-Run::Run(const AgentTrainOptions& options, const OptionSet& resolved)
+// Rank 0 first: it writes the indices of large files, which the others then read.
+TrainingData OpenData(const AgentTrainOptions& o, const RowTokenizer& text, ProcessGroup* group) {
+  if (group != nullptr && group->rank() > 0) group->Barrier();
+  TrainingData data(o.data, text);
+  if (group != nullptr && group->rank() == 0) group->Barrier();
+  return data;
+}
+
+Run::Run(const AgentTrainOptions& options, const OptionSet& resolved, ProcessGroup* group)
     : o_(options),
+      group_(group),
       folder_(RunFolder(options)),
       config_(ReadModelConfig(options.model_dir)),
       text_(LoadRowTokenizer(options.model_dir, options.data.chat_template)),
-      data_(options.data, text_),
-      network_(config_, WeightFiles(options.model_dir), NetworkOptionsOf(options, config_)),
+      data_(OpenData(options, text_, group)),
+      network_(config_, *FirstWeights(options, config_), NetworkOptionsOf(options, config_)),
       checkpoints_(folder_ / "checkpoints") {
-  fmt::print("{}", data_.Describe());
+  if (writes()) fmt::print("{}", data_.Describe());
   if (o_.data.inspect > 0) return;
   if (o_.lora.rank > 0) {
     network_.TrainAdapters(o_.lora, o_.data.seed);
   } else {
     network_.TrainAll();
   }
-  trainer_.emplace(network_, o_.adamw);
+  trainer_.emplace(network_, o_.adamw, group_, o_.distributed.zero);
   steps_ = data_.steps_per_epoch() * o_.epochs;
   if (o_.max_steps > 0) steps_ = std::min<int64_t>(steps_, o_.max_steps);
-  if (o_.eval_rows > 0 && data_.held_out_rows() > 0) {
-    held_out_ = MicroBatches(data_.ReadHeldOut(o_.eval_rows).rows, data_.options());
+  evaluates_ = o_.eval_rows > 0 && data_.held_out_rows() > 0;
+  if (evaluates_) {
+    held_out_ = MicroBatches(data_.ReadHeldOut(o_.eval_rows).rows, data_.options(), Share());
   }
-  fs::create_directories(folder_);
-  WriteResolved(folder_, resolved.ResolvedToml());
+  if (writes()) {
+    fs::create_directories(folder_);
+    WriteResolved(folder_, resolved.ResolvedToml());
+    SayMemory();
+  }
   Continue();
-  matmul_limit_ = MeasureMatmulLimit(ComputeType(o_, config_), config_);
+  matmul_limit_ = OverRanks(MeasureMatmulLimit(ComputeType(o_, config_), config_));
+}
+
+LoaderOptions Run::Share() const {
+  LoaderOptions share;
+  if (group_ != nullptr) share.rank = group_->rank();
+  if (group_ != nullptr) share.ranks = group_->size();
+  return share;
+}
+
+void Run::SayMemory() const {
+  if (group_ == nullptr) return;
+  const TrainingMemory memory = trainer_->memory();
+  constexpr double kMib = 1 << 20;
+  fmt::print(
+      "{} processes, --zero {}: each holds {:.3f} MiB of optimiser state and {:.3f} MiB of "
+      "gradients, and at most {:.3f} MiB while gradients are exchanged\n",
+      group_->size(), o_.distributed.zero, static_cast<double>(memory.optimizer) / kMib,
+      static_cast<double>(memory.gradients) / kMib, static_cast<double>(memory.exchange) / kMib);
 }
 
 Fingerprint Run::MakeFingerprint() const {
   const auto& [a, s, l] = std::tie(o_.adamw, o_.schedule, o_.lora);
-  return {{"the model (--model_dir)", Sha256(ReadFile(fs::path(o_.model_dir) / "config.json"))},
+  return {{"the model (--model_dir)",
+           Sha256(ReadFile(fs::path(o_.model_dir) / "config.json")) +
+               (o_.from_scratch ? " random weights" : "")},
           {"the rows or how they are read and ordered (--data and its options, --seed)",
            data_.data_hash()},
           {"the number of steps (--epochs, --max_steps)", std::to_string(steps_)},
@@ -165,14 +218,18 @@ Fingerprint Run::MakeFingerprint() const {
 
 void Run::Continue() {
   const std::vector<int64_t> steps = checkpoints_.Steps();
-  if (steps.empty()) return;
-  state_ = RunState::From(checkpoints_.State(steps.back()), MakeFingerprint(),
-                          checkpoints_.Path(steps.back()).string());
-  checkpoints_.Load(steps.back(), trainer_->tensors());
+  // Rank 0 says which checkpoint: a file system may show it to another one later.
+  const int64_t last = steps.empty() ? 0 : steps.back();
+  const auto step = static_cast<int64_t>(OverRanks(writes() ? static_cast<double>(last) : 0));
+  if (step == 0) return;
+  const std::string place = checkpoints_.Path(step).string();
+  state_ = RunState::From(checkpoints_.State(step), MakeFingerprint(), place);
+  checkpoints_.Load(step, trainer_->Own());
   trainer_->Continue(state_.optimizer_steps);
-  saved_ = steps.back();
+  saved_ = step;
+  WaitForAll();
   RemoveOldCheckpoints();
-  spdlog::info("goes on from {}", checkpoints_.Path(steps.back()).string());
+  spdlog::info("goes on from {}", place);
 }
 
 ExitCode Run::Train() {
@@ -181,34 +238,38 @@ ExitCode Run::Train() {
     return ExitCode::kOk;
   }
   const std::atomic<bool>& stop = StopOnSignal();
-  Metrics metrics(folder_, saved_.value_or(-1));
+  if (writes()) metrics_.emplace(folder_, saved_.value_or(-1));
   const auto begin = std::chrono::steady_clock::now();
   const int64_t first = state_.step;
   {
-    if (state_.step == 0 && !saved_) EvaluateHeldOut(metrics);
-    Progress progress("steps", "tokens", steps_);
+    if (state_.step == 0 && !saved_) EvaluateHeldOut();
+    Progress progress("steps", "tokens", writes() ? steps_ : 0);  // 0: it draws nothing
     for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
     if (state_.step < steps_) {
-      StepLoader loader(data_, state_.step);
-      while (state_.step < steps_ && !stop) TakeStep(loader, metrics, progress);
+      StepLoader loader(data_, state_.step, Share());
+      // A signal may have reached only some of the processes; all stop together.
+      while (state_.step < steps_ && OverRanks(stop ? 1 : 0) == 0) TakeStep(loader, progress);
     }
     if (saved_ != state_.step) Save();
   }
   const double wall_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  AppendToRunFile(folder_, {{"program", "agent_train"},
-                            {"version", kVersion},
-                            {"first_step", first},
-                            {"steps", state_.step},
-                            {"skipped", state_.skipped},
-                            {"wall_s", wall_s},
-                            {"peak_memory_gib", PeakMemoryGib()}});
+  if (writes()) {
+    AppendToRunFile(folder_, {{"program", "agent_train"},
+                              {"version", kVersion},
+                              {"processes", group_ == nullptr ? 1 : group_->size()},
+                              {"first_step", first},
+                              {"steps", state_.step},
+                              {"skipped", state_.skipped},
+                              {"wall_s", wall_s},
+                              {"peak_memory_gib", PeakMemoryGib()}});
+  }
   if (state_.step < steps_) return ExitCode::kInterrupted;
-  Export();
+  if (writes()) Export();
   return ExitCode::kOk;
 }
 
-void Run::TakeStep(StepLoader& loader, Metrics& metrics, Progress& progress) {
+void Run::TakeStep(StepLoader& loader, Progress& progress) {
   const auto begin = std::chrono::steady_clock::now();
   const LoadedStep loaded = loader.Next();
   const double rate = LearningRate(o_.schedule, state_.step, steps_);
@@ -219,12 +280,14 @@ void Run::TakeStep(StepLoader& loader, Metrics& metrics, Progress& progress) {
   state_.optimizer_steps = trainer_->optimizer_steps();
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  NoteSpeed(report, rate, seconds, metrics, loaded, progress);
+  NoteSpeed(report, rate, seconds, loaded, progress);
   skipped_in_a_row_ = report.skipped ? skipped_in_a_row_ + 1 : 0;
   if (report.skipped) {
     ++state_.skipped;
-    spdlog::warn("step {}: the loss or its gradient is not finite; the step is left out",
-                 state_.step);
+    if (writes()) {
+      spdlog::warn("step {}: the loss or its gradient is not finite; the step is left out",
+                   state_.step);
+    }
   }
   if (skipped_in_a_row_ == kMostSkipped) {
     throw FatalError(ExitCode::kIncomplete,
@@ -236,14 +299,16 @@ void Run::TakeStep(StepLoader& loader, Metrics& metrics, Progress& progress) {
   const bool last = state_.step == steps_;
   const bool due = o_.eval_every > 0 && state_.step % o_.eval_every == 0;
   const int64_t best = state_.best_step;
-  if (due || last) EvaluateHeldOut(metrics);
+  if (due || last) EvaluateHeldOut();
   const bool better = o_.export_which == "best" && state_.best_step != best;
   if (last || better || (o_.save_every > 0 && state_.step % o_.save_every == 0)) Save();
   progress.Done();
 }
 
-void Run::NoteSpeed(const StepReport& report, double rate, double seconds, Metrics& metrics,
-                    const LoadedStep& loaded, Progress& progress) {
+void Run::NoteSpeed(const StepReport& report, double rate, double seconds, const LoadedStep& loaded,
+                    Progress& progress) {
+  const double memory_gib = OverRanks(MemoryGib());
+  if (!writes()) return;
   const double distinct = static_cast<double>(report.tokens) / seconds;
   const double share = report.flops / seconds / matmul_limit_;
   nlohmann::ordered_json line = {{"step", state_.step},
@@ -260,19 +325,19 @@ void Run::NoteSpeed(const StepReport& report, double rate, double seconds, Metri
                    {"row_tokens_per_s", static_cast<double>(report.row_tokens) / seconds},
                    {"distinct_tokens_per_s", distinct},
                    {"share_of_matmul_limit", share},
-                   {"memory_gib", MemoryGib()}};
-  metrics.Add(line);
+                   {"memory_gib", memory_gib}};
+  metrics_->Add(line);
   progress.AddUnits(report.row_tokens);
   const LossSums::Part total = report.sums.Total();
   progress.Note(fmt::format(
       "loss {:.4f}, held-out {:.4f}, lr {:.2e}, norm {:.2f}, {:.0f} distinct tokens/s, {:.0f}% of "
       "the matmul limit, {:.1f} GiB",
       total.loss / total.weight, state_.held_out, rate, report.gradient_norm, distinct, 100 * share,
-      MemoryGib()));
+      memory_gib));
 }
 
-void Run::EvaluateHeldOut(Metrics& metrics) {
-  if (held_out_.empty()) return;
+void Run::EvaluateHeldOut() {
+  if (!evaluates_) return;
   const LossSums sums = trainer_->HeldOut(held_out_);
   const LossSums::Part total = sums.Total();
   if (total.weight == 0) return;
@@ -281,16 +346,19 @@ void Run::EvaluateHeldOut(Metrics& metrics) {
     state_.best_step = state_.step;
     state_.best_held_out = state_.held_out;
   }
-  metrics.Add({{"step", state_.step}, {"held_out", ToJson(sums)}});
+  if (metrics_) metrics_->Add({{"step", state_.step}, {"held_out", ToJson(sums)}});
 }
 
 void Run::Save() {
-  checkpoints_.Save(state_.step, trainer_->tensors(), state_.ToJson(MakeFingerprint()));
+  const CheckpointTensors tensors = trainer_->Whole();
+  if (writes()) checkpoints_.Save(state_.step, tensors, state_.ToJson(MakeFingerprint()));
+  WaitForAll();  // nobody is a step further than a checkpoint that is not whole yet
   saved_ = state_.step;
   RemoveOldCheckpoints();
 }
 
 void Run::RemoveOldCheckpoints() const {
+  if (!writes()) return;
   std::set<int64_t> kept;
   if (o_.export_which == "best") kept.insert(state_.best_step);
   checkpoints_.KeepLast(o_.keep, kept);
@@ -299,7 +367,7 @@ void Run::RemoveOldCheckpoints() const {
 void Run::Export() {
   const bool best = o_.export_which == "best" && state_.best_step > 0;
   if (best) {
-    checkpoints_.LoadParameters(state_.best_step, trainer_->tensors());
+    checkpoints_.LoadParameters(state_.best_step, trainer_->Own());
     network_.Refresh();
   }
   const fs::path to = folder_ / "model";
@@ -332,6 +400,9 @@ void Check(const AgentTrainOptions& o) {
 void Declare(OptionSet& set, AgentTrainOptions& o) {
   set.Group("Model");
   set.Add("--model_dir", o.model_dir, "Hugging Face folder of the model to start from");
+  set.Add("--from_scratch", o.from_scratch,
+          "Start from random weights (of --seed): of the folder only config.json and the tokenizer "
+          "are read");
   set.Add("--output_dir", o.output_dir, "Results go to OUTPUT_DIR/NAME");
   set.Add("--name", o.name, "Name of the run; none: that of the model's folder");
   set.Add("--dtype", o.dtype, "To compute in: auto (as the weights) | float32 | bfloat16")
@@ -343,7 +414,7 @@ void Declare(OptionSet& set, AgentTrainOptions& o) {
   set.Add("--checkpoint_activations", o.checkpoint_activations,
           "Keep only the layers' inputs and compute the rest again: less memory, more time");
   set.Add("--merge_adapters", o.merge_adapters, "Export the whole model, not the adapters alone");
-  set.Add("--model_threads", o.threads, "Threads on the CPU; 0: all cores").Min(0);
+  set.Add("--model_threads", o.threads, "Threads on the CPU, of each process; 0: all cores").Min(0);
   Declare(set, o.data);
   set.Group("Run");
   set.Add("--epochs", o.epochs, "Times that every row is trained on").Min(1);
@@ -352,6 +423,7 @@ void Declare(OptionSet& set, AgentTrainOptions& o) {
   set.Add("--keep", o.keep, "Last checkpoints that stay").Min(1);
   set.Add("--eval_every", o.eval_every, "Steps between held-out losses; 0: only at the end").Min(0);
   set.Add("--eval_rows", o.eval_rows, "Held-out rows that are measured, at most; 0: none").Min(0);
+  Declare(set, o.distributed);
   Declare(set, o.schedule);
   Declare(set, o.adamw);
   Declare(set, o.lora);
@@ -362,9 +434,11 @@ ExitCode AgentTrain(const AgentTrainOptions& options, const OptionSet& resolved)
   if (o.data.data.empty()) o.data.data = {NewestRows()};
   Check(o);
   KeepFreedMemory();
-  if (o.threads > 0) at::set_num_threads(o.threads);
-  Run run(o, resolved);
-  return run.Train();
+  if (o.data.inspect > 0) o.distributed.processes = 1;
+  return RunInJob(o.distributed, o.threads, [&](ProcessGroup* group) {
+    Run run(o, resolved, group);
+    return run.Train();
+  });
 }
 
 }  // namespace agentr

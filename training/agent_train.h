@@ -13,6 +13,7 @@
 
 #include "common/error.h"
 #include "training/data/data_options.h"
+#include "training/distributed/distributed_options.h"
 #include "training/model/lora.h"
 #include "training/optim/adamw.h"
 #include "training/optim/schedule.h"
@@ -22,14 +23,15 @@ namespace agentr {
 class OptionSet;
 
 struct AgentTrainOptions {
-  std::string model_dir;  // the folder to start from
+  std::string model_dir;      // the folder to start from
+  bool from_scratch = false;  // its shape and tokenizer alone; the weights are random
   std::string output_dir = "train_result";
   std::string name;                   // empty: that of model_dir
   std::string dtype = "auto";         // auto | float32 | bfloat16: to compute in
   std::string export_dtype = "auto";  // auto: as the start model's weights
   bool checkpoint_activations = false;
   bool merge_adapters = false;  // export the whole model in place of the adapter
-  int threads = 0;              // 0: all cores
+  int threads = 0;              // of each process; 0: all cores, shared among them
   int epochs = 3;
   int max_steps = 0;                  // 0: as many as the epochs have
   int save_every = 100;               // steps between checkpoints
@@ -37,6 +39,7 @@ struct AgentTrainOptions {
   int eval_every = 100;               // steps between held-out losses
   int eval_rows = 200;                // held-out rows, at most; 0: none
   std::string export_which = "last";  // last | best: by held-out loss
+  DistributedOptions distributed;
   DataOptions data;
   LoraOptions lora;
   AdamWOptions adamw;

@@ -1,46 +1,144 @@
 #include "training/trainer.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace agentr {
 
-Trainer::Trainer(Network& network, const AdamWOptions& options)
-    : network_(network), optimizer_(network.trained(), options) {}
+namespace {
+
+std::unique_ptr<ShardedParameters> Shards(Network& network, ProcessGroup* group, int zero) {
+  if (group == nullptr) return nullptr;
+  const ModelConfig& config = network.config();
+  return std::make_unique<ShardedParameters>(*group, network.trained(), zero, config.num_layers,
+                                             config.tied_embeddings);
+}
+
+std::vector<Parameter> Updated(const Network& network, const ShardedParameters* shards) {
+  if (shards == nullptr) return network.trained();
+  std::vector<Parameter> own;
+  for (const ParameterPart& part : shards->own()) own.push_back(part.part);
+  return own;
+}
+
+LossSums SumOf(ProcessGroup& group, const LossSums& sums) {
+  std::vector<double> values;
+  for (const LossSums::Part& p : sums.kinds) {
+    values.insert(values.end(), {p.loss, p.weight, p.correct});
+  }
+  values = SumOverRanks(group, values);
+  LossSums all;
+  for (size_t k = 0; k < kTargetKinds; ++k) {
+    all.kinds[k] = {values[3 * k], values[3 * k + 1], values[3 * k + 2]};
+  }
+  return all;
+}
+
+}  // namespace
+
+Trainer::Trainer(Network& network, const AdamWOptions& options, ProcessGroup* group, int zero)
+    : network_(network),
+      group_(group),
+      zero_(group == nullptr ? 0 : zero),
+      shards_(Shards(network, group, zero)),
+      optimizer_(Updated(network, shards_.get()), options) {}
+
+// Of forward and backward: as many as there are batches; in stage 2, where every pass exchanges
+// gradients, as many as the rank with the most has.
+size_t Trainer::Passes(size_t batches) const {
+  if (group_ == nullptr) return batches;
+  if (zero_ < 2) return std::max<size_t>(1, batches);
+  std::vector<double> all(static_cast<size_t>(group_->size()));
+  all[static_cast<size_t>(group_->rank())] = static_cast<double>(batches);
+  return static_cast<size_t>(std::ranges::max(SumOverRanks(*group_, all)));
+}
 
 StepReport Trainer::Step(const std::vector<Batch>& batches, double weight, double learning_rate,
                          uint64_t draw) {
   StepReport report;
   if (weight == 0) return report;  // all its rows were too long
-  for (size_t i = 0; i < batches.size(); ++i) {
-    // Micro-batches of a step drop different inputs.
-    report.sums += TrainOn(network_, batches[i], 1 / weight, draw == 0 ? 0 : draw * 4096 + i);
-    report.row_tokens += batches[i].row_tokens;
-    report.tokens += static_cast<int64_t>(batches[i].tokens.size());
-    report.flops += FlopsOf(network_.config(), batches[i], network_.adapters().empty());
+  // Micro-batches of a step, in all processes, drop different inputs.
+  const uint64_t first_draw = (group_ == nullptr ? draw
+                                                 : draw * static_cast<uint64_t>(group_->size()) +
+                                                       static_cast<uint64_t>(group_->rank())) *
+                              4096;
+  const size_t passes = Passes(batches.size());
+  for (size_t i = 0; i < passes; ++i) {
+    const bool exchange = shards_ && (zero_ == 2 || i + 1 == passes);
+    if (exchange) {
+      shards_->BeginPass();
+      network_.OnLayerDone([this](int layer) { shards_->LayerDone(layer); });
+    }
+    if (i < batches.size()) {
+      report.sums += TrainOn(network_, batches[i], 1 / weight, draw == 0 ? 0 : first_draw + i);
+      report.row_tokens += batches[i].row_tokens;
+      report.tokens += static_cast<int64_t>(batches[i].tokens.size());
+      report.flops += FlopsOf(network_.config(), batches[i], network_.adapters().empty());
+    }
+    if (exchange) {
+      shards_->EndPass();
+      network_.OnLayerDone(nullptr);
+    }
   }
-  report.gradient_norm = optimizer_.GradientNorm();
+  AddUp(report);
+  report.gradient_norm = GradientNorm();
   report.skipped = !std::isfinite(report.gradient_norm) || !std::isfinite(report.sums.Total().loss);
   if (report.skipped) {
     optimizer_.Skip();
   } else {
     optimizer_.Step(learning_rate, report.gradient_norm);
+    if (shards_) shards_->GatherValues();
     network_.Refresh();
   }
+  if (shards_) shards_->ClearGradients();
   return report;
+}
+
+void Trainer::AddUp(StepReport& report) const {
+  if (group_ == nullptr) return;
+  report.sums = SumOf(*group_, report.sums);
+  const std::vector<double> counts = SumOverRanks(
+      *group_,
+      {static_cast<double>(report.row_tokens), static_cast<double>(report.tokens), report.flops});
+  report.row_tokens = static_cast<int64_t>(counts[0]);
+  report.tokens = static_cast<int64_t>(counts[1]);
+  report.flops = counts[2];
+}
+
+double Trainer::GradientNorm() const {
+  const double own = optimizer_.GradientNorm();
+  return zero_ == 0 ? own : std::sqrt(SumOverRanks(*group_, {own * own})[0]);
 }
 
 LossSums Trainer::HeldOut(const std::vector<Batch>& batches) {
   LossSums sums;
   for (const Batch& batch : batches) sums += Evaluate(network_, batch);
-  return sums;
+  return group_ == nullptr ? sums : SumOf(*group_, sums);
 }
 
-CheckpointTensors Trainer::tensors() const {
-  CheckpointTensors tensors;
-  tensors.parameters = optimizer_.parameters();
+CheckpointTensors Trainer::Whole() const {
+  if (zero_ == 0) return Own();
+  std::vector<at::Tensor> means, squares;
   for (const AdamW::Moments& moments : optimizer_.moments()) {
-    tensors.means.push_back(moments.mean);
-    tensors.squares.push_back(moments.square);
+    means.push_back(moments.mean);
+    squares.push_back(moments.square);
+  }
+  means = shards_->Gather(means);
+  squares = shards_->Gather(squares);
+  CheckpointTensors tensors{shards_->parameters(), {}};
+  for (size_t i = 0; i < means.size(); ++i) tensors.moments.push_back({i, 0, means[i], squares[i]});
+  return tensors;
+}
+
+CheckpointTensors Trainer::Own() const {
+  CheckpointTensors tensors{network_.trained(), {}};
+  const std::vector<AdamW::Moments>& moments = optimizer_.moments();
+  for (size_t k = 0; k < moments.size(); ++k) {
+    const auto [parameter, begin] =
+        shards_ ? std::pair(shards_->own()[k].parameter, shards_->own()[k].begin)
+                : std::pair(k, int64_t{0});
+    tensors.moments.push_back({parameter, begin, moments[k].mean, moments[k].square});
   }
   return tensors;
 }
@@ -48,6 +146,20 @@ CheckpointTensors Trainer::tensors() const {
 void Trainer::Continue(int64_t optimizer_steps) {
   optimizer_.set_steps(optimizer_steps);
   network_.Refresh();
+}
+
+TrainingMemory Trainer::memory() const {
+  TrainingMemory memory;
+  for (const AdamW::Moments& moments : optimizer_.moments()) {
+    memory.optimizer += moments.mean.nbytes() + moments.square.nbytes();
+  }
+  if (shards_) {
+    memory.gradients = shards_->gradient_bytes();
+    memory.exchange = shards_->passing_gradient_bytes();
+  } else {
+    for (const Parameter& p : optimizer_.parameters()) memory.gradients += p.gradient.nbytes();
+  }
+  return memory;
 }
 
 double FlopsOf(const ModelConfig& c, const Batch& batch, bool trains_weights) {

@@ -8,25 +8,25 @@
 
 namespace agentr {
 
-Result<std::vector<std::string>> SessionGold::GoldFor(int task) {
-  Entry& entry = EntryOf(task);
+Result<std::vector<std::string>> SessionGold::GoldFor(int task_id) {
+  Entry& entry = EntryOf(task_id);
   const std::lock_guard lock(entry.mutex);
   if (entry.known) return entry.gold;
-  Result<std::vector<std::string>> gold = Fetch(task);
+  Result<std::vector<std::string>> gold = Fetch(task_id);
   if (!gold) return gold;
   entry.known = true;
   entry.gold = std::move(*gold);
   return entry.gold;
 }
 
-SessionGold::Entry& SessionGold::EntryOf(int task) {
+SessionGold::Entry& SessionGold::EntryOf(int task_id) {
   const std::lock_guard lock(mutex_);
-  return entries_[task];
+  return entries_[task_id];
 }
 
-Result<std::vector<std::string>> SessionGold::Fetch(int task) const {
+Result<std::vector<std::string>> SessionGold::Fetch(int task_id) const {
   AGENTR_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, environment_->Open());
-  AGENTR_RETURN_IF_ERROR(session->Reset(task));
+  AGENTR_RETURN_IF_ERROR(session->Reset(task_id));
   return session->Query("gold");
 }
 

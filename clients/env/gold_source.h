@@ -20,8 +20,8 @@ class GoldSource {
  public:
   virtual ~GoldSource() = default;
 
-  // Actions that solve task `task` from its beginning.
-  virtual Result<std::vector<std::string>> GoldFor(int task) = 0;
+  // Actions that solve the task `task_id` from its beginning.
+  virtual Result<std::vector<std::string>> GoldFor(int task_id) = 0;
 };
 
 // From an environment's extension "gold": opens a session of its own once per task, and remembers
@@ -31,7 +31,7 @@ class SessionGold : public GoldSource {
   explicit SessionGold(std::unique_ptr<Environment> environment)
       : environment_(std::move(environment)) {}
 
-  Result<std::vector<std::string>> GoldFor(int task) override;
+  Result<std::vector<std::string>> GoldFor(int task_id) override;
 
  private:
   struct Entry {
@@ -39,8 +39,8 @@ class SessionGold : public GoldSource {
     bool known = false;             // guarded by mutex
     std::vector<std::string> gold;  // guarded by mutex
   };
-  Entry& EntryOf(int task);
-  Result<std::vector<std::string>> Fetch(int task) const;
+  Entry& EntryOf(int task_id);
+  Result<std::vector<std::string>> Fetch(int task_id) const;
 
   const std::unique_ptr<Environment> environment_;
   std::mutex mutex_;

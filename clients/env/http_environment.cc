@@ -23,12 +23,12 @@ class HttpSession : public Session {
 
   ~HttpSession() override { Leave(/*close=*/!is_fork_); }
 
-  Result<std::string> Reset(int task) override {
+  Result<std::string> Reset(int task_id) override {
     return servers_.Repeat([&] {
-      auto first = ResetOnce(task);
+      auto first = ResetOnce(task_id);
       if (first || !EnvServerGroup::IsLost(first.error())) return first;
       Leave(/*close=*/false);
-      return ResetOnce(task);
+      return ResetOnce(task_id);
     });
   }
 
@@ -78,7 +78,7 @@ class HttpSession : public Session {
   }
 
  private:
-  Outcome<std::string> ResetOnce(int task) {
+  Outcome<std::string> ResetOnce(int task_id) {
     if (session_ && !servers_.IsCurrent(*session_)) Leave(/*close=*/false);
     if (!session_) {
       AGENTR_ASSIGN_OR_RETURN(const auto opened, servers_.Create());
@@ -87,7 +87,7 @@ class HttpSession : public Session {
     }
     const Protocol& protocol = servers_.protocol();
     auto observation = servers_.Post(
-        *session_, "/reset", protocol.ResetBody(session_->id, task), /*repeatable=*/true,
+        *session_, "/reset", protocol.ResetBody(session_->id, task_id), /*repeatable=*/true,
         [&](std::string_view reply) { return protocol.ParseReset(reply); });
     // Nobody listens there any more: the next attempt takes another server, where there is one.
     if (!observation && !observation.error().sent && servers_.count() > 1) Leave(/*close=*/false);

@@ -39,8 +39,8 @@ Result<int64_t> Protocol::ParseCreate(std::string_view reply) const {
   return id;
 }
 
-std::string Protocol::ResetBody(int64_t id, int task) const {
-  return JsonText({{IdField(), id}, {"data_idx", task}});
+std::string Protocol::ResetBody(int64_t id, int task_id) const {
+  return JsonText({{IdField(), id}, {"data_idx", task_id}});
 }
 
 Result<std::string> Protocol::ParseReset(std::string_view reply) const {

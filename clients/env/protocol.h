@@ -37,7 +37,7 @@ class Protocol {
   virtual std::string CreateBody() const;
   virtual Result<int64_t> ParseCreate(std::string_view reply) const;
 
-  virtual std::string ResetBody(int64_t id, int task) const;
+  virtual std::string ResetBody(int64_t id, int task_id) const;
   virtual Result<std::string> ParseReset(std::string_view reply) const;
 
   virtual std::string StepBody(int64_t id, std::string_view action) const;

@@ -34,8 +34,8 @@ Result<int64_t> WebShopProtocol::ParseCreate(std::string_view reply) const {
   return id.get<int64_t>();
 }
 
-std::string WebShopProtocol::ResetBody(int64_t id, int task) const {
-  return JsonText({{IdField(), id}, {"session_id", task}});
+std::string WebShopProtocol::ResetBody(int64_t id, int task_id) const {
+  return JsonText({{IdField(), id}, {"session_id", task_id}});
 }
 
 Result<std::string> WebShopProtocol::ParseReset(std::string_view reply) const {

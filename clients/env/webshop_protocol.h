@@ -21,7 +21,7 @@ class WebShopProtocol : public Protocol {
 
   std::string CreateBody() const override;
   Result<int64_t> ParseCreate(std::string_view reply) const override;
-  std::string ResetBody(int64_t id, int task) const override;
+  std::string ResetBody(int64_t id, int task_id) const override;
   Result<std::string> ParseReset(std::string_view reply) const override;
 
  protected:

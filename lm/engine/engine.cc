@@ -192,14 +192,17 @@ Pending<Generation> Engine::Generate(GenerationRequest request) {
   return pending;
 }
 
-Pending<std::vector<float>> Engine::Score(ScoreRequest request) {
+Pending<ContinuationScores> Engine::Score(ScoreRequest request) {
   if (auto error = Check(request, loop_->shape())) {
-    return Answered<std::vector<float>>(tl::make_unexpected(*std::move(error)));
+    return Answered<ContinuationScores>(tl::make_unexpected(*std::move(error)));
   }
-  if (request.continuation.empty()) return Answered<std::vector<float>>(std::vector<float>());
+  if (request.continuation.empty()) {
+    return Answered<ContinuationScores>(
+        ContinuationScores{{}, stats().weights_version});
+  }
   const auto cancelled = std::make_shared<std::atomic<bool>>(false);
   auto job = std::make_unique<ScoreJob>(std::move(request), cancelled);
-  Pending<std::vector<float>> pending = job->pending(cancelled);
+  Pending<ContinuationScores> pending = job->pending(cancelled);
   loop_->Submit(std::move(job));
   return pending;
 }

@@ -51,7 +51,7 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   Pending<Generation> Generate(GenerationRequest request);
-  Pending<std::vector<float>> Score(ScoreRequest request);
+  Pending<ContinuationScores> Score(ScoreRequest request);
 
   // Replaces the weights by others of the same names and shapes (Decoder::Load). What was asked
   // before is still computed with the old weights, and what is asked afterwards waits for the new

@@ -53,6 +53,11 @@ struct ScoreRequest {
   std::vector<int32_t> continuation;
 };
 
+struct ContinuationScores {
+  std::vector<float> logprobs;  // one per token of the continuation
+  int64_t weights_version = 0;  // of the weights that computed them: EngineStats
+};
+
 // A request under way. Dropping it does not stop the work; Cancel does.
 template <typename T>
 class Pending {

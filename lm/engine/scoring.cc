@@ -25,8 +25,8 @@ ScoreJob::ScoreJob(ScoreRequest request, std::shared_ptr<std::atomic<bool>> canc
   sequences.push_back(std::make_unique<Scoring>(*this, std::move(request)));
 }
 
-std::vector<float> ScoreJob::TakeResult() {
-  return static_cast<Scoring&>(*sequences.front()).TakeLogprobs();
+ContinuationScores ScoreJob::TakeResult() {
+  return {static_cast<Scoring&>(*sequences.front()).TakeLogprobs(), weights_version};
 }
 
 Scoring::Scoring(Job& job, ScoreRequest request)

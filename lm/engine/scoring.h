@@ -12,13 +12,13 @@ namespace agentr {
 // An error for a request that can never be answered: see Engine.
 std::optional<Error> Check(const ScoreRequest& request, const DecoderShape& shape);
 
-class ScoreJob : public TypedJob<std::vector<float>> {
+class ScoreJob : public TypedJob<ContinuationScores> {
  public:
   // `request` has passed Check, and its continuation is not empty.
   ScoreJob(ScoreRequest request, std::shared_ptr<std::atomic<bool>> cancelled);
 
  protected:
-  std::vector<float> TakeResult() override;
+  ContinuationScores TakeResult() override;
 };
 
 // The last token of the continuation need not be computed: nobody asks what follows it.

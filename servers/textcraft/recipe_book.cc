@@ -153,7 +153,7 @@ std::string RecipeBook::CanonicalDump() const {
     }
     dump += '\n';
   }
-  for (const NameId task : tasks_) fmt::format_to(out, "task {}\n", Name(task));
+  for (const NameId task_id : tasks_) fmt::format_to(out, "task {}\n", Name(task_id));
   return dump;
 }
 

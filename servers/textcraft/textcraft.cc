@@ -252,7 +252,7 @@ std::string TextCraft::Craft(TextCraftState& state, std::string_view made,
   if (!recipe) return NoSuchRecipe(name, tag, amount ? amount->digits : "1");
   if (!Remove(state, parts)) return not_enough();
   Add(state.inventory, recipe->item, recipe->count);
-  state.done = recipe->item == book_.tasks()[state.task];
+  state.done = recipe->item == book_.tasks()[state.task_id];
   return fmt::format("Crafted {} {}", recipe->count, name);
 }
 

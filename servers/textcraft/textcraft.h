@@ -27,7 +27,7 @@ struct ItemStack {
 
 // One episode: a value, so that a fork is a copy.
 struct TextCraftState {
-  uint32_t task = 0;
+  uint32_t task_id = 0;
   bool done = false;  // what the last step said; steps after it still work
   // In order of arrival. An item that is used up leaves, and comes back at the end; `get 0 x`
   // brings a stack of none.
@@ -53,7 +53,7 @@ class TextCraft {
   uint32_t TaskOf(int64_t data_idx) const;
 
   // The first observation of a task.
-  const std::string& Prompt(uint32_t task) const { return prompts_[task]; }
+  const std::string& Prompt(uint32_t task_id) const { return prompts_[task_id]; }
 
   TextCraftState Start(int64_t data_idx) const { return {TaskOf(data_idx), false, {}, {}}; }
 
@@ -61,7 +61,7 @@ class TextCraft {
   void Step(TextCraftState& state, std::string_view action) const;
 
   const std::string& Observation(const TextCraftState& state) const {
-    return state.observation.empty() ? Prompt(state.task) : state.observation;
+    return state.observation.empty() ? Prompt(state.task_id) : state.observation;
   }
 
   // SHA-256 over the book and the drawing of the prompts.

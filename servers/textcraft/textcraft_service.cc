@@ -125,7 +125,7 @@ HttpResponse TextCraftService::Version() const {
 
 HttpResponse TextCraftService::Begun(int64_t id, const TextCraftState& state) const {
   HttpResponse reply{.body = fmt::format(R"({{"id":{},"observation":)", id)};
-  AppendJson(game_.Prompt(state.task), reply.body);
+  AppendJson(game_.Prompt(state.task_id), reply.body);
   reply.body += R"(,"done":false,"reward":0})";
   return reply;
 }

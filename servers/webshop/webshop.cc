@@ -84,9 +84,9 @@ std::string ChoicesJson(const std::vector<ShopChoice>& choices) {
   return json + "}";
 }
 
-WebShopState WebShop::Start(size_t task) const {
+WebShopState WebShop::Start(size_t task_id) const {
   WebShopState state;
-  state.goal = static_cast<uint32_t>(task);
+  state.goal = static_cast<uint32_t>(task_id);
   return state;
 }
 

@@ -69,8 +69,8 @@ class WebShop {
 
   // --- Tasks ---
   size_t task_count() const { return goals_.size(); }
-  // `task` < task_count().
-  WebShopState Start(size_t task) const;
+  // `task_id` < task_count().
+  WebShopState Start(size_t task_id) const;
   // A task drawn by weight; the same for the same `key`.
   size_t DrawTask(uint64_t key) const;
 

@@ -84,12 +84,12 @@ std::vector<bool> SciWorldFamily::LikelyUnchanged(std::span<const Message> histo
   return likely;
 }
 
-int SciWorldFamily::SearchDepth(int task) const {
+int SciWorldFamily::SearchDepth(int task_id) const {
   constexpr int kLeast = 20;
   constexpr int kMostMoves = 100;  // the server ends an episode then
   int solution = 0;
   for (const SciWorldTaskType& type : SciWorldTaskTypes()) {
-    if (task >= type.first) solution = type.solution;
+    if (task_id >= type.first) solution = type.solution;
   }
   return std::clamp(solution + (solution + 3) / 4, kLeast, kMostMoves);
 }

@@ -26,7 +26,7 @@ class SciWorldFamily : public TaskFamily {
 
   // By the type of the task, from the length of the simulator's own solution: a quarter more, and
   // at least 20.
-  int SearchDepth(int task) const override;
+  int SearchDepth(int task_id) const override;
   // What is in a room or in the hand is told by these alone.
   bool MayInform(std::string_view action) const override;
   // not_understood | ambiguous, wrong_focus, dead_end.

@@ -11,7 +11,17 @@
 namespace agentr {
 namespace {
 
-enum class SciWorldSlip { kLook, kGo, kPickUp, kWait, kHandle, kMalformed, kSkip, kFocus, kInsist };
+enum class SciWorldMistakeKind {
+  kLook,
+  kGo,
+  kPickUp,
+  kWait,
+  kHandle,
+  kMalformed,
+  kSkip,
+  kFocus,
+  kInsist
+};
 
 // What every house has, for those who have not looked around.
 constexpr std::array<std::string_view, 4> kCommonThings = {"table", "thermometer", "metal pot",
@@ -78,36 +88,38 @@ std::string Malformed(const SciWorldView& view, std::string_view meant, RandomSt
   }
 }
 
-SciWorldSlip AnySlip(RandomStream& random) {
+SciWorldMistakeKind DrawMistakeKind(RandomStream& random) {
   static constexpr std::array kMistakes = {
-      SciWorldSlip::kLook,   SciWorldSlip::kLook,   SciWorldSlip::kGo,     SciWorldSlip::kGo,
-      SciWorldSlip::kGo,     SciWorldSlip::kPickUp, SciWorldSlip::kWait,   SciWorldSlip::kPickUp,
-      SciWorldSlip::kHandle, SciWorldSlip::kHandle, SciWorldSlip::kWait,   SciWorldSlip::kSkip,
-      SciWorldSlip::kSkip,   SciWorldSlip::kFocus,  SciWorldSlip::kInsist, SciWorldSlip::kMalformed,
+      SciWorldMistakeKind::kLook,      SciWorldMistakeKind::kLook,   SciWorldMistakeKind::kGo,
+      SciWorldMistakeKind::kGo,        SciWorldMistakeKind::kGo,     SciWorldMistakeKind::kPickUp,
+      SciWorldMistakeKind::kWait,      SciWorldMistakeKind::kPickUp, SciWorldMistakeKind::kHandle,
+      SciWorldMistakeKind::kHandle,    SciWorldMistakeKind::kWait,   SciWorldMistakeKind::kSkip,
+      SciWorldMistakeKind::kSkip,      SciWorldMistakeKind::kFocus,  SciWorldMistakeKind::kInsist,
+      SciWorldMistakeKind::kMalformed,
   };
   return random.Pick(kMistakes);
 }
 
-std::string Make(SciWorldSlip mistake, const SciWorldView& view, std::string_view meant,
+std::string Make(SciWorldMistakeKind mistake, const SciWorldView& view, std::string_view meant,
                  const std::string& skipped, RandomStream& random) {
   switch (mistake) {
-    case SciWorldSlip::kLook:
+    case SciWorldMistakeKind::kLook:
       return Look(view, random);
-    case SciWorldSlip::kGo:
+    case SciWorldMistakeKind::kGo:
       return Go(view, random);
-    case SciWorldSlip::kPickUp:
+    case SciWorldMistakeKind::kPickUp:
       return "pick up " + AnyThing(view, random);
-    case SciWorldSlip::kWait:
+    case SciWorldMistakeKind::kWait:
       return random.Chance(0.5) ? "wait" : "wait1";
-    case SciWorldSlip::kHandle:
+    case SciWorldMistakeKind::kHandle:
       return Handle(view, random);
-    case SciWorldSlip::kSkip:
+    case SciWorldMistakeKind::kSkip:
       return skipped.empty() ? Look(view, random) : skipped;
-    case SciWorldSlip::kFocus:
+    case SciWorldMistakeKind::kFocus:
       return "focus on " + AnyThing(view, random);
-    case SciWorldSlip::kInsist:
+    case SciWorldMistakeKind::kInsist:
       return view.wasted_turns > 0 ? view.failed_action : Look(view, random);
-    case SciWorldSlip::kMalformed:
+    case SciWorldMistakeKind::kMalformed:
       break;
   }
   return Malformed(view, meant, random);
@@ -115,9 +127,9 @@ std::string Make(SciWorldSlip mistake, const SciWorldView& view, std::string_vie
 
 }  // namespace
 
-std::string SlipSciWorld(const SciWorldView& view, std::string_view meant,
-                         const std::string& skipped, RandomStream& random) {
-  std::string wrong = Make(AnySlip(random), view, meant, skipped, random);
+std::string SciWorldMistake(const SciWorldView& view, std::string_view meant,
+                            const std::string& skipped, RandomStream& random) {
+  std::string wrong = Make(DrawMistakeKind(random), view, meant, skipped, random);
   // By chance the mistake may be what was meant.
   if (SciWorldKey(wrong) != SciWorldKey(meant)) return wrong;
   return Malformed(view, meant, random);

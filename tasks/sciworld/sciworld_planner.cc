@@ -7,7 +7,7 @@
 namespace agentr {
 namespace {
 
-constexpr std::string_view kGo = "go to ";
+constexpr std::string_view kGoTo = "go to ";
 
 // So many more actions must fit behind a later beginning to show that turns were cut.
 constexpr size_t kProof = 3;
@@ -32,7 +32,7 @@ bool IsAnswer(const std::string& step) {
 std::string RoomAfter(std::span<const std::string> steps, size_t taken, const std::string& start) {
   for (size_t i = taken; i > 0; --i) {
     const std::string key = SciWorldKey(steps[i - 1]);
-    if (key.starts_with(kGo)) return key.substr(kGo.size());
+    if (key.starts_with(kGoTo)) return key.substr(kGoTo.size());
   }
   return start;
 }
@@ -40,7 +40,7 @@ std::string RoomAfter(std::span<const std::string> steps, size_t taken, const st
 // How the agent gets back into `room`; "" if it stands there, or if it cannot be helped.
 std::string WayBack(const SciWorldView& view, const std::string& room) {
   if (room.empty() || view.room.empty() || view.room == room) return "";
-  const std::string go = std::string(kGo) + room;
+  const std::string go = std::string(kGoTo) + room;
   const std::string open = "open door to " + room;
   size_t tries = 0;
   for (auto last = view.actions.rbegin(); last != view.actions.rend(); ++last, ++tries) {

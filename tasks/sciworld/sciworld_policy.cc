@@ -92,7 +92,7 @@ class SciWorldPolicyState : public PolicyState {
   int wasted_turns() const override { return view_.wasted_turns; }
   std::string Plan() override { return PlanSciWorld(view_, steps_); }
   std::string Mistake(RandomStream& random) override {
-    return SlipSciWorld(view_, Plan(), SkipSciWorldStep(view_, steps_), random);
+    return SciWorldMistake(view_, Plan(), SkipSciWorldStep(view_, steps_), random);
   }
   std::string AnyAction(RandomStream& random) const override {
     return RandomSciWorldAction(view_, random);
@@ -110,16 +110,16 @@ class SciWorldPolicyState : public PolicyState {
 }  // namespace
 
 Result<std::unique_ptr<PolicyState>> SciWorldPolicy::Read(std::span<const Message> conversation,
-                                                          int task) const {
+                                                          int task_id) const {
   std::optional<SciWorldView> view = ReadSciWorld(conversation);
   if (!view) return nullptr;
   std::vector<std::string> steps;
   if (gold_ != nullptr) {
-    if (task < 0) {
+    if (task_id < 0) {
       return Fail(ErrorKind::kRejected,
                   "SciWorld's planner looks the task up, and was not told its id");
     }
-    AGENTR_ASSIGN_OR_RETURN(const std::vector<std::string> gold, gold_->GoldFor(task));
+    AGENTR_ASSIGN_OR_RETURN(const std::vector<std::string> gold, gold_->GoldFor(task_id));
     steps = SciWorldSteps(gold);
   }
   return std::make_unique<SciWorldPolicyState>(std::move(*view), std::move(steps));

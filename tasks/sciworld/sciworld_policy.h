@@ -1,4 +1,4 @@
-// SciWorld, as the scripted models play it (sciworld_planner.h, sciworld_slips.h).
+// SciWorld, as the scripted models play it (sciworld_planner.h, sciworld_mistakes.h).
 #pragma once
 
 #include "clients/env/gold_source.h"
@@ -16,7 +16,7 @@ class SciWorldPolicy : public ScriptedPolicy {
   // With gold it needs the task's id: kRejected without, and the error of the source where that has
   // one.
   Result<std::unique_ptr<PolicyState>> Read(std::span<const Message> conversation,
-                                            int task) const override;
+                                            int task_id) const override;
 
  private:
   GoldSource* const gold_;

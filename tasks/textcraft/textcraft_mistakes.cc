@@ -5,7 +5,14 @@
 namespace agentr {
 namespace {
 
-enum class TextCraftSlip { kCount, kIngredient, kGetCraftable, kTooEarly, kRepeat, kInventory };
+enum class TextCraftMistakeKind {
+  kCount,
+  kIngredient,
+  kGetCraftable,
+  kTooEarly,
+  kRepeat,
+  kInventory
+};
 
 int AnyItem(const TextCraftView& view, RandomStream& random) {
   return static_cast<int>(random.Below(view.names.size()));
@@ -19,15 +26,16 @@ TextCraftAction AsWritten(const CraftCommand& command) {
           {command.ingredients.begin(), command.ingredients.end()}};
 }
 
-TextCraftSlip AnySlip(const TextCraftView& view, RandomStream& random) {
+TextCraftMistakeKind DrawMistakeKind(const TextCraftView& view, RandomStream& random) {
   // Who has just been refused is prone to insist.
   if (view.wasted_turns > 0 && !view.failed_action.empty() && random.Chance(0.5)) {
-    return TextCraftSlip::kRepeat;
+    return TextCraftMistakeKind::kRepeat;
   }
   static constexpr std::array kMistakes = {
-      TextCraftSlip::kGetCraftable, TextCraftSlip::kGetCraftable, TextCraftSlip::kTooEarly,
-      TextCraftSlip::kTooEarly,     TextCraftSlip::kIngredient,   TextCraftSlip::kIngredient,
-      TextCraftSlip::kCount,        TextCraftSlip::kInventory,
+      TextCraftMistakeKind::kGetCraftable, TextCraftMistakeKind::kGetCraftable,
+      TextCraftMistakeKind::kTooEarly,     TextCraftMistakeKind::kTooEarly,
+      TextCraftMistakeKind::kIngredient,   TextCraftMistakeKind::kIngredient,
+      TextCraftMistakeKind::kCount,        TextCraftMistakeKind::kInventory,
   };
   return random.Pick(kMistakes);
 }
@@ -74,23 +82,23 @@ TextCraftAction WrongIngredient(const TextCraftView& view, TextCraftAction actio
 
 }  // namespace
 
-std::string SlipTextCraft(const TextCraftView& view, const TextCraftAction& meant,
-                          RandomStream& random) {
+std::string TextCraftMistake(const TextCraftView& view, const TextCraftAction& meant,
+                             RandomStream& random) {
   if (view.commands.empty()) return "inventory";
   const std::string right = ActionText(view, meant);
   const auto wrong = [&]() -> std::string {
-    switch (AnySlip(view, random)) {
-      case TextCraftSlip::kCount:
+    switch (DrawMistakeKind(view, random)) {
+      case TextCraftMistakeKind::kCount:
         return ActionText(view, WrongCount(meant, random));
-      case TextCraftSlip::kIngredient:
+      case TextCraftMistakeKind::kIngredient:
         return ActionText(view, WrongIngredient(view, meant, random));
-      case TextCraftSlip::kGetCraftable:
+      case TextCraftMistakeKind::kGetCraftable:
         return ActionText(view, GetCraftable(view, random));
-      case TextCraftSlip::kTooEarly:
+      case TextCraftMistakeKind::kTooEarly:
         return ActionText(view, TooEarly(view, random));
-      case TextCraftSlip::kRepeat:
+      case TextCraftMistakeKind::kRepeat:
         return view.failed_action;
-      case TextCraftSlip::kInventory:
+      case TextCraftMistakeKind::kInventory:
         return "inventory";
     }
     return "inventory";

@@ -3,16 +3,16 @@
 
 #include <string>
 
-#include "tasks/textcraft/textcraft_planner.h"
 #include "common/random.h"
+#include "tasks/textcraft/textcraft_planner.h"
 
 namespace agentr {
 
 // A mistake of the sort that models make, in place of the action `meant`: a wrong count, a wrong
 // ingredient, picking up what has to be crafted, crafting too early, the refused action once more,
 // or looking into the inventory. Mostly refused by the game, at times only a detour.
-std::string SlipTextCraft(const TextCraftView& view, const TextCraftAction& meant,
-                          RandomStream& random);
+std::string TextCraftMistake(const TextCraftView& view, const TextCraftAction& meant,
+                             RandomStream& random);
 
 // Any action that the observation makes plausible.
 TextCraftAction RandomTextCraftAction(const TextCraftView& view, RandomStream& random);

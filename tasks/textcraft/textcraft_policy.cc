@@ -58,7 +58,7 @@ class TextCraftPolicyState : public PolicyState {
   int wasted_turns() const override { return view_.wasted_turns; }
   std::string Plan() override { return ActionText(view_, Next()); }
   std::string Mistake(RandomStream& random) override {
-    return SlipTextCraft(view_, Next(), random);
+    return TextCraftMistake(view_, Next(), random);
   }
   std::string AnyAction(RandomStream& random) const override {
     return ActionText(view_, RandomTextCraftAction(view_, random));

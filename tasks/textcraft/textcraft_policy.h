@@ -1,4 +1,4 @@
-// TextCraft, as the scripted models play it (textcraft_planner.h, textcraft_slips.h).
+// TextCraft, as the scripted models play it (textcraft_planner.h, textcraft_mistakes.h).
 #pragma once
 
 #include "tasks/scripted_policy.h"
@@ -9,7 +9,7 @@ class TextCraftPolicy : public ScriptedPolicy {
  public:
   std::string_view title() const override { return "TextCraft"; }
   Result<std::unique_ptr<PolicyState>> Read(std::span<const Message> conversation,
-                                            int task) const override;
+                                            int task_id) const override;
 };
 
 }  // namespace agentr

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = WebShopPageKind;
 
-enum class WebShopSlip {
+enum class WebShopMistakeKind {
   kProduct,
   kPage,
   kSearch,
@@ -28,21 +28,22 @@ enum class WebShopSlip {
 
 // How often which mistake is made, by the page. The wrong product and the hasty purchase go first:
 // they end in all sorts of rewards.
-WebShopSlip AnySlip(Kind page, RandomStream& random) {
+WebShopMistakeKind DrawMistakeKind(Kind page, RandomStream& random) {
   static constexpr std::array kOnResults = {
-      WebShopSlip::kProduct, WebShopSlip::kProduct, WebShopSlip::kProduct,
-      WebShopSlip::kProduct, WebShopSlip::kProduct, WebShopSlip::kPage,
-      WebShopSlip::kSearch,  WebShopSlip::kAbsent,  WebShopSlip::kMalformed};
+      WebShopMistakeKind::kProduct, WebShopMistakeKind::kProduct, WebShopMistakeKind::kProduct,
+      WebShopMistakeKind::kProduct, WebShopMistakeKind::kProduct, WebShopMistakeKind::kPage,
+      WebShopMistakeKind::kSearch,  WebShopMistakeKind::kAbsent,  WebShopMistakeKind::kMalformed};
   static constexpr std::array kOnItem = {
-      WebShopSlip::kBuy,      WebShopSlip::kBuy,     WebShopSlip::kBuy,  WebShopSlip::kBuy,
-      WebShopSlip::kValue,    WebShopSlip::kValue,   WebShopSlip::kSkip, WebShopSlip::kSkip,
-      WebShopSlip::kSubpage,  WebShopSlip::kSubpage, WebShopSlip::kBack, WebShopSlip::kAbsent,
-      WebShopSlip::kMalformed};
-  static constexpr std::array kOnSubpage = {WebShopSlip::kBack, WebShopSlip::kAbsent,
-                                            WebShopSlip::kMalformed};
-  static constexpr std::array kElsewhere = {WebShopSlip::kSearch, WebShopSlip::kSearch,
-                                            WebShopSlip::kSearch, WebShopSlip::kAbsent,
-                                            WebShopSlip::kMalformed};
+      WebShopMistakeKind::kBuy,      WebShopMistakeKind::kBuy,   WebShopMistakeKind::kBuy,
+      WebShopMistakeKind::kBuy,      WebShopMistakeKind::kValue, WebShopMistakeKind::kValue,
+      WebShopMistakeKind::kSkip,     WebShopMistakeKind::kSkip,  WebShopMistakeKind::kSubpage,
+      WebShopMistakeKind::kSubpage,  WebShopMistakeKind::kBack,  WebShopMistakeKind::kAbsent,
+      WebShopMistakeKind::kMalformed};
+  static constexpr std::array kOnSubpage = {WebShopMistakeKind::kBack, WebShopMistakeKind::kAbsent,
+                                            WebShopMistakeKind::kMalformed};
+  static constexpr std::array kElsewhere = {
+      WebShopMistakeKind::kSearch, WebShopMistakeKind::kSearch, WebShopMistakeKind::kSearch,
+      WebShopMistakeKind::kAbsent, WebShopMistakeKind::kMalformed};
   if (page == Kind::kResults) return random.Pick(kOnResults);
   if (page == Kind::kItem) return random.Pick(kOnItem);
   if (page == Kind::kSubpage) return random.Pick(kOnSubpage);
@@ -113,28 +114,28 @@ std::string Malformed(std::string_view meant, RandomStream& random) {
   }
 }
 
-std::string Make(WebShopSlip mistake, const WebShopView& view, std::string_view meant,
+std::string Make(WebShopMistakeKind mistake, const WebShopView& view, std::string_view meant,
                  RandomStream& random) {
   switch (mistake) {
-    case WebShopSlip::kProduct:
+    case WebShopMistakeKind::kProduct:
       return OtherProduct(view, random);
-    case WebShopSlip::kPage:
+    case WebShopMistakeKind::kPage:
       return WebShopClick("Next >");
-    case WebShopSlip::kSearch:
+    case WebShopMistakeKind::kSearch:
       return Search(view, random);
-    case WebShopSlip::kSkip:
+    case WebShopMistakeKind::kSkip:
       return SkipValue(view);
-    case WebShopSlip::kValue:
+    case WebShopMistakeKind::kValue:
       return AnyValue(view, random);
-    case WebShopSlip::kBuy:
+    case WebShopMistakeKind::kBuy:
       return WebShopClick("Buy Now");
-    case WebShopSlip::kSubpage:
+    case WebShopMistakeKind::kSubpage:
       return Subpage(random);
-    case WebShopSlip::kBack:
+    case WebShopMistakeKind::kBack:
       return WebShopClick(random.Chance(0.7) ? "< Prev" : "Back to Search");
-    case WebShopSlip::kAbsent:
+    case WebShopMistakeKind::kAbsent:
       return AbsentClick(view, random);
-    case WebShopSlip::kMalformed:
+    case WebShopMistakeKind::kMalformed:
       break;
   }
   return Malformed(meant, random);
@@ -142,12 +143,12 @@ std::string Make(WebShopSlip mistake, const WebShopView& view, std::string_view 
 
 }  // namespace
 
-std::string SlipWebShop(const WebShopView& view, std::string_view meant, RandomStream& random) {
+std::string WebShopMistake(const WebShopView& view, std::string_view meant, RandomStream& random) {
   // Who has just been ignored is prone to insist.
   if (view.wasted_turns > 0 && view.failed_action != meant && random.Chance(0.5)) {
     return view.failed_action;
   }
-  std::string wrong = Make(AnySlip(view.page.kind, random), view, meant, random);
+  std::string wrong = Make(DrawMistakeKind(view.page.kind, random), view, meant, random);
   // By chance the mistake may be what was meant.
   return wrong == meant ? Malformed(meant, random) : wrong;
 }

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "tasks/webshop/webshop_conversation.h"
 #include "common/random.h"
+#include "tasks/webshop/webshop_conversation.h"
 
 namespace agentr {
 
@@ -13,7 +13,7 @@ namespace agentr {
 // opening another product than the best, skipping an option or choosing a wrong value, buying too
 // early, wandering off to sub-pages, other results or another search, clicking what is not there,
 // an action without its form, or the last action without effect once more.
-std::string SlipWebShop(const WebShopView& view, std::string_view meant, RandomStream& random);
+std::string WebShopMistake(const WebShopView& view, std::string_view meant, RandomStream& random);
 
 // Any action that the page makes plausible.
 std::string RandomWebShopAction(const WebShopView& view, RandomStream& random);

@@ -78,7 +78,9 @@ class WebShopPolicyState : public PolicyState {
 
   int wasted_turns() const override { return view_.wasted_turns; }
   std::string Plan() override { return PlanWebShop(view_); }
-  std::string Mistake(RandomStream& random) override { return SlipWebShop(view_, Plan(), random); }
+  std::string Mistake(RandomStream& random) override {
+    return WebShopMistake(view_, Plan(), random);
+  }
   std::string AnyAction(RandomStream& random) const override {
     return RandomWebShopAction(view_, random);
   }

@@ -1,4 +1,4 @@
-// WebShop, as the scripted models play it (webshop_planner.h, webshop_slips.h).
+// WebShop, as the scripted models play it (webshop_planner.h, webshop_mistakes.h).
 #pragma once
 
 #include "tasks/scripted_policy.h"
@@ -9,7 +9,7 @@ class WebShopPolicy : public ScriptedPolicy {
  public:
   std::string_view title() const override { return "WebShop"; }
   Result<std::unique_ptr<PolicyState>> Read(std::span<const Message> conversation,
-                                            int task) const override;
+                                            int task_id) const override;
 };
 
 }  // namespace agentr

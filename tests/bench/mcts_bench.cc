@@ -51,8 +51,8 @@ class BenchStore : public TreeStore {
   explicit BenchStore(fs::path folder) : folder_(std::move(folder)) {}
   Claim TryClaim(int /*task*/) override { return Claim::kMine; }
   void Release(int /*task*/) override {}
-  Tree Load(int task) const override {
-    const fs::path path = folder_ / fmt::format("{}.json", task);
+  Tree Load(int task_id) const override {
+    const fs::path path = folder_ / fmt::format("{}.json", task_id);
     return ReadTree(ReadFile(path), path.string());
   }
   void Commit(const Tree& tree) override {
@@ -191,7 +191,7 @@ class Bench {
     for (int i = 0; i < trees && session; ++i) {
       const Tree tree = store.Load(i);
       for (int node = 1; node < tree.size(); ++node) {
-        if (!(*session)->Reset(tree.origin().task)) return 0;
+        if (!(*session)->Reset(tree.origin().task_id)) return 0;
         for (const int step : tree.Path(node)) {
           if (step != 0 && !(*session)->Step(tree.node(step).action)) return 0;
         }

@@ -39,7 +39,7 @@ class ShopTruth : public StepTruth {
     if (tree.origin().data_hash != shop_.data_hash()) {
       throw FatalError(ExitCode::kUsage, "the trees come from another shop than the built-in one");
     }
-    WebShopState state = shop_.Start(static_cast<size_t>(tree.origin().task));
+    WebShopState state = shop_.Start(static_cast<size_t>(tree.origin().task_id));
     for (const int at : tree.Path(node)) {
       if (at != 0) shop_.Step(state, tree.node(at).action);
     }
@@ -72,14 +72,14 @@ class WebShopGoalTruth : public ShopTruth {
   WebShopGoalTruth() : goals_(shop_.catalogue(), false) {}
 
   Outlook From(const Tree& tree, int node) override {
-    const auto [known, is_new] = clicks_.try_emplace({tree.origin().task, node});
+    const auto [known, is_new] = clicks_.try_emplace({tree.origin().task_id, node});
     if (is_new) known->second = Clicks(tree, node);
     return {1, known->second};
   }
 
  private:
   int Clicks(const Tree& tree, int node) {
-    LookUp(tree.origin().task);
+    LookUp(tree.origin().task_id);
     const WebShopState state = StateAt(tree, node);
     const int wanted = static_cast<int>(goal_.options.size());
     const int from_results = 1 + wanted + 1;  // open it, choose, buy
@@ -130,8 +130,8 @@ class SciWorldTruth : public StepTruth {
   explicit SciWorldTruth(GoldSource& gold) : gold_(gold) {}
 
   Outlook From(const Tree& tree, int node) override {
-    if (tree.origin().task != task_) {
-      task_ = tree.origin().task;
+    if (tree.origin().task_id != task_) {
+      task_ = tree.origin().task_id;
       const auto gold = gold_.GoldFor(task_);
       if (!gold) throw FatalError(ExitCode::kUnavailable, gold.error().message);
       steps_ = SciWorldSteps(*gold);

@@ -78,7 +78,7 @@ class PlannerJudge : public Verifier {
 
   Result<StepJudgement> Judge(const PathPair& /*pair*/, int node) override {
     const Node& step = tree_.node(node);
-    auto state = policy_.Read(tree_.Conversation(step.parent), tree_.origin().task);
+    auto state = policy_.Read(tree_.Conversation(step.parent), tree_.origin().task_id);
     if (!state) return tl::make_unexpected(state.error());
     RandomStream random = RandomStream(1).Split(static_cast<uint64_t>(node));
     const bool as_planned = *state != nullptr && (*state)->Plan() == step.action;
@@ -143,8 +143,8 @@ class Bench {
     const Outlook after = truth_->From(tree, node);
     fmt::print(
         "task {} node {}: {}\n  {:.3f} in {} steps -> {:.3f} in {}; evidence {}, best {:.3f}\n",
-        tree.origin().task, node, tree.node(node).action, before.reward, before.steps, after.reward,
-        after.steps, states.At(node).leaves, states.At(node).best);
+        tree.origin().task_id, node, tree.node(node).action, before.reward, before.steps,
+        after.reward, after.steps, states.At(node).leaves, states.At(node).best);
   }
 
   void ByTree(const Tree& tree, const StateMap& states, int min_evidence, Agreement& sum) {
@@ -177,13 +177,13 @@ class Bench {
     const QualityThresholds choice;
     auto pairs =
         PartByState(tree, states, PairPaths(tree, LeafPaths(tree), choice, Pairing::kSiblings));
-    RandomStream random = RandomStream(0).Split(static_cast<uint64_t>(tree.origin().task));
+    RandomStream random = RandomStream(0).Split(static_cast<uint64_t>(tree.origin().task_id));
     pairs = LimitPairs(tree, std::move(pairs), static_cast<size_t>(options_.pairs),
                        random.Split("pairs"));
     std::optional<RolloutVerifier> rollout;
     std::optional<Replayer> replayer;
     if (verifier == "rollout") {
-      replayer.emplace(tree.origin().task, *family_, environment_, sessions_, stop_);
+      replayer.emplace(tree.origin().task_id, *family_, environment_, sessions_, stop_);
       if (const auto start = replayer->Start(); !start) Throw(start.error());
       rollout.emplace(tree, states, *family_, *planner_, *replayer, options_.rollout,
                       random.Split("rollout"));

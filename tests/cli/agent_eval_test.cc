@@ -251,7 +251,7 @@ TEST_P(AgentEval, GoesOnFromFailedTrajectories) {
   const auto test = nlohmann::json::parse(ReadFile(result / "summary.json"))["revision_test"];
   std::map<int, Episode> failed;
   for (StoredEpisode& stored : ReadEpisodes(Result())) {
-    const int id = stored.episode.task;
+    const int id = stored.episode.task_id;
     if (stored.episode.reward < 1) failed[id] = std::move(stored.episode);
   }
   EXPECT_EQ(test["trajectories"], failed.size());
@@ -262,7 +262,7 @@ TEST_P(AgentEval, GoesOnFromFailedTrajectories) {
   size_t replayed = 0;
   for (const StoredEpisode& stored : ReadEpisodes(result)) {
     const Episode& episode = stored.episode;
-    const Episode& before = failed.at(episode.task);
+    const Episode& before = failed.at(episode.task_id);
     replayed += episode.replayed_turns;
     ASSERT_GT(episode.replayed_turns, 0U);
     ASSERT_LT(episode.replayed_turns, before.turns.size());

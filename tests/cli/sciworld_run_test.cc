@@ -157,11 +157,11 @@ TEST_F(SciWorldRun, UnchangedRepliesLeaveTheSimulatorAsItWas) {
   const auto family = MakeTaskFamily("sciworld");
   RandomStream random(5);
   int unchanged = 0;
-  for (const int task : {0, 400, 1700, 3000, 4600}) {
+  for (const int task_id : {0, 400, 1700, 3000, 4600}) {
     const auto all = environment.Open().value();
     const auto needed = environment.Open().value();
-    std::string shown = all->Reset(task).value();
-    ASSERT_EQ(needed->Reset(task).value(), shown);
+    std::string shown = all->Reset(task_id).value();
+    ASSERT_EQ(needed->Reset(task_id).value(), shown);
     for (int turn = 0; turn < 20; ++turn) {
       const std::string action = PlausibleAction(all->Query("valid_actions").value(), random);
       const StepResult step = all->Step(action).value();
@@ -169,12 +169,12 @@ TEST_F(SciWorldRun, UnchangedRepliesLeaveTheSimulatorAsItWas) {
       if (family->LeavesStateUnchanged(shown, action, step.observation)) {
         ++unchanged;
       } else {
-        ASSERT_EQ(needed->Step(action).value(), step) << "task " << task << ", " << action;
+        ASSERT_EQ(needed->Step(action).value(), step) << "task " << task_id << ", " << action;
         shown = step.observation;
       }
       for (const char* const probe : {"look around", "inventory"}) {
         ASSERT_EQ(needed->Step(probe).value(), all->Step(probe).value())
-            << "task " << task << ", after " << action;
+            << "task " << task_id << ", after " << action;
       }
     }
   }

@@ -81,10 +81,10 @@ TEST_P(Unchanged, ReallyIsOnTheServer) {
   const auto family = MakeTaskFamily(GetParam());
   int unchanged = 0;
   int changed = 0;
-  for (int task = 0; task < 40; ++task) {
+  for (int task_id = 0; task_id < 40; ++task_id) {
     const auto session = environment.Open().value();
-    std::string shown = session->Reset(task).value();
-    ConfusedAgent agent(*family, shown, RandomStream(11).Split(static_cast<uint64_t>(task)));
+    std::string shown = session->Reset(task_id).value();
+    ConfusedAgent agent(*family, shown, RandomStream(11).Split(static_cast<uint64_t>(task_id)));
     for (int turn = 0; turn < 25; ++turn) {
       std::vector<std::string> probes = kTelling.at(GetParam());
       for (int i = 0; i < 3; ++i) probes.push_back(agent.Next());
@@ -94,7 +94,8 @@ TEST_P(Unchanged, ReallyIsOnTheServer) {
       const std::vector<StepResult> after = Probe(*session, probes);
       if (!step.done && family->LeavesStateUnchanged(shown, action, step.observation)) {
         ++unchanged;
-        ASSERT_EQ(before, after) << "task " << task << ": " << action << " -> " << step.observation;
+        ASSERT_EQ(before, after) << "task " << task_id << ": " << action << " -> "
+                                 << step.observation;
       } else {
         changed += before != after ? 1 : 0;
         shown = step.observation;

@@ -32,7 +32,9 @@ class Shop {
   std::string Get(const std::string& path) { return client_->Get(path).value().body; }
 
   void Open() { id_ = Json::parse(Post("/create", Json::object())).get<int>(); }
-  std::string Reset(int task) { return Post("/reset", {{"env_idx", id_}, {"session_id", task}}); }
+  std::string Reset(int task_id) {
+    return Post("/reset", {{"env_idx", id_}, {"session_id", task_id}});
+  }
   std::string Step(const std::string& action) {
     return Post("/step", {{"env_idx", id_}, {"action", action}});
   }
@@ -55,8 +57,8 @@ TEST(WebShopReplies, AreTheSameOnEveryServer) {
   one.Open();
   // The other one has served others before, and has other numbers for its sessions.
   for (int i = 0; i < 5; ++i) other.Open();
-  for (int task = 300; task < 320; ++task) {
-    other.Reset(task);
+  for (int task_id = 300; task_id < 320; ++task_id) {
+    other.Reset(task_id);
     other.Step("search[gift]");
   }
   EXPECT_EQ(one.Get("/version"), other.Get("/version"));
@@ -64,18 +66,18 @@ TEST(WebShopReplies, AreTheSameOnEveryServer) {
   const auto family = MakeTaskFamily("webshop");
   const auto model = MakeScriptedModel("planner", *family, {.error_rate = 0.3, .delay_ms = 0});
   int purchases = 0;
-  for (int task = 0; task < 200; ++task) {
-    std::string reply = one.Reset(task);
-    ASSERT_EQ(reply, other.Reset(task)) << "task " << task;
+  for (int task_id = 0; task_id < 200; ++task_id) {
+    std::string reply = one.Reset(task_id);
+    ASSERT_EQ(reply, other.Reset(task_id)) << "task " << task_id;
     std::vector<Message> conversation = family->Instruction();
     conversation.push_back({"user", Json::parse(reply)[0]});
     for (int turn = 0; turn < 12; ++turn) {
       SamplingParams sampling;
-      sampling.seed = static_cast<uint64_t>(task * 100 + turn);
+      sampling.seed = static_cast<uint64_t>(task_id * 100 + turn);
       const auto batch = model->Complete(conversation, 1, sampling).value();
       const std::string action = family->ParseAction(batch.completions.front().text);
       reply = one.Step(action);
-      ASSERT_EQ(reply, other.Step(action)) << "task " << task << ": " << action;
+      ASSERT_EQ(reply, other.Step(action)) << "task " << task_id << ": " << action;
       ASSERT_EQ(one.About("available_actions"), other.About("available_actions"));
       ASSERT_EQ(one.About("instruction_text"), other.About("instruction_text"));
       const Json step = Json::parse(reply);

@@ -66,7 +66,7 @@ TEST(BootstrapTest, AttemptsOfATaskStayTogether) {
   for (uint64_t seed = 0; seed < kDataSets; ++seed) {
     RandomStream stream(seed);
     std::vector<double> means, episodes;
-    for (size_t task = 0; task < 40; ++task) {
+    for (size_t task_id = 0; task_id < 40; ++task_id) {
       const double chance = stream.Uniform();
       double sum = 0;
       for (size_t i = 0; i < kAttempts; ++i) {
@@ -153,7 +153,7 @@ TEST(PairedBootstrapTest, PIsThatOfTheNormalLimit) {
 TEST(PairedBootstrapTest, SeesADifferenceThatTwoIntervalsDoNot) {
   RandomStream stream(1);
   std::vector<double> a, b, differences;
-  for (size_t task = 0; task < kTasks; ++task) {
+  for (size_t task_id = 0; task_id < kTasks; ++task_id) {
     const double easy = stream.Uniform();
     a.push_back(0.8 * easy);
     b.push_back(0.8 * easy + 0.2 * stream.Uniform());

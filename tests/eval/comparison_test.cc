@@ -15,16 +15,16 @@ using ::testing::ElementsAre;
 
 std::vector<int> Ids(const std::vector<TaskPair>& tasks) {
   std::vector<int> ids;
-  for (const TaskPair& task : tasks) ids.push_back(task.task);
+  for (const TaskPair& task : tasks) ids.push_back(task.task_id);
   return ids;
 }
 
 TEST(ComparisonTest, ARunIsEqualToItself) {
   RandomStream stream(5);
   std::vector<Episode> episodes;
-  for (int task = 0; task < 50; ++task) {
+  for (int task_id = 0; task_id < 50; ++task_id) {
     for (int attempt = 0; attempt < 3; ++attempt) {
-      episodes.push_back(HandEpisode(task, attempt, stream.Uniform()));
+      episodes.push_back(HandEpisode(task_id, attempt, stream.Uniform()));
     }
   }
   const Comparison comparison = Compare(episodes, episodes, {});
@@ -76,9 +76,9 @@ TEST(ComparisonTest, WonAndLostByTheMeanOverAttempts) {
 TEST(ComparisonTest, BeforeAndAfterChangePlaces) {
   RandomStream stream(8);
   std::vector<Episode> a, b;
-  for (int task = 0; task < 60; ++task) {
-    a.push_back(HandEpisode(task, 0, stream.Chance(0.3)));
-    b.push_back(HandEpisode(task, 0, stream.Chance(0.6)));
+  for (int task_id = 0; task_id < 60; ++task_id) {
+    a.push_back(HandEpisode(task_id, 0, stream.Chance(0.3)));
+    b.push_back(HandEpisode(task_id, 0, stream.Chance(0.6)));
   }
   const Comparison there = Compare(a, b, {}), back = Compare(b, a, {});
   EXPECT_EQ(there.reward.estimate.mean, -back.reward.estimate.mean);

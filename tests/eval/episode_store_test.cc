@@ -5,8 +5,8 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "tests/rollout/hand_episode.h"
 #include "tests/mcts/toy_search.h"
+#include "tests/rollout/hand_episode.h"
 
 namespace agentr {
 namespace {
@@ -18,9 +18,9 @@ using ::testing::HasSubstr;
 
 class EpisodeStoreTest : public ::testing::Test {
  protected:
-  void Play(int task, int attempt) {
-    ASSERT_EQ(store_.TryClaim(task, attempt), Claim::kMine);
-    store_.Commit(HandEpisode(task, attempt, 0.5, {"look"}));
+  void Play(int task_id, int attempt) {
+    ASSERT_EQ(store_.TryClaim(task_id, attempt), Claim::kMine);
+    store_.Commit(HandEpisode(task_id, attempt, 0.5, {"look"}));
   }
 
   TemporaryFolder folder_;
@@ -52,7 +52,7 @@ TEST_F(EpisodeStoreTest, LoadsByTaskAndAttempt) {
   Play(31, 1);
   Play(100, 0);
   std::vector<std::pair<int, int>> keys;
-  for (const Episode& episode : store_.Load()) keys.emplace_back(episode.task, episode.attempt);
+  for (const Episode& episode : store_.Load()) keys.emplace_back(episode.task_id, episode.attempt);
   EXPECT_THAT(keys, ElementsAre(std::pair(31, 1), std::pair(100, 0), std::pair(100, 1)));
 }
 

@@ -19,7 +19,7 @@ const std::vector<std::string> kFour = {"a", "b", "c", "d"};
 
 std::vector<std::pair<int, int>> Ids(const std::vector<EpisodeStart>& starts) {
   std::vector<std::pair<int, int>> ids;
-  for (const EpisodeStart& start : starts) ids.emplace_back(start.task, start.attempt);
+  for (const EpisodeStart& start : starts) ids.emplace_back(start.task_id, start.attempt);
   return ids;
 }
 
@@ -113,10 +113,10 @@ TEST(EpisodesOf, AreThoseOfThePlan) {
   const std::vector<Episode> failed = {FailedEpisode(2, 0, "down"), FailedEpisode(3, 0, "down")};
   const std::vector<Episode> episodes = EpisodesOf(plan, stored, failed);
   ASSERT_EQ(episodes.size(), 3U);
-  EXPECT_EQ(episodes[0].task, 1);
+  EXPECT_EQ(episodes[0].task_id, 1);
   EXPECT_EQ(episodes[1].reward, 0.5) << "another run has played task 3 meanwhile";
   EXPECT_EQ(episodes[2].error, "down");
-  EXPECT_EQ(episodes[2].task, 2);
+  EXPECT_EQ(episodes[2].task_id, 2);
 }
 
 }  // namespace

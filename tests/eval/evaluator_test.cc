@@ -20,8 +20,8 @@ using Op = ToyEnvironment::Op;
 
 std::vector<EpisodeStart> Starts(int tasks, int attempts = 1) {
   std::vector<EpisodeStart> starts;
-  for (int task = 0; task < tasks; ++task) {
-    for (int attempt = 0; attempt < attempts; ++attempt) starts.push_back({task, attempt, {}});
+  for (int task_id = 0; task_id < tasks; ++task_id) {
+    for (int attempt = 0; attempt < attempts; ++attempt) starts.push_back({task_id, attempt, {}});
   }
   return starts;
 }
@@ -57,7 +57,8 @@ struct ToyEvaluation {
 // Every step of the tasks `failing` is rejected.
 auto StepsFailFor(std::set<int> failing) {
   return [failing](const Call& call) -> std::optional<Fault> {
-    if (call.op == Op::kStep && failing.contains(call.task)) return Fault{ErrorKind::kEnvironment};
+    if (call.op == Op::kStep && failing.contains(call.task_id))
+      return Fault{ErrorKind::kEnvironment};
     return std::nullopt;
   };
 }
@@ -131,8 +132,8 @@ TEST(EvaluatorTest, AFailedEpisodeIsNamedNotWrittenAndTriedAgain) {
   const EvaluatorReport report = evaluation.Run(Starts(10));
   EXPECT_EQ(report.finished, 8);
   ASSERT_EQ(report.failed.size(), 2U);
-  EXPECT_EQ(report.failed[0].task, 3);
-  EXPECT_EQ(report.failed[1].task, 5);
+  EXPECT_EQ(report.failed[0].task_id, 3);
+  EXPECT_EQ(report.failed[1].task_id, 5);
   EXPECT_EQ(report.failed[0].end, EpisodeEnd::kEnvironmentError);
   EXPECT_THAT(report.failed[0].error, HasSubstr("toy fault"));
   EXPECT_EQ(evaluation.Episodes().size(), 8U);
@@ -151,7 +152,7 @@ TEST(EvaluatorTest, GivesUpWhenNothingWorksAnyMore) {
   evaluation.options.give_up_after = 4;
   evaluation.options.in_flight = 1;
   evaluation.world.fault = [](const Call& call) -> std::optional<Fault> {
-    if (call.op == Op::kStep && call.task >= 5) return Fault{ErrorKind::kEnvironment};
+    if (call.op == Op::kStep && call.task_id >= 5) return Fault{ErrorKind::kEnvironment};
     return std::nullopt;
   };
   const EvaluatorReport report = evaluation.Run(Starts(100));

@@ -19,8 +19,8 @@ TEST(Failed, AreThoseWithAResultBelowSuccess) {
               HandEpisode(4, 1, 0, {}, EpisodeEnd::kMaxSteps)},
              1.0);
   ASSERT_EQ(failed.size(), 2U);
-  EXPECT_EQ(failed[0].task, 2);
-  EXPECT_EQ(failed[1].task, 4);
+  EXPECT_EQ(failed[0].task_id, 2);
+  EXPECT_EQ(failed[1].task_id, 4);
   EXPECT_EQ(Failed({HandEpisode(2, 0, 0.5)}, 0.5).size(), 0U);
 }
 
@@ -30,7 +30,7 @@ TEST(CutTrajectories, GivesTheFirstTurns) {
                        HandEpisode(9, 0, 0, {"a"}), HandEpisode(10, 0, 0)},
                       "3", 0, 100);
   ASSERT_EQ(starts.size(), 2U) << "one turn cannot be cut";
-  EXPECT_EQ(starts[0].task, 7);
+  EXPECT_EQ(starts[0].task_id, 7);
   EXPECT_EQ(starts[0].attempt, 2);
   ASSERT_EQ(starts[0].given.size(), 3U);
   EXPECT_EQ(starts[0].given[2].action, "c");
@@ -39,7 +39,8 @@ TEST(CutTrajectories, GivesTheFirstTurns) {
 
 TEST(CutTrajectories, DrawsTheCutFromTheSeed) {
   std::vector<Episode> episodes;
-  for (int task = 0; task < 400; ++task) episodes.push_back(HandEpisode(task, 0, 0, kFive));
+  for (int task_id = 0; task_id < 400; ++task_id)
+    episodes.push_back(HandEpisode(task_id, 0, 0, kFive));
   const auto cuts = [&](uint64_t seed) {
     std::vector<size_t> sizes;
     for (const EpisodeStart& start : CutTrajectories(episodes, "seeded", seed, 100)) {

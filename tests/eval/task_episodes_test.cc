@@ -12,8 +12,8 @@ TEST(TaskEpisodesTest, ByTaskThenByAttemptWithErrorsApart) {
                                          FailedEpisode(9, 0, "gone"), HandEpisode(9, 2, 0)};
   const std::vector<TaskEpisodes> tasks = GroupByTask(episodes);
   ASSERT_EQ(tasks.size(), 2u);
-  EXPECT_EQ(tasks[0].task, 2);
-  EXPECT_EQ(tasks[1].task, 9);
+  EXPECT_EQ(tasks[0].task_id, 2);
+  EXPECT_EQ(tasks[1].task_id, 9);
   ASSERT_EQ(tasks[1].all.size(), 3u);
   for (int attempt = 0; attempt < 3; ++attempt) {
     EXPECT_EQ(tasks[1].all[static_cast<size_t>(attempt)]->attempt, attempt);

@@ -56,7 +56,7 @@ Searched SearchTwelve(SmallBabyAiServer& server, int sessions) {
   searched.report = Collector(family, environment, model, store, search, options,
                               {"babyai", 0, model.name(), "", ""})
                         .Run(tasks, stop);
-  for (const int task : tasks) searched.trees.push_back(store.Load(task));
+  for (const int task_id : tasks) searched.trees.push_back(store.Load(task_id));
   return searched;
 }
 
@@ -83,11 +83,11 @@ TEST(BabyAiSearchTest, TwelveTasksShareThreeSessions) {
 TEST(BabyAiSearchTest, HowManySessionsThereAreDoesNotShowInTheTrees) {
   SmallBabyAiServer server;
   const Searched one = SearchTwelve(server, 1), many = SearchTwelve(server, 8);
-  for (size_t task = 0; task < one.trees.size(); ++task) {
-    ASSERT_EQ(one.trees[task].size(), many.trees[task].size());
-    for (int i = 0; i < one.trees[task].size(); ++i) {
-      EXPECT_EQ(one.trees[task].node(i).observation, many.trees[task].node(i).observation);
-      EXPECT_EQ(one.trees[task].node(i).reward, many.trees[task].node(i).reward);
+  for (size_t task_id = 0; task_id < one.trees.size(); ++task_id) {
+    ASSERT_EQ(one.trees[task_id].size(), many.trees[task_id].size());
+    for (int i = 0; i < one.trees[task_id].size(); ++i) {
+      EXPECT_EQ(one.trees[task_id].node(i).observation, many.trees[task_id].node(i).observation);
+      EXPECT_EQ(one.trees[task_id].node(i).reward, many.trees[task_id].node(i).reward);
     }
   }
 }

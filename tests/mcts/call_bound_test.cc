@@ -91,9 +91,9 @@ TEST(CallBoundTest, ExpansionsVisitStates) {
 }
 
 TEST(CallBoundTest, ATreeTellsTheStatesOfItsSearch) {
-  for (int task = 1; task <= 10; ++task) {
+  for (int task_id = 1; task_id <= 10; ++task_id) {
     ToySearch search;
-    const Tree tree = search.MustRun(task);
+    const Tree tree = search.MustRun(task_id);
     const VisitedStates visited = Visits(tree, search.family);
     EXPECT_EQ(visited.states.LowerBound().walks, search.stats.min_replay_calls);
     EXPECT_EQ(visited.states.LowerBound().unchanged, search.stats.unchanged_bound);
@@ -104,11 +104,11 @@ TEST(CallBoundTest, ATreeTellsTheStatesOfItsSearch) {
 TEST(CallBoundTest, SearchesComeCloseToIt) {
   int64_t calls = 0;
   int64_t fewest = 0;
-  for (int task = 1; task <= 20; ++task) {
+  for (int task_id = 1; task_id <= 20; ++task_id) {
     ToySearch search(/*forks=*/false, /*session_limit=*/1000);
-    const Tree tree = search.MustRun(task);
+    const Tree tree = search.MustRun(task_id);
     const long bound = FewestCalls(tree, search.family);
-    EXPECT_GE(search.world.counts.calls(), bound) << "task " << task;
+    EXPECT_GE(search.world.counts.calls(), bound) << "task " << task_id;
     EXPECT_GE(bound, search.stats.min_replay_calls + search.stats.unchanged_bound);
     calls += search.world.counts.calls();
     fewest += bound;

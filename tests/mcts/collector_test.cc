@@ -23,25 +23,25 @@ using Fault = ToyEnvironment::Fault;
 // Trees in memory, by task; full when the test says so.
 class MemoryStore : public TreeStore {
  public:
-  Claim TryClaim(int task) override {
+  Claim TryClaim(int task_id) override {
     const std::lock_guard lock(mutex_);
-    if (trees_.contains(task)) return Claim::kDone;
-    return claims_.insert(task).second ? Claim::kMine : Claim::kTaken;
+    if (trees_.contains(task_id)) return Claim::kDone;
+    return claims_.insert(task_id).second ? Claim::kMine : Claim::kTaken;
   }
 
   void Commit(const Tree& tree) override {
-    Release(tree.origin().task);
+    Release(tree.origin().task_id);
     const std::lock_guard lock(mutex_);
     if (trees_.size() >= room) throw FatalError(ExitCode::kFile, "the disk is full");
-    trees_[tree.origin().task] = WriteTree(tree, TreeFormat::kCompact);
+    trees_[tree.origin().task_id] = WriteTree(tree, TreeFormat::kCompact);
   }
 
-  void Release(int task) override {
+  void Release(int task_id) override {
     const std::lock_guard lock(mutex_);
-    EXPECT_EQ(claims_.erase(task), 1) << task;
+    EXPECT_EQ(claims_.erase(task_id), 1) << task_id;
   }
 
-  Tree Load(int task) const override { return ReadTree(trees_.at(task), "memory"); }
+  Tree Load(int task_id) const override { return ReadTree(trees_.at(task_id), "memory"); }
 
   std::vector<int> done() const {
     std::vector<int> tasks;
@@ -91,14 +91,15 @@ struct Job {
 // Every step of the tasks `failing` is rejected.
 auto StepsFailFor(std::set<int> failing) {
   return [failing](const Call& call) -> std::optional<Fault> {
-    if (call.op == Op::kStep && failing.contains(call.task)) return Fault{ErrorKind::kEnvironment};
+    if (call.op == Op::kStep && failing.contains(call.task_id))
+      return Fault{ErrorKind::kEnvironment};
     return std::nullopt;
   };
 }
 
 std::vector<int> FailedIds(const CollectReport& report) {
   std::vector<int> ids;
-  for (const FailedTask& failed : report.failed) ids.push_back(failed.task);
+  for (const FailedTask& failed : report.failed) ids.push_back(failed.task_id);
   return ids;
 }
 
@@ -112,11 +113,11 @@ TEST(CollectorTest, SearchesAllTasks) {
   EXPECT_EQ(job.store.done(), Tasks(20));
   EXPECT_TRUE(job.store.all_released());
   int64_t nodes = 0;
-  for (int task = 0; task < 20; ++task) {
-    const Tree tree = job.store.Load(task);
-    EXPECT_EQ(tree.origin().task, task);
+  for (int task_id = 0; task_id < 20; ++task_id) {
+    const Tree tree = job.store.Load(task_id);
+    EXPECT_EQ(tree.origin().task_id, task_id);
     EXPECT_EQ(tree.origin().data_hash, "data");
-    EXPECT_EQ(tree.root().observation, ToyEnvironment::FirstObservation(task));
+    EXPECT_EQ(tree.root().observation, ToyEnvironment::FirstObservation(task_id));
     nodes += tree.size();
   }
   EXPECT_EQ(report.nodes, nodes);
@@ -241,9 +242,9 @@ TEST(CollectorTest, AStoreThatCannotWriteEndsTheRun) {
 TEST(CollectorTest, AStoreThatCannotClaimEndsTheRun) {
   class BrokenStore : public MemoryStore {
    public:
-    Claim TryClaim(int task) override {
-      if (task == 3) throw FatalError(ExitCode::kFile, "cannot lock");
-      return MemoryStore::TryClaim(task);
+    Claim TryClaim(int task_id) override {
+      if (task_id == 3) throw FatalError(ExitCode::kFile, "cannot lock");
+      return MemoryStore::TryClaim(task_id);
     }
   };
   Job job;

@@ -28,10 +28,10 @@ class EarlierTreesTest : public ::testing::Test {
     return origin;
   }
 
-  void Write(int task, TreeOrigin origin) {
-    origin.task = task;
+  void Write(int task_id, TreeOrigin origin) {
+    origin.task_id = task_id;
     const Tree tree(origin, {}, "A goal.");
-    ASSERT_EQ(store_.TryClaim(task), Claim::kMine);
+    ASSERT_EQ(store_.TryClaim(task_id), Claim::kMine);
     store_.Commit(tree);
   }
 

@@ -50,8 +50,8 @@ TEST(PublicWebShopTest, TenTasksShareThreeSessions) {
   EXPECT_GE(shop.server.calls("/reset"), 10);
   EXPECT_LE(shop.server.calls("/close"), 1) << "once it has answered 404";
   std::set<double> rewards;
-  for (const int task : tasks) {
-    const Tree tree = store.Load(task);
+  for (const int task_id : tasks) {
+    const Tree tree = store.Load(task_id);
     for (int i = 0; i < tree.size(); ++i) rewards.insert(tree.node(i).reward);
   }
   EXPECT_GE(rewards.size(), 3u);

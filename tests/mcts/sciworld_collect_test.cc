@@ -51,9 +51,9 @@ TEST(SciWorldCollect, TheDefaultsWork) {
       "--env_server_base", server.url(), "--output_dir", out, "--min", "0", "--max", "20"};
   EXPECT_EQ(CollectWith(line), ExitCode::kOk);
   const auto result = folder.path() / "sciworld" / "planner";
-  for (int task = 0; task < SmallSciWorld::kTasks; ++task) {
+  for (int task_id = 0; task_id < SmallSciWorld::kTasks; ++task_id) {
     EXPECT_TRUE(
-        std::filesystem::exists(result / ("search_results_" + std::to_string(task) + ".json")));
+        std::filesystem::exists(result / ("search_results_" + std::to_string(task_id) + ".json")));
   }
   const auto run = nlohmann::json::parse(ReadFile(result / "run.json"))["runs"].back();
   EXPECT_EQ(run["result"]["finished"], SmallSciWorld::kTasks) << "as many as the server has";

@@ -39,7 +39,7 @@ struct House {
                        {"sciworld", 0, model.name(), "", ""})
                  .Run(tasks, stop);
     std::vector<Tree> trees;
-    for (const int task : tasks) trees.push_back(store.Load(task));
+    for (const int task_id : tasks) trees.push_back(store.Load(task_id));
     return trees;
   }
 

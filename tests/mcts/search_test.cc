@@ -35,7 +35,7 @@ TEST(SearchTest, BeginsAfterTheFirstObservation) {
                                       Message{"assistant", "Ok."}, Message{"user", "Goal 5."})));
   EXPECT_EQ(tree.instruction(), search.family.Instruction());
   EXPECT_EQ(tree.root().observation, "Goal 5.");
-  EXPECT_EQ(tree.origin().task, 5);
+  EXPECT_EQ(tree.origin().task_id, 5);
   EXPECT_EQ(tree.origin().search, ToJson(search.options));
 }
 

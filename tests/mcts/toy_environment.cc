@@ -40,7 +40,7 @@ class ToySession : public Session {
         epoch_(parent.epoch_),
         alive_(parent.alive_),
         root_(false),
-        task_(parent.task_),
+        task_id_(parent.task_id_),
         history_(parent.history_),
         ended_(ended) {
     Go(action);
@@ -52,28 +52,28 @@ class ToySession : public Session {
     --world_.counts.live;
   }
 
-  Result<std::string> Reset(int task) override {
+  Result<std::string> Reset(int task_id) override {
     const User user(*this);
-    const ToyEnvironment::Call call{Op::kReset, ++world_.counts.resets, task, ""};
+    const ToyEnvironment::Call call{Op::kReset, ++world_.counts.resets, task_id, ""};
     if (const auto fault = world_.FaultOf(call)) return FailWith(*fault);
     epoch_ = world_.epoch_;
-    task_ = task;
+    task_id_ = task_id;
     history_.clear();
     ended_ = broken_ = false;
-    return world_.Told(ToyEnvironment::FirstObservation(task), call);
+    return world_.Told(ToyEnvironment::FirstObservation(task_id), call);
   }
 
   Result<StepResult> Step(std::string_view action) override {
     const User user(*this);
-    if (broken_ || ended_ || task_ < 0) ++world_.counts.misuses;
-    const ToyEnvironment::Call call{Op::kStep, ++world_.counts.steps, task_, action};
+    if (broken_ || ended_ || task_id_ < 0) ++world_.counts.misuses;
+    const ToyEnvironment::Call call{Op::kStep, ++world_.counts.steps, task_id_, action};
     const auto fault = FaultOf(call);
     if (fault) {
       broken_ = true;
       if (fault->takes_effect) Go(action);
       return FailWith(*fault);
     }
-    StepResult result = ToyEnvironment::Outcome(task_, history_, action);
+    StepResult result = ToyEnvironment::Outcome(task_id_, history_, action);
     result.observation = world_.Told(std::move(result.observation), call);
     ended_ = result.done;
     Go(action);
@@ -82,13 +82,13 @@ class ToySession : public Session {
 
   Result<std::vector<Fork>> Expand(const std::vector<std::string>& actions) override {
     const User user(*this);
-    if (!*alive_ || ended_ || task_ < 0 || !world_.CanExpand()) ++world_.counts.misuses;
-    const ToyEnvironment::Call call{Op::kExpand, ++world_.counts.expansions, task_,
+    if (!*alive_ || ended_ || task_id_ < 0 || !world_.CanExpand()) ++world_.counts.misuses;
+    const ToyEnvironment::Call call{Op::kExpand, ++world_.counts.expansions, task_id_,
                                     actions.front()};
     if (const auto fault = FaultOf(call)) return FailWith(*fault);
     std::vector<Fork> forks;
     for (const std::string& action : actions) {
-      StepResult result = ToyEnvironment::Outcome(task_, history_, action);
+      StepResult result = ToyEnvironment::Outcome(task_id_, history_, action);
       result.observation = world_.Told(std::move(result.observation), call);
       auto session = std::make_unique<ToySession>(*this, action, result.done);
       forks.push_back({std::move(session), std::move(result)});
@@ -128,7 +128,7 @@ class ToySession : public Session {
   int epoch_;
   const std::shared_ptr<std::atomic<bool>> alive_;  // of the root
   const bool root_;
-  int task_ = -1;
+  int task_id_ = -1;
   std::string history_;
   bool ended_ = false;
   bool broken_ = false;  // a step failed and no Reset came since
@@ -155,20 +155,23 @@ bool ToyEnvironment::Changes(std::string_view action) {
   return !action.starts_with("look") && !action.starts_with("stuck");
 }
 
-StepResult ToyEnvironment::Outcome(int task, const std::string& history, std::string_view action) {
+StepResult ToyEnvironment::Outcome(int task_id, const std::string& history,
+                                   std::string_view action) {
   StepResult result;
   if (!Changes(action)) {
-    result.observation = fmt::format("{} by {} in {}:{}", kNothing, action, task, history);
+    result.observation = fmt::format("{} by {} in {}:{}", kNothing, action, task_id, history);
     return result;
   }
-  result.observation = fmt::format("task {}:{} {}", task, history, action);
+  result.observation = fmt::format("task {}:{} {}", task_id, history, action);
   result.done = action.starts_with("end ");
   if (result.done) result.reward = NumberAfter("end ", action);
   if (action.starts_with("gain ")) result.reward = NumberAfter("gain ", action);
   return result;
 }
 
-std::string ToyEnvironment::FirstObservation(int task) { return fmt::format("Goal {}.", task); }
+std::string ToyEnvironment::FirstObservation(int task_id) {
+  return fmt::format("Goal {}.", task_id);
+}
 
 std::vector<Message> ToyFamily::Instruction() const {
   return {{"user", "You are in a toy world."}, {"assistant", "Ok."}};

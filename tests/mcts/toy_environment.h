@@ -30,7 +30,7 @@ class ToyEnvironment : public Environment {
   struct Call {
     Op op;
     int64_t number;           // of the calls of this kind, from 1
-    int task;                 // -1 for kOpen
+    int task_id;              // -1 for kOpen
     std::string_view action;  // of kStep, and the first one of kExpand
   };
 
@@ -65,9 +65,9 @@ class ToyEnvironment : public Environment {
 
   // The laws of the world: what `action` gives after `history` (state-changing actions, each with a
   // space in front), and whether it changes anything.
-  static StepResult Outcome(int task, const std::string& history, std::string_view action);
+  static StepResult Outcome(int task_id, const std::string& history, std::string_view action);
   static bool Changes(std::string_view action);
-  static std::string FirstObservation(int task);
+  static std::string FirstObservation(int task_id);
 
  private:
   friend class ToySession;

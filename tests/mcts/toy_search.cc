@@ -57,9 +57,9 @@ std::vector<std::string> ToyActions() {
           "gain 0.5", "gain -0.5", "end 1", "end 0",   "end 0.25"};
 }
 
-Result<Tree> ToySearch::Run(int task) {
-  const std::unique_ptr<Executor> executor = MakeExecutor(task, world, pool, family, stop);
-  TreeOrigin origin{"toy", task, model.name(), "hash", ToJson(options)};
+Result<Tree> ToySearch::Run(int task_id) {
+  const std::unique_ptr<Executor> executor = MakeExecutor(task_id, world, pool, family, stop);
+  TreeOrigin origin{"toy", task_id, model.name(), "hash", ToJson(options)};
   nodes_told = 0;
   Search search(options, std::move(origin),
                 {family, model, *executor, stop, [this](int nodes) { nodes_told += nodes; }});
@@ -69,8 +69,8 @@ Result<Tree> ToySearch::Run(int task) {
   return tree;
 }
 
-Tree ToySearch::MustRun(int task) {
-  Result<Tree> tree = Run(task);
+Tree ToySearch::MustRun(int task_id) {
+  Result<Tree> tree = Run(task_id);
   if (!tree) throw std::runtime_error(tree.error().message);
   return std::move(*tree);
 }

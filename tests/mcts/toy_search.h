@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "rollout/executor.h"
 #include "mcts/search.h"
-#include "rollout/session_pool.h"
 #include "mcts/tree.h"
+#include "rollout/executor.h"
+#include "rollout/session_pool.h"
 #include "tests/mcts/toy_environment.h"
 #include "tests/mcts/toy_model.h"
 
@@ -29,9 +29,9 @@ struct ToySearch {
     options.n_gen = 3;
   }
 
-  Result<Tree> Run(int task = 1);
+  Result<Tree> Run(int task_id = 1);
   // Run, for searches that must succeed.
-  Tree MustRun(int task = 1);
+  Tree MustRun(int task_id = 1);
 
   ToyFamily family;
   ToyEnvironment world;

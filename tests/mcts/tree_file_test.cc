@@ -105,7 +105,7 @@ TEST(CompactTreeTest, RoundTripKeepsEverything) {
   EXPECT_EQ(read.node(2).token_ids, written.node(2).token_ids);
   EXPECT_EQ(read.node(2).logprobs, written.node(2).logprobs);
   EXPECT_EQ(read.origin().family, "toy");
-  EXPECT_EQ(read.origin().task, 31);
+  EXPECT_EQ(read.origin().task_id, 31);
   EXPECT_EQ(read.origin().model, "m");
   EXPECT_EQ(read.origin().data_hash, "h");
   EXPECT_EQ(read.origin().model_identity, "i");

@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Tree TreeOf(int task) {
-  Tree tree({"toy", task, "m", "h", "{}"}, {{"user", "Play."}}, "Start");
+Tree TreeOf(int task_id) {
+  Tree tree({"toy", task_id, "m", "h", "{}"}, {{"user", "Play."}}, "Start");
   tree.BackUp(tree.Add(0, Turn("win", "Won!", 1, End::kDone)));
   return tree;
 }
@@ -57,7 +57,7 @@ TEST_F(TreeStoreTest, ACommittedTreeIsDone) {
   EXPECT_EQ(store_.TryClaim(4), Claim::kDone);
   EXPECT_EQ(store_.TryClaim(4), Claim::kDone) << "asking claims nothing";
   EXPECT_EQ(store_.Load(4).node(1).observation, "Won!");
-  EXPECT_EQ(store_.Load(4).origin().task, 4);
+  EXPECT_EQ(store_.Load(4).origin().task_id, 4);
   EXPECT_THAT(folder_.Names(), ElementsAre(".claims", "search_results_4.json"));
 }
 
@@ -110,9 +110,9 @@ TEST_F(TreeStoreTest, OnlyOneOfManyThreadsGetsAClaim) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
-      for (int task = 0; task < kTasks; ++task) {
+      for (int task_id = 0; task_id < kTasks; ++task_id) {
         FileTreeStore& store = t % 2 == 0 ? store_ : other;
-        if (store.TryClaim(task) == Claim::kMine) ++owners[static_cast<size_t>(task)];
+        if (store.TryClaim(task_id) == Claim::kMine) ++owners[static_cast<size_t>(task_id)];
       }
     });
   }

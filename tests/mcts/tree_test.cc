@@ -22,7 +22,7 @@ TEST(TreeTest, BeginsWithTheRoot) {
   EXPECT_EQ(tree.root().depth, 0);
   EXPECT_EQ(tree.root().observation, "You see a door.");
   EXPECT_FALSE(tree.root().terminal);
-  EXPECT_EQ(tree.origin().task, 7);
+  EXPECT_EQ(tree.origin().task_id, 7);
 }
 
 TEST(TreeTest, AddLinksParentAndChildren) {

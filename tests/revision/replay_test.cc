@@ -17,8 +17,8 @@ using ::testing::Pair;
 // A world of the actions "p", "a", "b", "g": what was "saw"n is the actions that did anything; "g"
 // ends with reward 1, or 0.6 after "b", or nothing after "x"; "end" ends with 0; "bad" is a
 // disaster.
-StepResult World(int task, const std::vector<std::string>& actions) {
-  if (actions.empty()) return {"Goal " + std::to_string(task) + "."};
+StepResult World(int task_id, const std::vector<std::string>& actions) {
+  if (actions.empty()) return {"Goal " + std::to_string(task_id) + "."};
   std::string saw = "saw";
   for (const std::string& action : actions) saw += action == "wait" ? "" : " " + action;
   const std::string& last = actions.back();

@@ -39,13 +39,13 @@ class ReviseTest : public ::testing::Test {
     options_.min_success = 0;
   }
 
-  // A tree file of task `task` with these bad steps behind "p" beside a good one, each searched on.
-  void Write(int task, const std::vector<std::string>& bad) {
+  // A tree file of `task_id` with these bad steps behind "p" beside a good one, each searched on.
+  void Write(int task_id, const std::vector<std::string>& bad) {
     std::vector<Ended> episodes = {{"p g", 1}};
     for (const std::string& end : bad) episodes.push_back({"p " + end + " on off", 0});
     const Tree made = HandTree(episodes);
     TreeOrigin origin = made.origin();
-    origin.task = task;
+    origin.task_id = task_id;
     Tree tree(origin, made.instruction(), made.root().observation);
     for (int i = 1; i < made.size(); ++i) {
       Node node = made.node(i);
@@ -53,12 +53,12 @@ class ReviseTest : public ::testing::Test {
       const int index = tree.Add(node.parent, node);
       tree.Restore(index, made.node(i).visits, made.node(i).value);
     }
-    WriteFileAtomically(PathOf(task), WriteTree(tree, TreeFormat::kCompact));
-    files_.push_back({task, PathOf(task)});
+    WriteFileAtomically(PathOf(task_id), WriteTree(tree, TreeFormat::kCompact));
+    files_.push_back({task_id, PathOf(task_id)});
   }
 
-  std::filesystem::path PathOf(int task) const {
-    return folder_.path() / ("search_results_" + std::to_string(task) + ".json");
+  std::filesystem::path PathOf(int task_id) const {
+    return folder_.path() / ("search_results_" + std::to_string(task_id) + ".json");
   }
 
   ReviseReport Run(int in_flight = 2) {
@@ -95,8 +95,8 @@ class ReviseTest : public ::testing::Test {
 };
 
 TEST_F(ReviseTest, RowsStandInTheOrderOfTheTasksWhateverTheParallelism) {
-  for (int task = 0; task < 40; ++task) {
-    Write(task, {"x" + std::to_string(task), "y" + std::to_string(task)});
+  for (int task_id = 0; task_id < 40; ++task_id) {
+    Write(task_id, {"x" + std::to_string(task_id), "y" + std::to_string(task_id)});
   }
   const ReviseReport report = Run(1);
   EXPECT_EQ(report.rows, 80);
@@ -121,10 +121,10 @@ TEST_F(ReviseTest, BadFilesAreNamedAndLeftAloneAndTheRestGoesOn) {
   const ReviseReport report = Run();
   EXPECT_FALSE(report.gave_up) << "files say nothing about models and servers";
   ASSERT_EQ(report.failed.size(), 3U);
-  EXPECT_EQ(report.failed[0].task, 1);
+  EXPECT_EQ(report.failed[0].task_id, 1);
   EXPECT_TRUE(report.failed[0].bad_tree);
   EXPECT_THAT(report.failed[0].error.message, HasSubstr("search_results_1.json"));
-  EXPECT_EQ(report.failed[1].task, 2);
+  EXPECT_EQ(report.failed[1].task_id, 2);
   EXPECT_EQ(report.rows, 1);
   EXPECT_EQ(ReadFile(PathOf(2)), R"({"some": "other file"})");
 }
@@ -208,7 +208,7 @@ TEST_F(ReviseTest, TooManyFailuresInARowEndTheRunWithoutAFile) {
     return call == "reset" ? std::optional<Error>(Error{ErrorKind::kServer, "down"}) : std::nullopt;
   });
   environment_ = &environment;
-  for (int task = 1; task < 30; ++task) Write(task, {"x"});
+  for (int task_id = 1; task_id < 30; ++task_id) Write(task_id, {"x"});
   const ReviseReport report = Run(1);
   EXPECT_TRUE(report.gave_up);
   EXPECT_LT(report.failed.size(), 29U);

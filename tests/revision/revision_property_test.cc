@@ -116,7 +116,9 @@ void RowProperties::CheckRow(const Draft& draft) const {
   for (size_t i = 0; i < messages.size(); ++i) {
     SCOPED_TRACE(i);
     // It starts as the bad path does, and only what follows is trained, but for refused actions.
-    if (i < bad_end) EXPECT_EQ(messages[i]["content"], bad[i].content);
+    if (i < bad_end) {
+      EXPECT_EQ(messages[i]["content"], bad[i].content);
+    }
     const bool assistant = messages[i]["role"] == "assistant";
     const std::string content = messages[i]["content"];
     const bool refused = content.find("Action: stuck") != std::string::npos;

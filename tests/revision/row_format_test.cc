@@ -82,7 +82,9 @@ TEST_F(RowFormatTest, MessagesHaveWeightsOnTheAssistants) {
   EXPECT_FALSE(row["messages"][8].contains("weight"));
   for (const auto& message : row["messages"]) {
     ASSERT_EQ(message.contains("loss"), message.contains("weight"));
-    if (message.contains("loss")) EXPECT_EQ(message["loss"], message["weight"] == 1);
+    if (message.contains("loss")) {
+      EXPECT_EQ(message["loss"], message["weight"] == 1);
+    }
   }
   EXPECT_EQ(row["messages"][1]["weight"], 0) << "the policy never said the instruction's Ok.";
   EXPECT_EQ(row["messages"].back()["role"], "assistant");

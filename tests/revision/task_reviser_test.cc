@@ -144,7 +144,7 @@ TEST_F(TaskReviserTest, ADamagedFileIsTheFilesFault) {
        {whole.substr(0, whole.size() / 2), std::string(), std::string("{}")}) {
     const Outcome failed = RunText(text);
     ASSERT_FALSE(failed);
-    EXPECT_EQ(failed.error().task, 3);
+    EXPECT_EQ(failed.error().task_id, 3);
     EXPECT_TRUE(failed.error().bad_tree);
     EXPECT_THAT(failed.error().error.message, HasSubstr("tree.json"));
   }
@@ -163,8 +163,8 @@ TEST_F(TaskReviserTest, ReplaysAreCounted) {
 }
 
 TEST_F(TaskReviserTest, AGoodPathThatFailsInTheEnvironmentGivesNoRow) {
-  FakeEnvironment environment(true, [](int task, const std::vector<std::string>& actions) {
-    StepResult result = ReviserWorld(task, actions);
+  FakeEnvironment environment(true, [](int task_id, const std::vector<std::string>& actions) {
+    StepResult result = ReviserWorld(task_id, actions);
     if (result.done) result.reward = 0;  // the goal is not worth anything any more
     return result;
   });

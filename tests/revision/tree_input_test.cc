@@ -34,7 +34,7 @@ class FindTreesTest : public ::testing::Test {
 
   static std::vector<int> Ids(const TreeInput& input) {
     std::vector<int> ids;
-    for (const TreeFile& file : input.files) ids.push_back(file.task);
+    for (const TreeFile& file : input.files) ids.push_back(file.task_id);
     return ids;
   }
 
@@ -90,9 +90,9 @@ TEST_F(FindTreesTest, WithoutTreesItSaysWhatToDo) {
   }
 }
 
-std::string LoadError(const Tree& tree, int task, const std::string& family) {
+std::string LoadError(const Tree& tree, int task_id, const std::string& family) {
   try {
-    LoadTree({task, "folder/tree.json"}, family, WriteTree(tree, TreeFormat::kCompact));
+    LoadTree({task_id, "folder/tree.json"}, family, WriteTree(tree, TreeFormat::kCompact));
   } catch (const FatalError& error) {
     EXPECT_EQ(error.code(), ExitCode::kFile);
     return error.what();

@@ -38,17 +38,17 @@ struct ToyEpisode {
     };
   }
 
-  Result<Episode> Run(int task = 1, int attempt = 0, std::vector<EpisodeTurn> given = {}) {
-    ReplayExecutor executor(task, pool, family, stop);
-    EpisodePlayer player(options, {task, attempt, std::move(given)},
+  Result<Episode> Run(int task_id = 1, int attempt = 0, std::vector<EpisodeTurn> given = {}) {
+    ReplayExecutor executor(task_id, pool, family, stop);
+    EpisodePlayer player(options, {task_id, attempt, std::move(given)},
                          {family, model, executor, stop, [this] { ++turns_told; }});
     Result<Episode> episode = player.Run();
     stats = executor.stats();
     if (episode) episode->model_s = episode->environment_s = episode->wall_s = 0;
     return episode;
   }
-  Episode MustRun(int task = 1, int attempt = 0, std::vector<EpisodeTurn> given = {}) {
-    return Run(task, attempt, std::move(given)).value();
+  Episode MustRun(int task_id = 1, int attempt = 0, std::vector<EpisodeTurn> given = {}) {
+    return Run(task_id, attempt, std::move(given)).value();
   }
 
   ToyFamily family;
@@ -73,7 +73,7 @@ std::vector<std::string> Actions(const Episode& episode) {
 TEST(EpisodePlayerTest, PlaysUntilTheEnvironmentSaysDone) {
   ToyEpisode toy({"go a", "go b", "end 0.5"});
   const Episode episode = toy.MustRun(7, 3);
-  EXPECT_EQ(episode.task, 7);
+  EXPECT_EQ(episode.task_id, 7);
   EXPECT_EQ(episode.attempt, 3);
   EXPECT_EQ(episode.end, EpisodeEnd::kDone);
   EXPECT_EQ(episode.reward, 0.5);
@@ -288,20 +288,20 @@ TEST(EpisodePlayerTest, TheSeedsOfTurnsDependOnRunTaskAttemptAndTurn) {
   std::set<uint64_t> seeds;
   size_t turns = 0;
   for (const uint64_t seed : {0, 1}) {
-    for (const int task : {1, 2}) {
+    for (const int task_id : {1, 2}) {
       for (const int attempt : {0, 1}) {
         ToyEpisode toy({"go a"});
         toy.options.seed = seed;
-        toy.MustRun(task, attempt);
+        toy.MustRun(task_id, attempt);
         const auto samplings = toy.model.samplings();
         turns += samplings.size();
         for (const SamplingParams& sampling : samplings) {
           seeds.insert(sampling.seed);
-          EXPECT_EQ(sampling.task_id, task);
+          EXPECT_EQ(sampling.task_id, task_id);
         }
         ToyEpisode again({"go a"});
         again.options.seed = seed;
-        again.MustRun(task, attempt);
+        again.MustRun(task_id, attempt);
         EXPECT_EQ(again.model.samplings().back().seed, samplings.back().seed);
       }
     }

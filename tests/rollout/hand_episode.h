@@ -8,11 +8,11 @@
 
 namespace agentr {
 
-inline Episode HandEpisode(int task, int attempt, double reward,
+inline Episode HandEpisode(int task_id, int attempt, double reward,
                            const std::vector<std::string>& actions = {},
                            EpisodeEnd end = EpisodeEnd::kDone) {
   Episode episode;
-  episode.task = task;
+  episode.task_id = task_id;
   episode.attempt = attempt;
   episode.reward = reward;
   episode.end = end;
@@ -24,9 +24,9 @@ inline Episode HandEpisode(int task, int attempt, double reward,
   return episode;
 }
 
-inline Episode FailedEpisode(int task, int attempt, const std::string& error,
+inline Episode FailedEpisode(int task_id, int attempt, const std::string& error,
                              EpisodeEnd end = EpisodeEnd::kEnvironmentError) {
-  Episode episode = HandEpisode(task, attempt, 0, {"look"}, end);
+  Episode episode = HandEpisode(task_id, attempt, 0, {"look"}, end);
   episode.error = error;
   return episode;
 }

@@ -194,8 +194,8 @@ TEST(ReplayExecutorTest, ItsEndFreesItsSessions) {
   ToyFamily family;
   const std::atomic<bool> stop = false;
   SessionPool pool(world, 64);
-  for (int task = 0; task < 3; ++task) {
-    ReplayExecutor executor(task, pool, family, stop);
+  for (int task_id = 0; task_id < 3; ++task_id) {
+    ReplayExecutor executor(task_id, pool, family, stop);
     ASSERT_TRUE(executor.Start());
     ASSERT_TRUE(executor.Execute(0, {"go a", "go b"}, false));
   }

@@ -15,9 +15,9 @@ namespace {
 struct PlayedHouse {
   PlayedHouse() : http(MakeProtocol("sciworld"), {server.url()}, HttpOptions{}), pool(http, 2) {}
 
-  Episode Play(LanguageModel& model, int task, const PlayOptions& options) {
-    ReplayExecutor executor(task, pool, family, stop);
-    return EpisodePlayer(options, {task, 0, {}}, {family, model, executor, stop}).Run().value();
+  Episode Play(LanguageModel& model, int task_id, const PlayOptions& options) {
+    ReplayExecutor executor(task_id, pool, family, stop);
+    return EpisodePlayer(options, {task_id, 0, {}}, {family, model, executor, stop}).Run().value();
   }
 
   SmallSciWorldServer server;
@@ -31,10 +31,10 @@ TEST(SciWorldPolicy, ThePlannerWithoutMistakesSolvesEveryTask) {
   PlayedHouse house;
   const auto gold = MakeHttpGold("sciworld", {house.server.url()}, HttpOptions{});
   const auto model = MakeScriptedModel("planner", house.family, {.error_rate = 0}, gold.get());
-  for (int task = 0; task < SmallSciWorld::kTasks; ++task) {
-    const Episode episode = house.Play(*model, task, {});
-    EXPECT_EQ(episode.end, EpisodeEnd::kDone) << task;
-    EXPECT_EQ(episode.reward, 1) << task;
+  for (int task_id = 0; task_id < SmallSciWorld::kTasks; ++task_id) {
+    const Episode episode = house.Play(*model, task_id, {});
+    EXPECT_EQ(episode.end, EpisodeEnd::kDone) << task_id;
+    EXPECT_EQ(episode.reward, 1) << task_id;
   }
   EXPECT_EQ(house.server.steps_after_done(), 0);
 }
@@ -46,8 +46,8 @@ TEST(SciWorldPolicy, SnappingTakesTheNearestValidAction) {
   options.max_steps = 30;
   const auto replaced = [&] {
     int count = 0;
-    for (int task = 0; task < SmallSciWorld::kTasks; ++task) {
-      for (const EpisodeTurn& turn : house.Play(*model, task, options).turns) {
+    for (int task_id = 0; task_id < SmallSciWorld::kTasks; ++task_id) {
+      for (const EpisodeTurn& turn : house.Play(*model, task_id, options).turns) {
         count += turn.action != house.family.ParseAction(turn.response) ? 1 : 0;
       }
     }

@@ -18,8 +18,8 @@ constexpr size_t kDoor = 2;
 
 }  // namespace
 
-SmallBabyAi::SmallBabyAi(int task) : kind_(task % 4) {
-  RandomStream random = RandomStream(7).Split(static_cast<uint64_t>(task));
+SmallBabyAi::SmallBabyAi(int task_id) : kind_(task_id % 4) {
+  RandomStream random = RandomStream(7).Split(static_cast<uint64_t>(task_id));
   things_.push_back({"red ball", FreePlace(random, 1, kWall - 1)});
   things_.push_back({"green box", FreePlace(random, 1, kWall - 1)});
   things_.push_back({"blue", {kWall, kDoorRow}, random.Chance(0.5) ? "locked" : "closed"});

@@ -18,7 +18,7 @@ class SmallBabyAi {
 
   // Task `task`: its kind of goal is task % 4 (go to, pick up, open, put next to), its grid is
   // drawn from the number.
-  explicit SmallBabyAi(int task);
+  explicit SmallBabyAi(int task_id);
 
   std::string Goal() const;   // "go to the red ball"
   std::string Start() const;  // the first observation

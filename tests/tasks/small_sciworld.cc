@@ -18,22 +18,22 @@ std::string Behind(const std::string& text, std::string_view start) {
 
 }  // namespace
 
-SmallSciWorld::SmallSciWorld(int task)
-    : task_(task),
-      room_(task % 3 == 2 ? "hallway" : "kitchen"),
+SmallSciWorld::SmallSciWorld(int task_id)
+    : task_id_(task_id),
+      room_(task_id % 3 == 2 ? "hallway" : "kitchen"),
       place_of_({{"picture", "hallway"},
                  {"red apple", "kitchen"},
                  {"green apple", "kitchen"},
                  {"fern", "greenhouse"},
                  {"cactus", "greenhouse"}}),
-      open_(task % 3 == 1 ? std::set<std::string>{"greenhouse"} : std::set<std::string>{}) {}
+      open_(task_id % 3 == 1 ? std::set<std::string>{"greenhouse"} : std::set<std::string>{}) {}
 
 std::string SmallSciWorld::TaskDescription() const {
   return fmt::format(
       "Task description:\nYour task is to find a {}. First, focus on the thing. Then, move it to "
       "the "
       "red box in the kitchen.",
-      task_ < 3 ? "fern" : "cactus");
+      task_id_ < 3 ? "fern" : "cactus");
 }
 
 std::string SmallSciWorld::Look() const {
@@ -131,7 +131,7 @@ std::string SmallSciWorld::Move(const std::string& thing, const std::string& to)
 std::string SmallSciWorld::Focus(const std::string& thing) {
   if (!IsHere(thing)) return kRefused;
   focus_ = thing;
-  failed_ = failed_ || thing != (task_ < 3 ? "fern" : "cactus");
+  failed_ = failed_ || thing != (task_id_ < 3 ? "fern" : "cactus");
   return fmt::format("You focus on the {}.", thing);
 }
 
@@ -156,10 +156,10 @@ double SmallSciWorld::Score() const {
 }
 
 std::vector<std::string> SmallSciWorld::Gold() const {
-  const std::string plant = task_ < 3 ? "fern" : "cactus";
+  const std::string plant = task_id_ < 3 ? "fern" : "cactus";
   std::vector<std::string> gold = {"look around"};
-  if (task_ % 3 != 2) gold.insert(gold.end(), {"go to hallway", "look around"});
-  if (task_ % 3 != 1) gold.push_back("open door to greenhouse");
+  if (task_id_ % 3 != 2) gold.insert(gold.end(), {"go to hallway", "look around"});
+  if (task_id_ % 3 != 1) gold.push_back("open door to greenhouse");
   gold.insert(gold.end(), {"go to greenhouse", "focus on " + plant, "pick up " + plant,
                            "go to hallway", "go to kitchen", "move " + plant + " to red box"});
   return gold;
@@ -179,13 +179,13 @@ std::vector<std::string> SmallSciWorld::ValidActions() const {
   return valid;
 }
 
-SciWorldEpisode PlaySciWorld(LanguageModel& model, int task, uint64_t seed, int max_steps) {
+SciWorldEpisode PlaySciWorld(LanguageModel& model, int task_id, uint64_t seed, int max_steps) {
   const SciWorldFamily family;
-  SmallSciWorld world(task);
+  SmallSciWorld world(task_id);
   SciWorldEpisode episode{family.Instruction(), {}, {}};
   episode.conversation.push_back({"user", world.TaskDescription() + "\n" + world.Look()});
   SamplingParams sampling;
-  sampling.task_id = task;
+  sampling.task_id = task_id;
   while (!episode.last.done && episode.actions.size() < static_cast<size_t>(max_steps)) {
     sampling.seed = seed * 1000 + episode.actions.size();
     const auto batch = model.Complete(episode.conversation, 1, sampling);

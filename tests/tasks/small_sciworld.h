@@ -20,7 +20,7 @@ class SmallSciWorld {
   // cactus. Tasks 0 and 1 begin with the same text, but only in task 1 the door to the greenhouse
   // is open.
   static constexpr int kTasks = 6;
-  explicit SmallSciWorld(int task);
+  explicit SmallSciWorld(int task_id);
 
   std::string TaskDescription() const;
   std::string Look() const;
@@ -46,7 +46,7 @@ class SmallSciWorld {
   bool IsHere(const std::string& thing) const;
   double Score() const;
 
-  int task_;
+  int task_id_;
   std::string room_;
   std::map<std::string, std::string> place_of_;  // of each thing: a room, "inventory", "red box"
   std::set<std::string> open_;                   // rooms whose door to the hallway is open
@@ -64,6 +64,7 @@ struct SciWorldEpisode {
   StepResult last;
 };
 
-SciWorldEpisode PlaySciWorld(LanguageModel& model, int task, uint64_t seed = 1, int max_steps = 25);
+SciWorldEpisode PlaySciWorld(LanguageModel& model, int task_id, uint64_t seed = 1,
+                             int max_steps = 25);
 
 }  // namespace agentr

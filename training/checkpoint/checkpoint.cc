@@ -26,31 +26,38 @@ constexpr std::string_view kMomentsFile = "optimizer.safetensors";
 constexpr std::string_view kStateFile = "state.json";
 constexpr std::string_view kPrefix = "step-";
 
-// A name in a file, and the tensor that is written there or read from it.
-using Named = std::map<std::string, Tensor>;
+// A tensor of a file, by its name there, and the values from `begin` on that are read from it, or
+// all of them, which are written.
+struct Piece {
+  at::IntArrayRef shape;  // of the whole tensor
+  int64_t begin = 0;
+  Tensor values;
+};
+using Named = std::map<std::string, Piece>;
 
 Named ParametersOf(const CheckpointTensors& tensors) {
   Named named;
-  for (const Parameter& p : tensors.parameters) named[p.name] = p.value;
+  for (const Parameter& p : tensors.parameters) named[p.name] = {p.value.sizes(), 0, p.value};
   return named;
 }
 
 Named MomentsOf(const CheckpointTensors& tensors) {
   Named named;
-  for (size_t i = 0; i < tensors.parameters.size(); ++i) {
-    named["mean." + tensors.parameters[i].name] = tensors.means[i];
-    named["square." + tensors.parameters[i].name] = tensors.squares[i];
+  for (const auto& [number, begin, mean, square] : tensors.moments) {
+    const Parameter& p = tensors.parameters[number];
+    named["mean." + p.name] = {p.value.sizes(), begin, mean};
+    named["square." + p.name] = {p.value.sizes(), begin, square};
   }
   return named;
 }
 
 void Write(const fs::path& file, const Named& named) {
   std::map<std::string, Weight> weights;
-  for (const auto& [name, tensor] : named) {
-    weights[name] = {
-        WeightType::kF32,
-        tensor.sizes().vec(),
-        {static_cast<const std::byte*>(tensor.data_ptr()), static_cast<size_t>(tensor.nbytes())}};
+  for (const auto& [name, piece] : named) {
+    weights[name] = {WeightType::kF32,
+                     piece.shape.vec(),
+                     {static_cast<const std::byte*>(piece.values.data_ptr()),
+                      static_cast<size_t>(piece.values.nbytes())}};
   }
   WriteSafetensors(file, weights);
 }
@@ -88,20 +95,22 @@ void Check(const fs::path& file, const nlohmann::json& state) {
   }
 }
 
-void Read(const fs::path& file, const Named& named) {
+// `count`: tensors that the file is to have.
+void Read(const fs::path& file, const Named& named, size_t count) {
   const WeightFiles files(file);
-  for (const auto& [name, tensor] : named) {
+  for (const auto& [name, piece] : named) {
     const auto found = files.weights().find(name);
-    if (found == files.weights().end() || found->second.shape != tensor.sizes().vec() ||
-        found->second.type != WeightType::kF32 || files.weights().size() != named.size()) {
+    if (found == files.weights().end() || found->second.shape != piece.shape.vec() ||
+        found->second.type != WeightType::kF32 || files.weights().size() != count) {
       throw FatalError(ExitCode::kFile,
                        fmt::format("{}: holds other tensors than the run has (at {}). Usual cure: "
                                    "the options that the checkpoint was made with, or another "
                                    "--output_dir",
                                    file.string(), name));
     }
-    const auto& data = found->second.data;
-    std::memcpy(tensor.data_ptr(), data.data(), data.size());
+    const auto data = found->second.data.subspan(static_cast<size_t>(piece.begin) * sizeof(float),
+                                                 static_cast<size_t>(piece.values.nbytes()));
+    std::memcpy(piece.values.data_ptr(), data.data(), data.size());
   }
 }
 
@@ -165,12 +174,12 @@ nlohmann::json CheckpointFolder::State(int64_t step) const {
 void CheckpointFolder::Load(int64_t step, const CheckpointTensors& tensors) const {
   LoadParameters(step, tensors);
   Check(Path(step) / kMomentsFile, State(step));
-  Read(Path(step) / kMomentsFile, MomentsOf(tensors));
+  Read(Path(step) / kMomentsFile, MomentsOf(tensors), 2 * tensors.parameters.size());
 }
 
 void CheckpointFolder::LoadParameters(int64_t step, const CheckpointTensors& tensors) const {
   Check(Path(step) / kParametersFile, State(step));
-  Read(Path(step) / kParametersFile, ParametersOf(tensors));
+  Read(Path(step) / kParametersFile, ParametersOf(tensors), tensors.parameters.size());
 }
 
 void CheckpointFolder::KeepLast(int count, const std::set<int64_t>& kept) const try {

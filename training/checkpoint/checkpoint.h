@@ -23,8 +23,14 @@ namespace agentr {
 
 // The tensors of a checkpoint by file and name; views of what is saved, or what is overwritten.
 struct CheckpointTensors {
+  // The optimiser's, of the values begin, begin + 1, … of a parameter.
+  struct Moments {
+    size_t parameter = 0;  // its number
+    int64_t begin = 0;
+    at::Tensor mean, square;
+  };
   std::vector<Parameter> parameters;
-  std::vector<at::Tensor> means, squares;  // one per parameter
+  std::vector<Moments> moments;  // Save: of each parameter, whole. Load: what this process needs
 };
 
 class CheckpointFolder {

@@ -248,6 +248,7 @@ void Network::Backward(const Tensor& dhidden) {
     kept_.pop_back();
     if (options_.checkpoint_activations) LayerForward(i, kept.x, kept);
     dx = LayerBackward(i, kept, dx);
+    if (layer_done_) layer_done_(static_cast<int>(i));
   }
   if (embedding_.gradient().defined()) {
     embedding_.gradient().index_add_(0, tokens_, dx.to(at::kFloat));

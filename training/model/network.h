@@ -10,7 +10,9 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "lm/weights/model_config.h"
@@ -53,6 +55,9 @@ class Network {
                      uint64_t draw = 0);
   // From the gradient of what Forward returned, once per Forward that kept: adds to all gradients.
   void Backward(const at::Tensor& dhidden);
+  // `done` is called by Backward when the gradients of a layer, and of all that lies behind it, have
+  // got what this batch adds to them; null: nobody is.
+  void OnLayerDone(std::function<void(int layer)> done) { layer_done_ = std::move(done); }
 
   const ModelConfig& config() const { return config_; }
   const NetworkOptions& options() const { return options_; }
@@ -119,6 +124,7 @@ class Network {
   RotaryTable table_, row_table_;
   at::Tensor tokens_, row_index_;  // row_index_: undefined where all rows are wanted
   uint64_t draw_ = 0;
+  std::function<void(int)> layer_done_;
   std::vector<Kept> kept_;
   at::Tensor last_;  // [rows, width]: what goes into the last norm
 };

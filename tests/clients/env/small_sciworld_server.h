@@ -43,10 +43,10 @@ class SmallSciWorldServer : public SessionServer<SmallSciWorldSession> {
   using Session = SmallSciWorldSession;
 
   static Json Reset(Session& session, const Json& body) {
-    const int task = body.at("data_idx").get<int>();
-    session = Session{SmallSciWorld(task)};
+    const int task_id = body.at("data_idx").get<int>();
+    session = Session{SmallSciWorld(task_id)};
     return {{"task_name", "find-plant"},
-            {"var_num", task},
+            {"var_num", task_id},
             {"task_description", session.world.TaskDescription()},
             {"observation", session.world.Look()},
             {"reward", 0},

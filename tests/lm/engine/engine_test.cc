@@ -20,7 +20,7 @@ TEST(Engine, CancelledRequestsEndSoon) {
   Engine engine(decoder, tokenizer, {.max_batch = 2});
   Pending<Generation> running = engine.Generate(Request(Numbers(0, 10), 400));
   Pending<Generation> waiting = engine.Generate(Request(Numbers(5, 15), 400, 4));
-  Pending<std::vector<float>> score = engine.Score({Numbers(0, 10), Numbers(0, 100)});
+  Pending<ContinuationScores> score = engine.Score({Numbers(0, 10), Numbers(0, 100)});
   running.Cancel();
   waiting.Cancel();
   score.Cancel();
@@ -39,7 +39,7 @@ TEST(Engine, TheEndCompletesEveryWaiter) {
   decoder.before_forward = [](auto) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
   const ByteTokenizer tokenizer;
   std::vector<Pending<Generation>> pending;
-  std::vector<Pending<std::vector<float>>> scores;
+  std::vector<Pending<ContinuationScores>> scores;
   {
     Engine engine(decoder, tokenizer, {.max_batch = 4});
     for (int i = 0; i < 50; ++i) {

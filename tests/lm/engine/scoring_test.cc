@@ -18,21 +18,22 @@ TEST(Scoring, ScoresContinuations) {
       EXPECT_LE(rows, 2 * 4);  // rows take memory: of single tokens, and of pieces, max_batch each
     };
     const Tokens prompt = Numbers(0, 30);
-    std::vector<Pending<std::vector<float>>> pending;
+    std::vector<Pending<ContinuationScores>> pending;
     std::vector<Tokens> continuations;
     for (int i = 0; i < 8; ++i) {
       continuations.push_back(Numbers(10 * i, 10 * i + 2 * i));
       pending.push_back(model.engine.Score({prompt, continuations.back()}));
     }
     for (size_t i = 0; i < 8; ++i) {
-      const Result<std::vector<float>> scores = pending[i].Wait();
+      const Result<ContinuationScores> scores = pending[i].Wait();
       ASSERT_TRUE(scores);
-      ASSERT_EQ(scores->size(), continuations[i].size());
+      ASSERT_EQ(scores->logprobs.size(), continuations[i].size());
       Tokens tokens = prompt;
-      for (size_t j = 0; j < scores->size(); ++j) {
+      for (size_t j = 0; j < scores->logprobs.size(); ++j) {
         const std::vector<float> row = model.decoder.Logits(tokens);
         const int32_t token = continuations[i][j];
-        EXPECT_NEAR((*scores)[j], row[static_cast<size_t>(token)] - Sampler().LogSumExp(row), 1e-6);
+        EXPECT_NEAR(scores->logprobs[j], row[static_cast<size_t>(token)] - Sampler().LogSumExp(row),
+                    1e-6);
         tokens.push_back(token);
       }
     }
@@ -47,7 +48,7 @@ TEST(Scoring, AScoreEqualsTheLogProbabilitiesOfTheGeneration) {
   const auto scores =
       model.engine.Score({Numbers(0, 10), generation.sequences[0].token_ids}).Wait();
   ASSERT_TRUE(scores);
-  EXPECT_EQ(*scores, generation.sequences[0].logprobs);
+  EXPECT_EQ(scores->logprobs, generation.sequences[0].logprobs);
 }
 
 }  // namespace

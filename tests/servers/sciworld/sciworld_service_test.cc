@@ -29,8 +29,8 @@ class SciWorldServiceTest : public ::testing::Test {
                 HttpServiceOptions{}) {}
 
   int64_t Create() { return client_.Post("/create", nullptr).at("id"); }
-  json Reset(int64_t id, int task) {
-    return client_.Post("/reset", {{"id", id}, {"data_idx", task}});
+  json Reset(int64_t id, int task_id) {
+    return client_.Post("/reset", {{"id", id}, {"data_idx", task_id}});
   }
   json About(int64_t id, const std::string& what) {
     return client_.Get(fmt::format("/{}?id={}", what, id));
@@ -95,8 +95,8 @@ TEST_F(SciWorldServiceTest, ErrorsToTheLetter) {
 
 TEST_F(SciWorldServiceTest, RequestsThatAreWrongAreRefused) {
   const int64_t id = Create();
-  for (const int task : {-1, 4639}) {
-    EXPECT_THAT(Reset(id, task).at("error").get<std::string>(), HasSubstr("0 to 4638"));
+  for (const int task_id : {-1, 4639}) {
+    EXPECT_THAT(Reset(id, task_id).at("error").get<std::string>(), HasSubstr("0 to 4638"));
   }
   client_.Post("/step", {{"id", id}});
   EXPECT_EQ(client_.status(), 422);

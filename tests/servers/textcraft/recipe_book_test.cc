@@ -21,13 +21,13 @@ RecipeBook Book(const std::vector<SourceRecipe>& recipes) { return RecipeBook(re
 
 std::vector<std::string> TaskNames(const RecipeBook& book) {
   std::vector<std::string> names;
-  for (const NameId task : book.tasks()) names.push_back(book.Name(task));
+  for (const NameId task_id : book.tasks()) names.push_back(book.Name(task_id));
   return names;
 }
 
 std::map<int, int> TasksByDepth(const RecipeBook& book) {
   std::map<int, int> counts;
-  for (const NameId task : book.tasks()) ++counts[book.Depth(task)];
+  for (const NameId task_id : book.tasks()) ++counts[book.Depth(task_id)];
   return counts;
 }
 

@@ -308,10 +308,10 @@ class Planner {
 };
 
 void ExpectEveryTaskCanBeSolved(const TextCraft& game) {
-  for (uint32_t task = 0; task < game.task_count(); ++task) {
-    TextCraftState state = game.Start(task);
-    Planner(game, state).Make(game.book().tasks()[task], 1);
-    ASSERT_TRUE(state.done) << game.Prompt(task);
+  for (uint32_t task_id = 0; task_id < game.task_count(); ++task_id) {
+    TextCraftState state = game.Start(task_id);
+    Planner(game, state).Make(game.book().tasks()[task_id], 1);
+    ASSERT_TRUE(state.done) << game.Prompt(task_id);
   }
 }
 
@@ -333,14 +333,14 @@ std::vector<std::string> Lines(const std::string& prompt) {
 
 TEST(TextCraftPromptTest, ShowsTheWayAndAtMostTenOthers) {
   const TextCraft game(testing::BuiltInBook());
-  for (uint32_t task = 0; task < game.task_count(); ++task) {
-    std::vector<std::string> lines = Lines(game.Prompt(task));
-    const std::string goal = DisplayName(game.book().Name(game.book().tasks()[task]));
+  for (uint32_t task_id = 0; task_id < game.task_count(); ++task_id) {
+    std::vector<std::string> lines = Lines(game.Prompt(task_id));
+    const std::string goal = DisplayName(game.book().Name(game.book().tasks()[task_id]));
     ASSERT_EQ(lines.front(), "Crafting commands:");
     ASSERT_EQ(lines.back(), fmt::format("Goal: craft {}.", goal));
     ASSERT_EQ(lines[lines.size() - 2], "");
     const std::set<std::string> distinct(lines.begin(), lines.end());
-    ASSERT_EQ(distinct.size(), lines.size()) << game.Prompt(task);
+    ASSERT_EQ(distinct.size(), lines.size()) << game.Prompt(task_id);
     ASSERT_THAT(lines, Contains(HasSubstr(fmt::format(" {} using ", goal))));
   }
 }
@@ -360,8 +360,8 @@ TEST(TextCraftPromptTest, TwoGamesOfABookAreTheSame) {
   const TextCraft one(testing::BuiltInBook());
   const TextCraft other(testing::BuiltInBook());
   ASSERT_EQ(one.task_count(), other.task_count());
-  for (uint32_t task = 0; task < one.task_count(); ++task) {
-    ASSERT_EQ(one.Prompt(task), other.Prompt(task));
+  for (uint32_t task_id = 0; task_id < one.task_count(); ++task_id) {
+    ASSERT_EQ(one.Prompt(task_id), other.Prompt(task_id));
   }
   EXPECT_EQ(one.DataHash(), other.DataHash());
   EXPECT_NE(one.DataHash(), TextCraft(testing::SmallBook()).DataHash());
@@ -381,7 +381,7 @@ TEST(TextCraftPromptTest, GoldenTextsOfTheBuiltInBook) {
             "\n"
             "Goal: craft oak planks.");
   std::string all;
-  for (uint32_t task = 0; task < game.task_count(); ++task) all += game.Prompt(task);
+  for (uint32_t task_id = 0; task_id < game.task_count(); ++task_id) all += game.Prompt(task_id);
   EXPECT_EQ(Sha256(all), "222987b0fce20c9b4bbbbbf8da56803a6ddcb4436d2d25f17cce0eaed66d3313");
   EXPECT_EQ(game.DataHash(), "671a658752d675dcc3b286015bf8fadc1da2bbe67155765b104381eef8f57dc2");
 }

@@ -167,10 +167,10 @@ TEST_F(WebShopTest, TheRewardIsThatOfRewardOf) {
 }
 
 TEST_F(WebShopTest, AnswersToItsGoalsAreWorthOne) {
-  for (size_t task = 0; task < shop_.task_count(); ++task) {
+  for (size_t task_id = 0; task_id < shop_.task_count(); ++task_id) {
     const ShopGoals goals(shop_.catalogue(), false);
-    const ShopGoal goal = goals.At(task);
-    WebShopState state = shop_.Start(task);
+    const ShopGoal goal = goals.At(task_id);
+    WebShopState state = shop_.Start(task_id);
     shop_.Step(state, "search[<c> " + std::string(goal.product->category) + "]");
     shop_.Step(state, "click[" + std::string(goal.product->asin) + "]");
     for (const GoalOption& option : goal.options) {

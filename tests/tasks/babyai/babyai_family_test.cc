@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "tasks/scripted_model.h"
 #include "common/error.h"
 #include "common/random.h"
+#include "tasks/scripted_model.h"
 #include "tests/tasks/small_babyai.h"
 
 namespace agentr {
@@ -114,9 +114,9 @@ std::string AnyAction(RandomStream& random, const std::string& shown) {
 TEST(BabyAiFamily, WhatItCallsUnchangedIsUnchangedInTheWorld) {
   const BabyAiFamily family;
   int unchanged = 0, changed = 0, rewarded = 0;
-  for (int task = 0; task < 200; ++task) {
-    RandomStream random(static_cast<uint64_t>(task));
-    SmallBabyAi world(task);
+  for (int task_id = 0; task_id < 200; ++task_id) {
+    RandomStream random(static_cast<uint64_t>(task_id));
+    SmallBabyAi world(task_id);
     std::string before = world.Start();
     for (int turn = 0; turn < 25; ++turn) {
       const std::string action = AnyAction(random, before);

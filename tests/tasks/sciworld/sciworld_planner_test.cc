@@ -23,7 +23,9 @@ using Actions = std::vector<std::string>;
 
 class SmallGold : public GoldSource {
  public:
-  Result<std::vector<std::string>> GoldFor(int task) override { return SmallSciWorld(task).Gold(); }
+  Result<std::vector<std::string>> GoldFor(int task_id) override {
+    return SmallSciWorld(task_id).Gold();
+  }
 };
 
 SmallGold gold;
@@ -33,8 +35,8 @@ std::unique_ptr<LanguageModel> SciWorldPlanner(double error_rate, GoldSource* so
 }
 
 // A conversation about task `task` of the small house.
-std::vector<Message> SciWorldConversation(int task, const Actions& actions = {}) {
-  SmallSciWorld world(task);
+std::vector<Message> SciWorldConversation(int task_id, const Actions& actions = {}) {
+  SmallSciWorld world(task_id);
   std::vector<Message> messages = SciWorldFamily().Instruction();
   messages.push_back({"user", world.TaskDescription() + "\n" + world.Look()});
   for (const std::string& action : actions) {
@@ -44,9 +46,9 @@ std::vector<Message> SciWorldConversation(int task, const Actions& actions = {})
   return messages;
 }
 
-std::string SciWorldPlan(int task, const Actions& actions = {}) {
-  const Actions steps = SciWorldSteps(SmallSciWorld(task).Gold());
-  return PlanSciWorld(ReadSciWorld(SciWorldConversation(task, actions)).value(), steps);
+std::string SciWorldPlan(int task_id, const Actions& actions = {}) {
+  const Actions steps = SciWorldSteps(SmallSciWorld(task_id).Gold());
+  return PlanSciWorld(ReadSciWorld(SciWorldConversation(task_id, actions)).value(), steps);
 }
 
 Actions SciWorldTexts(LanguageModel& model, const std::vector<Message>& prompt, int n,
@@ -114,19 +116,19 @@ TEST(SciWorldPlanner, SkipsWhatOnlyTells) {
 }
 
 TEST(SciWorldPlannerModel, WithoutMistakesSolvesEveryTask) {
-  for (int task = 0; task < SmallSciWorld::kTasks; ++task) {
-    const SciWorldEpisode episode = PlaySciWorld(*SciWorldPlanner(0), task);
-    EXPECT_EQ(episode.last.reward, 1) << task;
-    EXPECT_EQ(episode.actions, SciWorldSteps(SmallSciWorld(task).Gold())) << task;
+  for (int task_id = 0; task_id < SmallSciWorld::kTasks; ++task_id) {
+    const SciWorldEpisode episode = PlaySciWorld(*SciWorldPlanner(0), task_id);
+    EXPECT_EQ(episode.last.reward, 1) << task_id;
+    EXPECT_EQ(episode.actions, SciWorldSteps(SmallSciWorld(task_id).Gold())) << task_id;
   }
 }
 
 TEST(SciWorldPlannerModel, SpreadsItsRewards) {
   const auto model = SciWorldPlanner(ScriptedOptions().error_rate);
   std::map<double, int> rewards;
-  for (int task = 0; task < SmallSciWorld::kTasks; ++task) {
+  for (int task_id = 0; task_id < SmallSciWorld::kTasks; ++task_id) {
     for (uint64_t seed = 1; seed <= 50; ++seed) {
-      ++rewards[PlaySciWorld(*model, task, seed, 12).last.reward];
+      ++rewards[PlaySciWorld(*model, task_id, seed, 12).last.reward];
     }
   }
   EXPECT_GT(rewards[1], 60);
@@ -176,7 +178,7 @@ TEST(SciWorldMistakes, AreManyAndNeverWhatWasMeant) {
     std::set<std::string> mistakes;
     for (uint64_t seed = 0; seed < 500; ++seed) {
       RandomStream random(seed);
-      mistakes.insert(SlipSciWorld(*view, meant, "skipped step", random));
+      mistakes.insert(SciWorldMistake(*view, meant, "skipped step", random));
     }
     EXPECT_FALSE(mistakes.contains(meant));
     EXPECT_TRUE(mistakes.contains("skipped step"));
@@ -216,7 +218,9 @@ class TellingEnvironment : public FakeEnvironment {
  private:
   struct TellingSession : Session {
     explicit TellingSession(std::unique_ptr<Session> fake) : inner(std::move(fake)) {}
-    Result<std::string> Reset(int task) override { return first = inner->Reset(task).value_or(""); }
+    Result<std::string> Reset(int task_id) override {
+      return first = inner->Reset(task_id).value_or("");
+    }
     Result<StepResult> Step(std::string_view action) override { return inner->Step(action); }
     Result<std::vector<Fork>> Expand(const Actions& actions) override {
       return inner->Expand(actions);

@@ -361,7 +361,7 @@ TEST(Mistakes, AreNeverWhatWasMeant) {
     std::set<std::string> mistakes;
     for (uint64_t seed = 0; seed < 500; ++seed) {
       RandomStream random(seed);
-      mistakes.insert(SlipTextCraft(*view, meant, random));
+      mistakes.insert(TextCraftMistake(*view, meant, random));
     }
     EXPECT_FALSE(mistakes.contains(ActionText(*view, meant)));
     EXPECT_TRUE(mistakes.contains("get 1 torch"));  // the refused action once more

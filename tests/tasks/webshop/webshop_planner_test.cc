@@ -226,7 +226,7 @@ TEST(WebShopMistakes, AreManyAndNeverWhatWasMeant) {
     std::set<std::string> mistakes;
     for (uint64_t seed = 0; seed < 500; ++seed) {
       RandomStream random(seed);
-      mistakes.insert(SlipWebShop(*view, meant, random));
+      mistakes.insert(WebShopMistake(*view, meant, random));
     }
     EXPECT_FALSE(mistakes.contains(meant));
     EXPECT_GE(mistakes.size(), 8u) << meant;
@@ -240,7 +240,7 @@ TEST(WebShopMistakes, OnAProductTheyBuyTooEarlyAndChooseWrongly) {
   std::map<std::string, int> mistakes;
   for (uint64_t seed = 0; seed < 1000; ++seed) {
     RandomStream random(seed);
-    ++mistakes[SlipWebShop(*view, "click[navy blue]", random)];
+    ++mistakes[WebShopMistake(*view, "click[navy blue]", random)];
   }
   EXPECT_GT(mistakes["click[buy now]"], 200);
   EXPECT_GT(mistakes["click[7]"], 100) << "the option after the next";

@@ -14,8 +14,8 @@ CheckpointTensors Tensors(uint64_t seed) {
   CheckpointTensors t;
   for (const char* name : {"a", "b"}) {
     t.parameters.push_back({name, RandomTensor({3, 5}, seed++), {}, true});
-    t.means.push_back(RandomTensor({3, 5}, seed++));
-    t.squares.push_back(RandomTensor({3, 5}, seed++));
+    const at::Tensor mean = RandomTensor({3, 5}, seed++), square = RandomTensor({3, 5}, seed++);
+    t.moments.push_back({t.moments.size(), 0, mean, square});
   }
   return t;
 }
@@ -39,10 +39,24 @@ TEST(Checkpoint, BringsBackEveryBit) {
   folder.Load(7, other);
   for (size_t i = 0; i < 2; ++i) {
     EXPECT_TRUE(at::equal(saved.parameters[i].value, other.parameters[i].value));
-    EXPECT_TRUE(at::equal(saved.means[i], other.means[i]));
-    EXPECT_TRUE(at::equal(saved.squares[i], other.squares[i]));
+    EXPECT_TRUE(at::equal(saved.moments[i].mean, other.moments[i].mean));
+    EXPECT_TRUE(at::equal(saved.moments[i].square, other.moments[i].square));
   }
   EXPECT_EQ(folder.State(7)["word"], "x");
+}
+
+// As a process does that updates some values of a parameter, and none of another.
+TEST(Checkpoint, PartsOfMomentsAreRead) {
+  const ScratchFolder scratch;
+  const CheckpointFolder folder(scratch / "c");
+  const CheckpointTensors saved = Tensors(1);
+  folder.Save(7, saved, {});
+  CheckpointTensors into = Tensors(50);
+  into.moments = {{1, 4, at::zeros({8}), at::zeros({8})}};
+  folder.Load(7, into);
+  const auto part = [](const at::Tensor& whole) { return whole.view({-1}).narrow(0, 4, 8); };
+  EXPECT_TRUE(at::equal(into.moments[0].mean, part(saved.moments[1].mean)));
+  EXPECT_TRUE(at::equal(into.moments[0].square, part(saved.moments[1].square)));
 }
 
 TEST(Checkpoint, KeepsTheLastAndTheBest) {

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 // Rows of an agent that has lost its way once: `rows` of each of `tasks` tasks.
 std::string AgentRows(int tasks, int rows) {
   std::string text;
-  for (int task = 0; task < tasks; ++task) {
+  for (int task_id = 0; task_id < tasks; ++task_id) {
     for (int row = 0; row < rows; ++row) {
       text += fmt::format(
           R"({{"messages":[{{"role":"user","content":"task {0}"}},{{"role":"assistant","content":"bad {1}","weight":0}},)"
@@ -27,7 +27,7 @@ std::string AgentRows(int tasks, int rows) {
           R"({{"role":"user","content":"ok."}},{{"role":"assistant","content":"good {0}","weight":1}}],)"
           R"("provenance":{{"task":{0},"nodes":{{"good":1,"bad":2}}}}}})"
           "\n",
-          task, row);
+          task_id, row);
     }
   }
   return text;

@@ -1,0 +1,33 @@
+// The frame of a main function: every program declares its options, reads them, starts its log and
+// does its job in the same way, and turns a FatalError into one line and an exit code (RunMain).
+#pragma once
+
+#include "common/error.h"
+#include "common/logging.h"
+#include "common/options.h"
+
+namespace agentr {
+
+// How a program presents itself.
+struct ProgramText {
+  const char* name;
+  const char* description;  // first paragraph of --help
+  const char* examples;     // last paragraph of --help
+};
+
+// Reads the command line into `options`, each of which has a Declare function, and then calls
+// job(const OptionSet&) -> ExitCode.
+template <typename Job, typename... Options>
+int RunWithOptions(int argc, char** argv, const ProgramText& text, Job job, Options&... options) {
+  return RunMain([&] {
+    LogOptions log;
+    OptionSet set(text.name, text.description, text.examples);
+    (Declare(set, options), ...);
+    Declare(set, log);
+    if (const auto exit = set.Parse(argc, argv)) return *exit;
+    InitLogging(log);
+    return job(set);
+  });
+}
+
+}  // namespace agentr

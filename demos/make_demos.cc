@@ -1,0 +1,68 @@
+#include "demos/make_demos.h"
+
+#include <fmt/core.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "common/file.h"
+#include "common/options.h"
+
+namespace agentr {
+namespace {
+
+// A part's rows as lines. Parts are made in parallel and written in their order.
+template <typename MakePart>
+size_t WriteParts(const std::filesystem::path& path, int parts, const MakePart& make) {
+  constexpr int kAtOnce = 64;
+  AtomicFile file(path);
+  size_t rows = 0;
+  for (int begin = 0; begin < parts; begin += kAtOnce) {
+    const int count = std::min(kAtOnce, parts - begin);
+    std::vector<std::vector<DemoRow>> made(static_cast<size_t>(count));
+    tbb::parallel_for(0, count, [&](int i) { made[static_cast<size_t>(i)] = make(begin + i); });
+    for (const std::vector<DemoRow>& part : made) {
+      for (const DemoRow& row : part) file.Append(row.dump() + "\n");
+      rows += part.size();
+    }
+  }
+  file.Commit();
+  return rows;
+}
+
+}  // namespace
+
+void Declare(OptionSet& set, MakeDemosOptions& options) {
+  set.Group("Output");
+  set.Add("--output_dir", options.output_dir, "Folder for the rows");
+  set.Add("--seed", options.seed, "Seed of every random choice of the run");
+  set.Group("TextCraft");
+  set.Add("--textcraft_books", options.textcraft_books, "Recipe books to play").Min(0);
+  set.Add("--scenes", options.textcraft.scenes, "Lists of commands of each book").Min(1);
+  set.Add("--goals", options.textcraft.goals, "Most episodes of each list").Min(1);
+  set.Add("--questions", options.textcraft.questions,
+          "Most commands that the question about a list asks for")
+      .Min(1);
+  set.Add("--slips", options.textcraft.slips,
+          "Share of turns in which a mistake is made; it is not trained, what follows it is")
+      .Range(0, 1);
+  set.Add("--built_in", options.textcraft.built_in,
+          "Share of the books that are the built-in one, without the goals of its test tasks")
+      .Range(0, 1);
+}
+
+ExitCode MakeDemos(const MakeDemosOptions& options, const OptionSet& resolved) {
+  const std::filesystem::path folder = options.output_dir;
+  std::filesystem::create_directories(folder);
+  const size_t rows = WriteParts(folder / "textcraft.jsonl", options.textcraft_books, [&](int book) {
+    return TextCraftDemos(options.textcraft, options.seed, book);
+  });
+  WriteFileAtomically(folder / "resolved.toml", resolved.ResolvedToml());
+  fmt::print("{} TextCraft rows of {} books in {}\n", rows, options.textcraft_books,
+             folder.string());
+  return ExitCode::kOk;
+}
+
+}  // namespace agentr

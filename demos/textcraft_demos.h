@@ -1,0 +1,34 @@
+// Rows of demonstrations in TextCraft: whole episodes, played on the game itself.
+//
+// Most are of recipe books whose names and recipes are varied (varied_book.h), the others of the
+// built-in book. A goal that a test task of the built-in book has, by whatever name a varied book
+// calls it, is never played. A scene is a list of commands; its rows are episodes for several goals
+// of that list and a question about its commands, so that all of them begin alike and training
+// computes the beginning once. In some turns a mistake is made: it is not trained, what follows it
+// is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace agentr {
+
+struct TextCraftDemoOptions {
+  int scenes = 20;           // of a book
+  double slips = 0.06;       // share of turns in which a mistake is made
+  double built_in = 0.15;    // share of the books that are the built-in one as it is
+  int goals = 5;             // most episodes of a scene
+  int questions = 5;         // most commands that a scene's question asks for
+  int max_turns = 16;        // longer episodes are left out
+  size_t max_commands = 24;  // longer lists are left out
+};
+
+// A "messages" row (training/data/parsed_row.h), whose "task" names the scene.
+using DemoRow = nlohmann::ordered_json;
+
+// The rows of book number `book`, a pure function of the arguments. Thread-safe.
+std::vector<DemoRow> TextCraftDemos(const TextCraftDemoOptions& options, uint64_t seed, int book);
+
+}  // namespace agentr

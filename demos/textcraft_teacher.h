@@ -1,0 +1,36 @@
+// What a TextCraft demonstration does next, and the reasons for it, command by command.
+//
+// From the goal down: the command that makes the item, the first of its ingredients that is not
+// there in the number needed, the command that makes that one, and so on, until something can be
+// picked up or crafted. The thought says just this chain, in the words of the commands, so that
+// each of its steps can be copied from what the conversation shows:
+//
+//   Thought: oak door using 6 oak planks makes 3: need 6 oak planks. oak planks using 1 oak log
+//   makes 4: need 2 oak log.
+//   Action: get 2 oak log
+//
+// The planner of the scripted models (tasks/textcraft) plans all at once, and its thoughts do not
+// say why: fit for search, but little to learn from.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tasks/textcraft/textcraft_conversation.h"
+#include "tasks/textcraft/textcraft_planner.h"
+
+namespace agentr {
+
+struct TaughtStep {
+  std::string thought;
+  TextCraftAction action;
+};
+
+// "oak door using 6 oak planks makes 3".
+std::string Recital(const TextCraftView& view, const CraftCommand& command);
+
+// Nothing where the commands show no way to the goal. The same view gives the same step, and from
+// whatever is held the steps lead to the goal.
+std::optional<TaughtStep> TeachTextCraft(const TextCraftView& view);
+
+}  // namespace agentr

@@ -1,0 +1,157 @@
+// self_train as a process: all stages of two iterations on TextCraft with a tiny model of random
+// weights, which learns from demonstrations here (it solves no task by itself), killed and gone on.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "common/file.h"
+#include "common/hash.h"
+#include "common/random.h"
+#include "tests/cli/program.h"
+#include "tests/lm/tiny_model_folder.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace fs = std::filesystem;
+
+class SelfTrain : public ::testing::Test {
+ protected:
+  SelfTrain() {
+    WriteTinyModel(folder_.path() / "tiny");
+    std::string rows;
+    for (int task_id = 0; task_id < 8; ++task_id) {
+      auto messages = nlohmann::json::array();
+      messages.push_back({{"role", "user"}, {"content", fmt::format("Craft item {}.", task_id)}});
+      messages.push_back({{"role", "assistant"}, {"content", "Action: inventory"}, {"loss", true}});
+      rows += nlohmann::json{{"task_num", task_id}, {"messages", messages}}.dump() + "\n";
+    }
+    WriteFileAtomically(folder_.path() / "demonstrations.jsonl", rows);
+  }
+
+  static std::vector<std::string> Arguments(const std::string& name,
+                                            const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"--model_dir=tiny", "--name=" + name, "--iterations=2",
+                                          "--alpha=0", "--demonstrations=demonstrations.jsonl"};
+    for (const char* collect : {"min=200", "max=206", "iterations=2", "n_gen=2", "max_depth=3"}) {
+      arguments.push_back(fmt::format("--collect=--{}", collect));
+    }
+    for (const char* play : {"max=4", "max_steps=3"}) {
+      arguments.push_back(fmt::format("--evaluate=--{}", play));
+    }
+    for (const char* stage : {"collect", "evaluate"}) {
+      arguments.push_back(fmt::format("--{}=--max_new_tokens=4", stage));
+    }
+    for (const char* train : {"epochs=2", "lr=1e-2", "batch_rows=4", "model_threads=1"}) {
+      arguments.push_back(fmt::format("--train=--{}", train));
+    }
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  Outcome Run(const std::string& name, const std::vector<std::string>& more = {}) const {
+    return RunProgram("self_train", Arguments(name, more), folder_.path());
+  }
+
+  fs::path Result(const std::string& name) const { return folder_.path() / "loop_result" / name; }
+
+  nlohmann::json Stages(const std::string& name) const {
+    return nlohmann::json::parse(ReadFile(Result(name) / "loop.json"))["stages"];
+  }
+
+  // What a run came to, without times and the name of the run.
+  std::string Left(const std::string& name) const {
+    std::string text;
+    for (const auto& stage : Stages(name)) {
+      text += stage["stage"].get<std::string>() + " " + stage["result"].dump() + "\n";
+    }
+    for (int i = 1; i <= 2; ++i) text += Sha256(ReadFile(Weights(name, i))) + "\n";
+    return text;
+  }
+
+  fs::path Weights(const std::string& name, int iteration) const {
+    return Result(name) /
+           fmt::format("iteration_{}/train/model/model/model.safetensors", iteration);
+  }
+
+  ScratchFolder folder_;
+};
+
+TEST_F(SelfTrain, SearchesRevisesTrainsAndEvaluatesAgainAndAgain) {
+  const Outcome outcome = Run("a", {"--attempts=2"});
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  std::vector<std::string> names;
+  for (const auto& stage : Stages("a")) names.push_back(stage["stage"]);
+  std::vector<std::string> expected = {"iteration_0/evaluate", "iteration_0/sample"};
+  for (const char* iteration : {"iteration_1", "iteration_2"}) {
+    for (const char* stage :
+         {"collect", "revise_centric", "revise_good", "train", "evaluate", "sample"}) {
+      expected.push_back(fmt::format("{}/{}", iteration, stage));
+    }
+  }
+  EXPECT_EQ(names, expected);
+  EXPECT_EQ(Stages("a")[2]["result"]["trees"], 6);
+  EXPECT_NE(Sha256(ReadFile(Weights("a", 1))), Sha256(ReadFile(Weights("a", 2))));
+  EXPECT_NE(Sha256(ReadFile(Weights("a", 1))),
+            Sha256(ReadFile(folder_.path() / "tiny/model.safetensors")));
+  // Each iteration searches and plays with the weights that the one before has made.
+  const auto identity = [&](int i) {
+    return nlohmann::json::parse(ReadFile(
+        Result("a") / fmt::format("iteration_{}/evaluate/textcraft/model_local/summary.json",
+                                  i)))["options"]["model_identity"];
+  };
+  EXPECT_NE(identity(0), identity(1));
+  EXPECT_NE(identity(1), identity(2));
+  EXPECT_THAT(outcome.out, HasSubstr("against the start"));
+  EXPECT_EQ(ReadFile(Result("a") / "table.txt").find("iteration_2/train") != std::string::npos,
+            true);
+
+  const Outcome again = Run("a", {"--attempts=2"});
+  EXPECT_EQ(again.exit, 0) << again.err;
+  EXPECT_THAT(again.out, Not(HasSubstr("\n== iteration")));
+  const Outcome other = Run("a", {"--attempts=2", "--beta=0.3"});
+  EXPECT_EQ(other.exit, 2);
+  EXPECT_THAT(other.err, HasSubstr("--beta=0.3"));
+}
+
+TEST_F(SelfTrain, KilledAtAnyMomentItComesToTheSame) {
+  ASSERT_EQ(Run("whole").exit, 0);
+  RandomStream stream(5);
+  int kills = 0;
+  for (int i = 0; i < 6; ++i) {
+    Program program("self_train", Arguments("killed"), folder_.path());
+    std::this_thread::sleep_for(std::chrono::milliseconds(150 + stream.Below(700)));
+    kills += program.Running();
+    program.Signal(SIGKILL);
+    program.Wait();
+  }
+  EXPECT_GE(kills, 2);
+  const Outcome last = Run("killed");
+  ASSERT_EQ(last.exit, 0) << last.err;
+  EXPECT_EQ(Left("killed"), Left("whole"));
+}
+
+TEST_F(SelfTrain, ArgumentsOfLaterStagesAreCheckedBeforeTheFirst) {
+  const Outcome outcome = Run("a", {"--train=--epoch=3"});
+  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("iteration_1/train"));
+  EXPECT_THAT(outcome.err, HasSubstr("--epoch=3"));
+  EXPECT_FALSE(fs::exists(Result("a") / "iteration_0"));
+}
+
+TEST_F(SelfTrain, WithoutRowsTheCureIsNamed) {
+  std::vector<std::string> arguments = Arguments("a");
+  std::erase(arguments, "--demonstrations=demonstrations.jsonl");
+  const Outcome outcome = RunProgram("self_train", arguments, folder_.path());
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("iteration_1/train has nothing to train on"));
+}
+
+}  // namespace
+}  // namespace agentr

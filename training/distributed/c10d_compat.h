@@ -1,0 +1,8 @@
+// All that we use of c10d, LibTorch's collectives, and all that we assume about its versions (1.13
+// of Debian 12, 2.6 of Debian 13 and later): only calls that Gloo's backend has had throughout.
+#pragma once
+
+#define USE_C10D_GLOO 1  // LibTorch is built with it; its header asks for this
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>

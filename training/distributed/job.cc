@@ -1,0 +1,73 @@
+#include "training/distributed/job.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <thread>
+
+#include "training/distributed/gloo_group.h"
+#include "training/distributed/launcher.h"
+#include "training/distributed/rendezvous.h"
+
+namespace agentr {
+namespace {
+
+bool StartedByRank() { return std::getenv("RANK") != nullptr; }
+
+std::optional<Place> PlaceInJob(const DistributedOptions& options) {
+  if (options.processes == 1) return std::nullopt;
+  const auto place = PlaceFromEnvironment([](const char* name) { return std::getenv(name); });
+  if (place && options.processes > 1 && place->size != options.processes) {
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("--processes is {}, but the environment says that this is one of {} processes. "
+                    "Cure: leave --processes away where torchrun or srun starts them",
+                    options.processes, place->size));
+  }
+  return place;
+}
+
+ExitCode RunAsRank(const Place& place, const DistributedOptions& options,
+                   const std::function<ExitCode(ProcessGroup*)>& body) {
+  if (place.rank > 0) spdlog::set_level(std::max(spdlog::get_level(), spdlog::level::warn));
+  GlooOptions gloo;
+  gloo.timeout_s = options.collective_timeout;
+  auto group = JoinGlooGroup(place, gloo);
+  try {
+    const ExitCode code = body(group.get());
+    group->Leave();
+    return code;
+  } catch (const std::exception& error) {
+    if (place.watched) {
+      // Its starter ends the others. They are not to hear of it from a store that vanished first.
+      [[maybe_unused]] const auto* kept = group.release();
+    } else {
+      group->Fail(error.what());
+    }
+    const auto* fatal = dynamic_cast<const FatalError*>(&error);
+    if (fatal == nullptr) throw;
+    throw FatalError(fatal->code(), fmt::format("rank {}: {}", place.rank, error.what()));
+  }
+}
+
+}  // namespace
+
+ExitCode RunInJob(const DistributedOptions& options, int threads,
+                  const std::function<ExitCode(ProcessGroup*)>& body) {
+  if (options.processes > 1 && !StartedByRank()) return RunProcesses(options.processes);
+  const auto place = PlaceInJob(options);
+  if (threads > 0) {
+    at::set_num_threads(threads);
+  } else if (place && place->local_size > 1) {
+    const int cores = static_cast<int>(std::thread::hardware_concurrency());
+    at::set_num_threads(std::max(1, cores / place->local_size));
+  }
+  if (!place || place->size == 1) return body(nullptr);
+  return RunAsRank(*place, options, body);
+}
+
+}  // namespace agentr

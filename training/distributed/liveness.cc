@@ -1,0 +1,153 @@
+#include "training/distributed/liveness.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace agentr {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kVerdict = "verdict";
+constexpr const char* kSuspicion = "suspicion";
+constexpr const char* kGoOn = "The same command goes on from the last checkpoint";
+
+std::string SignKey(int rank) { return fmt::format("alive/{}", rank); }
+
+std::string ThisProcess() {
+  char host[256] = {};
+  ::gethostname(host, sizeof host - 1);
+  return fmt::format("process {} on {}", ::getpid(), host);
+}
+
+double Seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
+
+std::string RankZeroIsGone(const std::string& what) {
+  return fmt::format(
+      "rank 0, which the other processes of the job meet at, does not answer ({}): "
+      "it was killed, froze, or its network is down. {}",
+      what, kGoOn);
+}
+
+}  // namespace
+
+Liveness::Liveness(std::unique_ptr<KeyValueStore> store, int rank, int size,
+                   const LivenessOptions& options, std::function<void(const std::string&)> end)
+    : store_(std::move(store)),
+      rank_(rank),
+      options_(options),
+      end_(std::move(end)),
+      signs_(static_cast<size_t>(size), Sign{"", Clock::now()}),
+      thread_([this] { Run(); }),
+      watch_([this] { Watch(); }) {}
+
+Liveness::~Liveness() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+  watch_.join();
+}
+
+void Liveness::Suspect() {
+  std::unique_lock lock(mutex_);
+  suspects_ = true;
+  // Long enough for rank 0 to notice that another one is silent, or for us that rank 0 is.
+  const auto enough = options_.suspected + 6 * options_.period;
+  changed_.wait_for(lock, enough, [this] { return ended_.load(); });
+}
+
+void Liveness::Fail(const std::string& why) {
+  std::unique_lock lock(mutex_);
+  failure_ = why;
+  changed_.notify_all();
+  changed_.wait_for(lock, 4 * options_.period, [this] { return told_ || ended_; });
+  // The store ends with rank 0: the others read what it says before.
+  if (rank_ == 0) changed_.wait_for(lock, 3 * options_.period, [] { return false; });
+}
+
+bool Liveness::Sleep(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, time, [this] { return stop_ || (!failure_.empty() && !told_); });
+  return !stop_;
+}
+
+void Liveness::End(const std::string& message) {
+  if (ended_.exchange(true)) return;
+  changed_.notify_all();
+  end_(message);
+}
+
+void Liveness::Run() {
+  do {
+    try {
+      Round();
+    } catch (const std::exception& error) {
+      const std::lock_guard lock(mutex_);
+      if (!stop_ && !told_) End(RankZeroIsGone(error.what()));
+      return;
+    }
+  } while (!ended_ && Sleep(options_.period));
+}
+
+// A call to the store may itself be stuck, when the machine of rank 0 has frozen.
+void Liveness::Watch() {
+  while (!ended_ && Sleep(options_.period)) {
+    const std::lock_guard lock(mutex_);
+    if (stop_ || told_ || Clock::now() - last_round_ < options_.silence) continue;
+    End(RankZeroIsGone(fmt::format("for {:.0f} s", Seconds(options_.silence))));
+  }
+}
+
+void Liveness::Round() {
+  bool suspects = false;
+  std::string failure;
+  {
+    const std::lock_guard lock(mutex_);
+    suspects = suspects_;
+    failure = told_ ? "" : failure_;
+  }
+  if (!failure.empty()) {
+    store_->Set(kVerdict, fmt::format("rank {} has ended: {}", rank_, failure));
+    const std::lock_guard lock(mutex_);
+    told_ = true;
+    changed_.notify_all();
+    return;
+  }
+  store_->Set(SignKey(rank_), fmt::format("{} {}", rounds_++, ThisProcess()));
+  if (suspects) store_->Set(kSuspicion, "1");
+  if (rank_ == 0) Judge();
+  const std::optional<std::string> verdict = store_->Get(kVerdict);
+  std::unique_lock lock(mutex_);
+  last_round_ = Clock::now();
+  if (!verdict || told_) return;
+  // The store ends with rank 0: the others read the verdict before.
+  if (rank_ == 0) changed_.wait_for(lock, 3 * options_.period, [] { return false; });
+  End(*verdict);
+}
+
+void Liveness::Judge() {
+  const auto now = Clock::now();
+  const bool suspected = store_->Get(kSuspicion).has_value();
+  for (size_t rank = 1; rank < signs_.size(); ++rank) {
+    Sign& sign = signs_[rank];
+    const std::string value = store_->Get(SignKey(static_cast<int>(rank))).value_or("");
+    if (value != sign.value) {
+      sign = {value, now};
+      continue;
+    }
+    const auto silent = now - sign.changed;
+    if (silent < (suspected ? options_.suspected : options_.silence)) continue;
+    const size_t name = value.find(' ');
+    store_->Set(kVerdict,
+                fmt::format("rank {} ({}) has given no sign of life for {:.0f} s: it was killed, "
+                            "crashed, froze, or lost its network. The job ends. {}",
+                            rank, name == std::string::npos ? "" : value.substr(name + 1),
+                            Seconds(silent), kGoOn));
+    return;
+  }
+}
+
+}  // namespace agentr

@@ -1,0 +1,55 @@
+// The processes of a training job, its ranks, and the collectives over them.
+//
+// Every rank makes the same calls in the same order, with tensors of the same size: contiguous,
+// float32 or float64, in the memory of the CPU. A collective is under way until Wait returns, and
+// its tensor is not to be touched meanwhile. Several may be under way at once.
+//
+// A rank that dies, or hears nothing from another, does not wait for ever: Wait throws
+// FatalError(kIncomplete), or the process ends with a message that names the rank (liveness.h).
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace agentr {
+
+class ProcessGroup {
+ public:
+  class Pending {
+   public:
+    virtual ~Pending() = default;
+    virtual void Wait() = 0;
+  };
+
+  virtual ~ProcessGroup() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  // The values become their sums over all ranks.
+  virtual std::unique_ptr<Pending> AllReduce(const at::Tensor& values) = 0;
+  // `values` are size() spans of equal length. Span rank() becomes its sum over all ranks; what the
+  // others then hold is not said.
+  virtual std::unique_ptr<Pending> ReduceScatter(const at::Tensor& values) = 0;
+  // `values` as above. Every span becomes that of the rank whose number it has.
+  virtual std::unique_ptr<Pending> AllGather(const at::Tensor& values) = 0;
+  // Returns when all ranks have called it.
+  virtual void Barrier() = 0;
+
+  // The last call of a rank that has done its work; waits for the others.
+  virtual void Leave() = 0;
+  // The last call of a rank that cannot go on: the others end too, and say that it was this one.
+  virtual void Fail(const std::string& why) = 0;
+};
+
+// The sum of each value over all ranks.
+inline std::vector<double> SumOverRanks(ProcessGroup& group, std::vector<double> values) {
+  const at::Tensor view =
+      at::from_blob(values.data(), {static_cast<int64_t>(values.size())}, at::kDouble);
+  group.AllReduce(view)->Wait();
+  return values;
+}
+
+}  // namespace agentr

@@ -1,0 +1,194 @@
+#include "training/loop/loop_plan.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "common/error.h"
+#include "common/options.h"
+
+namespace agentr {
+namespace fs = std::filesystem;
+namespace {
+
+// What every stage calls the model. The weights tell the iterations apart, and so do the folders.
+constexpr const char* kModelName = "model";
+
+std::string Argument(const std::string& flag, const std::string& value) {
+  return fmt::format("--{}={}", flag, value);
+}
+
+const std::string& AlphaOf(const SelfTrainOptions& o, int iteration) {
+  return o.alpha[std::min(o.alpha.size() - 1, static_cast<size_t>(iteration - 1))];
+}
+
+fs::path IterationFolder(const SelfTrainOptions& o, int iteration) {
+  return LoopFolder(o) / fmt::format("iteration_{}", iteration);
+}
+
+// Builds the stages of one iteration.
+class IterationPlan {
+ public:
+  IterationPlan(const SelfTrainOptions& options, int iteration) : o_(options), at_(iteration) {}
+
+  LoopStage Collect() const {
+    LoopStage stage = Make("collect", "mcts_collect");
+    Append(stage, {Argument("task", o_.task), Argument("model_dir", ModelBefore()),
+                   Argument("model_name", kModelName), Seed()});
+    return With(o_.collect, std::move(stage));
+  }
+
+  LoopStage Revise(const std::string& data_type) const {
+    LoopStage stage = Make("revise_" + data_type, "path_collect");
+    Append(stage,
+           {Argument("input_dir", Make("collect", "").folder.string()), Argument("task", o_.task),
+            Argument("model_name", kModelName), Argument("data_type", data_type),
+            Argument("alpha", AlphaOf(o_, at_)), Argument("beta", o_.beta), Seed()});
+    if (o_.method == "direct-revision" && data_type == kRevisedRows) {
+      stage.arguments.push_back(Argument("verifier", "none"));
+    }
+    return With(o_.revise, std::move(stage));
+  }
+
+  LoopStage Train(const std::vector<std::string>& data_types) const {
+    LoopStage stage = Make("train", "agent_train");
+    const int from = o_.train_from == "start" ? 0 : at_ - 1;
+    Append(stage, {Argument("model_dir", ModelAfter(o_, from).string()),
+                   Argument("name", kModelName), Seed()});
+    const bool weighed = std::ranges::any_of(o_.demonstrations, [](const std::string& path) {
+      const size_t colon = path.find_last_of(':');
+      return colon != std::string::npos && std::atof(path.c_str() + colon + 1) > 0;
+    });
+    for (const std::string& type : data_types) {
+      const fs::path rows =
+          Make("revise_" + type, "").folder / fmt::format("{}_{}.messages.jsonl", o_.task, type);
+      stage.arguments.push_back(Argument("data", rows.string() + (weighed ? ":1" : "")));
+    }
+    for (const std::string& path : o_.demonstrations) {
+      stage.arguments.push_back(Argument("data", path));
+    }
+    return With(o_.train, std::move(stage));
+  }
+
+  LoopStage Evaluate() const { return MakeEvaluation("evaluate", 1); }
+  LoopStage EvaluateBySampling() const { return MakeEvaluation("sample", o_.attempts); }
+
+ private:
+  LoopStage Make(const std::string& what, const char* program) const {
+    LoopStage stage;
+    stage.name = fmt::format("iteration_{}/{}", at_, what);
+    stage.program = program;
+    stage.iteration = at_;
+    stage.folder = IterationFolder(o_, at_) / what;
+    stage.arguments = {Argument("output_dir", stage.folder.string())};
+    return stage;
+  }
+
+  LoopStage MakeEvaluation(const std::string& what, int attempts) const {
+    LoopStage stage = Make(what, "agent_eval");
+    Append(stage,
+           {Argument("task", o_.task), Argument("model_dir", ModelAfter(o_, at_).string()),
+            Argument("model_name", kModelName), Argument("attempts", std::to_string(attempts)),
+            Argument("seed", std::to_string(o_.seed))});
+    return With(o_.evaluate, std::move(stage));
+  }
+
+  std::string ModelBefore() const { return ModelAfter(o_, at_ - 1).string(); }
+
+  // Another one in each iteration: the same draws would give the same mistakes again.
+  std::string Seed() const {
+    return Argument("seed", std::to_string(1000 * o_.seed + static_cast<uint64_t>(at_)));
+  }
+
+  static void Append(LoopStage& stage, const std::vector<std::string>& arguments) {
+    stage.arguments.insert(stage.arguments.end(), arguments.begin(), arguments.end());
+  }
+
+  static LoopStage With(const std::vector<std::string>& further, LoopStage stage) {
+    Append(stage, further);
+    return stage;
+  }
+
+  const SelfTrainOptions& o_;
+  const int at_;
+};
+
+}  // namespace
+
+void Declare(OptionSet& set, SelfTrainOptions& o) {
+  set.Group("Loop");
+  set.Add("--task", o.task, "Kind of task: webshop, textcraft", "TASK");
+  set.Add("--model_dir", o.model_dir, "Hugging Face folder of the model to start from");
+  set.Add("--output_dir", o.output_dir, "Results go to OUTPUT_DIR/NAME");
+  set.Add("--name", o.name, "Name of the run");
+  set.Add("--iterations", o.iterations, "How often to search, revise, train and evaluate").Min(0);
+  set.Add("--method", o.method,
+          "What to train on: agent-r (mistakes revised at their first error, and good paths), "
+          "good-only (good paths alone: rejection sampling), direct-revision (whole bad paths "
+          "revised, and good paths), search-only (nothing: the start model goes on searching)")
+      .OneOf({"agent-r", "good-only", "direct-revision", "search-only"});
+  set.Add("--alpha", o.alpha,
+          "Least reward of a good path in each iteration (repeatable); the last one holds for "
+          "further iterations");
+  set.Add("--beta", o.beta, "A bad path is worse than its good partner by more than this");
+  set.Add("--train_from", o.train_from,
+          "Which model each training begins with: start (always the first one), last")
+      .OneOf({"start", "last"});
+  set.Add("--demonstrations", o.demonstrations,
+          "Rows that every training takes too, PATH or PATH:WEIGHT, where the rows of the "
+          "iteration have the weight 1 (repeatable)");
+  set.Add("--attempts", o.attempts,
+          "Episodes of each task in a second evaluation, sampled, for avg@k and pass@k; 0: none")
+      .Min(0);
+  set.Add("--seed", o.seed, "Seed of every random choice of the run");
+  set.Group("Stages");
+  set.Add("--collect", o.collect, "A further argument of mcts_collect (repeatable)");
+  set.Add("--revise", o.revise, "A further argument of path_collect (repeatable)");
+  set.Add("--train", o.train, "A further argument of agent_train (repeatable)");
+  set.Add("--evaluate", o.evaluate, "A further argument of agent_eval (repeatable)");
+}
+
+void Check(const SelfTrainOptions& o) {
+  if (o.model_dir.empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     "there is no model to start from: name its Hugging Face folder with "
+                     "--model_dir");
+  }
+  if (o.alpha.empty()) {
+    throw FatalError(ExitCode::kUsage, "--alpha has no value: give one, or one per iteration");
+  }
+}
+
+fs::path LoopFolder(const SelfTrainOptions& options) {
+  return fs::path(options.output_dir) / options.name;
+}
+
+fs::path ModelAfter(const SelfTrainOptions& options, int iteration) {
+  if (iteration == 0 || options.method == "search-only") return options.model_dir;
+  return IterationFolder(options, iteration) / "train" / kModelName / "model";
+}
+
+std::vector<LoopStage> PlanLoop(const SelfTrainOptions& o) {
+  std::vector<LoopStage> stages;
+  const auto evaluate = [&](const IterationPlan& plan) {
+    stages.push_back(plan.Evaluate());
+    if (o.attempts > 0) stages.push_back(plan.EvaluateBySampling());
+  };
+  evaluate(IterationPlan(o, 0));
+  for (int i = 1; i <= o.iterations; ++i) {
+    const IterationPlan plan(o, i);
+    stages.push_back(plan.Collect());
+    std::vector<std::string> types = {kGoodRows};
+    if (o.method == "agent-r" || o.method == "direct-revision") {
+      types.insert(types.begin(), kRevisedRows);
+    }
+    for (const std::string& type : types) stages.push_back(plan.Revise(type));
+    if (o.method == "search-only") continue;
+    stages.push_back(plan.Train(types));
+    evaluate(plan);
+  }
+  return stages;
+}
+
+}  // namespace agentr

@@ -1,0 +1,63 @@
+// What self_train does, before anything is done: the stages of every iteration, in order, each the
+// job of a program with its arguments. Pure, so that a killed run plans the same again.
+//
+//   OUTPUT_DIR/NAME/iteration_0/evaluate/…              the start model
+//                   iteration_1/{collect,revise,train,evaluate}/…
+//                   iteration_1/train/model/model       the model that iteration 1 made
+//                   loop.json                           what is finished: loop_record.h
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace agentr {
+
+class OptionSet;
+
+struct SelfTrainOptions {
+  std::string task = "textcraft";
+  std::string model_dir;  // the start model
+  std::string output_dir = "loop_result";
+  std::string name = "loop";
+  int iterations = 3;
+  std::string method = "agent-r";  // see Declare
+  // Least reward of a good path, an entry per iteration; the last one holds for those that follow.
+  // Source: Yuan et al. 2025, section 3.3.
+  std::vector<std::string> alpha = {"0.5", "0.7", "1.0"};
+  std::string beta = "0.2";         // a bad path is worse than its good partner by more than this
+  std::string train_from = "last";  // start | last: the model that each training begins with
+  std::vector<std::string> demonstrations;  // row files, PATH or PATH:WEIGHT
+  int attempts = 0;  // episodes of each task in a second evaluation, by sampling; 0: none
+  uint64_t seed = 0;
+  // Further arguments of the programs, such as "--iterations=8".
+  std::vector<std::string> collect, revise, train, evaluate;
+};
+
+void Declare(OptionSet& set, SelfTrainOptions& options);
+
+// Throws FatalError(kUsage) for values that do not fit together.
+void Check(const SelfTrainOptions& options);
+
+// What the rows of a training are made of.
+inline constexpr const char* kRevisedRows = "centric";
+inline constexpr const char* kGoodRows = "good";
+
+struct LoopStage {
+  std::string name;     // "iteration_1/collect"; tells it from all others
+  std::string program;  // mcts_collect | path_collect | agent_train | agent_eval
+  int iteration = 0;    // 0: the start model
+  std::vector<std::string> arguments;
+  std::filesystem::path folder;  // where its results are
+};
+
+// OUTPUT_DIR/NAME.
+std::filesystem::path LoopFolder(const SelfTrainOptions& options);
+
+// The folder of the model after `iteration`; 0: the start model.
+std::filesystem::path ModelAfter(const SelfTrainOptions& options, int iteration);
+
+std::vector<LoopStage> PlanLoop(const SelfTrainOptions& options);
+
+}  // namespace agentr

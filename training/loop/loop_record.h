@@ -1,0 +1,48 @@
+// loop.json: which stages of a self_train run are finished, with what arguments, in what time and
+// with what result. Written anew, as a whole, after each stage.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "training/loop/loop_plan.h"
+
+namespace agentr {
+
+class LoopRecord {
+ public:
+  // Reads `folder`/loop.json, if it is there. Throws FatalError(kFile).
+  explicit LoopRecord(std::filesystem::path folder);
+
+  // True where the stage is finished. Throws FatalError(kUsage) where it was finished with other
+  // arguments: what follows it would not belong to what came before.
+  bool Has(const LoopStage& stage) const;
+
+  // Seconds that the stage took, and what it was worth: ReadResult. Null where it is not finished.
+  const nlohmann::ordered_json& ResultOf(const std::string& stage) const;
+  double SecondsOf(const std::string& stage) const;
+
+  void Add(const LoopStage& stage, double wall_s, nlohmann::ordered_json result);
+
+ private:
+  const nlohmann::ordered_json* Find(const std::string& stage) const;
+
+  const std::filesystem::path file_;
+  nlohmann::ordered_json stages_ = nlohmann::ordered_json::array();
+};
+
+// The figures of a finished stage, out of the files that its program wrote:
+//   mcts_collect  trees, nodes, failed                          agent_train  steps
+//   path_collect  rows and the audit of the rows                agent_eval   summary.json
+// Throws FatalError(kFile) where they are missing.
+nlohmann::ordered_json ReadResult(const LoopStage& stage);
+
+// The file with the summary of an evaluation.
+std::filesystem::path EvaluationFolder(const LoopStage& stage);
+
+// A file in JSON. Throws FatalError(kFile) naming it.
+nlohmann::ordered_json ReadJsonFile(const std::filesystem::path& file);
+
+}  // namespace agentr

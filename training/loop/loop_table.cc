@@ -1,0 +1,88 @@
+#include "training/loop/loop_table.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "common/text.h"
+#include "eval/comparison.h"
+#include "eval/episode_store.h"
+
+namespace agentr {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<Episode> EpisodesIn(const LoopStage& stage) {
+  std::vector<Episode> episodes;
+  for (StoredEpisode& stored : ReadEpisodes(EvaluationFolder(stage))) {
+    episodes.push_back(std::move(stored.episode));
+  }
+  return episodes;
+}
+
+std::string Interval(const Json& estimate) {
+  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", estimate.value("mean", 0.0),
+                     estimate.value("low", 0.0), estimate.value("high", 0.0));
+}
+
+std::string Difference(const PairedDifference& difference) {
+  const Estimate& e = difference.estimate;
+  return fmt::format("{:+.3f} [{:+.3f}, {:+.3f}]", e.mean, e.low, e.high);
+}
+
+std::string EvaluationLine(const LoopStage& stage, const Json& summary,
+                           const std::vector<Episode>& start) {
+  const double steps = summary.value("steps", 0.0);
+  std::string line =
+      fmt::format("{:<20} {:<22} {:<22} {:>8.1f} % {:>6} {:>9}", stage.name,
+                  Interval(summary.at("success")), Interval(summary.at("reward")),
+                  steps > 0 ? 100 * summary.value("refused_steps", 0.0) / steps : 0.0,
+                  summary.value("looping_episodes", 0), summary.value("revision_events", 0));
+  if (stage.iteration > 0) {
+    CompareOptions options;
+    options.success_threshold = summary.value("success_threshold", 1.0);
+    const Comparison compared = Compare(start, EpisodesIn(stage), options);
+    line += fmt::format("  {} {}", Difference(compared.success), Difference(compared.reward));
+  }
+  const Json& attempts = summary.at("attempts");
+  if (attempts.size() > 1) {
+    const Json& most = attempts.back();
+    line += fmt::format("  pass@{} {:.3f}", most.value("k", 0), most.value("pass", 0.0));
+  }
+  return line + "\n";
+}
+
+std::string RowsLine(const LoopStage& stage, const Json& result) {
+  const Json& audit = result.at("audit");
+  const Json tokens = audit.value("tokens", Json::object());
+  return fmt::format("{:<30} {:>6} rows of {:>4} tasks, {:>8} trained of {:>9} tokens\n",
+                     stage.name, result.value("rows", 0), audit.value("tasks", 0),
+                     tokens.value("trained", 0), tokens.value("all", 0));
+}
+
+}  // namespace
+
+std::string LoopTable(const std::vector<LoopStage>& plan, const LoopRecord& record) {
+  std::string evaluations, rows, seconds;
+  std::map<std::string, std::vector<Episode>> start;  // by kind of evaluation
+  for (const LoopStage& stage : plan) {
+    const Json& result = record.ResultOf(stage.name);
+    if (result.is_null()) continue;
+    seconds += fmt::format("{:<30} {:>8.0f} s\n", stage.name, record.SecondsOf(stage.name));
+    if (stage.program == "path_collect") rows += RowsLine(stage, result);
+    if (stage.program != "agent_eval") continue;
+    const std::string kind = stage.folder.filename().string();
+    if (stage.iteration == 0) start[kind] = EpisodesIn(stage);
+    evaluations += EvaluationLine(stage, result, start[kind]);
+  }
+  std::string text = fmt::format("{:<20} {:<22} {:<22} {:>10} {:>6} {:>9}  {}\n", "evaluation",
+                                 "success", "reward", "refused", "loops", "revisions",
+                                 "success and reward against the start, paired by task");
+  text += evaluations;
+  if (!rows.empty()) text += "\n" + rows;
+  return text + "\n" + seconds;
+}
+
+}  // namespace agentr
