@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "common/file.h"
 #include "common/hash.h"
@@ -28,8 +29,14 @@ void CheckFolder(const fs::path& folder) {
 std::string DescribeFolder(const fs::path& folder, std::string_view chat_template,
                            const DecoderOptions& decoder) {
   std::string text = fmt::format("{} {} {}\n", chat_template, decoder.dtype, decoder.max_context);
-  for (const char* name : {"config.json", "generation_config.json", "tokenizer.json",
-                           "tokenizer_config.json", "special_tokens_map.json"}) {
+  // An export writes the type of its weights into config.json. The weights themselves tell it, and
+  // a model keeps its identity whether it was loaded from the export or from the trainer's memory.
+  auto config = nlohmann::json::parse(ReadFile(folder / "config.json"));
+  config.erase("dtype");
+  config.erase("torch_dtype");
+  text += fmt::format("config.json {}\n", Sha256(config.dump()));
+  for (const char* name : {"generation_config.json", "tokenizer.json", "tokenizer_config.json",
+                           "special_tokens_map.json"}) {
     text += fmt::format("{} {}\n", name,
                         fs::exists(folder / name) ? Sha256(ReadFile(folder / name)) : "");
   }
@@ -100,12 +107,13 @@ LoadedModel LoadModel(const fs::path& folder, const std::string& name,
     }
   }
   const auto weights = std::make_shared<WeightFiles>(folder);
+  const ModelConfig config = ReadModelConfig(folder);
   model.identify = [described = DescribeFolder(folder, model.chat->identity(), options.decoder)](
                        const WeightSource& source) {
     return Sha256(described + DescribeWeights(source));
   };
   model.identity = model.identify(*weights);
-  model.decoder = MakeDecoder(ReadModelConfig(folder), weights, options.decoder);
+  model.decoder = MakeDecoder(config, weights, options.decoder);
   model.engine = std::make_unique<Engine>(*model.decoder, *model.tokenizer, options.engine);
   return model;
 }

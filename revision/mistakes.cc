@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -31,6 +32,74 @@ std::vector<LeafPath> DistinctGood(const Tree& tree, const StateMap& states,
 bool IsRepairable(const Tree& tree, const StateMap& states, int node) {
   if (states.Refused(node)) return tree.node(node).end != End::kDone;
   return states.Changed(node) && !states.At(node).ended && !tree.node(node).children.empty();
+}
+
+// What the tree shows about taken steps that may be mistakes.
+class DeadEnds {
+ public:
+  DeadEnds(const Tree& tree, const StateMap& states, const TaskFamily& family)
+      : tree_(tree), states_(states), family_(family), leaves_(LeafPaths(tree)) {}
+
+  // Whether the step of `mistake` shows as one beside its good paths, of which there are some; its
+  // evidence.
+  bool Shows(Mistake& mistake, const MistakeOptions& options);
+
+ private:
+  // The best quality that was reached from any state of the tree that is the same one.
+  double BestOfSame(int node);
+  std::string Key(int node) const;
+
+  const Tree& tree_;
+  const StateMap& states_;
+  const TaskFamily& family_;
+  const std::vector<LeafPath> leaves_;
+  std::map<std::string, double> best_of_;  // by state key; filled when it is first needed
+};
+
+bool DeadEnds::Shows(Mistake& mistake, const MistakeOptions& options) {
+  const int step = states_.Of(mistake.node);
+  const int parting = states_.Of(tree_.node(mistake.node).parent);
+  double wanted = 0;
+  int shortest = std::numeric_limits<int>::max();  // way on of a good path, in states
+  for (const LeafPath& good : mistake.goods) {
+    wanted = std::max(wanted, good.quality - options.choice.beta);
+    shortest = std::min(shortest, states_.At(good.leaf).depth - states_.state(parting).depth);
+  }
+  int elsewhere = 0;
+  int as_good = 0;
+  for (const LeafPath& leaf : leaves_) {
+    const Node& end = tree_.node(leaf.leaf);
+    const int state = states_.Of(leaf.leaf);
+    if (state == parting || !IsAbove(states_, parting, state)) continue;
+    if (!IsAbove(states_, step, state)) {
+      ++elsewhere;
+      as_good += AtLeast(leaf.quality, wanted) ? 1 : 0;
+    } else if (state != step || !states_.Changed(leaf.leaf)) {
+      const int turns = end.depth - tree_.node(mistake.node).depth;
+      mistake.evidence += end.end != End::kDepth || turns > shortest ? 1 : 0;
+    }
+  }
+  return mistake.evidence >= options.min_evidence && as_good >= options.min_success * elsewhere &&
+         !AtLeast(BestOfSame(mistake.node), wanted);
+}
+
+double DeadEnds::BestOfSame(int node) {
+  const std::string own = Key(node);
+  if (own.empty()) return states_.At(node).best;
+  if (best_of_.empty()) {
+    for (int at = 0; at < tree_.size(); ++at) {
+      if (!states_.Changed(at) || states_.At(at).ended) continue;
+      double& best = best_of_.try_emplace(Key(at), -1).first->second;
+      best = std::max(best, states_.At(at).best);
+    }
+  }
+  return best_of_.at(own);
+}
+
+std::string DeadEnds::Key(int node) const {
+  const std::vector<Message> all = tree_.Conversation(node);
+  const auto first = all.begin() + static_cast<std::ptrdiff_t>(tree_.instruction().size());
+  return family_.StateKey({first, all.end()});
 }
 
 // The next bad step behind `node`, or -1: one that did not lead back to success, nor to an end.
@@ -79,17 +148,15 @@ std::string MistakeNameOf(const Tree& tree, const TaskFamily& family, int node) 
 std::vector<Mistake> FindMistakes(const Tree& tree, const StateMap& states,
                                   const TaskFamily& family, const MistakeOptions& options) {
   const std::vector<LeafPath> good = DistinctGood(tree, states, options.choice);
+  DeadEnds dead_ends(tree, states, family);
   std::vector<Mistake> mistakes;
   std::set<std::tuple<int, int, std::string>> seen;  // parting state, state after it, action
   for (int node = 1; node < tree.size(); ++node) {
     if (!IsRepairable(tree, states, node)) continue;
     const int parting = states.Of(tree.node(node).parent);
     const StateMap::State& after = states.At(node);
+    if (!states.Refused(node) && after.leaves < options.min_evidence) continue;
     Mistake mistake{node, "", states.Refused(node), 0, {}};
-    if (!mistake.refused) {
-      mistake.evidence = after.leaves;
-      if (after.leaves < options.min_evidence) continue;
-    }
     for (const LeafPath& path : good) {
       if (options.pairing == Pairing::kSiblings &&
           !IsAbove(states, parting, states.Of(path.leaf))) {
@@ -101,6 +168,7 @@ std::vector<Mistake> FindMistakes(const Tree& tree, const StateMap& states,
       if (mistake.refused || IsBadBeside(bad, path, options.choice)) mistake.goods.push_back(path);
     }
     if (mistake.goods.empty()) continue;
+    if (!mistake.refused && !dead_ends.Shows(mistake, options)) continue;
     const std::string action = mistake.refused ? tree.node(node).action : "";
     if (seen.emplace(parting, states.Of(node), action).second) {
       mistake.name = MistakeNameOf(tree, family, node);

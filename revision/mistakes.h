@@ -3,7 +3,11 @@
 // A mistake is a step out of a state from which the search went on to success, and that step is
 //   - an action that the environment refused in that state, or
 //   - a taken action below which nothing as good was found, although the search looked: at least
-//     `min_evidence` episodes ended there.
+//     `min_evidence` episodes ended there (those that the depth limit cut only count where they had
+//     more turns than a good path needs from there), nothing as good was found from the same state
+//     of the task (TaskFamily::StateKey) elsewhere in the tree either, and of the episodes that
+//     ended behind the other actions at least the share `min_success` came as far. Where most of
+//     those fail too, the search says more about the policy than about the step.
 // The end of an episode (a purchase, a disaster, the cut at the depth limit) is never one: nothing
 // can be repaired after it. Neither is the action that the good path takes itself, by construction:
 // the same action in the same state leads to the same state.
@@ -32,6 +36,7 @@ struct MistakeOptions {
   QualityThresholds choice;
   Pairing pairing = Pairing::kSiblings;
   int min_evidence = 3;
+  double min_success = 0.5;
   Notice notice = Notice::kFirst;
   int notice_steps = 3;  // most further bad steps before the agent notices
 };

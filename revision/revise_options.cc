@@ -29,6 +29,11 @@ void Declare(OptionSet& set, ReviseOptions& o) {
           "Verifier tree: ended paths behind an action that the environment took, before it counts "
           "as a mistake that nothing as good was found there")
       .Min(1);
+  set.Add("--min_success", o.min_success,
+          "Verifier tree: least share of the episodes behind the other actions from the same state "
+          "that came as far as the good path, before an action that the environment took counts as "
+          "a mistake")
+      .Range(0, 1);
   set.Add("--notice", o.notice,
           "When the agent notices: first (right behind the first error), late (after up to "
           "--notice_steps further bad steps), mixed (either)")

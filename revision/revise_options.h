@@ -25,6 +25,7 @@ struct ReviseOptions {
   JudgeOptions judge;
   int max_row_tokens = -1;       // 0: rows of any length; -1: as judge.max_context
   int min_evidence = 3;          // ended leaves behind a taken action that count as proof
+  double min_success = 0.5;      // of the episodes behind the other actions
   std::string notice = "first";  // first | late | mixed
   int notice_steps = 3;          // most further bad steps of a late notice
   std::string prune = "full";    // effect | full | off

@@ -69,6 +69,35 @@ TEST_F(MistakesTest, LittleEvidenceIsNone) {
   EXPECT_THAT(Found(tree), ElementsAre("a/g"));
 }
 
+TEST_F(MistakesTest, AnEpisodeThatWasCutTooSoonIsNoEvidence) {
+  const Tree soon = HandTree({{"g h", 1}, {"a b c", 0, End::kDepth}});
+  EXPECT_THAT(Found(soon), IsEmpty()) << "the good path took two turns, behind a there were two";
+  const Tree later = HandTree({{"g h", 1}, {"a b c d", 0, End::kDepth}});
+  EXPECT_THAT(Found(later), ElementsAre("a/h"));
+}
+
+TEST_F(MistakesTest, WhereTheOtherActionsMostlyFailNothingIsShown) {
+  EXPECT_THAT(Found(HandTree({{"g", 1}, {"h", 0}, {"a b", 0}})), ElementsAre("a/g"));
+  const Tree tree = HandTree({{"g", 1}, {"h", 0}, {"i", 0}, {"a b", 0}});
+  EXPECT_THAT(Found(tree), IsEmpty()) << "one of three";
+  options_.min_success = 0.3;
+  EXPECT_THAT(Found(tree), ElementsAre("a/g"));
+}
+
+TEST_F(MistakesTest, AStateThatWasLeftForSuccessElsewhereIsNoDeadEnd) {
+  // "a" and "c b" lead to one state, and from behind the second one it went well.
+  class OneStateFamily : public ToyFamily {
+    std::string StateKey(std::span<const Message> history) const override {
+      const std::string& saw = history.back().content;
+      return saw == "saw a" || saw == "saw c b" ? "there" : saw;
+    }
+  } family;
+  const Tree tree = HandTree({{"g", 1}, {"a x", 0}, {"c b h", 1}});
+  const StateMap states(tree, family);
+  EXPECT_THAT(FindMistakes(tree, states, family, options_), IsEmpty());
+  EXPECT_THAT(Found(tree), ElementsAre("a/g/h")) << "where nothing is known about states";
+}
+
 TEST_F(MistakesTest, ARefusedActionWhereTheGoodPathGoesOn) {
   const Tree tree = WithRefusals({{"p stuck stuck g", 1}, {"p stuckb x", 0}});
   // The second refusal of the same action in the same state is the same mistake.

@@ -55,6 +55,12 @@ class LineFamily : public ToyFamily {
   }
 };
 
+// Does not know that a nap leads back, so that it can be a mistake.
+class KeylessFamily : public LineFamily {
+ public:
+  std::string StateKey(std::span<const Message>) const override { return ""; }
+};
+
 class RepairTest : public ::testing::Test {
  protected:
   // The tree that these episodes make in the world.
@@ -80,7 +86,7 @@ class RepairTest : public ::testing::Test {
     const Tree tree = Played(episodes);
     const StateMap states(tree, family_);
     const std::vector<Mistake> mistakes =
-        FindMistakes(tree, states, family_, {.choice = {}, .min_evidence = 1});
+        FindMistakes(tree, states, KeylessFamily(), {.choice = {}, .min_evidence = 1});
     RepairTask task{GoodAlone(LeafPaths(tree), {}).front(), 0, "Oh."};
     if (!mistakes.empty()) {
       const Draft draft =

@@ -36,12 +36,13 @@ class ReviseTest : public ::testing::Test {
   ReviseTest() {
     options_.max_pairs_per_task = 0;
     options_.min_evidence = 1;
+    options_.min_success = 0;
   }
 
   // A tree file of `task_id` with these bad steps behind "p" beside a good one, each searched on.
   void Write(int task_id, const std::vector<std::string>& bad) {
     std::vector<Ended> episodes = {{"p g", 1}};
-    for (const std::string& end : bad) episodes.push_back({"p " + end + " on", 0, End::kDepth});
+    for (const std::string& end : bad) episodes.push_back({"p " + end + " on off", 0});
     const Tree made = HandTree(episodes);
     TreeOrigin origin = made.origin();
     origin.task_id = task_id;

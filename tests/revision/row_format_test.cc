@@ -117,11 +117,12 @@ TEST_F(RowFormatTest, ProvenanceNamesWhereARowComesFrom) {
   EXPECT_EQ(provenance["nodes"],
             (ordered_json{{"good", 2}, {"bad", 3}, {"ancestor", 1}, {"first_error", 3}}));
   EXPECT_EQ(provenance["rewards"], (ordered_json{{"good", 1.0}, {"bad", 0.0}, {"replay", 0.75}}));
-  EXPECT_THAT(Keys(provenance),
-              ElementsAre("version", "tree", "task", "model", "data_hash", "nodes", "rewards",
-                          "mistake", "evidence", "reason", "revision_length", "bad_steps", "recovery",
-                          "pruned_turns", "seed", "alpha", "beta", "pairing", "verifier", "prune",
-                          "train_prefix", "replay", "dropped_turns", "last_observation", "hash"));
+  EXPECT_THAT(
+      Keys(provenance),
+      ElementsAre("version", "tree", "task", "model", "data_hash", "nodes", "rewards", "mistake",
+                  "evidence", "reason", "revision_length", "bad_steps", "recovery", "pruned_turns",
+                  "seed", "alpha", "beta", "pairing", "verifier", "prune", "train_prefix", "replay",
+                  "dropped_turns", "last_observation", "hash"));
   EXPECT_EQ(provenance["version"], 2);
   EXPECT_EQ(provenance["last_observation"], "saw p g");
   EXPECT_EQ(provenance["revision_length"], (ordered_json{{"from_start", 2}, {"from_ancestor", 1}}));

@@ -54,6 +54,7 @@ class TaskReviserTest : public ::testing::Test {
   static ReviseOptions FewProofs() {
     ReviseOptions options;
     options.min_evidence = 1;
+    options.min_success = 0;
     options.max_recovery = 0;
     return options;
   }

@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 
 #include "common/file.h"
@@ -56,6 +57,7 @@ ExitCode SelfTrain(const SelfTrainOptions& options, const OptionSet& resolved,
   for (const LoopStage& stage : plan) {
     if (record.Has(stage)) continue;
     fmt::print("\n== {}: {} {}\n", stage.name, stage.program, fmt::join(stage.arguments, " "));
+    std::fflush(stdout);
     const auto begin = std::chrono::steady_clock::now();
     const ExitCode exit =
         RunStage(stage.program == "agent_train" ? WithoutEmptyFiles(stage) : stage, bench);

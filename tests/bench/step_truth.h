@@ -1,0 +1,42 @@
+// Whether the steps of a search tree were mistakes in truth: what a verifier is measured against.
+//
+// For each state the referee tells the best reward that can still be had from there, and in how
+// many steps. A step is wrong where it costs reward, or brings the end no nearer; it is harmful
+// where it costs reward or leads away from the end. The referees:
+//   textcraft       the plan from what is held to the goal (tasks/textcraft/textcraft_planner.h)
+//   webshop         the shop's own knowledge: the clicks to buying a product that is worth the full
+//                   reward, where a search for its title counts as finding it
+//   webshop-player  a player who knows the goal as the instruction tells it, and who plays on in the
+//                   shop without a mistake (tasks/webshop/webshop_planner.h): it says where someone
+//                   without the shop's knowledge gets to, but does not always find the best product
+//   sciworld        the steps of the simulator's own solution that are left
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "clients/env/gold_source.h"
+#include "mcts/tree.h"
+
+namespace agentr {
+
+struct Outlook {
+  double reward = 0;
+  int steps = 0;
+};
+
+class StepTruth {
+ public:
+  virtual ~StepTruth() = default;
+
+  // From the state behind `node`; no reward where success is out of reach.
+  virtual Outlook From(const Tree& tree, int node) = 0;
+
+  bool IsWrong(const Tree& tree, int node);
+  bool IsHarmful(const Tree& tree, int node);
+};
+
+// By name, for the built-in shop and recipes. `gold` (outlives it): for SciWorld.
+std::unique_ptr<StepTruth> MakeStepTruth(std::string_view name, GoldSource* gold);
+
+}  // namespace agentr
