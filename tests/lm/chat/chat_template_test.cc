@@ -301,7 +301,7 @@ TEST(ChatTemplate, SaysWhatItIsAndWarnsWhereItIsGuessed) {
   EXPECT_EQ(own->Warning(), "");
   EXPECT_FALSE(own->begins_with_bos());
   EXPECT_THAT(ByName("auto", *GoldenTokenizer("gpt2"))->Warning(), HasSubstr("'### User:'"));
-  EXPECT_THAT(ByName("auto", *GoldenTokenizer("qwen2"))->Warning(), HasSubstr("chatml is taken"));
+  EXPECT_THAT(ByName("auto", *GoldenTokenizer("qwen2"))->Warning(), HasSubstr("chatml is used"));
   EXPECT_EQ(ByName("chatml", *GoldenTokenizer("qwen2"))->Warning(), "");
   EXPECT_TRUE(ByName("mistral", *GoldenTokenizer("llama2"))->begins_with_bos());
 }
