@@ -79,7 +79,7 @@ TEST_F(AgentTrain, KilledAtAnyMomentItEndsInTheSameBytes) {
 
 TEST_F(AgentTrain, AnInterruptionSavesAndADamagedCheckpointIsRefused) {
   Program program("agent_train", Arguments("a", {{"--save_every", "0"}}), folder_.path());
-  for (int i = 0; i < 600 && !fs::exists(Result("a") / "metrics.jsonl"); ++i) {
+  for (int i = 0; i < 6000 && !fs::exists(Result("a") / "metrics.jsonl"); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   program.Signal(SIGTERM);
