@@ -1,4 +1,4 @@
-// A generation under way, whose text another thread sends as it comes.
+// A running generation whose text another thread sends piece by piece.
 #pragma once
 
 #include <condition_variable>
@@ -12,7 +12,8 @@
 
 namespace agentr {
 
-// Begins with the construction; the destructor cancels what is not done. Used by one thread.
+// The constructor starts the generation; the destructor cancels it if it is unfinished. Used by one
+// thread.
 class TextStream {
  public:
   struct Piece {
@@ -25,13 +26,14 @@ class TextStream {
   TextStream(const TextStream&) = delete;
   TextStream& operator=(const TextStream&) = delete;
 
-  // Waits until there is text, or the generation has ended; the error if it failed before any text.
+  // Waits until there is text or the generation has ended; returns the error if it failed before
+  // any text.
   Result<void> Begin();
 
-  // Waits for the next piece; none when the generation has ended.
+  // Waits for the next piece; nullopt when the generation has ended.
   std::optional<Piece> Next();
 
-  // After the last piece.
+  // Valid after the last piece.
   const Result<Generation>& result() const { return *result_; }
 
  private:
@@ -39,10 +41,10 @@ class TextStream {
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<Piece> pieces_;                  // guarded by mutex_, as is the next
+  std::deque<Piece> pieces_;                  // guarded by mutex_, like the next
   std::optional<Result<Generation>> result_;  // set once, at the end
   Pending<Generation> pending_;
-  std::thread waiter_;  // a future can only be waited for: this tells the condition variable
+  std::thread waiter_;  // waits for the future and then notifies the condition variable
 };
 
 }  // namespace agentr

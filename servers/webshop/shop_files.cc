@@ -162,8 +162,7 @@ void ReadHumanGoals(const std::filesystem::path& path, Catalogue& catalogue) {
   });
 }
 
-// --- writing
-// --------------------------------------------------------------------------------------
+// --- writing -------------------------------------------------------------------------------------
 
 Json List(Texts texts) {
   Json list = Json::array();
