@@ -269,7 +269,7 @@ TEST_P(PathCollect, WithoutAnEnvironmentWhatIsThereStays) {
   const Arguments none = {"--env_server_base", "http://127.0.0.1:9", "--env_attempts", "1"};
   const Outcome outcome = Run(none);
   EXPECT_EQ(outcome.exit, 4);
-  EXPECT_THAT(outcome.err, HasSubstr("--replay 0 writes unchecked ones"));
+  EXPECT_THAT(outcome.err, HasSubstr("--replay 0 writes unchecked rows"));
   EXPECT_EQ(ReadFile(PathOf(".messages.jsonl")), verified);
   EXPECT_EQ(Run({"--replay", "0"}).exit, 0);
   EXPECT_EQ(ReadRows(PathOf(".messages.jsonl")).at(0)["provenance"]["replay"], "unchecked");
