@@ -14,6 +14,10 @@ std::string NameOf(const std::filesystem::path& folder);
 // The whole file. Throws FatalError(kFile) naming the path and the reason.
 std::string ReadFile(const std::filesystem::path& path);
 
+// Throws FatalError(kFile) where `text`, the content of `path`, is only the pointer that Git LFS
+// leaves in place of a file that was not fetched, with the cure.
+void RefuseLfsPointer(std::string_view text, const std::filesystem::path& path);
+
 // A file that is written piece by piece, and appears at `path` as a whole: after any crash `path`
 // holds either its old content or, once Commit has returned, all of the new. Temporary file in the
 // same folder, fsync, rename, fsync of the folder (missing folders are made). The temporary name is
@@ -45,7 +49,7 @@ void WriteFileAtomically(const std::filesystem::path& path, std::string_view byt
 void WriteFileAtomically(const std::filesystem::path& path,
                          const std::function<bool(std::string& block)>& next);
 
-// An exclusive lock on the file `path` (made if missing) among processes, held until destroyed; for
+// An exclusive lock on the file `path` (made if missing, with its folder) among processes, held until destroyed; for
 // read-change-write of a file that several runs share. Throws FatalError(kFile).
 class FileLock {
  public:
@@ -55,7 +59,7 @@ class FileLock {
   FileLock& operator=(const FileLock&) = delete;
 
  private:
-  int fd_;
+  int fd_ = -1;
 };
 
 // "folder/.name.tmp" for "folder/name".

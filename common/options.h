@@ -38,6 +38,8 @@ class OptionSet {
     Declared& Range(double least, double most);
     Declared& OneOf(const std::vector<std::string>& values);
     Declared& Hidden();  // neither in --help nor in resolved.toml
+    // Said anew for each run: no file gives it, and resolved.toml does not keep it.
+    Declared& OnlyOnCommandLine();
     // `flag` was its name in an earlier release: it goes on working, unlisted.
     Declared& Formerly(const std::string& flag);
 
@@ -84,5 +86,11 @@ class OptionSet {
  private:
   std::unique_ptr<Parser> parser_;
 };
+
+// The options in which two results of ResolvedJson differ, as flags in the order of `now`:
+// "--iterations 4 there, 8 now; --seed 1 there, 0 now". Empty where they do not, or where either is
+// no object.
+std::string OptionDifferences(const nlohmann::ordered_json& there,
+                              const nlohmann::ordered_json& now);
 
 }  // namespace agentr

@@ -36,8 +36,10 @@ void Declare(OptionSet& set, AgentEvalOptions& options);
 // Plays the episodes that are asked for and are not there yet, and writes into
 // `<output_dir>/<task>/<model_name>_<model_type>` (`…_revision_of_<folder>` for a revision test)
 // their files, summary.json and summary.csv about all of them that are there (the same bytes
-// whether or not the run was interrupted), run.json and resolved.toml. Or compares two such
-// folders. Prints a table to stdout. Throws FatalError.
+// whether or not the run was interrupted), run.json and resolved.toml. A summary of more episodes
+// that was there is renamed to summary.<episodes>_episodes. Or compares two such folders. Prints a
+// table to stdout. kIncomplete where an episode that was asked for has no result, also where
+// another run is still playing it. Throws FatalError.
 ExitCode AgentEval(const AgentEvalOptions& options, const OptionSet& resolved,
                    Workbench& workbench);
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "common/json_depth.h"
 #include "tasks/splits.h"
 #include "common/error.h"
 #include "common/file.h"
@@ -37,7 +38,7 @@ std::string AsArray(const std::string& text) {
 
 std::vector<int> IdsOfFile(const std::string& path) {
   const auto json =
-      nlohmann::json::parse(AsArray(ReadFile(path)), nullptr, /*allow_exceptions=*/false);
+      ParseJson(AsArray(ReadFile(path)));
   if (!json.is_array()) RefuseIds(path);
   std::vector<int> ids;
   std::set<int> known;

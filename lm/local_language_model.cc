@@ -52,16 +52,14 @@ Result<int64_t> LocalLanguageModel::Load(const std::shared_ptr<const WeightSourc
 
 Result<CompletionBatch> LocalLanguageModel::Complete(std::span<const Message> prompt, int n,
                                                      const SamplingParams& sampling) {
-  const Result<PreparedPrompt> prepared = Prepare({prompt.begin(), prompt.end()});
-  if (!prepared) return tl::make_unexpected(prepared.error());
-  return CompletePrepared(*prepared, n, sampling);
+  AGENTR_ASSIGN_OR_RETURN(const PreparedPrompt prepared, Prepare({prompt.begin(), prompt.end()}));
+  return CompletePrepared(prepared, n, sampling);
 }
 
 Result<PreparedPrompt> LocalLanguageModel::Prepare(std::vector<Message> conversation,
                                                    SampledIds sampled) const {
-  Result<ChatTokens> chat = model_.chat->Apply(conversation, /*generation=*/true);
-  if (!chat) return tl::make_unexpected(std::move(chat.error()));
-  PreparedPrompt prompt = UseSampledIds(*std::move(chat), conversation, sampled,
+  AGENTR_ASSIGN_OR_RETURN(ChatTokens chat, model_.chat->Apply(conversation, /*generation=*/true));
+  PreparedPrompt prompt = UseSampledIds(std::move(chat), conversation, sampled,
                                         {*model_.tokenizer, model_.chat->stop_tokens()});
   prompt.messages = std::move(conversation);
   return prompt;
@@ -75,9 +73,7 @@ Result<CompletionBatch> LocalLanguageModel::CompletePrepared(const PreparedPromp
   request.params = sampling;
   request.params.seed = static_cast<uint64_t>(RequestSeed(sampling.seed, /*first=*/0));
   request.stop_tokens = model_.stop_tokens;
-  if (const auto room = CheckRoom(request, model_.decoder->shape()); !room) {
-    return tl::make_unexpected(room.error());
-  }
+  AGENTR_RETURN_IF_ERROR(CheckRoom(request, model_.decoder->shape()));
   Result<CompletionBatch> batch = model_.engine->Generate(std::move(request)).Wait().map(ToBatch);
   if (!batch) return batch;
   batch->usage.reused_turns = prompt.reused_turns;

@@ -8,7 +8,7 @@
 
 namespace agentr {
 
-// Looks at every tree of the store. A file that is no whole tree is moved aside, to `<name>.corrupt`,
+// Looks at every tree of the store. A file that is no whole tree, or that of another task, is moved aside, to `<name>.corrupt`,
 // with a warning, so that its task is searched again. Throws FatalError(kUsage) where a tree was
 // searched by another model, on a server of other data or, unless `mix_options`, with other options:
 // the message names a tree, what differs and the cure. Trees of Agent-R do not tell, and pass.

@@ -16,8 +16,8 @@
 // "parent" is the index of a node in "nodes"; the other fields are those of Node (mcts/tree.h).
 //
 // agent-r: the nested nodes of Agent-R's own files, each with its whole conversation. They do not
-// say why a leaf ended (done or depth), which model and options made them, or token ids; a tree
-// that was read from one has none of these, and End::kDone for ended leaves that are no disaster.
+// say which model and options made them, or token ids: a tree read from one has none of these. Ours
+// have one field more, "end": "depth", at leaves that the depth limit ended: Agent-R's do not tell.
 #pragma once
 
 #include <string>

@@ -15,6 +15,7 @@ namespace agentr {
 struct ChatExtras {
   bool seed = true;        // "seed"
   bool token_ids = false;  // "return_token_ids" (vLLM): strict servers refuse unknown fields
+  bool logprobs = false;   // "logprobs", whether or not SamplingParams asks for them
 };
 
 // Bytes of one completion's text: some 100,000 tokens, and as an action within what environment
