@@ -43,12 +43,14 @@ class RowSink {
 struct ReviseReport {
   RevisionCounts counts;
   std::vector<TaskFailure> failed;  // in the order of the tasks; bad trees too
-  int64_t rows = 0;                 // written
+  int64_t rows = 0;                 // without duplicates
+  int64_t verified = 0;             // of these
   int64_t exact_duplicates = 0;     // dropped
   int64_t near_duplicates = 0;      // dropped
   bool gave_up = false;             // too many failures in a row, or no success; bad trees aside
   bool interrupted = false;
-  std::vector<WrittenFile> files;  // none when the run gave up or was interrupted
+  std::string kept;                // why the rows that were there were kept; empty: they were not
+  std::vector<WrittenFile> files;  // none when the run gave up, was interrupted or kept others
   double wall_s = 0;
 };
 
@@ -57,10 +59,14 @@ struct PipelineOptions {
   int give_up_after = 20;  // tasks failed in a row
 };
 
-// `on_row` is called with each row that is written, in order. Set `stop` to end early: nothing is
-// written then. Throws FatalError(kFile) when a file cannot be written.
+// Asked once, before anything is written: why the rows of this run must not be; empty: they may.
+using WhyNotWrite = std::function<std::string(const ReviseReport&)>;
+
+// `on_row` is called with each row that is to be written, in order. Set `stop` to end early: nothing
+// is written then. Throws FatalError(kFile) when a file cannot be written.
 ReviseReport Revise(const std::vector<TreeFile>& trees, const TaskReviser& reviser, RowSink& sink,
                     const PipelineOptions& options, std::atomic<bool>& stop,
-                    const std::function<void(const FinishedRow&)>& on_row);
+                    const std::function<void(const FinishedRow&)>& on_row,
+                    const WhyNotWrite& why_not = nullptr);
 
 }  // namespace agentr

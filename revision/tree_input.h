@@ -30,7 +30,9 @@ struct TreeInputOptions {
 // Throws FatalError(kFile) when there is no tree file at all.
 TreeInput FindTrees(const TreeInputOptions& options);
 
-// The tree of the file, which must be of that task. Throws FatalError(kFile) for a file that cannot
+// The tree of the file, which must be of that task, its nodes depth first: compact files have them as
+// they were made, those of Agent-R nested, and rows, whose random draws go by the nodes, shall not
+// depend on that. Throws FatalError(kFile) for a file that cannot
 // be read, is no tree, holds another task, or has rewards outside [0, 1].
 Tree LoadTree(const TreeFile& file, const std::string& family, const std::string& text);
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,10 +26,15 @@ struct LmReply {
   std::string Whole(const Generation& generation) const;
 
   // A stream is Opening, any number of Pieces, and Closing, which brings what is known only at the
-  // end: finish reasons, log-probabilities, token ids, usage. After an error, Broken comes instead.
+  // end: finish reasons, token ids, usage. Log-probabilities come with the text that their tokens
+  // complete: `tokens` are those since the last piece, `offset` the characters of those before, to
+  // which Piece adds theirs. After an error, Broken comes instead of Closing.
   std::string Opening() const;
-  std::string Piece(int index, std::string_view text) const;
-  std::string Closing(const Generation& generation) const;
+  std::string Piece(int index, std::string_view text, const GeneratedSequence& tokens,
+                    int64_t& offset) const;
+  // `rest`, `offsets`: of each completion, as for Piece.
+  std::string Closing(const Generation& generation, std::span<const GeneratedSequence> rest,
+                      std::span<const int64_t> offsets) const;
   std::string Broken(const HttpStatusError& error) const;
 };
 

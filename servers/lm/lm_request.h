@@ -21,10 +21,11 @@ enum class LmApi { kChat, kCompletions };
 
 struct LmRequest {
   LmApi api = LmApi::kChat;
-  std::string model;               // as the client names it; empty: not named
-  std::vector<Message> messages;   // of a chat
-  std::string prompt;              // of a completion: a text, or …
-  std::vector<int32_t> token_ids;  // … where it is empty, tokens
+  std::string model;                          // as the client names it; empty: not named
+  std::vector<Message> messages;              // of a chat
+  std::vector<std::vector<int32_t>> sampled;  // the "token_ids" of each message; empty: not given
+  std::string prompt;                         // of a completion: a text, or …
+  std::vector<int32_t> token_ids;             // … where it is empty, tokens
   // All but its prompt, params.max_tokens, params.seed and stop_tokens, which the server adds.
   GenerationRequest generation;
   std::optional<int> max_tokens;

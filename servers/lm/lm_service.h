@@ -3,6 +3,14 @@
 //   POST /v1/chat/completions, /v1/completions    whole or streamed (server-sent events)
 //   GET /v1/models, /v1/models/NAME, /health, /metrics
 //
+// Beyond OpenAI's protocol, for a client that wants of a model on a server what it would get in its
+// own process (clients/openai/prompt_ids.h):
+//   POST /v1/tokenize  {"model", "messages"}: {"count", "max_model_len", "tokens", "message_begins",
+//     "reused_turns", "reencoded_turns"}, the prompt of the conversation in tokens
+//   "token_ids" of an assistant's message: those that the model sampled for it, which go into the
+//     prompt as they are (lm/sampled_turns.h)
+//   "agentr" of a model: {"version", "identity"}, which tells it from others of its name
+//
 // Errors are {"error": {"message", "type", "param", "code"}}: 400 (context_length_exceeded where a
 // prompt is too long), 401 (invalid_api_key), 404 (model_not_found), 405, 413, 500, 503
 // (overloaded, or stopping). With a key, what is under /v1/ asks for it.
@@ -50,12 +58,16 @@ class LmServer {
   HttpResponse Models() const;
   // A POST of either kind.
   HttpResponse Serve(LmApi api, const HttpRequest& http);
+  HttpResponse Tokenize(const HttpRequest& http) const;
+  // Of a chat.
+  PreparedPrompt Prepare(const LmRequest& request) const;
   std::vector<int32_t> PromptOf(const LmRequest& request) const;
   // Adds the prompt, and what the client left open: the most tokens, and the seed, for which the
   // request's `number` stands.
   void Complete(LmRequest& request, uint64_t number) const;
-  // Throws HttpStatusError.
-  void CheckModelAndLoad(const LmRequest& request) const;
+  // Throw HttpStatusError.
+  void CheckModel(const LmRequest& request) const;
+  void CheckLoad() const;
 
   const LoadedModel model_;
   const LmServerOptions options_;

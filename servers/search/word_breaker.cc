@@ -206,8 +206,9 @@ size_t WordBreaker::EndOfUnits(size_t begin, size_t units) const {
   return end;
 }
 
-// Lucene looks at 255 UTF-16 units from the beginning of a word on, and takes what would be a word
-// if the text ended there: a longer one becomes several.
+// A longer word becomes several, none is left out: Lucene's StandardTokenizer chops at 255 Java
+// characters (setMaxTokenLength, since 4.10; versions before skipped the word). Its scanner holds as
+// many from the beginning of a word on, and takes what would be a word if the text ended there.
 std::string_view WordBreaker::Next() {
   constexpr size_t kMostUnits = 255;
   while (at_ < text_.size()) {

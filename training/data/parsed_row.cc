@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/json_depth.h"
 
 namespace agentr {
 namespace {
@@ -211,7 +212,7 @@ Json Parse(std::string_view line) {
     Refuse("a list, where a row per line is needed; make one: jq -c '.[]' FILE > FILE.jsonl");
   }
   try {
-    return Json::parse(line);
+    return ParseJsonOrThrow<Json>(line);
   } catch (const Json::parse_error& error) {
     Refuse(fmt::format("not a JSON value at column {}; a line may be cut off, write the file again",
                        error.byte));
