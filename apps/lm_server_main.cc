@@ -19,8 +19,7 @@ ExitCode Run(int argc, char** argv) {
                 "Serves a language model from a Hugging Face folder over OpenAI's HTTP protocol:\n"
                 "/v1/chat/completions, /v1/completions, /v1/models.",
                 "  lm_server --model_dir models/my-model --port 8000\n"
-                "  mcts_collect --llm_base http://127.0.0.1:8000/v1 --model_name my-model \\\n"
-                "               --llm_token_ids");
+                "  mcts_collect --llm_base http://127.0.0.1:8000/v1 --model_name my-model");
   std::string folder;
   std::string name;
   ModelFolderOptions model;

@@ -43,7 +43,9 @@ std::unique_ptr<LanguageModel> ProgramWorkbench::OpenModel(const ModelOptions& o
       throw FatalError(ExitCode::kUsage,
                        "--llm_base needs --model_name, the server's name for the model");
     }
-    return std::make_unique<OpenAiModel>(options.name, options.openai);
+    auto model = std::make_unique<OpenAiModel>(options.name, options.openai);
+    model->Discover();
+    return model;
   }
   const std::string name = options.name.empty() ? "planner" : options.name;
   GoldSource* gold = nullptr;

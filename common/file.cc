@@ -66,6 +66,13 @@ fs::path FolderOf(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
+void MakeFolderOf(const fs::path& path) {
+  const fs::path folder = FolderOf(path);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) ThrowFileError("cannot make folder", folder, error.value());
+}
+
 }  // namespace
 
 std::string NameOf(const fs::path& folder) {
@@ -93,8 +100,18 @@ std::string ReadFile(const fs::path& path) {
   return std::move(text).str();
 }
 
-FileLock::FileLock(const fs::path& path)
-    : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+void RefuseLfsPointer(std::string_view text, const fs::path& path) {
+  if (!text.starts_with("version https://git-lfs")) return;
+  throw FatalError(
+      ExitCode::kFile,
+      fmt::format("{}: only the pointer of Git LFS is there, not the file; run \"git lfs "
+                  "pull\" in its folder",
+                  path.string()));
+}
+
+FileLock::FileLock(const fs::path& path) {
+  MakeFolderOf(path);
+  fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd_ < 0) ThrowFileError("cannot open", path, errno);
   while (::flock(fd_, LOCK_EX) != 0) {
     if (errno == EINTR) continue;
@@ -111,10 +128,7 @@ fs::path TemporaryPath(const fs::path& path) {
 }
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
-  const fs::path folder = FolderOf(path_);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) ThrowFileError("cannot make folder", folder, error.value());
+  MakeFolderOf(path_);
   fd_ = ::open(TemporaryPath(path_).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd_ < 0) Fail("cannot write");
 }

@@ -14,6 +14,10 @@ std::string NameOf(const std::filesystem::path& folder);
 // The whole file. Throws FatalError(kFile) naming the path and the reason.
 std::string ReadFile(const std::filesystem::path& path);
 
+// Throws FatalError(kFile) where `text`, the content of `path`, is only the pointer that Git LFS
+// leaves in place of a file that was not fetched, with the cure.
+void RefuseLfsPointer(std::string_view text, const std::filesystem::path& path);
+
 // A file that is written in parts and appears at `path` as a whole: after a crash `path` holds its
 // old content or, once Commit has returned, all of the new content. Steps: temporary file in the
 // same folder, fsync, rename, fsync of the folder (missing folders are made). The temporary name is
@@ -45,8 +49,8 @@ void WriteFileAtomically(const std::filesystem::path& path, std::string_view byt
 void WriteFileAtomically(const std::filesystem::path& path,
                          const std::function<bool(std::string& block)>& next);
 
-// Excludes other processes by a lock on the file `path` (made if missing) until destroyed; for
-// read-change-write of a file that several runs share. Throws FatalError(kFile).
+// Excludes other processes by a lock on the file `path` (made if missing, with its folder) until
+// destroyed; for // read-change-write of a file that several runs share. Throws FatalError(kFile).
 class FileLock {
  public:
   explicit FileLock(const std::filesystem::path& path);
@@ -55,7 +59,7 @@ class FileLock {
   FileLock& operator=(const FileLock&) = delete;
 
  private:
-  int fd_;
+  int fd_ = -1;
 };
 
 // "folder/.name.tmp" for "folder/name".

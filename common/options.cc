@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "common/text.h"
 #include "common/toml.h"
 #include "common/version.h"
 
@@ -97,6 +98,11 @@ OptionSet::Declared& OptionSet::Declared::OneOf(const std::vector<std::string>& 
 
 OptionSet::Declared& OptionSet::Declared::Hidden() {
   option_->group("")->configurable(false);
+  return *this;
+}
+
+OptionSet::Declared& OptionSet::Declared::OnlyOnCommandLine() {
+  option_->configurable(false);
   return *this;
 }
 
@@ -196,25 +202,33 @@ std::optional<ExitCode> OptionSet::Parser::Parse(int argc, const char* const* ar
     return ExitCode::kOk;
   } catch (const FatalError& error) {  // of the config file
     fmt::print(stderr, "error: --config {}: {}\n", app.get_config_ptr()->as<std::string>(),
-               error.what());
+               EscapeControls(error.what()));
     return error.code();
   } catch (const CLI::FileError& error) {
-    fmt::print(stderr, "error: --config: {}\n", error.what());
+    fmt::print(stderr, "error: --config: {}\n", EscapeControls(error.what()));
     return ExitCode::kFile;
-  } catch (const CLI::ConfigError& error) {  // "INI was not able to parse KEY"
+  } catch (const CLI::ConfigError& error) {
+    // "INI was not able to parse KEY", or "KEY: This option is not allowed in a configuration file".
     const std::string text = error.what();
+    const size_t only_here = text.find(": This option is not allowed");
+    if (only_here != std::string::npos) {
+      fmt::print(stderr, "error: --config: give '--{}' on the command line, it is for one run\n",
+                 EscapeControls(text.substr(0, only_here)));
+      return ExitCode::kUsage;
+    }
     fmt::print(stderr, "error: --config: there is no option '{}'\n{} --help lists the options\n",
-               text.substr(text.find_last_of(' ') + 1), app.get_name());
+               EscapeControls(text.substr(text.find_last_of(' ') + 1)), app.get_name());
     return ExitCode::kUsage;
   } catch (const CLI::ConversionError& error) {  // "Could not convert: --min = abc"
     const std::string text = error.what();
-    fmt::print(stderr,
-               "error: {} does not have the type of its option\n{} --help lists the options\n",
-               text.substr(text.find(": ") == std::string::npos ? 0 : text.find(": ") + 2),
-               app.get_name());
+    fmt::print(
+        stderr, "error: {} does not have the type of its option\n{} --help lists the options\n",
+        EscapeControls(text.substr(text.find(": ") == std::string::npos ? 0 : text.find(": ") + 2)),
+        app.get_name());
     return ExitCode::kUsage;
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "error: {}\n{} --help lists the options\n", error.what(), app.get_name());
+    fmt::print(stderr, "error: {}\n{} --help lists the options\n", EscapeControls(error.what()),
+               app.get_name());
     return ExitCode::kUsage;
   }
 }
@@ -291,5 +305,22 @@ bool OptionSet::Given(const std::string& flag) const { return parser_->app.count
 std::string OptionSet::ResolvedToml() const { return ToToml(parser_->resolved); }
 
 const nlohmann::ordered_json& OptionSet::ResolvedJson() const { return parser_->resolved; }
+
+std::string OptionDifferences(const nlohmann::ordered_json& there,
+                              const nlohmann::ordered_json& now) {
+  if (!there.is_object() || !now.is_object()) return "";
+  const auto text = [](const nlohmann::ordered_json& json, const std::string& key) {
+    return json.contains(key) ? json.at(key).dump() : "nothing";
+  };
+  nlohmann::ordered_json keys = now;
+  keys.update(there);
+  std::string differences;
+  for (const auto& [key, value] : keys.items()) {
+    if (text(there, key) == text(now, key)) continue;
+    differences += fmt::format("{}--{} {} there, {} now", differences.empty() ? "" : "; ", key,
+                               text(there, key), text(now, key));
+  }
+  return differences;
+}
 
 }  // namespace agentr

@@ -39,6 +39,8 @@ class OptionSet {
     Declared& Range(double least, double most);
     Declared& OneOf(const std::vector<std::string>& values);
     Declared& Hidden();  // neither in --help nor in resolved.toml
+    // Has to be given anew for each run: no file can contain it, and resolved.toml leaves it out.
+    Declared& OnlyOnCommandLine();
     // `flag` was its name in an earlier release. It still works but is not listed in --help.
     Declared& Formerly(const std::string& flag);
 
@@ -85,5 +87,11 @@ class OptionSet {
  private:
   std::unique_ptr<Parser> parser_;
 };
+
+// The options in which two results of ResolvedJson differ, as flags in the order of `now`:
+// "--iterations 4 there, 8 now; --seed 1 there, 0 now". Empty where they do not, or where either is
+// no object.
+std::string OptionDifferences(const nlohmann::ordered_json& there,
+                              const nlohmann::ordered_json& now);
 
 }  // namespace agentr

@@ -12,8 +12,10 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/interrupt.h"
+#include "common/json_depth.h"
 #include "common/options.h"
 #include "common/run_file.h"
+#include "common/text.h"
 #include "common/version.h"
 #include "eval/compare_runs.h"
 #include "eval/episode_store.h"
@@ -110,10 +112,28 @@ Json ToJson(const EvaluatorReport& r) {
   return json;
 }
 
-// Measures the stored episodes, prints the table, writes summary.json and summary.csv. The lock
-// lets only one process do this at a time: otherwise a run that loaded the episodes earlier could
-// overwrite a newer summary.
-void Summarize(const Plan& plan, const EpisodeStore& store, const AgentEvalOptions& options,
+// Renames a summary of more episodes than `with_result`: a run of fewer tasks must not lose it.
+void KeepLargerSummary(const fs::path& folder, int64_t with_result) {
+  const fs::path path = folder / "summary.json";
+  if (!fs::is_regular_file(path)) return;
+  const Json there = ParseJson<Json>(ReadFile(path));
+  const auto count = there.is_object() ? there.find("with_result") : there.end();
+  if (count == there.end() || !count->is_number_integer()) return;
+  const auto episodes = count->get<int64_t>();
+  if (episodes <= with_result) return;
+  const std::string kept = fmt::format("summary.{}_episodes", episodes);
+  for (const char* type : {".json", ".csv"}) {
+    std::error_code none_there;  // of a file that somebody removed
+    fs::rename(folder / fmt::format("summary{}", type), folder / (kept + type), none_there);
+  }
+  fmt::print("The summary of {} episodes that was there is now {}.json and .csv\n", episodes,
+             (folder / kept).string());
+}
+
+// Measures the stored episodes, prints the table, writes summary.json and summary.csv. Returns
+// whether every requested episode has a result. The lock lets only one process do this at a time:
+// otherwise a run that loaded the episodes earlier could overwrite a newer summary.
+bool Summarize(const Plan& plan, const EpisodeStore& store, const AgentEvalOptions& options,
                const EvaluatorReport& report) {
   const FileLock lock(store.folder() / ".claims");
   const std::vector<Episode> episodes = EpisodesOf(plan, store.Load(), report.failed);
@@ -131,8 +151,10 @@ void Summarize(const Plan& plan, const EpisodeStore& store, const AgentEvalOptio
   }
   json["success_threshold"] = options.success;
   json["options"] = plan.played_with;
+  KeepLargerSummary(store.folder(), metrics.with_result);
   WriteFileAtomically(store.folder() / "summary.json", json.dump(1) + "\n");
   WriteFileAtomically(store.folder() / "summary.csv", SummaryCsv(episodes, metric_options));
+  return metrics.with_result == asked_for;
 }
 
 // Refuses options that have no meaning without another one.
@@ -145,7 +167,7 @@ void CheckTogether(const AgentEvalOptions& options) {
   }
 }
 
-void PrintReport(const EvaluatorReport& r, const fs::path& folder) {
+void PrintReport(const EvaluatorReport& r, bool complete, const fs::path& folder) {
   PrintOutcome(r, r.failed.size(), "episodes played", "being played");
   fmt::print(", {:.1f} episodes/s\n", PerSecond(r.finished, r.wall_s));
   if (r.execution.mismatches > 0) {
@@ -156,9 +178,10 @@ void PrintReport(const EvaluatorReport& r, const fs::path& folder) {
   }
   for (const Episode& e : r.failed) {
     const std::string attempt = e.attempt > 0 ? fmt::format(", attempt {},", e.attempt) : "";
-    fmt::print("  task {}{} failed ({}): {}\n", e.task_id, attempt, Name(e.end), e.error);
+    fmt::print("  task {}{} failed ({}): {}\n", e.task_id, attempt, Name(e.end),
+               EscapeControls(e.error));
   }
-  if (!r.failed.empty() || r.interrupted) fmt::print("Run the same command again to continue.\n");
+  if (!complete || r.interrupted) fmt::print("Run the same command again to continue.\n");
   fmt::print("{}\n", folder.string());
 }
 
@@ -227,12 +250,12 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
                                    {"environment_server", ToJson(environment->info())},
                                    {"environment_http", environment->stats().Json()},
                                    {"result", ToJson(report)}});
-  Summarize(plan, store, options, report);
+  const bool complete = Summarize(plan, store, options, report);
   if (!options.model.dir.empty() || report.usage.cached_tokens > 0) {
     PrintTokens(report.usage, report.wall_s);
   }
-  PrintReport(report, store.folder());
-  return ExitCodeOf(report, !report.failed.empty());
+  PrintReport(report, complete, store.folder());
+  return ExitCodeOf(report, !complete);
 }
 
 }  // namespace agentr

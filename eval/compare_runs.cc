@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/file.h"
+#include "common/text.h"
 #include "eval/comparison.h"
 #include "eval/episode_store.h"
 
@@ -67,7 +68,9 @@ ExitCode CompareRuns(const std::vector<std::string>& folders, double success,
   const std::string differences = OptionDifferences(a.options, b.options, "A", "B");
   const Comparison comparison = Compare(a.episodes, b.episodes, options);
   fmt::print("{}", ComparisonTable(comparison, folders[0], folders[1]));
-  if (!differences.empty()) fmt::print("played with different options: {}\n", differences);
+  if (!differences.empty()) {
+    fmt::print("played with different options: {}\n", EscapeControls(differences));
+  }
   if (!json_file.empty()) {
     Json json = ComparisonJson(comparison, folders[0], folders[1]);
     json["options"] = {{"a", Json::parse(a.options)}, {"b", Json::parse(b.options)}};

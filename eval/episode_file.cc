@@ -9,6 +9,7 @@
 
 #include "clients/message_json.h"
 #include "common/error.h"
+#include "common/json_depth.h"
 
 namespace agentr {
 namespace {
@@ -141,7 +142,7 @@ StoredEpisode ReadEpisode(std::string_view text, const std::string& name) {
                                   name, reason));
   };
   try {
-    return FromJson(Json::parse(text));
+    return FromJson(ParseJsonOrThrow<Json>(text));
   } catch (const Json::parse_error&) {
     throw refuse("it is not JSON");
   } catch (const Json::exception& error) {

@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_depth.h"
 #include "common/options.h"
 #include "tasks/splits.h"
 
@@ -37,8 +38,7 @@ std::string AsArray(const std::string& text) {
 }
 
 std::vector<int> IdsOfFile(const std::string& path) {
-  const auto json =
-      nlohmann::json::parse(AsArray(ReadFile(path)), nullptr, /*allow_exceptions=*/false);
+  const auto json = ParseJson(AsArray(ReadFile(path)));
   if (!json.is_array()) RefuseIds(path);
   std::vector<int> ids;
   std::set<int> known;

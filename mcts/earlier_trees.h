@@ -8,11 +8,11 @@
 
 namespace agentr {
 
-// Reads every tree of the store. A file that is not a complete tree is renamed to `<name>.corrupt`
-// with a warning, so that its task is searched again. Throws FatalError(kUsage) if a tree was
-// searched by another model, on a server with other data or, unless `mix_options`, with other
-// options: the message names a tree, the difference and the cure. Agent-R's own trees do not
-// contain this information and are accepted.
+// Reads every tree of the store. A file that is not a complete tree, or is that of another task, is
+// renamed to `<name>.corrupt` with a warning, so that its task is searched again. Throws
+// FatalError(kUsage) if a tree was searched by another model, on a server with other data or, unless
+// `mix_options`, with other options: the message names a tree, the difference and the cure.
+// Agent-R's own trees do not contain this information and are accepted.
 void CheckEarlierTrees(const FileTreeStore& store, const TreeOrigin& origin,
                        const SearchOptions& search, bool mix_options);
 

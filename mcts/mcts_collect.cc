@@ -11,6 +11,7 @@
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/run_file.h"
+#include "common/text.h"
 #include "common/version.h"
 #include "mcts/earlier_trees.h"
 #include "rollout/prompt_truncation.h"
@@ -59,7 +60,8 @@ void PrintSummary(const CollectReport& r, int64_t environment_calls, const fs::p
         r.execution.mismatches);
   }
   for (const FailedTask& f : r.failed) {
-    fmt::print("  task {} failed ({}): {}\n", f.task_id, Name(f.error.kind), f.error.message);
+    fmt::print("  task {} failed ({}): {}\n", f.task_id, Name(f.error.kind),
+               EscapeControls(f.error.message));
   }
   if (!r.failed.empty() || r.interrupted) fmt::print("Run the same command again to continue.\n");
   fmt::print("{}\n", folder.string());

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
+#include "common/json_depth.h"
 #include "mcts/agent_r_tree.h"
 #include "mcts/compact_tree.h"
 
@@ -24,7 +25,7 @@ std::string WriteTree(const Tree& tree, TreeFormat format) {
 
 Tree ReadTree(std::string_view text, const std::string& name) {
   try {
-    const auto document = nlohmann::ordered_json::parse(text);
+    const auto document = ParseJsonOrThrow<nlohmann::ordered_json>(text, kDeepestTree);
     if (!document.is_object() || !(document.contains("format") || document.contains("children"))) {
       throw std::invalid_argument("not a tree file: it has neither \"format\" nor \"children\"");
     }

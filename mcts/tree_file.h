@@ -16,8 +16,9 @@
 // "parent" is the index of a node in "nodes"; the other fields are those of Node (mcts/tree.h).
 //
 // agent-r: the nested nodes of Agent-R's own files, each with its whole conversation. They do not
-// contain the reason why a leaf ended (done or depth), the model, the options or token ids. A tree
-// read from such a file has none of these, and End::kDone for ended leaves that are no disaster.
+// contain the model, the options or token ids, so a tree read from such a file has none of these.
+// Files that we write have one more field, "end": "depth", at leaves that the depth limit ended;
+// Agent-R's own files do not tell these apart.
 #pragma once
 
 #include <string>

@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_depth.h"
 #include "revision/audit.h"
 #include "revision/row.h"
 
@@ -84,7 +85,7 @@ std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path, bool refu
   try {
     const size_t first = text.find_first_not_of(" \t\r\n");
     if (first != std::string::npos && text[first] == '[') {
-      for (const FileJson& json : FileJson::parse(text)) {
+      for (const FileJson& json : ParseJsonOrThrow<FileJson>(text)) {
         ++line_number;
         rows.push_back(RowOfJson(json, refuse_old));
       }
@@ -93,7 +94,7 @@ std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path, bool refu
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
       ++line_number;
-      if (!line.empty()) rows.push_back(RowOfJson(FileJson::parse(line), refuse_old));
+      if (!line.empty()) rows.push_back(RowOfJson(ParseJsonOrThrow<FileJson>(line), refuse_old));
     }
   } catch (const FileJson::exception& error) {
     throw FatalError(ExitCode::kFile, fmt::format("{}, row {}: not JSON of a row: {}",

@@ -18,6 +18,7 @@
 #include "revision/audit.h"
 #include "revision/report.h"
 #include "revision/show.h"
+#include "revision/standing_rows.h"
 #include "rollout/run_report.h"
 #include "tasks/scripted_model.h"
 #include "tasks/splits.h"
@@ -110,6 +111,7 @@ void WriteRunFile(const fs::path& path, const ReviseReport& report, const Audit&
                                       {"trees", input.folder.string()},
                                       {"options", resolved.ResolvedJson()},
                                       {"rows", report.rows},
+                                      {"verified", report.verified},
                                       {"exact_duplicates", report.exact_duplicates},
                                       {"near_duplicates", report.near_duplicates},
                                       {"failed", std::move(failed)},
@@ -168,6 +170,10 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
   set.Add("--dedup", o.dedup,
           "Duplicates to drop: exact (same text), near (also the same actions in other words), off")
       .OneOf({"off", "exact", "near"});
+  set.Add("--overwrite", o.overwrite,
+          "1: also replace existing rows that are more, or of which more are verified; 0: keep "
+          "those")
+      .OnlyOnCommandLine();
   set.Add("--show", o.show, "Print this many rows").Min(0);
   set.Add("--audit", o.audit,
           "Make no rows, but audit those of this file (agent-r, messages, sharegpt)");
@@ -213,7 +219,6 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
 
   const std::string name = fmt::format("{}_{}", input.task, options.revise.data_type);
   const fs::path stem = fs::path(options.output_dir) / name;
-  WriteFileAtomically(stem.string() + ".toml", resolved.ResolvedToml());
   const FileLock lock(fs::path(options.output_dir) / fmt::format(".{}.lock", name));
 
   std::unique_ptr<SessionPool> sessions;
@@ -244,11 +249,21 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
     fmt::print("{}\n", ShowTrajectory(row.trajectory, fmt::format("row {}", ++shown),
                                       ::isatty(STDOUT_FILENO) != 0, kShowWidth));
   };
-  const ReviseReport report =
-      Revise(input.files, reviser, sink, {InFlight(options), options.give_up_after}, stop, show);
+  const auto why_not = [&](const ReviseReport& made) -> std::string {
+    const auto standing = options.overwrite ? std::nullopt : FindStandingRows(stem);
+    if (!standing) return "";
+    return WhyKeep(*standing, {made.rows, made.verified}, resolved.ResolvedJson());
+  };
+  const ReviseReport report = Revise(
+      input.files, reviser, sink, {InFlight(options), options.give_up_after}, stop, show, why_not);
   WarnOfOtherEnvironment(report);
-  WriteRunFile(stem.string() + ".run.json", report, audit, input, resolved);
+  if (!report.files.empty()) {
+    // They tell of the rows that stand there, so they change with these only.
+    WriteFileAtomically(stem.string() + ".toml", resolved.ResolvedToml());
+    WriteRunFile(stem.string() + ".run.json", report, audit, input, resolved);
+  }
   fmt::print("{}{}", ReportTable(report), audit.Table());
+  if (!report.kept.empty()) throw FatalError(ExitCode::kUsage, report.kept);
   const ExitCode exit = ExitCodeOf(report.interrupted, report.gave_up, !report.failed.empty());
   if (exit != ExitCode::kOk) fmt::print("Run the same command again to continue.\n");
   return exit;

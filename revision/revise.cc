@@ -44,6 +44,7 @@ class Collect {
       switch (sink_.Add(row)) {
         case Deduplicator::Verdict::kNew:
           ++report.rows;
+          report.verified += row.verified;
           on_row_(row);
           break;
         case Deduplicator::Verdict::kExact:
@@ -81,6 +82,13 @@ bool AllFailed(const ReviseReport& report) {
          std::ranges::any_of(report.failed, [](const TaskFailure& f) { return !f.bad_tree; });
 }
 
+void Write(RowSink& sink, const WhyNotWrite& why_not, ReviseReport& report) {
+  if (why_not) report.kept = why_not(report);
+  if (!report.kept.empty()) return;
+  sink.Commit();
+  report.files = sink.files();
+}
+
 }  // namespace
 
 RowSink::RowSink(const std::filesystem::path& stem, const std::vector<std::string>& suffixes,
@@ -108,7 +116,8 @@ void RowSink::Commit() {
 
 ReviseReport Revise(const std::vector<TreeFile>& trees, const TaskReviser& reviser, RowSink& sink,
                     const PipelineOptions& options, std::atomic<bool>& stop,
-                    const std::function<void(const FinishedRow&)>& on_row) {
+                    const std::function<void(const FinishedRow&)>& on_row,
+                    const WhyNotWrite& why_not) {
   namespace tbb = oneapi::tbb;
   const auto begin = std::chrono::steady_clock::now();
   // TBB fixes its maximum number of threads at first use, so it is set to the largest value; the
@@ -143,10 +152,7 @@ ReviseReport Revise(const std::vector<TreeFile>& trees, const TaskReviser& revis
   ReviseReport report = std::move(collect.report);
   report.interrupted = stop && !report.gave_up;
   report.gave_up = report.gave_up || AllFailed(report);
-  if (!report.interrupted && !report.gave_up) {
-    sink.Commit();
-    report.files = sink.files();
-  }
+  if (!report.interrupted && !report.gave_up) Write(sink, why_not, report);
   report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return report;
 }

@@ -43,13 +43,15 @@ class RowSink {
 struct ReviseReport {
   RevisionCounts counts;
   std::vector<TaskFailure> failed;  // by task, including bad trees
-  int64_t rows = 0;                 // written
+  int64_t rows = 0;                 // without duplicates
+  int64_t verified = 0;             // verified ones among them
   int64_t exact_duplicates = 0;     // dropped
   int64_t near_duplicates = 0;      // dropped
   bool gave_up = false;             // too many failures in a row, or no success; bad trees do not
                                     // count
   bool interrupted = false;
-  std::vector<WrittenFile> files;  // empty if the run gave up or was interrupted
+  std::string kept;                // why existing rows were kept; empty if they were not
+  std::vector<WrittenFile> files;  // empty if the run gave up, was interrupted or kept other rows
   double wall_s = 0;
 };
 
@@ -58,10 +60,15 @@ struct PipelineOptions {
   int give_up_after = 20;  // failed tasks in a row after which the run ends
 };
 
-// Calls `on_row` with each written row, in order. Set `stop` to end early; then nothing is written.
-// Throws FatalError(kFile) if a file cannot be written.
+// Called once before anything is written: returns the reason not to write the rows of this run;
+// empty if they may be written.
+using WhyNotWrite = std::function<std::string(const ReviseReport&)>;
+
+// Calls `on_row` with each row to be written, in order. Set `stop` to end early; then nothing is
+// written. Throws FatalError(kFile) if a file cannot be written.
 ReviseReport Revise(const std::vector<TreeFile>& trees, const TaskReviser& reviser, RowSink& sink,
                     const PipelineOptions& options, std::atomic<bool>& stop,
-                    const std::function<void(const FinishedRow&)>& on_row);
+                    const std::function<void(const FinishedRow&)>& on_row,
+                    const WhyNotWrite& why_not = nullptr);
 
 }  // namespace agentr

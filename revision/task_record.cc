@@ -5,6 +5,7 @@
 
 #include "clients/message_json.h"
 #include "common/file.h"
+#include "common/json_depth.h"
 
 namespace agentr {
 namespace {
@@ -121,7 +122,7 @@ std::optional<std::vector<Decision>> ReadRecord(const std::filesystem::path& pat
                                                 const std::string& key, const Tree& tree) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   try {
-    const Json record = Json::parse(ReadFile(path));
+    const Json record = ParseJsonOrThrow<Json>(ReadFile(path));
     if (JsonField<std::string>(record, "key") != key) return std::nullopt;
     std::vector<Decision> decisions;
     for (const Json& json : record.at("decisions")) {

@@ -375,7 +375,8 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
   }
   ++counts.rows;
   row.hash = ContentHash(row.trajectory);
-  FinishedRow finished{row.hash, ActionsHash(row.trajectory), {}, {}, {}};
+  FinishedRow finished{row.hash, ActionsHash(row.trajectory), {}, {}, {}, false};
+  finished.verified = decision.replay.outcome == ReplayOutcome::kVerified;
   for (const auto& format : context_.formats) finished.lines.push_back(format->Line(row));
   finished.audit = AuditRowOf(row.trajectory);
   finished.audit.task = std::to_string(work.file.task_id);
@@ -394,6 +395,7 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
 std::string TaskReviser::RecordKey(const Work& work) const {
   const nlohmann::ordered_json key = {
       {"tree", Sha256(work.text)},
+      {"nodes", "depth first"},  // earlier records have them in the order of the file
       {"data_type", options_.data_type},
       {"alpha", options_.choice.alpha},
       {"beta", options_.choice.beta},

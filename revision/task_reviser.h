@@ -35,6 +35,7 @@ struct FinishedRow {
   std::vector<std::string> lines;
   Trajectory trajectory;
   AuditRow audit;
+  bool verified = false;  // by replay
 };
 
 struct TaskRows {

@@ -74,7 +74,7 @@ TreeInput FindTrees(const TreeInputOptions& options) {
 }
 
 Tree LoadTree(const TreeFile& file, const std::string& family, const std::string& text) {
-  Tree tree = ReadTree(text, file.path.string());
+  Tree tree = ReadTree(text, file.path.string()).DepthFirst();
   const auto refuse = [&](const std::string& why) {
     throw FatalError(ExitCode::kFile, fmt::format("{}: {}", file.path.string(), why));
   };

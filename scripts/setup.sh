@@ -8,7 +8,7 @@ build=(g++ cmake pkg-config)
 faster=(ninja-build ccache mold) # left out where the distribution lacks them
 libraries=(libtbb-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
   libcpp-httplib-dev libexpected-dev libssl-dev libicu-dev libpcre2-dev libtomlplusplus-dev)
-torch=(libtorch-dev libgloo-dev # its exchange between processes
+torch=(libtorch-dev libgloo-dev # for training in many processes
   libopenblas0-pthread) # without this BLAS LibTorch's products are slow
 tests=(libgtest-dev libgmock-dev libstemmer-dev)
 required=("${build[@]}" "${libraries[@]}" "${torch[@]}" "${tests[@]}")

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "clients/http/http_client.h"
+#include "common/error.h"
 #include "common/text.h"
 
 namespace agentr {
@@ -51,9 +52,9 @@ class ReplyReader {
 
   tl::expected<HttpRawReply, HttpFailure> Read() {
     do {
-      if (Step step = ReadHead(); !step) return tl::make_unexpected(std::move(step.error()));
+      AGENTR_RETURN_IF_ERROR(ReadHead());
     } while (reply_.status >= 100 && reply_.status < 200);
-    if (Step step = ReadBody(); !step) return tl::make_unexpected(std::move(step.error()));
+    AGENTR_RETURN_IF_ERROR(ReadBody());
     // Bytes after the reply belong to no request, so the connection cannot be used again.
     reply_.keep = reply_.keep && at_ == buffered_.size();
     return std::move(reply_);
@@ -92,9 +93,8 @@ class ReplyReader {
         return line;
       }
       looked = length;
-      const auto more = Fill();
-      if (!more) return tl::make_unexpected(more.error());
-      if (!*more) return Failed(HttpFault::kBroken, "");
+      AGENTR_ASSIGN_OR_RETURN(const bool more, Fill());
+      if (!more) return Failed(HttpFault::kBroken, "");
     }
   }
 
@@ -103,14 +103,12 @@ class ReplyReader {
     reply_ = {};
     length_.reset();
     chunked_ = false;
-    auto line = ReadLine(budget);
-    if (!line) return tl::make_unexpected(std::move(line.error()));
-    if (Step step = ReadStatus(*line); !step) return step;
+    AGENTR_ASSIGN_OR_RETURN(const std::string status_line, ReadLine(budget));
+    AGENTR_RETURN_IF_ERROR(ReadStatus(status_line));
     while (true) {
-      line = ReadLine(budget);
-      if (!line) return tl::make_unexpected(std::move(line.error()));
-      if (line->empty()) return {};
-      if (Step step = ReadField(*line); !step) return step;
+      AGENTR_ASSIGN_OR_RETURN(const std::string line, ReadLine(budget));
+      if (line.empty()) return {};
+      AGENTR_RETURN_IF_ERROR(ReadField(line));
     }
   }
 
@@ -158,10 +156,9 @@ class ReplyReader {
     if (length_) return ReadBytes(*length_);
     reply_.keep = false;
     while (true) {
-      if (Step step = TakeBuffered(buffered_.size() - at_); !step) return step;
-      const auto more = Fill();
-      if (!more) return tl::make_unexpected(more.error());
-      if (!*more) return {};
+      AGENTR_RETURN_IF_ERROR(TakeBuffered(buffered_.size() - at_));
+      AGENTR_ASSIGN_OR_RETURN(const bool more, Fill());
+      if (!more) return {};
     }
   }
 
@@ -181,28 +178,25 @@ class ReplyReader {
     if (left > limits_.body - reply_.body.size()) return OverBodyLimit();
     while (true) {
       const auto n = static_cast<size_t>(std::min<uint64_t>(left, buffered_.size() - at_));
-      if (Step step = TakeBuffered(n); !step) return step;
+      AGENTR_RETURN_IF_ERROR(TakeBuffered(n));
       left -= n;
       if (left == 0) return {};
-      const auto more = Fill();
-      if (!more) return tl::make_unexpected(more.error());
-      if (!*more) return Failed(HttpFault::kBroken, "");
+      AGENTR_ASSIGN_OR_RETURN(const bool more, Fill());
+      if (!more) return Failed(HttpFault::kBroken, "");
     }
   }
 
   Step ReadChunks() {
     while (true) {
       size_t budget = limits_.head;
-      auto line = ReadLine(budget);
-      if (!line) return tl::make_unexpected(std::move(line.error()));
-      const std::string_view digits =
-          TrimBlanks(std::string_view(*line).substr(0, line->find(';')));
+      AGENTR_ASSIGN_OR_RETURN(const std::string head, ReadLine(budget));
+      const std::string_view digits = TrimBlanks(std::string_view(head).substr(0, head.find(';')));
       const auto length = Number(digits, 16);
       if (!length) return Malformed("the length of a chunk");
       if (*length == 0) return SkipTrailers();
-      if (Step step = ReadBytes(*length); !step) return step;
+      AGENTR_RETURN_IF_ERROR(ReadBytes(*length));
       budget = 2;
-      line = ReadLine(budget);
+      const auto line = ReadLine(budget);
       if (!line || !line->empty()) return Malformed("the end of a chunk");
     }
   }
@@ -210,9 +204,8 @@ class ReplyReader {
   Step SkipTrailers() {
     size_t budget = limits_.head;
     while (true) {
-      const auto line = ReadLine(budget);
-      if (!line) return tl::make_unexpected(line.error());
-      if (line->empty()) return {};
+      AGENTR_ASSIGN_OR_RETURN(const std::string line, ReadLine(budget));
+      if (line.empty()) return {};
     }
   }
 

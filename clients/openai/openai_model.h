@@ -2,7 +2,9 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,7 @@ struct OpenAiOptions {
   std::vector<std::string> base;  // base URLs, including "/v1", of servers with the same model
   HttpOptions http = DefaultHttp();
   ChatExtras extras;
+  std::string logprobs = "auto";  // ask for log-probabilities: 1; 0; auto, of an lm_server
   size_t max_completion =
       kMaxCompletion;  // bytes of one completion's text; a longer one is an error
 
@@ -29,6 +32,9 @@ struct OpenAiOptions {
 // Declares --llm_base, --llm_timeout, --llm_attempts, …, --llm_seed, --llm_token_ids.
 void Declare(OptionSet& set, OpenAiOptions& options);
 
+// On lm_servers (Discover) it stands for the very model that they run: it has its identity and exact
+// numbers of tokens, and sends earlier responses as the ids that were sampled (prompt_ids.h).
+//
 // A request goes to the server with the fewest requests in progress. A server that fails is skipped
 // for options.http.cool_down_s, and the request is tried again on another one. If a server returns
 // fewer completions than requested, the missing ones are requested again, from then on one at a
@@ -42,7 +48,17 @@ class OpenAiModel : public LanguageModel {
   OpenAiModel(std::string name, OpenAiOptions options);
   ~OpenAiModel() override;
 
+  // Asks the servers what they are. Throws FatalError: kUnavailable where one cannot be reached,
+  // kUsage where they run different models. Servers other than lm_server tell nothing, and count as
+  // OpenAI's. Without it all do.
+  void Discover();
+
   std::string name() const override { return name_; }
+  std::string identity() const override { return identity_; }
+  Result<PreparedPrompt> Prepare(std::vector<Message> conversation,
+                                 SampledIds sampled = {}) const override;
+  Result<CompletionBatch> CompletePrepared(const PreparedPrompt& prompt, int n,
+                                           const SamplingParams& sampling) override;
   Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
                                    const SamplingParams& sampling) override;
 
@@ -51,19 +67,32 @@ class OpenAiModel : public LanguageModel {
  private:
   struct Server;
 
+  // How a kind of request is written and its reply read. `first` as for RequestSeed.
+  struct Kind {
+    const char* path;
+    std::function<std::string(int n, int first)> body;
+    Result<CompletionBatch> (*parse)(std::string_view reply, size_t max_text);
+  };
+
+  // n completions by as many requests as that takes, each tried again.
+  Result<CompletionBatch> CompleteBy(const Kind& kind, int n);
   // Returns from 1 to `n` completions; one attempt.
-  Result<CompletionBatch> Request(std::span<const Message> prompt, int n, int first,
-                                  const SamplingParams& sampling);
+  Result<CompletionBatch> Request(const Kind& kind, int n, int first);
+  // The reply of a server that the balancer gave, and gets back; one attempt.
+  Result<std::string> PostTo(size_t index, const char* path, const std::string& body) const;
+  std::optional<std::string> IdentityAt(size_t server);
   // Records the failure; returns the error to report or retry.
-  Error Failed(size_t server, Error error);
+  Error Failed(size_t server, Error error) const;
 
   const std::string name_;
   OpenAiOptions options_;
   std::string key_;
   const std::shared_ptr<CallStats> stats_ = std::make_shared<CallStats>();
   std::vector<std::unique_ptr<Server>> servers_;
-  LoadBalancer balancer_;
-  std::atomic<uint64_t> calls_ = 0;  // numbers the random streams of the waits
+  bool takes_ids_ = false;  // all servers are lm_servers with the model
+  std::string identity_;
+  mutable LoadBalancer balancer_;            // thread-safe, as is the next
+  mutable std::atomic<uint64_t> calls_ = 0;  // numbers the random streams of the waits
 };
 
 }  // namespace agentr

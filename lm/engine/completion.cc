@@ -103,6 +103,9 @@ bool CompletionSequence::Commit() {
   const int32_t token = sampled_.token;
   tokens_.push_back(token);
   output_.logprobs.push_back(sampled_.logprob);
+  if (job_.request_.on_token) {
+    job_.request_.on_token(index_, {token, sampled_.logprob}, sampled_.alternatives);
+  }
   if (job_.request_.top_logprobs > 0) {
     output_.alternatives.push_back(std::move(sampled_.alternatives));
   }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,12 @@
 
 namespace agentr {
 
+struct TokenLogprob {
+  int32_t token = 0;
+  float logprob =
+      0;  // natural log under the model's own distribution, before the sampling parameters
+};
+
 struct GenerationRequest {
   std::vector<int32_t> prompt;       // at least one token
   int n = 1;                         // completions
@@ -24,12 +31,9 @@ struct GenerationRequest {
   int top_logprobs = 0;              // alternatives to report for each token
   // Called on the engine's thread with each piece of a completion's text as soon as it is final.
   std::function<void(int index, std::string_view piece)> on_text;
-};
-
-struct TokenLogprob {
-  int32_t token = 0;
-  float logprob =
-      0;  // natural log under the model's own distribution, before the sampling parameters
+  // The same with each token as it is sampled, before the text that it completes.
+  std::function<void(int index, TokenLogprob token, std::span<const TokenLogprob> alternatives)>
+      on_token;
 };
 
 struct GeneratedSequence {

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/file.h"
+#include "common/json_depth.h"
 #include "common/json_fields.h"
 
 namespace agentr {
@@ -36,13 +38,7 @@ struct Placed {
 // The header's text; stores the bytes after it in `data`.
 std::string_view HeaderText(std::span<const std::byte> file, const fs::path& path,
                             std::span<const std::byte>& data) {
-  constexpr std::string_view kLfsPointer = "version https://git-lfs";
-  if (std::string_view(reinterpret_cast<const char*>(file.data()), file.size())
-          .starts_with(kLfsPointer)) {
-    RefuseHeader(path,
-                 "only the pointer of Git LFS is there, not the weights; run \"git lfs pull\" "
-                 "in the model's folder");
-  }
+  RefuseLfsPointer({reinterpret_cast<const char*>(file.data()), file.size()}, path);
   constexpr size_t kLengthBytes = 8;
   if (file.size() < kLengthBytes) {
     RefuseHeader(path, fmt::format("{} bytes are too few for a safetensors file", file.size()));
@@ -161,6 +157,8 @@ std::optional<uint64_t> ShapeBytes(const Weight& weight) {
 }
 
 nlohmann::json ParseStrictObject(std::string_view text, const fs::path& path) {
+  RefuseLfsPointer(text, path);
+  if (IsTooDeep(text)) RefuseHeader(path, "the JSON is nested too deep");
   std::vector<std::set<std::string>> names;  // of the open objects
   const auto on_event = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
     using Event = nlohmann::json::parse_event_t;

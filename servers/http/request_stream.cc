@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/error.h"
+
 namespace agentr {
 namespace {
 
@@ -42,20 +44,17 @@ tl::expected<RequestStream::Await, HttpRefusal> RequestStream::AwaitHead() {
     }
     if (!scanner.begun()) until = Clock::now() + std::chrono::seconds(timeouts_.head_s);
     const std::string_view bytes(in_.data() + at_, end_ - at_);
-    const auto size = scanner.Next(bytes);
-    if (!size) return tl::make_unexpected(size.error());
-    at_ += size->value_or(bytes.size());
-    const std::string_view taken = bytes.substr(0, size->value_or(bytes.size()));
-    if (*size && raw_.empty()) return BeginBody(taken);
+    AGENTR_ASSIGN_OR_RETURN(const auto size, scanner.Next(bytes));
+    at_ += size.value_or(bytes.size());
+    const std::string_view taken = bytes.substr(0, size.value_or(bytes.size()));
+    if (size && raw_.empty()) return BeginBody(taken);
     raw_ += taken;
-    if (*size) return BeginBody(raw_);
+    if (size) return BeginBody(raw_);
   }
 }
 
 tl::expected<RequestStream::Await, HttpRefusal> RequestStream::BeginBody(std::string_view raw) {
-  auto head = ParseRequestHead(raw);
-  if (!head) return tl::make_unexpected(std::move(head.error()));
-  head_ = *std::move(head);
+  AGENTR_ASSIGN_OR_RETURN(head_, ParseRequestHead(raw));
   canonical_ = CanonicalHead(head_);
   head_at_ = 0;
   body_left_ = head_.content_length.value_or(0);

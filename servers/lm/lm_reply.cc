@@ -58,11 +58,12 @@ std::string TokenName(const Tokenizer& tokenizer, int32_t token) {
   return name;
 }
 
-Json CompletionLogprobs(const GeneratedSequence& sequence, const Tokenizer& tokenizer) {
+// `offset`: characters before the first token; those of all tokens are added.
+Json CompletionLogprobs(const GeneratedSequence& sequence, const Tokenizer& tokenizer,
+                        int64_t& offset) {
   Json tokens = Json::array();
   Json top = Json::array();
   Json offsets = Json::array();
-  int64_t offset = 0;
   for (size_t i = 0; i < sequence.token_ids.size(); ++i) {
     tokens.push_back(TokenName(tokenizer, sequence.token_ids[i]));
     offsets.push_back(offset);
@@ -80,14 +81,16 @@ Json CompletionLogprobs(const GeneratedSequence& sequence, const Tokenizer& toke
           {"text_offset", std::move(offsets)}};
 }
 
+// The log-probabilities of `tokens`, a part of a completion; null if none are requested.
+Json Logprobs(const LmReply& reply, const GeneratedSequence& tokens, int64_t& offset) {
+  if (!reply.request.logprobs) return nullptr;
+  return reply.request.api == LmApi::kChat ? ChatLogprobs(tokens, *reply.tokenizer)
+                                           : CompletionLogprobs(tokens, *reply.tokenizer, offset);
+}
+
 // Adds the values known at the end of a completion to its choice.
 void Finish(const LmReply& reply, const GeneratedSequence& sequence, Json& choice) {
   const bool chat = reply.request.api == LmApi::kChat;
-  choice["logprobs"] = nullptr;
-  if (reply.request.logprobs) {
-    choice["logprobs"] = chat ? ChatLogprobs(sequence, *reply.tokenizer)
-                              : CompletionLogprobs(sequence, *reply.tokenizer);
-  }
   choice["finish_reason"] = sequence.finish_reason;
   if (!reply.request.return_token_ids) return;
   choice["token_ids"] = sequence.token_ids;
@@ -148,6 +151,8 @@ std::string LmReply::Whole(const Generation& generation) const {
     } else {
       choice["text"] = sequence.text;
     }
+    int64_t offset = 0;
+    choice["logprobs"] = Logprobs(*this, sequence, offset);
     Finish(*this, sequence, choice);
   }
   json["usage"] = UsageJson(generation);
@@ -166,14 +171,22 @@ std::string LmReply::Opening() const {
   return events;
 }
 
-std::string LmReply::Piece(int index, std::string_view text) const {
-  return Event(Chunk(*this, index, {{"content", text}}, text));
+std::string LmReply::Piece(int index, std::string_view text, const GeneratedSequence& tokens,
+                           int64_t& offset) const {
+  Json json = Chunk(*this, index, {{"content", text}}, text);
+  json["choices"].front()["logprobs"] = Logprobs(*this, tokens, offset);
+  return Event(json);
 }
 
-std::string LmReply::Closing(const Generation& generation) const {
+std::string LmReply::Closing(const Generation& generation, std::span<const GeneratedSequence> rest,
+                             std::span<const int64_t> offsets) const {
   std::string events;
   for (size_t i = 0; i < generation.sequences.size(); ++i) {
     Json json = Chunk(*this, static_cast<int>(i), Json::object(), "");
+    int64_t offset = offsets[i];
+    if (!rest[i].token_ids.empty()) {
+      json["choices"].front()["logprobs"] = Logprobs(*this, rest[i], offset);
+    }
     Finish(*this, generation.sequences[i], json["choices"].front());
     events += Event(json);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,11 +27,15 @@ struct LmReply {
   std::string Whole(const Generation& generation) const;
 
   // A stream is Opening, any number of Pieces, and Closing, which contains the values known only at
-  // the end: finish reasons, log-probabilities, token ids, usage. After an error Broken replaces
-  // Closing.
+  // the end: finish reasons, token ids, usage. Log-probabilities are sent with the text that their
+  // tokens complete: `tokens` are those since the last piece, and `offset` is the number of
+  // characters before them, to which Piece adds theirs. After an error Broken replaces Closing.
   std::string Opening() const;
-  std::string Piece(int index, std::string_view text) const;
-  std::string Closing(const Generation& generation) const;
+  std::string Piece(int index, std::string_view text, const GeneratedSequence& tokens,
+                    int64_t& offset) const;
+  // `rest`, `offsets`: of each completion, as for Piece.
+  std::string Closing(const Generation& generation, std::span<const GeneratedSequence> rest,
+                      std::span<const int64_t> offsets) const;
   std::string Broken(const HttpStatusError& error) const;
 };
 

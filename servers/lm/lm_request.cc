@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -151,12 +152,23 @@ std::string ContentOf(const json& message) {
   return text;
 }
 
-std::vector<Message> MessagesOf(const Fields& fields) {
+bool IsTokenId(const json& id) { return id.is_number_integer() && id >= 0 && id <= kMostTokens; }
+
+// The tokens that the model sampled for a message.
+std::vector<int32_t> SampledIdsOf(const json& message) {
+  const json ids = message.value("token_ids", json());
+  if (ids.is_null()) return {};
+  if (!ids.is_array() || !std::ranges::all_of(ids, IsTokenId)) {
+    Refuse("messages", "has token_ids that are no list of token ids");
+  }
+  return ids.get<std::vector<int32_t>>();
+}
+
+void ReadMessages(const Fields& fields, LmRequest& request) {
   const json* list = fields.Find("messages");
   if (!list || !list->is_array() || list->empty()) {
     Refuse("messages", "must be a list of at least one message");
   }
-  std::vector<Message> messages;
   for (const json& message : *list) {
     if (!message.is_object() || !message.value("role", json()).is_string()) {
       Refuse("messages", "must be a list of objects with role and content");
@@ -166,9 +178,9 @@ std::vector<Message> MessagesOf(const Fields& fields) {
     if (role != "system" && role != "user" && role != "assistant") {
       Refuse("messages", "has a role other than system, user and assistant");
     }
-    messages.push_back({std::move(role), ContentOf(message)});
+    request.messages.push_back({std::move(role), ContentOf(message)});
+    request.sampled.push_back(SampledIdsOf(message));
   }
-  return messages;
 }
 
 // One prompt: a text, a list of token ids, or a list with one of these.
@@ -185,7 +197,7 @@ void ReadPrompt(const Fields& fields, LmRequest& request) {
     Refuse("prompt", "must be a string or a list of token ids, and not empty");
   }
   for (const json& id : *prompt) {
-    if (!id.is_number_integer() || id < 0 || id > kMostTokens) {
+    if (!IsTokenId(id)) {
       Refuse("prompt", "must be one string or one list of token ids; send a request per prompt");
     }
     request.token_ids.push_back(id.get<int32_t>());
@@ -224,10 +236,15 @@ void ReadLogprobs(const Fields& fields, LmRequest& request) {
 void ReadSampling(const Fields& fields, LmRequest& request) {
   GenerationRequest& generation = request.generation;
   generation.n = static_cast<int>(fields.Int("n", 1, kMostCompletions).value_or(1));
-  generation.params.temperature = fields.Number("temperature", 1);
-  generation.params.top_p = fields.Number("top_p", 1);
-  generation.params.min_p = fields.Number("min_p", 0);
-  generation.params.repetition_penalty = fields.Number("repetition_penalty", 1);
+  SamplingParams& params = generation.params;
+  params.temperature = fields.Number("temperature", 1);
+  if (params.temperature < 0) Refuse("temperature", "must be a number of at least 0");
+  params.top_p = fields.Number("top_p", 1);
+  if (params.top_p <= 0 || params.top_p > 1) Refuse("top_p", "must be above 0 and at most 1");
+  params.min_p = fields.Number("min_p", 0);
+  if (params.min_p < 0 || params.min_p > 1) Refuse("min_p", "must be a number from 0 to 1");
+  params.repetition_penalty = fields.Number("repetition_penalty", 1);
+  if (params.repetition_penalty <= 0) Refuse("repetition_penalty", "must be a number above 0");
   // In vLLM -1 means all tokens.
   const int64_t top_k = fields.Int("top_k", -1, kMostTokens).value_or(0);
   generation.params.top_k = static_cast<int>(std::max<int64_t>(top_k, 0));
@@ -261,7 +278,7 @@ LmRequest ParseLmRequest(LmApi api, std::string_view body) {
   request.api = api;
   request.model = fields.Text("model");
   if (api == LmApi::kChat) {
-    request.messages = MessagesOf(fields);
+    ReadMessages(fields, request);
   } else {
     ReadPrompt(fields, request);
   }

@@ -21,10 +21,11 @@ enum class LmApi { kChat, kCompletions };
 
 struct LmRequest {
   LmApi api = LmApi::kChat;
-  std::string model;               // the name in the request; empty if there is none
-  std::vector<Message> messages;   // of a chat
-  std::string prompt;              // of a completion: a text, or …
-  std::vector<int32_t> token_ids;  // … if the text is empty, token ids
+  std::string model;                          // the name in the request; empty if there is none
+  std::vector<Message> messages;              // of a chat
+  std::vector<std::vector<int32_t>> sampled;  // "token_ids" of each message; empty if not given
+  std::string prompt;                         // of a completion: a text, or …
+  std::vector<int32_t> token_ids;             // … if the text is empty, token ids
   // Everything except prompt, params.max_tokens, params.seed and stop_tokens, which the server
   // adds.
   GenerationRequest generation;

@@ -10,7 +10,10 @@
 
 #include "common/options.h"
 #include "common/random.h"
+#include "common/version.h"
+#include "lm/engine/completion.h"
 #include "lm/engine/sequence.h"
+#include "lm/sampled_turns.h"
 #include "servers/http/http_metrics.h"
 #include "servers/lm/lm_reply.h"
 #include "servers/lm/lm_stream.h"
@@ -54,7 +57,9 @@ bool SameKey(std::string_view a, std::string_view b) {
 class EventSource {
  public:
   EventSource(LmReply reply, Engine& engine)
-      : reply_(std::move(reply)), text_(engine, reply_.request.generation) {}
+      : reply_(std::move(reply)),
+        text_(engine, reply_.request.generation),
+        offsets_(static_cast<size_t>(reply_.request.generation.n)) {}
 
   // Fails if the reply must be an error instead of a stream.
   Result<void> Begin() { return text_.Begin(); }
@@ -63,15 +68,20 @@ class EventSource {
     if (!std::exchange(opened_, true) && reply_.request.api == LmApi::kChat) {
       return reply_.Opening();
     }
-    if (const auto piece = text_.Next()) return reply_.Piece(piece->index, piece->text);
+    if (const auto piece = text_.Next()) {
+      return reply_.Piece(piece->index, piece->text, piece->tokens,
+                          offsets_[static_cast<size_t>(piece->index)]);
+    }
     if (std::exchange(closed_, true)) return std::nullopt;
     const Result<Generation>& result = text_.result();
-    return result ? reply_.Closing(*result) : reply_.Broken(ToHttp(result.error()));
+    return result ? reply_.Closing(*result, text_.rest(), offsets_)
+                  : reply_.Broken(ToHttp(result.error()));
   }
 
  private:
   const LmReply reply_;
   TextStream text_;
+  std::vector<int64_t> offsets_;  // characters of the tokens that were sent, per completion
   bool opened_ = false, closed_ = false;
 };
 
@@ -127,6 +137,7 @@ LmServer::LmServer(LoadedModel model, LmServerOptions options)
              [this](const HttpRequest& request) { return Serve(LmApi::kChat, request); });
   http_.Post("/v1/completions",
              [this](const HttpRequest& request) { return Serve(LmApi::kCompletions, request); });
+  http_.Post("/v1/tokenize", [this](const HttpRequest& request) { return Tokenize(request); });
   http_.Get("/v1/models", [this](const HttpRequest&) { return Models(); });
   http_.Get("/v1/models/" + model_.name,
             [this](const HttpRequest&) { return HttpResponse{.body = ModelJson().dump()}; });
@@ -162,7 +173,8 @@ nlohmann::ordered_json LmServer::ModelJson() const {
           {"object", "model"},
           {"created", started_},
           {"owned_by", "agentr"},
-          {"max_model_len", model_.decoder->shape().max_context}};
+          {"max_model_len", model_.decoder->shape().max_context},
+          {"agentr", {{"version", kVersion}, {"identity", model_.identity}}}};
 }
 
 HttpResponse LmServer::Models() const {
@@ -173,7 +185,8 @@ HttpResponse LmServer::Models() const {
 
 HttpResponse LmServer::Serve(LmApi api, const HttpRequest& http) {
   LmRequest request = ParseLmRequest(api, http.body);
-  CheckModelAndLoad(request);
+  CheckModel(request);
+  CheckLoad();
   const uint64_t number = ++requests_;
   Complete(request, number);
   const std::string_view kind = api == LmApi::kChat ? "chatcmpl" : "cmpl";
@@ -186,21 +199,43 @@ HttpResponse LmServer::Serve(LmApi api, const HttpRequest& http) {
   return {.body = reply.Whole(OrThrow(model_.engine->Generate(reply.request.generation).Wait()))};
 }
 
-void LmServer::CheckModelAndLoad(const LmRequest& request) const {
+void LmServer::CheckModel(const LmRequest& request) const {
   if (!request.model.empty() && request.model != model_.name) {
     throw HttpStatusError(
         404, fmt::format("There is no model '{}' here, only '{}'.", request.model, model_.name),
         "model_not_found", "model");
   }
+}
+
+void LmServer::CheckLoad() const {
   if (model_.engine->stats().waiting >= options_.max_waiting) {
     throw HttpStatusError(503, "Too many requests wait; try again later.", "overloaded");
   }
 }
 
+HttpResponse LmServer::Tokenize(const HttpRequest& http) const {
+  const LmRequest request = ParseLmRequest(LmApi::kChat, http.body);
+  CheckModel(request);
+  const PreparedPrompt prompt = Prepare(request);
+  const nlohmann::ordered_json json = {{"count", prompt.tokens},
+                                       {"max_model_len", model_.decoder->shape().max_context},
+                                       {"tokens", prompt.ids},
+                                       {"message_begins", prompt.message_begins},
+                                       {"reused_turns", prompt.reused_turns},
+                                       {"reencoded_turns", prompt.reencoded_turns}};
+  return {.body = json.dump()};
+}
+
+PreparedPrompt LmServer::Prepare(const LmRequest& request) const {
+  const std::vector<std::span<const int32_t>> sampled(request.sampled.begin(),
+                                                      request.sampled.end());
+  return UseSampledIds(
+      OrThrow(model_.chat->Apply(request.messages, /*generation=*/true), "messages"),
+      request.messages, sampled, {*model_.tokenizer, model_.chat->stop_tokens()});
+}
+
 std::vector<int32_t> LmServer::PromptOf(const LmRequest& request) const {
-  if (request.api == LmApi::kChat) {
-    return OrThrow(model_.chat->Apply(request.messages, /*generation=*/true), "messages").ids;
-  }
+  if (request.api == LmApi::kChat) return Prepare(request).ids;
   if (!request.token_ids.empty()) return request.token_ids;
   std::vector<int32_t> ids = model_.tokenizer->Encode(request.prompt);
   // Families with ChatML do not begin a text with BOS, although their files may declare one.
@@ -213,13 +248,15 @@ std::vector<int32_t> LmServer::PromptOf(const LmRequest& request) const {
 void LmServer::Complete(LmRequest& request, uint64_t number) const {
   GenerationRequest& generation = request.generation;
   generation.prompt = PromptOf(request);
+  const std::string prompt_field = request.api == LmApi::kChat ? "messages" : "prompt";
   generation.stop_tokens = model_.stop_tokens;
   generation.params.seed = request.seed.value_or(RandomStream(0).Split(number).Next());
   const DecoderShape& shape = model_.decoder->shape();
   const int64_t room = std::max<int64_t>(1, Capacity(shape) - std::ssize(generation.prompt));
   const int64_t left_open = request.api == LmApi::kChat ? room : kCompletionTokens;
   generation.params.max_tokens = request.max_tokens.value_or(static_cast<int>(left_open));
-  OrThrow(CheckRoom(generation, shape), request.api == LmApi::kChat ? "messages" : "prompt");
+  OrThrow(CheckRoom(generation, shape), prompt_field);
+  if (auto error = Check(generation, shape)) throw ToHttp(*error, prompt_field);
 }
 
 }  // namespace agentr

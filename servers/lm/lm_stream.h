@@ -5,8 +5,10 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "lm/engine/generation.h"
 
@@ -19,6 +21,7 @@ class TextStream {
   struct Piece {
     int index = 0;  // of the completion
     std::string text;
+    GeneratedSequence tokens;  // those since the last piece: ids, logprobs and alternatives
   };
 
   TextStream(Engine& engine, GenerationRequest request);
@@ -35,13 +38,17 @@ class TextStream {
 
   // Valid after the last piece.
   const Result<Generation>& result() const { return *result_; }
+  // The tokens behind the last piece of each completion: the one that ended it.
+  std::span<const GeneratedSequence> rest() const { return fresh_; }
 
  private:
   GenerationRequest WithPieces(GenerationRequest request);
+  void AddToken(int index, TokenLogprob token, std::span<const TokenLogprob> alternatives);
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<Piece> pieces_;                  // guarded by mutex_, like the next
+  std::deque<Piece> pieces_;                  // guarded by mutex_, like the next two
+  std::vector<GeneratedSequence> fresh_;      // per completion: tokens that are in no piece yet
   std::optional<Result<Generation>> result_;  // set once, at the end
   Pending<Generation> pending_;
   std::thread waiter_;  // waits for the future and then notifies the condition variable

@@ -9,6 +9,7 @@
 //   GET  /observation?id=       text
 //   GET  /action_hint?id=       {"possible_actions", "possible_objects"}
 //   GET  /goals?id=             {"goals"}
+//   GET  /task_description?id=  {"task_description"}, as AgentGym's servers for visualisation have it
 //   GET  /detail?id=            what /reset answers, as of the last step
 //   POST /close   {"id"}        true, or false when it is not live
 //   GET  /valid_actions?id=     {"valid_actions"}: all that the simulator would take now

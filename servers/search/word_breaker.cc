@@ -206,8 +206,9 @@ size_t WordBreaker::EndOfUnits(size_t begin, size_t units) const {
   return end;
 }
 
-// Lucene examines 255 UTF-16 units from the beginning of a word and takes the word that results if
-// the text ended there, so a longer word becomes several.
+// A longer word becomes several; none is left out. Lucene's StandardTokenizer splits at 255 Java
+// characters (setMaxTokenLength, since 4.10; earlier versions skipped the word). Its scanner examines
+// that many from the beginning of a word and takes the word that results if the text ended there.
 std::string_view WordBreaker::Next() {
   constexpr size_t kMostUnits = 255;
   while (at_ < text_.size()) {

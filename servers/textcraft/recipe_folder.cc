@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_depth.h"
 
 namespace agentr {
 namespace {
@@ -98,12 +99,14 @@ std::vector<SourceRecipe> ReadRecipeFolder(const std::filesystem::path& folder) 
   std::vector<SourceRecipe> recipes;
   for (const std::filesystem::path& file : JsonFiles(folder)) {
     try {
-      std::optional<SourceRecipe> recipe = ReadRecipe(Json::parse(ReadFile(file)));
+      std::optional<SourceRecipe> recipe = ReadRecipe(ParseJsonOrThrow<Json>(ReadFile(file)));
       if (recipe) recipes.push_back(std::move(*recipe));
     } catch (const nlohmann::json::exception& error) {
+      const std::string_view what = error.what();  // "[json.exception.…] reason"
       throw FatalError(ExitCode::kFile,
-                       fmt::format("{}: not a Minecraft recipe: {}; correct or remove the file",
-                                   file.string(), error.what()));
+                       fmt::format("{} is not a Minecraft recipe ({}); give --recipes a folder "
+                                   "that contains no other *.json",
+                                   file.string(), what.substr(what.find("] ") + 2)));
     }
   }
   if (recipes.empty()) {

@@ -1,4 +1,4 @@
-// A row of training data for people to check.
+// Shows a row of training data for people to check.
 #pragma once
 
 #include <string>
@@ -11,10 +11,7 @@ namespace agentr {
 // The row's text, special tokens spelled out. Trained tokens are in colour (green: good rows and
 // corrected actions, yellow: revision turns, cyan: other) or, without `color`, between ⟦ and ⟧.
 // What could move the cursor or change the terminal is escaped: a line break is shown as \n and a
-// line break, other control characters and bytes that are no text as \x1b.
+// line break, the rest as EscapeControls (common/text.h) has it.
 std::string ShowRow(const TrainingRow& row, const Tokenizer& tokenizer, bool color);
-
-// `text` as ShowRow writes it.
-std::string EscapeControls(std::string_view text);
 
 }  // namespace agentr

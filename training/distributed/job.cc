@@ -9,7 +9,7 @@
 #include <optional>
 #include <thread>
 
-#include "training/distributed/gloo_group.h"
+#include "training/distributed/job_group.h"
 #include "training/distributed/launcher.h"
 #include "training/distributed/rendezvous.h"
 
@@ -34,9 +34,10 @@ std::optional<Place> PlaceInJob(const DistributedOptions& options) {
 ExitCode RunAsRank(const Place& place, const DistributedOptions& options,
                    const std::function<ExitCode(ProcessGroup*)>& body) {
   if (place.rank > 0) spdlog::set_level(std::max(spdlog::get_level(), spdlog::level::warn));
-  GlooOptions gloo;
-  gloo.timeout_s = options.collective_timeout;
-  auto group = JoinGlooGroup(place, gloo);
+  JobGroupOptions group_options;
+  group_options.transport = options.transport;
+  group_options.timeout_s = options.collective_timeout;
+  auto group = JoinJobGroup(place, group_options);
   try {
     const ExitCode code = body(group.get());
     group->Leave();

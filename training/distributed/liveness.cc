@@ -134,7 +134,7 @@ void Liveness::Judge() {
   for (size_t rank = 1; rank < signs_.size(); ++rank) {
     Sign& sign = signs_[rank];
     const std::string value = store_->Get(SignKey(static_cast<int>(rank))).value_or("");
-    if (value != sign.value) {
+    if (value != sign.value || value.empty()) {  // empty: it has not come yet
       sign = {value, now};
       continue;
     }

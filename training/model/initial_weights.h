@@ -1,9 +1,9 @@
-// The weights that a model begins with when it is trained from nothing.
+// The initial weights of a model that is trained from scratch.
 //
-// Norms are 1 and biases 0. All other weights are normal with the standard deviation
-// sqrt(2 / (5 width)), and the two matrices of a layer that add to the residual stream with that
-// over sqrt(2 layers), so that its variance does not grow with depth. Each tensor draws from a
-// stream of its own (seed, name).
+// Norms are 1 and biases 0. All other weights are normal with the standard deviation sqrt(2 / (5
+// width)), and the two matrices of a layer that add to the residual stream with that over sqrt(2
+// layers), so that its variance does not grow with depth. Each tensor draws from its own stream
+// (seed, name).
 //
 // Sources: the scale by width is that of Nguyen and Salazar (2019); the scale by depth is that of
 // GPT-2 (Radford et al. 2019, section 2.3).

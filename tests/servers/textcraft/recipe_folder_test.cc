@@ -71,7 +71,9 @@ TEST_F(RecipeFolderTest, ReadsInNameOrderAndSkipsWhatIsNoCrafting) {
 
 TEST_F(RecipeFolderTest, ErrorsNameTheFileAndTheCure) {
   Write("broken.json", R"({"type": )");
-  EXPECT_THAT(ErrorOf(folder_), AllOf(HasSubstr("broken.json"), HasSubstr("correct or remove")));
+  EXPECT_THAT(ErrorOf(folder_),
+              AllOf(HasSubstr("broken.json"), HasSubstr("is not a Minecraft recipe (parse error"),
+                    HasSubstr("--recipes")));
   Write("broken.json", R"({"type": "minecraft:crafting_shaped", "pattern": ["#"]})");
   EXPECT_THAT(ErrorOf(folder_), AllOf(HasSubstr("broken.json"), HasSubstr("key")));
 }

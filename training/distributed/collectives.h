@@ -1,0 +1,30 @@
+// What carries out the collectives of a process group (process_group.h has their meaning): Gloo, or
+// plain TCP connections.
+#pragma once
+
+#include <memory>
+
+#include "training/distributed/key_value_store.h"
+#include "training/distributed/process_group.h"
+#include "training/distributed/rendezvous.h"
+
+namespace agentr {
+
+// Calls and Wait throw std::exception when a rank is gone or does not answer in time.
+class Collectives {
+ public:
+  using Pending = ProcessGroup::Pending;
+  virtual ~Collectives() = default;
+  virtual std::unique_ptr<Pending> AllReduce(const at::Tensor& values) = 0;
+  virtual std::unique_ptr<Pending> ReduceScatter(const at::Tensor& values) = 0;
+  virtual std::unique_ptr<Pending> AllGather(const at::Tensor& values) = 0;
+};
+
+// c10d's Gloo, over a store of its own at the same place. Null where the build is without it.
+std::unique_ptr<Collectives> MakeGlooCollectives(const Place& place, int timeout_s);
+
+// Connections of every rank to every other, made known through `store`.
+std::unique_ptr<Collectives> MakeTcpCollectives(const Place& place, KeyValueStore& store,
+                                                int timeout_s);
+
+}  // namespace agentr
