@@ -258,7 +258,7 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
       input.files, reviser, sink, {InFlight(options), options.give_up_after}, stop, show, why_not);
   WarnOfOtherEnvironment(report);
   if (!report.files.empty()) {
-    // They tell of the rows that stand there, so they change with these only.
+    // These files describe the rows, so they change only together with them.
     WriteFileAtomically(stem.string() + ".toml", resolved.ResolvedToml());
     WriteRunFile(stem.string() + ".run.json", report, audit, input, resolved);
   }

@@ -58,7 +58,7 @@ std::string TokenName(const Tokenizer& tokenizer, int32_t token) {
   return name;
 }
 
-// `offset`: characters before the first token; those of all tokens are added.
+// `offset`: number of characters before the first token; those of all tokens are added to it.
 Json CompletionLogprobs(const GeneratedSequence& sequence, const Tokenizer& tokenizer,
                         int64_t& offset) {
   Json tokens = Json::array();

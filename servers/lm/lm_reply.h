@@ -33,7 +33,7 @@ struct LmReply {
   std::string Opening() const;
   std::string Piece(int index, std::string_view text, const GeneratedSequence& tokens,
                     int64_t& offset) const;
-  // `rest`, `offsets`: of each completion, as for Piece.
+  // `rest`, `offsets`: for each completion, as in Piece.
   std::string Closing(const Generation& generation, std::span<const GeneratedSequence> rest,
                       std::span<const int64_t> offsets) const;
   std::string Broken(const HttpStatusError& error) const;

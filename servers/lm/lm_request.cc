@@ -154,12 +154,12 @@ std::string ContentOf(const json& message) {
 
 bool IsTokenId(const json& id) { return id.is_number_integer() && id >= 0 && id <= kMostTokens; }
 
-// The tokens that the model sampled for a message.
+// The token ids that the model sampled for a message.
 std::vector<int32_t> SampledIdsOf(const json& message) {
   const json ids = message.value("token_ids", json());
   if (ids.is_null()) return {};
   if (!ids.is_array() || !std::ranges::all_of(ids, IsTokenId)) {
-    Refuse("messages", "has token_ids that are no list of token ids");
+    Refuse("messages", "has token_ids that are not a list of token ids");
   }
   return ids.get<std::vector<int32_t>>();
 }

@@ -60,13 +60,13 @@ class LmServer {
   // A POST of either kind.
   HttpResponse Serve(LmApi api, const HttpRequest& http);
   HttpResponse Tokenize(const HttpRequest& http) const;
-  // Of a chat.
+  // For a chat.
   PreparedPrompt Prepare(const LmRequest& request) const;
   std::vector<int32_t> PromptOf(const LmRequest& request) const;
   // Adds the prompt and the values that the client left out: max_tokens, and the seed, for which
   // the request's `number` is used.
   void Complete(LmRequest& request, uint64_t number) const;
-  // Throw HttpStatusError.
+  // They throw HttpStatusError.
   void CheckModel(const LmRequest& request) const;
   void CheckLoad() const;
 

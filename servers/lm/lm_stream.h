@@ -21,7 +21,7 @@ class TextStream {
   struct Piece {
     int index = 0;  // of the completion
     std::string text;
-    GeneratedSequence tokens;  // those since the last piece: ids, logprobs and alternatives
+    GeneratedSequence tokens;  // tokens since the last piece: ids, logprobs and alternatives
   };
 
   TextStream(Engine& engine, GenerationRequest request);
@@ -38,7 +38,7 @@ class TextStream {
 
   // Valid after the last piece.
   const Result<Generation>& result() const { return *result_; }
-  // The tokens behind the last piece of each completion: the one that ended it.
+  // The tokens after the last piece of each completion, such as the one that ended it.
   std::span<const GeneratedSequence> rest() const { return fresh_; }
 
  private:

@@ -26,8 +26,8 @@ struct BatchCost {
 };
 BatchCost CostOf(const Batch& batch);
 
-// Cost of one pair of attention in that of a token of the linear layers: head_dim * heads * layers
-// * 2 over the parameters, roughly. The default is that of a model of 8 billion parameters.
+// The cost of one attention pair relative to one token in the linear layers: roughly
+// 2 * head_dim * heads * layers / parameters. The default is for a model of 8 billion parameters.
 inline constexpr double kPairCost = 1.0 / 30000;
 
 inline double Total(const BatchCost& cost, double pair_cost = kPairCost) {

@@ -143,7 +143,7 @@ TEST(ParseRow, SaysWhatIsWrongAndTheCure) {
               HasSubstr("\"role\" is no string"));
   EXPECT_THAT(Refusal(R"({"ids":[1,2],"loss":[1]})"), HasSubstr("2 ids and 1 values"));
   EXPECT_THAT(Refusal(R"({"ids":[1,-2],"loss":[1,1]})"), HasSubstr("-2, which is not a token id"));
-  EXPECT_THAT(Refusal(R"({"ids":[1,3000000000],"loss":[1,1]})"), HasSubstr("no token id"));
+  EXPECT_THAT(Refusal(R"({"ids":[1,3000000000],"loss":[1,1]})"), HasSubstr("not a token id"));
   EXPECT_THAT(Refusal(R"({"ids":[1,2],"loss":[0,0.5]})"), HasSubstr("\"loss\" contains 0.5"));
   EXPECT_THAT(Refusal(R"({"ids":[1,2],"loss":[0,1e999]})"), HasSubstr("range of double"));
 }
