@@ -370,7 +370,7 @@ void Run::Show() {
 void Run::Save() {
   const CheckpointTensors tensors = trainer_->Whole();
   if (writes()) checkpoints_.Save(state_.step, tensors, state_.ToJson(MakeFingerprint()));
-  WaitForAll();  // nobody is a step further than a checkpoint that is not whole yet
+  WaitForAll();  // so that no rank makes a step before the checkpoint is complete
   saved_ = state_.step;
   RemoveOldCheckpoints();
 }

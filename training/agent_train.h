@@ -1,7 +1,7 @@
 // The job of agent_train: supervised fine-tuning of the model in a folder on rows, and the export
 // of the result.
 //
-//   OUTPUT_DIR/NAME/checkpoints/step-…   what a killed run goes on from
+//   OUTPUT_DIR/NAME/checkpoints/step-…   from which a killed run continues
 //                   metrics.jsonl        a line per optimiser step, and per held-out loss
 //                   events.out.tfevents… the same for TensorBoard
 //                   resolved.toml, run.json

@@ -1,13 +1,13 @@
 // Parses a line of a data file: detects its format and converts it into one form.
 //
 //   messages  {"messages": [{role, content, weight, loss}]}: OpenAI's chat format. An assistant
-//             message is trained where its "weight" is 1 or its "loss" is true. A row in which no
+//             message is trained if its "weight" is 1 or its "loss" is true. A row in which no
 //             message has either is general chat: every assistant message is trained.
 //   sharegpt  {"conversations": [{from: system|human|gpt, value, loss}]}: "loss" likewise.
-//   agent-r   {"task_num", "revise_log": [{role, content, loss}], "low_log", …}: what path_collect
-//             and Agent-R write. An assistant message without "loss" is not trained.
+//   agent-r   {"task_num", "revise_log": [{role, content, loss}], "low_log", …}: the format of
+//             Agent-R and path_collect. An assistant message without "loss" is not trained.
 //   tokens    {"ids", "loss", …}: one of each per token (path_collect --format tokens with a
-//   model).
+//             model).
 //
 // Kinds of targets, for separate losses: a row whose provenance names a bad path (agent-r: with a
 // non-empty "low_log") is a revision row. Its first trained assistant message is the revision turn

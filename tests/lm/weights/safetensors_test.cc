@@ -212,8 +212,9 @@ TEST(WeightFiles, RefusesAHeaderLongerThanTheFile) {
 }
 
 TEST(WeightFiles, APointerOfGitLfsSaysWhatToRun) {
-  EXPECT_THAT(RefusalOf("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"),
-              HasSubstr("git lfs pull"));
+  EXPECT_THAT(
+      RefusalOf("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"),
+      HasSubstr("git lfs pull"));
 }
 
 TEST(WeightFiles, RefusesAHeaderThatIsNoObject) {
@@ -240,7 +241,7 @@ TEST(WeightFiles, RefusesTensorsThatDoNotLieSideBySide) {
   EXPECT_THAT(RefusalOf(FileOf("{" + one + "}", 12)),
               HasSubstr("a gap of 4 bytes between one and the file's end"));
   EXPECT_THAT(RefusalOf(FileOf("{" + one + "}", 7)),
-              HasSubstr("tensor one ends at byte 8 behind the header, the file at 7"));
+              HasSubstr("tensor one ends at byte 8 after the header, but the file at 7"));
   EXPECT_THAT(RefusalOf(FileOf("{" + Entry("one", "[2]", 8, 0) + "}", 8)),
               HasSubstr("end before they begin"));
 }
