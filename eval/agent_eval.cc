@@ -137,6 +137,7 @@ void KeepLargerSummary(const fs::path& folder, int64_t with_result) {
 bool Summarize(const Plan& plan, const EpisodeStore& store, const AgentEvalOptions& options,
                const EvaluatorReport& report) {
   const FileLock lock(store.folder() / ".claims");
+  // Loaded only after the lock is held, so that no newer episode is missing in the last summary.
   const std::vector<Episode> episodes = EpisodesOf(plan, store.Load(), report.failed);
   MetricOptions metric_options;
   metric_options.success_threshold = options.success;

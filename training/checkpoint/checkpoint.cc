@@ -138,6 +138,7 @@ void CheckpointFolder::Save(int64_t step, const CheckpointTensors& tensors,
   }
   WriteFileAtomically(unfinished / kStateFile, state.dump(1) + "\n");
   fs::remove_all(path);
+  // All files are complete and synced here: the rename makes the checkpoint visible as a whole.
   fs::rename(unfinished, path);
   SyncFolder(root_);
 } catch (const fs::filesystem_error& error) {
