@@ -38,12 +38,17 @@ void Declare(OptionSet& set, MakeDemosOptions& options) {
   set.Group("Output");
   set.Add("--output_dir", options.output_dir, "Folder for the rows");
   set.Add("--seed", options.seed, "Seed of every random choice of the run");
+  set.Group("Small talk");
+  set.Add("--chat_rows", options.chat_rows, "Questions about words and recipes").Min(0);
   set.Group("TextCraft");
   set.Add("--textcraft_books", options.textcraft_books, "Recipe books to play").Min(0);
   set.Add("--scenes", options.textcraft.scenes, "Lists of commands of each book").Min(1);
   set.Add("--goals", options.textcraft.goals, "Most episodes of each list").Min(1);
   set.Add("--questions", options.textcraft.questions,
           "Most commands that the question about a list asks for")
+      .Min(1);
+  set.Add("--max_commands", options.textcraft.max_commands,
+          "Longest list of commands; longer ones are left out")
       .Min(1);
   set.Add("--slips", options.textcraft.slips,
           "Share of turns in which a mistake is made; it is not trained, what follows it is")
@@ -59,9 +64,16 @@ ExitCode MakeDemos(const MakeDemosOptions& options, const OptionSet& resolved) {
   const size_t rows = WriteParts(folder / "textcraft.jsonl", options.textcraft_books, [&](int book) {
     return TextCraftDemos(options.textcraft, options.seed, book);
   });
+  constexpr int kChatPart = 500;
+  const size_t chat =
+      WriteParts(folder / "chat.jsonl", (options.chat_rows + kChatPart - 1) / kChatPart,
+                 [&](int part) {
+                   return ChatDemos(options.seed, part,
+                                    std::min(kChatPart, options.chat_rows - part * kChatPart));
+                 });
   WriteFileAtomically(folder / "resolved.toml", resolved.ResolvedToml());
-  fmt::print("{} TextCraft rows of {} books in {}\n", rows, options.textcraft_books,
-             folder.string());
+  fmt::print("{} TextCraft rows of {} books and {} rows of small talk in {}\n", rows,
+             options.textcraft_books, chat, folder.string());
   return ExitCode::kOk;
 }
 

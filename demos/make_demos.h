@@ -2,6 +2,7 @@
 // before it learns from its own search.
 //
 //   OUTPUT_DIR/textcraft.jsonl   episodes and questions of varied recipe books (textcraft_demos.h)
+//              chat.jsonl        questions about words and recipes (chat_demos.h)
 //
 // The rows are "messages" rows of agent_train. The same options give the same bytes.
 #pragma once
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "common/error.h"
+#include "demos/chat_demos.h"
 #include "demos/textcraft_demos.h"
 
 namespace agentr {
@@ -21,6 +23,7 @@ struct MakeDemosOptions {
   uint64_t seed = 0;
   int textcraft_books = 100;
   TextCraftDemoOptions textcraft;
+  int chat_rows = 2000;
 };
 
 void Declare(OptionSet& set, MakeDemosOptions& options);

@@ -93,8 +93,6 @@ class SceneMaker {
   std::vector<Message> Opening(const Scene& scene, std::string_view last_line) const;
   void AddEpisode(const Scene& scene, uint32_t goal, RandomStream random);
   void AddQuestion(const Scene& scene, RandomStream random);
-  void AddRow(const Scene& scene, const std::vector<Message>& messages,
-              const std::vector<char>& trained);
 
   const TextCraftDemoOptions options_;
   const RandomStream random_;
@@ -126,7 +124,7 @@ std::optional<Scene> SceneMaker::Draw(RandomStream& random, int number) const {
   const std::string prompt = TextCraftPrompt(
       book_.game.book(), book_.game.book().tasks()[goal], random.Split("commands"));
   scene.commands = prompt.substr(0, prompt.find(kGoalLine));
-  const auto commands = static_cast<size_t>(std::ranges::count(scene.commands, '\n'));
+  const auto commands = std::ranges::count(scene.commands, '\n');
   if (commands > options_.max_commands) return std::nullopt;
   for (const uint32_t other : OtherGoals(scene.commands, goal, random)) {
     scene.goals.push_back(other);
@@ -185,7 +183,7 @@ void SceneMaker::AddEpisode(const Scene& scene, uint32_t goal, RandomStream rand
   if (!state.done) return;
   messages.pop_back();
   trained.pop_back();
-  if (trained.back() != 0) AddRow(scene, messages, trained);
+  if (trained.back() != 0) rows_.push_back(MakeDemoRow(scene.name, messages, trained));
 }
 
 // "Question: what do oak door and stick take?"
@@ -209,18 +207,7 @@ void SceneMaker::AddQuestion(const Scene& scene, RandomStream random) {
   std::vector<char> trained(messages.size());
   messages.push_back({"assistant", answer});
   trained.push_back(1);
-  AddRow(scene, messages, trained);
-}
-
-void SceneMaker::AddRow(const Scene& scene, const std::vector<Message>& messages,
-                        const std::vector<char>& trained) {
-  DemoRow row = {{"task", scene.name}, {"messages", DemoRow::array()}};
-  for (size_t i = 0; i < messages.size(); ++i) {
-    DemoRow message = {{"role", messages[i].role}, {"content", messages[i].content}};
-    if (messages[i].role == "assistant") message["weight"] = trained[i] != 0 ? 1 : 0;
-    row["messages"].push_back(std::move(message));
-  }
-  rows_.push_back(std::move(row));
+  rows_.push_back(MakeDemoRow(scene.name, messages, trained));
 }
 
 }  // namespace

@@ -8,10 +8,10 @@
 // is.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <vector>
+
+#include "demos/demo_row.h"
 
 namespace agentr {
 
@@ -22,13 +22,10 @@ struct TextCraftDemoOptions {
   int goals = 5;             // most episodes of a scene
   int questions = 5;         // most commands that a scene's question asks for
   int max_turns = 16;        // longer episodes are left out
-  size_t max_commands = 24;  // longer lists are left out
+  int max_commands = 24;     // longer lists are left out
 };
 
-// A "messages" row (training/data/parsed_row.h), whose "task" names the scene.
-using DemoRow = nlohmann::ordered_json;
-
-// The rows of book number `book`, a pure function of the arguments. Thread-safe.
+// The rows of book number `book`, whose "task" names the scene: a pure function of the arguments. Thread-safe.
 std::vector<DemoRow> TextCraftDemos(const TextCraftDemoOptions& options, uint64_t seed, int book);
 
 }  // namespace agentr
