@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "clients/http/http_client.h"
@@ -31,8 +32,8 @@ void Declare(OptionSet& set, EnvironmentOptions& options);
 
 // Which language model, and where it runs.
 struct ModelOptions {
-  // planner (also where it is empty) | random | the name of a model on a server; with `dir`, how
-  // its results are called
+  // planner (also where it is empty) | random | bundled (apps/wiring.h puts its folder into `dir`) |
+  // the name of a model on a server; with `dir`, how its results are called
   std::string name = "";
   std::string dir = "";  // folder of a model to run in this process
   OpenAiOptions openai = {};
@@ -40,6 +41,14 @@ struct ModelOptions {
 };
 
 void Declare(OptionSet& set, ModelOptions& options);
+
+// True where the model is no language model (tasks/scripted_model.h).
+bool IsScripted(const ModelOptions& model);
+
+// What a program says at its start where the model is scripted.
+inline constexpr std::string_view kOtherPolicies =
+    "this policy is scripted; language models: --model_name bundled (a small one that comes with the "
+    "programs), --model_dir DIR, or --llm_base URL with --model_name";
 
 // How the model is sampled, and how much of a conversation it is shown.
 struct SamplingOptions {
