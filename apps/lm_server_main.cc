@@ -31,8 +31,10 @@ ExitCode Run(int argc, char** argv) {
   set.Group("Model");
   set.Add("--model_dir", folder, "Folder with config.json, tokenizer.json, *.safetensors",
           "MODEL_DIR");
-  set.Add("--model_name", name, "What clients call it (default: as the folder); bundled, without a folder: the small model "
-          "that comes with the programs");
+  set.Add(
+      "--model_name", name,
+      "What clients call it (default: as the folder); bundled, without a folder: the small model "
+      "that comes with the programs");
   Declare(set, model);
   Declare(set, server);
   Declare(set, log);

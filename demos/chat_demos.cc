@@ -37,7 +37,9 @@ struct ShortRecipe {
 };
 
 ShortRecipe AnyRecipe(const std::vector<std::string>& words, RandomStream& random) {
-  const auto name = [&] { return fmt::format("{}", fmt::join(AnyWords(words, 1, 3, random), " ")); };
+  const auto name = [&] {
+    return fmt::format("{}", fmt::join(AnyWords(words, 1, 3, random), " "));
+  };
   ShortRecipe recipe{name(), "", 1 + random.Below(6)};
   const uint64_t parts = 1 + random.Below(3);
   for (uint64_t i = 0; i < parts; ++i) {
@@ -76,10 +78,9 @@ std::vector<DemoRow> ChatDemos(uint64_t seed, int part, int count) {
                               .Split("chat demos")
                               .Split(static_cast<uint64_t>(part))
                               .Split(static_cast<uint64_t>(i));
-    rows.push_back(MakeDemoRow(fmt::format("chat-{}-{}", part, i),
-                               random.Chance(0.4) ? Repetition(words, random)
-                                                  : RecipeQuestion(words, random),
-                               {0, 1}));
+    rows.push_back(MakeDemoRow(
+        fmt::format("chat-{}-{}", part, i),
+        random.Chance(0.4) ? Repetition(words, random) : RecipeQuestion(words, random), {0, 1}));
   }
   return rows;
 }

@@ -56,24 +56,34 @@ void Declare(OptionSet& set, MakeDemosOptions& options) {
   set.Add("--built_in", options.textcraft.built_in,
           "Share of the books that are the built-in one, without the goals of its test tasks")
       .Range(0, 1);
+  set.Add("--judgements", options.textcraft.judgements,
+          "Share of the episodes of which one step is judged, as the verifier actor is asked")
+      .Range(0, 1);
+  set.Group("WebShop");
+  set.Add("--webshop_shops", options.webshop_shops, "Generated shops to buy in").Min(0);
+  set.Add("--shop_products", options.webshop.products, "Products of each shop").Min(1);
+  set.Add("--shop_goals", options.webshop.goals, "Episodes in each shop").Min(1);
 }
 
 ExitCode MakeDemos(const MakeDemosOptions& options, const OptionSet& resolved) {
   const std::filesystem::path folder = options.output_dir;
   std::filesystem::create_directories(folder);
-  const size_t rows = WriteParts(folder / "textcraft.jsonl", options.textcraft_books, [&](int book) {
-    return TextCraftDemos(options.textcraft, options.seed, book);
+  const size_t textcraft =
+      WriteParts(folder / "textcraft.jsonl", options.textcraft_books,
+                 [&](int book) { return TextCraftDemos(options.textcraft, options.seed, book); });
+  const size_t webshop = WriteParts(folder / "webshop.jsonl", options.webshop_shops, [&](int shop) {
+    return WebShopDemos(options.webshop, options.seed, shop);
   });
   constexpr int kChatPart = 500;
-  const size_t chat =
-      WriteParts(folder / "chat.jsonl", (options.chat_rows + kChatPart - 1) / kChatPart,
-                 [&](int part) {
-                   return ChatDemos(options.seed, part,
-                                    std::min(kChatPart, options.chat_rows - part * kChatPart));
-                 });
+  const size_t chat = WriteParts(
+      folder / "chat.jsonl", (options.chat_rows + kChatPart - 1) / kChatPart, [&](int part) {
+        return ChatDemos(options.seed, part,
+                         std::min(kChatPart, options.chat_rows - part * kChatPart));
+      });
   WriteFileAtomically(folder / "resolved.toml", resolved.ResolvedToml());
-  fmt::print("{} TextCraft rows of {} books and {} rows of small talk in {}\n", rows,
-             options.textcraft_books, chat, folder.string());
+  fmt::print(
+      "{}: {} TextCraft rows of {} books, {} WebShop rows of {} shops, {} rows of small talk\n",
+      folder.string(), textcraft, options.textcraft_books, webshop, options.webshop_shops, chat);
   return ExitCode::kOk;
 }
 

@@ -36,8 +36,8 @@ void ForEachWord(std::string_view text, std::string_view separators, const Use& 
 std::string MadeUpWord(RandomStream& random) {
   static constexpr std::array<std::string_view, 16> kBegin = {
       "b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "br", "tr", "gl"};
-  static constexpr std::array<std::string_view, 12> kMiddle = {
-      "a", "e", "i", "o", "u", "ar", "en", "il", "on", "um", "ra", "el"};
+  static constexpr std::array<std::string_view, 12> kMiddle = {"a",  "e",  "i",  "o",  "u",  "ar",
+                                                               "en", "il", "on", "um", "ra", "el"};
   static constexpr std::array<std::string_view, 10> kEnd = {"d",  "k",  "l",  "n",   "r",
                                                             "st", "th", "sh", "ble", "ver"};
   std::string word;

@@ -15,6 +15,7 @@
 #include "common/options.h"
 #include "common/run_file.h"
 #include "common/version.h"
+#include "lm/bundled_model.h"
 #include "revision/audit.h"
 #include "revision/report.h"
 #include "revision/show.h"
@@ -49,10 +50,11 @@ std::unique_ptr<HttpEnvironment> OpenEnvironment(const PathCollectOptions& optio
   try {
     return workbench.OpenEnvironment(environment);
   } catch (const FatalError& error) {
-    throw FatalError(error.code(),
-                     fmt::format("{}; rows are run before they are written, and what is there stays: "
-                                 "--replay 0 writes unchecked ones",
-                                 error.what()));
+    throw FatalError(
+        error.code(),
+        fmt::format("{}; rows are run before they are written, and what is there stays: "
+                    "--replay 0 writes unchecked ones",
+                    error.what()));
   }
 }
 
@@ -177,17 +179,19 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
   Declare(set, o.revise);
   set.Group("Replay");
   set.Add("--replay", o.replay,
-          "Run each row in a fresh session: 1; auto, which writes the rows of a task unchecked where "
+          "Run each row in a fresh session: 1; auto, which writes the rows of a task unchecked "
+          "where "
           "the environment begins it otherwise; 0: write all rows unchecked")
       .OneOf({"auto", "0", "1"});
   set.Add("--sessions", o.sessions, "Sessions open at once, on servers without /expand")
       .Range(1, 1000000);
   Declare(set, o.environment);
   set.Group("Model");
-  set.Add("--model_dir", o.model_dir,
-          "Hugging Face folder of the model, run in this process: the verifier actor; its tokenizer "
-          "counts the tokens of rows and writes those of --format tokens",
-          "MODEL_DIR");
+  set.Add(
+      "--model_dir", o.model_dir,
+      "Hugging Face folder of the model, run in this process: the verifier actor; its tokenizer "
+      "counts the tokens of rows and writes those of --format tokens",
+      "MODEL_DIR");
   Declare(set, o.openai);
   set.Group("Parallelism");
   set.Add("--tasks_in_flight", o.tasks_in_flight,

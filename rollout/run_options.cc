@@ -28,7 +28,8 @@ void Declare(OptionSet& set, ModelOptions& o) {
   set.Add(
       "--model_name", o.name,
       "planner (the default) or random (scripted, no server), bundled (the small language model "
-      "that comes with the programs), the name of a model on --llm_base, or how results of --model_dir are called (default: as the folder)",
+      "that comes with the programs), the name of a model on --llm_base, or how results of "
+      "--model_dir are called (default: as the folder)",
       "MODEL_NAME");
   set.Add("--model_dir", o.dir,
           "Folder of a model to run in this process: config.json, tokenizer.json, *.safetensors",

@@ -47,7 +47,8 @@ bool IsScripted(const ModelOptions& model);
 
 // What a program says at its start where the model is scripted.
 inline constexpr std::string_view kOtherPolicies =
-    "this policy is scripted; language models: --model_name bundled (a small one that comes with the "
+    "this policy is scripted; language models: --model_name bundled (a small one that comes with "
+    "the "
     "programs), --model_dir DIR, or --llm_base URL with --model_name";
 
 // How the model is sampled, and how much of a conversation it is shown.

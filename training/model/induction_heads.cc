@@ -89,8 +89,8 @@ class InductionHeads {
   }
 
   RowOf Row(int layer, const char* name, size_t head, size_t d) {
-    return {std::span(Tensor(layer, name, "weight"))
-                .subspan((head * head_dim_ + d) * width_, width_)};
+    return {
+        std::span(Tensor(layer, name, "weight")).subspan((head * head_dim_ + d) * width_, width_)};
   }
 
   // Of the output projection: where the head's dimension d goes.

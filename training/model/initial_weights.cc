@@ -11,8 +11,7 @@
 #include "training/model/random_matrix.h"
 
 namespace agentr {
-InitialWeights::InitialWeights(const ModelConfig& config, uint64_t seed,
-                               InitialAttention attention)
+InitialWeights::InitialWeights(const ModelConfig& config, uint64_t seed, InitialAttention attention)
     : seed_(seed) {
   const auto width = static_cast<double>(config.hidden_size);
   const double embedding = 1 / std::sqrt(width);

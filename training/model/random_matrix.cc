@@ -29,8 +29,7 @@ SquareMatrix RandomRotation(size_t n, RandomStream random) {
         for (size_t k = 0; k < n; ++k) row[k] -= static_cast<float>(part * other[k]);
       }
     }
-    const double norm =
-        std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 0.0));
+    const double norm = std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 0.0));
     for (float& value : row) value = static_cast<float>(value / norm);
   }
   return matrix;
