@@ -137,7 +137,12 @@ NetworkOptions NetworkOptionsOf(const AgentTrainOptions& o, const ModelConfig& c
 }
 
 std::unique_ptr<WeightSource> FirstWeights(const AgentTrainOptions& o, const ModelConfig& config) {
-  if (o.from_scratch) return std::make_unique<InitialWeights>(config, o.data.seed);
+  if (o.from_scratch) {
+    return std::make_unique<InitialWeights>(config, o.data.seed,
+                                            o.initial_attention == "induction"
+                                                ? InitialAttention::kInduction
+                                                : InitialAttention::kRandom);
+  }
   return std::make_unique<WeightFiles>(o.model_dir);
 }
 
@@ -203,8 +208,9 @@ void Run::SayMemory() const {
 
 Fingerprint Run::MakeFingerprint() const {
   const auto& [a, s, l] = std::tie(o_.adamw, o_.schedule, o_.lora);
-  return {{"the model (--model_dir)", Sha256(ReadFile(fs::path(o_.model_dir) / "config.json")) +
-                                          (o_.from_scratch ? " random weights" : "")},
+  return {{"the model (--model_dir)",
+           Sha256(ReadFile(fs::path(o_.model_dir) / "config.json")) +
+               (o_.from_scratch ? " from scratch " + o_.initial_attention : "")},
           {"the rows or how they are read and ordered (--data and its options, --seed)",
            data_.data_hash()},
           {"the number of steps (--epochs, --max_steps)", std::to_string(steps_)},
@@ -418,6 +424,10 @@ void Declare(OptionSet& set, AgentTrainOptions& o) {
   set.Add("--from_scratch", o.from_scratch,
           "Start from random weights (of --seed): of the folder only config.json and the tokenizer "
           "are read");
+  set.Add("--initial_attention", o.initial_attention,
+          "With --from_scratch: random, or induction, which lets small models copy from the prompt "
+          "from the first step on")
+      .OneOf({"random", "induction"});
   set.Add("--output_dir", o.output_dir, "Results go to OUTPUT_DIR/NAME");
   set.Add("--name", o.name, "Name of the run; none: that of the model's folder");
   set.Add("--dtype", o.dtype, "To compute in: auto (as the weights) | float32 | bfloat16")

@@ -30,6 +30,7 @@ class WeightSnapshot;
 struct AgentTrainOptions {
   std::string model_dir;      // the folder to start from
   bool from_scratch = false;  // its shape and tokenizer alone; the weights are random
+  std::string initial_attention = "random";  // random | induction: of such weights
   std::string output_dir = "train_result";
   std::string name;                   // empty: that of model_dir
   std::string dtype = "auto";         // auto | float32 | bfloat16: to compute in
