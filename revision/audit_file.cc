@@ -21,7 +21,7 @@ std::string TextOf(const FileJson& value) {
   return value.is_null() ? "" : value.dump();
 }
 
-// Whether a message is trained. Where nothing is said, trainers train every assistant's turn.
+// True if a message is trained. Without a mark, trainers train every turn of an assistant.
 bool TrainedIn(const FileJson& message) {
   const auto loss = message.find("loss");
   if (loss != message.end() && !loss->is_null()) return *loss == true || *loss == 1;
@@ -57,7 +57,7 @@ AuditRow RowOfJson(const FileJson& json, bool refuse_old) {
   const auto name = std::ranges::find_if(kNames, [&](const char* n) { return json.contains(n); });
   if (name == kNames.end()) {
     throw FatalError(ExitCode::kFile,
-                     "no row: it has none of revise_log, messages, conversations and segments");
+                     "not a row: it has none of revise_log, messages, conversations and segments");
   }
   for (const FileJson& message : json.at(*name)) row.messages.push_back(LineOfMessage(message));
   if (json.contains("provenance")) {
@@ -97,7 +97,7 @@ std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path, bool refu
       if (!line.empty()) rows.push_back(RowOfJson(ParseJsonOrThrow<FileJson>(line), refuse_old));
     }
   } catch (const FileJson::exception& error) {
-    throw FatalError(ExitCode::kFile, fmt::format("{}, row {}: not JSON as rows have it: {}",
+    throw FatalError(ExitCode::kFile, fmt::format("{}, row {}: not JSON of a row: {}",
                                                   path.string(), line_number, error.what()));
   } catch (const FatalError& error) {
     throw FatalError(error.code(),

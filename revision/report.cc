@@ -39,7 +39,7 @@ std::string Trees(const ReviseReport& report) {
   return text;
 }
 
-// Positions up to 5 on their own, later ones together.
+// Positions up to 5 separately, later ones together.
 std::string FirstErrors(const RevisionCounts& counts) {
   constexpr int kLast = 5;
   int64_t all = 0;

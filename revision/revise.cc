@@ -19,7 +19,7 @@ constexpr size_t kMostInFlight = 4096;
 
 using Outcome = std::shared_ptr<tl::expected<TaskRows, TaskFailure>>;
 
-// Takes the outcomes in the order of the tasks; used by one thread at a time.
+// Receives the outcomes in the order of the tasks; used by one thread at a time.
 class Collect {
  public:
   Collect(RowSink& sink, const PipelineOptions& options, std::atomic<bool>& stop,
@@ -76,8 +76,7 @@ class Collect {
   int failures_in_a_row_ = 0;
 };
 
-// Whether trees could be read and not one of them was done: the rows are not none, they are
-// unknown.
+// True if trees could be read but none was finished: then the rows are unknown, not empty.
 bool AllFailed(const ReviseReport& report) {
   return report.counts.trees == 0 &&
          std::ranges::any_of(report.failed, [](const TaskFailure& f) { return !f.bad_tree; });
@@ -121,7 +120,8 @@ ReviseReport Revise(const std::vector<TreeFile>& trees, const TaskReviser& revis
                     const WhyNotWrite& why_not) {
   namespace tbb = oneapi::tbb;
   const auto begin = std::chrono::steady_clock::now();
-  // TBB fixes how many threads it may ever make when it is first used; the arena bounds a run.
+  // TBB fixes its maximum number of threads at first use, so it is set to the largest value; the
+  // arena limits the threads of one run.
   static const tbb::global_control threads(tbb::global_control::max_allowed_parallelism,
                                            kMostInFlight + 1);
   Progress progress("trees", "rows", static_cast<int64_t>(trees.size()));

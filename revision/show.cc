@@ -9,7 +9,7 @@ namespace {
 
 struct Look {
   char mark;
-  int color;  // of the terminal; 0: as it is
+  int color;  // terminal colour; 0: default
 };
 
 Look LookOf(Part part) {
@@ -28,8 +28,7 @@ Look LookOf(Part part) {
   return {' ', 0};
 }
 
-// At most `columns` bytes, or a few less with an ellipsis where it was cut, never within a
-// character.
+// At most `columns` bytes; a longer text is cut between two characters and gets an ellipsis.
 std::string Cut(std::string text, size_t columns) {
   if (text.size() <= columns) return text;
   size_t end = columns - 1;

@@ -59,7 +59,7 @@ Replay ReplayFromJson(const Json& json) {
   return replay;
 }
 
-// A turn of the tree is told by its node; others by what stands in them.
+// A turn of the tree is stored as its node, any other turn with its contents.
 Json TurnsToJson(const std::vector<SplicedTurn>& turns) {
   Json list = Json::array();
   for (const SplicedTurn& turn : turns) {
@@ -139,7 +139,7 @@ std::optional<std::vector<Decision>> ReadRecord(const std::filesystem::path& pat
     }
     return decisions;
   } catch (const Json::exception&) {
-    return std::nullopt;  // a file of something else: it is written anew
+    return std::nullopt;  // not a record: it will be replaced
   } catch (const std::invalid_argument&) {
     return std::nullopt;
   }

@@ -7,7 +7,7 @@
 namespace agentr {
 namespace {
 
-// The node whose response the message is; nullptr where the model did not sample its tokens.
+// The node whose response the message is; nullptr if the model did not sample its tokens.
 const Node* SampledNode(const Row& row, const RowMessage& message) {
   if (message.turn < 0 || message.role != "assistant") return nullptr;
   const int index = row.trajectory.turns[static_cast<size_t>(message.turn)].node;
@@ -22,8 +22,9 @@ void Append(std::span<const int32_t> ids, bool trained, TokenRow& tokens) {
   tokens.logprobs.resize(tokens.ids.size());
 }
 
-// The sampled tokens of `node` in place of `encoded`, the same message in the encoder's cut. A
-// response that was cut off at its longest has no token that ends the turn: it gets the encoder's.
+// The sampled tokens of `node` as a replacement for `encoded`, the encoder's tokens of the same
+// message. A response that reached max_tokens has no token that ends the turn, so it gets the
+// encoder's.
 void AppendSampled(const Node& node, std::span<const int32_t> encoded, bool trained,
                    TokenRow& tokens) {
   const size_t begin = tokens.ids.size();
@@ -50,7 +51,8 @@ Result<TokenRow> EncodeRow(const Row& row, const ChatEncoder& encoder) {
   TokenRow tokens;
   size_t done = 0;
   for (size_t i = 0; i < messages.size(); ++i) {
-    // A token that holds the end of one message and the beginning of the next is in both.
+    // A token that contains the end of one message and the beginning of the next one belongs to
+    // both.
     const size_t begin = std::max(chat->messages[i].begin, done);
     const size_t end = std::max(chat->messages[i].end, begin);
     Append(ids.subspan(done, begin - done), false, tokens);

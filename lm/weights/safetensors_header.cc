@@ -165,7 +165,7 @@ nlohmann::json ParseStrictObject(std::string_view text, const fs::path& path) {
     if (event == Event::object_start) names.emplace_back();
     if (event == Event::object_end) names.pop_back();
     if (event == Event::key && !names.back().insert(parsed.get<std::string>()).second) {
-      RefuseHeader(path, fmt::format("the name {} stands there twice", parsed.get<std::string>()));
+      RefuseHeader(path, fmt::format("the name {} occurs twice", parsed.get<std::string>()));
     }
     return true;
   };

@@ -26,8 +26,10 @@ void ConnectionThreads::Enqueue(std::function<void()> serve) {
   try {
     threads_.emplace_back([this] { Loop(); });
   } catch (const std::system_error& error) {
-    spdlog::warn("no thread for connection {}: {}; it waits. Raise ulimit -u, or lower --threads",
-                 threads_.size() + 1, error.what());
+    spdlog::warn(
+        "no thread can be started for connection {}: {}; it waits. Raise ulimit -u, or lower "
+        "--threads",
+        threads_.size() + 1, error.what());
     limit_ = std::max<size_t>(1, threads_.size());
     const std::lock_guard lock(mutex_);
     --idle_;

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A token may be part of a character, and then its text is none.
+// A token may be a part of a character; then it is not valid text.
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -48,8 +48,8 @@ int64_t Characters(std::string_view utf8) {
   return std::ranges::count_if(utf8, [](char c) { return (c & 0xC0) != 0x80; });
 }
 
-// The name of a token in an object of tokens. Bytes that are no text alone are named as OpenAI
-// names them ("bytes:\\xe2\\x82"), so that no two of them become the same.
+// The key of a token in a JSON object. Bytes that are not text have OpenAI's form
+// ("bytes:\\xe2\\x82"), so that different tokens have different keys.
 std::string TokenName(const Tokenizer& tokenizer, int32_t token) {
   std::string bytes = tokenizer.TokenBytes(token);
   if (IsUtf8(bytes)) return bytes;
@@ -71,7 +71,7 @@ Json CompletionLogprobs(const GeneratedSequence& sequence, const Tokenizer& toke
     if (i >= sequence.alternatives.size()) continue;
     Json& alternatives = top.emplace_back(Json::object());
     for (const TokenLogprob& other : sequence.alternatives[i]) {
-      // Of tokens with the same text, the likelier one stays.
+      // Among tokens with the same text the more probable one is kept.
       alternatives.emplace(TokenName(tokenizer, other.token), other.logprob);
     }
   }
@@ -125,7 +125,7 @@ void AddPromptIds(const LmReply& reply, Json& json) {
     json["prompt_token_ids"] = reply.request.generation.prompt;
 }
 
-// The event with what is new in one completion: `delta` of a chat, `text` of a completion.
+// The event with the new part of one completion: `delta` for a chat, `text` for a completion.
 Json Chunk(const LmReply& reply, int index, Json delta, std::string_view text) {
   Json json = Head(reply, /*chunk=*/true);
   Json& choice = json["choices"].emplace_back(Json{{"index", index}});

@@ -1,4 +1,4 @@
-// Replies of OpenAI's API for language models, as pure functions: whole, or as the events of a
+// Replies of OpenAI's API for language models, as pure functions: complete, or as the events of a
 // stream.
 #pragma once
 
@@ -22,7 +22,8 @@ struct LmReply {
   std::string id;       // "chatcmpl-…", "cmpl-…"
   int64_t created = 0;  // seconds since 1970
 
-  // Text, token ids and log-probabilities (one per token as sampled, the stop token too).
+  // A complete reply with text, token ids and log-probabilities (one per sampled token, including
+  // the stop token).
   std::string Whole(const Generation& generation) const;
 
   // A stream is Opening, any number of Pieces, and Closing, which brings what is known only at the

@@ -16,7 +16,7 @@ namespace {
 
 using json = nlohmann::json;
 
-constexpr int64_t kMostCompletions = 1024;  // of one request
+constexpr int64_t kMostCompletions = 1024;  // completions per request
 constexpr int64_t kMostAlternatives = 20;   // OpenAI's limit of top_logprobs
 constexpr int64_t kMostTokens = std::numeric_limits<int32_t>::max();
 
@@ -24,7 +24,7 @@ constexpr int64_t kMostTokens = std::numeric_limits<int32_t>::max();
   throw HttpStatusError(400, fmt::format("The field '{}' {}.", field, must), "", field);
 }
 
-// The optional fields of an object; null counts as left out, as OpenAI's clients send it.
+// The optional fields of an object; null counts as missing, because OpenAI's clients send it.
 class Fields {
  public:
   explicit Fields(const json& object) : object_(object) {}
@@ -34,7 +34,7 @@ class Fields {
     return at == object_.end() || at->is_null() ? nullptr : &*at;
   }
 
-  // The name of a field that begins so, and is not null.
+  // The name of a field that begins with the prefix and is not null.
   std::optional<std::string> FirstThatBegins(std::string_view prefix) const {
     for (const auto& [name, value] : object_.items()) {
       if (name.starts_with(prefix) && !value.is_null()) return name;
@@ -51,7 +51,7 @@ class Fields {
   std::optional<int64_t> Int(const std::string& name, int64_t least, int64_t most) const {
     const json* value = Find(name);
     if (!value) return std::nullopt;
-    // An unsigned number past int64_t would wrap.
+    // An unsigned number above the range of int64_t would wrap around.
     const bool fits = value->is_number_integer() &&
                       (!value->is_number_unsigned() ||
                        value->get<uint64_t>() <= uint64_t{std::numeric_limits<int64_t>::max()});
@@ -78,7 +78,7 @@ class Fields {
   const json& object_;
 };
 
-// What is not offered, and the value with which it changes nothing.
+// The unsupported fields, each with the neutral value.
 void RefuseWhatIsNotOffered(const Fields& fields) {
   using Neutral = std::pair<const char*, json>;
   static const std::vector<Neutral> kNeutral = {
@@ -134,7 +134,7 @@ void RefuseWhatIsNotOffered(const Fields& fields) {
   }
 }
 
-// A text, or a list of parts of which each is a text.
+// A text, or a list of parts that are all texts.
 std::string ContentOf(const json& message) {
   const json content = message.value("content", json());
   if (content.is_null()) return "";
@@ -144,7 +144,8 @@ std::string ContentOf(const json& message) {
   for (const json& part : content) {
     if (!part.is_object() || part.value("type", json()) != "text" || !part.contains("text") ||
         !part["text"].is_string()) {
-      Refuse("messages", "has a content with a part that is no text; others are not supported");
+      Refuse("messages",
+             "has a content with a part that is not a text; other parts are not supported");
     }
     text += part["text"].get_ref<const std::string&>();
   }
@@ -173,7 +174,7 @@ void ReadMessages(const Fields& fields, LmRequest& request) {
       Refuse("messages", "must be a list of objects with role and content");
     }
     std::string role = message["role"].get<std::string>();
-    if (role == "developer") role = "system";  // OpenAI's newer word
+    if (role == "developer") role = "system";  // OpenAI's newer name
     if (role != "system" && role != "user" && role != "assistant") {
       Refuse("messages", "has a role other than system, user and assistant");
     }
@@ -182,7 +183,7 @@ void ReadMessages(const Fields& fields, LmRequest& request) {
   }
 }
 
-// One prompt: a text, a list of token ids, or a list of one of these.
+// One prompt: a text, a list of token ids, or a list with one of these.
 void ReadPrompt(const Fields& fields, LmRequest& request) {
   const json* prompt = fields.Find("prompt");
   if (prompt && prompt->is_array() && prompt->size() == 1 && !prompt->front().is_number()) {
@@ -217,7 +218,7 @@ std::vector<std::string> StopOf(const Fields& fields) {
   return texts;
 }
 
-// A chat says whether, and how many alternatives; a completion says how many in one number.
+// A chat has a switch and the number of alternatives; a completion has only the number.
 void ReadLogprobs(const Fields& fields, LmRequest& request) {
   if (request.api == LmApi::kChat) {
     request.logprobs = fields.Bool("logprobs");
@@ -253,7 +254,7 @@ void ReadSampling(const Fields& fields, LmRequest& request) {
   if (const auto seed = fields.Int("seed", kLeast, kMost)) {
     request.seed = static_cast<uint64_t>(*seed);
   }
-  // OpenAI's newer name for chats comes first where both are there.
+  // If both are given, OpenAI's newer name for chats takes precedence.
   for (const char* name : {"max_completion_tokens", "max_tokens"}) {
     const auto tokens = fields.Int(name, 1, kMostTokens);
     if (tokens && !request.max_tokens) request.max_tokens = static_cast<int>(*tokens);

@@ -1,9 +1,9 @@
-// Requests of OpenAI's API for language models, read and checked, as pure functions.
+// Reads and checks requests of OpenAI's API for language models, as pure functions.
 //
 // Fields: https://platform.openai.com/docs/api-reference/chat and /completions; top_k, min_p,
-// repetition_penalty and return_token_ids as in vLLM. A field that would change the completions and
-// is not offered here (tools, penalties of other kinds, …) is refused unless it is neutral; other
-// unknown fields are ignored.
+// repetition_penalty and return_token_ids as in vLLM. An unsupported field that would change the
+// completions (tools, other penalties, …) is refused unless its value is neutral; other unknown
+// fields are ignored.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A generation under way, whose text another thread sends as it comes.
+// A running generation whose text another thread sends piece by piece.
 #pragma once
 
 #include <condition_variable>
@@ -14,7 +14,8 @@
 
 namespace agentr {
 
-// Begins with the construction; the destructor cancels what is not done. Used by one thread.
+// The constructor starts the generation; the destructor cancels it if it is unfinished. Used by one
+// thread.
 class TextStream {
  public:
   struct Piece {
@@ -28,13 +29,14 @@ class TextStream {
   TextStream(const TextStream&) = delete;
   TextStream& operator=(const TextStream&) = delete;
 
-  // Waits until there is text, or the generation has ended; the error if it failed before any text.
+  // Waits until there is text or the generation has ended; returns the error if it failed before
+  // any text.
   Result<void> Begin();
 
-  // Waits for the next piece; none when the generation has ended.
+  // Waits for the next piece; nullopt when the generation has ended.
   std::optional<Piece> Next();
 
-  // After the last piece.
+  // Valid after the last piece.
   const Result<Generation>& result() const { return *result_; }
   // The tokens behind the last piece of each completion: the one that ended it.
   std::span<const GeneratedSequence> rest() const { return fresh_; }
@@ -49,7 +51,7 @@ class TextStream {
   std::vector<GeneratedSequence> fresh_;      // tokens that no piece has yet, per completion
   std::optional<Result<Generation>> result_;  // set once, at the end
   Pending<Generation> pending_;
-  std::thread waiter_;  // a future can only be waited for: this tells the condition variable
+  std::thread waiter_;  // waits for the future and then notifies the condition variable
 };
 
 }  // namespace agentr

@@ -18,7 +18,7 @@ namespace {
 // Keeps the order of keys: the ingredients of a shaped recipe are listed in that order.
 using Json = nlohmann::ordered_json;
 
-// {"item": …} or {"tag": …}, or a list of such.
+// {"item": …} or {"tag": …}, or a list of these.
 SourceIngredient ReadIngredient(const Json& json, int count) {
   const Json& first = json.is_array() ? json.at(0) : json;
   const bool tag = !first.contains("item");
@@ -57,7 +57,7 @@ std::vector<SourceIngredient> ReadShapeless(const Json& json) {
   return parts;
 }
 
-// Nothing for a type that is no crafting.
+// nullopt for a type that is not crafting.
 std::optional<SourceRecipe> ReadRecipe(const Json& json) {
   SourceRecipe recipe;
   const auto type = json.at("type").get<std::string>();
@@ -110,10 +110,9 @@ std::vector<SourceRecipe> ReadRecipeFolder(const std::filesystem::path& folder) 
     }
   }
   if (recipes.empty()) {
-    throw FatalError(ExitCode::kFile,
-                     fmt::format("{} holds no crafting recipe (*.json); give --recipes the folder "
-                                 "with the files themselves",
-                                 folder.string()));
+    throw FatalError(ExitCode::kFile, fmt::format("{} contains no crafting recipe (*.json); give "
+                                                  "--recipes the folder with the files themselves",
+                                                  folder.string()));
   }
   return recipes;
 }

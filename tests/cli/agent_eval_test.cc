@@ -386,7 +386,7 @@ TEST_P(AgentEval, SaysWhatIsWrongAndWhatHelps) {
   EXPECT_THAT(model.err, HasSubstr("--llm_base"));
   const Outcome context = Run(Line({"--max_context", "500", "--max_new_tokens", "500"}));
   EXPECT_EQ(context.exit, 2);
-  EXPECT_THAT(context.err, HasSubstr("--max_context 500 has no room"));
+  EXPECT_THAT(context.err, HasSubstr("--max_context 500 leaves no room"));
   EXPECT_EQ(Run(Line({"--cut", "1"})).exit, 2);
   EXPECT_EQ(Run(Line({"--compare_json", "found.json"})).exit, 2);
   const auto server_of_task = StartServer(task());

@@ -212,7 +212,7 @@ TEST_P(MctsCollect, AnEmptyRangeSaysWhereItsIdsAre) {
       "mcts_collect", {"--task", task(), "--min", "26", "--max", "27", "--split", "train"},
       folder_.path());
   EXPECT_EQ(none.exit, 2);
-  EXPECT_THAT(none.err, HasSubstr("test ids: --split all takes them"));
+  EXPECT_THAT(none.err, HasSubstr("test ids: use --split all"));
 }
 
 TEST_P(MctsCollect, TreesOfAnotherOriginAreNotGoneOnFrom) {

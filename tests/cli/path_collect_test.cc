@@ -298,7 +298,7 @@ TEST_P(PathCollect, WithoutAnEnvironmentWhatIsThereStays) {
   const Arguments none = {"--env_server_base", "http://127.0.0.1:9", "--env_attempts", "1"};
   const Outcome outcome = Run(none);
   EXPECT_EQ(outcome.exit, 4);
-  EXPECT_THAT(outcome.err, HasSubstr("--replay 0 writes unchecked ones"));
+  EXPECT_THAT(outcome.err, HasSubstr("--replay 0 writes unchecked rows"));
   EXPECT_EQ(ReadFile(PathOf(".messages.jsonl")), verified);
 }
 

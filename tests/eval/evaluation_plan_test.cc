@@ -80,7 +80,7 @@ TEST(PlanRevisionTest, RefusesWhatHasNothingToGoOnFrom) {
               HasSubstr("--revision_from old: it contains episodes of webshop, not of toy"));
   EXPECT_THAT(refusal(Stored({HandEpisode(1, 0, 1, kFour)}), CutAtTwo()),
               HasSubstr("no episode there has a reward below 1"));
-  const std::string none = "--revision_from old: no failed episode among the tasks asked for";
+  const std::string none = "--revision_from old: no failed episode of the selected tasks";
   EXPECT_THAT(refusal(Stored({HandEpisode(1, 0, 0, {"a"})}), CutAtTwo()), HasSubstr(none));
   EXPECT_THAT(refusal(Stored({HandEpisode(1, 0, 0, kFour)}), CutAtTwo(), std::vector<int>{2}),
               HasSubstr(none));

@@ -180,7 +180,7 @@ TEST_P(BothFormatsTest, ACutFileIsAnErrorWithItsLine) {
   const std::string text = WriteTree(ThreeNodes(), GetParam());
   for (size_t size = 0; size + 2 < text.size(); size += 7) {
     EXPECT_THAT(ReadError(text.substr(0, size)),
-                AllOf(HasSubstr("folder/tree.json:"), HasSubstr("cut off")))
+                AllOf(HasSubstr("folder/tree.json:"), HasSubstr("truncated")))
         << size;
   }
 }

@@ -79,7 +79,7 @@ TEST_F(RecipeFolderTest, ErrorsNameTheFileAndTheCure) {
 }
 
 TEST_F(RecipeFolderTest, AFolderWithoutRecipes) {
-  EXPECT_THAT(ErrorOf(folder_), HasSubstr("holds no crafting recipe"));
+  EXPECT_THAT(ErrorOf(folder_), HasSubstr("contains no crafting recipe"));
   EXPECT_THAT(ErrorOf(folder_ / "absent"), AllOf(HasSubstr("absent"), HasSubstr("--recipes")));
 }
 
