@@ -215,7 +215,7 @@ TEST_P(AgentEval, WhatIsIncompleteExitsWithOne) {
   fs::rename(folder_.path() / "test_result", folder_.path() / "gone");
   const Outcome outcome = program.Wait();
   EXPECT_EQ(outcome.exit, 1) << outcome.err;
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("INCOMPLETE"), HasSubstr("again to go on")));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("INCOMPLETE"), HasSubstr("again to continue")));
   EXPECT_EQ(Summary()["complete"], false);
 }
 
