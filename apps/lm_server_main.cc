@@ -3,11 +3,13 @@
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <string>
 
 #include "common/interrupt.h"
 #include "common/logging.h"
 #include "common/options.h"
+#include "lm/bundled_model.h"
 #include "lm/model_folder.h"
 #include "servers/lm/lm_service.h"
 
@@ -28,14 +30,20 @@ ExitCode Run(int argc, char** argv) {
   set.Group("Model");
   set.Add("--model_dir", folder, "Folder with config.json, tokenizer.json, *.safetensors",
           "MODEL_DIR");
-  set.Add("--model_name", name, "The model's name for clients (default: the folder's name)");
+  set.Add(
+      "--model_name", name,
+      "The model's name for clients (default: the folder's name); bundled, without a folder, is the "
+      "small model that comes with the programs");
   Declare(set, model);
   Declare(set, server);
   Declare(set, log);
   if (const auto exit = set.Parse(argc, argv)) return *exit;
   InitLogging(log);
-  if (folder.empty())
-    throw FatalError(ExitCode::kUsage, "--model_dir is missing: give the folder of a model");
+  if (folder.empty() && name == kBundledModel) folder = name;
+  if (folder == kBundledModel && !std::filesystem::exists(folder)) {
+    folder = BundledModelFolder().string();
+  }
+  if (folder.empty()) throw FatalError(ExitCode::kUsage, "--model_dir is missing: give the folder of a model");
 
   SignalWait signals;
   const LmServer running(LoadModel(folder, name, model), server);

@@ -2,12 +2,24 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <utility>
 
+#include "lm/bundled_model.h"
 #include "lm/local_language_model.h"
 #include "tasks/scripted_policy.h"
 
 namespace agentr {
+
+void FindBundledModel(std::string& dir) {
+  if (dir == kBundledModel && !std::filesystem::exists(dir)) dir = BundledModelFolder().string();
+}
+
+void FindBundledModel(ModelOptions& model) {
+  const bool named = model.name == kBundledModel && model.openai.base.empty();
+  if (named && model.dir.empty()) model.dir = kBundledModel;
+  FindBundledModel(model.dir);
+}
 
 std::vector<std::string> ProgramWorkbench::BasesOf(const EnvironmentOptions& options) {
   if (!options.env_server_base.empty()) return options.env_server_base;
@@ -26,9 +38,11 @@ std::unique_ptr<HttpEnvironment> ProgramWorkbench::OpenEnvironment(
                                            options.http);
 }
 
-std::unique_ptr<LanguageModel> ProgramWorkbench::OpenModel(const ModelOptions& options,
+std::unique_ptr<LanguageModel> ProgramWorkbench::OpenModel(const ModelOptions& asked,
                                                            const TaskFamily& family,
                                                            const EnvironmentOptions& environment) {
+  ModelOptions options = asked;
+  FindBundledModel(options);
   const bool served = !options.openai.base.empty();
   if (!options.dir.empty()) {
     if (!served) {
@@ -56,9 +70,9 @@ std::unique_ptr<LanguageModel> ProgramWorkbench::OpenModel(const ModelOptions& o
   auto scripted = MakeScriptedModel(name, family, options.scripted, gold);
   if (scripted != nullptr) return scripted;
   throw FatalError(ExitCode::kUsage,
-                   fmt::format("model '{}' is not scripted (planner, random): give the base URL of "
-                               "an OpenAI-compatible server that has it, --llm_base "
-                               "http://host:port/v1",
+                   fmt::format("model '{}' is none of planner, random (scripted) and bundled: give "
+                               "the base URL of an OpenAI-compatible server that has it, "
+                               "--llm_base http://host:port/v1, or its folder, --model_dir",
                                name));
 }
 

@@ -32,10 +32,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool IsScripted(const ModelOptions& model) {
-  return model.dir.empty() && model.openai.base.empty();
-}
-
 std::string ModelType(const AgentEvalOptions& options) {
   if (!options.model_type.empty()) return options.model_type;
   if (IsScripted(options.model)) return "scripted";
@@ -241,6 +237,7 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
   WriteResolved(store.folder(), resolved.ResolvedToml());
   spdlog::info("playing {} {} episodes with model {}, results in {}", plan.starts.size(),
                options.environment.task, model->name(), store.folder().string());
+  if (IsScripted(options.model)) spdlog::info(kOtherPolicies);
   Evaluator evaluator(*family, *environment, *model, store, options.play, options.parallelism);
   const EvaluatorReport report = evaluator.Run(plan.starts, StopOnSignal());
   AppendToRunFile(store.folder(), {{"program", "agent_eval"},

@@ -153,6 +153,7 @@ ExitCode MctsCollect(const MctsCollectOptions& options, const OptionSet& resolve
   WriteResolved(folder, resolved.ResolvedToml());
   spdlog::info("searching {} {} tasks with model {}, results in {}", ids.size(),
                options.environment.task, model->name(), folder.string());
+  if (IsScripted(options.model)) spdlog::info(kOtherPolicies);
   Collector collector(*family, *environment, *model, store, options.search, options.parallelism,
                       std::move(origin));
   const CollectReport report = collector.Run(ids, StopOnSignal());

@@ -15,6 +15,7 @@
 #include "common/options.h"
 #include "common/run_file.h"
 #include "common/version.h"
+#include "lm/bundled_model.h"
 #include "revision/audit.h"
 #include "revision/report.h"
 #include "revision/show.h"
@@ -65,15 +66,20 @@ std::unique_ptr<LanguageModel> OpenModel(const PathCollectOptions& options, cons
     // The trees of a scripted policy contain its name.
     if (auto scripted = MakeScriptedModel(input.model, family, {})) return scripted;
   }
+  const std::string& name = options.input.model_name;
+  const bool bundled = options.openai.base.empty() && options.model_dir.empty() &&
+                       (name.empty() ? input.model : name) == kBundledModel;
+  if (bundled) {
+    return workbench.OpenModel({.name = std::string(kBundledModel)}, family, options.environment);
+  }
   if (options.openai.base.empty() == options.model_dir.empty()) {
     throw FatalError(ExitCode::kUsage,
                      "the verifiers actor and rollout need the model, in one place: give its "
-                     "folder, --model_dir "
-                     "DIR, or the base URL of an OpenAI-compatible server that has it, --llm_base "
+                     "folder, --model_dir DIR (bundled: the one that comes with the programs), or "
+                     "the base URL of an OpenAI-compatible server that has it, --llm_base "
                      "http://host:port/v1; --verifier tree needs none");
   }
   const bool local = !options.model_dir.empty();
-  const std::string& name = options.input.model_name;
   return workbench.OpenModel({.name = name.empty() && !local ? input.model : name,
                               .dir = options.model_dir,
                               .openai = options.openai},
@@ -174,7 +180,11 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
           "1: also replace existing rows that are more, or of which more are verified; 0: keep "
           "those")
       .OnlyOnCommandLine();
+<<<<<<< HEAD
   set.Add("--show", o.show, "Print this many rows").Min(0);
+=======
+  set.Add("--show", o.show, "Print so many rows").Min(0);
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   set.Add("--audit", o.audit,
           "Make no rows, but audit those of this file (agent-r, messages, sharegpt)");
   Declare(set, o.revise);

@@ -25,15 +25,21 @@ void Declare(OptionSet& set, EnvironmentOptions& o) {
 
 void Declare(OptionSet& set, ModelOptions& o) {
   set.Group("Model");
-  set.Add("--model_name", o.name,
-          "planner (the default) or random (scripted, no server), the name of a model on "
-          "--llm_base, or the name for results of --model_dir (default: the folder's name)",
-          "MODEL_NAME");
+  set.Add(
+      "--model_name", o.name,
+      "planner (the default) or random (scripted, no server), bundled (the small language model "
+      "that comes with the programs), the name of a model on --llm_base, or the name for "
+      "results of --model_dir (default: the folder's name)",
+      "MODEL_NAME");
   set.Add("--model_dir", o.dir,
           "Folder of a model that runs in this process: config.json, tokenizer.json, *.safetensors",
           "MODEL_DIR");
   Declare(set, o.scripted);
   Declare(set, o.openai);
+}
+
+bool IsScripted(const ModelOptions& model) {
+  return model.dir.empty() && model.openai.base.empty();
 }
 
 void DeclareSampling(OptionSet& set, SamplingOptions& o, const std::string& temperature_help,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "clients/http/http_client.h"
@@ -31,8 +32,8 @@ void Declare(OptionSet& set, EnvironmentOptions& options);
 
 // The language model and where it runs.
 struct ModelOptions {
-  // planner (also if empty) | random | the name of a model on a server; with `dir`, the name for
-  // its results
+  // planner (also if empty) | random | bundled (apps/wiring.h puts its folder into `dir`) | the name
+  // of a model on a server; with `dir`, the name for its results
   std::string name = "";
   std::string dir = "";  // folder of a model that runs in this process
   OpenAiOptions openai = {};
@@ -40,6 +41,15 @@ struct ModelOptions {
 };
 
 void Declare(OptionSet& set, ModelOptions& options);
+
+// True if the model is not a language model (tasks/scripted_model.h).
+bool IsScripted(const ModelOptions& model);
+
+// What a program says at its start if the model is scripted.
+inline constexpr std::string_view kOtherPolicies =
+    "this policy is scripted; language models: --model_name bundled (a small one that comes with "
+    "the "
+    "programs), --model_dir DIR, or --llm_base URL with --model_name";
 
 // The sampling parameters, and how much of a conversation the model sees.
 struct SamplingOptions {

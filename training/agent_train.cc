@@ -137,7 +137,12 @@ NetworkOptions NetworkOptionsOf(const AgentTrainOptions& o, const ModelConfig& c
 }
 
 std::unique_ptr<WeightSource> FirstWeights(const AgentTrainOptions& o, const ModelConfig& config) {
-  if (o.from_scratch) return std::make_unique<InitialWeights>(config, o.data.seed);
+  if (o.from_scratch) {
+    return std::make_unique<InitialWeights>(config, o.data.seed,
+                                            o.initial_attention == "induction"
+                                                ? InitialAttention::kInduction
+                                                : InitialAttention::kRandom);
+  }
   return std::make_unique<WeightFiles>(o.model_dir);
 }
 
@@ -204,8 +209,9 @@ void Run::SayMemory() const {
 
 Fingerprint Run::MakeFingerprint() const {
   const auto& [a, s, l] = std::tie(o_.adamw, o_.schedule, o_.lora);
-  return {{"the model (--model_dir)", Sha256(ReadFile(fs::path(o_.model_dir) / "config.json")) +
-                                          (o_.from_scratch ? " random weights" : "")},
+  return {{"the model (--model_dir)",
+           Sha256(ReadFile(fs::path(o_.model_dir) / "config.json")) +
+               (o_.from_scratch ? " from scratch " + o_.initial_attention : "")},
           {"the rows or how they are read and ordered (--data and its options, --seed)",
            data_.data_hash()},
           {"the number of steps (--epochs, --max_steps)", std::to_string(steps_)},
@@ -253,6 +259,7 @@ ExitCode Run::Train() {
       // A signal may have reached only some of the processes, so they agree to stop together.
       while (state_.step < steps_ && OverRanks(stop ? 1 : 0) == 0) TakeStep(loader, progress);
     }
+    // Also after a signal: the same command then continues from this step.
     if (saved_ != state_.step) Save();
   }
   const double wall_s =
@@ -285,6 +292,7 @@ void Run::TakeStep(StepLoader& loader, Progress& progress) {
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   NoteSpeed(report, rate, seconds, loaded, progress);
+  // A single bad step may be chance; several in a row mean that the run has diverged.
   skipped_in_a_row_ = report.skipped ? skipped_in_a_row_ + 1 : 0;
   if (report.skipped) {
     ++state_.skipped;
@@ -312,6 +320,7 @@ void Run::TakeStep(StepLoader& loader, Progress& progress) {
 
 void Run::NoteSpeed(const StepReport& report, double rate, double seconds, const LoadedStep& loaded,
                     Progress& progress) {
+  // Every rank must call this sum, also those that write nothing.
   const double memory_gib = OverRanks(MemoryGib());
   if (!writes()) return;
   const double distinct = static_cast<double>(report.tokens) / seconds;
@@ -418,11 +427,23 @@ void Declare(OptionSet& set, AgentTrainOptions& o) {
   set.Group("Model");
   set.Add("--model_dir", o.model_dir, "Hugging Face folder of the model to start from");
   set.Add("--from_scratch", o.from_scratch,
+<<<<<<< HEAD
           "Start from random weights (by --seed): only config.json and the tokenizer are read from "
           "the folder");
   set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME");
   set.Add("--name", o.name, "Name of the run (default: the name of the model's folder)");
   set.Add("--dtype", o.dtype, "Type for computing: auto (that of the weights) | float32 | bfloat16")
+=======
+          "Start from random weights (of --seed): of the folder only config.json and the tokenizer "
+          "are read");
+  set.Add("--initial_attention", o.initial_attention,
+          "With --from_scratch: random, or induction, which lets small models copy from the prompt "
+          "from the first step on")
+      .OneOf({"random", "induction"});
+  set.Add("--output_dir", o.output_dir, "Results go to OUTPUT_DIR/NAME");
+  set.Add("--name", o.name, "Name of the run; none: that of the model's folder");
+  set.Add("--dtype", o.dtype, "To compute in: auto (as the weights) | float32 | bfloat16")
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
       .OneOf({"auto", "float32", "bfloat16"});
   set.Add("--export_dtype", o.export_dtype, "Type of the exported weights, with the same choices")
       .OneOf({"auto", "float32", "bfloat16"});

@@ -164,23 +164,24 @@ TEST_P(PathCollect, ReadsTreesOfTheOriginalFormat) {
 TEST_P(PathCollect, BothTreeFormatsGiveTheSameRows) {
   Search({}, "61");
   Search({"--tree_format", "agent-r", "--output_dir", "nested"}, "61");
-  const Arguments formats = {"--format", "agent-r", "--format", "sharegpt", "--format", "messages"};
   const auto rows = [&](const std::string& trees) {
-    Arguments line = {"--input_dir", trees, "--output_dir", "rows of " + trees};
-    line.insert(line.end(), formats.begin(), formats.end());
-    const Outcome outcome = Run(line);
+    const Outcome outcome = Run({"--format", "agent-r", "--format", "sharegpt", "--format",
+                                 "messages", "--input_dir", trees, "--output_dir", trees});
     EXPECT_EQ(outcome.exit, 0) << outcome.err;
-    const auto path = [&](const char* suffix) {
-      return PathOf(suffix, "centric", "rows of " + trees);
-    };
-    // Where a row came from says more where the tree does.
-    std::vector<nlohmann::json> messages = ReadRows(path(".messages.jsonl"));
-    for (nlohmann::json& row : messages) row["provenance"].erase("tree");
-    for (nlohmann::json& row : messages) row["provenance"].erase("data_hash");
-    return std::tuple(ReadFile(path(".jsonl")), ReadFile(path(".sharegpt.jsonl")), messages);
+    const auto path = [&](const char* suffix) { return PathOf(suffix, "centric", trees); };
+    // All but where the tree is, and the data's hash, which Agent-R's files do not have.
+    std::vector<nlohmann::json> with_provenance = ReadRows(path(".messages.jsonl"));
+    for (nlohmann::json& row : ReadRows(path(".sharegpt.jsonl"))) {
+      with_provenance.push_back(std::move(row));
+    }
+    for (nlohmann::json& row : with_provenance) {
+      EXPECT_EQ(row["provenance"].erase("tree"), 1U);
+      EXPECT_EQ(row["provenance"].erase("data_hash"), 1U);
+    }
+    return std::pair(ReadFile(path(".jsonl")), with_provenance);
   };
   const auto compact = rows("mcts_result");
-  EXPECT_GT(std::get<0>(compact).size(), 0U);
+  EXPECT_GT(compact.second.size(), 0U);
   EXPECT_EQ(rows("nested"), compact);
 }
 

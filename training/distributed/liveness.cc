@@ -76,6 +76,7 @@ bool Liveness::Sleep(std::chrono::milliseconds time) {
 }
 
 void Liveness::End(const std::string& message) {
+  // Both threads may find a fault at the same time; only the first one reports it.
   if (ended_.exchange(true)) return;
   changed_.notify_all();
   end_(message);

@@ -37,7 +37,9 @@ TEST_F(LmStreamTest, AStreamSaysWhatTheWholeReplySays) {
         tokens += token["token"].get<std::string>();
       }
       most = std::max(most, content.size());
-      if (choice["finish_reason"].is_null()) EXPECT_EQ(choice["delta"]["content"], tokens);
+      if (choice["finish_reason"].is_null()) {
+        EXPECT_EQ(choice["delta"]["content"], tokens);
+      }
     }
     if (!choice["finish_reason"].is_null()) ends[i] = choice;
   }

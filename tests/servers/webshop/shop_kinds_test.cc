@@ -81,13 +81,13 @@ TEST(ShopKindsTest, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(ErrorWith("option size", "option size = one"),
             "k.txt:13: expected at least two values");
   EXPECT_EQ(ErrorWith("option size", "option size = a, b, a"), "k.txt:13: a value occurs twice");
-  EXPECT_EQ(ErrorWith("option size", "option size = @x"), "k.txt:13: no pool @x so far");
+  EXPECT_EQ(ErrorWith("option size", "option size = @x"), "k.txt:13: the pool @x is not defined yet");
   EXPECT_EQ(ErrorWith("price", "price = 20 5"), "k.txt:14: the lower price must come first");
   EXPECT_EQ(ErrorWith("price", "price = 5 x"), "k.txt:14: 'x' is not a number of dollars");
   EXPECT_EQ(ErrorWith("price", "prices = 5 20"), "k.txt:14: unknown key: 'prices'");
   EXPECT_EQ(ErrorWith("packs", "packs = 1 Pack,"), "k.txt:11: one side of ',' is empty");
   EXPECT_EQ(ErrorWith("packs", "for = walls"), "k.txt:11: 'for' occurs twice in [lamp]");
-  EXPECT_EQ(ErrorWith("packs", "packs"), "k.txt:11: want a '=' in this line");
+  EXPECT_EQ(ErrorWith("packs", "packs"), "k.txt:11: expected a '=' in this line");
   EXPECT_EQ(ErrorWith("packs", ""), "k.txt:19: [lamp], which ends here, has no packs");
   EXPECT_EQ(ErrorWith("about = B", ""), "k.txt:19: [lamp], which ends here, has no second 'about'");
   EXPECT_EQ(ErrorWith("[lamp]", "[lamp"), "k.txt:2: '[' without ']' at the end of the line");
