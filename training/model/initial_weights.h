@@ -4,8 +4,7 @@
 // that the length of each is about 1. All other weights are normal with sqrt(2 / (5 width)); in the
 // two matrices of a layer that add to the residual stream this is divided by twice the number of
 // layers, so that initially the stream contains little more than the token. Each tensor draws from
-// its own stream
-// (seed, name).
+// its own stream (seed, name).
 //
 // Source: the scale by width is that of Nguyen and Salazar (2019), "Transformers without tears".
 #pragma once
