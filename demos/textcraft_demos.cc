@@ -222,7 +222,9 @@ void SceneMaker::AddJudgement(const Scene& scene, const std::vector<Message>& me
   if (steps.empty()) return;
   const size_t step = random.Pick(steps);
 
-  Tree tree({.family = "textcraft"}, family_.Instruction(), messages[opening].content);
+  TreeOrigin origin;
+  origin.family = family_.name();
+  Tree tree(std::move(origin), family_.Instruction(), messages[opening].content);
   int node = 0;
   for (size_t i = opening + 1; i <= step; i += 2) {
     Node turn;
