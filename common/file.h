@@ -14,8 +14,8 @@ std::string NameOf(const std::filesystem::path& folder);
 // The whole file. Throws FatalError(kFile) naming the path and the reason.
 std::string ReadFile(const std::filesystem::path& path);
 
-// Throws FatalError(kFile) where `text`, the content of `path`, is only the pointer that Git LFS
-// leaves in place of a file that was not fetched, with the cure.
+// Throws FatalError(kFile) with the cure if `text`, the content of `path`, is only the pointer that
+// Git LFS leaves instead of a file that was not downloaded.
 void RefuseLfsPointer(std::string_view text, const std::filesystem::path& path);
 
 // A file that is written in parts and appears at `path` as a whole: after a crash `path` holds its
@@ -50,7 +50,7 @@ void WriteFileAtomically(const std::filesystem::path& path,
                          const std::function<bool(std::string& block)>& next);
 
 // Excludes other processes by a lock on the file `path` (made if missing, with its folder) until
-// destroyed; for // read-change-write of a file that several runs share. Throws FatalError(kFile).
+// destroyed; for read-change-write of a file that several runs share. Throws FatalError(kFile).
 class FileLock {
  public:
   explicit FileLock(const std::filesystem::path& path);

@@ -212,8 +212,10 @@ std::optional<ExitCode> OptionSet::Parser::Parse(int argc, const char* const* ar
     const std::string text = error.what();
     const size_t only_here = text.find(": This option is not allowed");
     if (only_here != std::string::npos) {
-      fmt::print(stderr, "error: --config: give '--{}' on the command line, it is for one run\n",
-                 EscapeControls(text.substr(0, only_here)));
+      fmt::print(
+          stderr,
+          "error: --config: give '--{}' on the command line, because it applies to one run only\n",
+          EscapeControls(text.substr(0, only_here)));
       return ExitCode::kUsage;
     }
     fmt::print(stderr, "error: --config: there is no option '{}'\n{} --help lists the options\n",

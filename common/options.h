@@ -39,7 +39,7 @@ class OptionSet {
     Declared& Range(double least, double most);
     Declared& OneOf(const std::vector<std::string>& values);
     Declared& Hidden();  // neither in --help nor in resolved.toml
-    // Has to be given anew for each run: no file can contain it, and resolved.toml leaves it out.
+    // Must be given again for each run: no file may contain it, and resolved.toml leaves it out.
     Declared& OnlyOnCommandLine();
     // `flag` was its name in an earlier release. It still works but is not listed in --help.
     Declared& Formerly(const std::string& flag);
@@ -88,9 +88,9 @@ class OptionSet {
   std::unique_ptr<Parser> parser_;
 };
 
-// The options in which two results of ResolvedJson differ, as flags in the order of `now`:
-// "--iterations 4 there, 8 now; --seed 1 there, 0 now". Empty where they do not, or where either is
-// no object.
+// The differences between two results of ResolvedJson, as flags in the order of `now`:
+// "--iterations 4 there, 8 now; --seed 1 there, 0 now". Empty if there are none, or if either is
+// not an object.
 std::string OptionDifferences(const nlohmann::ordered_json& there,
                               const nlohmann::ordered_json& now);
 

@@ -19,8 +19,8 @@ size_t Utf8Length(std::string_view text) {
   return length;
 }
 
-// The code point of a mark that turns the direction of writing, so that a line reads otherwise than
-// it is, where a UTF-8 sequence is one: U+200E and F, U+202A to E, U+2066 to 9. Else 0.
+// The code point of a UTF-8 sequence that is a mark which changes the direction of writing, so that
+// a line looks different from its content: U+200E and F, U+202A to E, U+2066 to 9. Else 0.
 unsigned DirectionMark(std::string_view sequence) {
   if (sequence.size() != 3 || sequence[0] != '\xe2') return 0;
   const unsigned code = 0x2000U | (static_cast<unsigned char>(sequence[1]) & 0x3fU) << 6 |

@@ -52,6 +52,7 @@ WorkClaims::~WorkClaims() { ::close(fd_); }
 Claim WorkClaims::TryClaim(int64_t key, const fs::path& result) {
   const std::lock_guard lock(mutex_);
   if (mine_.contains(key) || !LockByte(fd_, key, F_WRLCK)) return Claim::kTaken;
+  // Must follow the lock: another run may have finished the item since the caller last looked.
   if (fs::exists(result)) {
     LockByte(fd_, key, F_UNLCK);
     return Claim::kDone;

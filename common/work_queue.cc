@@ -23,6 +23,7 @@ void WorkQueue::Run(const std::function<void(size_t item)>& work) {
 void WorkQueue::WorkOrStopAll(const std::function<void(size_t item)>& work) {
   try {
     while (!stop_) {
+      // One shared counter gives the items in order, however the threads run.
       const size_t item = next_++;
       if (item >= items_) return;
       work(item);

@@ -108,7 +108,8 @@ Json ToJson(const EvaluatorReport& r) {
   return json;
 }
 
-// Renames a summary of more episodes than `with_result`: a run of fewer tasks must not lose it.
+// Renames an existing summary of more than `with_result` episodes, because a run of fewer tasks
+// must not overwrite it.
 void KeepLargerSummary(const fs::path& folder, int64_t with_result) {
   const fs::path path = folder / "summary.json";
   if (!fs::is_regular_file(path)) return;
@@ -119,10 +120,10 @@ void KeepLargerSummary(const fs::path& folder, int64_t with_result) {
   if (episodes <= with_result) return;
   const std::string kept = fmt::format("summary.{}_episodes", episodes);
   for (const char* type : {".json", ".csv"}) {
-    std::error_code none_there;  // of a file that somebody removed
+    std::error_code none_there;  // ignored: the file may have been removed
     fs::rename(folder / fmt::format("summary{}", type), folder / (kept + type), none_there);
   }
-  fmt::print("The summary of {} episodes that was there is now {}.json and .csv\n", episodes,
+  fmt::print("The earlier summary of {} episodes is now {}.json and .csv\n", episodes,
              (folder / kept).string());
 }
 
@@ -132,6 +133,7 @@ void KeepLargerSummary(const fs::path& folder, int64_t with_result) {
 bool Summarize(const Plan& plan, const EpisodeStore& store, const AgentEvalOptions& options,
                const EvaluatorReport& report) {
   const FileLock lock(store.folder() / ".claims");
+  // Loaded only after the lock is held, so that no newer episode is missing in the last summary.
   const std::vector<Episode> episodes = EpisodesOf(plan, store.Load(), report.failed);
   MetricOptions metric_options;
   metric_options.success_threshold = options.success;

@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kRootText = "ROOT";
-constexpr const char* kDepthEnd = "depth";  // as the compact format calls it
+constexpr const char* kDepthEnd = "depth";  // the name in the compact format
 
 double ExplorationOf(const Tree& tree) {
   const Json search = Json::parse(tree.origin().search, nullptr, /*allow_exceptions=*/false);
@@ -59,7 +59,8 @@ Json NodeToJson(const Tree& tree, int index, double c) {
                {"env_score", node.reward},
                {"disaster", node.end == End::kDisaster},
                {"state", MessagesToJson(tree.SeenConversation(index))}};
-  // Not Agent-R's: it does not tell an end that the environment made from one that the search made.
+  // An additional field: Agent-R's format does not distinguish the environment's end of an episode
+  // from the depth limit.
   if (node.end == End::kDepth) json["end"] = kDepthEnd;
   json["children"] = std::move(children);
   return json;

@@ -34,8 +34,8 @@ void MoveAside(const fs::path& path, const std::string& why) {
                aside.filename().string());
 }
 
-// The origin of the tree, which must be of task `file.task_id` of `family` if the file tells it;
-// nullopt if the file was renamed.
+// The origin of the tree, which must be of task `file.task_id` of `family` if the file contains
+// them; nullopt if the file was renamed.
 std::optional<TreeOrigin> OriginOf(const TreeFile& file, const std::string& family) {
   const std::string text = ReadFile(file.path);
   std::optional<TreeOrigin> origin;
@@ -76,7 +76,7 @@ std::string Misfit(const TreeOrigin& there, const TreeOrigin& origin, const std:
 
 std::string SearchDifferences(const std::string& there, const std::string& now) {
   if (there == now) return "";
-  // The name of the option is not that of the field.
+  // The option's name differs from the field's.
   const auto flags = [](const std::string& text) {
     Json options = Json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (!options.is_object()) return Json();

@@ -72,8 +72,8 @@ class Tree {
   // Sets the counters of a tree read from a file.
   void Restore(int index, int visits, double value);
 
-  // The same tree with each node before those below it, and these before its next sibling: the order
-  // does not tell when a node was made.
+  // The same tree with its nodes in depth-first order, which does not depend on when a node was
+  // made.
   Tree DepthFirst() const;
 
   // Indices from the root to `index`, both included.

@@ -34,18 +34,18 @@ bool IsRepairable(const Tree& tree, const StateMap& states, int node) {
   return states.Changed(node) && !states.At(node).ended && !tree.node(node).children.empty();
 }
 
-// What the tree shows about taken steps that may be mistakes.
+// Decides whether accepted steps are mistakes, from the rest of the tree.
 class DeadEnds {
  public:
   DeadEnds(const Tree& tree, const StateMap& states, const TaskFamily& family)
       : tree_(tree), states_(states), family_(family), leaves_(LeafPaths(tree)) {}
 
-  // Whether the step of `mistake` shows as one beside its good paths, of which there are some; its
-  // evidence.
+  // True if the step of `mistake` is one compared with its good paths, of which there is at least
+  // one; sets its evidence.
   bool Shows(Mistake& mistake, const MistakeOptions& options);
 
  private:
-  // The best quality that was reached from any state of the tree that is the same one.
+  // The best quality that was reached from any equal state of the tree.
   double BestOfSame(int node);
   std::string Key(int node) const;
 
@@ -53,14 +53,15 @@ class DeadEnds {
   const StateMap& states_;
   const TaskFamily& family_;
   const std::vector<LeafPath> leaves_;
-  std::map<std::string, double> best_of_;  // by state key; filled when it is first needed
+  std::map<std::string, double> best_of_;  // by state key; filled on first use
 };
 
 bool DeadEnds::Shows(Mistake& mistake, const MistakeOptions& options) {
   const int step = states_.Of(mistake.node);
   const int parting = states_.Of(tree_.node(mistake.node).parent);
   double wanted = 0;
-  int shortest = std::numeric_limits<int>::max();  // way on of a good path, in states
+  int shortest = std::numeric_limits<int>::max();  // length of the shortest good path from here, in
+                                                   // states
   for (const LeafPath& good : mistake.goods) {
     wanted = std::max(wanted, good.quality - options.choice.beta);
     shortest = std::min(shortest, states_.At(good.leaf).depth - states_.state(parting).depth);

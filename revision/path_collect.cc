@@ -177,9 +177,14 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
           "Duplicates to drop: exact (same text), near (also the same actions in other words), off")
       .OneOf({"off", "exact", "near"});
   set.Add("--overwrite", o.overwrite,
-          "1: take the place of rows that are more, or of which more are verified; 0: keep those")
+          "1: also replace existing rows that are more, or of which more are verified; 0: keep "
+          "those")
       .OnlyOnCommandLine();
+<<<<<<< HEAD
+  set.Add("--show", o.show, "Print this many rows").Min(0);
+=======
   set.Add("--show", o.show, "Print so many rows").Min(0);
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   set.Add("--audit", o.audit,
           "Make no rows, but audit those of this file (agent-r, messages, sharegpt)");
   Declare(set, o.revise);
@@ -263,7 +268,7 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
       input.files, reviser, sink, {InFlight(options), options.give_up_after}, stop, show, why_not);
   WarnOfOtherEnvironment(report);
   if (!report.files.empty()) {
-    // They tell of the rows that stand there, so they change with these only.
+    // These files describe the rows, so they change only together with them.
     WriteFileAtomically(stem.string() + ".toml", resolved.ResolvedToml());
     WriteRunFile(stem.string() + ".run.json", report, audit, input, resolved);
   }

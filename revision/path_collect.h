@@ -31,16 +31,16 @@ struct PathCollectOptions {
   int tasks_in_flight = 0;     // 0: chosen automatically
   int give_up_after = PipelineOptions{}.give_up_after;
   int show = 0;            // rows to print
-  bool overwrite = false;  // take the place of more or better checked rows too
+  bool overwrite = false;  // also replace more or better verified rows
   std::string audit = "";  // a file of rows to audit instead
 };
 
 void Declare(OptionSet& set, PathCollectOptions& options);
 
 // Writes `<output_dir>/<task>_<data_type>…`: rows in each format, .run.json and .toml (the options;
-// give it to --config). Rows that are there stay, and the run ends with kUsage, where it made fewer
-// or worse checked ones (standing_rows.h) and `overwrite` is not set. Prints the table to stdout.
-// Throws FatalError.
+// give it to --config). If the run made fewer or less verified rows than exist (standing_rows.h)
+// and `overwrite` is not set, the existing rows stay and the run ends with kUsage. Prints the table
+// to stdout. Throws FatalError.
 ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolved,
                      Workbench& workbench);
 

@@ -39,6 +39,7 @@ class Collect {
  private:
   void Keep(const TaskRows& task) {
     report.counts += task.counts;
+    // Outcomes arrive in the order of tasks, so this count does not depend on the threads.
     failures_in_a_row_ = 0;
     for (const FinishedRow& row : task.rows) {
       switch (sink_.Add(row)) {

@@ -32,9 +32,9 @@ void Declare(OptionSet& set, ReviseOptions& o) {
           "counts as a mistake")
       .Min(1);
   set.Add("--min_success", o.min_success,
-          "Verifier tree: least share of the episodes behind the other actions from the same state "
-          "that came as far as the good path, before an action that the environment took counts as "
-          "a mistake")
+          "Verifier tree: of the episodes that took other actions in the same state, the smallest "
+          "share that must be as good as the good path before an accepted action counts as a "
+          "mistake")
       .Range(0, 1);
   set.Add("--notice", o.notice,
           "When the agent notices: first (directly after the first error), late (after up to "

@@ -25,7 +25,7 @@ struct ReviseOptions {
   JudgeOptions judge;
   int max_row_tokens = -1;       // 0: rows of any length; -1: judge.max_context
   int min_evidence = 3;          // ended leaves after an accepted action that count as proof
-  double min_success = 0.5;      // of the episodes behind the other actions
+  double min_success = 0.5;      // share of the episodes that took other actions
   std::string notice = "first";  // first | late | mixed
   int notice_steps = 3;          // largest number of further bad steps of a late notice
   std::string prune = "full";    // effect | full | off

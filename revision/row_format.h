@@ -5,17 +5,18 @@
 //   agent-r   task_num, revise_log, high_log, low_log (messages; "loss" on assistant turns of
 //             revise_log), task_description, revise (whether a first error was found),
 //             revise_feedback: [{revision_feedback, action, obs, judgement}]
-//   messages  OpenAI's chat format: {"messages": [{role, content, weight, loss}]}; weight 0 or 1
-//   and
-//             loss false or true, the same said twice, on assistant messages: trainers read either
+//   messages  OpenAI's chat format: {"messages": [{role, content, weight, loss}]}. Assistant
+//             messages have both weight 0 or 1 and loss false or true, with the same meaning,
+//             because trainers read one or the other
 //   sharegpt  AgentGym's: {"conversations": [{from: human|gpt|system, loss, value}], "item_id"};
-//             loss is null for what the model did not say
-//   tokens    with the encoder of a model: {"ids", "loss", "logprobs", "tokenizer"}, one of each of
-//             the first three per token of the row in the model's format (EncodeRow); loss 0 or 1,
-//             log-probabilities null where a token was not sampled; the hash of the tokenizer, by
-//             which a trainer tells rows of another one. Without one: {"segments": [{role, loss, ids, logprobs} |
-//             {role, loss, text}]}: the tokens that were sampled, where the tree has them; what was
-//             not sampled by the model is text, for the trainer's chat template
+//             loss is null for text that the model did not write
+//   tokens    with the encoder of a model: {"ids", "loss", "logprobs", "tokenizer"}. The first three
+//             have one entry per token of the row in the model's format (EncodeRow); loss is 0 or 1,
+//             and log-probabilities are null for tokens that were not sampled. "tokenizer" is the
+//             hash by which a trainer recognises rows of another tokenizer.
+//             Without an encoder: {"segments": [{role, loss, ids, logprobs} | {role, loss, text}]},
+//             with the sampled tokens if the tree has them; other text is left to the trainer's chat
+//             template
 //
 // Rows end with the agent's last turn; the reply to it is "last_observation" in the provenance.
 //
@@ -23,7 +24,7 @@
 // rewards: {good, bad, replay}, mistake, evidence, reason, revision_length: {from_start,
 // from_ancestor}, bad_steps, recovery, pruned_turns, seed, alpha, beta, pairing, verifier, prune,
 // train_prefix, replay, dropped_turns, last_observation, hash}; node ids are positions in the tree
-// file (agent-r trees: in depth-first order), null where there is none.
+// file (agent-r trees: in depth-first order), null if there is none.
 #pragma once
 
 #include <memory>

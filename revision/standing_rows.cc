@@ -70,13 +70,13 @@ std::optional<StandingRows> FindStandingRows(const fs::path& stem) {
 
 std::string WhyKeep(const StandingRows& standing, const RowsWorth& now, const Json& options) {
   const RowsWorth& there = standing.worth;
-  // a / b < c / d without a division, which has no result for no rows.
+  // a / b < c / d without a division, which is undefined for 0 rows.
   const bool less_verified = now.verified * there.rows < there.verified * now.rows;
   if (now.rows >= there.rows && !less_verified) return "";
   const std::string differences = OptionDifferences(standing.options, options);
   return fmt::format(
-      "{} was kept: it holds {}, and this run made {}{}. To put them in its place give "
-      "--overwrite 1; to keep both give another --output_dir",
+      "{} was kept: it contains {}, but this run made {}{}. To replace it give --overwrite 1; to "
+      "keep both give another --output_dir",
       standing.file.string(), Text(there), Text(now),
       differences.empty() ? "" : fmt::format(" (options that differ: {})", differences));
 }

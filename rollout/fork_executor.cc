@@ -64,6 +64,8 @@ Result<void> ForkExecutor::Execute(int state, const std::vector<std::string>& ac
   for (size_t i = 0; i < unknown.size(); ++i) {
     Fork& fork = (*forks)[i];
     const int next = Record(state, unknown[i], std::move(fork.step));
+    // Record appends new states in this order, so the index of the session equals the id of its
+    // state.
     if (next != state) sessions_.push_back(std::move(fork.session));
   }
   return {};

@@ -102,6 +102,8 @@ Result<void> ReplayExecutor::ExecuteFrom(int state, std::vector<std::string>& ac
     // No action is taken after a disaster either, even if the environment does not end the episode.
     const bool done = result.done || result.reward < 0;
     lease.place.state = Record(state, actions.front(), std::move(result));
+    // No action will follow in an ended state, nor after the last turn of a path: the next user may
+    // reset the session.
     lease.spent = done || (last_turn_ && lease.place.state != state);
     actions.erase(actions.begin());
   }
@@ -114,6 +116,7 @@ Result<void> ReplayExecutor::AdvanceTo(SessionPool::Lease& lease, const std::vec
   if (!on_path) {
     AGENTR_RETURN_IF_ERROR(Reset(lease));
   }
+  // State ids increase along a path, so binary search finds the first step still to take.
   auto next = std::ranges::upper_bound(path, lease.place.state);
   for (; next != path.end(); ++next) {
     AGENTR_ASSIGN_OR_RETURN(const StepResult result, Step(lease, states_.Into(*next).action));

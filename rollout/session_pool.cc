@@ -50,6 +50,7 @@ size_t SessionPool::Choose(int64_t tree, std::span<const int> path) const {
     }
     if (best == slots_.size() || rank < best_rank) std::tie(best, best_rank) = std::tie(i, rank);
   }
+  // A session in a state that may still be useful (rank 4) is reset only if no new one may be opened.
   const bool may_open = slots_.size() < limit_;
   return may_open && best != slots_.size() && std::get<0>(best_rank) == 4 ? slots_.size() : best;
 }
@@ -79,6 +80,8 @@ Result<SessionPool::Lease> SessionPool::Acquire(int64_t tree, std::span<const in
 }
 
 Result<SessionPool::Lease> SessionPool::OpenInto(size_t slot) {
+  // Without the lock, because opening may take seconds; the slot is leased, so no other thread uses
+  // it.
   auto session = environment_.Open();
   if (!session) {
     Release(slot, Place{}, /*spent=*/true);
@@ -99,6 +102,7 @@ void SessionPool::Release(size_t slot, Place place, bool spent) {
     released.leased = false;
     released.last_used = ++clock_;
   }
+  // Outside the lock, so that the woken thread need not wait for it.
   released_.notify_one();
 }
 

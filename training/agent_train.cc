@@ -36,9 +36,9 @@ namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kMostSkipped = 5;  // steps in a row that are not finite
+constexpr int kMostSkipped = 5;  // largest number of consecutive steps that are not finite
 
-// The rows that path_collect wrote last.
+// The latest rows of path_collect.
 std::string NewestRows() {
   const fs::path folder = "path_result";
   fs::path newest;
@@ -56,8 +56,8 @@ std::string NewestRows() {
   }
   if (newest.empty()) {
     throw FatalError(ExitCode::kUsage,
-                     "there is nothing to train on: path_result has no rows of path_collect. Cure: "
-                     "run path_collect first, or name the rows with --data");
+                     "there is nothing to train on: path_result contains no rows of path_collect. "
+                     "Cure: run path_collect first, or name the rows with --data");
   }
   return newest.string();
 }
@@ -146,7 +146,8 @@ std::unique_ptr<WeightSource> FirstWeights(const AgentTrainOptions& o, const Mod
   return std::make_unique<WeightFiles>(o.model_dir);
 }
 
-// Rank 0 first: it writes the indices of large files, which the others then read.
+// Rank 0 opens the data first, because it writes the indices of large files, which the others then
+// read.
 TrainingData OpenData(const AgentTrainOptions& o, const RowTokenizer& text, ProcessGroup* group) {
   if (group != nullptr && group->rank() > 0) group->Barrier();
   TrainingData data(o.data, text);
@@ -234,7 +235,8 @@ Fingerprint Run::MakeFingerprint() const {
 
 void Run::Continue() {
   const std::vector<int64_t> steps = checkpoints_.Steps();
-  // Rank 0 says which checkpoint: a file system may show it to another one later.
+  // Rank 0 chooses the checkpoint, because a network file system may show new files to other ranks
+  // later.
   const int64_t last = steps.empty() ? 0 : steps.back();
   const auto step = static_cast<int64_t>(OverRanks(writes() ? static_cast<double>(last) : 0));
   if (step == 0) return;
@@ -245,7 +247,7 @@ void Run::Continue() {
   saved_ = step;
   WaitForAll();
   RemoveOldCheckpoints();
-  spdlog::info("goes on from {}", place);
+  spdlog::info("continuing from {}", place);
 }
 
 ExitCode Run::Train() {
@@ -263,9 +265,10 @@ ExitCode Run::Train() {
     for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
     if (state_.step < steps_) {
       StepLoader loader(data_, state_.step, Share());
-      // A signal may have reached only some of the processes; all stop together.
+      // A signal may have reached only some of the processes, so they agree to stop together.
       while (state_.step < steps_ && OverRanks(stop ? 1 : 0) == 0) TakeStep(loader, progress);
     }
+    // Also after a signal: the same command then continues from this step.
     if (saved_ != state_.step) Save();
   }
   const double wall_s =
@@ -298,11 +301,12 @@ void Run::TakeStep(StepLoader& loader, Progress& progress) {
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   NoteSpeed(report, rate, seconds, loaded, progress);
+  // A single bad step may be chance; several in a row mean that the run has diverged.
   skipped_in_a_row_ = report.skipped ? skipped_in_a_row_ + 1 : 0;
   if (report.skipped) {
     ++state_.skipped;
     if (writes()) {
-      spdlog::warn("step {}: the loss or its gradient is not finite; the step is left out",
+      spdlog::warn("step {}: the loss or its gradient is not finite; the step is skipped",
                    state_.step);
     }
   }
@@ -325,6 +329,7 @@ void Run::TakeStep(StepLoader& loader, Progress& progress) {
 
 void Run::NoteSpeed(const StepReport& report, double rate, double seconds, const LoadedStep& loaded,
                     Progress& progress) {
+  // Every rank must call this sum, also those that write nothing.
   const double memory_gib = OverRanks(MemoryGib());
   if (!writes()) return;
   const double distinct = static_cast<double>(report.tokens) / seconds;
@@ -383,7 +388,7 @@ void Run::Show() {
 void Run::Save() {
   const CheckpointTensors tensors = trainer_->Whole();
   if (writes()) checkpoints_.Save(state_.step, tensors, state_.ToJson(MakeFingerprint()));
-  WaitForAll();  // nobody is a step further than a checkpoint that is not whole yet
+  WaitForAll();  // so that no rank makes a step before the checkpoint is complete
   saved_ = state_.step;
   RemoveOldCheckpoints();
 }
@@ -431,6 +436,13 @@ void Declare(OptionSet& set, AgentTrainOptions& o) {
   set.Group("Model");
   set.Add("--model_dir", o.model_dir, "Hugging Face folder of the model to start from");
   set.Add("--from_scratch", o.from_scratch,
+<<<<<<< HEAD
+          "Start from random weights (by --seed): only config.json and the tokenizer are read from "
+          "the folder");
+  set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME");
+  set.Add("--name", o.name, "Name of the run (default: the name of the model's folder)");
+  set.Add("--dtype", o.dtype, "Type for computing: auto (that of the weights) | float32 | bfloat16")
+=======
           "Start from random weights (of --seed): of the folder only config.json and the tokenizer "
           "are read");
   set.Add("--initial_attention", o.initial_attention,
@@ -440,23 +452,27 @@ void Declare(OptionSet& set, AgentTrainOptions& o) {
   set.Add("--output_dir", o.output_dir, "Results go to OUTPUT_DIR/NAME");
   set.Add("--name", o.name, "Name of the run; none: that of the model's folder");
   set.Add("--dtype", o.dtype, "To compute in: auto (as the weights) | float32 | bfloat16")
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
       .OneOf({"auto", "float32", "bfloat16"});
-  set.Add("--export_dtype", o.export_dtype, "Of the result's weights, likewise")
+  set.Add("--export_dtype", o.export_dtype, "Type of the exported weights, with the same choices")
       .OneOf({"auto", "float32", "bfloat16"});
-  set.Add("--export", o.export_which, "Which weights: last, or best by held-out loss")
+  set.Add("--export", o.export_which, "Weights to export: last, or best by held-out loss")
       .OneOf({"last", "best"});
   set.Add("--checkpoint_activations", o.checkpoint_activations,
-          "Keep only the layers' inputs and compute the rest again: less memory, more time");
-  set.Add("--merge_adapters", o.merge_adapters, "Export the whole model, not the adapters alone");
+          "Keep only the layers' inputs and recompute the rest: less memory, more time");
+  set.Add("--merge_adapters", o.merge_adapters,
+          "Export the whole model instead of only the adapters");
   set.Add("--model_threads", o.threads, "Threads on the CPU, of each process; 0: all cores").Min(0);
   Declare(set, o.data);
   set.Group("Run");
-  set.Add("--epochs", o.epochs, "Times that every row is trained on").Min(1);
-  set.Add("--max_steps", o.max_steps, "Optimiser steps, at most; 0: as the epochs have").Min(0);
+  set.Add("--epochs", o.epochs, "Number of times that every row is trained").Min(1);
+  set.Add("--max_steps", o.max_steps,
+          "Largest number of optimiser steps; 0: as many as the epochs have")
+      .Min(0);
   set.Add("--save_every", o.save_every, "Steps between checkpoints; 0: only at the end").Min(0);
-  set.Add("--keep", o.keep, "Last checkpoints that stay").Min(1);
+  set.Add("--keep", o.keep, "Number of last checkpoints to keep").Min(1);
   set.Add("--eval_every", o.eval_every, "Steps between held-out losses; 0: only at the end").Min(0);
-  set.Add("--eval_rows", o.eval_rows, "Held-out rows that are measured, at most; 0: none").Min(0);
+  set.Add("--eval_rows", o.eval_rows, "Largest number of held-out rows to measure; 0: none").Min(0);
   Declare(set, o.distributed);
   Declare(set, o.schedule);
   Declare(set, o.adamw);

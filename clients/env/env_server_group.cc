@@ -23,6 +23,7 @@ std::string HashText(const ServerVersion& version) {
 
 uint64_t SessionIds::Add(int64_t id) {
   std::lock_guard lock(mutex_);
+  // The id is in use, so the server was restarted: all older sessions are lost.
   if (!live_.insert(id).second) {
     live_ = {id};
     ++epoch_;
@@ -32,6 +33,7 @@ uint64_t SessionIds::Add(int64_t id) {
 
 void SessionIds::EndAll(uint64_t epoch) {
   std::lock_guard lock(mutex_);
+  // Another thread has already noticed this restart; its new sessions must survive.
   if (epoch != epoch_) return;
   live_.clear();
   ++epoch_;
@@ -132,6 +134,7 @@ Outcome<ServerSession> EnvServerGroup::Create() {
     if (id) return ServerSession{server, *id, servers_[server]->ids.Add(*id), reply->instance};
     error = id.error();
   }
+  // Only a failed Create gives its load back; a session keeps it until Drop.
   balancer_.Release(server);
   return tl::make_unexpected(std::move(*error));
 }
@@ -143,7 +146,9 @@ ServerSession EnvServerGroup::AddFork(const ServerSession& parent, int64_t id) {
 
 void EnvServerGroup::EndSessionsLike(const ServerSession& session) {
   Server& server = *servers_[session.server];
+  // After a restart the data must be compared again.
   server.admitted = false;
+  // Servers that name their starts refuse old sessions themselves.
   if (session.instance.empty()) server.ids.EndAll(session.epoch);
 }
 

@@ -62,8 +62,9 @@ using HttpResult = tl::expected<HttpReply, HttpError>;
 //   kProtocol       a reply that is not HTTP
 //   kCancelled      the run is being stopped
 //   kTimeout        no connection, or no reply, in time; HTTP 408
-//   kRateLimited    HTTP 429, kServer 5xx (both with retry_after_s), kRejected any other status
-//                   that is not 2xx, or a reply over a limit
+//   kRateLimited    HTTP 429, with retry_after_s
+//   kServer         HTTP 5xx, with retry_after_s
+//   kRejected       any other status that is not 2xx, or a reply over a limit
 // Each message names the method, the URL, what happened and the usual cure.
 class HttpClient {
  public:

@@ -57,11 +57,11 @@ void Declare(OptionSet& set, OpenAiOptions& o) {
           "Largest text of one completion in bytes; a longer one counts as an error of the model")
       .Min(1);
   set.Add("--llm_logprobs", o.logprobs,
-          "Ask for the log-probabilities of completions: 1; 0; auto, of an lm_server, whose "
-          "searches "
-          "then are those of the model in this process")
+          "Request the log-probabilities of completions: 1 | 0 | auto (from an lm_server, so that "
+          "a search equals that of the model in this process)")
       .OneOf({"auto", "0", "1"});
-  set.Add("--llm_seed", o.extras.seed, "Send a seed with each request (false: the server draws)");
+  set.Add("--llm_seed", o.extras.seed,
+          "Send a seed with each request (false: the server chooses one)");
   set.AddSwitch("--llm_token_ids", o.extras.token_ids,
                 "Request the token ids of completions (vLLM; other servers may refuse)");
 }
@@ -83,7 +83,7 @@ OpenAiModel::OpenAiModel(std::string name, OpenAiOptions options)
 
 OpenAiModel::~OpenAiModel() = default;
 
-// The identity of the model on a server; nothing where that is no lm_server.
+// The identity of the model on a server; nullopt if the server is not an lm_server.
 std::optional<std::string> OpenAiModel::IdentityAt(size_t server) {
   HttpClient& client = servers_[server]->client;
   const HttpResult reply = Retry(options_.http.retry, RandomStream(0).Split(++calls_), *stats_,
@@ -102,10 +102,9 @@ void OpenAiModel::Discover() {
   for (size_t i = 0; i < servers_.size(); ++i) {
     const std::optional<std::string> here = IdentityAt(i);
     if (here && identity && *here != *identity) {
-      throw FatalError(ExitCode::kUsage,
-                       fmt::format("{} runs another model '{}' than the servers before it: give "
-                                   "servers of the same model",
-                                   servers_[i]->client.base_url(), name_));
+      throw FatalError(ExitCode::kUsage, fmt::format("{} runs another model '{}' than the servers "
+                                                     "before it: give servers with the same model",
+                                                     servers_[i]->client.base_url(), name_));
     }
     all_ours = all_ours && here;
     if (here) identity = here;

@@ -22,7 +22,7 @@ struct OpenAiOptions {
   std::vector<std::string> base;  // base URLs, including "/v1", of servers with the same model
   HttpOptions http = DefaultHttp();
   ChatExtras extras;
-  std::string logprobs = "auto";  // ask for log-probabilities: 1; 0; auto, of an lm_server
+  std::string logprobs = "auto";  // request log-probabilities: 1 | 0 | auto (from an lm_server)
   size_t max_completion =
       kMaxCompletion;  // bytes of one completion's text; a longer one is an error
 
@@ -32,8 +32,8 @@ struct OpenAiOptions {
 // Declares --llm_base, --llm_timeout, --llm_attempts, …, --llm_seed, --llm_token_ids.
 void Declare(OptionSet& set, OpenAiOptions& options);
 
-// On lm_servers (Discover) it stands for the very model that they run: it has its identity and exact
-// numbers of tokens, and sends earlier responses as the ids that were sampled (prompt_ids.h).
+// On lm_servers (Discover) it behaves like the model that they run: it has the same identity and
+// exact numbers of tokens, and sends earlier responses as the sampled ids (prompt_ids.h).
 //
 // A request goes to the server with the fewest requests in progress. A server that fails is skipped
 // for options.http.cool_down_s, and the request is tried again on another one. If a server returns
@@ -48,9 +48,9 @@ class OpenAiModel : public LanguageModel {
   OpenAiModel(std::string name, OpenAiOptions options);
   ~OpenAiModel() override;
 
-  // Asks the servers what they are. Throws FatalError: kUnavailable where one cannot be reached,
-  // kUsage where they run different models. Servers other than lm_server tell nothing, and count as
-  // OpenAI's. Without it all do.
+  // Finds out whether the servers are lm_servers. Throws FatalError: kUnavailable if one cannot be
+  // reached, kUsage if they run different models. Other servers, and all servers before this call,
+  // count as OpenAI's.
   void Discover();
 
   std::string name() const override { return name_; }
@@ -67,18 +67,18 @@ class OpenAiModel : public LanguageModel {
  private:
   struct Server;
 
-  // How a kind of request is written and its reply read. `first` as for RequestSeed.
+  // The writer of a kind of request and the parser of its reply. `first` as for RequestSeed.
   struct Kind {
     const char* path;
     std::function<std::string(int n, int first)> body;
     Result<CompletionBatch> (*parse)(std::string_view reply, size_t max_text);
   };
 
-  // n completions by as many requests as that takes, each tried again.
+  // Gets n completions with as many requests as necessary, and retries each.
   Result<CompletionBatch> CompleteBy(const Kind& kind, int n);
   // Returns from 1 to `n` completions; one attempt.
   Result<CompletionBatch> Request(const Kind& kind, int n, int first);
-  // The reply of a server that the balancer gave, and gets back; one attempt.
+  // Sends a request to a server from the balancer and returns its reply; one attempt.
   Result<std::string> PostTo(size_t index, const char* path, const std::string& body) const;
   std::optional<std::string> IdentityAt(size_t server);
   // Records the failure; returns the error to report or retry.
@@ -89,9 +89,9 @@ class OpenAiModel : public LanguageModel {
   std::string key_;
   const std::shared_ptr<CallStats> stats_ = std::make_shared<CallStats>();
   std::vector<std::unique_ptr<Server>> servers_;
-  bool takes_ids_ = false;  // all servers are lm_servers with the model
+  bool takes_ids_ = false;  // true if all servers are lm_servers with the model
   std::string identity_;
-  mutable LoadBalancer balancer_;            // thread-safe, as is the next
+  mutable LoadBalancer balancer_;            // thread-safe, like the next
   mutable std::atomic<uint64_t> calls_ = 0;  // numbers the random streams of the waits
 };
 

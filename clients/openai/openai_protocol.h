@@ -15,7 +15,7 @@ namespace agentr {
 struct ChatExtras {
   bool seed = true;        // "seed"
   bool token_ids = false;  // "return_token_ids" (vLLM): strict servers refuse unknown fields
-  bool logprobs = false;   // "logprobs", whether or not SamplingParams asks for them
+  bool logprobs = false;   // "logprobs", even if SamplingParams does not request them
 };
 
 // The largest text of one completion, in bytes: about 100,000 tokens, and small enough for an

@@ -32,7 +32,7 @@ tl::unexpected<Error> BadReply(std::string_view path, const std::string& message
   return Fail(ErrorKind::kProtocol, fmt::format("the {} reply: {}", path, message));
 }
 
-// Servers put their words in "error" (an object with "message", or a text) or in "message".
+// Servers put their message in "error" (an object with "message", or a text) or in "message".
 std::string ReplyErrorText(const Json& reply) {
   if (!reply.is_object()) return "";
   const Json& error = reply.contains("error") ? reply["error"] : reply;
@@ -48,7 +48,7 @@ Result<std::vector<int32_t>> ReplyTokenIds(const Json& choice, std::string_view 
   if (!found->is_array()) return BadReply(path, "field 'token_ids' has the wrong type");
   for (const Json& id : *found) {
     const bool fits = id.is_number_unsigned() && id.get<uint64_t>() <= INT32_MAX;
-    if (!fits) return BadReply(path, "field 'token_ids' holds what is no token id");
+    if (!fits) return BadReply(path, "field 'token_ids' contains a value that is not a token id");
     out.push_back(id.get<int32_t>());
   }
   return out;

@@ -1,4 +1,4 @@
-// What replies of OpenAI's protocol have in common, whichever kind of completion they bring.
+// The common parts of replies of OpenAI's protocol, for both kinds of completions.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ namespace agentr {
 // A kProtocol error: "the <path> reply: <message>".
 tl::unexpected<Error> BadReply(std::string_view path, const std::string& message);
 
-// The words of a reply that is an error; "" where there are none.
+// The message of an error reply; "" if there is none.
 std::string ReplyErrorText(const nlohmann::json& reply);
 
-// Field "token_ids" of a choice; none where it is left out.
+// Field "token_ids" of a choice; empty if it is missing.
 Result<std::vector<int32_t>> ReplyTokenIds(const nlohmann::json& choice, std::string_view path);
 
-// The completions, each as `parse_choice` reads it, and the usage. Errors as ParseChat.
+// The completions, each parsed by `parse_choice`, and the usage. Has the errors of ParseChat.
 Result<CompletionBatch> ParseReply(
     std::string_view reply, std::string_view path, size_t max_text,
     const std::function<Result<Completion>(const nlohmann::json& choice)>& parse_choice);

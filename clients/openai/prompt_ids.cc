@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 constexpr const char* kTokenizeReply = "the /tokenize reply";
 
-// The log-probabilities of a completion's tokens; those of a chat have another form.
+// The log-probabilities of a completion's tokens, whose form differs from that of a chat.
 Result<std::vector<float>> TokenLogprobs(const Json& choice) {
   const Json logprobs = choice.value("logprobs", Json());
   if (logprobs.is_null()) return std::vector<float>();

@@ -93,6 +93,7 @@ class Engine::Loop {
 
   void Run() {
     while (TakeInbox()) {
+      // Earlier requests must finish with the old weights, so wait until none is left.
       if (next_weights_ && scheduler_.idle()) LoadWeights();
       scheduler_.Step();
       Publish();

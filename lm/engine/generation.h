@@ -31,7 +31,7 @@ struct GenerationRequest {
   int top_logprobs = 0;              // alternatives to report for each token
   // Called on the engine's thread with each piece of a completion's text as soon as it is final.
   std::function<void(int index, std::string_view piece)> on_text;
-  // The same with each token as it is sampled, before the text that it completes.
+  // Called with each sampled token, before the text that it completes.
   std::function<void(int index, TokenLogprob token, std::span<const TokenLogprob> alternatives)>
       on_token;
 };

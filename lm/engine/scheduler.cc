@@ -103,10 +103,12 @@ void Scheduler::Admit() {
          backlog < options_.max_batched_tokens) {
     Sequence& sequence = *next->second;
     if (!WaitsForPrefix(sequence)) {
+      // Admit no later request either: small ones could delay a large one forever.
       if (!HasRoom(sequence)) return;
       Start(sequence);
       if (running_.count(sequence.arrival) > 0) backlog += sequence.uncomputed();
     }
+    // Start may have erased this entry, so the iterator is found again.
     next = waiting_.upper_bound(sequence.arrival);
   }
 }
@@ -183,8 +185,10 @@ void Scheduler::PreemptIfNeeded() {
       Sequence& youngest = *running_.rbegin()->second;
       StopRunning(youngest);
       waiting_.emplace(youngest.arrival, &youngest);
+      // The sequence was itself the youngest one and has been preempted.
       if (&youngest == &sequence) break;
     }
+    // Preemption erases entries of the map, so the iterator is found again.
     next = running_.upper_bound(sequence.arrival);
   }
 }
@@ -226,12 +230,15 @@ void Scheduler::Compute(const std::vector<ScheduledChunk>& chunks) {
   std::vector<SequenceLogits> readings;
   for (const auto& [sequence, length, rows] : chunks) {
     const auto values = static_cast<size_t>(rows) * vocabulary;
+    // Advances table.tokens(), on which uncomputed() below depends.
     cache_.Commit(sequence->table, First(*sequence, sequence->table.tokens() + length));
     if (rows > 0 || sequence->uncomputed() == 0) {
       readings.push_back({sequence, logits.first(values), ""});
     }
     logits = logits.subspan(values);
   }
+  // Reading runs in parallel and may only change its own sequence; what is shared changes in
+  // Commit.
   reader_.Read(readings);
   for (const SequenceLogits& reading : readings) Commit(reading);
 }

@@ -125,8 +125,9 @@ void CheckCover(const std::vector<Placed>& sorted, uint64_t data_bytes, const fs
   std::string before = "the header";
   for (const Placed& placed : sorted) {
     if (placed.end > data_bytes) {
-      RefuseHeader(path, fmt::format("tensor {} ends at byte {} behind the header, the file at {}",
-                                     placed.name, placed.end, data_bytes));
+      RefuseHeader(path,
+                   fmt::format("tensor {} ends at byte {} after the header, but the file at {}",
+                               placed.name, placed.end, data_bytes));
     }
     if (placed.begin < at) {
       RefuseHeader(path, fmt::format("tensors {} and {} overlap", before, placed.name));

@@ -18,6 +18,7 @@ void ConnectionThreads::Enqueue(std::function<void()> serve) {
   {
     const std::lock_guard lock(mutex_);
     waiting_.push_back(std::move(serve));
+    // Idle threads may already be promised to earlier connections in the queue.
     grow = waiting_.size() > idle_ && threads_.size() < limit_;
     if (grow) ++idle_;  // the thread that is about to start
   }
@@ -41,6 +42,7 @@ void ConnectionThreads::Loop() {
   while (true) {
     wake_.wait(lock, [&] { return stop_ || !waiting_.empty(); });
     --idle_;
+    // After stop, threads first serve the rest of the queue.
     if (waiting_.empty()) return;
     const std::function<void()> serve = std::move(waiting_.front());
     waiting_.pop_front();

@@ -188,6 +188,7 @@ class SessionStore {
   }
 
   void Expire(double now, Dropped& dropped) {
+    // Each call adds at most one family, so removing up to two keeps up with the growth.
     constexpr int kPerCall = 2;
     for (int i = 0; i < kPerCall && !by_use_.empty(); ++i) {
       Entry* const oldest = by_use_.front();

@@ -154,12 +154,12 @@ std::string ContentOf(const json& message) {
 
 bool IsTokenId(const json& id) { return id.is_number_integer() && id >= 0 && id <= kMostTokens; }
 
-// The tokens that the model sampled for a message.
+// The token ids that the model sampled for a message.
 std::vector<int32_t> SampledIdsOf(const json& message) {
   const json ids = message.value("token_ids", json());
   if (ids.is_null()) return {};
   if (!ids.is_array() || !std::ranges::all_of(ids, IsTokenId)) {
-    Refuse("messages", "has token_ids that are no list of token ids");
+    Refuse("messages", "has token_ids that are not a list of token ids");
   }
   return ids.get<std::vector<int32_t>>();
 }
@@ -245,7 +245,11 @@ void ReadSampling(const Fields& fields, LmRequest& request) {
   if (params.min_p < 0 || params.min_p > 1) Refuse("min_p", "must be a number from 0 to 1");
   params.repetition_penalty = fields.Number("repetition_penalty", 1);
   if (params.repetition_penalty <= 0) Refuse("repetition_penalty", "must be a number above 0");
+<<<<<<< HEAD
+  // In vLLM -1 means all tokens.
+=======
   // vLLM's word for all tokens is -1.
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   const int64_t top_k = fields.Int("top_k", -1, kMostTokens).value_or(0);
   generation.params.top_k = static_cast<int>(std::max<int64_t>(top_k, 0));
   generation.params.stop = StopOf(fields);

@@ -3,13 +3,18 @@
 //   POST /v1/chat/completions, /v1/completions    whole or streamed (server-sent events)
 //   GET /v1/models, /v1/models/NAME, /health, /metrics
 //
+<<<<<<< HEAD
+// Extensions of OpenAI's protocol, with which a client gets the same results from a served model as
+// from a model in its own process (clients/openai/prompt_ids.h):
+=======
 // Beyond OpenAI's protocol, so that a client gets from this server exactly what it would get from
 // the model in its own process (clients/openai/prompt_ids.h):
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
 //   POST /v1/tokenize  {"model", "messages"}: {"count", "max_model_len", "tokens", "message_begins",
-//     "reused_turns", "reencoded_turns"}, the prompt of the conversation in tokens
-//   "token_ids" of an assistant's message: those that the model sampled for it, which go into the
-//     prompt as they are (lm/sampled_turns.h)
-//   "agentr" of a model: {"version", "identity"}, which tells it from others of its name
+//     "reused_turns", "reencoded_turns"}, the conversation's prompt in tokens
+//   "token_ids" of an assistant's message: the ids that the model sampled for it, which go into the
+//     prompt unchanged (lm/sampled_turns.h)
+//   "agentr" of a model: {"version", "identity"}, which distinguishes it from others of its name
 //
 // Errors are {"error": {"message", "type", "param", "code"}}: 400 (context_length_exceeded if a
 // prompt is too long), 401 (invalid_api_key), 404 (model_not_found), 405, 413, 500, 503
@@ -60,13 +65,13 @@ class LmServer {
   // A POST of either kind.
   HttpResponse Serve(LmApi api, const HttpRequest& http);
   HttpResponse Tokenize(const HttpRequest& http) const;
-  // Of a chat.
+  // For a chat.
   PreparedPrompt Prepare(const LmRequest& request) const;
   std::vector<int32_t> PromptOf(const LmRequest& request) const;
   // Adds the prompt and the values that the client left out: max_tokens, and the seed, for which
   // the request's `number` is used.
   void Complete(LmRequest& request, uint64_t number) const;
-  // Throw HttpStatusError.
+  // They throw HttpStatusError.
   void CheckModel(const LmRequest& request) const;
   void CheckLoad() const;
 

@@ -21,7 +21,7 @@ class TextStream {
   struct Piece {
     int index = 0;  // of the completion
     std::string text;
-    GeneratedSequence tokens;  // those since the last piece: ids, logprobs and alternatives
+    GeneratedSequence tokens;  // tokens since the last piece: ids, logprobs and alternatives
   };
 
   TextStream(Engine& engine, GenerationRequest request);
@@ -38,7 +38,7 @@ class TextStream {
 
   // Valid after the last piece.
   const Result<Generation>& result() const { return *result_; }
-  // The tokens behind the last piece of each completion: the one that ended it.
+  // The tokens after the last piece of each completion, such as the one that ended it.
   std::span<const GeneratedSequence> rest() const { return fresh_; }
 
  private:
@@ -47,8 +47,13 @@ class TextStream {
 
   std::mutex mutex_;
   std::condition_variable wake_;
+<<<<<<< HEAD
+  std::deque<Piece> pieces_;                  // guarded by mutex_, like the next two
+  std::vector<GeneratedSequence> fresh_;      // per completion: tokens that are in no piece yet
+=======
   std::deque<Piece> pieces_;                  // guarded by mutex_, as are the next two
   std::vector<GeneratedSequence> fresh_;      // tokens that no piece has yet, per completion
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   std::optional<Result<Generation>> result_;  // set once, at the end
   Pending<Generation> pending_;
   std::thread waiter_;  // waits for the future and then notifies the condition variable

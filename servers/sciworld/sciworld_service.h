@@ -5,16 +5,13 @@
 //   POST /reset   {"id", "data_idx"}
 //                               {"task_name", "var_num", "task_description", "observation",
 //                                "reward", "score", "deleted", "done"}
-//   POST /step    {"id", "action"}   {"observation", "reward", "score", "done"}
-//   GET  /observation?id=       text
-//   GET  /action_hint?id=       {"possible_actions", "possible_objects"}
-//   GET  /goals?id=             {"goals"}
-//   GET  /task_description?id=  {"task_description"}, as AgentGym's servers for visualisation have it
-//   GET  /detail?id=            what /reset answers, as of the last step
-//   POST /close   {"id"}        true, or false when it is not live
-//   GET  /valid_actions?id=     {"valid_actions"}: all that the simulator would take now
-//   GET  /gold?id=              {"gold"}: actions that solve the session's task from its beginning
-//   GET  /version               {"server", "version", "task", "data_hash", "extensions", "tasks"}
+//   POST /step {"id", "action"} {"observation", "reward", "score", "done"} GET /observation?id=
+//   text GET /action_hint?id= {"possible_actions", "possible_objects"} GET /goals?id= {"goals"} GET
+//   /task_description?id= {"task_description"}, like AgentGym's servers for visualisation GET
+//   /detail?id= what /reset answers, as of the last step POST /close {"id"} true, or false when it
+//   is not live GET /valid_actions?id= {"valid_actions"}: all that the simulator would take now GET
+//   /gold?id= {"gold"}: actions that solve the session's task from its beginning GET /version
+//   {"server", "version", "task", "data_hash", "extensions", "tasks"}
 //
 // data_idx is a position in the list of sciworld_tasks.h. There is no /expand: the simulator cannot
 // be copied, and a replay here would cost as much as one by the client.

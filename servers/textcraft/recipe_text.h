@@ -1,6 +1,6 @@
 // Reads recipes in the project's own editable text format. There are four kinds of lines:
 //
-//   # a comment, also behind a line
+//   # a comment, also at the end of a line
 //   {wood} = oak spruce birch               a set: {wood} stands for each of its words in turn
 //   4 {wood}_planks = {wood}_log            a recipe: what, and how many of it (1 if left out),
 //   ladder = 7 stick, 2 @planks             from which ingredients; @planks is any member of a tag

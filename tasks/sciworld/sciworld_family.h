@@ -29,7 +29,7 @@ class SciWorldFamily : public TaskFamily {
   int SearchDepth(int task_id) const override;
   // True for the actions that alone show what is in a room or in the inventory.
   bool MayInform(std::string_view action) const override;
-  // not_understood | ambiguous, wrong_focus, dead_end.
+  // For refused actions: not_understood. For others: ambiguous, wrong_focus, dead_end.
   std::string_view MistakeName(std::span<const Message> history, std::string_view action,
                                std::string_view after) const override;
   // The way back to the previous room, and answers to the game's question.

@@ -20,8 +20,8 @@ class TextCraftFamily : public TaskFamily {
                                     std::span<const std::string> actions) const override;
 
   std::string StateKey(std::span<const Message> history) const override;  // what is held
-  // malformed, not_found, missing_item (of a command that is shown), no_recipe (no such command) |
-  // wrong_amount (of what is needed), useless_get, useless_craft.
+  // For refused actions: malformed, not_found, missing_item (of a shown command), no_recipe (no
+  // such command). For others: wrong_amount (of a needed item), useless_get, useless_craft.
   std::string_view MistakeName(std::span<const Message> history, std::string_view action,
                                std::string_view after) const override;
   // Actions that get the items missing for the wanted actions, or craft them by a shown command.

@@ -28,7 +28,8 @@ class WebShopFamily : public TaskFamily {
 
   // The page, its product with the chosen options, and the results to which "< Prev" leads.
   std::string StateKey(std::span<const Message> history) const override;
-  // malformed, not_on_page | wrong_search, wrong_product, wrong_option, side_page, wandered.
+  // For refused actions: malformed, not_on_page. For others: wrong_search, wrong_product,
+  // wrong_option, side_page, wandered.
   std::string_view MistakeName(std::span<const Message> history, std::string_view action,
                                std::string_view after) const override;
   // The buttons that lead back; searches and choices made before have to be repeated.

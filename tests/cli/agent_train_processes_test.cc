@@ -141,7 +141,7 @@ TEST_F(AgentTrainProcesses, ACheckpointGoesOnInAnotherNumberOfProcesses) {
     more["--zero"] = "1";
     const Outcome outcome = Train(name, more);
     ASSERT_EQ(outcome.exit, 0) << outcome.err;
-    EXPECT_THAT(outcome.err, HasSubstr("goes on from"));
+    EXPECT_THAT(outcome.err, HasSubstr("continuing from"));
     EXPECT_LT(before, Lines(name));
     ExpectSameLosses(name, "one");
   }

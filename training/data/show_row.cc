@@ -22,7 +22,7 @@ int ColorOf(TargetKind kind) {
   return 36;
 }
 
-// A line break is both named and made.
+// A line break is written as \n and also made.
 std::string Shown(std::string_view bytes) {
   std::string out;
   for (const char c : EscapeControls(bytes, "\n")) out += c == '\n' ? "\\n\n" : std::string(1, c);

@@ -19,7 +19,7 @@ class TcpStoreKeys : public KeyValueStore {
     store_->set(Own(key), std::vector<uint8_t>(value.begin(), value.end()));
   }
   std::optional<std::string> Get(const std::string& key) override {
-    if (!store_->check({Own(key)})) return std::nullopt;  // get would wait
+    if (!store_->check({Own(key)})) return std::nullopt;  // get would block
     const std::vector<uint8_t> bytes = store_->get(Own(key));
     return std::string(bytes.begin(), bytes.end());
   }
@@ -35,7 +35,7 @@ std::unique_ptr<KeyValueStore> ConnectStore(const Place& place, bool serves, int
   c10d::TCPStoreOptions options;
   options.port = static_cast<uint16_t>(place.port);
   options.isServer = serves;
-  options.waitWorkers = false;  // we name who is missing
+  options.waitWorkers = false;  // because our own message names the missing ranks
   options.timeout = std::chrono::seconds(timeout_s);
   return std::make_unique<TcpStoreKeys>(c10::make_intrusive<c10d::TCPStore>(place.host, options));
 } catch (const std::exception& error) {

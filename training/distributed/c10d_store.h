@@ -8,7 +8,8 @@
 
 namespace agentr {
 
-// `serves`: this process keeps it. Waits up to `timeout_s` for it. Throws FatalError(kUnavailable).
+// `serves`: this process keeps the store. Waits up to `timeout_s` for it. Throws
+// FatalError(kUnavailable).
 std::unique_ptr<KeyValueStore> ConnectStore(const Place& place, bool serves, int timeout_s);
 
 }  // namespace agentr

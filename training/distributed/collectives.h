@@ -1,4 +1,4 @@
-// What carries out the collectives of a process group (process_group.h has their meaning): Gloo, or
+// Implementations of the collectives of a process group (defined in process_group.h): Gloo, or
 // plain TCP connections.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace agentr {
 
-// Calls and Wait throw std::exception when a rank is gone or does not answer in time.
+// Calls and Wait throw std::exception if a rank is gone or does not answer in time.
 class Collectives {
  public:
   using Pending = ProcessGroup::Pending;
@@ -20,10 +20,10 @@ class Collectives {
   virtual std::unique_ptr<Pending> AllGather(const at::Tensor& values) = 0;
 };
 
-// c10d's Gloo, over a store of its own at the same place. Null where the build is without it.
+// c10d's Gloo, with its own part of the store. Null if the build does not contain it.
 std::unique_ptr<Collectives> MakeGlooCollectives(const Place& place, int timeout_s);
 
-// Connections of every rank to every other, made known through `store`.
+// TCP connections of every rank to every other, whose addresses are exchanged through `store`.
 std::unique_ptr<Collectives> MakeTcpCollectives(const Place& place, KeyValueStore& store,
                                                 int timeout_s);
 

@@ -8,13 +8,13 @@ namespace agentr {
 class OptionSet;
 
 struct DistributedOptions {
-  int processes = 0;               // 0: what the environment says, or one
-  int zero = 0;                    // what is shared out over them: sharded_parameters.h
-  std::string transport = "auto";  // gloo | tcp; auto: gloo where the build has it
+  int processes = 0;               // 0: the number from the environment, or one
+  int zero = 0;                    // the data divided among them: sharded_parameters.h
+  std::string transport = "auto";  // gloo | tcp; auto: gloo if the build has it
   int collective_timeout = 600;    // seconds
 };
 
-// --processes, --zero, --transport, --collective_timeout.
+// Declares --processes, --zero, --transport and --collective_timeout.
 void Declare(OptionSet& set, DistributedOptions& options);
 
 }  // namespace agentr

@@ -25,8 +25,8 @@ class GlooPending : public Collectives::Pending {
   const std::function<void()> then_;
 };
 
-// The interface that GLOO_SOCKET_IFNAME names; else that of the host's name, which may be the
-// loopback, as it has to be where all processes meet there.
+// The interface named by GLOO_SOCKET_IFNAME, else that of the host's name. If all processes meet at
+// the loopback address, it must be the loopback interface.
 std::shared_ptr<::gloo::transport::Device> MakeDevice(const Place& place) {
   using Group = c10d::ProcessGroupGloo;
   const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
@@ -55,8 +55,8 @@ class GlooCollectives : public Collectives {
     return std::make_unique<GlooPending>(Works{group_->allreduce(tensors)});
   }
 
-  // Gloo's own reduce_scatter is missing in LibTorch 1.13. Each rank gets all parts of its span and
-  // adds them up in the order of the ranks.
+  // LibTorch 1.13 has no reduce_scatter for Gloo. So each rank receives all parts of its span and
+  // adds them in the order of the ranks.
   std::unique_ptr<Pending> ReduceScatter(const Tensor& values) override {
     Tensor in = values.view({size_, -1}), parts = at::empty_like(in);
     std::vector<int64_t> equal;

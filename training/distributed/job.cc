@@ -24,8 +24,8 @@ std::optional<Place> PlaceInJob(const DistributedOptions& options) {
   if (place && options.processes > 1 && place->size != options.processes) {
     throw FatalError(
         ExitCode::kUsage,
-        fmt::format("--processes is {}, but the environment says that this is one of {} processes. "
-                    "Cure: leave --processes away where torchrun or srun starts them",
+        fmt::format("--processes is {}, but according to the environment this is one of {} "
+                    "processes. Cure: omit --processes if torchrun or srun starts them",
                     options.processes, place->size));
   }
   return place;
@@ -44,7 +44,7 @@ ExitCode RunAsRank(const Place& place, const DistributedOptions& options,
     return code;
   } catch (const std::exception& error) {
     if (place.watched) {
-      // Its starter ends the others. They are not to hear of it from a store that vanished first.
+      // The launcher ends the other processes. They must not see the store disappear before that.
       [[maybe_unused]] const auto* kept = group.release();
     } else {
       group->Fail(error.what());

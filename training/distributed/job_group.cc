@@ -20,7 +20,7 @@ namespace {
 
 using at::Tensor;
 
-// Returns when every rank has said that it is here.
+// Returns when every rank has reported its presence.
 void Meet(KeyValueStore& store, const Place& place, int within_s) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(within_s);
   store.Set(fmt::format("here/{}", place.rank), "1");
@@ -35,11 +35,10 @@ void Meet(KeyValueStore& store, const Place& place, int within_s) {
   }
   throw FatalError(
       ExitCode::kUnavailable,
-      fmt::format("after {} s {} of the job's {} processes have not come to {}:{}: rank {}. Cure: "
-                  "start all of them (torchrun, srun or --processes do); --processes 1 trains in "
-                  "this one alone",
-                  within_s, missing.size(), place.size, place.host, place.port,
-                  fmt::join(missing, ", ")));
+      fmt::format(
+          "after {} s {} of the job's {} processes have not arrived at {}:{}: rank {}. Cure: start "
+          "all of them (torchrun, srun or --processes do); --processes 1 trains only in this one",
+          within_s, missing.size(), place.size, place.host, place.port, fmt::join(missing, ", ")));
 }
 
 std::unique_ptr<Collectives> MakeCollectives(const Place& place, KeyValueStore& store,
@@ -49,14 +48,14 @@ std::unique_ptr<Collectives> MakeCollectives(const Place& place, KeyValueStore& 
   }
   if (options.transport == "gloo") {
     throw FatalError(ExitCode::kUsage,
-                     "this build is without Gloo. Cure: --transport tcp, or install libgloo-dev, "
-                     "where LibTorch is the distribution's, and build again");
+                     "this build does not contain Gloo. Cure: --transport tcp, or, if LibTorch is "
+                     "the distribution's, install libgloo-dev and build again");
   }
   return MakeTcpCollectives(place, store, options.timeout_s);
 }
 
-// The main thread may be stuck in a collective that will not end, so no destructor can run. What is
-// on the disk is whole at any moment.
+// Ends without destructors, because the main thread may be stuck in a collective. Files on the disk
+// are complete at any moment.
 [[noreturn]] void EndProcess(int rank, const std::string& message) {
   spdlog::error("rank {}: {}", rank, message);
   spdlog::default_logger()->flush();
@@ -93,7 +92,7 @@ class JobGroup : public ProcessGroup {
   void Leave() override {
     Barrier();
     liveness_.reset();
-    Barrier();  // rank 0 keeps the store until nobody asks it any more
+    Barrier();  // rank 0 keeps the store until no rank needs it
   }
   void Fail(const std::string& why) override {
     if (liveness_) liveness_->Fail(why);
@@ -126,12 +125,13 @@ class JobGroup : public ProcessGroup {
   } catch (const FatalError&) {
     throw;
   } catch (const std::exception& error) {
-    if (liveness_) liveness_->Suspect();  // mostly ends the process with the name of who is gone
+    // Normally ends the process with the name of the lost rank.
+    if (liveness_) liveness_->Suspect();
     throw FatalError(
         ExitCode::kIncomplete,
-        fmt::format("an exchange between the processes failed, though all of them are alive: {}. "
-                    "Usual cure: a longer --collective_timeout, or a look at the network. The same "
-                    "command goes on from the last checkpoint",
+        fmt::format("an exchange between the processes failed, although all of them are alive: {}. "
+                    "Usual cure: increase --collective_timeout, or check the network. The same "
+                    "command continues from the last checkpoint",
                     error.what()));
   }
 

@@ -11,13 +11,13 @@ namespace agentr {
 
 struct JobGroupOptions {
   std::string transport = "auto";  // gloo | tcp; auto: gloo where the build has it
-  int meet_s = 300;                // for all ranks to come
-  int timeout_s = 600;             // of a collective
+  int meet_s = 300;                // for all ranks to arrive
+  int timeout_s = 600;             // for a collective
 };
 
-// Waits for all ranks of the job, and from then on watches them (liveness.h). Throws FatalError:
-// kUnavailable naming the ranks that did not come, or what is wrong with the place; kUsage where
-// the build is without Gloo and it is asked for.
+// Waits for all ranks of the job, and then watches them (liveness.h). Throws FatalError:
+// kUnavailable naming the ranks that did not arrive, or the fault of the meeting place; kUsage if
+// Gloo is requested but not built in.
 std::unique_ptr<ProcessGroup> JoinJobGroup(const Place& place, const JobGroupOptions& options);
 
 }  // namespace agentr

@@ -1,4 +1,4 @@
-// In place of gloo_collectives.cc where Gloo's headers are not there, or do not fit LibTorch.
+// Replaces gloo_collectives.cc if Gloo's headers are missing or do not fit LibTorch.
 #include "training/distributed/collectives.h"
 
 namespace agentr {

@@ -19,14 +19,14 @@ std::span<std::byte> BytesOf(const Tensor& tensor) {
   return {static_cast<std::byte*>(tensor.data_ptr()), static_cast<size_t>(tensor.nbytes())};
 }
 
-// The values of `tensor` that are span `rank` of `ranks`; the last ones may be shorter, or empty.
+// Span `rank` of the `ranks` spans of `tensor`; the last ones may be shorter or empty.
 Tensor SpanOf(const Tensor& tensor, int rank, int ranks) {
   const int64_t n = tensor.numel(), each = (n + ranks - 1) / ranks;
   const int64_t begin = std::min(n, rank * each);
   return tensor.view({-1}).narrow(0, begin, std::min(n, begin + each) - begin);
 }
 
-// One thread carries out the collectives in their order, beside the training.
+// A separate thread runs the collectives in their order.
 class TcpCollectives : public Collectives {
  public:
   TcpCollectives(const Place& place, KeyValueStore& store, int timeout_s)
@@ -100,7 +100,7 @@ class TcpCollectives : public Collectives {
       std::exception_ptr failed;
       try {
         job->work();
-      } catch (...) {  // Wait rethrows it
+      } catch (...) {  // Wait throws it again
         failed = std::current_exception();
       }
       lock.lock();
@@ -111,8 +111,8 @@ class TcpCollectives : public Collectives {
     }
   }
 
-  // Each pair of ranks exchanges what each has of the other's span. The sum is taken in the order of
-  // the ranks, so that it does not depend on who comes first.
+  // Each pair of ranks exchanges its parts of the other's span. The sum is made in the order of the
+  // ranks, so it does not depend on the order of arrival.
   void Scatter(const Tensor& values) {
     const Tensor own = SpanOf(values, rank_, size_);
     const Tensor parts = at::empty({size_, own.numel()}, values.options());
@@ -139,7 +139,7 @@ class TcpCollectives : public Collectives {
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Job>> jobs_;
   bool stop_ = false;
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // must be the last member, because it uses the others
 };
 
 }  // namespace

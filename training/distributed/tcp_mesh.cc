@@ -42,7 +42,7 @@ class Socket {
   int fd_;
 };
 
-// Connects to HOST:PORT of any family.
+// Connects to HOST:PORT of any address family.
 int Connect(const std::string& host, const std::string& port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -72,12 +72,12 @@ std::pair<std::string, std::string> NameOf(int fd) {
   if (::getsockname(fd, any, &size) != 0 ||
       ::getnameinfo(any, size, host.data(), host.size(), port.data(), port.size(),
                     NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
-    Throw("cannot tell the address of a connection");
+    Throw("cannot determine the address of a connection");
   }
   return {host.data(), port.data()};
 }
 
-// At any port of all addresses, IPv4 ones among them.
+// Listens on a free port of all addresses, including IPv4.
 int Listen(int backlog) {
   Socket socket(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int off = 0;
@@ -109,7 +109,7 @@ std::string WaitFor(KeyValueStore& store, const std::string& key, int timeout_ms
     if (const auto value = store.Get(key)) return *value;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  throw std::runtime_error("no word of " + key);
+  throw std::runtime_error("no value of " + key);
 }
 
 std::string AddressKey(int rank) { return fmt::format("address/{}", rank); }
@@ -121,8 +121,8 @@ bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == E
 TcpMesh::TcpMesh(const Place& place, KeyValueStore& store, int timeout_s)
     : timeout_ms_(timeout_s * 1000), sockets_(static_cast<size_t>(place.size), -1) {
   const Socket listener(Listen(place.size));
-  // The others reach this machine at the address from which it reaches rank 0, and rank 0 where all
-  // of them meet it.
+  // The other ranks reach this machine at the address from which it reaches rank 0; rank 0 is
+  // reached at the meeting place.
   const Socket route(Connect(place.host, std::to_string(place.port)));
   const std::string host = place.rank == 0 ? place.host : NameOf(route.get()).first;
   store.Set(AddressKey(place.rank), host + " " + NameOf(listener.get()).second);

@@ -1,4 +1,4 @@
-// A TCP connection to every other process of a job, and the exchange of bytes over two of them at
+// TCP connections to all other processes of a job, with an exchange of bytes over two of them at
 // once.
 #pragma once
 
@@ -11,17 +11,18 @@
 
 namespace agentr {
 
-// One thread at a time. Calls throw std::runtime_error naming the rank that is gone or silent.
+// Used by one thread at a time. Calls throw std::runtime_error naming the rank that is gone or
+// silent.
 class TcpMesh {
  public:
-  // Every rank listens, says where in `store`, and connects to those of lower ranks.
+  // Every rank listens, writes its address into `store`, and connects to the lower ranks.
   TcpMesh(const Place& place, KeyValueStore& store, int timeout_s);
   ~TcpMesh();
   TcpMesh(const TcpMesh&) = delete;
   TcpMesh& operator=(const TcpMesh&) = delete;
 
-  // Sends all of `out` to rank `to` and fills `in` with what rank `from` sends to this one,
-  // both at the same time. All ranks make exchanges in the same order.
+  // Sends all of `out` to rank `to` and at the same time fills `in` with the bytes from rank
+  // `from`. All ranks must make their exchanges in the same order.
   void Exchange(int to, std::span<const std::byte> out, int from, std::span<std::byte> in);
 
  private:

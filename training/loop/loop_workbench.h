@@ -1,5 +1,5 @@
-// Keeps one model in memory while it is trained: the engine takes new weights over, and opens
-// nothing again.
+// Keeps one model in memory while it is trained: the engine receives new weights, and nothing is
+// opened again.
 #pragma once
 
 #include <memory>
@@ -12,16 +12,17 @@ namespace agentr {
 
 class LoopWorkbench : public Workbench {
  public:
-  // `inner` opens what is not here yet, and outlives this.
+  // `inner` opens everything else; it outlives this object.
   explicit LoopWorkbench(Workbench& inner) : inner_(inner) {}
 
   std::unique_ptr<HttpEnvironment> OpenEnvironment(const EnvironmentOptions& options) override;
   std::unique_ptr<ChatEncoder> OpenEncoder(const std::string& model_dir) override;
-  // The models of all folders have the same shape, tokenizer and template. One at a time.
+  // The models of all folders must have the same shape, tokenizer and template. Only one is open at
+  // a time.
   std::unique_ptr<LanguageModel> OpenModel(const ModelOptions& options, const TaskFamily& family,
                                            const EnvironmentOptions& environment) override;
 
-  // The weights that are, or will be, in `folder`: where a model is open it gets them from memory.
+  // Announces the weights that are, or will be, in `folder`: an open model gets them from memory.
   void Take(const std::string& folder, const std::shared_ptr<const WeightSource>& weights);
 
  private:
@@ -29,7 +30,7 @@ class LoopWorkbench : public Workbench {
 
   Workbench& inner_;
   std::unique_ptr<LanguageModel> model_;
-  std::string folder_;  // whose weights it has
+  std::string folder_;  // the folder of its present weights
 };
 
 }  // namespace agentr

@@ -19,7 +19,7 @@ namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-// A training cannot read a file without rows: leaves such files out.
+// Leaves out files without rows, because a training cannot read them.
 LoopStage WithoutEmptyFiles(LoopStage stage) {
   std::erase_if(stage.arguments, [&](const std::string& argument) {
     constexpr std::string_view kData = "--data=";
@@ -48,7 +48,7 @@ ExitCode SelfTrain(const SelfTrainOptions& options, const OptionSet& resolved,
   const std::vector<LoopStage> plan = PlanLoop(options);
   for (const LoopStage& stage : plan) CheckArguments(stage);
   const fs::path folder = LoopFolder(options);
-  std::error_code none;  // what fails here is named by the first file that is written
+  std::error_code none;  // a failure is reported when the first file is written
   fs::create_directories(folder, none);
   WriteResolved(folder, resolved.ResolvedToml());
   const FileLock lock(folder / ".lock");
@@ -62,7 +62,7 @@ ExitCode SelfTrain(const SelfTrainOptions& options, const OptionSet& resolved,
     const ExitCode exit =
         RunStage(stage.program == "agent_train" ? WithoutEmptyFiles(stage) : stage, bench);
     if (exit == ExitCode::kIncomplete) {
-      spdlog::warn("stage {} left some tasks out; the loop goes on with the others", stage.name);
+      spdlog::warn("stage {} left out some tasks; the loop continues with the others", stage.name);
     } else if (exit != ExitCode::kOk) {
       return exit;
     }

@@ -24,8 +24,8 @@ class Plays {
   }
 
   nlohmann::ordered_json Play(int64_t step, const std::shared_ptr<const WeightSnapshot>& weights) {
-    // The first time the model has to be opened from a folder, which the start model of
-    // --from_scratch does not have.
+    // The first time the model must be opened from a folder, but the start model of --from_scratch
+    // has none.
     if (!opened_) ExportModel(ModelFolder(), train_.model_dir, *weights);
     opened_ = true;
     workbench_.Take(ModelFolder().string(), weights);
@@ -66,10 +66,9 @@ class Plays {
 
 void Declare(OptionSet& set, TrainingPlayOptions& o) {
   set.Group("Plays");
-  set.Add(
-         "--play_every", o.every,
-         "Steps between evaluations as an agent, with the weights of the moment: the first 20 test "
-         "tasks of TextCraft, or what --play says; 0: never")
+  set.Add("--play_every", o.every,
+          "Steps between evaluations as an agent with the present weights, on the first 20 test "
+          "tasks of TextCraft or with the options of --play; 0: never")
       .Min(0);
   set.Add("--play", o.play,
           "An argument of agent_eval for these evaluations, such as --play=--task=webshop "

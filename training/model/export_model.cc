@@ -13,7 +13,7 @@ namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-// Names of what belongs to a model without being its weights.
+// Names of files that belong to a model, without its weights.
 bool IsCompanion(const std::string& name) {
   static const char* const kNames[] = {"generation_config.json",
                                        "tokenizer.json",
@@ -32,7 +32,7 @@ std::string ConfigWith(const fs::path& model_dir, WeightType type) {
   const fs::path path = model_dir / "config.json";
   auto config = nlohmann::ordered_json::parse(ReadFile(path));
   const char* name = type == WeightType::kF32 ? "float32" : "bfloat16";
-  // Newer files say "dtype", older ones "torch_dtype"; both where there is neither.
+  // Newer files have "dtype", older ones "torch_dtype"; if neither is present, both are written.
   const bool newer = config.contains("dtype");
   if (newer) config["dtype"] = name;
   if (!newer || config.contains("torch_dtype")) config["torch_dtype"] = name;

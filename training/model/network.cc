@@ -182,7 +182,7 @@ Tensor Network::Forward(const Batch& batch, const std::vector<int32_t>& rows, bo
     }
   }
   if (options_.all_rows && rows.size() < batch.tokens.size()) {
-    // Only for comparison: the rows are picked behind the last layer.
+    // Only for comparison: the rows are selected after the last layer.
     row_index_ = Indices(rows);
     x = x.index_select(0, row_index_);
   }
@@ -258,7 +258,7 @@ void Network::Backward(const Tensor& dhidden) {
   }
 }
 
-// `dout`, the gradient of the layer's output, becomes on its way that of the layer's middle.
+// `dout`, the gradient of the layer's output, is changed in place into that of the layer's middle.
 Tensor Network::LayerBackward(size_t index, const Kept& kept, const Tensor& dout) {
   Layer& layer = layers_[index];
   MlpBackward(layer, kept, dout);
@@ -280,7 +280,7 @@ void Network::MlpBackward(Layer& layer, const Kept& kept, const Tensor& dx) {
                   layer.mlp_norm.value, config_.norm_epsilon, dx, layer.mlp_norm.gradient);
 }
 
-// The gradient of y, the normed input of attention.
+// The gradient of y, the normalised input of attention.
 Tensor Network::AttentionBackward(size_t index, const Kept& kept, const Tensor& dmiddle,
                                   const Tensor& y) {
   Layer& layer = layers_[index];

@@ -1,5 +1,5 @@
-// The weights of a network at one moment, in the type that they are exported in: for a file, or for
-// an engine that plays with them while the training goes on.
+// The weights of a network at one moment, in the type of the export: for a file, or for an engine
+// that plays with them during the training.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -13,7 +13,7 @@
 
 namespace agentr {
 
-// Owns its bytes: what the trainer does to the parameters afterwards does not show.
+// Owns its bytes, so later changes of the parameters do not affect it.
 class WeightSnapshot : public WeightSource {
  public:
   // `type`: kF32 or kBF16.

@@ -241,7 +241,7 @@ TEST(WeightFiles, RefusesTensorsThatDoNotLieSideBySide) {
   EXPECT_THAT(RefusalOf(FileOf("{" + one + "}", 12)),
               HasSubstr("a gap of 4 bytes between one and the file's end"));
   EXPECT_THAT(RefusalOf(FileOf("{" + one + "}", 7)),
-              HasSubstr("tensor one ends at byte 8 behind the header, the file at 7"));
+              HasSubstr("tensor one ends at byte 8 after the header, but the file at 7"));
   EXPECT_THAT(RefusalOf(FileOf("{" + Entry("one", "[2]", 8, 0) + "}", 8)),
               HasSubstr("end before they begin"));
 }

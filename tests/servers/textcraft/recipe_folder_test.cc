@@ -72,7 +72,7 @@ TEST_F(RecipeFolderTest, ReadsInNameOrderAndSkipsWhatIsNoCrafting) {
 TEST_F(RecipeFolderTest, ErrorsNameTheFileAndTheCure) {
   Write("broken.json", R"({"type": )");
   EXPECT_THAT(ErrorOf(folder_),
-              AllOf(HasSubstr("broken.json"), HasSubstr("is no Minecraft recipe (parse error"),
+              AllOf(HasSubstr("broken.json"), HasSubstr("is not a Minecraft recipe (parse error"),
                     HasSubstr("--recipes")));
   Write("broken.json", R"({"type": "minecraft:crafting_shaped", "pattern": ["#"]})");
   EXPECT_THAT(ErrorOf(folder_), AllOf(HasSubstr("broken.json"), HasSubstr("key")));
