@@ -82,9 +82,8 @@ class Audit {
 AuditRow AuditRowOf(const Trajectory& trajectory);
 
 // The rows of a file, whatever its format: JSON lines or one JSON array of them. Throws
-// FatalError(kFile) with the place where it is none, and for files of rows of version 1 where
-// `refuse_old`, with the cure.
-std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path, bool refuse_old = false);
+// FatalError(kFile) with the place where it is none.
+std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path);
 
 // The kind of task that rows of this file are of, by its name or its rows' ids ("webshop_12"); ""
 // where neither tells.

@@ -10,8 +10,9 @@
 //             loss false or true, the same said twice, on assistant messages: trainers read either
 //   sharegpt  AgentGym's: {"conversations": [{from: human|gpt|system, loss, value}], "item_id"};
 //             loss is null for what the model did not say
-//   tokens    with the encoder of a model: {"ids", "loss", "logprobs", "tokenizer"}, one of each of
-//             the first three per token of the row in the model's format (EncodeRow); loss 0 or 1,
+//   tokens    with the encoder of a model: {"ids", "loss", "logprobs", "revision", "tokenizer"}, one
+//             of each of the first three per token of the row in the model's format (EncodeRow);
+//             loss 0 or 1, "revision" [begin, end) of the revision turn or null,
 //             log-probabilities null where a token was not sampled; the hash of the tokenizer, by
 //             which a trainer tells rows of another one. Without one: {"segments": [{role, loss, ids, logprobs} |
 //             {role, loss, text}]}: the tokens that were sampled, where the tree has them; what was
@@ -20,9 +21,10 @@
 // Rows end on the agent's last turn; its reply is "last_observation" of the provenance.
 //
 // provenance: {version, tree, task, model, data_hash, nodes: {good, bad, ancestor, first_error},
-// rewards: {good, bad, replay}, mistake, evidence, reason, revision_length: {from_start,
+// rewards: {good, bad, replay}, mistake, evidence, reason, values, revision_length: {from_start,
 // from_ancestor}, bad_steps, recovery, pruned_turns, seed, alpha, beta, pairing, verifier, prune,
-// train_prefix, replay, dropped_turns, last_observation, hash}; node ids are positions in the tree
+// train_prefix, replay, dropped_turns, last_observation, hash}; values: of the verifier rollout, {before,
+// behind: {successes, continuations, low, high}} with the 95 % interval; node ids are positions in the tree
 // file (agent-r trees: in depth-first order), null where there is none.
 #pragma once
 

@@ -47,7 +47,8 @@ void Declare(OptionSet& set, PlayOptions& o) {
   set.AddSwitch("--snap_actions", o.snap_actions,
                 "SciWorld: take the nearest valid action instead of the one said, as Agent-R does");
   set.Add("--revision_action", o.revision_action,
-          "The action by which an agent revises itself, counted in the summary");
+          "The action by which an agent revises itself, counted in the summary; none: wait, in "
+          "SciWorld task");
   set.Add("--revision_reply", o.revision_reply,
           "What it is shown then, where that changes nothing in the environment");
 }

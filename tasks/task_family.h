@@ -47,6 +47,10 @@ class TaskFamily {
   // at times.
   virtual int SearchDepth(int /*task*/) const { return 20; }
 
+  // The action of the turn in which the agent notices a mistake. It must leave the state as it was:
+  // what the environment does not take, or what only tells.
+  virtual std::string_view RevisionAction() const { return "wait"; }
+
   // What follows serves the revision of failed paths. `history` begins with the first observation;
   // all turns since then follow.
 

@@ -14,9 +14,10 @@
 // turn and the others are corrected actions. Where the row trains the steps before the mistake too
 // (its provenance says "train_prefix", or its very first assistant message is trained) the revision
 // turn is the first trained message behind the last untrained one, and what is trained before is
-// kOther. In a token row the stretches of trained tokens stand for the messages, and the first one
-// is the revision turn. A row whose provenance names no bad path (agent-r: whose "low_log" is
-// empty) is a good row. All other rows are kOther.
+// kOther. A token row tells the tokens of its revision turn in "revision"; where it does not, the
+// stretches of trained tokens stand for the messages, and the first one is the revision turn. A row
+// whose provenance names no bad path (agent-r: whose "low_log" is empty) is a good row. All other
+// rows are kOther.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +49,8 @@ struct ParsedRow {
 };
 
 // Throws FatalError(kFile) with what is wrong and the cure, for a line that is no JSON or no row, a
-// row with nothing to learn, and rows of path_collect that are text and tokens in pieces.
+// row with nothing to learn, and rows of path_collect that are text and tokens in pieces or of the
+// old kind (row_version.h).
 ParsedRow ParseRow(std::string_view line);
 
 // What tells rows of the same task: the value of "task" or "task_num", or of "item_id", as it
