@@ -190,9 +190,9 @@ void SceneMaker::AddEpisode(const Scene& scene, uint32_t goal, RandomStream rand
     const bool slips = random.Chance(options_.slips);
     const std::string action =
         slips ? TextCraftMistake(*view, step->action, random) : ActionText(*view, step->action);
-    messages.push_back({"assistant", fmt::format("Thought: {}{}\nAction: {}",
-                                                 failed ? "That did not work. " : "",
-                                                 step->thought, action)});
+    messages.push_back(
+        {"assistant", fmt::format("Thought: {}{}\nAction: {}", failed ? "That did not work. " : "",
+                                  step->thought, action)});
     trained.push_back(slips ? 0 : 1);
     book_.game.Step(state, CleanTextCraftAction(action));
     messages.push_back({"user", OneLine(state.observation)});

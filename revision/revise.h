@@ -47,7 +47,7 @@ struct ReviseReport {
 <<<<<<< HEAD
   int64_t verified = 0;             // verified ones among them
 =======
-  int64_t verified = 0;             // of these
+  int64_t verified = 0;            // of these
 >>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   int64_t exact_duplicates = 0;     // dropped
   int64_t near_duplicates = 0;      // dropped

@@ -35,7 +35,7 @@ struct LmRequest {
   std::vector<std::vector<int32_t>> sampled;  // the "token_ids" of each message; empty: not given
   std::string prompt;                         // of a completion: a text, or …
   std::vector<int32_t> token_ids;             // … where it is empty, tokens
-  // All but its prompt, params.max_tokens, params.seed and stop_tokens, which the server adds.
+                                              // All but its prompt, params.max_tokens, params.seed and stop_tokens, which the server adds.
 >>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   GenerationRequest generation;
   std::optional<int> max_tokens;

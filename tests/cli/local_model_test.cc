@@ -135,7 +135,8 @@ TEST_F(LocalModel, StartLinesNameTheChatTemplate) {
       nlohmann::json::parse(ReadFile(AGENTR_SOURCE_DIR "/tests/golden/tokenizers/gpt2.json"));
   WriteFileAtomically(folder_.path() / "tiny-llama/tokenizer.json", golden["tokenizer"].dump());
   WriteFileAtomically(folder_.path() / "tiny-llama/tokenizer_config.json", "{}");
-  EXPECT_THAT(start({}).first, AllOf(HasSubstr(" W the model has no chat template"), HasSubstr("'### User:'")));
+  EXPECT_THAT(start({}).first,
+              AllOf(HasSubstr(" W the model has no chat template"), HasSubstr("'### User:'")));
 }
 
 TEST_F(LocalModel, AServerThatIsDownEndsTheRunWithFour) {
@@ -224,18 +225,17 @@ TEST_F(LocalModel, TheBundledModelIsFoundByItsNameAndJudgesItsOwnTrees) {
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
   EXPECT_THAT(TreeFiles(Results("bundled")), SizeIs(3));
   EXPECT_THAT(outcome.err, HasSubstr("with model bundled"));
-  const Outcome revised =
-      RunProgram("path_collect", {"--verifier", "actor", "--judge_max_new_tokens", "40"},
-                 folder_.path());
+  const Outcome revised = RunProgram(
+      "path_collect", {"--verifier", "actor", "--judge_max_new_tokens", "40"}, folder_.path());
   EXPECT_EQ(revised.exit, 0) << revised.err;
 }
 
 TEST_F(LocalModel, TheBundledModelFinishesSimpleTasks) {
-  const Outcome outcome = RunProgram(
-      "agent_eval",
-      {"--task", "textcraft", "--model_name", "bundled", "--split", "train", "--max", "10",
-       "--max_steps", "10", "--max_new_tokens", "150"},
-      folder_.path());
+  const Outcome outcome =
+      RunProgram("agent_eval",
+                 {"--task", "textcraft", "--model_name", "bundled", "--split", "train", "--max",
+                  "10", "--max_steps", "10", "--max_new_tokens", "150"},
+                 folder_.path());
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
   const auto summary = nlohmann::json::parse(
       ReadFile(folder_.path() / "test_result/textcraft/bundled_local/summary.json"));
