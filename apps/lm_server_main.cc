@@ -30,10 +30,10 @@ ExitCode Run(int argc, char** argv) {
   set.Group("Model");
   set.Add("--model_dir", folder, "Folder with config.json, tokenizer.json, *.safetensors",
           "MODEL_DIR");
-  set.Add(
-      "--model_name", name,
-      "The model's name for clients (default: the folder's name); bundled, without a folder, is the "
-      "small model that comes with the programs");
+  set.Add("--model_name", name,
+          "The model's name for clients (default: the folder's name); bundled, without a folder, "
+          "is the "
+          "small model that comes with the programs");
   Declare(set, model);
   Declare(set, server);
   Declare(set, log);
@@ -43,7 +43,8 @@ ExitCode Run(int argc, char** argv) {
   if (folder == kBundledModel && !std::filesystem::exists(folder)) {
     folder = BundledModelFolder().string();
   }
-  if (folder.empty()) throw FatalError(ExitCode::kUsage, "--model_dir is missing: give the folder of a model");
+  if (folder.empty())
+    throw FatalError(ExitCode::kUsage, "--model_dir is missing: give the folder of a model");
 
   SignalWait signals;
   const LmServer running(LoadModel(folder, name, model), server);

@@ -190,9 +190,9 @@ void SceneMaker::AddEpisode(const Scene& scene, uint32_t goal, RandomStream rand
     const bool slips = random.Chance(options_.slips);
     const std::string action =
         slips ? TextCraftMistake(*view, step->action, random) : ActionText(*view, step->action);
-    messages.push_back({"assistant", fmt::format("Thought: {}{}\nAction: {}",
-                                                 failed ? "That did not work. " : "",
-                                                 step->thought, action)});
+    messages.push_back(
+        {"assistant", fmt::format("Thought: {}{}\nAction: {}", failed ? "That did not work. " : "",
+                                  step->thought, action)});
     trained.push_back(slips ? 0 : 1);
     book_.game.Step(state, CleanTextCraftAction(action));
     messages.push_back({"user", OneLine(state.observation)});
@@ -222,7 +222,9 @@ void SceneMaker::AddJudgement(const Scene& scene, const std::vector<Message>& me
   if (steps.empty()) return;
   const size_t step = random.Pick(steps);
 
-  Tree tree({.family = "textcraft"}, family_.Instruction(), messages[opening].content);
+  TreeOrigin origin;
+  origin.family = family_.name();
+  Tree tree(std::move(origin), family_.Instruction(), messages[opening].content);
   int node = 0;
   for (size_t i = opening + 1; i <= step; i += 2) {
     Node turn;

@@ -225,6 +225,9 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
   if (options.play.temperature == PlayOptions::kChooseTemperature)
     options.play.temperature = options.attempts > 1 ? 1 : 0;
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.environment.task);
+  if (options.play.revision_action.empty()) {
+    options.play.revision_action = family->RevisionAction();
+  }
   const std::unique_ptr<HttpEnvironment> environment =
       workbench.OpenEnvironment(options.environment);
   const std::unique_ptr<LanguageModel> model =

@@ -3,6 +3,7 @@
 #include "clients/language_model.h"
 #include "common/random.h"
 #include "revision/judgement_prompt.h"
+#include "revision/states.h"
 #include "revision/verifier.h"
 
 namespace agentr {
@@ -12,8 +13,9 @@ class OptionSet;
 struct JudgeOptions {
   double temperature = 0;
   int max_new_tokens = 500;  // per judgement
-  int max_context = 8192;    // tokens of question and answer together; 0: unlimited
-  int ahead = 1;             // steps of a path judged in parallel (FindFirstError)
+  int max_context = 8192;    // tokens of question and answer together; 0: no limit
+  bool evidence = false;     // the question tells what the search found behind the step
+  int ahead = 1;             // steps of a path judged at once (FindFirstError)
 };
 
 void Declare(OptionSet& set, JudgeOptions& options);
@@ -22,15 +24,23 @@ void Declare(OptionSet& set, JudgeOptions& options);
 // the oldest turns of the log are left out.
 class ActorVerifier : public Verifier {
  public:
-  // All references outlive the verifier. `random` is the tree's stream.
-  ActorVerifier(const Tree& tree, LanguageModel& model, const JudgementPrompt& prompt,
-                const JudgeOptions& options, RandomStream random)
-      : tree_(tree), model_(model), prompt_(prompt), options_(options), random_(random) {}
+  // All references outlive the verifier. `random`: of the tree.
+  ActorVerifier(const Tree& tree, const StateMap& states, LanguageModel& model,
+                const JudgementPrompt& prompt, const JudgeOptions& options, RandomStream random)
+      : tree_(tree),
+        states_(states),
+        model_(model),
+        prompt_(prompt),
+        options_(options),
+        random_(random) {}
 
   Result<StepJudgement> Judge(const PathPair& pair, int node) override;
 
  private:
+  std::string Evidence(int node) const;
+
   const Tree& tree_;
+  const StateMap& states_;
   LanguageModel& model_;
   const JudgementPrompt& prompt_;
   const JudgeOptions& options_;

@@ -84,8 +84,8 @@ class Audit {
 AuditRow AuditRowOf(const Trajectory& trajectory);
 
 // The rows of a file in any of the formats: JSON lines or one JSON array. Throws FatalError(kFile)
-// with the place of the fault; with `refuse_old` also for rows of version 1, with the cure.
-std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path, bool refuse_old = false);
+// with the place of the fault.
+std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path);
 
 // The kind of task of the rows, from the file's name or the rows' ids ("webshop_12"); "" if neither
 // shows it.

@@ -9,7 +9,6 @@
 #include "common/file.h"
 #include "common/json_depth.h"
 #include "revision/audit.h"
-#include "revision/row.h"
 
 namespace agentr {
 namespace {
@@ -50,7 +49,7 @@ void AddProvenance(const FileJson& provenance, AuditRow& row) {
   row.revision_from_ancestor = provenance.at("revision_length").value("from_ancestor", -1);
 }
 
-AuditRow RowOfJson(const FileJson& json, bool refuse_old) {
+AuditRow RowOfJson(const FileJson& json) {
   AuditRow row;
   static constexpr std::array<const char*, 4> kNames = {"revise_log", "messages", "conversations",
                                                         "segments"};
@@ -60,16 +59,7 @@ AuditRow RowOfJson(const FileJson& json, bool refuse_old) {
                      "not a row: it has none of revise_log, messages, conversations and segments");
   }
   for (const FileJson& message : json.at(*name)) row.messages.push_back(LineOfMessage(message));
-  if (json.contains("provenance")) {
-    const FileJson& provenance = json.at("provenance");
-    if (refuse_old && provenance.value("version", 1) < kRowVersion) {
-      throw FatalError(ExitCode::kFile,
-                       fmt::format("a row of version {}, which trains shared prefixes and refused "
-                                   "actions: make the rows again with path_collect",
-                                   provenance.value("version", 1)));
-    }
-    AddProvenance(provenance, row);
-  }
+  if (json.contains("provenance")) AddProvenance(json.at("provenance"), row);
   for (const char* id : {"task_num", "item_id"}) {
     if (row.task.empty() && json.contains(id)) row.task = TextOf(json.at(id));
   }
@@ -78,7 +68,7 @@ AuditRow RowOfJson(const FileJson& json, bool refuse_old) {
 
 }  // namespace
 
-std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path, bool refuse_old) {
+std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path) {
   const std::string text = ReadFile(path);
   std::vector<AuditRow> rows;
   int64_t line_number = 0;
@@ -87,14 +77,14 @@ std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path, bool refu
     if (first != std::string::npos && text[first] == '[') {
       for (const FileJson& json : ParseJsonOrThrow<FileJson>(text)) {
         ++line_number;
-        rows.push_back(RowOfJson(json, refuse_old));
+        rows.push_back(RowOfJson(json));
       }
       return rows;
     }
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
       ++line_number;
-      if (!line.empty()) rows.push_back(RowOfJson(ParseJsonOrThrow<FileJson>(line), refuse_old));
+      if (!line.empty()) rows.push_back(RowOfJson(ParseJsonOrThrow<FileJson>(line)));
     }
   } catch (const FileJson::exception& error) {
     throw FatalError(ExitCode::kFile, fmt::format("{}, row {}: not JSON of a row: {}",

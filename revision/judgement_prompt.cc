@@ -109,11 +109,12 @@ JudgementPrompt JudgementPrompt::Of(std::string_view family) {
                   family));
 }
 
-std::vector<Message> JudgementPrompt::Query(const Tree& tree, int node, int dropped_turns) const {
+std::vector<Message> JudgementPrompt::Query(const Tree& tree, int node, int dropped_turns,
+                                            const std::string& evidence) const {
   const Values values = {{"{task}", tree.root().observation},
                          {"{log}", LogBefore(tree, node, dropped_turns)},
                          {"{action}", tree.node(node).action},
-                         {"{observation}", tree.node(node).observation}};
+                         {"{observation}", tree.node(node).observation + evidence}};
   std::vector<Message> messages = messages_;
   for (Message& message : messages) message.content = Fill(message.content, values);
   return messages;

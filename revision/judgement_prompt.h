@@ -23,8 +23,9 @@ class JudgementPrompt {
   static JudgementPrompt Of(std::string_view family);
 
   // The question about the step that led to `node` (not the root), without the oldest
-  // `dropped_turns` turns in the log.
-  std::vector<Message> Query(const Tree& tree, int node, int dropped_turns = 0) const;
+  // `dropped_turns` turns in the log. `evidence` is shown behind the observation.
+  std::vector<Message> Query(const Tree& tree, int node, int dropped_turns = 0,
+                             const std::string& evidence = "") const;
 
   const std::vector<Message>& messages() const { return messages_; }  // with the placeholders
 

@@ -61,7 +61,9 @@ void Declare(OptionSet& set, ReviseOptions& o) {
       .OneOf({"cut", "drop", "keep"});
   set.Add("--thoughts", o.thoughts,
           "File of revision thoughts by kind of mistake (default: the built-in ones)");
-  set.Add("--revision_action", o.revision_action, "Action of the revision turn");
+  set.Add(
+      "--revision_action", o.revision_action,
+      "Action of the revision turn (default: wait; in SciWorld, where that lets time pass, task)");
   set.Add("--revision_reply", o.revision_reply, "Reply to the revision turn");
   set.Add("--max_context", o.judge.max_context, "Tokens of a judgement, question and answer",
           "MAX_TOKEN_LENGTH")

@@ -103,14 +103,16 @@ Result<FirstError> RolloutVerifier::Find(const PathPair& pair, double wanted) {
   const ShareEstimate below = *ValueOf(path[bad], wanted);
   const bool parts = below.high() < above->low();
   std::string reason = fmt::format("Before it {}, behind it {}.", Said(*above), Said(below));
-  if (parts) return ErrorAt(pair, path[bad], std::move(reason));
-  whole->steps.push_back({path[bad], {Judgement::kUncertain, std::move(reason), true}});
+  const ValueChange values = {*above, below};
+  if (parts) return ErrorAt(pair, path[bad], std::move(reason), values);
+  whole->steps.push_back({path[bad], {Judgement::kUncertain, std::move(reason), true, values}});
   return whole;
 }
 
-FirstError RolloutVerifier::ErrorAt(const PathPair& pair, int node, std::string reason) const {
+FirstError RolloutVerifier::ErrorAt(const PathPair& pair, int node, std::string reason,
+                                    std::optional<ValueChange> values) const {
   const int steps = tree_.node(node).depth - tree_.node(pair.ancestor).depth;
-  return {steps, true, {{node, {Judgement::kBad, std::move(reason), true}}}};
+  return {steps, true, {{node, {Judgement::kBad, std::move(reason), true, values}}}};
 }
 
 Result<ShareEstimate> RolloutVerifier::ValueOf(int node, double wanted) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "common/random.h"
 #include "revision/first_error.h"
 #include "revision/replay.h"
+#include "revision/share_estimate.h"
 #include "revision/states.h"
 
 namespace agentr {
@@ -28,16 +30,7 @@ struct RolloutOptions {
 
 void Declare(OptionSet& set, RolloutOptions& options);
 
-// Successes among trials, with the 95 % interval of Wilson (1927) for their probability.
-struct ShareEstimate {
-  int successes = 0;
-  int trials = 0;
-
-  double low() const;
-  double high() const;
-};
-
-// For one tree. Used by one thread.
+// Of one tree. Used by one thread.
 class RolloutVerifier {
  public:
   // All references outlive it. `random` is the tree's stream.
@@ -52,7 +45,8 @@ class RolloutVerifier {
   Result<FirstError> Find(const PathPair& pair, double wanted);
 
  private:
-  FirstError ErrorAt(const PathPair& pair, int node, std::string reason) const;
+  FirstError ErrorAt(const PathPair& pair, int node, std::string reason,
+                     std::optional<ValueChange> values = {}) const;
   Result<ShareEstimate> ValueOf(int node, double wanted);
   // The final reward of one continuation from the state of `node`.
   Result<double> Continue(int node, RandomStream random);

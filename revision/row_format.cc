@@ -26,6 +26,20 @@ Json LengthJson(const Row& row) {
   return {{"from_start", length.from_start}, {"from_ancestor", length.from_ancestor}};
 }
 
+Json ToJson(const ShareEstimate& estimate) {
+  return {{"successes", estimate.successes},
+          {"continuations", estimate.trials},
+          {"low", estimate.low()},
+          {"high", estimate.high()}};
+}
+
+// Of the first error, where continuations were played from before and behind it.
+Json ValuesJson(const FirstError& error) {
+  if (error.steps.empty() || !error.steps.back().judged.values) return nullptr;
+  const ValueChange& values = *error.steps.back().judged.values;
+  return {{"before", ToJson(values.before)}, {"behind", ToJson(values.behind)}};
+}
+
 Json Provenance(const Row& row) {
   const RowSource& source = row.source;
   const Decision& decision = row.decision;
@@ -51,6 +65,7 @@ Json Provenance(const Row& row) {
       {"evidence", decision.evidence},
       {"reason", decision.error.steps.empty() ? Json(nullptr)
                                               : Json(decision.error.steps.back().judged.reasons)},
+      {"values", ValuesJson(decision.error)},
       {"revision_length", LengthJson(row)},
       {"bad_steps", std::ranges::count(decision.turns, Part::kBad, &SplicedTurn::part)},
       {"recovery", decision.recovery},
@@ -189,11 +204,17 @@ class TokensFormat : public RowFormat {
     return LineOf({{"ids", tokens->ids},
                    {"loss", std::move(loss)},
                    {"logprobs", std::move(logprobs)},
+                   {"revision", RevisionJson(*tokens)},
                    {"tokenizer", encoder_.tokenizer_hash()},
                    {"provenance", Provenance(row)}});
   }
 
  private:
+  static Json RevisionJson(const TokenRow& tokens) {
+    if (tokens.revision.begin == tokens.revision.end) return nullptr;
+    return {tokens.revision.begin, tokens.revision.end};
+  }
+
   const ChatEncoder& encoder_;
 };
 

@@ -9,22 +9,23 @@
 //             messages have both weight 0 or 1 and loss false or true, with the same meaning,
 //             because trainers read one or the other
 //   sharegpt  AgentGym's: {"conversations": [{from: human|gpt|system, loss, value}], "item_id"};
-//             loss is null for text that the model did not write
-//   tokens    with the encoder of a model: {"ids", "loss", "logprobs", "tokenizer"}. The first three
-//             have one entry per token of the row in the model's format (EncodeRow); loss is 0 or 1,
-//             and log-probabilities are null for tokens that were not sampled. "tokenizer" is the
-//             hash by which a trainer recognises rows of another tokenizer.
-//             Without an encoder: {"segments": [{role, loss, ids, logprobs} | {role, loss, text}]},
-//             with the sampled tokens if the tree has them; other text is left to the trainer's chat
-//             template
+//             loss is null for what the model did not say
+//   tokens    with the encoder of a model: {"ids", "loss", "logprobs", "revision", "tokenizer"}, one
+//             of each of the first three per token of the row in the model's format (EncodeRow);
+//             loss 0 or 1, "revision" [begin, end) of the revision turn or null,
+//             log-probabilities null where a token was not sampled; the hash of the tokenizer, by
+//             which a trainer tells rows of another one. Without one: {"segments": [{role, loss, ids, logprobs} |
+//             {role, loss, text}]}: the tokens that were sampled, where the tree has them; what was
+//             not sampled by the model is text, for the trainer's chat template
 //
 // Rows end with the agent's last turn; the reply to it is "last_observation" in the provenance.
 //
 // provenance: {version, tree, task, model, data_hash, nodes: {good, bad, ancestor, first_error},
-// rewards: {good, bad, replay}, mistake, evidence, reason, revision_length: {from_start,
+// rewards: {good, bad, replay}, mistake, evidence, reason, values, revision_length: {from_start,
 // from_ancestor}, bad_steps, recovery, pruned_turns, seed, alpha, beta, pairing, verifier, prune,
-// train_prefix, replay, dropped_turns, last_observation, hash}; node ids are positions in the tree
-// file (agent-r trees: in depth-first order), null if there is none.
+// train_prefix, replay, dropped_turns, last_observation, hash}; values: of the verifier rollout, {before,
+// behind: {successes, continuations, low, high}} with the 95 % interval; node ids are positions in the tree
+// file (agent-r trees: in depth-first order), null where there is none.
 #pragma once
 
 #include <memory>

@@ -18,11 +18,23 @@ LeafPath PathFromJson(const Json& json) {
   return {json.at(0).get<int>(), json.at(1).get<double>()};
 }
 
+Json ToJson(const std::optional<ValueChange>& values) {
+  if (!values) return nullptr;
+  const auto& [before, behind] = *values;
+  return {before.successes, before.trials, behind.successes, behind.trials};
+}
+
+std::optional<ValueChange> ValuesFromJson(const Json& json) {
+  if (json.is_null()) return std::nullopt;
+  return ValueChange{{json.at(0).get<int>(), json.at(1).get<int>()},
+                     {json.at(2).get<int>(), json.at(3).get<int>()}};
+}
+
 Json ToJson(const FirstError& error) {
   Json steps = Json::array();
   for (const JudgedStep& step : error.steps) {
     steps.push_back({step.node, static_cast<int>(step.judged.judgement), step.judged.reasons,
-                     step.judged.parsed});
+                     step.judged.parsed, ToJson(step.judged.values)});
   }
   return {{"bad_steps", error.bad_steps}, {"found", error.found}, {"steps", std::move(steps)}};
 }
@@ -30,9 +42,10 @@ Json ToJson(const FirstError& error) {
 FirstError ErrorFromJson(const Json& json) {
   FirstError error{JsonField<int>(json, "bad_steps"), JsonField<bool>(json, "found"), {}};
   for (const Json& step : json.at("steps")) {
-    error.steps.push_back({step.at(0).get<int>(),
-                           {static_cast<Judgement>(step.at(1).get<int>()),
-                            step.at(2).get<std::string>(), step.at(3).get<bool>()}});
+    error.steps.push_back(
+        {step.at(0).get<int>(),
+         {static_cast<Judgement>(step.at(1).get<int>()), step.at(2).get<std::string>(),
+          step.at(3).get<bool>(), ValuesFromJson(step.at(4))}});
   }
   return error;
 }

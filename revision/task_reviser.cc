@@ -114,6 +114,15 @@ Result<TaskReviser::Decisions::Outcome> TaskReviser::Decisions::Add(Decision dec
   return kept ? Outcome::kKept : Outcome::kFailed;
 }
 
+namespace {
+
+std::string RevisionActionOf(const ReviseOptions& options, const TaskReviser::Context& context) {
+  if (!options.revision_action.empty()) return options.revision_action;
+  return std::string(context.family.RevisionAction());
+}
+
+}  // namespace
+
 TaskReviser::TaskReviser(const ReviseOptions& options, Context context)
     : options_(options),
       context_(std::move(context)),
@@ -126,7 +135,7 @@ TaskReviser::TaskReviser(const ReviseOptions& options, Context context)
                 ParseNotice(options.notice),
                 options.notice_steps},
       repair_{ParsePrune(options.prune), options.prefix_slips, options.max_recovery,
-              options.choice.alpha,      options.train_prefix, options.revision_action,
+              options.choice.alpha,      options.train_prefix, RevisionActionOf(options, context_),
               options.revision_reply} {
   thoughts_ = options_.thoughts.empty() ? Thoughts::BuiltIn()
                                         : Thoughts::Parse(ReadFile(options_.thoughts));
@@ -304,7 +313,7 @@ Result<void> TaskReviser::DecideByVerifier(Work& work, Replayer* replayer,
   counts.without_pairs = counts.good_paths > 0 && pairs.empty() ? 1 : 0;
   pairs = LimitPairs(work.tree, std::move(pairs), static_cast<size_t>(options_.max_pairs_per_task),
                      work.random.Split("pairs"));
-  const std::unique_ptr<Verifier> verifier = MakeVerifier(work.tree, work.random);
+  const std::unique_ptr<Verifier> verifier = MakeVerifier(work);
   std::optional<RolloutVerifier> rollout;
   if (verifier_ == "rollout") {
     if (replayer == nullptr || !forks() || context_.model == nullptr) {
@@ -338,10 +347,11 @@ Result<void> TaskReviser::DecideByVerifier(Work& work, Replayer* replayer,
   return {};
 }
 
-std::unique_ptr<Verifier> TaskReviser::MakeVerifier(const Tree& tree, RandomStream random) const {
+std::unique_ptr<Verifier> TaskReviser::MakeVerifier(const Work& work) const {
   if (verifier_ != "actor") return nullptr;
-  return std::make_unique<CachingVerifier>(std::make_unique<ActorVerifier>(
-      tree, *context_.model, *prompt_, options_.judge, random.Split("judge")));
+  return std::make_unique<CachingVerifier>(
+      std::make_unique<ActorVerifier>(work.tree, work.states, *context_.model, *prompt_,
+                                      options_.judge, work.random.Split("judge")));
 }
 
 void TaskReviser::AddRow(const Decision& decision, Work& work) const {
@@ -408,7 +418,7 @@ std::string TaskReviser::RecordKey(const Work& work) const {
            ? nlohmann::ordered_json(nullptr)
            : nlohmann::ordered_json{context_.model->name(), context_.model->identity(),
                                     options_.judge.temperature, options_.judge.max_new_tokens,
-                                    options_.judge.max_context,
+                                    options_.judge.max_context, options_.judge.evidence,
                                     MessagesToJson(prompt_->messages())}},
       {"rollout",
        verifier_ != "rollout"
@@ -420,7 +430,7 @@ std::string TaskReviser::RecordKey(const Work& work) const {
       {"replay", context_.environment != nullptr},
       {"must_replay", context_.must_replay},
       {"environment", context_.data_hash},
-      {"revision", {options_.revision_action, options_.revision_reply}},
+      {"revision", {repair_.action, repair_.reply}},
       {"min_evidence", {options_.min_evidence, options_.min_success}},
       {"notice", {options_.notice, options_.notice_steps}},
       {"prune", {options_.prune, options_.prefix_slips}},

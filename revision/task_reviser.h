@@ -88,7 +88,7 @@ class TaskReviser {
   void CountPaths(Work& work) const;
   void AddRow(const Decision& decision, Work& work) const;
 
-  std::unique_ptr<Verifier> MakeVerifier(const Tree& tree, RandomStream random) const;
+  std::unique_ptr<Verifier> MakeVerifier(const Work& work) const;
   bool forks() const;
   bool Keeps(const Decision& decision) const;
   // True if decisions need calls, so that a record is useful.

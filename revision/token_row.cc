@@ -1,6 +1,7 @@
 #include "revision/token_row.h"
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -24,17 +25,32 @@ void Append(std::span<const int32_t> ids, bool trained, TokenRow& tokens) {
 
 // The sampled tokens of `node` as a replacement for `encoded`, the encoder's tokens of the same
 // message. A response that reached max_tokens has no token that ends the turn, so it gets the
-// encoder's.
-void AppendSampled(const Node& node, std::span<const int32_t> encoded, bool trained,
-                   TokenRow& tokens) {
+// encoder's, if the template has one.
+void AppendSampled(const Node& node, std::span<const int32_t> encoded, const ChatEncoder& encoder,
+                   bool trained, TokenRow& tokens) {
   const size_t begin = tokens.ids.size();
   Append(node.token_ids, trained, tokens);
   for (size_t i = 0; i < node.logprobs.size() && i < node.token_ids.size(); ++i) {
     tokens.logprobs[begin + i] = node.logprobs[i];
   }
-  if (!encoded.empty() && node.token_ids.back() != encoded.back()) {
+  const bool has_end = !encoded.empty() && encoder.Decode(encoded.last(1)).empty();
+  if (has_end && node.token_ids.back() != encoded.back()) {
     Append(encoded.last(1), trained, tokens);
   }
+}
+
+// Messages by where they stand: some of Mistral's templates put the system's text into the last
+// turn of the user.
+std::vector<size_t> InOrderOfTokens(const ChatTokens& chat) {
+  std::vector<size_t> order(chat.messages.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, {}, [&](size_t i) { return chat.messages[i].begin; });
+  return order;
+}
+
+bool IsRevision(const Row& row, const RowMessage& message) {
+  return message.turn >= 0 && message.role == "assistant" &&
+         row.trajectory.turns[static_cast<size_t>(message.turn)].part == Part::kRevision;
 }
 
 }  // namespace
@@ -50,20 +66,21 @@ Result<TokenRow> EncodeRow(const Row& row, const ChatEncoder& encoder) {
   const std::span<const int32_t> ids(chat->ids);
   TokenRow tokens;
   size_t done = 0;
-  for (size_t i = 0; i < messages.size(); ++i) {
-    // A token that contains the end of one message and the beginning of the next one belongs to
-    // both.
+  for (const size_t i : InOrderOfTokens(*chat)) {
+    // A token that holds the end of one message and the beginning of the next is in both.
     const size_t begin = std::max(chat->messages[i].begin, done);
     const size_t end = std::max(chat->messages[i].end, begin);
     Append(ids.subspan(done, begin - done), false, tokens);
     const std::span<const int32_t> own = ids.subspan(begin, end - begin);
+    const size_t written = tokens.ids.size();
     const Node* node = SampledNode(row, messages[i]);
     if (node != nullptr && encoder.Decode(own) == node->response &&
         encoder.Decode(node->token_ids) == node->response) {
-      AppendSampled(*node, own, messages[i].trained, tokens);
+      AppendSampled(*node, own, encoder, messages[i].trained, tokens);
     } else {
       Append(own, messages[i].trained, tokens);
     }
+    if (IsRevision(row, messages[i])) tokens.revision = {written, tokens.ids.size()};
     done = end;
   }
   Append(ids.subspan(done), false, tokens);

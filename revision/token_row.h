@@ -14,12 +14,14 @@ struct TokenRow {
   std::vector<int32_t> ids;
   std::vector<bool> trained;                   // by token: the loss mask
   std::vector<std::optional<float>> logprobs;  // by token, if the model sampled it in the search
+  ChatTokens::Span revision;  // tokens of the revision turn; empty if there is none
 };
 
-// The conversation of the row in the model's format. A response has exactly the token ids sampled
-// in the search if the tree has them and this encoder decodes them to the same text; everything
-// else is encoded. The tokens of trained messages are trained, including the one that ends the
-// turn. Has the errors of ChatEncoder::Encode.
+// The conversation of the row in the model's format, in the order of its template, which need not be
+// that of the messages. A response has exactly the token ids sampled in the search if the tree has
+// them and this encoder decodes them to the same text; everything else is encoded. The tokens of
+// trained messages are trained, including the one that ends the turn. Has the errors of
+// ChatEncoder::Encode.
 Result<TokenRow> EncodeRow(const Row& row, const ChatEncoder& encoder);
 
 }  // namespace agentr

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "common/error.h"
 #include "mcts/tree.h"
 #include "revision/pairing.h"
+#include "revision/share_estimate.h"
 
 namespace agentr {
 
@@ -23,6 +25,7 @@ struct StepJudgement {
   Judgement judgement = Judgement::kUncertain;
   std::string reasons;  // reasons as text
   bool parsed = true;   // false: an answer without a judgement, which counts as uncertain
+  std::optional<ValueChange> values = std::nullopt;  // where continuations were played
 
   bool operator==(const StepJudgement&) const = default;
 };

@@ -48,8 +48,10 @@ void Declare(OptionSet& set, PlayOptions& o) {
                   PlayOptions::kChooseTemperature);
   set.AddSwitch("--snap_actions", o.snap_actions,
                 "SciWorld: replace each action by the most similar valid one, as Agent-R does");
-  set.Add("--revision_action", o.revision_action,
-          "The action by which an agent announces a revision; the summary counts it");
+  set.Add(
+      "--revision_action", o.revision_action,
+      "The action by which an agent announces a revision; the summary counts it (default: wait; in "
+      "SciWorld task)");
   set.Add("--revision_reply", o.revision_reply,
           "The reply to the revision action if it changes nothing in the environment");
 }

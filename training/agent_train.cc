@@ -189,8 +189,17 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
   matmul_limit_ = OverRanks(MeasureMatmulLimit(ComputeType(o_, config_), config_));
 }
 
+// Cost of a pair of attention in that of a token of the linear layers, in multiply-adds.
+double PairCost(const ModelConfig& c) {
+  const auto heads = static_cast<double>(c.num_heads * c.head_dim);
+  const auto keys = static_cast<double>(c.num_kv_heads * c.head_dim);
+  const auto inner = static_cast<double>(c.intermediate_size);
+  return 2 * heads / (static_cast<double>(c.hidden_size) * (2 * heads + 2 * keys + 3 * inner));
+}
+
 LoaderOptions Run::Share() const {
   LoaderOptions share;
+  share.pair_cost = PairCost(config_);
   if (group_ != nullptr) share.rank = group_->rank();
   if (group_ != nullptr) share.ranks = group_->size();
   return share;

@@ -48,6 +48,21 @@ bool NotUnderstood(std::string_view sciworld_reply) {
   return sciworld_reply.starts_with("No known action matches that input.");
 }
 
+bool IsNotPossible(std::string_view sciworld_reply) {
+  constexpr std::array<std::string_view, 5> kRefusals = {"Unknown action.", "It's not clear how",
+                                                         "You can't ", "That thing doesn't appear",
+                                                         "That container is empty"};
+  // "The door is already open.", "The oven is not moveable.", "The jug isn't open, so you can't …".
+  constexpr std::array<std::string_view, 3> kDenials = {" is already ", " is not ", " isn't "};
+  const auto begins = [&](std::string_view text) { return sciworld_reply.starts_with(text); };
+  const auto holds = [&](std::string_view text) {
+    return sciworld_reply.find(text) != std::string_view::npos;
+  };
+  if (std::ranges::any_of(kRefusals, begins)) return true;
+  const bool one_sentence = sciworld_reply.find('.') + 1 == sciworld_reply.size();
+  return begins("The ") && one_sentence && std::ranges::any_of(kDenials, holds);
+}
+
 bool IsAmbiguous(std::string_view sciworld_reply) {
   return sciworld_reply.starts_with("Ambiguous request");
 }
@@ -71,7 +86,7 @@ bool SciWorldFamily::LeavesStateUnchanged(std::string_view before, std::string_v
 
 bool SciWorldFamily::IsRefusal(std::string_view /*before*/, std::string_view /*action*/,
                                std::string_view after) const {
-  return NotUnderstood(after);
+  return NotUnderstood(after) || IsNotPossible(after);
 }
 
 std::vector<bool> SciWorldFamily::LikelyUnchanged(std::span<const Message> history,
@@ -100,6 +115,7 @@ std::string_view SciWorldFamily::MistakeName(std::span<const Message> /*history*
                                              std::string_view action,
                                              std::string_view after) const {
   if (NotUnderstood(after)) return "not_understood";
+  if (IsNotPossible(after)) return "not_possible";
   if (IsAmbiguous(after)) return "ambiguous";
   return SciWorldKey(action).starts_with("focus ") ? "wrong_focus" : "dead_end";
 }

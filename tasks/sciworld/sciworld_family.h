@@ -19,7 +19,8 @@ class SciWorldFamily : public TaskFamily {
   // an answer and may change the state.
   bool LeavesStateUnchanged(std::string_view before, std::string_view action,
                             std::string_view after) const override;
-  // True for input that the game does not understand.
+  // True for input that the game does not understand, and for actions that it says are impossible,
+  // although the latter take game time.
   bool IsRefusal(std::string_view before, std::string_view action,
                  std::string_view after) const override;
   std::vector<bool> LikelyUnchanged(std::span<const Message> history,
@@ -27,9 +28,11 @@ class SciWorldFamily : public TaskFamily {
 
   // A quarter more turns than the simulator's own solution for the task's type, and at least 20.
   int SearchDepth(int task_id) const override;
+  // "task": "wait" lets ten ticks of time pass here.
+  std::string_view RevisionAction() const override { return "task"; }
   // True for the actions that alone show what is in a room or in the inventory.
   bool MayInform(std::string_view action) const override;
-  // For refused actions: not_understood. For others: ambiguous, wrong_focus, dead_end.
+  // not_understood | not_possible, ambiguous, wrong_focus, dead_end.
   std::string_view MistakeName(std::span<const Message> history, std::string_view action,
                                std::string_view after) const override;
   // The way back to the previous room, and answers to the game's question.
@@ -42,6 +45,10 @@ bool OnlyTells(std::string_view sciworld_action);
 
 // True for a reply that says that the game did not understand the action.
 bool NotUnderstood(std::string_view sciworld_reply);
+
+// True for a reply that says that the action, understood, cannot be done: the door is already open,
+// the oven is not moveable.
+bool IsNotPossible(std::string_view sciworld_reply);
 
 // True for a reply that waits for a number.
 bool IsAmbiguous(std::string_view sciworld_reply);

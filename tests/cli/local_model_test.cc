@@ -135,7 +135,8 @@ TEST_F(LocalModel, StartLinesNameTheChatTemplate) {
       nlohmann::json::parse(ReadFile(AGENTR_SOURCE_DIR "/tests/golden/tokenizers/gpt2.json"));
   WriteFileAtomically(folder_.path() / "tiny-llama/tokenizer.json", golden["tokenizer"].dump());
   WriteFileAtomically(folder_.path() / "tiny-llama/tokenizer_config.json", "{}");
-  EXPECT_THAT(start({}).first, AllOf(HasSubstr(" W the model has no chat template"), HasSubstr("'### User:'")));
+  EXPECT_THAT(start({}).first,
+              AllOf(HasSubstr(" W the model has no chat template"), HasSubstr("'### User:'")));
 }
 
 TEST_F(LocalModel, AServerThatIsDownEndsTheRunWithFour) {
@@ -217,6 +218,35 @@ TEST_F(LocalModel, OneModelIsEnough) {
   const Outcome nameless = Collect({"--llm_base", "http://127.0.0.1:1/v1"});
   EXPECT_EQ(nameless.exit, 2);
   EXPECT_THAT(nameless.err, HasSubstr("--model_name"));
+}
+
+TEST_F(LocalModel, TheBundledModelIsFoundByItsNameAndJudgesItsOwnTrees) {
+  const Outcome outcome = Collect({"--model_name", "bundled"});
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(TreeFiles(Results("bundled")), SizeIs(3));
+  EXPECT_THAT(outcome.err, HasSubstr("with model bundled"));
+  const Outcome revised = RunProgram(
+      "path_collect", {"--verifier", "actor", "--judge_max_new_tokens", "40"}, folder_.path());
+  EXPECT_EQ(revised.exit, 0) << revised.err;
+}
+
+TEST_F(LocalModel, TheBundledModelFinishesSimpleTasks) {
+  const Outcome outcome =
+      RunProgram("agent_eval",
+                 {"--task", "textcraft", "--model_name", "bundled", "--split", "train", "--max",
+                  "10", "--max_steps", "10", "--max_new_tokens", "150"},
+                 folder_.path());
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  const auto summary = nlohmann::json::parse(
+      ReadFile(folder_.path() / "test_result/textcraft/bundled_local/summary.json"));
+  EXPECT_GE(summary["success"]["mean"].get<double>(), 0.5) << summary.dump(1);
+}
+
+TEST_F(LocalModel, AScriptedRunSaysHowToUseALanguageModel) {
+  const Outcome outcome = Collect({});
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("with model planner"));
+  EXPECT_THAT(outcome.err, HasSubstr("--model_name bundled"));
 }
 
 }  // namespace

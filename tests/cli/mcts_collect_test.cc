@@ -197,6 +197,7 @@ TEST_P(MctsCollect, AFileThatIsNoTreeIsMovedAsideAndItsTaskSearched) {
     EXPECT_THAT(outcome.err, AllOf(HasSubstr(name), HasSubstr(name + ".corrupt"))) << kind;
     EXPECT_THAT(outcome.out, HasSubstr("1 trees written")) << kind;
     EXPECT_EQ(ReadFile(folder / (name + ".corrupt")), text) << kind;
+    std::filesystem::remove(folder / (name + ".corrupt"));
     EXPECT_EQ(TreeFiles(folder), expected) << kind;
   }
   // What is no file at all is refused, not waited on.

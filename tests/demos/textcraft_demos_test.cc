@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -74,9 +75,13 @@ TEST(TextCraftDemosTest, EpisodesAreThoseOfTheGame) {
       ASSERT_FALSE(state.done);
       const std::string action = family.ParseAction(Content(row, i));
       game.Step(state, action);
-      if (i + 1 < row["messages"].size()) EXPECT_EQ(Content(row, i + 1), state.observation);
+      if (i + 1 < row["messages"].size()) {
+        EXPECT_EQ(Content(row, i + 1), state.observation);
+      }
       const bool trained = row["messages"][i]["weight"] == 1;
-      if (trained) EXPECT_FALSE(family.IsRefusal("", action, state.observation)) << action;
+      if (trained) {
+        EXPECT_FALSE(family.IsRefusal("", action, state.observation)) << action;
+      }
       mistakes += trained ? 0 : 1;
     }
     EXPECT_TRUE(state.done);
@@ -94,8 +99,11 @@ TEST(TextCraftDemosTest, ARecoveryOwnsThatTheLastActionFailed) {
       const bool refused = family.IsRefusal("", "", Content(row, i - 1));
       recoveries += refused ? 1 : 0;
       const auto owns = HasSubstr("That did not work.");
-      if (refused) EXPECT_THAT(Content(row, i), owns);
-      if (!refused) EXPECT_THAT(Content(row, i), Not(owns));
+      if (refused) {
+        EXPECT_THAT(Content(row, i), owns);
+      } else {
+        EXPECT_THAT(Content(row, i), Not(owns));
+      }
       if (refused && row["messages"][i]["weight"] == 1) {
         EXPECT_NE(family.ParseAction(Content(row, i)), family.ParseAction(Content(row, i - 2)));
       }
@@ -130,8 +138,11 @@ TEST(TextCraftDemosTest, JudgementsFollowWhatHappened) {
     const std::string verdict = answer.substr(answer.rfind(' ') + 1);
     ++verdicts[verdict];
     const std::string step = question.substr(question.find("The step to judge:"));
-    if (step.find("Observation: Could not") != std::string::npos) EXPECT_EQ(verdict, "Bad");
-    if (step.find("Action: inventory") != std::string::npos) EXPECT_EQ(verdict, "Uncertain");
+    if (step.find("Observation: Could not") != std::string::npos) {
+      EXPECT_EQ(verdict, "Bad");
+    } else if (step.find("Action: inventory") != std::string::npos) {
+      EXPECT_EQ(verdict, "Uncertain");
+    }
   }
   EXPECT_THAT(verdicts["Good"], Gt(20));
   EXPECT_THAT(verdicts["Bad"], Gt(20));

@@ -85,8 +85,9 @@ TEST(TextCraftTeacherTest, LeadsToTheGoalInSpiteOfMistakes) {
         const auto view = ReadTextCraft(messages);
         const auto step = TeachTextCraft(view.value());
         ASSERT_TRUE(step) << goal;
-        const std::string action = random.Chance(0.2) ? TextCraftMistake(*view, step->action, random)
-                                                      : ActionText(*view, step->action);
+        const std::string action = random.Chance(0.2)
+                                       ? TextCraftMistake(*view, step->action, random)
+                                       : ActionText(*view, step->action);
         const StepResult result = game.Step(action);
         reward = result.reward;
         messages.push_back({"assistant", "Thought: so.\nAction: " + action});

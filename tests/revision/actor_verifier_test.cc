@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "clients/fake_language_model.h"
+#include "tests/mcts/toy_environment.h"
 #include "tests/revision/hand_tree.h"
 
 namespace agentr {
@@ -14,11 +15,13 @@ using ::testing::HasSubstr;
 class ActorVerifierTest : public ::testing::Test {
  protected:
   Result<StepJudgement> Judge(const std::string& step) {
-    return ActorVerifier(tree_, model_, prompt_, options_, RandomStream(7))
+    return ActorVerifier(tree_, states_, model_, prompt_, options_, RandomStream(7))
         .Judge({}, At(tree_, step));
   }
 
-  const Tree tree_ = HandTree({{"a b c", 0}});
+  const Tree tree_ = HandTree({{"a b c", 0}, {"a d e", 0.75}, {"a d f", 0.5}, {"a b g", 0.25}});
+  const ToyFamily family_;
+  const StateMap states_{tree_, family_};
   const JudgementPrompt prompt_{"[user]\n{log}|{action}|{observation}"};
   JudgeOptions options_;
   FakeLanguageModel model_{{"No.\nJudgement: Bad"}};
@@ -28,6 +31,18 @@ TEST_F(ActorVerifierTest, AsksTheModelAboutTheStep) {
   EXPECT_EQ(Judge("a b"), (StepJudgement{Judgement::kBad, "No.\nJudgement: Bad", true}));
   ASSERT_EQ(model_.calls(), 1);
   EXPECT_EQ(model_.prompts()[0], prompt_.Query(tree_, At(tree_, "a b")));
+}
+
+TEST_F(ActorVerifierTest, TheSearchsEvidenceIsShownWhereAskedFor) {
+  options_.evidence = true;
+  EXPECT_TRUE(Judge("a b"));
+  EXPECT_THAT(
+      model_.prompts()[0][0].content,
+      HasSubstr("went on behind this step, 2 ended, the best with a reward of 0.25; of those that "
+                "took another action in its place, 2 ended, the best with a reward of 0.75."));
+  EXPECT_TRUE(Judge("a"));
+  EXPECT_THAT(model_.prompts()[1][0].content,
+              HasSubstr("took another action in its place, none ended."));
 }
 
 TEST_F(ActorVerifierTest, AnErrorOfTheModelIsAnError) {

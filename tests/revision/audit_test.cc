@@ -83,10 +83,10 @@ TEST_F(AuditTest, ContradictionsAreCounted) {
 
 class AuditFileTest : public ::testing::Test {
  protected:
-  std::vector<AuditRow> Read(const std::string& text, bool refuse_old = false) {
+  std::vector<AuditRow> Read(const std::string& text) {
     const auto path = folder_.path() / "webshop_rows.json";
     WriteFileAtomically(path, text);
-    return ReadAuditRows(path, refuse_old);
+    return ReadAuditRows(path);
   }
   const TemporaryFolder folder_;
 };
@@ -117,16 +117,84 @@ TEST_F(AuditFileTest, AgentTrajsConversationsComeAsOneArray) {
   EXPECT_EQ(FamilyOfRows("textcraft_good.jsonl", rows), "textcraft");
 }
 
-TEST_F(AuditFileTest, RowsOfTheOldKindAreRefusedWhereAsked) {
-  const std::string old = R"({"messages": [], "provenance": {"task": 3}})";
-  EXPECT_EQ(Read(old).size(), 1U);
-  try {
-    Read(old, true);
-    FAIL() << "must be refused";
-  } catch (const FatalError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("make the rows again with path_collect"));
-  }
-  EXPECT_EQ(Read(R"({"messages": [], "provenance": {"task": 3, "version": 2}})", true).size(), 1U);
+// In the very form of AgentTraj-L, counted by hand.
+TEST_F(AuditFileTest, ConversationsOfAgentTrajAreCountedRight) {
+  const auto rows = Read(R"([
+{"conversations": [
+  {"from": "human", "loss": null, "value": "You are given few useful crafting recipes."},
+  {"from": "gpt", "loss": false, "value": "OK. I'll follow your instructions."},
+  {"from": "human", "loss": null,
+   "value": "Crafting commands:\ncraft 4 oak planks using 1 oak logs\n\nGoal: craft oak planks."},
+  {"from": "gpt", "loss": true, "value": "Thought:\nI need logs.\n\nAction:\nget 1 oak logs"},
+  {"from": "human", "loss": null, "value": "Got 1 oak logs"},
+  {"from": "gpt", "loss": true, "value": "Thought:\nDirt?\n\nAction:\nget 1 dirt"},
+  {"from": "human", "loss": null, "value": "Could not find dirt"},
+  {"from": "gpt", "loss": true, "value": "Thought:\nDirt!\n\nAction:\nget 1 dirt"},
+  {"from": "human", "loss": null, "value": "Could not find dirt"},
+  {"from": "gpt", "loss": true, "value": "Thought:\nWhat is there?\n\nAction:\ninventory"},
+  {"from": "human", "loss": null, "value": "Inventory: [oak logs] (1)"},
+  {"from": "gpt", "loss": true,
+   "value": "Thought:\nNow.\n\nAction:\ncraft 4 oak planks using 1 oak logs"}],
+ "item_id": "textcraft_5"
+},
+{"conversations": [
+  {"from": "human", "loss": null, "value": "You are given few useful crafting recipes."},
+  {"from": "gpt", "loss": false, "value": "OK. I'll follow your instructions."},
+  {"from": "human", "loss": null,
+   "value": "Crafting commands:\ncraft 4 oak planks using 1 oak logs\n\nGoal: craft oak planks."},
+  {"from": "gpt", "loss": true, "value": "Thought:\nI need logs.\n\nAction:\nget 1 oak logs"},
+  {"from": "human", "loss": null, "value": "Got 1 oak logs"}],
+ "item_id": "textcraft_6"}])");
+  EXPECT_EQ(FamilyOfRows("rows.json", rows), "textcraft");
+const auto family = MakeTaskFamily("textcraft");
+Audit audit(*family);
+for (const AuditRow& row : rows) audit.Add(row);
+const auto json = audit.Json();
+EXPECT_EQ(json["rows"], 2);
+EXPECT_EQ(json["tasks"], 2);
+EXPECT_EQ(json["turns"], 6 + 2);
+EXPECT_EQ(json["trained"]["turns"], 5 + 1);
+EXPECT_EQ(json["trained"]["instruction"], 0);
+EXPECT_EQ(json["trained"]["before_the_mistake"], 0);
+EXPECT_EQ(json["trained"]["refused"], 2) << "dirt, twice";
+EXPECT_EQ(json["trained"]["without_effect"], 1) << "the inventory";
+EXPECT_EQ(json["trained"]["repeated"], 1) << "the second dirt";
+EXPECT_EQ(json["rows_that_train_a_refused_turn"], 1);
+EXPECT_EQ(json["rows_with_a_revision"], 0);
+EXPECT_EQ(json["unique_suffixes"], 2);
+}
+
+// In the very form of Agent-R's released rows, counted by hand.
+TEST_F(AuditFileTest, RowsOfAgentRAreCountedRight) {
+  const auto rows = Read(
+      R"({"task_num": 5, "revise_log": [{"role": "user", "content": "You are given recipes."}, )"
+      R"({"role": "assistant", "content": "OK"}, )"
+      R"({"role": "user", "content": "Crafting commands:\ncraft 4 oak planks using 1 oak logs\n\n)"
+      R"(Goal: craft oak planks."}, )"
+      R"({"role": "assistant", "content": "Action: craft 4 oak planks", "loss": false}, )"
+      R"({"role": "user", "content": "Could not find enough items to craft oak planks"}, )"
+      R"({"role": "assistant", "content": "Thought: That was wrong.\nAction: wait", "loss": true}, )"
+      R"({"role": "user", "content": "ok."}, )"
+      R"({"role": "assistant", "content": "Action: get 1 oak logs", "loss": true}, )"
+      R"({"role": "user", "content": "Got 1 oak logs"}, )"
+      R"({"role": "assistant", "content": "Action: craft 4 oak planks", "loss": true}, )"
+      R"({"role": "user", "content": "Crafted 4 minecraft:oak_planks"}], )"
+      R"("high_log": [], "low_log": [], "task_description": "", "revise": true, )"
+      R"("revise_feedback": []})"
+      "\n");
+  const auto family = MakeTaskFamily("textcraft");
+  Audit audit(*family);
+  for (const AuditRow& row : rows) audit.Add(row);
+  const auto json = audit.Json();
+  EXPECT_EQ(json["rows"], 1);
+  EXPECT_EQ(json["turns"], 5);
+  EXPECT_EQ(json["trained"]["turns"], 4) << "the OK too, which carries no flag";
+  EXPECT_EQ(json["trained"]["instruction"], 1);
+  EXPECT_EQ(json["trained"]["refused"], 0);
+  EXPECT_EQ(json["rows_with_a_revision"], 1);
+  EXPECT_EQ(json["contradictions"]["good_action_is_the_bad_one"], 0);
+  EXPECT_EQ(json["contradictions"]["masked_action_trained_on_the_same_page"], 0)
+      << "the same action, but with the logs at hand";
 }
 
 TEST_F(AuditFileTest, WhatIsNoRowIsNamedByItsPlace) {

@@ -67,6 +67,7 @@ TEST_F(RolloutVerifierTest, TheStepThatLosesTheGoalIsFoundByBisection) {
     EXPECT_EQ(error.bad_steps, at) << path;
     EXPECT_THAT(error.steps.back().judged.reasons,
                 AllOf(HasSubstr("8 of 8 continuations succeed"), HasSubstr("0 of 8")));
+    EXPECT_EQ(error.steps.back().judged.values, (ValueChange{{8, 8}, {0, 8}}));
   }
 }
 

@@ -114,6 +114,7 @@ TEST_F(RowFormatTest, ProvenanceNamesWhereARowComesFrom) {
   const ordered_json provenance = RowOf("provenance");
   EXPECT_EQ(RowOf("messages")["provenance"], provenance);
   EXPECT_EQ(provenance["tree"], "folder/search_results_3.json");
+  EXPECT_TRUE(provenance["values"].is_null()) << "no continuations were played";
   EXPECT_EQ(provenance["nodes"],
             (ordered_json{{"good", 2}, {"bad", 3}, {"ancestor", 1}, {"first_error", 3}}));
   EXPECT_EQ(provenance["rewards"], (ordered_json{{"good", 1.0}, {"bad", 0.0}, {"replay", 0.75}}));

@@ -19,7 +19,7 @@ class TaskRecordTest : public ::testing::Test {
        {2,
         true,
         {{3, {Judgement::kGood, "Fine \"so\" far.", true}},
-         {4, {Judgement::kUncertain, "?", false}}}},
+         {4, {Judgement::kUncertain, "?", false, ValueChange{{7, 8}, {0, 8}}}}}},
        "no_recipe",
        true,
        7,

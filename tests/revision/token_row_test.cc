@@ -89,8 +89,64 @@ TEST_F(TokenRowTest, AsALineItHasOneOfEachPerToken) {
   const auto line = nlohmann::json::parse(MakeRowFormat("tokens", &encoder_)->Line(RowOf(source)));
   EXPECT_EQ(line["loss"].size(), line["ids"].size());
   EXPECT_EQ(line["logprobs"].size(), line["ids"].size());
+  const std::vector<int32_t> ids = line["ids"];
+  const std::vector<size_t> revision = line["revision"];
+  const std::vector<int32_t> said(ids.begin() + static_cast<std::ptrdiff_t>(revision[0]),
+                                  ids.begin() + static_cast<std::ptrdiff_t>(revision[1]));
+  EXPECT_EQ(encoder_.Decode(said), "Oh.");
+  EXPECT_EQ(said.back(), PairEncoder::kEnd);
   EXPECT_TRUE(line["logprobs"][0].is_null());
   EXPECT_EQ(line["provenance"]["hash"], "abc");
+}
+
+// Writes no token at the end of a turn.
+class Endless : public PairEncoder {
+ public:
+  Result<ChatTokens> Encode(std::span<const Message> conversation) const override {
+    const ChatTokens whole = PairEncoder::Encode(conversation).value();
+    ChatTokens chat;
+    for (const ChatTokens::Span& span : whole.messages) {
+      const auto at = whole.ids.begin() + static_cast<std::ptrdiff_t>(span.begin);
+      chat.ids.push_back(*(at - 1));
+      const size_t own = chat.ids.size();
+      chat.ids.insert(chat.ids.end(), at,
+                      at + static_cast<std::ptrdiff_t>(span.end - span.begin) - 1);
+      chat.messages.push_back({own, chat.ids.size()});
+    }
+    return chat;
+  }
+};
+
+TEST_F(TokenRowTest, WithoutATokenThatEndsTheTurnNothingIsAdded) {
+  const RowSource source{sampled_, "tree.json", "toy", 3, "hand", 7, {}, "tree", "all"};
+  const Endless endless;
+  const TokenRow tokens = EncodeRow(RowOf(source), endless).value();
+  EXPECT_EQ(endless.Decode(tokens.ids), encoder_.Decode(Encoded(plain_).ids));
+}
+
+// Puts the first message behind all others, as templates do that write the system's text into the
+// last turn of the user.
+class FirstLast : public PairEncoder {
+ public:
+  Result<ChatTokens> Encode(std::span<const Message> conversation) const override {
+    std::vector<Message> turned(conversation.begin() + 1, conversation.end());
+    turned.push_back(conversation.front());
+    ChatTokens chat = PairEncoder::Encode(turned).value();
+    chat.messages.insert(chat.messages.begin(), chat.messages.back());
+    chat.messages.pop_back();
+    return chat;
+  }
+};
+
+TEST_F(TokenRowTest, MessagesMayStandInAnotherOrderThanTheirs) {
+  const RowSource source{plain_, "tree.json", "toy", 3, "hand", 7, {}, "tree", "all"};
+  const FirstLast turned;
+  const TokenRow tokens = EncodeRow(RowOf(source), turned).value();
+  std::vector<int32_t> trained;
+  for (size_t i = 0; i < tokens.ids.size(); ++i) {
+    if (tokens.trained[i]) trained.push_back(tokens.ids[i]);
+  }
+  EXPECT_EQ(turned.Decode(trained), "Oh.Thought: I go on.\nAction: g");
 }
 
 // An encoder that can say nothing.

@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "common/json_depth.h"
+#include "training/data/row_version.h"
 
 namespace agentr {
 namespace {
@@ -163,6 +164,21 @@ bool TokenFlag(const Json& flag) {
   return flag == 1;
 }
 
+// Where the row tells the tokens of its revision turn.
+std::optional<std::pair<size_t, size_t>> RevisionOf(const Json& json) {
+  const auto found = json.find("revision");
+  if (found == json.end() || !found->is_array()) return std::nullopt;
+  const bool is_span = found->size() == 2 && (*found)[0].is_number_unsigned() &&
+                       (*found)[1].is_number_unsigned() && (*found)[0] < (*found)[1];
+  if (!is_span) {
+    Refuse(
+        fmt::format("\"revision\" is {}; it has to be the first token of the revision turn and "
+                    "the one behind its last",
+                    found->dump()));
+  }
+  return std::pair{(*found)[0].get<size_t>(), (*found)[1].get<size_t>()};
+}
+
 void ReadTokens(const Json& json, Making making, ParsedRow& row) {
   row.tokens.ids = Ids(Member(json, "ids"));
   const Json& loss = Member(json, "loss");
@@ -173,16 +189,23 @@ void ReadTokens(const Json& json, Making making, ParsedRow& row) {
   if (const auto hash = json.find("tokenizer"); hash != json.end() && hash->is_string()) {
     row.tokenizer = hash->get<std::string>();
   }
-  TargetKind kind = making == Making::kGood       ? TargetKind::kGood
-                    : making == Making::kRevision ? TargetKind::kRevision
-                                                  : TargetKind::kOther;
+  const std::optional<std::pair<size_t, size_t>> revision = RevisionOf(json);
+  TargetKind kind = making == Making::kGood                    ? TargetKind::kGood
+                    : making == Making::kRevision && !revision ? TargetKind::kRevision
+                                                               : TargetKind::kOther;
   bool before = false;
   for (size_t i = 0; i < loss.size(); ++i) {
     const bool trained = i > 0 && TokenFlag(loss[i]);  // nothing predicts the first token
     const auto at = static_cast<int32_t>(i);
-    if (trained && !before) row.tokens.trained.push_back({at, at, kind});
-    if (trained) row.tokens.trained.back().end = at + 1;
-    if (before && !trained && making == Making::kRevision) kind = TargetKind::kCorrected;
+    if (revision && i >= revision->first) {
+      kind = i < revision->second ? TargetKind::kRevision : TargetKind::kCorrected;
+    }
+    std::vector<TrainedSpan>& runs = row.tokens.trained;
+    if (trained && (!before || runs.back().kind != kind)) runs.push_back({at, at, kind});
+    if (trained) runs.back().end = at + 1;
+    if (before && !trained && making == Making::kRevision && !revision) {
+      kind = TargetKind::kCorrected;
+    }
     before = trained;
   }
 }
@@ -267,6 +290,9 @@ ParsedRow ParseRow(std::string_view line) {
   const Json json = Parse(line);
   ParsedRow row;
   row.format = FormatOf(json);
+  if (const auto provenance = json.find("provenance"); provenance != json.end()) {
+    RefuseOldRow(*provenance);
+  }
   const Making making = MakingOf(json, row.format);
   if (row.format == DataFormat::kTokens) {
     ReadTokens(json, making, row);

@@ -9,14 +9,15 @@
 //   tokens    {"ids", "loss", …}: one of each per token (path_collect --format tokens with a
 //             model).
 //
-// Kinds of targets, for separate losses: a row whose provenance names a bad path (agent-r: with a
-// non-empty "low_log") is a revision row. Its first trained assistant message is the revision turn
-// and the others are corrected actions. If the row also trains the steps before the mistake (its
-// provenance has "train_prefix", or its first assistant message is trained), the revision turn is
-// the first trained message after the last untrained one, and earlier trained messages are kOther.
-// In a token row each range of trained tokens counts as a message, and the first one is the
-// revision turn. A row whose provenance names no bad path (agent-r: with an empty "low_log") is a
-// good row. All other rows are kOther.
+// Kinds of targets, for the loss apart. A row whose provenance names a bad path (agent-r: whose
+// "low_log" is not empty) is a revision row: its first trained assistant message is the revision
+// turn and the others are corrected actions. Where the row trains the steps before the mistake too
+// (its provenance says "train_prefix", or its very first assistant message is trained) the revision
+// turn is the first trained message behind the last untrained one, and what is trained before is
+// kOther. A token row tells the tokens of its revision turn in "revision"; where it does not, the
+// stretches of trained tokens stand for the messages, and the first one is the revision turn. A row
+// whose provenance names no bad path (agent-r: whose "low_log" is empty) is a good row. All other
+// rows are kOther.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +48,9 @@ struct ParsedRow {
   std::string tokenizer;  // hash of its tokenizer; empty if unknown
 };
 
-// Throws FatalError(kFile) with the reason and the cure for a line that is not JSON or not a row, a
-// row with nothing to learn, and rows of path_collect that mix text and token segments.
+// Throws FatalError(kFile) with what is wrong and the cure, for a line that is no JSON or no row, a
+// row with nothing to learn, and rows of path_collect that are text and tokens in pieces or of the
+// old kind (row_version.h).
 ParsedRow ParseRow(std::string_view line);
 
 // The key of a row's task: the value of "task", "task_num" or "item_id" in the first 512 or the

@@ -14,6 +14,7 @@
 #include "common/random.h"
 #include "training/data/batch_builder.h"
 #include "training/data/parsed_row.h"
+#include "training/data/row_version.h"
 #include "training/data/show_row.h"
 
 namespace agentr {
@@ -75,6 +76,7 @@ TrainingData::TrainingData(const DataOptions& options, const RowTokenizer& text)
   for (uint32_t file = 0; file < paths_.size(); ++file) {
     files_.push_back(std::make_unique<RowFile>(paths_[file].path));
     formats_.push_back(ParseAt(*files_[file], 0).format);
+    if (formats_.back() == DataFormat::kAgentR) RefuseOldRowsBeside(paths_[file].path);
     for (uint32_t row = 0; row < files_[file]->rows(); ++row) {
       const bool held_out = IsHeldOut(files_[file]->group(row), options_);
       (held_out ? held_out_ : pools[weighted ? file : 0]).push_back({file, row});

@@ -81,7 +81,8 @@ TEST(ShopKindsTest, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(ErrorWith("option size", "option size = one"),
             "k.txt:13: expected at least two values");
   EXPECT_EQ(ErrorWith("option size", "option size = a, b, a"), "k.txt:13: a value occurs twice");
-  EXPECT_EQ(ErrorWith("option size", "option size = @x"), "k.txt:13: the pool @x is not defined yet");
+  EXPECT_EQ(ErrorWith("option size", "option size = @x"),
+            "k.txt:13: the pool @x is not defined yet");
   EXPECT_EQ(ErrorWith("price", "price = 20 5"), "k.txt:14: the lower price must come first");
   EXPECT_EQ(ErrorWith("price", "price = 5 x"), "k.txt:14: 'x' is not a number of dollars");
   EXPECT_EQ(ErrorWith("price", "prices = 5 20"), "k.txt:14: unknown key: 'prices'");

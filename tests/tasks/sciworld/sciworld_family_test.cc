@@ -18,6 +18,15 @@ const std::string kAmbiguous =
     "Ambiguous request: Please enter the number for the action you intended (or blank to cancel):\n"
     "0:\tpick up apple";
 
+TEST(SciWorldFamily, TheRevisionActionTakesNoTime) {
+  const SciWorldFamily family;
+  const std::string action(family.RevisionAction());
+  EXPECT_TRUE(family.LeavesStateUnchanged("This room is called the kitchen.", action,
+                                          "Task Description:\nBoil water."));
+  EXPECT_FALSE(family.LeavesStateUnchanged("This room is called the kitchen.", "wait",
+                                           "You decide to wait for 10 iterations."));
+}
+
 TEST(SciWorldFamily, ParsesActions) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"Thought: go.\nAction: go to kitchen", "go to kitchen"},
@@ -51,6 +60,26 @@ TEST(SciWorldFamily, WhatIsNotUnderstoodOrOnlyTellsIsUnchanged) {
   EXPECT_FALSE(family.LeavesStateUnchanged("x", "task", kAmbiguous));
   EXPECT_FALSE(family.LeavesStateUnchanged(kAmbiguous, "7", kRefused));
   EXPECT_FALSE(family.LeavesStateUnchanged("x", "read note", "It says: " + kRefused));
+}
+
+TEST(SciWorldFamily, WhatCannotBeDoneIsRefusedThoughTimeGoesBy) {
+  const SciWorldFamily family;
+  for (const char* reply :
+       {"The door is already open.", "The oven is not moveable.",
+        "The thermometer is not closeable.",
+        "The large cupboard isn't open, so you can't see inside.",
+        "You can't move something into itself.", "It's not clear how to get there from here.",
+        "Unknown action.  Type 'help' for a list."}) {
+    EXPECT_TRUE(family.IsRefusal("", "open door", reply)) << reply;
+    EXPECT_FALSE(family.LeavesStateUnchanged("", "open door", reply)) << reply;
+    EXPECT_EQ(family.MistakeName({}, "open door", reply), "not_possible") << reply;
+  }
+  for (const char* reply :
+       {"The door is now open.", "You move to the kitchen.", "The stove is now activated.",
+        "The recipe reads: To make salt water, mix what is not sweet. Then wait.",
+        "This room is called the hallway."}) {
+    EXPECT_FALSE(family.IsRefusal("", "open door", reply)) << reply;
+  }
 }
 
 TEST(SciWorldFamily, RefusesWhatItDoesNotUnderstand) {

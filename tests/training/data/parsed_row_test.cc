@@ -118,6 +118,35 @@ TEST(ParseRow, TokenRows) {
               ElementsAre(TrainedSpan{1, 2, TargetKind::kOther}));
 }
 
+TEST(ParseRow, TokenRowsThatTellTheirRevisionTurn) {
+  const std::string tokens = R"({"ids":[4,5,6,7,8,9,10],"loss":[0,1,0,1,1,0,1])";
+  EXPECT_THAT(
+      ParseRow(tokens + R"(,"revision":[3,5])" + kRevisionRow + "}").tokens.trained,
+      ElementsAre(TrainedSpan{1, 2, TargetKind::kOther}, TrainedSpan{3, 5, TargetKind::kRevision},
+                  TrainedSpan{6, 7, TargetKind::kCorrected}))
+      << "the trained prefix stands before it";
+  EXPECT_THAT(
+      ParseRow(tokens + R"(,"revision":[3,4])" + kRevisionRow + "}").tokens.trained,
+      ElementsAre(TrainedSpan{1, 2, TargetKind::kOther}, TrainedSpan{3, 4, TargetKind::kRevision},
+                  TrainedSpan{4, 5, TargetKind::kCorrected},
+                  TrainedSpan{6, 7, TargetKind::kCorrected}));
+  EXPECT_EQ(ParseRow(tokens + R"(,"revision":null)" + kGoodRow + "}").tokens.trained[0].kind,
+            TargetKind::kGood);
+  EXPECT_THAT(Refusal(tokens + R"(,"revision":[5,3])" + kRevisionRow + "}"),
+              HasSubstr("\"revision\" is [5,3]"));
+}
+
+TEST(ParseRow, RowsOfTheOldKindAreRefused) {
+  const auto row = [](const std::string& version) {
+    return Messages({""}, R"(,"provenance":{"tree":"t.json","task":3)" + version +
+                              R"(,"nodes":{"good":5,"bad":7}})");
+  };
+  EXPECT_THAT(Refusal(row("")), HasSubstr("path_collect --input_dir"));
+  EXPECT_THAT(Refusal(row(R"(,"version":1)")), HasSubstr("a row of version 1"));
+  EXPECT_EQ(Flags(row(R"(,"version":2)")), ".r");
+  EXPECT_EQ(Flags(Messages({""}, R"(,"provenance":{"by":"others"})")), ".o");
+}
+
 TEST(ParseRow, ContentMayBeAListOfParts) {
   const ParsedRow row = ParseRow(
       R"({"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text",)"

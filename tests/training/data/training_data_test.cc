@@ -54,6 +54,18 @@ class TrainingDataTest : public ::testing::Test {
   const RowTokenizer text_ = GoldenRowTokenizer("qwen2");
 };
 
+TEST_F(TrainingDataTest, AgentRRowsOfTheOldKindAreRefusedByTheirProvenance) {
+  const std::string row = R"({"task_num":3,"revise_log":[{"role":"user","content":"u"},)"
+                          R"({"role":"assistant","content":"a","loss":true}],"low_log":[]})"
+                          "\n";
+  const DataOptions options = Options(row);
+  EXPECT_EQ(Refusal(options), "") << "rows of others have no provenance beside them";
+  folder_.Write("rows.provenance.jsonl", "{\"tree\":\"t.json\",\"task\":3,\"nodes\":{}}\n");
+  EXPECT_THAT(Refusal(options), HasSubstr("rows.provenance.jsonl says: a row of version 1"));
+  folder_.Write("rows.provenance.jsonl", "{\"version\":2,\"tree\":\"t.json\",\"task\":3}\n");
+  EXPECT_EQ(Refusal(options), "");
+}
+
 TEST_F(TrainingDataTest, AnEpochHasEveryRowOnce) {
   TrainingData data(Options(AgentRows(10, 3)), text_);
   EXPECT_EQ(data.rows(), 30);
