@@ -8,11 +8,11 @@
 #include <set>
 #include <sstream>
 
-#include "common/json_depth.h"
-#include "tasks/splits.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_depth.h"
 #include "common/options.h"
+#include "tasks/splits.h"
 
 namespace agentr {
 namespace {
@@ -37,8 +37,7 @@ std::string AsArray(const std::string& text) {
 }
 
 std::vector<int> IdsOfFile(const std::string& path) {
-  const auto json =
-      ParseJson(AsArray(ReadFile(path)));
+  const auto json = ParseJson(AsArray(ReadFile(path)));
   if (!json.is_array()) RefuseIds(path);
   std::vector<int> ids;
   std::set<int> known;

@@ -21,7 +21,7 @@ struct PathCollectOptions {
   std::vector<std::string> format = {"agent-r", "messages"};
   std::string dedup = "near";
   ReviseOptions revise;
-  std::string replay = "auto";  // 1 | auto | 0: see --help
+  std::string replay = "auto";     // 1 | auto | 0: see --help
   EnvironmentOptions environment;  // its task is that of the trees
   int sessions = 64;               // open at once, on servers without /expand
   // The model: the verifier actor, and the tokens of rows.
