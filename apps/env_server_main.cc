@@ -16,9 +16,9 @@ ExitCode Run(int argc, char** argv) {
   OptionSet set(
       "env_server",
       "Serves an environment over AgentGym's HTTP protocol.\n"
-      "WebShop judges the kind of a purchase by the nouns of titles, which the original finds\n"
-      "with a statistical tagger. Here a noun is a word of the title that is no stop word,\n"
-      "number, colour, size or adjective of shops; rewards may differ where the two disagree.",
+      "The original WebShop compares products by the nouns of their titles, which it finds with\n"
+      "a statistical tagger. Here every word of a title counts as a noun unless it is a stop\n"
+      "word, number, colour, size or common shop adjective, so a few rewards may differ.",
       "  env_server --task webshop --port 32361\n"
       "  env_server --task webshop --products items_shuffle.json --attributes items_ins_v2.json\n"
       "  env_server --task textcraft --recipes recipes/\n"
@@ -29,7 +29,7 @@ ExitCode Run(int argc, char** argv) {
   LogOptions log;
   Declare(set, options);
   set.Add("--export", export_to,
-          "Only write the WebShop's products into this folder, as WebShop's own files");
+          "Only write the WebShop's products into this folder in WebShop's file format");
   Declare(set, log);
   if (const auto exit = set.Parse(argc, argv)) return *exit;
   InitLogging(log);

@@ -9,13 +9,12 @@ int main(int argc, char** argv) {
     agentr::MakeDemosOptions options;
     agentr::LogOptions log;
     agentr::OptionSet set("make_demos",
-                          "Writes demonstrations by which agent_train teaches a model from random "
-                          "weights how tasks are\n"
-                          "played: episodes of training tasks only, in recipe books whose names "
-                          "and recipes are varied.",
+                          "Writes demonstrations with which agent_train teaches a model with\n"
+                          "random weights to play tasks: episodes of training tasks only, in\n"
+                          "recipe books with varied names and recipes.",
                           "  make_demos --output_dir demos_result --seed 1\n"
-                          "  agent_train --model_dir models/start --data "
-                          "demos_result/textcraft.jsonl");
+                          "  agent_train --model_dir models/start \\\n"
+                          "              --data demos_result/textcraft.jsonl");
     Declare(set, options);
     Declare(set, log);
     if (const auto exit = set.Parse(argc, argv)) return *exit;

@@ -6,10 +6,10 @@ int main(int argc, char** argv) {
   return agentr::RunProgram(
       argc, argv,
       {"mcts_collect",
-       "Collects trajectories by Monte Carlo tree search over an environment server: one tree per\n"
-       "task, many trees at once. With nothing set it starts an embedded server and searches with "
-       "a\n"
-       "scripted planner. Kill it at any moment: the same command goes on where it stopped.",
+       "Collects trajectories by Monte Carlo tree search in an environment: one tree per task,\n"
+       "many trees at once. Without options it starts an embedded server and searches with a\n"
+       "scripted planner. It can be killed at any time: the same command continues where it\n"
+       "stopped.",
        "  mcts_collect --task webshop --min 0 --max 200\n"
        "  mcts_collect --env_server_base http://127.0.0.1:32361 \\\n"
        "               --llm_base http://127.0.0.1:8000/v1 --model_name my-model\n"

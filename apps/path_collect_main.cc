@@ -1,4 +1,4 @@
-// path_collect: makes self-correction data out of search trees.
+// path_collect: makes self-correction data from search trees.
 #include "apps/wiring.h"
 #include "revision/path_collect.h"
 
@@ -6,11 +6,10 @@ int main(int argc, char** argv) {
   return agentr::RunProgram(
       argc, argv,
       {"path_collect",
-       "Makes training data out of search trees: failed paths, cut at their first error, go on "
-       "with a\n"
-       "turn that owns the mistake and with a path that succeeds. Each row is run in the "
-       "environment\n"
-       "before it is written. With nothing set it works on what mcts_collect wrote last.",
+       "Makes training data from search trees: a failed path is cut at its first error and\n"
+       "continued with a turn that admits the mistake and with a path that succeeds. Each row is\n"
+       "replayed in the environment before it is written. Without options it uses the latest\n"
+       "output of mcts_collect.",
        "  path_collect --revise 1\n"
        "  path_collect --task textcraft --data_type good\n"
        "  path_collect --verifier actor --model_dir models/my-model --format tokens\n"

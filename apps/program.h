@@ -1,5 +1,5 @@
-// The frame of a main function: every program declares its options, reads them, starts its log and
-// does its job in the same way, and turns a FatalError into one line and an exit code (RunMain).
+// The common part of all main functions: declare and read the options, start the log, do the job,
+// and turn a FatalError into one line and an exit code (RunMain).
 #pragma once
 
 #include "common/error.h"
@@ -8,15 +8,15 @@
 
 namespace agentr {
 
-// How a program presents itself.
+// The name of a program and the texts of its --help.
 struct ProgramText {
   const char* name;
   const char* description;  // first paragraph of --help
   const char* examples;     // last paragraph of --help
 };
 
-// Reads the command line into `options`, each of which has a Declare function, and then calls
-// job(const OptionSet&) -> ExitCode.
+// Reads the command line into `options`, each of which has a Declare function, then calls job(const
+// OptionSet&) -> ExitCode.
 template <typename Job, typename... Options>
 int RunWithOptions(int argc, char** argv, const ProgramText& text, Job job, Options&... options) {
   return RunMain([&] {

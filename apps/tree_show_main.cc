@@ -1,4 +1,4 @@
-// tree_show: prints tree files for people.
+// tree_show: prints tree files in readable form.
 #include <fmt/core.h>
 
 #include "common/error.h"

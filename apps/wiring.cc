@@ -2,12 +2,24 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <utility>
 
+#include "lm/bundled_model.h"
 #include "lm/local_language_model.h"
 #include "tasks/scripted_policy.h"
 
 namespace agentr {
+
+void FindBundledModel(std::string& dir) {
+  if (dir == kBundledModel && !std::filesystem::exists(dir)) dir = BundledModelFolder().string();
+}
+
+void FindBundledModel(ModelOptions& model) {
+  const bool named = model.name == kBundledModel && model.openai.base.empty();
+  if (named && model.dir.empty()) model.dir = kBundledModel;
+  FindBundledModel(model.dir);
+}
 
 std::vector<std::string> ProgramWorkbench::BasesOf(const EnvironmentOptions& options) {
   if (!options.env_server_base.empty()) return options.env_server_base;
@@ -26,24 +38,28 @@ std::unique_ptr<HttpEnvironment> ProgramWorkbench::OpenEnvironment(
                                            options.http);
 }
 
-std::unique_ptr<LanguageModel> ProgramWorkbench::OpenModel(const ModelOptions& options,
+std::unique_ptr<LanguageModel> ProgramWorkbench::OpenModel(const ModelOptions& asked,
                                                            const TaskFamily& family,
                                                            const EnvironmentOptions& environment) {
+  ModelOptions options = asked;
+  FindBundledModel(options);
   const bool served = !options.openai.base.empty();
   if (!options.dir.empty()) {
     if (!served) {
       return std::make_unique<LocalLanguageModel>(LoadModel(options.dir, options.name, local_));
     }
     throw FatalError(ExitCode::kUsage,
-                     "--model_dir runs a model in this process, --llm_base names servers that have "
-                     "one: give one of the two");
+                     "--model_dir runs a model in this process, and --llm_base uses a model on "
+                     "servers: give only one of the two");
   }
   if (served) {
     if (options.name.empty()) {
       throw FatalError(ExitCode::kUsage,
-                       "--llm_base needs --model_name: which of the server's models to ask");
+                       "--llm_base needs --model_name, the server's name for the model");
     }
-    return std::make_unique<OpenAiModel>(options.name, options.openai);
+    auto model = std::make_unique<OpenAiModel>(options.name, options.openai);
+    model->Discover();
+    return model;
   }
   const std::string name = options.name.empty() ? "planner" : options.name;
   GoldSource* gold = nullptr;
@@ -54,9 +70,9 @@ std::unique_ptr<LanguageModel> ProgramWorkbench::OpenModel(const ModelOptions& o
   auto scripted = MakeScriptedModel(name, family, options.scripted, gold);
   if (scripted != nullptr) return scripted;
   throw FatalError(ExitCode::kUsage,
-                   fmt::format("model '{}' is not scripted (planner, random): give the base URL of "
-                               "an OpenAI-compatible server that has it, --llm_base "
-                               "http://host:port/v1",
+                   fmt::format("model '{}' is none of planner, random (scripted) and bundled: give "
+                               "the base URL of an OpenAI-compatible server that has it, "
+                               "--llm_base http://host:port/v1, or its folder, --model_dir",
                                name));
 }
 

@@ -1,5 +1,5 @@
-// From options to objects, for the programs whose job is told where environment and model are: the
-// embedded environment server, models in folders and on servers.
+// Makes the objects that options name: the embedded environment server, and models in folders and
+// on servers.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace agentr {
 
 class ProgramWorkbench : public Workbench {
  public:
-  // `local`: how models in folders are run. It outlives this.
+  // `local` says how models in folders run. It outlives this object.
   explicit ProgramWorkbench(const ModelFolderOptions& local) : local_(local) {}
 
   std::unique_ptr<HttpEnvironment> OpenEnvironment(const EnvironmentOptions& options) override;
@@ -26,13 +26,19 @@ class ProgramWorkbench : public Workbench {
   std::unique_ptr<ChatEncoder> OpenEncoder(const std::string& model_dir) override;
 
  private:
-  // The base URLs of the options or, where there are none, of the embedded server.
+  // The base URLs of the options or, if there are none, of the embedded server.
   std::vector<std::string> BasesOf(const EnvironmentOptions& options);
 
   const ModelFolderOptions& local_;
   std::unique_ptr<EnvServer> embedded_;
-  std::vector<std::unique_ptr<GoldSource>> gold_;  // of scripted models
+  std::vector<std::unique_ptr<GoldSource>> gold_;  // the solutions that scripted models use
 };
+
+// Puts the folder of the bundled model (lm/bundled_model.h) into `dir` where it says "bundled" and
+// there is no folder of that name.
+void FindBundledModel(std::string& dir);
+// The same, and also where the model's name is "bundled" and nothing else says where it is.
+void FindBundledModel(ModelOptions& model);
 
 // The main function of a program whose job works on a Workbench: declares the options, reads them,
 // and calls job(options, set, workbench).
@@ -42,6 +48,8 @@ int RunProgram(int argc, char** argv, const ProgramText& text,
   Options options;
   ModelFolderOptions local;
   const auto run = [&](const OptionSet& set) {
+    if constexpr (requires { options.model.dir; }) FindBundledModel(options.model);
+    if constexpr (requires { options.model_dir; }) FindBundledModel(options.model_dir);
     ProgramWorkbench workbench(local);
     return job(options, set, workbench);
   };

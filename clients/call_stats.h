@@ -1,4 +1,4 @@
-// Counters of the calls to one kind of server: for messages, run.json and tests.
+// Counts the calls to one kind of server, for messages, run.json and tests.
 #pragma once
 
 #include <array>
@@ -11,7 +11,8 @@
 
 namespace agentr {
 
-// Thread-safe; each counter is exact, a snapshot taken in the middle of a call may be torn.
+// Thread-safe. Each counter is exact, but a snapshot taken during a call may mix counts from before
+// and after it.
 class CallStats {
  public:
   void AddCall(size_t bytes_sent, size_t bytes_received) {
@@ -20,14 +21,15 @@ class CallStats {
     bytes_received_ += bytes_received;
   }
   void AddRetry() { ++retries_; }
-  // A kept connection that the server had closed between two calls was replaced: not an error.
+  // Counts a kept connection that was replaced because the server had closed it between two calls;
+  // this is not an error.
   void AddReconnect() { ++reconnects_; }
   void AddError(ErrorKind kind) { ++errors_[static_cast<size_t>(kind)]; }
 
-  // An error that was counted turned out to be an answer to be expected.
+  // Takes back an error that was counted but is an expected answer.
   void ForgiveError(ErrorKind kind) { --errors_[static_cast<size_t>(kind)]; }
 
-  int64_t calls() const { return calls_; }  // requests made, with the failed and the repeated ones
+  int64_t calls() const { return calls_; }  // requests made, including failed and repeated ones
   int64_t retries() const { return retries_; }
   int64_t reconnects() const { return reconnects_; }
   int64_t errors(ErrorKind kind) const { return errors_[static_cast<size_t>(kind)]; }

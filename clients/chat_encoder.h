@@ -1,4 +1,4 @@
-// Conversations as the token ids that a model is trained on.
+// Encodes conversations into the token ids that a model is trained on.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace agentr {
 // A conversation in tokens.
 struct ChatTokens {
   struct Span {
-    size_t begin = 0;  // of the message's own tokens in `ids`: content and the token that ends the
-    size_t end = 0;    // turn, which an assistant learns to write; one past the last
+    size_t begin = 0;  // the message's own tokens in `ids`: the content and the token that ends the
+    size_t end = 0;    // turn, which an assistant learns to write; `end` is one past the last
   };
   std::vector<int32_t> ids;
   std::vector<Span> messages;  // one per message, in their order
@@ -28,15 +28,15 @@ class ChatEncoder {
  public:
   virtual ~ChatEncoder() = default;
 
-  // The whole conversation in the format that the model was taught. An error (kRejected) for an
-  // order of roles that the format cannot say.
+  // The whole conversation in the format of the model's training. kRejected for an order of roles
+  // that the format cannot express.
   virtual Result<ChatTokens> Encode(std::span<const Message> conversation) const = 0;
 
   // The text of `ids`, without special tokens.
   virtual std::string Decode(std::span<const int32_t> ids) const = 0;
 
-  // SHA-256 of the model's tokenizer.json, which tells token rows of other tokenizers; empty where
-  // there is none.
+  // SHA-256 of the model's tokenizer.json, by which token rows of another tokenizer are recognised;
+  // empty if there is none.
   virtual std::string tokenizer_hash() const { return ""; }
 };
 

@@ -1,4 +1,4 @@
-// Environments as the search sees them: sessions of tasks, wherever they run.
+// The interface to environments: sessions in which tasks are played, wherever they run.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace agentr {
 
-// What the environment answers to one action. The reward is in [0, 1] (an adapter scales what its
-// server reports); a negative reward is kept, the search treats it as a disaster.
+// The environment's answer to one action. The reward is in [0, 1] (an adapter scales its server's
+// reward). A negative reward is kept; the search treats it as a disaster.
 struct StepResult {
   std::string observation;
   double reward = 0;
@@ -22,7 +22,7 @@ struct StepResult {
 
 class Session;
 
-// One child of an expansion: a session of its own that stands behind the action taken.
+// One child of an expansion: a separate session in the state after the action.
 struct Fork {
   std::unique_ptr<Session> session;
   StepResult step;
@@ -30,23 +30,25 @@ struct Fork {
 
 // One running episode. Used by one thread at a time; the destructor closes it on the server.
 //
-// After an error of Step the session may stand before or behind the action (the reply was lost):
-// the caller must Reset it before using it again. A failed Reset or Expand may simply be repeated.
+// After an error of Step the session's state may be before or after the action, because the reply
+// may have been lost: the caller must Reset it before using it again. A failed Reset or Expand may
+// simply be repeated.
 class Session {
  public:
   virtual ~Session() = default;
 
-  // Starts the task `task_id` from its beginning; the first observation.
+  // Starts the task `task_id` from its beginning; returns the first observation.
   virtual Result<std::string> Reset(int task_id) = 0;
 
   virtual Result<StepResult> Step(std::string_view action) = 0;
 
-  // Takes each action on a fork of this session, which itself stays where it is. Only where
-  // Environment::CanExpand(); destroying a session ends its forks too.
+  // Takes each action on a fork of this session, which itself does not move. Requires
+  // Environment::CanExpand(). Destroying a session ends its forks too.
   virtual Result<std::vector<Fork>> Expand(const std::vector<std::string>& actions) = 0;
 
-  // What an extension of the server (ServerVersion::extensions) lists about the session where it
-  // stands: "gold", "valid_actions". kRejected where there is none of it. May be repeated.
+  // The list that an extension of the server (ServerVersion::extensions), such as "gold" or
+  // "valid_actions", gives for the session's present state. kRejected if the server does not have
+  // the extension. May be repeated.
   virtual Result<std::vector<std::string>> Query(std::string_view extension) {
     return Fail(ErrorKind::kRejected,
                 "this environment has no extension \"" + std::string(extension) + "\"");

@@ -15,16 +15,16 @@
 
 namespace agentr {
 
-// The world is a pure function of a task and the actions taken since Reset; by default the
-// observation tells both and nothing is ever done. Thread-safe.
+// The world is a pure function of a task and the actions taken since Reset. By default the
+// observation names both, and no episode ever ends. Thread-safe.
 class FakeEnvironment : public Environment {
  public:
-  // What stands behind `actions` (none: the first observation).
+  // The result of the last of `actions` (if empty, the first observation).
   using World = std::function<StepResult(int task_id, const std::vector<std::string>& actions)>;
 
-  // Told of every call: "open", "reset", "step", "expand", and its number (from 0) among the calls
-  // of that name; an error lets it fail. After a failed step the action has been taken in every
-  // second case, as when a reply is lost.
+  // Receives every call ("open", "reset", "step", "expand") with its number (from 0) among the
+  // calls of that name. If it returns an error, the call fails. In every second failed step the
+  // action is taken nevertheless, as when a reply is lost.
   using Faults = std::function<std::optional<Error>(const std::string& call, int64_t number)>;
 
   explicit FakeEnvironment(bool can_expand, World world = TellActions, Faults faults = NoFaults);
@@ -32,21 +32,21 @@ class FakeEnvironment : public Environment {
   Result<std::unique_ptr<Session>> Open() override;
   bool CanExpand() const override { return can_expand_; }
 
-  // Calls so far, the failed ones too: "open", "reset", "step", "expand".
+  // Calls so far, including failed ones: "open", "reset", "step", "expand".
   int64_t calls(const std::string& call) const;
   int64_t live_sessions() const { return live_; }  // forks too
 
   // "task 3: a | b"
   static StepResult TellActions(int task_id, const std::vector<std::string>& actions);
   static std::optional<Error> NoFaults(const std::string& call, int64_t number);
-  // Each call but "open" fails with probability `rate`, a function of the seed, the call and its
-  // number.
+  // Each call except "open" fails with probability `rate`, as a function of the seed, the call and
+  // its number.
   static Faults SeededFaults(double rate, ErrorKind kind, uint64_t seed);
 
  private:
   class FakeSession;
 
-  // Counts the call; its error if it is to fail, and its number.
+  // Counts the call and stores its number; returns its error if it is to fail.
   std::optional<Error> Enter(const std::string& call, int64_t* number = nullptr);
 
   const bool can_expand_;

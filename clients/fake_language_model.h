@@ -17,21 +17,21 @@ namespace agentr {
 // Thread-safe.
 class FakeLanguageModel : public LanguageModel {
  public:
-  // The n texts that answer `prompt`.
+  // Returns the n texts that answer `prompt`.
   using Script = std::function<std::vector<std::string>(std::span<const Message> prompt, int n,
                                                         const SamplingParams& sampling)>;
 
   explicit FakeLanguageModel(Script script) : script_(std::move(script)) {}
-  // Replies `texts` one after the other, from the beginning again after the last.
+  // Replies with `texts` one after the other and begins again after the last.
   explicit FakeLanguageModel(std::vector<std::string> texts);
 
   std::string name() const override { return "fake"; }
   Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
                                    const SamplingParams& sampling) override;
 
-  // The call with number `call` (from 0) ends with this error.
+  // Makes the call with number `call` (from 0) fail with this error.
   void FailAt(int64_t call, Error error);
-  // Each call takes this long.
+  // Makes each call take this long.
   void set_delay(std::chrono::milliseconds delay) { delay_ = delay; }
 
   int64_t calls() const;

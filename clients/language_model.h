@@ -1,4 +1,4 @@
-// Language models as the search sees them: a conversation goes in, n completions come out.
+// The interface to language models: a conversation goes in, n completions come out.
 #pragma once
 
 #include <array>
@@ -21,9 +21,9 @@ struct Message {
   bool operator==(const Message&) const = default;
 };
 
-// How to sample one request. The values that change the distribution apply in this order:
-// repetition penalty, temperature, top-k, top-p, min-p. Models on a server are sent temperature and
-// top_p.
+// How to sample the completions of one request. The values that change the distribution apply in
+// this order: repetition penalty, temperature, top-k, top-p, min-p. To a model on a server only
+// temperature and top_p are sent.
 struct SamplingParams {
   double temperature = 1.0;            // 0: the most probable token
   int top_k = 0;                       // 0: all
@@ -32,28 +32,29 @@ struct SamplingParams {
   double repetition_penalty = 1.0;     // of tokens in prompt and completion (Keskar et al. 2019)
   int max_tokens = 500;                // per completion
   std::vector<std::string> stop = {};  // strings that end a completion, not part of its text
-  uint64_t seed = 0;      // scripted and in-process models: same seed, same completions
-  int task_id = -1;       // for planners that look the task up; -1: not told
+  uint64_t seed = 0;      // for scripted and in-process models, which give the same completions for
+                          // the same seed
+  int task_id = -1;       // for planners that look the task up; -1: unknown
   bool logprobs = false;  // ask for the log-probability of each sampled token
 };
 
 struct Completion {
   std::string text;
   std::string finish_reason;       // "stop" | "length" | "" when unknown
-  std::vector<int32_t> token_ids;  // of `text`, where the model tells them
-  std::vector<float> logprobs;     // natural log, one per token, where the model tells them
-  int64_t weights_version = 0;     // how often an in-process model had replaced its weights before
+  std::vector<int32_t> token_ids;  // of `text`, if the model returns them
+  std::vector<float> logprobs;     // natural log, one per token, if the model returns them
+  int64_t weights_version = 0;     // how many times an in-process model had replaced its weights
 };
 
-// What one Complete cost.
+// The cost of one Complete.
 struct Usage {
   int64_t requests = 0;       // calls to the model that were answered
   int64_t retries = 0;        // calls that failed and were made again
-  int64_t prompt_tokens = 0;  // as the server counts them; 0 when it does not tell
-  int64_t cached_tokens = 0;  // of the prompts, not computed again; 0 when the model does not tell
+  int64_t prompt_tokens = 0;  // as the server counts them; 0 if unknown
+  int64_t cached_tokens = 0;  // of the prompts, taken from a cache; 0 if unknown
   int64_t completion_tokens = 0;
-  int64_t reused_turns = 0;     // earlier responses in prompts, as the very ids that were sampled
-  int64_t reencoded_turns = 0;  // those whose sampled ids did not fit into the prompt's template
+  int64_t reused_turns = 0;     // earlier responses that went into prompts as the sampled ids
+  int64_t reencoded_turns = 0;  // responses whose sampled ids did not fit the prompt's template
 
   Usage& operator+=(const Usage& other);
   bool operator==(const Usage&) const = default;
@@ -74,16 +75,16 @@ struct CompletionBatch {
   Usage usage;
 };
 
-// The token ids that a model sampled for each message of a conversation, as far as they are known:
-// empty for a message that it did not write. It may be shorter than the conversation.
+// The known token ids that a model sampled for each message of a conversation; empty for a message
+// that it did not write. The list may be shorter than the conversation.
 using SampledIds = std::span<const std::span<const int32_t>>;
 
-// A conversation that a model has taken in, ready to be completed: LanguageModel::Prepare.
+// A conversation encoded by LanguageModel::Prepare and ready to be completed.
 struct PreparedPrompt {
   std::vector<Message> messages;
-  int64_t tokens = 0;                  // exact where the model has a tokenizer, else an estimate
-  std::vector<int32_t> ids;            // of in-process models; empty elsewhere
-  std::vector<size_t> message_begins;  // where the content of each message begins in `ids`
+  int64_t tokens = 0;                  // exact if the model has a tokenizer, else an estimate
+  std::vector<int32_t> ids;            // for in-process models; empty for others
+  std::vector<size_t> message_begins;  // the position in `ids` where each message's content begins
   int64_t reused_turns = 0;            // as in Usage
   int64_t reencoded_turns = 0;
 };
@@ -96,31 +97,33 @@ class LanguageModel {
   // The name for folders and reports.
   virtual std::string name() const = 0;
 
-  // Tells the model from others of its name, as checkpoints in folders of one name are: a hash, or
-  // the options that make a scripted one. Empty where nobody can tell, as of a model on a server.
+  // Distinguishes the model from others with the same name, such as checkpoints in folders of equal
+  // names: a hash, or the options of a scripted model. Empty if unknown, as for a model on a
+  // server.
   virtual std::string identity() const { return ""; }
 
-  // n >= 1 samples of the assistant's next turn. A prompt over the model's limit is the error
-  // kContextLength.
+  // Samples the assistant's next turn n >= 1 times. kContextLength for a prompt over the model's
+  // limit.
   virtual Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
                                            const SamplingParams& sampling) = 0;
 
-  // The conversation as a prompt, encoded once, so that a caller can look at its length before it
-  // asks for completions. A message whose entry in `sampled` is not empty goes in as those ids
-  // where the model's format allows it. kRejected for a conversation that the format cannot say.
-  // The default is for models that do not tell their tokens: it estimates their number.
+  // Encodes the conversation once as a prompt, so that a caller can check its length before asking
+  // for completions. For a message with a non-empty entry in `sampled` those ids are used, if the
+  // model's format allows it. kRejected for a conversation that the format cannot express. The
+  // default, for models without token ids, estimates the number of tokens.
   virtual Result<PreparedPrompt> Prepare(std::vector<Message> conversation,
                                          SampledIds sampled = {}) const;
 
-  // Complete for a prompt that Prepare of this model has made.
+  // Same as Complete, for a prompt made by this model's Prepare.
   virtual Result<CompletionBatch> CompletePrepared(const PreparedPrompt& prompt, int n,
                                                    const SamplingParams& sampling);
 
-  // Tokens of the conversation as Prepare counts them; the estimate for one that it rejects.
+  // The conversation's number of tokens according to Prepare; an estimate if Prepare rejects it.
   int64_t CountTokens(std::span<const Message> prompt) const;
 };
 
-// The number of tokens where no tokenizer is at hand: one per four bytes, plus four per message.
+// An estimate of the number of tokens without a tokenizer: one per four bytes, plus four per
+// message.
 int64_t EstimateTokens(std::span<const Message> prompt);
 
 }  // namespace agentr

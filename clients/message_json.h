@@ -1,4 +1,4 @@
-// Conversations as lists of OpenAI's messages.
+// Converts conversations from and to lists of OpenAI's messages.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,5 @@
 #include "common/error.h"
+
 #include <fmt/core.h>
 
 #include <cstdio>
@@ -54,8 +55,8 @@ int RunMain(const std::function<ExitCode()>& body) noexcept {
   } catch (const FatalError& error) {
     fmt::print(stderr, "error: {}\n", EscapeControls(error.what(), "\n"));
     return static_cast<int>(error.code());
-  } catch (const std::system_error& error) {  // fmt::print's, above all
-    fmt::print(stderr, "error: the system refuses: {}\n", error.what());
+  } catch (const std::system_error& error) {  // mostly from fmt::print
+    fmt::print(stderr, "error: the system reports: {}\n", error.what());
     return static_cast<int>(ExitCode::kFile);
   } catch (const std::exception& error) {
     fmt::print(stderr, "internal error: {}; please report it with the command line\n",

@@ -15,7 +15,7 @@
 
 namespace agentr {
 
-// What kind of failure a call outside the process ended in; decides whether trying again can help.
+// How a call outside the process failed. The kind decides whether trying again can help.
 enum class ErrorKind {
   kUnreachable,    // no connection, or it broke before a whole reply came
   kTimeout,        // no reply in time
@@ -23,8 +23,8 @@ enum class ErrorKind {
   kServer,         // HTTP 5xx
   kProtocol,       // a reply that does not follow the protocol
   kEnvironment,    // the environment itself answered with an error
-  kSessionLost,    // nobody knows where the session stands: its server forgot it, or the reply to a
-                   // step was lost; it has to be Reset
+  kSessionLost,    // the state of the session is unknown, because its server forgot it or the reply
+                   // to a step was lost; Reset it
   kRejected,       // HTTP 4xx: the request is wrong; trying again cannot help
   kContextLength,  // a prompt longer than the model's context
   kCancelled,      // the run is being stopped
@@ -39,8 +39,8 @@ struct Error {
   double retry_after_s = 0;  // what the server asked for (Retry-After), seconds; 0 if nothing
 };
 
-// True for the kinds where the same call may succeed a moment later. Who makes the call again is
-// decided once, by the client that made it (CONTRIBUTING, "Retries").
+// True for the kinds where the same call may succeed a moment later. Only the client that made the
+// call repeats it (CONTRIBUTING, "Retries").
 bool IsTransient(ErrorKind kind);
 
 template <typename T>
@@ -50,8 +50,8 @@ inline tl::unexpected<Error> Fail(ErrorKind kind, std::string message) {
   return tl::make_unexpected(Error{kind, std::move(message)});
 }
 
-// Hands an error on: returns from the function around it, whose result is a Result too, where the
-// Result given is an error. What it holds otherwise is left to the caller.
+// Hands an error on: if the given Result is an error, returns it from the enclosing function, which
+// must return a Result too. A value in the Result is ignored.
 //   AGENTR_RETURN_IF_ERROR(session.Reset(task_id));
 #define AGENTR_RETURN_IF_ERROR(...)                           \
   do {                                                        \
@@ -59,8 +59,8 @@ inline tl::unexpected<Error> Fail(ErrorKind kind, std::string message) {
       return tl::make_unexpected(agentr_result.error());      \
   } while (false)
 
-// The same, and otherwise puts the value of the Result into `target`, which may declare a variable.
-// No statement of its own: not for the branch of an `if` without braces.
+// The same for an error; a value is assigned to `target`, which may declare a variable. It expands
+// to several statements, so an `if` around it needs braces.
 //   AGENTR_ASSIGN_OR_RETURN(const double reward, Field<double>(object, "reward"));
 #define AGENTR_ASSIGN_OR_RETURN(target, ...) \
   AGENTR_ASSIGN_OR_RETURN_AS(AGENTR_JOIN(agentr_result_, __LINE__), target, __VA_ARGS__)

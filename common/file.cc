@@ -21,7 +21,8 @@ namespace {
 
 [[noreturn]] void ThrowFileError(std::string_view doing, const fs::path& path, int error) {
   std::string_view cure = "";
-  if (error == ENOSPC || error == EDQUOT) cure = "; free some space and run again, it continues";
+  if (error == ENOSPC || error == EDQUOT)
+    cure = "; free some space and run the command again: it continues";
   if (error == EACCES || error == EROFS) cure = "; choose another folder or fix its permissions";
   throw FatalError(ExitCode::kFile,
                    fmt::format("{} {}: {}{}", doing, path.string(), std::strerror(error), cure));
@@ -55,13 +56,21 @@ bool WriteAll(int fd, std::string_view bytes) {
 void SyncFolder(const fs::path& folder) {
   const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd.get() < 0 || ::fsync(fd.get()) != 0) {
-    // Some network file systems cannot sync a folder; the rename itself is done.
+    // Some network file systems cannot sync a folder. The rename is already done, so this is no
+    // error.
     if (errno != EINVAL && errno != ENOTSUP) ThrowFileError("cannot sync folder", folder, errno);
   }
 }
 
 fs::path FolderOf(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+void MakeFolderOf(const fs::path& path) {
+  const fs::path folder = FolderOf(path);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) ThrowFileError("cannot make folder", folder, error.value());
 }
 
 }  // namespace
@@ -72,7 +81,7 @@ std::string NameOf(const fs::path& folder) {
 }
 
 std::string ReadFile(const fs::path& path) {
-  // A pipe would be waited on, and a device has no end.
+  // Reading a pipe could wait forever, and a device may never end.
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
   if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) {
@@ -91,8 +100,16 @@ std::string ReadFile(const fs::path& path) {
   return std::move(text).str();
 }
 
-FileLock::FileLock(const fs::path& path)
-    : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+void RefuseLfsPointer(std::string_view text, const fs::path& path) {
+  if (!text.starts_with("version https://git-lfs")) return;
+  throw FatalError(ExitCode::kFile, fmt::format("{} is only a pointer of Git LFS, not the file "
+                                                "itself; run \"git lfs pull\" in its folder",
+                                                path.string()));
+}
+
+FileLock::FileLock(const fs::path& path) {
+  MakeFolderOf(path);
+  fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd_ < 0) ThrowFileError("cannot open", path, errno);
   while (::flock(fd_, LOCK_EX) != 0) {
     if (errno == EINTR) continue;
@@ -109,10 +126,7 @@ fs::path TemporaryPath(const fs::path& path) {
 }
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
-  const fs::path folder = FolderOf(path_);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) ThrowFileError("cannot make folder", folder, error.value());
+  MakeFolderOf(path_);
   fd_ = ::open(TemporaryPath(path_).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd_ < 0) Fail("cannot write");
 }
@@ -132,7 +146,7 @@ void AtomicFile::Append(std::string_view bytes) {
 void AtomicFile::Commit() {
   if (::fsync(fd_) != 0) Fail("cannot sync");
   if (::rename(TemporaryPath(path_).c_str(), path_.c_str()) != 0) Fail("cannot rename into");
-  ::close(std::exchange(fd_, -1));  // the bytes are on disk: nothing can be lost any more
+  ::close(std::exchange(fd_, -1));  // the data is on disk, so an error of close would lose nothing
   SyncFolder(FolderOf(path_));
 }
 

@@ -1,4 +1,4 @@
-// Whole files: read, and written all or not at all.
+// Reads and writes whole files; a file is written either completely or not at all.
 #pragma once
 
 #include <filesystem>
@@ -8,18 +8,22 @@
 
 namespace agentr {
 
-// The last part of a folder's path; "models/small/" and "." have one too.
+// The last part of a folder's path, also for "models/small/" and ".".
 std::string NameOf(const std::filesystem::path& folder);
 
 // The whole file. Throws FatalError(kFile) naming the path and the reason.
 std::string ReadFile(const std::filesystem::path& path);
 
-// A file that is written piece by piece, and appears at `path` as a whole: after any crash `path`
-// holds either its old content or, once Commit has returned, all of the new. Temporary file in the
+// Throws FatalError(kFile) with the cure if `text`, the content of `path`, is only the pointer that
+// Git LFS leaves instead of a file that was not downloaded.
+void RefuseLfsPointer(std::string_view text, const std::filesystem::path& path);
+
+// A file that is written in parts and appears at `path` as a whole: after a crash `path` holds its
+// old content or, once Commit has returned, all of the new content. Steps: temporary file in the
 // same folder, fsync, rename, fsync of the folder (missing folders are made). The temporary name is
-// a function of `path` (TemporaryPath), so a left-over is overwritten by the next attempt; callers
-// see to it that one process at a time writes a path. All of it throws FatalError(kFile) naming the
-// path, the reason and the cure; without a Commit nothing is left behind.
+// a function of `path` (TemporaryPath), so the next attempt overwrites a left-over; callers must
+// ensure that only one process at a time writes a path. Every member throws FatalError(kFile)
+// naming the path, the reason and the cure. Without a Commit nothing is left behind.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -37,16 +41,16 @@ class AtomicFile {
   int fd_ = -1;
 };
 
-// Writes the whole file by AtomicFile.
+// Writes the whole file through an AtomicFile.
 void WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
 
-// The same for a file that is too big to hold: `next` fills an empty block, and returns false when
-// there is no more.
+// The same for a file that does not fit into memory: `next` fills an empty block and returns false
+// at the end.
 void WriteFileAtomically(const std::filesystem::path& path,
                          const std::function<bool(std::string& block)>& next);
 
-// An exclusive lock on the file `path` (made if missing) among processes, held until destroyed; for
-// read-change-write of a file that several runs share. Throws FatalError(kFile).
+// Excludes other processes by a lock on the file `path` (made if missing, with its folder) until
+// destroyed; for read-change-write of a file that several runs share. Throws FatalError(kFile).
 class FileLock {
  public:
   explicit FileLock(const std::filesystem::path& path);
@@ -55,7 +59,7 @@ class FileLock {
   FileLock& operator=(const FileLock&) = delete;
 
  private:
-  int fd_;
+  int fd_ = -1;
 };
 
 // "folder/.name.tmp" for "folder/name".

@@ -1,9 +1,10 @@
-// Says to the thread sanitizer what a task library orders.
+// Shows the thread sanitizer the order that a task library guarantees.
 //
-// oneTBB orders what its tasks do (a task after what spawned it, the caller after the last task),
-// but within its own library, which is not built for the sanitizer. A task that calls Take when it
-// begins and Give when it ends, between a Give and a Take of the caller, says the same where it is
-// seen. It adds no order of its own, and costs nothing beside the work of a task.
+// oneTBB runs a task after the code that spawned it, and the caller goes on after the last task.
+// The sanitizer cannot see this, because Debian's oneTBB is not built for it. So the caller calls
+// Give before and Take after its tasks, and each task calls Take when it begins and Give when it
+// ends. This adds no order that oneTBB does not keep anyway, and its cost is small beside a task's
+// work.
 #pragma once
 
 #include <atomic>
@@ -12,16 +13,16 @@ namespace agentr {
 
 class Handoff {
  public:
-  // What this thread has done so far …
+  // Publishes what this thread has done so far.
   void Give() { given_.fetch_add(1, std::memory_order_release); }
-  // … is seen by who takes after it.
+  // Makes visible what other threads published before.
   void Take() const { static_cast<void>(given_.load(std::memory_order_acquire)); }
 
  private:
   std::atomic<unsigned> given_ = 0;
 };
 
-// For the length of one task.
+// Calls Take now and Give when the task's scope ends.
 class HandoffScope {
  public:
   explicit HandoffScope(Handoff& handoff) : handoff_(handoff) { handoff_.Take(); }

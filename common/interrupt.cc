@@ -11,8 +11,8 @@ static_assert(std::atomic<bool>::is_always_lock_free);  // safe in a signal hand
 
 void OnSignal(int signal) {
   constexpr char kText[] =
-      "\ninterrupted: waiting for the calls under way; once more ends at once, and loses no more "
-      "than those\n";
+      "\ninterrupted: waiting for the calls in progress; interrupt again to end at once, which "
+      "loses only those calls\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText, sizeof kText - 1);
   stop = true;
   std::signal(signal, SIG_DFL);

@@ -8,17 +8,17 @@ namespace agentr {
 // True once StopOnSignal's flag is set.
 const std::atomic<bool>& Interrupted();
 
-// A flag that SIGINT and SIGTERM set, for a run to end in good order; the handlers are installed by
-// the first call. A line on stderr says so; a second signal ends the process at once.
+// A flag that SIGINT and SIGTERM set, so that a run can end in good order. Each call installs the
+// handlers. The first signal prints a line on stderr; the second ends the process at once.
 std::atomic<bool>& StopOnSignal();
 
-// For a server, whose main thread only waits for SIGINT or SIGTERM. Made before any other thread,
-// so that no other takes them.
+// For a server, whose main thread only waits for SIGINT or SIGTERM. Construct it before starting
+// any thread, because threads inherit the signal mask and must not receive these signals.
 class SignalWait {
  public:
   SignalWait();
 
-  // The signal that came. From then on a second one ends the process at once.
+  // Waits for a signal and returns it. After that the next signal ends the process at once.
   int Wait();
 
  private:

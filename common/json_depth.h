@@ -1,20 +1,43 @@
-// JSON that comes from outside the process, parsed with a limit on how deep it is nested.
+// Parses JSON from outside the process with a limit on its nesting depth.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 namespace agentr {
 
-// Deeper than any request, reply or file here. Without a limit 30 MB of "[" take 2.3 GB, and what
-// is done with values is recursive.
+// More than any request, reply or file needs, except trees of Agent-R, whose nodes are nested.
+// Without a limit 30 MB of "[" take 2.3 GB, and code that walks a value recursively could overflow
+// the stack.
 inline constexpr int kDeepestJson = 100;
+inline constexpr int kDeepestTree = 4000;
 
-// True if arrays and objects in `text` are nested deeper than kDeepestJson, as far as a parser
-// would read it; takes no memory. For text that is no JSON either answer.
-bool IsTooDeep(std::string_view text);
+// The place in `text` where arrays and objects are first nested deeper than `deepest`, in the part
+// that a parser would read; npos if there is none. Uses no memory. For text that is not JSON the
+// answer means nothing.
+size_t TooDeepAt(std::string_view text, int deepest = kDeepestJson);
 
-// The value; a discarded one (is_discarded) for what is no JSON, or nested too deep.
-nlohmann::json ParseJson(std::string_view text);
+inline bool IsTooDeep(std::string_view text) { return TooDeepAt(text) != std::string_view::npos; }
+
+// The value; a discarded one (is_discarded) if the text is not JSON or is nested too deep.
+template <typename Json = nlohmann::json>
+Json ParseJson(std::string_view text) {
+  if (IsTooDeep(text)) return Json(Json::value_t::discarded);
+  return Json::parse(text, nullptr, /*allow_exceptions=*/false);
+}
+
+// The value. Throws Json::parse_error if the text is not JSON or is nested too deep, and whatever
+// else Json::parse throws.
+template <typename Json = nlohmann::json>
+Json ParseJsonOrThrow(std::string_view text, int deepest = kDeepestJson) {
+  if (const size_t at = TooDeepAt(text, deepest); at != std::string_view::npos) {
+    constexpr int kParseError = 101;  // nlohmann's number of it
+    throw Json::parse_error::create(kParseError, at,
+                                    fmt::format("nested deeper than {} levels", deepest), nullptr);
+  }
+  return Json::parse(text);
+}
 
 }  // namespace agentr

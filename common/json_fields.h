@@ -1,5 +1,6 @@
-// Typed reading of JSON: one rule of what a T is read from, behind every reader of files, requests
-// and replies. A reader adds only its own way to report an error; JsonField is that of our files.
+// Typed reading of JSON. Every reader of files, requests and replies uses these rules for which
+// JSON values can become a T, and adds only its own way to report an error; JsonField is the reader
+// for our own files.
 #pragma once
 
 #include <fmt/core.h>
@@ -20,9 +21,9 @@ struct IsVector : std::false_type {};
 template <typename T>
 struct IsVector<std::vector<T>> : std::true_type {};
 
-// True if `value` has the JSON type that T is read from and T holds it: no number is cut to an
-// integer, wraps around, or becomes infinite; true and false are no numbers. T: bool, std::string,
-// an integer, a floating-point number, a std::vector of these; Json::array_t is any array.
+// True if `value` has the JSON type for T and T can hold it: no number is truncated to an integer,
+// wraps around or becomes infinite, and true and false are not numbers. T: bool, std::string, an
+// integer, a floating-point number, a std::vector of these; Json::array_t is any array.
 template <typename T, typename Json>
 bool IsJson(const Json& value) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -47,7 +48,8 @@ bool IsJson(const Json& value) {
   }
 }
 
-// What IsJson<T> asks for, as "… is not <this>": "a string", "an integer from 0 to 255".
+// The values that IsJson<T> accepts, to complete "… is not": "a string", "an integer from 0 to
+// 255".
 template <typename T>
 std::string JsonTypeName() {
   if constexpr (std::is_same_v<T, bool>) {
@@ -64,7 +66,7 @@ std::string JsonTypeName() {
   }
 }
 
-// Field `name` of `object`. Throws std::invalid_argument that names it.
+// Field `name` of `object`. Throws std::invalid_argument that names the field.
 template <typename T>
 T JsonField(const nlohmann::ordered_json& object, const char* name) {
   if (!object.is_object() || !object.contains(name)) {

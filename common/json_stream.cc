@@ -66,7 +66,8 @@ class ElementBuilder : public nlohmann::json_sax<Json> {
     return !open_.empty() || Finish();
   }
 
-  // Where the value now stands; the pointers in open_ stay good, as only the innermost grows.
+  // Inserts the value and returns its place. The pointers in open_ stay valid, because only the
+  // innermost container grows.
   Json* Put(Json value) {
     if (open_.empty()) {
       element_ = std::move(value);
@@ -103,7 +104,7 @@ void ForEachJsonElement(const std::filesystem::path& path, const OnJsonElement& 
   ElementBuilder builder(on_element);
   nlohmann::ordered_json::sax_parse(in, &builder);
   if (builder.error()) {
-    throw FatalError(ExitCode::kFile, fmt::format("{} is no JSON of the kind expected: {}",
+    throw FatalError(ExitCode::kFile, fmt::format("{} is not JSON of the expected kind: {}",
                                                   path.string(), *builder.error()));
   }
 }

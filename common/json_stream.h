@@ -1,5 +1,5 @@
-// Reads a JSON file that is too big to hold: the elements of one long array, or the members of one
-// big object, one at a time.
+// Reads a JSON file that does not fit into memory: the elements of one long array, or the members
+// of one big object, one at a time.
 #pragma once
 
 #include <filesystem>
@@ -9,11 +9,12 @@
 
 namespace agentr {
 
-// One element of an array (`name` is empty) or member of an object. False: stop reading.
+// Receives one element of an array (`name` is empty) or one member of an object. Returns false to
+// stop reading.
 using OnJsonElement = std::function<bool(const std::string& name, nlohmann::ordered_json& element)>;
 
-// Calls `on_element` for each in the order of the file; members of an element keep their order too.
-// Throws FatalError(kFile) naming the file, and the place where it is no JSON.
+// Calls `on_element` for each in the order of the file; the members of an element keep their order
+// too. Throws FatalError(kFile) naming the file and the place where it stops being JSON.
 void ForEachJsonElement(const std::filesystem::path& path, const OnJsonElement& on_element);
 
 }  // namespace agentr

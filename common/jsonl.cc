@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/json_depth.h"
 
 namespace agentr {
 
@@ -22,7 +23,7 @@ std::optional<nlohmann::json> JsonLinesReader::Next() {
     ++line_;
     if (text_.find_first_not_of(" \t\r") == std::string::npos) continue;
     try {
-      return nlohmann::json::parse(text_);
+      return ParseJsonOrThrow(text_);
     } catch (const nlohmann::json::parse_error& error) {
       const bool last = in_.peek() == std::ifstream::traits_type::eof();
       throw FatalError(ExitCode::kFile,

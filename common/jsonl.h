@@ -16,7 +16,7 @@ class JsonLinesReader {
   // Throws FatalError(kFile) when the file cannot be opened.
   explicit JsonLinesReader(std::filesystem::path path);
 
-  // The next value; nothing at the end. Throws FatalError(kFile) "path:line: reason" on bad JSON.
+  // The next value; nullopt at the end. Throws FatalError(kFile) "path:line: reason" on bad JSON.
   std::optional<nlohmann::json> Next();
 
   // Number of the line last returned, from 1.

@@ -15,7 +15,8 @@
 namespace agentr {
 namespace {
 
-// The message, whose parts may come from a model, a server or a file.
+// The message with control characters escaped, because parts of it may come from a model, a server
+// or a file.
 class EscapedMessage : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
@@ -39,7 +40,7 @@ void Declare(OptionSet& set, LogOptions& options) {
 void InitLogging(const LogOptions& options) {
   auto logger =
       std::make_shared<spdlog::logger>("agentr", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  // On a terminal a log line first wipes the progress line, which is then drawn again below it.
+  // On a terminal a log line first erases the progress line, which is later redrawn below it.
   const char* wipe = ::isatty(STDERR_FILENO) != 0 ? "\r\x1b[K" : "";
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
   formatter->add_flag<EscapedMessage>('*').set_pattern(std::string(wipe) + "%H:%M:%S.%e %L %*");

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "common/text.h"
 #include "common/toml.h"
 #include "common/version.h"
 
@@ -50,7 +51,7 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_option_opts(const CLI::Option* option) const override {
     std::string out;
     if (option->get_type_size() != 0) {
-      // The name of the type goes on with the checks: "INT:>= 1", "TEXT:{a,b}".
+      // CLI11 appends the checks to the name of the type: "INT:>= 1", "TEXT:{a,b}".
       const std::string type = option->get_type_name();
       const size_t colon = type.find(':');
       const bool choices = colon != std::string::npos && type.compare(colon, 2, ":{") == 0;
@@ -100,6 +101,11 @@ OptionSet::Declared& OptionSet::Declared::Hidden() {
   return *this;
 }
 
+OptionSet::Declared& OptionSet::Declared::OnlyOnCommandLine() {
+  option_->configurable(false);
+  return *this;
+}
+
 class OptionSet::Parser {
  public:
   Parser(const std::string& program, const std::string& description, const std::string& examples);
@@ -120,7 +126,7 @@ class OptionSet::Parser {
   nlohmann::ordered_json resolved = nlohmann::ordered_json::object();
 
  private:
-  // The arguments as CLI11 takes them, last one first, former names replaced.
+  // The arguments in the order that CLI11 expects, last one first, with former names replaced.
   std::vector<std::string> InReverse(int argc, const char* const* argv) const;
 
   struct Entry {
@@ -158,8 +164,9 @@ void RefuseIgnoredVariable(const CLI::Option& option) {
   const char* value = std::getenv(option.get_envname().c_str());
   if (value == nullptr || *value == '\0') return;
   throw CLI::ValidationError(
-      option.get_name(), fmt::format("the environment variable {} is '{}', which does not suit it",
-                                     option.get_envname(), value));
+      option.get_name(),
+      fmt::format("the environment variable {} is '{}', which is not a valid value for it",
+                  option.get_envname(), value));
 }
 
 }  // namespace
@@ -195,25 +202,35 @@ std::optional<ExitCode> OptionSet::Parser::Parse(int argc, const char* const* ar
     return ExitCode::kOk;
   } catch (const FatalError& error) {  // of the config file
     fmt::print(stderr, "error: --config {}: {}\n", app.get_config_ptr()->as<std::string>(),
-               error.what());
+               EscapeControls(error.what()));
     return error.code();
   } catch (const CLI::FileError& error) {
-    fmt::print(stderr, "error: --config: {}\n", error.what());
+    fmt::print(stderr, "error: --config: {}\n", EscapeControls(error.what()));
     return ExitCode::kFile;
-  } catch (const CLI::ConfigError& error) {  // "INI was not able to parse KEY"
+  } catch (const CLI::ConfigError& error) {
+    // "INI was not able to parse KEY", or "KEY: This option is not allowed in a configuration file".
     const std::string text = error.what();
+    const size_t only_here = text.find(": This option is not allowed");
+    if (only_here != std::string::npos) {
+      fmt::print(
+          stderr,
+          "error: --config: give '--{}' on the command line, because it applies to one run only\n",
+          EscapeControls(text.substr(0, only_here)));
+      return ExitCode::kUsage;
+    }
     fmt::print(stderr, "error: --config: there is no option '{}'\n{} --help lists the options\n",
-               text.substr(text.find_last_of(' ') + 1), app.get_name());
+               EscapeControls(text.substr(text.find_last_of(' ') + 1)), app.get_name());
     return ExitCode::kUsage;
   } catch (const CLI::ConversionError& error) {  // "Could not convert: --min = abc"
     const std::string text = error.what();
-    fmt::print(stderr,
-               "error: {} does not suit the type of its option\n{} --help lists the options\n",
-               text.substr(text.find(": ") == std::string::npos ? 0 : text.find(": ") + 2),
-               app.get_name());
+    fmt::print(
+        stderr, "error: {} does not have the type of its option\n{} --help lists the options\n",
+        EscapeControls(text.substr(text.find(": ") == std::string::npos ? 0 : text.find(": ") + 2)),
+        app.get_name());
     return ExitCode::kUsage;
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "error: {}\n{} --help lists the options\n", error.what(), app.get_name());
+    fmt::print(stderr, "error: {}\n{} --help lists the options\n", EscapeControls(error.what()),
+               app.get_name());
     return ExitCode::kUsage;
   }
 }
@@ -228,7 +245,8 @@ void OptionSet::Group(const std::string& name) { parser_->group = name; }
 
 namespace {
 
-// What CLI11 would read: "nan" and "inf", which no option means, and "-1" as 2^64 - 1.
+// Refuses what CLI11 would accept: "nan" and "inf", which no option means, and "-1", which it reads
+// as 2^64 - 1.
 template <typename T>
 void RefuseOddNumbers(CLI::Option& option) {
   option.check(CLI::Validator(
@@ -289,5 +307,22 @@ bool OptionSet::Given(const std::string& flag) const { return parser_->app.count
 std::string OptionSet::ResolvedToml() const { return ToToml(parser_->resolved); }
 
 const nlohmann::ordered_json& OptionSet::ResolvedJson() const { return parser_->resolved; }
+
+std::string OptionDifferences(const nlohmann::ordered_json& there,
+                              const nlohmann::ordered_json& now) {
+  if (!there.is_object() || !now.is_object()) return "";
+  const auto text = [](const nlohmann::ordered_json& json, const std::string& key) {
+    return json.contains(key) ? json.at(key).dump() : "nothing";
+  };
+  nlohmann::ordered_json keys = now;
+  keys.update(there);
+  std::string differences;
+  for (const auto& [key, value] : keys.items()) {
+    if (text(there, key) == text(now, key)) continue;
+    differences += fmt::format("{}--{} {} there, {} now", differences.empty() ? "" : "; ", key,
+                               text(there, key), text(now, key));
+  }
+  return differences;
+}
 
 }  // namespace agentr

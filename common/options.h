@@ -8,7 +8,8 @@
 //     set.Add("--iterations", o.iterations, "Iterations per tree", "ITERA").Min(1);
 //   }
 //
-// Where a value is given twice: command line, then --config, then environment, then default.
+// A value on the command line wins over --config, --config over the environment, and the
+// environment over the default.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@ class OptionSet {
   class Parser;  // keeps CLI11, which takes seconds to compile, out of this header
 
  public:
-  // One declared option, for constraints: Add(…).Min(1), .OneOf({"a", "b"}).
+  // A declared option, to which constraints can be added: Add(…).Min(1), .OneOf({"a", "b"}).
   class Declared {
    public:
     Declared(CLI::Option* option, Parser* parser) : option_(option), parser_(parser) {}
@@ -38,7 +39,9 @@ class OptionSet {
     Declared& Range(double least, double most);
     Declared& OneOf(const std::vector<std::string>& values);
     Declared& Hidden();  // neither in --help nor in resolved.toml
-    // `flag` was its name in an earlier release: it goes on working, unlisted.
+    // Must be given again for each run: no file may contain it, and resolved.toml leaves it out.
+    Declared& OnlyOnCommandLine();
+    // `flag` was its name in an earlier release. It still works but is not listed in --help.
     Declared& Formerly(const std::string& flag);
 
    private:
@@ -51,7 +54,7 @@ class OptionSet {
             const std::string& examples = "");
   ~OptionSet();
 
-  // Heading in --help for what is declared next.
+  // Sets the heading in --help for the options declared after it.
   void Group(const std::string& name);
 
   // A flag with a value. `env`: an environment variable. T: int, uint64_t, double, bool,
@@ -67,8 +70,8 @@ class OptionSet {
   void AddPositional(const std::string& name, std::vector<std::string>& values,
                      const std::string& help);
 
-  // Fills the structs. When the program has nothing more to do (--help, --version, a bad flag) the
-  // text has been printed and the exit code is returned.
+  // Fills the structs. For --help, --version or a bad flag it prints the text and returns the exit
+  // code with which the program should end.
   std::optional<ExitCode> Parse(int argc, const char* const* argv);
 
   // True if the option was given on the command line, in the config file or in the environment.
@@ -84,5 +87,11 @@ class OptionSet {
  private:
   std::unique_ptr<Parser> parser_;
 };
+
+// The differences between two results of ResolvedJson, as flags in the order of `now`:
+// "--iterations 4 there, 8 now; --seed 1 there, 0 now". Empty if there are none, or if either is
+// not an object.
+std::string OptionDifferences(const nlohmann::ordered_json& there,
+                              const nlohmann::ordered_json& now);
 
 }  // namespace agentr

@@ -1,5 +1,5 @@
-// A progress line on stderr for a run over many tasks: done/total, rate, ETA, errors. It redraws in
-// place on a terminal, and otherwise prints a plain line now and then. Thread-safe.
+// A progress line on stderr for a run over many tasks: done/total, rate, ETA, errors. On a terminal
+// it is redrawn in place; elsewhere a plain line is printed every ten seconds. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -12,15 +12,15 @@
 
 namespace agentr {
 
-// A moment of a run, apart from its drawing so that the text can be tested.
+// The state of a run at one moment, separate from the drawing so that the text can be tested.
 struct ProgressState {
   int64_t total = 0;
-  int64_t done = 0;     // finished well
+  int64_t done = 0;     // finished without an error
   int64_t failed = 0;   // finished with an error
-  int64_t skipped = 0;  // needed no work, and says nothing about the rate
+  int64_t skipped = 0;  // needed no work; not counted in the rate
   int64_t units = 0;    // smaller pieces of work, such as tree nodes
   double elapsed_s = 0;
-  std::string note = "";  // how it stands so far, in words of the run
+  std::string note = "";  // a short text of the run about its results so far
 };
 
 // "trees 12/200 6% | 3.1/s | 140 nodes/s | ETA 1:01 | 2 errors | NOTE". ETA is "-" before the first

@@ -9,7 +9,8 @@ RandomStream RandomStream::Split(std::string_view name) const {
 }
 
 uint64_t RandomStream::Below(uint64_t n) {
-  // Draws from the incomplete last block of n would favour small values.
+  // The last block of n values is incomplete. Draws from it would favour small values, so they are
+  // repeated.
   const uint64_t limit = -n % n;
   uint64_t draw = Next();
   while (draw < limit) draw = Next();

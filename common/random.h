@@ -1,10 +1,10 @@
 // Splittable seeded random streams.
 //
-// A stream is a key; Split(x) gives the independent stream of a named part of the work, so that
-// RandomStream(seed).Split(task).Split(node) is the same whatever ran before it or beside it. The
-// draws are splitmix64 (Steele, Lea, Flood 2014) over key + counter. All helpers are defined here
-// to the bit, unlike std::*_distribution, so that the same seed gives the same files with every
-// library.
+// A stream is a key; Split(x) gives the independent stream of a named part of the work, so
+// RandomStream(seed).Split(task).Split(node) does not depend on what else was drawn before or at
+// the same time. The draws are splitmix64 (Steele, Lea, Flood 2014) over key + counter. All helpers
+// give the same bits with every standard library, unlike std::*_distribution, so the same seed
+// gives the same files everywhere.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class RandomStream {
  public:
   explicit RandomStream(uint64_t seed) : key_(Mix(seed)) {}
 
-  // The stream of the part `key` of this stream; independent of draws already taken.
+  // The stream for the part `key` of the work; independent of draws already taken.
   RandomStream Split(uint64_t key) const { return RandomStream(key_ ^ Mix(key + kGamma)); }
   RandomStream Split(std::string_view name) const;
 
@@ -27,7 +27,7 @@ class RandomStream {
   // Uniform in [0, 1), 53 bits.
   double Uniform() { return static_cast<double>(Next() >> 11) * 0x1.0p-53; }
 
-  // Uniform in 0 … n-1 (n > 0), without bias.
+  // Uniform in 0 … n-1 (n > 0), unbiased.
   uint64_t Below(uint64_t n);
 
   bool Chance(double probability) { return Uniform() < probability; }

@@ -6,17 +6,18 @@
 #include <utility>
 
 #include "common/file.h"
+#include "common/json_depth.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-// The runs recorded in `path`, oldest first; none if there is no such file or it is not ours.
+// The runs recorded in `path`, oldest first; empty if the file is missing or is not a run file.
 nlohmann::ordered_json EarlierRuns(const fs::path& path) {
   if (!fs::exists(path)) return nlohmann::ordered_json::array();
-  auto file = nlohmann::ordered_json::parse(ReadFile(path), nullptr, /*allow_exceptions=*/false);
+  auto file = ParseJson<nlohmann::ordered_json>(ReadFile(path));
   if (file.is_object() && file.contains("runs") && file["runs"].is_array()) return file["runs"];
-  spdlog::warn("{} is not a run file of agentr; it is written anew", path.string());
+  spdlog::warn("{} is not a run file of agentr; it will be replaced", path.string());
   return nlohmann::ordered_json::array();
 }
 

@@ -1,4 +1,4 @@
-// What every job writes beside its results: run.json, the record of its runs.
+// Writes run.json, the record of runs that every job keeps beside its results.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 namespace agentr {
 
-// A model's name as the name of a folder: slashes replaced, and not hidden.
+// The folder name for a model: slashes are replaced, and it does not begin with a dot.
 std::string FolderName(std::string model_name);
 
 // `output_dir`/`task`/<model_name>.

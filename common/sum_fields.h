@@ -1,5 +1,5 @@
-// One table of the fields of a statistic whose members are all counts that add up: it is added,
-// written and read by the table, so that no place can forget a field.
+// One table of the fields of a statistic whose members are all counts to be summed. Adding, writing
+// and reading use the table, so no place can forget a field.
 //
 //   struct Calls { int64_t steps = 0, resets = 0; };
 //   inline constexpr std::array<SumField<Calls>, 2> kCallFields = {
@@ -21,8 +21,8 @@ struct SumField {
   int64_t T::*member;
 };
 
-// True if the table has each member of T once: T is as large as the table says, and no member or
-// name stands there twice.
+// True if the table lists each member of T once: the size of T matches the table, and no member or
+// name occurs twice.
 template <typename T, size_t n>
 consteval bool NamesEveryField(const std::array<SumField<T>, n>& fields) {
   if (sizeof(T) != n * sizeof(int64_t)) return false;

@@ -1,5 +1,7 @@
 #include "common/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace agentr {
@@ -15,6 +17,17 @@ size_t Utf8Length(std::string_view text) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
   return length;
+}
+
+// The code point of a UTF-8 sequence that is a mark which changes the direction of writing, so that
+// a line looks different from its content: U+200E and F, U+202A to E, U+2066 to 9. Else 0.
+unsigned DirectionMark(std::string_view sequence) {
+  if (sequence.size() != 3 || sequence[0] != '\xe2') return 0;
+  const unsigned code = 0x2000U | (static_cast<unsigned char>(sequence[1]) & 0x3fU) << 6 |
+                        (static_cast<unsigned char>(sequence[2]) & 0x3fU);
+  const bool turns = (code >= 0x200e && code <= 0x200f) || (code >= 0x202a && code <= 0x202e) ||
+                     (code >= 0x2066 && code <= 0x2069);
+  return turns ? code : 0;
 }
 
 void AppendEscaped(unsigned char byte, std::string& out) {
@@ -59,7 +72,9 @@ std::string EscapeControls(std::string_view text, std::string_view keep) {
     const auto first = static_cast<unsigned char>(text.front());
     const bool c1 = length == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
     const bool control = length == 0 || first < 0x20 || first == 0x7f || c1;
-    if (!control || keep.find(text.front()) != std::string_view::npos) {
+    if (const unsigned mark = DirectionMark(text.substr(0, length)); mark != 0) {
+      out += fmt::format("\\u{:04x}", mark);
+    } else if (!control || keep.find(text.front()) != std::string_view::npos) {
       out += text.substr(0, length);
     } else {
       AppendEscaped(static_cast<unsigned char>(text[c1 ? 1 : 0]), out);

@@ -1,4 +1,4 @@
-// Text as it is stored and shown.
+// Prepares text for files and terminals.
 #pragma once
 
 #include <string>
@@ -11,9 +11,11 @@ std::string OneLine(std::string text);
 
 bool IsUtf8(std::string_view text);
 
-// `text` as it may be shown on a terminal: control characters, which could move the cursor, change
-// colours or forge lines, and bytes that are no UTF-8 are written as "\n", "\t", "\r" or "\x1b"
-// (U+009B, the other way to begin such a sequence, as "\x9b"). Those in `keep` stay as they are.
+// Makes text of a model, an environment, a server or a file safe to show on a terminal. Control
+// characters, which could move the cursor, change colours or forge lines, and bytes that are not
+// UTF-8 become "\n", "\t", "\r" or "\x1b" (U+009B, which also begins an escape sequence, becomes
+// "\x9b"); marks that reverse the direction of writing become "\u202e". Characters in `keep` stay as
+// they are.
 std::string EscapeControls(std::string_view text, std::string_view keep = "");
 
 }  // namespace agentr

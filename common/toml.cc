@@ -1,9 +1,10 @@
 #include "common/toml.h"
 
-// Compiled in here, without the package's shared library, whose layout depends on these macros.
+// Compiled in as headers, because the layout of the package's shared library depends on these
+// macros.
 #define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 1
-// Its assertions end the program for files such as "[~b]", which the code behind them refuses.
+// Its assertions would end the program for files such as "[~b]", which its code rejects properly.
 #define TOML_ASSERT(expression) static_assert(true)
 #define TOML_ENABLE_FORMATTERS 0
 #include <fmt/core.h>
@@ -26,7 +27,8 @@ namespace {
   ThrowAt(place.begin.line, reason);
 }
 
-// Just behind the string that begins at `at`; a string on one line ends with it at the latest.
+// The position after the string that begins at `at`; a single-line string ends at the end of its
+// line at the latest.
 size_t BehindString(std::string_view text, size_t at) {
   const char quote = text[at];
   const std::string_view three = quote == '"' ? R"(""")" : "'''";
@@ -46,15 +48,15 @@ size_t BehindString(std::string_view text, size_t at) {
   return text.size();
 }
 
-// TOML has characters beyond ASCII in strings and comments only. toml++ (3.3 and 3.4) must not see
-// others: looking for spaces among them it runs into what it declares unreachable.
+// TOML allows non-ASCII characters only in strings and comments. toml++ (3.3 and 3.4) must not see
+// them elsewhere: it would search them for spaces and reach code that it declares unreachable.
 void RefuseBeyondAscii(std::string_view text) {
   size_t at = text.starts_with("\xef\xbb\xbf") ? 3 : 0;
   while (at < text.size()) {
     if (static_cast<unsigned char>(text[at]) > 127) {
       const std::string_view before = text.substr(0, at);
       ThrowAt(1 + static_cast<size_t>(std::ranges::count(before, '\n')),
-              "a character beyond ASCII outside of a string; put text into quotes");
+              "a non-ASCII character outside of a string; put text into quotes");
     }
     if (text[at] == '#') {
       at = std::min(text.find('\n', at), text.size());
@@ -66,7 +68,8 @@ void RefuseBeyondAscii(std::string_view text) {
   }
 }
 
-// As CLI11 reads it: a float keeps its decimal point, so that it is no integer there either.
+// In the form that CLI11 reads: a float keeps its decimal point, so that CLI11 does not accept it
+// as an integer.
 std::string NumberText(double number) {
   return std::isfinite(number) ? nlohmann::json(number).dump() : fmt::format("{}", number);
 }
@@ -77,10 +80,10 @@ std::string ValueText(const toml::node& node) {
   if (const auto* const number = node.as_floating_point()) return NumberText(number->get());
   if (const auto* const truth = node.as_boolean()) return truth->get() ? "true" : "false";
   if (node.is_table()) {
-    ThrowAt(node.source(), "tables are not used here: write the option as key = value");
+    ThrowAt(node.source(), "tables are not allowed: write the option as key = value");
   }
-  if (node.is_array()) ThrowAt(node.source(), "an array inside an array suits no option");
-  ThrowAt(node.source(), "dates and times suit no option; put text into quotes");
+  if (node.is_array()) ThrowAt(node.source(), "no option takes an array inside an array");
+  ThrowAt(node.source(), "no option takes a date or a time; put text into quotes");
 }
 
 std::vector<std::string> ValueTexts(const toml::node& node) {
@@ -120,7 +123,8 @@ std::string ValueToml(const nlohmann::ordered_json& value) {
 std::vector<TomlItem> ParseToml(std::string_view text) {
   RefuseBeyondAscii(text);
   const toml::table parsed = ParseTable(text);
-  // The library sorts keys by name; the order of the file is that of errors.
+  // The library sorts keys by name. Errors are reported in the order of the file, so restore that
+  // order.
   std::vector<std::pair<const toml::key*, const toml::node*>> in_order;
   for (const auto& [key, node] : parsed) in_order.emplace_back(&key, &node);
   std::ranges::sort(in_order, {}, [](const auto& entry) {

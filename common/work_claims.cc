@@ -15,8 +15,8 @@ namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-// Open-file-description locks belong to the descriptor: they are not dropped when some other part
-// of the process closes the file, as plain POSIX locks are. False if another descriptor holds it.
+// Takes an open-file-description lock; false if another descriptor holds it. Plain POSIX locks
+// would be dropped when any other part of the process closes the file.
 bool LockByte(int fd, int64_t byte, short type) {
   struct flock lock {};
   lock.l_type = type;
@@ -27,7 +27,7 @@ bool LockByte(int fd, int64_t byte, short type) {
   if (errno == EAGAIN || errno == EACCES) return false;
   throw FatalError(ExitCode::kFile,
                    fmt::format("cannot lock a task in the output folder: {}; choose a folder on a "
-                               "file system with locks",
+                               "file system that supports locks",
                                std::strerror(errno)));
 }
 
@@ -52,6 +52,7 @@ WorkClaims::~WorkClaims() { ::close(fd_); }
 Claim WorkClaims::TryClaim(int64_t key, const fs::path& result) {
   const std::lock_guard lock(mutex_);
   if (mine_.contains(key) || !LockByte(fd_, key, F_WRLCK)) return Claim::kTaken;
+  // Must follow the lock: another run may have finished the item since the caller last looked.
   if (fs::exists(result)) {
     LockByte(fd_, key, F_UNLCK);
     return Claim::kDone;

@@ -1,4 +1,4 @@
-// Pieces of work reserved among the threads and processes that share a folder of results.
+// Reserves pieces of work among the threads and processes that share a folder of results.
 #pragma once
 
 #include <cstdint>
@@ -9,30 +9,32 @@
 namespace agentr {
 
 enum class Claim {
-  kMine,   // go on and do it
+  kMine,   // reserved for the caller, who does it
   kDone,   // its result is there already
   kTaken,  // another run works on it at this moment
 };
 
-// Claims are locks on bytes of the file `.claims` in the folder, which the system gives up with a
-// process, however it ends. Thread-safe.
+// Claims are locks on bytes of the file `.claims` in the folder. The system releases them when a
+// process ends, even if it is killed. Thread-safe.
 class WorkClaims {
  public:
-  // Makes the folder if need be. Throws FatalError(kFile).
+  // Makes the folder if it is missing. Throws FatalError(kFile).
   explicit WorkClaims(const std::filesystem::path& folder);
   ~WorkClaims();
   WorkClaims(const WorkClaims&) = delete;
   WorkClaims& operator=(const WorkClaims&) = delete;
 
-  // Reserves `key` (>= 0), whose result is the file `result`, until Release. What a killed run left
-  // half-written of that file is removed. Throws FatalError(kFile) where the folder has no locks.
+  // Reserves `key` (>= 0), whose result is the file `result`, until Release. Removes the temporary
+  // file of `result` that a killed run has left. Throws FatalError(kFile) if the file system has no
+  // locks.
   Claim TryClaim(int64_t key, const std::filesystem::path& result);
   void Release(int64_t key);
 
  private:
   int fd_ = -1;
   std::mutex mutex_;
-  std::set<int64_t> mine_;  // guarded by mutex_; the locks do not tell threads of one process apart
+  std::set<int64_t> mine_;  // guarded by mutex_; needed because the file locks do not separate
+                            // threads of one process
 };
 
 }  // namespace agentr

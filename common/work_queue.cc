@@ -8,7 +8,8 @@ namespace agentr {
 
 void WorkQueue::Run(const std::function<void(size_t item)>& work) {
   namespace tbb = oneapi::tbb;
-  // TBB fixes how many threads it may ever make when it is first used; the arena bounds a run.
+  // TBB fixes its maximum number of threads at first use, so it is set to the largest value; the
+  // arena limits the threads of one run.
   static const tbb::global_control threads(tbb::global_control::max_allowed_parallelism,
                                            kMostInFlight + 1);
   tbb::task_arena arena(in_flight_);
@@ -22,6 +23,7 @@ void WorkQueue::Run(const std::function<void(size_t item)>& work) {
 void WorkQueue::WorkOrStopAll(const std::function<void(size_t item)>& work) {
   try {
     while (!stop_) {
+      // One shared counter gives the items in order, however the threads run.
       const size_t item = next_++;
       if (item >= items_) return;
       work(item);

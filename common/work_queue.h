@@ -1,8 +1,8 @@
-// Works through the items of a run, many at once.
+// Processes the items of a run, many at once.
 //
-// An item mostly waits: for the model, for the environment. Items in flight therefore have threads
-// of their own, a oneTBB arena as wide as there are items in flight, whatever the number of cores;
-// a waiting thread costs a stack, no core.
+// An item mostly waits for the model or the environment. Each item in flight therefore has its own
+// thread, in a oneTBB arena with as many threads as items in flight, regardless of the number of
+// cores: a waiting thread costs only its stack.
 #pragma once
 
 #include <atomic>
@@ -19,11 +19,11 @@ class WorkQueue {
   WorkQueue(size_t items, int in_flight, int give_up_after, std::atomic<bool>& stop)
       : items_(items), in_flight_(in_flight), give_up_after_(give_up_after), stop_(stop) {}
 
-  // Calls work(0), work(1), … in this order, `in_flight` at once. What one of them throws stops
-  // all (the disk is full, say: no other item would fare better) and is thrown again.
+  // Calls work(0), work(1), … in this order, `in_flight` at once. An exception from one of them
+  // stops all and is thrown again: its cause, such as a full disk, would stop the other items too.
   void Run(const std::function<void(size_t item)>& work);
 
-  // To be told by `work`.
+  // Called by `work` with the result of its item.
   void Succeeded() { failures_in_a_row_ = 0; }
   void Failed();
 

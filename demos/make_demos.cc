@@ -38,6 +38,8 @@ void Declare(OptionSet& set, MakeDemosOptions& options) {
   set.Group("Output");
   set.Add("--output_dir", options.output_dir, "Folder for the rows");
   set.Add("--seed", options.seed, "Seed of every random choice of the run");
+  set.Group("Small talk");
+  set.Add("--chat_rows", options.chat_rows, "Questions about words and recipes").Min(0);
   set.Group("TextCraft");
   set.Add("--textcraft_books", options.textcraft_books, "Recipe books to play").Min(0);
   set.Add("--scenes", options.textcraft.scenes, "Lists of commands of each book").Min(1);
@@ -45,23 +47,43 @@ void Declare(OptionSet& set, MakeDemosOptions& options) {
   set.Add("--questions", options.textcraft.questions,
           "Most commands that the question about a list asks for")
       .Min(1);
+  set.Add("--max_commands", options.textcraft.max_commands,
+          "Longest list of commands; longer ones are left out")
+      .Min(1);
   set.Add("--slips", options.textcraft.slips,
           "Share of turns in which a mistake is made; it is not trained, what follows it is")
       .Range(0, 1);
   set.Add("--built_in", options.textcraft.built_in,
           "Share of the books that are the built-in one, without the goals of its test tasks")
       .Range(0, 1);
+  set.Add("--judgements", options.textcraft.judgements,
+          "Share of the episodes of which one step is judged, as the verifier actor is asked")
+      .Range(0, 1);
+  set.Group("WebShop");
+  set.Add("--webshop_shops", options.webshop_shops, "Generated shops to buy in").Min(0);
+  set.Add("--shop_products", options.webshop.products, "Products of each shop").Min(1);
+  set.Add("--shop_goals", options.webshop.goals, "Episodes in each shop").Min(1);
 }
 
 ExitCode MakeDemos(const MakeDemosOptions& options, const OptionSet& resolved) {
   const std::filesystem::path folder = options.output_dir;
   std::filesystem::create_directories(folder);
-  const size_t rows = WriteParts(folder / "textcraft.jsonl", options.textcraft_books, [&](int book) {
-    return TextCraftDemos(options.textcraft, options.seed, book);
+  const size_t textcraft =
+      WriteParts(folder / "textcraft.jsonl", options.textcraft_books,
+                 [&](int book) { return TextCraftDemos(options.textcraft, options.seed, book); });
+  const size_t webshop = WriteParts(folder / "webshop.jsonl", options.webshop_shops, [&](int shop) {
+    return WebShopDemos(options.webshop, options.seed, shop);
   });
+  constexpr int kChatPart = 500;
+  const size_t chat = WriteParts(
+      folder / "chat.jsonl", (options.chat_rows + kChatPart - 1) / kChatPart, [&](int part) {
+        return ChatDemos(options.seed, part,
+                         std::min(kChatPart, options.chat_rows - part * kChatPart));
+      });
   WriteFileAtomically(folder / "resolved.toml", resolved.ResolvedToml());
-  fmt::print("{} TextCraft rows of {} books in {}\n", rows, options.textcraft_books,
-             folder.string());
+  fmt::print(
+      "{}: {} TextCraft rows of {} books, {} WebShop rows of {} shops, {} rows of small talk\n",
+      folder.string(), textcraft, options.textcraft_books, webshop, options.webshop_shops, chat);
   return ExitCode::kOk;
 }
 

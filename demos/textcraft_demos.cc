@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -13,6 +14,8 @@
 #include "common/text.h"
 #include "demos/textcraft_teacher.h"
 #include "demos/varied_book.h"
+#include "mcts/tree.h"
+#include "revision/judgement_prompt.h"
 #include "servers/textcraft/recipe_text.h"
 #include "servers/textcraft/textcraft.h"
 #include "servers/textcraft/textcraft_prompt.h"
@@ -54,10 +57,24 @@ BookOfScenes MakeBook(const TextCraftDemoOptions& options, RandomStream random) 
   return {TextCraft(RecipeBook(recipes)), std::move(test_goals)};
 }
 
+// Nothing where the mistake turned out to be of use.
+std::optional<std::string> VerdictOnMistake(const TextCraftFamily& family,
+                                            std::span<const Message> history, const Node& step) {
+  if (family.IsRefusal("", step.action, step.observation)) {
+    return "The game refused it.\nJudgement: Bad";
+  }
+  if (step.action == "inventory") return "It only looks at what is held.\nJudgement: Uncertain";
+  const std::string_view name = family.MistakeName(history, step.action, step.observation);
+  if (name.starts_with("useless") || name == "wrong_amount") {
+    return "The goal does not need it in this number.\nJudgement: Bad";
+  }
+  return std::nullopt;
+}
+
 // What the rows of a scene have in common.
 struct Scene {
   std::string name;
-  std::string commands;        // "Crafting commands:\n…"
+  std::string commands;         // "Crafting commands:\n…"
   std::vector<uint32_t> goals;  // task numbers; those of other rows than the first in random order
 };
 
@@ -93,14 +110,15 @@ class SceneMaker {
   std::vector<Message> Opening(const Scene& scene, std::string_view last_line) const;
   void AddEpisode(const Scene& scene, uint32_t goal, RandomStream random);
   void AddQuestion(const Scene& scene, RandomStream random);
-  void AddRow(const Scene& scene, const std::vector<Message>& messages,
-              const std::vector<char>& trained);
+  void AddJudgement(const Scene& scene, const std::vector<Message>& messages,
+                    const std::vector<char>& trained, RandomStream random);
 
   const TextCraftDemoOptions options_;
   const RandomStream random_;
   const BookOfScenes book_;
   const std::string name_;
   const TextCraftFamily family_;
+  const JudgementPrompt judgement_prompt_ = JudgementPrompt::Of("textcraft");
   std::vector<DemoRow> rows_;
 };
 
@@ -123,10 +141,10 @@ std::optional<Scene> SceneMaker::Draw(RandomStream& random, int number) const {
   const uint32_t goal = DrawGoal(random);
   if (IsTest(goal)) return std::nullopt;
   Scene scene{fmt::format("{}-{}", name_, number), "", {goal}};
-  const std::string prompt = TextCraftPrompt(
-      book_.game.book(), book_.game.book().tasks()[goal], random.Split("commands"));
+  const std::string prompt =
+      TextCraftPrompt(book_.game.book(), book_.game.book().tasks()[goal], random.Split("commands"));
   scene.commands = prompt.substr(0, prompt.find(kGoalLine));
-  const auto commands = static_cast<size_t>(std::ranges::count(scene.commands, '\n'));
+  const auto commands = std::ranges::count(scene.commands, '\n');
   if (commands > options_.max_commands) return std::nullopt;
   for (const uint32_t other : OtherGoals(scene.commands, goal, random)) {
     scene.goals.push_back(other);
@@ -172,9 +190,9 @@ void SceneMaker::AddEpisode(const Scene& scene, uint32_t goal, RandomStream rand
     const bool slips = random.Chance(options_.slips);
     const std::string action =
         slips ? TextCraftMistake(*view, step->action, random) : ActionText(*view, step->action);
-    messages.push_back({"assistant", fmt::format("Thought: {}{}\nAction: {}",
-                                                 failed ? "That did not work. " : "",
-                                                 step->thought, action)});
+    messages.push_back(
+        {"assistant", fmt::format("Thought: {}{}\nAction: {}", failed ? "That did not work. " : "",
+                                  step->thought, action)});
     trained.push_back(slips ? 0 : 1);
     book_.game.Step(state, CleanTextCraftAction(action));
     messages.push_back({"user", OneLine(state.observation)});
@@ -185,7 +203,46 @@ void SceneMaker::AddEpisode(const Scene& scene, uint32_t goal, RandomStream rand
   if (!state.done) return;
   messages.pop_back();
   trained.pop_back();
-  if (trained.back() != 0) AddRow(scene, messages, trained);
+  if (trained.back() == 0) return;
+  rows_.push_back(MakeDemoRow(scene.name, messages, trained));
+  if (random.Chance(options_.judgements)) {
+    AddJudgement(scene, messages, trained, random.Split("judgement"));
+  }
+}
+
+// One of the steps but the last; a mistake, if there is one, as often as not.
+void SceneMaker::AddJudgement(const Scene& scene, const std::vector<Message>& messages,
+                              const std::vector<char>& trained, RandomStream random) {
+  const size_t opening = family_.Instruction().size();  // then the first observation, then turns
+  std::vector<size_t> steps, mistakes;
+  for (size_t i = opening + 1; i + 1 < messages.size(); i += 2) {
+    (trained[i] != 0 ? steps : mistakes).push_back(i);
+  }
+  if (steps.empty() || (!mistakes.empty() && random.Chance(0.5))) std::swap(steps, mistakes);
+  if (steps.empty()) return;
+  const size_t step = random.Pick(steps);
+
+  TreeOrigin origin;
+  origin.family = family_.name();
+  Tree tree(std::move(origin), family_.Instruction(), messages[opening].content);
+  int node = 0;
+  for (size_t i = opening + 1; i <= step; i += 2) {
+    Node turn;
+    turn.action = family_.ParseAction(messages[i].content);
+    turn.observation = messages[i + 1].content;
+    node = tree.Add(node, std::move(turn));
+  }
+  const std::span history(messages.begin() + static_cast<std::ptrdiff_t>(opening),
+                          messages.begin() + static_cast<std::ptrdiff_t>(step));
+  const std::optional<std::string> verdict =
+      trained[step] != 0 ? "The game took it, and the goal needs it.\nJudgement: Good"
+                         : VerdictOnMistake(family_, history, tree.node(node));
+  if (!verdict) return;
+  std::vector<Message> question = judgement_prompt_.Query(tree, node);
+  std::vector<char> learned(question.size());
+  question.push_back({"assistant", *verdict});
+  learned.push_back(1);
+  rows_.push_back(MakeDemoRow(scene.name, question, learned));
 }
 
 // "Question: what do oak door and stick take?"
@@ -201,26 +258,15 @@ void SceneMaker::AddQuestion(const Scene& scene, RandomStream random) {
   std::string answer;
   for (size_t i = 0; i < asked.size(); ++i) {
     const CraftCommand& command = view->commands[asked[i]];
-    question += fmt::format("{} {}", i == 0 ? "" : ",",
-                            view->names[static_cast<size_t>(command.result)]);
+    question +=
+        fmt::format("{} {}", i == 0 ? "" : ",", view->names[static_cast<size_t>(command.result)]);
     answer += fmt::format("{}{}.", i == 0 ? "" : " ", Recital(*view, command));
   }
   std::vector<Message> messages = Opening(scene, question + "?");
   std::vector<char> trained(messages.size());
   messages.push_back({"assistant", answer});
   trained.push_back(1);
-  AddRow(scene, messages, trained);
-}
-
-void SceneMaker::AddRow(const Scene& scene, const std::vector<Message>& messages,
-                        const std::vector<char>& trained) {
-  DemoRow row = {{"task", scene.name}, {"messages", DemoRow::array()}};
-  for (size_t i = 0; i < messages.size(); ++i) {
-    DemoRow message = {{"role", messages[i].role}, {"content", messages[i].content}};
-    if (messages[i].role == "assistant") message["weight"] = trained[i] != 0 ? 1 : 0;
-    row["messages"].push_back(std::move(message));
-  }
-  rows_.push_back(std::move(row));
+  rows_.push_back(MakeDemoRow(scene.name, messages, trained));
 }
 
 }  // namespace

@@ -5,13 +5,15 @@
 // calls it, is never played. A scene is a list of commands; its rows are episodes for several goals
 // of that list and a question about its commands, so that all of them begin alike and training
 // computes the beginning once. In some turns a mistake is made: it is not trained, what follows it
-// is.
+// is. Of some episodes one step is judged, as the verifier "actor" asks (configs/verifier), by what
+// is known of it: a step of the teacher is good, a mistake that was refused or made what nobody
+// needs is bad, and of a look at the inventory nothing can be told.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <vector>
+
+#include "demos/demo_row.h"
 
 namespace agentr {
 
@@ -21,14 +23,12 @@ struct TextCraftDemoOptions {
   double built_in = 0.15;    // share of the books that are the built-in one as it is
   int goals = 5;             // most episodes of a scene
   int questions = 5;         // most commands that a scene's question asks for
+  double judgements = 0.25;  // share of the episodes of which one step is judged
   int max_turns = 16;        // longer episodes are left out
-  size_t max_commands = 24;  // longer lists are left out
+  int max_commands = 24;     // longer lists are left out
 };
 
-// A "messages" row (training/data/parsed_row.h), whose "task" names the scene.
-using DemoRow = nlohmann::ordered_json;
-
-// The rows of book number `book`, a pure function of the arguments. Thread-safe.
+// The rows of book number `book`, whose "task" names the scene: a pure function of the arguments. Thread-safe.
 std::vector<DemoRow> TextCraftDemos(const TextCraftDemoOptions& options, uint64_t seed, int book);
 
 }  // namespace agentr

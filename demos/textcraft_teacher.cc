@@ -47,12 +47,11 @@ class Teacher {
     for (const ItemCount& part : command.ingredients) {
       const int needed = part.count * times;
       const int item = Filler(part.item, needed);
-      const std::string as =
-          item == part.item ? "" : fmt::format("{} as ", Name(part.item));
+      const std::string as = item == part.item ? "" : fmt::format("{} as ", Name(part.item));
       if (Held(item) < needed) {
         const int missing = needed - Held(item);
-        thought += fmt::format("{}need {} {}{}.", craft.uses.empty() ? "" : ", ", missing, as,
-                               Name(item));
+        thought +=
+            fmt::format("{}need {} {}{}.", craft.uses.empty() ? "" : ", ", missing, as, Name(item));
         return ItemCount{item, missing};
       }
       thought += fmt::format("{}{}{}", separator, as, Name(item));

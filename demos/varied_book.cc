@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
+
+#include "servers/textcraft/recipe_text.h"
 
 namespace agentr {
 namespace embedded {
@@ -33,8 +36,8 @@ void ForEachWord(std::string_view text, std::string_view separators, const Use& 
 std::string MadeUpWord(RandomStream& random) {
   static constexpr std::array<std::string_view, 16> kBegin = {
       "b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "br", "tr", "gl"};
-  static constexpr std::array<std::string_view, 12> kMiddle = {
-      "a", "e", "i", "o", "u", "ar", "en", "il", "on", "um", "ra", "el"};
+  static constexpr std::array<std::string_view, 12> kMiddle = {"a",  "e",  "i",  "o",  "u",  "ar",
+                                                               "en", "il", "on", "um", "ra", "el"};
   static constexpr std::array<std::string_view, 10> kEnd = {"d",  "k",  "l",  "n",   "r",
                                                             "st", "th", "sh", "ble", "ver"};
   std::string word;
@@ -108,6 +111,14 @@ void ExchangeIngredients(SourceRecipe& recipe, const std::vector<std::string>& i
   }
 }
 
+std::set<std::string> WordsOf(const std::vector<SourceRecipe>& recipes) {
+  std::set<std::string> words;
+  ForEachName(recipes, [&](const std::string& name) {
+    ForEachWord(WithoutNamespace(name), "_", [&](std::string_view word) { words.emplace(word); });
+  });
+  return words;
+}
+
 }  // namespace
 
 std::vector<std::string> DemoWords() {
@@ -119,14 +130,15 @@ std::vector<std::string> DemoWords() {
   return words;
 }
 
+std::vector<std::string> AllDemoWords() {
+  std::set<std::string> words = WordsOf(BuiltInRecipes());
+  for (std::string& word : DemoWords()) words.insert(std::move(word));
+  return {words.begin(), words.end()};
+}
+
 VariedRecipes VaryRecipes(const std::vector<SourceRecipe>& recipes,
                           const std::vector<std::string>& words, RandomStream random) {
-  std::set<std::string> old_words;
-  ForEachName(recipes, [&](const std::string& name) {
-    ForEachWord(WithoutNamespace(name), "_",
-                [&](std::string_view word) { old_words.emplace(word); });
-  });
-  const WordMap names(old_words, words, random.Split("words"));
+  const WordMap names(WordsOf(recipes), words, random.Split("words"));
   VariedRecipes varied{recipes, {}};
   std::set<std::string> items;
   for (SourceRecipe& recipe : varied.recipes) {

@@ -26,6 +26,9 @@ struct VariedRecipes {
 // The words of configs/demos/words.txt.
 std::vector<std::string> DemoWords();
 
+// Those and the words of the built-in book, sorted.
+std::vector<std::string> AllDemoWords();
+
 // The same for the same draws of `random`. `words`: by which items may be named, beside the words
 // of the book itself.
 VariedRecipes VaryRecipes(const std::vector<SourceRecipe>& recipes,

@@ -12,8 +12,10 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/interrupt.h"
+#include "common/json_depth.h"
 #include "common/options.h"
 #include "common/run_file.h"
+#include "common/text.h"
 #include "common/version.h"
 #include "eval/compare_runs.h"
 #include "eval/episode_store.h"
@@ -30,10 +32,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool IsScripted(const ModelOptions& model) {
-  return model.dir.empty() && model.openai.base.empty();
-}
-
 std::string ModelType(const AgentEvalOptions& options) {
   if (!options.model_type.empty()) return options.model_type;
   if (IsScripted(options.model)) return "scripted";
@@ -47,7 +45,7 @@ fs::path ResultFolderOf(const AgentEvalOptions& options, const std::string& mode
   return folder / fmt::format("{}_revision_of_{}", name, NameOf(options.revision_from));
 }
 
-// All that decides what is played, but for task and attempt.
+// Everything that determines the episodes, except task and attempt.
 Json PlayedWith(const AgentEvalOptions& o, const TaskFamily& family, const LanguageModel& model,
                 const ServerVersion& server) {
   std::string instruction;
@@ -79,7 +77,7 @@ Plan MakePlan(const AgentEvalOptions& options, Json played_with, int64_t tasks) 
   }
   if (options.attempts != 1) {
     throw FatalError(ExitCode::kUsage,
-                     "--revision_from goes on from each failed episode once: leave out --attempts");
+                     "--revision_from continues each failed episode once: leave out --attempts");
   }
   std::optional<std::vector<int>> only;
   if (options.tasks != TaskSelection{}) only = ids();
@@ -110,11 +108,32 @@ Json ToJson(const EvaluatorReport& r) {
   return json;
 }
 
-// Measures what there is, prints the table, writes summary.json and summary.csv. One process at a
-// time, so that a run that ends early cannot write over the summary of one that knows more.
-void Summarize(const Plan& plan, const EpisodeStore& store, const AgentEvalOptions& options,
+// Renames an existing summary of more than `with_result` episodes, because a run of fewer tasks
+// must not overwrite it.
+void KeepLargerSummary(const fs::path& folder, int64_t with_result) {
+  const fs::path path = folder / "summary.json";
+  if (!fs::is_regular_file(path)) return;
+  const Json there = ParseJson<Json>(ReadFile(path));
+  const auto count = there.is_object() ? there.find("with_result") : there.end();
+  if (count == there.end() || !count->is_number_integer()) return;
+  const auto episodes = count->get<int64_t>();
+  if (episodes <= with_result) return;
+  const std::string kept = fmt::format("summary.{}_episodes", episodes);
+  for (const char* type : {".json", ".csv"}) {
+    std::error_code none_there;  // ignored: the file may have been removed
+    fs::rename(folder / fmt::format("summary{}", type), folder / (kept + type), none_there);
+  }
+  fmt::print("The earlier summary of {} episodes is now {}.json and .csv\n", episodes,
+             (folder / kept).string());
+}
+
+// Measures the stored episodes, prints the table, writes summary.json and summary.csv. Returns
+// whether every requested episode has a result. The lock lets only one process do this at a time:
+// otherwise a run that loaded the episodes earlier could overwrite a newer summary.
+bool Summarize(const Plan& plan, const EpisodeStore& store, const AgentEvalOptions& options,
                const EvaluatorReport& report) {
   const FileLock lock(store.folder() / ".claims");
+  // Loaded only after the lock is held, so that no newer episode is missing in the last summary.
   const std::vector<Episode> episodes = EpisodesOf(plan, store.Load(), report.failed);
   MetricOptions metric_options;
   metric_options.success_threshold = options.success;
@@ -130,11 +149,13 @@ void Summarize(const Plan& plan, const EpisodeStore& store, const AgentEvalOptio
   }
   json["success_threshold"] = options.success;
   json["options"] = plan.played_with;
+  KeepLargerSummary(store.folder(), metrics.with_result);
   WriteFileAtomically(store.folder() / "summary.json", json.dump(1) + "\n");
   WriteFileAtomically(store.folder() / "summary.csv", SummaryCsv(episodes, metric_options));
+  return metrics.with_result == asked_for;
 }
 
-// Options that say nothing without another one.
+// Refuses options that have no meaning without another one.
 void CheckTogether(const AgentEvalOptions& options) {
   if (!options.compare_json.empty() && options.compare.empty()) {
     throw FatalError(ExitCode::kUsage, "--compare_json goes with --compare A B");
@@ -144,20 +165,21 @@ void CheckTogether(const AgentEvalOptions& options) {
   }
 }
 
-void PrintReport(const EvaluatorReport& r, const fs::path& folder) {
+void PrintReport(const EvaluatorReport& r, bool complete, const fs::path& folder) {
   PrintOutcome(r, r.failed.size(), "episodes played", "being played");
   fmt::print(", {:.1f} episodes/s\n", PerSecond(r.finished, r.wall_s));
   if (r.execution.mismatches > 0) {
     fmt::print(
-        "{} actions that were taken again were answered differently: the environment is not "
+        "{} repeated actions had other answers than the first time: the environment is not "
         "deterministic\n",
         r.execution.mismatches);
   }
   for (const Episode& e : r.failed) {
     const std::string attempt = e.attempt > 0 ? fmt::format(", attempt {},", e.attempt) : "";
-    fmt::print("  task {}{} failed ({}): {}\n", e.task_id, attempt, Name(e.end), e.error);
+    fmt::print("  task {}{} failed ({}): {}\n", e.task_id, attempt, Name(e.end),
+               EscapeControls(e.error));
   }
-  if (!r.failed.empty() || r.interrupted) fmt::print("Run the same command again to go on.\n");
+  if (!complete || r.interrupted) fmt::print("Run the same command again to continue.\n");
   fmt::print("{}\n", folder.string());
 }
 
@@ -170,20 +192,23 @@ void Declare(OptionSet& set, AgentEvalOptions& o) {
   set.Add("--attempts", o.attempts, "Episodes of each task").Min(1);
   set.Add("--success", o.success, "A reward of at least this is a success").Range(0, 1);
   set.Group("Revision test and comparison");
-  set.Add("--revision_from", o.revision_from,
-          "Folder of an evaluation: replay its failed episodes up to a cut and go on from there");
-  set.Add("--cut", o.cut, "Turns that are replayed: a number, or seeded (drawn for each episode)");
-  set.Add("--compare", o.compare, "Compare the evaluations in two folders; nothing is played");
+  set.Add(
+      "--revision_from", o.revision_from,
+      "Folder of an evaluation: replay its failed episodes up to a cut and continue from there");
+  set.Add("--cut", o.cut, "Turns to replay: a number, or seeded (drawn for each episode)");
+  set.Add("--compare", o.compare, "Compare the evaluations in two folders and play nothing");
   set.Add("--compare_json", o.compare_json,
-          "File for what --compare finds, as JSON: every task that was won or lost")
+          "JSON file for the result of --compare with every task that was won or lost")
       .Formerly("--comparison");
   set.Group("Output");
-  set.Add("--output_dir", o.output_dir,
-          "Results go to OUTPUT_DIR/TASK/<model_name>_<model_type>/search_results_ID.json, of a "
-          "revision test to …_revision_of_<folder>; those there are kept");
-  set.Add("--model_type", o.model_type,
-          "Second part of the folder's name; none: scripted, server or local, as the model runs",
-          "MODEL_TYPE");
+  set.Add(
+      "--output_dir", o.output_dir,
+      "Results are written to OUTPUT_DIR/TASK/<model_name>_<model_type>/search_results_ID.json, "
+      "for a revision test to …_revision_of_<folder>; existing ones are kept");
+  set.Add(
+      "--model_type", o.model_type,
+      "Second part of the folder's name; default: scripted, server or local, by how the model runs",
+      "MODEL_TYPE");
   Declare(set, o.play);
   Declare(set, o.environment);
   Declare(set, o.model);
@@ -215,6 +240,7 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
   WriteResolved(store.folder(), resolved.ResolvedToml());
   spdlog::info("playing {} {} episodes with model {}, results in {}", plan.starts.size(),
                options.environment.task, model->name(), store.folder().string());
+  if (IsScripted(options.model)) spdlog::info(kOtherPolicies);
   Evaluator evaluator(*family, *environment, *model, store, options.play, options.parallelism);
   const EvaluatorReport report = evaluator.Run(plan.starts, StopOnSignal());
   AppendToRunFile(store.folder(), {{"program", "agent_eval"},
@@ -226,12 +252,12 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
                                    {"environment_server", ToJson(environment->info())},
                                    {"environment_http", environment->stats().Json()},
                                    {"result", ToJson(report)}});
-  Summarize(plan, store, options, report);
+  const bool complete = Summarize(plan, store, options, report);
   if (!options.model.dir.empty() || report.usage.cached_tokens > 0) {
     PrintTokens(report.usage, report.wall_s);
   }
-  PrintReport(report, store.folder());
-  return ExitCodeOf(report, !report.failed.empty());
+  PrintReport(report, complete, store.folder());
+  return ExitCodeOf(report, !complete);
 }
 
 }  // namespace agentr

@@ -1,4 +1,4 @@
-// The job of agent_eval: from options to episodes on disk and numbers about them.
+// The job of agent_eval: plays episodes according to the options, writes them and measures them.
 #pragma once
 
 #include <string>
@@ -20,12 +20,12 @@ struct AgentEvalOptions {
   TaskSelection tasks;
   int attempts = 1;            // episodes of each task
   double success = 1.0;        // a reward of at least this is a success
-  std::string revision_from;   // folder of an evaluation whose failed episodes are gone on from
-  std::string cut = "seeded";  // of those: how many turns are replayed (CutTrajectories)
-  std::vector<std::string> compare = {};  // two folders: nothing is played
+  std::string revision_from;   // folder of an evaluation whose failed episodes are continued
+  std::string cut = "seeded";  // how many of their turns are replayed (CutTrajectories)
+  std::vector<std::string> compare = {};  // two folders to compare; then nothing is played
   std::string compare_json = "";          // file for the comparison, as JSON; empty: none
   std::string output_dir = "test_result";
-  std::string model_type = "";  // empty: how the model runs
+  std::string model_type = "";  // empty: chosen by how the model runs
   ModelOptions model;
   PlayOptions play;
   ParallelismOptions parallelism;
@@ -33,11 +33,13 @@ struct AgentEvalOptions {
 
 void Declare(OptionSet& set, AgentEvalOptions& options);
 
-// Plays the episodes that are asked for and are not there yet, and writes into
-// `<output_dir>/<task>/<model_name>_<model_type>` (`…_revision_of_<folder>` for a revision test)
-// their files, summary.json and summary.csv about all of them that are there (the same bytes
-// whether or not the run was interrupted), run.json and resolved.toml. Or compares two such
-// folders. Prints a table to stdout. Throws FatalError.
+// Plays the requested episodes that do not exist yet. Writes their files, summary.json and
+// summary.csv about all requested episodes that exist (the same bytes whether or not the run was
+// interrupted), run.json and resolved.toml into `<output_dir>/<task>/<model_name>_<model_type>`
+// (`…_revision_of_<folder>` for a revision test). An earlier summary of more episodes is renamed to
+// summary.<episodes>_episodes. With options.compare it compares two such folders instead. Prints a
+// table to stdout. Returns kIncomplete if a requested episode has no result, also while another run
+// is still playing it. Throws FatalError.
 ExitCode AgentEval(const AgentEvalOptions& options, const OptionSet& resolved,
                    Workbench& workbench);
 

@@ -51,8 +51,8 @@ PairedDifference PairedBootstrap(std::span<const double> differences,
   if (differences.empty()) return {};
   const std::vector<double> means = ResampledMeans(differences, options);
   const double mean = Mean(differences);
-  // The mean of a resample of centred differences is the resample's mean less the observed one. The
-  // slack keeps sums that differ by rounding alone equal.
+  // Centring shifts every resample's mean by the observed mean. The tolerance treats sums that
+  // differ only by rounding as equal.
   const double far = std::abs(mean) * (1 - 1e-9);
   const auto hits =
       std::ranges::count_if(means, [&](double m) { return std::abs(m - mean) >= far; });

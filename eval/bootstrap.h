@@ -1,9 +1,9 @@
-// How sure a mean is: percentile bootstrap over tasks.
+// Confidence intervals of means: percentile bootstrap over tasks.
 //
-// The unit that is drawn again is the task: with several attempts a task enters with the mean of
-// its attempts, which therefore stay together. Tasks vary more than attempts, and drawing episodes
-// would make the intervals of many attempts on few tasks far too narrow. Every task weighs the
-// same. Source: Efron, Tibshirani, An Introduction to the Bootstrap (1993), chapters 13 and 16.
+// The resampled unit is the task, represented by the mean of its attempts. Tasks vary more than
+// attempts, so resampling episodes would make the intervals for many attempts on few tasks far too
+// narrow. Every task has the same weight. Source: Efron, Tibshirani, An Introduction to the
+// Bootstrap (1993), chapters 13 and 16.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct Estimate {
   double mean = 0;
   double low = 0;
   double high = 0;
-  size_t tasks = 0;  // that it rests on; 0: there is nothing to estimate from, the rest is 0
+  size_t tasks = 0;  // number of tasks used; if 0, there is nothing to estimate and the rest is 0
 };
 
 // A mean difference with its 95 % interval and the two-sided p of "there is no difference".
@@ -31,17 +31,17 @@ struct PairedDifference {
   double p = 1;
 };
 
-// The mean of `values`, one per task, and the 2.5 and 97.5 % quantiles of the means of resamples
-// (linear between neighbours). Of one value, or of equal ones, the interval is the value alone:
-// data without spread tell nothing about it. Same values, order and options: same result to the
-// bit.
+// The mean of `values`, one per task, and the 2.5 % and 97.5 % quantiles of the means of resamples
+// (interpolated linearly). For one value, or equal ones, the interval is only that value, because
+// data without spread say nothing about their uncertainty. The same values, order and options give
+// the same bits.
 Estimate BootstrapMean(std::span<const double> values, const BootstrapOptions& options);
 
-// The same for differences on the same tasks. p is the share of resamples of the centred
-// differences (their mean moved to 0: the null hypothesis) whose mean is at least as far from 0 as
-// the one observed, the observed one counted in: (1 + hits) / (1 + resamples). It is never below
-// 2^(1 - n), the least that the signs of n differences can show, so that few tasks that agree by
-// chance are not called certain. p is 1 if the mean difference is 0.
+// The same for differences on the same tasks. For p the differences are shifted to mean 0 (the null
+// hypothesis); p is the share of their resamples whose mean is at least as far from 0 as the
+// observed mean, including the observed one: (1 + hits) / (1 + resamples). It is never below 2^(1 -
+// n), the smallest p that the signs of n differences allow, so a few tasks that agree by chance do
+// not look certain. p is 1 if the mean difference is 0.
 PairedDifference PairedBootstrap(std::span<const double> differences,
                                  const BootstrapOptions& options);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/file.h"
+#include "common/text.h"
 #include "eval/comparison.h"
 #include "eval/episode_store.h"
 
@@ -23,10 +24,11 @@ struct Run {
 Run ReadRun(const std::string& folder) {
   std::vector<StoredEpisode> stored = ReadEpisodes(folder);
   if (stored.empty()) {
-    throw FatalError(ExitCode::kFile,
-                     fmt::format("there are no episodes in {}; give the folder with the files "
-                                 "search_results_ID.json",
-                                 folder));
+    throw FatalError(
+        ExitCode::kFile,
+        fmt::format(
+            "{} contains no episodes; give the folder with the files search_results_ID.json",
+            folder));
   }
   Run run;
   run.options = stored.front().options;
@@ -34,19 +36,20 @@ Run ReadRun(const std::string& folder) {
   return run;
 }
 
-// The same id has to name the same task.
+// Checks that the same id names the same task in both.
 void CheckSameTasks(const Run& a, const Run& b) {
   const Json of_a = Json::parse(a.options), of_b = Json::parse(b.options);
   const std::string task_a = of_a.value("task", ""), task_b = of_b.value("task", "");
   if (task_a != task_b) {
-    throw FatalError(ExitCode::kUsage,
-                     fmt::format("--compare: A is of {}, B of {}: their tasks have nothing to do "
-                                 "with one another",
-                                 task_a, task_b));
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("--compare: A is an evaluation on {}, B on {}: their tasks are not comparable",
+                    task_a, task_b));
   }
   if (of_a.value("data_hash", "") != of_b.value("data_hash", "")) {
     spdlog::warn(
-        "A and B were played on servers with other data: an id may name another task in each");
+        "A and B were played on servers with different data: an id may name a different task in "
+        "each");
   }
 }
 
@@ -65,7 +68,9 @@ ExitCode CompareRuns(const std::vector<std::string>& folders, double success,
   const std::string differences = OptionDifferences(a.options, b.options, "A", "B");
   const Comparison comparison = Compare(a.episodes, b.episodes, options);
   fmt::print("{}", ComparisonTable(comparison, folders[0], folders[1]));
-  if (!differences.empty()) fmt::print("played with other options: {}\n", differences);
+  if (!differences.empty()) {
+    fmt::print("played with different options: {}\n", EscapeControls(differences));
+  }
   if (!json_file.empty()) {
     Json json = ComparisonJson(comparison, folders[0], folders[1]);
     json["options"] = {{"a", Json::parse(a.options)}, {"b", Json::parse(b.options)}};

@@ -1,4 +1,4 @@
-// Two evaluations on disk, compared (`agent_eval --compare A B`).
+// Compares two evaluations on disk (`agent_eval --compare A B`).
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace agentr {
 
-// Prints the comparison and what the two folders were played with differently, to stdout; writes it
-// to `json_file` too, if that is not empty. Throws FatalError: kUsage where there are not two
-// folders, kFile as ReadEpisodes, and where the file cannot be written.
+// Prints the comparison and the differences between the options of the two folders to stdout; also
+// writes it to `json_file` if that is not empty. Throws FatalError: kUsage if there are not exactly
+// two folders, kFile like ReadEpisodes or if the file cannot be written.
 ExitCode CompareRuns(const std::vector<std::string>& folders, double success,
                      const std::string& json_file);
 

@@ -17,7 +17,7 @@ struct TwoRuns {
   const TaskEpisodes* b;
 };
 
-// The tasks that both have a result of; the others go into the comparison's lists.
+// The tasks for which both have a result; adds the others to the comparison's lists.
 std::vector<TwoRuns> PairTasks(std::span<const TaskEpisodes> a, std::span<const TaskEpisodes> b,
                                Comparison& comparison) {
   std::vector<TwoRuns> pairs;
@@ -45,7 +45,7 @@ void SortByDifference(std::vector<TaskPair>& tasks) {
                            [](const TaskPair& task) { return std::abs(task.b - task.a); });
 }
 
-// One measure on both sides.
+// One measure of both evaluations.
 struct Sides {
   std::vector<double> a, b, difference;
 

@@ -9,6 +9,7 @@
 
 #include "clients/message_json.h"
 #include "common/error.h"
+#include "common/json_depth.h"
 
 namespace agentr {
 namespace {
@@ -40,13 +41,13 @@ Json TurnsOf(const Episode& episode) {
   return turns;
 }
 
-// Instruction, first observation and turns.
+// Reads instruction, first observation and turns.
 void ReadConversation(const Json& json, Episode& episode) {
   std::vector<Message> messages = MessagesFromJson(json.at("state"));
   const Json& turns = json.at("turns");
   if (JsonField<size_t>(json, "step_num") != turns.size() ||
       messages.size() < 1 + 2 * turns.size()) {
-    throw std::invalid_argument("\"state\", \"turns\" and \"step_num\" do not fit together");
+    throw std::invalid_argument("\"state\", \"turns\" and \"step_num\" are inconsistent");
   }
   size_t next = messages.size() - 2 * turns.size();
   episode.first_observation = std::move(messages[next - 1].content);
@@ -81,7 +82,7 @@ StoredEpisode FromJson(const Json& json) {
     throw std::invalid_argument("it has no \"format\": \"agentr-episode\"");
   }
   if (JsonField<int>(json, "version") != kEpisodeVersion) {
-    throw std::invalid_argument("it is of another version of agentr");
+    throw std::invalid_argument("another version of agentr wrote it");
   }
   StoredEpisode stored;
   stored.options = json.at("options").dump();
@@ -96,7 +97,7 @@ StoredEpisode FromJson(const Json& json) {
   episode.seed = JsonField<uint64_t>(json, "seed");
   episode.replayed_turns = JsonField<size_t>(json, "replayed_turns");
   if (episode.replayed_turns > episode.turns.size()) {
-    throw std::invalid_argument("\"replayed_turns\" is more than there are turns");
+    throw std::invalid_argument("\"replayed_turns\" exceeds the number of turns");
   }
   episode.replay_differences = JsonField<size_t>(json, "replay_differences");
   episode.usage = ReadUsage(json.at("usage"));
@@ -136,12 +137,12 @@ std::string WriteEpisode(const StoredEpisode& stored) {
 StoredEpisode ReadEpisode(std::string_view text, const std::string& name) {
   const auto refuse = [&](const std::string& reason) {
     return FatalError(ExitCode::kFile,
-                      fmt::format("{} is not an episode of agent_eval, or is cut off: {}; move it "
-                                  "away, and its task is played again",
+                      fmt::format("{} is not an episode of agent_eval, or is truncated: {}; move "
+                                  "it away, and its task will be played again",
                                   name, reason));
   };
   try {
-    return FromJson(Json::parse(text));
+    return FromJson(ParseJsonOrThrow<Json>(text));
   } catch (const Json::parse_error&) {
     throw refuse("it is not JSON");
   } catch (const Json::exception& error) {

@@ -1,5 +1,5 @@
 // The file of an episode: the fields of Agent-R's evaluation (task_id, env_score, model_name,
-// step_num, state), and what else Episode holds.
+// step_num, state) and the other fields of Episode.
 //
 //   {"task_id": 26, "env_score": 0.75, "model_name": "planner", "step_num": 2,
 //    "state": [{"role": "user", "content": …}, …]   instruction, first observation, then response
@@ -11,10 +11,10 @@
 //    "replayed_turns": 0, "replay_differences": 0,
 //    "usage": {"requests": 2, …}, "timings": {"model_s": 0.1, …}}
 //
-// "token_ids", "logprobs" and "weights_version" are left out where they are empty or 0, as in files
-// that were written before episodes kept them.
+// "token_ids", "logprobs" and "weights_version" are left out if they are empty or 0; files of
+// earlier versions do not have them.
 //
-// Only episodes with a result are files: an error is not written, so that it is tried again.
+// Only episodes with a result are written: an episode that ended in an error is played again.
 #pragma once
 
 #include <string>
@@ -29,14 +29,15 @@ struct StoredEpisode {
   std::string options;  // a JSON object
 };
 
-// Bytes that are not UTF-8 become U+FFFD; all else reads back as it was.
+// Bytes that are not UTF-8 become U+FFFD; everything else is read back unchanged.
 std::string WriteEpisode(const StoredEpisode& stored);
 
-// `name` is for messages. Throws FatalError(kFile) for a text that is cut off or no such file.
+// `name` is used in messages. Throws FatalError(kFile) for a text that is truncated or not an
+// episode.
 StoredEpisode ReadEpisode(std::string_view text, const std::string& name);
 
-// "max_steps: 100 there, 30 here; …": where two JSON objects differ, whose names are `name_a` and
-// `name_b`; empty where they do not.
+// "max_steps: 100 there, 30 here; …": the differences between two JSON objects, which are called
+// `name_a` and `name_b`; empty if there are none.
 std::string OptionDifferences(const std::string& a, const std::string& b, const std::string& name_a,
                               const std::string& name_b);
 

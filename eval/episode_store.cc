@@ -75,9 +75,10 @@ std::vector<StoredEpisode> ReadEpisodes(const fs::path& folder) {
     episodes.push_back(ReadEpisode(ReadFile(entry.path()), entry.path().string()));
     const Episode& episode = episodes.back().episode;
     if (name == FileName(episode.task_id, episode.attempt)) continue;
-    throw FatalError(ExitCode::kFile,
-                     fmt::format("{} holds attempt {} of task {}: it was renamed; move it away",
-                                 entry.path().string(), episode.attempt, episode.task_id));
+    throw FatalError(
+        ExitCode::kFile,
+        fmt::format("{} contains attempt {} of task {}, so it was renamed; move it away",
+                    entry.path().string(), episode.attempt, episode.task_id));
   }
   if (error) {
     throw FatalError(ExitCode::kFile,

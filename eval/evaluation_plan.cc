@@ -18,7 +18,7 @@ FatalError RefuseRevisionTest(const RevisionTestOptions& options, const std::str
   return FatalError(ExitCode::kUsage, fmt::format("--revision_from {}: {}", options.from, reason));
 }
 
-// The failed ones of `earlier`, which must be of this kind of task.
+// The failed episodes of `earlier`, which must be of this kind of task.
 std::vector<Episode> FailedOf(const RevisionTestOptions& options,
                               std::vector<StoredEpisode> earlier) {
   std::vector<Episode> episodes;
@@ -26,7 +26,7 @@ std::vector<Episode> FailedOf(const RevisionTestOptions& options,
     const std::string task = Json::parse(stored.options).value("task", "");
     if (task != options.task) {
       throw RefuseRevisionTest(
-          options, fmt::format("it holds episodes of {}, not of {}; give --task {}", task,
+          options, fmt::format("it contains episodes of {}, not of {}; give --task {}", task,
                                options.task, task));
     }
     episodes.push_back(std::move(stored.episode));
@@ -64,10 +64,10 @@ EvaluationPlan PlanRevisionTest(const RevisionTestOptions& options,
   }
   plan.starts = CutTrajectories(plan.trajectories, options.cut, options.seed, options.max_steps);
   if (plan.starts.empty()) {
-    throw RefuseRevisionTest(options,
-                             fmt::format("no failed episode among the tasks asked for has two "
-                                         "turns within --max_steps {}",
-                                         options.max_steps));
+    throw RefuseRevisionTest(
+        options,
+        fmt::format("no failed episode of the selected tasks has two turns within --max_steps {}",
+                    options.max_steps));
   }
   return plan;
 }
@@ -77,7 +77,7 @@ void CheckFolder(const EpisodeStore& store, const EvaluationPlan& plan) {
   const Episode* other = FirstNotGoneOnFrom(episodes, plan.starts);
   if (other == nullptr) return;
   throw FatalError(ExitCode::kUsage,
-                   fmt::format("{} goes on from another trajectory than that of --revision_from: "
+                   fmt::format("{} continues another trajectory than that of --revision_from: "
                                "choose another --output_dir, or remove the folder",
                                store.PathOf(other->task_id, other->attempt).string()));
 }

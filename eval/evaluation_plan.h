@@ -1,5 +1,5 @@
-// What an evaluation plays, decided before anything is played: attempts at tasks, or failed
-// episodes of an earlier evaluation that are gone on from (the revision test).
+// The list of episodes that an evaluation will play: attempts at tasks, or continuations of failed
+// episodes of an earlier evaluation (the revision test).
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,12 @@ namespace agentr {
 
 struct EvaluationPlan {
   std::vector<EpisodeStart> starts;
-  std::vector<Episode> trajectories;   // of a revision test: the failed episodes to go on from
-  nlohmann::ordered_json played_with;  // all that decides what is played, except task and attempt
+  std::vector<Episode> trajectories;   // in a revision test, the failed episodes to continue
+  nlohmann::ordered_json played_with;  // everything that determines the episodes, except task and
+                                       // attempt
 };
 
-// Attempts 0 to attempts - 1 at each of `ids`, in their order.
+// Plans attempts 0 to attempts - 1 at each of `ids`, in their order.
 EvaluationPlan PlanAttempts(const std::vector<int>& ids, int attempts,
                             nlohmann::ordered_json played_with);
 
@@ -33,20 +34,20 @@ struct RevisionTestOptions {
   int max_steps = 100;
 };
 
-// One start for each failed episode among `earlier`, of the tasks `only` where these are given.
-// "cut" joins `played_with`. Throws FatalError(kUsage) for episodes of another kind of task, where
-// none has failed, and where no failed one leaves the model a turn within max_steps.
+// Plans one start for each failed episode among `earlier`, restricted to the tasks `only` if given.
+// Adds "cut" to `played_with`. Throws FatalError(kUsage) for episodes of another kind of task, if
+// none has failed, and if no failed one leaves the model a turn within max_steps.
 EvaluationPlan PlanRevisionTest(const RevisionTestOptions& options,
                                 std::vector<StoredEpisode> earlier,
                                 const std::optional<std::vector<int>>& only,
                                 nlohmann::ordered_json played_with);
 
-// Before anything is played: that the episodes in the folder go on from the trajectories of the
-// plan. Throws FatalError(kUsage) that names the first file that does not.
+// Checks, before anything is played, that the episodes in the folder continue the trajectories of
+// the plan. Throws FatalError(kUsage) naming the first file that does not.
 void CheckFolder(const EpisodeStore& store, const EvaluationPlan& plan);
 
-// Of the episodes of the plan those in `stored`, and after them those in `failed`, which ended in
-// an error in this run, where none is stored: another run may have played them since.
+// The plan's episodes in `stored`, followed by those that are only in `failed` (ended in an error
+// in this run). A stored episode takes precedence because another run may have played it since.
 std::vector<Episode> EpisodesOf(const EvaluationPlan& plan, std::vector<Episode> stored,
                                 const std::vector<Episode>& failed);
 

@@ -14,8 +14,8 @@
 namespace agentr {
 namespace {
 
-// An episode keeps its session until its end: with fewer sessions than episodes they would only
-// take them from one another, and replay.
+// An episode uses its session until its end. With fewer sessions than episodes, the episodes would
+// take sessions from one another and replay.
 ParallelismOptions WithASessionEach(ParallelismOptions options) {
   options.in_flight = std::min(options.in_flight, options.sessions);
   return options;
@@ -81,8 +81,8 @@ void Evaluator::PlayAndKeep(const EpisodeStart& start, Shared& shared) {
 
 Result<Episode> Evaluator::PlayOnce(const EpisodeStart& start, Shared& shared) {
   TaskRun& run = shared.run;
-  // There is one line of play and nothing to fork: a session that goes forward costs a reset and a
-  // step per turn.
+  // An episode has no branches, so forks are not needed: a session that only steps forward costs
+  // one reset and one step per turn.
   ReplayExecutor executor(start.task_id, run.sessions(), family_, run.stop());
   EpisodePlayer player(
       play_, start, {family_, model_, executor, run.stop(), [&] { run.progress().AddUnits(1); }});

@@ -16,7 +16,7 @@
 namespace agentr {
 
 struct EvaluatorReport : RunReport {
-  std::vector<Episode> failed;  // ended in an error; by task and attempt
+  std::vector<Episode> failed;  // ended in an error, by task and attempt
   int64_t turns = 0;            // of the written episodes
 };
 
@@ -31,7 +31,7 @@ class Evaluator {
   EvaluatorReport Run(const std::vector<EpisodeStart>& starts, std::atomic<bool>& stop);
 
  private:
-  struct Shared;  // what the workers of one Run share
+  struct Shared;  // the state that the workers of one Run share
   void PlayAndKeep(const EpisodeStart& start, Shared& shared);
   Result<Episode> PlayOnce(const EpisodeStart& start, Shared& shared);
   void Keep(const Episode& episode, Shared& shared);

@@ -16,13 +16,14 @@
 namespace agentr {
 namespace {
 
-// Nothing for "seeded".
+// The number of turns; nullopt for "seeded".
 std::optional<size_t> ParseCut(const std::string& cut) {
   if (cut == "seeded") return std::nullopt;
   size_t turns = 0;
   const auto [end, error] = std::from_chars(cut.data(), cut.data() + cut.size(), turns);
   if (error == std::errc() && end == cut.data() + cut.size() && turns > 0) return turns;
-  throw FatalError(ExitCode::kUsage, fmt::format("--cut {}: \"seeded\" or a number of turns", cut));
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("--cut {} is neither \"seeded\" nor a number of turns", cut));
 }
 
 }  // namespace
@@ -96,10 +97,10 @@ std::string RevisionTable(const RevisionTest& test) {
                                                    static_cast<double>(test.gone_on_from)
                                              : 0;
   return fmt::format(
-      "{:<20}{} of {} failed trajectories gone on from\n"
+      "{:<20}{} of {} failed trajectories continued\n"
       "{:<20}{:.3f} before, {:.3f} after\n"
       "{:<20}{} ({:.1f} %)\n"
-      "{:<20}{}, of them {} answered otherwise, in {} episodes\n",
+      "{:<20}{}, {} of them with a different answer, in {} episodes\n",
       "revision test", test.gone_on_from, test.trajectories, "  mean reward", test.reward_before,
       test.reward_after, "  now a success", test.turned, share, "  replayed turns",
       test.replayed_turns, test.differences, test.differing);

@@ -1,5 +1,5 @@
 // The revision test (Agent-R, arXiv 2501.11425): failed trajectories of an evaluation are replayed
-// up to a cut, from where a model goes on. Does it find its way out of the mistake?
+// up to a cut, and then a model continues. It measures whether the model recovers from the mistake.
 #pragma once
 
 #include <cstdint>
@@ -11,39 +11,39 @@
 
 namespace agentr {
 
-// Of `episodes` those with a result below `success`, in the same order.
+// The episodes with a result and a reward below `success`, in the same order.
 std::vector<Episode> Failed(std::vector<Episode> episodes, double success);
 
-// Starts with the first turns of each trajectory. `cut`: how many (1 at least); or "seeded":
-// uniform from 1 to all but the last, a function of seed, task and attempt. At least the last turn
-// that a trajectory has, or an episode of `max_steps` may have, is left to the model; trajectories
-// that leave no such turn beside a given one are left out. Throws FatalError(kUsage) for another
-// cut.
+// The starts with the first turns of each trajectory. `cut` is the number of turns (at least 1), or
+// "seeded": uniform from 1 to all turns but the last, as a function of seed, task and attempt. The
+// model always plays at least the last turn of the trajectory, or the last one that `max_steps`
+// allows; trajectories too short for one given and one own turn are left out. Throws
+// FatalError(kUsage) for any other cut.
 std::vector<EpisodeStart> CutTrajectories(const std::vector<Episode>& trajectories,
                                           const std::string& cut, uint64_t seed, int max_steps);
 
-// The first of `episodes` that does not begin with the actions of its start (by task and attempt);
-// nullptr if all do. Episodes without a start count as such that do.
+// The first of `episodes` that does not begin with the actions of its start (found by task and
+// attempt); nullptr if all do. Episodes without a start are ignored.
 const Episode* FirstNotGoneOnFrom(const std::vector<Episode>& episodes,
                                   const std::vector<EpisodeStart>& starts);
 
-// What came of it, of the trajectories that an episode with a result goes on from.
+// The result of a revision test, over the trajectories that an episode with a result continues.
 struct RevisionTest {
   size_t trajectories = 0;
   size_t gone_on_from = 0;
-  double reward_before = 0;  // means, in [0, 1]; 0 where nothing was gone on from
+  double reward_before = 0;  // means, in [0, 1]; 0 if no trajectory was continued
   double reward_after = 0;
-  size_t turned = 0;  // into success
+  size_t turned = 0;  // episodes that turned the failure into a success
   size_t replayed_turns = 0;
-  size_t differences = 0;  // replayed turns that were answered otherwise than in the trajectory
+  size_t differences = 0;  // replayed turns whose answer differed from the trajectory's
   size_t differing = 0;    // episodes with such turns
 };
 
-// Episodes belong to the trajectory of their task and attempt.
+// An episode continues the trajectory with the same task and attempt.
 RevisionTest JudgeRevisionTest(const std::vector<Episode>& trajectories,
                                const std::vector<Episode>& episodes, double success);
 
-// For people: a few lines.
+// A few lines for people.
 std::string RevisionTable(const RevisionTest& test);
 
 }  // namespace agentr

@@ -5,7 +5,7 @@
 namespace agentr {
 namespace {
 
-// True if the actions are a shorter block several times over.
+// True if the actions are several repetitions of a shorter block.
 bool HasShorterPeriod(std::span<const std::string_view> block) {
   for (size_t period = 1; period <= block.size() / 2; ++period) {
     if (block.size() % period != 0) continue;
@@ -18,14 +18,16 @@ bool HasShorterPeriod(std::span<const std::string_view> block) {
 
 int64_t RepeatsOf(std::span<const std::string_view> actions, size_t length) {
   int64_t repeats = 0;
-  size_t equal = 0;  // places up to here, without a gap, that equal the one `length` before
+  size_t equal = 0;  // number of consecutive actions up to here that equal the one `length` places
+                     // before
   for (size_t at = length; at <= actions.size(); ++at) {
     if (at < actions.size() && actions[at] == actions[at - length]) {
       ++equal;
       continue;
     }
-    // A stretch ends. Its period is `length` or a divisor: two periods of a stretch that holds both
-    // twice have their greatest common divisor as a period too (Fine, Wilf 1965).
+    // A stretch ends. If it has a shorter period too, the greatest common divisor of both is also a
+    // period (Fine, Wilf 1965), because the stretch contains each twice. So only divisors of
+    // `length` need a check.
     if (equal >= length && !HasShorterPeriod(actions.subspan(at - length, length))) {
       repeats += static_cast<int64_t>(equal / length);
     }

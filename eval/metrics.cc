@@ -46,7 +46,7 @@ void AddLoops(std::span<const EpisodeTurn> turns, EvalMetrics& metrics) {
   metrics.looping += std::ranges::any_of(repeats, [](int64_t count) { return count > 0; });
 }
 
-// Sums in what Measure turns into means.
+// The sums that Measure turns into means.
 void AddEpisode(const Episode& episode, const MetricOptions& options, EvalMetrics& metrics) {
   const std::span<const EpisodeTurn> turns = OwnTurns(episode);
   ++metrics.with_result;

@@ -38,7 +38,7 @@ std::string Ends(const EvalMetrics& metrics) {
   return text;
 }
 
-// "k=1 0.512, k=4 0.730 (12 tasks)": how many tasks, where some have fewer attempts.
+// "k=1 0.512, k=4 0.730 (12 tasks)"; the number of tasks is shown if some have fewer attempts.
 std::string PassByAttempts(const EvalMetrics& metrics) {
   std::string text;
   for (const AttemptMetrics& attempts : metrics.attempts) {
@@ -137,12 +137,12 @@ Json ToJson(const Estimate& estimate) {
 }
 
 std::string SummaryTable(const EvalMetrics& metrics, int64_t asked_for) {
-  std::string table = Line("episodes", fmt::format("{} of {} asked for, {} tasks", metrics.episodes,
+  std::string table = Line("episodes", fmt::format("{} of {} requested, {} tasks", metrics.episodes,
                                                    asked_for, metrics.tasks));
   if (metrics.episodes > 0) table += Line("ended", Ends(metrics));
   if (const int64_t lacking = asked_for - metrics.with_result; lacking > 0) {
-    table += Line("INCOMPLETE", fmt::format("{} have no result yet; those that have ended soon, so "
-                                            "that the numbers are biased",
+    table += Line("INCOMPLETE", fmt::format("{} have no result yet; episodes that end early are "
+                                            "over-represented, so the numbers are biased",
                                             lacking));
   }
   if (metrics.with_result == 0) return table;

@@ -1,4 +1,4 @@
-// Episodes by task, the unit of all statistics here.
+// Groups episodes by task, the unit of all statistics here.
 #pragma once
 
 #include <span>
@@ -11,8 +11,8 @@ namespace agentr {
 // The episodes of one task, by attempt. Points into the episodes given to GroupByTask.
 struct TaskEpisodes {
   int task_id = 0;
-  std::vector<const Episode*> with_result;  // what the agent is judged by
-  std::vector<const Episode*> all;          // the two errors too
+  std::vector<const Episode*> with_result;  // the episodes by which the agent is judged
+  std::vector<const Episode*> all;          // including those that ended in an error
 };
 
 // By task id.
@@ -25,7 +25,7 @@ bool IsSuccess(const Episode& episode, double threshold);
 double MeanReward(const TaskEpisodes& task);
 double SuccessShare(const TaskEpisodes& task, double threshold);
 
-// The turns that the agent chose: not those that a revision test replayed.
+// The turns that the agent chose, without those that a revision test replayed.
 std::span<const EpisodeTurn> OwnTurns(const Episode& episode);
 
 }  // namespace agentr

@@ -8,10 +8,11 @@
 #include <set>
 #include <sstream>
 
-#include "tasks/splits.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_depth.h"
 #include "common/options.h"
+#include "tasks/splits.h"
 
 namespace agentr {
 namespace {
@@ -19,13 +20,14 @@ namespace {
 constexpr int kNoLimit = std::numeric_limits<int>::max();
 
 [[noreturn]] void RefuseIds(const std::string& path) {
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("--split {}: it shall hold ids of tasks, one per line or as a JSON "
-                               "array of numbers",
-                               path));
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format(
+          "--split {}: the file must contain task ids, one per line or as a JSON array of numbers",
+          path));
 }
 
-// The text as a JSON array: what stands on lines becomes one.
+// The text as a JSON array; a list of lines is converted to one.
 std::string AsArray(const std::string& text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '[') return text;
@@ -36,8 +38,7 @@ std::string AsArray(const std::string& text) {
 }
 
 std::vector<int> IdsOfFile(const std::string& path) {
-  const auto json =
-      nlohmann::json::parse(AsArray(ReadFile(path)), nullptr, /*allow_exceptions=*/false);
+  const auto json = ParseJson(AsArray(ReadFile(path)));
   if (!json.is_array()) RefuseIds(path);
   std::vector<int> ids;
   std::set<int> known;
@@ -48,7 +49,8 @@ std::vector<int> IdsOfFile(const std::string& path) {
   return ids;
 }
 
-// Of a split without a list: every id that belongs to it, until there are no more tasks.
+// The ids of a split without a published list: every id that belongs to it, up to the number of
+// tasks.
 std::vector<int> CountIds(const Split& split, SplitPart part, size_t places, int64_t tasks) {
   std::vector<int> ids;
   for (int id = 0; ids.size() < places && (tasks == 0 || id < tasks); ++id) {
@@ -66,8 +68,8 @@ std::vector<int> IdsOf(const TaskSelection& selection, const std::string& family
   if (part == SplitPart::kTest) return split.test();
   if (tasks == 0 && selection.max == kNoLimit) {
     throw FatalError(ExitCode::kUsage,
-                     fmt::format("--split {}: the server does not tell how many tasks it has; say "
-                                 "how many to take with --max",
+                     fmt::format("--split {}: the server does not say how many tasks it has; give "
+                                 "the number to play with --max",
                                  name));
   }
   return CountIds(split, part, static_cast<size_t>(selection.max), tasks);
@@ -77,10 +79,10 @@ std::vector<int> IdsOf(const TaskSelection& selection, const std::string& family
 
 void Declare(OptionSet& set, TaskSelection& s) {
   set.Add("--split", s.split,
-          "Which tasks: test (the published test ids), train (all ids but those), all, or a file "
-          "of ids, one per line or a JSON array");
-  set.Add("--min", s.min, "First place among the tasks of the split").Min(0);
-  set.Add("--max", s.max, "One past the last place").Min(0);
+          "The tasks to play: test (the published test ids), train (all other ids), all, or a file "
+          "of ids, one per line or as a JSON array");
+  set.Add("--min", s.min, "First position among the tasks of the split").Min(0);
+  set.Add("--max", s.max, "One past the last position").Min(0);
 }
 
 std::vector<int> SelectTasks(const TaskSelection& selection, const std::string& family,
@@ -94,10 +96,11 @@ std::vector<int> SelectTasks(const TaskSelection& selection, const std::string& 
   ids.resize(std::min(ids.size(), static_cast<size_t>(selection.max)));
   ids.erase(ids.begin(), ids.begin() + std::min<long>(selection.min, std::ssize(ids)));
   if (ids.empty()) {
-    throw FatalError(ExitCode::kUsage,
-                     fmt::format("--split {} has no {} tasks at the places {} to below {} (the "
-                                 "server has {} tasks)",
-                                 selection.split, family, selection.min, selection.max, tasks));
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format(
+            "--split {} has no {} tasks at positions {} to below {} (the server has {} tasks)",
+            selection.split, family, selection.min, selection.max, tasks));
   }
   return ids;
 }

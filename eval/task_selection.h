@@ -1,4 +1,4 @@
-// Which tasks an evaluation plays.
+// Selects the tasks of an evaluation.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace agentr {
 class OptionSet;
 
 struct TaskSelection {
-  std::string split = "test";  // test | train | all | a file of ids
-  // Places among the tasks of the split, max exclusive: 0 to 19 are its first twenty.
+  std::string split = "test";  // test | train | all | the path of a file with ids
+  // Positions among the tasks of the split, max exclusive: min 0 and max 20 are its first twenty.
   int min = 0;
   int max = std::numeric_limits<int>::max();
 
@@ -21,11 +21,12 @@ struct TaskSelection {
 
 void Declare(OptionSet& set, TaskSelection& selection);
 
-// The ids of `selection`, each once: of a split in rising order, of a file in its order. `tasks` is
-// how many the server has, 0 if unknown; ids from there on would name the first tasks again, and
-// are left out with a warning. Throws FatalError: kFile for a file that cannot be read, kUsage for
-// one that holds anything but ids (one per line, or a JSON array), where nothing is selected, and
-// where the number of ids is known to nobody (--split all or train on a public server, no --max).
+// The ids of `selection`, each once: those of a split in increasing order, those of a file in its
+// order. `tasks` is the server's number of tasks (0 if unknown); larger ids would name the first
+// tasks again and are left out with a warning. Throws FatalError: kFile for a file that cannot be
+// read; kUsage for a file that contains anything but ids (one per line, or a JSON array), if
+// nothing is selected, and if the number of ids is unknown (--split all or train on a public server
+// without --max).
 std::vector<int> SelectTasks(const TaskSelection& selection, const std::string& family,
                              int64_t tasks);
 

@@ -31,8 +31,8 @@ Result<void> CheckRoom(const GenerationRequest& request, const DecoderShape& sha
   const int64_t prompt = std::ssize(request.prompt);
   if (prompt + request.params.max_tokens <= Capacity(shape)) return {};
   return Fail(ErrorKind::kContextLength,
-              fmt::format("{} tokens of the prompt and {} new ones are together over the maximum "
-                          "context length of {}; shorten the prompt or ask for fewer",
+              fmt::format("{} tokens of the prompt and {} new ones exceed the maximum context "
+                          "length of {}; shorten the prompt or request fewer tokens",
                           prompt, request.params.max_tokens, Capacity(shape)));
 }
 

@@ -1,4 +1,4 @@
-// A language model in this process, behind the interface that the search knows.
+// A LanguageModel that runs in this process.
 #pragma once
 
 #include <cstdint>
@@ -18,27 +18,29 @@
 
 namespace agentr {
 
-// What a model consists of, in the order of life: the engine ends before what it uses.
+// The parts of a model, in the order of construction, so that the engine is destroyed before the
+// parts that it uses.
 struct LoadedModel {
   std::string name;      // for folders and reports
   std::string identity;  // LanguageModel::identity
-  // The identity that the model has with other weights; unset: the one that it has now.
+  // Returns the model's identity with other weights; if unset, the identity does not change.
   std::function<std::string(const WeightSource& weights)> identify;
   std::unique_ptr<Tokenizer> tokenizer;
   std::unique_ptr<ChatTemplate> chat;
-  std::vector<int32_t> stop_tokens;  // that end a turn: the template's and generation_config.json's
+  std::vector<int32_t> stop_tokens;  // tokens that end a turn, from the template and
+                                     // generation_config.json
   std::unique_ptr<Decoder> decoder;
   std::unique_ptr<Engine> engine;
 };
 
-// kContextLength where prompt and max_tokens together are more than the model can hold. (The engine
-// would take the request and end completions early, which a search could not tell from a choice.)
+// kContextLength if prompt and max_tokens together exceed the model's capacity. (The engine would
+// accept the request but end completions early, which a search could not distinguish from the
+// model's choice.)
 Result<void> CheckRoom(const GenerationRequest& request, const DecoderShape& shape);
 
-// Completions tell the ids and log-probabilities of their tokens as sampled, the token that ended
-// the turn included, whether or not SamplingParams asks for them. The seed is the one that
-// OpenAiModel sends: the same model gives the same completions in process and behind lm_server.
-// Thread-safe.
+// Completions always contain the sampled token ids and log-probabilities, including the token that
+// ended the turn. The seed is the one that OpenAiModel sends, so a model gives the same completions
+// in the process and behind lm_server. Thread-safe.
 class LocalLanguageModel : public LanguageModel {
  public:
   explicit LocalLanguageModel(LoadedModel model)
@@ -47,17 +49,17 @@ class LocalLanguageModel : public LanguageModel {
   std::string name() const override { return model_.name; }
   std::string identity() const override;
 
-  // Replaces the weights while requests are under way, and waits until that is done: Engine::Load.
-  // The version of the new weights, which completions carry from then on.
+  // Replaces the weights while requests are in progress and waits for the result (Engine::Load).
+  // Returns the version of the new weights, which later completions contain.
   Result<int64_t> Load(const std::shared_ptr<const WeightSource>& weights);
 
-  // kContextLength where prompt and sampling.max_tokens together do not fit; kRejected for roles
-  // in an order that the template cannot say.
+  // kContextLength if prompt and sampling.max_tokens together do not fit; kRejected for an order of
+  // roles that the template cannot express.
   Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
                                    const SamplingParams& sampling) override;
 
-  // Exact. An earlier response goes in as the ids that were sampled for it where they are the same
-  // text as the template has there, and end as it does.
+  // The number of tokens is exact. The sampled ids of an earlier response are used if they have the
+  // text that the template has there and the same end.
   Result<PreparedPrompt> Prepare(std::vector<Message> conversation,
                                  SampledIds sampled = {}) const override;
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "common/file.h"
 #include "common/hash.h"
@@ -19,17 +20,23 @@ namespace {
 void CheckFolder(const fs::path& folder) {
   if (fs::is_directory(folder)) return;
   throw FatalError(ExitCode::kFile,
-                   fmt::format("{} is no folder; --model_dir takes a folder with config.json, "
+                   fmt::format("{} is not a folder; --model_dir takes a folder with config.json, "
                                "tokenizer.json and *.safetensors",
                                folder.string()));
 }
 
-// All that decides a model's answers beside its weights.
+// Everything that determines a model's answers, except its weights.
 std::string DescribeFolder(const fs::path& folder, std::string_view chat_template,
                            const DecoderOptions& decoder) {
   std::string text = fmt::format("{} {} {}\n", chat_template, decoder.dtype, decoder.max_context);
-  for (const char* name : {"config.json", "generation_config.json", "tokenizer.json",
-                           "tokenizer_config.json", "special_tokens_map.json"}) {
+  // An export writes the type of its weights into config.json. The weights themselves tell it, and
+  // a model keeps its identity whether it was loaded from the export or from the trainer's memory.
+  auto config = nlohmann::json::parse(ReadFile(folder / "config.json"));
+  config.erase("dtype");
+  config.erase("torch_dtype");
+  text += fmt::format("config.json {}\n", Sha256(config.dump()));
+  for (const char* name : {"generation_config.json", "tokenizer.json", "tokenizer_config.json",
+                           "special_tokens_map.json"}) {
     text += fmt::format("{} {}\n", name,
                         fs::exists(folder / name) ? Sha256(ReadFile(folder / name)) : "");
   }
@@ -72,18 +79,18 @@ void Declare(OptionSet& set, ModelFolderOptions& o) {
   Declare(set, o.decoder);
   set.Group("Local model");
   set.Add("--chat_template", o.chat_template,
-          "How the model was taught to read conversations: auto, as its folder says; llama-3, "
-          "chatml, mistral or plain, ours; or a file in Jinja");
+          "Format of conversations: auto (the folder's own), llama-3, chatml, mistral or plain "
+          "(built in), or a Jinja file");
   set.Add("--chat_date", o.chat_date,
-          "The date, YYYY-MM-DD, for templates that tell one, as Llama 3.2's (default: 2024-07-26 "
-          "on any day)");
-  set.Add("--max_batch", o.engine.max_batch, "Completions that run at once; more wait").Min(1);
+          "Date (YYYY-MM-DD) for templates that contain one, such as Llama 3.2's (default: always "
+          "2024-07-26)");
+  set.Add("--max_batch", o.engine.max_batch, "Completions that run at once; others wait").Min(1);
   set.Add("--max_batched_tokens", o.engine.max_batched_tokens,
-          "New tokens per step of the model; longer prompts are taken in chunks")
+          "New tokens per step of the model; longer prompts are computed in chunks")
       .Min(1)
       .Formerly("--max_round_tokens");
   set.Add("--prefix_cache", o.engine.prefix_cache,
-          "Keep what prompts have in common (false: compute every prompt anew)");
+          "Reuse the common beginnings of prompts (false: compute every prompt completely)");
 }
 
 LoadedModel LoadModel(const fs::path& folder, const std::string& name,
@@ -100,12 +107,13 @@ LoadedModel LoadModel(const fs::path& folder, const std::string& name,
     }
   }
   const auto weights = std::make_shared<WeightFiles>(folder);
+  const ModelConfig config = ReadModelConfig(folder);
   model.identify = [described = DescribeFolder(folder, model.chat->identity(), options.decoder)](
                        const WeightSource& source) {
     return Sha256(described + DescribeWeights(source));
   };
   model.identity = model.identify(*weights);
-  model.decoder = MakeDecoder(ReadModelConfig(folder), weights, options.decoder);
+  model.decoder = MakeDecoder(config, weights, options.decoder);
   model.engine = std::make_unique<Engine>(*model.decoder, *model.tokenizer, options.engine);
   return model;
 }

@@ -1,4 +1,4 @@
-// A model from a Hugging Face folder, ready to generate.
+// Loads a model from a Hugging Face folder.
 #pragma once
 
 #include <filesystem>
@@ -17,24 +17,24 @@ class OptionSet;
 
 struct ModelFolderOptions {
   std::string chat_template = "auto";  // auto | llama-3 | chatml | mistral | plain | a file
-  std::string chat_date = "";          // YYYY-MM-DD, for templates that tell the date
+  std::string chat_date = "";          // YYYY-MM-DD, for templates that contain the date
   DecoderOptions decoder = {};
   EngineOptions engine = {};
 };
 
-// --chat_template, --chat_date, --max_batch, --max_batched_tokens, --prefix_cache and those of the
-// decoder.
+// Declares --chat_template, --chat_date, --max_batch, --max_batched_tokens, --prefix_cache and the
+// options of the decoder.
 void Declare(OptionSet& set, ModelFolderOptions& options);
 
-// Named after the folder's last component where `name` is empty. Its identity tells models apart by
-// what decides their answers: configuration, tokenizer, chat template, type and context, and the
-// names, types, shapes and first 4 KiB of all weights. All their bytes would take as long again as
-// loading them, and training leaves no such beginning of all as it was. Throws FatalError: kFile
-// for what is missing or wrong in the folder, kUsage for a device or template that is not there.
+// If `name` is empty, the model gets the folder's name. Its identity is a hash of everything that
+// determines its answers: configuration, tokenizer, chat template, type and context, and the names,
+// types, shapes and first 4 KiB of all weights. (Hashing all bytes would double the loading time,
+// and training changes the beginning of some weight.) Throws FatalError: kFile if something in the
+// folder is missing or wrong, kUsage for an unknown device or template.
 LoadedModel LoadModel(const std::filesystem::path& folder, const std::string& name,
                       const ModelFolderOptions& options);
 
-// Only the tokenizer and the chat template of the folder. Errors as of LoadModel.
+// Loads only the tokenizer and the chat template of the folder. Throws what LoadModel throws.
 std::unique_ptr<ChatEncoder> LoadChatEncoder(const std::filesystem::path& folder,
                                              std::string_view chat_template,
                                              const std::string& chat_date = "");

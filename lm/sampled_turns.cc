@@ -14,10 +14,10 @@ bool EndsTurn(Ids ids, const TurnTokens& turn_tokens) {
          std::ranges::find(turn_tokens.stop_tokens, ids.back()) != turn_tokens.stop_tokens.end();
 }
 
-// What stands in the prompt behind `sampled` in place of `encoded`, the same message as the
-// template has it: nothing, or the token that ends the turn. nullopt where `sampled` cannot stand
-// there. As the span of a message has neither more nor less text than the message, none of its
-// tokens reaches into the template around it.
+// The tokens to put after `sampled` when it replaces `encoded`, the template's encoding of the same
+// message: none, or the token that ends the turn. nullopt if `sampled` cannot replace it. The check
+// that both decode to the message's text also ensures that no token crosses into the template's
+// text.
 std::optional<Ids> WhatFollows(Ids sampled, Ids encoded, const std::string& content,
                                const TurnTokens& turn_tokens) {
   if (std::ranges::equal(sampled, encoded)) return Ids();
@@ -41,9 +41,10 @@ PreparedPrompt UseSampledIds(ChatTokens chat, std::span<const Message> conversat
   const auto append = [&](Ids part) {
     prompt.ids.insert(prompt.ids.end(), part.begin(), part.end());
   };
-  size_t done = 0;  // of `ids`
+  size_t done = 0;  // number of copied `ids`
   for (size_t i = 0; i < conversation.size(); ++i) {
-    // A message that the template moves to the front of another one has its span out of order.
+    // If the template moves a message before another one, its span is out of order and it is not
+    // replaced.
     const size_t begin = std::max(chat.messages[i].begin, done);
     const size_t end = std::max(chat.messages[i].end, begin);
     append(ids.subspan(done, begin - done));

@@ -1,8 +1,8 @@
-// A prompt in which a model's earlier responses are the very token ids that it sampled.
+// Makes a prompt in which a model's earlier responses are exactly the token ids that it sampled.
 //
-// Encoding a response anew can cut its text into other tokens than the model wrote: it would then
-// see a history that it did not produce, training would weigh other tokens than those that were
-// sampled, and the prefix cache would lose the prompt from that response on.
+// Encoding a response again can divide its text into other tokens than the model sampled. The model
+// would then see a history that it did not produce, training would weight other tokens than the
+// sampled ones, and the prefix cache would miss from that response on.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,13 @@ namespace agentr {
 
 struct TurnTokens {
   const Tokenizer& tokenizer;
-  const std::vector<int32_t>& stop_tokens;  // that the template writes at the end of a turn
+  const std::vector<int32_t>& stop_tokens;  // tokens that the template writes at the end of a turn
 };
 
-// `chat`: the template's encoding of `conversation`. The ids of a message in `sampled` take the
-// place of its span where both decode to the content of the message and end the turn alike. A
-// response without a token that ends the turn (it was cut off at its longest) gets the template's.
-// Counts the responses that went in as sampled, and those that stay as they were encoded. Sets all
-// of the prompt but `messages`.
+// `chat`: the template's encoding of `conversation`. A message's ids in `sampled` replace its span
+// if both decode to the content of the message and end the turn in the same way. A response without
+// a token that ends the turn (it reached max_tokens) gets the template's. Counts the replaced and
+// the re-encoded responses. Sets all of the prompt except `messages`.
 PreparedPrompt UseSampledIds(ChatTokens chat, std::span<const Message> conversation,
                              SampledIds sampled, const TurnTokens& turn_tokens);
 

@@ -16,6 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kRootText = "ROOT";
+constexpr const char* kDepthEnd = "depth";  // the name in the compact format
 
 double ExplorationOf(const Tree& tree) {
   const Json search = Json::parse(tree.origin().search, nullptr, /*allow_exceptions=*/false);
@@ -27,7 +28,7 @@ Json RecentActions(const Tree& tree, int index) {
   for (const int step : tree.Path(index)) {
     if (step == 0) continue;
     const Node& node = tree.node(step);
-    // SciWorld's files hold one string per turn, as Agent-R prints it.
+    // In SciWorld's files a turn is one string, as Agent-R prints it.
     if (tree.origin().family == "sciworld") {
       recent.push_back(fmt::format("({}, {})", node.action, node.observation));
     } else {
@@ -45,27 +46,36 @@ Json NodeToJson(const Tree& tree, int index, double c) {
                                                                  tree.node(node.parent).visits, c);
   Json children = Json::array();
   for (const int child : node.children) children.push_back(NodeToJson(tree, child, c));
-  return {{"visits", node.visits},
-          {"value", node.value},
-          {"prior", 1},
-          {"puct_value", score},
-          {"obs", node.observation},
-          {"llm_response", root ? kRootText : node.response},
-          {"depth", node.depth},
-          {"is_terminal", node.terminal},
-          {"recent_actions", RecentActions(tree, index)},
-          {"action", root ? kRootText : node.action},
-          {"env_score", node.reward},
-          {"disaster", node.end == End::kDisaster},
-          {"state", MessagesToJson(tree.SeenConversation(index))},
-          {"children", std::move(children)}};
+  Json json = {{"visits", node.visits},
+               {"value", node.value},
+               {"prior", 1},
+               {"puct_value", score},
+               {"obs", node.observation},
+               {"llm_response", root ? kRootText : node.response},
+               {"depth", node.depth},
+               {"is_terminal", node.terminal},
+               {"recent_actions", RecentActions(tree, index)},
+               {"action", root ? kRootText : node.action},
+               {"env_score", node.reward},
+               {"disaster", node.end == End::kDisaster},
+               {"state", MessagesToJson(tree.SeenConversation(index))}};
+  // An additional field: Agent-R's format does not distinguish the environment's end of an episode
+  // from the depth limit.
+  if (node.end == End::kDepth) json["end"] = kDepthEnd;
+  json["children"] = std::move(children);
+  return json;
 }
 
-// How many turns are missing in the state of a node at this depth.
+// The number of turns that are missing in the state of a node at this depth.
 int DroppedTurns(const Json& node, size_t instruction_size, int depth) {
   const size_t messages = node.at("state").size();
   const size_t turns = messages > instruction_size + 1 ? (messages - instruction_size - 1) / 2 : 0;
   return std::clamp(depth - static_cast<int>(turns), 0, depth - 1);
+}
+
+End EndOfLeaf(const Json& json) {
+  if (JsonField<bool>(json, "disaster")) return End::kDisaster;
+  return JsonFieldOr(json, "end", std::string()) == kDepthEnd ? End::kDepth : End::kDone;
 }
 
 void AddChildren(const Json& parent, int parent_index, Tree& tree) {
@@ -78,7 +88,7 @@ void AddChildren(const Json& parent, int parent_index, Tree& tree) {
     const int depth = tree.node(parent_index).depth + 1;
     node.dropped_turns = DroppedTurns(json, tree.instruction().size(), depth);
     const bool ended = JsonField<bool>(json, "is_terminal") && json.at("children").empty();
-    if (ended) node.end = JsonField<bool>(json, "disaster") ? End::kDisaster : End::kDone;
+    if (ended) node.end = EndOfLeaf(json);
     const int index = tree.Add(parent_index, std::move(node));
     tree.Restore(index, JsonField<int>(json, "visits"), JsonField<double>(json, "value"));
     AddChildren(json, index, tree);

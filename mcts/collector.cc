@@ -60,6 +60,7 @@ void Collector::RunTask(int task_id, Shared& shared) {
   }
   store_.Release(task_id);
   const Error& error = tree.error();
+  // Not a failure: the next run of the command searches the task again.
   if (error.kind == ErrorKind::kCancelled) return;
   spdlog::warn("task {} failed ({}): {}", task_id, Name(error.kind), error.message);
   shared.run.Failed(error.kind);

@@ -21,13 +21,13 @@ struct FailedTask {
 };
 
 struct CollectReport : RunReport {
-  std::vector<FailedTask> failed;  // in the order of the ids
+  std::vector<FailedTask> failed;  // by task id
   int64_t nodes = 0;               // of the written trees
 };
 
 class Collector {
  public:
-  // All references outlive the collector. `origin`: family, model, data hash of the trees.
+  // All references outlive the collector. `origin` gives family, model and data hash of the trees.
   Collector(const TaskFamily& family, Environment& environment, LanguageModel& model,
             TreeStore& store, const SearchOptions& search, const ParallelismOptions& options,
             TreeOrigin origin);
@@ -37,7 +37,7 @@ class Collector {
   CollectReport Run(const std::vector<int>& tasks, std::atomic<bool>& stop);
 
  private:
-  struct Shared;  // what the workers of one Run share
+  struct Shared;  // the state that the workers of one Run share
   void RunTask(int task_id, Shared& shared);
   Result<Tree> SearchOnce(int task_id, Shared& shared);
 

@@ -71,7 +71,7 @@ void CheckHeader(const nlohmann::ordered_json& document) {
   const int version = JsonField<int>(document, "version");
   if (version != kVersion1) {
     throw std::invalid_argument(
-        fmt::format("tree format version {} is not known here; use a newer agentr", version));
+        fmt::format("tree format version {} is unknown; use a newer agentr", version));
   }
 }
 

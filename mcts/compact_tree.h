@@ -10,7 +10,7 @@ namespace agentr {
 // The compact format of mcts/tree_file.h.
 std::string WriteCompactTree(const Tree& tree);
 
-// Leaves `terminal` of inner nodes to the caller. Throws nlohmann::json::exception or
+// The caller must set `terminal` of inner nodes. Throws nlohmann::json::exception or
 // std::invalid_argument, which name the field.
 Tree ReadCompactTree(const nlohmann::ordered_json& document);
 

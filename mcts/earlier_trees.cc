@@ -12,6 +12,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/options.h"
 #include "mcts/tree_file.h"
 
 namespace agentr {
@@ -27,23 +28,31 @@ void MoveAside(const fs::path& path, const std::string& why) {
   fs::rename(path, aside, error);
   if (error) {
     throw FatalError(ExitCode::kFile,
-                     fmt::format("{}; and it cannot be moved aside: {}", why, error.message()));
+                     fmt::format("{}; and it cannot be renamed: {}", why, error.message()));
   }
-  spdlog::warn("{}; moved to {}, and its task is searched again", why, aside.filename().string());
+  spdlog::warn("{}; renamed to {}, and its task will be searched again", why,
+               aside.filename().string());
 }
 
-// The origin of the tree; nothing where the file was moved aside.
-std::optional<TreeOrigin> OriginOf(const TreeFile& file) {
+// The origin of the tree, which must be of task `file.task_id` of `family` if the file contains
+// them; nullopt if the file was renamed.
+std::optional<TreeOrigin> OriginOf(const TreeFile& file, const std::string& family) {
   const std::string text = ReadFile(file.path);
+  std::optional<TreeOrigin> origin;
   try {
-    return ReadTree(text, file.path.string()).origin();
+    origin = ReadTree(text, file.path.string()).origin();
   } catch (const FatalError& error) {
     MoveAside(file.path, error.what());
     return std::nullopt;
   }
+  const bool tells = !origin->family.empty();
+  if (!tells || (origin->family == family && origin->task_id == file.task_id)) return origin;
+  MoveAside(file.path, fmt::format("{} holds {} task {}", file.path.string(), origin->family,
+                                   origin->task_id));
+  return std::nullopt;
 }
 
-// Why a run of `origin` must not add to trees of `there`; empty: it may.
+// The reason why a run of `origin` must not add to trees of `there`; empty if it may.
 std::string Misfit(const TreeOrigin& there, const TreeOrigin& origin, const std::string& search,
                    bool mix_options) {
   if (there.model != origin.model || there.model_identity != origin.model_identity) {
@@ -52,13 +61,14 @@ std::string Misfit(const TreeOrigin& there, const TreeOrigin& origin, const std:
   }
   if (there.data_hash != origin.data_hash && !there.data_hash.empty() &&
       !origin.data_hash.empty()) {
-    return "a server of other data, where an id is another task: choose another --output_dir";
+    return "a server with other data, where the same id is another task: choose another "
+           "--output_dir";
   }
   const std::string differences = mix_options ? "" : SearchDifferences(there.search, search);
   if (differences.empty()) return "";
   return fmt::format(
-      "other options ({}): choose another --output_dir, give the same options, or "
-      "add to them all the same with --mix_options 1",
+      "other options ({}): choose another --output_dir, give the same options, or mix them with "
+      "--mix_options 1",
       differences);
 }
 
@@ -66,22 +76,18 @@ std::string Misfit(const TreeOrigin& there, const TreeOrigin& origin, const std:
 
 std::string SearchDifferences(const std::string& there, const std::string& now) {
   if (there == now) return "";
-  const Json before = Json::parse(there, nullptr, /*allow_exceptions=*/false);
-  const Json after = Json::parse(now, nullptr, /*allow_exceptions=*/false);
-  if (!before.is_object() || !after.is_object()) return "they are not known";
-  const auto text = [](const Json& json, const std::string& key) {
-    return json.contains(key) ? json.at(key).dump() : "nothing";
+  // The option's name differs from the field's.
+  const auto flags = [](const std::string& text) {
+    Json options = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!options.is_object()) return Json();
+    Json named = Json::object();
+    for (auto& [key, value] : options.items()) named[key == "c" ? "exploration" : key] = value;
+    return named;
   };
-  Json keys = after;
-  keys.update(before);
-  std::string differences;
-  for (const auto& [key, value] : keys.items()) {
-    if (text(before, key) == text(after, key)) continue;
-    differences +=
-        fmt::format("{}--{} {} there, {} now", differences.empty() ? "" : "; ",
-                    key == "c" ? "exploration" : key, text(before, key), text(after, key));
-  }
-  return differences;
+  const Json before = flags(there);
+  const Json after = flags(now);
+  if (before.is_null() || after.is_null()) return "they are unknown";
+  return OptionDifferences(before, after);
 }
 
 void CheckEarlierTrees(const FileTreeStore& store, const TreeOrigin& origin,
@@ -90,7 +96,7 @@ void CheckEarlierTrees(const FileTreeStore& store, const TreeOrigin& origin,
   const std::string options = ToJson(search);
   std::vector<std::string> misfits(files.size());
   oneapi::tbb::parallel_for(size_t{0}, files.size(), [&](size_t i) {
-    const std::optional<TreeOrigin> there = OriginOf(files[i]);
+    const std::optional<TreeOrigin> there = OriginOf(files[i], origin.family);
     if (there && !there->family.empty()) {
       misfits[i] = Misfit(*there, origin, options, mix_options);
     }

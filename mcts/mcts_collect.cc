@@ -11,6 +11,7 @@
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/run_file.h"
+#include "common/text.h"
 #include "common/version.h"
 #include "mcts/earlier_trees.h"
 #include "rollout/prompt_truncation.h"
@@ -36,8 +37,8 @@ nlohmann::ordered_json ToJson(const CollectReport& r) {
   return json;
 }
 
-// How many of these tasks have a tree now. A folder that was removed while trees were written into
-// it is made again by the next one, without those before.
+// The number of these tasks that have a tree now. If the folder is removed during a run, the next
+// tree makes it again, but the earlier trees are lost.
 int64_t TreesOf(const FileTreeStore& store, const std::vector<int>& ids) {
   return std::ranges::count_if(ids, [&](int id) { return fs::exists(store.PathOf(id)); });
 }
@@ -54,17 +55,19 @@ void PrintSummary(const CollectReport& r, int64_t environment_calls, const fs::p
   }
   if (r.execution.mismatches > 0) {
     fmt::print(
-        "{} replayed actions were answered differently: the environment is not deterministic\n",
+        "{} replayed actions had other answers than the first time: the environment is not "
+        "deterministic\n",
         r.execution.mismatches);
   }
   for (const FailedTask& f : r.failed) {
-    fmt::print("  task {} failed ({}): {}\n", f.task_id, Name(f.error.kind), f.error.message);
+    fmt::print("  task {} failed ({}): {}\n", f.task_id, Name(f.error.kind),
+               EscapeControls(f.error.message));
   }
-  if (!r.failed.empty() || r.interrupted) fmt::print("Run the same command again to go on.\n");
+  if (!r.failed.empty() || r.interrupted) fmt::print("Run the same command again to continue.\n");
   fmt::print("{}\n", folder.string());
 }
 
-// What to do where no id is left to search.
+// The message if no id is left to search.
 std::string WhyNoIds(const MctsCollectOptions& options, int64_t tasks) {
   std::string text = fmt::format("no {} task ids from {} to below {} (the server has {} tasks)",
                                  options.split, options.min, options.max, tasks);
@@ -72,10 +75,10 @@ std::string WhyNoIds(const MctsCollectOptions& options, int64_t tasks) {
   all.split = "all";
   const size_t left_out = options.split == "all" ? 0 : TaskIds(all, tasks).size();
   if (left_out == 0) return text + "; choose other --min and --max";
-  return text + fmt::format(
-                    "; {} ids of that range are {}: --split all takes them, or choose other "
-                    "--min and --max",
-                    left_out, options.split == "train" ? "test ids" : "train ids");
+  return text +
+         fmt::format(
+             "; {} ids of that range are {}: use --split all, or choose other --min and --max",
+             left_out, options.split == "train" ? "test ids" : "train ids");
 }
 
 std::vector<int> TasksOfTypes(const MctsCollectOptions& options) {
@@ -95,14 +98,16 @@ void Declare(OptionSet& set, MctsCollectOptions& o) {
   set.Add("--task_type", o.task_type,
           "SciWorld: only tasks of this type, such as 1-1 (repeatable); --min and --max then count "
           "among them");
-  set.Add("--split", o.split, "Which ids of the range: train (all but the test ids), test, all")
+  set.Add("--split", o.split,
+          "The ids of the range to search: train (all except the test ids), test or all")
       .OneOf({"train", "test", "all"});
   set.Group("Output");
-  set.Add("--output_dir", o.output_dir,
-          "Trees go to OUTPUT_DIR/TASK/MODEL/search_results_ID.json; those there are skipped");
+  set.Add(
+      "--output_dir", o.output_dir,
+      "Trees are written to OUTPUT_DIR/TASK/MODEL/search_results_ID.json; existing ones are kept");
   set.Add("--mix_options", o.mix_options,
-          "Go on in a folder of trees that were searched with other options (1), or refuse (0)");
-  set.Add("--tree_format", o.tree_format, "compact, or agent-r as the original writes")
+          "Allow a folder with trees that were searched with other options (1), or refuse it (0)");
+  set.Add("--tree_format", o.tree_format, "compact, or agent-r, the format of the original")
       .OneOf({"compact", "agent-r"});
   Declare(set, o.environment);
   Declare(set, o.model);
@@ -148,6 +153,7 @@ ExitCode MctsCollect(const MctsCollectOptions& options, const OptionSet& resolve
   WriteResolved(folder, resolved.ResolvedToml());
   spdlog::info("searching {} {} tasks with model {}, results in {}", ids.size(),
                options.environment.task, model->name(), folder.string());
+  if (IsScripted(options.model)) spdlog::info(kOtherPolicies);
   Collector collector(*family, *environment, *model, store, options.search, options.parallelism,
                       std::move(origin));
   const CollectReport report = collector.Run(ids, StopOnSignal());
@@ -167,7 +173,7 @@ ExitCode MctsCollect(const MctsCollectOptions& options, const OptionSet& resolve
   const int64_t lost = report.finished + report.skipped - TreesOf(store, ids);
   if (lost > 0) {
     fmt::print(
-        "{} trees that were written are gone: was {} removed meanwhile? Run the same command "
+        "{} written trees are missing: was {} removed during the run? Run the same command "
         "again.\n",
         lost, folder.string());
   }

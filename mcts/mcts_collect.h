@@ -1,4 +1,5 @@
-// The job of mcts_collect: from options to trees on disk and a summary.
+// The job of mcts_collect: searches trees according to the options, writes them and prints a
+// summary.
 #pragma once
 
 #include <string>
@@ -19,9 +20,9 @@ struct MctsCollectOptions {
   int min = 0;
   int max = 200;                            // exclusive
   std::vector<std::string> task_type = {};  // SciWorld: only tasks of these types ("1-1")
-  std::string split = "train";              // train: all ids but the test ids; test; all
+  std::string split = "train";              // train (all ids except the test ids), test or all
   std::string output_dir = "mcts_result";
-  bool mix_options = false;  // add to trees of other options
+  bool mix_options = false;  // allow trees that were searched with other options in the folder
   std::string tree_format = "compact";
   ModelOptions model;
   SearchOptions search;
@@ -30,10 +31,10 @@ struct MctsCollectOptions {
 
 void Declare(OptionSet& set, MctsCollectOptions& options);
 
-// The ids that a run is to search: min … max-1 of the split, below `tasks` (the number of tasks the
-// server has, 0 if unknown: from there on ids would name the first tasks again, test ids too). With
-// task types min and max count among the tasks of these types. Throws FatalError(kUsage) for a type
-// that is unknown, or that the task does not have.
+// The ids to search: min … max-1 of the split, below `tasks`, the server's number of tasks (0 if
+// unknown; larger ids would name the first tasks again, including test tasks). With task types, min
+// and max are positions among the tasks of these types. Throws FatalError(kUsage) for an unknown
+// type, or if this kind of task has no types.
 std::vector<int> TaskIds(const MctsCollectOptions& options, int64_t tasks);
 
 // Searches the tasks and writes run.json and resolved.toml beside the trees. Prints the summary to

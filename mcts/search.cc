@@ -12,7 +12,7 @@
 namespace agentr {
 namespace {
 
-// The token ids of the responses in tree.Conversation(index, dropped_turns), message by message.
+// The sampled token ids for each message of tree.Conversation(index, dropped_turns).
 std::vector<std::span<const int32_t>> SampledIdsOf(const Tree& tree, int index, int dropped_turns) {
   std::vector<std::span<const int32_t>> ids(tree.instruction().size() + 1);
   const std::vector<int> path = tree.Path(index);
@@ -28,9 +28,10 @@ std::vector<std::span<const int32_t>> SampledIdsOf(const Tree& tree, int index, 
 void Declare(OptionSet& set, SearchOptions& o) {
   set.Group("Search");
   set.Add("--iterations", o.iterations, "Iterations per tree", "ITERA").Min(1);
-  set.Add("--max_depth", o.max_depth,
-          "Turns until a path is ended; 0: 20, in SciWorld what the type of the task needs",
-          "MAX_DEPTH")
+  set.Add(
+         "--max_depth", o.max_depth,
+         "Turns after which a path ends; 0 means 20, in SciWorld a number for the type of the task",
+         "MAX_DEPTH")
       .Min(0);
   set.Add("--n_gen", o.n_gen, "Responses sampled per expansion", "N_GEN").Min(1);
   set.Add("--exploration", o.exploration,
@@ -39,7 +40,7 @@ void Declare(OptionSet& set, SearchOptions& o) {
       .Formerly("--c");
   DeclareSampling(set, o);
   set.AddSwitch("--snap_actions", o.snap_actions,
-                "SciWorld: take the nearest valid action instead of the one said, as Agent-R does");
+                "SciWorld: replace each action by the most similar valid one, as Agent-R does");
 }
 
 std::string ToJson(const SearchOptions& o) {
@@ -176,7 +177,7 @@ void Search::Record(int node, std::vector<Node> children) {
     state_of_.push_back(outcome.state);
     if (tree_.node(index).terminal) ended.push_back(index);
   }
-  // Only now are all siblings there, so that a closed node is closed for good.
+  // BackUp needs all siblings in the tree: otherwise a parent could become terminal too early.
   for (const int leaf : ended) tree_.BackUp(leaf);
   if (context_.on_nodes) context_.on_nodes(static_cast<int>(children.size()));
 }

@@ -1,9 +1,9 @@
 // Monte Carlo tree search of one task (Agent-R, arXiv 2501.11425, section 3).
 //
-// One iteration starts at the root and, until it stands on a terminal node, expands the node if it
-// has no children and descends by the selection score to a node without children. There is no
-// rollout policy: the descent itself goes on to the end of an episode, and what it meets on the way
-// stays in the tree.
+// One iteration starts at the root and repeats two steps until it reaches a terminal node: it
+// expands the node if it has no children, and descends by the selection score to a node without
+// children. There is no rollout policy: the descent itself continues to the end of an episode, and
+// all its nodes stay in the tree.
 #pragma once
 
 #include <atomic>
@@ -26,8 +26,8 @@ class OptionSet;
 
 struct SearchOptions : SamplingOptions {
   int iterations = 8;
-  int max_depth = 0;  // turns; deeper nodes end with the reward they have; 0: by the task
-                      // (TaskFamily::SearchDepth)
+  int max_depth = 0;  // turns after which a path ends with its present reward; 0: chosen by the
+                      // task (TaskFamily::SearchDepth)
   int n_gen = 4;      // responses sampled per expansion
   double exploration = 0.25;  // weight of exploration in the selection score
   bool snap_actions = false;  // SciWorld: take the nearest valid action instead (sciworld_snap.h)
@@ -41,7 +41,7 @@ std::string ToJson(const SearchOptions& options);
 // Runs once, on one thread at a time.
 class Search {
  public:
-  // What the search needs from outside; all of it outlives the search.
+  // The objects that the search uses; all of them outlive it.
   struct Context {
     const TaskFamily& family;
     LanguageModel& model;
@@ -52,7 +52,7 @@ class Search {
 
   Search(const SearchOptions& options, TreeOrigin origin, Context context);
 
-  // The finished tree, or the first error that could not be made up for.
+  // Returns the finished tree, or the first error from which it could not recover.
   Result<Tree> Run();
 
   const Usage& usage() const { return usage_; }
@@ -60,7 +60,7 @@ class Search {
  private:
   Result<void> Iterate();
   Result<void> Expand(int node);
-  // n_gen responses to the conversation that ends in `node`, without duplicates.
+  // Samples n_gen responses to the conversation that ends in `node` and removes duplicates.
   Result<std::vector<Node>> Sample(int node);
   Result<TruncatedCompletion> Complete(int node);
   Result<void> Snap(int node, std::vector<Node>& children);
@@ -76,7 +76,7 @@ class Search {
   const int max_depth_;
 
   Tree tree_;
-  std::vector<int> state_of_;  // by node: the environment state it stands in
+  std::vector<int> state_of_;  // by node: its environment state
   Usage usage_;
 };
 

@@ -1,4 +1,4 @@
-// Which child to descend into: pure functions over the tree.
+// Selects the child into which the search descends: pure functions of the tree.
 //
 // The score is UCB1 (Auer, Cesa-Bianchi, Fischer 2002), which Agent-R calls puct:
 //   Q + c * sqrt(ln N_parent / N_child),  Q = value / visits.
@@ -12,8 +12,8 @@ namespace agentr {
 // The score of a child; infinite for an unvisited one.
 double SelectionScore(double value, int visits, int parent_visits, double c);
 
-// The non-terminal child of `parent` with the highest score, equal scores drawn from `random`; -1
-// when all children are terminal or there are none. Draws only when there is a tie.
+// The non-terminal child of `parent` with the highest score; a tie is broken by a draw from
+// `random`, which is used only then. -1 if there is no non-terminal child.
 int SelectChild(const Tree& tree, int parent, double c, RandomStream& random);
 
 }  // namespace agentr

@@ -47,6 +47,33 @@ void Tree::Restore(int index, int visits, double value) {
   at(index).value = value;
 }
 
+Tree Tree::DepthFirst() const {
+  Tree sorted(origin_, instruction_, root().observation);
+  struct Step {
+    int from;
+    int parent;  // in `sorted`
+  };
+  std::vector<Step> ahead = {{0, -1}};
+  while (!ahead.empty()) {
+    const Step step = ahead.back();
+    ahead.pop_back();
+    const Node& from = node(step.from);
+    int to = 0;
+    if (step.parent >= 0) {
+      Node copy = from;
+      copy.children.clear();
+      to = sorted.Add(step.parent, std::move(copy));
+    }
+    sorted.at(to).visits = from.visits;
+    sorted.at(to).value = from.value;
+    sorted.at(to).terminal = from.terminal;
+    for (auto child = from.children.rbegin(); child != from.children.rend(); ++child) {
+      ahead.push_back({*child, to});
+    }
+  }
+  return sorted;
+}
+
 std::vector<int> Tree::Path(int index) const {
   std::vector<int> path;
   path.reserve(static_cast<size_t>(node(index).depth) + 1);

@@ -1,8 +1,8 @@
 // The search tree of one task.
 //
-// The tree owns its nodes in one vector; everything else holds indices. A node stores only what its
-// own turn added; a conversation is rebuilt from the path (Conversation). Visits and values change
-// only through BackUp.
+// The tree owns its nodes in one vector; everything else holds indices. A node stores only its own
+// turn; a conversation is rebuilt from the path (Conversation). During a search, visits and values
+// change only through BackUp.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace agentr {
 
-// Why a leaf was ended. Inner nodes have kNone.
+// The reason why a leaf ended. Inner nodes have kNone.
 enum class End { kNone, kDone, kDisaster, kDepth };
 
 struct Node {
@@ -21,18 +21,18 @@ struct Node {
   int depth = 0;    // turns since the root
   std::vector<int> children;
 
-  std::string response;     // what the model wrote; empty at the root
+  std::string response;     // the model's text; empty at the root
   std::string action;       // parsed out of it; empty at the root
-  std::string observation;  // what the environment answered; the root's is the first observation
+  std::string observation;  // the environment's answer; at the root, the first observation
   double reward = 0;        // in [0, 1]
   End end = End::kNone;
-  int dropped_turns = 0;  // turn pairs cut from the prompt that `response` was sampled from
-  std::vector<int32_t> token_ids;  // of `response`, where the model told them
+  int dropped_turns = 0;  // turns dropped from the prompt from which `response` was sampled
+  std::vector<int32_t> token_ids;  // of `response`, if the model returned them
   std::vector<float> logprobs;     // natural log, one per token id
 
-  int visits = 0;         // ended leaves below (or this one)
+  int visits = 0;         // number of ended leaves backed up through this node, or from it
   double value = 0;       // sum of their rewards
-  bool terminal = false;  // ended, or all children terminal: nothing is left to explore
+  bool terminal = false;  // ended, or all children are terminal: nothing is left to explore
 };
 
 // How a tree was made; written into its file.
@@ -40,7 +40,7 @@ struct TreeOrigin {
   std::string family;               // "textcraft"
   int task_id = 0;                  // the id on the environment server
   std::string model;                // LanguageModel::name()
-  std::string data_hash;            // of the environment server's data; empty when it does not tell
+  std::string data_hash;            // of the environment server's data; empty if unknown
   std::string search;               // the search options, as a JSON object
   std::string model_identity = "";  // LanguageModel::identity()
 };
@@ -57,7 +57,7 @@ class Tree {
   const Node& root() const { return nodes_.front(); }
   int size() const { return static_cast<int>(nodes_.size()); }
 
-  // Appends `child` under `parent` (sets its parent and depth); the index of the new node. An ended
+  // Appends `child` under `parent`, sets its parent and depth, and returns its index. An ended
   // child is terminal from the start.
   int Add(int parent, Node child);
 
@@ -65,11 +65,16 @@ class Tree {
   // refreshes `terminal` upwards.
   void BackUp(int leaf);
 
-  // Makes `index` and its ancestors terminal as far as all their children are.
+  // Marks `index` and its ancestors terminal, upwards as long as all children of a node are
+  // terminal.
   void RefreshTerminal(int index);
 
   // Sets the counters of a tree read from a file.
   void Restore(int index, int visits, double value);
+
+  // The same tree with its nodes in depth-first order, which does not depend on when a node was
+  // made.
+  Tree DepthFirst() const;
 
   // Indices from the root to `index`, both included.
   std::vector<int> Path(int index) const;
@@ -78,8 +83,8 @@ class Tree {
   // assistant and one user message per turn, without the oldest `dropped_turns` turns.
   std::vector<Message> Conversation(int index, int dropped_turns = 0) const;
 
-  // What the model saw and wrote at `index`, and what it was answered: Conversation with the turns
-  // that were cut from its prompt left out.
+  // The prompt that the model saw at `index`, its response and the answer: Conversation without the
+  // turns that were dropped from the prompt.
   std::vector<Message> SeenConversation(int index) const {
     return Conversation(index, node(index).dropped_turns);
   }

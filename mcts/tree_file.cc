@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
+#include "common/json_depth.h"
 #include "mcts/agent_r_tree.h"
 #include "mcts/compact_tree.h"
 
@@ -24,20 +25,21 @@ std::string WriteTree(const Tree& tree, TreeFormat format) {
 
 Tree ReadTree(std::string_view text, const std::string& name) {
   try {
-    const auto document = nlohmann::ordered_json::parse(text);
+    const auto document = ParseJsonOrThrow<nlohmann::ordered_json>(text, kDeepestTree);
     if (!document.is_object() || !(document.contains("format") || document.contains("children"))) {
-      throw std::invalid_argument("not a tree file: neither \"format\" nor \"children\" is there");
+      throw std::invalid_argument("not a tree file: it has neither \"format\" nor \"children\"");
     }
     Tree tree = document.contains("format") ? ReadCompactTree(document) : ReadAgentRTree(document);
-    // Only now are all siblings there, so that a closed node is closed for good.
+    // Needs all nodes: with some siblings missing, a parent could become terminal by mistake.
     for (const Node& node : tree.nodes()) {
       if (node.end != End::kNone) tree.RefreshTerminal(node.parent);
     }
     return tree;
   } catch (const nlohmann::json::parse_error& error) {
     const auto end = text.begin() + static_cast<long>(std::min(error.byte, text.size()));
-    throw FatalError(ExitCode::kFile, fmt::format("{}:{}: not JSON; the file is cut off or foreign",
-                                                  name, 1 + std::count(text.begin(), end, '\n')));
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("{}:{}: not JSON; the file is truncated or of another kind", name,
+                                 1 + std::count(text.begin(), end, '\n')));
   } catch (const nlohmann::json::exception& error) {
     throw FatalError(ExitCode::kFile, fmt::format("{}: not a tree file: {}", name, error.what()));
   } catch (const std::invalid_argument& error) {

@@ -1,7 +1,7 @@
-// Tree files, one JSON document per task, in two formats; reading tells them apart.
+// Tree files: one JSON document per task, in two formats, which ReadTree recognises.
 //
-// compact (the default), version 1. Lines after "nodes" hold one node each, parents before
-// children; fields at their default are left out:
+// compact (the default), version 1. After "nodes" there is one node per line, parents before
+// children; fields with their default value are left out:
 //   {"format": "agentr-tree", "version": 1,
 //    "family": "textcraft", "task": 31, "model": "planner", "data_hash": "…",
 //    "model_identity": "…",                                     where the model has one
@@ -16,8 +16,9 @@
 // "parent" is the index of a node in "nodes"; the other fields are those of Node (mcts/tree.h).
 //
 // agent-r: the nested nodes of Agent-R's own files, each with its whole conversation. They do not
-// say why a leaf ended (done or depth), which model and options made them, or token ids; a tree
-// that was read from one has none of these, and End::kDone for ended leaves that are no disaster.
+// contain the model, the options or token ids, so a tree read from such a file has none of these.
+// Our files have an additional field, "end": "depth", at leaves that the depth limit ended, which
+// Agent-R's own files do not distinguish.
 #pragma once
 
 #include <string>
@@ -35,8 +36,8 @@ TreeFormat ParseTreeFormat(std::string_view name);
 // The same tree gives the same bytes. Invalid UTF-8 becomes U+FFFD.
 std::string WriteTree(const Tree& tree, TreeFormat format);
 
-// Reads either format. `name` stands for the file in messages. Throws FatalError(kFile) that names
-// the field, and the line where the text is not JSON at all.
+// Reads either format. `name` is the file's name in messages. Throws FatalError(kFile) that names
+// the field or, if the text is not JSON, the line.
 Tree ReadTree(std::string_view text, const std::string& name);
 
 }  // namespace agentr

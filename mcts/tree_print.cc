@@ -11,7 +11,7 @@
 namespace agentr {
 namespace {
 
-// The text, or as many of its code points as fit into `columns` with an ellipsis.
+// The text, shortened to `columns` code points including an ellipsis.
 std::string Cut(const std::string& text, int columns) {
   int seen = 0;
   size_t last = 0;  // where the code point in the last column starts
@@ -47,11 +47,11 @@ class Printer {
     out_ += fmt::format(
         "{} task {}, model {}: {} nodes, {} ended leaves, depth {}, best reward {}, "
         "mean value {:.3f}\n",
-        origin.family.empty() ? "(agent-r)" : origin.family, origin.task_id,
-        origin.model.empty() ? "unknown" : origin.model, tree_.size(), ended, deepest, best,
-        Mean(tree_.root()));
+        origin.family.empty() ? "(agent-r)" : EscapeControls(origin.family), origin.task_id,
+        origin.model.empty() ? "unknown" : EscapeControls(origin.model), tree_.size(), ended,
+        deepest, best, Mean(tree_.root()));
     out_ += "Each line: visits, mean value, [end, reward of a leaf] action -> observation\n\n";
-    out_ += tree_.root().observation + "\n\n";
+    out_ += EscapeControls(tree_.root().observation, "\n\t") + "\n\n";
     out_ += fmt::format("{} {:.2f} ROOT\n", tree_.root().visits, Mean(tree_.root()));
   }
 
@@ -71,9 +71,10 @@ class Printer {
     const Node& node = tree_.node(index);
     const std::string text = fmt::format("{}{} {:.2f} {}{} -> {}", branch, node.visits, Mean(node),
                                          Ending(node), node.action, OneLine(node.observation));
-    out_ += Paint(node, Cut(text, options_.width)) + "\n";
+    out_ += Paint(node, Cut(EscapeControls(text), options_.width)) + "\n";
     if (options_.responses) {
-      out_ += Cut(fmt::format("{}   {}", below, OneLine(node.response)), options_.width) + "\n";
+      const std::string response = EscapeControls(OneLine(node.response));
+      out_ += Cut(fmt::format("{}   {}", below, response), options_.width) + "\n";
     }
   }
 

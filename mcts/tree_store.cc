@@ -13,7 +13,7 @@ namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-// The id in "search_results_31.json"; nothing for other names.
+// The id in "search_results_31.json"; nullopt for other names.
 std::optional<int> TaskOf(const fs::path& path) {
   constexpr std::string_view kBegin = "search_results_";
   constexpr std::string_view kEnd = ".json";

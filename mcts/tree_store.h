@@ -1,4 +1,4 @@
-// Where finished trees are kept: each task claimed, committed and loaded as a whole.
+// Stores finished trees: a task is claimed, and its tree is committed and loaded as a whole.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@ struct TreeFile {
   std::filesystem::path path;
 };
 
-// Those in `folder`, by task; none where there is no such folder.
+// The tree files in `folder`, by task; empty if there is no such folder.
 std::vector<TreeFile> TreeFilesIn(const std::filesystem::path& folder);
 
 // Thread-safe.
@@ -29,11 +29,11 @@ class TreeStore {
   // Reserves `task_id` for the caller until Commit or Release.
   virtual Claim TryClaim(int task_id) = 0;
 
-  // Keeps the tree of a claimed task, whole or not at all, and ends the claim. Throws
-  // FatalError(kFile) when it cannot be written.
+  // Writes the tree of a claimed task, completely or not at all, and ends the claim. Throws
+  // FatalError(kFile).
   virtual void Commit(const Tree& tree) = 0;
 
-  // Gives a claimed task back unfinished.
+  // Ends the claim without a result.
   virtual void Release(int task_id) = 0;
 
   // The tree of a finished task. Throws FatalError(kFile).
@@ -43,7 +43,7 @@ class TreeStore {
 // Files `search_results_<task>.json` in one folder, which runs of several processes may share.
 class FileTreeStore : public TreeStore {
  public:
-  // Makes the folder if need be. Throws FatalError(kFile).
+  // Makes the folder if it is missing. Throws FatalError(kFile).
   FileTreeStore(std::filesystem::path folder, TreeFormat format);
 
   Claim TryClaim(int task_id) override;

@@ -15,11 +15,13 @@ namespace agentr {
 void Declare(OptionSet& set, JudgeOptions& o) {
   set.Group("Verifier actor");
   set.Add("--judge_temperature", o.temperature, "Temperature of judgements").Range(0, 10);
-  set.Add("--judge_max_new_tokens", o.max_new_tokens, "Most new tokens of a judgement").Min(1);
+  set.Add("--judge_max_new_tokens", o.max_new_tokens, "Largest number of new tokens of a judgement")
+      .Min(1);
   set.Add("--judge_evidence", o.evidence,
-          "true: the question tells how the episodes of the search ended that went on behind the "
-          "step, and those that took another action in its place");
-  set.Add("--judge_ahead", o.ahead, "Steps of one path judged at once; the first bad one counts")
+          "true: the question also contains how the search's episodes ended that went on after the "
+          "step, and those that took another action instead");
+  set.Add("--judge_ahead", o.ahead,
+          "Steps of one path judged in parallel; the first bad one counts")
       .Range(1, 64);
 }
 

@@ -20,8 +20,8 @@ struct JudgeOptions {
 
 void Declare(OptionSet& set, JudgeOptions& options);
 
-// Asks the language model about each step of `tree`. Where the question does not fit into the
-// context, the oldest turns of the log are left out.
+// Asks the language model to judge steps of `tree`. If the question does not fit into the context,
+// the oldest turns of the log are left out.
 class ActorVerifier : public Verifier {
  public:
   // All references outlive the verifier. `random`: of the tree.

@@ -27,7 +27,7 @@ double MeanOf(const std::map<int, int64_t>& counts) {
 
 }  // namespace
 
-// A turn of the agent with what it saw and what it was answered.
+// A turn of the agent with the observation before it and the reply.
 struct Audit::Turn {
   std::string before;
   std::string action;
@@ -36,7 +36,7 @@ struct Audit::Turn {
   bool has_reply = false;  // the last turn of a row has none
   bool instruction = false;
   bool refused = false;
-  bool idle = false;  // changed nothing in another way
+  bool idle = false;  // not refused, but changed nothing
   int64_t tokens = 0;
 };
 
@@ -63,7 +63,7 @@ std::vector<Audit::Turn> Audit::TurnsOf(const AuditRow& row) const {
         turn.refused = family_.IsRefusal(entered, turn.action, turn.after);
         const bool same = family_.LeavesStateUnchanged(entered, turn.action, turn.after);
         turn.idle = same && !turn.refused;
-        // The reply to the revision turn is no page: the state is the one before.
+        // The reply to the revision turn is not a page: the state stays the one before.
         const bool revision = turn.trained && !same && line.content == "ok.";
         if (!same && !revision) entered = line.content;
       } else {
@@ -110,7 +110,7 @@ void Audit::CountTurns(const std::vector<Turn>& turns) {
     if (!turn->trained) continue;
     ++counts_.trained;
     counts_.trained_tokens += turn->tokens;
-    // The turn that owns the mistake is meant to do nothing.
+    // The turn that admits the mistake is meant to change nothing.
     const bool revision = turn != turns.begin() && !(turn - 1)->trained && !(turn - 1)->instruction;
     if (turn->instruction) ++counts_.instruction;
     if (masked != turns.end() && turn < masked && !turn->instruction) ++counts_.before_mistake;
@@ -123,7 +123,7 @@ void Audit::CountTurns(const std::vector<Turn>& turns) {
   if (refused) ++counts_.trains_refused;
 }
 
-// The revision turn is the first trained one behind turns that are not.
+// The revision turn is the first trained turn after untrained ones.
 void Audit::CountMistake(const std::vector<Turn>& turns) {
   const auto context = [](const Turn& turn) { return !turn.trained && !turn.instruction; };
   const auto last_bad = std::find_if(turns.rbegin(), turns.rend(), context);

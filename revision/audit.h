@@ -1,6 +1,6 @@
-// What rows of training data are worth, by what is in them: how many turns are trained, how many of
-// those did nothing, whether rows contradict themselves. For the rows of a run and for files of any
-// origin: ours in each text format, Agent-R's JSONL, and AgentGym's ShareGPT.
+// Measures the quality of rows of training data: how many turns are trained, how many of those had
+// no effect, and whether rows contradict themselves. It works for the rows of a run and for files
+// of any origin: ours in each text format, Agent-R's JSONL, and AgentGym's ShareGPT.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace agentr {
 
-// A row as the audit sees it.
+// The parts of a row that the audit uses.
 struct AuditRow {
   struct Line {
     std::string role;
@@ -25,8 +25,9 @@ struct AuditRow {
     bool trained = false;
   };
   std::vector<Line> messages;
-  std::string task = "";                           // to count rows by
-  std::map<std::string, std::string> labels = {};  // "mistake", "replay", …: to count rows by
+  std::string task = "";                           // rows are counted by it
+  std::map<std::string, std::string> labels = {};  // "mistake", "replay", …; rows are counted by
+                                                   // them
   int revision_from_start = -1;                    // steps up to the first error; -1: unknown
   int revision_from_ancestor = -1;
   int bad_steps = -1;  // -1: unknown
@@ -40,27 +41,28 @@ class Audit {
   void Add(const AuditRow& row);
 
   nlohmann::ordered_json Json() const;
-  // For people, line by line.
+  // A table for people.
   std::string Table() const;
 
  private:
   // Sums over turns and rows.
   struct Counts {
     int64_t rows = 0;
-    int64_t turns = 0;           // of the agent, in all
+    int64_t turns = 0;           // all turns of the agent
     int64_t trained = 0;         // turns
     int64_t trained_tokens = 0;  // estimated (EstimateTokens)
     int64_t all_tokens = 0;      // of whole rows
     int64_t refused = 0;         // trained turns that the environment refused
-    int64_t without_effect = 0;  // trained turns that changed nothing in another way
-    int64_t repeated = 0;        // trained turns with an action that had already done nothing there
+    int64_t without_effect = 0;  // other trained turns that changed nothing
+    int64_t repeated = 0;        // trained turns that repeat an action which had already changed
+                                 // nothing in this state
     int64_t instruction = 0;     // trained turns before the first observation
     int64_t before_mistake = 0;  // trained turns before the first turn that is not trained
     int64_t trains_refused = 0;  // rows that train a refused turn
     int64_t with_revision = 0;   // rows with bad steps and a revision turn
-    int64_t bad_steps = 0;       // in rows that tell them
+    int64_t bad_steps = 0;       // in rows that say their number
     int64_t tell_bad_steps = 0;  // rows
-    int64_t good_is_bad = 0;     // rows whose first action behind the revision is the masked one
+    int64_t good_is_bad = 0;     // rows whose first action after the revision is the masked one
     int64_t trains_masked = 0;   // rows that train a masked action on the same observation
   };
   struct Turn;
@@ -71,22 +73,22 @@ class Audit {
 
   const TaskFamily& family_;
   Counts counts_;
-  std::set<std::string> suffixes_;  // what is trained, by its actions
+  std::set<std::string> suffixes_;  // the trained actions of each row
   std::map<std::string, int64_t> rows_of_task_;
   std::map<std::string, std::map<std::string, int64_t>> labels_;
   std::map<int, int64_t> from_start_;
   std::map<int, int64_t> from_ancestor_;
 };
 
-// The row of a trajectory.
+// The audit's view of a trajectory.
 AuditRow AuditRowOf(const Trajectory& trajectory);
 
-// The rows of a file, whatever its format: JSON lines or one JSON array of them. Throws
-// FatalError(kFile) with the place where it is none.
+// The rows of a file in any of the formats: JSON lines or one JSON array. Throws FatalError(kFile)
+// with the place of the fault.
 std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path);
 
-// The kind of task that rows of this file are of, by its name or its rows' ids ("webshop_12"); ""
-// where neither tells.
+// The kind of task of the rows, from the file's name or the rows' ids ("webshop_12"); "" if neither
+// shows it.
 std::string FamilyOfRows(const std::filesystem::path& path, const std::vector<AuditRow>& rows);
 
 }  // namespace agentr

@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_depth.h"
 #include "revision/audit.h"
 
 namespace agentr {
@@ -19,7 +20,7 @@ std::string TextOf(const FileJson& value) {
   return value.is_null() ? "" : value.dump();
 }
 
-// Whether a message is trained. Where nothing is said, trainers train every assistant's turn.
+// True if a message is trained. Without a mark, trainers train every turn of an assistant.
 bool TrainedIn(const FileJson& message) {
   const auto loss = message.find("loss");
   if (loss != message.end() && !loss->is_null()) return *loss == true || *loss == 1;
@@ -55,7 +56,7 @@ AuditRow RowOfJson(const FileJson& json) {
   const auto name = std::ranges::find_if(kNames, [&](const char* n) { return json.contains(n); });
   if (name == kNames.end()) {
     throw FatalError(ExitCode::kFile,
-                     "no row: it has none of revise_log, messages, conversations and segments");
+                     "not a row: it has none of revise_log, messages, conversations and segments");
   }
   for (const FileJson& message : json.at(*name)) row.messages.push_back(LineOfMessage(message));
   if (json.contains("provenance")) AddProvenance(json.at("provenance"), row);
@@ -74,7 +75,7 @@ std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path) {
   try {
     const size_t first = text.find_first_not_of(" \t\r\n");
     if (first != std::string::npos && text[first] == '[') {
-      for (const FileJson& json : FileJson::parse(text)) {
+      for (const FileJson& json : ParseJsonOrThrow<FileJson>(text)) {
         ++line_number;
         rows.push_back(RowOfJson(json));
       }
@@ -83,10 +84,10 @@ std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
       ++line_number;
-      if (!line.empty()) rows.push_back(RowOfJson(FileJson::parse(line)));
+      if (!line.empty()) rows.push_back(RowOfJson(ParseJsonOrThrow<FileJson>(line)));
     }
   } catch (const FileJson::exception& error) {
-    throw FatalError(ExitCode::kFile, fmt::format("{}, row {}: not JSON as rows have it: {}",
+    throw FatalError(ExitCode::kFile, fmt::format("{}, row {}: not JSON of a row: {}",
                                                   path.string(), line_number, error.what()));
   } catch (const FatalError& error) {
     throw FatalError(error.code(),

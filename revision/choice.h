@@ -1,7 +1,7 @@
-// Which paths are good, and which are bad beside a good one.
+// Decides which paths are good, and which are bad compared with a good one.
 //
-// Qualities are means of rewards, so 0.9 - 0.7 comes out a little above 0.2: a billionth counts as
-// nothing on either side.
+// Qualities are means of rewards, so rounding makes 0.9 - 0.7 slightly larger than 0.2: differences
+// up to a billionth are ignored.
 #pragma once
 
 #include "revision/paths.h"
@@ -9,7 +9,7 @@
 namespace agentr {
 
 struct QualityThresholds {
-  double alpha = 0.5;  // least quality of a good path, itself included: 1.0 keeps perfect paths
+  double alpha = 0.5;  // smallest quality of a good path, inclusive: 1.0 keeps perfect paths
   double beta = 0.2;   // a bad path is worse than its good partner by more than this
 };
 

@@ -7,12 +7,12 @@ namespace {
 
 constexpr std::string_view kMarker = "Action:";
 
-// What of a response is its thought and its only action; the whole of it where nothing follows.
-// Empty where it has several actions or none.
+// The part of a response with its thought and its only action: all of it if nothing follows the
+// action. Empty if it has several actions or none.
 std::string_view OneAction(const std::string& response, const TaskFamily& family) {
   const size_t marker = response.find(kMarker);
   if (family.ParseAction(response).empty()) return {};
-  if (marker == std::string::npos) return response;  // its last line is the action
+  if (marker == std::string::npos) return response;  // without a marker the last line is the action
   if (response.find(kMarker, marker + 1) != std::string::npos) return {};
   size_t begin = response.find_first_not_of(" \t\r\n", marker + kMarker.size());
   if (begin == std::string::npos) return {};

@@ -8,10 +8,10 @@
 
 namespace agentr {
 
-// Looks for trained turns that say more or less than one action: what goes on behind the action (an
-// invented observation, say), several actions, no action that the family can read. `mode`: "cut"
-// cuts what goes on behind the only action; a row that cannot be cut is to be left out: false.
-// "drop" leaves out all of them, "keep" none. Counts what it found.
+// Finds trained turns that do not consist of exactly one action: text after the action (such as an
+// invented observation), several actions, or no readable action. `mode`: "cut" removes the text
+// after a single action and refuses rows with other faults, "drop" refuses all of them, "keep"
+// none. Returns false if the row must be left out. Counts what it finds.
 bool CleanTurns(std::string_view mode, const TaskFamily& family, Trajectory& trajectory,
                 RevisionCounts& counts);
 

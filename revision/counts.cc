@@ -7,7 +7,7 @@
 namespace agentr {
 namespace {
 
-// The members that are plain sums, by name.
+// The members that are simple sums, by name.
 constexpr std::array<std::pair<const char*, int64_t RevisionCounts::*>, 22> kSums = {
     {{"trees", &RevisionCounts::trees},
      {"without_good", &RevisionCounts::without_good},

@@ -10,7 +10,8 @@
 namespace agentr {
 namespace {
 
-// Each field with its length, so that no two lists of fields give the same bytes.
+// Each field is preceded by its length, so that different lists of fields never give the same
+// bytes.
 void AppendField(std::string_view field, std::string& bytes) {
   bytes += fmt::format("{}:", field.size());
   bytes += field;
@@ -37,7 +38,7 @@ Dedup ParseDedup(std::string_view name) {
   if (name == "exact") return Dedup::kExact;
   if (name == "near") return Dedup::kNear;
   throw FatalError(ExitCode::kUsage,
-                   fmt::format("--dedup: \"{}\" is none of off, exact and near", name));
+                   fmt::format("--dedup: \"{}\" is not off, exact or near", name));
 }
 
 std::string ContentHash(const Trajectory& trajectory) {
@@ -54,7 +55,7 @@ std::string ActionsHash(const Trajectory& trajectory) {
   std::string bytes;
   AppendField(trajectory.first_observation, bytes);
   for (const SplicedTurn& turn : trajectory.turns) {
-    // The words of the revision turn are chosen anew for each row, its action is always the same.
+    // The thought of the revision turn is drawn for each row; its action is always the same.
     bytes += static_cast<char>('0' + static_cast<int>(turn.part));
     AppendField(Normalised(turn.action), bytes);
   }

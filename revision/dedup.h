@@ -13,21 +13,21 @@ enum class Dedup { kOff, kExact, kNear };
 // "off" | "exact" | "near"; throws FatalError(kUsage) for others.
 Dedup ParseDedup(std::string_view name);
 
-// SHA-256 of what a row shows and trains on: roles, contents and mask of its messages.
+// SHA-256 of the roles, contents and mask of a row's messages.
 std::string ContentHash(const Trajectory& trajectory);
 
-// SHA-256 of what happened in it: first observation, and part and action of each turn, in lower
-// case and with single spaces. Rows that differ only in thoughts and wordings have the same one.
+// SHA-256 of its events: the first observation, and part and action of each turn, in lower case and
+// with single spaces. Rows that differ only in thoughts and wording have the same hash.
 std::string ActionsHash(const Trajectory& trajectory);
 
-// Remembers the rows that were kept, by their hashes. Not thread-safe.
+// Keeps the hashes of the kept rows. Not thread-safe.
 class Deduplicator {
  public:
   explicit Deduplicator(Dedup dedup) : dedup_(dedup) {}
 
   enum class Verdict { kNew, kExact, kNear };
 
-  // Says whether a row with these hashes was there before; remembers it if not.
+  // Decides whether a row with these hashes occurred before, and records it if not.
   Verdict Check(const std::string& content_hash, const std::string& actions_hash);
 
  private:

@@ -18,18 +18,18 @@ struct JudgedStep {
 };
 
 struct FirstError {
-  int bad_steps = 0;  // steps of the bad path that are kept behind the ancestor, the error included
+  int bad_steps = 0;  // steps of the bad path that are kept after the ancestor, including the error
   bool found = false;             // false: no step was judged bad, and the whole bad path is kept
   std::vector<JudgedStep> steps;  // in order, up to the first bad one
 
   bool operator==(const FirstError&) const = default;
 };
 
-// Walks the bad path of the pair from behind the ancestor, without the step that ended the episode,
-// after which nothing can be repaired; the first step judged bad ends it,
-// uncertain counts as good. `ahead` (>= 1) steps at once are judged in parallel: what comes behind
-// the first bad one is not looked at, so the result is the same for all values. Without a verifier
-// the whole path is kept (Direct-Revision).
+// Judges the steps of the pair's bad path after the ancestor, up to the first bad one; uncertain
+// counts as good. The step that ended the episode is left out, because nothing can be repaired
+// after it. `ahead` (>= 1) steps are judged in parallel; judgements after the first bad step are
+// ignored, so the result does not depend on `ahead`. Without a verifier the whole path is kept
+// (Direct-Revision).
 Result<FirstError> FindFirstError(const Tree& tree, const PathPair& pair, Verifier* verifier,
                                   int ahead);
 

@@ -23,7 +23,7 @@ namespace {
 
 using Values = std::map<std::string_view, std::string>;
 
-// In one pass, so that an observation that holds "{log}" stays as it is.
+// Replaces all placeholders in one pass, so that "{log}" in an observation is not replaced.
 std::string Fill(std::string_view pattern, const Values& values) {
   std::string text;
   while (!pattern.empty()) {
@@ -63,7 +63,7 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
-// The only word of the text; "" where there is none or another one.
+// The only word of the text; "" if there is none or more than one.
 std::string OnlyWord(std::string_view text) {
   std::string word;
   bool ended = false;
@@ -87,8 +87,9 @@ JudgementPrompt::JudgementPrompt(std::string_view text) : messages_(ParsePromptF
       return message.content.find(needed) != std::string::npos;
     });
     if (!found) {
-      throw FatalError(ExitCode::kUsage,
-                       fmt::format("a verifier prompt must show the step: {} is missing", needed));
+      throw FatalError(
+          ExitCode::kUsage,
+          fmt::format("a verifier prompt must contain the step: {} is missing", needed));
     }
   }
 }
@@ -102,10 +103,10 @@ JudgementPrompt JudgementPrompt::Of(std::string_view family) {
   for (const auto& [name, text] : prompts) {
     if (name == family) return JudgementPrompt(text);
   }
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("there is no built-in verifier prompt for {}; give one with "
-                               "--verifier_prompt",
-                               family));
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format("there is no built-in verifier prompt for {}; give a file with --verifier_prompt",
+                  family));
 }
 
 std::vector<Message> JudgementPrompt::Query(const Tree& tree, int node, int dropped_turns,

@@ -1,6 +1,6 @@
-// What the actor is asked about a step, and how its answer is read. The wording is a file
-// (configs/verifier/<family>.txt): task description, log so far, current action and
-// observation; reasons first, then a last line "Judgement: Good|Bad|Uncertain".
+// The question to the actor about a step, and the parsing of its answer. The wording is in a file
+// (configs/verifier/<family>.txt): task description, log so far, current action and observation.
+// The answer gives reasons first and then a last line "Judgement: Good|Bad|Uncertain".
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ namespace agentr {
 
 class JudgementPrompt {
  public:
-  // From the text of a prompt file with {task}, {log}, {action} and {observation}. Throws
-  // FatalError(kUsage) where it lacks {action} or {observation}.
+  // Reads the text of a prompt file with {task}, {log}, {action} and {observation}. Throws
+  // FatalError(kUsage) if {action} or {observation} is missing.
   explicit JudgementPrompt(std::string_view text);
 
   // The built-in wording of a family. Throws FatalError(kUsage) for a family without one.
@@ -33,8 +33,8 @@ class JudgementPrompt {
   std::vector<Message> messages_;
 };
 
-// The judgement in an answer: the word after the last "Judgement:", in any case and whatever
-// punctuation stands around it. Nothing else after the word on its line.
+// The judgement in an answer: the word after the last "Judgement:", in upper or lower case and with
+// any punctuation around it. No other word may follow on its line.
 StepJudgement ParseJudgement(std::string_view answer);
 
 }  // namespace agentr

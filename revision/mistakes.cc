@@ -17,7 +17,7 @@ bool IsAbove(const StateMap& states, int above, int below) {
   return states.Common(above, below) == above;
 }
 
-// The good leaves, the best first, of each state one.
+// The good leaves, best first, one per state.
 std::vector<LeafPath> DistinctGood(const Tree& tree, const StateMap& states,
                                    const QualityThresholds& choice) {
   std::vector<LeafPath> good;
@@ -28,24 +28,24 @@ std::vector<LeafPath> DistinctGood(const Tree& tree, const StateMap& states,
   return good;
 }
 
-// Whether the turn of `node` may be the mistake: it can be gone on from.
+// True if the turn of `node` can be the mistake, because the episode continues after it.
 bool IsRepairable(const Tree& tree, const StateMap& states, int node) {
   if (states.Refused(node)) return tree.node(node).end != End::kDone;
   return states.Changed(node) && !states.At(node).ended && !tree.node(node).children.empty();
 }
 
-// What the tree shows about taken steps that may be mistakes.
+// Decides whether accepted steps are mistakes, from the rest of the tree.
 class DeadEnds {
  public:
   DeadEnds(const Tree& tree, const StateMap& states, const TaskFamily& family)
       : tree_(tree), states_(states), family_(family), leaves_(LeafPaths(tree)) {}
 
-  // Whether the step of `mistake` shows as one beside its good paths, of which there are some; its
-  // evidence.
+  // True if the step of `mistake` is one compared with its good paths, of which there is at least
+  // one; sets its evidence.
   bool Shows(Mistake& mistake, const MistakeOptions& options);
 
  private:
-  // The best quality that was reached from any state of the tree that is the same one.
+  // The best quality that was reached from any equal state of the tree.
   double BestOfSame(int node);
   std::string Key(int node) const;
 
@@ -53,14 +53,15 @@ class DeadEnds {
   const StateMap& states_;
   const TaskFamily& family_;
   const std::vector<LeafPath> leaves_;
-  std::map<std::string, double> best_of_;  // by state key; filled when it is first needed
+  std::map<std::string, double> best_of_;  // by state key; filled on first use
 };
 
 bool DeadEnds::Shows(Mistake& mistake, const MistakeOptions& options) {
   const int step = states_.Of(mistake.node);
   const int parting = states_.Of(tree_.node(mistake.node).parent);
   double wanted = 0;
-  int shortest = std::numeric_limits<int>::max();  // way on of a good path, in states
+  int shortest = std::numeric_limits<int>::max();  // length of the shortest good path from here, in
+                                                   // states
   for (const LeafPath& good : mistake.goods) {
     wanted = std::max(wanted, good.quality - options.choice.beta);
     shortest = std::min(shortest, states_.At(good.leaf).depth - states_.state(parting).depth);
@@ -102,7 +103,8 @@ std::string DeadEnds::Key(int node) const {
   return family_.StateKey({first, all.end()});
 }
 
-// The next bad step behind `node`, or -1: one that did not lead back to success, nor to an end.
+// The next bad step after `node`: one that led neither to success nor to an end; -1 if there is
+// none.
 int NextBad(const Tree& tree, const StateMap& states, int node, double good_quality,
             const QualityThresholds& choice, RandomStream& random) {
   std::vector<int> bad;
@@ -134,7 +136,7 @@ Notice ParseNotice(std::string_view name) {
   if (name == "late") return Notice::kLate;
   if (name == "mixed") return Notice::kMixed;
   throw FatalError(ExitCode::kUsage,
-                   fmt::format("--notice: \"{}\" is none of first, late and mixed", name));
+                   fmt::format("--notice: \"{}\" is not first, late or mixed", name));
 }
 
 std::string MistakeNameOf(const Tree& tree, const TaskFamily& family, int node) {
@@ -150,7 +152,7 @@ std::vector<Mistake> FindMistakes(const Tree& tree, const StateMap& states,
   const std::vector<LeafPath> good = DistinctGood(tree, states, options.choice);
   DeadEnds dead_ends(tree, states, family);
   std::vector<Mistake> mistakes;
-  std::set<std::tuple<int, int, std::string>> seen;  // parting state, state after it, action
+  std::set<std::tuple<int, int, std::string>> seen;  // state of the parting, state after it, action
   for (int node = 1; node < tree.size(); ++node) {
     if (!IsRepairable(tree, states, node)) continue;
     const int parting = states.Of(tree.node(node).parent);
@@ -163,7 +165,7 @@ std::vector<Mistake> FindMistakes(const Tree& tree, const StateMap& states,
         continue;
       }
       const LeafPath bad{node, std::max(after.best, 0.0)};
-      // A leaf that stands in the state itself was cut there, and shows no way on.
+      // A leaf in the state itself ended there by the depth limit and shows no continuation.
       if (parting == states.Of(path.leaf)) continue;
       if (mistake.refused || IsBadBeside(bad, path, options.choice)) mistake.goods.push_back(path);
     }
@@ -187,7 +189,7 @@ Draft DraftOf(const Tree& tree, const StateMap& states, const Mistake& mistake,
   draft.refused = mistake.refused;
   draft.evidence = mistake.evidence;
   draft.error_node = mistake.node;
-  // The last node of the bad path that stands in the state where the paths part.
+  // The last node of the bad path in the state where the paths part.
   int ancestor = tree.node(mistake.node).parent;
   while (states.Of(ancestor) != parting) ancestor = tree.node(ancestor).parent;
   draft.pair = {good, {last, std::max(states.At(mistake.node).best, 0.0)}, ancestor};

@@ -1,16 +1,17 @@
-// The mistakes that a search tree shows, by state.
+// Finds the mistakes that a search tree shows, by state.
 //
-// A mistake is a step out of a state from which the search went on to success, and that step is
+// A mistake is a step from a state from which the search reached success by other steps, and it is
+// either
 //   - an action that the environment refused in that state, or
-//   - a taken action below which nothing as good was found, although the search looked: at least
-//     `min_evidence` episodes ended there (those that the depth limit cut only count where they had
-//     more turns than a good path needs from there), nothing as good was found from the same state
-//     of the task (TaskFamily::StateKey) elsewhere in the tree either, and of the episodes that
-//     ended behind the other actions at least the share `min_success` came as far. Where most of
-//     those fail too, the search says more about the policy than about the step.
-// The end of an episode (a purchase, a disaster, the cut at the depth limit) is never one: nothing
-// can be repaired after it. Neither is the action that the good path takes itself, by construction:
-// the same action in the same state leads to the same state.
+//   - an accepted action after which nothing as good was found, although at least `min_evidence`
+//     episodes ended there. Episodes that the depth limit ended only count if they had more turns
+//     than a good path needs from there. Two more conditions exclude chance: nothing as good was
+//     found from an equal state (TaskFamily::StateKey) elsewhere in the tree, and at least the
+//     share `min_success` of the episodes that took other actions was as good. If most of those
+//     fail too, the search says more about the policy than about the step.
+// The step that ends an episode (a purchase, a disaster, the depth limit) is never a mistake,
+// because nothing can be repaired after it. The action of the good path itself cannot be one
+// either: the same action in the same state leads to the same state.
 #pragma once
 
 #include <cstdint>
@@ -38,25 +39,25 @@ struct MistakeOptions {
   int min_evidence = 3;
   double min_success = 0.5;
   Notice notice = Notice::kFirst;
-  int notice_steps = 3;  // most further bad steps before the agent notices
+  int notice_steps = 3;  // largest number of further bad steps before the agent notices
 };
 
 struct Mistake {
   int node = -1;     // the mistaken step
   std::string name;  // TaskFamily::MistakeName
   bool refused = false;
-  int evidence = 0;             // ended leaves behind it, none of them as good
-  std::vector<LeafPath> goods;  // the good paths that it can be repaired with, each state once
+  int evidence = 0;             // ended leaves after it, none of them as good
+  std::vector<LeafPath> goods;  // the good paths that can repair it, each state once
 };
 
-// In the order of the nodes; those with the same action in the same state once.
+// The mistakes in the order of the nodes; equal actions in the same state count once.
 std::vector<Mistake> FindMistakes(const Tree& tree, const StateMap& states,
                                   const TaskFamily& family, const MistakeOptions& options);
 
-// What the family calls the mistake of taking the step to `node`.
+// The family's name for the mistake of the step to `node`.
 std::string MistakeNameOf(const Tree& tree, const TaskFamily& family, int node);
 
-// A mistake and a good path to repair it with: what a row is made of.
+// A mistake and a good path that repairs it, from which a row is made.
 struct Draft {
   PathPair pair;
   FirstError error;
@@ -70,9 +71,10 @@ struct Draft {
 Draft DraftOf(const Tree& tree, const StateMap& states, const Mistake& mistake,
               const LeafPath& good, const MistakeOptions& options, RandomStream random);
 
-// Hands out mistakes with good paths, for balance: each mistake once before any twice (a dead end
-// up to three times before a refusal twice), dead ends before refusals, then the kind of mistake,
-// the position and the way on that were kept least often. Ties are broken by `random`.
+// Hands out mistakes with good paths so that rows are balanced: each mistake once before any is
+// used twice (but a dead end up to three times before a refusal twice), dead ends before refusals,
+// then the kind of mistake, position and good path that were kept least often. `random` breaks
+// ties.
 class MistakeChooser {
  public:
   MistakeChooser(const StateMap& states, const std::vector<Mistake>& mistakes, RandomStream random);
@@ -82,11 +84,11 @@ class MistakeChooser {
     size_t good = 0;  // of Mistake::goods
   };
 
-  // Nothing when every mistake was tried with every good path.
+  // nullopt when every mistake was tried with every good path.
   std::optional<Choice> Next();
-  // The choice became a row.
+  // Records that the choice became a row.
   void Keep(const Choice& choice);
-  // The choice could not be made to work; a mistake that never did is given up after a few.
+  // Records that the choice failed. After a few failures without a row, the mistake is given up.
   void Fail(const Choice& choice);
 
  private:

@@ -14,14 +14,14 @@
 namespace agentr {
 namespace {
 
-// Of `pairs`, which have one bad path in common, those with the deepest ancestor.
+// Those of `pairs`, which share one bad path, with the deepest ancestor.
 void KeepDeepest(const Tree& tree, std::vector<PathPair>& pairs) {
   int deepest = 0;
   for (const PathPair& pair : pairs) deepest = std::max(deepest, tree.node(pair.ancestor).depth);
   std::erase_if(pairs, [&](const PathPair& p) { return tree.node(p.ancestor).depth < deepest; });
 }
 
-// Numbers texts in the order in which they come up.
+// Numbers texts in the order of their first occurrence.
 class Numbering {
  public:
   int Of(const std::string& text) {
@@ -41,8 +41,8 @@ std::string ActionsTo(const Tree& tree, int leaf, int turns) {
   return actions;
 }
 
-// What makes a pair like another one, most important first: the same mistake with the same good
-// path, the same mistake, the same good path, the same bad path.
+// The features by which pairs are similar, the most important first: the same mistake with the same
+// good path, the same mistake, the same good path, the same bad path.
 constexpr size_t kAspects = 4;
 using Aspects = std::array<int, kAspects>;
 
@@ -65,8 +65,7 @@ Aspects AspectsOf(const Tree& tree, const PathPair& pair,
 Pairing ParsePairing(std::string_view name) {
   if (name == "siblings") return Pairing::kSiblings;
   if (name == "all") return Pairing::kAll;
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("--pairing: \"{}\" is none of siblings and all", name));
+  throw FatalError(ExitCode::kUsage, fmt::format("--pairing: \"{}\" is not siblings or all", name));
 }
 
 std::vector<PathPair> PairPaths(const Tree& tree, const std::vector<LeafPath>& paths,

@@ -1,4 +1,4 @@
-// Pairs of a good and a bad path of one tree.
+// Makes pairs of a good and a bad path of one tree.
 #pragma once
 
 #include <string_view>
@@ -12,11 +12,11 @@
 namespace agentr {
 
 enum class Pairing {
-  // A bad path with the good ones that it parts from last: where they part, two children of one
-  // node, one goes on to success and the other never does. That is the paper's "correct path which
-  // shares the same parent node".
+  // A bad path with the good paths that share the most of it: at the node where they part, one
+  // child leads to success and the other never does. This is the paper's "correct path which shares
+  // the same parent node".
   kSiblings,
-  kAll,  // every good path with every path that is bad beside it, as the published code does
+  kAll,  // every good path with every path that is bad compared with it, as in the published code
 };
 
 // "siblings" | "all"; throws FatalError(kUsage) for others.
@@ -24,30 +24,30 @@ Pairing ParsePairing(std::string_view name);
 
 struct PathPair {
   LeafPath good;
-  LeafPath bad;       // no path (leaf -1) where the good one stands alone
-  int ancestor = -1;  // deepest common ancestor; the good leaf where it stands alone
+  LeafPath bad;       // no path (leaf -1) if the good one is used alone
+  int ancestor = -1;  // deepest common ancestor; the good leaf if it is used alone
 
   bool operator==(const PathPair&) const = default;
 };
 
-// In the order of the bad leaves, then of the good ones.
+// The pairs in the order of the bad leaves, then of the good ones.
 std::vector<PathPair> PairPaths(const Tree& tree, const std::vector<LeafPath>& paths,
                                 const QualityThresholds& choice, Pairing pairing);
 
-// Of `pairs` those that can be repaired: behind the state that both paths share, the bad one took a
-// step that did not end the episode. Their ancestors become the first node of the bad path that
-// stands in that state.
+// Those of `pairs` that can be repaired: after the last state that both paths share, the bad one
+// took a step that did not end the episode. Their ancestor becomes the first node of the bad path
+// in that state.
 std::vector<PathPair> PartByState(const Tree& tree, const StateMap& states,
                                   std::vector<PathPair> pairs);
 
-// Each good path on its own.
+// Each good path alone.
 std::vector<PathPair> GoodAlone(const std::vector<LeafPath>& paths,
                                 const QualityThresholds& choice);
 
-// At most `most` of the pairs (all for 0), in their order. Chosen one by one for diversity: the
-// next one is of those whose mistake (the actions up to the first step behind the ancestor) was
-// chosen least often with their good path (by its actions), then whose mistake, good path, bad path
-// was chosen least often; ties are broken by `random`.
+// At most `most` of the pairs (0: all), in their order. They are chosen one by one for diversity:
+// first by how rarely the mistake (the actions up to the first step after the ancestor) was chosen
+// with the same good path (its actions), then by how rarely the mistake, the good path and the bad
+// path were chosen. `random` breaks ties.
 std::vector<PathPair> LimitPairs(const Tree& tree, std::vector<PathPair> pairs, size_t most,
                                  RandomStream random);
 

@@ -15,9 +15,11 @@
 #include "common/options.h"
 #include "common/run_file.h"
 #include "common/version.h"
+#include "lm/bundled_model.h"
 #include "revision/audit.h"
 #include "revision/report.h"
 #include "revision/show.h"
+#include "revision/standing_rows.h"
 #include "rollout/run_report.h"
 #include "tasks/scripted_model.h"
 #include "tasks/splits.h"
@@ -27,11 +29,11 @@ namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kInFlightWithModel = 32;  // they mostly wait
+constexpr int kInFlightWithModel = 32;  // their threads mostly wait
 constexpr int kShowWidth = 140;
 
-// Of the input those that may be trained on; how many were left out. `tasks`: how many the
-// environment has, 0 if unknown; ids from there on name the first ones again.
+// Removes test tasks from the input and returns how many were removed. `tasks`: the environment's
+// number of tasks (0 if unknown); larger ids name the first tasks again.
 int64_t DropTestIds(TreeInput& input, int64_t tasks) {
   const Split& split = SplitOf(input.task);
   return static_cast<int64_t>(std::erase_if(input.files, [&](const TreeFile& file) {
@@ -40,7 +42,7 @@ int64_t DropTestIds(TreeInput& input, int64_t tasks) {
   }));
 }
 
-// The environment to replay in; none where there is none and that is allowed.
+// The environment for the replay; null if there is none and that is allowed.
 std::unique_ptr<HttpEnvironment> OpenEnvironment(const PathCollectOptions& options,
                                                  const std::string& task, Workbench& workbench) {
   if (options.replay == "0") return nullptr;
@@ -49,11 +51,10 @@ std::unique_ptr<HttpEnvironment> OpenEnvironment(const PathCollectOptions& optio
   try {
     return workbench.OpenEnvironment(environment);
   } catch (const FatalError& error) {
-    throw FatalError(
-        error.code(),
-        fmt::format("{}; rows are run before they are written, and what is there stays: "
-                    "--replay 0 writes unchecked ones",
-                    error.what()));
+    throw FatalError(error.code(),
+                     fmt::format("{}; rows are replayed before they are written, so existing files "
+                                 "stay as they are; --replay 0 writes unchecked rows",
+                                 error.what()));
   }
 }
 
@@ -62,25 +63,30 @@ std::unique_ptr<LanguageModel> OpenModel(const PathCollectOptions& options, cons
   const std::string verifier = options.revise.Verifying();
   if (verifier != "actor" && verifier != "rollout") return nullptr;
   if (verifier == "rollout" && options.openai.base.empty() && options.model_dir.empty()) {
-    // The trees of a scripted policy tell it themselves.
+    // The trees of a scripted policy contain its name.
     if (auto scripted = MakeScriptedModel(input.model, family, {})) return scripted;
+  }
+  const std::string& name = options.input.model_name;
+  const bool bundled = options.openai.base.empty() && options.model_dir.empty() &&
+                       (name.empty() ? input.model : name) == kBundledModel;
+  if (bundled) {
+    return workbench.OpenModel({.name = std::string(kBundledModel)}, family, options.environment);
   }
   if (options.openai.base.empty() == options.model_dir.empty()) {
     throw FatalError(ExitCode::kUsage,
                      "the verifiers actor and rollout need the model, in one place: give its "
-                     "folder, --model_dir "
-                     "DIR, or the base URL of an OpenAI-compatible server that has it, --llm_base "
+                     "folder, --model_dir DIR (bundled: the one that comes with the programs), or "
+                     "the base URL of an OpenAI-compatible server that has it, --llm_base "
                      "http://host:port/v1; --verifier tree needs none");
   }
   const bool local = !options.model_dir.empty();
-  const std::string& name = options.input.model_name;
   return workbench.OpenModel({.name = name.empty() && !local ? input.model : name,
                               .dir = options.model_dir,
                               .openai = options.openai},
                              family, options.environment);
 }
 
-// The formats that are asked for, each once, and the provenance that agent-r rows need beside them.
+// The requested formats, each once, and the provenance file that agent-r rows need.
 std::vector<std::unique_ptr<RowFormat>> Formats(std::vector<std::string> names,
                                                 const ChatEncoder* encoder) {
   if (std::ranges::find(names, "agent-r") != names.end()) names.emplace_back("provenance");
@@ -111,6 +117,7 @@ void WriteRunFile(const fs::path& path, const ReviseReport& report, const Audit&
                                       {"trees", input.folder.string()},
                                       {"options", resolved.ResolvedJson()},
                                       {"rows", report.rows},
+                                      {"verified", report.verified},
                                       {"exact_duplicates", report.exact_duplicates},
                                       {"near_duplicates", report.near_duplicates},
                                       {"failed", std::move(failed)},
@@ -121,16 +128,16 @@ void WriteRunFile(const fs::path& path, const ReviseReport& report, const Audit&
   WriteFileAtomically(path, run.dump(1, ' ', false, replace) + "\n");
 }
 
-// Prints what the rows of the file are worth.
+// Prints the audit of the file's rows.
 ExitCode AuditFile(const PathCollectOptions& options) {
   const std::vector<AuditRow> rows = ReadAuditRows(options.audit);
   std::string task = options.input.task;
   if (task.empty()) task = FamilyOfRows(options.audit, rows);
   if (task.empty()) {
-    throw FatalError(ExitCode::kUsage,
-                     fmt::format("{}: neither its name nor its rows tell the kind of task: give it "
-                                 "with --task",
-                                 options.audit));
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("{}: neither its name nor its rows show the kind of task: give it with --task",
+                    options.audit));
   }
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(task);
   Audit audit(*family);
@@ -142,8 +149,8 @@ ExitCode AuditFile(const PathCollectOptions& options) {
 void WarnOfOtherEnvironment(const ReviseReport& report) {
   if (report.counts.other_start == 0) return;
   spdlog::warn(
-      "{} trees begin otherwise in the environment, and their rows are unchecked: give the server "
-      "that they come from with --env_server_base",
+      "{} trees begin differently in the environment, so their rows are unchecked: give the server "
+      "of the search with --env_server_base",
       report.counts.other_start);
 }
 
@@ -154,44 +161,53 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
   set.Add(
       "--input_dir", o.input.input_dir,
       "Trees of mcts_collect: INPUT_DIR/TASK/MODEL/search_results_ID.json, or their own folder");
-  set.Add("--task", o.input.task, "Kind of task; none: that of the newest trees", "TASK");
+  set.Add("--task", o.input.task, "Kind of task (default: that of the newest trees)", "TASK");
   set.Add("--model_name", o.input.model_name,
-          "Model whose trees to take, and that the verifier actor asks; none: that of the newest",
+          "Model whose trees are used and that the verifier actor queries (default: that of the "
+          "newest trees)",
           "MODEL_NAME");
   set.Add("--min", o.input.min, "First task id").Min(0);
   set.Add("--max", o.input.max, "One past the last task id").Min(0);
   set.Group("Output");
-  set.Add("--output_dir", o.output_dir, "Rows go to OUTPUT_DIR/TASK_DATATYPE.jsonl and beside it");
+  set.Add("--output_dir", o.output_dir,
+          "Rows are written to OUTPUT_DIR/TASK_DATATYPE.jsonl and files beside it");
   set.Add("--format", o.format, "Formats of the rows: agent-r, messages, sharegpt, tokens")
       .OneOf({"agent-r", "messages", "sharegpt", "tokens"});
   set.Add("--dedup", o.dedup,
-          "Rows to drop: exact (same text), near (same actions in other words too), off")
+          "Duplicates to drop: exact (same text), near (also the same actions in other words), off")
       .OneOf({"off", "exact", "near"});
+  set.Add("--overwrite", o.overwrite,
+          "1: also replace existing rows that are more, or of which more are verified; 0: keep "
+          "those")
+      .OnlyOnCommandLine();
+<<<<<<< HEAD
+  set.Add("--show", o.show, "Print this many rows").Min(0);
+=======
   set.Add("--show", o.show, "Print so many rows").Min(0);
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   set.Add("--audit", o.audit,
-          "Make no rows: say what those of this file are worth (agent-r, messages, sharegpt)");
+          "Make no rows, but audit those of this file (agent-r, messages, sharegpt)");
   Declare(set, o.revise);
   set.Group("Replay");
   set.Add("--replay", o.replay,
-          "Run each row in a fresh session: 1; auto, which writes the rows of a task unchecked "
-          "where "
-          "the environment begins it otherwise; 0: write all rows unchecked")
+          "1: replay each row in a fresh session; auto: the same, but rows of tasks that begin "
+          "differently in the environment are written unchecked; 0: write all rows unchecked")
       .OneOf({"auto", "0", "1"});
-  set.Add("--sessions", o.sessions, "Sessions open at once, on servers without /expand")
+  set.Add("--sessions", o.sessions, "Sessions open at once on servers without /expand")
       .Range(1, 1000000);
   Declare(set, o.environment);
   set.Group("Model");
-  set.Add(
-      "--model_dir", o.model_dir,
-      "Hugging Face folder of the model, run in this process: the verifier actor; its tokenizer "
-      "counts the tokens of rows and writes those of --format tokens",
-      "MODEL_DIR");
+  set.Add("--model_dir", o.model_dir,
+          "Hugging Face folder of the verifier actor's model, which runs in this process; its "
+          "tokenizer counts the tokens of rows and encodes them for --format tokens",
+          "MODEL_DIR");
   Declare(set, o.openai);
   set.Group("Parallelism");
   set.Add("--tasks_in_flight", o.tasks_in_flight,
-          "Trees worked on at once; 0: one per core, 32 with the verifier actor")
+          "Trees in progress at once; 0: one per core, 32 with the verifier actor")
       .Range(0, 4096);
-  set.Add("--give_up_after", o.give_up_after, "Tasks failed in a row before the run ends").Min(1);
+  set.Add("--give_up_after", o.give_up_after, "Failed tasks in a row after which the run ends")
+      .Min(1);
 }
 
 ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolved,
@@ -199,7 +215,7 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
   if (!options.audit.empty()) return AuditFile(options);
   if (options.input.min >= options.input.max) {
     throw FatalError(ExitCode::kUsage,
-                     fmt::format("--min {} is not below --max {}: no tree is asked for",
+                     fmt::format("--min {} is not below --max {}: this selects no tree",
                                  options.input.min, options.input.max));
   }
   std::atomic<bool>& stop = StopOnSignal();
@@ -213,7 +229,6 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
 
   const std::string name = fmt::format("{}_{}", input.task, options.revise.data_type);
   const fs::path stem = fs::path(options.output_dir) / name;
-  WriteFileAtomically(stem.string() + ".toml", resolved.ResolvedToml());
   const FileLock lock(fs::path(options.output_dir) / fmt::format(".{}.lock", name));
 
   std::unique_ptr<SessionPool> sessions;
@@ -244,13 +259,23 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
     fmt::print("{}\n", ShowTrajectory(row.trajectory, fmt::format("row {}", ++shown),
                                       ::isatty(STDOUT_FILENO) != 0, kShowWidth));
   };
-  const ReviseReport report =
-      Revise(input.files, reviser, sink, {InFlight(options), options.give_up_after}, stop, show);
+  const auto why_not = [&](const ReviseReport& made) -> std::string {
+    const auto standing = options.overwrite ? std::nullopt : FindStandingRows(stem);
+    if (!standing) return "";
+    return WhyKeep(*standing, {made.rows, made.verified}, resolved.ResolvedJson());
+  };
+  const ReviseReport report = Revise(
+      input.files, reviser, sink, {InFlight(options), options.give_up_after}, stop, show, why_not);
   WarnOfOtherEnvironment(report);
-  WriteRunFile(stem.string() + ".run.json", report, audit, input, resolved);
+  if (!report.files.empty()) {
+    // These files describe the rows, so they change only together with them.
+    WriteFileAtomically(stem.string() + ".toml", resolved.ResolvedToml());
+    WriteRunFile(stem.string() + ".run.json", report, audit, input, resolved);
+  }
   fmt::print("{}{}", ReportTable(report), audit.Table());
+  if (!report.kept.empty()) throw FatalError(ExitCode::kUsage, report.kept);
   const ExitCode exit = ExitCodeOf(report.interrupted, report.gave_up, !report.failed.empty());
-  if (exit != ExitCode::kOk) fmt::print("Run the same command again to go on.\n");
+  if (exit != ExitCode::kOk) fmt::print("Run the same command again to continue.\n");
   return exit;
 }
 

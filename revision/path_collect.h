@@ -1,4 +1,5 @@
-// The job of path_collect: from options to files of training data and a table.
+// The job of path_collect: makes files of training data according to the options, and prints a
+// table.
 #pragma once
 
 #include <string>
@@ -22,21 +23,24 @@ struct PathCollectOptions {
   std::string dedup = "near";
   ReviseOptions revise;
   std::string replay = "auto";     // 1 | auto | 0: see --help
-  EnvironmentOptions environment;  // its task is that of the trees
-  int sessions = 64;               // open at once, on servers without /expand
-  // The model: the verifier actor, and the tokens of rows.
-  std::string model_dir = "";  // folder of a model to run in this process
-  OpenAiOptions openai;        // of the actor, where it is on a server
-  int tasks_in_flight = 0;     // 0: as many as suits
+  EnvironmentOptions environment;  // its task is set from the trees
+  int sessions = 64;               // sessions open at once on servers without /expand
+  // The model of the verifier actor; its tokenizer also makes token rows.
+  std::string model_dir = "";  // folder of a model that runs in this process
+  OpenAiOptions openai;        // for an actor on a server
+  int tasks_in_flight = 0;     // 0: chosen automatically
   int give_up_after = PipelineOptions{}.give_up_after;
   int show = 0;            // rows to print
+  bool overwrite = false;  // also replace more or better verified rows
   std::string audit = "";  // a file of rows to audit instead
 };
 
 void Declare(OptionSet& set, PathCollectOptions& options);
 
 // Writes `<output_dir>/<task>_<data_type>…`: rows in each format, .run.json and .toml (the options;
-// give it to --config). Prints the table to stdout. Throws FatalError.
+// give it to --config). If the run made fewer or less verified rows than exist (standing_rows.h)
+// and `overwrite` is not set, the existing rows stay and the run ends with kUsage. Prints the table
+// to stdout. Throws FatalError.
 ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolved,
                      Workbench& workbench);
 

@@ -22,7 +22,7 @@ std::vector<LeafPath> LeafPaths(const Tree& tree) {
 
 int DeepestCommonAncestor(const Tree& tree, int a, int b) {
   while (a != b) {
-    // Parents stand before their children, so the later node is never an ancestor of the other.
+    // Parents precede their children, so the later node is never an ancestor of the other one.
     int& later = a > b ? a : b;
     later = tree.node(later).parent;
   }

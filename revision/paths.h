@@ -1,5 +1,5 @@
-// The episodes of a search tree: where they ended, and how well
-// (Agent-R, arXiv 2501.11425, section 3.2).
+// The episodes of a search tree: their ends and their qualities (Agent-R, arXiv 2501.11425, section
+// 3.2).
 #pragma once
 
 #include <vector>
@@ -11,18 +11,18 @@ namespace agentr {
 // The path from the root to an ended leaf.
 struct LeafPath {
   int leaf = -1;       // node index; -1: no path
-  double quality = 0;  // the leaf's average value, in [0, 1]; its reward where it has no visits
+  double quality = 0;  // the leaf's average value, in [0, 1]; its reward if it has no visits
 
   bool operator==(const LeafPath&) const = default;
 };
 
-// One for each ended leaf, in the order of the nodes. A disaster counts, with quality 0.
+// One path for each ended leaf, in the order of the nodes. A disaster counts with quality 0.
 std::vector<LeafPath> LeafPaths(const Tree& tree);
 
 // The last node that the paths to `a` and `b` share.
 int DeepestCommonAncestor(const Tree& tree, int a, int b);
 
-// By node: the best quality of an ended leaf at or below it; -1 where there is none.
+// For each node the best quality of an ended leaf at or below it; -1 if there is none.
 std::vector<double> BestBelow(const Tree& tree);
 
 }  // namespace agentr

@@ -15,7 +15,7 @@ Prune ParsePrune(std::string_view name) {
   if (name == "effect") return Prune::kEffect;
   if (name == "full") return Prune::kFull;
   throw FatalError(ExitCode::kUsage,
-                   fmt::format("--prune: \"{}\" is none of effect, full and off", name));
+                   fmt::format("--prune: \"{}\" is not effect, full or off", name));
 }
 
 SplicePlan Pruner::Shorten(const SplicePlan& plan, Prune mode, int slips) {
@@ -53,7 +53,7 @@ std::vector<int> Pruner::WithoutLoops(int start, const std::vector<int>& nodes) 
     for (size_t i = at + 1; i < all.size() && !key.empty(); ++i) {
       if (Key(all[i]) == key) last = i;
     }
-    // The step that comes next is taken from where the loop began, in an equal state.
+    // Removes the loop: the next step follows the beginning of the loop, in an equal state.
     at = last + 1;
     if (at < all.size()) kept.push_back(all[at]);
   }
@@ -63,7 +63,8 @@ std::vector<int> Pruner::WithoutLoops(int start, const std::vector<int>& nodes) 
 std::vector<int> Pruner::WithSlips(const std::vector<int>& all, const std::vector<int>& kept,
                                    int slips) const {
   std::set<int> chosen(kept.begin(), kept.end());
-  // A slip stays possible where the shortened path stands in the state that it was made in.
+  // A refused step can stay only if the shortened path still contains the state in which it was
+  // made.
   std::vector<int> possible;
   int stands = StateMap::kRoot;
   for (const int node : all) {

@@ -1,6 +1,5 @@
-// Leaves steps out of paths that brought nothing: what changed nothing, and detours that come back
-// to where they began. What is proposed here from the tree alone is proven by replaying the
-// shortened path (repair.h).
+// Removes useless steps from paths: steps that changed nothing, and detours that return to their
+// beginning. The proposals use only the tree; replaying the shortened path proves them (repair.h).
 #pragma once
 
 #include <map>
@@ -20,16 +19,16 @@ enum class Prune { kOff, kEffect, kFull };
 // "off" | "effect" | "full"; throws FatalError(kUsage) for others.
 Prune ParsePrune(std::string_view name);
 
-// Of one tree; all references outlive it. Not thread-safe: it remembers state keys.
+// For one tree; all references outlive it. Not thread-safe, because it caches state keys.
 class Pruner {
  public:
   Pruner(const Tree& tree, const StateMap& states, const TaskFamily& family)
       : tree_(tree), states_(states), family_(family) {}
 
-  // The plan with a shorter prefix and good suffix. kEffect leaves out the steps that changed
-  // nothing and told nothing new; kFull also the loops between two nodes with one state key
-  // (TaskFamily::StateKey). The prefix keeps the last `slips` refused steps, so that what the model
-  // sees before its mistake stays lifelike. Bad steps all stay.
+  // The plan with a shorter prefix and good suffix. kEffect removes steps that changed nothing and
+  // gave no new information; kFull also removes loops between two nodes with the same state key
+  // (TaskFamily::StateKey). The prefix keeps the last `slips` refused steps, so that the history
+  // before the mistake stays realistic. All bad steps stay.
   SplicePlan Shorten(const SplicePlan& plan, Prune mode, int slips);
 
  private:

@@ -13,8 +13,8 @@
 namespace agentr {
 namespace {
 
-constexpr size_t kMostTriedStates = 250;  // of one search for a recovery
-constexpr size_t kLongestTried = 60;      // steps of a path that are tried one by one
+constexpr size_t kMostTriedStates = 250;  // states tried in one search for a recovery
+constexpr size_t kLongestTried = 60;      // longest path whose steps are tried one by one
 
 size_t RevisionTurnOf(const Trajectory& trajectory) {
   const auto& turns = trajectory.turns;
@@ -22,7 +22,7 @@ size_t RevisionTurnOf(const Trajectory& trajectory) {
                              turns.begin());
 }
 
-// The first observation and the turns before `end`, as a family reads them.
+// The first observation and the turns before `end`, as a history for the family.
 std::vector<Message> HistoryOf(const Trajectory& trajectory, size_t end) {
   std::vector<Message> history = {{"user", trajectory.first_observation}};
   for (size_t i = 0; i < end; ++i) {
@@ -136,7 +136,7 @@ Result<std::vector<int>> Repairer::WithoutNeedless(int from, const std::vector<i
     const Result<int> state = ReplayState(from);
     if (!state) return tl::make_unexpected(state.error());
     for (size_t i = kept.size(); *state >= 0 && i-- > 0;) {
-      // The last step ends the episode, and what only tells was kept because it told something.
+      // The last step ends the episode, and steps that only inform were kept because they did.
       if (i + 1 == kept.size() || !states_.Changed(kept[i])) continue;
       const Result<bool> needless = Needless(*state, kept, i);
       if (!needless) return tl::make_unexpected(needless.error());
@@ -168,7 +168,7 @@ std::vector<std::string> Repairer::RecoveryCandidates(const Attempt& attempt, si
   for (size_t i = good_begin; i < turns.size(); ++i) wanted.push_back(turns[i].action);
   std::vector<std::string> candidates = family_.Recoveries(history, wanted);
   for (const SplicedTurn& turn : turns) {
-    // What led to the common state once may lead there again.
+    // Actions that led to the common state before may lead there again.
     if (turn.part == Part::kPrefix && !turn.refused) candidates.push_back(turn.action);
   }
   const int last_bad = turns[good_begin - 2].node;

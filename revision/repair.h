@@ -1,5 +1,5 @@
-// From a mistake to a row that is proven: shortens the trajectory, runs it, and where the good path
-// does not work from the bad state, searches for the actions that make it work.
+// Turns a mistake into a proven row: shortens the trajectory, runs it and, if the good path does
+// not work from the bad state, searches for actions that make it work.
 #pragma once
 
 #include <map>
@@ -17,14 +17,14 @@ namespace agentr {
 struct RepairOptions {
   Prune prune = Prune::kFull;
   int prefix_slips = 2;  // refused steps that the prefix keeps
-  int max_recovery = 6;  // most recovery actions; 0: none are searched for
+  int max_recovery = 6;  // largest number of recovery actions; 0: no search
   double alpha = 0.5;
   bool train_prefix = false;
   std::string action = "wait";  // of the revision turn
   std::string reply = "ok.";
 };
 
-// What is to be shown and run.
+// The trajectory to make and run.
 struct RepairTask {
   PathPair pair;
   int bad_steps = 0;
@@ -34,20 +34,19 @@ struct RepairTask {
 struct Repaired {
   Trajectory trajectory;
   Replay replay;
-  int pruned = 0;    // turns of the pair's paths that were left out
+  int pruned = 0;    // turns left out of the pair's paths
   int recovery = 0;  // recovery actions
 };
 
-// Of one tree. Used by one thread.
+// For one tree. Used by one thread.
 class Repairer {
  public:
   // All references outlive it. Without `replayer` nothing is run: paths are shortened by effect
-  // only, and the outcome is kUnchecked. `forks`: the environment can fork, so that trying is
-  // cheap.
+  // only, and the outcome is kUnchecked. `forks`: the environment can fork, so attempts are cheap.
   Repairer(const Tree& tree, const StateMap& states, const TaskFamily& family,
            const Thoughts& thoughts, const RepairOptions& options, Replayer* replayer, bool forks);
 
-  // The best that could be had; its replay says whether it may be trained on.
+  // Returns the best result; its replay decides whether it may be trained.
   Result<Repaired> Run(const RepairTask& task, RandomStream random);
 
  private:
@@ -55,20 +54,20 @@ class Repairer {
     Trajectory trajectory;
     ReplayedEpisode episode;
     Replay replay;
-    bool prefix_differs = false;  // before the revision turn it went otherwise than expected
+    bool prefix_differs = false;  // the replay differed from the tree before the revision turn
   };
 
   SplicePlan PlanFor(const RepairTask& task, Prune mode);
   Result<Attempt> Try(const SplicePlan& plan, const RepairTask& task);
   Attempt Judged(Trajectory trajectory, ReplayedEpisode episode) const;
 
-  // The good steps without those that the environment says can be left out, one by one, with equal
-  // observations behind them and no less reward. Remembered by where they begin.
+  // Removes needless good steps one by one: a step is needless if without it the later observations
+  // are equal and the reward is not lower. The result is cached by start state and leaf.
   Result<std::vector<int>> WithoutNeedless(int from, const std::vector<int>& nodes);
   Result<bool> Needless(int state, const std::vector<int>& nodes, size_t leave_out);
   Result<int> ReplayState(int node);
 
-  // The shortest actions behind which the good steps of the attempt work; nothing where none were
+  // The shortest actions after which the good steps of the attempt work; nullopt if none were
   // found.
   Result<std::optional<std::vector<std::string>>> FindRecovery(const Attempt& attempt,
                                                                double wanted_reward);

@@ -43,12 +43,12 @@ Replay JudgeReplay(const Trajectory& trajectory, const ReplayedEpisode& episode,
       std::ranges::count(trajectory.turns, Part::kRevision, &SplicedTurn::part) > 0;
   const Part last = episode.empty() ? Part::kBad : trajectory.turns[episode.size() - 1].part;
   replay.ended_bad = revised && last != Part::kGood && last != Part::kRecovery;
-  // That the environment takes the revision action and says more than the configured reply is no
-  // surprise.
+  // It is expected that the environment accepts the revision action and answers something else than
+  // the configured reply.
   const bool as_expected = std::ranges::all_of(replay.observations, [&](const auto& changed) {
     return trajectory.turns[changed.first].part == Part::kRevision;
   });
-  bool lost_turn = false;  // one that is trained as if it had worked
+  bool lost_turn = false;  // a trained turn that was refused
   for (size_t i = 0; i < episode.size(); ++i) {
     const SplicedTurn& turn = trajectory.turns[i];
     const bool trained = turn.part == Part::kGood || turn.part == Part::kRecovery;

@@ -1,10 +1,10 @@
-// Runs spliced trajectories in the environment and says what comes of them. The published code
-// never does: it assumes that the good path leads to the same reward after the bad steps.
+// Runs spliced trajectories in the environment and judges the result. The published code never does
+// this: it assumes that the good path leads to the same reward after the bad steps.
 //
-// The trajectories of a task share one Executor (rollout/executor.h): what several begin with is
-// executed once, in one session that is forked where the environment can fork. The revision action
-// is sent too. Where the environment refuses it (it provably changes nothing), the model is shown
-// the configured reply; else what the environment really answered.
+// The trajectories of a task share one Executor (rollout/executor.h): a common beginning is
+// executed only once, in one session that is forked if the environment can fork. The revision
+// action is also sent. If it provably changes nothing, the row shows the configured reply; else it
+// shows the environment's answer.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ namespace agentr {
 
 enum class ReplayOutcome {
   kUnchecked,  // not replayed
-  kVerified,   // reached alpha, and every observation was the expected one
+  kVerified,   // reached alpha, and every observation was as expected
   kDiverged,   // reached alpha with other observations, or in fewer turns
   kFailed,     // ended below alpha, before the first good turn, or with a trained turn refused
 };
@@ -36,10 +36,10 @@ ReplayOutcome ParseReplayOutcome(std::string_view name);  // throws std::invalid
 
 struct Replay {
   ReplayOutcome outcome = ReplayOutcome::kUnchecked;
-  double reward = 0;                           // of the last turn taken; 0 for a disaster
-  size_t turns = 0;                            // taken, the revision turn included
-  bool ended_bad = false;                      // the episode was over before the first good turn
-  std::map<size_t, std::string> observations;  // by turn, where they are not the expected ones
+  double reward = 0;                           // of the last turn; 0 for a disaster
+  size_t turns = 0;                            // turns taken, including the revision turn
+  bool ended_bad = false;                      // the episode ended before the first good turn
+  std::map<size_t, std::string> observations;  // the unexpected ones, by turn
 
   bool operator==(const Replay&) const = default;
 };
@@ -47,16 +47,16 @@ struct Replay {
 // One turn of an episode.
 struct ReplayedTurn {
   StepResult result;
-  bool unchanged = false;  // the state is certainly as it was
-  bool refused = false;    // the environment did not take the action
-  int state = 0;           // of the executor, after the turn
+  bool unchanged = false;  // the state certainly did not change
+  bool refused = false;    // the environment refused the action
+  int state = 0;           // the executor's state after the turn
 };
-using ReplayedEpisode = std::vector<ReplayedTurn>;  // ends early where the environment does
+using ReplayedEpisode = std::vector<ReplayedTurn>;  // shorter if the environment ended the episode
 
-// What the episode of the trajectory's actions says about it.
+// Judges the trajectory by the episode of its actions.
 Replay JudgeReplay(const Trajectory& trajectory, const ReplayedEpisode& episode, double alpha);
 
-// Puts the real observations into the trajectory, and cuts what came behind the end.
+// Puts the real observations into the trajectory and removes turns after the end of the episode.
 void ApplyReplay(const Replay& replay, Trajectory& trajectory);
 
 // The actions of the trajectory's turns.
@@ -69,10 +69,10 @@ class Replayer {
   Replayer(int task_id, const TaskFamily& family, Environment& environment, SessionPool& pool,
            const std::atomic<bool>& stop);
 
-  // Starts the task; its first observation.
+  // Starts the task; returns its first observation.
   Result<std::string> Start();
 
-  // Takes the actions from `state` on, until the episode is over.
+  // Takes the actions, beginning in `state`, until the episode ends.
   Result<ReplayedEpisode> Run(int state, std::span<const std::string> actions);
 
   // The observation with which `state` was entered.
@@ -86,8 +86,8 @@ class Replayer {
   const TaskFamily& family_;
   const std::unique_ptr<Executor> executor_;
   std::string first_observation_;
-  int64_t episodes_ = 0;  // from the root
-  int64_t turns_ = 0;     // of those
+  int64_t episodes_ = 0;  // episodes that began at the root
+  int64_t turns_ = 0;     // turns of these episodes
 };
 
 }  // namespace agentr

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/progress.h"
+#include "common/text.h"
 #include "revision/verifier.h"
 
 namespace agentr {
@@ -38,7 +39,7 @@ std::string Trees(const ReviseReport& report) {
   return text;
 }
 
-// Positions up to 5 on their own, later ones together.
+// Positions up to 5 separately, later ones together.
 std::string FirstErrors(const RevisionCounts& counts) {
   constexpr int kLast = 5;
   int64_t all = 0;
@@ -71,7 +72,8 @@ std::string Mistakes(const RevisionCounts& counts) {
   std::ranges::sort(sorted);
   std::string text;
   for (const auto& [count, name] : sorted) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, Share(-count, all));
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "" : ", ", EscapeControls(name), Share(-count, all));
   }
   return text;
 }
@@ -148,7 +150,7 @@ std::string ReportTable(const ReviseReport& report) {
   table += Line(
       "time", fmt::format("{:.2f} s, {} rows/s", report.wall_s, Rate(report.rows, report.wall_s)));
   for (const TaskFailure& failure : report.failed) {
-    table += fmt::format("  task {}: {}\n", failure.task_id, failure.error.message);
+    table += fmt::format("  task {}: {}\n", failure.task_id, EscapeControls(failure.error.message));
   }
   for (const WrittenFile& file : report.files) {
     table +=

@@ -6,7 +6,7 @@
 
 namespace agentr {
 
-// What a run did, as a table for people, with the files at its end.
+// The results of a run as a table for people, with the files at the end.
 std::string ReportTable(const ReviseReport& report);
 
 }  // namespace agentr

@@ -19,7 +19,7 @@ constexpr size_t kMostInFlight = 4096;
 
 using Outcome = std::shared_ptr<tl::expected<TaskRows, TaskFailure>>;
 
-// Takes the outcomes in the order of the tasks; used by one thread at a time.
+// Receives the outcomes in the order of the tasks; used by one thread at a time.
 class Collect {
  public:
   Collect(RowSink& sink, const PipelineOptions& options, std::atomic<bool>& stop,
@@ -39,11 +39,13 @@ class Collect {
  private:
   void Keep(const TaskRows& task) {
     report.counts += task.counts;
+    // Outcomes arrive in the order of tasks, so this count does not depend on the threads.
     failures_in_a_row_ = 0;
     for (const FinishedRow& row : task.rows) {
       switch (sink_.Add(row)) {
         case Deduplicator::Verdict::kNew:
           ++report.rows;
+          report.verified += row.verified;
           on_row_(row);
           break;
         case Deduplicator::Verdict::kExact:
@@ -75,11 +77,17 @@ class Collect {
   int failures_in_a_row_ = 0;
 };
 
-// Whether trees could be read and not one of them was done: the rows are not none, they are
-// unknown.
+// True if trees could be read but none was finished: then the rows are unknown, not empty.
 bool AllFailed(const ReviseReport& report) {
   return report.counts.trees == 0 &&
          std::ranges::any_of(report.failed, [](const TaskFailure& f) { return !f.bad_tree; });
+}
+
+void Write(RowSink& sink, const WhyNotWrite& why_not, ReviseReport& report) {
+  if (why_not) report.kept = why_not(report);
+  if (!report.kept.empty()) return;
+  sink.Commit();
+  report.files = sink.files();
 }
 
 }  // namespace
@@ -109,10 +117,12 @@ void RowSink::Commit() {
 
 ReviseReport Revise(const std::vector<TreeFile>& trees, const TaskReviser& reviser, RowSink& sink,
                     const PipelineOptions& options, std::atomic<bool>& stop,
-                    const std::function<void(const FinishedRow&)>& on_row) {
+                    const std::function<void(const FinishedRow&)>& on_row,
+                    const WhyNotWrite& why_not) {
   namespace tbb = oneapi::tbb;
   const auto begin = std::chrono::steady_clock::now();
-  // TBB fixes how many threads it may ever make when it is first used; the arena bounds a run.
+  // TBB fixes its maximum number of threads at first use, so it is set to the largest value; the
+  // arena limits the threads of one run.
   static const tbb::global_control threads(tbb::global_control::max_allowed_parallelism,
                                            kMostInFlight + 1);
   Progress progress("trees", "rows", static_cast<int64_t>(trees.size()));
@@ -143,10 +153,7 @@ ReviseReport Revise(const std::vector<TreeFile>& trees, const TaskReviser& revis
   ReviseReport report = std::move(collect.report);
   report.interrupted = stop && !report.gave_up;
   report.gave_up = report.gave_up || AllFailed(report);
-  if (!report.interrupted && !report.gave_up) {
-    sink.Commit();
-    report.files = sink.files();
-  }
+  if (!report.interrupted && !report.gave_up) Write(sink, why_not, report);
   report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return report;
 }

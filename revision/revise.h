@@ -1,5 +1,5 @@
-// Runs the revision of many trees at once, in bounded memory, into files whose rows stand in the
-// order of the tasks.
+// Revises many trees at once, in bounded memory, and writes files with rows in the order of the
+// tasks.
 #pragma once
 
 #include <atomic>
@@ -22,13 +22,13 @@ struct WrittenFile {
   int64_t bytes = 0;
 };
 
-// The rows of a run on their way into their files, which appear whole, with Commit, or not at all.
+// Writes the rows of a run into files, which appear completely with Commit, or not at all.
 class RowSink {
  public:
-  // One file per format of `suffixes`: `<stem><suffix>`. Throws FatalError(kFile).
+  // Opens one file per format: `<stem><suffix>` for each of `suffixes`. Throws FatalError(kFile).
   RowSink(const std::filesystem::path& stem, const std::vector<std::string>& suffixes, Dedup dedup);
 
-  // The row, unless it was there before.
+  // Adds the row unless it is a duplicate.
   Deduplicator::Verdict Add(const FinishedRow& row);
   void Commit();
 
@@ -42,25 +42,51 @@ class RowSink {
 
 struct ReviseReport {
   RevisionCounts counts;
-  std::vector<TaskFailure> failed;  // in the order of the tasks; bad trees too
-  int64_t rows = 0;                 // written
+  std::vector<TaskFailure> failed;  // by task, including bad trees
+  int64_t rows = 0;                 // without duplicates
+<<<<<<< HEAD
+  int64_t verified = 0;             // verified ones among them
+=======
+  int64_t verified = 0;            // of these
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   int64_t exact_duplicates = 0;     // dropped
   int64_t near_duplicates = 0;      // dropped
-  bool gave_up = false;             // too many failures in a row, or no success; bad trees aside
+  bool gave_up = false;             // too many failures in a row, or no success; bad trees do not
+                                    // count
   bool interrupted = false;
-  std::vector<WrittenFile> files;  // none when the run gave up or was interrupted
+<<<<<<< HEAD
+  std::string kept;                // why existing rows were kept; empty if they were not
+  std::vector<WrittenFile> files;  // empty if the run gave up, was interrupted or kept other rows
+=======
+  std::string kept;                // why the existing rows were kept; empty if they were not
+  std::vector<WrittenFile> files;  // empty if it gave up, was interrupted or kept others
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   double wall_s = 0;
 };
 
 struct PipelineOptions {
-  int in_flight = 8;       // trees worked on at once; twice as many are held in memory
-  int give_up_after = 20;  // tasks failed in a row
+  int in_flight = 8;       // trees in progress at once; twice as many are held in memory
+  int give_up_after = 20;  // failed tasks in a row after which the run ends
 };
 
-// `on_row` is called with each row that is written, in order. Set `stop` to end early: nothing is
-// written then. Throws FatalError(kFile) when a file cannot be written.
+<<<<<<< HEAD
+// Called once before anything is written: returns the reason not to write the rows of this run;
+// empty if they may be written.
+using WhyNotWrite = std::function<std::string(const ReviseReport&)>;
+
+// Calls `on_row` with each row to be written, in order. Set `stop` to end early; then nothing is
+// written. Throws FatalError(kFile) if a file cannot be written.
+=======
+// Called once before anything is written. Returns why the rows of this run must not be written;
+// empty if they may.
+using WhyNotWrite = std::function<std::string(const ReviseReport&)>;
+
+// Calls `on_row` with each row that is to be written, in order. Set `stop` to end early; then
+// nothing is written. Throws FatalError(kFile) if a file cannot be written.
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
 ReviseReport Revise(const std::vector<TreeFile>& trees, const TaskReviser& reviser, RowSink& sink,
                     const PipelineOptions& options, std::atomic<bool>& stop,
-                    const std::function<void(const FinishedRow&)>& on_row);
+                    const std::function<void(const FinishedRow&)>& on_row,
+                    const WhyNotWrite& why_not = nullptr);
 
 }  // namespace agentr

@@ -12,15 +12,15 @@ namespace agentr {
 
 class OptionSet;
 
-// What decides about the rows of a tree.
+// The options that determine the rows of a tree.
 struct ReviseOptions {
   std::string data_type = "centric";  // centric: revision rows; good: good paths
   int revise = 1;                     // 0: whole bad paths (Direct-Revision), as verifier none
   QualityThresholds choice;
   std::string pairing = "siblings";
-  int max_pairs_per_task = 20;       // 0: no limit
+  int max_pairs_per_task = 20;       // 0: unlimited
   std::string verifier = "tree";     // tree | actor | rollout | none
-  std::string verifier_prompt = "";  // file; empty: the built-in one of the family
+  std::string verifier_prompt = "";  // file; empty: the family's built-in one
   RolloutOptions rollout;
   JudgeOptions judge;
   int max_row_tokens = -1;           // 0: rows of any length; -1: as judge.max_context
@@ -41,7 +41,7 @@ struct ReviseOptions {
 
   int MaxRowTokens() const { return max_row_tokens < 0 ? judge.max_context : max_row_tokens; }
 
-  // The verifier that these options mean.
+  // The verifier that results from these options.
   std::string Verifying() const { return data_type == "good" || revise == 0 ? "none" : verifier; }
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kNormal95 = 1.959963984540054;  // quantile of the normal distribution
 
-// The middle of Wilson's interval, and half its width.
+// The centre of Wilson's interval, and half its width.
 std::pair<double, double> Wilson(int successes, int trials) {
   if (trials == 0) return {0.5, 0.5};
   const double n = trials;
@@ -48,9 +48,10 @@ void Declare(OptionSet& set, RolloutOptions& o) {
   set.Group("Verifier rollout");
   set.Add("--rollouts", o.continuations, "Continuations that the policy plays from each state")
       .Range(1, 1000);
-  set.Add("--rollout_steps", o.max_steps, "Most turns of a continuation").Min(1);
+  set.Add("--rollout_steps", o.max_steps, "Largest number of turns of a continuation").Min(1);
   set.Add("--rollout_temperature", o.temperature, "Temperature of continuations").Range(0, 10);
-  set.Add("--rollout_max_new_tokens", o.max_new_tokens, "Most new tokens per turn").Min(1);
+  set.Add("--rollout_max_new_tokens", o.max_new_tokens, "Largest number of new tokens per turn")
+      .Min(1);
 }
 
 RolloutVerifier::RolloutVerifier(const Tree& tree, const StateMap& states, const TaskFamily& family,
@@ -65,13 +66,12 @@ RolloutVerifier::RolloutVerifier(const Tree& tree, const StateMap& states, const
       random_(random) {}
 
 Result<FirstError> RolloutVerifier::Find(const PathPair& pair, double wanted) {
-  // Of the steps without the one that ended the episode, those that changed something.
+  // The steps that changed something, without the one that ended the episode.
   Result<FirstError> whole = FindFirstError(tree_, pair, nullptr, 1);
   std::vector<int> path = tree_.Path(pair.bad.leaf);
   path.erase(path.begin(), path.begin() + tree_.node(pair.ancestor).depth + 1);
   path.resize(static_cast<size_t>(whole->bad_steps));
-  // What the environment refused is an error without any play; only what comes before it can be an
-  // earlier one.
+  // A refused action is an error without any play; only steps before it can be an earlier error.
   const auto refused = std::ranges::find_if(path, [&](int node) { return states_.Refused(node); });
   const int refused_node = refused == path.end() ? -1 : *refused;
   path.erase(refused, path.end());
@@ -83,7 +83,8 @@ Result<FirstError> RolloutVerifier::Find(const PathPair& pair, double wanted) {
     if (!value) return tl::make_unexpected(value.error());
     return value->high() < before->low();
   };
-  // path[0 … good) are not lost, path[bad …] are, if values only fall along a bad path.
+  // Invariant: path[0 … good) are not lost and path[bad …] are, assuming that values only fall
+  // along a bad path.
   size_t good = 0;
   size_t bad = path.size();
   while (good < bad) {
@@ -94,7 +95,8 @@ Result<FirstError> RolloutVerifier::Find(const PathPair& pair, double wanted) {
   }
   if (bad == path.size() && refused_node < 0) return whole;
   if (bad == path.size()) return ErrorAt(pair, refused_node, "The environment refused it.");
-  // The step itself must be the fall: the state right before it is no lost one, and parts from it.
+  // The step itself must cause the fall: the value of the state directly before it must be clearly
+  // higher.
   const int last_good = bad == 0 ? pair.ancestor : path[bad - 1];
   const Result<ShareEstimate> above = ValueOf(last_good, wanted);
   if (!above) return tl::make_unexpected(above.error());

@@ -1,7 +1,7 @@
-// Judges steps by what the policy makes of the states before and behind them: the value of a state
-// is the share of continuations, played by the policy on forks of the environment, that come as far
-// as the good path (Monte-Carlo estimates of process rewards: Math-Shepherd, Wang et al. 2024; the
-// first error found by binary search: OmegaPRM, Luo et al. 2024, arXiv 2406.06592).
+// Judges steps by the policy's success from the states before and after them. The value of a state
+// is the share of continuations, played by the policy on forks of the environment, that reach the
+// good path's reward (Monte Carlo estimates of process rewards: Math-Shepherd, Wang et al. 2024).
+// The first error is found by binary search (OmegaPRM, Luo et al. 2024, arXiv 2406.06592).
 #pragma once
 
 #include <map>
@@ -22,8 +22,8 @@ namespace agentr {
 class OptionSet;
 
 struct RolloutOptions {
-  int continuations = 8;  // of each state
-  int max_steps = 20;     // turns of a continuation at most
+  int continuations = 8;  // from each state
+  int max_steps = 20;     // largest number of turns of a continuation
   double temperature = 1.0;
   int max_new_tokens = 500;  // per turn
 };
@@ -33,23 +33,22 @@ void Declare(OptionSet& set, RolloutOptions& options);
 // Of one tree. Used by one thread.
 class RolloutVerifier {
  public:
-  // All references outlive it. `random`: of the tree.
+  // All references outlive it. `random` is the tree's stream.
   RolloutVerifier(const Tree& tree, const StateMap& states, const TaskFamily& family,
                   LanguageModel& policy, Replayer& replayer, const RolloutOptions& options,
                   RandomStream random);
 
-  // The first step of the bad path behind which the policy comes less often to `wanted` than it
-  // does from the state where the paths part, by binary search over the path: found only where the
-  // two intervals lie apart, so that chance is no error, or an earlier step that the environment
-  // refused. At most 2 + log2(steps) states are played from; a state that was is not played from
-  // again.
+  // The first error is the first step of the bad path after which the policy reaches `wanted` less
+  // often than from the state where the paths part, or an earlier step that the environment
+  // refused. It is found by binary search, and only if the two confidence intervals do not overlap,
+  // so that chance is not an error. Plays from at most 2 + log2(steps) states, from each only once.
   Result<FirstError> Find(const PathPair& pair, double wanted);
 
  private:
   FirstError ErrorAt(const PathPair& pair, int node, std::string reason,
                      std::optional<ValueChange> values = {}) const;
   Result<ShareEstimate> ValueOf(int node, double wanted);
-  // The reward that one continuation from the state of `node` ends with.
+  // The final reward of one continuation from the state of `node`.
   Result<double> Continue(int node, RandomStream random);
   Result<int> StateFor(int node);
 
@@ -60,7 +59,7 @@ class RolloutVerifier {
   Replayer& replayer_;
   const RolloutOptions options_;
   const RandomStream random_;
-  std::map<int, std::vector<double>> rewards_;  // by state, of its continuations
+  std::map<int, std::vector<double>> rewards_;  // rewards of continuations, by state
 };
 
 }  // namespace agentr

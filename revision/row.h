@@ -10,15 +10,15 @@
 
 namespace agentr {
 
-// What the rows of this version train is said in splice.h. Files of version 1, without a "version"
-// in their provenance, trained shared prefixes and refused actions.
+// splice.h describes what rows of this version train. Files of version 1, without a "version" in
+// their provenance, trained shared prefixes and refused actions.
 constexpr int kRowVersion = 2;
 
-// Where a row comes from; the same for all rows of a tree.
+// The origin of a row; the same for all rows of a tree.
 struct RowSource {
   const Tree& tree;
-  std::string file;    // of the tree
-  std::string family;  // an Agent-R tree does not tell its own
+  std::string file;    // the tree's file
+  std::string family;  // stored here because an Agent-R tree does not contain it
   int task_id = 0;
   std::string model;
   uint64_t seed = 0;
@@ -31,7 +31,7 @@ struct RowSource {
 struct Row {
   const RowSource& source;
   Decision decision;
-  Trajectory trajectory;  // as replayed and cut to the context
+  Trajectory trajectory;  // as replayed and truncated to the context
   std::string hash;       // ContentHash
 };
 

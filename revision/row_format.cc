@@ -172,13 +172,13 @@ class SegmentsFormat : public RowFormat {
   }
 
  private:
-  // The node whose response the message is; nullptr where the model did not sample it.
+  // The node whose response the message is; nullptr if the model did not sample it.
   static const Node* NodeOf(const Row& row, const RowMessage& message) {
     if (message.turn < 0 || message.role != "assistant") return nullptr;
     const int node = row.trajectory.turns[static_cast<size_t>(message.turn)].node;
     if (node < 0) return nullptr;
     const Node& said = row.source.tree.node(node);
-    return said.response == *message.content ? &said : nullptr;  // else the turn was cut
+    return said.response == *message.content ? &said : nullptr;  // otherwise the turn was cut
   }
 };
 
@@ -191,8 +191,8 @@ class TokensFormat : public RowFormat {
     const Result<TokenRow> tokens = EncodeRow(row, encoder_);
     if (!tokens) {
       throw FatalError(ExitCode::kUsage,
-                       fmt::format("the model's chat template cannot say the conversations of {}: "
-                                   "{}; --chat_template takes another one",
+                       fmt::format("the model's chat template cannot express the conversations of "
+                                   "{}: {}; choose another one with --chat_template",
                                    row.source.family, tokens.error().message));
     }
     Json loss = Json::array();
@@ -250,7 +250,7 @@ std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name, const ChatEncode
   if (name == "provenance") return std::make_unique<ProvenanceFormat>();
   throw FatalError(
       ExitCode::kUsage,
-      fmt::format("--format: \"{}\" is none of agent-r, messages, sharegpt and tokens", name));
+      fmt::format("--format: \"{}\" is not agent-r, messages, sharegpt or tokens", name));
 }
 
 }  // namespace agentr

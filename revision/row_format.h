@@ -1,13 +1,13 @@
-// How rows are written: JSON lines in several formats. Every format but agent-r carries the
-// provenance of a row in "provenance"; agent-r has exactly the published fields, and a file of
-// provenance beside it, line by line.
+// Writes rows as JSON lines in several formats. Every format except agent-r contains the provenance
+// of a row in "provenance"; agent-r has exactly the published fields and a separate file of
+// provenance with corresponding lines.
 //
 //   agent-r   task_num, revise_log, high_log, low_log (messages; "loss" on assistant turns of
 //             revise_log), task_description, revise (whether a first error was found),
 //             revise_feedback: [{revision_feedback, action, obs, judgement}]
-//   messages  OpenAI's chat format: {"messages": [{role, content, weight, loss}]}; weight 0 or 1
-//   and
-//             loss false or true, the same said twice, on assistant messages: trainers read either
+//   messages  OpenAI's chat format: {"messages": [{role, content, weight, loss}]}. Assistant
+//             messages have both weight 0 or 1 and loss false or true, with the same meaning,
+//             because trainers read one or the other
 //   sharegpt  AgentGym's: {"conversations": [{from: human|gpt|system, loss, value}], "item_id"};
 //             loss is null for what the model did not say
 //   tokens    with the encoder of a model: {"ids", "loss", "logprobs", "revision", "tokenizer"}, one
@@ -18,7 +18,7 @@
 //             {role, loss, text}]}: the tokens that were sampled, where the tree has them; what was
 //             not sampled by the model is text, for the trainer's chat template
 //
-// Rows end on the agent's last turn; its reply is "last_observation" of the provenance.
+// Rows end with the agent's last turn; the reply to it is "last_observation" in the provenance.
 //
 // provenance: {version, tree, task, model, data_hash, nodes: {good, bad, ancestor, first_error},
 // rewards: {good, bad, replay}, mistake, evidence, reason, values, revision_length: {from_start,
@@ -37,8 +37,9 @@
 
 namespace agentr {
 
-// What the paper calls the revision length: the steps up to the first error, from the start of the
-// path, as it counts them, and from where the path leaves the good one. -1 for good paths alone.
+// The paper's revision length, the number of steps up to the first error: counted from the start of
+// the path, as in the paper, and from the point where it leaves the good path. -1 for good paths
+// alone.
 struct RevisionLength {
   int from_start = -1;
   int from_ancestor = -1;
@@ -49,16 +50,16 @@ class RowFormat {
  public:
   virtual ~RowFormat() = default;
 
-  // Between "<task>_<data_type>" and the end of a file name: ".messages.jsonl".
+  // The end of the file name after "<task>_<data_type>": ".messages.jsonl".
   virtual std::string_view suffix() const = 0;
 
-  // The row as one line of JSON, with its newline. The same row gives the same bytes. Throws
-  // FatalError(kUsage) where the model's format cannot say the row's order of roles.
+  // The row as one line of JSON with a newline. The same row gives the same bytes. Throws
+  // FatalError(kUsage) if the model's format cannot express the row's order of roles.
   virtual std::string Line(const Row& row) const = 0;
 };
 
 // "agent-r", "messages", "sharegpt", "tokens", "provenance"; throws FatalError(kUsage) for others.
-// `encoder` (may be null, outlives the format): for tokens.
+// `encoder` (may be null, outlives the format) is used by tokens.
 std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name,
                                          const ChatEncoder* encoder = nullptr);
 

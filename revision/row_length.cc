@@ -17,11 +17,11 @@ bool FitRow(Row& row, int dropped_turns, int64_t max_tokens, const ChatEncoder* 
     return tokens && std::ssize(tokens->ids) <= max_tokens;
   };
   FitContext(trajectory, std::numeric_limits<int>::max(), /*max_tokens=*/0);
-  size_t enough = trajectory.dropped_turns;  // all that may be left out
+  size_t enough = trajectory.dropped_turns;  // the largest number of turns that may be left out
   size_t too_few = std::min(static_cast<size_t>(dropped_turns), enough);
   if (fits(too_few)) return true;
   if (!fits(enough)) return false;
-  // A row without more of its turns is shorter: the number is found by halving.
+  // Leaving out more turns makes a row shorter, so the number is found by binary search.
   while (too_few + 1 < enough) {
     const size_t middle = (too_few + enough) / 2;
     (fits(middle) ? enough : too_few) = middle;

@@ -1,4 +1,4 @@
-// How long a row is in tokens, and what is left out of it so that it fits.
+// Fits a row into a limit of tokens by leaving out turns.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace agentr {
 
-// FitContext for a row, with its exact length in tokens (EncodeRow) where there is an encoder; with
-// none, and for an order of roles that the model's format cannot say, with the estimate. As few
-// turns are left out as it takes; false where not even the fewest that must stay fit into
-// `max_tokens` (0: no limit).
+// Like FitContext, but with the exact length in tokens (EncodeRow). Without an encoder, and for an
+// order of roles that the model's format cannot express, the length is estimated. Leaves out as few
+// turns as possible; false if even the turns that must stay do not fit into `max_tokens` (0:
+// unlimited).
 bool FitRow(Row& row, int dropped_turns, int64_t max_tokens, const ChatEncoder* encoder);
 
 }  // namespace agentr

@@ -9,7 +9,7 @@ namespace {
 
 struct Look {
   char mark;
-  int color;  // of the terminal; 0: as it is
+  int color;  // terminal colour; 0: default
 };
 
 Look LookOf(Part part) {
@@ -28,8 +28,7 @@ Look LookOf(Part part) {
   return {' ', 0};
 }
 
-// At most `columns` bytes, or a few less with an ellipsis where it was cut, never within a
-// character.
+// At most `columns` bytes; a longer text is cut between two characters and gets an ellipsis.
 std::string Cut(std::string text, size_t columns) {
   if (text.size() <= columns) return text;
   size_t end = columns - 1;
@@ -42,8 +41,9 @@ std::string Cut(std::string text, size_t columns) {
 std::string ShowTrajectory(const Trajectory& trajectory, const std::string& title, bool color,
                            int width) {
   const auto columns = static_cast<size_t>(width);
-  std::string out =
-      title + "\n" + Cut("  " + OneLine(trajectory.first_observation), columns) + "\n";
+  std::string out = title + "\n" +
+                    Cut("  " + EscapeControls(OneLine(trajectory.first_observation)), columns) +
+                    "\n";
   if (trajectory.dropped_turns > 0) {
     out += fmt::format("  … {} turns left out\n", trajectory.dropped_turns);
   }
@@ -52,7 +52,7 @@ std::string ShowTrajectory(const Trajectory& trajectory, const std::string& titl
     const auto [mark, code] = LookOf(turn.part);
     std::string text;
     for (const std::string& said : {OneLine(turn.response), "  -> " + OneLine(turn.observation)}) {
-      text += Cut(fmt::format("{} {}", mark, said), columns) + "\n";
+      text += Cut(fmt::format("{} {}", mark, EscapeControls(said)), columns) + "\n";
     }
     out += color && code != 0 ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
   }

@@ -83,7 +83,7 @@ bool FitContext(Trajectory& trajectory, int dropped_turns, int64_t max_tokens) {
     return static_cast<size_t>(std::ranges::count(turns, part, &SplicedTurn::part));
   };
   const size_t droppable = count(Part::kRevision) > 0 ? count(Part::kPrefix) : turns.size();
-  // Of a good path on its own at least the last turn stays.
+  // At least the last turn of a good path alone stays.
   const size_t most = std::min(droppable, std::max<size_t>(turns.size(), 1) - 1);
   trajectory.dropped_turns = std::min(static_cast<size_t>(dropped_turns), most);
   if (max_tokens == 0) return true;

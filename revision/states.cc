@@ -11,7 +11,7 @@ StateMap::StateMap(const Tree& tree, const TaskFamily& family)
       states_(1),
       of_(static_cast<size_t>(tree.size())),
       refused_(static_cast<size_t>(tree.size())) {
-  // By state: the first node that entered each state below it.
+  // For each state, the first node that entered each of its child states.
   std::vector<std::vector<int>> children(1);
   for (int node = 1; node < tree.size(); ++node) {
     const auto above = static_cast<size_t>(Of(tree.node(node).parent));
@@ -56,7 +56,7 @@ void StateMap::CountLeaves() {
       if (at != entering) ++above.leaves;
     }
   }
-  // A node that was searched on shows more of its state than one that was not.
+  // An expanded node shows more of its state than an unexpanded one.
   for (int node = tree_.size() - 1; node > 0; --node) {
     State& own = states_[static_cast<size_t>(Of(node))];
     if (Changed(node) && !tree_.node(node).children.empty()) own.entered = node;
@@ -64,7 +64,7 @@ void StateMap::CountLeaves() {
 }
 
 int StateMap::Common(int a, int b) const {
-  // A state has a greater index than those above it.
+  // A state has a greater index than its ancestors.
   while (a != b) {
     int& later = a > b ? a : b;
     later = state(later).parent;

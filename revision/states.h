@@ -1,9 +1,9 @@
 // The environment states behind the nodes of a search tree.
 //
-// A node whose action left the state as it was (TaskFamily::LeavesStateUnchanged) stands in the
-// state of its parent, and nodes that took the same action in the same state stand in the same
-// state. So the states form a tree of their own, and a path is a sequence of the steps that changed
-// something. An ended node (done, disaster) always has a state of its own.
+// A node whose action did not change the state (TaskFamily::LeavesStateUnchanged) has the state of
+// its parent, and nodes with the same action in the same state share a state. So the states form a
+// tree themselves, and a path is a sequence of steps that changed something. An ended node (done,
+// disaster) always has its own state.
 #pragma once
 
 #include <vector>
@@ -16,12 +16,12 @@ namespace agentr {
 class StateMap {
  public:
   struct State {
-    int parent = -1;  // -1 at the root
-    int depth = 0;    // state-changing steps since the root
-    int entered = 0;  // the node that the state is shown by: one that was searched on, if any was
-    bool ended = false;  // the episode was over here
-    double best = -1;    // the best quality of an ended leaf in or below it; -1: there is none
-    int leaves = 0;      // ended leaves behind the nodes that entered it: the evidence about it
+    int parent = -1;     // -1 at the root
+    int depth = 0;       // state-changing steps since the root
+    int entered = 0;     // the node that represents the state: an expanded one if there is any
+    bool ended = false;  // the episode ended here
+    double best = -1;    // the best quality of an ended leaf in or below it; -1 if there is none
+    int leaves = 0;      // ended leaves below the nodes that entered it: the evidence about it
   };
 
   static constexpr int kRoot = 0;
@@ -35,12 +35,12 @@ class StateMap {
   // The state after the turn of `node`.
   int Of(int node) const { return of_[static_cast<size_t>(node)]; }
   const State& At(int node) const { return state(Of(node)); }
-  // Whether the turn of `node` led to another state; true at the root.
+  // True if the turn of `node` led to another state, and at the root.
   bool Changed(int node) const;
-  // Whether the environment refused the action of `node`.
+  // True if the environment refused the action of `node`.
   bool Refused(int node) const { return refused_[static_cast<size_t>(node)]; }
 
-  // The deepest state that lies on the way to both.
+  // The deepest state on the way to both.
   int Common(int a, int b) const;
 
  private:

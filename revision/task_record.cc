@@ -5,6 +5,7 @@
 
 #include "clients/message_json.h"
 #include "common/file.h"
+#include "common/json_depth.h"
 
 namespace agentr {
 namespace {
@@ -71,7 +72,7 @@ Replay ReplayFromJson(const Json& json) {
   return replay;
 }
 
-// A turn of the tree is told by its node; others by what stands in them.
+// A turn of the tree is stored as its node, any other turn with its contents.
 Json TurnsToJson(const std::vector<SplicedTurn>& turns) {
   Json list = Json::array();
   for (const SplicedTurn& turn : turns) {
@@ -134,7 +135,7 @@ std::optional<std::vector<Decision>> ReadRecord(const std::filesystem::path& pat
                                                 const std::string& key, const Tree& tree) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   try {
-    const Json record = Json::parse(ReadFile(path));
+    const Json record = ParseJsonOrThrow<Json>(ReadFile(path));
     if (JsonField<std::string>(record, "key") != key) return std::nullopt;
     std::vector<Decision> decisions;
     for (const Json& json : record.at("decisions")) {
@@ -151,7 +152,7 @@ std::optional<std::vector<Decision>> ReadRecord(const std::filesystem::path& pat
     }
     return decisions;
   } catch (const Json::exception&) {
-    return std::nullopt;  // a file of something else: it is written anew
+    return std::nullopt;  // not a record: it will be replaced
   } catch (const std::invalid_argument&) {
     return std::nullopt;
   }

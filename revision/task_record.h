@@ -1,5 +1,6 @@
-// What was decided about the pairs of one tree with calls outside the process: judgements of a
-// model, replays. Kept in a file per task, so that a run that was killed does not ask again.
+// Records the decisions about the pairs of one tree that needed calls outside the process:
+// judgements of a model, and replays. There is one file per task, so that a killed run does not
+// repeat the calls.
 #pragma once
 
 #include <filesystem>
@@ -19,21 +20,21 @@ struct Decision {
   FirstError error;
   std::string mistake = "";  // TaskFamily::MistakeName of the first error; "" for a good path alone
   bool refused = false;      // the first error is an action that the environment refused
-  int evidence = 0;          // ended leaves behind it in the tree
-  std::vector<SplicedTurn> turns = {};  // of the row, with the observations of the tree
+  int evidence = 0;          // ended leaves after it in the tree
+  std::vector<SplicedTurn> turns = {};  // turns of the row, with the observations of the tree
   Replay replay = {};
-  int pruned = 0;    // turns of the paths that were left out
+  int pruned = 0;    // turns left out of the paths
   int recovery = 0;  // recovery actions among the turns
 
   bool operator==(const Decision&) const = default;
 };
 
-// `key` names everything that the decisions depend on. Throws FatalError(kFile).
+// `key` identifies everything on which the decisions depend. Throws FatalError(kFile).
 void WriteRecord(const std::filesystem::path& path, const std::string& key,
                  const std::vector<Decision>& decisions);
 
-// Nothing where there is no such file, or one with another key or of another program. `tree`: what
-// the turns of the rows come from.
+// nullopt if there is no such file, or if it has another key or is no record. `tree` is the origin
+// of the rows' turns.
 std::optional<std::vector<Decision>> ReadRecord(const std::filesystem::path& path,
                                                 const std::string& key, const Tree& tree);
 

@@ -27,8 +27,8 @@ struct TaskReviser::Work {
   TaskRows result = {};
 };
 
-// Makes rows out of drafts until there are enough, and drops those that say what an earlier one of
-// the task says.
+// Makes rows from drafts until there are enough, and drops those that repeat an earlier row of the
+// task.
 class TaskReviser::Decisions {
  public:
   Decisions(const TaskReviser& reviser, Work& work, Replayer* replayer)
@@ -39,7 +39,7 @@ class TaskReviser::Decisions {
 
   enum class Outcome { kKept, kDuplicate, kFailed };
 
-  // `decision` without what the replay brings.
+  // `decision` without the results of the replay.
   Result<Outcome> Add(Decision decision);
 
   bool Full() const {
@@ -70,7 +70,7 @@ std::string TaskReviser::Decisions::ThoughtFor(const Decision& decision,
                                  {error.action, error.observation, ""}, random);
 }
 
-// Whether the row would train the mistaken action on the very page that it was a mistake on.
+// True if the row would train the mistaken action on the same page on which it was a mistake.
 bool TaskReviser::Decisions::Contradicts(const Trajectory& trajectory, int error) const {
   if (error < 0) return false;
   const Node& mistaken = work_.tree.node(error);
@@ -213,11 +213,10 @@ Result<std::vector<Decision>> TaskReviser::Decide(Work& work) const {
     if (!start) return tl::make_unexpected(start.error());
     if (OneLine(*start) != OneLine(work.tree.root().observation)) {
       if (context_.must_replay) {
-        return Fail(
-            ErrorKind::kRejected,
-            fmt::format("the environment begins task {} otherwise than {}: give the server that "
-                        "the trees come from with --env_server_base, or --replay 0",
-                        work.file.task_id, work.file.path.string()));
+        return Fail(ErrorKind::kRejected,
+                    fmt::format("the environment begins task {} differently than {}: give the "
+                                "server of the search with --env_server_base, or use --replay 0",
+                                work.file.task_id, work.file.path.string()));
       }
       replayer.reset();
     }
@@ -243,7 +242,7 @@ Result<void> TaskReviser::DecideGood(Work& work, Decisions& decisions) const {
   std::vector<PathPair> good = GoodAlone(LeafPaths(work.tree), options_.choice);
   work.result.counts.pairs_found = static_cast<int64_t>(good.size());
   work.random.Split("pairs").Shuffle(good);
-  // The best first, and of equal ones those that finished before those that were cut.
+  // The best first; among equal ones, finished paths before those that reached the depth limit.
   std::ranges::stable_sort(good, [&](const PathPair& a, const PathPair& b) {
     const auto cut = [&](const PathPair& p) {
       return work.tree.node(p.good.leaf).end == End::kDepth;
@@ -271,7 +270,7 @@ Result<void> TaskReviser::DecideByTree(Work& work, Decisions& decisions) const {
   counts.without_pairs = counts.good_paths > 0 && mistakes.empty() ? 1 : 0;
   MistakeChooser chooser(work.states, mistakes, work.random.Split("pairs"));
   Pruner pruner(work.tree, work.states, context_.family);
-  std::set<std::vector<std::string>> ways;  // the mistake, and the good actions behind it
+  std::set<std::vector<std::string>> ways;  // the mistake and the good actions after it
   while (!decisions.Full()) {
     const auto choice = chooser.Next();
     if (!choice) break;
@@ -319,8 +318,8 @@ Result<void> TaskReviser::DecideByVerifier(Work& work, Replayer* replayer,
   if (verifier_ == "rollout") {
     if (replayer == nullptr || !forks() || context_.model == nullptr) {
       return Fail(ErrorKind::kRejected,
-                  "--verifier rollout plays on in the environment: it needs one that forks (ours "
-                  "for WebShop and TextCraft do) and that the trees come from");
+                  "--verifier rollout continues episodes in the environment: it needs the server "
+                  "of the search, which must be able to fork (ours for WebShop and TextCraft are)");
     }
     rollout.emplace(work.tree, work.states, context_.family, *context_.model, *replayer,
                     options_.rollout, work.random.Split("rollout"));
@@ -362,7 +361,7 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
   trajectory.train_prefix = options_.train_prefix;
   ApplyReplay(decision.replay, trajectory);
   if (!CleanTurns(options_.unclean, context_.family, trajectory, counts)) return;
-  // Of the turns that the model did not see, those that are left.
+  // The turns that the model did not see, as far as they are left.
   const int unseen = work.tree.node(decision.pair.good.leaf).dropped_turns;
   const auto dropped = std::ranges::count_if(trajectory.turns, [&](const SplicedTurn& turn) {
     const bool oldest = turn.part == Part::kPrefix || decision.pair.bad.leaf < 0;
@@ -386,7 +385,8 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
   }
   ++counts.rows;
   row.hash = ContentHash(row.trajectory);
-  FinishedRow finished{row.hash, ActionsHash(row.trajectory), {}, {}, {}};
+  FinishedRow finished{row.hash, ActionsHash(row.trajectory), {}, {}, {}, false};
+  finished.verified = decision.replay.outcome == ReplayOutcome::kVerified;
   for (const auto& format : context_.formats) finished.lines.push_back(format->Line(row));
   finished.audit = AuditRowOf(row.trajectory);
   finished.audit.task = std::to_string(work.file.task_id);
@@ -405,6 +405,7 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
 std::string TaskReviser::RecordKey(const Work& work) const {
   const nlohmann::ordered_json key = {
       {"tree", Sha256(work.text)},
+      {"nodes", "depth first"},  // earlier records have them in the order of the file
       {"data_type", options_.data_type},
       {"alpha", options_.choice.alpha},
       {"beta", options_.choice.beta},

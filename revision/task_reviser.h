@@ -1,7 +1,7 @@
 // From one tree to its rows:
 //   load -> states -> mistakes -> repairs (shorten, splice, run, recover) -> fit, format
-// Repairs, and the verifier actor, call what is outside the process; their outcome is kept in a
-// record.
+// Repairs and the verifiers actor and rollout make calls outside the process, so their results are
+// kept in a record.
 #pragma once
 
 #include <atomic>
@@ -28,13 +28,14 @@
 
 namespace agentr {
 
-// A row, written in each format.
+// A row in each format.
 struct FinishedRow {
   std::string hash;          // ContentHash
   std::string actions_hash;  // ActionsHash
   std::vector<std::string> lines;
   Trajectory trajectory;
   AuditRow audit;
+  bool verified = false;  // by replay
 };
 
 struct TaskRows {
@@ -44,44 +45,45 @@ struct TaskRows {
 
 struct TaskFailure {
   int task_id = 0;
-  bool bad_tree = false;  // the file is at fault, and trying again cannot help
+  bool bad_tree = false;  // the file is at fault, so trying again cannot help
   Error error;
 };
 
-// Thread-safe: one object works on many tasks at once.
+// Thread-safe: one object revises many tasks at once.
 class TaskReviser {
  public:
-  // What it needs from outside; outlives it.
+  // The objects that it uses; they outlive it.
   struct Context {
     const TaskFamily& family;
-    LanguageModel* model = nullptr;      // of the verifiers actor and rollout
-    Environment* environment = nullptr;  // none: no replay
-    SessionPool* sessions = nullptr;     // with an environment
+    LanguageModel* model = nullptr;      // for the verifiers actor and rollout
+    Environment* environment = nullptr;  // null: no replay
+    SessionPool* sessions = nullptr;     // set if there is an environment
     std::string data_hash = "";          // of the environment
-    // A tree that begins otherwise in the environment is an error; else its rows stay unchecked.
+    // If set, a tree that begins differently in the environment is an error; otherwise its rows
+    // stay unchecked.
     bool must_replay = false;
     const std::atomic<bool>& stop;
-    std::string model_name = "";         // for trees that do not tell theirs
+    std::string model_name = "";         // for trees that do not contain it
     std::filesystem::path records = "";  // folder of the records
     std::vector<std::unique_ptr<RowFormat>> formats = {};
-    const ChatEncoder* encoder = nullptr;  // counts the tokens of rows; none: they are estimated
+    const ChatEncoder* encoder = nullptr;  // counts the tokens of rows; null: they are estimated
   };
 
-  // Throws FatalError for thoughts or a prompt that cannot be read.
+  // Throws FatalError if thoughts or a prompt cannot be read.
   TaskReviser(const ReviseOptions& options, Context context);
 
-  // Throws FatalError(kFile) where a record cannot be written.
+  // Throws FatalError(kFile) if a record cannot be written.
   tl::expected<TaskRows, TaskFailure> Run(const TreeFile& file) const;
 
  private:
-  struct Work;      // one tree and what is known of it
-  class Decisions;  // those of a tree as they come about
+  struct Work;      // one tree and its state
+  class Decisions;  // collects the decisions of a tree
 
   Result<std::vector<Decision>> Decide(Work& work) const;
   Result<void> DecideGood(Work& work, Decisions& decisions) const;
-  // Mistakes that the tree shows, one after the other until there are enough rows.
+  // Tries mistakes that the tree shows until there are enough rows.
   Result<void> DecideByTree(Work& work, Decisions& decisions) const;
-  // Pairs of leaves, whose first error a verifier finds.
+  // Uses pairs of leaves, whose first error a verifier finds.
   Result<void> DecideByVerifier(Work& work, Replayer* replayer, Decisions& decisions) const;
   void CountPaths(Work& work) const;
   void AddRow(const Decision& decision, Work& work) const;
@@ -89,7 +91,7 @@ class TaskReviser {
   std::unique_ptr<Verifier> MakeVerifier(const Work& work) const;
   bool forks() const;
   bool Keeps(const Decision& decision) const;
-  // Whether decisions cost calls, so that they are worth a record.
+  // True if decisions need calls, so that a record is useful.
   bool Records() const { return context_.environment != nullptr || context_.model != nullptr; }
   std::string RecordKey(const Work& work) const;
 
@@ -100,7 +102,7 @@ class TaskReviser {
   MistakeOptions mistakes_;
   RepairOptions repair_;
   Thoughts thoughts_;
-  std::optional<JudgementPrompt> prompt_;  // of the verifier actor
+  std::optional<JudgementPrompt> prompt_;  // for the verifier actor
 };
 
 }  // namespace agentr

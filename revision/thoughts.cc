@@ -30,7 +30,7 @@ bool CanFill(std::string_view thought, const Slots& slots) {
   });
 }
 
-// Replies are quoted in a thought only where they are short.
+// A thought quotes only short replies.
 std::string_view Short(std::string_view text) {
   constexpr size_t kMost = 160;
   return text.size() <= kMost ? text : std::string_view();
@@ -69,8 +69,8 @@ Thoughts Thoughts::Parse(std::string_view text) {
   }
   if (!thoughts.by_kind_.contains(std::string(kAnyMistake))) {
     throw FatalError(ExitCode::kUsage,
-                     "a file of revision thoughts has none for any mistake: write one per line, "
-                     "before the first heading");
+                     "a file of revision thoughts needs some for every kind of mistake: write "
+                     "them, one per line, before the first heading");
   }
   return thoughts;
 }

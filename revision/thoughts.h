@@ -1,4 +1,4 @@
-// What the agent thinks at the moment it notices a mistake, and while it recovers from it.
+// The agent's thoughts when it notices a mistake and while it recovers from it.
 #pragma once
 
 #include <map>
@@ -10,14 +10,13 @@
 
 namespace agentr {
 
-// Templates by what went wrong. In the text of a template {action} stands for the mistaken action
-// (in a recovery: for the action taken), {reply} for what it was answered, {next} for the action
-// that comes next.
+// Templates by kind of mistake. In a template {action} stands for the mistaken action (in a
+// recovery, for the present action), {reply} for the reply to it, and {next} for the next action.
 class Thoughts {
  public:
-  // A text such as configs/revision/thoughts.txt: one thought per line under headings
-  // "[missing_item]"; what stands before the first heading belongs to "[any]". "#" comments and
-  // empty lines do not count. Throws FatalError(kUsage) when it holds no thought for any mistake.
+  // Parses a text such as configs/revision/thoughts.txt: one thought per line under headings such
+  // as "[missing_item]"; lines before the first heading belong to "[any]". "#" comments and empty
+  // lines are ignored. Throws FatalError(kUsage) if "[any]" has no thought.
   static Thoughts Parse(std::string_view text);
   static const Thoughts& BuiltIn();
 
@@ -27,14 +26,14 @@ class Thoughts {
     std::string_view next;
   };
 
-  // One of those for the first of `kinds` that has any, else of "any". Those with words that are
-  // not there ({reply} when it is empty) are passed over.
+  // A random thought for the first of `kinds` that has any, else of "any". Templates whose words
+  // are missing ({reply} if it is empty) are skipped.
   std::string Pick(const std::vector<std::string>& kinds, const Words& words,
                    RandomStream& random) const;
 
   const std::vector<std::string>& Of(const std::string& kind) const;
 
-  // All of it, as text: two that are equal give the same thoughts.
+  // All templates as text; objects with equal texts give the same thoughts.
   std::string Text() const;
 
  private:

@@ -8,7 +8,7 @@
 namespace agentr {
 namespace {
 
-// The node whose response the message is; nullptr where the model did not sample its tokens.
+// The node whose response the message is; nullptr if the model did not sample its tokens.
 const Node* SampledNode(const Row& row, const RowMessage& message) {
   if (message.turn < 0 || message.role != "assistant") return nullptr;
   const int index = row.trajectory.turns[static_cast<size_t>(message.turn)].node;
@@ -23,9 +23,9 @@ void Append(std::span<const int32_t> ids, bool trained, TokenRow& tokens) {
   tokens.logprobs.resize(tokens.ids.size());
 }
 
-// The sampled tokens of `node` in place of `encoded`, the same message in the encoder's cut. A
-// response that was cut off at its longest has no token that ends the turn: it gets the encoder's,
-// where the template writes one.
+// The sampled tokens of `node` as a replacement for `encoded`, the encoder's tokens of the same
+// message. A response that reached max_tokens has no token that ends the turn, so it gets the
+// encoder's, if the template has one.
 void AppendSampled(const Node& node, std::span<const int32_t> encoded, const ChatEncoder& encoder,
                    bool trained, TokenRow& tokens) {
   const size_t begin = tokens.ids.size();

@@ -32,7 +32,7 @@ fs::file_time_type LastWritten(const fs::path& folder) {
   return last;
 }
 
-// The folders that the options name, or leave open.
+// The folders that match the options.
 std::vector<fs::path> Candidates(const TreeInputOptions& options) {
   std::vector<fs::path> candidates;
   for (const fs::path& task : FoldersIn(options.input_dir)) {
@@ -74,14 +74,14 @@ TreeInput FindTrees(const TreeInputOptions& options) {
 }
 
 Tree LoadTree(const TreeFile& file, const std::string& family, const std::string& text) {
-  Tree tree = ReadTree(text, file.path.string());
+  Tree tree = ReadTree(text, file.path.string()).DepthFirst();
   const auto refuse = [&](const std::string& why) {
     throw FatalError(ExitCode::kFile, fmt::format("{}: {}", file.path.string(), why));
   };
-  // Files of Agent-R do not say what they hold.
+  // Agent-R's files do not contain their task.
   const TreeOrigin& origin = tree.origin();
   if (!origin.family.empty() && (origin.family != family || origin.task_id != file.task_id)) {
-    refuse(fmt::format("holds {} task {}", origin.family, origin.task_id));
+    refuse(fmt::format("contains {} task {}", origin.family, origin.task_id));
   }
   for (const Node& node : tree.nodes()) {
     if (node.end == End::kNone || (node.reward >= 0 && node.reward <= 1)) continue;

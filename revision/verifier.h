@@ -1,4 +1,4 @@
-// Who says whether a step of a bad path was wrong.
+// Judges whether a step of a bad path was wrong.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ std::string_view Name(Judgement judgement);
 
 struct StepJudgement {
   Judgement judgement = Judgement::kUncertain;
-  std::string reasons;  // in words
+  std::string reasons;  // reasons as text
   bool parsed = true;   // false: an answer without a judgement, which counts as uncertain
   std::optional<ValueChange> values = std::nullopt;  // where continuations were played
 
@@ -35,13 +35,13 @@ class Verifier {
  public:
   virtual ~Verifier() = default;
 
-  // Judges the step that led to `node`, on the bad path of `pair` behind its ancestor. An error
-  // means that nothing can be said about the whole path now.
+  // Judges the step that led to `node`, on the bad path of `pair` after its ancestor. An error
+  // means that the whole path cannot be judged now.
   virtual Result<StepJudgement> Judge(const PathPair& pair, int node) = 0;
 };
 
-// Remembers the judgements of `inner`, which must not depend on the good path: several pairs share
-// a bad path, and bad paths share steps.
+// Caches the judgements of `inner`, which must not depend on the good path: several pairs share a
+// bad path, and bad paths share steps.
 class CachingVerifier : public Verifier {
  public:
   explicit CachingVerifier(std::unique_ptr<Verifier> inner) : inner_(std::move(inner)) {}

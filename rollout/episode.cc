@@ -24,7 +24,7 @@ std::string_view Name(EpisodeEnd end) {
 EpisodeEnd ParseEpisodeEnd(std::string_view name) {
   const auto found = std::ranges::find(kNames, name, &decltype(kNames)::value_type::second);
   if (found == kNames.end()) {
-    throw std::invalid_argument("no end of an episode: " + std::string(name));
+    throw std::invalid_argument("unknown end of an episode: " + std::string(name));
   }
   return found->first;
 }

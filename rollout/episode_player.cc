@@ -14,7 +14,7 @@
 namespace agentr {
 namespace {
 
-// Adds the time of its life to a sum.
+// Adds the time from its construction to its destruction to a sum.
 class Stopwatch {
  public:
   explicit Stopwatch(double& seconds) : seconds_(seconds) {}
@@ -29,7 +29,8 @@ class Stopwatch {
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-// Who goes on from given turns draws anew: the draws that led into a failure would do so again.
+// An episode that continues from given turns needs other draws, because the original ones would
+// lead to the same failure again.
 RandomStream StreamOf(const EpisodeStart& start, uint64_t seed) {
   const RandomStream stream = RandomStream(seed)
                                   .Split(static_cast<uint64_t>(start.task_id))
@@ -42,15 +43,17 @@ RandomStream StreamOf(const EpisodeStart& start, uint64_t seed) {
 void Declare(OptionSet& set, PlayOptions& o) {
   set.Group("Episodes");
   set.Add("--max_steps", o.max_steps, "Turns until an episode is ended").Min(1);
-  DeclareSampling(set, o, "Sampling temperature; -1: 0 (greedy) with one attempt, 1 with several",
+  DeclareSampling(set, o,
+                  "Sampling temperature; -1 means 0 (greedy) with one attempt and 1 with several",
                   PlayOptions::kChooseTemperature);
   set.AddSwitch("--snap_actions", o.snap_actions,
-                "SciWorld: take the nearest valid action instead of the one said, as Agent-R does");
-  set.Add("--revision_action", o.revision_action,
-          "The action by which an agent revises itself, counted in the summary; none: wait, in "
-          "SciWorld task");
+                "SciWorld: replace each action by the most similar valid one, as Agent-R does");
+  set.Add(
+      "--revision_action", o.revision_action,
+      "The action by which an agent announces a revision; the summary counts it (default: wait; in "
+      "SciWorld task)");
   set.Add("--revision_reply", o.revision_reply,
-          "What it is shown then, where that changes nothing in the environment");
+          "The reply to the revision action if it changes nothing in the environment");
 }
 
 EpisodePlayer::EpisodePlayer(const PlayOptions& options, EpisodeStart start, Context context)
@@ -125,14 +128,15 @@ Result<bool> EpisodePlayer::SampleTurn(EpisodeTurn& turn) {
   conversation.messages = [&](int dropped_turns) { return Conversation(dropped_turns); };
   conversation.sampled = [&](int dropped_turns) { return Sampled(dropped_turns); };
   conversation.first_turn = static_cast<int>(episode_.instruction.size()) + 1;
-  // It only grows: what did not fit a turn ago does not fit now.
+  // The conversation only grows: turns that did not fit before do not fit now.
   conversation.least_dropped = turns > 0 ? episode_.turns.back().dropped_turns : 0;
   conversation.most_dropped = std::max(turns - 1, 0);
   const Stopwatch watch(episode_.model_s);
   at_fault_ = EpisodeEnd::kModelError;
   Result<TruncatedCompletion> said =
       CompleteTruncated(context_.model, conversation, 1, sampling, options_.max_context);
-  // Where nothing was played yet it is the context that is too small, and no episode has ended.
+  // If nothing was played yet, the context is too small for the task: an error, not the end of an
+  // episode.
   if (!said && said.error().kind == ErrorKind::kContextLength && turns > 0) return false;
   AGENTR_RETURN_IF_ERROR(said);
   episode_.usage += said->batch.usage;

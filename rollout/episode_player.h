@@ -1,10 +1,9 @@
-// Plays one episode: a conversation as in the search, along a single line of turns.
+// Plays one episode: a conversation as in the search, but with only one response per turn.
 //
-// The model completes the conversation (without its oldest turns where it would not fit), the
-// family parses the action, the environment answers. Evaluation looks like training: where the
-// agent takes the revision action and the environment certainly leaves the state as it was, it is
-// shown the revision's reply (revision/replay.h). A negative reward is a disaster: reward 0, and
-// the episode is over.
+// The model completes the conversation (without its oldest turns if it would not fit), the family
+// parses the action, and the environment answers. As in the training data, if the agent takes the
+// revision action and this certainly does not change the state, it sees the revision's reply
+// (revision/replay.h). A negative reward is a disaster: the reward is 0 and the episode ends.
 #pragma once
 
 #include <atomic>
@@ -27,10 +26,10 @@ class OptionSet;
 struct PlayOptions : SamplingOptions {
   PlayOptions() { temperature = kChooseTemperature; }
 
-  // Greedy for one attempt per task, 1 for several: the caller chooses.
+  // Means that the caller chooses: 0 (greedy) for one attempt per task, 1 for several.
   static constexpr double kChooseTemperature = -1;
 
-  int max_steps = 100;        // turns, the given ones of a revision test too
+  int max_steps = 100;        // turns, including the given ones of a revision test
   bool snap_actions = false;  // SciWorld: take the nearest valid action instead (sciworld_snap.h)
   std::string revision_action = "";  // empty: that of the family
   std::string revision_reply = "ok.";
@@ -38,8 +37,8 @@ struct PlayOptions : SamplingOptions {
 
 void Declare(OptionSet& set, PlayOptions& options);
 
-// Which episode. In a revision test it begins with the turns of a trajectory: response and action
-// are given, and the observations are compared with what the environment answers.
+// The episode to play. In a revision test it begins with turns of a trajectory: their responses and
+// actions are given, and their observations are compared with the environment's answers.
 struct EpisodeStart {
   int task_id = 0;
   int attempt = 0;
@@ -49,7 +48,7 @@ struct EpisodeStart {
 // Runs once, on one thread. An episode is a function of options, start, model and environment.
 class EpisodePlayer {
  public:
-  // All of it outlives the player; `executor` is that of the task.
+  // Everything here outlives the player; `executor` belongs to the task.
   struct Context {
     const TaskFamily& family;
     LanguageModel& model;
@@ -60,20 +59,20 @@ class EpisodePlayer {
 
   EpisodePlayer(const PlayOptions& options, EpisodeStart start, Context context);
 
-  // The episode, which may have ended in one of the two errors; kCancelled once `stop` is set.
+  // Plays the episode, which may end in one of the two errors; kCancelled once `stop` is set.
   Result<Episode> Run();
 
  private:
   Result<void> Play();
   Result<void> Begin();
-  // The next turn without its observation; false at the end of the context.
+  // Samples the next turn, without its observation; false if the context is full.
   Result<bool> SampleTurn(EpisodeTurn& turn);
   Result<void> Snap(std::string& action);
   Result<void> StepEnvironment(EpisodeTurn turn);
 
   bool Replaying() const { return episode_.turns.size() < start_.given.size(); }
   std::vector<Message> Conversation(int dropped_turns) const;
-  // The token ids of the responses in Conversation, message by message.
+  // The sampled token ids for each message of Conversation.
   std::vector<std::span<const int32_t>> Sampled(int dropped_turns) const;
 
   const PlayOptions options_;
@@ -83,9 +82,11 @@ class EpisodePlayer {
 
   Episode episode_;
   bool over_ = false;
-  EpisodeEnd at_fault_ = EpisodeEnd::kEnvironmentError;  // whose error one would be now
-  int state_ = 0;                                        // of the executor's states
-  std::string shown_;  // the observation with which the state was entered, as it was given
+  EpisodeEnd at_fault_ = EpisodeEnd::kEnvironmentError;  // how the episode ends if a call fails now
+  int state_ = 0;                                        // the present state among the executor's
+                                                         // states
+  std::string shown_;  // the observation with which the state was entered, as the environment gave
+                       // it
 };
 
 }  // namespace agentr

@@ -67,8 +67,8 @@ void Executor::CheckReplay(int state, const StepResult& replayed) {
   if (replayed == first.result) return;
   ++stats_.mismatches;
   spdlog::warn(
-      "replaying '{}' gave '{}' (reward {}), the first time it gave '{}' (reward {}): "
-      "is the environment deterministic?",
+      "replaying '{}' gave '{}' (reward {}), but the first time it gave '{}' (reward {}); is the "
+      "environment deterministic?",
       first.action, replayed.observation, replayed.reward, first.result.observation,
       first.result.reward);
 }
@@ -79,7 +79,7 @@ void Executor::CheckFirstObservation(const std::string& observation) {
     first_observation_ = observation;
   } else if (observation != first_observation_) {
     ++stats_.mismatches;
-    spdlog::warn("the task began with another observation than the first time: '{}' against '{}'",
+    spdlog::warn("the task began with a different observation than the first time: '{}', not '{}'",
                  observation, first_observation_);
   }
 }

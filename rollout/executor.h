@@ -1,4 +1,4 @@
-// Executes actions in states of one task and remembers what they did (StateTree), with as few
+// Executes actions in states of one task and stores their outcomes (StateTree), with as few
 // environment calls as the server allows.
 #pragma once
 
@@ -16,16 +16,16 @@
 
 namespace agentr {
 
-// Environment calls of one search or, added up, of a run.
+// Environment calls of one search or, summed, of a run.
 struct ExecutionStats {
   int64_t opens = 0;  // sessions opened
   int64_t resets = 0;
-  int64_t steps = 0;       // actions taken for the first time
-  int64_t replays = 0;     // actions taken again, to bring a session to a state
-  int64_t expansions = 0;  // expansion calls
-  int64_t cache_hits = 0;  // actions whose outcome was already known
-  int64_t mismatches = 0;  // replayed actions that were answered differently from the first time
-  int64_t faults = 0;      // calls that failed and were made up for
+  int64_t steps = 0;             // actions taken for the first time
+  int64_t replays = 0;           // actions repeated to bring a session to a state
+  int64_t expansions = 0;        // expansion calls
+  int64_t cache_hits = 0;        // actions whose outcome was already known
+  int64_t mismatches = 0;        // replayed actions whose answer differed from the first one
+  int64_t faults = 0;            // failed calls from which the executor recovered
   int64_t min_replay_calls = 0;  // StateTree::LowerBound().walks
   int64_t unchanged_bound = 0;   // StateTree::LowerBound().unchanged
 
@@ -45,22 +45,22 @@ inline constexpr std::array<SumField<ExecutionStats>, 10> kExecutionFields = {
      {"unchanged_bound", &ExecutionStats::unchanged_bound}}};
 static_assert(NamesEveryField(kExecutionFields));
 
-// Used by the one thread that runs the search of a task.
+// Used only by the thread that runs the task.
 class Executor {
  public:
   virtual ~Executor() = default;
 
-  // Starts the task; its first observation.
+  // Starts the task; returns its first observation.
   virtual Result<std::string> Start() = 0;
 
-  // Makes sure that the outcome of each of `actions` (distinct) in `state` is in states().
-  // An action the environment refuses is an outcome; an error means that the task cannot go on.
-  // `last_turn`: nothing will be executed in the states that the actions lead to.
+  // Ensures that states() contains the outcome of each of `actions` (distinct) in `state`. A
+  // refused action also has an outcome; an error means that the task cannot continue. `last_turn`:
+  // no action will be executed in the resulting states.
   virtual Result<void> Execute(int state, const std::vector<std::string>& actions,
                                bool last_turn) = 0;
 
-  // The actions that the environment would understand in `state`, by its extension "valid_actions";
-  // asked once per state. Changes nothing. Errors as of Execute.
+  // The actions that the environment understands in `state`, from its extension "valid_actions",
+  // queried once per state. Changes nothing. Has the errors of Execute.
   Result<std::vector<std::string>> ValidActions(int state);
 
   const StateTree& states() const { return states_; }
@@ -71,7 +71,7 @@ class Executor {
 
   virtual Result<std::vector<std::string>> QueryValidActions(int state) = 0;
 
-  // Those of `actions` whose outcome in `state` is not known.
+  // The actions whose outcome in `state` is not yet known.
   std::vector<std::string> Unknown(int state, const std::vector<std::string>& actions);
   // The first observation and the turns that led to `state`.
   std::vector<Message> History(int state) const;
@@ -79,9 +79,9 @@ class Executor {
   const std::string& Shown(int state) const;
   int Record(int state, const std::string& action, StepResult result);
 
-  // Counts and logs a replayed action that was not answered as the first time.
+  // Counts and logs a replayed action whose answer differs from the first one.
   void CheckReplay(int state, const StepResult& replayed);
-  // Same for the first observation, which becomes known with the first call.
+  // The same for the first observation, which the first call records.
   void CheckFirstObservation(const std::string& observation);
 
   const TaskFamily& family_;
@@ -94,7 +94,8 @@ class Executor {
   std::map<int, std::vector<std::string>> valid_actions_;  // by state
 };
 
-// The executor for the task `task_id`: by forks where the environment has them, else with `pool`.
+// The executor for the task `task_id`: a ForkExecutor if the environment can fork, else a
+// ReplayExecutor with sessions of `pool`.
 std::unique_ptr<Executor> MakeExecutor(int task_id, Environment& environment, SessionPool& pool,
                                        const TaskFamily& family, const std::atomic<bool>& stop);
 

@@ -5,7 +5,7 @@
 namespace agentr {
 namespace {
 
-constexpr int kMaxAttempts = 3;  // of one expansion, each after the first with new sessions
+constexpr int kMaxAttempts = 3;  // of one expansion; each attempt after the first uses new sessions
 
 }  // namespace
 
@@ -56,7 +56,7 @@ Result<void> ForkExecutor::Execute(int state, const std::vector<std::string>& ac
   for (int attempt = 1; attempt < kMaxAttempts && !forks; ++attempt) {
     if (forks.error().kind != ErrorKind::kSessionLost) break;
     ++stats_.faults;
-    // A server that is gone altogether shows here; its client has made its own attempts.
+    // If the server is gone for good, Restart fails after its client's own attempts.
     AGENTR_RETURN_IF_ERROR(Restart());
     forks = Expand(state, unknown);
   }
@@ -64,6 +64,8 @@ Result<void> ForkExecutor::Execute(int state, const std::vector<std::string>& ac
   for (size_t i = 0; i < unknown.size(); ++i) {
     Fork& fork = (*forks)[i];
     const int next = Record(state, unknown[i], std::move(fork.step));
+    // Record appends new states in this order, so the index of the session equals the id of its
+    // state.
     if (next != state) sessions_.push_back(std::move(fork.session));
   }
   return {};
@@ -96,7 +98,7 @@ Result<std::vector<Fork>> ForkExecutor::Expand(int state, const std::vector<std:
   Result<std::vector<Fork>> forks = sessions_[static_cast<size_t>(state)]->Expand(actions);
   ++stats_.expansions;
   if (forks && forks->size() != actions.size()) {
-    return Fail(ErrorKind::kProtocol, fmt::format("an expansion of {} actions gave {} children",
+    return Fail(ErrorKind::kProtocol, fmt::format("an expansion of {} actions returned {} children",
                                                   actions.size(), forks->size()));
   }
   return forks;

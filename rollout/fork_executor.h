@@ -4,8 +4,8 @@
 
 namespace agentr {
 
-// For servers with /expand: every state has a session of its own on the server, forked from its
-// parent's, and an expansion of the search is one call.
+// For servers with /expand: every state has its own session on the server, forked from its parent's
+// session, so an expansion of the search is one call.
 class ForkExecutor : public Executor {
  public:
   ForkExecutor(int task_id, Environment& environment, const TaskFamily& family,
@@ -17,7 +17,7 @@ class ForkExecutor : public Executor {
  private:
   Result<std::vector<std::string>> QueryValidActions(int state) override;
 
-  // Opens the root's session and starts the task; the other states have none then.
+  // Opens the root's session and starts the task; drops the sessions of all other states.
   Result<void> Restart();
   // Gives `state` a session, by expanding along its path from the nearest ancestor that has one.
   Result<void> Restore(int state);
@@ -26,7 +26,7 @@ class ForkExecutor : public Executor {
   const int task_id_;
   Environment& environment_;
   const std::atomic<bool>& stop_;
-  // By state; null where there is none. The root's stands first: destroying it ends all others.
+  // By state; null if it has none. The first is the root's: destroying it ends all others.
   std::vector<std::unique_ptr<Session>> sessions_;
 };
 

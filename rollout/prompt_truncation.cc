@@ -11,15 +11,15 @@ namespace agentr {
 void CheckContext(int max_context, int max_new_tokens) {
   if (max_new_tokens < max_context) return;
   throw FatalError(ExitCode::kUsage,
-                   fmt::format("--max_context {} has no room for a prompt beside --max_new_tokens "
-                               "{}: raise the one or lower the other",
+                   fmt::format("--max_context {} leaves no room for a prompt beside "
+                               "--max_new_tokens {}; raise the first or lower the second",
                                max_context, max_new_tokens));
 }
 
 namespace {
 
-// Tokens that may be merged where a turn is taken out, so that the rest is longer or shorter than
-// the places of its messages say.
+// Tolerance in tokens: where turns are removed, neighbouring text may be tokenised differently, so
+// the rest may be longer or shorter than the message positions predict.
 constexpr int64_t kMergedTokens = 8;
 
 Result<PreparedPrompt> Prepare(const LanguageModel& model,
@@ -28,7 +28,8 @@ Result<PreparedPrompt> Prepare(const LanguageModel& model,
   return model.Prepare(conversation.messages(dropped), conversation.sampled(dropped));
 }
 
-// How many turns to drop next, after `prompt` was too long for `room` without `dropped` of them.
+// The number of turns to drop next, after `prompt` was too long for `room` with `dropped` turns
+// left out.
 int NextToDrop(const PreparedPrompt& prompt, const TruncatableConversation& conversation,
                int dropped, int64_t room) {
   if (conversation.first_turn < 0) return dropped + 1;
@@ -65,8 +66,8 @@ Result<TruncatedCompletion> CompleteTruncated(LanguageModel& model,
     ++dropped;
   }
   return Fail(ErrorKind::kContextLength,
-              fmt::format("what has to be seen leaves no room for {} new tokens in a context of "
-                          "{}; raise --max_context or lower --max_new_tokens{}",
+              fmt::format("the shortest possible prompt leaves no room for {} new tokens in a "
+                          "context of {}; raise --max_context or lower --max_new_tokens{}",
                           sampling.max_tokens, max_context, refusal));
 }
 

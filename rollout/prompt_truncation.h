@@ -1,4 +1,4 @@
-// Asking a model with as much of a conversation as fits into its context.
+// Completes a conversation with as many of its turns as fit into the model's context.
 #pragma once
 
 #include <cstdint>
@@ -10,36 +10,35 @@
 
 namespace agentr {
 
-// A conversation that can be shown without its oldest turns (those right after the first
-// observation).
+// A conversation whose oldest turns (right after the first observation) can be dropped.
 struct TruncatableConversation {
   std::function<std::vector<Message>(int dropped_turns)> messages;
-  int least_dropped = 0;  // fewer are known not to fit
-  int most_dropped = 0;   // more would leave out what has to be seen
+  int least_dropped = 0;  // with fewer dropped turns it is known not to fit
+  int most_dropped = 0;   // more would drop turns that the model must see
 
-  // The token ids that the model sampled for its own messages, in the order of `messages`; unset:
-  // unknown. What the views point to lives as long as the conversation.
+  // The token ids that the model sampled for its own messages, in the order of `messages`; unset if
+  // unknown. The ids live as long as the conversation.
   std::function<std::vector<std::span<const int32_t>>(int dropped_turns)> sampled = nullptr;
 
-  // Where `messages` lists turns of two messages each, one behind the other: the index of the first
-  // one. Then few lengths have to be tried. -1: every number of dropped turns is tried.
+  // If `messages` contains consecutive turns of two messages each, the index of the first one; then
+  // only a few lengths have to be tried. -1: every number of dropped turns is tried.
   int first_turn = -1;
 };
 
-// Throws FatalError(kUsage) where answers of `max_new_tokens` leave a context of `max_context`
-// without room for any prompt.
+// Throws FatalError(kUsage) if a response of `max_new_tokens` leaves no room for a prompt in a
+// context of `max_context`.
 void CheckContext(int max_context, int max_new_tokens);
 
 struct TruncatedCompletion {
   CompletionBatch batch;
-  int dropped_turns = 0;  // that the model was not shown
+  int dropped_turns = 0;  // left out of the prompt
 };
 
-// n responses to the conversation without as few of its turns as it takes for the prompt and
-// sampling.max_tokens to fit into `max_context` tokens, and for the model not to call it too long
-// itself. kContextLength where `most_dropped` is not enough. Each conversation that is tried is
-// encoded once. With `first_turn`, only those are tried that can fit by the places of the messages
-// in the longest one, give or take a few tokens.
+// Samples n responses. Drops the smallest number of turns for which the prompt and
+// sampling.max_tokens fit into `max_context` tokens and the model accepts the prompt.
+// kContextLength if even dropping `most_dropped` turns is not enough. Each attempted conversation
+// is encoded once. With `first_turn`, message positions in the longest conversation predict which
+// shorter ones fit (to within a few tokens), and only those are tried.
 Result<TruncatedCompletion> CompleteTruncated(LanguageModel& model,
                                               const TruncatableConversation& conversation, int n,
                                               const SamplingParams& sampling, int max_context);

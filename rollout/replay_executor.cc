@@ -9,11 +9,11 @@
 namespace agentr {
 namespace {
 
-// A lost step costs a new walk from the start, and a walk of 20 steps over a server that loses a fifth
-// of its replies gets through once in a hundred times. A server that is really gone is noticed much
-// earlier, by the resets, which their client tries again and then reports as unreachable.
+// After a lost step the whole path is replayed, and if a server loses a fifth of its replies, only
+// one replay of 20 steps in a hundred succeeds. Hence the large limit. A server that is really gone
+// is noticed much earlier: the client retries Reset and then reports it as unreachable.
 constexpr int kMaxLostInARow = 300;
-// Of one task in all: at a third of all replies lost, a deep tree would go on for hours.
+// The limit for a whole task: if a third of all replies were lost, a deep tree would take hours.
 constexpr int kMaxLost = 1500;
 
 void PauseAfter(int lost) {
@@ -73,7 +73,7 @@ Result<void> ReplayExecutor::WithRetries(Fn&& attempt) {
     ++stats_.faults;
     if (in_a_row >= kMaxLostInARow || stats_.faults >= kMaxLost) {
       return Fail(ErrorKind::kSessionLost,
-                  fmt::format("gave the task up after {} lost replies to {} steps; the server or "
+                  fmt::format("gave up the task after {} lost replies to {} steps; the server or "
                               "the network loses too many: {}",
                               stats_.faults, stats_.steps + stats_.replays + stats_.faults,
                               done.error().message));
@@ -99,9 +99,11 @@ Result<void> ReplayExecutor::ExecuteFrom(int state, std::vector<std::string>& ac
   AGENTR_RETURN_IF_ERROR(AdvanceTo(lease, path));
   while (!actions.empty() && lease.place.state == state) {
     AGENTR_ASSIGN_OR_RETURN(StepResult result, Step(lease, actions.front()));
-    // Nothing is taken after a disaster either, whether or not the environment calls it the end.
+    // No action is taken after a disaster either, even if the environment does not end the episode.
     const bool done = result.done || result.reward < 0;
     lease.place.state = Record(state, actions.front(), std::move(result));
+    // No action will follow in an ended state, nor after the last turn of a path: the next user may
+    // reset the session.
     lease.spent = done || (last_turn_ && lease.place.state != state);
     actions.erase(actions.begin());
   }
@@ -114,6 +116,7 @@ Result<void> ReplayExecutor::AdvanceTo(SessionPool::Lease& lease, const std::vec
   if (!on_path) {
     AGENTR_RETURN_IF_ERROR(Reset(lease));
   }
+  // State ids increase along a path, so binary search finds the first step still to take.
   auto next = std::ranges::upper_bound(path, lease.place.state);
   for (; next != path.end(); ++next) {
     AGENTR_ASSIGN_OR_RETURN(const StepResult result, Step(lease, states_.Into(*next).action));
@@ -128,7 +131,7 @@ Result<StepResult> ReplayExecutor::Step(SessionPool::Lease& lease, const std::st
   if (stop_) return Fail(ErrorKind::kCancelled, "stopped");
   Result<StepResult> result = lease.session().Step(action);
   if (!result) {
-    // Nobody knows whether the action was taken.
+    // It is unknown whether the action was taken.
     lease.place = {};
   }
   return result;

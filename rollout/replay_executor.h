@@ -4,7 +4,8 @@
 
 namespace agentr {
 
-// For servers without forks: sessions of a SessionPool go forward, or are reset and replay.
+// For servers without forks: sessions of a SessionPool step forward, or are reset and replay
+// earlier actions.
 class ReplayExecutor : public Executor {
  public:
   ReplayExecutor(int task_id, SessionPool& pool, const TaskFamily& family,
@@ -17,19 +18,20 @@ class ReplayExecutor : public Executor {
  private:
   Result<std::vector<std::string>> QueryValidActions(int state) override;
 
-  // Repeats `attempt` (a function that gives a Result<void>) while it ends in kSessionLost, which
-  // another session, or the same one brought there again, can make up for; within limits.
+  // Repeats `attempt` (a function that returns a Result<void>) while it ends in kSessionLost, up to
+  // a limit: a session that is reset and replayed can take the place of the lost one.
   template <typename Fn>
   Result<void> WithRetries(Fn&& attempt);
 
-  // What leaves the state as it is costs one call if it comes before what does not.
+  // Puts actions that probably do not change the state first, because there each costs only one
+  // call.
   void PutUnchangedFirst(int state, std::vector<std::string>& actions) const;
 
-  // One session's worth of work: goes to `state` and takes `actions` from the front for as long as
-  // they leave it there, removing those whose outcome is recorded.
+  // The work of one session: goes to `state` and takes `actions` from the front until one changes
+  // the state, removing those whose outcome is recorded.
   Result<void> ExecuteFrom(int state, std::vector<std::string>& actions);
 
-  // Brings the session of the lease to the end of `path`.
+  // Moves the leased session to the end of `path`.
   Result<void> AdvanceTo(SessionPool::Lease& lease, const std::vector<int>& path);
   Result<StepResult> Step(SessionPool::Lease& lease, const std::string& action);
   Result<void> Reset(SessionPool::Lease& lease);
@@ -38,7 +40,7 @@ class ReplayExecutor : public Executor {
   SessionPool& pool_;
   const std::atomic<bool>& stop_;
   const int64_t tree_;
-  bool last_turn_ = false;  // of the Execute under way
+  bool last_turn_ = false;  // of the present Execute
 };
 
 }  // namespace agentr

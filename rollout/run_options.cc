@@ -19,7 +19,7 @@ void DeclareTask(OptionSet& set, EnvironmentOptions& o) {
 void Declare(OptionSet& set, EnvironmentOptions& o) {
   set.Group("Environment");
   set.Add("--env_server_base", o.env_server_base,
-          "Base URL of an AgentGym-compatible server (repeatable); none: an embedded one");
+          "Base URL of an AgentGym-compatible server (repeatable); default: an embedded server");
   Declare(set, o.http, "env", "environment server");
 }
 
@@ -27,14 +27,19 @@ void Declare(OptionSet& set, ModelOptions& o) {
   set.Group("Model");
   set.Add(
       "--model_name", o.name,
-      "planner (the default) or random (scripted, no server), the name of a model on --llm_base, "
-      "or how results of --model_dir are called (default: as the folder)",
+      "planner (the default) or random (scripted, no server), bundled (the small language model "
+      "that comes with the programs), the name of a model on --llm_base, or the name for "
+      "results of --model_dir (default: the folder's name)",
       "MODEL_NAME");
   set.Add("--model_dir", o.dir,
-          "Folder of a model to run in this process: config.json, tokenizer.json, *.safetensors",
+          "Folder of a model that runs in this process: config.json, tokenizer.json, *.safetensors",
           "MODEL_DIR");
   Declare(set, o.scripted);
   Declare(set, o.openai);
+}
+
+bool IsScripted(const ModelOptions& model) {
+  return model.dir.empty() && model.openai.base.empty();
 }
 
 void DeclareSampling(OptionSet& set, SamplingOptions& o, const std::string& temperature_help,
@@ -53,16 +58,16 @@ void DeclareParallelism(OptionSet& set, ParallelismOptions& o, const std::string
                         const std::string& former_max_tries) {
   set.Group("Parallelism");
   set.Add("--" + what + "_in_flight", o.in_flight,
-          "Number of " + what + " under way at once (waiting holds no core)")
+          "Number of " + what + " in progress at once (waiting uses no core)")
       .Range(1, kMostInFlight);
-  set.Add("--sessions", o.sessions,
-          "Environment sessions open at once, where the server cannot fork")
+  set.Add("--sessions", o.sessions, "Environment sessions open at once if the server cannot fork")
       .Range(1, 1000000);
   set.Add("--max_tries", o.max_tries,
-          "Times a task is begun before it counts as failed; failed calls are tried again apart")
+          "Attempts at a task before it counts as failed; failed calls are retried separately")
       .Min(1)
       .Formerly(former_max_tries);
-  set.Add("--give_up_after", o.give_up_after, "Tasks failed in a row before the run ends").Min(1);
+  set.Add("--give_up_after", o.give_up_after, "Failed tasks in a row after which the run ends")
+      .Min(1);
 }
 
 }  // namespace agentr

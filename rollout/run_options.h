@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "clients/http/http_client.h"
@@ -13,35 +14,44 @@ namespace agentr {
 
 class OptionSet;
 
-// Which kind of task, and where its environment is.
+// The kind of task and its environment servers.
 struct EnvironmentOptions {
   std::string task = "webshop";
   std::vector<std::string> env_server_base = {};  // base URLs; empty: an embedded server
   HttpOptions http = ManyConnections();
 
-  // As many connections as trees or episodes may want at once.
+  // Allows as many connections as trees or episodes may need at once.
   static HttpOptions ManyConnections();
 };
 
-// --task, in the group that is open.
+// Declares --task in the present option group.
 void DeclareTask(OptionSet& set, EnvironmentOptions& options);
 
-// --env_server_base, --env_timeout, ….
+// Declares --env_server_base, --env_timeout, ….
 void Declare(OptionSet& set, EnvironmentOptions& options);
 
-// Which language model, and where it runs.
+// The language model and where it runs.
 struct ModelOptions {
-  // planner (also where it is empty) | random | the name of a model on a server; with `dir`, how
-  // its results are called
+  // planner (also if empty) | random | bundled (apps/wiring.h puts its folder into `dir`) | the name
+  // of a model on a server; with `dir`, the name for its results
   std::string name = "";
-  std::string dir = "";  // folder of a model to run in this process
+  std::string dir = "";  // folder of a model that runs in this process
   OpenAiOptions openai = {};
   ScriptedOptions scripted = {};
 };
 
 void Declare(OptionSet& set, ModelOptions& options);
 
-// How the model is sampled, and how much of a conversation it is shown.
+// True if the model is not a language model (tasks/scripted_model.h).
+bool IsScripted(const ModelOptions& model);
+
+// What a program says at its start if the model is scripted.
+inline constexpr std::string_view kOtherPolicies =
+    "this policy is scripted; language models: --model_name bundled (a small one that comes with "
+    "the "
+    "programs), --model_dir DIR, or --llm_base URL with --model_name";
+
+// The sampling parameters, and how much of a conversation the model sees.
 struct SamplingOptions {
   double temperature = 1.0;
   double top_p = 1.0;
@@ -50,21 +60,21 @@ struct SamplingOptions {
   uint64_t seed = 0;
 };
 
-// --temperature …, --seed, in the group that is open.
+// Declares --temperature … --seed in the present option group.
 void DeclareSampling(OptionSet& set, SamplingOptions& options,
                      const std::string& temperature_help = "Sampling temperature",
                      double least_temperature = 0);
 
-// How many tasks at once, and when to give up.
+// The number of tasks in progress at once, and when to give up.
 struct ParallelismOptions {
-  int in_flight = 32;      // trees or episodes under way at once
-  int sessions = 256;      // environment sessions open at once, where the server cannot fork
-  int max_tries = 3;       // times a task is begun before it counts as failed (TaskRun::TryAgain)
-  int give_up_after = 20;  // tasks failed in a row before the run ends
+  int in_flight = 32;      // trees or episodes in progress at once
+  int sessions = 256;      // environment sessions open at once if the server cannot fork
+  int max_tries = 3;       // attempts at a task before it counts as failed (TaskRun::TryAgain)
+  int give_up_after = 20;  // failed tasks in a row after which the run ends
 };
 
-// --trees_in_flight or --episodes_in_flight (`what`: "trees", "episodes") and the others.
-// `former_max_tries`: what --max_tries was called.
+// Declares --trees_in_flight or --episodes_in_flight (`what`: "trees", "episodes") and the others.
+// `former_max_tries`: the former name of --max_tries.
 void DeclareParallelism(OptionSet& set, ParallelismOptions& options, const std::string& what,
                         const std::string& former_max_tries);
 

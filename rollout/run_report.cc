@@ -34,7 +34,7 @@ nlohmann::ordered_json ToJson(const RunReport& report) {
 }
 
 void PrintOutcome(const RunReport& report, size_t failed, const char* what, const char* doing) {
-  fmt::print("{} {}, {} were there already", report.finished, what, report.skipped);
+  fmt::print("{} {}, {} existed already", report.finished, what, report.skipped);
   if (report.taken > 0) fmt::print(", {} are {} by another run", report.taken, doing);
   fmt::print(", {} failed; {} in {}", failed,
              report.gave_up       ? "gave up after too many failures in a row (--give_up_after)"

@@ -1,4 +1,4 @@
-// What every run over many tasks reports: of searches, of episodes.
+// The report of a run over many tasks, common to search and evaluation.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace agentr {
 
-// Counts cover the failed items too.
+// Counts include the failed items.
 struct RunReport {
   int finished = 0;          // items written
-  int skipped = 0;           // that were there already
-  int taken = 0;             // that another run was working on
+  int skipped = 0;           // items that existed already
+  int taken = 0;             // items on which another run was working
   bool gave_up = false;      // too many failures in a row
-  bool unreachable = false;  // nothing was finished, since a server did not answer
+  bool unreachable = false;  // nothing was finished because a server did not answer
   bool interrupted = false;  // stopped from outside; not all items were tried
   Usage usage;
   ExecutionStats execution;
@@ -28,15 +28,15 @@ nlohmann::ordered_json ToJson(const ExecutionStats& stats);
 nlohmann::ordered_json ToJson(const ServerVersion& server);
 nlohmann::ordered_json ToJson(const RunReport& report);
 
-// Prints "3 trees written, 2 were there already, 0 failed; done in 0:04" to stdout, without an end
-// of line. `what`: "trees written"; `doing`: "being searched".
+// Prints "3 trees written, 2 existed already, 0 failed; done in 0:04" to stdout, without a line
+// end. `what`: "trees written"; `doing`: "being searched".
 void PrintOutcome(const RunReport& report, size_t failed, const char* what, const char* doing);
 
-// What a run's end is worth to its caller.
+// The exit code for the end of a run.
 ExitCode ExitCodeOf(const RunReport& report, bool anything_failed);
 ExitCode ExitCodeOf(bool interrupted, bool gave_up, bool anything_failed);
 
-// Count per second; 0 for no time.
+// Count per second; 0 if `wall_s` is 0.
 double PerSecond(int64_t count, double wall_s);
 
 // Prints the share of cached prompt tokens, and new tokens per second, to stdout.

@@ -42,13 +42,15 @@ size_t SessionPool::Choose(int64_t tree, std::span<const int> path) const {
     if (slot.leased) continue;
     Rank rank{4, slot.last_used};
     if (slot.place.tree < 0 || slot.spent) rank = {2, slot.last_used};
-    if (slot.session == nullptr) rank = {3, slot.last_used};  // could not be opened: as a new one
+    // A session that could not be opened ranks as a new one.
+    if (slot.session == nullptr) rank = {3, slot.last_used};
     if (slot.place.tree == tree && std::ranges::binary_search(path, slot.place.state)) {
-      // Among ancestors the nearest, which has the greatest id.
+      // The nearest ancestor has the greatest id.
       rank = {slot.place.state == wanted ? 0 : 1, -static_cast<int64_t>(slot.place.state)};
     }
     if (best == slots_.size() || rank < best_rank) std::tie(best, best_rank) = std::tie(i, rank);
   }
+  // A session in a state that may still be useful (rank 4) is reset only if no new one may be opened.
   const bool may_open = slots_.size() < limit_;
   return may_open && best != slots_.size() && std::get<0>(best_rank) == 4 ? slots_.size() : best;
 }
@@ -72,12 +74,14 @@ Result<SessionPool::Lease> SessionPool::Acquire(int64_t tree, std::span<const in
       lock.unlock();
       return OpenInto(chosen);
     }
-    // The time-out only bounds how late `stop` is seen.
+    // The time-out only limits the delay until `stop` is noticed.
     released_.wait_for(lock, std::chrono::milliseconds(200));
   }
 }
 
 Result<SessionPool::Lease> SessionPool::OpenInto(size_t slot) {
+  // Without the lock, because opening may take seconds; the slot is leased, so no other thread uses
+  // it.
   auto session = environment_.Open();
   if (!session) {
     Release(slot, Place{}, /*spent=*/true);
@@ -98,6 +102,7 @@ void SessionPool::Release(size_t slot, Place place, bool spent) {
     released.leased = false;
     released.last_used = ++clock_;
   }
+  // Outside the lock, so that the woken thread need not wait for it.
   released_.notify_one();
 }
 

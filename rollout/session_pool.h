@@ -1,13 +1,13 @@
 // A bounded number of environment sessions, shared by all searches of a run.
 //
-// On a server without forks a session can only go forward or be reset, so what a session is worth
-// is where it stands. The pool remembers that for each idle session and hands out the one that
-// costs the fewest calls to bring to the wanted state:
-//   1. one that stands there;
-//   2. the nearest one that stands at an ancestor: it only has to walk on;
-//   3. one that stands nowhere useful (a finished tree, an ended leaf), to be reset;
+// On a server without forks a session can only step forward or be reset, so its value depends on
+// its present state. The pool records the state of each idle session and hands out the one that
+// needs the fewest calls to reach the wanted state:
+//   1. one in that state;
+//   2. the nearest one in an ancestor of it, which only has to step forward;
+//   3. one in no useful state (a finished tree, an ended leaf), to be reset;
 //   4. a new one, while there are fewer than the limit;
-//   5. the one longest unused, to be reset.
+//   5. the one unused for the longest time, to be reset.
 // Thread-safe. A thread holds at most one lease at a time, so waiting for one cannot deadlock.
 #pragma once
 
@@ -25,13 +25,13 @@ namespace agentr {
 
 class SessionPool {
  public:
-  // Where a session stands: a state of one search (StateTree). tree < 0: nowhere.
+  // The present state of a session: a state of one search (StateTree). tree < 0: unknown.
   struct Place {
     int64_t tree = -1;
     int state = 0;
   };
 
-  // The right to use one session; gives it back when destroyed.
+  // The right to use one session, which its destructor gives back.
   class Lease {
    public:
     Lease(SessionPool* pool, size_t slot, Place place);
@@ -41,11 +41,11 @@ class SessionPool {
 
     Session& session() const;
 
-    // Where the session stands now, as the holder keeps it: Reset and Step move it. A lost reply
-    // means nowhere.
+    // The session's present state. The holder updates it after Reset and Step; after a lost reply
+    // it is unknown.
     Place place;
 
-    // The holder will not come back to this place: the next one to need a session may reset it.
+    // Set if the holder will not return to this state: the next user may reset the session.
     bool spent = false;
 
    private:
@@ -56,15 +56,15 @@ class SessionPool {
   // At most `limit` sessions (>= 1) are ever open at once.
   SessionPool(Environment& environment, int limit);
 
-  // A session for the state at the end of `path` (states of `tree` from its root on, ids growing).
-  // Waits while all sessions are in use; kCancelled once `stop` is set. Fails when a new session is
-  // needed and cannot be opened.
+  // A session for the state at the end of `path` (states of `tree` from its root on, with
+  // increasing ids). Waits while all sessions are in use; kCancelled once `stop` is set. Fails when
+  // a new session is needed and cannot be opened.
   Result<Lease> Acquire(int64_t tree, std::span<const int> path, const std::atomic<bool>& stop);
 
-  // `tree` is finished: its sessions stand nowhere useful any more.
+  // Records that `tree` is finished: its sessions are in no useful state any more.
   void Retire(int64_t tree);
 
-  // A number for a search to name its places by.
+  // A new number by which a search names its places.
   int64_t NewTree() { return next_tree_++; }
 
   int64_t opened() const { return opened_; }
@@ -90,7 +90,8 @@ class SessionPool {
 
   std::mutex mutex_;
   std::condition_variable released_;
-  std::vector<std::unique_ptr<Slot>> slots_;  // guarded by mutex_, but a session by its lease
+  std::vector<std::unique_ptr<Slot>> slots_;  // guarded by mutex_, except that a lease guards its
+                                              // session
   int64_t clock_ = 0;                         // guarded by mutex_
 };
 

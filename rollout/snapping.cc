@@ -37,10 +37,10 @@ void CheckSnapping(const std::string& task, const HttpEnvironment& environment) 
                      fmt::format("--snap_actions is for SciWorld, not for {}", task));
   }
   if (!environment.Offers("valid_actions")) {
-    throw FatalError(ExitCode::kUsage,
-                     "--snap_actions needs a server that tells the valid actions, and this one has "
-                     "no extension \"valid_actions\"; use the embedded server or env_server --task "
-                     "sciworld");
+    throw FatalError(
+        ExitCode::kUsage,
+        "--snap_actions needs a server with the extension \"valid_actions\", which this one does "
+        "not have; use the embedded server or env_server --task sciworld");
   }
 }
 

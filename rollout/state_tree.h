@@ -1,9 +1,9 @@
 // The environment states behind a search tree.
 //
-// A state is named by the actions that led to it and changed something. Nodes whose actions left
-// the state unchanged share one state, and so do siblings with the same action: what an action does
-// in a state is asked from the environment once and remembered here. Environments are
-// deterministic, so a remembered transition is the transition.
+// A state is identified by the actions that led to it and changed something. Nodes whose actions
+// left the state unchanged share one state, and so do siblings with the same action. The
+// environment is queried once for an action in a state, and the outcome is stored here.
+// Environments are deterministic, so the stored transition stays valid.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ class StateTree {
   struct Transition {
     std::string action;
     StepResult result;
-    int state = 0;  // where it leads: the state it was taken in if it left that unchanged
+    int state = 0;  // the resulting state: the same one if the action left it unchanged
   };
 
   StateTree() : states_(1) {}
@@ -29,20 +29,22 @@ class StateTree {
   int size() const { return static_cast<int>(states_.size()); }
   int depth(int state) const { return at(state).depth; }
 
-  // What `action` does in `state`, or nullptr if nobody has tried. Valid until the next Record.
+  // The outcome of `action` in `state`, or nullptr if it was never taken. Valid until the next
+  // Record.
   const Transition* Find(int state, std::string_view action) const;
 
-  // Remembers what `action` did in `state`; the state it leads to.
+  // Stores the outcome of `action` in `state`; returns the resulting state.
   int Record(int state, std::string_view action, StepResult result, bool unchanged);
 
-  // States from the root to `state`, both included; ids grow along it.
+  // The states from the root to `state`, both included, in increasing order of ids.
   std::vector<int> Path(int state) const;
 
   // The transition that leads into `state` (not the root) from its parent. Valid until Record.
   const Transition& Into(int state) const;
 
-  // Environment calls that no client without forks can go below: a reset and a walk for each leaf,
-  // as a session only goes forward, and a call for each transition that led back to its own state.
+  // The least number of environment calls of any client without forks: for each leaf a reset and a
+  // replay of its path, because a session only moves forward, and one call for each transition that
+  // left its state unchanged.
   struct Bound {
     long walks = 0;      // sum over leaves of depth + 1 (the reset)
     long unchanged = 0;  // transitions that left the state as it was

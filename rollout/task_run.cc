@@ -45,6 +45,7 @@ void TaskRun::Failed(ErrorKind kind) {
   queue_.Failed();
   const std::lock_guard lock(mutex_);
   ++failed_;
+  // A run in which every failure is a missing server ends with another exit code.
   if (kind != ErrorKind::kUnreachable && kind != ErrorKind::kTimeout) only_unreachable_ = false;
 }
 

@@ -1,5 +1,5 @@
-// The loop that a search and an evaluation share: claims pieces of work, does many of them at once,
-// tries again what failed, and counts.
+// The loop that search and evaluation share: claims items of work, processes many at once, decides
+// which failures to try again, and counts.
 #pragma once
 
 #include <atomic>
@@ -18,26 +18,26 @@
 
 namespace agentr {
 
-// One Run. What the workers call is thread-safe.
+// For one call of Run. The functions that workers call are thread-safe.
 class TaskRun {
  public:
-  // `items`: pieces of work; `what` and `units`: for the progress line ("trees", "nodes"). Set `stop`
-  // to end early. Environment and `stop` outlive the run.
+  // `items`: number of items of work; `what` and `units`: for the progress line ("trees", "nodes").
+  // Set `stop` to end early. Environment and `stop` outlive the run.
   TaskRun(size_t items, const ParallelismOptions& options, Environment& environment,
           std::atomic<bool>& stop, const char* what, const char* units);
 
   // Calls work(i) for each item i that claim(i) reserves for this run, in order, many at once.
-  // Throws what they throw.
+  // Exceptions of either are thrown again.
   void Run(const std::function<Claim(size_t)>& claim, const std::function<void(size_t)>& work);
 
-  // To be told by `work`: what a try cost, and how the item ended.
+  // Called by `work` with the cost of a try and the end of the item.
   void AddCost(const Usage& usage, const ExecutionStats& execution);
   void Finished();
   void Failed(ErrorKind kind);
 
-  // True if an item whose `tries` tries so far ended in an error of this kind is worth another one:
-  // an error of the environment itself. All others have been made up for where they happened, as far
-  // as they can be (CONTRIBUTING, "Retries").
+  // True if an item should be tried again after `tries` tries, of which the last one ended in this
+  // kind of error: only after an error of the environment itself. Other errors were already retried
+  // where they happened, if that can help (CONTRIBUTING, "Retries").
   bool TryAgain(ErrorKind kind, int tries) const;
 
   // After Run, once.

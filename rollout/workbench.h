@@ -1,5 +1,6 @@
-// What a program hands to its job, so that the job can open what its options name. The jobs live in
-// the rooms and know neither embedded servers nor model folders; apps/wiring.h does.
+// Opens the environment and the model that a job's options name. A program hands it to its job,
+// because the folders of the jobs must not depend on embedded servers and model folders;
+// apps/wiring.h implements it.
 #pragma once
 
 #include <memory>
@@ -13,19 +14,19 @@
 
 namespace agentr {
 
-// Everything that it opens may refer to it, and must go before it does. One thread at a time.
+// The opened objects may refer to it and must be destroyed before it. Used by one thread at a time.
 class Workbench {
  public:
   virtual ~Workbench() = default;
 
-  // The servers of options.env_server_base; without any, an embedded server, which is started by the
-  // first call. Throws FatalError.
+  // Connects to the servers of options.env_server_base; if there are none, to an embedded server,
+  // which the first call starts. Throws FatalError.
   virtual std::unique_ptr<HttpEnvironment> OpenEnvironment(const EnvironmentOptions& options) = 0;
 
-  // The model of the folder options.dir; else that of the name on the servers of options.openai;
-  // else the scripted one of that name, which may look up solutions in `environment`. Throws
-  // FatalError, kUsage where a name needs a server and none is given, or both a folder and a server
-  // are.
+  // The model in the folder options.dir; else the named model on the servers of options.openai;
+  // else the scripted model of that name, which may look up solutions in `environment`. Throws
+  // FatalError; kUsage if the name needs a server but none is given, or if both a folder and a
+  // server are given.
   virtual std::unique_ptr<LanguageModel> OpenModel(const ModelOptions& options,
                                                    const TaskFamily& family,
                                                    const EnvironmentOptions& environment) = 0;

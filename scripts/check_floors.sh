@@ -5,7 +5,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd "${1:-$here/..}"
-# Folders that hold sources but are no rooms: tests may include everything.
+# Folders with sources that are not rooms: tests may include everything.
 mapfile -t sources < <(find . -name '*.h' -o -name '*.cc' | sed 's|^\./||' |
                        grep -vE '^(tests|build[^/]*|configs|scripts|\.[^/]*)/' | LC_ALL=C sort)
 awk '
@@ -16,7 +16,7 @@ awk '
     for (i = 1; i <= NF; ++i) floor[$i] = floors
     next
   }
-  # The room of a file: the longest named folder that holds it.
+  # The room of a file: the longest named folder that contains it.
   function Room(path) {
     while (sub(/\/[^\/]*$/, "", path)) if (path in floor) return path
     return ""

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What test.sh and quickstart.sh share; they source this file. It leaves the shell in the project's root.
+# Functions for test.sh and quickstart.sh, which source this file. It changes to the project's root.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -9,7 +9,7 @@ set_up() {
   if [[ ${AGENTR_SKIP_SETUP:-0} != 1 ]]; then scripts/setup.sh; fi
 }
 
-# build TARGET…: configures and builds the preset, with ninja where it is present.
+# build TARGET…: configures and builds the preset, with ninja if present.
 build() {
   if [[ ! -e build/$preset/CMakeCache.txt ]] && command -v ninja >/dev/null; then
     export CMAKE_GENERATOR=Ninja

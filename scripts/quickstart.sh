@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
 # From a bare machine to the first results: builds the programs, then searches, revises and evaluates
-# on the embedded WebShop environment, and shows what was made. AGENTR_SKIP_SETUP=1 installs nothing.
+# on the embedded WebShop environment, and shows the results. AGENTR_SKIP_SETUP=1 installs nothing.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 set_up
 build programs
 
 bin=build/$preset/bin
 
-# The programs would take these from the environment.
+# The programs would read these variables.
 unset TASK ITERA MAX_DEPTH N_GEN TEMP MODEL_NAME MODEL_DIR MODEL_TYPE MAX_TOKEN_LENGTH \
   OPENAI_API_BASE
 
-# run PROGRAM ARGUMENTS…: prints the line, then runs it.
+# run PROGRAM ARGUMENTS…: prints the command, then runs it.
 run() {
   printf '\n== %s\n' "$bin/$*"
   "$bin/$@"
 }
 
-# at_most LINES: the beginning of what comes in.
+# at_most LINES: prints the first lines of its input.
 at_most() {
   awk -v most="$1" 'NR <= most
                     END { if (NR > most) print "… and", NR - most, "more lines" }'

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Installs the packages that the build needs; `scripts/setup.sh --help` says how.
+# Installs the packages that the build needs; see `scripts/setup.sh --help`.
 # Package names are those of Debian 12 and 13 and Ubuntu 24.04.
 # shellcheck disable=SC2016  # quoted formats and text for a file to be sourced later
 set -euo pipefail
 
 build=(g++ cmake pkg-config)
-faster=(ninja-build ccache mold) # left out where the distribution lacks them
+faster=(ninja-build ccache mold) # skipped if the distribution does not have them
 libraries=(libtbb-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
   libcpp-httplib-dev libexpected-dev libssl-dev libicu-dev libpcre2-dev libtomlplusplus-dev)
-torch=(libtorch-dev libgloo-dev # its exchange between processes
+torch=(libtorch-dev libgloo-dev # for training in many processes
   libopenblas0-pthread) # without this BLAS LibTorch's products are slow
 tests=(libgtest-dev libgmock-dev libstemmer-dev)
 required=("${build[@]}" "${libraries[@]}" "${torch[@]}" "${tests[@]}")
@@ -19,21 +19,21 @@ Usage: scripts/setup.sh                               install with apt-get, as r
        scripts/setup.sh --prefix DIR                  no root: download and unpack into DIR
        scripts/setup.sh --prefix DIR --debs FOLDER    the same from .deb files, without a network
        scripts/setup.sh --download FOLDER             fill FOLDER with the .deb files for --debs
-       scripts/setup.sh --sciworld                    what SciWorld needs besides: a JDK, the simulator
+       scripts/setup.sh --sciworld                    also install a JDK and the simulator for SciWorld
 
-Packages that are there already are left alone, so a second run does nothing.
+Installed packages are not changed, so a second run does nothing.
 
---prefix takes the compiler, cmake and ninja or make of the system, and unpacks its own only where
-they are absent. It ends by naming the line that makes the build use DIR; while that line is in
-force (it sets AGENTR_PREFIX), setup.sh without options means setup.sh --prefix DIR.
+--prefix uses the system's compiler, cmake and ninja or make, and unpacks its own only if they are
+missing. At the end it prints the line that makes the build use DIR. In a shell with that line (it
+sets AGENTR_PREFIX), setup.sh without options means setup.sh --prefix DIR.
 
---sciworld installs a JDK (headless; left alone where there is one) and fetches the simulator, the
+--sciworld installs a JDK (headless; skipped if there is one) and downloads the simulator, the
 package scienceworld 1.2.3, from the Python index in PIP_INDEX_URL (or that of pip, or pypi.org)
-into ${XDG_CACHE_HOME:-~/.cache}/agentr. Build again afterwards. Only SciWorld's own server needs it.
+into ${XDG_CACHE_HOME:-~/.cache}/agentr. Build again afterwards. Only SciWorld's server needs it.
 
 --download is for clusters and machines that cannot reach a package registry: run it on a connected
-machine of the same release and architecture, then carry FOLDER over. ccache and mold, which only
-make a build faster, are not among the files.
+machine of the same release and architecture, then copy FOLDER. ccache and mold, which only make a
+build faster, are not included.
 TEXT
 }
 
@@ -45,7 +45,7 @@ fail() {
 
 # --- with apt-get, into the system ---------------------------------------------------------------
 
-# missing_of PACKAGES…: those that are not installed, one in a line.
+# missing_of PACKAGES…: prints those that are not installed, one per line.
 missing_of() {
   local there name
   there=$'\n'$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null || true)$'\n'
@@ -54,7 +54,7 @@ missing_of() {
   done
 }
 
-# Sets `as_root`, the words to put before a command that needs root.
+# Sets `as_root`, the prefix of a command that needs root.
 find_root() {
   as_root=()
   if ((EUID == 0)); then return; fi
@@ -76,29 +76,29 @@ install_system() {
     return
   fi
   if ((${#missing[@]} == 0 && EUID != 0)); then
-    say "nothing to install but ${extra[*]}, which would make builds faster and need root"
+    say "nothing to install except ${extra[*]}, which would make builds faster but needs root"
     return
   fi
   find_root "${missing[*]} ${extra[*]}"
   local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
   if ((${#missing[@]})); then
     say "reading the package lists"
-    "${as_root[@]}" "${apt[@]}" -qq update || say "going on with the old lists"
+    "${as_root[@]}" "${apt[@]}" -qq update || say "continuing with the old lists"
     wanted=("${missing[@]}")
   fi
   for name in "${extra[@]}"; do
     if apt-cache show "$name" >/dev/null 2>&1; then
       wanted+=("$name")
     else
-      say "going on without $name, which the package lists do not have"
+      say "continuing without $name, which is not in the package lists"
       if [[ $name == ninja-build ]] && ! command -v make >/dev/null; then wanted+=(make); fi
     fi
   done
   if ((${#wanted[@]} == 0)); then return; fi
   say "installing ${wanted[*]}"
   "${as_root[@]}" "${apt[@]}" install --no-install-recommends "${wanted[@]}" ||
-    fail "apt-get could not install them; its messages stand above. Where no package registry can be
-  reached: scripts/setup.sh --help, at --download"
+    fail "apt-get could not install them; see its messages above. If no package registry can be
+  reached, see --download in scripts/setup.sh --help"
   say "done"
 }
 
@@ -145,7 +145,7 @@ fetch_simulator() {
   local cache=${XDG_CACHE_HOME:-$HOME/.cache}/agentr
   local jar=$cache/scienceworld-$sciworld_version.jar
   if is_whole "$jar" "$jar_sha256"; then
-    say "the simulator is there: $jar"
+    say "the simulator exists already: $jar"
     return
   fi
   mkdir -p "$cache"
@@ -153,7 +153,7 @@ fetch_simulator() {
   scratch=$(mktemp -d "$cache/.fetch.XXXXXX")
   # shellcheck disable=SC2064  # the folder of now
   trap "rm -rf '$scratch'" EXIT
-  say "fetching scienceworld $sciworld_version"
+  say "downloading scienceworld $sciworld_version"
   fetch_wheel "$scratch" || fail "the Python index cannot be reached, or has no scienceworld
   $sciworld_version. Cure: set PIP_INDEX_URL to an index that has it, or carry the jar of another
   machine over to $jar"
@@ -176,7 +176,7 @@ install_sciworld() {
     find_root "${wanted[*]}"
     local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
     say "installing ${wanted[*]}"
-    "${as_root[@]}" "${apt[@]}" -qq update || say "going on with the old lists"
+    "${as_root[@]}" "${apt[@]}" -qq update || say "continuing with the old lists"
     "${as_root[@]}" "${apt[@]}" install --no-install-recommends "${wanted[@]}" ||
       fail "apt-get could not install them; its messages stand above"
   fi
@@ -185,8 +185,9 @@ install_sciworld() {
 
 # --- .deb files ----------------------------------------------------------------------------------
 
-# download FOLDER STATUS PACKAGES…: these and what they need beyond the dpkg status file STATUS.
-# All of apt's state is private to FOLDER, so that no root is needed and the lists are fresh.
+# download FOLDER STATUS PACKAGES…: downloads these and their dependencies that the dpkg status file
+# STATUS does not contain.
+# All of apt's state is in FOLDER, so no root is needed and the lists are fresh.
 download() {
   local folder=$1 status=$2 state=$1/.apt
   shift 2
@@ -222,7 +223,7 @@ declare -A deb=() version=() needs=() provider=() # of the .deb files, by packag
 own_compiler=0 own_tools=0
 roots=()
 
-# Whether the system, not the prefix, has a command.
+# True if the system, not the prefix, has a command.
 system_has() { (PATH=${PATH//"$prefix/usr/bin:"/} && command -v "$1" >/dev/null); }
 
 read_installed() {
@@ -238,7 +239,7 @@ read_installed() {
   done < <(dpkg-query -W -f '${db:Status-Status}|${Package}|${Provides}|${Depends}\n')
 }
 
-# Sets `roots`: what the prefix must have by name.
+# Sets `roots`: the packages that the prefix must have by name.
 choose_roots() {
   system_has g++ || { roots+=(g++) && own_compiler=1 own_tools=1; }
   system_has cmake || { roots+=(cmake) && own_tools=1; }
@@ -264,7 +265,7 @@ read_debs() {
   done
 }
 
-# pick 'a (>= 1) | b': sets `picked` to the first alternative that there is, or else to the first.
+# pick 'a (>= 1) | b': sets `picked` to the first available alternative, else to the first.
 pick() {
   local alternatives name
   IFS='|' read -ra alternatives <<<"$1"
@@ -276,7 +277,7 @@ pick() {
   name=${alternatives[0]%%(*} name=${name//[[:space:]]/} picked=${name%%:*}
 }
 
-# Sets `chosen`, the packages to unpack, and `system`, the installed libraries that they stand on.
+# Sets `chosen`, the packages to unpack, and `system`, the installed libraries that they need.
 choose_packages() {
   local queue=("${roots[@]}") name list group picked
   local -A seen=()
@@ -294,7 +295,7 @@ choose_packages() {
     elif [[ " ${roots[*]} " == *" $name "* ]]; then
       fail "there is no .deb file of $name. Cure: fill the folder with scripts/setup.sh --download"
     else
-      say "going on without $name, which is neither installed nor among the .deb files"
+      say "continuing without $name, which is neither installed nor among the .deb files"
       continue
     fi
     for group in "${list[@]}"; do pick "$group" && queue+=("$picked"); done
@@ -304,7 +305,7 @@ choose_packages() {
 unpack() {
   local name
   mkdir -p "$prefix/usr"
-  for name in bin sbin lib lib64; do # one tree, as in the system
+  for name in bin sbin lib lib64; do # merged folders, as in the system
     mkdir -p "$prefix/usr/$name" && ln -sfn "usr/$name" "$prefix/$name"
   done
   for name in "${chosen[@]}"; do
@@ -314,10 +315,10 @@ unpack() {
   done
 }
 
-# Makes the unpacked tree whole: no link leads nowhere, and <prefix>/usr/include is enough.
+# Completes the unpacked tree: repairs broken links, and makes <prefix>/usr/include sufficient.
 repair_links() {
   local name file link target
-  for name in "${system[@]}"; do # the libraries that stand in the system, beside their headers
+  for name in "${system[@]}"; do # system libraries whose headers were unpacked
     if [[ $name == libc6 ]] && ! ((own_compiler)); then continue; fi
     while IFS= read -r file; do
       if [[ -e $file && ! -e $prefix$file ]]; then
@@ -325,7 +326,7 @@ repair_links() {
       fi
     done < <(dpkg-query -L "$name" 2>/dev/null | grep -E '/(lib|ld-)[^/]*\.so[.0-9]*$')
   done
-  for file in "$prefix/usr/lib/$triplet"/openblas-*/lib*.so.*; do # update-alternatives would link it
+  for file in "$prefix/usr/lib/$triplet"/openblas-*/lib*.so.*; do # normally linked by update-alternatives
     link=$prefix/usr/lib/$triplet/${file##*/}
     if [[ -e $file && ! -e $link ]]; then ln -sfnr "$file" "$link"; fi
   done
@@ -336,7 +337,7 @@ repair_links() {
     elif [[ $target != /* && -e ${link#"$prefix"} ]]; then
       ln -sfn "${link#"$prefix"}" "$link"
     elif [[ $link == */lib/*.so ]]; then
-      say "warning: $link leads nowhere; the package of $target is absent"
+      say "warning: $link is a broken link; the package of $target is missing"
     fi
   done < <(find "$prefix/usr/lib" "$prefix/usr/bin" -xtype l)
   if [[ -d $prefix/usr/include/$triplet ]]; then

@@ -59,8 +59,8 @@ std::unique_ptr<EnvService> MakeService(const EnvServerOptions& options) {
   }
   throw FatalError(
       ExitCode::kUsage,
-      fmt::format("no environment server for '{}' in this program, only for {} (--task, TASK); "
-                  "to use another server: --env_server_base http://host:port",
+      fmt::format("this program has no environment server for '{}', only for {} (--task, TASK); to "
+                  "use another server, give --env_server_base http://host:port",
                   options.task, kTasks));
 }
 
@@ -73,36 +73,38 @@ void Declare(OptionSet& set, WebShopFilesOptions& options) {
   set.Add("--attributes", options.attributes,
           "WebShop's items_ins_v2*.json: attributes and synthetic goals");
   set.Add("--human_goals", options.human_goals,
-          "WebShop's items_human_ins.json: goals in people's words instead");
+          "WebShop's items_human_ins.json: goals that people wrote instead of synthetic ones");
   set.Add("--num_products", options.num_products,
-          "Products: the first of the file (0: all), or how many are generated");
+          "Number of products: the first ones of the file (0: all), or the number to generate");
   set.Add("--shop_seed", options.shop_seed,
-          "Seed of the generator and of what WebShop leaves to chance");
-  set.AddSwitch("--show_attributes", options.show_attributes, "Products have a page of attributes");
+          "Seed of the generator and of WebShop's random choices");
+  set.AddSwitch("--show_attributes", options.show_attributes,
+                "Show a page of attributes for each product");
 }
 
 void Declare(OptionSet& set, EnvServerOptions& options) {
   set.Group("Environment");
-  set.Add("--task", options.task, fmt::format("Which environment: {}", kTasks), "TASK");
+  set.Add("--task", options.task, fmt::format("Environment to serve: {}", kTasks), "TASK");
   set.Add("--recipes", options.recipes,
           "TextCraft: folder of Minecraft recipe files (default: the built-in book)");
   Declare(set, options.webshop);
   Declare(set, options.sciworld);
   set.Group("Server");
   set.Add("--host", options.host, "Address to listen on; 0.0.0.0 for every network");
-  set.Add("--port", options.port, "Port to listen on; 0 takes a free one").Range(0, 65535);
+  set.Add("--port", options.port, "Port to listen on; 0 chooses a free one").Range(0, 65535);
   set.Add("--allow_host", options.allow_host,
-          "A name by which requests and web pages may reach this server, beyond those of this "
-          "machine (repeatable; *: any)");
+          "A name by which requests and web pages may reach this server, in addition to those of "
+          "this machine (repeatable; *: any)");
   set.Add("--threads", options.threads,
-          "Connections open at once; the next takes the place of an idle one, or is refused")
+          "Connections open at once; a further one replaces an idle one or is refused")
       .Range(1, 100000);
   set.Add("--max_body", options.max_body, "Largest body of a request, bytes").Min(1);
   set.Add("--max_sessions", options.max_sessions, "Live sessions at once").Min(1);
-  set.Add("--session_ttl", options.session_ttl, "Seconds without a use until a session is dropped")
+  set.Add("--session_ttl", options.session_ttl,
+          "Seconds without use after which a session is dropped")
       .Min(0.001);
   set.AddSwitch("--no_extensions", options.no_extensions,
-                "Be like the public server: no /expand, no /version");
+                "Behave like the public server: no /expand, no /version");
 }
 
 EnvServer::EnvServer(std::unique_ptr<EnvService> service, HttpServiceOptions options)

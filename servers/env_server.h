@@ -1,4 +1,4 @@
-// An environment server within this process: the program env_server, or embedded with port 0.
+// An environment server in this process: for the program env_server, or embedded with port 0.
 //
 //   EnvServerOptions options{.task = "textcraft", .port = 0};
 //   const auto server = StartEnvServer(options);
@@ -20,14 +20,14 @@ namespace agentr {
 
 class OptionSet;
 
-// Which shop: WebShop's own files, or the built-in generator.
+// The source of the shop: WebShop's own files, or the built-in generator.
 struct WebShopFilesOptions {
   std::string products = "";     // items_shuffle*.json; empty: generated
   std::string attributes = "";   // items_ins_v2*.json
-  std::string human_goals = "";  // items_human_ins.json: goals from the instructions of people
-  // The first so many of the file (0: all), or how many are generated.
+  std::string human_goals = "";  // items_human_ins.json: goals from instructions that people wrote
+  // The number of products: the first ones of the file (0: all), or the number to generate.
   size_t num_products = kDefaultShopSize;
-  // Of the generator, and of what the original leaves to chance.
+  // Seed of the generator and of the original's random choices.
   uint64_t shop_seed = kDefaultShopSeed;
   bool show_attributes = false;  // a page of attributes for each product
 };
@@ -38,12 +38,13 @@ struct EnvServerOptions {
   WebShopFilesOptions webshop = {};
   SciWorldOptions sciworld = {};
   std::string host = "127.0.0.1";  // 0.0.0.0 for every network
-  // 0: a free one. AgentGym's own 36001 lies among those that outgoing connections are given
-  // (32768 and above on Linux), so that a restart could find it taken by chance.
+  // 0: a free one. AgentGym's own 36001 is among the ports of outgoing connections (32768 and above
+  // on Linux), so it could be taken by chance at a restart.
   int port = 32361;
-  std::vector<std::string> allow_host = {};  // names beyond those of this machine; see HostNames
+  std::vector<std::string> allow_host = {};  // names in addition to those of this machine; see
+                                             // HostNames
   size_t max_sessions = SessionLimits{}.max_sessions;
-  double session_ttl = SessionLimits{}.ttl_s;       // seconds without a use
+  double session_ttl = SessionLimits{}.ttl_s;       // seconds without use
   bool no_extensions = false;                       // like the public servers: no /expand, /version
   size_t max_body = HttpServiceOptions{}.max_body;  // bytes
   int threads = HttpServiceOptions{}.threads;       // connections served at once
@@ -51,10 +52,10 @@ struct EnvServerOptions {
 
 void Declare(OptionSet& set, EnvServerOptions& options);
 
-// A running server; the destructor stops it, quickly whatever connections are open.
+// A running server. The destructor stops it quickly, even if connections are open.
 class EnvServer {
  public:
-  // Throws FatalError(kUsage) where the port is taken.
+  // Throws FatalError(kUsage) if the port is taken.
   EnvServer(std::unique_ptr<EnvService> service, HttpServiceOptions options);
 
   std::string base_url() const { return http_.base_url(); }
@@ -63,15 +64,15 @@ class EnvServer {
 
  private:
   std::unique_ptr<EnvService> service_;
-  HttpService http_;  // last: it stops before its routes go
+  HttpService http_;  // last, so that it stops before its routes are destroyed
 };
 
-// Writes the products of the shop as WebShop's own three files into `folder`; what it wrote.
-// Throws FatalError(kFile).
+// Writes the products of the shop as WebShop's own three files into `folder`; returns a description
+// of what it wrote. Throws FatalError(kFile).
 std::string ExportShop(const WebShopFilesOptions& options, const std::string& folder);
 
-// Throws FatalError: kUsage for an unknown task or a taken port, kFile for bad recipes or products,
-// or where SciWorld lacks Java or its simulator.
+// Throws FatalError: kUsage for an unknown task or a taken port; kFile for bad recipes or products,
+// or if SciWorld's Java or simulator is missing.
 std::unique_ptr<EnvServer> StartEnvServer(const EnvServerOptions& options);
 
 }  // namespace agentr

@@ -1,4 +1,4 @@
-// What stands behind one kind of environment server.
+// The interface of one kind of environment to the HTTP server.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace agentr {
 
-// The routes of one kind of environment and what stands behind them.
+// The routes of one kind of environment and their implementation.
 class EnvService {
  public:
   virtual ~EnvService() = default;
 
-  // Adds the routes; they call this object while `http` runs.
+  // Adds the routes, which call this object while `http` runs.
   virtual void AddTo(HttpService& http) = 0;
 
   // "textcraft: 544 tasks, 613 recipes"

@@ -1,4 +1,4 @@
-// Prompt files: the turns that open a conversation, in a text that people can edit
+// Reads prompt files: editable texts with the turns that open a conversation
 // (configs/prompts/*.txt; textcraft.txt explains the format).
 #pragma once
 

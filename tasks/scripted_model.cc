@@ -14,7 +14,8 @@
 namespace agentr {
 namespace {
 
-// What both models share: reading the prompt once, one random stream per sample, the usage.
+// The common part of both models: reads the prompt once, draws each sample from its own random
+// stream, and counts the usage.
 class ScriptedModel : public LanguageModel {
  public:
   ScriptedModel(std::unique_ptr<ScriptedPolicy> policy, std::chrono::milliseconds delay)
@@ -99,11 +100,10 @@ std::unique_ptr<LanguageModel> MakeScriptedModel(std::string_view name, const Ta
   if (name != "random" && name != "planner") return nullptr;
   const bool by_gold = name == "planner" && PlansByGold(family.name());
   if (by_gold && gold == nullptr) {
-    throw FatalError(
-        ExitCode::kUsage,
-        fmt::format("the model \"planner\" plays {} by its solutions, and nothing here "
-                    "tells them; name another model",
-                    family.name()));
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("the model \"planner\" needs the solutions of {} tasks, which are "
+                                 "not available here; name another model",
+                                 family.name()));
   }
   std::unique_ptr<ScriptedPolicy> policy =
       MakeScriptedPolicy(family.name(), by_gold ? gold : nullptr);

@@ -1,5 +1,5 @@
-// How the scripted models play one kind of task. A new kind is one more pair of classes here; the
-// models themselves know nothing of it.
+// How the scripted models play one kind of task. A new kind of task needs one pair of these
+// classes; the models themselves do not change.
 #pragma once
 
 #include <memory>
@@ -13,26 +13,26 @@
 
 namespace agentr {
 
-// What a conversation shows, and what to do about it. Used by one thread, for the samples of one
-// request; points into the conversation that it was read from. All randomness comes from `random`,
-// so that a sample depends on nothing else.
+// The state that a conversation shows, and the actions to choose in it. Used by one thread for the
+// samples of one request; points into the conversation that it was read from. All randomness comes
+// from `random`.
 class PolicyState {
  public:
   virtual ~PolicyState() = default;
 
-  // Turns in a row, up to now, that changed nothing.
+  // The number of last turns in a row that changed nothing.
   virtual int wasted_turns() const = 0;
 
-  // The next action of a plan towards the goal; always the same one.
+  // The next action of a plan towards the goal; the same for every call.
   virtual std::string Plan() = 0;
 
-  // A mistake in place of Plan(), and never that action.
+  // A mistake instead of Plan(), never that action itself.
   virtual std::string Mistake(RandomStream& random) = 0;
 
-  // Any action that the conversation makes plausible.
+  // Any action that is plausible from the conversation.
   virtual std::string AnyAction(RandomStream& random) const = 0;
 
-  // Words in which to take `action`, in one of several ways.
+  // A thought that gives a reason for `action`, in one of several phrasings.
   virtual std::string Thought(std::string_view action, RandomStream& random) const = 0;
 };
 
@@ -44,22 +44,24 @@ class ScriptedPolicy {
   // The kind of task, for messages: "TextCraft".
   virtual std::string_view title() const = 0;
 
-  // Nothing when the conversation shows no task of this kind. `task_id` is SamplingParams::task_id,
-  // for players that plan by more than the conversation shows; an error when that cannot be had.
+  // Reads the conversation; null if it shows no task of this kind. `task_id` is
+  // SamplingParams::task_id, for policies whose plan needs more than the conversation shows; an
+  // error if that cannot be obtained.
   virtual Result<std::unique_ptr<PolicyState>> Read(std::span<const Message> conversation,
                                                     int task_id) const = 0;
 };
 
-// The player of this family ("textcraft"), or nullptr when there is none. `gold` (may be null,
-// outlives the player): what to plan by where PlansByGold; without it such a player only knows what
-// is plausible.
+// The policy of this family ("textcraft"), or nullptr if there is none. `gold` (may be null,
+// outlives the policy) gives the plans if PlansByGold is true; without it such a policy only knows
+// plausible actions.
 std::unique_ptr<ScriptedPolicy> MakeScriptedPolicy(std::string_view family,
                                                    GoldSource* gold = nullptr);
 
-// True if the plans of this family's player come from a GoldSource.
+// True if the plans of this family's policy come from a GoldSource.
 bool PlansByGold(std::string_view family);
 
-// An opening, the same ones for all kinds of tasks ("Let me see. "), or none.
+// A random opening of a thought ("Let me see. "), or "". The choices are the same for all kinds of
+// tasks.
 std::string_view AnyOpening(RandomStream& random);
 
 }  // namespace agentr

@@ -18,7 +18,7 @@ extern const std::string_view kWebShopSplit;
 
 namespace {
 
-// A file that does not hold a split is a bug of the build, and ends as one.
+// The files are embedded, so one that is not a split is a bug of the build.
 Split ReadSplit(std::string_view text) {
   const auto json = nlohmann::json::parse(text);
   return {json.at("test").get<std::vector<int>>(), json.at("train").get<std::vector<int>>()};
@@ -31,7 +31,7 @@ SplitPart ParseSplitPart(std::string_view name) {
   if (name == "test") return SplitPart::kTest;
   if (name == "all") return SplitPart::kAll;
   throw FatalError(ExitCode::kUsage,
-                   fmt::format("--split: \"{}\" is none of train, test and all", name));
+                   fmt::format("--split: \"{}\" is not train, test or all", name));
 }
 
 Split::Split(std::vector<int> test, std::vector<int> train)
@@ -56,10 +56,11 @@ bool Split::Has(SplitPart part, int id) const {
 
 void CheckPublished(SplitPart part, std::string_view family) {
   if (part != SplitPart::kTest || !SplitOf(family).test().empty()) return;
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("--split test: no test ids are published for {}, all ids are train "
-                               "ids; use --split train, and keep tasks apart with --min and --max",
-                               family));
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format("--split test: no test ids are published for {}, so all ids are train ids; use "
+                  "--split train and reserve tasks with --min and --max",
+                  family));
 }
 
 const Split& SplitOf(std::string_view family) {

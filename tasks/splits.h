@@ -1,5 +1,5 @@
-// The published train and test ids of each task family (configs/splits, where their source stands),
-// so that nobody searches or trains on what is tested on.
+// The published train and test ids of each task family (configs/splits, which name their source),
+// so that no test task is used for search or training.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace agentr {
 
-// Of which tasks: --split.
+// The tasks to use: --split.
 enum class SplitPart { kTrain, kTest, kAll };
 
 // "train", "test" or "all". Throws FatalError(kUsage) for anything else.
@@ -18,14 +18,14 @@ class Split {
   Split() = default;
   Split(std::vector<int> test, std::vector<int> train);  // in any order
 
-  // Sorted; empty where none is published.
+  // Sorted; empty if none is published.
   const std::vector<int>& test() const { return test_; }
   const std::vector<int>& train() const { return train_; }
 
   bool IsTest(int id) const;
 
-  // True if the task belongs to the part. Every id that is not a test id may be trained on,
-  // published as a train id or not.
+  // True if the task belongs to the part. Every id that is not a test id counts as a train id, even
+  // if it is not published as one.
   bool Has(SplitPart part, int id) const;
 
  private:
@@ -33,11 +33,11 @@ class Split {
   std::vector<int> train_;
 };
 
-// Throws FatalError(kUsage) for the test part of a family of which no test ids are published. All
-// of its ids are train ids.
+// Throws FatalError(kUsage) for the test part of a family without published test ids: all of its
+// ids are train ids.
 void CheckPublished(SplitPart part, std::string_view family);
 
-// The split of a family by its name; an empty one where none is published.
+// The split of the named family; empty if none is published.
 const Split& SplitOf(std::string_view family);
 
 }  // namespace agentr

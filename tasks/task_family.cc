@@ -24,7 +24,7 @@ size_t SkipDigits(std::string_view text, size_t at) {
   return at;
 }
 
-// Where the text after a marker "Action:" or "Action 1:" at `at` begins; npos if none stands there.
+// The position after a marker "Action:" or "Action 1:" at `at`; npos if there is none.
 size_t EndOfMarker(std::string_view text, size_t at) {
   at = text.find_first_not_of(' ', at + std::string_view("Action").size());
   if (at == std::string_view::npos) return at;
@@ -32,7 +32,7 @@ size_t EndOfMarker(std::string_view text, size_t at) {
   return at < text.size() && text[at] == ':' ? at + 1 : std::string_view::npos;
 }
 
-// After the last marker, else the last line that is not blank.
+// The text after the last marker, else the last line that is not blank.
 std::string_view ActionPart(std::string_view response) {
   size_t at = response.rfind("Action");
   while (at != std::string_view::npos) {
@@ -66,7 +66,7 @@ std::unique_ptr<TaskFamily> MakeTaskFamily(std::string_view name) {
   if (name == "babyai") return std::make_unique<BabyAiFamily>();
   throw FatalError(
       ExitCode::kUsage,
-      fmt::format("unknown task \"{}\"; the tasks there are: textcraft, webshop, sciworld, babyai",
+      fmt::format("unknown task \"{}\"; the known tasks are: textcraft, webshop, sciworld, babyai",
                   name));
 }
 

@@ -36,9 +36,9 @@ namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kMostSkipped = 5;  // steps in a row that are not finite
+constexpr int kMostSkipped = 5;  // largest number of consecutive steps that are not finite
 
-// The rows that path_collect wrote last.
+// The latest rows of path_collect.
 std::string NewestRows() {
   const fs::path folder = "path_result";
   fs::path newest;
@@ -56,8 +56,8 @@ std::string NewestRows() {
   }
   if (newest.empty()) {
     throw FatalError(ExitCode::kUsage,
-                     "there is nothing to train on: path_result has no rows of path_collect. Cure: "
-                     "run path_collect first, or name the rows with --data");
+                     "there is nothing to train on: path_result contains no rows of path_collect. "
+                     "Cure: run path_collect first, or name the rows with --data");
   }
   return newest.string();
 }
@@ -83,7 +83,8 @@ std::string TypeName(at::ScalarType type) { return type == at::kFloat ? "float32
 class Run {
  public:
   // `group`: null for a job of one process.
-  Run(const AgentTrainOptions& options, const OptionSet& resolved, ProcessGroup* group);
+  Run(const AgentTrainOptions& options, const OptionSet& resolved, const WeightsListener& listener,
+      ProcessGroup* group);
   ExitCode Train();
 
  private:
@@ -102,11 +103,14 @@ class Run {
   void NoteSpeed(const StepReport& report, double rate, double seconds, const LoadedStep& loaded,
                  Progress& progress);
   void EvaluateHeldOut();
+  std::shared_ptr<const WeightSnapshot> Snapshot() const;
+  void Show();
   void Save();
   void RemoveOldCheckpoints() const;
   void Export();
 
   const AgentTrainOptions& o_;
+  const WeightsListener& listener_;
   ProcessGroup* const group_;
   const fs::path folder_;
   const ModelConfig config_;
@@ -133,15 +137,17 @@ NetworkOptions NetworkOptionsOf(const AgentTrainOptions& o, const ModelConfig& c
 }
 
 std::unique_ptr<WeightSource> FirstWeights(const AgentTrainOptions& o, const ModelConfig& config) {
-  if (o.from_scratch) return std::make_unique<InitialWeights>(config, o.data.seed);
+  if (o.from_scratch) {
+    return std::make_unique<InitialWeights>(config, o.data.seed,
+                                            o.initial_attention == "induction"
+                                                ? InitialAttention::kInduction
+                                                : InitialAttention::kRandom);
+  }
   return std::make_unique<WeightFiles>(o.model_dir);
 }
 
-fs::path RunFolder(const AgentTrainOptions& o) {
-  return fs::path(o.output_dir) / FolderName(o.name.empty() ? NameOf(o.model_dir) : o.name);
-}
-
-// Rank 0 first: it writes the indices of large files, which the others then read.
+// Rank 0 opens the data first, because it writes the indices of large files, which the others then
+// read.
 TrainingData OpenData(const AgentTrainOptions& o, const RowTokenizer& text, ProcessGroup* group) {
   if (group != nullptr && group->rank() > 0) group->Barrier();
   TrainingData data(o.data, text);
@@ -149,10 +155,12 @@ TrainingData OpenData(const AgentTrainOptions& o, const RowTokenizer& text, Proc
   return data;
 }
 
-Run::Run(const AgentTrainOptions& options, const OptionSet& resolved, ProcessGroup* group)
+Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
+         const WeightsListener& listener, ProcessGroup* group)
     : o_(options),
+      listener_(listener),
       group_(group),
-      folder_(RunFolder(options)),
+      folder_(TrainFolder(options)),
       config_(ReadModelConfig(options.model_dir)),
       text_(LoadRowTokenizer(options.model_dir, options.data.chat_template)),
       data_(OpenData(options, text_, group)),
@@ -181,8 +189,17 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved, ProcessGro
   matmul_limit_ = OverRanks(MeasureMatmulLimit(ComputeType(o_, config_), config_));
 }
 
+// Cost of a pair of attention in that of a token of the linear layers, in multiply-adds.
+double PairCost(const ModelConfig& c) {
+  const auto heads = static_cast<double>(c.num_heads * c.head_dim);
+  const auto keys = static_cast<double>(c.num_kv_heads * c.head_dim);
+  const auto inner = static_cast<double>(c.intermediate_size);
+  return 2 * heads / (static_cast<double>(c.hidden_size) * (2 * heads + 2 * keys + 3 * inner));
+}
+
 LoaderOptions Run::Share() const {
   LoaderOptions share;
+  share.pair_cost = PairCost(config_);
   if (group_ != nullptr) share.rank = group_->rank();
   if (group_ != nullptr) share.ranks = group_->size();
   return share;
@@ -203,7 +220,7 @@ Fingerprint Run::MakeFingerprint() const {
   const auto& [a, s, l] = std::tie(o_.adamw, o_.schedule, o_.lora);
   return {{"the model (--model_dir)",
            Sha256(ReadFile(fs::path(o_.model_dir) / "config.json")) +
-               (o_.from_scratch ? " random weights" : "")},
+               (o_.from_scratch ? " from scratch " + o_.initial_attention : "")},
           {"the rows or how they are read and ordered (--data and its options, --seed)",
            data_.data_hash()},
           {"the number of steps (--epochs, --max_steps)", std::to_string(steps_)},
@@ -218,7 +235,8 @@ Fingerprint Run::MakeFingerprint() const {
 
 void Run::Continue() {
   const std::vector<int64_t> steps = checkpoints_.Steps();
-  // Rank 0 says which checkpoint: a file system may show it to another one later.
+  // Rank 0 chooses the checkpoint, because a network file system may show new files to other ranks
+  // later.
   const int64_t last = steps.empty() ? 0 : steps.back();
   const auto step = static_cast<int64_t>(OverRanks(writes() ? static_cast<double>(last) : 0));
   if (step == 0) return;
@@ -229,7 +247,7 @@ void Run::Continue() {
   saved_ = step;
   WaitForAll();
   RemoveOldCheckpoints();
-  spdlog::info("goes on from {}", place);
+  spdlog::info("continuing from {}", place);
 }
 
 ExitCode Run::Train() {
@@ -247,9 +265,10 @@ ExitCode Run::Train() {
     for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
     if (state_.step < steps_) {
       StepLoader loader(data_, state_.step, Share());
-      // A signal may have reached only some of the processes; all stop together.
+      // A signal may have reached only some of the processes, so they agree to stop together.
       while (state_.step < steps_ && OverRanks(stop ? 1 : 0) == 0) TakeStep(loader, progress);
     }
+    // Also after a signal: the same command then continues from this step.
     if (saved_ != state_.step) Save();
   }
   const double wall_s =
@@ -266,6 +285,7 @@ ExitCode Run::Train() {
   }
   if (state_.step < steps_) return ExitCode::kInterrupted;
   if (writes()) Export();
+  Show();
   return ExitCode::kOk;
 }
 
@@ -281,11 +301,12 @@ void Run::TakeStep(StepLoader& loader, Progress& progress) {
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   NoteSpeed(report, rate, seconds, loaded, progress);
+  // A single bad step may be chance; several in a row mean that the run has diverged.
   skipped_in_a_row_ = report.skipped ? skipped_in_a_row_ + 1 : 0;
   if (report.skipped) {
     ++state_.skipped;
     if (writes()) {
-      spdlog::warn("step {}: the loss or its gradient is not finite; the step is left out",
+      spdlog::warn("step {}: the loss or its gradient is not finite; the step is skipped",
                    state_.step);
     }
   }
@@ -300,6 +321,7 @@ void Run::TakeStep(StepLoader& loader, Progress& progress) {
   const bool due = o_.eval_every > 0 && state_.step % o_.eval_every == 0;
   const int64_t best = state_.best_step;
   if (due || last) EvaluateHeldOut();
+  if (listener_.every > 0 && !last && state_.step % listener_.every == 0) Show();
   const bool better = o_.export_which == "best" && state_.best_step != best;
   if (last || better || (o_.save_every > 0 && state_.step % o_.save_every == 0)) Save();
   progress.Done();
@@ -307,6 +329,7 @@ void Run::TakeStep(StepLoader& loader, Progress& progress) {
 
 void Run::NoteSpeed(const StepReport& report, double rate, double seconds, const LoadedStep& loaded,
                     Progress& progress) {
+  // Every rank must call this sum, also those that write nothing.
   const double memory_gib = OverRanks(MemoryGib());
   if (!writes()) return;
   const double distinct = static_cast<double>(report.tokens) / seconds;
@@ -349,10 +372,23 @@ void Run::EvaluateHeldOut() {
   if (metrics_) metrics_->Add({{"step", state_.step}, {"held_out", ToJson(sums)}});
 }
 
+std::shared_ptr<const WeightSnapshot> Run::Snapshot() const {
+  return std::make_shared<WeightSnapshot>(fmt::format("{}, step {}", folder_.string(), state_.step),
+                                          network_.merged(), ExportType(o_, config_));
+}
+
+void Run::Show() {
+  if (listener_.show && writes()) {
+    const nlohmann::ordered_json play = listener_.show(state_.step, Snapshot());
+    if (!play.is_null()) metrics_->Add({{"step", state_.step}, {"play", play}});
+  }
+  WaitForAll();
+}
+
 void Run::Save() {
   const CheckpointTensors tensors = trainer_->Whole();
   if (writes()) checkpoints_.Save(state_.step, tensors, state_.ToJson(MakeFingerprint()));
-  WaitForAll();  // nobody is a step further than a checkpoint that is not whole yet
+  WaitForAll();  // so that no rank makes a step before the checkpoint is complete
   saved_ = state_.step;
   RemoveOldCheckpoints();
 }
@@ -374,8 +410,7 @@ void Run::Export() {
   if (o_.lora.rank > 0 && !o_.merge_adapters) {
     WriteAdapters(to, o_.lora, o_.model_dir, network_.adapters());
   } else {
-    network_.MergeAdapters();
-    ExportModel(to, o_.model_dir, network_.weights(), ExportType(o_, config_));
+    ExportModel(to, o_.model_dir, *Snapshot());
   }
   fmt::print("{} steps, held-out loss {:.4f} (best {:.4f} at step {}); {} is in {}\n", state_.step,
              state_.held_out, state_.best_held_out, state_.best_step,
@@ -401,42 +436,62 @@ void Declare(OptionSet& set, AgentTrainOptions& o) {
   set.Group("Model");
   set.Add("--model_dir", o.model_dir, "Hugging Face folder of the model to start from");
   set.Add("--from_scratch", o.from_scratch,
+<<<<<<< HEAD
+          "Start from random weights (by --seed): only config.json and the tokenizer are read from "
+          "the folder");
+  set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME");
+  set.Add("--name", o.name, "Name of the run (default: the name of the model's folder)");
+  set.Add("--dtype", o.dtype, "Type for computing: auto (that of the weights) | float32 | bfloat16")
+=======
           "Start from random weights (of --seed): of the folder only config.json and the tokenizer "
           "are read");
+  set.Add("--initial_attention", o.initial_attention,
+          "With --from_scratch: random, or induction, which lets small models copy from the prompt "
+          "from the first step on")
+      .OneOf({"random", "induction"});
   set.Add("--output_dir", o.output_dir, "Results go to OUTPUT_DIR/NAME");
   set.Add("--name", o.name, "Name of the run; none: that of the model's folder");
   set.Add("--dtype", o.dtype, "To compute in: auto (as the weights) | float32 | bfloat16")
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
       .OneOf({"auto", "float32", "bfloat16"});
-  set.Add("--export_dtype", o.export_dtype, "Of the result's weights, likewise")
+  set.Add("--export_dtype", o.export_dtype, "Type of the exported weights, with the same choices")
       .OneOf({"auto", "float32", "bfloat16"});
-  set.Add("--export", o.export_which, "Which weights: last, or best by held-out loss")
+  set.Add("--export", o.export_which, "Weights to export: last, or best by held-out loss")
       .OneOf({"last", "best"});
   set.Add("--checkpoint_activations", o.checkpoint_activations,
-          "Keep only the layers' inputs and compute the rest again: less memory, more time");
-  set.Add("--merge_adapters", o.merge_adapters, "Export the whole model, not the adapters alone");
+          "Keep only the layers' inputs and recompute the rest: less memory, more time");
+  set.Add("--merge_adapters", o.merge_adapters,
+          "Export the whole model instead of only the adapters");
   set.Add("--model_threads", o.threads, "Threads on the CPU, of each process; 0: all cores").Min(0);
   Declare(set, o.data);
   set.Group("Run");
-  set.Add("--epochs", o.epochs, "Times that every row is trained on").Min(1);
-  set.Add("--max_steps", o.max_steps, "Optimiser steps, at most; 0: as the epochs have").Min(0);
+  set.Add("--epochs", o.epochs, "Number of times that every row is trained").Min(1);
+  set.Add("--max_steps", o.max_steps,
+          "Largest number of optimiser steps; 0: as many as the epochs have")
+      .Min(0);
   set.Add("--save_every", o.save_every, "Steps between checkpoints; 0: only at the end").Min(0);
-  set.Add("--keep", o.keep, "Last checkpoints that stay").Min(1);
+  set.Add("--keep", o.keep, "Number of last checkpoints to keep").Min(1);
   set.Add("--eval_every", o.eval_every, "Steps between held-out losses; 0: only at the end").Min(0);
-  set.Add("--eval_rows", o.eval_rows, "Held-out rows that are measured, at most; 0: none").Min(0);
+  set.Add("--eval_rows", o.eval_rows, "Largest number of held-out rows to measure; 0: none").Min(0);
   Declare(set, o.distributed);
   Declare(set, o.schedule);
   Declare(set, o.adamw);
   Declare(set, o.lora);
 }
 
-ExitCode AgentTrain(const AgentTrainOptions& options, const OptionSet& resolved) {
+fs::path TrainFolder(const AgentTrainOptions& o) {
+  return fs::path(o.output_dir) / FolderName(o.name.empty() ? NameOf(o.model_dir) : o.name);
+}
+
+ExitCode AgentTrain(const AgentTrainOptions& options, const OptionSet& resolved,
+                    const WeightsListener& listener) {
   AgentTrainOptions o = options;
   if (o.data.data.empty()) o.data.data = {NewestRows()};
   Check(o);
   KeepFreedMemory();
   if (o.data.inspect > 0) o.distributed.processes = 1;
   return RunInJob(o.distributed, o.threads, [&](ProcessGroup* group) {
-    Run run(o, resolved, group);
+    Run run(o, resolved, listener, group);
     return run.Train();
   });
 }

@@ -1,7 +1,7 @@
-// The job of agent_train: supervised fine-tuning of a model folder on rows, from options to an
-// exported model.
+// The job of agent_train: supervised fine-tuning of the model in a folder on rows, and the export
+// of the result.
 //
-//   OUTPUT_DIR/NAME/checkpoints/step-…   what a killed run goes on from
+//   OUTPUT_DIR/NAME/checkpoints/step-…   from which a killed run continues
 //                   metrics.jsonl        a line per optimiser step, and per held-out loss
 //                   events.out.tfevents… the same for TensorBoard
 //                   resolved.toml, run.json
@@ -9,6 +9,10 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "common/error.h"
@@ -21,23 +25,31 @@
 namespace agentr {
 
 class OptionSet;
+class WeightSnapshot;
 
 struct AgentTrainOptions {
   std::string model_dir;      // the folder to start from
+<<<<<<< HEAD
+  bool from_scratch = false;  // use only its shape and tokenizer; the weights are random
+=======
   bool from_scratch = false;  // its shape and tokenizer alone; the weights are random
+  std::string initial_attention = "random";  // random | induction: of such weights
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   std::string output_dir = "train_result";
-  std::string name;                   // empty: that of model_dir
-  std::string dtype = "auto";         // auto | float32 | bfloat16: to compute in
+  std::string name;                   // empty: the name of model_dir
+  std::string dtype = "auto";         // auto | float32 | bfloat16, for computing
   std::string export_dtype = "auto";  // auto: as the start model's weights
   bool checkpoint_activations = false;
-  bool merge_adapters = false;  // export the whole model in place of the adapter
-  int threads = 0;              // of each process; 0: all cores, shared among them
+  bool merge_adapters = false;  // export the whole model instead of the adapter
+  int threads = 0;              // threads of each process; 0: all cores, divided among the
+                                // processes
   int epochs = 3;
   int max_steps = 0;                  // 0: as many as the epochs have
   int save_every = 100;               // steps between checkpoints
-  int keep = 2;                       // last checkpoints that stay, the best one apart
+  int keep = 2;                       // number of last checkpoints to keep, in addition to the best
+                                      // one
   int eval_every = 100;               // steps between held-out losses
-  int eval_rows = 200;                // held-out rows, at most; 0: none
+  int eval_rows = 200;                // largest number of held-out rows; 0: none
   std::string export_which = "last";  // last | best: by held-out loss
   DistributedOptions distributed;
   DataOptions data;
@@ -48,7 +60,21 @@ struct AgentTrainOptions {
 
 void Declare(OptionSet& set, AgentTrainOptions& options);
 
-// Trains, from the last checkpoint where there is one, and exports. Throws FatalError.
-ExitCode AgentTrain(const AgentTrainOptions& options, const OptionSet& resolved);
+// Receives the present weights, with adapters merged, in the type of the export. In a job of many
+// processes only rank 0 calls it, and the others wait.
+struct WeightsListener {
+  int every = 0;  // steps; 0: only at the end
+  // Its result, unless null, is added to the metrics of the step.
+  std::function<nlohmann::ordered_json(int64_t step, std::shared_ptr<const WeightSnapshot> weights)>
+      show;
+};
+
+// Trains, continuing from the last checkpoint if there is one, and exports the model. Throws
+// FatalError.
+ExitCode AgentTrain(const AgentTrainOptions& options, const OptionSet& resolved,
+                    const WeightsListener& listener = {});
+
+// OUTPUT_DIR/NAME.
+std::filesystem::path TrainFolder(const AgentTrainOptions& options);
 
 }  // namespace agentr

@@ -26,7 +26,7 @@ nlohmann::ordered_json PartJson(const LossSums::Part& part) {
           {"tokens", part.weight}};
 }
 
-// The lines of steps up to `step`; what was written in part is left out.
+// The lines of steps up to `step`, without an incomplete last line.
 std::string LinesUpTo(const std::filesystem::path& path, int64_t step) {
   std::string kept, line;
   std::ifstream in(path);

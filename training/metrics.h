@@ -1,5 +1,5 @@
-// metrics.jsonl: a line per optimiser step and per held-out loss, in the order of the steps, each
-// once, however often the run was killed; and the same values for TensorBoard.
+// Writes metrics.jsonl with one line per optimiser step and per held-out loss, in the order of the
+// steps and without repetitions even after kills, and the same values for TensorBoard.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace agentr {
 
-// Loss, accuracy and perplexity of the trained tokens, and both apart for each kind that is there.
+// Loss, accuracy and perplexity of the trained tokens, in total and for each kind that occurs.
 nlohmann::ordered_json ToJson(const LossSums& sums);
 
 class Metrics {
  public:
-  // Goes on with `folder`/metrics.jsonl behind the lines of steps up to `step`; later lines, which
-  // a killed run has left, are removed. Throws FatalError(kFile).
+  // Continues `folder`/metrics.jsonl after the lines of steps up to `step`; later lines of a killed
+  // run are removed. Throws FatalError(kFile).
   Metrics(const std::filesystem::path& folder, int64_t step);
 
   // `values` begin with "step"; numbers and objects of numbers go to TensorBoard too.

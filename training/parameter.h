@@ -1,5 +1,5 @@
-// A trained tensor of the network with its gradient, as the optimiser, the checkpoint and the
-// export see it.
+// A trained tensor of the network with its gradient, for the optimiser, the checkpoint and the
+// export.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -10,9 +10,10 @@
 namespace agentr {
 
 struct Parameter {
-  std::string name;     // Hugging Face's, or PEFT's for an adapter
+  std::string name;     // Hugging Face's name, or PEFT's for an adapter
   at::Tensor value;     // float32, contiguous: the master copy
-  at::Tensor gradient;  // as value: the sum over the micro-batches of a step; undefined: frozen
+  at::Tensor gradient;  // shape of value: the sum over the micro-batches of a step; undefined:
+                        // frozen
   bool decays = true;   // false: no weight decay (norms, biases, embeddings)
 };
 

@@ -22,11 +22,11 @@ RunState RunState::From(const nlohmann::json& json, const Fingerprint& fingerpri
                         const std::string& place) try {
   for (const auto& [name, value] : fingerprint) {
     if (json.at("fingerprint").at(name).get<std::string>() == value) continue;
-    throw FatalError(ExitCode::kUsage,
-                     fmt::format("{} was made with other options: {} is not the same. Cure: the "
-                                 "options that it was made with (resolved.toml beside it has "
-                                 "them), or another --name for a new run",
-                                 place, name));
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("{} was made with other options: {} differs. Cure: use its options (from "
+                    "resolved.toml beside it), or another --name for a new run",
+                    place, name));
   }
   RunState state;
   json.at("step").get_to(state.step);
@@ -37,10 +37,10 @@ RunState RunState::From(const nlohmann::json& json, const Fingerprint& fingerpri
   json.at("best_step").get_to(state.best_step);
   return state;
 } catch (const nlohmann::json::exception& error) {
-  throw FatalError(ExitCode::kFile, fmt::format("{}/state.json: {}. Cure: remove the checkpoint's "
-                                                "folder; the same command goes on from the one "
-                                                "before it",
-                                                place, error.what()));
+  throw FatalError(ExitCode::kFile,
+                   fmt::format("{}/state.json: {}. Cure: remove the checkpoint's folder; the same "
+                               "command then continues from the one before it",
+                               place, error.what()));
 }
 
 }  // namespace agentr

@@ -1,4 +1,5 @@
-// How far a training run is, as its checkpoints say it, and what it must not change on the way.
+// The progress of a training run, stored in its checkpoints, and the options that must not change
+// during the run.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +10,20 @@
 
 namespace agentr {
 
-// What decides a run's result, in words of the options, and its value.
+// The inputs that determine a run's result: descriptions with the names of options, and values.
 using Fingerprint = std::vector<std::pair<std::string, std::string>>;
 
 struct RunState {
-  int64_t step = 0;             // done; the next step of the data has this number
-  int64_t optimizer_steps = 0;  // of them: not skipped
+  int64_t step = 0;             // finished steps; the next step of the data has this number
+  int64_t optimizer_steps = 0;  // finished steps that were not skipped
   int64_t skipped = 0;
   double held_out = 0;  // the last held-out loss
   double best_held_out = 0;
-  int64_t best_step = -1;  // -1: there was no held-out loss yet
+  int64_t best_step = -1;  // -1: no held-out loss yet
 
   nlohmann::ordered_json ToJson(const Fingerprint& fingerprint) const;
-  // Throws FatalError: kUsage where the fingerprint is another, saying in what; kFile where the
-  // fields are not there. `place` names the checkpoint in messages.
+  // Throws FatalError: kUsage naming the difference if the fingerprint differs; kFile if fields are
+  // missing. `place` names the checkpoint in messages.
   static RunState From(const nlohmann::json& json, const Fingerprint& fingerprint,
                        const std::string& place);
 };

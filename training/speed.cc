@@ -11,7 +11,7 @@
 namespace agentr {
 namespace {
 
-// A line "NAME:  123 kB" of /proc/self/status, in GiB; 0 where there is none.
+// The value of a line "NAME: 123 kB" in /proc/self/status, in GiB; 0 if there is none.
 double StatusGib(const std::string& name) {
   std::ifstream in("/proc/self/status");
   std::string line;

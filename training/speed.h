@@ -1,4 +1,4 @@
-// What the speed of training is measured by: matrix products of the machine, and memory.
+// Measures for the speed of training: the machine's matrix products, and memory.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -7,15 +7,15 @@
 
 namespace agentr {
 
-// Operations per second of a matrix product of the shape of the model's MLP, 1,024 rows, in `type`:
-// the fastest of some. Takes up to half a second.
+// Operations per second of a matrix product with the shape of the model's MLP and 1,024 rows, in
+// `type`: the fastest of several. Takes up to half a second.
 double MeasureMatmulLimit(at::ScalarType type, const ModelConfig& config);
 
-// Freed memory stays with the process: tensors of the same sizes come again with every micro-batch,
-// and fresh pages cost a tenth of the time. For the start of a program.
+// Makes the process keep freed memory: every micro-batch allocates tensors of the same sizes again,
+// and new pages would cost a tenth of the time. Call it at the start of a program.
 void KeepFreedMemory();
 
-double MemoryGib();      // of this process now
-double PeakMemoryGib();  // at most so far
+double MemoryGib();      // present memory of this process
+double PeakMemoryGib();  // largest value so far
 
 }  // namespace agentr

@@ -14,7 +14,7 @@
 namespace agentr {
 namespace {
 
-// Little endian, of `bytes` bytes.
+// Appends the value in little endian order with `bytes` bytes.
 std::string Fixed(uint64_t value, int bytes) {
   std::string text;
   for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i) & 0xff);

@@ -1,4 +1,4 @@
-// Event files of TensorBoard: TFRecords of Event messages with scalar values.
+// Writes event files of TensorBoard: TFRecords of Event messages with scalar values.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 
 namespace agentr {
 
-// The CRC-32C of the bytes (polynomial 0x1EDC6F41), as TFRecord has it before masking.
+// The CRC-32C of the bytes (polynomial 0x1EDC6F41), which TFRecord then masks.
 uint32_t Crc32c(std::string_view bytes);
 
 class EventFile {
  public:
-  // A new file in `folder`, named after the time `now` (seconds) and the process. Throws
+  // Opens a new file in `folder`, named after the time `now` (seconds) and the process. Throws
   // FatalError(kFile).
   EventFile(const std::filesystem::path& folder, double now);
   ~EventFile();
   EventFile(const EventFile&) = delete;
   EventFile& operator=(const EventFile&) = delete;
 
-  // Values of a step; written at once.
+  // Writes the values of a step immediately.
   void Add(int64_t step, double now, const std::vector<std::pair<std::string, double>>& scalars);
 
  private:

@@ -57,8 +57,8 @@ size_t Trainer::Passes(size_t batches) const {
 StepReport Trainer::Step(const std::vector<Batch>& batches, double weight, double learning_rate,
                          uint64_t draw) {
   StepReport report;
-  if (weight == 0) return report;  // all its rows were too long
-  // Micro-batches of a step, in all processes, drop different inputs.
+  if (weight == 0) return report;  // all rows of the step were too long
+  // Every micro-batch of a step, in all processes, needs a different dropout draw.
   const uint64_t first_draw = (group_ == nullptr ? draw
                                                  : draw * static_cast<uint64_t>(group_->size()) +
                                                        static_cast<uint64_t>(group_->rank())) *
@@ -172,7 +172,7 @@ double FlopsOf(const ModelConfig& c, const Batch& batch, bool trains_weights) {
   const auto layers = static_cast<double>(c.num_layers);
   const double weights = layers * n * width * keys + ((layers - 1) * n + m) * by_row +
                          m * width * static_cast<double>(c.vocab_size);
-  double pairs = 0;  // in which a token sees a token, in all layers but the last
+  double pairs = 0;  // token pairs of attention in all layers except the last
   double last = 0;
   size_t target = 0;
   for (size_t i = 0; i < batch.tokens.size(); ++i) {

@@ -1,5 +1,5 @@
-// One optimiser step after the other: micro-batches to gradients, clipping, AdamW; in one process,
-// or as one of many that each have some of a step's micro-batches.
+// Makes optimiser steps: gradients of micro-batches, clipping, AdamW. It runs in one process, or in
+// many that each have some of a step's micro-batches.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,22 @@
 
 namespace agentr {
 
-// What a step has done, in all processes together.
+// The results of a step, over all processes.
 struct StepReport {
   LossSums sums;
   double gradient_norm = 0;
-  bool skipped = false;    // loss or gradient were not finite: nothing has changed
-  int64_t row_tokens = 0;  // of all rows, one by one
-  int64_t tokens = 0;      // distinct ones, which were computed
-  double flops = 0;        // of all matrix products, forward and backward, each counted once
+  bool skipped = false;    // loss or gradient was not finite, so nothing was changed
+  int64_t row_tokens = 0;  // tokens of all rows, without sharing
+  int64_t tokens = 0;      // distinct tokens, which were computed
+  double flops = 0;        // operations of all matrix products, forward and backward, without
+                           // recomputation
 };
 
-// What a process holds for the training of the weights, counted in bytes.
+// The memory of a process for training the weights, in bytes.
 struct TrainingMemory {
   int64_t optimizer = 0;  // moments
   int64_t gradients = 0;
-  int64_t exchange = 0;  // besides, at most, while gradients are on their way
+  int64_t exchange = 0;  // largest additional memory while gradients are exchanged
 };
 
 class Trainer {
@@ -46,7 +47,7 @@ class Trainer {
                   uint64_t draw);
   LossSums HeldOut(const std::vector<Batch>& batches);
 
-  // To be saved: whole, but with moments only in rank 0.
+  // The tensors to save; only rank 0 has the moments.
   CheckpointTensors Whole() const;
   // To be overwritten by a checkpoint, by this process alone; Continue follows.
   CheckpointTensors Own() const;

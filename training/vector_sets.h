@@ -1,8 +1,8 @@
-// A mark for functions with plain loops that the compiler vectorises once for each instruction set;
-// which one runs is chosen when the program starts.
+// An attribute for functions with plain loops: the compiler vectorises them once per instruction
+// set, and the version is chosen when the program starts.
 #pragma once
 
-// The sanitizers do not know such functions.
+// The sanitizers do not support such functions.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define AGENTR_EACH_SET \

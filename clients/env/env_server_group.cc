@@ -23,6 +23,7 @@ std::string HashText(const ServerVersion& version) {
 
 uint64_t SessionIds::Add(int64_t id) {
   std::lock_guard lock(mutex_);
+  // The id is in use, so the server was restarted: all older sessions are lost.
   if (!live_.insert(id).second) {
     live_ = {id};
     ++epoch_;
@@ -32,6 +33,7 @@ uint64_t SessionIds::Add(int64_t id) {
 
 void SessionIds::EndAll(uint64_t epoch) {
   std::lock_guard lock(mutex_);
+  // Another thread has already noticed this restart; its new sessions must survive.
   if (epoch != epoch_) return;
   live_.clear();
   ++epoch_;
@@ -80,7 +82,7 @@ EnvServerGroup::EnvServerGroup(std::unique_ptr<Protocol> protocol,
                                  "(env_server --help lists those that are built in)",
                                  unreachable, protocol_->family()));
   }
-  if (!unreachable.empty()) spdlog::warn("going on without a server: {}", unreachable);
+  if (!unreachable.empty()) spdlog::warn("continuing without a server: {}", unreachable);
 }
 
 Outcome<ServerVersion> EnvServerGroup::AskVersion(size_t server) {
@@ -98,8 +100,8 @@ Outcome<ServerVersion> EnvServerGroup::AskVersion(size_t server) {
 std::string EnvServerGroup::Misfit(size_t server, const ServerVersion& version) const {
   if (version.data_hash == info_.data_hash) return "";
   return fmt::format(
-      "the environment servers hold different data, so that a task is not the same on each: {} has "
-      "{}, {} has {}; give servers of one version and one data folder",
+      "the environment servers hold different data, so their tasks differ: {} has {}, {} has {}; "
+      "give servers of the same version with the same data folder",
       info_base_, HashText(info_), servers_[server]->client.base_url(), HashText(version));
 }
 
@@ -110,7 +112,7 @@ Outcome<bool> EnvServerGroup::AdmitLate(size_t server) {
     misfit = servers_[server]->client.base_url() + " has no /expand, unlike the other servers";
   }
   if (misfit.empty()) return servers_[server]->admitted = true;
-  spdlog::error("{}; it is left out", misfit);
+  spdlog::error("{}; this server is not used", misfit);
   balancer_.Exclude(server);
   HttpError error;
   error.kind = ErrorKind::kUnreachable;  // another server may serve the next attempt
@@ -132,6 +134,7 @@ Outcome<ServerSession> EnvServerGroup::Create() {
     if (id) return ServerSession{server, *id, servers_[server]->ids.Add(*id), reply->instance};
     error = id.error();
   }
+  // Only a failed Create gives its load back; a session keeps it until Drop.
   balancer_.Release(server);
   return tl::make_unexpected(std::move(*error));
 }
@@ -143,7 +146,9 @@ ServerSession EnvServerGroup::AddFork(const ServerSession& parent, int64_t id) {
 
 void EnvServerGroup::EndSessionsLike(const ServerSession& session) {
   Server& server = *servers_[session.server];
+  // After a restart the data must be compared again.
   server.admitted = false;
+  // Servers that name their starts refuse old sessions themselves.
   if (session.instance.empty()) server.ids.EndAll(session.epoch);
 }
 
@@ -157,7 +162,7 @@ HttpError EnvServerGroup::Lost(const std::string& message) {
 void EnvServerGroup::Drop(const ServerSession& session, bool close) {
   Server& server = *servers_[session.server];
   const bool current = IsCurrent(session);
-  // Before the server may give the id to another session.
+  // Must precede the close on the server, which may then give the id to another session.
   server.ids.Remove(session.id, session.epoch);
   balancer_.Release(session.server);
   if (!close || !current || server.no_close || balancer_.CoolingDown(session.server)) return;

@@ -1,5 +1,5 @@
-// The servers behind an HttpEnvironment: which of them answer, what they offer, and one call to one
-// of them. Internal to HttpEnvironment and its sessions.
+// The servers behind an HttpEnvironment: knows which of them answer and what they offer, and makes
+// single calls to them. Internal to HttpEnvironment and its sessions.
 #pragma once
 
 #include <atomic>
@@ -20,20 +20,20 @@
 
 namespace agentr {
 
-// The value of a call, or its error together with whether the server may have seen the call.
+// The value of a call, or its error, which also tells whether the server may have seen the call.
 template <typename T>
 using Outcome = tl::expected<T, HttpError>;
 
-// The ids that one server has given to live sessions. A server that was restarted begins to count
-// anew, and an old session would then silently share another one's state. Ours tell their starts
-// apart (kInstanceHeader). Of others an id that is given out again while it is in use, or a session
-// that they have lost, proves the restart, and ends all sessions of the time before. Thread-safe.
+// The ids that one server has given to live sessions. A restarted server counts from the beginning
+// again, so an old session could silently share the state of a new one. Our own servers name each
+// start (kInstanceHeader). For other servers, an id that is given out while it is in use, or a lost
+// session, proves a restart and ends all earlier sessions. Thread-safe.
 class SessionIds {
  public:
-  // Begins the life of `id`; the epoch that it belongs to.
+  // Records `id` as live; returns the epoch that it belongs to.
   uint64_t Add(int64_t id);
   void Remove(int64_t id, uint64_t epoch);
-  // Ends all sessions of `epoch`, if it is not over already.
+  // Ends all sessions of `epoch` unless it has already ended.
   void EndAll(uint64_t epoch);
   bool IsCurrent(uint64_t epoch) const { return epoch == epoch_; }
 
@@ -48,19 +48,20 @@ struct ServerSession {
   size_t server = 0;
   int64_t id = 0;
   uint64_t epoch = 0;
-  std::string instance = "";  // the start of the server that it belongs to, where that is told
+  std::string instance = "";  // the server start that it belongs to; empty if the server does not
+                              // name its starts
 };
 
 // Thread-safe.
 class EnvServerGroup {
  public:
-  // As HttpEnvironment's constructor.
+  // Same contract as HttpEnvironment's constructor.
   EnvServerGroup(std::unique_ptr<Protocol> protocol, const std::vector<std::string>& bases,
                  HttpOptions options);
 
   // One POST for a session, without repetition; `parse` makes the value (an Outcome or Result) from
-  // the reply. Faults of the server and errors of parsing are noted here. A session that the server
-  // does not know any more, or may have taken for another one, is the error IsLost, whatever the
+  // the reply. Server faults and parse errors are counted here. If the server no longer knows the
+  // session, or may have mistaken it for another one, the error satisfies IsLost, whatever the
   // reply was.
   template <typename Parse>
   auto Post(const ServerSession& session, const std::string& path, const std::string& body,
@@ -81,7 +82,7 @@ class EnvServerGroup {
     return Keep(session, Read(session.server, path, client.Get(path, session.instance), parse));
   }
 
-  // Repeats fn() by the options' policy while `again` says so.
+  // Repeats fn() according to the options' policy while `again` is true for its error.
   template <typename Fn, typename Again>
   auto Repeat(Fn&& fn, Again&& again) {
     return Retry(options_.retry, RandomStream(0).Split(++repeats_), *stats_, fn, again);
@@ -91,13 +92,13 @@ class EnvServerGroup {
     return Repeat(fn, [](const Error& error) { return IsTransient(error.kind); });
   }
 
-  // A new session on the server with the least sessions; one attempt.
+  // Opens a session on the server with the fewest sessions; one attempt.
   Outcome<ServerSession> Create();
 
-  // Counts a fork, so that it is looked after like the session it comes from.
+  // Counts a fork as a session on the server of its parent.
   ServerSession AddFork(const ServerSession& parent, int64_t id);
 
-  // Ends the session here; with `close` on the server too (one attempt, errors do not matter).
+  // Ends the session here and, with `close`, on the server too (one attempt; errors are ignored).
   void Drop(const ServerSession& session, bool close);
 
   bool IsCurrent(const ServerSession& session) const {
@@ -105,7 +106,7 @@ class EnvServerGroup {
   }
 
   static bool IsLost(const HttpError& error) {
-    constexpr int kGone = 410;  // what our servers answer to a session of an earlier start
+    constexpr int kGone = 410;  // our servers' answer to a session of an earlier start
     return error.kind == ErrorKind::kSessionLost || error.status == kGone;
   }
 
@@ -121,9 +122,9 @@ class EnvServerGroup {
         : client(base, options, std::move(stats)) {}
     HttpClient client;
     SessionIds ids;
-    std::atomic<bool> admitted = false;  // its data has been compared with the others', and it has
-                                         // not been restarted since
-    std::atomic<bool> no_close = false;  // it does not know /close
+    std::atomic<bool> admitted = false;  // its data matches the other servers' data, and it has not
+                                         // restarted since the comparison
+    std::atomic<bool> no_close = false;  // it has no /close
   };
 
   template <typename Parse>
@@ -135,7 +136,7 @@ class EnvServerGroup {
     return std::move(*value);
   }
 
-  // The outcome of a call for `session`, if it is of that session.
+  // The outcome of a call, or the error Lost if it may belong to another session than `session`.
   template <typename T>
   Outcome<T> Keep(const ServerSession& session, Outcome<T> outcome) {
     const bool lost =
@@ -144,18 +145,19 @@ class EnvServerGroup {
     EndSessionsLike(session);
     return tl::make_unexpected(Lost(outcome ? "" : outcome.error().message));
   }
-  // Where one session is lost the server may have been restarted, and may hold other data now.
+  // Ends all sessions of the same epoch. A lost session may mean that the server was restarted,
+  // possibly with other data.
   void EndSessionsLike(const ServerSession& session);
   static HttpError Lost(const std::string& message);
 
   tl::unexpected<HttpError> Failed(size_t server, HttpError error);
   tl::unexpected<HttpError> BadReply(size_t server, const std::string& path, Error error);
 
-  // The server's version; all fields empty where it does not know /version.
+  // The server's version; all fields are empty if the server has no /version.
   Outcome<ServerVersion> AskVersion(size_t server);
-  // Nothing if `version` fits to the servers admitted before, else why not.
+  // Empty if `version` matches the servers admitted before, else the reason why it does not.
   std::string Misfit(size_t server, const ServerVersion& version) const;
-  // A server that did not answer at the start is asked before its first session.
+  // Compares a server that did not answer at start-up, before its first session.
   Outcome<bool> AdmitLate(size_t server);
 
   const std::unique_ptr<Protocol> protocol_;

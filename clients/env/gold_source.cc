@@ -36,9 +36,9 @@ std::unique_ptr<GoldSource> MakeHttpGold(const std::string& family,
   auto environment = std::make_unique<HttpEnvironment>(MakeProtocol(family), bases, options);
   if (!environment->Offers("gold")) {
     throw FatalError(ExitCode::kUsage,
-                     fmt::format("the model \"planner\" plays {0} by its solutions, which {1} does "
-                                 "not tell (no extension \"gold\"); use the embedded server or "
-                                 "env_server --task {0}, or name another model",
+                     fmt::format("the model \"planner\" needs the solutions of {0} tasks, which "
+                                 "{1} does not provide (no extension \"gold\"); use the embedded "
+                                 "server or env_server --task {0}, or name another model",
                                  family, bases.front()));
   }
   return std::make_unique<SessionGold>(std::move(environment));

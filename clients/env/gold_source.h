@@ -1,5 +1,5 @@
-// Solutions of tasks, as the simulator itself tells them: for planners, which stand in for a model
-// that knows the task, and never shown to one.
+// The simulator's own solutions of tasks. Only scripted planners use them; a language model never
+// sees one.
 #pragma once
 
 #include <map>
@@ -14,18 +14,18 @@
 
 namespace agentr {
 
-// Asked by the task's id, not by what a conversation shows of it: tasks that differ only in what
-// lies behind a door begin with the same text. Thread-safe.
+// Solutions are found by task id, not by the text of a conversation, because tasks that differ only
+// in what lies behind a door begin with the same text. Thread-safe.
 class GoldSource {
  public:
   virtual ~GoldSource() = default;
 
-  // Actions that solve the task `task_id` from its beginning.
+  // The actions that solve the task `task_id` from its beginning.
   virtual Result<std::vector<std::string>> GoldFor(int task_id) = 0;
 };
 
-// From an environment's extension "gold": opens a session of its own once per task, and remembers
-// the answer. An error is not remembered. Callers that ask for the same task wait for one another.
+// Reads solutions from an environment's extension "gold". It opens its own session once per task
+// and keeps the answer; an error is not kept. Callers for the same task wait for one another.
 class SessionGold : public GoldSource {
  public:
   explicit SessionGold(std::unique_ptr<Environment> environment)
@@ -44,11 +44,11 @@ class SessionGold : public GoldSource {
 
   const std::unique_ptr<Environment> environment_;
   std::mutex mutex_;
-  std::map<int, Entry> entries_;  // guarded by mutex_, but for what is in an Entry
+  std::map<int, Entry> entries_;  // guarded by mutex_, except the contents of an Entry
 };
 
-// Of the servers of this family, through connections of its own. Throws as HttpEnvironment, and
-// FatalError(kUsage) where the servers do not list the extension.
+// A GoldSource for the servers of this family, with its own connections. Throws what
+// HttpEnvironment throws, and FatalError(kUsage) if the servers do not list the extension.
 std::unique_ptr<GoldSource> MakeHttpGold(const std::string& family,
                                          const std::vector<std::string>& bases,
                                          const HttpOptions& options);

@@ -9,8 +9,8 @@
 namespace agentr {
 namespace {
 
-// A step cannot be sent again: the server may have taken it although no reply came. Then nobody
-// knows where the session stands.
+// A step cannot be sent again: the server may have taken it although no reply came, so the state of
+// the session is unknown.
 Error OfStep(HttpError error) {
   if (error.sent && IsTransient(error.kind)) error.kind = ErrorKind::kSessionLost;
   return error;
@@ -89,7 +89,7 @@ class HttpSession : public Session {
     auto observation = servers_.Post(
         *session_, "/reset", protocol.ResetBody(session_->id, task_id), /*repeatable=*/true,
         [&](std::string_view reply) { return protocol.ParseReset(reply); });
-    // Nobody listens there any more: the next attempt takes another server, where there is one.
+    // The server no longer listens: the next attempt uses another server, if there is one.
     if (!observation && !observation.error().sent && servers_.count() > 1) Leave(/*close=*/false);
     return observation;
   }
@@ -101,12 +101,12 @@ class HttpSession : public Session {
 
   std::optional<Error> CheckAlive() const {
     if (session_) return std::nullopt;
-    return Error{ErrorKind::kSessionLost, "the session was never Reset, or that failed; Reset it",
-                 0};
+    return Error{ErrorKind::kSessionLost,
+                 "the session was never Reset, or its Reset failed; Reset it", 0};
   }
 
   EnvServerGroup& servers_;
-  std::optional<ServerSession> session_;  // nothing between two servers
+  std::optional<ServerSession> session_;  // empty while it moves to another server
   bool is_fork_;
 };
 

@@ -16,18 +16,18 @@ namespace agentr {
 class EnvServerGroup;
 
 // Sessions over one or several servers of the same data. A session belongs to one server, the one
-// with the fewest live sessions when it was opened; a server that did not answer is left out for a
+// with the fewest live sessions when it was opened; a server that did not answer is skipped for a
 // few seconds. Thread-safe.
 //
-// What is repeated: opening, Reset, Expand and /version may reach a server twice without harm (a
-// session or fork whose reply was lost stays on the server until its idle time or its root ends)
-// and are repeated by options.retry. Step is repeated only while no connection can be made; its
-// other errors go to the caller, who resets and replays. A session that the server does not know
-// any more (restarted, idle too long) is kSessionLost in Step and Expand; Reset opens a new one and
-// goes on.
+// Retries: opening, Reset, Expand and /version are repeated according to options.retry, because
+// they may reach a server twice without harm. (A session or fork whose reply was lost stays on the
+// server until its idle time or its root ends.) Step is repeated only if no connection could be
+// made; its other errors go to the caller, who resets and replays. If the server no longer knows
+// the session (restarted, idle too long), Step and Expand return kSessionLost, and Reset opens a
+// new one.
 //
-// Forks made by Expand are not closed on their own: the server ends them with the session that they
-// were forked from.
+// Forks made by Expand are not closed one by one: the server ends them together with their parent
+// session.
 class HttpEnvironment : public Environment {
  public:
   // Asks each server for its version. Throws FatalError(kUsage) for a bad URL, and
@@ -44,7 +44,8 @@ class HttpEnvironment : public Environment {
   // True if the first server that answered lists this extension.
   bool Offers(std::string_view extension) const;
 
-  // Of the first server that answered; all fields empty for a public server, which does not tell.
+  // The version of the first server that answered; all fields are empty for a public server, which
+  // has no /version.
   const ServerVersion& info() const;
   const CallStats& stats() const;
 

@@ -125,10 +125,9 @@ std::unique_ptr<Protocol> MakeProtocol(std::string_view family) {
   if (family == "webshop") return std::make_unique<WebShopProtocol>();
   if (family == "sciworld") return std::make_unique<SciWorldProtocol>();
   if (family == "babyai") return std::make_unique<Protocol>("babyai");
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("no environment protocol for '{}'; there are: textcraft, webshop, "
-                               "sciworld, babyai",
-                               family));
+  throw FatalError(ExitCode::kUsage, fmt::format("there is no environment protocol for '{}'; "
+                                                 "choose textcraft, webshop, sciworld or babyai",
+                                                 family));
 }
 
 Result<ServerVersion> ParseVersion(std::string_view reply) {

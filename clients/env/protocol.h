@@ -1,6 +1,6 @@
-// What differs between the HTTP protocols of the environment servers: bodies and replies, as pure
-// functions. A new kind of server is one more class here; sessions, retries and connections are
-// HttpEnvironment's.
+// The differences between the HTTP protocols of environment servers: request bodies and replies, as
+// pure functions. A new kind of server needs only one more class here; HttpEnvironment handles
+// sessions, retries and connections.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct ForkReply {
 // "reward", "done"} replies. Others override what they do differently.
 //
 // Parsing is strict: a field that is missing or has the wrong type is kProtocol and is named;
-// {"error": …} (with HTTP status 200) is kEnvironment with the server's words.
+// {"error": …} (with HTTP status 200) is kEnvironment with the server's message.
 class Protocol {
  public:
   explicit Protocol(std::string family) : family_(std::move(family)) {}
@@ -44,19 +44,19 @@ class Protocol {
   virtual Result<StepResult> ParseStep(std::string_view reply) const;
 
   virtual std::string ExpandBody(int64_t id, const std::vector<std::string>& actions) const;
-  // `count` children are expected, one per action.
+  // Expects `count` children, one per action.
   virtual Result<std::vector<ForkReply>> ParseExpand(std::string_view reply, size_t count) const;
 
   virtual std::string CloseBody(int64_t id) const;
 
-  // GET of an extension that lists something about a session: "/gold?id=7", answered with
-  // {"gold": [strings]}.
+  // The path to GET an extension that lists something about a session: "/gold?id=7" is answered
+  // with {"gold": [strings]}.
   std::string AskPath(std::string_view extension, int64_t id) const;
   Result<std::vector<std::string>> ParseAnswer(std::string_view extension,
                                                std::string_view reply) const;
 
-  // True if `error` says that the server does not know the session: it was restarted, or it has
-  // closed it ("is not valid", "has been deleted"), for one because it was idle too long.
+  // True if `error` says that the server does not know the session ("is not valid", "has been
+  // deleted"): it was restarted, or has closed the session, for example after a long idle time.
   virtual bool IsLostSession(const Error& error) const;
 
  protected:
@@ -71,10 +71,11 @@ class Protocol {
   std::string family_;
 };
 
-// The object in a reply that may be an environment's error; `what` names the reply in messages.
+// The JSON object in a reply. An environment's error in it becomes kEnvironment. `what` names the
+// reply in messages.
 Result<nlohmann::json> ReplyObject(std::string_view reply, const std::string& what);
 
-// The protocol of this family's servers. Throws FatalError(kUsage) listing the names there are.
+// The protocol of this family's servers. Throws FatalError(kUsage) with the list of known names.
 std::unique_ptr<Protocol> MakeProtocol(std::string_view family);
 
 // Reply of GET /version of our own servers.

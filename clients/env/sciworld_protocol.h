@@ -7,10 +7,10 @@
 
 namespace agentr {
 
-// Calls as Protocol's. The first observation is the task description, a line break and what the
-// agent sees. The reward of a step is its "score" / 100, which counts from the beginning of the
-// episode; the reply's own "reward" is only what changed. A negative score, which means that the
-// task can no longer be solved, stays negative.
+// The calls are those of Protocol. The first observation is the task description, a line break and
+// what the agent sees. The reward of a step is its "score" / 100, counted from the beginning of the
+// episode; the reply's own "reward" is only the change of this step. A negative score means that
+// the task can no longer be solved, and stays negative.
 //
 // A session that has ended answers with an error until it is reset.
 class SciWorldProtocol : public Protocol {

@@ -12,8 +12,8 @@ using Json = nlohmann::json;
 
 Json Parse(std::string_view reply) { return ParseJson(reply); }
 
-// Says what is wrong with a reply that is not what was expected: an environment's error, no JSON,
-// or another shape.
+// The error for an unexpected reply: an environment's error, text that is not JSON, or another
+// shape.
 tl::unexpected<Error> Misfit(std::string_view reply, const std::string& what,
                              const std::string& expected) {
   const Result<Json> object = ReplyObject(reply, what);

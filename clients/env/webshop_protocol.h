@@ -8,13 +8,13 @@
 
 namespace agentr {
 
-// Differs from Protocol in its replies, not in its calls: /create answers the bare id, /reset the
-// pair [observation, null], and an observation in a /step reply is called "state". Sessions are
-// named by "env_idx", and a task is a "session_id".
+// It has Protocol's calls but other replies: /create returns the bare id, /reset returns the pair
+// [observation, null], and a /step reply calls its observation "state". A session's id is called
+// "env_idx", and a task's id "session_id".
 //
-// The public server has no /close (HTTP 404, which EnvServerGroup tolerates), and answers a step in
-// a session that it does not know with a plain 500: only our own server's words tell a lost
-// session.
+// The public server has no /close (HTTP 404, which EnvServerGroup tolerates) and answers a step in
+// an unknown session with a plain HTTP 500, so a lost session can be recognised only on our own
+// server.
 class WebShopProtocol : public Protocol {
  public:
   WebShopProtocol() : Protocol("webshop") {}

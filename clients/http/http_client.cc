@@ -22,8 +22,8 @@
 namespace agentr {
 namespace {
 
-// Writing to a connection that the server has closed must be an error, not the end of the process;
-// OpenSSL leaves this to the program.
+// Writing to a connection that the server has closed must return an error, not end the process with
+// SIGPIPE; OpenSSL leaves this to the program.
 void IgnoreSigpipe() {
   static std::once_flag once;
   std::call_once(once, [] { std::signal(SIGPIPE, SIG_IGN); });
@@ -82,7 +82,7 @@ std::string Describe(const HttpFailure& failure, const HttpOptions& options) {
   return "the connection broke before the whole reply came";
 }
 
-// A call that got no reply.
+// The error for a call that got no reply.
 HttpError TransportError(const HttpFailure& failure, const std::string& call,
                          const HttpOptions& options) {
   HttpError out;
@@ -94,7 +94,8 @@ HttpError TransportError(const HttpFailure& failure, const std::string& call,
   return out;
 }
 
-// A reply that is not a success. Only the beginning of the body goes into the message.
+// The error for a reply that reports no success. Only the beginning of the body goes into the
+// message.
 HttpError StatusError(const HttpRawReply& reply, const std::string& call) {
   HttpError out;
   out.status = reply.status;
@@ -148,7 +149,7 @@ class HttpClient::Pool {
     return connection;
   }
 
-  // Null after a fault: the connection is gone, its place is free.
+  // Null after a fault: the connection is gone and its place is free.
   void Return(std::unique_ptr<HttpConnection> connection) {
     {
       std::lock_guard lock(mutex_);
@@ -195,8 +196,8 @@ HttpClient::HttpClient(std::string base_url, HttpOptions options, std::shared_pt
   for (const auto& [field, value] : options_.headers) {
     if (EscapeControls(value) != value) {
       throw FatalError(ExitCode::kUsage,
-                       fmt::format("the value for the header '{}' (such as a key) holds control "
-                                   "characters: a line break at its end?",
+                       fmt::format("the value for the header '{}' (such as a key) contains control "
+                                   "characters; does it end with a line break?",
                                    field));
     }
     headers_ += fmt::format("{}: {}\r\n", field, value);
@@ -239,7 +240,7 @@ HttpResult HttpClient::Call(std::string_view method, std::string_view path, std:
     HttpError error = TransportError(reply.error(), call, options_);
     if (kept && repeatable && reply.error().fault == HttpFault::kBroken) {
       stats_->AddReconnect();
-      connection = pool_->Make();  // not kept, so this happens once
+      connection = pool_->Make();  // the new one does not count as kept, so this happens only once
       continue;
     }
     pool_->Return(nullptr);
@@ -259,12 +260,13 @@ double ParseRetryAfter(const std::string& value, double now_s) {
 
 void Declare(OptionSet& set, HttpOptions& o, const std::string& prefix, const std::string& what) {
   const std::string flag = "--" + prefix + "_";
-  set.Add(flag + "timeout", o.timeout_s, "Seconds without a reply of the " + what).Min(0.001);
+  set.Add(flag + "timeout", o.timeout_s, "Seconds to wait without a reply from the " + what)
+      .Min(0.001);
   set.Add(flag + "attempts", o.retry.attempts, "Attempts per call to the " + what).Min(1);
   set.Add(flag + "connections", o.max_connections, "Connections to each " + what).Min(1);
-  set.Add(flag + "max_reply", o.max_reply, "Largest reply of the " + what + ", bytes").Min(1);
+  set.Add(flag + "max_reply", o.max_reply, "Largest reply from the " + what + ", bytes").Min(1);
   set.Add(flag + "max_reply_head", o.max_reply_head,
-          "Largest headers of a reply of the " + what + ", bytes")
+          "Largest headers of a reply from the " + what + ", bytes")
       .Min(1);
   set.Add(flag + "ca", o.ca_file, "PEM file of the certificates to trust (https)");
 }

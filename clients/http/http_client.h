@@ -18,27 +18,27 @@ class OptionSet;
 
 struct HttpOptions {
   double connect_timeout_s = 5;
-  double timeout_s = 60;             // of a call: longest silence of the server
-  int max_connections = 64;          // per base URL; more callers than that wait for one another
+  double timeout_s = 60;             // longest time without data from the server during a call
+  int max_connections = 64;          // per base URL; further callers wait
   size_t max_reply = 64 << 20;       // bytes of a reply's body
   size_t max_reply_head = 64 << 10;  // bytes of a reply's headers
   std::string ca_file;               // https: PEM file of trusted certificates; empty: the system's
-  // Once it is set, calls under way go on for two seconds at most.
+  // Once it is set, calls in progress end within two seconds.
   const std::atomic<bool>* stop = &Interrupted();
   std::map<std::string, std::string> headers;  // sent with each request; never in a message
-  double cool_down_s = 5;  // for those with several servers: how long one that failed is left out
-  RetryPolicy retry;       // for those who repeat calls; HttpClient itself does not
+  double cool_down_s = 5;  // with several servers: how long one that failed is skipped
+  RetryPolicy retry;       // for callers that repeat calls; HttpClient itself does not
 };
 
-// --PREFIX_timeout, --PREFIX_attempts, --PREFIX_connections, --PREFIX_max_reply,
-// --PREFIX_max_reply_head, --PREFIX_ca; `what` names the server in
-// the help ("environment server").
+// Declares --PREFIX_timeout, --PREFIX_attempts, --PREFIX_connections, --PREFIX_max_reply,
+// --PREFIX_max_reply_head and --PREFIX_ca; `what` names the server in the help ("environment
+// server").
 void Declare(OptionSet& set, HttpOptions& options, const std::string& prefix,
              const std::string& what);
 
-// A header by which a server tells its start from all others, in each reply. A request that has it
-// is for that start only: a server that was started anew refuses it (410), where its ids of
-// sessions would mean others now.
+// A header of each reply that identifies one start of a server. A request with it is only for that
+// start: a restarted server refuses it (410), because its session ids may now belong to other
+// sessions.
 inline constexpr char kInstanceHeader[] = "Agentr-Instance";
 
 struct HttpReply {
@@ -47,23 +47,24 @@ struct HttpReply {
   std::string instance;  // kInstanceHeader; empty for servers that do not send it
 };
 
-// An Error and what else is known of a call that failed.
+// An Error with further facts about the failed call.
 struct HttpError : Error {
-  bool sent = true;  // false: the server cannot have seen the request, for no connection was made
-  int status = 0;    // of the reply; 0 without one
+  bool sent = true;  // false: no connection was made, so the server cannot have seen the request
+  int status = 0;    // of the reply; 0 if there was none
   std::string body;  // of the reply
 };
 
 using HttpResult = tl::expected<HttpReply, HttpError>;
 
-// Thread-safe. Connections are kept and used again, the most recently used first; one that failed
-// is dropped. Errors:
+// Thread-safe. Connections are kept and reused, the most recently used first; a failed one is
+// closed. Errors:
 //   kUnreachable    no connection, or it broke before the whole reply came
 //   kProtocol       a reply that is not HTTP
 //   kCancelled      the run is being stopped
 //   kTimeout        no connection, or no reply, in time; HTTP 408
-//   kRateLimited    HTTP 429, kServer 5xx (both with retry_after_s), kRejected any other status
-//                   that is not 2xx, or a reply over a limit
+//   kRateLimited    HTTP 429, with retry_after_s
+//   kServer         HTTP 5xx, with retry_after_s
+//   kRejected       any other status that is not 2xx, or a reply over a limit
 // Each message names the method, the URL, what happened and the usual cure.
 class HttpClient {
  public:
@@ -72,13 +73,13 @@ class HttpClient {
   HttpClient(std::string base_url, HttpOptions options, std::shared_ptr<CallStats> stats);
   ~HttpClient();
 
-  // `instance`: the start of the server that the call is for (kInstanceHeader); empty: any.
+  // `instance`: the server start that the call is for (kInstanceHeader); empty for any.
   HttpResult Get(std::string_view path, const std::string& instance = "") {
     return Call("GET", path, {}, true, instance);
   }
 
-  // `repeatable`: the call may reach the server twice. Then a kept connection that turns out to
-  // have been closed by the server is replaced silently, where otherwise this is kUnreachable.
+  // `repeatable`: the call may reach the server twice. If so, a kept connection that the server has
+  // closed is replaced silently; otherwise that is kUnreachable.
   HttpResult Post(std::string_view path, std::string_view json, bool repeatable,
                   const std::string& instance = "") {
     return Call("POST", path, json, repeatable, instance);

@@ -18,13 +18,13 @@
 namespace agentr {
 namespace {
 
-// A call that is under way when the run is being stopped may go on so long: a session can still be
-// closed, while a reply without end does not hold the program.
+// The time that a call in progress has left when the run is being stopped: enough to close a
+// session, and an endless reply cannot keep the program running.
 constexpr std::chrono::seconds kStopGrace(2);
 constexpr std::chrono::milliseconds kLookForStop(100);
 
 std::chrono::steady_clock::duration Lasting(double seconds) {
-  constexpr double kMost = 1e8;  // seconds; so that the clock does not overflow
+  constexpr double kMost = 1e8;  // seconds; keeps the clock from overflowing
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
       std::chrono::duration<double>(std::min(seconds, kMost)));
 }
@@ -39,7 +39,7 @@ bool IsAddress(const std::string& host) {
          inet_pton(AF_INET6, host.c_str(), &address) == 1;
 }
 
-// Why TLS failed: of the certificate, or the last error of OpenSSL.
+// Why TLS failed: a reason about the certificate, or the last error of OpenSSL.
 std::string TlsReason(const SSL* ssl) {
   const long verified = SSL_get_verify_result(ssl);
   if (verified != X509_V_OK) return X509_verify_cert_error_string(verified);
@@ -73,7 +73,8 @@ void HttpConnection::Close() {
 }
 
 bool HttpConnection::IsOpen() {
-  // Nothing can come unasked but the end, or an alert that announces it.
+  // Between two requests the server can only send the end of the connection or a TLS alert that
+  // announces it.
   pollfd looked{socket_, POLLIN, 0};
   if (socket_ >= 0 && poll(&looked, 1, 0) != 0) Close();
   return socket_ >= 0;
@@ -186,7 +187,8 @@ tl::expected<bool, HttpFailure> HttpConnection::Write(std::string_view bytes) {
 tl::expected<size_t, HttpFailure> HttpConnection::Read(char* to, size_t size) {
   const auto until = Clock::now() + Lasting(options_.timeout_s);
   while (true) {
-    // A reply that comes faster than it is read never waits, so this looks too.
+    // While a reply arrives faster than it is read, Await is never reached, so the stop flag is
+    // checked here too.
     if (options_.stop->load() && !stop_at_) stop_at_ = Clock::now() + kStopGrace;
     if (stop_at_ && Clock::now() >= *stop_at_) return Faulty(HttpFault::kStopped);
     short wanted = POLLIN;

@@ -15,22 +15,22 @@
 
 namespace agentr {
 
-// Where a base URL leads to.
+// The server that a base URL names.
 struct HttpOrigin {
   bool tls = false;
   std::string host;  // without brackets
   std::string port;
-  std::string authority;  // as in the URL: the Host field
+  std::string authority;  // as in the URL; sent as the Host field
 };
 
 using TlsContext = std::shared_ptr<SSL_CTX>;
 
-// Certificates are checked against `ca_file`, or the system's where it is empty. Throws
-// FatalError(kFile) where the file cannot be read.
+// Checks certificates against `ca_file`, or against the system's if it is empty. Throws
+// FatalError(kFile) if the file cannot be read.
 TlsContext MakeTlsContext(const std::string& ca_file);
 
-// For one thread at a time. No wait is longer than the options say, and none goes on for long once
-// the run is being stopped.
+// Used by one thread at a time. No wait exceeds the options' limits, and each ends soon after the
+// run is being stopped.
 class HttpConnection : private ByteSource {
  public:
   // `origin` and `options` outlive it. `tls`: for https.
@@ -40,10 +40,10 @@ class HttpConnection : private ByteSource {
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;
 
-  // True where a connection is kept, and the server has not closed it as far as can be seen.
+  // True if a connection is kept and nothing shows that the server has closed it.
   bool IsOpen();
 
-  // Sends the bytes of a request, on the connection that is kept or a new one, and reads its reply.
+  // Sends the bytes of a request on the kept connection, or a new one, and reads the reply.
   tl::expected<HttpRawReply, HttpFailure> Exchange(std::string_view request);
 
  private:
@@ -54,12 +54,13 @@ class HttpConnection : private ByteSource {
   Step Connect();
   Step ConnectTo(const addrinfo& address, Clock::time_point until);
   Step StartTls(Clock::time_point until);
-  // False where the server reads no more; its reply may say why.
+  // False if the server has stopped reading; its reply may say why.
   tl::expected<bool, HttpFailure> Write(std::string_view bytes);
   tl::expected<size_t, HttpFailure> Read(char* to, size_t size) override;
-  // Waits until the socket can be read or written (POLLIN, POLLOUT). `late`: the fault at `until`.
+  // Waits until the socket can be read or written (POLLIN, POLLOUT). `late`: the fault when `until`
+  // has passed.
   Step Await(short events, Clock::time_point until, HttpFault late);
-  // What OpenSSL wants to wait for after a call that returned `result`; 0 for an error.
+  // The event that OpenSSL wants to wait for after a call that returned `result`; 0 for an error.
   short TlsWants(int result) const;
 
   const HttpOrigin& origin_;
@@ -67,7 +68,7 @@ class HttpConnection : private ByteSource {
   const TlsContext tls_;
   int socket_ = -1;
   SSL* ssl_ = nullptr;
-  // When the call must end since the run is being stopped; set when that is noticed.
+  // The time by which the call must end because the run is being stopped; set when that is noticed.
   std::optional<Clock::time_point> stop_at_;
 };
 

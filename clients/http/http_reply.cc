@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "clients/http/http_client.h"
+#include "common/error.h"
 #include "common/text.h"
 
 namespace agentr {
@@ -51,16 +52,16 @@ class ReplyReader {
 
   tl::expected<HttpRawReply, HttpFailure> Read() {
     do {
-      if (Step step = ReadHead(); !step) return tl::make_unexpected(std::move(step.error()));
+      AGENTR_RETURN_IF_ERROR(ReadHead());
     } while (reply_.status >= 100 && reply_.status < 200);
-    if (Step step = ReadBody(); !step) return tl::make_unexpected(std::move(step.error()));
-    // What comes unasked belongs to no reply.
+    AGENTR_RETURN_IF_ERROR(ReadBody());
+    // Bytes after the reply belong to no request, so the connection cannot be used again.
     reply_.keep = reply_.keep && at_ == buffered_.size();
     return std::move(reply_);
   }
 
  private:
-  // More bytes behind those that wait; false at the end of the connection.
+  // Appends more bytes to the buffer; false at the end of the connection.
   tl::expected<bool, HttpFailure> Fill() {
     constexpr size_t kBlock = 16 << 10;
     buffered_.erase(0, at_);
@@ -73,7 +74,8 @@ class ReplyReader {
     return *n > 0;
   }
 
-  // The next line without its end. Those of one head, or of one body's chunks, share `budget`.
+  // The next line without its line end. All lines of one head, or of one body's chunks, share
+  // `budget`.
   tl::expected<std::string, HttpFailure> ReadLine(size_t& budget) {
     size_t looked = 0;
     while (true) {
@@ -91,9 +93,8 @@ class ReplyReader {
         return line;
       }
       looked = length;
-      const auto more = Fill();
-      if (!more) return tl::make_unexpected(more.error());
-      if (!*more) return Failed(HttpFault::kBroken, "");
+      AGENTR_ASSIGN_OR_RETURN(const bool more, Fill());
+      if (!more) return Failed(HttpFault::kBroken, "");
     }
   }
 
@@ -102,14 +103,12 @@ class ReplyReader {
     reply_ = {};
     length_.reset();
     chunked_ = false;
-    auto line = ReadLine(budget);
-    if (!line) return tl::make_unexpected(std::move(line.error()));
-    if (Step step = ReadStatus(*line); !step) return step;
+    AGENTR_ASSIGN_OR_RETURN(const std::string status_line, ReadLine(budget));
+    AGENTR_RETURN_IF_ERROR(ReadStatus(status_line));
     while (true) {
-      line = ReadLine(budget);
-      if (!line) return tl::make_unexpected(std::move(line.error()));
-      if (line->empty()) return {};
-      if (Step step = ReadField(*line); !step) return step;
+      AGENTR_ASSIGN_OR_RETURN(const std::string line, ReadLine(budget));
+      if (line.empty()) return {};
+      AGENTR_RETURN_IF_ERROR(ReadField(line));
     }
   }
 
@@ -157,14 +156,13 @@ class ReplyReader {
     if (length_) return ReadBytes(*length_);
     reply_.keep = false;
     while (true) {
-      if (Step step = TakeBuffered(buffered_.size() - at_); !step) return step;
-      const auto more = Fill();
-      if (!more) return tl::make_unexpected(more.error());
-      if (!*more) return {};
+      AGENTR_RETURN_IF_ERROR(TakeBuffered(buffered_.size() - at_));
+      AGENTR_ASSIGN_OR_RETURN(const bool more, Fill());
+      if (!more) return {};
     }
   }
 
-  // Moves bytes that wait to the body.
+  // Moves buffered bytes to the body.
   Step TakeBuffered(size_t n) {
     if (n > limits_.body - reply_.body.size()) return OverBodyLimit();
     reply_.body.append(buffered_, at_, n);
@@ -180,28 +178,25 @@ class ReplyReader {
     if (left > limits_.body - reply_.body.size()) return OverBodyLimit();
     while (true) {
       const auto n = static_cast<size_t>(std::min<uint64_t>(left, buffered_.size() - at_));
-      if (Step step = TakeBuffered(n); !step) return step;
+      AGENTR_RETURN_IF_ERROR(TakeBuffered(n));
       left -= n;
       if (left == 0) return {};
-      const auto more = Fill();
-      if (!more) return tl::make_unexpected(more.error());
-      if (!*more) return Failed(HttpFault::kBroken, "");
+      AGENTR_ASSIGN_OR_RETURN(const bool more, Fill());
+      if (!more) return Failed(HttpFault::kBroken, "");
     }
   }
 
   Step ReadChunks() {
     while (true) {
       size_t budget = limits_.head;
-      auto line = ReadLine(budget);
-      if (!line) return tl::make_unexpected(std::move(line.error()));
-      const std::string_view digits =
-          TrimBlanks(std::string_view(*line).substr(0, line->find(';')));
+      AGENTR_ASSIGN_OR_RETURN(const std::string head, ReadLine(budget));
+      const std::string_view digits = TrimBlanks(std::string_view(head).substr(0, head.find(';')));
       const auto length = Number(digits, 16);
       if (!length) return Malformed("the length of a chunk");
       if (*length == 0) return SkipTrailers();
-      if (Step step = ReadBytes(*length); !step) return step;
+      AGENTR_RETURN_IF_ERROR(ReadBytes(*length));
       budget = 2;
-      line = ReadLine(budget);
+      const auto line = ReadLine(budget);
       if (!line || !line->empty()) return Malformed("the end of a chunk");
     }
   }
@@ -209,16 +204,15 @@ class ReplyReader {
   Step SkipTrailers() {
     size_t budget = limits_.head;
     while (true) {
-      const auto line = ReadLine(budget);
-      if (!line) return tl::make_unexpected(line.error());
-      if (line->empty()) return {};
+      AGENTR_ASSIGN_OR_RETURN(const std::string line, ReadLine(budget));
+      if (line.empty()) return {};
     }
   }
 
   ByteSource& source_;
   const HttpReplyLimits limits_;
   std::string buffered_;
-  size_t at_ = 0;  // in buffered_: what is before it has been read
+  size_t at_ = 0;  // the read position in buffered_
   HttpRawReply reply_;
   std::optional<uint64_t> length_;
   bool chunked_ = false;

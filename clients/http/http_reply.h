@@ -1,5 +1,5 @@
-// Reading the reply to an HTTP/1.1 request (RFC 9112) from a server that may be broken or hostile:
-// never more of it is stored than the limits say.
+// Reads the reply to an HTTP/1.1 request (RFC 9112) from a server that may be broken or hostile: it
+// never stores more than the limits allow.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct HttpReplyLimits {
   size_t body = 64 << 20;  // bytes of the body
 };
 
-// What became of a call that got no whole reply.
+// Why a call got no complete reply.
 enum class HttpFault {
   kNoConnection,  // refused, or no such host
   kConnectSlow,   // no connection in time
@@ -33,7 +33,7 @@ struct HttpFailure {
 
 struct HttpRawReply {
   int status = 0;
-  std::string retry_after, instance;  // header fields; empty where they do not come
+  std::string retry_after, instance;  // header fields; empty if not sent
   std::string body;
   bool keep = false;  // another request may follow on the connection
 };
@@ -42,11 +42,11 @@ struct HttpRawReply {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Waits for some bytes, at least one and at most `size`; 0 at the end of the connection.
+  // Waits for at least one byte and reads at most `size`; returns 0 at the end of the connection.
   virtual tl::expected<size_t, HttpFailure> Read(char* to, size_t size) = 0;
 };
 
-// The next reply; interim ones (1xx) are passed over.
+// Reads the next reply; interim replies (1xx) are skipped.
 tl::expected<HttpRawReply, HttpFailure> ReadReply(ByteSource& source, HttpReplyLimits limits);
 
 }  // namespace agentr

@@ -1,5 +1,5 @@
-// JSON bodies: written for any text, and read strictly: what is missing or of the wrong type is a
-// kProtocol error that names the field.
+// JSON bodies. Any text can be written. Reading is strict: a field that is missing or has the wrong
+// type is a kProtocol error that names it.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,12 +11,12 @@
 
 namespace agentr {
 
-// The object in `text`; `what` names the reply in messages ("/step reply"). Nested deeper than any
-// reply is, it is an error too: what is done with values is recursive.
+// The object in `text`; `what` names the reply in messages ("/step reply"). Too deep nesting
+// (common/json_depth.h) is an error too.
 Result<nlohmann::json> ParseObject(std::string_view text, const std::string& what);
 
-// `value` on one line. Text from a model may hold a cut UTF-8 sequence: the server shall see U+FFFD
-// rather than the call fail.
+// `value` on one line. Text from a model may contain a truncated UTF-8 sequence; it is sent as
+// U+FFFD, so that the call does not fail.
 std::string JsonText(const nlohmann::json& value);
 
 // Field `name` of `object` as a T: bool, std::string, an integer, a floating-point number, or

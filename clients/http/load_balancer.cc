@@ -15,7 +15,7 @@ LoadBalancer::LoadBalancer(size_t count, double cool_down_s, std::function<Clock
 size_t LoadBalancer::Acquire() {
   std::lock_guard lock(mutex_);
   const auto now = now_();
-  // What is available compares equal in its second member, so that the load decides there.
+  // All available servers have the same second member, so the load decides among them.
   const auto rank = [now](const State& s) {
     return std::tuple(s.excluded, std::max(s.down_until, now), s.load);
   };

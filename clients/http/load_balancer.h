@@ -1,5 +1,5 @@
-// Chooses among servers that offer the same: the one with the least work, leaving out for a while
-// those that failed.
+// Chooses among equal servers: takes the one with the least work and skips servers for a while
+// after a failure.
 #pragma once
 
 #include <chrono>
@@ -15,27 +15,27 @@ class LoadBalancer {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `now` is for tests.
+  // Tests replace `now`.
   LoadBalancer(size_t count, double cool_down_s,
                std::function<Clock::time_point()> now = Clock::now);
 
   // The server with the fewest pieces of work among those that are not cooling down (the first of
-  // equals); if all are, the one whose cool-down ends first. Adds a piece of work to it; each
-  // Acquire is followed by one Release.
+  // equals); if all are, the one whose cool-down ends first. Adds a piece of work to it; the caller
+  // must call Release once for each Acquire.
   size_t Acquire();
   void Release(size_t server);
 
   // Adds a piece of work to this very server.
   void Acquire(size_t server);
 
-  // It did not answer: it cools down from now on.
+  // Records that the server did not answer: it begins to cool down.
   void Fault(size_t server);
   bool CoolingDown(size_t server) const;
 
   // True if some server is not cooling down.
   bool AnyAvailable() const;
 
-  // Never chosen again. Not for the last one.
+  // Makes Acquire never choose this server again. Must not be called for the last one.
   void Exclude(size_t server);
 
  private:

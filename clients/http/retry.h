@@ -1,5 +1,5 @@
-// Trying again: exponential backoff with full jitter, so that many callers that failed together do
-// not come back together.
+// Retries with exponential backoff and full jitter, so that callers that failed at the same time do
+// not all retry at the same time.
 #pragma once
 
 #include <atomic>
@@ -12,17 +12,19 @@
 
 namespace agentr {
 
-// Waits so many seconds; false when the run is being stopped and the wait was cut short.
+// Waits this many seconds; returns false if the wait was cut short because the run is being
+// stopped.
 using Sleeper = std::function<bool(double seconds)>;
 
-// Sleeps in full unless `stop` is set, which it looks at twenty times a second. `stop` outlives it.
+// Sleeps the whole time unless `stop` is set, which it checks twenty times a second. `stop`
+// outlives it.
 Sleeper SleepUnless(const std::atomic<bool>& stop);
 
 struct RetryPolicy {
-  int attempts = 8;      // in all, the first one too; at least 1
+  int attempts = 8;      // in all, including the first one; at least 1
   double base_s = 0.1;   // bound of the first wait
-  double factor = 2;     // of the bound from one wait to the next
-  double cap_s = 10;     // most a bound can be; what a server asks for is not capped by it
+  double factor = 2;     // by which the bound grows from one wait to the next
+  double cap_s = 10;     // the largest bound; a wait that the server asks for may be longer
   double total_s = 120;  // bound of all the waits of one call
   Sleeper sleep = SleepUnless(Interrupted());
 };
@@ -32,10 +34,10 @@ struct RetryPolicy {
 double BackoffSeconds(const RetryPolicy& policy, int failures, double retry_after_s,
                       RandomStream& stream);
 
-// Calls fn() until it succeeds, until `again(error)` is false, or until attempts or waits are
-// spent; the last result. fn returns an expected whose error is an Error. When the sleeper is
-// stopped, the error is kCancelled with the message of the last failure. Each repetition is counted
-// in `stats`.
+// Calls fn() until it succeeds, until `again(error)` is false, or until the attempts or waits are
+// used up; returns the last result. fn returns an expected whose error is an Error. When the
+// sleeper is stopped, the error is kCancelled with the message of the last failure. Each repetition
+// is counted in `stats`.
 template <typename Fn, typename Again>
 auto Retry(const RetryPolicy& policy, RandomStream stream, CallStats& stats, Fn&& fn, Again&& again)
     -> decltype(fn()) {
@@ -54,7 +56,7 @@ auto Retry(const RetryPolicy& policy, RandomStream stream, CallStats& stats, Fn&
   }
 }
 
-// The same, for whatever error is transient.
+// The same for every transient error.
 template <typename Fn>
 auto Retry(const RetryPolicy& policy, RandomStream stream, CallStats& stats, Fn&& fn)
     -> decltype(fn()) {

@@ -1,8 +1,11 @@
 #include "clients/openai/openai_model.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <utility>
 
+#include "clients/openai/prompt_ids.h"
 #include "common/options.h"
 #include "common/random.h"
 
@@ -14,7 +17,7 @@ std::string KeyFromEnvironment() {
   return key == nullptr ? "" : key;
 }
 
-// A server may repeat the key in its refusal.
+// A server may quote the key in its error message, so it is removed.
 void Redact(std::string& text, const std::string& secret) {
   if (secret.empty()) return;
   for (size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at)) {
@@ -31,7 +34,7 @@ struct OpenAiModel::Server {
   std::atomic<bool> ignores_n = false;
 };
 
-// A completion may take minutes, and a model's servers are shared by all searches.
+// A completion may take minutes, and all searches share the model's servers.
 HttpOptions OpenAiOptions::DefaultHttp() {
   HttpOptions http;
   http.timeout_s = 600;
@@ -51,11 +54,16 @@ void Declare(OptionSet& set, OpenAiOptions& o) {
           "OPENAI_API_BASE");
   Declare(set, o.http, "llm", "model server");
   set.Add("--llm_max_completion", o.max_completion,
-          "Largest text of one completion, bytes; a longer one is the model's error")
+          "Largest text of one completion in bytes; a longer one counts as an error of the model")
       .Min(1);
-  set.Add("--llm_seed", o.extras.seed, "Send a seed with each request (false: the server draws)");
+  set.Add("--llm_logprobs", o.logprobs,
+          "Request the log-probabilities of completions: 1 | 0 | auto (from an lm_server, so that "
+          "a search equals that of the model in this process)")
+      .OneOf({"auto", "0", "1"});
+  set.Add("--llm_seed", o.extras.seed,
+          "Send a seed with each request (false: the server chooses one)");
   set.AddSwitch("--llm_token_ids", o.extras.token_ids,
-                "Ask for the token ids of completions (vLLM; other servers may refuse)");
+                "Request the token ids of completions (vLLM; other servers may refuse)");
 }
 
 OpenAiModel::OpenAiModel(std::string name, OpenAiOptions options)
@@ -75,15 +83,88 @@ OpenAiModel::OpenAiModel(std::string name, OpenAiOptions options)
 
 OpenAiModel::~OpenAiModel() = default;
 
+// The identity of the model on a server; nullopt if the server is not an lm_server.
+std::optional<std::string> OpenAiModel::IdentityAt(size_t server) {
+  HttpClient& client = servers_[server]->client;
+  const HttpResult reply = Retry(options_.http.retry, RandomStream(0).Split(++calls_), *stats_,
+                                 [&] { return client.Get("/models"); });
+  if (reply) return ServedIdentity(reply->body, name_);
+  const ErrorKind kind = reply.error().kind;
+  if (!IsTransient(kind) && kind != ErrorKind::kCancelled) return std::nullopt;
+  throw FatalError(kind == ErrorKind::kCancelled ? ExitCode::kInterrupted : ExitCode::kUnavailable,
+                   fmt::format("the model's server {} does not answer: {}", client.base_url(),
+                               Failed(server, reply.error()).message));
+}
+
+void OpenAiModel::Discover() {
+  bool all_ours = true;
+  std::optional<std::string> identity;
+  for (size_t i = 0; i < servers_.size(); ++i) {
+    const std::optional<std::string> here = IdentityAt(i);
+    if (here && identity && *here != *identity) {
+      throw FatalError(ExitCode::kUsage, fmt::format("{} runs another model '{}' than the servers "
+                                                     "before it: give servers with the same model",
+                                                     servers_[i]->client.base_url(), name_));
+    }
+    all_ours = all_ours && here;
+    if (here) identity = here;
+  }
+  takes_ids_ = all_ours;
+  identity_ = all_ours ? *identity : "";
+  options_.extras.logprobs =
+      options_.logprobs == "1" || (options_.logprobs == "auto" && takes_ids_);
+}
+
+Result<PreparedPrompt> OpenAiModel::Prepare(std::vector<Message> conversation,
+                                            SampledIds sampled) const {
+  if (!takes_ids_) return LanguageModel::Prepare(std::move(conversation), sampled);
+  const std::string body = TokenizeBody(name_, conversation, sampled);
+  auto prompt =
+      Retry(options_.http.retry, RandomStream(0).Split(++calls_), *stats_,
+            [&]() -> Result<PreparedPrompt> {
+              const size_t index = balancer_.Acquire();
+              AGENTR_ASSIGN_OR_RETURN(const std::string reply, PostTo(index, "/tokenize", body));
+              Result<PreparedPrompt> read = ParseTokenize(reply);
+              if (!read) return tl::make_unexpected(Failed(index, read.error()));
+              return read;
+            });
+  if (prompt) prompt->messages = std::move(conversation);
+  return prompt;
+}
+
 Result<CompletionBatch> OpenAiModel::Complete(std::span<const Message> prompt, int n,
                                               const SamplingParams& sampling) {
+  if (takes_ids_) {
+    AGENTR_ASSIGN_OR_RETURN(const PreparedPrompt prepared, Prepare({prompt.begin(), prompt.end()}));
+    return CompletePrepared(prepared, n, sampling);
+  }
+  const auto body = [&](int ask, int first) {
+    return ChatBody(name_, prompt, ask, first, sampling, options_.extras);
+  };
+  return CompleteBy({"/chat/completions", body, ParseChat}, n);
+}
+
+Result<CompletionBatch> OpenAiModel::CompletePrepared(const PreparedPrompt& prompt, int n,
+                                                      const SamplingParams& sampling) {
+  if (prompt.ids.empty()) return Complete(prompt.messages, n, sampling);
+  const auto body = [&](int ask, int first) {
+    return CompletionsBody(name_, prompt.ids, ask, first, sampling, options_.extras);
+  };
+  Result<CompletionBatch> batch = CompleteBy({"/completions", body, ParseCompletions}, n);
+  if (!batch) return batch;
+  batch->usage.reused_turns = prompt.reused_turns;
+  batch->usage.reencoded_turns = prompt.reencoded_turns;
+  return batch;
+}
+
+Result<CompletionBatch> OpenAiModel::CompleteBy(const Kind& kind, int n) {
   CompletionBatch batch;
   while (batch.completions.size() < static_cast<size_t>(n)) {
     const int have = static_cast<int>(batch.completions.size());
     int attempts = 0;
     auto part = Retry(options_.http.retry, RandomStream(0).Split(++calls_), *stats_, [&] {
       ++attempts;
-      return Request(prompt, n - have, have, sampling);
+      return Request(kind, n - have, have);
     });
     if (!part) return part;
     part->usage.retries = attempts - 1;
@@ -95,17 +176,20 @@ Result<CompletionBatch> OpenAiModel::Complete(std::span<const Message> prompt, i
   return batch;
 }
 
-Result<CompletionBatch> OpenAiModel::Request(std::span<const Message> prompt, int n, int first,
-                                             const SamplingParams& sampling) {
+Result<std::string> OpenAiModel::PostTo(size_t index, const char* path,
+                                        const std::string& body) const {
+  HttpResult reply = servers_[index]->client.Post(path, body, /*repeatable=*/true);
+  balancer_.Release(index);
+  if (!reply) return tl::make_unexpected(Failed(index, ChatError(reply.error())));
+  return std::move(reply->body);
+}
+
+Result<CompletionBatch> OpenAiModel::Request(const Kind& kind, int n, int first) {
   const size_t index = balancer_.Acquire();
   Server& server = *servers_[index];
   const int ask = server.ignores_n ? 1 : n;
-  const HttpResult reply = server.client.Post(
-      "/chat/completions", ChatBody(name_, prompt, ask, first, sampling, options_.extras),
-      /*repeatable=*/true);
-  balancer_.Release(index);
-  if (!reply) return tl::make_unexpected(Failed(index, ChatError(reply.error())));
-  auto batch = ParseChat(reply->body, options_.max_completion);
+  AGENTR_ASSIGN_OR_RETURN(const std::string reply, PostTo(index, kind.path, kind.body(ask, first)));
+  auto batch = kind.parse(reply, options_.max_completion);
   if (!batch) {
     stats_->AddError(batch.error().kind);
     return tl::make_unexpected(Failed(index, batch.error()));
@@ -115,11 +199,11 @@ Result<CompletionBatch> OpenAiModel::Request(std::span<const Message> prompt, in
   return batch;
 }
 
-Error OpenAiModel::Failed(size_t server, Error error) {
+Error OpenAiModel::Failed(size_t server, Error error) const {
   Redact(error.message, key_);
   if (IsTransient(error.kind)) {
     balancer_.Fault(server);
-    // What one server asks for is no reason to wait when another is free.
+    // A Retry-After of one server is no reason to wait if another server is free.
     if (balancer_.AnyAvailable()) error.retry_after_s = 0;
   }
   return error;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,32 +19,46 @@ namespace agentr {
 class OptionSet;
 
 struct OpenAiOptions {
-  std::vector<std::string> base;  // base URLs of servers of the same model, with the "/v1"
+  std::vector<std::string> base;  // base URLs, including "/v1", of servers with the same model
   HttpOptions http = DefaultHttp();
   ChatExtras extras;
+  std::string logprobs = "auto";  // request log-probabilities: 1 | 0 | auto (from an lm_server)
   size_t max_completion =
       kMaxCompletion;  // bytes of one completion's text; a longer one is an error
 
   static HttpOptions DefaultHttp();
 };
 
-// --llm_base, --llm_timeout, --llm_attempts, …, --llm_seed, --llm_token_ids.
+// Declares --llm_base, --llm_timeout, --llm_attempts, …, --llm_seed, --llm_token_ids.
 void Declare(OptionSet& set, OpenAiOptions& options);
 
-// A request goes to the server with the fewest requests under way; one that fails is left out for
-// options.http.cool_down_s, and the request is tried again at another. A server that gives fewer
-// completions than it was asked for is asked again for the missing ones, from then on one at a
-// time: at most n requests. Each with its own seed. Thread-safe.
+// On lm_servers (Discover) it behaves like the model that they run: it has the same identity and
+// exact numbers of tokens, and sends earlier responses as the sampled ids (prompt_ids.h).
+//
+// A request goes to the server with the fewest requests in progress. A server that fails is skipped
+// for options.http.cool_down_s, and the request is tried again on another one. If a server returns
+// fewer completions than requested, the missing ones are requested again, from then on one at a
+// time, with at most n requests in all. Each request has its own seed. Thread-safe.
 //
 // The key in the environment variable OPENAI_API_KEY is sent to the servers, and appears in no
 // message, file or option.
 class OpenAiModel : public LanguageModel {
  public:
-  // Throws FatalError(kUsage) without a base URL, or for a bad one.
+  // Throws FatalError(kUsage) if there is no base URL or a bad one.
   OpenAiModel(std::string name, OpenAiOptions options);
   ~OpenAiModel() override;
 
+  // Finds out whether the servers are lm_servers. Throws FatalError: kUnavailable if one cannot be
+  // reached, kUsage if they run different models. Other servers, and all servers before this call,
+  // count as OpenAI's.
+  void Discover();
+
   std::string name() const override { return name_; }
+  std::string identity() const override { return identity_; }
+  Result<PreparedPrompt> Prepare(std::vector<Message> conversation,
+                                 SampledIds sampled = {}) const override;
+  Result<CompletionBatch> CompletePrepared(const PreparedPrompt& prompt, int n,
+                                           const SamplingParams& sampling) override;
   Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
                                    const SamplingParams& sampling) override;
 
@@ -51,19 +67,32 @@ class OpenAiModel : public LanguageModel {
  private:
   struct Server;
 
-  // Up to `n` completions, and at least one; one attempt.
-  Result<CompletionBatch> Request(std::span<const Message> prompt, int n, int first,
-                                  const SamplingParams& sampling);
-  // Notes the failure; the error to go on with.
-  Error Failed(size_t server, Error error);
+  // The writer of a kind of request and the parser of its reply. `first` as for RequestSeed.
+  struct Kind {
+    const char* path;
+    std::function<std::string(int n, int first)> body;
+    Result<CompletionBatch> (*parse)(std::string_view reply, size_t max_text);
+  };
+
+  // Gets n completions with as many requests as necessary, and retries each.
+  Result<CompletionBatch> CompleteBy(const Kind& kind, int n);
+  // Returns from 1 to `n` completions; one attempt.
+  Result<CompletionBatch> Request(const Kind& kind, int n, int first);
+  // Sends a request to a server from the balancer and returns its reply; one attempt.
+  Result<std::string> PostTo(size_t index, const char* path, const std::string& body) const;
+  std::optional<std::string> IdentityAt(size_t server);
+  // Records the failure; returns the error to report or retry.
+  Error Failed(size_t server, Error error) const;
 
   const std::string name_;
   OpenAiOptions options_;
   std::string key_;
   const std::shared_ptr<CallStats> stats_ = std::make_shared<CallStats>();
   std::vector<std::unique_ptr<Server>> servers_;
-  LoadBalancer balancer_;
-  std::atomic<uint64_t> calls_ = 0;  // numbers the random streams of the waits
+  bool takes_ids_ = false;  // true if all servers are lm_servers with the model
+  std::string identity_;
+  mutable LoadBalancer balancer_;            // thread-safe, like the next
+  mutable std::atomic<uint64_t> calls_ = 0;  // numbers the random streams of the waits
 };
 
 }  // namespace agentr

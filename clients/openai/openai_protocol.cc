@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "clients/http/json_fields.h"
+#include "clients/openai/openai_reply.h"
 #include "common/json_depth.h"
 #include "common/random.h"
 #include "common/text.h"
@@ -17,22 +18,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Servers put their words in "error" (an object with "message", or a text) or in "message".
-std::string ErrorText(const Json& reply) {
-  if (!reply.is_object()) return "";
-  const Json& error = reply.contains("error") ? reply["error"] : reply;
-  if (error.is_string()) return error.get<std::string>();
-  if (!error.is_object() || !error.contains("message")) return "";
-  return error["message"].is_string() ? error["message"].get<std::string>() : "";
-}
-
 std::string ErrorCode(const Json& reply) {
   if (!reply.is_object() || !reply.contains("error") || !reply["error"].is_object()) return "";
   const Json code = reply["error"].value("code", Json());
   return code.is_string() ? code.get<std::string>() : "";
 }
 
-// The words of OpenAI and vLLM, of newer vLLM, of llama.cpp, and of SGLang.
+// The phrases of OpenAI and vLLM, newer vLLM, llama.cpp, and SGLang.
 bool SpeaksOfContextLength(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
   const std::array<std::string_view, 4> phrases = {"maximum context length", "maximum model length",
@@ -41,11 +33,11 @@ bool SpeaksOfContextLength(std::string text) {
       phrases, [&](std::string_view phrase) { return text.find(phrase) != std::string::npos; });
 }
 
-tl::unexpected<Error> Bad(const std::string& message) {
-  return Fail(ErrorKind::kProtocol, "the /chat/completions reply: " + message);
-}
+constexpr std::string_view kPath = "/chat/completions";
 
-Result<std::vector<float>> Logprobs(const Json& choice) {
+tl::unexpected<Error> Bad(const std::string& message) { return BadReply(kPath, message); }
+
+Result<std::vector<float>> ChatLogprobs(const Json& choice) {
   std::vector<float> out;
   const auto found = choice.find("logprobs");
   if (found == choice.end() || found->is_null()) return out;
@@ -62,19 +54,6 @@ Result<std::vector<float>> Logprobs(const Json& choice) {
   return out;
 }
 
-Result<std::vector<int32_t>> TokenIds(const Json& choice) {
-  std::vector<int32_t> out;
-  const auto found = choice.find("token_ids");
-  if (found == choice.end() || found->is_null()) return out;
-  if (!found->is_array()) return Bad("field 'token_ids' has the wrong type");
-  for (const Json& id : *found) {
-    const bool fits = id.is_number_unsigned() && id.get<uint64_t>() <= INT32_MAX;
-    if (!fits) return Bad("field 'token_ids' holds what is no token id");
-    out.push_back(id.get<int32_t>());
-  }
-  return out;
-}
-
 Result<Completion> ParseChoice(const Json& choice) {
   if (!choice.is_object()) return Bad("a choice is no object");
   const Json message = choice.value("message", Json());
@@ -87,17 +66,9 @@ Result<Completion> ParseChoice(const Json& choice) {
   }
   const Json reason = choice.value("finish_reason", Json());
   if (reason.is_string()) out.finish_reason = reason.get<std::string>();
-  auto logprobs = Logprobs(choice);
-  if (!logprobs) return tl::make_unexpected(logprobs.error());
-  out.logprobs = std::move(*logprobs);
-  auto ids = TokenIds(choice);
-  if (!ids) return tl::make_unexpected(ids.error());
-  out.token_ids = std::move(*ids);
+  AGENTR_ASSIGN_OR_RETURN(out.logprobs, ChatLogprobs(choice));
+  AGENTR_ASSIGN_OR_RETURN(out.token_ids, ReplyTokenIds(choice, kPath));
   return out;
-}
-
-int64_t Count(const Json& usage, const std::string& name) {
-  return Field<int64_t>(usage, name).value_or(0);
 }
 
 }  // namespace
@@ -120,50 +91,20 @@ std::string ChatBody(const std::string& model, std::span<const Message> prompt, 
   if (n > 1) body["n"] = n;
   if (!sampling.stop.empty()) body["stop"] = sampling.stop;
   if (extras.seed) body["seed"] = RequestSeed(sampling.seed, first);
-  if (sampling.logprobs) body["logprobs"] = true;
+  if (sampling.logprobs || extras.logprobs) body["logprobs"] = true;
   if (extras.token_ids) body["return_token_ids"] = true;
   return JsonText(body);
 }
 
 Result<CompletionBatch> ParseChat(std::string_view reply, size_t max_text) {
-  const auto object = ParseObject(reply, "/chat/completions reply");
-  if (!object) return tl::make_unexpected(object.error());
-  if (!object->contains("choices") && object->contains("error")) {
-    return Fail(ErrorKind::kServer,
-                "the model's server says: " + EscapeControls(ErrorText(*object)));
-  }
-  const auto choices = Field<Json::array_t>(*object, "choices");
-  if (!choices) return Bad(choices.error().message);
-  if (choices->empty()) return Bad("field 'choices' is empty");
-  CompletionBatch batch;
-  for (const Json& choice : *choices) {
-    auto completion = ParseChoice(choice);
-    if (!completion) return tl::make_unexpected(completion.error());
-    if (completion->text.size() > max_text) {
-      return Fail(ErrorKind::kRejected,
-                  fmt::format("the model's completion has {} bytes, over the limit of {} "
-                              "(--llm_max_completion); does it repeat itself? A lower "
-                              "--max_tokens ends it",
-                              completion->text.size(), max_text));
-    }
-    batch.completions.push_back(std::move(*completion));
-  }
-  batch.usage.requests = 1;
-  const Json usage = object->value("usage", Json());
-  if (usage.is_object()) {
-    batch.usage.prompt_tokens = Count(usage, "prompt_tokens");
-    batch.usage.completion_tokens = Count(usage, "completion_tokens");
-    const Json details = usage.value("prompt_tokens_details", Json());
-    if (details.is_object()) batch.usage.cached_tokens = Count(details, "cached_tokens");
-  }
-  return batch;
+  return ParseReply(reply, kPath, max_text, ParseChoice);
 }
 
 Error ChatError(const HttpError& error) {
   Error out = error;
   if (error.kind != ErrorKind::kRejected) return out;
   const Json body = ParseJson(error.body);
-  const std::string text = ErrorText(body);
+  const std::string text = ReplyErrorText(body);
   if (ErrorCode(body) == "context_length_exceeded" || SpeaksOfContextLength(text)) {
     out.kind = ErrorKind::kContextLength;
   }

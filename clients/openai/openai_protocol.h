@@ -11,18 +11,19 @@
 
 namespace agentr {
 
-// What is sent beyond the fields that every server takes.
+// Optional request fields that not every server accepts.
 struct ChatExtras {
   bool seed = true;        // "seed"
   bool token_ids = false;  // "return_token_ids" (vLLM): strict servers refuse unknown fields
+  bool logprobs = false;   // "logprobs", even if SamplingParams does not request them
 };
 
-// Bytes of one completion's text: some 100,000 tokens, and as an action within what environment
-// servers take.
+// The largest text of one completion, in bytes: about 100,000 tokens, and small enough for an
+// action that environment servers accept.
 inline constexpr size_t kMaxCompletion = 512 << 10;
 
-// The seed that stands for SamplingParams::seed in a request: 31 bits, on which servers agree.
-// `first` is how many completions of the same call came before.
+// The seed sent for SamplingParams::seed: 31 bits, which all servers accept. `first` is the number
+// of completions that the same call already has.
 int64_t RequestSeed(uint64_t seed, int first);
 
 // The body of a request for `n` completions ("n" is left out when it is 1). `first` as for
@@ -30,14 +31,14 @@ int64_t RequestSeed(uint64_t seed, int first);
 std::string ChatBody(const std::string& model, std::span<const Message> prompt, int n, int first,
                      const SamplingParams& sampling, const ChatExtras& extras);
 
-// At least one completion, and the usage of one request. A completion whose content is null (a
-// reasoning model that ran out of tokens) is the empty text. Errors: kProtocol naming the field;
+// Parses at least one completion, and the usage of one request. A completion whose content is null
+// (a reasoning model that ran out of tokens) is the empty text. Errors: kProtocol naming the field;
 // kServer for an error object in a reply with HTTP status 200; kRejected for a text of more than
-// `max_text` bytes, which no environment would take as an action.
+// `max_text` bytes, which no environment would accept as an action.
 Result<CompletionBatch> ParseChat(std::string_view reply, size_t max_text = kMaxCompletion);
 
-// The error that a failed call means: kContextLength for a prompt over the model's limit, and the
-// server's own words in the message where it gives them.
+// Translates a failed call: kContextLength for a prompt over the model's limit, with the server's
+// own message if it sent one.
 Error ChatError(const HttpError& error);
 
 }  // namespace agentr

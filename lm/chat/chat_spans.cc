@@ -25,9 +25,9 @@ class SpanFinder {
   }
 
  private:
-  // The stretch of the text from the first to the last mark of the message, with no other message
-  // between. Where the template says a content twice, it is the stretch in the message's own turn;
-  // an assistant's that is nowhere so cannot be told.
+  // The part of the text from the first to the last mark of the message, with no other message in
+  // between. If the template writes a content twice, it is the part in the message's own turn; if
+  // there is none, an assistant's part cannot be determined.
   std::optional<ByteSpan> Content(int message, bool assistant) const {
     std::vector<ByteSpan> stretches;
     int last = -1;
@@ -50,13 +50,13 @@ class SpanFinder {
     return assistant ? std::nullopt : std::optional(stretches[0]);
   }
 
-  // The {% generation %} block that holds all that the message said, and no other message.
+  // The {% generation %} block that contains the whole content of the message and no other message.
   std::optional<ByteSpan> Generation(int message) const {
     for (const Region& block : rendered_.generations) {
       bool own = false, other = false;
       for (const Mark& mark : rendered_.marks) {
         if (mark.begin < block.begin || mark.end > block.end) continue;
-        // A mark without bytes at a border belongs to what stands beside it too.
+        // An empty mark at a border belongs to both neighbouring regions.
         const bool inside = mark.begin < mark.end || mark.message == message;
         own |= mark.message == message;
         other |= inside && mark.message != message;
@@ -66,7 +66,7 @@ class SpanFinder {
     return std::nullopt;
   }
 
-  // Of a turn in which the template says nothing of the content.
+  // For a turn in which the template writes nothing of the content.
   std::optional<ByteSpan> EmptyTurn(int message) const {
     for (const Region& turn : rendered_.turns) {
       if (turn.message != message || shape_.opening.empty()) continue;
@@ -88,7 +88,7 @@ class SpanFinder {
     return at == std::string::npos ? content.begin : before + at + shape_.opening.size();
   }
 
-  // Behind the token that ends the turn, if only white space or `between` stands before it.
+  // The position after the token that ends the turn, if only white space or `between` precedes it.
   size_t EndOf(const ByteSpan& content, std::string_view between) const {
     size_t limit = text_.size();
     for (const Mark& mark : rendered_.marks) {

@@ -1,5 +1,5 @@
-// Which bytes of a rendered conversation are each message's own: what it says, and the end of its
-// turn. An assistant's own part is what the model has to write after the opening of its turn.
+// Finds the bytes of a rendered conversation that belong to each message: its content and the end
+// of its turn. An assistant's part is the text that the model writes after the opening of its turn.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,12 @@
 
 namespace agentr {
 
-// What a template's turns look like, as measured on small conversations.
+// The form of a template's turns, measured on small conversations.
 struct TurnShape {
-  std::string opening;            // what add_generation_prompt appends
+  std::string opening;            // the text that add_generation_prompt appends
   std::string before_end;         // between an assistant's content and the end of its turn
   std::vector<std::string> ends;  // special tokens that end a turn
-  bool assistant_ends = false;    // whether one of them follows what an assistant said
+  bool assistant_ends = false;    // true if one of them follows an assistant's content
 };
 
 // Bytes of Rendered::text, [begin, end).
@@ -27,10 +27,10 @@ struct ByteSpan {
   size_t end = 0;
 };
 
-// One per message; nullopt where a message's part cannot be told. {% generation %} decides where
-// the template has it. Otherwise the part begins with the content, or behind the opening of the
-// turn where something of the template's stands between (an empty thought), and ends with the
-// content, or with the token that ends the turn where it follows.
+// One per message; nullopt if a message's part cannot be determined. If the template has {%
+// generation %}, that block is the part. Otherwise the part begins with the content, or directly
+// after the opening of the turn if the template writes something in between (an empty thought). It
+// ends with the token that ends the turn if one follows, else with the content.
 std::vector<std::optional<ByteSpan>> MessageSpans(const jinja::Rendered& rendered,
                                                   std::span<const Message> conversation,
                                                   const TurnShape& shape);

@@ -22,7 +22,7 @@ namespace {
 constexpr char kCure[] =
     "choose one with --chat_template: llama-3, chatml, mistral, plain or a file in Jinja";
 
-// Which template, and where it is from.
+// A template and its origin.
 struct Source {
   std::string name;
   std::string text;
@@ -61,8 +61,8 @@ class JinjaTemplate : public ChatTemplate {
   }
   std::string Warning() const override {
     if (!source_.warning.empty() || measured_.shape.assistant_ends) return source_.warning;
-    return "the chat template ends an assistant's turn with no token of its own: a model that is "
-           "trained with it does not learn to stop";
+    return "the chat template has no token that ends an assistant's turn: a model that is trained "
+           "with it does not learn to stop";
   }
 
   Result<ChatTokens> Apply(std::span<const Message> conversation, bool generation) const override {
@@ -70,12 +70,12 @@ class JinjaTemplate : public ChatTemplate {
     for (const Message& message : conversation) {
       if (message.role != "system" && message.role != "user" && message.role != "assistant") {
         return Fail(ErrorKind::kRejected,
-                    "the role '" + message.role + "' is none of system, user and assistant");
+                    "the role '" + message.role + "' is not system, user or assistant");
       }
     }
     if (generation && measured_.shape.opening.empty() && conversation.back().role == "assistant") {
       return Fail(ErrorKind::kRejected,
-                  "the chat template opens no turn for an answer to the assistant's own message");
+                  "the chat template cannot begin an answer to the assistant's own message");
     }
     jinja::RenderOptions options = options_;
     options.add_generation_prompt = generation;
@@ -87,8 +87,8 @@ class JinjaTemplate : public ChatTemplate {
     for (size_t i = 0; i < spans.size() && !generation; ++i) {
       if (spans[i] || conversation[i].role != "assistant") continue;
       return Fail(ErrorKind::kRejected,
-                  fmt::format("the chat template does not show where the assistant's message {} "
-                              "stands in the text, so that it cannot be marked for training",
+                  fmt::format("the position of the assistant's message {} in the rendered chat "
+                              "template is unclear, so it cannot be marked for training",
                               i));
     }
     return EncodeRendered(*rendered, spans, *tokenizer_);
@@ -108,18 +108,20 @@ bool IsSpecial(const Tokenizer& tokenizer, std::string_view token) {
   return id && tokenizer.IsSpecial(*id);
 }
 
-// Anyone could write in a message what is an ordinary token.
+// The template's control tokens must be special tokens: anyone could write an ordinary token in a
+// message.
 void NeedSpecial(const Tokenizer& tokenizer, std::string_view format, std::string_view token) {
   if (IsSpecial(tokenizer, token)) return;
   const bool known = tokenizer.Id(token).has_value();
   throw FatalError(
       ExitCode::kUsage,
       known
-          ? fmt::format("the chat template {} needs '{}' as a special token: set \"special\" of "
-                        "it to true among added_tokens of tokenizer.json",
+          ? fmt::format("the chat template {} needs '{}' as a special token: set its \"special\" "
+                        "to true in added_tokens of tokenizer.json",
                         format, token)
-          : fmt::format("the chat template {} needs the token '{}', which the tokenizer lacks; {}",
-                        format, token, kCure));
+          : fmt::format(
+                "the chat template {} needs the token '{}', which the tokenizer does not have; {}",
+                format, token, kCure));
 }
 
 std::optional<Source> BuiltIn(std::string_view name, const Tokenizer& tokenizer) {
@@ -148,7 +150,7 @@ std::optional<Source> BuiltIn(std::string_view name, const Tokenizer& tokenizer)
   return std::nullopt;
 }
 
-// The template that came with the tokenizer; without one, ours for its special tokens.
+// The template that came with the tokenizer, else the built-in one for its special tokens.
 Source Declared(const Tokenizer& tokenizer) {
   if (!tokenizer.chat_template().empty()) {
     return {"own", tokenizer.chat_template(),
@@ -162,12 +164,11 @@ Source Declared(const Tokenizer& tokenizer) {
   source.warning =
       name == "plain"
           ? fmt::format(
-                "the model comes without a chat template, and its special tokens declare "
-                "none: conversations are written as '### User:'; {}",
+                "the model has no chat template, and its special tokens match none: conversations "
+                "are written as '### User:'; {}",
                 kCure)
           : fmt::format(
-                "the model comes without a chat template: {} is taken for its special "
-                "tokens; {}",
+                "the model has no chat template: {} is used because of its special tokens; {}",
                 name, kCure);
   return source;
 }
@@ -199,7 +200,7 @@ jinja::RenderOptions OptionsFor(const Source& source, const Tokenizer& tokenizer
   if (length != static_cast<int>(date.size()) || date.size() != 10 || year < 1 || month < 1 ||
       month > 12 || day < 1 || day > 31) {
     throw FatalError(ExitCode::kUsage,
-                     fmt::format("--chat_date '{}' is no date as 2024-07-26", date));
+                     fmt::format("--chat_date '{}' is not a date such as 2024-07-26", date));
   }
   options.date = date;
   options.tell_date = true;

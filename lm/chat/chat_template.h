@@ -1,7 +1,7 @@
-// Conversations to tokens, in the format that a model was taught: its folder's own chat template.
+// Encodes conversations in the format of the model's training: the chat template of its folder.
 //
-// The contents of messages are encoded as plain text: what a user or an environment writes can
-// never become a special token. (In transformers it can: on contents that spell no special token
+// The contents of messages are encoded as plain text, so text from a user or an environment never
+// becomes a special token. (In transformers it can. For contents that do not spell a special token
 // the ids are the same.)
 #pragma once
 
@@ -21,29 +21,29 @@ namespace agentr {
 // Immutable and thread-safe.
 class ChatTemplate {
  public:
-  // `name`: auto, the template that came with the tokenizer, or one of ours that its special tokens
-  // declare where it came with none; llama-3 | chatml | mistral | plain, ours; else a file in
-  // Jinja. `date` (YYYY-MM-DD): what strftime_now and, if it is given, date_string tell the
-  // template; the default of strftime_now is 2024-07-26, so that equal conversations are equal
-  // prompts on any day. Throws FatalError: kUsage for what cannot be chosen, kFile for a template
-  // that is not Jinja, needs what our interpreter lacks (with line and column), or does not say
-  // what users say.
+  // `name`: auto is the template that came with the tokenizer, else the built-in one that fits its
+  // special tokens; llama-3, chatml, mistral and plain are built in; any other name is a Jinja
+  // file. `date` (YYYY-MM-DD) is the value of strftime_now and, if given, of date_string;
+  // strftime_now is 2024-07-26 by default, so that equal conversations give equal prompts on every
+  // day. Throws FatalError: kUsage for an unknown choice; kFile for a template that is not Jinja,
+  // needs features that our interpreter does not have (with line and column), or does not contain
+  // users' messages.
   static std::unique_ptr<ChatTemplate> Make(std::string_view name, const Tokenizer& tokenizer,
                                             const std::string& date = "");
   virtual ~ChatTemplate() = default;
 
-  virtual std::string_view name() const = 0;  // auto: "own", or the one of ours that is taken
-  // For start lines: which template, from where, and what ends a turn.
+  virtual std::string_view name() const = 0;  // for auto: "own", or the name of the built-in one
+  // For messages at start-up: the template, its origin, and the end of a turn.
   virtual std::string Describe() const { return std::string(name()); }
-  // What there is to warn of; empty for nothing.
+  // A warning about the template; empty if there is none.
   virtual std::string Warning() const { return ""; }
-  // Tells templates apart by what they make of conversations.
+  // Differs between templates that render conversations differently.
   virtual std::string identity() const { return std::string(name()); }
   virtual bool begins_with_bos() const { return true; }
 
-  // With `generation`, followed by what opens the assistant's next turn. An error (kRejected) for
-  // what the template refuses, as an order of roles, or fails at; without `generation` also where
-  // it cannot be told which part of the text an assistant's message is.
+  // Encodes the conversation and, with `generation`, the opening of the assistant's next turn.
+  // kRejected if the template refuses the conversation (for example its order of roles) or fails;
+  // without `generation` also if an assistant's part of the text cannot be determined.
   virtual Result<ChatTokens> Apply(std::span<const Message> conversation,
                                    bool generation) const = 0;
 

@@ -5,7 +5,7 @@
 namespace agentr {
 namespace {
 
-// Where the text is cut: at the borders of marks and spans.
+// The positions at which the text is divided: the borders of marks and spans.
 std::vector<size_t> Cuts(const jinja::Rendered& rendered,
                          std::span<const std::optional<ByteSpan>> spans) {
   std::vector<size_t> cuts = {0, rendered.text.size()};

@@ -1,4 +1,4 @@
-// A rendered conversation as tokens.
+// Encodes a rendered conversation.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace agentr {
 
-// What messages said is encoded as plain text, all else with special tokens. A message's tokens are
-// those that hold any byte of its span; without a span they are none.
+// The contents of messages are encoded as plain text, the rest with special tokens. A message's
+// tokens are those that contain a byte of its span; a message without a span has none.
 ChatTokens EncodeRendered(const jinja::Rendered& rendered,
                           std::span<const std::optional<ByteSpan>> spans,
                           const Tokenizer& tokenizer);

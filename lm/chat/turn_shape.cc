@@ -13,17 +13,17 @@ std::string Spelling(const Tokenizer& tokenizer, std::optional<int32_t> id) {
   return id ? tokenizer.TokenBytes(*id) : "";
 }
 
-// The special tokens that end a turn or a text in the families of models that there are.
+// The special tokens that end a turn or a text in known families of models.
 constexpr std::string_view kEnds[] = {"<|im_end|>",      "<|eot_id|>",    "<|eom_id|>",
                                       "<|end_of_text|>", "<|endoftext|>", "<|end|>",
                                       "<end_of_turn>",   "<|eot|>",       "<|return|>"};
 
-// What stands behind the last message's content.
+// The text after the last message's content.
 std::string_view Tail(const Rendered& rendered) {
   return std::string_view(rendered.text).substr(rendered.marks.back().end);
 }
 
-// The first special token in `text`; empty without one.
+// The first special token in `text`; empty if there is none.
 std::string FirstSpecial(const Tokenizer& tokenizer, std::string_view text) {
   for (const int32_t id : tokenizer.Encode(text, SpecialText::kToken)) {
     if (tokenizer.IsSpecial(id)) return tokenizer.TokenBytes(id);
@@ -52,7 +52,8 @@ class Measurer {
       return !rendered.marks.empty() && rendered.marks.back().message == user;
     };
     if (!says(*closed) || !says(*open)) {
-      return Fail(ErrorKind::kRejected, "the text does not end with what the user said");
+      return Fail(ErrorKind::kRejected,
+                  "the rendered text does not contain the user's message at its end");
     }
     MeasuredTemplate measured;
     if (Tail(*open).starts_with(Tail(*closed))) {
@@ -77,7 +78,7 @@ class Measurer {
     }
   }
 
-  // What follows an assistant's content between two turns and at the end.
+  // The text after an assistant's content, between two turns and at the end.
   void FindEnds(std::vector<Message> talk, TurnShape& shape) {
     const int first = static_cast<int>(talk.size());
     talk.push_back({"assistant", "First answer."});
@@ -95,7 +96,7 @@ class Measurer {
       const std::string_view gap =
           begin && *begin < next ? std::string_view(all->text).substr(*begin, next - *begin) : "";
       end = FirstSpecial(tokenizer_, gap);
-      // What opens the user's turn stands between turns, but not at the end.
+      // The opening of the user's turn occurs between turns, but not at the end.
       const bool known = end == eos || std::ranges::count(kEnds, end) > 0;
       const bool at_end =
           all->marks.back().message == first + 2 && Tail(*all).find(end) != std::string_view::npos;

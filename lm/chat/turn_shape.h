@@ -1,4 +1,4 @@
-// Measures what the turns of a template look like.
+// Measures the form of a template's turns.
 #pragma once
 
 #include "common/error.h"
@@ -13,8 +13,8 @@ struct MeasuredTemplate {
   bool begins_with_bos = false;
 };
 
-// Renders small conversations. The error (kRejected) says why not even a user's message can be
-// said.
+// Renders small conversations. kRejected, with the reason, if the template cannot render even a
+// user's message.
 Result<MeasuredTemplate> MeasureTurns(const jinja::Template& chat,
                                       const jinja::RenderOptions& options,
                                       const Tokenizer& tokenizer);

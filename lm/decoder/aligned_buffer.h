@@ -1,5 +1,5 @@
-// Zeroed memory that begins at a page, in huge pages where the system has them: a matrix read row
-// after row would otherwise miss the address cache every few vectors.
+// Zeroed, page-aligned memory, in huge pages if the system has them: otherwise reading a matrix row
+// by row would miss the TLB every few vectors.
 #pragma once
 
 #include <sys/mman.h>

@@ -55,9 +55,9 @@ struct Layer {
   Tensor keys, values;  // the pool: [blocks, block_tokens, num_kv_heads, head_dim]
 };
 
-// Slices whose attention is computed side by side: B of them, T new tokens each.
+// B chunks with T new tokens each whose attention is computed together.
 struct Group {
-  Tensor rows;    // [B * T]: where their tokens stand in the batch
+  Tensor rows;    // [B * T]: the rows of their tokens in the batch
   Tensor blocks;  // [B, N]: block tables, padded
   Tensor mask;    // [B, 1, T, L]: true where a token sees a position
 };
@@ -142,7 +142,8 @@ class AtenDecoder : public Decoder {
     for (size_t i = 0; i < layers_.size(); ++i) Load(weights.layers[i], layers_[i]);
   }
 
-  // Into the memory that the tensor has, so that weights can be replaced where they fill a device.
+  // Copies into the existing memory of the tensor, so that weights can be replaced even if they
+  // fill a device.
   void Load(const Weight* weight, Tensor& tensor) const {
     if (weight == nullptr) return;
     // LibTorch only reads through this pointer; both branches copy.
@@ -281,8 +282,8 @@ class AtenDecoder : public Decoder {
     return mixed.transpose(1, 2).reshape({b * t, config_.num_heads, d});
   }
 
-  // The first `length` positions of sequences from the pool, each head as often as queries share
-  // it: [B, heads, length, head_dim].
+  // Gathers the first `length` positions of sequences from the pool and repeats each kv head for
+  // the queries that share it: [B, heads, length, head_dim].
   Tensor Gather(const Tensor& pool, const Tensor& blocks, int64_t length) const {
     const int64_t b = blocks.size(0), d = config_.head_dim;
     const int64_t sharing = config_.num_heads / config_.num_kv_heads;

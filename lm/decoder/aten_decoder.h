@@ -1,8 +1,8 @@
-// The decoder in LibTorch's operators, on any device: the path for GPUs, and the plain reference
-// for the kernels of the CPU (cpu_decoder.h).
+// The decoder with LibTorch's operators, on any device: used on GPUs, and as the plain reference
+// for the CPU kernels (cpu_decoder.h).
 //
-// LibTorch takes half a second and 160 MB to start, so it stands in a module of its own beside the
-// programs, libagentr_aten.so, which is loaded when the first such decoder is made.
+// LibTorch needs half a second and 160 MB to start, so this decoder is in a separate module beside
+// the programs, libagentr_aten.so, which is loaded when the first such decoder is made.
 #pragma once
 
 #include <memory>
@@ -14,16 +14,16 @@
 
 namespace agentr {
 
-// With `reference`, attention is computed slice by slice with an explicit softmax; without,
-// sequences with one new token go side by side through LibTorch's fused attention where it has one.
-// Copies the weights. Throws FatalError: kUsage for a device that this LibTorch does not have,
-// kFile where the module or LibTorch cannot be loaded, else as PlaceWeights.
+// With `reference`, attention is computed chunk by chunk with an explicit softmax. Without it,
+// sequences with one new token share one call of LibTorch's fused attention, if it has one. Copies
+// the weights. Throws FatalError: kUsage for a device that this LibTorch does not have, kFile if
+// the module or LibTorch cannot be loaded, and what PlaceWeights throws.
 std::unique_ptr<Decoder> MakeAtenDecoder(const DecoderPlan& plan, const WeightSource& weights,
                                          const std::string& device, bool reference);
 
 }  // namespace agentr
 
-// The module's one entry: MakeAtenDecoder; the caller owns the decoder.
+// The module's only entry point, called by MakeAtenDecoder; the caller owns the decoder.
 extern "C" agentr::Decoder* agentr_make_aten_decoder(const agentr::DecoderPlan& plan,
                                                      const agentr::WeightSource& weights,
                                                      const std::string& device, bool reference);

@@ -9,18 +9,17 @@
 namespace agentr {
 namespace {
 
-// By its whole path, beside the program: address sanitizer's dlopen knows no run path of ours.
-// Stays loaded: decoders are made of its code.
+// Opened by its full path beside the program, because address sanitizer's dlopen ignores our run
+// path. It is never unloaded, because the decoders use its code.
 void* LoadModule() {
   const std::string path =
       std::filesystem::read_symlink("/proc/self/exe").replace_filename("libagentr_aten.so");
   void* module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (module == nullptr) {
-    throw FatalError(
-        ExitCode::kFile,
-        fmt::format("cannot load LibTorch's decoder, which stands beside the programs: {}. Cure: "
-                    "build everything again with the LibTorch that is installed",
-                    ::dlerror()));
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("cannot load the LibTorch module beside the programs: {}. Cure: "
+                                 "build everything again with the installed LibTorch",
+                                 ::dlerror()));
   }
   return module;
 }

@@ -14,13 +14,14 @@ namespace agentr {
 namespace {
 
 constexpr int kPanel = PackedMatrix::kPanel;
-constexpr int kMaxRows = 512;  // that go through the layers at once; longer batches in pieces
+constexpr int kMaxRows = 512;  // computed through all layers at once; longer batches are divided
 constexpr int kRowBlock = 96;  // rows that one thread multiplies with a panel at once
-constexpr int kFewRows = 8;    // so few that normalising them again beats waiting for each other
+constexpr int kFewRows = 8;    // up to this many, normalising them in every thread is faster than a
+                               // barrier
 
 int64_t Padded(int64_t columns) { return (columns + kPanel - 1) / kPanel * kPanel; }
 
-// Rows of activations. The columns up to a multiple of kPanel are zero.
+// Rows of activations, padded with zeros to a multiple of kPanel columns.
 class Rows {
  public:
   Rows(int64_t rows, int64_t columns)
@@ -35,7 +36,7 @@ class Rows {
   AlignedBuffer data_;
 };
 
-// Rows that are the left side of a product: float32, or bfloat16 where the model is.
+// Rows for the left side of a product: bfloat16 if the model is, else float32.
 class LeftRows {
  public:
   LeftRows(int64_t rows, int64_t columns, WeightType type, const CpuKernels& kernels)
@@ -70,13 +71,13 @@ struct Layer {
   PackedMatrix query_key_value, output, gate, up, down;
 };
 
-// A slice, or the part of one that goes through the layers at once.
+// A chunk, or the part of it that is computed through the layers at once.
 struct Part {
   SequenceChunk slice;
   int64_t row = 0;  // of its first token
 };
 
-// Neighbouring tokens of a part, few enough for one call of the attention kernel.
+// Consecutive tokens of a part, few enough for one call of the attention kernel.
 struct Tile {
   const Part* part = nullptr;
   int first = 0;
@@ -186,7 +187,8 @@ class CpuDecoder : public Decoder {
     layer.down.Pack({from.down}, type_, team_);
   }
 
-  // A row is read for each token, and few of them: an immutable source saves a copy of them all.
+  // Only one row per token is read, so an immutable source makes a copy of the whole embedding
+  // unnecessary.
   void KeepEmbedding(const Weight& embedding, std::shared_ptr<const WeightSource> source) {
     embedding_ = embedding;
     if (source->immutable()) {
@@ -199,7 +201,7 @@ class CpuDecoder : public Decoder {
     source_ = nullptr;
   }
 
-  // All layers for the tokens of parts_; takes the parts away.
+  // Computes all layers for the tokens of parts_ and then clears parts_.
   void ForwardParts(int64_t rows) {
     MakeTiles();
     ListRows();
@@ -238,7 +240,7 @@ class CpuDecoder : public Decoder {
     }
   }
 
-  // The rows of the embedding, and the angles of their positions.
+  // Reads the embedding of each row and computes the angles of its position.
   void Embed(int rank) {
     const auto [begin, end] = team_.Share(static_cast<int64_t>(tokens_.size()), rank);
     for (int64_t row = begin; row < end; ++row) {
@@ -266,7 +268,7 @@ class CpuDecoder : public Decoder {
     team_.Barrier();
   }
 
-  // The normalised rows of x_, ready to read.
+  // Normalises the rows of x_; when it returns they can be read.
   const LeftRows& Normalise(const std::vector<float>& weight, int64_t rows, int rank) {
     const bool few = rows <= kFewRows;
     LeftRows& to = few ? own_normed_[rank] : normed_;
@@ -284,7 +286,7 @@ class CpuDecoder : public Decoder {
 
   float Epsilon() const { return static_cast<float>(config_.norm_epsilon); }
 
-  // The products of this thread: body(panel, first row, count).
+  // Calls body(panel, first row, count) for the products of this thread.
   template <class Body>
   void ForShare(int64_t panels, int64_t rows, int rank, const Body& body) {
     const int64_t row_blocks = (rows + kRowBlock - 1) / kRowBlock;
@@ -295,7 +297,7 @@ class CpuDecoder : public Decoder {
     }
   }
 
-  // to [rows] (+)= from [rows] weightᵀ + bias: this thread's columns.
+  // Computes to [rows] (+)= from [rows] weightᵀ + bias for this thread's columns.
   void Multiply(const LeftRows& from, int64_t rows, const PackedMatrix& weight, float* to,
                 int64_t stride, bool add, int rank) {
     ForShare(weight.panels(), rows, rank, [&](int64_t panel, int64_t first, int count) {
@@ -328,8 +330,8 @@ class CpuDecoder : public Decoder {
     });
   }
 
-  // A thread takes the parts of whole kv heads: it writes their keys and values, then reads them.
-  // Only where a part has several tiles, which other threads take over, must they wait between.
+  // A thread processes whole kv heads: it writes their keys and values and then reads them. A
+  // barrier is needed only if a part has several tiles, because other threads then read them.
   void Attention(const Layer& layer, int64_t index, int rank) {
     const auto heads = static_cast<size_t>(config_.num_kv_heads);
     for (size_t i = rank; i < parts_.size() * heads; i += team_.size()) {
@@ -353,7 +355,7 @@ class CpuDecoder : public Decoder {
     return projected_[row] + (config_.num_heads + config_.num_kv_heads + kv_head) * head_dim_;
   }
 
-  // Normalises and turns the queries and keys of a kv head; stores its keys and values.
+  // Normalises and rotates the queries and keys of a kv head; stores its keys and values.
   void StoreKeys(const Layer& layer, int64_t index, const Part& part, int kv_head) {
     for (size_t i = 0; i < part.slice.tokens.size(); ++i) {
       const int64_t row = part.row + static_cast<int64_t>(i);
@@ -409,7 +411,7 @@ class CpuDecoder : public Decoder {
              /*add=*/false, rank);
   }
 
-  // Closes the gaps between rows that end in a part of a panel.
+  // Removes the gaps after rows whose last panel is incomplete.
   std::span<const float> CompactLogits() {
     auto* logits = reinterpret_cast<float*>(logits_.data());
     const int64_t n = config_.vocab_size, stride = Padded(n);
@@ -422,7 +424,7 @@ class CpuDecoder : public Decoder {
   const ModelConfig config_;
   const WeightType type_;
   const CpuKernels& kernels_;
-  std::shared_ptr<const WeightSource> source_;  // of the embedding, where it is not a copy
+  std::shared_ptr<const WeightSource> source_;  // keeps the embedding alive if it is not a copy
   std::vector<std::byte> embedding_copy_;
   Weight embedding_;
   ThreadTeam team_;
@@ -436,7 +438,7 @@ class CpuDecoder : public Decoder {
   PackedMatrix output_;
   std::vector<Layer> layers_;
 
-  // Of the batch at hand.
+  // The state of the present batch.
   std::vector<Part> parts_;
   std::vector<Tile> tiles_;
   bool one_tile_each_ = true;
@@ -451,7 +453,7 @@ class CpuDecoder : public Decoder {
   LeftRows hidden_;                          // [rows, intermediate_size]
   std::vector<LeftRows> own_normed_;         // by thread, [kFewRows, width]
   AlignedBuffer logits_;
-  int64_t logit_rows_ = 0;  // computed so far
+  int64_t logit_rows_ = 0;  // logit rows computed so far
 };
 
 }  // namespace

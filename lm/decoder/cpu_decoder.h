@@ -1,9 +1,9 @@
-// The decoder on the CPU: kernels of our own (cpu_kernels.h) over packed weights, by a team of
-// threads that share each step's columns, heads or rows.
+// The decoder on the CPU: our own kernels (cpu_kernels.h) on packed weights. A team of threads
+// divides the columns, heads or rows of each step.
 //
 // Activations are float32; with bfloat16 the left side of each product is rounded to it. A row's
-// logits are the same to the bit whatever else is in the batch, however a prompt is cut into
-// pieces, and with any number of threads.
+// logits have the same bits for every batch, every division of a prompt into chunks and every
+// number of threads.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,9 @@
 
 namespace agentr {
 
-// Copies the weights; but of a source that is immutable the embedding, whose rows it reads from
-// there. Throws FatalError: kUsage for a shape that the kernels do not have, else as PlaceWeights.
+// Copies the weights, except the embedding of an immutable source, whose rows it reads there.
+// Throws FatalError: kUsage for a shape that the kernels do not support, and what PlaceWeights
+// throws.
 std::unique_ptr<Decoder> MakeCpuDecoder(const DecoderPlan& plan,
                                         std::shared_ptr<const WeightSource> weights, Simd simd);
 

@@ -13,9 +13,9 @@
 #include <immintrin.h>
 #endif
 
-// cpu_kernels_simd.h is compiled once per instruction set. The attribute stands on each function
-// rather than on the file's command line, so that no inline function of a library is compiled with
-// instructions that another machine lacks.
+// cpu_kernels_simd.h is compiled once per instruction set. Each function has the attribute, instead
+// of a flag for the whole file, so that no inline function of a library is compiled with
+// instructions that another machine does not have.
 
 #define AGENTR_SIMD
 #define AGENTR_SIMD_LEVEL 0

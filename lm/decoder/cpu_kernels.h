@@ -1,8 +1,8 @@
-// The inner loops of the CPU path, once per instruction set, chosen at run time.
+// The inner loops of the CPU path, compiled once per instruction set and chosen at run time.
 //
-// Every value is summed up in an order that depends on the shapes of the model and on the position
-// of its token alone, never on how many rows are computed side by side, nor on which thread does
-// it. So a row's result is the same to the bit in any batch, on one machine.
+// The order of every summation depends only on the model's shapes and the token's position, not on
+// the number of rows computed together or on the thread. So on one machine a row's result has the
+// same bits in every batch.
 #pragma once
 
 #include <cstddef>
@@ -15,22 +15,22 @@ namespace agentr {
 
 enum class Simd { kPortable, kAvx2, kAvx512, kAvx512Bf16 };
 
-// Those of this machine, the fastest last.
+// The instruction sets of this machine, the fastest last.
 std::vector<Simd> AvailableSimd();
 
-constexpr int kLanes = 16;  // columns come in multiples of it
+constexpr int kLanes = 16;  // the number of columns is a multiple of it
 constexpr int kMaxHeadDim = 256;
 constexpr int kKeyBlock = 32;  // positions of a block of keys and values
-constexpr int kTileRows = 32;  // queries × heads that Attend takes at most
+constexpr int kTileRows = 32;  // the most queries × heads in one call of Attend
 
 // C (rows × columns) = A B, or C += A B, accumulated in float32.
 //
-// The left side is float32; with kBF16 it is bfloat16, rounded by who wrote it. B is packed: with
-// kF32 and kF16, B[k][c] stands at k * ldb + c; with kBF16, where depth must be even, two
-// neighbours in depth stand side by side: at (k / 2 * ldb + c) * 2 + k % 2.
+// A is float32; with kBF16 it is bfloat16, already rounded. B is packed: with kF32 and kF16,
+// B[k][c] is at k * ldb + c. With kBF16, depth must be even, and two neighbours in depth are
+// adjacent: B[k][c] is at (k / 2 * ldb + c) * 2 + k % 2.
 struct MatrixProduct {
   const void* a = nullptr;
-  int64_t lda = 0;  // from row to row, in elements
+  int64_t lda = 0;  // distance of rows, in elements
   int rows = 0;
   const void* b = nullptr;
   int64_t ldb = 0;
@@ -45,18 +45,18 @@ struct MatrixProduct {
 struct AttentionTask {
   WeightType type = WeightType::kF32;
   const float* queries = nullptr;  // [tokens][heads][head_dim], the tokens `stride` apart
-  float* mixed = nullptr;          // the result, as `queries`
+  float* mixed = nullptr;          // the result, with the layout of `queries`
   int64_t query_stride = 0;
   int64_t mixed_stride = 0;
   int tokens = 0;  // tokens * heads <= kTileRows
   int heads = 0;
   int head_dim = 0;                 // even, at most kMaxHeadDim
   int start = 0;                    // position of the first token
-  int window = 0;                   // positions that a token sees back; 0: all
+  int window = 0;                   // number of positions that a token sees, with its own; 0: all
   const int32_t* blocks = nullptr;  // the sequence's block table
   const std::byte* keys = nullptr;  // of this layer and kv head in block 0
   const std::byte* values = nullptr;
-  int64_t block_bytes = 0;  // from block to block
+  int64_t block_bytes = 0;  // distance of blocks
 };
 
 struct CpuKernels {
@@ -65,7 +65,7 @@ struct CpuKernels {
   void (*rms_norm)(const float* x, const float* weight, float epsilon, int n, float* y);
   // y = silu(gate) * up; y may be gate.
   void (*swiglu)(const float* gate, const float* up, int n, float* y);
-  // Turns each pair (head[i], head[i + half]) by its angle.
+  // Rotates each pair (head[i], head[i + half]) by its angle.
   void (*rotate)(float* head, const float* cos, const float* sin, int half);
   // Rounds to bfloat16.
   void (*narrow)(const float* x, int n, uint16_t* y);

@@ -1,7 +1,7 @@
-// The kernels of one instruction set: included by cpu_kernels.cc in a namespace for each, with
-// AGENTR_SIMD, the attribute of every function, and AGENTR_SIMD_LEVEL: 0 portable, 1 AVX2,
-// 2 AVX512, 3 with BF16. There is no include guard. The vectors are GCC's, 16 floats wide on every
-// machine; where registers are narrower the compiler splits them.
+// The kernels of one instruction set. cpu_kernels.cc includes this file in one namespace for each,
+// so it has no include guard. The includer defines AGENTR_SIMD, the attribute of every function,
+// and AGENTR_SIMD_LEVEL: 0 portable, 1 AVX2, 2 AVX512, 3 with BF16. The vectors are GCC's, 16
+// floats wide on every machine; the compiler splits them if registers are narrower.
 
 #define AGENTR_INLINE AGENTR_SIMD inline __attribute__((always_inline))
 
@@ -19,7 +19,7 @@ typedef uint16_t LooseHalf __attribute__((vector_size(32), aligned(2), may_alias
 AGENTR_INLINE Vec LoadVec(const float* from) { return *reinterpret_cast<const LooseVec*>(from); }
 AGENTR_INLINE void StoreVec(float* to, Vec value) { *reinterpret_cast<LooseVec*>(to) = value; }
 
-// The first `count` of the 16, the others 0.
+// Loads the first `count` of the 16 values; the others are 0.
 AGENTR_INLINE Vec LoadVec(const float* from, int count) {
   if (count >= kLanes) return LoadVec(from);
   Vec value = {};
@@ -46,7 +46,8 @@ AGENTR_INLINE float Max(Vec v) {
   return std::max(std::max(e[0], e[2]), std::max(e[1], e[3]));
 }
 
-// e^x to 2 ulp; 0 below -87, as e^88 above 88. x = n ln 2 + r, |r| <= ln 2 / 2; Taylor for r.
+// e^x to 2 ulp; 0 below -87, e^88 above 88. x = n ln 2 + r with |r| <= ln 2 / 2, and a Taylor
+// series for e^r.
 AGENTR_INLINE Vec Exp(Vec x) {
   const Vec bounded = x > 88.0f ? Vec{} + 88.0f : (x < -87.0f ? Vec{} - 87.0f : x);
   const Vec shifted = bounded * 1.44269504f + 0x1.8p23f;  // the sum rounds to a whole number
@@ -71,7 +72,8 @@ AGENTR_INLINE HalfVec ToBf16(Vec x) {
 
 // --- products ------------------------------------------------------------------------------------
 
-// What a tile does at each step in depth, by the type of B. kBytes: of B per step and column.
+// The operations of a tile at each step in depth, by the type of B. kBytes: bytes of B per step and
+// column.
 struct F32 {
   using Left = float;
   using Right = Vec;
@@ -86,7 +88,7 @@ struct F16 {
   using Left = float;
   using Right = Vec;
   static constexpr int kDepth = 1, kBytes = 2;
-  AGENTR_INLINE static Vec Load(const std::byte* b) {  // an infinity counts as 65536
+  AGENTR_INLINE static Vec Load(const std::byte* b) {  // an infinity becomes 65536
     const BitVec bits = __builtin_convertvector(*reinterpret_cast<const LooseHalf*>(b), BitVec);
     const Vec magnitude = reinterpret_cast<Vec>((bits & 0x7FFF) << 13) * 0x1p112f;
     return reinterpret_cast<Vec>(reinterpret_cast<BitVec>(magnitude) | (bits & 0x8000) << 16);
@@ -116,7 +118,8 @@ struct Bf16 {
   }
 };
 
-// The tile of C that stays in registers: kMaxRows × kMaxVecs vectors, beside those of A and B.
+// The size of the tile of C that stays in registers: kMaxRows × kMaxVecs vectors. Registers for A
+// and B must be left over.
 #if AGENTR_SIMD_LEVEL >= 2
 constexpr int kMaxRows = 6, kMaxVecs = 4;
 #elif AGENTR_SIMD_LEVEL == 1
@@ -125,8 +128,8 @@ constexpr int kMaxRows = 4, kMaxVecs = 1;
 constexpr int kMaxRows = 2, kMaxVecs = 1;
 #endif
 
-// The part of B that a pass over the rows reads: 64 columns of it stay in the first cache. Within a
-// pass the sum starts from 0, which also keeps rounding errors small.
+// The depth of B in one pass over the rows: 64 columns of it stay in the L1 cache. In each pass the
+// sum starts from 0, which also keeps rounding errors small.
 constexpr int64_t kPass = 128;
 
 struct TilePlace {
@@ -251,12 +254,12 @@ struct AttentionScratch {
   alignas(64) float shares[kTileRows * kKeyBlock];
   alignas(64) uint16_t narrow_queries[kTileRows * kMaxHeadDim];
   alignas(64) uint16_t narrow_shares[kTileRows * kKeyBlock];
-  float highest[kTileRows];  // score so far
+  float highest[kTileRows];  // highest score so far
   float total[kTileRows];    // of e^(score - highest)
 };
 
-// Turns the scores of one row against a block into shares e^(score - highest). Positions of the
-// block from `low` to `high` are visible, at least one.
+// Turns the scores of one row for a block into shares e^(score - highest). The positions low … high
+// - 1 of the block are visible, at least one.
 AGENTR_SIMD inline void WeighScores(AttentionScratch& s, int row, int low, int high, int width) {
   static_assert(kKeyBlock == 2 * kLanes);
   constexpr IntVec kFirst = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -298,7 +301,7 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
   const int begin = t.window > 0 ? std::max(0, t.start + 1 - t.window) : 0;
   for (int first = begin / kKeyBlock * kKeyBlock; first < end; first += kKeyBlock) {
     const int64_t block = t.blocks[first / kKeyBlock] * t.block_bytes;
-    if (first + kKeyBlock < end) {  // the next block stands anywhere in memory
+    if (first + kKeyBlock < end) {  // prefetch, because the next block can be anywhere in memory
       const int64_t next = t.blocks[first / kKeyBlock + 1] * t.block_bytes;
       const int64_t bytes = kKeyBlock * width * static_cast<int64_t>(Bytes(t.type));
       for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(t.keys + next + i, 0, 2);
@@ -318,7 +321,7 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
       }
       if (narrow) Narrow(shares, kKeyBlock, s.narrow_shares + row * kKeyBlock);
     }
-    // Values that no token sees yet are not read: they may be anything.
+    // Values that no token sees yet are not read, because they may be uninitialised.
     const int seen = std::min(end - first, kKeyBlock);
     Multiply(t.type, {narrow ? static_cast<const void*>(s.narrow_shares) : s.shares, kKeyBlock,
                       rows, t.values + block, width, narrow ? (seen + 1) / 2 * 2 : seen, s.mixed,

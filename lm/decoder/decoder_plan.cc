@@ -15,8 +15,8 @@ int32_t BlocksOfPool(int64_t cache_bytes, int64_t block_bytes) {
   const int64_t blocks = cache_bytes / block_bytes;
   if (blocks < 1) {
     throw FatalError(ExitCode::kUsage,
-                     fmt::format("--kv_cache_gib: {} bytes hold no block of keys and values, which "
-                                 "takes {} bytes. Cure: a higher --kv_cache_gib",
+                     fmt::format("--kv_cache_gib: {} bytes are too few for one block of keys and "
+                                 "values, which takes {} bytes. Cure: a higher --kv_cache_gib",
                                  cache_bytes, block_bytes));
   }
   return static_cast<int32_t>(std::min<int64_t>(blocks, std::numeric_limits<int32_t>::max()));
@@ -28,8 +28,8 @@ std::vector<float> RotaryFrequencies(const ModelConfig& config) {
     const double exponent = static_cast<double>(i) / static_cast<double>(config.head_dim);
     double frequency = std::pow(config.rope_theta, -exponent);
     if (config.llama3_rope) {
-      // Long waves are stretched by `factor`, short ones left alone, those between go over
-      // smoothly.
+      // Long wavelengths are stretched by `factor`, short ones stay, and those in between are
+      // interpolated.
       const Llama3Rope& rope = *config.llama3_rope;
       const double turns =
           rope.original_max_position_embeddings * frequency / (2 * std::numbers::pi);

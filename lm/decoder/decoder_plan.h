@@ -1,4 +1,4 @@
-// What every implementation of Decoder is made from.
+// The parameters from which every implementation of Decoder is made.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,17 @@ namespace agentr {
 
 struct DecoderPlan {
   ModelConfig config;       // of the model
-  WeightType type{};        // to compute in, and to keep keys and values in
+  WeightType type{};        // for computing, and for keys and values
   int32_t max_context = 0;  // positions
   int64_t cache_bytes = 0;  // for keys and values
-  int threads = 1;          // of the CPU
+  int threads = 1;          // CPU threads
 };
 
-// The number of blocks of `block_bytes` in `cache_bytes`. Throws FatalError(kUsage) where there is
-// not one.
+// The number of blocks of `block_bytes` in `cache_bytes`. Throws FatalError(kUsage) if it is 0.
 int32_t BlocksOfPool(int64_t cache_bytes, int64_t block_bytes);
 
-// The frequency of each pair of a head's values [head_dim / 2], radians per position: rotary
-// embedding (Su et al. 2021), with the scaling of Llama 3.1 where the configuration asks for it.
+// The frequency of each pair of a head's values [head_dim / 2], in radians per position: rotary
+// embedding (Su et al. 2021), with the scaling of Llama 3.1 if the configuration has it.
 std::vector<float> RotaryFrequencies(const ModelConfig& config);
 
 }  // namespace agentr

@@ -1,7 +1,7 @@
-// A Decoder for tests that remembers what stands in its blocks.
+// A Decoder for tests that records the tokens in its blocks.
 //
-// A row of logits follows from all tokens up to its position as they are read back through the
-// block table: a mistake of the caller in blocks, copies or positions changes what is generated.
+// A row of logits is a function of all tokens up to its position, read back through the block
+// table, so a mistake of the caller with blocks, copies or positions changes the generated text.
 #pragma once
 
 #include <atomic>
@@ -22,13 +22,13 @@ class FakeDecoder : public Decoder {
   std::span<const float> Forward(std::span<const SequenceChunk> batch) override;
   void CopyBlock(int32_t from, int32_t to, int32_t tokens) override;
 
-  // Logits follow from the bytes of the weights too, from now on. Every cell is empty afterwards.
+  // From now on logits also depend on the bytes of the weights. Empties every cell.
   void Load(std::shared_ptr<const WeightSource> weights) override;
 
   // The row of logits after `tokens`, each in [-4, 4).
   std::vector<float> Logits(std::span<const int32_t> tokens) const;
 
-  int32_t At(int32_t block, int32_t offset) const;  // the token there; -1: none yet
+  int32_t At(int32_t block, int32_t offset) const;  // the token there; -1 if none was written
 
   int64_t computed() const { return computed_; }  // tokens so far
   int64_t copies() const { return copies_; }      // blocks so far
@@ -43,7 +43,7 @@ class FakeDecoder : public Decoder {
   void Append(std::vector<float>& rows, uint64_t hash) const;
 
   const DecoderShape shape_;
-  uint64_t weights_ = 0;        // hash of those that were loaded; 0: none
+  uint64_t weights_ = 0;        // hash of the loaded weights; 0 if none
   std::vector<int32_t> cells_;  // blocks * block_tokens
   std::vector<float> rows_;
   std::atomic<int64_t> computed_ = 0;

@@ -45,7 +45,8 @@ void KvPool::Write(int32_t block, int64_t layer, int64_t head, int offset, const
     } else {
       uint16_t* pair = halves + (offset / 2 * padded_width_ + d) * 2;
       pair[offset % 2] = ToBf16(value[d]);
-      if (offset % 2 == 0) pair[1] = 0;  // a product reads it: never a NaN of another sequence
+      // A bfloat16 product reads pairs of positions: the second must not be an old NaN.
+      if (offset % 2 == 0) pair[1] = 0;
     }
   }
 }

@@ -1,8 +1,8 @@
-// The pool of keys and values of the CPU path, packed as the right sides of attention's two
+// The pool of keys and values of the CPU path, packed as the right operands of attention's two
 // products (see MatrixProduct in cpu_kernels.h).
 //
-// Block after block, layer after layer, kv head after kv head: keys as a matrix head_dim ×
-// kKeyBlock, then values as a matrix kKeyBlock × head_dim (padded to a multiple of kLanes).
+// The order in memory is block, layer, kv head. Each kv head has its keys as a matrix head_dim ×
+// kKeyBlock, then its values as a matrix kKeyBlock × head_dim (padded to a multiple of kLanes).
 #pragma once
 
 #include "lm/decoder/aligned_buffer.h"
@@ -13,19 +13,19 @@ namespace agentr {
 
 class KvPool {
  public:
-  // As many blocks as `bytes` hold. Throws FatalError(kUsage) where that is none.
+  // Allocates as many blocks as fit into `bytes`. Throws FatalError(kUsage) if none does.
   KvPool(const ModelConfig& config, WeightType type, int64_t bytes);
 
   int32_t blocks() const { return blocks_; }
   int64_t block_bytes() const { return block_bytes_; }
 
-  // In block 0; those of block b stand b * block_bytes() further.
+  // The address in block 0; for block b add b * block_bytes().
   const std::byte* Keys(int64_t layer, int64_t head) const { return Place(0, layer, head); }
   const std::byte* Values(int64_t layer, int64_t head) const {
     return Place(0, layer, head) + key_bytes_;
   }
 
-  // The key and the value of a position; positions of a block must be written in their order.
+  // Writes the key and the value of a position; the positions of a block must be written in order.
   void Write(int32_t block, int64_t layer, int64_t head, int offset, const float* key,
              const float* value);
 

@@ -22,9 +22,8 @@ WeightType ParseType(const std::string& name, WeightType of_file) {
   if (name == "float32") return WeightType::kF32;
   if (name == "bfloat16") return WeightType::kBF16;
   if (name == "float16") return WeightType::kF16;
-  throw FatalError(ExitCode::kUsage, fmt::format("--dtype {}: not one of auto, float32, bfloat16, "
-                                                 "float16",
-                                                 name));
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("--dtype {} is not auto, float32, bfloat16 or float16", name));
 }
 
 DecoderPlan MakePlan(const ModelConfig& config, const DecoderOptions& options) {

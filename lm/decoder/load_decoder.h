@@ -1,5 +1,5 @@
-// The Decoder of a Hugging Face folder: Llama 3, Mistral, Qwen2/2.5 and Qwen3 models, by our own
-// kernels on the CPU and by LibTorch elsewhere.
+// Makes the Decoder for a Hugging Face folder with a Llama 3, Mistral, Qwen2/2.5 or Qwen3 model:
+// with our own kernels on the CPU, with LibTorch elsewhere.
 #pragma once
 
 #include <filesystem>
@@ -19,19 +19,19 @@ struct DecoderOptions {
   std::string dtype = "auto";  // auto (the file's) | float32 | bfloat16 | float16
   int max_context = 0;         // positions; 0: the model's own limit
   double kv_cache_gib = 1;     // memory for keys and values
-  int threads = 0;             // of the CPU; 0: all cores
-  bool reference = false;      // plain operators in place of the fast ones, for comparison
+  int threads = 0;             // CPU threads; 0: all cores
+  bool reference = false;      // use plain operators instead of the fast ones, for comparison
 };
 
-// --device, --dtype, --model_context, --kv_cache_gib, --model_threads.
+// Declares --device, --dtype, --model_context, --kv_cache_gib and --model_threads.
 void Declare(OptionSet& set, DecoderOptions& options);
 
-// Throws FatalError: kFile naming a weight that is missing, not used or of another shape, and both
+// Throws FatalError: kFile naming a weight that is missing, unused or has a wrong shape, with both
 // shapes; kUsage for a device that this LibTorch does not have.
 std::unique_ptr<Decoder> LoadDecoder(const std::filesystem::path& folder,
                                      const DecoderOptions& options);
 
-// The same for a model whose configuration and weights are at hand, as a trainer's are.
+// The same for a model whose configuration and weights are in memory, such as a trainer's.
 std::unique_ptr<Decoder> MakeDecoder(const ModelConfig& config,
                                      std::shared_ptr<const WeightSource> weights,
                                      const DecoderOptions& options);

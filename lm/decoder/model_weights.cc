@@ -13,7 +13,7 @@ namespace {
 
 using Shape = std::vector<int64_t>;
 
-// Hands out weights by name and notes which ones are taken.
+// Hands out weights by name and records which ones are used.
 class Taker {
  public:
   explicit Taker(const WeightSource& source) : weights_(source.weights()), source_(source.name()) {}
@@ -21,17 +21,17 @@ class Taker {
   const Weight* Take(const std::string& name, const Shape& shape) {
     const auto found = weights_.find(name);
     if (found == weights_.end()) {
-      throw FatalError(ExitCode::kFile,
-                       fmt::format("{}: there is no weight {}, which config.json asks for with the "
-                                   "shape [{}]. Usual cure: the config.json of the same model, and "
-                                   "all its shards",
-                                   source_, name, fmt::join(shape, ", ")));
+      throw FatalError(
+          ExitCode::kFile,
+          fmt::format("{}: the weight {} of shape [{}], which config.json requires, is missing. "
+                      "Usual cure: use the config.json of the same model and all its shards",
+                      source_, name, fmt::join(shape, ", ")));
     }
     if (found->second.shape != shape) {
       throw FatalError(
           ExitCode::kFile,
-          fmt::format("{}: weight {} has the shape [{}], but config.json asks for "
-                      "[{}]. Usual cure: the config.json of the same model",
+          fmt::format("{}: weight {} has the shape [{}], but config.json requires [{}]. Usual "
+                      "cure: use the config.json of the same model",
                       source_, name, fmt::join(found->second.shape, ", "), fmt::join(shape, ", ")));
     }
     taken_.insert(name);
@@ -44,15 +44,16 @@ class Taker {
     return linear;
   }
 
-  // Takes `name`, if it is there, as a copy of `original`.
+  // Uses `name`, if it exists, as a copy of `original`.
   void TakeCopy(const std::string& name, const Weight& original) {
     const auto found = weights_.find(name);
     if (found == weights_.end()) return;
     if (!std::ranges::equal(found->second.data, original.data)) {
-      throw FatalError(ExitCode::kFile,
-                       fmt::format("{}: weight {} differs from the embedding, but config.json says "
-                                   "that they are tied. Usual cure: \"tie_word_embeddings\": false",
-                                   source_, name));
+      throw FatalError(
+          ExitCode::kFile,
+          fmt::format("{}: weight {} differs from the embedding, but config.json says "
+                      "that they are tied. Usual cure: set \"tie_word_embeddings\" to false",
+                      source_, name));
     }
     taken_.insert(name);
   }
@@ -62,8 +63,8 @@ class Taker {
       if (taken_.contains(name) || name.ends_with(".rotary_emb.inv_freq")) continue;
       throw FatalError(ExitCode::kFile,
                        fmt::format("{}: weight {} of shape [{}] has no place in the model that "
-                                   "config.json describes. Usual cure: the config.json of the same "
-                                   "model; adapters and quantised weights must be merged first",
+                                   "config.json describes. Usual cure: use the config.json of the "
+                                   "same model; merge adapters and quantised weights first",
                                    source_, name, fmt::join(weight.shape, ", ")));
     }
   }

@@ -1,4 +1,4 @@
-// The weights of a model by their place in it, checked against its configuration.
+// Assigns named weights to their places in a model and checks them against its configuration.
 //
 // The names are those of Hugging Face's Llama, Mistral, Qwen2 and Qwen3. A linear layer's weight
 // has the shape [outputs, inputs].
@@ -34,13 +34,13 @@ struct ModelWeights {
   const Weight* embedding = nullptr;  // [vocabulary, width]
   std::vector<LayerWeights> layers;
   const Weight* norm = nullptr;  // [width]
-  LinearWeights output;          // [vocabulary, width]; the embedding where they are tied
+  LinearWeights output;          // [vocabulary, width]; the embedding if they are tied
 };
 
-// Views into `source`. Throws FatalError(kFile), which names it, the weight, both shapes and the
-// usual cure, where a weight is missing, has another shape, or has no place in the model. What
-// holds no parameter is passed over: rotary_emb.inv_freq, and an output equal to the embedding
-// that it is tied to.
+// The result points into `source`. Throws FatalError(kFile) naming the source, the weight, both
+// shapes and the usual cure if a weight is missing, has a wrong shape, or has no place in the
+// model. Tensors that are not parameters are ignored: rotary_emb.inv_freq, and an output that
+// equals the embedding to which it is tied.
 ModelWeights PlaceWeights(const ModelConfig& config, const WeightSource& source);
 
 }  // namespace agentr

@@ -7,7 +7,7 @@
 namespace agentr {
 namespace {
 
-// Puts value k of one output, which is column `c` of its panel, in its place.
+// Stores value k of one output, which is column `c` of its panel.
 void Put(WeightType type, std::byte* panel, int64_t k, int64_t c, float value) {
   constexpr int64_t n = PackedMatrix::kPanel;
   if (type == WeightType::kF32) {
@@ -47,7 +47,8 @@ void PackedMatrix::Pack(const std::vector<LinearWeights>& parts, WeightType type
       for (int64_t k = 0; k < inputs; ++k) Put(type, panel, k, r % kPanel, row[k]);
     }
   });
-  if (parts[0].bias == nullptr) return;  // as before: it is the configuration that says so
+  // The configuration decides whether there is a bias, so a Load cannot change it.
+  if (parts[0].bias == nullptr) return;
   bias_.resize(panels() * kPanel);
   float* bias = bias_.data();
   for (const LinearWeights& part : parts) {

@@ -1,7 +1,7 @@
-// The weight matrix of a linear layer as the CPU kernels read it: in panels of 64 outputs.
+// The weight matrix of a linear layer in the layout of the CPU kernels: panels of 64 outputs.
 //
-// Panel p holds outputs 64 p … 64 p + 63, for each input one after the other (see MatrixProduct in
-// cpu_kernels.h): a product of any number of rows reads it once, front to back.
+// Panel p holds the outputs 64 p … 64 p + 63 for one input after the other (see MatrixProduct in
+// cpu_kernels.h), so a product with any number of rows reads it once from front to back.
 #pragma once
 
 #include <vector>
@@ -16,8 +16,8 @@ class PackedMatrix {
  public:
   static constexpr int kPanel = 64;
 
-  // Becomes the outputs of `parts`, one below the other, all with the same inputs, as `type`. A
-  // matrix of the same size and type as before stays in the memory that it has.
+  // Stores the concatenated outputs of `parts`, which all have the same inputs, as `type`. Reuses
+  // its memory if size and type are unchanged.
   void Pack(const std::vector<LinearWeights>& parts, WeightType type, ThreadTeam& team);
 
   WeightType type() const { return type_; }
@@ -25,7 +25,7 @@ class PackedMatrix {
   int64_t outputs() const { return outputs_; }  // without padding
   int64_t panels() const { return (outputs_ + kPanel - 1) / kPanel; }
   const std::byte* Panel(int64_t index) const { return data_.data() + index * panel_bytes_; }
-  // Of all outputs, padded to whole panels; null: none.
+  // The biases of all outputs, padded to whole panels; null if there are none.
   const float* bias() const { return bias_.empty() ? nullptr : bias_.data(); }
 
  private:
@@ -37,7 +37,7 @@ class PackedMatrix {
   std::vector<float> bias_;
 };
 
-// `count` values of `weight` from the one at `offset`, as float32.
+// Reads `count` values of `weight`, beginning at `offset`, as float32.
 void ReadWeight(const Weight& weight, int64_t offset, int64_t count, float* to);
 
 }  // namespace agentr

@@ -3,7 +3,7 @@
 namespace agentr {
 namespace {
 
-constexpr int kSpins = 2000;  // some ten microseconds
+constexpr int kSpins = 2000;  // about ten microseconds
 
 void Pause() {
 #if defined(__x86_64__)
@@ -11,8 +11,8 @@ void Pause() {
 #endif
 }
 
-// Returns when `value` is no longer `old`: awake at first, for a layer takes microseconds, asleep
-// where it lasts, for then others need the core.
+// Returns when `value` differs from `old`. It spins at first, because a layer takes microseconds,
+// and then sleeps, because other threads may need the core.
 void Await(const std::atomic<uint32_t>& value, uint32_t old) {
   for (int i = 0; i < kSpins && value.load(std::memory_order_acquire) == old; ++i) Pause();
   value.wait(old, std::memory_order_acquire);

@@ -1,7 +1,7 @@
-// A fixed team of threads that work through the same function side by side, with barriers in it.
+// A fixed team of threads that run the same function at the same time and meet at barriers.
 //
-// A layer of a small model takes microseconds, so members wait for each other awake at first; after
-// some ten microseconds, and so between two calls of Run, they sleep.
+// A layer of a small model takes microseconds, so waiting threads spin at first. After about ten
+// microseconds, and therefore between two calls of Run, they sleep.
 #pragma once
 
 #include <atomic>
@@ -24,10 +24,10 @@ class ThreadTeam {
   // must not throw. One thread at a time.
   void Run(const std::function<void(int rank)>& work);
 
-  // Within the work: returns when every member has called it as often.
+  // Called within the work: returns when every thread has called it the same number of times.
   void Barrier();
 
-  // The part of 0 … count - 1 that `rank` has: [begin, end).
+  // The part [begin, end) of 0 … count - 1 that belongs to `rank`.
   struct Range {
     int64_t begin = 0;
     int64_t end = 0;

@@ -1,5 +1,5 @@
-// All that differs between the versions of LibTorch that we build with: 1.13 (Debian 12), 2.6
-// (Debian 13) and later. Only ATen is used, which compiles faster than torch/torch.h.
+// Hides the differences between the supported versions of LibTorch: 1.13 (Debian 12), 2.6 (Debian
+// 13) and later. Only ATen is used, because it compiles faster than torch/torch.h.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -8,8 +8,8 @@
 
 namespace agentr {
 
-// softmax(q kᵀ / sqrt(head width)) v by LibTorch's fused kernel, which 1.13 does not offer.
-// q [B, H, T, D], k and v [B, H, L, D], mask [B, 1, T, L]: true where a query sees a key.
+// softmax(q kᵀ / sqrt(head width)) v with LibTorch's fused kernel, which 1.13 does not have. q [B,
+// H, T, D], k and v [B, H, L, D], mask [B, 1, T, L]: true where a query sees a key.
 #if TORCH_VERSION_MAJOR >= 2
 constexpr bool kHasFusedAttention = true;
 inline at::Tensor FusedAttention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,

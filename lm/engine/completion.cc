@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMaxCompletions = 4096;
 
-// What is wrong with the request's numbers; empty: nothing.
+// The error in the request's parameters; empty if there is none.
 std::string Complaint(const GenerationRequest& request, const DecoderShape& shape) {
   const SamplingParams& params = request.params;
   const auto must = [](std::string_view name, std::string_view range, auto value) {
@@ -90,7 +90,7 @@ int32_t CompletionSequence::first_logits() const {
 }
 
 void CompletionSequence::ConsumeLogits(std::span<const float> rows, Sampler& sampler) {
-  // The first completion leaves the logits of the prompt to the others.
+  // The first completion stores the prompt's logits for the others.
   if (!rows.empty() && !begun() && job_.request_.n > 1)
     job_.prompt_logits_.assign(rows.begin(), rows.end());
   const GenerationRequest& request = job_.request_;
@@ -103,6 +103,9 @@ bool CompletionSequence::Commit() {
   const int32_t token = sampled_.token;
   tokens_.push_back(token);
   output_.logprobs.push_back(sampled_.logprob);
+  if (job_.request_.on_token) {
+    job_.request_.on_token(index_, {token, sampled_.logprob}, sampled_.alternatives);
+  }
   if (job_.request_.top_logprobs > 0) {
     output_.alternatives.push_back(std::move(sampled_.alternatives));
   }

@@ -13,12 +13,12 @@
 
 namespace agentr {
 
-// An error for a request that can never be answered: see Engine.
+// The error of a request that can never be answered (see Engine).
 std::optional<Error> Check(const GenerationRequest& request, const DecoderShape& shape);
 
 class GenerationJob : public TypedJob<Generation> {
  public:
-  // `request` has passed Check. max_tokens is cut to what the context leaves.
+  // `request` has passed Check. max_tokens is limited to the rest of the context.
   GenerationJob(GenerationRequest request, std::shared_ptr<std::atomic<bool>> cancelled,
                 const Tokenizer& tokenizer, const DecoderShape& shape);
 
@@ -30,11 +30,12 @@ class GenerationJob : public TypedJob<Generation> {
 
   GenerationRequest request_;
   std::vector<float>
-      prompt_logits_;  // of the prompt's last token, while completions have not begun
+      prompt_logits_;  // logits of the prompt's last token, while some completions have not begun
   int not_begun_;
 };
 
-// One completion. Draws only from the stream (seed, index): what else runs does not matter.
+// One completion. It draws only from the stream (seed, index), so it does not depend on other
+// requests.
 class CompletionSequence : public Sequence {
  public:
   CompletionSequence(GenerationJob& job, int index, const Tokenizer& tokenizer);

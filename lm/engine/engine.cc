@@ -32,7 +32,7 @@ const EngineOptions& Checked(const EngineOptions& options) {
 
 }  // namespace
 
-// The thread that owns the decoder, and what others hand to it.
+// The thread that owns the decoder, and its inbox.
 class Engine::Loop {
  public:
   Loop(Decoder& decoder, const Tokenizer& tokenizer, const EngineOptions& options)
@@ -93,6 +93,7 @@ class Engine::Loop {
 
   void Run() {
     while (TakeInbox()) {
+      // Earlier requests must finish with the old weights, so wait until none is left.
       if (next_weights_ && scheduler_.idle()) LoadWeights();
       scheduler_.Step();
       Publish();
@@ -102,13 +103,13 @@ class Engine::Loop {
     Publish();
   }
 
-  // Waits where there is nothing to do; false when the engine ends.
+  // Waits if there is nothing to do; false if the engine ends.
   bool TakeInbox() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] {
       return stopping_ || !inbox_.empty() || next_weights_ || !scheduler_.idle();
     });
-    // What was asked after new weights waits for them, in the order in which it came.
+    // Requests that arrived after new weights wait for them, in their order.
     while (!inbox_.empty() && (stopping_ || !next_weights_)) {
       TakeRequest(std::move(inbox_.front()));
       inbox_.pop_front();
@@ -127,8 +128,8 @@ class Engine::Loop {
     }
   }
 
-  // Requests that were cancelled while they wait for weights need no weights: the scheduler answers
-  // them before it does anything else.
+  // Requests that were cancelled while waiting for weights do not need them: the scheduler answers
+  // them first.
   void TakeCancelled() {
     std::erase_if(inbox_, [this](Request& request) {
       if (!IsJob(request) || !std::get<0>(request)->cancelled()) return false;
@@ -153,7 +154,7 @@ class Engine::Loop {
     return Fail(ErrorKind::kCancelled, "the model is being shut down");
   }
 
-  // The counts come first: who has a result finds it counted.
+  // Publishes the counts before the results, so that a caller with a result finds it counted.
   void Publish() {
     {
       std::lock_guard lock(mutex_);
@@ -164,14 +165,15 @@ class Engine::Loop {
 
   Decoder& decoder_;
   const Tokenizer& tokenizer_;
-  Scheduler scheduler_;                         // the thread's
-  std::optional<WeightsRequest> next_weights_;  // the thread's: to load when all else is done
+  Scheduler scheduler_;                         // used by the thread
+  std::optional<WeightsRequest> next_weights_;  // used by the thread: weights to load when all
+                                                // requests before are finished
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Request> inbox_;  // guarded by mutex_, as all below
+  std::deque<Request> inbox_;  // guarded by mutex_, like the members below
   bool stopping_ = false;
   EngineStats stats_;
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // must be the last member, because it uses the others
 };
 
 Engine::Engine(Decoder& decoder, const Tokenizer& tokenizer, EngineOptions options)
@@ -197,8 +199,7 @@ Pending<ContinuationScores> Engine::Score(ScoreRequest request) {
     return Answered<ContinuationScores>(tl::make_unexpected(*std::move(error)));
   }
   if (request.continuation.empty()) {
-    return Answered<ContinuationScores>(
-        ContinuationScores{{}, stats().weights_version});
+    return Answered<ContinuationScores>(ContinuationScores{{}, stats().weights_version});
   }
   const auto cancelled = std::make_shared<std::atomic<bool>>(false);
   auto job = std::make_unique<ScoreJob>(std::move(request), cancelled);

@@ -1,4 +1,4 @@
-// What callers ask an Engine for, and what they get.
+// The requests to an Engine and their results.
 #pragma once
 
 #include <atomic>
@@ -6,6 +6,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,35 +17,38 @@
 
 namespace agentr {
 
-struct GenerationRequest {
-  std::vector<int32_t> prompt;       // at least one token
-  int n = 1;                         // completions
-  SamplingParams params;             // completion i draws from the stream (params.seed, i)
-  std::vector<int32_t> stop_tokens;  // end a completion; the token is the last of token_ids
-  int top_logprobs = 0;              // alternatives to report for each token
-  // Called on the engine's thread with each piece of text as it is certain, per completion.
-  std::function<void(int index, std::string_view piece)> on_text;
-};
-
 struct TokenLogprob {
   int32_t token = 0;
   float logprob =
       0;  // natural log under the model's own distribution, before the sampling parameters
 };
 
+struct GenerationRequest {
+  std::vector<int32_t> prompt;       // at least one token
+  int n = 1;                         // completions
+  SamplingParams params;             // completion i draws from the random stream (params.seed, i)
+  std::vector<int32_t> stop_tokens;  // end a completion; the stop token is the last of token_ids
+  int top_logprobs = 0;              // alternatives to report for each token
+  // Called on the engine's thread with each piece of a completion's text as soon as it is final.
+  std::function<void(int index, std::string_view piece)> on_text;
+  // Called with each sampled token, before the text that it completes.
+  std::function<void(int index, TokenLogprob token, std::span<const TokenLogprob> alternatives)>
+      on_token;
+};
+
 struct GeneratedSequence {
   std::string text;                // without special tokens, stop strings and the stop token
-  std::vector<int32_t> token_ids;  // as sampled, the stop token included
+  std::vector<int32_t> token_ids;  // as sampled, including the stop token
   std::vector<float> logprobs;     // one per token
-  std::vector<std::vector<TokenLogprob>> alternatives;  // one list per token, if asked for
+  std::vector<std::vector<TokenLogprob>> alternatives;  // one list per token, if requested
   std::string finish_reason;                            // "stop" | "length"
 };
 
 struct Generation {
   std::vector<GeneratedSequence> sequences;  // n of them
   int64_t prompt_tokens = 0;
-  int64_t cached_tokens = 0;    // of the prompt, that the cache had
-  int64_t weights_version = 0;  // of the weights that made it: EngineStats
+  int64_t cached_tokens = 0;    // prompt tokens found in the cache
+  int64_t weights_version = 0;  // version of the weights used (EngineStats)
 };
 
 // The natural-log probability of each token of `continuation` after `prompt`.
@@ -55,10 +59,10 @@ struct ScoreRequest {
 
 struct ContinuationScores {
   std::vector<float> logprobs;  // one per token of the continuation
-  int64_t weights_version = 0;  // of the weights that computed them: EngineStats
+  int64_t weights_version = 0;  // version of the weights used (EngineStats)
 };
 
-// A request under way. Dropping it does not stop the work; Cancel does.
+// A request in progress. Destroying this object does not stop the work; Cancel does.
 template <typename T>
 class Pending {
  public:

@@ -9,8 +9,8 @@
 namespace agentr {
 namespace {
 
-// To read 100,000 takes about half a millisecond: for more than two such rows, other threads are
-// worth waking.
+// Reading 100,000 logits takes about half a millisecond, so waking other threads pays off for more
+// than two such rows.
 constexpr size_t kLogitsOfOneThread = size_t{1} << 18;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Hands the logits of a round to its sequences, on all cores where there are many.
+// Hands the logits of a step to its sequences, on all cores if there are many.
 #pragma once
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
@@ -11,11 +11,11 @@
 
 namespace agentr {
 
-// Logits on their way to a sequence.
+// Logits for one sequence.
 struct SequenceLogits {
   Sequence* sequence;
   std::span<const float> rows;
-  std::string failure;  // why the sequence cannot read them; empty: it has
+  std::string failure;  // the error of the sequence when it read them; empty if none
 };
 
 class LogitReader {

@@ -11,7 +11,7 @@ struct PrefixCache::Node {
   std::vector<int32_t> tokens = {};
   int32_t block = -1;
   int32_t pins = 0;    // tables that hold it
-  int64_t let_go = 0;  // time when it was last unpinned
+  int64_t let_go = 0;  // the time when it was last unpinned
   Children children = {};
 };
 
@@ -64,8 +64,8 @@ int32_t PrefixCache::in_use() const {
   return decoder_.shape().blocks - static_cast<int32_t>(free_.size());
 }
 
-// The child that has the most tokens in common with the beginning of `tokens`, at most a block of
-// them: in lexicographic order it stands next to where they would stand.
+// The child with the longest common prefix with `tokens`, of at most one block. In lexicographic
+// order it is a neighbour of the position that `tokens` would have.
 PrefixCache::Node* PrefixCache::Nearest(const Node& parent, std::span<const int32_t> tokens,
                                         int32_t& common) const {
   const std::span<const int32_t> wanted = Part(tokens, 0, block_tokens_);
@@ -118,7 +118,7 @@ void PrefixCache::Match(BlockTable& table, std::span<const int32_t> tokens) {
 }
 
 void PrefixCache::CopyPart(BlockTable& table, Node& node, int32_t tokens) {
-  Pin(node);  // the copy's block must not be the source's
+  Pin(node);  // Allocate could otherwise evict the source
   const int32_t block = Allocate();
   Unpin(node);
   if (block < 0) return;
@@ -141,7 +141,8 @@ void PrefixCache::Commit(BlockTable& table, std::span<const int32_t> tokens) {
   table.tokens_ = static_cast<int32_t>(tokens.size());
   const size_t block_tokens = static_cast<size_t>(block_tokens_);
   if (!table.nodes_.empty() && table.nodes_.back()->tokens.size() < block_tokens) {
-    // The own, partly filled block: its node comes back below with the tokens it has now.
+    // The table's partly filled last block: its node is removed here and inserted again below with
+    // its present tokens.
     Node& tail = *table.nodes_.back();
     assert(tail.pins == 1);
     table.nodes_.pop_back();
@@ -158,8 +159,8 @@ void PrefixCache::Commit(BlockTable& table, std::span<const int32_t> tokens) {
   }
 }
 
-// A pinned node with `tokens`: the one that is there, or a new one with `block`. None for a part of
-// a block that a node has already with more tokens: it can be matched there.
+// A pinned node with `tokens`: the existing one, or a new one with `block`. Null for a partly
+// filled block if a node already has these tokens and more, because they can be matched there.
 PrefixCache::Node* PrefixCache::Insert(Node& parent, std::span<const int32_t> tokens,
                                        int32_t block) {
   const auto next = parent.children.lower_bound(tokens);
@@ -182,7 +183,8 @@ void PrefixCache::Release(BlockTable& table) {
   for (size_t i = table.nodes_.size(); i < table.blocks_.size(); ++i) {
     free_.push_back(table.blocks_[i]);
   }
-  while (!table.nodes_.empty()) {  // leaves first: they are evicted first
+  while (!table.nodes_.empty()) {  // from the leaf upwards, so that leaves are evicted before their
+                                   // parents
     Unpin(*table.nodes_.back());
     table.nodes_.pop_back();
   }

@@ -1,14 +1,16 @@
-// Which blocks of the decoder's pool hold the keys and values of which tokens.
+// Records which blocks of the decoder's pool hold the keys and values of which tokens.
 //
-// A tree over token ids: a node is one block with the tokens that it holds, its path from the root
-// the tokens before them. Only full blocks have children. A sequence holds (pins) the nodes of its
-// path; what it computes stands in blocks of its own, which Commit makes nodes, so that everything
-// computed can be matched at once, to the token. The last, partly filled block of a running
-// sequence may be a node too: its owner writes behind the tokens that the node speaks of. Who
-// matches a part of a block gets a copy. Unpinned nodes stay until a block is needed; then the leaf
-// goes first that was let go of longest ago. (Radix attention: Zheng et al. 2024, section 3.)
+// The cache is a tree over token ids: a node is one block with its tokens, and the path from the
+// root to it has the tokens before them. Only full blocks have children. A sequence pins the nodes
+// of its path. Newly computed tokens are in the sequence's own blocks, which Commit turns into
+// nodes, so that all computed tokens can be matched immediately and exactly. The last, partly
+// filled block of a running sequence may also be a node: its owner writes after the tokens that the
+// node lists. A sequence that matches a part of a block gets a copy. Unpinned nodes stay until a
+// block is needed; then the leaf that was unpinned longest ago is evicted first. (Radix attention:
+// Zheng et al. 2024, section 3.)
 //
-// Memory: every block is free, a node's, or a table's own. One thread at a time, the decoder's.
+// Every block is either free, or belongs to a node or to one table. Used only by the decoder's
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +28,7 @@ class PrefixCache {
   struct Node;
 
  public:
-  // What a sequence holds. Only the cache changes it; ends with Release.
+  // The blocks that a sequence holds. Only the cache changes it; Release must be called at the end.
   class BlockTable {
    public:
     explicit BlockTable(uint64_t scope = 0) : scope_(scope) {}
@@ -39,19 +41,21 @@ class PrefixCache {
     friend class PrefixCache;
     uint64_t scope_;
     std::vector<int32_t> blocks_;
-    std::vector<Node*> nodes_;  // pinned; nodes_[i] has blocks_[i], the later blocks are own. Only
-                                // the last may be partly filled: this table's own to write on
+    std::vector<Node*> nodes_;  // pinned; nodes_[i] has blocks_[i], and the later blocks are this
+                                // table's own. Only the last may be partly filled; this table
+                                // writes to it
     int32_t tokens_ = 0;
   };
 
-  // What Match would find.
+  // What Match would return.
   struct Prefix {
     int32_t tokens = 0;   // cached
-    int32_t blocks = 0;   // full ones, which are shared
-    int32_t pinning = 0;  // of them, that no table holds: pinning makes them unavailable
+    int32_t blocks = 0;   // full blocks, which are shared
+    int32_t pinning = 0;  // those of the full blocks that no table holds: pinning makes them
+                          // unavailable
   };
 
-  // With `keep` unset, nothing stays that no table holds.
+  // Without `keep`, a node is removed when no table holds it.
   explicit PrefixCache(Decoder& decoder, bool keep = true);
   ~PrefixCache();
 
@@ -59,20 +63,21 @@ class PrefixCache {
   Prefix Find(uint64_t scope, std::span<const int32_t> tokens) const;
 
   // Gives the empty `table` the longest cached prefix of `tokens`. Throws what Decoder::CopyBlock
-  // throws; the table is valid then too.
+  // throws; the table then stays valid.
   void Match(BlockTable& table, std::span<const int32_t> tokens);
 
-  // Makes room for positions 0 … positions - 1; false, and nothing changed, where memory is short.
+  // Makes room for positions 0 … positions - 1; returns false and changes nothing if memory is
+  // short.
   bool Reserve(BlockTable& table, int32_t positions);
 
-  // `tokens`: the table's whole history, all of it computed by now. Blocks that another sequence
-  // made with the same history take the place of the table's own.
+  // `tokens`: all tokens of the table, which are all computed. Blocks of another sequence with the
+  // same tokens replace the table's own blocks.
   void Commit(BlockTable& table, std::span<const int32_t> tokens);
 
-  // Unpins the nodes, frees own blocks; the table is empty afterwards.
+  // Unpins the nodes and frees the table's own blocks; the table is then empty.
   void Release(BlockTable& table);
 
-  // Forgets everything. No table may hold anything.
+  // Removes everything. All tables must be empty.
   void Clear();
 
   int32_t available() const;  // blocks that are free or can be evicted

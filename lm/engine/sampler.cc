@@ -9,13 +9,13 @@
 namespace agentr {
 namespace {
 
-// Loops over so many values have a fixed length, which the compiler turns into vector instructions.
+// Inner loops have this fixed length, so that the compiler vectorises them.
 constexpr size_t kChunk = 256;
 
 // exp(x) for x <= 0, to 1e-7 relative; 0 below -87. The library's function would take most of the
-// time of a draw, and its last bit differs between libraries.
+// time of a draw, and libraries differ in its last bit.
 float Exp(float x) {
-  constexpr float kRound = 12582912;  // 1.5 * 2^23: adding it leaves no fraction bits
+  constexpr float kRound = 12582912;  // 1.5 * 2^23: adding it rounds to an integer
   const float shifted = std::max(x, -87.0f) * 1.44269504f + kRound;
   const float power = shifted - kRound;
   const float r = (std::max(x, -87.0f) - power * 0.693359375f) - power * -2.12194440e-4f;
@@ -49,8 +49,7 @@ float Maximum(std::span<const float> values) {
 
 void RequireFinite(double value) {
   if (std::isfinite(value)) return;
-  throw std::runtime_error(
-      "its logits are not finite numbers; a wider --dtype or other weights may help");
+  throw std::runtime_error("its logits are not finite; a wider --dtype or other weights may help");
 }
 
 float FiniteMaximum(std::span<const float> logits) {
@@ -63,12 +62,12 @@ float FiniteMaximum(std::span<const float> logits) {
 
 std::vector<Candidate> TopK(std::span<const float> values, size_t count) {
   count = std::min(count, values.size());
-  std::vector<Candidate> heap;  // the last of the kept ones at the front
+  std::vector<Candidate> heap;  // a heap with the smallest kept value at the front
   heap.reserve(count);
   for (size_t i = 0; i < count; ++i) heap.push_back({static_cast<int32_t>(i), values[i]});
   std::make_heap(heap.begin(), heap.end(), Before);
   for (size_t i = count; count > 0 && i < values.size(); ++i) {
-    if (!(values[i] > heap.front().weight)) continue;  // of equals the lower id is there already
+    if (!(values[i] > heap.front().weight)) continue;  // among equals the lower id was kept first
     std::pop_heap(heap.begin(), heap.end(), Before);
     heap.back() = {static_cast<int32_t>(i), values[i]};
     std::push_heap(heap.begin(), heap.end(), Before);
@@ -85,11 +84,11 @@ int32_t Draw(std::span<const Candidate> candidates, RandomStream& random) {
     rest -= candidate.weight;
     if (rest < 0) return candidate.token;
   }
-  return candidates.back().token;  // rounding
+  return candidates.back().token;  // reached only by rounding
 }
 
-// A token's logit comes nearer to improbable: divided where positive, multiplied where negative,
-// once however often it occurred.
+// Makes tokens of the history less probable: a positive logit is divided and a negative one
+// multiplied, once per token however often it occurred.
 std::span<const float> Sampler::Penalise(std::span<const float> logits, double penalty,
                                          std::span<const int32_t> history) {
   if (penalty == 1) return logits;
@@ -125,7 +124,7 @@ double Sampler::Weigh(std::span<const float> logits, float greatest, double temp
   return total;
 }
 
-// The shortest beginning of the ordered candidates that has the probability mass.
+// Keeps the shortest prefix of the ordered candidates that has the probability mass.
 void Sampler::KeepNucleus(double mass) {
   double sum = 0;
   size_t kept = 0;
@@ -167,8 +166,8 @@ std::span<const Candidate> Sampler::FilterLogits(std::span<const float> logits,
       return candidate.weight <= 0 || candidate.weight < params.min_p;
     });
   } else if (params.top_p < 1) {
-    // The tokens below (1 - top_p) / vocabulary have no more than 1 - top_p together: the nucleus
-    // is among the others, mostly few.
+    // The tokens with a probability below (1 - top_p) / vocabulary have at most 1 - top_p together,
+    // so the nucleus is among the others, which are usually few.
     Gather(std::max(params.min_p, (1 - params.top_p) * total / vocabulary), row.size());
     std::sort(candidates_.begin(), candidates_.end(), Before);
     KeepNucleus(params.top_p * total);

@@ -1,7 +1,7 @@
-// Draws tokens from logits.
+// Samples tokens from logits.
 //
-// Every function depends only on its arguments; a Sampler keeps nothing but scratch memory from one
-// call to the next. One thread at a time per Sampler.
+// Every function depends only on its arguments; a Sampler keeps only scratch memory between calls.
+// Each Sampler is used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace agentr {
 
-// A token that may be drawn.
+// A token that can be drawn.
 struct Candidate {
   int32_t token = 0;
   float weight = 0;  // proportional to its probability; the most probable token's is 1
@@ -27,19 +27,20 @@ struct SampledToken {
       alternatives;  // the most probable tokens of the model's own distribution
 };
 
-// The tokens of the `count` greatest values with these values, greatest first, the lower id first
-// among equals. Time: one comparison per value beside those that enter.
+// The tokens with the `count` greatest values, greatest first; among equals the lower id first.
+// Candidate::weight is the value. Costs one comparison for most values.
 std::vector<Candidate> TopK(std::span<const float> values, size_t count);
 
-// One of `candidates` (at least one), by weight. Takes one number of `random`.
+// Draws one of `candidates` (at least one) in proportion to its weight. Takes one number from
+// `random`.
 int32_t Draw(std::span<const Candidate> candidates, RandomStream& random);
 
-// Logits that have no finite maximum or are not numbers: std::runtime_error.
+// Throws std::runtime_error for logits that are NaN or have no finite maximum.
 class Sampler {
  public:
-  // The tokens that `params` leave of a row of logits, in no particular order. `history`: prompt
-  // and completion so far. At temperature 0 only the greatest logit is left, of equals the lowest
-  // id.
+  // The tokens of a row of logits that remain after the filters of `params`, in no particular
+  // order. `history`: prompt and completion so far. At temperature 0 only the token with the
+  // greatest logit remains; among equals, the lowest id.
   std::span<const Candidate> FilterLogits(std::span<const float> logits,
                                           const SamplingParams& params,
                                           std::span<const int32_t> history);
@@ -62,7 +63,7 @@ class Sampler {
   std::vector<float> weights_;  // exp((logit - greatest) / temperature), filled up with zeros
   std::vector<Candidate> candidates_;
   std::optional<double>
-      own_log_sum_exp_;  // where FilterLogits came by the LogSumExp of the row itself
+      own_log_sum_exp_;  // set if FilterLogits already computed the LogSumExp of the original row
 };
 
 }  // namespace agentr

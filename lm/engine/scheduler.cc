@@ -10,7 +10,7 @@
 namespace agentr {
 namespace {
 
-// Is the sequence at tokens that were given, rather than at those that it makes one by one?
+// True if the sequence still computes given tokens, not tokens that it generates one by one.
 bool Prefilling(const Sequence& sequence) { return !sequence.begun() || sequence.uncomputed() > 1; }
 
 std::span<const int32_t> First(const Sequence& sequence, int32_t count) {
@@ -73,7 +73,7 @@ Result<int64_t> Scheduler::Load(std::shared_ptr<const WeightSource> weights) {
   assert(idle());
   try {
     decoder_.Load(std::move(weights));
-  } catch (const FatalError& error) {  // the decoder has kept its weights
+  } catch (const FatalError& error) {  // the decoder kept its old weights
     return Fail(ErrorKind::kRejected, error.what());
   } catch (const std::exception& exception) {
     cache_.Clear();
@@ -91,7 +91,8 @@ void Scheduler::Deliver() {
   finished_.clear();
 }
 
-// Not more prompts than a round or two can take: those that come later find more in the cache.
+// Admits only as many prompts as one or two steps can compute, because later ones may find more in
+// the cache.
 void Scheduler::Admit() {
   int64_t backlog = 0;
   for (const auto& [arrival, sequence] : running_) {
@@ -102,10 +103,12 @@ void Scheduler::Admit() {
          backlog < options_.max_batched_tokens) {
     Sequence& sequence = *next->second;
     if (!WaitsForPrefix(sequence)) {
+      // Admit no later request either: small ones could delay a large one forever.
       if (!HasRoom(sequence)) return;
       Start(sequence);
       if (running_.count(sequence.arrival) > 0) backlog += sequence.uncomputed();
     }
+    // Start may have erased this entry, so the iterator is found again.
     next = waiting_.upper_bound(sequence.arrival);
   }
 }
@@ -121,8 +124,7 @@ bool Scheduler::WaitsForPrefix(Sequence& sequence) {
   return found != nullptr;
 }
 
-// The running sequence that is about to compute the most of what `sequence` needs and the cache
-// does not have.
+// The running sequence that will compute the longest prefix of `sequence` beyond the cached one.
 Sequence* Scheduler::FindPrefixOwner(const Sequence& sequence, int32_t& shared) const {
   const std::span<const int32_t> needed = First(sequence, sequence.first_logits());
   Sequence* prefix_owner = nullptr;
@@ -130,7 +132,7 @@ Sequence* Scheduler::FindPrefixOwner(const Sequence& sequence, int32_t& shared) 
   for (const auto& [arrival, other] : running_) {
     if (!Prefilling(*other) || other->table.scope() != sequence.table.scope()) continue;
     if (&other->job() == &sequence.job() && !other->begun() && !sequence.begun()) {
-      shared = other->size();  // and its logits
+      shared = other->size();  // with the logits of its last token
       return other;
     }
     const auto end =
@@ -143,8 +145,8 @@ Sequence* Scheduler::FindPrefixOwner(const Sequence& sequence, int32_t& shared) 
   return prefix_owner;
 }
 
-// For all that is known of the sequence and, so that it is not put back at once, a block for each
-// one that runs.
+// Needs memory for all known tokens of the sequence and one block for each running sequence;
+// otherwise it could be preempted immediately.
 bool Scheduler::HasRoom(const Sequence& sequence) const {
   const std::span<const int32_t> needed = First(sequence, sequence.first_logits());
   const PrefixCache::Prefix prefix = cache_.Find(sequence.table.scope(), needed);
@@ -168,14 +170,14 @@ void Scheduler::Start(Sequence& sequence) {
     job.cached_tokens = std::min<int64_t>(sequence.table.tokens(), job.prompt_tokens());
     stats_.cached_tokens += job.cached_tokens;
   }
-  cache_.Reserve(sequence.table, sequence.size());  // HasRoom has said yes
+  cache_.Reserve(sequence.table, sequence.size());  // cannot fail after HasRoom
   if (sequence.uncomputed() > 0) return;
   std::vector<SequenceLogits> reading = {{&sequence, {}, ""}};
   reader_.Read(reading);
   Commit(reading.front());
 }
 
-// A block for every token to come, from the youngest where need be.
+// Reserves a block for every next token; if memory is short, preempts the youngest sequence.
 void Scheduler::PreemptIfNeeded() {
   for (auto next = running_.begin(); next != running_.end();) {
     Sequence& sequence = *next->second;
@@ -183,13 +185,15 @@ void Scheduler::PreemptIfNeeded() {
       Sequence& youngest = *running_.rbegin()->second;
       StopRunning(youngest);
       waiting_.emplace(youngest.arrival, &youngest);
+      // The sequence was itself the youngest one and has been preempted.
       if (&youngest == &sequence) break;
     }
+    // Preemption erases entries of the map, so the iterator is found again.
     next = running_.upper_bound(sequence.arrival);
   }
 }
 
-// The next token of everything that has one; prompts, oldest first, in what is left of the round.
+// The next token of every generating sequence; prompts, oldest first, fill the rest of the step.
 std::vector<Scheduler::ScheduledChunk> Scheduler::Plan() const {
   std::vector<ScheduledChunk> chunks;
   for (const auto& [arrival, sequence] : running_) {
@@ -197,7 +201,8 @@ std::vector<Scheduler::ScheduledChunk> Scheduler::Plan() const {
     chunks.push_back({sequence, 1, sequence->size() - sequence->first_logits()});
   }
   int32_t tokens = std::max(1, options_.max_batched_tokens - static_cast<int32_t>(chunks.size()));
-  int32_t rows = options_.max_batch;  // scores of long texts want many: they take memory
+  int32_t rows = options_.max_batch;  // limits rows of logits, of which scoring a long text needs
+                                      // many
   for (const auto& [arrival, sequence] : running_) {
     if (sequence->uncomputed() <= 1) continue;
     const int32_t start = sequence->table.tokens();
@@ -225,12 +230,15 @@ void Scheduler::Compute(const std::vector<ScheduledChunk>& chunks) {
   std::vector<SequenceLogits> readings;
   for (const auto& [sequence, length, rows] : chunks) {
     const auto values = static_cast<size_t>(rows) * vocabulary;
+    // Advances table.tokens(), on which uncomputed() below depends.
     cache_.Commit(sequence->table, First(*sequence, sequence->table.tokens() + length));
     if (rows > 0 || sequence->uncomputed() == 0) {
       readings.push_back({sequence, logits.first(values), ""});
     }
     logits = logits.subspan(values);
   }
+  // Reading runs in parallel and may only change its own sequence; what is shared changes in
+  // Commit.
   reader_.Read(readings);
   for (const SequenceLogits& reading : readings) Commit(reading);
 }
@@ -261,7 +269,7 @@ void Scheduler::Commit(const SequenceLogits& reading) {
   bool done = false;
   try {
     done = sequence.Commit();
-  } catch (const std::exception& exception) {  // of the caller's on_text
+  } catch (const std::exception& exception) {  // from the caller's on_text
     return Finish(job, Error{ErrorKind::kRejected, exception.what()});
   }
   stats_.completion_tokens += sequence.size() - before;

@@ -1,12 +1,12 @@
-// Which sequences run, and what each round of the decoder computes.
+// Decides which sequences run and what each step of the decoder computes.
 //
-// Requests are admitted in the order they came. One waits where its prefix is at this moment being
-// computed for another, and takes it from the cache then; later ones may go ahead meanwhile. Where
-// running sequences outgrow the memory, the youngest goes back to its place among the waiting and
-// keeps its tokens; its blocks stay in the cache while they can. The oldest sequence can always go
-// on, because each alone fits: so every round makes progress.
+// Requests are admitted in the order of arrival. A request whose prefix is being computed for
+// another one waits, and then takes it from the cache; later requests may overtake it. If running
+// sequences need more memory than there is, the youngest returns to its place in the waiting queue
+// and keeps its tokens; its blocks stay in the cache as long as possible. The oldest sequence can
+// always continue, because each alone fits, so every step makes progress.
 //
-// One thread, the engine's.
+// Used only by the engine's thread.
 #pragma once
 
 #include <cstdint>
@@ -31,27 +31,27 @@ class Scheduler {
   void Add(std::unique_ptr<Job> job);
   bool idle() const { return jobs_.empty(); }
 
-  // Drops what was cancelled, admits, computes. What the decoder throws fails the requests that it
-  // computed for.
+  // Drops cancelled requests, admits waiting ones, and computes. An exception of the decoder fails
+  // the requests in that computation.
   void Step();
 
   void CancelAll();
 
-  // Engine::Load; nothing may be under way. The version of the new weights.
+  // See Engine::Load. No request may be in progress. Returns the version of the new weights.
   Result<int64_t> Load(std::shared_ptr<const WeightSource> weights);
 
-  // Hands out the results of the requests that are done. Apart from Round, so that stats() can be
-  // published before.
+  // Hands out the results of finished requests. Separate from Step, so that stats() can be
+  // published first.
   void Deliver();
 
   const EngineStats& stats() const { return stats_; }
 
  private:
-  // What a round computes of a sequence: its next `length` tokens.
+  // The part of a sequence that a step computes: its next `length` tokens.
   struct ScheduledChunk {
     Sequence* sequence;
     int32_t length;
-    int32_t rows;  // of logits, of the last so many tokens
+    int32_t rows;  // number of last tokens whose logits are wanted
   };
 
   void DropCancelled();
@@ -73,12 +73,12 @@ class Scheduler {
   const EngineOptions options_;
   PrefixCache cache_;
   LogitReader reader_;
-  std::map<uint64_t, std::unique_ptr<Job>> jobs_;  // by the first sequence's arrival
+  std::map<uint64_t, std::unique_ptr<Job>> jobs_;  // by the arrival of their first sequence
   std::vector<std::unique_ptr<Job>> finished_;
   std::map<uint64_t, Sequence*> waiting_;  // by arrival: oldest first
   std::map<uint64_t, Sequence*> running_;
   uint64_t last_arrival_ = 0;
-  std::string unusable_;  // why there are no weights to compute with; empty: there are
+  std::string unusable_;  // the reason why there are no usable weights; empty if there are
   EngineStats stats_;
 };
 

@@ -9,7 +9,7 @@
 
 namespace agentr {
 
-// An error for a request that can never be answered: see Engine.
+// The error of a request that can never be answered (see Engine).
 std::optional<Error> Check(const ScoreRequest& request, const DecoderShape& shape);
 
 class ScoreJob : public TypedJob<ContinuationScores> {
@@ -21,7 +21,7 @@ class ScoreJob : public TypedJob<ContinuationScores> {
   ContinuationScores TakeResult() override;
 };
 
-// The last token of the continuation need not be computed: nobody asks what follows it.
+// The last token of the continuation is not computed, because its logits are not needed.
 class Scoring : public Sequence {
  public:
   Scoring(Job& job, ScoreRequest request);

@@ -17,13 +17,12 @@ std::optional<Error> CheckTokens(std::span<const int32_t> tokens, int64_t positi
     const bool pool = capacity < shape.max_context;
     return Error{
         ErrorKind::kContextLength,
-        fmt::format("the request needs {} tokens, prompt and at least one more, but {} "
-                    "at most {}: {}",
-                    positions,
-                    pool ? "the memory for keys and values holds" : "the model's context is",
-                    capacity,
-                    pool ? "shorten the prompt or raise --kv_cache_gib"
-                         : "shorten the prompt or raise --model_context")};
+        fmt::format(
+            "the request needs {} tokens (the prompt and at least one more), but {} at most {}: {}",
+            positions, pool ? "the memory for keys and values holds" : "the model's context is",
+            capacity,
+            pool ? "shorten the prompt or raise --kv_cache_gib"
+                 : "shorten the prompt or raise --model_context")};
   }
   for (const int32_t token : tokens) {
     if (token >= 0 && token < shape.vocab_size) continue;

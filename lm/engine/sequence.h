@@ -1,6 +1,6 @@
-// Token sequences on their way through the decoder, and the requests that they belong to.
+// Token sequences that the decoder computes, and the requests to which they belong.
 //
-// All of it belongs to the engine's thread once the request is submitted.
+// Only the engine's thread uses them once the request is submitted.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ namespace agentr {
 
 class Sequence;
 
-// A request under way: one or more sequences and where their result goes.
+// A request in progress: one or more sequences and the receiver of their result.
 class Job {
  public:
   Job(std::shared_ptr<std::atomic<bool>> cancelled, int64_t prompt_tokens)
@@ -31,21 +31,21 @@ class Job {
   bool cancelled() const { return *cancelled_; }
   int64_t prompt_tokens() const { return prompt_tokens_; }
 
-  // Hands out the result or, where set, the error. Once.
+  // Hands out the error if set, else the result. Called once.
   virtual void Deliver() = 0;
 
   std::vector<std::unique_ptr<Sequence>> sequences;
-  int64_t cached_tokens = 0;    // of the prompt, that the cache had when the first sequence started
-  int64_t weights_version = 0;  // of the weights that compute it
+  int64_t cached_tokens = 0;    // prompt tokens found in the cache when the first sequence started
+  int64_t weights_version = 0;  // version of the weights used
   std::optional<Error> error;   // why the request failed
-  bool finished = false;        // nothing is left to compute
+  bool finished = false;        // all its sequences are computed, or it failed
 
  private:
   std::shared_ptr<std::atomic<bool>> cancelled_;
   int64_t prompt_tokens_;
 };
 
-// Tokens whose keys and values are to be computed, and what becomes of the logits.
+// Tokens whose keys and values are to be computed, and a consumer of their logits.
 class Sequence {
  public:
   Sequence(Job& job, std::vector<int32_t> tokens) : tokens_(std::move(tokens)), job_(&job) {}
@@ -58,20 +58,20 @@ class Sequence {
 
   // The first position whose logits are wanted; at most size(), which means none.
   virtual int32_t first_logits() const = 0;
-  virtual bool begun() const = 0;  // has logits already had an effect?
+  virtual bool begun() const = 0;  // true once logits have had an effect
 
-  // Takes rows of logits, of positions from first_logits() on; called again without rows when all
-  // tokens are computed and no logits were wanted. Touches nothing but this sequence and, before
-  // it has begun, its job: different jobs' sequences may read side by side.
+  // Takes the rows of logits from position first_logits() on. If all tokens are computed and no
+  // logits were wanted, it is called without rows. Changes only this sequence and, before it has
+  // begun, its job, so sequences of different jobs may do this at the same time.
   virtual void ConsumeLogits(std::span<const float> rows, Sampler& sampler) = 0;
 
-  // Acts on what was read: tokens() may grow by one. True when nothing is left to do.
+  // Applies the result: tokens() may grow by one. True if the sequence is finished.
   virtual bool Commit() = 0;
 
-  // The scheduler's.
+  // Used only by the scheduler.
   PrefixCache::BlockTable table;
-  uint64_t arrival = 0;       // age: order of arrival
-  bool started = false;       // has it run before?
+  uint64_t arrival = 0;       // number in the order of arrival
+  bool started = false;       // true if it has run before
   uint64_t prefix_owner = 0;  // arrival of a sequence that computes a prefix of this one; 0: none
   int32_t prefix_owner_tokens = 0;  // length of that prefix
 
@@ -106,11 +106,12 @@ class TypedJob : public Job {
   std::promise<Result<T>> promise_;
 };
 
-// Positions that one sequence can have: the model's context, or the whole pool where that is less.
+// The largest number of positions of a sequence: the model's context, or the whole pool if that is
+// smaller.
 int64_t Capacity(const DecoderShape& shape);
 
-// kContextLength where `tokens` positions can never fit, saying the numbers and the cure; else
-// kRejected for an id that the model does not have.
+// kContextLength, with the numbers and the cure, if `positions` positions can never fit; kRejected
+// for an id that the model does not have.
 std::optional<Error> CheckTokens(std::span<const int32_t> tokens, int64_t positions,
                                  const DecoderShape& shape);
 

@@ -27,7 +27,7 @@ std::string StopMatcher::Add(std::string_view piece) {
 
 std::string StopMatcher::Finish() { return std::exchange(held_, ""); }
 
-// The length of the longest end of held_ that begins a stop string.
+// The length of the longest suffix of held_ that is a prefix of a stop string.
 size_t StopMatcher::Undecided() const {
   size_t longest = 0;
   for (const std::string& stop : stop_) {

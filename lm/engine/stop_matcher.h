@@ -1,4 +1,4 @@
-// Ends a text at the first of some stop strings, wherever the pieces it arrives in are cut.
+// Ends a text, which arrives in pieces, at the first of several stop strings.
 #pragma once
 
 #include <string>
@@ -7,16 +7,16 @@
 
 namespace agentr {
 
-// What Add and Finish have returned, together, is the text before the stop string that is complete
-// first (of those that end together, the longest); it does not depend on the cuts.
+// The results of Add and Finish together are the text before the first complete stop string (if
+// several end at the same place, the longest). They do not depend on the division into pieces.
 class StopMatcher {
  public:
   explicit StopMatcher(std::vector<std::string> stop) : stop_(std::move(stop)) {}  // none empty
 
-  // The text that is certain now: no stop string can begin in it. Empty once stopped.
+  // Returns the text that is final: no stop string can begin in it. Empty once stopped.
   std::string Add(std::string_view piece);
 
-  // What was held back, where the text ends without a stop string.
+  // Returns the rest of the text if it ends without a stop string.
   std::string Finish();
 
   bool stopped() const { return stopped_; }

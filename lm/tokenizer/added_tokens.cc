@@ -21,7 +21,7 @@ AddedToken ReadToken(const TokenizerJson& field) {
   return token;
 }
 
-// A word's character as the regular expression \w: letters, marks, digits, connectors, joiners.
+// True for the characters of \w: letters, marks, digits, connectors, joiners.
 bool IsWordCharacter(int32_t c) {
   return u_isUAlphabetic(c) || (U_GET_GC_MASK(c) & (U_GC_M_MASK | U_GC_ND_MASK | U_GC_PC_MASK)) ||
          c == 0x200C || c == 0x200D;
@@ -41,7 +41,7 @@ int32_t FirstCodePoint(std::string_view text) {
 
 bool IsSpace(int32_t c) { return u_isUWhiteSpace(c); }
 
-// Where the white space before `end` begins, at the earliest at `begin`.
+// The beginning of the white space before `end`, but not before `begin`.
 size_t SpaceBefore(std::string_view text, size_t begin, size_t end) {
   while (end > begin && IsSpace(LastCodePoint(text.substr(begin, end - begin)))) {
     do --end;
@@ -64,7 +64,7 @@ bool StandsAlone(std::string_view text, ByteRange range) {
 
 enum class Cover { kNone, kPart, kWhole };
 
-// How much of `range` lies in one of `plain`.
+// How much of `range` lies in the `plain` ranges.
 Cover PlainCover(ByteRange range, std::span<const ByteRange> plain) {
   const auto touched = std::ranges::partition_point(
       plain, [&](const ByteRange& other) { return other.end <= range.begin; });
@@ -120,7 +120,7 @@ std::vector<AddedTokens::Match> AddedTokens::Find(std::string_view text, Pass pa
   const Trie& trie = TrieOf(pass);
   std::vector<Match> matches;
   if (trie.nodes.size() == 1) return matches;
-  size_t taken = 0;  // by the last match
+  size_t taken = 0;  // end of the last match
   for (size_t at = 0; at < text.size();) {
     const auto [token, end] = trie.Longest(text, at);
     if (token == nullptr) {
@@ -129,7 +129,7 @@ std::vector<AddedTokens::Match> AddedTokens::Find(std::string_view text, Pass pa
     }
     const ByteRange own{at, end};
     const Cover cover = token->special ? PlainCover(own, plain) : Cover::kNone;
-    at = cover == Cover::kPart ? at + 1 : end;  // what begins in a template may stand behind it
+    at = cover == Cover::kPart ? at + 1 : end;  // a match that begins in a template may follow
     if (cover != Cover::kNone || own.begin < taken) continue;
     if (token->single_word && !StandsAlone(text, own)) continue;
     const ByteRange all{token->lstrip ? SpaceBefore(text, taken, own.begin) : own.begin,

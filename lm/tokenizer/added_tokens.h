@@ -1,5 +1,5 @@
-// The "added_tokens" of tokenizer.json: tokens that are found in a text before anything else is
-// done to it, or (those that are "normalized") before it is cut into pieces.
+// The "added_tokens" of tokenizer.json: tokens that are found in a text before any other step or,
+// if they are "normalized", before the text is divided into pieces.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,13 @@ namespace agentr {
 struct AddedToken {
   int32_t id = 0;
   std::string content;
-  std::string spelling;  // as it is found and decoded: the content, normalized if it is to be
+  std::string spelling;  // the text to find and to decode to: the content, normalized if
+                         // `normalized`
   bool special = false;
   bool normalized = false;   // found in the normalized text
-  bool lstrip = false;       // takes the white space before it
-  bool rstrip = false;       // takes the white space after it
-  bool single_word = false;  // only where no letter or digit stands beside it
+  bool lstrip = false;       // includes the white space before it
+  bool rstrip = false;       // includes the white space after it
+  bool single_word = false;  // matches only without a letter or digit beside it
 };
 
 // Bytes of a text, [begin, end).
@@ -35,23 +36,23 @@ struct ByteRange {
 // Immutable and thread-safe.
 class AddedTokens {
  public:
-  enum class Pass { kRaw, kNormalized };  // which of the tokens are looked for
+  enum class Pass { kRaw, kNormalized };  // which tokens to find
   struct Match {
     int32_t id;
     ByteRange own;    // the token's spelling
-    ByteRange taken;  // with the white space that belongs to it
+    ByteRange taken;  // including the white space that belongs to it
   };
 
-  // Throws FatalError(kFile) naming the field that is wrong.
+  // Throws FatalError(kFile) naming a wrong field.
   AddedTokens(const TokenizerJson& field, const Normalizer& normalizer);
   AddedTokens(const AddedTokens&) = delete;
   AddedTokens& operator=(const AddedTokens&) = delete;
 
-  // The matches in `text`, from left to right, at each place the longest one. Special tokens are
-  // found only where they touch none of the `plain` ranges, which are in order.
+  // The matches in `text` from left to right, the longest one at each place. Special tokens match
+  // only outside the `plain` ranges, which are in order.
   std::vector<Match> Find(std::string_view text, Pass pass, std::span<const ByteRange> plain) const;
 
-  // Whether a pass could find a special token: if not, it needs no `plain`.
+  // True if a pass can find a special token; otherwise it needs no `plain`.
   bool HasSpecial(Pass pass) const { return TrieOf(pass).has_special; }
 
   const std::vector<AddedToken>& tokens() const { return tokens_; }
@@ -68,7 +69,7 @@ class AddedTokens {
     bool has_special = false;
 
     void Insert(const AddedToken& token);
-    // The longest token that begins at `at`, and its end; null without one.
+    // The longest token that begins at `at`, and its end; null if there is none.
     std::pair<const AddedToken*, size_t> Longest(std::string_view text, size_t at) const;
   };
 

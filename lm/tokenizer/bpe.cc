@@ -16,12 +16,12 @@ uint64_t PairKey(int32_t left, int32_t right) {
   return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
 }
 
-// Two symbols that may be joined. It is out of date if one of them has been joined since.
+// Two symbols that may be joined. It is outdated if one of them has been joined since.
 struct Candidate {
   int32_t rank;
-  int32_t left;  // where the symbols stand
+  int32_t left;  // indices of the symbols
   int32_t right;
-  int32_t id;  // of both joined
+  int32_t id;  // of the joined token
 
   bool operator>(const Candidate& other) const {
     return std::tie(rank, left) > std::tie(other.rank, other.left);
@@ -100,7 +100,8 @@ void Bpe::ReadFallbackBytes() {
   }
 }
 
-// With a byte-level vocabulary, what no bytes spell is not found in pieces, and is dropped.
+// With a byte-level vocabulary, a token that does not spell bytes cannot occur in pieces and is
+// dropped.
 void Bpe::ReadSymbols() {
   if (byte_level_) {
     TextMap<int32_t> by_bytes;
@@ -161,11 +162,11 @@ const Bpe::Merge* Bpe::FindMerge(int32_t left, int32_t right) const {
   return found == merges_.end() ? nullptr : &found->second;
 }
 
-// A list of symbols, linked by their places; a symbol that went into the one before it has id -1.
+// A list of symbols linked by index; a symbol that was joined to the one before it has id -1.
 struct Bpe::Symbols {
   std::vector<int32_t>& ids;
   std::vector<int32_t> previous;
-  std::vector<int32_t> next;  // the number of symbols: none
+  std::vector<int32_t> next;  // index of the next symbol; the number of symbols means none
 
   explicit Symbols(std::vector<int32_t>& all) : ids(all), previous(all.size()), next(all.size()) {
     for (size_t i = 0; i < ids.size(); ++i) {
@@ -204,7 +205,7 @@ size_t Bpe::MergeAll(std::vector<int32_t>& ids) const {
     heap.pop();
     if (ids[best.left] < 0 || ids[best.right] < 0 || symbols.next[best.left] != best.right)
       continue;
-    // The same neighbours may have grown since: the merge must still be theirs.
+    // The neighbours may have been joined with others since: check that the merge still applies.
     const Merge* merge = FindMerge(ids[best.left], ids[best.right]);
     if (merge == nullptr || merge->rank != best.rank) continue;
     symbols.Join(best);

@@ -1,8 +1,8 @@
 // Byte-pair encoding of one piece (Sennrich et al. 2016): the model "BPE" of tokenizer.json.
 //
-// A piece begins as its characters (bytes, with a byte-level vocabulary). Of all neighbours that
-// have a merge, those with the lowest rank are joined, the leftmost first, until none are left.
-// Candidates wait in a heap, so a piece of n characters costs O(n log n).
+// A piece begins as its characters (with a byte-level vocabulary, its bytes). Of all neighbours
+// that have a merge, those with the lowest rank are joined, leftmost first, until none is left.
+// Candidates are kept in a heap, so a piece of n characters costs O(n log n).
 #pragma once
 
 #include <array>
@@ -23,14 +23,14 @@ namespace agentr {
 // Immutable and thread-safe.
 class Bpe {
  public:
-  // `model`: the model's object. `byte_level`: the vocabulary is written as byte_level.h says, and
-  // pieces come as bytes. `special`: ids that no piece shall become, whatever it spells. Throws
-  // FatalError(kFile) naming the field that is wrong or not supported.
+  // `model`: the model's object. `byte_level`: the vocabulary is written as in byte_level.h, and
+  // pieces are bytes. `special`: ids that no piece may become, whatever its text. Throws
+  // FatalError(kFile) naming a wrong or unsupported field.
   Bpe(const TokenizerJson& model, bool byte_level, const std::unordered_set<int32_t>& special);
 
-  // Appends the ids of `piece`. What neither the vocabulary nor byte fallback nor the unknown token
-  // covers is left out, as the tokenizers library does. Returns how many candidates for a merge
-  // were looked at.
+  // Appends the ids of `piece`. Text that neither the vocabulary nor byte fallback nor the unknown
+  // token covers is dropped, as in the tokenizers library. Returns the number of merge candidates
+  // that were examined.
   size_t Encode(std::string_view piece, std::vector<int32_t>& ids) const;
 
  private:

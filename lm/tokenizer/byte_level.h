@@ -13,7 +13,7 @@ namespace agentr {
 // the others for U+0100, U+0101, … in their order.
 std::string ByteLevelCharacter(uint8_t byte);
 
-// The bytes that `text` spells in these characters; nothing if it has any other.
+// The bytes that `text` spells in these characters; nullopt if it has any other character.
 std::optional<std::string> ByteLevelBytes(std::string_view text);
 
 }  // namespace agentr

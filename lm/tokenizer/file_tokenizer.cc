@@ -8,7 +8,7 @@
 namespace agentr {
 namespace {
 
-// The parts of `ranges` within [begin, end), counted from `begin`.
+// The parts of `ranges` within [begin, end), relative to `begin`.
 std::vector<ByteRange> Clip(std::span<const ByteRange> ranges, size_t begin, size_t end) {
   std::vector<ByteRange> clipped;
   for (const ByteRange& range : ranges) {
@@ -65,7 +65,7 @@ std::vector<int32_t> FileTokenizer::Encode(std::string_view text, SpecialText sp
 
 EncodedParts FileTokenizer::EncodeParts(std::span<const TextPart> parts) const {
   std::string text;
-  std::vector<ByteRange> bytes, plain;  // of all parts, of the plain ones
+  std::vector<ByteRange> bytes, plain;  // of all parts, and of the plain ones
   for (const TextPart& part : parts) {
     bytes.push_back({text.size(), text.size()});
     text += ToValidUtf8(part.text);
@@ -113,7 +113,7 @@ void FileTokenizer::EncodeStretch(std::string_view text, bool begins_text, Plain
   EncodeNormalized(normalized, begins_text, NormalizedRanges(text, plain), ids);
 }
 
-// Where `plain` ranges of `text` lie when it is normalized.
+// The positions of the `plain` ranges of `text` after normalization.
 std::vector<ByteRange> FileTokenizer::NormalizedRanges(std::string_view text, Plain plain) const {
   const auto moved = [&](size_t place) {
     return place == 0 ? 0 : normalizer_.Apply(std::string(text.substr(0, place))).size();
@@ -139,8 +139,8 @@ void FileTokenizer::EncodeNormalized(std::string_view text, bool begins_text, Pl
   add_pieces(done, text.size());
 }
 
-// `begin`: how many tokens end at `place` or before it; `end`: how many begin before it. They
-// differ where a token reaches over it.
+// `begin`: the number of tokens that end at `place` or before it; `end`: the number that begin
+// before it. They differ if a token crosses `place`.
 EncodedParts::Range FileTokenizer::TokensAround(size_t place, std::string_view text,
                                                 const std::vector<Run>& runs, Plain plain,
                                                 const std::vector<int32_t>& ids) const {
@@ -149,7 +149,8 @@ EncodedParts::Range FileTokenizer::TokensAround(size_t place, std::string_view t
   if (run == runs.end()) return {ids.size(), ids.size()};
   if (place <= run->bytes.begin) return {run->tokens.begin, run->tokens.begin};
   if (run->added) return run->tokens;
-  // What stands before the place, encoded by itself, spells as many bytes as its share of the run.
+  // The text before the place, encoded separately, gives the number of bytes that belong to it in
+  // the run.
   std::vector<int32_t> before;
   const size_t begin = run->bytes.begin;
   EncodeStretch(text.substr(begin, place - begin), begin == 0, Clip(plain, begin, place), before);

@@ -1,8 +1,7 @@
 // The tokenizer of a Hugging Face folder.
 //
-// A text goes through these steps: added tokens are found in it; what lies between them is
-// normalized, searched for the added tokens that are to be found in normalized text, cut into
-// pieces, and each piece is encoded by BPE.
+// The steps of encoding: added tokens are found in the text; the text between them is normalized,
+// searched for normalized added tokens, and divided into pieces; BPE encodes each piece.
 #pragma once
 
 #include <span>
@@ -23,7 +22,7 @@ namespace agentr {
 
 class FileTokenizer : public Tokenizer {
  public:
-  // `json` is tokenizer.json, and is not needed afterwards.
+  // `json` is tokenizer.json; it is not used after the constructor.
   FileTokenizer(const TokenizerJson& json, const TokenizerConfig& config);
 
   std::vector<int32_t> Encode(std::string_view text, SpecialText special) const override;
@@ -43,7 +42,7 @@ class FileTokenizer : public Tokenizer {
   }
 
  private:
-  // A stretch of a text between added tokens, or one of these, and its tokens.
+  // A part of a text between added tokens, or an added token, with its tokens.
   struct Run {
     ByteRange bytes;
     EncodedParts::Range tokens;

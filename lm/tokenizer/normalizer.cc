@@ -28,7 +28,7 @@ TextStep UnicodeForm(const icu::Normalizer2* form, UErrorCode found) {
   };
 }
 
-// Null for a name that is no form of Unicode.
+// Null for a name that is not a Unicode normalization form.
 TextStep UnicodeForm(const std::string& name) {
   UErrorCode code = U_ZERO_ERROR;
   if (name == "NFC") return UnicodeForm(icu::Normalizer2::getNFCInstance(code), code);

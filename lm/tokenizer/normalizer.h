@@ -1,5 +1,4 @@
-// What tokenizer.json's "normalizer" does to a text: NFC, NFD, NFKC, NFKD, Prepend, Replace, and
-// Sequence of them.
+// The "normalizer" of tokenizer.json: NFC, NFD, NFKC, NFKD, Prepend, Replace, and Sequence of them.
 #pragma once
 
 #include <functional>

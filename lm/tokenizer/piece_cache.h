@@ -1,4 +1,4 @@
-// The ids of pieces that were encoded before, for many threads at once.
+// Caches the ids of encoded pieces, for many threads at once.
 #pragma once
 
 #include <array>
@@ -12,7 +12,8 @@
 
 namespace agentr {
 
-// Bounded: a shard that is full is emptied, pieces over kMaxPiece bytes are not kept. Thread-safe.
+// Its size is limited: a full shard is emptied, and pieces over kMaxPiece bytes are not stored.
+// Thread-safe.
 class PieceCache {
  public:
   static constexpr size_t kMaxPiece = 128;

@@ -20,10 +20,10 @@ constexpr std::string_view kMetaspace = "▁";
 constexpr char kGpt2Pattern[] =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
-// What becomes of the matches of a pattern: names as in the file.
+// The treatment of the matches of a pattern, with the names of the file format.
 enum class Behavior { kRemoved, kIsolated, kMergedWithPrevious, kMergedWithNext, kContiguous };
 
-// A stretch of a piece, a match or what lies between two.
+// A part of a piece: a match, or the text between two matches.
 struct Stretch {
   size_t begin;
   size_t end;
@@ -63,11 +63,11 @@ class PatternStep : public PreTokenizer::Step {
     return stretches;
   }
 
-  // Joins each stretch with the one before it in the list, where the behaviour says so.
+  // Joins each part with the previous one in the list if the behaviour requires it.
   void Join(std::vector<Stretch>& stretches) const {
     if (behavior_ == Behavior::kRemoved || behavior_ == Behavior::kIsolated) return;
     size_t kept = 0;
-    bool previous = false;  // a match; the first stretch counts as following no match
+    bool previous = false;  // true if the previous part is a match; initially false
     for (const Stretch& s : stretches) {
       const bool join =
           behavior_ == Behavior::kContiguous ? s.match == previous : s.match && !previous;
@@ -98,7 +98,7 @@ class PrefixSpaceStep : public PreTokenizer::Step {
   }
 };
 
-// Spaces become U+2581, and one stands before the text.
+// Replaces spaces by U+2581 and puts one before the text.
 class MetaspaceStep : public PreTokenizer::Step {
  public:
   enum class Scheme { kAlways, kFirst, kNever };
@@ -137,7 +137,7 @@ Behavior BehaviorOf(const TokenizerJson& field) {
   field.RefuseKind("behavior", name);
 }
 
-// Files of before 2024 say add_prefix_space instead of prepend_scheme.
+// Files from before 2024 have add_prefix_space instead of prepend_scheme.
 MetaspaceStep::Scheme SchemeOf(const TokenizerJson& field) {
   const std::string name =
       field["prepend_scheme"].Text(field["add_prefix_space"].Bool(true) ? "always" : "never");

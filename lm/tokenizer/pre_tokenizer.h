@@ -1,4 +1,4 @@
-// How tokenizer.json's "pre_tokenizer" cuts a text into the pieces that BPE works on: ByteLevel,
+// The "pre_tokenizer" of tokenizer.json divides a text into the pieces that BPE encodes: ByteLevel,
 // Split, Digits, Metaspace, and Sequence of them.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace agentr {
 
 struct Piece {
   std::string_view text;     // valid UTF-8
-  bool begins_text = false;  // nothing of the whole text is before it
+  bool begins_text = false;  // no text is before it
 };
 
 // Immutable and thread-safe.
@@ -30,8 +30,7 @@ class PreTokenizer {
   // Calls `on_piece` with each piece of `whole`, in order; none is empty.
   void Split(const Piece& whole, const OnPiece& on_piece) const { Run(0, whole, on_piece); }
 
-  // Whether the vocabulary writes bytes as characters (byte_level.h). Pieces are bytes all the
-  // same.
+  // True if the vocabulary writes bytes as characters (byte_level.h). Pieces are still bytes.
   bool byte_level() const { return byte_level_; }
 
  private:

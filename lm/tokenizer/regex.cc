@@ -17,7 +17,7 @@ std::string ErrorText(int code) {
   return reinterpret_cast<const char*>(text);
 }
 
-// PCRE2's \s also holds for U+180E, which has not been white space since Unicode 6.3.
+// PCRE2's \s also matches U+180E, which is not white space since Unicode 6.3.
 std::string WithUnicodeSpace(std::string_view pattern) {
   std::string out;
   for (size_t i = 0; i < pattern.size(); ++i) {
@@ -43,7 +43,8 @@ using MatchData = std::unique_ptr<pcre2_match_data, decltype(&pcre2_match_data_f
 bool Find(const pcre2_code* code, std::string_view text, size_t at, pcre2_match_data* match) {
   const auto* subject = reinterpret_cast<PCRE2_SPTR>(text.data());
   int found = pcre2_match(code, subject, text.size(), at, PCRE2_NO_UTF_CHECK, match, nullptr);
-  if (found == PCRE2_ERROR_JIT_STACKLIMIT) {  // the interpreter keeps its stack on the heap
+  if (found == PCRE2_ERROR_JIT_STACKLIMIT) {  // retry with the interpreter, whose stack is on the
+                                              // heap
     found = pcre2_match(code, subject, text.size(), at, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, match,
                         nullptr);
   }
@@ -71,7 +72,8 @@ Regex::Regex(const std::string& pattern, const std::string& where) {
     throw FatalError(ExitCode::kFile, where + ": the pattern '" + pattern +
                                           "' cannot be compiled: " + ErrorText(error));
   }
-  pcre2_jit_compile(code_.get(), PCRE2_JIT_COMPLETE);  // where there is no JIT: slower, the same
+  pcre2_jit_compile(code_.get(), PCRE2_JIT_COMPLETE);  // may fail without JIT support; matching is
+                                                       // then slower but equal
 }
 
 Regex Regex::Literal(std::string_view text) {

@@ -1,7 +1,7 @@
-// Regular expressions of tokenizer.json on PCRE2 (Unicode properties, just-in-time compiled).
+// Runs the regular expressions of tokenizer.json with PCRE2 (Unicode properties, JIT).
 //
-// The tokenizers library runs them on Oniguruma in Ruby's syntax: ^ and $ hold at each line, and \s
-// is Unicode's White_Space. This class gives them the same meaning.
+// The tokenizers library runs them with Oniguruma in Ruby's syntax: ^ and $ match at each line, and
+// \s is Unicode's White_Space. This class gives them the same meaning.
 #pragma once
 
 #include <cstddef>

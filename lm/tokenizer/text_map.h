@@ -1,4 +1,4 @@
-// A hash map from texts, in which a string_view can be looked up.
+// A hash map with string keys that can be looked up by a string_view.
 #pragma once
 
 #include <functional>

@@ -1,9 +1,9 @@
-// From tokens to bytes, as tokenizer.json's "decoder" says: ByteLevel; Metaspace; Replace,
-// ByteFallback, Fuse, Strip; Sequence of them.
+// Turns tokens into bytes according to the "decoder" of tokenizer.json: ByteLevel; Metaspace;
+// Replace, ByteFallback, Fuse, Strip; Sequence of them.
 //
-// Every step works on one token at a time, but for a Strip after Fuse, which drops one character
-// where a text begins, and Metaspace, which drops the spaces of a text's first token. So each token
-// has its bytes in a text and its bytes at the beginning of one.
+// Every step works on single tokens, with two exceptions: Strip after Fuse drops one character at
+// the beginning of a text, and Metaspace drops the spaces of a text's first token. So each token
+// has bytes for the middle of a text and bytes for its beginning.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace agentr {
 
 struct DecodedToken {
   std::string bytes;
-  std::string first_bytes;  // where the token is the first of a text
+  std::string first_bytes;  // if the token is the first of a text
 };
 
 // Immutable and thread-safe.

@@ -6,12 +6,12 @@
 namespace agentr {
 namespace {
 
-// A token is written as its spelling or as an object with "content".
+// A token is either its spelling or an object with "content".
 std::string TokenText(const TokenizerJson& field) {
   return field.value().is_object() ? field["content"].Text() : field.Text("");
 }
 
-// One text, or a list of named ones of which "default" is for conversations.
+// One template, or a list of named ones, of which "default" is for conversations.
 std::string TemplateText(const TokenizerJson& field) {
   if (!field.value().is_array()) return field.Text("");
   for (const TokenizerJson& item : field.Items()) {
@@ -20,7 +20,7 @@ std::string TemplateText(const TokenizerJson& field) {
   field.Refuse("has no template named 'default'");
 }
 
-// Those of a file over those that `tokens` has.
+// Adds the tokens of a file to `tokens`, replacing existing ones.
 void ReadSpecialTokens(const TokenizerJson& root, std::map<std::string, std::string>& tokens) {
   for (const char* name : {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token",
                            "cls_token", "mask_token"}) {
@@ -40,7 +40,7 @@ void TakeTemplate(const std::string& text, const std::string& file, TokenizerCon
 TokenizerConfig ReadTokenizerConfig(const std::filesystem::path& folder) {
   TokenizerConfig config;
   bool legacy = true;
-  // The template of a processor, which some folders carry alone.
+  // The template of a processor; some folders have only this one.
   if (const auto path = folder / "chat_template.json"; std::filesystem::exists(path)) {
     const nlohmann::json json = ParseTokenizerFile(path);
     const TokenizerJson root(json, path.string());
@@ -53,7 +53,7 @@ TokenizerConfig ReadTokenizerConfig(const std::filesystem::path& folder) {
     TakeTemplate(TemplateText(root["chat_template"]), "tokenizer_config.json", config);
     legacy = root["added_tokens_decoder"].is_null();
   }
-  // As transformers does, only where tokenizer_config.json does not list the tokens itself.
+  // Like transformers, only if tokenizer_config.json does not list the tokens itself.
   if (const auto path = folder / "special_tokens_map.json";
       legacy && std::filesystem::exists(path)) {
     const nlohmann::json json = ParseTokenizerFile(path);

@@ -1,4 +1,4 @@
-// What stands beside tokenizer.json: tokenizer_config.json, special_tokens_map.json of older
+// Reads the files beside tokenizer.json: tokenizer_config.json, special_tokens_map.json of older
 // folders, and the chat template.
 #pragma once
 
@@ -9,12 +9,12 @@
 namespace agentr {
 
 struct TokenizerConfig {
-  std::string bos = {};  // spelling; empty without one
+  std::string bos = {};  // spelling; empty if there is none
   std::string eos = {};
-  std::map<std::string, std::string> special_tokens = {};  // bos_token and its like: spellings
-  // Of chat_template.jinja, else of tokenizer_config.json, else of chat_template.json.
+  std::map<std::string, std::string> special_tokens = {};  // bos_token and so on: spellings
+  // From chat_template.jinja, else tokenizer_config.json, else chat_template.json.
   std::string chat_template = {};
-  std::string chat_template_file = {};  // which of them; empty without a template
+  std::string chat_template_file = {};  // the file that contained it; empty without a template
 };
 
 // All files may be absent. Throws FatalError(kFile) naming file and field for a malformed one.

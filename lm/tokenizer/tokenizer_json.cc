@@ -2,6 +2,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_depth.h"
 #include "common/json_fields.h"
 
 namespace agentr {
@@ -56,8 +57,9 @@ void TokenizerJson::RefuseKind(const std::string& kind, const std::string& name)
 
 nlohmann::json ParseTokenizerFile(const std::filesystem::path& path) {
   const std::string text = ReadFile(path);
+  RefuseLfsPointer(text, path);
   try {
-    return nlohmann::json::parse(text);
+    return ParseJsonOrThrow(text);
   } catch (const nlohmann::json::exception& error) {
     throw FatalError(ExitCode::kFile,
                      path.string() + " is no JSON (incomplete download?): " + error.what());

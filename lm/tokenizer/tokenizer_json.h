@@ -1,4 +1,4 @@
-// A value of a tokenizer's JSON file that knows its place, so that every message names it.
+// A value of a tokenizer's JSON file together with its place, which every message names.
 #pragma once
 
 #include <filesystem>
@@ -9,17 +9,17 @@
 
 namespace agentr {
 
-// Refers to JSON that outlives it. Every error is a FatalError(kFile).
+// It refers to JSON that outlives it. Every error is a FatalError(kFile).
 class TokenizerJson {
  public:
-  // `place`: what messages call it: the file, then the path of fields.
+  // `place`: its name in messages: the file, then the path of fields.
   TokenizerJson(const nlohmann::json& value, std::string place)
       : value_(&value), place_(std::move(place)) {}
 
   const nlohmann::json& value() const { return *value_; }
   const std::string& place() const { return place_; }
 
-  // A field that is absent is null.
+  // A missing field is null.
   TokenizerJson operator[](const std::string& name) const;
   bool is_null() const { return value_->is_null(); }
 
@@ -28,7 +28,7 @@ class TokenizerJson {
   bool Bool(bool otherwise) const;           // `otherwise` for null
   int64_t Int(int64_t otherwise) const;      // the same
   int32_t TokenId() const;                   // an integer from 0 to 2^24 - 1
-  std::vector<TokenizerJson> Items() const;  // of an array; none for null
+  std::vector<TokenizerJson> Items() const;  // of an array; empty for null
 
   // Throws "<place> …"; `problem` continues the sentence.
   [[noreturn]] void Refuse(const std::string& problem) const;

@@ -35,7 +35,7 @@ std::string ToValidUtf8(std::string_view text) {
 }
 
 size_t CompleteLength(std::string_view bytes) {
-  // A character has at most four bytes: if one is incomplete, it begins in the last three.
+  // A character has at most four bytes, so an incomplete one begins in the last three.
   for (size_t back = 1; back <= std::min<size_t>(3, bytes.size()); ++back) {
     const size_t begin = bytes.size() - back;
     if (!U8_IS_LEAD(static_cast<uint8_t>(bytes[begin]))) continue;

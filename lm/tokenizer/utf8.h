@@ -1,4 +1,4 @@
-// UTF-8 as the tokenizer needs it.
+// UTF-8 functions for the tokenizer.
 #pragma once
 
 #include <cstdint>
@@ -7,20 +7,20 @@
 
 namespace agentr {
 
-// The code point of `text` at byte `at`, which moves behind it; -1 for a maximal ill-formed
-// subsequence (Unicode 3.9, table 3-8), which Python's errors="replace" takes as one too.
+// The code point of `text` at byte `at`; moves `at` past it. -1 for a maximal ill-formed
+// subsequence (Unicode 3.9, table 3-8), which Python's errors="replace" also treats as one unit.
 int32_t NextCodePoint(std::string_view text, size_t& at);
 
 // `text` with U+FFFD in place of each maximal ill-formed subsequence.
 std::string ToValidUtf8(std::string_view text);
 bool IsValidUtf8(std::string_view text);
 
-// The length of `bytes` without a character at their end that more bytes could still complete.
+// The length of `bytes` without an incomplete character at the end that more bytes could complete.
 size_t CompleteLength(std::string_view bytes);
 
 void AppendCodePoint(int32_t code_point, std::string& text);
 
-// `text` without white space at both ends, as Python's str.strip().
+// `text` without white space at both ends, like Python's str.strip().
 std::string_view StripSpace(std::string_view text);
 
 }  // namespace agentr

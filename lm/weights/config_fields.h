@@ -1,5 +1,5 @@
-// The fields of a configuration file, read strictly: what is missing, of the wrong type or out of
-// range is a FatalError(kFile) that names file and field. null counts as missing, as in Python.
+// Strict reading of a configuration file: a field that is missing, of the wrong type or out of
+// range is a FatalError(kFile) naming file and field. null counts as missing, as in Python.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,14 +18,14 @@ namespace agentr {
 
 class ConfigFields {
  public:
-  // `prefix`: of the names in messages, where the object is itself a field.
+  // `prefix`: put before the names in messages if the object is itself a field.
   ConfigFields(std::filesystem::path path, nlohmann::json object, std::string prefix = "")
       : path_(std::move(path)), object_(std::move(object)), prefix_(std::move(prefix)) {}
 
   bool Has(const std::string& name) const { return !Raw(name).is_null(); }
-  bool Contains(const std::string& name) const { return object_.contains(name); }  // null too
-
-  // The field as it stands there; null where it is missing.
+  // True also for null.
+  bool Contains(const std::string& name) const { return object_.contains(name); }
+  // The field's value; null if it is missing.
   const nlohmann::json& Raw(const std::string& name) const {
     static const nlohmann::json kNull;
     const auto found = object_.find(name);
@@ -46,7 +46,7 @@ class ConfigFields {
     return Has(name) ? Get<T>(name) : otherwise;
   }
 
-  // A size of something: at least 1, and small enough that products of two sizes cannot overflow.
+  // A size: at least 1, and small enough that the product of two sizes cannot overflow.
   int64_t Size(const std::string& name) const {
     const auto size = Get<int64_t>(name);
     if (size < 1 || size > INT32_MAX) Refuse(name, fmt::format("is {}, not a size", size));

@@ -1,4 +1,4 @@
-// bfloat16 and float16 as bits, to and from float, on every machine alike.
+// Converts bfloat16 and float16 bits to and from float, with equal results on every machine.
 #pragma once
 
 #include <bit>
@@ -27,7 +27,7 @@ inline float FromF16(uint16_t bits) {
                               std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112f));
 }
 
-// To the nearest, ties to even; what is too large becomes ±65504, the greatest finite number.
+// To the nearest, ties to even; larger values become ±65504, the greatest finite number.
 inline uint16_t ToF16(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);

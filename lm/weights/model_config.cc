@@ -15,7 +15,7 @@ namespace {
 
 struct Family {
   std::string_view name;          // model_type
-  std::string_view architecture;  // with the output layer of a language model
+  std::string_view architecture;  // the class with the output layer of a language model
 };
 
 constexpr std::array<Family, 4> kFamilies = {{{"llama", "LlamaForCausalLM"},
@@ -56,7 +56,8 @@ void ReadSizes(const ConfigFields& fields, ModelConfig& config) {
   config.num_layers = fields.Size("num_hidden_layers");
   config.num_heads = fields.Size("num_attention_heads");
   config.max_context = fields.Size("max_position_embeddings");
-  // Llama before 2 had no groups; the other families' defaults are of one model and always written.
+  // Llama 1 had no groups. The defaults of the other families belong to one model, and their files
+  // always contain the value.
   const bool no_groups = config.family == "llama" && !fields.Has("num_key_value_heads");
   config.num_kv_heads = no_groups ? config.num_heads : fields.Size("num_key_value_heads");
   if (config.num_heads % config.num_kv_heads != 0) {
@@ -78,7 +79,8 @@ void ReadSizes(const ConfigFields& fields, ModelConfig& config) {
   }
 }
 
-// Transformers before 5 wrote rope_theta beside rope_scaling, later both inside rope_parameters.
+// Transformers before version 5 wrote rope_theta beside rope_scaling; later versions write both
+// inside rope_parameters.
 void ReadRope(const ConfigFields& fields, ModelConfig& config) {
   if (fields.Has("rope_theta")) config.rope_theta = fields.Positive("rope_theta");
   if (fields.Get<double>("partial_rotary_factor", 1) != 1) {
@@ -107,7 +109,7 @@ void ReadRope(const ConfigFields& fields, ModelConfig& config) {
   }
 }
 
-// Layers of Qwen that see only a window: named one by one, or all from max_window_layers on.
+// The Qwen layers that see only a window: listed one by one, or all from max_window_layers on.
 int64_t WindowLayers(const ConfigFields& fields, int64_t layers) {
   const nlohmann::json& types = fields.Raw("layer_types");
   if (types.is_null()) {
@@ -126,7 +128,8 @@ int64_t WindowLayers(const ConfigFields& fields, int64_t layers) {
 void ReadWindow(const ConfigFields& fields, ModelConfig& config) {
   if (config.family == "llama") return;
   if (config.family == "mistral") {
-    // Where nothing is said the window is that of the first Mistral; null says that there is none.
+    // If the field is missing, the window is that of the first Mistral; null means that there is
+    // none.
     if (!fields.Contains("sliding_window")) config.sliding_window = 4096;
     if (fields.Has("sliding_window")) config.sliding_window = fields.Size("sliding_window");
     return;
@@ -143,7 +146,7 @@ void ReadWindow(const ConfigFields& fields, ModelConfig& config) {
 }
 
 void ReadBiases(const ConfigFields& fields, ModelConfig& config) {
-  // Qwen2 always has them, Mistral never; where the file says otherwise it is another network.
+  // Qwen2 always has them and Mistral never; a file that says otherwise describes another network.
   const bool attention = fields.Get<bool>("attention_bias", config.family == "qwen2");
   const bool choice = config.family == "llama" || config.family == "qwen3";
   if (!choice && attention != (config.family == "qwen2")) {
@@ -166,7 +169,7 @@ WeightType ReadType(const ConfigFields& fields) {
   fields.Refuse(name, fmt::format("is '{}'; float32, float16 and bfloat16 are supported", type));
 }
 
-// A token id or a list of them; empty where the field is missing.
+// A token id or a list of them; empty if the field is missing.
 std::vector<int32_t> ReadTokens(const ConfigFields& fields, const std::string& name,
                                 int64_t vocabulary) {
   nlohmann::json ids = fields.Raw(name);

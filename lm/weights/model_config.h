@@ -1,5 +1,5 @@
-// The shape of a decoder-only transformer: config.json and generation_config.json of a Hugging Face
-// folder.
+// The shape of a decoder-only transformer, from config.json and generation_config.json of a Hugging
+// Face folder.
 #pragma once
 
 #include <cstdint>
@@ -30,24 +30,24 @@ struct ModelConfig {
   int64_t num_kv_heads = 0;
   int64_t head_dim = 0;
   int64_t max_context = 0;     // max_position_embeddings
-  int64_t sliding_window = 0;  // positions a token sees, its own among them; 0: all
+  int64_t sliding_window = 0;  // positions that a token sees, including its own; 0: all
   double norm_epsilon = 1e-6;
   double rope_theta = 10000;
   std::optional<Llama3Rope> llama3_rope;
   bool qkv_bias = false;     // Qwen2; Llama and Qwen3 with attention_bias
-  bool output_bias = false;  // of the attention's output: Llama and Qwen3 with attention_bias
+  bool output_bias = false;  // of the attention output: Llama and Qwen3 with attention_bias
   bool mlp_bias = false;
   bool qk_norm = false;                       // Qwen3: RMSNorm of each head's queries and keys
   bool tied_embeddings = false;               // the output projection is the embedding
   WeightType weight_type = WeightType::kF32;  // torch_dtype or dtype
 
-  // From generation_config.json where it is, else config.json.
+  // From generation_config.json if it exists, else config.json.
   std::vector<int32_t> eos_tokens;
   std::optional<int32_t> bos_token;
 };
 
 // Throws FatalError(kFile) naming the file and the field that is missing, of the wrong type or not
-// supported (another architecture, activation or rope scaling), with what is.
+// supported (another architecture, activation or rope scaling), and the supported values.
 ModelConfig ReadModelConfig(const std::filesystem::path& folder);
 
 }  // namespace agentr

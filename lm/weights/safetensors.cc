@@ -19,7 +19,7 @@ namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-// What to do about a folder whose files do not belong together.
+// The cure for a folder whose files do not belong together.
 constexpr std::string_view kPartsCure = "finish the download or write the model again";
 
 [[noreturn]] void Refuse(const fs::path& path, std::string_view what) {
@@ -27,7 +27,7 @@ constexpr std::string_view kPartsCure = "finish the download or write the model 
 }
 
 bool Exists(const fs::path& path) {
-  std::error_code unreadable;  // opening it will say why
+  std::error_code unreadable;  // the later open reports the reason
   return fs::exists(path, unreadable);
 }
 
@@ -55,7 +55,7 @@ std::map<std::string, std::string> ReadIndex(const fs::path& path) {
   return files;
 }
 
-// Why a folder has no weights that can be read.
+// Reports why a folder has no readable weights.
 [[noreturn]] void RefuseFolder(const fs::path& folder) {
   std::error_code error;
   fs::directory_iterator entries(folder, error);
@@ -77,7 +77,7 @@ std::map<std::string, std::string> ReadIndex(const fs::path& path) {
 
 }  // namespace
 
-// A whole file, read by the system where and when it is looked at.
+// A whole file mapped into memory; the system reads pages on first access.
 class WeightFiles::Mapping {
  public:
   explicit Mapping(const fs::path& path) {
@@ -90,7 +90,7 @@ class WeightFiles::Mapping {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) fail(std::strerror(errno));
     size_ = size;
-    // Nothing can be mapped of an empty file.
+    // mmap fails for an empty file.
     void* const start =
         size_ == 0 ? nullptr : ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
     const int reason = errno;
@@ -119,7 +119,7 @@ WeightFiles::WeightFiles(const fs::path& folder_or_file) : name_(folder_or_file.
   if (!fs::is_directory(path, unreadable)) {
     weights_ = ReadOne(path);
   } else if (Exists(path / kWeightsFile)) {
-    // An index beside it is left from a writer that was stopped; the single file is whole.
+    // An index beside it is a left-over of an interrupted writer; the single file is complete.
     weights_ = ReadOne(path / kWeightsFile);
   } else if (Exists(path / kWeightsIndex)) {
     ReadShards(path);

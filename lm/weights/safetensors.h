@@ -1,4 +1,5 @@
-// Weights in safetensors files: mapped into memory to read, written whole or not at all.
+// Reads and writes weights in safetensors files: mapped into memory for reading, written completely
+// or not at all.
 //
 // A file is the length of a header (8 bytes, little endian), the header (JSON: name -> dtype,
 // shape, data_offsets), and the bytes of the tensors. A folder has model.safetensors, or shards and
@@ -20,16 +21,17 @@
 
 namespace agentr {
 
-// The files of a folder.
+// The names of the files in a folder.
 inline constexpr std::string_view kWeightsFile = "model.safetensors";
 inline constexpr std::string_view kWeightsIndex = "model.safetensors.index.json";
 
-// The weights of a folder, or of one file. Immutable; the views live as long as this does. Who
-// changes a file meanwhile replaces it: one that shrinks under a mapping kills the process.
+// The weights of a folder, or of one file. Immutable; the views live as long as this object.
+// Meanwhile a file may only be replaced, not changed: reading a mapped file that has shrunk kills
+// the process.
 class WeightFiles : public WeightSource {
  public:
-  // Throws FatalError(kFile) naming the file, the tensor and the cure for what is truncated,
-  // overlapping, out of range, of an unknown type, twice there, or missing from a shard.
+  // Throws FatalError(kFile) naming the file, the tensor and the cure for data that is truncated,
+  // overlapping, out of range, of an unknown type, duplicated, or missing from a shard.
   explicit WeightFiles(const std::filesystem::path& folder_or_file);
   ~WeightFiles() override;
   WeightFiles(WeightFiles&&) noexcept;
@@ -49,14 +51,14 @@ class WeightFiles : public WeightSource {
   std::map<std::string, Weight> weights_;
 };
 
-// Writes `weights` into one file, whole or not at all. Throws FatalError(kFile).
+// Writes `weights` into one file, completely or not at all. Throws FatalError(kFile).
 void WriteSafetensors(const std::filesystem::path& file,
                       const std::map<std::string, Weight>& weights);
 
-// Writes `weights` to `folder`: model.safetensors, or where they take more than `shard_bytes`
-// model-00001-of-0000N.safetensors … with the index. Whole files, in place of older ones; the index
-// comes last, and shards of an earlier model are removed after it. The data must be as large as
-// type and shape say. Throws FatalError(kFile).
+// Writes `weights` to `folder`: model.safetensors or, if they take more than `shard_bytes`,
+// model-00001-of-0000N.safetensors … with the index. Complete files replace older ones; the index
+// is written last, and then shards of an earlier model are removed. The data must have the size
+// that type and shape require. Throws FatalError(kFile).
 void WriteWeights(const std::filesystem::path& folder, const std::map<std::string, Weight>& weights,
                   int64_t shard_bytes = int64_t{5} << 30);
 

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/file.h"
+#include "common/json_depth.h"
 #include "common/json_fields.h"
 
 namespace agentr {
@@ -20,7 +22,7 @@ namespace {
 constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the format's own limit
 constexpr std::string_view kMetadata = "__metadata__";
 
-// A tensor and its place among the bytes behind the header.
+// A tensor and its position in the bytes after the header.
 struct Placed {
   std::string name;
   Weight weight;
@@ -33,15 +35,10 @@ struct Placed {
   throw FatalError(ExitCode::kFile, fmt::format("{}: {}; {}", path.string(), what, cure));
 }
 
-// The header's text, and through `data` the bytes behind it.
+// The header's text; stores the bytes after it in `data`.
 std::string_view HeaderText(std::span<const std::byte> file, const fs::path& path,
                             std::span<const std::byte>& data) {
-  constexpr std::string_view kLfsPointer = "version https://git-lfs";
-  if (std::string_view(reinterpret_cast<const char*>(file.data()), file.size())
-          .starts_with(kLfsPointer)) {
-    RefuseHeader(path, "only the pointer of Git LFS is there, not the weights; run \"git lfs pull\" "
-                       "in the model's folder");
-  }
+  RefuseLfsPointer({reinterpret_cast<const char*>(file.data()), file.size()}, path);
   constexpr size_t kLengthBytes = 8;
   if (file.size() < kLengthBytes) {
     RefuseHeader(path, fmt::format("{} bytes are too few for a safetensors file", file.size()));
@@ -71,7 +68,7 @@ std::optional<WeightType> ParseType(const nlohmann::json& name) {
   return std::nullopt;
 }
 
-// One of the members of an entry; null where it is not there.
+// A member of an entry; null if it is missing.
 const nlohmann::json& Member(const nlohmann::json& entry, const char* name) {
   static const nlohmann::json kNull;
   const auto at = entry.find(name);
@@ -122,14 +119,15 @@ void CheckMetadata(const nlohmann::json& metadata, const fs::path& path) {
   if (!texts) RefuseHeader(path, fmt::format("{} is no object of texts", kMetadata));
 }
 
-// The format wants the tensors side by side, so that nothing can hide between them.
+// The format requires tensors without gaps, so that no other data can hide between them.
 void CheckCover(const std::vector<Placed>& sorted, uint64_t data_bytes, const fs::path& path) {
   uint64_t at = 0;
   std::string before = "the header";
   for (const Placed& placed : sorted) {
     if (placed.end > data_bytes) {
-      RefuseHeader(path, fmt::format("tensor {} ends at byte {} behind the header, the file at {}",
-                                     placed.name, placed.end, data_bytes));
+      RefuseHeader(path,
+                   fmt::format("tensor {} ends at byte {} after the header, but the file at {}",
+                               placed.name, placed.end, data_bytes));
     }
     if (placed.begin < at) {
       RefuseHeader(path, fmt::format("tensors {} and {} overlap", before, placed.name));
@@ -160,13 +158,15 @@ std::optional<uint64_t> ShapeBytes(const Weight& weight) {
 }
 
 nlohmann::json ParseStrictObject(std::string_view text, const fs::path& path) {
-  std::vector<std::set<std::string>> names;  // of the objects that are open
+  RefuseLfsPointer(text, path);
+  if (IsTooDeep(text)) RefuseHeader(path, "the JSON is nested too deep");
+  std::vector<std::set<std::string>> names;  // of the open objects
   const auto on_event = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
     using Event = nlohmann::json::parse_event_t;
     if (event == Event::object_start) names.emplace_back();
     if (event == Event::object_end) names.pop_back();
     if (event == Event::key && !names.back().insert(parsed.get<std::string>()).second) {
-      RefuseHeader(path, fmt::format("the name {} stands there twice", parsed.get<std::string>()));
+      RefuseHeader(path, fmt::format("the name {} occurs twice", parsed.get<std::string>()));
     }
     return true;
   };
@@ -195,7 +195,7 @@ std::map<std::string, Weight> ParseSafetensors(std::span<const std::byte> file,
     }
   }
   std::ranges::sort(tensors, {}, [](const Placed& placed) {
-    return std::pair(placed.begin, placed.end);  // empty ones come first where they stand
+    return std::pair(placed.begin, placed.end);  // at equal begin, empty tensors come first
   });
   CheckCover(tensors, data.size(), path);
   std::map<std::string, Weight> weights;

@@ -1,4 +1,4 @@
-// The header of one safetensors file. It comes from anywhere and is believed in nothing.
+// Parses the header of one safetensors file. The file is not trusted: everything is checked.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@
 
 namespace agentr {
 
-// The tensors of `file`, the bytes of a whole file; the views point into it. They cover the bytes
-// behind the header without a gap and without sharing any. Throws FatalError(kFile) naming `path`,
-// the tensor and the cure.
+// The tensors of `file`, the bytes of a whole file; the views point into it. The tensors must cover
+// the bytes after the header without gaps or overlaps. Throws FatalError(kFile) naming `path`, the
+// tensor and the cure.
 std::map<std::string, Weight> ParseSafetensors(std::span<const std::byte> file,
                                                const std::filesystem::path& path);
 
-// What a tensor of this type and shape takes; nothing where that is more than a file can have.
+// The number of bytes of a tensor of this type and shape; nullopt if it is larger than any file.
 std::optional<uint64_t> ShapeBytes(const Weight& weight);
 
-// A JSON object in which no name stands twice (a parser would silently keep one of them). Throws
-// FatalError(kFile) naming `path`.
+// Parses a JSON object in which no name may occur twice (a parser would silently keep only one).
+// Throws FatalError(kFile) naming `path`.
 nlohmann::json ParseStrictObject(std::string_view text, const std::filesystem::path& path);
 
-// What to do about a file of which one cannot say more than that it is broken.
+// The cure for a file that is broken in an unknown way.
 inline constexpr std::string_view kDamagedCure = "the file is damaged: download or write it again";
 
 }  // namespace agentr

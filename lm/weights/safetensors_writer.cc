@@ -35,7 +35,8 @@ std::vector<Shard> Split(const std::map<std::string, Weight>& weights, int64_t s
   return shards;
 }
 
-// The length and the header; a multiple of 8 bytes, so that the tensors behind it are aligned.
+// The length and the header, padded to a multiple of 8 bytes, so that the tensors after it are
+// aligned.
 std::string Header(const Shard& shard) {
   std::string json = R"({"__metadata__":{"format":"pt"})";
   size_t at = 0;
@@ -57,7 +58,8 @@ std::string Header(const Shard& shard) {
   return header + json;
 }
 
-// Wide types first keep every tensor aligned to its type; the same order as Python's safetensors.
+// Wide types come first, which keeps every tensor aligned to its type; Python's safetensors uses
+// the same order.
 int Rank(WeightType type) {
   return type == WeightType::kF32 ? 0 : type == WeightType::kBF16 ? 1 : 2;
 }
@@ -80,7 +82,7 @@ void WriteShard(const fs::path& path, Shard shard) {
   });
 }
 
-std::string ShardName(size_t number, size_t shards) {  // from 1
+std::string ShardName(size_t number, size_t shards) {  // numbered from 1
   return fmt::format("model-{:05}-of-{:05}.safetensors", number, shards);
 }
 
@@ -90,7 +92,7 @@ bool IsWeights(const std::string& name) {
           name.ends_with(".safetensors"));
 }
 
-// Files of an earlier model that a reader would take for part of this one.
+// Files of an earlier model that a reader would mistake for parts of this one.
 void RemoveOthers(const fs::path& folder, const std::set<std::string>& written) {
   std::vector<fs::path> others;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -105,8 +107,8 @@ void WriteShards(const fs::path& folder, const std::vector<Shard>& shards) {
   nlohmann::json index = {{"metadata", {{"total_size", 0}}},
                           {"weight_map", nlohmann::json::object()}};
   size_t total = 0;
-  // Shards of an earlier model are replaced one by one where they have the same names: together
-  // with its index, a part of them would read as a model.
+  // Shards of an earlier model with the same names are replaced one by one. Until all are replaced,
+  // a mixture with the old index could be read as a model, so the old index is removed first.
   if (fs::exists(folder / ShardName(1, shards.size()))) fs::remove(folder / kWeightsIndex);
   for (size_t i = 0; i < shards.size(); ++i) {
     const std::string name = ShardName(i + 1, shards.size());

@@ -30,8 +30,8 @@ WeightsInMemory::WeightsInMemory(std::string name, std::map<std::string, Weight>
     if (std::ssize(weight.data) == bytes) continue;
     throw FatalError(
         ExitCode::kFile,
-        fmt::format("{}: tensor {} of type {} and shape [{}] takes {} bytes, but {} were given",
-                    name_, tensor, Name(weight.type), fmt::join(weight.shape, ", "), bytes,
+        fmt::format("{}: tensor {} of type {} and shape [{}] needs {} bytes, but has {}", name_,
+                    tensor, Name(weight.type), fmt::join(weight.shape, ", "), bytes,
                     weight.data.size()));
   }
 }

@@ -1,4 +1,4 @@
-// Named tensors, wherever their bytes are: in safetensors files, or in the memory of a trainer.
+// Named tensors, whose bytes are in safetensors files or in the memory of a trainer.
 #pragma once
 
 #include <cstddef>
@@ -33,19 +33,19 @@ class WeightSource {
 
   virtual const std::map<std::string, Weight>& weights() const = 0;
 
-  // What messages call it: a folder, or who handed the weights over.
+  // Its name in messages: a folder, or the origin of the weights.
   virtual const std::string& name() const = 0;
 
-  // True if the bytes never change while the source lives, so that they need not be copied. False:
-  // they may change as soon as the call that was given the source has returned.
+  // True if the bytes do not change while the source lives, so they need not be copied. If false,
+  // they may change as soon as the call that received the source has returned.
   virtual bool immutable() const = 0;
 };
 
-// Tensors in memory that belong to somebody else, such as the parameters of a trainer. They have to
-// stay where they are, unchanged, while a Load or a constructor that was given this reads them.
+// Tensors in memory with another owner, such as the parameters of a trainer. They must neither move
+// nor change while a Load or a constructor that received this object reads them.
 class WeightsInMemory : public WeightSource {
  public:
-  // Throws FatalError(kFile) for data that is not as large as its type and shape say.
+  // Throws FatalError(kFile) for data whose size does not match its type and shape.
   WeightsInMemory(std::string name, std::map<std::string, Weight> weights);
 
   const std::map<std::string, Weight>& weights() const override { return weights_; }
@@ -57,7 +57,7 @@ class WeightsInMemory : public WeightSource {
   const std::map<std::string, Weight> weights_;
 };
 
-// Tells weights apart: the names, types, shapes and first 4 KiB of all of them, as text.
+// A text that distinguishes weights: the names, types, shapes and first 4 KiB of all of them.
 std::string DescribeWeights(const WeightSource& source);
 
 }  // namespace agentr

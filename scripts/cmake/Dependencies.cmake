@@ -1,5 +1,5 @@
 # The packages that scripts/setup.sh installs. Each find_package also looks in CMAKE_PREFIX_PATH,
-# so that a folder made by `scripts/setup.sh --prefix DIR` serves as well as the system.
+# so a folder made by `scripts/setup.sh --prefix DIR` can be used instead of the system.
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
@@ -13,11 +13,11 @@ find_package(OpenSSL REQUIRED)
 find_package(GTest REQUIRED)
 
 # cpp-httplib is packaged without a CMake config. The class layouts depend on the macros that the
-# library was built with, and those stand in its pkg-config file.
+# library was built with, which are in its pkg-config file.
 find_path(AGENTR_HTTPLIB_INCLUDE httplib.h REQUIRED)
 find_library(AGENTR_HTTPLIB_LIBRARY cpp-httplib REQUIRED)
 # servers/http/http_transport overrides a function of the library's server that is no part of its
-# documented interface. These are the versions that the override is known to fit.
+# documented interface. The override was checked with these versions.
 file(STRINGS "${AGENTR_HTTPLIB_INCLUDE}/httplib.h" _httplib_version
      REGEX "^#define CPPHTTPLIB_VERSION \"")
 string(REGEX MATCH "[0-9]+[.][0-9]+" _httplib_version "${_httplib_version}")
@@ -61,8 +61,8 @@ target_include_directories(agentr_stemmer SYSTEM INTERFACE "${AGENTR_STEMMER_INC
 target_link_libraries(agentr_stemmer INTERFACE "${AGENTR_STEMMER_LIBRARY}")
 
 # SciWorld's simulator runs on the JVM, whose library is opened at run time: the build needs JNI's
-# headers and javac. Without them everything else is built, and SciWorld says what to run.
-# Nor with sanitizers: the JVM takes faults of its own for signals, which they report.
+# headers and javac. Without them everything else is built, and SciWorld reports the cure.
+# SciWorld is also left out with sanitizers, because they report faults that the JVM causes on purpose.
 option(AGENTR_JAVA "Build SciWorld's server where a JDK is found" ON)
 if(AGENTR_JAVA AND (NOT AGENTR_JNI_INCLUDE OR NOT AGENTR_JAVAC))
   file(GLOB _jdks "/usr/lib/jvm/*")

@@ -19,7 +19,7 @@ function(agentr_program name)
 endfunction()
 
 # agentr_test(NAME [AS_ONE] SOURCES … [DEPENDS …] [LABELS …]): one GoogleTest binary, each test in
-# ctest; AS_ONE: all together, where a process for each would mostly load LibTorch.
+# ctest; AS_ONE: all tests in one process, because most of the time of a process would be loading LibTorch.
 function(agentr_test name)
   cmake_parse_arguments(ARG "AS_ONE" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})

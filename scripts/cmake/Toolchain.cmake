@@ -1,4 +1,4 @@
-# How everything is compiled: language level, warnings, sanitizers, and faster tools where present.
+# How everything is compiled: language level, warnings, sanitizers, and faster tools if present.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

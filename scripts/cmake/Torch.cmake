@@ -1,8 +1,8 @@
-# LibTorch, only for lm and training: Debian's, or one that CMAKE_PREFIX_PATH names, such as that of
+# LibTorch, only for lm and training: Debian's, or one named by CMAKE_PREFIX_PATH, such as that of
 # a Python package:  -DCMAKE_PREFIX_PATH=$(python -c 'import torch; print(torch.utils.cmake_prefix_path)')
 #
 # Its own TorchConfig.cmake sets flags for every target and, in a LibTorch with CUDA, asks for the
-# whole CUDA toolkit. We need its headers and three libraries, so we look for those ourselves.
+# whole CUDA toolkit. We need only its headers and three libraries, so we search for those ourselves.
 
 string(REPLACE ":" ";" _roots "$ENV{CMAKE_PREFIX_PATH}")
 set(_roots ${CMAKE_PREFIX_PATH} ${_roots})
@@ -12,8 +12,8 @@ foreach(_name torch torch_cpu c10)
   find_library(AGENTR_LIB_${_name} ${_name} HINTS ${_roots} PATH_SUFFIXES lib REQUIRED)
 endforeach()
 
-# The Python package's folder has copies of other libraries, which would hide the system's: the
-# targets see a folder of links to everything else in it.
+# The Python package's folder contains copies of other libraries, which would hide the system's. So the
+# targets use a folder with links to everything else.
 set(_include "${AGENTR_TORCH_INCLUDE}")
 if(EXISTS "${_include}/fmt")
   set(_include "${PROJECT_BINARY_DIR}/torch-include")
@@ -29,8 +29,8 @@ endif()
 add_library(agentr_torch INTERFACE)
 target_include_directories(agentr_torch SYSTEM INTERFACE
                            "${_include}" "${_include}/torch/csrc/api/include")
-# For ccache 4.7, which takes two LibTorchs for one where only -isystem differs.
+# For ccache 4.7, which confuses two LibTorchs if only -isystem differs.
 target_compile_definitions(agentr_torch INTERFACE "AGENTR_TORCH=${AGENTR_TORCH_INCLUDE}")
-# libtorch.so has no code of its own: it draws in the libraries for the GPU where there are any.
+# libtorch.so has no code of its own: it links the GPU libraries, if there are any.
 target_link_libraries(agentr_torch INTERFACE -Wl,--push-state,--no-as-needed "${AGENTR_LIB_torch}"
                       -Wl,--pop-state "${AGENTR_LIB_torch_cpu}" "${AGENTR_LIB_c10}")

@@ -5,8 +5,8 @@
 namespace agentr {
 namespace {
 
-constexpr int kMostDigits = 15;          // so that a length fits
-constexpr size_t kMostExtension = 1024;  // bytes behind a length, in all
+constexpr int kMostDigits = 15;          // limits a length so that it does not overflow
+constexpr size_t kMostExtension = 1024;  // bytes of all chunk extensions together
 
 }  // namespace
 
@@ -35,7 +35,7 @@ bool ChunkCheck::AddDigit(char c) {
   return true;
 }
 
-// Behind the line of a length.
+// After the line of a length.
 void ChunkCheck::EndOfLength() {
   state_ = length_ > 0 ? State::kData : State::kLastLine;
   digits_ = 0;
@@ -63,7 +63,8 @@ void ChunkCheck::Next(char c) {
   } else if (c == '\r' && !(in_length && (digits_ == 0 || digits_ > kMostDigits))) {
     carriage_return_ = true;
   } else if (state_ != State::kExtension || c == '\n' || ++extension_ > kMostExtension) {
-    state_ = State::kBroken;  // fields behind the last chunk among them, which nobody here sends
+    state_ = State::kBroken;  // this includes trailer fields after the last chunk, which our
+                              // clients never send
   }
 }
 

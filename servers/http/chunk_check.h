@@ -1,5 +1,5 @@
-// Watches the bytes of a chunked body (RFC 9112, 7.1) on their way to the library, which reads the
-// lengths of chunks more freely than it should ("+5", "0x5", "-1"), and finds the body's end.
+// Checks the bytes of a chunked body (RFC 9112, 7.1) before the library sees them, because the
+// library accepts wrong chunk lengths ("+5", "0x5", "-1"), and finds the body's end.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ namespace agentr {
 
 class ChunkCheck {
  public:
-  // How many of the next bytes belong to the body; fewer than all where it ends among them.
-  // Nothing further is taken once the body has ended or is `broken`.
+  // The number of the next bytes that belong to the body; fewer than all if it ends among them. 0
+  // once the body has ended or is `broken`.
   size_t Take(std::string_view bytes);
 
   bool ended() const { return state_ == State::kEnded; }
@@ -22,11 +22,11 @@ class ChunkCheck {
 
   void Next(char c);
   void EndOfLength();
-  // True for the digit of a length, which is added.
+  // Adds a digit to the length; false if `c` is not a digit.
   bool AddDigit(char c);
 
   State state_ = State::kLength;
-  uint64_t length_ = 0;  // of the chunk; while in its data, what is left
+  uint64_t length_ = 0;  // of the chunk; within its data, the number of bytes left
   int digits_ = 0;
   size_t extension_ = 0;
   bool carriage_return_ = false;

@@ -18,6 +18,7 @@ void ConnectionThreads::Enqueue(std::function<void()> serve) {
   {
     const std::lock_guard lock(mutex_);
     waiting_.push_back(std::move(serve));
+    // Idle threads may already be promised to earlier connections in the queue.
     grow = waiting_.size() > idle_ && threads_.size() < limit_;
     if (grow) ++idle_;  // the thread that is about to start
   }
@@ -26,8 +27,10 @@ void ConnectionThreads::Enqueue(std::function<void()> serve) {
   try {
     threads_.emplace_back([this] { Loop(); });
   } catch (const std::system_error& error) {
-    spdlog::warn("no thread for connection {}: {}; it waits. Raise ulimit -u, or lower --threads",
-                 threads_.size() + 1, error.what());
+    spdlog::warn(
+        "no thread can be started for connection {}: {}; it waits. Raise ulimit -u, or lower "
+        "--threads",
+        threads_.size() + 1, error.what());
     limit_ = std::max<size_t>(1, threads_.size());
     const std::lock_guard lock(mutex_);
     --idle_;
@@ -39,6 +42,7 @@ void ConnectionThreads::Loop() {
   while (true) {
     wake_.wait(lock, [&] { return stop_ || !waiting_.empty(); });
     --idle_;
+    // After stop, threads first serve the rest of the queue.
     if (waiting_.empty()) return;
     const std::function<void()> serve = std::move(waiting_.front());
     waiting_.pop_front();

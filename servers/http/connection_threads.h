@@ -1,4 +1,4 @@
-// Threads that serve connections, one each: as many as there are connections, up to a limit.
+// Threads that serve one connection each: as many as there are connections, up to a limit.
 #pragma once
 
 #include <condition_variable>
@@ -11,8 +11,8 @@
 
 namespace agentr {
 
-// A connection past the limit waits until another one ends. A thread whose connection ended takes
-// the next one; the threads live until Join. HasRoom, Enqueue and Join are called by one thread.
+// A connection beyond the limit waits until another one ends. A thread whose connection has ended
+// takes the next one; the threads live until Join. One thread calls HasRoom, Enqueue and Join.
 class ConnectionThreads {
  public:
   explicit ConnectionThreads(size_t limit) : limit_(limit) {}
@@ -20,7 +20,7 @@ class ConnectionThreads {
   ConnectionThreads(const ConnectionThreads&) = delete;
   ConnectionThreads& operator=(const ConnectionThreads&) = delete;
 
-  // True where the next connection would not have to wait.
+  // True if the next connection would not have to wait.
   bool HasRoom();
 
   void Enqueue(std::function<void()> serve);
@@ -31,12 +31,12 @@ class ConnectionThreads {
  private:
   void Loop();
 
-  size_t limit_;  // lowered to what the system allows
+  size_t limit_;  // reduced if the system allows fewer threads
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<std::function<void()>> waiting_;  // guarded by mutex_, as are the next two
-  size_t idle_ = 0;                            // threads that wait, or are about to start
+  std::deque<std::function<void()>> waiting_;  // guarded by mutex_, like the next two
+  size_t idle_ = 0;                            // threads that wait or will start at once
   bool stop_ = false;
 };
 

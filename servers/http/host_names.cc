@@ -63,7 +63,7 @@ std::optional<std::string> HostNames::Refusal(std::string_view host,
       scheme == std::string_view::npos ? *origin : WithoutPort(origin->substr(scheme + 3));
   if (scheme != std::string_view::npos && IsOwn(page)) return std::nullopt;
   return fmt::format(
-      "Web pages of '{0}' (Origin) may not use this server; if they shall, start it with "
+      "Web pages of '{0}' (Origin) may not use this server; to allow them, start it with "
       "--allow_host {0}.",
       EscapeControls(page.substr(0, 100)));
 }

@@ -1,8 +1,9 @@
-// Which names a server is reached by: a guard against web pages.
+// Checks the names by which a server is reached, as a protection against web pages.
 //
-// A browser lets a page send requests to any server, this machine's too, and a page whose own name
-// was made to lead to 127.0.0.1 may read the replies ("DNS rebinding"). Such requests carry the
-// page's name: in Host where it was rebound, in Origin where another server was asked.
+// A browser lets a page send requests to any server, including this machine's, and if the page's
+// own name was changed to resolve to 127.0.0.1, the page can read the replies ("DNS rebinding").
+// Such requests contain the page's name: in Host after rebinding, in Origin for requests to another
+// server.
 #pragma once
 
 #include <optional>
@@ -17,13 +18,13 @@ bool IsLoopbackName(std::string_view name);
 
 class HostNames {
  public:
-  // A server that listens on `listen_host`. Names of this machine itself are always its own, and
-  // `allowed` are too ("*": any). A server that listens to others is reached by names that it
-  // cannot know: it checks nothing unless `allowed` names some.
+  // For a server that listens on `listen_host`. The loopback names are always its own, and so are
+  // `allowed` ("*": any). A server that listens on a network is reached by names that it cannot
+  // know, so it checks nothing unless `allowed` is given.
   HostNames(const std::string& listen_host, std::vector<std::string> allowed);
 
-  // Why a request with this Host ("name:port") and Origin ("http://name:port"; nothing where there
-  // is none) is refused; nothing where it is not.
+  // The reason why a request with this Host ("name:port") and Origin ("http://name:port"; nullopt
+  // if there is none) is refused; nullopt if it is not.
   std::optional<std::string> Refusal(std::string_view host,
                                      std::optional<std::string_view> origin) const;
 

@@ -1,4 +1,4 @@
-// What an HTTP service counts, and its Prometheus text.
+// The counters of an HTTP service and their Prometheus text.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@ class RouteMetrics {
  public:
   void Record(int status, std::chrono::nanoseconds latency);
 
-  // Lines of the families below; `route` is "POST /step".
+  // Appends lines of the families below; `route` is "POST /step".
   void AppendRequests(std::string_view route, std::string& out) const;
   void AppendLatency(std::string_view route, std::string& out) const;
 
  private:
-  // Upper ends of the histogram's buckets, seconds; the last bucket is open.
+  // Upper bounds of the histogram's buckets in seconds; the last bucket has no bound.
   static constexpr std::array kBuckets = {0.0001, 0.001, 0.01, 0.1, 1.0, 10.0};
-  // The last place counts every other status.
+  // The last element counts all other statuses.
   static constexpr std::array kStatuses = {200, 400, 401, 403, 404, 405,
                                            413, 422, 431, 500, 503, 0};
 

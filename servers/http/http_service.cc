@@ -23,7 +23,7 @@
 namespace agentr {
 namespace {
 
-constexpr size_t kPathShown = 256;  // bytes of a wrong path in the error
+constexpr size_t kPathShown = 256;  // bytes of an unknown path that an error message shows
 
 constexpr const char* kHealthy = R"({"status":"ok"})";
 
@@ -50,13 +50,15 @@ const char* ReasonPhrase(int status) {
   }
 }
 
-// The library matches its routes as regular expressions, one after the other; ours are looked up
-// by name behind one pattern that takes every path.
+// The library tries its routes as regular expressions one after the other. So it gets one pattern
+// that matches every path, and our routes are looked up by name.
 constexpr const char* kAnyPath = R"([\s\S]*)";
 
-// Sends the next piece; false where the connection must be cut, since the reply cannot be ended.
+// Sends the next piece; false if the connection must be closed because the reply cannot be
+// completed.
 bool SendNext(const std::function<std::optional<std::string>()>& next, httplib::DataSink& sink) {
-  // Sends the piece before, which the transport gathers; newer versions of the library ask it too.
+  // Sends the previous piece, which the transport buffered; newer versions of the library also call
+  // it.
   if (!sink.is_writable()) return false;
   try {
     const std::optional<std::string> piece = next();
@@ -64,7 +66,7 @@ bool SendNext(const std::function<std::optional<std::string>()>& next, httplib::
     sink.done();
     return true;
   } catch (const std::exception& error) {
-    spdlog::error("a streamed reply breaks off: {}", error.what());
+    spdlog::error("a streamed reply was interrupted: {}", error.what());
     return false;
   }
 }
@@ -140,8 +142,8 @@ class HttpService::Impl {
     for (const auto* routes : {&gets_, &posts_}) {
       for (const auto& [path, route] : *routes) route.metrics.AppendLatency(route.name, out);
     }
-    AppendMetric("agentr_http_exceptions_total", "counter", "Handlers that threw: bugs.",
-                 exceptions_.load(), out);
+    AppendMetric("agentr_http_exceptions_total", "counter",
+                 "Exceptions of handlers, which are bugs.", exceptions_.load(), out);
     for (const auto& append : more_metrics) append(out);
     return out;
   }
@@ -163,7 +165,7 @@ class HttpService::Impl {
     return reason ? std::optional(HttpRefusal{403, *reason}) : std::nullopt;
   }
 
-  // Replies that the transport sends without the library.
+  // Makes the replies that the transport sends without the library.
   std::string RawReply(int status, const std::string& body, std::string_view more_fields) const {
     return fmt::format(
         "HTTP/1.1 {} {}\r\n{}: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n"
@@ -179,19 +181,18 @@ class HttpService::Impl {
   std::string Overloaded(const RequestHead& head) {
     if (head.method == "GET" && head.target == "/health") return RawReply(200, kHealthy, "");
     unrouted_.Record(503, {});
-    const HttpStatusError error(503,
-                                "The server is busy with as many requests as it has threads; try "
-                                "again, or start it with more --threads.");
+    const HttpStatusError error(
+        503, "All threads of the server are busy; try again, or start it with more --threads.");
     return RawReply(503, error_body_(error), "Retry-After: 1\r\n");
   }
 
-  // Answers everything but a POST, whose body is still to be read.
+  // Answers all requests except POST, whose body must still be read.
   bool RouteWithoutBody(const httplib::Request& request, httplib::Response& response) {
     response.set_header(kInstanceHeader, instance_);
     if (!IsForThisStart(request)) {
-      SetReply(response, ErrorReply({410,
-                                     "The session is not valid: this server was started "
-                                     "after it."}));
+      SetReply(
+          response,
+          ErrorReply({410, "The session is not valid: the server was restarted after it began."}));
       unrouted_.Record(410, {});
       return true;
     }
@@ -242,7 +243,7 @@ class HttpService::Impl {
         const HttpStatusError error =
             too_large ? HttpStatusError(
                             413, fmt::format("The body is over the limit of {} bytes.", max_body_))
-                      : HttpStatusError(400, "The body did not come whole.");
+                      : HttpStatusError(400, "The body is incomplete.");
         SetReply(response, ErrorReply(error));
         route.metrics.Record(error.status(), {});
         return;
@@ -279,8 +280,8 @@ class HttpService::Impl {
     return {.status = error.status(), .body = error_body_(error)};
   }
 
-  // Errors that the library found by itself (a broken request line, headers too long) come without
-  // a body. After any error the connection ends; see HttpTransport.
+  // Errors that the library itself detects (a broken request line, headers too long) have no body.
+  // After any error the connection ends; see HttpTransport.
   void FinishError(httplib::Response& response) const {
     if (response.body.empty()) {
       SetReply(response, ErrorReply({response.status, "The request is malformed or too long."}));
@@ -323,8 +324,8 @@ void HttpService::AddMetrics(std::function<void(std::string&)> append) {
 
 void HttpService::Start() {
   port_ = impl_->transport().Bind(options_.host, options_.port);
-  // Signals are for the program's own threads: here one would end the accepting loop. The threads
-  // that serve connections inherit the mask.
+  // Signals belong to the program's own threads: here a signal would end the accepting loop. The
+  // threads that serve connections inherit this mask.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

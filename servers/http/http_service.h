@@ -7,18 +7,18 @@
 //   });
 //   service.Start();
 //
-// Built in: GET /health, GET /metrics (Prometheus text). Errors are {"error": "…"}, or as the
-// options say, and end the connection: 400 for a request that is not plain HTTP/1.1 (RequestHead)
-// or a body that is no JSON, 403 for a name that is not the server's (HostNames), 404 and 405 for
-// what is not offered, 408 for a head that comes too slowly, 413 for a body, 414 for a path and 431
-// for headers over the limit, 422 for a missing field or a wrong type, 500 when a handler throws,
-// 503 when all threads are busy; GET /health is answered even then.
+// Built in: GET /health, GET /metrics (Prometheus text). Errors are {"error": "…"}, or in the form
+// of the options, and end the connection: 400 for a request that is not plain HTTP/1.1
+// (RequestHead) or a body that is not JSON, 403 for a name that is not the server's (HostNames),
+// 404 and 405 for unknown paths and methods, 408 for a head that arrives too slowly, 413 for a
+// body, 414 for a path and 431 for headers over the limit, 422 for a missing field or a wrong type,
+// 500 if a handler throws, 503 if all threads are busy, when only GET /health is still answered.
 //
-// Each reply names this start of the server (kInstanceHeader, clients/http_client.h); a request for
-// another start is refused with 410.
+// Each reply identifies this start of the server (kInstanceHeader, clients/http/http_client.h); a
+// request for another start is refused with 410.
 //
-// Threads: one accepts, and each connection has one of its own while it is open; handlers run on
-// those, many at once.
+// Threads: one accepts connections, and each open connection has its own thread; handlers run on
+// these threads, many at once.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +35,8 @@
 
 namespace agentr {
 
-// Thrown by a handler: answered with this status. `code` and `field` (of the request) are for
-// services whose errors tell them.
+// Thrown by a handler to answer with this status. `code` and `field` (of the request) are used by
+// services whose errors contain them.
 class HttpStatusError : public std::runtime_error {
  public:
   HttpStatusError(int status, const std::string& message, std::string code = "",
@@ -58,16 +58,16 @@ struct HttpServiceOptions {
   std::string host = "127.0.0.1";  // address to listen on; 0.0.0.0 for every network
   int port = 0;                    // 0: a free one
   size_t max_body = 1 << 20;       // bytes of a request's body
-  // Connections open at once. One more takes the place of one that waits for its next request, or
-  // is refused where all are busy.
+  // Connections open at once. A further one replaces a connection that waits for its next request,
+  // or is refused if all are busy.
   int threads = 4096;
 
   // The body of an error's reply; empty: {"error": "…"}.
   std::function<std::string(const HttpStatusError&)> error_body = {};
-  // Called before a request is read further, with the value of its Authorization header; throws
+  // Called with the value of the Authorization header before the rest of a request is read; throws
   // HttpStatusError to refuse it.
   std::function<void(const std::string& path, const std::string& authorization)> admit = {};
-  // Names by which requests may reach the server, beyond those of this machine (HostNames).
+  // Names by which requests may reach the server, in addition to those of this machine (HostNames).
   std::vector<std::string> allow_host = {};
 };
 
@@ -84,8 +84,9 @@ struct HttpResponse {
   std::string body = {};
   std::string content_type = "application/json";
 
-  // In place of `body`: called for one piece (not empty) after the other until there is none; each
-  // is sent at once. It is destroyed when the reply has ended, or the client is gone.
+  // Used instead of `body`: called repeatedly for the next piece (not empty) until it returns
+  // nullopt; each piece is sent immediately. It is destroyed when the reply has ended or the client
+  // has disconnected.
   std::function<std::optional<std::string>()> stream = {};
 };
 
@@ -98,20 +99,20 @@ class HttpService {
   HttpService(const HttpService&) = delete;
   HttpService& operator=(const HttpService&) = delete;
 
-  // Before Start. `path` is matched whole.
+  // Call before Start. The whole path must match.
   void Get(const std::string& path, HttpHandler handler);
   void Post(const std::string& path, HttpHandler handler);
 
-  // More lines for /metrics, written by `append` at each call. Before Start.
+  // Adds lines to /metrics, which `append` writes at each request. Call before Start.
   void AddMetrics(std::function<void(std::string&)> append);
 
-  // Returns when connections are accepted. Throws FatalError(kUsage) where the port is taken.
+  // Returns when connections are accepted. Throws FatalError(kUsage) if the port is taken.
   void Start();
 
-  // Ends quickly, whatever connections are open; what handlers are at is finished. Idempotent.
+  // Stops quickly, even if connections are open; running handlers finish. Idempotent.
   void Stop();
 
-  // After Start.
+  // Valid after Start.
   int port() const { return port_; }
   std::string base_url() const;  // "http://127.0.0.1:32361", for clients on this machine
 

@@ -18,16 +18,16 @@
 namespace agentr {
 namespace {
 
-constexpr int kBacklog = 1024;  // connections that arrive at once; the library's is 5
+constexpr int kBacklog = 1024;  // connections that may arrive at once; the library's value is 5
 constexpr size_t kMostAtDoor = 1024;
-constexpr int kFirstEphemeral = 32768;  // Linux gives outgoing connections ports from here on
+constexpr int kFirstEphemeral = 32768;  // Linux gives outgoing connections ports from this one on
 
-// A connection that was just made, or served, is not given up for a newcomer: its next request may
-// be on the way.
+// A connection that was just opened or served is not closed for a new one, because its next request
+// may be on the way.
 constexpr std::chrono::seconds kPatience(1);
 
-// A connection is a descriptor, and the usual limit of 1024 is soon reached where the clients live
-// in the same process. Returns the limit.
+// Raises the limit of descriptors and returns it. Each connection needs one, and the usual limit of
+// 1024 is soon reached if the clients are in the same process.
 size_t RaiseDescriptorLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
@@ -39,7 +39,8 @@ size_t RaiseDescriptorLimit() {
 
 }  // namespace
 
-// The library's queue of connections over our threads. Its Enqueue returned nothing at first.
+// Adapts our threads to the library's queue of connections. In old versions its Enqueue returns
+// void.
 class HttpTransport::Queue : public httplib::TaskQueue {
  public:
   explicit Queue(HttpTransport& transport)
@@ -50,7 +51,7 @@ class HttpTransport::Queue : public httplib::TaskQueue {
     if (threads_.HasRoom() || transport_.connections_.GiveUpOne(kPatience)) {
       threads_.Enqueue(std::move(serve));
     } else {
-      serve();  // here, on the accepting thread, which takes it to the door
+      serve();  // runs on the accepting thread, which hands it to the OverloadDoor
     }
     return static_cast<Enqueued>(true);
   }
@@ -64,10 +65,10 @@ class HttpTransport::Queue : public httplib::TaskQueue {
 HttpTransport::HttpTransport(TransportOptions options)
     : options_(std::move(options)), max_threads_(options_.max_threads) {
   new_task_queue = [this] { return new Queue(*this); };
-  // What the Keep-Alive header of a reply promises.
+  // The value of the Keep-Alive header of replies.
   set_keep_alive_timeout(options_.timeouts.idle_s);
   set_keep_alive_max_count(1'000'000'000);
-  // The library's default, SO_REUSEPORT, would let two servers share a port unnoticed.
+  // The library's default, SO_REUSEPORT, would let two servers silently share a port.
   set_socket_options([](socket_t socket) {
     const int on = 1;
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -75,7 +76,8 @@ HttpTransport::HttpTransport(TransportOptions options)
 }
 
 int HttpTransport::Bind(const std::string& host, int port) {
-  // Where descriptors ran out first, no connection could be accepted, not even to be refused.
+  // The number of threads must be below the limit of descriptors: otherwise no connection could be
+  // accepted, not even to refuse it.
   max_threads_ = std::max<size_t>(1, std::min(max_threads_, RaiseDescriptorLimit() / 2));
   errno = 0;
   const int bound = port == 0 ? bind_to_any_port(host) : bind_to_port(host, port) ? port : -1;
@@ -84,12 +86,13 @@ int HttpTransport::Bind(const std::string& host, int port) {
   throw FatalError(
       ExitCode::kUsage,
       error == EADDRINUSE
-          ? fmt::format("port {} of {} is in use by another program; end that one, or choose "
-                        "another --port (0 takes a free one){}",
-                        port, host,
-                        port >= kFirstEphemeral ? ". From 32768 on it may also be an outgoing "
-                                                  "connection, which got the port by chance"
-                                                : "")
+          ? fmt::format(
+                "port {} of {} is in use by another program; end that program, or choose another "
+                "--port (0 chooses a free one){}",
+                port, host,
+                port >= kFirstEphemeral
+                    ? ". From 32768 on, an outgoing connection may also have got the port by chance"
+                    : "")
           : fmt::format("cannot listen on {}:{}: {}; choose another --host or --port", host, port,
                         error == 0 ? "no such address" : std::strerror(error)));
 }
@@ -107,7 +110,7 @@ void HttpTransport::Run() {
 }
 
 void HttpTransport::Shutdown() {
-  // stop() does nothing before the accepting loop has begun.
+  // stop() has no effect before the accepting loop has begun, so it is repeated.
   while (!is_running() && !ended_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   connections_.Close();
   stop();
@@ -150,8 +153,8 @@ bool HttpTransport::ServeRequest(RequestStream& stream) {
   }
   bool closed = false;
   bool more;
-  // Between its versions 0.11 and 0.18 the library's function came to take the addresses of both
-  // ends, which nothing here asks for.
+  // Between versions 0.11 and 0.18 the library's function got parameters for the addresses of both
+  // ends, which are not used here.
   const auto process = [&](auto& self) {
     if constexpr (requires { self.process_request(stream, false, closed, nullptr); }) {
       return self.process_request(stream, false, closed, nullptr);

@@ -1,14 +1,14 @@
-// Sockets under the HTTP service: cpp-httplib's server routes requests and writes replies, and this
-// reads heads and moves the bytes.
+// The sockets below the HTTP service. cpp-httplib's server routes requests and writes replies; this
+// class reads heads and transfers the bytes.
 //
-// Its own way of serving a connection stands in for the library's, which wakes every idle
-// connection a hundred times a second, writes a reply in two packets, refuses descriptors past
-// 1023, cannot be stopped while a client keeps a connection open, stores header lines without end,
-// and reads lengths so freely that a second request can be smuggled in the first (RequestHead).
+// It replaces the library's code for serving a connection. That code wakes every idle connection a
+// hundred times a second, writes a reply in two packets, refuses descriptors above 1023, cannot be
+// stopped while a client keeps a connection open, stores unlimited header lines, and reads lengths
+// so leniently that a second request can be smuggled inside the first (RequestHead).
 //
-// A connection has a thread while it is open. Where all threads are taken, a newcomer gets that of
-// a connection which has been waiting for its next request; where all are busy, it is refused at
-// once with 503 (OverloadDoor).
+// A connection has a thread while it is open. If all threads are taken, a new connection gets the
+// thread of one that is waiting for its next request; if all are busy, it is refused immediately
+// with 503 (OverloadDoor).
 #pragma once
 
 #include <httplib.h>
@@ -31,9 +31,9 @@ struct TransportOptions {
   HttpHeadLimits limits = {};
   size_t max_threads = 4096;
 
-  // Why a request is refused before anything else is looked at; nothing where it is not.
+  // The reason to refuse a request before anything else is examined; nullopt to accept it.
   std::function<std::optional<HttpRefusal>(const RequestHead&)> check = {};
-  // The bytes of the whole reply to a request that was refused, or that found no thread.
+  // The bytes of the complete reply to a refused request, or to one without a free thread.
   std::function<std::string(const HttpRefusal&)> refusal = {};
   std::function<std::string(const RequestHead&)> overload = {};
 };
@@ -42,14 +42,14 @@ class HttpTransport : public httplib::Server {
  public:
   explicit HttpTransport(TransportOptions options);
 
-  // The port that it listens on: `port`, or a free one for 0. Throws FatalError(kUsage) with the
-  // cure where the port is taken or the host is not this machine's.
+  // Listens on `port`, or on a free one for 0, and returns the port. Throws FatalError(kUsage) with
+  // the cure if the port is taken or the host is not this machine's.
   int Bind(const std::string& host, int port);
 
   // Serves until Shutdown. Called once, after Bind.
   void Run();
 
-  // Ends Run(): no new connection; replies under way are sent, idle connections are closed.
+  // Ends Run(): accepts no new connection, sends replies in progress, and closes idle connections.
   void Shutdown();
 
  private:
@@ -57,14 +57,14 @@ class HttpTransport : public httplib::Server {
 
   bool process_and_close_socket(socket_t socket) override;
   void Serve(socket_t socket, OpenConnections::Connection& connection);
-  // Hands the next request to the library; false when the connection is over.
+  // Hands the next request to the library; false if the connection has ended.
   bool ServeRequest(RequestStream& stream);
 
   const TransportOptions options_;
-  std::atomic<bool> ended_ = false;  // Run is over
+  std::atomic<bool> ended_ = false;  // Run has ended
   OpenConnections connections_;
   size_t max_threads_;         // set by Bind
-  std::thread::id accepting_;  // of Run
+  std::thread::id accepting_;  // the thread of Run
   std::unique_ptr<OverloadDoor> door_;
 };
 

@@ -46,7 +46,7 @@ std::optional<int64_t> ParseInt(std::string_view text) {
   return value;
 }
 
-// The original servers read bodies with pydantic, which takes 3, "3" and 3.0 for an integer.
+// The original servers read bodies with pydantic, which accepts 3, "3" and 3.0 as an integer.
 int64_t IntField(const nlohmann::json& object, const char* name) {
   const nlohmann::json& value = Field(object, name);
   std::optional<int64_t> number;
@@ -56,7 +56,8 @@ int64_t IntField(const nlohmann::json& object, const char* name) {
   } else if (value.is_number_integer()) {
     number = value.get<int64_t>();
   } else if (value.is_number_float()) {
-    constexpr double kLimit = 9007199254740992;  // 2^53: above it a double is not one integer
+    constexpr double kLimit = 9007199254740992;  // 2^53: above it a double does not represent a
+                                                 // single integer
     const auto real = value.get<double>();
     if (std::trunc(real) == real && std::abs(real) <= kLimit) number = static_cast<int64_t>(real);
   } else if (value.is_string()) {

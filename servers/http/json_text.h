@@ -1,4 +1,4 @@
-// JSON of requests and replies: typed fields that fail with a clear message, and quick writing.
+// JSON of requests and replies: typed fields with clear error messages, and fast writing.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,15 @@
 
 namespace agentr {
 
-// The object in a request's body; an empty body is an empty object.
-// Throws HttpStatusError: 400 for text that is no JSON or nested too deep, 422 for a value that is
-// no object.
+// The object in a request's body; an empty body is an empty object. Throws HttpStatusError: 400 for
+// text that is not JSON or is nested too deep, 422 for a value that is not an object.
 nlohmann::json ParseObject(std::string_view body);
 
-// The integer that is all of `text`; nothing where it is none, or does not fit.
+// The integer that `text` consists of; nullopt if it is not an integer or does not fit.
 std::optional<int64_t> ParseInt(std::string_view text);
 
-// Fields of it; an integer may be written as 3, "3" or 3.0. Throw HttpStatusError(422) naming the
-// field when it is missing or of another type.
+// Fields of the object; an integer may be written as 3, "3" or 3.0. They throw HttpStatusError(422)
+// naming a field that is missing or of another type.
 int64_t IntField(const nlohmann::json& object, const char* name);
 const std::string& StringField(const nlohmann::json& object, const char* name);
 std::vector<std::string> StringsField(const nlohmann::json& object, const char* name);

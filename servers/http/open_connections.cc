@@ -42,7 +42,7 @@ bool OpenConnections::GiveUpOne(Clock::duration age) {
     }
     if (!best || rank(connection) < rank(*best)) best = &connection;
   }
-  // It may have begun a request since it was looked at.
+  // It may have begun a request since it was selected, so try to change its state atomically.
   auto expected = Connection::State::kWaiting;
   if (!best || !best->state_.compare_exchange_strong(expected, Connection::State::kGivenUp)) {
     return false;

@@ -1,4 +1,4 @@
-// The connections that threads serve, and which of them can be given up for a newcomer.
+// The connections that threads serve; selects one to close when a new connection needs a thread.
 #pragma once
 
 #include <sys/socket.h>
@@ -10,8 +10,8 @@
 
 namespace agentr {
 
-// Thread-safe. A connection is either waiting for a whole head, when closing it loses nothing, or
-// busy with a request.
+// Thread-safe. A connection is either waiting for a complete head, so that closing it loses
+// nothing, or busy with a request.
 class OpenConnections {
  public:
   using Clock = std::chrono::steady_clock;
@@ -26,32 +26,32 @@ class OpenConnections {
 
     const int socket_;
     std::atomic<State> state_ = State::kWaiting;
-    std::atomic<Clock::time_point> since_ = Clock::now();  // waiting
-    std::atomic<bool> served_ = false;                     // a request before
+    std::atomic<Clock::time_point> since_ = Clock::now();  // start of its present wait
+    std::atomic<bool> served_ = false;                     // true once it has served a request
     std::list<Connection>::iterator place_;
   };
 
-  // Nothing after Close.
+  // Null after Close.
   Connection* Add(int socket);
-  // Before the socket is closed.
+  // Call before the socket is closed.
   void Remove(Connection* connection);
 
-  // A head has come; false where the connection has been given up meanwhile.
+  // Records that a head has arrived; false if the connection was given up in the meantime.
   static bool BeginRequest(Connection& connection);
   static void EndRequest(Connection& connection);
 
-  // Ends one connection that has been waiting for at least `age`: one that never sent a request
-  // before all others, and of those the one that waits longest. False where there is none.
+  // Ends a connection that has been waiting for at least `age`: preferably one that never sent a
+  // request, and among equals the one that has waited longest. False if there is none.
   bool GiveUpOne(Clock::duration age);
 
-  // No more connections. Reading ends on all, so that threads which wait go on; replies under way
-  // can still be written.
+  // Refuses further connections and ends reading on all, so that waiting threads continue; replies
+  // in progress can still be written.
   void Close();
   bool closed() const;
 
  private:
   mutable std::mutex mutex_;
-  std::list<Connection> open_;  // guarded by mutex_, as is the next
+  std::list<Connection> open_;  // guarded by mutex_, like the next
   bool closed_ = false;
 };
 

@@ -62,6 +62,7 @@ void OverloadDoor::Loop() {
   while (TakeArrivals()) {
     wanted.assign(1, {wake_, POLLIN, 0});
     for (const Visitor& visitor : visitors_) wanted.push_back({visitor.socket, POLLIN, 0});
+    // With visitors it wakes up regularly to close those whose time is over.
     poll(wanted.data(), wanted.size(), visitors_.empty() ? -1 : 100);
     eventfd_t count;
     eventfd_read(wake_, &count);
@@ -93,6 +94,8 @@ bool OverloadDoor::Answer(Visitor& visitor) {
   if (!head) return false;
   const std::string reply = answer_(*head);
   const ssize_t n = send(visitor.socket, reply.data(), reply.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  // Only the sending side is closed: with unread bytes of the client, close would reset the
+  // connection before the client has read the reply.
   shutdown(visitor.socket, SHUT_WR);
   visitor.answered = true;
   visitor.until = Clock::now() + kStay;

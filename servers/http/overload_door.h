@@ -1,5 +1,5 @@
-// Answers connections for which there is no thread: that the server is alive (/health), or that it
-// is overloaded. One thread of its own for all of them, which waits for none.
+// Answers connections for which no thread is free: either that the server is alive (/health), or
+// that it is overloaded. It has one thread for all of them, which never waits for a single one.
 #pragma once
 
 #include <chrono>
@@ -17,15 +17,15 @@ namespace agentr {
 
 class OverloadDoor {
  public:
-  // `answer` gives the bytes of the reply to a head. At most `most` connections are held; the one
-  // that came first is closed for another one.
+  // `answer` returns the bytes of the reply to a head. At most `most` connections are held; a
+  // further one replaces the oldest.
   OverloadDoor(size_t most, HttpHeadLimits limits,
                std::function<std::string(const RequestHead&)> answer);
   ~OverloadDoor();
   OverloadDoor(const OverloadDoor&) = delete;
   OverloadDoor& operator=(const OverloadDoor&) = delete;
 
-  // Takes over the connection, which is closed after its reply, or after a second.
+  // Takes over the connection and closes it after its reply, or after one second.
   void Admit(int socket);
 
  private:
@@ -36,13 +36,13 @@ class OverloadDoor {
     HeadScanner scanner;
     Clock::time_point until;
     std::string head = {};
-    bool answered = false;  // what it still sends is read and forgotten
+    bool answered = false;  // if true, further bytes are read and discarded
   };
 
   void Loop();
-  // Visitors that came since the last call; false when the door is to close.
+  // Takes the new connections since the last call; false if the door shall close.
   bool TakeArrivals();
-  // Reads what is there. False when the connection is over.
+  // Reads the available bytes. False if the connection has ended.
   bool Hear(Visitor& visitor);
   bool Answer(Visitor& visitor);
 
@@ -50,9 +50,9 @@ class OverloadDoor {
   const HttpHeadLimits limits_;
   const std::function<std::string(const RequestHead&)> answer_;
   const int wake_;               // an eventfd
-  std::list<Visitor> visitors_;  // of the thread
+  std::list<Visitor> visitors_;  // used by the thread
   std::mutex mutex_;
-  std::vector<int> arrivals_;  // guarded by mutex_, as is the next
+  std::vector<int> arrivals_;  // guarded by mutex_, like the next
   bool stop_ = false;
   std::thread thread_;
 };

@@ -43,7 +43,7 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-// The next line without its end, taken off `rest`.
+// The next line without its end; removes it from `rest`.
 std::string_view TakeLine(std::string_view& rest) {
   const size_t end = rest.find("\r\n");
   const std::string_view line = rest.substr(0, end);
@@ -51,7 +51,7 @@ std::string_view TakeLine(std::string_view& rest) {
   return line;
 }
 
-// "http://name:port/path" is a target too (RFC 9112, 3.2.2), which proxies are sent.
+// "http://name:port/path" is also a target (RFC 9112, 3.2.2), which clients send to proxies.
 void SplitTarget(RequestHead& head) {
   constexpr std::string_view kScheme = "http://";
   if (!EqualIgnoringCase(head.target.substr(0, kScheme.size()), kScheme)) return;
@@ -97,18 +97,18 @@ std::optional<HttpRefusal> ParseField(std::string_view line, RequestHead& head) 
   }
   const std::string_view value = Trim(line.substr(colon + 1));
   if (std::ranges::any_of(value, [](char c) { return IsControl(c) && c != '\t'; })) {
-    return HttpRefusal{400, fmt::format("The header '{}' holds control characters.", name)};
+    return HttpRefusal{400, fmt::format("The header '{}' contains control characters.", name)};
   }
   head.fields.push_back({name, value});
   return std::nullopt;
 }
 
-// Takes the only value of a field that may come once; nothing where it does not come.
+// The value of a field that may occur only once; nullopt if it does not occur.
 std::optional<HttpRefusal> TakeOnly(const RequestHead& head, std::string_view name,
                                     std::optional<std::string_view>& value) {
   for (const RequestHead::Field& field : head.fields) {
     if (!EqualIgnoringCase(field.name, name)) continue;
-    if (value) return HttpRefusal{400, fmt::format("The header '{}' comes twice.", name)};
+    if (value) return HttpRefusal{400, fmt::format("The header '{}' occurs twice.", name)};
     value = field.value;
   }
   return std::nullopt;
@@ -122,7 +122,7 @@ std::optional<HttpRefusal> ReadHost(RequestHead& head) {
   return TakeOnly(head, "Origin", head.origin);
 }
 
-// How the end of the body is found (RFC 9112, 6.3).
+// Determines how the end of the body is found (RFC 9112, 6.3).
 std::optional<HttpRefusal> ReadFraming(RequestHead& head) {
   std::optional<std::string_view> length;
   std::optional<std::string_view> coding;
@@ -143,11 +143,11 @@ std::optional<HttpRefusal> ReadFraming(RequestHead& head) {
     head.content_length = value;
   }
   if (coding && (!EqualIgnoringCase(*coding, "chunked") || head.version == "HTTP/1.0")) {
-    return HttpRefusal{400, "Of transfer codings only 'chunked' is known, in HTTP/1.1."};
+    return HttpRefusal{400, "The only supported transfer coding is 'chunked', in HTTP/1.1."};
   }
   head.chunked = coding.has_value();
   if (head.method != "POST" && (head.chunked || head.content_length.value_or(0) > 0)) {
-    return HttpRefusal{400, fmt::format("A {} has no body here.", head.method)};
+    return HttpRefusal{400, fmt::format("A {} request must not have a body.", head.method)};
   }
   return std::nullopt;
 }
@@ -171,7 +171,7 @@ tl::expected<std::optional<size_t>, HttpRefusal> HeadScanner::Next(std::string_v
       const bool empty = line_ == 0;
       if (lines_ > 0) fields_ += line_;
       line_ = 0;
-      // Empty lines before the first line are passed over (RFC 9112, 2.2), as many as may be.
+      // Empty lines before the first line are skipped (RFC 9112, 2.2), up to a limit.
       if (empty && lines_ > 0) return std::optional(at + 1);
       if (empty && total_ > limits_.first_line) return RefuseHead(400, "There is no request.");
       if (!empty) ++lines_;

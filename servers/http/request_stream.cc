@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/error.h"
+
 namespace agentr {
 namespace {
 
@@ -32,8 +34,8 @@ tl::expected<RequestStream::Await, HttpRefusal> RequestStream::AwaitHead() {
   Clock::time_point until{};
   while (true) {
     if (at_ == end_) {
-      // Most requests come whole, after a wait that the socket's own timeout ends: one call of the
-      // system. Only the rest of one that came in pieces is waited for with a clock.
+      // Most requests arrive complete, so one system call with the socket's own timeout is enough.
+      // Only the rest of a request that arrives in pieces is awaited with a clock.
       if (scanner.begun() && !AwaitBytes(until - Clock::now())) {
         if (broken_) return Await::kEnded;
         return tl::make_unexpected(HttpRefusal{408, "The request's head did not come in time."});
@@ -42,20 +44,17 @@ tl::expected<RequestStream::Await, HttpRefusal> RequestStream::AwaitHead() {
     }
     if (!scanner.begun()) until = Clock::now() + std::chrono::seconds(timeouts_.head_s);
     const std::string_view bytes(in_.data() + at_, end_ - at_);
-    const auto size = scanner.Next(bytes);
-    if (!size) return tl::make_unexpected(size.error());
-    at_ += size->value_or(bytes.size());
-    const std::string_view taken = bytes.substr(0, size->value_or(bytes.size()));
-    if (*size && raw_.empty()) return BeginBody(taken);
+    AGENTR_ASSIGN_OR_RETURN(const auto size, scanner.Next(bytes));
+    at_ += size.value_or(bytes.size());
+    const std::string_view taken = bytes.substr(0, size.value_or(bytes.size()));
+    if (size && raw_.empty()) return BeginBody(taken);
     raw_ += taken;
-    if (*size) return BeginBody(raw_);
+    if (size) return BeginBody(raw_);
   }
 }
 
 tl::expected<RequestStream::Await, HttpRefusal> RequestStream::BeginBody(std::string_view raw) {
-  auto head = ParseRequestHead(raw);
-  if (!head) return tl::make_unexpected(std::move(head.error()));
-  head_ = *std::move(head);
+  AGENTR_ASSIGN_OR_RETURN(head_, ParseRequestHead(raw));
   canonical_ = CanonicalHead(head_);
   head_at_ = 0;
   body_left_ = head_.content_length.value_or(0);
@@ -72,8 +71,8 @@ bool RequestStream::body_read() const {
 }
 
 bool RequestStream::Flush() {
-  // An error ends the connection: the rest of a body that was not read must not be taken for the
-  // next request.
+  // An error ends the connection, because the unread rest of a body must not be taken for the next
+  // request.
   constexpr std::string_view kHttpVersion = "HTTP/1.1 ";
   if (out_.size() > kHttpVersion.size() && out_.starts_with(kHttpVersion)) {
     error_sent_ = error_sent_ || out_[kHttpVersion.size()] >= '4';
@@ -114,12 +113,13 @@ ssize_t RequestStream::read(char* to, size_t size) {
   return static_cast<ssize_t>(n);
 }
 
-// Never beyond the end of the body: what follows is another request, whatever the library thinks.
+// Never reads beyond the end of the body, whatever the library requests: the next bytes are another
+// request.
 ssize_t RequestStream::ReadBody(char* to, size_t size) {
   if (body_read() || (chunks_ && chunks_->broken())) return -1;
   if (at_ == end_) {
-    // A client that sends head and body apart without TCP_NODELAY holds the body back until the
-    // head is acknowledged, and the kernel would wait 40 ms with that.
+    // A client that sends head and body separately without TCP_NODELAY delays the body until the
+    // head is acknowledged, and the kernel would delay that by 40 ms.
     const int on = 1;
     setsockopt(socket_, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
     const auto longest = std::min<Clock::duration>(body_until_ - Clock::now(),

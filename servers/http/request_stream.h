@@ -1,4 +1,4 @@
-// One connection as the library sees it: heads that have been checked, bodies, replies.
+// One connection as the library sees it: checked heads, bodies and replies.
 #pragma once
 
 #include <httplib.h>
@@ -15,53 +15,54 @@
 
 namespace agentr {
 
-// How long a connection may wait, seconds.
+// Limits of waiting for a connection, in seconds.
 struct TransportTimeouts {
   int idle_s = 60;        // between two requests
-  int head_s = 10;        // from the first byte of a request's head to its last one
-  int stalled_s = 30;     // without a byte, within a body or a reply
-  int body_grace_s = 60;  // a body has this long, and one second more for each 16 KiB that came
+  int head_s = 10;        // from the first to the last byte of a request's head
+  int stalled_s = 30;     // without a byte within a body or a reply
+  int body_grace_s = 60;  // time for a body, plus one second for each 16 KiB received
 };
 
-// Reads in blocks, and gathers a reply so that it leaves in one packet. What has been gathered is
-// sent before any wait: for the client's bytes, or for the producer of a streamed reply.
+// Reads in blocks, and buffers a reply so that it is sent in one packet. Buffered bytes are sent
+// before every wait, for the client's bytes or for the producer of a streamed reply.
 class RequestStream : public httplib::Stream {
  public:
-  enum class Await { kHead, kEnded };  // kEnded: the client is gone, or was silent for too long
+  // kEnded: the client has disconnected or was silent for too long.
+  enum class Await { kHead, kEnded };
 
   RequestStream(socket_t socket, TransportTimeouts timeouts, HttpHeadLimits limits);
 
-  // Waits for the head of the next request, and keeps it back: read() gives it in its canonical
-  // form, with CanonicalHead. Errors: HttpRefusal, to be answered with Refuse.
+  // Waits for the head of the next request and stores it; read() then returns it in the form of
+  // CanonicalHead. An HttpRefusal must be answered with Refuse.
   tl::expected<Await, HttpRefusal> AwaitHead();
 
-  // Of the head that AwaitHead read, until the next call.
+  // The head that AwaitHead read; valid until the next call.
   const RequestHead& head() const { return head_; }
 
-  // Sends what has been gathered; false when the client is gone.
+  // Sends the buffered bytes; false if the client has disconnected.
   bool Flush();
 
-  // Sends `reply`, the bytes of an error, in place of what the library would.
+  // Sends `reply`, the bytes of an error, instead of the library's reply.
   void Refuse(std::string_view reply);
 
   bool error_sent() const { return error_sent_; }
 
-  // True where the body was read to its end, so that the next byte begins a request.
+  // True if the body was read to its end, so that the next byte begins a request.
   bool body_read() const;
 
-  // Reads and forgets what the client still sends, for a moment: closing with bytes unread would
+  // Reads and discards further bytes of the client for a moment: closing with unread bytes would
   // reset the connection, and the client might never see the reply.
   void Linger();
 
   bool is_readable() const override { return HasBytes() || !broken_; }
-  // Asked before the producer of a streamed reply is called.
+  // The library calls it before the producer of a streamed reply.
   bool is_writable() const override { return const_cast<RequestStream*>(this)->Flush(); }
   ssize_t read(char* to, size_t size) override;
   ssize_t write(const char* data, size_t size) override;
 
   void get_remote_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
   void get_local_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
-  // The library only compares it with what select() can hold, which is not used here.
+  // The library only compares it with the limit of select(), which is not used here.
   socket_t socket() const override { return INVALID_SOCKET; }
 
  private:
@@ -77,12 +78,12 @@ class RequestStream : public httplib::Stream {
   const TransportTimeouts timeouts_;
   const HttpHeadLimits limits_;
   std::vector<char> in_;
-  size_t at_ = 0, end_ = 0;  // the bytes of in_ not read yet
-  std::string raw_;          // a head that came in pieces
-  RequestHead head_;         // views into in_ or raw_: valid until the body is read
-  std::string canonical_;    // what the library reads first
-  size_t head_at_ = 0;       // its bytes read so far
-  uint64_t body_left_ = 0;   // of a body with a length
+  size_t at_ = 0, end_ = 0;  // the unread bytes of in_
+  std::string raw_;          // a head that arrived in pieces
+  RequestHead head_;         // has views into in_ or raw_, valid until the body is read
+  std::string canonical_;    // the head for the library, which it reads first
+  size_t head_at_ = 0;       // the bytes of it that were read
+  uint64_t body_left_ = 0;   // unread bytes of a body with a length
   std::optional<ChunkCheck> chunks_;
   Clock::time_point body_until_;
   std::string out_;

@@ -35,7 +35,7 @@ int64_t IntParameter(const HttpRequest& request, const std::string& field) {
 }
 
 void AppendSessionMetrics(const SessionCounts& counts, std::string& out) {
-  AppendMetric("agentr_sessions_live", "gauge", "Sessions open now, forks included.", counts.live,
+  AppendMetric("agentr_sessions_live", "gauge", "Open sessions, including forks.", counts.live,
                out);
   AppendMetric("agentr_sessions_created_total", "counter", "Sessions made.", counts.created, out);
   AppendMetric("agentr_sessions_closed_total", "counter", "Sessions closed.", counts.closed, out);

@@ -1,4 +1,4 @@
-// What the services of all environments answer alike.
+// Replies that are the same for the services of all environments.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace agentr {
 
-// The most actions of one /expand.
+// The largest number of actions of one /expand.
 constexpr size_t kMaxExpandActions = 1024;
 
-// {"error": "The id 7 is not valid."} with status 200, as AgentGym's servers; `field` is "id".
+// {"error": "The id 7 is not valid."} with status 200, like AgentGym's servers; `field` is "id".
 HttpResponse NotValid(std::string_view field, int64_t id);
 
-// At the limit of live sessions: throws HttpStatusError(503).
+// Throws HttpStatusError(503) for the limit of live sessions.
 [[noreturn]] void ThrowFull();
 
 // The "actions" of a request. Throws HttpStatusError(422) for too many.
@@ -27,7 +27,7 @@ std::vector<std::string> ActionsOf(const nlohmann::json& body);
 // The integer parameter `field` of the query. Throws HttpStatusError(422).
 int64_t IntParameter(const HttpRequest& request, const std::string& field);
 
-// Lines for /metrics.
+// Appends lines for /metrics.
 void AppendSessionMetrics(const SessionCounts& counts, std::string& out);
 
 }  // namespace agentr

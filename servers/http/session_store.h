@@ -1,14 +1,14 @@
 // Live sessions of an environment server, by increasing id.
 //
-// Forks: a session may have children, taken at a moment of its life. A session and all its forks
-// are a family: closing a session closes its forks and theirs; a use of any keeps all of them; and
-// they expire together, `ttl_s` after the last use.
+// Forks: a session may have children, which are copies of its state at some moment. A session and
+// all its forks are a family: closing a session closes its forks and theirs; using one keeps all of
+// them alive; and they expire together, `ttl_s` after the last use.
 //
-// Threads: one short lock (a look-up and a few pointers) guards the table; each session has a lock
-// of its own, held while it is used, so two calls on a session take turns and others go on. A call
-// that holds a session may call the store; the store never waits for a session.
+// Threads: one lock guards the table and is held only briefly. Each session has its own lock, held
+// while it is used, so two calls on one session take turns and other sessions are not affected. A
+// call that holds a session may call the store; the store never waits for a session.
 //
-// Expiry costs a bounded number of families at each call, so there are no pauses.
+// Each call expires a bounded number of families, so there are no pauses.
 #pragma once
 
 #include <algorithm>
@@ -26,18 +26,18 @@
 namespace agentr {
 
 struct SessionLimits {
-  double ttl_s = 3600;              // seconds without a use until a session is dropped
-  size_t max_sessions = 1'000'000;  // live at once, forks included
+  double ttl_s = 3600;              // seconds without use after which a session is dropped
+  size_t max_sessions = 1'000'000;  // live at once, including forks
 };
 
 struct SessionCounts {
   uint64_t live = 0;
-  uint64_t created = 0;  // forks included, as in the next two
+  uint64_t created = 0;  // including forks, like the next two
   uint64_t closed = 0;
   uint64_t expired = 0;
 };
 
-// Seconds of a clock that never goes back.
+// Seconds of a monotonic clock.
 inline double MonotonicSeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -49,7 +49,7 @@ class SessionStore {
     explicit Entry(State begin) : state(std::move(begin)) {}
 
     std::mutex mutex;
-    State state;  // guarded by mutex; everything below by the store's
+    State state;  // guarded by mutex; everything below is guarded by the store's mutex
 
     int64_t id = 0;
     Entry* root = nullptr;  // of the family
@@ -57,7 +57,7 @@ class SessionStore {
     Entry* first_fork = nullptr;
     Entry* next = nullptr;  // fork of the same parent
     Entry* previous = nullptr;
-    // Of a root: when it was last used, and its place in by_use_.
+    // For a root: the time of its last use, and its place in by_use_.
     double used_at = 0;
     typename std::list<Entry*>::iterator place;
   };
@@ -68,7 +68,8 @@ class SessionStore {
   explicit SessionStore(SessionLimits limits, Clock clock = MonotonicSeconds)
       : limits_(limits), clock_(std::move(clock)) {}
 
-  // A session in use: no other call uses it while this lives. Empty for an id that is not live.
+  // A session in use: no other call uses it while this object lives. Empty for an id that is not
+  // live.
   class Use {
    public:
     Use() = default;
@@ -82,7 +83,7 @@ class SessionStore {
     std::unique_lock<std::mutex> lock_;
   };
 
-  // A new session; `make` gets its id. Nothing at the limit of sessions.
+  // Opens a new session; `make` gets its id. nullopt at the limit of sessions.
   template <typename Make>
   std::optional<int64_t> Create(Make make) {
     Dropped dropped;
@@ -97,8 +98,8 @@ class SessionStore {
     return Insert(entry);
   }
 
-  // Forks of a live session, in the order of `states`. Nothing at the limit of sessions, or when
-  // the session is not live.
+  // Makes forks of a live session, in the order of `states`. nullopt at the limit of sessions, or
+  // if the session is not live.
   std::optional<std::vector<int64_t>> Fork(int64_t id, std::vector<State> states) {
     const std::lock_guard lock(mutex_);
     const auto at = entries_.find(id);
@@ -119,7 +120,7 @@ class SessionStore {
     return ids;
   }
 
-  // Waits while another call uses the session.
+  // Waits while another call is using the session.
   Use Find(int64_t id) {
     std::shared_ptr<Entry> entry;
     {
@@ -141,7 +142,7 @@ class SessionStore {
     return Use(std::move(entry));
   }
 
-  // Closes the session and its forks. False when it was not live.
+  // Closes the session and its forks. False if it was not live.
   bool Close(int64_t id) {
     Dropped dropped;
     const std::lock_guard lock(mutex_);
@@ -152,7 +153,7 @@ class SessionStore {
     return true;
   }
 
-  // Of all live sessions, in order.
+  // The ids of all live sessions, in order.
   std::vector<int64_t> Ids() const {
     std::vector<int64_t> ids;
     {
@@ -171,7 +172,8 @@ class SessionStore {
   }
 
  private:
-  // Sessions taken out of the table: declared before the lock, so that they are freed behind it.
+  // Sessions removed from the table. Declare it before the lock, so that they are destroyed after
+  // the lock is released.
   using Dropped = std::vector<std::shared_ptr<Entry>>;
 
   int64_t Insert(const std::shared_ptr<Entry>& entry) {
@@ -186,6 +188,7 @@ class SessionStore {
   }
 
   void Expire(double now, Dropped& dropped) {
+    // Each call adds at most one family, so removing up to two keeps up with the growth.
     constexpr int kPerCall = 2;
     for (int i = 0; i < kPerCall && !by_use_.empty(); ++i) {
       Entry* const oldest = by_use_.front();
@@ -194,7 +197,7 @@ class SessionStore {
     }
   }
 
-  // Takes a session and its forks out of the table; how many they were.
+  // Removes a session and its forks from the table; returns their number.
   uint64_t Remove(Entry* top, Dropped& dropped) {
     if (top->parent) {
       (top->previous ? top->previous->next : top->parent->first_fork) = top->next;
@@ -217,9 +220,9 @@ class SessionStore {
   const SessionLimits limits_;
   const Clock clock_;
 
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards the members below
   std::unordered_map<int64_t, std::shared_ptr<Entry>> entries_;
-  std::list<Entry*> by_use_;  // roots, the one unused for longest first
+  std::list<Entry*> by_use_;  // roots, the least recently used first
   int64_t next_id_ = 0;
   SessionCounts counts_;
 };

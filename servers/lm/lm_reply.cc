@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A token may be part of a character, and then its text is none.
+// A token may be a part of a character; then it is not valid text.
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -48,8 +48,8 @@ int64_t Characters(std::string_view utf8) {
   return std::ranges::count_if(utf8, [](char c) { return (c & 0xC0) != 0x80; });
 }
 
-// The name of a token in an object of tokens. Bytes that are no text alone are named as OpenAI
-// names them ("bytes:\\xe2\\x82"), so that no two of them become the same.
+// The key of a token in a JSON object. Bytes that are not text have OpenAI's form
+// ("bytes:\\xe2\\x82"), so that different tokens have different keys.
 std::string TokenName(const Tokenizer& tokenizer, int32_t token) {
   std::string bytes = tokenizer.TokenBytes(token);
   if (IsUtf8(bytes)) return bytes;
@@ -58,11 +58,12 @@ std::string TokenName(const Tokenizer& tokenizer, int32_t token) {
   return name;
 }
 
-Json CompletionLogprobs(const GeneratedSequence& sequence, const Tokenizer& tokenizer) {
+// `offset`: number of characters before the first token; those of all tokens are added to it.
+Json CompletionLogprobs(const GeneratedSequence& sequence, const Tokenizer& tokenizer,
+                        int64_t& offset) {
   Json tokens = Json::array();
   Json top = Json::array();
   Json offsets = Json::array();
-  int64_t offset = 0;
   for (size_t i = 0; i < sequence.token_ids.size(); ++i) {
     tokens.push_back(TokenName(tokenizer, sequence.token_ids[i]));
     offsets.push_back(offset);
@@ -70,7 +71,7 @@ Json CompletionLogprobs(const GeneratedSequence& sequence, const Tokenizer& toke
     if (i >= sequence.alternatives.size()) continue;
     Json& alternatives = top.emplace_back(Json::object());
     for (const TokenLogprob& other : sequence.alternatives[i]) {
-      // Of tokens with the same text, the likelier one stays.
+      // Among tokens with the same text the more probable one is kept.
       alternatives.emplace(TokenName(tokenizer, other.token), other.logprob);
     }
   }
@@ -80,14 +81,24 @@ Json CompletionLogprobs(const GeneratedSequence& sequence, const Tokenizer& toke
           {"text_offset", std::move(offsets)}};
 }
 
+<<<<<<< HEAD
+// The log-probabilities of `tokens`, a part of a completion; null if none are requested.
+=======
+// The log-probabilities of `tokens`, which are a part of a completion; null where none are asked for.
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
+Json Logprobs(const LmReply& reply, const GeneratedSequence& tokens, int64_t& offset) {
+  if (!reply.request.logprobs) return nullptr;
+  return reply.request.api == LmApi::kChat ? ChatLogprobs(tokens, *reply.tokenizer)
+                                           : CompletionLogprobs(tokens, *reply.tokenizer, offset);
+}
+
+<<<<<<< HEAD
+// Adds the values known at the end of a completion to its choice.
+=======
 // Puts what is known of a completion at its end to its choice.
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
 void Finish(const LmReply& reply, const GeneratedSequence& sequence, Json& choice) {
   const bool chat = reply.request.api == LmApi::kChat;
-  choice["logprobs"] = nullptr;
-  if (reply.request.logprobs) {
-    choice["logprobs"] = chat ? ChatLogprobs(sequence, *reply.tokenizer)
-                              : CompletionLogprobs(sequence, *reply.tokenizer);
-  }
   choice["finish_reason"] = sequence.finish_reason;
   if (!reply.request.return_token_ids) return;
   choice["token_ids"] = sequence.token_ids;
@@ -122,7 +133,7 @@ void AddPromptIds(const LmReply& reply, Json& json) {
     json["prompt_token_ids"] = reply.request.generation.prompt;
 }
 
-// The event with what is new in one completion: `delta` of a chat, `text` of a completion.
+// The event with the new part of one completion: `delta` for a chat, `text` for a completion.
 Json Chunk(const LmReply& reply, int index, Json delta, std::string_view text) {
   Json json = Head(reply, /*chunk=*/true);
   Json& choice = json["choices"].emplace_back(Json{{"index", index}});
@@ -148,6 +159,8 @@ std::string LmReply::Whole(const Generation& generation) const {
     } else {
       choice["text"] = sequence.text;
     }
+    int64_t offset = 0;
+    choice["logprobs"] = Logprobs(*this, sequence, offset);
     Finish(*this, sequence, choice);
   }
   json["usage"] = UsageJson(generation);
@@ -166,14 +179,22 @@ std::string LmReply::Opening() const {
   return events;
 }
 
-std::string LmReply::Piece(int index, std::string_view text) const {
-  return Event(Chunk(*this, index, {{"content", text}}, text));
+std::string LmReply::Piece(int index, std::string_view text, const GeneratedSequence& tokens,
+                           int64_t& offset) const {
+  Json json = Chunk(*this, index, {{"content", text}}, text);
+  json["choices"].front()["logprobs"] = Logprobs(*this, tokens, offset);
+  return Event(json);
 }
 
-std::string LmReply::Closing(const Generation& generation) const {
+std::string LmReply::Closing(const Generation& generation, std::span<const GeneratedSequence> rest,
+                             std::span<const int64_t> offsets) const {
   std::string events;
   for (size_t i = 0; i < generation.sequences.size(); ++i) {
     Json json = Chunk(*this, static_cast<int>(i), Json::object(), "");
+    int64_t offset = offsets[i];
+    if (!rest[i].token_ids.empty()) {
+      json["choices"].front()["logprobs"] = Logprobs(*this, rest[i], offset);
+    }
     Finish(*this, generation.sequences[i], json["choices"].front());
     events += Event(json);
   }

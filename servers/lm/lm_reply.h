@@ -1,8 +1,9 @@
-// Replies of OpenAI's API for language models, as pure functions: whole, or as the events of a
+// Replies of OpenAI's API for language models, as pure functions: complete, or as the events of a
 // stream.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,14 +22,27 @@ struct LmReply {
   std::string id;       // "chatcmpl-…", "cmpl-…"
   int64_t created = 0;  // seconds since 1970
 
-  // Text, token ids and log-probabilities (one per token as sampled, the stop token too).
+  // A complete reply with text, token ids and log-probabilities (one per sampled token, including
+  // the stop token).
   std::string Whole(const Generation& generation) const;
 
+<<<<<<< HEAD
+  // A stream is Opening, any number of Pieces, and Closing, which contains the values known only at
+  // the end: finish reasons, token ids, usage. Log-probabilities are sent with the text that their
+  // tokens complete: `tokens` are those since the last piece, and `offset` is the number of
+  // characters before them, to which Piece adds theirs. After an error Broken replaces Closing.
+=======
   // A stream is Opening, any number of Pieces, and Closing, which brings what is known only at the
-  // end: finish reasons, log-probabilities, token ids, usage. After an error, Broken comes instead.
+  // end: finish reasons, token ids, usage. Log-probabilities come with the text that their tokens
+  // complete: `tokens` are those since the last piece, `offset` the characters of those before, to
+  // which Piece adds theirs. After an error, Broken comes instead of Closing.
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   std::string Opening() const;
-  std::string Piece(int index, std::string_view text) const;
-  std::string Closing(const Generation& generation) const;
+  std::string Piece(int index, std::string_view text, const GeneratedSequence& tokens,
+                    int64_t& offset) const;
+  // `rest`, `offsets`: for each completion, as in Piece.
+  std::string Closing(const Generation& generation, std::span<const GeneratedSequence> rest,
+                      std::span<const int64_t> offsets) const;
   std::string Broken(const HttpStatusError& error) const;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -15,7 +16,7 @@ namespace {
 
 using json = nlohmann::json;
 
-constexpr int64_t kMostCompletions = 1024;  // of one request
+constexpr int64_t kMostCompletions = 1024;  // completions per request
 constexpr int64_t kMostAlternatives = 20;   // OpenAI's limit of top_logprobs
 constexpr int64_t kMostTokens = std::numeric_limits<int32_t>::max();
 
@@ -23,7 +24,7 @@ constexpr int64_t kMostTokens = std::numeric_limits<int32_t>::max();
   throw HttpStatusError(400, fmt::format("The field '{}' {}.", field, must), "", field);
 }
 
-// The optional fields of an object; null counts as left out, as OpenAI's clients send it.
+// The optional fields of an object; null counts as missing, because OpenAI's clients send it.
 class Fields {
  public:
   explicit Fields(const json& object) : object_(object) {}
@@ -33,7 +34,7 @@ class Fields {
     return at == object_.end() || at->is_null() ? nullptr : &*at;
   }
 
-  // The name of a field that begins so, and is not null.
+  // The name of a field that begins with the prefix and is not null.
   std::optional<std::string> FirstThatBegins(std::string_view prefix) const {
     for (const auto& [name, value] : object_.items()) {
       if (name.starts_with(prefix) && !value.is_null()) return name;
@@ -50,7 +51,7 @@ class Fields {
   std::optional<int64_t> Int(const std::string& name, int64_t least, int64_t most) const {
     const json* value = Find(name);
     if (!value) return std::nullopt;
-    // An unsigned number past int64_t would wrap.
+    // An unsigned number above the range of int64_t would wrap around.
     const bool fits = value->is_number_integer() &&
                       (!value->is_number_unsigned() ||
                        value->get<uint64_t>() <= uint64_t{std::numeric_limits<int64_t>::max()});
@@ -77,7 +78,7 @@ class Fields {
   const json& object_;
 };
 
-// What is not offered, and the value with which it changes nothing.
+// The unsupported fields, each with the neutral value.
 void RefuseWhatIsNotOffered(const Fields& fields) {
   using Neutral = std::pair<const char*, json>;
   static const std::vector<Neutral> kNeutral = {
@@ -133,7 +134,7 @@ void RefuseWhatIsNotOffered(const Fields& fields) {
   }
 }
 
-// A text, or a list of parts of which each is a text.
+// A text, or a list of parts that are all texts.
 std::string ContentOf(const json& message) {
   const json content = message.value("content", json());
   if (content.is_null()) return "";
@@ -143,34 +144,46 @@ std::string ContentOf(const json& message) {
   for (const json& part : content) {
     if (!part.is_object() || part.value("type", json()) != "text" || !part.contains("text") ||
         !part["text"].is_string()) {
-      Refuse("messages", "has a content with a part that is no text; others are not supported");
+      Refuse("messages",
+             "has a content with a part that is not a text; other parts are not supported");
     }
     text += part["text"].get_ref<const std::string&>();
   }
   return text;
 }
 
-std::vector<Message> MessagesOf(const Fields& fields) {
+bool IsTokenId(const json& id) { return id.is_number_integer() && id >= 0 && id <= kMostTokens; }
+
+// The token ids that the model sampled for a message.
+std::vector<int32_t> SampledIdsOf(const json& message) {
+  const json ids = message.value("token_ids", json());
+  if (ids.is_null()) return {};
+  if (!ids.is_array() || !std::ranges::all_of(ids, IsTokenId)) {
+    Refuse("messages", "has token_ids that are not a list of token ids");
+  }
+  return ids.get<std::vector<int32_t>>();
+}
+
+void ReadMessages(const Fields& fields, LmRequest& request) {
   const json* list = fields.Find("messages");
   if (!list || !list->is_array() || list->empty()) {
     Refuse("messages", "must be a list of at least one message");
   }
-  std::vector<Message> messages;
   for (const json& message : *list) {
     if (!message.is_object() || !message.value("role", json()).is_string()) {
       Refuse("messages", "must be a list of objects with role and content");
     }
     std::string role = message["role"].get<std::string>();
-    if (role == "developer") role = "system";  // OpenAI's newer word
+    if (role == "developer") role = "system";  // OpenAI's newer name
     if (role != "system" && role != "user" && role != "assistant") {
       Refuse("messages", "has a role other than system, user and assistant");
     }
-    messages.push_back({std::move(role), ContentOf(message)});
+    request.messages.push_back({std::move(role), ContentOf(message)});
+    request.sampled.push_back(SampledIdsOf(message));
   }
-  return messages;
 }
 
-// One prompt: a text, a list of token ids, or a list of one of these.
+// One prompt: a text, a list of token ids, or a list with one of these.
 void ReadPrompt(const Fields& fields, LmRequest& request) {
   const json* prompt = fields.Find("prompt");
   if (prompt && prompt->is_array() && prompt->size() == 1 && !prompt->front().is_number()) {
@@ -184,7 +197,7 @@ void ReadPrompt(const Fields& fields, LmRequest& request) {
     Refuse("prompt", "must be a string or a list of token ids, and not empty");
   }
   for (const json& id : *prompt) {
-    if (!id.is_number_integer() || id < 0 || id > kMostTokens) {
+    if (!IsTokenId(id)) {
       Refuse("prompt", "must be one string or one list of token ids; send a request per prompt");
     }
     request.token_ids.push_back(id.get<int32_t>());
@@ -205,7 +218,7 @@ std::vector<std::string> StopOf(const Fields& fields) {
   return texts;
 }
 
-// A chat says whether, and how many alternatives; a completion says how many in one number.
+// A chat has a switch and the number of alternatives; a completion has only the number.
 void ReadLogprobs(const Fields& fields, LmRequest& request) {
   if (request.api == LmApi::kChat) {
     request.logprobs = fields.Bool("logprobs");
@@ -223,11 +236,20 @@ void ReadLogprobs(const Fields& fields, LmRequest& request) {
 void ReadSampling(const Fields& fields, LmRequest& request) {
   GenerationRequest& generation = request.generation;
   generation.n = static_cast<int>(fields.Int("n", 1, kMostCompletions).value_or(1));
-  generation.params.temperature = fields.Number("temperature", 1);
-  generation.params.top_p = fields.Number("top_p", 1);
-  generation.params.min_p = fields.Number("min_p", 0);
-  generation.params.repetition_penalty = fields.Number("repetition_penalty", 1);
+  SamplingParams& params = generation.params;
+  params.temperature = fields.Number("temperature", 1);
+  if (params.temperature < 0) Refuse("temperature", "must be a number of at least 0");
+  params.top_p = fields.Number("top_p", 1);
+  if (params.top_p <= 0 || params.top_p > 1) Refuse("top_p", "must be above 0 and at most 1");
+  params.min_p = fields.Number("min_p", 0);
+  if (params.min_p < 0 || params.min_p > 1) Refuse("min_p", "must be a number from 0 to 1");
+  params.repetition_penalty = fields.Number("repetition_penalty", 1);
+  if (params.repetition_penalty <= 0) Refuse("repetition_penalty", "must be a number above 0");
+<<<<<<< HEAD
+  // In vLLM -1 means all tokens.
+=======
   // vLLM's word for all tokens is -1.
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   const int64_t top_k = fields.Int("top_k", -1, kMostTokens).value_or(0);
   generation.params.top_k = static_cast<int>(std::max<int64_t>(top_k, 0));
   generation.params.stop = StopOf(fields);
@@ -236,7 +258,7 @@ void ReadSampling(const Fields& fields, LmRequest& request) {
   if (const auto seed = fields.Int("seed", kLeast, kMost)) {
     request.seed = static_cast<uint64_t>(*seed);
   }
-  // OpenAI's newer name for chats comes first where both are there.
+  // If both are given, OpenAI's newer name for chats takes precedence.
   for (const char* name : {"max_completion_tokens", "max_tokens"}) {
     const auto tokens = fields.Int(name, 1, kMostTokens);
     if (tokens && !request.max_tokens) request.max_tokens = static_cast<int>(*tokens);
@@ -260,7 +282,7 @@ LmRequest ParseLmRequest(LmApi api, std::string_view body) {
   request.api = api;
   request.model = fields.Text("model");
   if (api == LmApi::kChat) {
-    request.messages = MessagesOf(fields);
+    ReadMessages(fields, request);
   } else {
     ReadPrompt(fields, request);
   }

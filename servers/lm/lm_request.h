@@ -1,9 +1,9 @@
-// Requests of OpenAI's API for language models, read and checked, as pure functions.
+// Reads and checks requests of OpenAI's API for language models, as pure functions.
 //
 // Fields: https://platform.openai.com/docs/api-reference/chat and /completions; top_k, min_p,
-// repetition_penalty and return_token_ids as in vLLM. A field that would change the completions and
-// is not offered here (tools, penalties of other kinds, …) is refused unless it is neutral; other
-// unknown fields are ignored.
+// repetition_penalty and return_token_ids as in vLLM. An unsupported field that would change the
+// completions (tools, other penalties, …) is refused unless its value is neutral; other unknown
+// fields are ignored.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,22 @@ enum class LmApi { kChat, kCompletions };
 
 struct LmRequest {
   LmApi api = LmApi::kChat;
-  std::string model;               // as the client names it; empty: not named
-  std::vector<Message> messages;   // of a chat
-  std::string prompt;              // of a completion: a text, or …
-  std::vector<int32_t> token_ids;  // … where it is empty, tokens
-  // All but its prompt, params.max_tokens, params.seed and stop_tokens, which the server adds.
+<<<<<<< HEAD
+  std::string model;                          // the name in the request; empty if there is none
+  std::vector<Message> messages;              // of a chat
+  std::vector<std::vector<int32_t>> sampled;  // "token_ids" of each message; empty if not given
+  std::string prompt;                         // of a completion: a text, or …
+  std::vector<int32_t> token_ids;             // … if the text is empty, token ids
+  // Everything except prompt, params.max_tokens, params.seed and stop_tokens, which the server
+  // adds.
+=======
+  std::string model;                          // as the client names it; empty: not named
+  std::vector<Message> messages;              // of a chat
+  std::vector<std::vector<int32_t>> sampled;  // the "token_ids" of each message; empty: not given
+  std::string prompt;                         // of a completion: a text, or …
+  std::vector<int32_t> token_ids;             // … where it is empty, tokens
+                                              // All but its prompt, params.max_tokens, params.seed and stop_tokens, which the server adds.
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   GenerationRequest generation;
   std::optional<int> max_tokens;
   std::optional<uint64_t> seed;

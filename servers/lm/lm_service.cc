@@ -10,7 +10,10 @@
 
 #include "common/options.h"
 #include "common/random.h"
+#include "common/version.h"
+#include "lm/engine/completion.h"
 #include "lm/engine/sequence.h"
+#include "lm/sampled_turns.h"
 #include "servers/http/http_metrics.h"
 #include "servers/lm/lm_reply.h"
 #include "servers/lm/lm_stream.h"
@@ -18,14 +21,14 @@
 namespace agentr {
 namespace {
 
-constexpr int kCompletionTokens = 16;  // OpenAI's default of /v1/completions
+constexpr int kCompletionTokens = 16;  // OpenAI's default for /v1/completions
 
 int64_t Now() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::seconds>(now).count();
 }
 
-// `field`: of the request, that the error is about.
+// `field`: the field of the request that caused the error.
 HttpStatusError ToHttp(const Error& error, const std::string& field = "") {
   switch (error.kind) {
     case ErrorKind::kContextLength:
@@ -45,33 +48,40 @@ T OrThrow(Result<T> result, const std::string& field = "") {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-// In a time that tells nothing of where the two differ.
+// Compares in a time that does not depend on where the two texts differ.
 bool SameKey(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-// The events of one stream, and all that they are made of.
+// The events of one stream and their data.
 class EventSource {
  public:
   EventSource(LmReply reply, Engine& engine)
-      : reply_(std::move(reply)), text_(engine, reply_.request.generation) {}
+      : reply_(std::move(reply)),
+        text_(engine, reply_.request.generation),
+        offsets_(static_cast<size_t>(reply_.request.generation.n)) {}
 
-  // Fails where the reply is to be an error instead of a stream.
+  // Fails if the reply must be an error instead of a stream.
   Result<void> Begin() { return text_.Begin(); }
 
   std::optional<std::string> Next() {
     if (!std::exchange(opened_, true) && reply_.request.api == LmApi::kChat) {
       return reply_.Opening();
     }
-    if (const auto piece = text_.Next()) return reply_.Piece(piece->index, piece->text);
+    if (const auto piece = text_.Next()) {
+      return reply_.Piece(piece->index, piece->text, piece->tokens,
+                          offsets_[static_cast<size_t>(piece->index)]);
+    }
     if (std::exchange(closed_, true)) return std::nullopt;
     const Result<Generation>& result = text_.result();
-    return result ? reply_.Closing(*result) : reply_.Broken(ToHttp(result.error()));
+    return result ? reply_.Closing(*result, text_.rest(), offsets_)
+                  : reply_.Broken(ToHttp(result.error()));
   }
 
  private:
   const LmReply reply_;
   TextStream text_;
+  std::vector<int64_t> offsets_;  // characters of the tokens that were sent, per completion
   bool opened_ = false, closed_ = false;
 };
 
@@ -86,17 +96,17 @@ void AppendEngineMetrics(const EngineStats& s, std::string& out) {
                        int64_t value) {
     AppendMetric(fmt::format("agentr_lm_{}", name), type, help, static_cast<uint64_t>(value), out);
   };
-  add("requests_total", "counter", "Generations and scorings asked for.", s.requests);
-  add("prompt_tokens_total", "counter", "Tokens of their prompts.", s.prompt_tokens);
-  add("cached_tokens_total", "counter", "Of them, found in the cache.", s.cached_tokens);
-  add("computed_tokens_total", "counter", "Tokens through the network.", s.computed_tokens);
+  add("requests_total", "counter", "Requests for generation or scoring.", s.requests);
+  add("prompt_tokens_total", "counter", "Tokens of the requests' prompts.", s.prompt_tokens);
+  add("cached_tokens_total", "counter", "Prompt tokens found in the cache.", s.cached_tokens);
+  add("computed_tokens_total", "counter", "Tokens computed by the network.", s.computed_tokens);
   add("completion_tokens_total", "counter", "Tokens generated.", s.completion_tokens);
   add("rounds_total", "counter", "Passes through the network.", s.rounds);
-  add("evicted_blocks_total", "counter", "Blocks that left the cache.", s.evicted_blocks);
+  add("evicted_blocks_total", "counter", "Blocks evicted from the cache.", s.evicted_blocks);
   add("blocks", "gauge", "Blocks of keys and values.", s.blocks);
-  add("blocks_in_use", "gauge", "Of them, with running sequences or the cache.", s.blocks_in_use);
-  add("running", "gauge", "Sequences that run.", s.running);
-  add("waiting", "gauge", "Requests that wait.", s.waiting);
+  add("blocks_in_use", "gauge", "Blocks held by running sequences or the cache.", s.blocks_in_use);
+  add("running", "gauge", "Running sequences.", s.running);
+  add("waiting", "gauge", "Waiting requests.", s.waiting);
 }
 
 }  // namespace
@@ -104,15 +114,16 @@ void AppendEngineMetrics(const EngineStats& s, std::string& out) {
 void Declare(OptionSet& set, LmServerOptions& o) {
   set.Group("Server");
   set.Add("--host", o.host, "Address to listen on; 0.0.0.0 for every network");
-  set.Add("--port", o.port, "Port to listen on; 0 takes a free one").Range(0, 65535);
+  set.Add("--port", o.port, "Port to listen on; 0 chooses a free one").Range(0, 65535);
   set.Add("--allow_host", o.allow_host,
-          "A name by which requests and web pages may reach this server, beyond those of this "
-          "machine (repeatable; *: any)");
+          "A name by which requests and web pages may reach this server, in addition to those of "
+          "this machine (repeatable; *: any)");
   set.Add("--api_key", o.api_key,
-          "Clients must send this key; better given in the environment, where it is not seen in "
-          "the list of processes",
+          "Key that clients must send; better set in the environment, where the list of processes "
+          "does not show it",
           "AGENTR_API_KEY");
-  set.Add("--max_waiting", o.max_waiting, "Requests that wait at once; more are refused (503)")
+  set.Add("--max_waiting", o.max_waiting,
+          "Largest number of waiting requests; further ones are refused (503)")
       .Min(1);
   set.Add("--max_body", o.max_body, "Largest body of a request, bytes").Min(1);
 }
@@ -126,6 +137,7 @@ LmServer::LmServer(LoadedModel model, LmServerOptions options)
              [this](const HttpRequest& request) { return Serve(LmApi::kChat, request); });
   http_.Post("/v1/completions",
              [this](const HttpRequest& request) { return Serve(LmApi::kCompletions, request); });
+  http_.Post("/v1/tokenize", [this](const HttpRequest& request) { return Tokenize(request); });
   http_.Get("/v1/models", [this](const HttpRequest&) { return Models(); });
   http_.Get("/v1/models/" + model_.name,
             [this](const HttpRequest&) { return HttpResponse{.body = ModelJson().dump()}; });
@@ -144,8 +156,9 @@ HttpServiceOptions LmServer::HttpOptionsOf(const LmServerOptions& options) {
   const auto admit = [key = options.api_key](const std::string& path, const std::string& header) {
     if (key.empty() || !path.starts_with("/v1/")) return;
     if (SameKey(header, "Bearer " + key)) return;
-    throw HttpStatusError(401, "Wrong or no API key; send it as 'Authorization: Bearer KEY'.",
-                          "invalid_api_key");
+    throw HttpStatusError(
+        401, "The API key is wrong or missing; send it as 'Authorization: Bearer KEY'.",
+        "invalid_api_key");
   };
   return {.host = options.host,
           .port = options.port,
@@ -160,7 +173,8 @@ nlohmann::ordered_json LmServer::ModelJson() const {
           {"object", "model"},
           {"created", started_},
           {"owned_by", "agentr"},
-          {"max_model_len", model_.decoder->shape().max_context}};
+          {"max_model_len", model_.decoder->shape().max_context},
+          {"agentr", {{"version", kVersion}, {"identity", model_.identity}}}};
 }
 
 HttpResponse LmServer::Models() const {
@@ -171,7 +185,8 @@ HttpResponse LmServer::Models() const {
 
 HttpResponse LmServer::Serve(LmApi api, const HttpRequest& http) {
   LmRequest request = ParseLmRequest(api, http.body);
-  CheckModelAndLoad(request);
+  CheckModel(request);
+  CheckLoad();
   const uint64_t number = ++requests_;
   Complete(request, number);
   const std::string_view kind = api == LmApi::kChat ? "chatcmpl" : "cmpl";
@@ -184,24 +199,46 @@ HttpResponse LmServer::Serve(LmApi api, const HttpRequest& http) {
   return {.body = reply.Whole(OrThrow(model_.engine->Generate(reply.request.generation).Wait()))};
 }
 
-void LmServer::CheckModelAndLoad(const LmRequest& request) const {
+void LmServer::CheckModel(const LmRequest& request) const {
   if (!request.model.empty() && request.model != model_.name) {
     throw HttpStatusError(
         404, fmt::format("There is no model '{}' here, only '{}'.", request.model, model_.name),
         "model_not_found", "model");
   }
+}
+
+void LmServer::CheckLoad() const {
   if (model_.engine->stats().waiting >= options_.max_waiting) {
     throw HttpStatusError(503, "Too many requests wait; try again later.", "overloaded");
   }
 }
 
+HttpResponse LmServer::Tokenize(const HttpRequest& http) const {
+  const LmRequest request = ParseLmRequest(LmApi::kChat, http.body);
+  CheckModel(request);
+  const PreparedPrompt prompt = Prepare(request);
+  const nlohmann::ordered_json json = {{"count", prompt.tokens},
+                                       {"max_model_len", model_.decoder->shape().max_context},
+                                       {"tokens", prompt.ids},
+                                       {"message_begins", prompt.message_begins},
+                                       {"reused_turns", prompt.reused_turns},
+                                       {"reencoded_turns", prompt.reencoded_turns}};
+  return {.body = json.dump()};
+}
+
+PreparedPrompt LmServer::Prepare(const LmRequest& request) const {
+  const std::vector<std::span<const int32_t>> sampled(request.sampled.begin(),
+                                                      request.sampled.end());
+  return UseSampledIds(
+      OrThrow(model_.chat->Apply(request.messages, /*generation=*/true), "messages"),
+      request.messages, sampled, {*model_.tokenizer, model_.chat->stop_tokens()});
+}
+
 std::vector<int32_t> LmServer::PromptOf(const LmRequest& request) const {
-  if (request.api == LmApi::kChat) {
-    return OrThrow(model_.chat->Apply(request.messages, /*generation=*/true), "messages").ids;
-  }
+  if (request.api == LmApi::kChat) return Prepare(request).ids;
   if (!request.token_ids.empty()) return request.token_ids;
   std::vector<int32_t> ids = model_.tokenizer->Encode(request.prompt);
-  // Families with ChatML begin a text with no BOS, though their files may declare one.
+  // Families with ChatML do not begin a text with BOS, although their files may declare one.
   const std::optional<int32_t> bos =
       model_.chat->begins_with_bos() ? model_.tokenizer->bos() : std::nullopt;
   if (bos && (ids.empty() || ids.front() != *bos)) ids.insert(ids.begin(), *bos);
@@ -211,13 +248,15 @@ std::vector<int32_t> LmServer::PromptOf(const LmRequest& request) const {
 void LmServer::Complete(LmRequest& request, uint64_t number) const {
   GenerationRequest& generation = request.generation;
   generation.prompt = PromptOf(request);
+  const std::string prompt_field = request.api == LmApi::kChat ? "messages" : "prompt";
   generation.stop_tokens = model_.stop_tokens;
   generation.params.seed = request.seed.value_or(RandomStream(0).Split(number).Next());
   const DecoderShape& shape = model_.decoder->shape();
   const int64_t room = std::max<int64_t>(1, Capacity(shape) - std::ssize(generation.prompt));
   const int64_t left_open = request.api == LmApi::kChat ? room : kCompletionTokens;
   generation.params.max_tokens = request.max_tokens.value_or(static_cast<int>(left_open));
-  OrThrow(CheckRoom(generation, shape), request.api == LmApi::kChat ? "messages" : "prompt");
+  OrThrow(CheckRoom(generation, shape), prompt_field);
+  if (auto error = Check(generation, shape)) throw ToHttp(*error, prompt_field);
 }
 
 }  // namespace agentr

@@ -3,9 +3,22 @@
 //   POST /v1/chat/completions, /v1/completions    whole or streamed (server-sent events)
 //   GET /v1/models, /v1/models/NAME, /health, /metrics
 //
-// Errors are {"error": {"message", "type", "param", "code"}}: 400 (context_length_exceeded where a
+<<<<<<< HEAD
+// Extensions of OpenAI's protocol, with which a client gets the same results from a served model as
+// from a model in its own process (clients/openai/prompt_ids.h):
+=======
+// Beyond OpenAI's protocol, so that a client gets from this server exactly what it would get from
+// the model in its own process (clients/openai/prompt_ids.h):
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
+//   POST /v1/tokenize  {"model", "messages"}: {"count", "max_model_len", "tokens", "message_begins",
+//     "reused_turns", "reencoded_turns"}, the conversation's prompt in tokens
+//   "token_ids" of an assistant's message: the ids that the model sampled for it, which go into the
+//     prompt unchanged (lm/sampled_turns.h)
+//   "agentr" of a model: {"version", "identity"}, which distinguishes it from others of its name
+//
+// Errors are {"error": {"message", "type", "param", "code"}}: 400 (context_length_exceeded if a
 // prompt is too long), 401 (invalid_api_key), 404 (model_not_found), 405, 413, 500, 503
-// (overloaded, or stopping). With a key, what is under /v1/ asks for it.
+// (overloaded, or stopping). If a key is set, all paths under /v1/ require it.
 #pragma once
 
 #include <atomic>
@@ -25,19 +38,20 @@ class OptionSet;
 struct LmServerOptions {
   std::string host = "127.0.0.1";            // 0.0.0.0 for every network
   int port = 8000;                           // 0: a free one
-  std::vector<std::string> allow_host = {};  // names beyond those of this machine; see HostNames
-  std::string api_key = "";                  // empty: none is asked for
+  std::vector<std::string> allow_host = {};  // names in addition to those of this machine; see
+                                             // HostNames
+  std::string api_key = "";                  // empty: none is required
   int max_waiting = 1024;                    // requests that wait for the engine; more are refused
   size_t max_body = 64 << 20;                // bytes
 };
 
 void Declare(OptionSet& set, LmServerOptions& options);
 
-// A running server; the destructor stops it when the replies under way have been sent, streamed
-// ones excepted, which end at once.
+// A running server. The destructor stops it after the replies in progress have been sent; streamed
+// replies end immediately.
 class LmServer {
  public:
-  // Throws FatalError(kUsage) where the port is taken.
+  // Throws FatalError(kUsage) if the port is taken.
   LmServer(LoadedModel model, LmServerOptions options);
 
   std::string base_url() const { return http_.base_url() + "/v1"; }
@@ -50,18 +64,22 @@ class LmServer {
   HttpResponse Models() const;
   // A POST of either kind.
   HttpResponse Serve(LmApi api, const HttpRequest& http);
+  HttpResponse Tokenize(const HttpRequest& http) const;
+  // For a chat.
+  PreparedPrompt Prepare(const LmRequest& request) const;
   std::vector<int32_t> PromptOf(const LmRequest& request) const;
-  // Adds the prompt, and what the client left open: the most tokens, and the seed, for which the
-  // request's `number` stands.
+  // Adds the prompt and the values that the client left out: max_tokens, and the seed, for which
+  // the request's `number` is used.
   void Complete(LmRequest& request, uint64_t number) const;
-  // Throws HttpStatusError.
-  void CheckModelAndLoad(const LmRequest& request) const;
+  // They throw HttpStatusError.
+  void CheckModel(const LmRequest& request) const;
+  void CheckLoad() const;
 
   const LoadedModel model_;
   const LmServerOptions options_;
   const int64_t started_;  // seconds since 1970
   std::atomic<uint64_t> requests_ = 0;
-  HttpService http_;  // last: it stops before what its routes use goes
+  HttpService http_;  // last, so that it stops before the members that its routes use are destroyed
 };
 
 }  // namespace agentr

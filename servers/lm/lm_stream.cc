@@ -5,7 +5,9 @@
 namespace agentr {
 
 TextStream::TextStream(Engine& engine, GenerationRequest request)
-    : pending_(engine.Generate(WithPieces(std::move(request)))), waiter_([this] {
+    : fresh_(static_cast<size_t>(request.n)),
+      pending_(engine.Generate(WithPieces(std::move(request)))),
+      waiter_([this] {
         Result<Generation> result = pending_.Wait();
         const std::lock_guard lock(mutex_);
         result_ = std::move(result);
@@ -20,10 +22,25 @@ TextStream::~TextStream() {
 GenerationRequest TextStream::WithPieces(GenerationRequest request) {
   request.on_text = [this](int index, std::string_view text) {
     const std::lock_guard lock(mutex_);
-    pieces_.push_back({index, std::string(text)});
+    pieces_.push_back(
+        {index, std::string(text), std::exchange(fresh_[static_cast<size_t>(index)], {})});
     wake_.notify_one();
   };
+  request.on_token = [this](int index, TokenLogprob token,
+                            std::span<const TokenLogprob> alternatives) {
+    AddToken(index, token, alternatives);
+  };
   return request;
+}
+
+void TextStream::AddToken(int index, TokenLogprob token,
+                          std::span<const TokenLogprob> alternatives) {
+  const std::lock_guard lock(mutex_);
+  GeneratedSequence& fresh = fresh_[static_cast<size_t>(index)];
+  fresh.token_ids.push_back(token.token);
+  fresh.logprobs.push_back(token.logprob);
+  if (!alternatives.empty())
+    fresh.alternatives.emplace_back(alternatives.begin(), alternatives.end());
 }
 
 Result<void> TextStream::Begin() {

@@ -1,23 +1,27 @@
-// A generation under way, whose text another thread sends as it comes.
+// A running generation whose text another thread sends piece by piece.
 #pragma once
 
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "lm/engine/generation.h"
 
 namespace agentr {
 
-// Begins with the construction; the destructor cancels what is not done. Used by one thread.
+// The constructor starts the generation; the destructor cancels it if it is unfinished. Used by one
+// thread.
 class TextStream {
  public:
   struct Piece {
     int index = 0;  // of the completion
     std::string text;
+    GeneratedSequence tokens;  // tokens since the last piece: ids, logprobs and alternatives
   };
 
   TextStream(Engine& engine, GenerationRequest request);
@@ -25,24 +29,34 @@ class TextStream {
   TextStream(const TextStream&) = delete;
   TextStream& operator=(const TextStream&) = delete;
 
-  // Waits until there is text, or the generation has ended; the error if it failed before any text.
+  // Waits until there is text or the generation has ended; returns the error if it failed before
+  // any text.
   Result<void> Begin();
 
-  // Waits for the next piece; none when the generation has ended.
+  // Waits for the next piece; nullopt when the generation has ended.
   std::optional<Piece> Next();
 
-  // After the last piece.
+  // Valid after the last piece.
   const Result<Generation>& result() const { return *result_; }
+  // The tokens after the last piece of each completion, such as the one that ended it.
+  std::span<const GeneratedSequence> rest() const { return fresh_; }
 
  private:
   GenerationRequest WithPieces(GenerationRequest request);
+  void AddToken(int index, TokenLogprob token, std::span<const TokenLogprob> alternatives);
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<Piece> pieces_;                  // guarded by mutex_, as is the next
+<<<<<<< HEAD
+  std::deque<Piece> pieces_;                  // guarded by mutex_, like the next two
+  std::vector<GeneratedSequence> fresh_;      // per completion: tokens that are in no piece yet
+=======
+  std::deque<Piece> pieces_;              // guarded by mutex_, as are the next two
+  std::vector<GeneratedSequence> fresh_;  // tokens that no piece has yet, per completion
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   std::optional<Result<Generation>> result_;  // set once, at the end
   Pending<Generation> pending_;
-  std::thread waiter_;  // a future can only be waited for: this tells the condition variable
+  std::thread waiter_;  // waits for the future and then notifies the condition variable
 };
 
 }  // namespace agentr

@@ -17,14 +17,15 @@ extern const std::string_view kJavaSession, kJavaSessionRandom, kJavaUniqueIdent
 
 namespace {
 
-// One takes 11 MB (measured, most types of tasks); the rest is for what a step leaves behind.
+// One simulator takes 11 MB (measured for most types of tasks); the rest is for the garbage of
+// steps.
 constexpr int64_t kSimulatorBytes = 12 << 20;
 
 constexpr const char* kTakesText = "(Ljava/lang/String;)Ljava/lang/String;";
 constexpr const char* kGivesText = "()Ljava/lang/String;";
 constexpr const char* kGivesList = "()Ljava/util/List;";
 
-// The simulator tells much on System.out, which is not ours to give.
+// The simulator prints a lot on System.out, but stdout belongs to the program.
 void DropOutput(Jvm& jvm) {
   const JavaObject stream = jvm.Class("java/io/OutputStream");
   const JavaObject nowhere = jvm.CallStaticObject(
@@ -36,7 +37,7 @@ void DropOutput(Jvm& jvm) {
   jvm.CallStatic(system, jvm.StaticMethod(system, "setOut", "(Ljava/io/PrintStream;)V"), {&out});
 }
 
-// Before any class of the jar is in use.
+// Must run before any class of the jar is used.
 void PutInPlace(Jvm& jvm) {
   jvm.Define("agentr/Session", embedded::kJavaSession);
   jvm.Define("agentr/SessionRandom", embedded::kJavaSessionRandom);
@@ -84,7 +85,7 @@ struct Bindings {
   const JavaMethod variations = OfSimulator("getTaskMaxVariations", "(Ljava/lang/String;)I");
 
   std::atomic<int64_t> live = 0;  // simulators
-  std::mutex planning;            // the jar's planner remembers paths in one table for all
+  std::mutex planning;            // the jar's planner stores paths in one table for all simulators
 };
 
 class JavaSimulator final : public Simulator {
@@ -134,7 +135,7 @@ class JavaSimulator final : public Simulator {
     return Within(to_.enter, call);
   }
 
-  // `enter` says how: to play, or to ask.
+  // `enter` selects playing or querying.
   template <typename Call>
   std::invoke_result_t<Call> Within(JavaMethod enter, Call call) {
     struct Leave {
@@ -142,7 +143,7 @@ class JavaSimulator final : public Simulator {
       ~Leave() {
         try {
           from.jvm.CallStatic(from.session, from.leave, {});
-        } catch (const JavaError&) {  // out of memory; the next call enters anew
+        } catch (const JavaError&) {  // out of memory; the next call enters again
         }
       }
     };
@@ -211,14 +212,14 @@ class JavaSource final : public SimulatorSource {
   Bindings bindings_;
   Memory memory_;
   std::mutex asking_;
-  std::unique_ptr<JavaSimulator> asked_;  // for what is about no session
+  std::unique_ptr<JavaSimulator> asked_;  // for queries that belong to no session
 };
 
 }  // namespace
 
 std::unique_ptr<SimulatorSource> StartScienceWorld(const JvmOptions& options) {
   Jvm& jvm = StartJvm(options);
-  // Classes are put in place once, like the machine itself.
+  // Classes are replaced once, when the machine starts.
   static std::once_flag once;
   try {
     std::call_once(once, [&] {

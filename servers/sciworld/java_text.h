@@ -1,5 +1,5 @@
-// Text for Java and back. Java's strings are UTF-16; JNI's own conversion speaks a modified UTF-8,
-// which writes characters past U+FFFF and NUL in another way, and is not used.
+// Converts text to and from Java. Java's strings are UTF-16. JNI's own conversion is not used,
+// because its modified UTF-8 encodes NUL and characters above U+FFFF differently.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace agentr {
 
-// Bytes that are no UTF-8 become U+FFFD.
+// Bytes that are not UTF-8 become U+FFFD.
 std::u16string Utf16(std::string_view utf8);
 
 // Half a surrogate pair becomes U+FFFD.

@@ -26,14 +26,14 @@ struct Attachment {
   }
 };
 
-// Java keeps what native code refers to until that returns to Java; our threads never do, so each
-// call frees its own.
+// Java keeps local references of native code until it returns to Java. Our threads never return, so
+// each call frees its own.
 class LocalFrame {
  public:
   explicit LocalFrame(JNIEnv* env) : env_(env) {
     if (env_->PushLocalFrame(kLocalReferences) != 0) {
       env_->ExceptionClear();
-      throw JavaError("java.lang.OutOfMemoryError: no room for a call's references");
+      throw JavaError("java.lang.OutOfMemoryError: no memory for a call's references");
     }
   }
   ~LocalFrame() { env_->PopLocalFrame(nullptr); }
@@ -54,7 +54,8 @@ std::string TextOf(JNIEnv* env, jobject object) {
   return Utf8(text);
 }
 
-// Throws what Java code has thrown. Out of memory, even the text of the error may be beyond reach.
+// Throws the exception of Java code as JavaError. If memory is exhausted, even the text of the
+// error may be unavailable.
 void Check(JNIEnv* env) {
   const jthrowable thrown = env->ExceptionOccurred();
   if (thrown == nullptr) return;
@@ -67,7 +68,7 @@ void Check(JNIEnv* env) {
     if (!env->ExceptionCheck()) text = TextOf(env, described);
   }
   env->ExceptionClear();
-  throw JavaError(text.empty() ? "an error of Java without a text" : text);
+  throw JavaError(text.empty() ? "a Java error without a text" : text);
 }
 
 jstring NewString(JNIEnv* env, std::string_view text) {
@@ -227,7 +228,7 @@ class JniJvm final : public Jvm {
   }
 
   void Release(void* reference) noexcept override {
-    // An object that cannot be freed for want of a thread's attachment is lost, no more.
+    // If the thread cannot be attached, the object is not freed; this is only a leak.
     try {
       Env()->DeleteGlobalRef(static_cast<jobject>(reference));
     } catch (const JavaError&) {
@@ -239,15 +240,15 @@ class JniJvm final : public Jvm {
     thread_local Attachment attachment;
     void* env = nullptr;
     if (machine_->GetEnv(&env, kVersion) == JNI_OK) return static_cast<JNIEnv*>(env);
-    // As a daemon, so that the machine never waits for the thread.
+    // Attached as a daemon, so that the machine never waits for the thread.
     if (machine_->AttachCurrentThreadAsDaemon(&env, nullptr) != JNI_OK) {
-      throw JavaError("Java has no room for another thread");
+      throw JavaError("Java cannot attach another thread");
     }
     attachment.machine = machine_;
     return static_cast<JNIEnv*>(env);
   }
 
-  // What `use` returns, unless Java code threw.
+  // The result of `use`, unless Java code threw.
   template <typename Use>
   std::invoke_result_t<Use, JNIEnv*> WithEnv(Use use) {
     JNIEnv* const env = Env();
@@ -262,11 +263,11 @@ class JniJvm final : public Jvm {
     }
   }
 
-  // Of a call that gives nothing only when it throws.
+  // The result of a call that returns null only if it throws.
   template <typename T>
   static T Found(JNIEnv* env, T found) {
     Check(env);
-    if (found == nullptr) throw JavaError("a call of Java gave null");
+    if (found == nullptr) throw JavaError("a Java call returned null");
     return found;
   }
 
@@ -290,8 +291,9 @@ CreateMachine OpenLibJvm() {
   void* const library = dlopen(path->c_str(), RTLD_NOW | RTLD_GLOBAL);
   void* const create = library == nullptr ? nullptr : dlsym(library, "JNI_CreateJavaVM");
   if (create == nullptr) {
-    throw FatalError(ExitCode::kFile, fmt::format("{}: cannot be opened as Java's machine: {}",
-                                                  path->string(), dlerror()));
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("{}: cannot be opened as a Java virtual machine: {}",
+                                 path->string(), dlerror()));
   }
   return reinterpret_cast<CreateMachine>(create);
 }
@@ -299,7 +301,7 @@ CreateMachine OpenLibJvm() {
 std::vector<std::string> FlagsOf(const JvmOptions& options) {
   std::vector<std::string> flags = {
       "-Djava.class.path=" + options.class_path, "-Xmx" + options.heap,
-      "-Xrs",              // signals are the program's
+      "-Xrs",              // the program handles signals
       "-XX:-UsePerfData",  // no file in /tmp
   };
   if (options.constant_hash) {
@@ -321,16 +323,17 @@ JavaVM* CreateJvm(const JvmOptions& options) {
   void* env = nullptr;
   const jint status = create(&machine, &env, &arguments);
   if (status == JNI_OK) return machine;
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("Java did not start (JNI error {}; its message stands above). Usual "
-                               "cause: --jvm_heap {} is more than the machine has, or no size",
-                               status, options.heap));
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format("Java did not start (JNI error {}; see its message above). Usual cause: "
+                  "--jvm_heap {} exceeds the machine's memory, or is not a size",
+                  status, options.heap));
 }
 
 }  // namespace
 
 Jvm& StartJvm(const JvmOptions& options) {
-  // JNI allows one machine per process, and it cannot be ended and started again.
+  // JNI allows one machine per process, and it cannot be restarted.
   static std::mutex mutex;
   static std::optional<JvmOptions> started_with;
   static JniJvm* machine = nullptr;
@@ -340,7 +343,7 @@ Jvm& StartJvm(const JvmOptions& options) {
     started_with = options;
   }
   if (*started_with != options) {
-    throw FatalError(ExitCode::kInternal, "this process runs Java already, with other options");
+    throw FatalError(ExitCode::kInternal, "this process already runs Java with other options");
   }
   return *machine;
 }

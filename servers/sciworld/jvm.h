@@ -1,17 +1,17 @@
-// One Java virtual machine within this process, without Java's headers: only jvm.cc has those.
+// One Java virtual machine in this process. Only jvm.cc includes Java's headers.
 //
 //   Jvm& jvm = StartJvm({.class_path = "simulator.jar"});
 //   const JavaObject list = jvm.Class("java/util/ArrayList");
 //   const JavaObject one = jvm.New(list, jvm.Method(list, "<init>", "()V"), {});
 //
-// libjvm.so is opened when the machine starts (libjvm_path.h finds it), so that programs run where
-// there is no Java. JNI allows one machine per process, which lives until the process ends.
+// libjvm.so is opened when the machine starts (libjvm_path.h finds it), so programs also run
+// without Java. JNI allows one machine per process, which lives until the process ends.
 //
-// Threads: calls from any thread, many at once; a thread is attached at its first call and detached
-// at its end. Java code runs on the stack of the thread that calls. SIGINT and SIGTERM are left to
-// the program.
+// Threads: any thread may call, many at once; a thread is attached at its first call and detached
+// at its end. Java code runs on the stack of the calling thread. Java does not handle SIGINT and
+// SIGTERM; the program does.
 //
-// Errors: FatalError when starting; JavaError when Java code throws.
+// Errors: FatalError at the start; JavaError if Java code throws.
 #pragma once
 
 #include <cstdint>
@@ -29,21 +29,21 @@ class JavaObject;
 
 struct JvmOptions {
   std::string class_path;   // a jar
-  std::string heap = "4g";  // most of Java's heap, as -Xmx takes it
-  // Every object has the same identity hash: the order of Java's hash tables is then the same in
-  // each run.
+  std::string heap = "4g";  // largest size of Java's heap, in the form of -Xmx
+  // Gives every object the same identity hash, so that the order of Java's hash tables is the same
+  // in each run.
   bool constant_hash = true;
 
   bool operator==(const JvmOptions&) const = default;
 };
 
-// What Java code threw: "java.lang.IllegalStateException: why".
+// An exception of Java code: "java.lang.IllegalStateException: why".
 class JavaError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// A method or constructor, looked up once. Valid as long as the process.
+// A method or constructor, looked up once. Valid until the process ends.
 struct JavaMethod {
   void* id = nullptr;
 };
@@ -53,10 +53,10 @@ using JavaArguments = std::initializer_list<JavaArgument>;
 
 class Jvm {
  public:
-  // A class from its bytes, in place of the one of that name in the class path.
+  // Defines a class from its bytes; it replaces the class of that name in the class path.
   virtual void Define(const std::string& name, std::string_view bytes) = 0;
 
-  // Names are written with slashes, signatures as JNI has them: "(Ljava/lang/String;I)V".
+  // Names are written with slashes, signatures in JNI's form: "(Ljava/lang/String;I)V".
   virtual JavaObject Class(const std::string& name) = 0;
   virtual JavaMethod Method(const JavaObject& of, const char* name, const char* signature) = 0;
   virtual JavaMethod StaticMethod(const JavaObject& of, const char* name,
@@ -77,17 +77,17 @@ class Jvm {
   // UTF-8; "" for null.
   virtual std::string CallString(const JavaObject& object, JavaMethod method,
                                  JavaArguments arguments) = 0;
-  // Of a java.util.List of strings.
+  // For a method that returns a java.util.List of strings.
   virtual std::vector<std::string> CallStrings(const JavaObject& object, JavaMethod method) = 0;
 
-  // For JavaObject.
+  // Called by JavaObject.
   virtual void Release(void* reference) noexcept = 0;
 
  protected:
   ~Jvm() = default;
 };
 
-// Owns one reference that keeps an object of Java alive; empty once moved from.
+// Owns one reference that keeps a Java object alive; empty after it was moved from.
 class JavaObject {
  public:
   JavaObject() = default;
@@ -110,9 +110,9 @@ class JavaObject {
   void* reference_ = nullptr;
 };
 
-// The process's machine; the first call starts it, and later ones must ask for the same options.
-// Throws FatalError: kFile without Java, kUsage for a heap that it does not take, kInternal where
-// the options differ.
+// The process's machine. The first call starts it, and later calls must have the same options.
+// Throws FatalError: kFile if Java is missing, kUsage for a heap size that Java refuses, kInternal
+// if the options differ.
 Jvm& StartJvm(const JvmOptions& options);
 
 }  // namespace agentr

@@ -1,4 +1,4 @@
-// Where the build found no Java: what needs it says what to run.
+// Used if the build found no Java: starting Java reports the cure.
 #include "common/error.h"
 #include "servers/sciworld/java_simulator.h"
 #include "servers/sciworld/jvm.h"

@@ -23,7 +23,7 @@ std::optional<fs::path> LibJvmOf(const fs::path& home) {
   return library;
 }
 
-// /usr/bin/java leads through links to <home>/bin/java.
+// /usr/bin/java is a link, possibly through others, to <home>/bin/java.
 std::optional<fs::path> HomeOnPath(std::string_view path) {
   while (!path.empty()) {
     const size_t end = std::min(path.find(':'), path.size());

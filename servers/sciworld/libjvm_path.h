@@ -1,4 +1,4 @@
-// Where Java's libjvm.so is.
+// Finds Java's libjvm.so.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 namespace agentr {
 
-// Where to look, in this order.
+// The places to search, in this order.
 struct JavaPlaces {
   std::string java_home;                            // $JAVA_HOME; empty: not set
   std::string path;                                 // $PATH: the program java on it
@@ -16,7 +16,7 @@ struct JavaPlaces {
   static JavaPlaces OfEnvironment();
 };
 
-// Empty where there is none.
+// Empty if there is none.
 std::optional<std::filesystem::path> FindLibJvm(const JavaPlaces& places);
 
 }  // namespace agentr

@@ -34,7 +34,7 @@ const SciWorldReply& SciWorldEpisode::Step(std::string_view action) {
   return last_;
 }
 
-// With a simulator of its own: planning plays the task through.
+// Uses a separate simulator, because planning plays the whole task.
 std::vector<std::string> SciWorldGold(SimulatorSource& source, SimulatorTask task) {
   const std::unique_ptr<Simulator> planner = source.New();
   planner->Load(task.type, task.variation, /*gold=*/true);

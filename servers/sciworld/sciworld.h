@@ -1,8 +1,8 @@
 // An episode of ScienceWorld as AgentGym scores it.
 //
-// The score is in hundredths, to the nearest even half; the reward of a step is its change. The
-// episode is done when the task is completed, after more than 100 moves, or at a negative score,
-// which is a failure for good.
+// The score is in hundredths, rounded to the nearest integer, halves to even; the reward of a step
+// is its change. The episode is done when the task is completed, after more than 100 moves, or at a
+// negative score, which means final failure.
 #pragma once
 
 #include <memory>
@@ -25,13 +25,13 @@ struct SciWorldReply {
 // 100 * score: 0.125 gives 12, 0.135 gives 14.
 int SciWorldScore(double score);
 
-// One session. Not thread-safe. Throws SimulatorError: drop the episode then.
+// One session. Not thread-safe. After a SimulatorError the episode must be dropped.
 class SciWorldEpisode {
  public:
   SciWorldEpisode(SimulatorSource& source, SimulatorTask task);
 
-  // Starts another episode, without the cost of another simulator. The first action is a look
-  // around, and its outcome the first reply.
+  // Starts another episode with the same simulator. The first action is a look around, and its
+  // outcome is the first reply.
   void Reset(SimulatorTask task);
 
   const SciWorldReply& Step(std::string_view action);
@@ -40,7 +40,7 @@ class SciWorldEpisode {
   const std::string& description() const { return description_; }
   const SciWorldReply& last() const { return last_; }
 
-  // About the state that the episode is in, which they leave as it is.
+  // Information about the present state, which these calls do not change.
   std::string Goals() { return simulator_->Goals(); }
   std::vector<std::string> PossibleActions() { return simulator_->PossibleActions(); }
   std::vector<std::string> PossibleObjects() { return simulator_->PossibleObjects(); }
@@ -53,7 +53,8 @@ class SciWorldEpisode {
   SciWorldReply last_;
 };
 
-// Actions that solve the task from its beginning, as the simulator plans them: not the shortest.
+// Actions that solve the task from its beginning, according to the simulator's planner; not the
+// shortest ones.
 std::vector<std::string> SciWorldGold(SimulatorSource& source, SimulatorTask task);
 
 }  // namespace agentr

@@ -19,29 +19,31 @@ std::filesystem::path JarOf(const SciWorldOptions& options) {
   const std::filesystem::path jar =
       options.jar.empty() ? CachedScienceWorldJar() : std::filesystem::path(options.jar);
   if (std::filesystem::is_regular_file(jar)) return jar;
-  throw FatalError(ExitCode::kFile,
-                   fmt::format("{}: there is no such file; SciWorld needs the simulator's jar. Run "
-                               "scripts/setup.sh --sciworld, which fetches it, or name it with "
-                               "--scienceworld_jar",
-                               jar.string()));
+  throw FatalError(
+      ExitCode::kFile,
+      fmt::format(
+          "{}: there is no such file, but SciWorld needs the simulator's jar. Run scripts/setup.sh "
+          "--sciworld, which downloads it, or name it with --scienceworld_jar",
+          jar.string()));
 }
 
 void CheckHeap(const std::string& heap) {
   static const std::regex kSize("[1-9][0-9]*[kKmMgG]?");
   if (std::regex_match(heap, kSize)) return;
   throw FatalError(ExitCode::kUsage,
-                   fmt::format("--jvm_heap {}: no size; write it like 4g or 512m", heap));
+                   fmt::format("--jvm_heap {} is not a size; write it like 4g or 512m", heap));
 }
 
-// Another version of the simulator would have other tasks behind the published ids.
+// In another version of the simulator the published ids would mean other tasks.
 void CheckTasks(SimulatorSource& source, const std::string& jar) {
   for (const SimulatorTaskType& type : SimulatorTaskTypes()) {
     const int variations = source.Variations(type.name);
     if (variations == type.variations) continue;
-    throw FatalError(ExitCode::kFile,
-                     fmt::format("{}: the simulator has {} variations of {}, where version 1.2.3 "
-                                 "has {}; run scripts/setup.sh --sciworld, which fetches that",
-                                 jar, variations, type.name, type.variations));
+    throw FatalError(
+        ExitCode::kFile,
+        fmt::format("{}: the simulator has {} variations of {}, but version 1.2.3 has {}; run "
+                    "scripts/setup.sh --sciworld, which downloads that version",
+                    jar, variations, type.name, type.variations));
   }
 }
 
@@ -50,9 +52,9 @@ void CheckTasks(SimulatorSource& source, const std::string& jar) {
 void Declare(OptionSet& set, SciWorldOptions& options) {
   set.Group("SciWorld");
   set.Add("--scienceworld_jar", options.jar,
-          "ScienceWorld 1.2.3 (default: where scripts/setup.sh --sciworld puts it)",
+          "Jar of ScienceWorld 1.2.3 (default: where scripts/setup.sh --sciworld stores it)",
           "SCIENCEWORLD_JAR");
-  set.Add("--jvm_heap", options.heap, "Most of Java's heap; a session takes 11 MB of it");
+  set.Add("--jvm_heap", options.heap, "Largest size of Java's heap; a session takes 11 MB of it");
 }
 
 std::filesystem::path CachedScienceWorldJar() {

@@ -108,7 +108,7 @@ HttpResponse SciWorldService::Reset(const HttpRequest& request) {
 
 void SciWorldService::Start(Session& session, SimulatorTask task) {
   if (session.episode) return session.episode->Reset(task);
-  // Java's own way at the end of its heap is to slow down everything first.
+  // Refuses early, because Java slows down everything before it reports a full heap.
   const SimulatorUse use = source_->Use();
   if (use.live >= use.most) {
     throw HttpStatusError(503, fmt::format("Java's heap has room for {} environments; close some, "
@@ -156,8 +156,8 @@ HttpResponse SciWorldService::Version() const {
 template <typename Use>
 HttpResponse SciWorldService::With(int64_t id, Use use) {
   auto session = sessions_.Find(id);
-  // Ids are given in order, so one below the count has been live. Calls that waited for a session
-  // while its simulator failed find it here.
+  // Ids are given in order, so an id below the count was live once. Calls that waited for a session
+  // while its simulator failed also end here.
   if (!session || session->failed) {
     const bool was = id >= 0 && id < static_cast<int64_t>(sessions_.Counts().created);
     if (!was) return NotValid("id", id);
@@ -166,12 +166,12 @@ HttpResponse SciWorldService::With(int64_t id, Use use) {
   try {
     return {.body = use(*session)};
   } catch (const SimulatorError& error) {
-    spdlog::warn("environment {} is closed, its simulator failed: {}", id, error.what());
+    spdlog::warn("environment {} was closed because its simulator failed: {}", id, error.what());
     session->failed = true;
     session->episode.reset();
     sessions_.Close(id);
     return {.body = ErrorJson(fmt::format(
-                "The simulator of environment {} failed, and the environment is closed: {}", id,
+                "The simulator of environment {} failed, so the environment was closed: {}", id,
                 error.what()))};
   }
 }
@@ -205,11 +205,12 @@ void SciWorldService::AppendUse(std::string& out) const {
   AppendSessionMetrics(sessions_.Counts(), out);
   const SimulatorUse use = source_->Use();
   AppendMetric("agentr_simulators_live", "gauge",
-               "Simulator objects of Java, sessions' and gold's.", static_cast<uint64_t>(use.live),
-               out);
-  AppendMetric("agentr_simulators_most", "gauge", "Simulators that Java's heap has room for.",
+               "Java's simulator objects, of sessions and for gold.",
+               static_cast<uint64_t>(use.live), out);
+  AppendMetric("agentr_simulators_most", "gauge",
+               "Number of simulators for which Java's heap has room.",
                static_cast<uint64_t>(use.most), out);
-  AppendMetric("agentr_java_heap_bytes", "gauge", "Java's heap in use, garbage included.",
+  AppendMetric("agentr_java_heap_bytes", "gauge", "Used part of Java's heap, including garbage.",
                static_cast<uint64_t>(use.heap_bytes), out);
 }
 

@@ -5,23 +5,21 @@
 //   POST /reset   {"id", "data_idx"}
 //                               {"task_name", "var_num", "task_description", "observation",
 //                                "reward", "score", "deleted", "done"}
-//   POST /step    {"id", "action"}   {"observation", "reward", "score", "done"}
-//   GET  /observation?id=       text
-//   GET  /action_hint?id=       {"possible_actions", "possible_objects"}
-//   GET  /goals?id=             {"goals"}
-//   GET  /detail?id=            what /reset answers, as of the last step
-//   POST /close   {"id"}        true, or false when it is not live
-//   GET  /valid_actions?id=     {"valid_actions"}: all that the simulator would take now
-//   GET  /gold?id=              {"gold"}: actions that solve the session's task from its beginning
-//   GET  /version               {"server", "version", "task", "data_hash", "extensions", "tasks"}
+//   POST /step {"id", "action"} {"observation", "reward", "score", "done"} GET /observation?id=
+//   text GET /action_hint?id= {"possible_actions", "possible_objects"} GET /goals?id= {"goals"} GET
+//   /task_description?id= {"task_description"}, like AgentGym's servers for visualisation GET
+//   /detail?id= what /reset answers, as of the last step POST /close {"id"} true, or false when it
+//   is not live GET /valid_actions?id= {"valid_actions"}: all that the simulator would take now GET
+//   /gold?id= {"gold"}: actions that solve the session's task from its beginning GET /version
+//   {"server", "version", "task", "data_hash", "extensions", "tasks"}
 //
-// data_idx is a place in sciworld_tasks.h. There is no /expand: the simulator cannot be copied, and
-// a replay here costs as much as one of the client.
+// data_idx is a position in the list of sciworld_tasks.h. There is no /expand: the simulator cannot
+// be copied, and a replay here would cost as much as one by the client.
 //
-// Errors: of the environment {"error": …} with status 200: an id that is not valid, deleted
-// (closed, expired or failed), or finished, which only /reset, /close and /gold take. A session
-// whose simulator fails is closed, and answers with the simulator's error. Where sessions, or
-// Java's heap, are used up: 503. Errors of the request are 4xx (see http_service.h).
+// Errors of the environment are {"error": …} with status 200: for an id that is not valid, deleted
+// (closed, expired or failed), or finished (then only /reset, /close and /gold are possible). A
+// session whose simulator fails is closed and answers with the simulator's error. At the limit of
+// sessions or of Java's heap the status is 503. Errors of the request are 4xx (see http_service.h).
 #pragma once
 
 #include <memory>
@@ -35,7 +33,7 @@ namespace agentr {
 
 class SciWorldService : public EnvService {
  public:
-  // `data_hash` names the simulator in /version.
+  // `data_hash` identifies the simulator in /version.
   SciWorldService(std::unique_ptr<SimulatorSource> source, std::string data_hash,
                   SessionLimits limits, bool extensions)
       : source_(std::move(source)),
@@ -48,7 +46,7 @@ class SciWorldService : public EnvService {
 
  private:
   struct Session {
-    std::unique_ptr<SciWorldEpisode> episode;  // none until the first reset
+    std::unique_ptr<SciWorldEpisode> episode;  // null until the first reset
     bool failed = false;
   };
 
@@ -60,13 +58,13 @@ class SciWorldService : public EnvService {
   HttpResponse Gold(const HttpRequest& request);
   HttpResponse Version() const;
 
-  // The body that `use` makes of the session; the session is closed where its simulator fails.
+  // Replies with the body that `use` makes; closes the session if its simulator fails.
   template <typename Use>
   HttpResponse With(int64_t id, Use use);
-  // The same of an episode that has begun and, unless `or_finished`, is not done.
+  // The same for an episode that has begun and, unless `or_finished`, is not done.
   template <typename Use>
   HttpResponse InEpisode(int64_t id, bool or_finished, Use use);
-  // A reply about the session that the query names.
+  // A reply about the session in the query.
   template <typename Write>
   HttpHandler About(Write write);
 
@@ -76,7 +74,7 @@ class SciWorldService : public EnvService {
   const std::unique_ptr<SimulatorSource> source_;
   const std::string data_hash_;
   const bool extensions_;
-  SessionStore<Session> sessions_;  // after source_: its simulators go first
+  SessionStore<Session> sessions_;  // after source_, so that its simulators are destroyed first
 };
 
 }  // namespace agentr

@@ -1,5 +1,5 @@
-// The tasks that AgentGym serves of ScienceWorld: for each task type in the order below, all its
-// variations. A published id ("sciworld_3491") is a place in this list.
+// The tasks of ScienceWorld that AgentGym serves: for each task type in the order below, all its
+// variations. A published id ("sciworld_3491") is a position in this list.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ namespace agentr {
 
 struct SimulatorTaskType {
   std::string_view id;    // "1-1", as in publications
-  std::string_view name;  // "boil", as the simulator calls it
-  int variations = 0;     // of scienceworld 1.2.3
+  std::string_view name;  // "boil", the simulator's name
+  int variations = 0;     // in scienceworld 1.2.3
 };
 
 struct SimulatorTask {
@@ -19,13 +19,13 @@ struct SimulatorTask {
   int variation = 0;
 };
 
-// In order. The types 5-1, 5-2, 9-1, 9-2, 9-3, 10-1 and 10-2 are not served.
+// The types in order. 5-1, 5-2, 9-1, 9-2, 9-3, 10-1 and 10-2 are not served.
 std::span<const SimulatorTaskType> SimulatorTaskTypes();
 
 // 4,639
 size_t SimulatorTaskCount();
 
-// `index` is below the count.
+// `index` must be below the count.
 SimulatorTask SimulatorTaskAt(size_t index);
 
 }  // namespace agentr

@@ -1,11 +1,11 @@
 // The public ScienceWorld simulator: one object is one environment. An interface, so that tests of
 // the server need no Java (tests/servers/sciworld/fake_simulator.h).
 //
-// Threads: a Simulator serves one thread at a time; a SimulatorSource any number, and so do
-// different simulators.
+// Threads: each Simulator is used by one thread at a time; a SimulatorSource, and different
+// simulators, by any number.
 //
-// Errors: SimulatorError when the simulator itself fails, out of memory included. Its state is then
-// unknown: drop it.
+// Errors: SimulatorError if the simulator itself fails, including out of memory. Its state is then
+// unknown, so it must be dropped.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +26,18 @@ class Simulator {
  public:
   virtual ~Simulator() = default;
 
-  // `task` by its name ("boil"). With `gold`, GoldActions() has a sequence that solves it.
+  // Loads `task` by its name ("boil"). With `gold`, GoldActions() returns a sequence that solves
+  // it.
   virtual void Load(std::string_view task, int variation, bool gold) = 0;
 
-  // What the rest tells is about the loaded task.
+  // The functions below refer to the loaded task.
   virtual std::string Step(std::string_view action) = 0;
-  virtual double Score() = 0;  // 0 to 1; negative: failed for good
+  virtual double Score() = 0;  // 0 to 1; negative: finally failed
   virtual bool Completed() = 0;
   virtual int Moves() = 0;
   virtual std::string TaskDescription() = 0;
   virtual std::string Goals() = 0;  // progress, as a text of several lines
-  // These three are functions of the state: asking changes nothing, and twice gives the same.
+  // These three are functions of the state and do not change it.
   virtual std::vector<std::string> PossibleActions() = 0;  // templates: "open OBJ"
   virtual std::vector<std::string> PossibleObjects() = 0;
   virtual std::vector<std::string> ValidActions() = 0;
@@ -45,8 +46,8 @@ class Simulator {
 
 struct SimulatorUse {
   int64_t live = 0;        // simulators
-  int64_t most = 0;        // for how many there is room, about
-  int64_t heap_bytes = 0;  // in use, what is not yet collected included
+  int64_t most = 0;        // approximate number for which there is room
+  int64_t heap_bytes = 0;  // bytes in use, including uncollected garbage
 };
 
 class SimulatorSource {
@@ -54,7 +55,7 @@ class SimulatorSource {
   virtual ~SimulatorSource() = default;
 
   virtual std::unique_ptr<Simulator> New() = 0;
-  // How many variations the task has.
+  // The number of variations of the task.
   virtual int Variations(std::string_view task) = 0;
   virtual SimulatorUse Use() = 0;
 };

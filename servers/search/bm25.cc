@@ -6,7 +6,8 @@
 namespace agentr {
 namespace {
 
-constexpr uint32_t kExact = 24;  // lengths that stand for themselves; the rest is a small float
+constexpr uint32_t kExact = 24;  // lengths up to this are stored exactly; the excess is a small
+                                 // float
 constexpr uint32_t kMantissaBits = 3;
 
 }  // namespace
@@ -17,7 +18,7 @@ uint8_t LengthCode(uint32_t length) {
   const auto width = static_cast<uint32_t>(std::bit_width(rest));
   if (width <= kMantissaBits) return static_cast<uint8_t>(kExact + rest);
   const uint32_t shift = width - kMantissaBits - 1;
-  const uint32_t mantissa = (rest >> shift) & ((1U << kMantissaBits) - 1);  // without the first 1
+  const uint32_t mantissa = (rest >> shift) & ((1U << kMantissaBits) - 1);  // without the leading 1
   return static_cast<uint8_t>(kExact + (((shift + 1) << kMantissaBits) | mantissa));
 }
 

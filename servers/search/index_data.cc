@@ -15,7 +15,7 @@
 namespace agentr {
 namespace {
 
-// Calls `work` for 0 to count - 1, on the threads of the arena.
+// Calls `work` for 0 to count - 1 on the threads of the arena.
 template <typename Work>
 void InParallel(size_t count, const Work& work) {
   Handoff handoff;
@@ -30,8 +30,8 @@ void InParallel(size_t count, const Work& work) {
 constexpr size_t kDocumentsPerSegment = 16384;
 constexpr size_t kTermRanges = 64;
 
-// The postings of a block of documents, until all are there. Short, as there are about as many of
-// them as in the finished index.
+// The postings of a block of documents during the construction. They are packed, because all of
+// them together have about as many entries as the finished index.
 struct Segment {
   struct Run {
     uint32_t term;

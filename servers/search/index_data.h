@@ -1,9 +1,9 @@
-// What the search keeps of the documents, and how it is made of their texts.
+// The data that the search stores about documents, and its construction from their texts.
 //
-// Documents are numbered by their place in the order of ids, so that of two with equal scores the
-// lower number wins. Building takes blocks of documents on all threads of the oneTBB arena, then
-// joins the blocks' postings, ranges of terms side by side. Term numbers depend on which thread met
-// a term first; nothing that a search returns does.
+// Documents are numbered in the order of their ids, so that among equal scores the lower number
+// wins. Building processes blocks of documents on all threads of the oneTBB arena and then joins
+// the blocks' postings, with ranges of terms in parallel. Term numbers depend on which thread met a
+// term first; search results do not.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@
 
 namespace agentr {
 
-// Where the postings of a term are.
+// The location of a term's postings.
 struct TermEntry {
-  uint32_t lists;        // which PostingLists
-  uint32_t first_block;  // there
+  uint32_t lists;        // index of the PostingLists
+  uint32_t first_block;  // in these lists
   uint32_t count;        // documents with the term
 };
 
@@ -32,7 +32,7 @@ struct IndexData {
   std::vector<TermEntry> entries;  // by term
   std::vector<PostingLists> lists;
   std::vector<uint8_t> length_codes;  // by document
-  std::vector<uint32_t> numbers;      // by document: its number for the caller
+  std::vector<uint32_t> numbers;      // by document: the caller's number
   InverseLengths inverse_lengths{};
 
   float Saturation(uint32_t document, uint32_t count) const {

@@ -11,7 +11,7 @@ struct Rule {
   std::u16string_view replacement;
 };
 
-// Of two suffixes of a table that both fit, the longer one stands first.
+// If two suffixes of a table can both match, the longer one comes first.
 constexpr Rule kDoubleSuffixes[] = {
     {u"ational", u"ate"}, {u"ization", u"ize"}, {u"iveness", u"ive"}, {u"fulness", u"ful"},
     {u"ousness", u"ous"}, {u"tional", u"tion"}, {u"biliti", u"ble"},  {u"entli", u"ent"},
@@ -58,7 +58,7 @@ class Stemmer {
     return c != u'a' && c != u'e' && c != u'i' && c != u'o' && c != u'u';
   }
 
-  // How often a consonant follows a vowel in the word without its last `cut` letters.
+  // The number of vowel-consonant transitions in the word without its last `cut` letters.
   int Measure(size_t cut) const {
     int count = 0;
     bool after_vowel = false;
@@ -119,7 +119,7 @@ class Stemmer {
     }
   }
 
-  // The first suffix that fits decides, also when what is left is too short for it to go.
+  // Only the first matching suffix is considered, even if the rest is too short to remove it.
   void Replace(std::span<const Rule> rules, int measure_above) {
     for (const Rule& rule : rules) {
       if (!EndsIn(rule.suffix)) continue;

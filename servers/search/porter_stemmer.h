@@ -1,10 +1,10 @@
-// The Porter stemmer as Lucene's English analysis has it: the algorithm of the paper with the
-// changes its author made later. Words of one or two characters stay ("us", "xs"), "bli" becomes
-// "ble" ("assembly" meets "assemble"), "logi" becomes "log", and every doubled consonant but l, s
-// and z is halved ("trekking" -> "trek"). libstemmer's "porter" lacks these changes.
+// The Porter stemmer of Lucene's English analysis: the algorithm of the paper with its author's
+// later changes. Words of one or two characters stay ("us", "xs"), "bli" becomes "ble" ("assembly"
+// matches "assemble"), "logi" becomes "log", and every doubled consonant except l, s and z is
+// halved ("trekking" -> "trek"). libstemmer's "porter" does not have these changes.
 //
-// Contract: the word is lower case. Only a, e, i, o, u and some y are vowels; anything else,
-// "." and "é" too, counts as a consonant.
+// Contract: the word is in lower case. Only a, e, i, o, u and some y are vowels; everything else,
+// including "." and "é", counts as a consonant.
 //
 // Source: Porter 1980, "An algorithm for suffix stripping".
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace agentr {
 
-// In UTF-16, because Lucene counts characters so.
+// In UTF-16, because Lucene counts UTF-16 units.
 std::u16string PorterStem(std::u16string_view word);
 
 }  // namespace agentr

@@ -36,7 +36,7 @@ float PostingCursor::MoveTo(uint32_t begin, uint32_t end) {
   if (first_ == blocks_ || FirstPossible(first_) >= end) return 0;
   float max_saturation = Block(first_).max_saturation;
   if (Block(first_).last >= end) {
-    // The window lies within one block, and often between two of its documents.
+    // The window is within one block, and often between two of its documents.
     ReadDocuments(first_);
     const auto documents = std::span(documents_).first(CountOf(first_));
     if (*std::ranges::lower_bound(documents, begin) >= end) return 0;

@@ -1,4 +1,4 @@
-// One query term's way through its postings, in rising document numbers.
+// Iterates over the postings of one query term, in increasing document numbers.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@ class PostingCursor {
  public:
   PostingCursor(const IndexData& data, const TermEntry& entry, float weight);
 
-  // Moves on to the documents begin … end-1; returns a bound of their scores, 0 when none of them
-  // has the term. `begin` never falls from call to call.
+  // Moves to the window of documents begin … end-1; returns a bound of their scores, 0 if none of
+  // them has the term. `begin` must not decrease from call to call.
   float MoveTo(uint32_t begin, uint32_t end);
 
-  // The score of a document of that window; 0 when it lacks the term.
+  // The score of a document in the window; 0 if it does not have the term.
   float ScoreOf(uint32_t document);
 
-  // Calls visit(document, score) for those of the window that have the term.
+  // Calls visit(document, score) for the documents in the window that have the term.
   template <typename Visit>
   void ForEach(Visit visit) {
     for (size_t block = first_; block < blocks_ && FirstPossible(block) < end_; ++block) {
@@ -54,12 +54,12 @@ class PostingCursor {
   TermEntry entry_;
   const PostingLists& lists_;
   float weight_;
-  size_t blocks_;  // of the list; block numbers here count from its first one
+  size_t blocks_;  // blocks of the list; block numbers here count from its first block
   uint32_t begin_ = 0;
   uint32_t end_ = 0;
   size_t first_ = 0;                // the block in which the window begins
   size_t sought_ = 0;               // the block of the last ScoreOf
-  size_t documents_of_ = kNoBlock;  // which block the arrays hold
+  size_t documents_of_ = kNoBlock;  // the block whose documents are in the arrays
   size_t counts_of_ = kNoBlock;
   BlockView::Values documents_;
   BlockView::Values counts_;

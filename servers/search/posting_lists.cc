@@ -9,16 +9,16 @@ namespace agentr {
 namespace {
 
 // A block: width of the gaps (or kBitmap), width of the counts, gaps - 1 (or bits), counts - 1.
-// Both runs of numbers begin at a byte.
+// Both sequences begin at a byte boundary.
 constexpr size_t kHeader = 2;
 constexpr uint8_t kBitmap = 0xFF;
 
-// Up to here a bitmap is taken, bits per document: at most some 9 more than gaps would take.
+// The largest bitmap in bits per document: it takes at most about 9 more bits than gaps would.
 constexpr uint64_t kMaxBitsPerDocument = 16;
 
 size_t PackedBytes(size_t count, uint32_t width) { return (count * width + 7) / 8; }
 
-// Bits from the lowest up.
+// Bits are filled from the lowest to the highest.
 void Pack(std::span<const uint32_t> values, uint32_t width, std::vector<uint8_t>& out) {
   uint64_t bits = 0;
   uint32_t held = 0;
@@ -36,7 +36,7 @@ uint64_t LoadWord(const uint8_t* bytes) {
   return word;
 }
 
-// May read, not use, seven bytes beyond the values: PostingLists::Finish puts them there.
+// It may read, but does not use, seven bytes beyond the values: PostingLists::Finish appends them.
 void Unpack(const uint8_t* bytes, size_t count, uint32_t width, uint32_t* values) {
   const uint64_t mask = (uint64_t{1} << width) - 1;
   size_t bit = 0;
@@ -82,7 +82,7 @@ void BlockView::Documents(Values& documents) const {
     return;
   }
   ++document;
-  // The bits behind the last document are not its block's any more, but they are not reached.
+  // The bits after the last document belong to another block, but they are never reached.
   for (size_t found = 0, byte = 0; found < count_; byte += 8, document += 64) {
     uint64_t bits = LoadWord(documents_ + byte);
     for (; bits != 0 && found < count_; bits &= bits - 1) {

@@ -1,9 +1,10 @@
-// Which documents have a term, and how often: compressed, in blocks of 128 that can be skipped.
+// Stores which documents have a term and how often: compressed, in blocks of 128 that can be
+// skipped.
 //
-// A block holds its documents, as the gaps between them in as many bits as the largest one needs
-// or, where they lie close, as one bit for each document that is or is not among them (looking one
-// up then needs no decoding); and its counts, in as many bits as the largest one needs. Beside it
-// stand its last document and its largest saturation (bm25.h), which bounds all its scores.
+// A block contains its documents and their counts. Documents are stored as gaps, with as many bits
+// as the largest gap needs or, if they are close together, as a bitmap (which can be searched
+// without decoding). Counts have as many bits as the largest count needs. For each block its last
+// document and its largest saturation (bm25.h) are stored, which bounds all its scores.
 #pragma once
 
 #include <array>
@@ -27,7 +28,7 @@ struct PostingBlock {
   float max_saturation;  // of its postings
 };
 
-// One block, to be read while its PostingLists lives.
+// One block; valid while its PostingLists lives.
 class BlockView {
  public:
   using Values = std::array<uint32_t, kPostingsPerBlock>;
@@ -35,11 +36,11 @@ class BlockView {
   // `previous`: as in PostingLists::Append.
   BlockView(const uint8_t* bytes, size_t count, int64_t previous, uint32_t last);
 
-  // The first `count` entries of the arrays become the block's.
+  // They fill the first `count` entries of the arrays.
   void Documents(Values& documents) const;
   void Counts(Values& counts) const;
 
-  // Whether Find may be asked: the place of a document above `previous`, or kAbsent.
+  // True if Find may be called. Find returns the index of a document above `previous`, or kAbsent.
   static constexpr size_t kAbsent = SIZE_MAX;
   bool IsBitmap() const;
   size_t Find(uint32_t document) const;
@@ -48,17 +49,17 @@ class BlockView {
  private:
   const uint8_t* documents_;
   const uint8_t* counts_;
-  uint32_t width_;  // of a gap, or the mark of a bitmap
+  uint32_t width_;  // bits of a gap, or the mark of a bitmap
   uint32_t count_width_;
   size_t count_;
   int64_t previous_;
 };
 
-// The lists of several terms. Below 4 GiB.
+// The lists of several terms, of less than 4 GiB.
 class PostingLists {
  public:
-  // Adds a block; returns its number. `previous` is the last document of the block before it in the
-  // same list, or -1. Numbers rise.
+  // Adds a block; returns its number. `previous` is the last document of the previous block in the
+  // same list, or -1. Document numbers increase.
   uint32_t Append(std::span<const Posting> postings, int64_t previous, float max_saturation);
 
   // Call once after the last Append.

@@ -1,5 +1,6 @@
-// Distinct strings, numbered from 0 in the order they came; compact: about 10 bytes beside the
-// text. One thread fills it; reading is thread-safe afterwards.
+// A compact table of distinct strings, numbered from 0 in the order of insertion, with about 10
+// bytes per string in addition to its text. One thread fills it; after that, reading is
+// thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -25,23 +26,23 @@ class StringTable {
   }
   uint32_t size() const { return static_cast<uint32_t>(begins_.size() - 1); }
 
-  // Gives back what was reserved for growth.
+  // Frees the memory that was reserved for growth.
   void Shrink();
   size_t bytes() const;
 
  private:
-  // A string's number and half of its hash, so that other strings are seldom looked at.
+  // A string's number and half of its hash, so that other strings are seldom compared.
   struct Slot {
     uint32_t number = kNone;
     uint32_t tag = 0;
   };
 
-  // Where the string is, or the free slot where it belongs.
+  // The slot of the string, or the free slot where it belongs.
   size_t SlotOf(std::string_view text, size_t hash) const;
   void Rehash(size_t slots);
 
-  std::string text_;                 // all strings, one after the other; below 4 GiB
-  std::vector<uint32_t> begins_{0};  // and the end of the last one
+  std::string text_;                 // all strings, one after the other; less than 4 GiB
+  std::vector<uint32_t> begins_{0};  // the beginning of each string, and the end of the last one
   std::vector<Slot> slots_ = std::vector<Slot>(16);  // a power of two, a quarter free
 };
 

@@ -18,7 +18,7 @@ uint32_t TermNumbers::Of(std::string_view word) {
   const std::string term = TermOf(word);
   const std::unique_lock lock(mutex_);
   const uint32_t number = words_.Intern(word);
-  if (number == term_of_word_.size()) {  // else another thread was here in the meantime
+  if (number == term_of_word_.size()) {  // otherwise another thread added it in the meantime
     term_of_word_.push_back(term.empty() ? kNoTerm : terms_.Intern(term));
   }
   return term_of_word_[number];

@@ -1,5 +1,5 @@
-// The numbers of the terms that words stand for, while an index is built by several threads. The
-// analysis of a word (text_analyzer.h) is done once and remembered.
+// Maps words to the numbers of their terms while several threads build an index. Each word is
+// analysed (text_analyzer.h) once, and the result is stored.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ class TermNumbers {
 
   uint32_t Of(std::string_view word);
 
-  // When all threads are done.
+  // Call when all threads are done.
   StringTable TakeTerms() { return std::move(terms_); }
 
  private:
@@ -29,7 +29,7 @@ class TermNumbers {
   StringTable terms_;
 };
 
-// One thread's memory of recent words: 4 MiB, without locks, and each word is one look.
+// A cache of recent words for one thread: 4 MiB, without locks, with one lookup per word.
 class RecentTerms {
  public:
   explicit RecentTerms(TermNumbers& numbers) : numbers_(numbers), slots_(kSlots) {}

@@ -40,7 +40,7 @@ std::u16string_view WithoutPossessive(std::u16string_view word) {
   return possessive ? word.substr(0, n - 2) : word;
 }
 
-// Character by character, as Java does it: without the context that a final sigma needs.
+// Converts character by character, like Java, without the context that a final sigma needs.
 std::u16string Lower(std::u16string_view word) {
   icu::UnicodeString lower;
   const icu::UnicodeString source(false, word.data(), static_cast<int32_t>(word.size()));

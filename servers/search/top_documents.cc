@@ -14,14 +14,14 @@ namespace {
 
 constexpr uint32_t kWindow = 4096;
 
-// A sum of terms in one order can exceed that in another by roundings: this makes up for them.
+// Sums of terms in different orders can differ by rounding; this factor covers the difference.
 constexpr double kRounding = 1 + 1e-12;
 
 struct Hit {
   float score;
   uint32_t document;
 
-  bool operator<(const Hit& other) const {  // better than
+  bool operator<(const Hit& other) const {  // true if better
     return score != other.score ? score > other.score : document < other.document;
   }
 };
@@ -54,11 +54,11 @@ class TopSearch {
  private:
   struct TermBound {
     float score;
-    uint32_t term;        // place in the query
-    double sum_of_lower;  // of the bounds before this one
+    uint32_t term;        // index in the query
+    double sum_of_lower;  // sum of the bounds before this one
   };
 
-  // Whether a document may enter that comes after those seen so far, and so loses ties.
+  // True if a later document, which loses ties, may enter the result.
   bool CanEnter(double bound) const { return bound >= least_; }
 
   void SearchWindow(uint32_t begin, uint32_t length) {
@@ -100,7 +100,7 @@ class TopSearch {
     }
   }
 
-  // `sum` is that of the terms not set aside.
+  // `sum` is the sum of the terms that are not set aside.
   void Consider(uint32_t document, double sum, size_t aside) {
     while (aside > 0) {
       const TermBound& bound = bounds_[--aside];
@@ -122,21 +122,21 @@ class TopSearch {
     hits_.push_back(hit);
     std::ranges::push_heap(hits_, std::less{});
     if (hits_.size() < limit_) return;
-    // What is nearer to the next number of single precision than to the worst hit is more than
-    // that.
+    // Sums are rounded to single precision, so a sum that is closer to the next float than to the
+    // worst hit exceeds it.
     const float worst = hits_.front().score;
     const float next = std::nextafter(worst, std::numeric_limits<float>::infinity());
     least_ = (static_cast<double>(worst) + static_cast<double>(next)) / 2 / kRounding;
   }
 
   size_t limit_;
-  double least_ = 0;  // sums below cannot enter any more
+  double least_ = 0;  // smaller sums cannot enter the result any more
   uint32_t size_;
   std::vector<PostingCursor> cursors_;  // in the order of the query
   std::vector<TermBound> bounds_;       // of the window, the lowest first
   std::array<double, kWindow> sums_{};
   std::array<uint64_t, kWindow / 64> touched_{};
-  std::vector<Hit> hits_;  // a heap, the worst one in front
+  std::vector<Hit> hits_;  // a heap with the worst hit at the front
 };
 
 }  // namespace

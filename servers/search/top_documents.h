@@ -1,13 +1,13 @@
-// The documents with the highest scores for a query, without scoring all of them.
+// Finds the documents with the highest scores for a query without scoring all of them.
 //
-// Concept: windows of document numbers, one after the other. In a window every term has a bound of
-// its scores (block-max). The terms whose bounds together cannot lift a document into the result
-// are set aside (MaxScore); the others' postings are added up, and only documents that still can
-// enter the result are looked up in the postings of the terms set aside.
+// Concept: windows of document numbers are processed one after the other. In a window every term
+// has a bound of its scores (block-max). Terms whose bounds together cannot bring a document into
+// the result are set aside (MaxScore). The postings of the other terms are summed, and only
+// documents that can still enter the result are looked up in the postings of the terms set aside.
 //
-// Contract: the result, order and ties included, is that of scoring every document. Scores of terms
-// are single precision and are added in double precision in the order of the query; sums are
-// compared as single precision. Of equal sums the lower document number comes first.
+// Contract: the result equals that of scoring every document, including order and ties. Scores of
+// terms are single precision and are added in double precision in the order of the query; sums are
+// compared as single precision. Among equal sums the lower document number comes first.
 //
 // Source: Turtle & Flood 1995 (MaxScore); Ding & Suel 2011 (block-max); windows as in Lucene 9.
 #pragma once
@@ -24,11 +24,11 @@ namespace agentr {
 
 struct QueryTerm {
   uint32_t term;
-  uint32_t times;  // how often it stands in the query; multiplies its weight
+  uint32_t times;  // occurrences in the query; multiplies the weight
 };
 
-// The terms of a query, each once, in the order in which they first stand there; those that no
-// document has are left out.
+// The terms of a query, each once, in the order of their first occurrence, without terms that no
+// document has.
 std::vector<QueryTerm> QueryTerms(const IndexData& data, std::string_view query);
 
 // At most `limit` documents, best first; only those with one of the terms.

@@ -123,7 +123,7 @@ WordBreaker::Piece WordBreaker::Read(size_t at) const {
   return piece;
 }
 
-// Takes what follows `piece` without a boundary; false when there is one.
+// Extends `piece` by the next one if there is no boundary; false if there is one.
 bool WordBreaker::Extend(Piece& piece, bool& is_word) const {
   const Piece next = Read(piece.end);
   if (next.word_class <= WordClass::kConnector) {
@@ -139,7 +139,7 @@ bool WordBreaker::Extend(Piece& piece, bool& is_word) const {
     return true;
   }
   if (piece.word_class == WordClass::kHebrew && next.word_class == WordClass::kApostrophe) {
-    piece.end = next.end;  // WB7a: an abbreviation keeps its geresh, and ends there
+    piece.end = next.end;  // WB7a: an abbreviation includes its geresh and ends there
   }
   return false;
 }
@@ -170,7 +170,7 @@ size_t WordBreaker::EndOfPictograph(size_t at) const {
   return piece.end;
 }
 
-// Takes a run without a boundary in it; true if it is a word.
+// Reads a run without a boundary; true if it is a word.
 bool WordBreaker::TakeRun() {
   const size_t begin = at_;
   const Piece piece = Read(begin);
@@ -192,7 +192,7 @@ bool WordBreaker::TakeRun() {
   return is_word;
 }
 
-// Where `units` of UTF-16 from `begin` on end; characters are not cut.
+// The end of `units` UTF-16 units from `begin`; characters are not divided.
 size_t WordBreaker::EndOfUnits(size_t begin, size_t units) const {
   const auto* const bytes = reinterpret_cast<const uint8_t*>(text_.data());
   size_t end = begin;
@@ -206,8 +206,15 @@ size_t WordBreaker::EndOfUnits(size_t begin, size_t units) const {
   return end;
 }
 
-// Lucene looks at 255 UTF-16 units from the beginning of a word on, and takes what would be a word
-// if the text ended there: a longer one becomes several.
+<<<<<<< HEAD
+// A longer word becomes several; none is left out. Lucene's StandardTokenizer splits at 255 Java
+// characters (setMaxTokenLength, since 4.10; earlier versions skipped the word). Its scanner examines
+// that many from the beginning of a word and takes the word that results if the text ended there.
+=======
+// Lucene's StandardTokenizer examines 255 UTF-16 units from the beginning of a word and takes the
+// word that results if the text ended there, so a longer word becomes several (setMaxTokenLength,
+// since 4.10; earlier versions skipped the word).
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
 std::string_view WordBreaker::Next() {
   constexpr size_t kMostUnits = 255;
   while (at_ < text_.size()) {

@@ -1,12 +1,13 @@
-// The words of a text, as Lucene's standard tokenizer finds them.
+// Finds the words of a text like Lucene's standard tokenizer.
 //
 // Concept: word boundaries of Unicode's UAX 29. "4.5", "foo.bar", "x_y", "don't" and "a:b" stay
-// whole; "-", "/" and "&" split. What lies between two boundaries is a word if it holds a letter, a
-// digit or a katakana. Beyond UAX 29: Han and hiragana are words one by one, a run of Thai, Lao,
+// whole; "-", "/" and "&" split. Text between two boundaries is a word if it contains a letter, a
+// digit or a katakana. Beyond UAX 29: each Han or hiragana character is a word, a run of Thai, Lao,
 // Khmer or Myanmar letters is one word, and so is a pictograph (emoji, "★", "®").
 //
-// Contract: the text is UTF-8; bad bytes separate words. ICU gives the classes of the characters;
-// its own iterator is not used because it cuts by dictionaries and, unlike Lucene, cuts at ":".
+// Contract: the text is UTF-8; invalid bytes separate words. ICU gives the classes of the
+// characters; its own iterator is not used because it splits by dictionaries and, unlike Lucene, at
+// ":".
 //
 // Source: Unicode Standard Annex 29, table 3 and rules WB4 to WB13b.
 #pragma once
@@ -17,7 +18,7 @@
 
 namespace agentr {
 
-// What the rules know of a character.
+// The classes of characters in the rules.
 enum class WordClass : uint8_t {
   kLetter,
   kHebrew,
@@ -29,7 +30,7 @@ enum class WordClass : uint8_t {
   kMidBoth,  // "."
   kApostrophe,
   kQuote,
-  kExtend,  // accents and joiners: they belong to the character before them
+  kExtend,  // accents and joiners, which belong to the character before them
   kAlone,   // Han, hiragana
   kComplex,
   kPictograph,
@@ -41,11 +42,11 @@ class WordBreaker {
  public:
   explicit WordBreaker(std::string_view text) : text_(text) {}
 
-  // The next word, a part of the text, at most 255 UTF-16 units long; empty when none is left.
+  // The next word, a part of the text of at most 255 UTF-16 units; empty if none is left.
   std::string_view Next();
 
  private:
-  struct Piece;  // a character with the extending ones after it
+  struct Piece;  // a character with the extending characters after it
 
   Piece Read(size_t at) const;
   bool TakeRun();

@@ -49,7 +49,7 @@ std::span<const uint32_t> RecipeBook::RecipesOf(NameId id) const {
 }
 
 void RecipeBook::Accept(std::span<const SourceRecipe> source) {
-  std::vector<std::set<NameId>> depends_on;  // by name; grows with each accepted recipe
+  std::vector<std::set<NameId>> depends_on;  // by name; extended by each accepted recipe
   for (const SourceRecipe& from : source) {
     Recipe recipe{0, from.count, {}};
     for (const SourceIngredient& part : from.ingredients) {
@@ -58,7 +58,8 @@ void RecipeBook::Accept(std::span<const SourceRecipe> source) {
       recipe.ingredients.push_back({name, part.tag, part.count});
     }
     recipe.item = Intern(from.item);
-    entries_[recipe.item].is_item = true;  // also of a dropped recipe: the item can be got then
+    entries_[recipe.item].is_item = true;  // also for a dropped recipe: then the item is free to
+                                           // get
     if (IsBlockRecipe(from)) continue;
 
     std::optional<NameId> tag;
@@ -111,7 +112,8 @@ int RecipeBook::DepthOf(const Recipe& recipe) const {
   return depth;
 }
 
-// Rounds until nothing changes, rather than recursion: a cycle through a tag cannot hang it.
+// Iterates until nothing changes instead of recursing, so a cycle through a tag cannot cause an
+// endless loop.
 void RecipeBook::FindDepths() {
   for (NameId id = 0; id < entries_.size(); ++id) {
     if (!IsCraftable(id)) entries_[id].depth = 0;

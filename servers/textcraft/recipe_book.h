@@ -1,17 +1,18 @@
-// The recipe book of TextCraft: which items can be crafted, from what, and which tasks that makes.
+// The recipe book of TextCraft: the craftable items, their ingredients, and the resulting tasks.
 //
-// A book is built from a list of source recipes in a fixed order, wherever they come from (a folder
-// of Minecraft JSON files: recipe_folder.h; the project's own text: recipe_text.h). In that order:
+// A book is built from a list of source recipes in a fixed order, from a folder of Minecraft JSON
+// files (recipe_folder.h) or the project's own text (recipe_text.h). In that order:
 //   - a recipe whose only ingredient's name ends in "_block" is dropped;
 //   - its group makes the result a member of the tag of that name (the last recipe wins), unless
 //     the tag has the item's own name;
-//   - a recipe of X with an ingredient that depends on X so far is dropped; an accepted recipe adds
-//     its ingredients, and all that those depend on at that moment, to what X depends on.
-// Afterwards a tag used as an ingredient that no craftable item is a member of becomes an item.
+//   - a recipe of X is dropped if one of its ingredients already depends on X; an accepted recipe
+//     adds its ingredients, and everything on which they depend at that moment, to the dependencies
+//     of X.
+// Afterwards a tag that is used as an ingredient but has no craftable member becomes an item.
 //
-// Depth: 0 without a recipe, else the least over the recipes of the greatest over the ingredients
-// of (depth + 1); a name that can only be made from itself has none. Tasks: the craftable items in
-// order of their first accepted recipe, stably sorted by depth.
+// Depth: 0 without a recipe, else the minimum over the recipes of the maximum over the ingredients
+// of (depth + 1); a name that can only be made from itself has no depth. Tasks: the craftable items
+// in the order of their first accepted recipe, stably sorted by depth.
 //
 // Immutable after construction, so any number of threads may read it.
 #pragma once
@@ -27,7 +28,7 @@
 
 namespace agentr {
 
-// A recipe as a source gives it. Names are full ids: "minecraft:oak_log".
+// A recipe of a source. Names are full ids: "minecraft:oak_log".
 struct SourceIngredient {
   std::string name;
   bool tag = false;  // any member of the tag will do
@@ -38,7 +39,7 @@ struct SourceIngredient {
 
 struct SourceRecipe {
   std::string item;
-  int count = 1;                     // how many one crafting gives
+  int count = 1;                     // number of items that one crafting gives
   std::optional<std::string> group;  // the tag that the item becomes a member of
   std::vector<SourceIngredient> ingredients;
 
@@ -72,14 +73,14 @@ class RecipeBook {
   bool IsItem(NameId id) const { return entries_[id].is_item; }
   bool IsTag(NameId id) const { return entries_[id].is_tag; }
 
-  // True when recipes make this item, or a member of this tag.
+  // True if recipes make this item, or a member of this tag.
   bool IsCraftable(NameId id) const;
   bool IsMember(NameId item, NameId tag) const { return entries_[item].member_of == tag; }
 
   // The accepted recipes, in the order of the source; the others are indices into them.
   std::span<const Recipe> recipes() const { return recipes_; }
   std::span<const uint32_t> RecipesOfItem(NameId id) const { return entries_[id].item_recipes; }
-  // Recipes that make this item or, where there are none, a member of this tag.
+  // Recipes that make this item or, if there are none, a member of this tag.
   std::span<const uint32_t> RecipesOf(NameId id) const;
   // Recipes with this ingredient.
   std::span<const uint32_t> UsesOf(NameId id) const { return entries_[id].uses; }
@@ -90,7 +91,8 @@ class RecipeBook {
   // The goals, in task order.
   std::span<const NameId> tasks() const { return tasks_; }
 
-  // A text that two books share exactly when they are the same: for the hash that servers tell.
+  // A text that is equal for two books exactly if the books are equal; used for the data hash of
+  // servers.
   std::string CanonicalDump() const;
 
  private:
@@ -105,7 +107,7 @@ class RecipeBook {
     std::vector<uint32_t> uses;
   };
 
-  // Lets Find() look a string_view up without a copy.
+  // Lets Find() look up a string_view without a copy.
   struct NameHash {
     using is_transparent = void;
     size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }

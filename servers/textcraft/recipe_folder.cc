@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_depth.h"
 
 namespace agentr {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 // Keeps the order of keys: the ingredients of a shaped recipe are listed in that order.
 using Json = nlohmann::ordered_json;
 
-// {"item": …} or {"tag": …}, or a list of such.
+// {"item": …} or {"tag": …}, or a list of these.
 SourceIngredient ReadIngredient(const Json& json, int count) {
   const Json& first = json.is_array() ? json.at(0) : json;
   const bool tag = !first.contains("item");
@@ -56,7 +57,7 @@ std::vector<SourceIngredient> ReadShapeless(const Json& json) {
   return parts;
 }
 
-// Nothing for a type that is no crafting.
+// nullopt for a type that is not crafting.
 std::optional<SourceRecipe> ReadRecipe(const Json& json) {
   SourceRecipe recipe;
   const auto type = json.at("type").get<std::string>();
@@ -98,19 +99,25 @@ std::vector<SourceRecipe> ReadRecipeFolder(const std::filesystem::path& folder) 
   std::vector<SourceRecipe> recipes;
   for (const std::filesystem::path& file : JsonFiles(folder)) {
     try {
-      std::optional<SourceRecipe> recipe = ReadRecipe(Json::parse(ReadFile(file)));
+      std::optional<SourceRecipe> recipe = ReadRecipe(ParseJsonOrThrow<Json>(ReadFile(file)));
       if (recipe) recipes.push_back(std::move(*recipe));
     } catch (const nlohmann::json::exception& error) {
+      const std::string_view what = error.what();  // "[json.exception.…] reason"
       throw FatalError(ExitCode::kFile,
-                       fmt::format("{}: not a Minecraft recipe: {}; mend or remove the file",
-                                   file.string(), error.what()));
+<<<<<<< HEAD
+                       fmt::format("{} is not a Minecraft recipe ({}); give --recipes a folder "
+                                   "that contains no other *.json",
+=======
+                       fmt::format("{} is no Minecraft recipe ({}); give --recipes a folder that "
+                                   "holds no other *.json",
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
+                                   file.string(), what.substr(what.find("] ") + 2)));
     }
   }
   if (recipes.empty()) {
-    throw FatalError(ExitCode::kFile,
-                     fmt::format("{} holds no crafting recipe (*.json); give --recipes the folder "
-                                 "with the files themselves",
-                                 folder.string()));
+    throw FatalError(ExitCode::kFile, fmt::format("{} contains no crafting recipe (*.json); give "
+                                                  "--recipes the folder with the files themselves",
+                                                  folder.string()));
   }
   return recipes;
 }

@@ -26,7 +26,7 @@ std::string_view Trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
-// The pieces between separators, trimmed; runs of spaces are one separator.
+// The trimmed pieces between separators; several spaces count as one separator.
 Words Split(std::string_view text, char separator) {
   Words pieces;
   for (size_t begin = 0; begin <= text.size();) {
@@ -62,7 +62,7 @@ class Parser {
       begin = end + 1;
     }
     JoinTags();
-    if (recipes_.empty()) Stop("no recipe in the file");
+    if (recipes_.empty()) Stop("the file contains no recipe");
     return std::move(recipes_);
   }
 
@@ -82,11 +82,11 @@ class Parser {
     if (line.empty()) return;
     const size_t equals = line.find('=');
     if (equals == std::string_view::npos || line.find('=', equals + 1) != std::string_view::npos) {
-      Stop("want one '=': item = ingredients, {set} = words, or @tag = items");
+      Stop("expected one '=': item = ingredients, {set} = words, or @tag = items");
     }
     const std::string_view left = Trim(line.substr(0, equals));
     const std::string_view right = Trim(line.substr(equals + 1));
-    if (left.empty() || right.empty()) Stop("nothing on one side of '='");
+    if (left.empty() || right.empty()) Stop("one side of '=' is empty");
     if (left.front() == '{' && left.find('}') == left.size() - 1) {
       DefineSet(std::string(left), right);
     } else if (left.front() == '@') {
@@ -98,7 +98,7 @@ class Parser {
 
   void DefineSet(const std::string& set, std::string_view right) {
     if (!IsName(std::string_view(set).substr(1, set.size() - 2))) {
-      Stop(fmt::format("'{}' is no name of a set: want a-z, 0-9 and _ in braces", set));
+      Stop(fmt::format("'{}' is not the name of a set: expected a-z, 0-9 and _ in braces", set));
     }
     if (!sets_.emplace(set, ExpandWords(right)).second) {
       Stop(fmt::format("the set {} is defined twice", set));
@@ -113,7 +113,7 @@ class Parser {
     if (end == std::string::npos) Stop("'{' without '}'");
     const std::string set = text.substr(begin, end - begin + 1);
     const auto at = sets_.find(set);
-    if (at == sets_.end()) Stop(fmt::format("no set {} so far; define it above", set));
+    if (at == sets_.end()) Stop(fmt::format("the set {} is not defined yet; define it above", set));
     Words expanded;
     for (const std::string& word : at->second) {
       std::string one = text;
@@ -133,7 +133,7 @@ class Parser {
 
   // "minecraft:x" for "x".
   std::string FullName(std::string_view name) const {
-    if (!IsName(name)) Stop(fmt::format("'{}' is no name: want a-z, 0-9 and _", name));
+    if (!IsName(name)) Stop(fmt::format("'{}' is not a name: expected a-z, 0-9 and _", name));
     return "minecraft:" + std::string(name);
   }
 
@@ -145,11 +145,12 @@ class Parser {
       const char* end = words[0].data() + words[0].size();
       const auto [stop, error] = std::from_chars(words[0].data(), end, amount.count);
       if (error != std::errc() || stop != end || amount.count < 1 || amount.count > 64) {
-        Stop(fmt::format("'{}' is no count from 1 to 64", words[0]));
+        Stop(fmt::format("'{}' is not a count from 1 to 64", words[0]));
       }
       words.erase(words.begin());
     }
-    if (words.size() != 1) Stop(fmt::format("'{}': want '[count] name'; commas apart", text));
+    if (words.size() != 1)
+      Stop(fmt::format("'{}': expected '[count] name', separated by commas", text));
     amount.tag = words[0].front() == '@';
     amount.name = FullName(std::string_view(words[0]).substr(amount.tag ? 1 : 0));
     return amount;
@@ -165,7 +166,7 @@ class Parser {
       const auto& [name, tag, count] = recipe.ingredients.back();
       if (tag) tag_uses_.try_emplace(name, line_);
       if (std::ranges::count(recipe.ingredients, name, &SourceIngredient::name) > 1) {
-        Stop(fmt::format("'{}' names an ingredient twice; add the counts up", text));
+        Stop(fmt::format("'{}' names an ingredient twice; add the counts", text));
       }
     }
     recipes_.push_back(std::move(recipe));
@@ -175,14 +176,14 @@ class Parser {
     members_.push_back({FullName(item), FullName(tag), line_});
   }
 
-  // Last, as a tag may stand above the recipes of its members.
+  // Done last, because a tag may be defined before the recipes of its members.
   void JoinTags() {
     std::map<std::string, std::vector<size_t>> recipes_of;
     for (size_t r = 0; r < recipes_.size(); ++r) recipes_of[recipes_[r].item].push_back(r);
     for (const Member& member : members_) {
       line_ = member.line;
       if (recipes_of.contains(member.tag)) {
-        Stop(fmt::format("{} is an item too; give the tag a name of its own", member.tag));
+        Stop(fmt::format("{} is also an item; give the tag another name", member.tag));
       }
       const auto at = recipes_of.find(member.item);
       if (at == recipes_of.end()) {
@@ -198,7 +199,7 @@ class Parser {
     }
     if (tag_uses_.empty()) return;
     line_ = tag_uses_.begin()->second;
-    Stop(fmt::format("no line says what {} is: write @tag = items", tag_uses_.begin()->first));
+    Stop(fmt::format("no line defines {}: write @tag = items", tag_uses_.begin()->first));
   }
 
   const std::string name_;

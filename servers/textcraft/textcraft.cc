@@ -30,7 +30,7 @@ constexpr auto kPythonSpaces = std::to_array<std::string_view>(
      "\u2003", "\u2004", "\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200a",
      "\u2028", "\u2029", "\u202f", "\u205f", "\u3000"});
 
-// As str.strip().
+// Like str.strip().
 std::string_view Strip(std::string_view text) {
   const auto begins = [&](std::string_view space) { return text.starts_with(space); };
   const auto ends = [&](std::string_view space) { return text.ends_with(space); };
@@ -57,7 +57,7 @@ std::optional<Amount> SplitAmount(std::string_view text) {
   return Amount{text.substr(0, digits), FirstLine(text.substr(digits + 1))};
 }
 
-// As Python prints the number: without leading zeros, however long it is.
+// The number as Python prints it: without leading zeros, of any length.
 std::string_view PlainNumber(std::string_view digits) {
   return digits.substr(std::min(digits.find_first_not_of('0'), digits.size() - 1));
 }
@@ -78,7 +78,7 @@ std::string FullName(std::string_view text) {
   return name;
 }
 
-// Python's repr of a string, for the characters that an action can be expected to hold.
+// Python's repr of a string, for the characters that an action normally contains.
 std::string PythonQuoted(const std::string& text) {
   const bool apostrophe = text.find('\'') != std::string::npos;
   const char quote = apostrophe && text.find('"') == std::string::npos ? '"' : '\'';
@@ -105,7 +105,7 @@ void Add(std::vector<ItemStack>& inventory, NameId item, int64_t count) {
   }
 }
 
-// As Python prints what was asked for.
+// The requested item as Python prints it.
 std::string NoSuchRecipe(const std::string& name, bool tag, std::string_view count) {
   const std::string quoted = PythonQuoted(name);
   return fmt::format(
@@ -117,7 +117,8 @@ std::string NoSuchRecipe(const std::string& name, bool tag, std::string_view cou
 }  // namespace
 
 struct TextCraft::Part {
-  // Nothing when it is unknown, the name of a tag, or more than can be counted: never held.
+  // nullopt if the item is unknown, is the name of a tag, or the count is too large: such items are
+  // never held.
   std::optional<NameId> item;
   int64_t count;
 };
@@ -172,7 +173,7 @@ std::string TextCraft::Get(TextCraftState& state, std::string_view amount,
   if (!id || book_.IsCraftable(*id) || book_.IsTag(*id) || !book_.IsItem(*id)) {
     return fmt::format("Could not find {}", item);
   }
-  // Python counts without end; what does not fit here is refused as a whole.
+  // Python's integers are unlimited; a number that does not fit here is refused.
   const std::optional<int64_t> count = FitCount(amount);
   const auto held = std::ranges::find(state.inventory, *id, &ItemStack::item);
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
@@ -205,7 +206,7 @@ std::vector<TextCraft::Part> TextCraft::ReadParts(std::string_view text,
     }
     std::optional<NameId> item = book_.Find(FullName(amount->item));
     const std::optional<int64_t> count = FitCount(amount->digits);
-    if ((item && book_.IsTag(*item)) || !count) item.reset();  // nobody holds that many
+    if ((item && book_.IsTag(*item)) || !count) item.reset();  // so many are never held
     parts.push_back({item, count.value_or(1)});
     begin = end + 1;
   }
@@ -263,8 +264,8 @@ bool TextCraft::HoldsEach(const TextCraftState& state, const std::vector<Part>& 
   });
 }
 
-// Two parts may name the same item (a tag's member beside the item itself): each is held, perhaps
-// not both. The original goes below zero there.
+// Two parts may name the same item (a tag's member and the item itself): each alone may be held,
+// but not both together. The original's count becomes negative then.
 bool TextCraft::Remove(TextCraftState& state, const std::vector<Part>& parts) {
   std::vector<ItemStack> left = state.inventory;
   for (const Part& part : parts) {

@@ -1,8 +1,9 @@
-// TextCraft: craft a goal item from things that can be got for free. The game as pure code.
+// The game TextCraft as pure functions: the player crafts a goal item from items that are free to
+// get.
 //
-// Texts and rules are those of AgentGym's server, to the letter. Where that one depends on
-// Python's hash seed (which other recipes a task shows, and the order of the lines), this one draws
-// from RandomStream(kPromptSeed).Split("textcraft").Split(task) in the book's order: the same book
+// Texts and rules are exactly those of AgentGym's server. Where that server depends on Python's
+// hash seed (the other recipes that a task shows, and the order of the lines), this one draws from
+// RandomStream(kPromptSeed).Split("textcraft").Split(task) in the book's order, so the same book
 // and task give the same text on every machine.
 //
 // Actions, matched at the start of the text:
@@ -25,14 +26,15 @@ struct ItemStack {
   bool operator==(const ItemStack&) const = default;
 };
 
-// One episode: a value, so that a fork is a copy.
+// One episode. It is a value, so a fork is a copy.
 struct TextCraftState {
   uint32_t task_id = 0;
-  bool done = false;  // what the last step said; steps after it still work
-  // In order of arrival. An item that is used up leaves, and comes back at the end; `get 0 x`
-  // brings a stack of none.
+  bool done = false;  // result of the last step; later steps still work
+  // In the order of arrival. An item that is used up is removed and later returns at the end; `get
+  // 0 x` adds a stack of 0.
   std::vector<ItemStack> inventory;
-  std::string observation;  // the last reply; empty before the first step, when it is the prompt
+  std::string observation;  // the last reply; empty before the first step, when the observation is
+                            // the prompt
 
   bool operator==(const TextCraftState&) const = default;
 };
@@ -41,7 +43,7 @@ struct TextCraftState {
 class TextCraft {
  public:
   static constexpr uint64_t kPromptSeed = 42;
-  static constexpr int kPromptVersion = 1;  // raised when the same seed comes to give other texts
+  static constexpr int kPromptVersion = 1;  // increased when the same seed gives other texts
 
   // Throws FatalError(kFile) for a book without tasks.
   explicit TextCraft(RecipeBook book);
@@ -57,14 +59,14 @@ class TextCraft {
 
   TextCraftState Start(int64_t data_idx) const { return {TaskOf(data_idx), false, {}, {}}; }
 
-  // Plays one action. `state.observation` is the reply; the reward is 1 when `state.done`, else 0.
+  // Plays one action. `state.observation` is the reply; the reward is 1 if `state.done`, else 0.
   void Step(TextCraftState& state, std::string_view action) const;
 
   const std::string& Observation(const TextCraftState& state) const {
     return state.observation.empty() ? Prompt(state.task_id) : state.observation;
   }
 
-  // SHA-256 over the book and the drawing of the prompts.
+  // SHA-256 of the book and of the seed and version of the prompts.
   std::string DataHash() const;
 
  private:
@@ -75,7 +77,7 @@ class TextCraft {
   std::string Inventory(const TextCraftState& state) const;
   std::vector<Part> ReadParts(std::string_view text, std::string& refusal) const;
   static bool HoldsEach(const TextCraftState& state, const std::vector<Part>& parts);
-  // False, and nothing is removed, when the inventory does not hold all parts together.
+  // Removes nothing and returns false if the inventory does not contain all parts together.
   static bool Remove(TextCraftState& state, const std::vector<Part>& parts);
   const Recipe* FindRecipe(NameId item, const std::vector<Part>& parts) const;
   bool Matches(const Recipe& recipe, const std::vector<Part>& parts) const;

@@ -11,10 +11,10 @@ namespace agentr {
 // "minecraft:oak_log" -> "oak log".
 std::string DisplayName(const std::string& name);
 
-// "Crafting commands:\n…\n\nGoal: craft <goal>." The lines are the recipes that `goal` can be
-// reached with, and up to 10 others that use one of the same ingredients, shuffled. Drawn so: for
-// each ingredient in the order in which the recipes are found (breadth first from the goal), 10 of
-// its uses; of those not shown already, 10; then all lines are shuffled.
+// "Crafting commands:\n…\n\nGoal: craft <goal>." The lines are the recipes on the way to `goal`,
+// and up to 10 others that use one of the same ingredients, shuffled. The draws are: for each
+// ingredient, in the order in which the recipes are found (breadth first from the goal), 10 of its
+// uses; then 10 of those that are not yet shown; then all lines are shuffled.
 std::string TextCraftPrompt(const RecipeBook& book, NameId goal, RandomStream random);
 
 }  // namespace agentr

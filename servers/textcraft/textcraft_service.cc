@@ -37,7 +37,7 @@ std::string TextCraftService::Summary() const {
 }
 
 HttpResponse TextCraftService::Create(const HttpRequest& request) {
-  // The public server takes commands and a goal, and then shows the task of the id all the same.
+  // The public server accepts commands and a goal, but shows the task of the id anyway.
   const nlohmann::json body = ParseObject(request.body);
   WantTextOrNull(body, "commands");
   WantTextOrNull(body, "goal");

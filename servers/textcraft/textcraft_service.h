@@ -10,9 +10,9 @@
 //   POST /expand           {"id", "actions": []} -> {"children": [{"id", "observation", …}, …]}
 //   GET  /version          {"server", "version", "task", "data_hash", "extensions", "tasks"}
 //
-// A new session shows the task of its own id. Texts are JSON strings. An id that is not live is
-// {"error": "The id 7 is not valid."} with status 200, as there; errors of the request are 4xx (see
-// http_service.h), and the limit of sessions is a 503.
+// A new session shows the task with the session's id. Texts are JSON strings. For an id that is not
+// live the reply is {"error": "The id 7 is not valid."} with status 200, as on the public server;
+// errors of the request are 4xx (see http_service.h), and the limit of sessions is a 503.
 #pragma once
 
 #include "servers/env_service.h"
@@ -40,7 +40,7 @@ class TextCraftService : public EnvService {
   HttpResponse Expand(const HttpRequest& request);
   HttpResponse Version() const;
 
-  // {"id":…,"observation":…,"done":false,"reward":0} of a session at its beginning.
+  // {"id":…,"observation":…,"done":false,"reward":0} for a session at its beginning.
   HttpResponse Begun(int64_t id, const TextCraftState& state) const;
   // "observation":…,"reward":…,"done":…
   void AppendStep(const TextCraftState& state, std::string& out) const;

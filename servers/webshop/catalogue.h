@@ -1,10 +1,11 @@
 // The products of a WebShop: immutable, compact, shared by all sessions.
 //
-// Texts live in one arena, and repeated ones (categories, option names and values, attributes)
-// once. A product is a fixed record of views into it; a catalogue of 1,200,000 products takes
-// about 1 KB of memory for each.
+// Texts are stored in one arena, repeated ones (categories, option names and values, attributes)
+// only once. A product is a fixed record of views into it; a catalogue of 1,200,000 products takes
+// about 1 KB of memory per product.
 //
-// Source: WebShop (Yao et al. 2022), section 3; the fields are those its pages and rewards use.
+// Source: WebShop (Yao et al. 2022), section 3; the fields are those that its pages and rewards
+// use.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ namespace agentr {
 
 using Texts = std::span<const std::string_view>;
 
-// One thing to choose: "color", with its values in the order shown. Lower case.
+// An option such as "color", with its values in the order shown. Lower case.
 struct ProductOption {
   std::string_view name;
   Texts values;
@@ -32,7 +33,7 @@ struct ProductOption {
 struct HumanInstruction {
   std::string_view text;
   Texts attributes;
-  Texts options;  // plain values, without names
+  Texts options;  // only values, without names
 };
 
 struct Product {
@@ -40,21 +41,22 @@ struct Product {
   std::string_view title;
   std::string_view description;
   std::string_view category;          // "beauty"
-  std::string_view query;             // the words it was found by; lower case, no outer spaces
+  std::string_view query;             // the words by which it was found; lower case, without outer
+                                      // spaces
   std::string_view product_category;  // "Beauty & Personal Care › Hair Care › Shampoo"
   std::string_view image;             // address, or empty
   Texts bullets;
-  Texts attributes;  // {"DUMMY_ATTR"} when the files have none
+  Texts attributes;  // {"DUMMY_ATTR"} if the files have none
   std::span<const ProductOption> options;
 
-  // Dollars. A ranged price shows both ends on the tag (even equal ones), first and last as
-  // written.
+  // In dollars. The tag of a ranged price shows both ends (even equal ones), in the order of the
+  // file.
   bool has_price_range = false;
   double first_price = 100;
   double last_price = 100;  // of a range
-  double price = 100;       // what it costs: drawn once from a range, by the shop's seed
+  double price = 100;       // the actual price: drawn once from the range, by the shop's seed
 
-  // The synthetic goal of the product; has_instruction is false when there is none.
+  // The synthetic goal of the product; has_instruction is false if there is none.
   bool has_instruction = false;
   std::string_view instruction;
   Texts instruction_attributes;
@@ -71,15 +73,15 @@ class Catalogue {
   Catalogue& operator=(Catalogue&&) = delete;
   ~Catalogue();
 
-  // In load order; a product's number is its place here.
+  // In the order of loading; a product's number is its index here.
   std::span<const Product> products() const { return products_; }
 
   // The product of this asin, or nullptr.
   const Product* Find(std::string_view asin) const;
 
-  // --- Filling it: by one thread, before it is shared. -----------------------------------------
+  // --- Filling, by one thread and before it is shared ------------------------------------------
 
-  // Copies a text into the arena. `Intern` keeps equal texts once.
+  // Copies a text into the arena. `Intern` stores equal texts only once.
   std::string_view Keep(std::string_view text);
   std::string_view Intern(std::string_view text);
 
@@ -88,15 +90,15 @@ class Catalogue {
   std::span<const ProductOption> Keep(std::span<const ProductOption> options);
   std::span<const HumanInstruction> Keep(std::span<const HumanInstruction> instructions);
 
-  // A product whose fields are to be completed from another file, or nullptr.
+  // The product of this asin, to complete its fields from another file, or nullptr.
   Product* FindToFill(std::string_view asin);
 
-  // Draws what a product with a ranged price costs: uniform in the range, from the seed and its
-  // asin.
+  // Draws the price of each product with a ranged price: uniform in the range, from the seed and
+  // its asin.
   void DrawPrices(uint64_t seed);
 
-  // Appends a product whose texts are kept already. False, and nothing is appended, when its asin
-  // is there already.
+  // Appends a product whose texts are already in the arena. Appends nothing and returns false if
+  // its asin exists already.
   bool Add(const Product& product);
 
  private:

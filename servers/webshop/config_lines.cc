@@ -33,16 +33,16 @@ std::optional<std::string_view> ConfigLines::Heading() const {
   if (line_.front() != '[') return std::nullopt;
   if (line_.back() != ']') Stop("'[' without ']' at the end of the line");
   const std::string_view heading = Trim(line_.substr(1, line_.size() - 2));
-  if (heading.empty()) Stop("a heading without a name");
+  if (heading.empty()) Stop("the heading has no name");
   return heading;
 }
 
 ConfigLines::Sides ConfigLines::Split(char separator) const {
   const size_t at = line_.find(separator);
-  if (at == std::string_view::npos) Stop(fmt::format("want a '{}' in this line", separator));
+  if (at == std::string_view::npos) Stop(fmt::format("expected a '{}' in this line", separator));
   const Sides sides{Trim(line_.substr(0, at)), Trim(line_.substr(at + 1))};
   if (sides.left.empty() || sides.right.empty()) {
-    Stop(fmt::format("nothing on one side of '{}'", separator));
+    Stop(fmt::format("one side of '{}' is empty", separator));
   }
   return sides;
 }
@@ -52,7 +52,7 @@ std::vector<std::string> ConfigLines::Pieces(std::string_view text, char separat
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(separator, begin), text.size());
     pieces.emplace_back(Trim(text.substr(begin, end - begin)));
-    if (pieces.back().empty()) Stop(fmt::format("nothing on one side of '{}'", separator));
+    if (pieces.back().empty()) Stop(fmt::format("one side of '{}' is empty", separator));
     begin = end + 1;
   }
   return pieces;

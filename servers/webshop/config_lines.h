@@ -1,7 +1,7 @@
-// The lines of a text that people edit: configs/webshop.
+// Reads the lines of editable texts: configs/webshop.
 //
-// A line that starts with '#' is a comment; blank lines do not count; spaces around a line or a
-// piece of one neither. Errors are FatalError(kFile) "name:line: reason".
+// Lines that start with '#' are comments. Comments, blank lines, and spaces around a line or its
+// pieces are ignored. Errors are FatalError(kFile) "name:line: reason".
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@ namespace agentr {
 
 class ConfigLines {
  public:
-  // `name` stands for the file in messages.
+  // `name` is the file's name in messages.
   ConfigLines(std::string_view text, std::string_view name) : rest_(text), name_(name) {}
 
-  // Goes to the next line that says something; false at the end.
+  // Goes to the next line that is not blank or a comment; false at the end.
   bool Next();
   std::string_view line() const { return line_; }
 
-  // The inside of a line "[…]".
+  // The text inside a line "[…]".
   std::optional<std::string_view> Heading() const;
 
-  // What stands before and after the first `separator` of the line; it must have one.
+  // The texts before and after the first `separator` of the line, which must contain one.
   struct Sides {
     std::string_view left, right;
   };

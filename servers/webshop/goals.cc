@@ -14,7 +14,7 @@
 namespace agentr {
 namespace {
 
-constexpr uint64_t kSeed = 233;  // the published one, of both draws
+constexpr uint64_t kSeed = 233;  // the original's seed of both draws
 constexpr uint32_t kHighestLimit = 990;
 constexpr size_t kLimits = 4;
 constexpr uint64_t kMostGoalsOfAProduct = 10'000'000;
@@ -42,8 +42,8 @@ uint32_t CountCombinations(const Product& product) {
     count *= option.values.size();
     if (count > kMostGoalsOfAProduct) {
       throw FatalError(ExitCode::kFile,
-                       fmt::format("product {} has more than {} combinations of its options, each "
-                                   "of them a goal; leave it out of the products file",
+                       fmt::format("product {} has more than {} combinations of options, and each "
+                                   "would be a goal; remove it from the products file",
                                    product.asin, kMostGoalsOfAProduct));
     }
   }

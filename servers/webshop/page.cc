@@ -10,8 +10,8 @@ namespace agentr {
 
 namespace {
 
-// The original's html parser makes one line break of white space with line breaks, and that is
-// passed over; white space without them is an empty piece.
+// The original's HTML parser turns white space with line breaks into one line break, which is
+// skipped; other white space is an empty piece.
 bool IsPassedOver(std::string_view text) {
   if (text.empty()) return true;
   return text.find_first_not_of(" \t\n\f\r") == std::string_view::npos &&

@@ -1,5 +1,5 @@
-// A page of the shop as a list of what it shows, from which come the text that an agent reads, what
-// can be clicked, and the html; so these always agree.
+// A page of the shop as a list of pieces. The text for the agent, the clickable values and the HTML
+// are all made from this list, so they always agree.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace agentr {
 
 enum class PieceKind {
   kText,     // plain
-  kHeading,  // of the page or of a part of it
+  kHeading,  // of the page or a part of it
   kInstruction,
   kButton,
   kProductLink,  // an asin
@@ -22,8 +22,8 @@ enum class PieceKind {
 
 struct PagePiece {
   PieceKind kind = PieceKind::kText;
-  std::string text;     // as the catalogue has it: not stripped, html in it is text
-  bool chosen = false;  // an option value that is chosen
+  std::string text;     // as in the catalogue: not stripped, and HTML in it is plain text
+  bool chosen = false;  // for an option value: it is chosen
 
   friend bool operator==(const PagePiece&, const PagePiece&) = default;
 };
@@ -35,15 +35,16 @@ struct ShopPage {
   void Add(PieceKind kind, std::string_view text) { pieces.push_back({kind, std::string(text)}); }
 };
 
-// Pieces without their outer white space, joined by " [SEP] ". One that is empty, or white space
-// with a line break, is passed over.
+// The pieces without their outer white space, joined by " [SEP] ". A piece that is empty, or white
+// space with a line break, is skipped.
 std::string PageText(const ShopPage& page);
 
-// What click[…] takes: buttons, products, option values, in this order, lower case, each once.
+// The values that click[…] accepts: buttons, products, option values, in this order, in lower case,
+// each once.
 std::vector<std::string> Clickables(const ShopPage& page);
 
-// A complete html document; its visible text nodes are the pieces. Ids and classes that programs
-// look for are WebShop's: search_input, btn, product-link, instruction-text, radio inputs.
+// A complete HTML document, whose visible text nodes are the pieces. It has the ids and classes of
+// WebShop that programs use: search_input, btn, product-link, instruction-text, radio inputs.
 std::string PageHtml(const ShopPage& page);
 
 }  // namespace agentr

@@ -1,5 +1,5 @@
-// The html of a page. Between tags stands nothing but line breaks, so that the text nodes of the
-// document are the pieces of the page.
+// The HTML of a page. Between tags there are only line breaks, so the text nodes of the document
+// are the pieces of the page.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ class HtmlWriter {
         "<style>{}</style>\n</head>\n<body>\n<main>\n",
         kStyle);
     for (size_t i = 0; i < page.pieces.size(); ++i) {
-      // The instruction is a heading of two pieces; its text comes with its label.
+      // The instruction is a heading of two pieces; its text follows its label.
       if (page.pieces[i].kind == PieceKind::kInstruction) {
         WriteInstruction(page.pieces[i].text, page.pieces[i + 1].text);
         ++i;
@@ -133,7 +133,7 @@ class HtmlWriter {
   }
 
   std::string out_;
-  std::string option_;  // the name of the values that follow
+  std::string option_;  // the option's name for the following values
   int radios_ = 0;
 };
 

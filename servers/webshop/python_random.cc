@@ -8,12 +8,12 @@
 namespace agentr {
 namespace {
 
-// A word of the state and the one before it, mixed: what both seedings do at each step.
+// Mixes a word of the state with the one before it; both seeding loops do this at each step.
 uint32_t Mix(uint32_t before) { return before ^ (before >> 30); }
 
-// Up to this n a sample is taken from a list of all n numbers, above it by drawing anew whatever
-// was drawn before. Python estimates which of the two takes less memory: 21 words for a small set,
-// and for a larger one a table with room for three times its members, a power of four.
+// Up to this n a sample is taken from a list of all n numbers; above it, numbers that were drawn
+// before are drawn again. Python estimates which takes less memory: a small set needs 21 words, and
+// a larger one a table for three times its members, rounded up to a power of four.
 size_t LargestPool(size_t k) {
   size_t words = 21;
   if (k > 5) {
@@ -32,7 +32,7 @@ PythonRandom::PythonRandom(uint64_t seed) {
 
   const std::array<uint32_t, 2> key = {static_cast<uint32_t>(seed),
                                        static_cast<uint32_t>(seed >> 32)};
-  const size_t key_size = key[1] == 0 ? 1 : 2;  // without leading zeros, and never empty
+  const size_t key_size = key[1] == 0 ? 1 : 2;  // without leading zero words, but at least one
   size_t i = 1;
   const auto step = [&] {
     if (++i == kSize) {
@@ -101,7 +101,7 @@ std::vector<size_t> PythonRandom::Sample(size_t n, size_t k) {
     for (size_t i = 0; i < k; ++i) {
       const size_t j = Below(n - i);
       sample[i] = pool[j];
-      pool[j] = pool[n - i - 1];  // those not drawn yet stay in front
+      pool[j] = pool[n - i - 1];  // keeps undrawn numbers at the front
     }
     return sample;
   }

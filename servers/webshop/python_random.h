@@ -1,5 +1,6 @@
-// Python 3's `random` for an integer seed: the same draws, call for call, as `random.Random(seed)`.
-// For what must equal a choice that a Python server makes; all else draws from common/random.h.
+// Python 3's `random` for an integer seed: each call gives the same draw as `random.Random(seed)`.
+// It is only used for choices that must equal those of a Python server; all others use
+// common/random.h.
 //
 // Not thread-safe: one owner at a time.
 //
@@ -22,7 +23,7 @@ class PythonRandom {
   // random(): uniform in [0, 1), a multiple of 2^-53.
   double Random();
 
-  // getrandbits(bits), bits <= 64; no bits draw nothing and give 0.
+  // getrandbits(bits), bits <= 64; for 0 bits it draws nothing and returns 0.
   uint64_t GetRandBits(int bits);
 
   // randrange(n), n > 0: uniform in [0, n).
@@ -47,7 +48,7 @@ class PythonRandom {
   uint32_t Next();
 
   std::array<uint32_t, kSize> state_{};
-  size_t used_ = kSize;  // words of state_ that were given out
+  size_t used_ = kSize;  // words of state_ that were used
 };
 
 }  // namespace agentr

@@ -18,7 +18,7 @@ bool IsAscii(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-// str.isspace() of one character: those of class space of Unicode, and four separators of ASCII.
+// str.isspace() of one character: Unicode white space, and four ASCII separators.
 bool IsPythonSpace(UChar32 c) {
   return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F) || c == 0x85 ||
          u_charType(c) == U_SPACE_SEPARATOR || u_charType(c) == U_LINE_SEPARATOR ||

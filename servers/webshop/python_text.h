@@ -1,4 +1,4 @@
-// Texts and numbers as Python writes them, for replies that must equal those of a Python server.
+// Formats texts and numbers like Python, for replies that must equal those of a Python server.
 // Texts are UTF-8.
 #pragma once
 
@@ -7,7 +7,8 @@
 
 namespace agentr {
 
-// repr(float): the shortest digits that read back equal; "20.0", "5.5", "1e+16", "1e-05".
+// repr(float): the shortest digits that read back as the same number; "20.0", "5.5", "1e+16",
+// "1e-05".
 std::string PythonFloat(double value);
 
 // str.strip(), str.lower(): with Unicode's white space and full lower-casing.

@@ -40,8 +40,8 @@ std::string_view PlainValue(std::string_view value) {
       [&](std::string_view color) { return value.find(color) != std::string_view::npos; }, value);
 }
 
-// As Python shows a text inside a tuple, but for quotes: what does not print becomes an escape, and
-// so letters and digits that count (a non-breaking space: "\xa0").
+// The text as Python shows it inside a tuple, without the quotes: unprintable characters become
+// escapes, whose letters and digits then count (a non-breaking space becomes "\xa0").
 void AppendShown(std::string_view text, std::string& out) {
   const auto* const bytes = reinterpret_cast<const uint8_t*>(text.data());
   const auto size = static_cast<int32_t>(text.size());
@@ -68,7 +68,7 @@ void AppendShown(std::string_view text, std::string& out) {
   }
 }
 
-// The text that chosen values are compared with. A pair is a colour only where one of its texts is.
+// The text with which chosen values are compared. A pair is a colour only if one of its texts is.
 std::string WantedText(const GoalOption& option) {
   if (option.name.empty()) return std::string(PlainValue(option.value));
   std::string text(FirstBaseColor(
@@ -102,7 +102,7 @@ int CountAttributesMet(const Product& bought, Texts wanted) {
   }));
 }
 
-// Two or more levels in common, wherever they stand.
+// True for two or more common levels at any position.
 bool SameCategory(std::string_view a, std::string_view b) {
   const auto levels = [](std::string_view category) {
     static constexpr std::string_view kSeparator = "›";
@@ -150,7 +150,7 @@ ShopReward RewardOf(const Product& bought, Texts chosen, const ShopGoal& goal) {
   reward.options_met = CountOptionsMet(chosen, goal.options);
   reward.price_met = bought.price <= goal.price_limit;
 
-  // Divided first: the order of the published code, and of its last bit.
+  // Divides first, like the published code, which determines the last bit.
   const int met = reward.attributes_met + reward.options_met + (reward.price_met ? 1 : 0);
   const int wanted = reward.attributes_wanted + reward.options_wanted + 1;
   reward.reward = static_cast<double>(met) / wanted * reward.type;

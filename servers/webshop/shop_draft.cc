@@ -10,7 +10,7 @@ namespace {
 
 using Attributes = std::vector<const ShopAttribute*>;
 
-constexpr size_t kLongestTitle = 150;  // bytes, while there are attributes to leave out
+constexpr size_t kLongestTitle = 150;  // in bytes, as long as there are attributes to leave out
 
 constexpr int kDigits = 9;
 constexpr uint64_t kBase = 36;
@@ -29,13 +29,13 @@ std::string_view WithoutArticle(std::string_view phrase) {
   return phrase;
 }
 
-// The attributes of the title: those that stand before the noun, and the others.
+// The attributes of the title: those before the noun, and the others.
 struct TitleAttributes {
   std::string before, after;
 };
 
 TitleAttributes NameAttributes(const ShopGroup& group, const Attributes& named) {
-  // Where they do not lean on the noun they need commas.
+  // Attributes that do not directly precede the noun need commas.
   const bool lean = group.title.find("{before} {noun}") != std::string_view::npos;
   TitleAttributes texts;
   for (const ShopAttribute* attribute : named) {
@@ -66,7 +66,7 @@ std::string Title(const ShopGroup& group, const ShopMember& member) {
 std::vector<std::string> Bullets(const ShopGroup& group, const ShopMember& member) {
   std::vector<std::string> bullets = group.bullets;
   if (group.own_in_bullets) {
-    // Members with the same own attribute say it in the same words.
+    // Members with the same own attribute use the same words for it.
     RandomStream words = RandomStream(bullets.size()).Split(member.own->name);
     bullets.insert(bullets.begin() + static_cast<ptrdiff_t>(group.own_bullet_place),
                    AttributeBullet(group.own_bullet, *member.own, words));
@@ -80,7 +80,8 @@ double DrawPaid(const DraftPrice& price, RandomStream& random) {
   return std::round(drawn * 100) / 100;
 }
 
-// One to three wanted attributes; the own one, which tells a product from its neighbours, first.
+// One to three wanted attributes; the own one, which distinguishes a product from its neighbours,
+// comes first.
 Attributes DrawWanted(const ShopGroup& group, const ShopMember& member, RandomStream& random) {
   Attributes wanted = random.Sample(group.core, random.Below(3));
   wanted.insert(wanted.begin(), member.own);
@@ -142,7 +143,7 @@ void DrawInstructions(const ShopGroup& group, const ShopMember& member, RandomSt
 }  // namespace
 
 std::string ShopAsin(const RandomStream& shop, uint64_t number) {
-  // Each step is one to one: factors without a common divisor with 36, sums, reversed digits.
+  // Each step is a bijection: factors that are coprime with 36, sums, reversed digits.
   static constexpr std::array<uint64_t, 3> kFactors = {99'991, 131'071, 104'729};
   RandomStream random = shop.Split("asins");
   uint64_t value = number;

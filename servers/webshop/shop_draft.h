@@ -1,4 +1,4 @@
-// One product of the built-in web shop, spelled out before its texts go into a catalogue.
+// One product of the built-in web shop, before its texts are copied into a catalogue.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct DraftHumanInstruction {
   std::vector<std::string_view> options;
 };
 
-// Views are of the group or of the built-in texts.
+// The views point into the group or the built-in texts.
 struct ProductDraft {
   std::string asin;
   std::string title;
@@ -26,12 +26,12 @@ struct ProductDraft {
   std::vector<std::string> bullets;
   std::vector<std::string_view> attributes;
   double price = 0;         // dollars, within the member's range
-  std::string instruction;  // empty: none
+  std::string instruction;  // empty if there is none
   std::vector<std::string_view> instruction_attributes;
   std::vector<DraftHumanInstruction> human_instructions;
 };
 
-// "B" and 9 of 0-9A-Z; another one for every number below 36^9. `shop` as in GenerateShop.
+// "B" and 9 characters of 0-9A-Z; different for every number below 36^9. `shop` as in GenerateShop.
 std::string ShopAsin(const RandomStream& shop, uint64_t number);
 
 // Product `number` of the shop, which is `member` of `group`.

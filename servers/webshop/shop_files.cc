@@ -27,7 +27,7 @@ std::string Text(const Json& record, const char* field) {
   return at->is_string() ? at->get<std::string>() : at->dump();
 }
 
-// The texts of a list; a text alone is a list of one. Others in it are left out.
+// The texts of a list; a single text is a list of one. Other values are ignored.
 Texts KeepTexts(const Json& record, const char* field, Catalogue& catalogue, bool intern) {
   const auto at = record.find(field);
   std::vector<std::string_view> texts;
@@ -54,7 +54,7 @@ std::optional<double> Dollars(std::string_view piece) {
   return value;
 }
 
-// "$12.50", "$5 to $20.00"; without a number it stays at the usual price.
+// "$12.50", "$5 to $20.00"; without a number the default price stays.
 void ReadPrice(std::string_view text, Product& product) {
   std::vector<double> prices;
   for (size_t at = text.find('$'); at != std::string_view::npos && prices.size() < 2;) {
@@ -96,7 +96,7 @@ void ReadOptions(const Json& record, Product& product, Catalogue& catalogue) {
     }
     const std::string_view name = catalogue.Intern(PythonLower(raw_name));
     const ProductOption option{name, catalogue.Keep(Texts(values))};
-    // Two names that differ in case only are one, as in a Python dictionary.
+    // Names that differ only in case are the same option, as in the original's dictionary.
     const auto same = std::ranges::find(options, name, &ProductOption::name);
     same == options.end() ? options.push_back(option) : void(*same = option);
   }
@@ -162,8 +162,7 @@ void ReadHumanGoals(const std::filesystem::path& path, Catalogue& catalogue) {
   });
 }
 
-// --- writing
-// --------------------------------------------------------------------------------------
+// --- writing -------------------------------------------------------------------------------------
 
 Json List(Texts texts) {
   Json list = Json::array();
@@ -171,7 +170,7 @@ Json List(Texts texts) {
   return list;
 }
 
-// In fixed notation, with the fewest digits that read back equal.
+// In fixed notation, with the fewest digits that read back as the same number.
 std::string Dollars(double price) {
   char buffer[400];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, price, std::chars_format::fixed);
@@ -223,7 +222,8 @@ Json HumanRecords(const Product& product) {
   return records;
 }
 
-// Writes `open`, what `write` gives for each product (nothing: left out) between commas, `close`.
+// Writes `open`, the comma-separated results of `write` for each product (nullopt is left out), and
+// `close`.
 void WriteAll(const std::filesystem::path& path, const Catalogue& catalogue, char open, char close,
               const std::function<std::string(const Product&)>& write) {
   constexpr size_t kBlock = 1 << 20;
@@ -257,8 +257,9 @@ Catalogue ReadShopFiles(const ShopFiles& files) {
     ++records;
     const std::string asin = record.is_object() ? Text(record, "asin") : std::string();
     if (asin.empty()) {
-      throw FatalError(ExitCode::kFile, fmt::format("{}: record {} is no product: it has no asin",
-                                                    files.products.string(), records));
+      throw FatalError(ExitCode::kFile,
+                       fmt::format("{}: record {} is not a product: it has no asin",
+                                   files.products.string(), records));
     }
     if (asin != "nan" && asin.size() <= kLongestAsin) ReadProduct(record, asin, catalogue);
     return records != files.num_products;

@@ -17,16 +17,17 @@
 namespace agentr {
 namespace {
 
-constexpr size_t kBlocksAtOnce = 50;  // of kShopBlock products: work for one thread, some ms
+constexpr size_t kBlocksAtOnce = 50;  // blocks of kShopBlock products: a few ms of work for one
+                                      // thread
 
 struct GroupDraft {
   ShopGroup group;
-  std::vector<ProductDraft> products;  // fewer than members at the end of the shop
+  std::vector<ProductDraft> products;  // may be fewer than the members at the end of the shop
 };
 
 using Drafts = std::vector<GroupDraft>;
 
-// The products of blocks [first, last), short of `count`.
+// The products of blocks [first, last) with numbers below `count`.
 Drafts DraftBlocks(const RandomStream& shop, uint64_t first, uint64_t last, uint64_t count) {
   Drafts drafts;
   for (uint64_t block = first; block < last; ++block) {
@@ -44,7 +45,7 @@ Drafts DraftBlocks(const RandomStream& shop, uint64_t first, uint64_t last, uint
   return drafts;
 }
 
-// Copies drafts into a catalogue, what the members of a group share only once.
+// Copies drafts into a catalogue, the shared texts of a group only once.
 class Appender {
  public:
   explicit Appender(Catalogue& catalogue) : catalogue_(catalogue) {}
@@ -94,7 +95,7 @@ class Appender {
     catalogue_.Add(product);
   }
 
-  // Nearly all bullets are those of the other members.
+  // Nearly all bullets equal those of the other members.
   std::string_view KeepBullet(std::string_view bullet) {
     const auto at = std::ranges::find(own_bullets_, bullet);
     if (at != own_bullets_.end()) return *at;
@@ -117,7 +118,7 @@ class Appender {
 
   Catalogue& catalogue_;
   std::vector<std::string_view> views_;
-  std::vector<std::string_view> own_bullets_;  // of the group at hand, kept
+  std::vector<std::string_view> own_bullets_;  // of the present group, in the arena
   std::span<const ProductOption> first_options_;
 };
 

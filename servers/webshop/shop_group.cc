@@ -40,7 +40,7 @@ std::vector<std::string_view> DrawValues(const KindOption& option, size_t most,
                                          RandomStream& random) {
   std::vector<uint32_t> places(option.values.size());
   std::iota(places.begin(), places.end(), 0u);
-  // The lower of two draws: long lists are rare.
+  // The smaller of two draws, so that long lists are rare.
   const size_t count = 2 + std::min(random.Below(most - 1), random.Below(most - 1));
   places = random.Sample(std::move(places), count);
   std::ranges::sort(places);
@@ -52,14 +52,14 @@ std::vector<std::string_view> DrawValues(const KindOption& option, size_t most,
 std::vector<DraftOption> DrawOptions(const ShopKind& kind, RandomStream& random) {
   std::vector<DraftOption> options;
   for (const KindOption& option : kind.options) {
-    // A third option would multiply the goals; it stays small.
+    // A third option would multiply the number of goals, so it has few values.
     const size_t most = options.size() == 2 ? 3 : 8;
     if (random.Chance(0.85)) options.push_back({option.name, DrawValues(option, most, random)});
   }
   return options;
 }
 
-// Other values for one of the options, where there are any.
+// Other values for one of the options, if there are any.
 void ChangeOption(const ShopKind& kind, std::vector<DraftOption>& options, RandomStream& random) {
   if (options.empty()) return;
   const std::vector<DraftOption> before = options;
@@ -72,8 +72,9 @@ void ChangeOption(const ShopKind& kind, std::vector<DraftOption>& options, Rando
   }
 }
 
-// Attributes for all members, and one each of its own. Own ones are alternatives of one matter
-// first: a buyer of "long sleeve" is worst served by the twin with short ones.
+// Attributes for all members, and one own attribute for each. Own attributes are preferably
+// alternatives of the same property: for a buyer of "long sleeve" the twin with short sleeves is
+// the worst choice.
 struct Shares {
   Attributes core;
   Attributes own;
@@ -148,7 +149,8 @@ void DrawBullets(ShopGroup& group, size_t named, RandomStream& random) {
   group.own_bullet_place = random.Below(group.bullets.size() + 1);
 }
 
-// Two or three sentences, and one on the attributes from `named` on, which no bullet names.
+// Two or three sentences, and one about the attributes from index `named` on, which no bullet
+// names.
 void DrawDescription(ShopGroup& group, size_t named, RandomStream& random) {
   const ShopKind& kind = *group.kind;
   const auto slot = [&](std::string_view name) { return GroupSlot(group, {}, name); };
@@ -191,7 +193,7 @@ ShopGroup DrawGroup(const RandomStream& shop, uint64_t number, size_t size) {
   Shares shares = ShareAttributes(*group.kind, size, random);
   group.core = std::move(shares.core);
   group.in_title = random.Sample(group.core, 1 + random.Below(2));
-  const size_t named = 1 + random.Below(2);  // attributes of the core that have a bullet
+  const size_t named = 1 + random.Below(2);  // number of core attributes with a bullet
   DrawMembers(group, shares.own, random);
   DrawBullets(group, named, random);
   DrawDescription(group, named, random);

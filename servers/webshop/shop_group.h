@@ -1,11 +1,11 @@
-// Near-duplicates of the built-in web shop: three to five products in a row that share kind, brand
-// and most of their text, so that choosing between them matters.
+// Groups of near-duplicates in the built-in web shop: three to five consecutive products that share
+// kind, brand and most of their text, so that the choice between them matters.
 //
-// The members of a group differ in one attribute, their own; some have the own attribute of the
-// first member and differ from it in the values of an option, or in pack and price. At least two
-// members differ in an attribute. A block of 20 products holds five groups, in an order drawn per
-// block; kinds come in rounds, each kind once in a round, in an order drawn per round. So a group
-// depends on the seed and its place alone.
+// Each member of a group has one own attribute by which it differs from the others; some have the
+// first member's own attribute and differ from it in the values of an option, or in pack and price.
+// At least two members differ in an attribute. A block of 20 products contains five groups, in an
+// order drawn per block. Kinds come in rounds, each kind once per round, in an order drawn per
+// round. So a group depends only on the seed and its position.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ struct DraftOption {
 struct DraftPrice {
   bool ranged = false;
   double first = 0;
-  double last = 0;  // of a range, above first
+  double last = 0;  // end of a range, above first
 };
 
 struct ShopMember {
@@ -47,12 +47,12 @@ struct ShopGroup {
   std::string brand;
   std::string_view query, noun, material, detail, audience;
   std::string_view title;                      // a pattern of wording.txt
-  std::vector<const ShopAttribute*> core;      // what all members have
-  std::vector<const ShopAttribute*> in_title;  // of the core
+  std::vector<const ShopAttribute*> core;      // attributes of all members
+  std::vector<const ShopAttribute*> in_title;  // core attributes in the title
   std::vector<std::string> bullets;            // of all members
-  std::string_view own_bullet;                 // pattern of the bullet on the own attribute
+  std::string_view own_bullet;                 // pattern of the bullet about the own attribute
   size_t own_bullet_place = 0;
-  bool own_in_title = false;  // at least one of these two
+  bool own_in_title = false;  // at least one of these two is true
   bool own_in_bullets = false;
   std::string description;
   std::vector<ShopMember> members;
@@ -61,13 +61,13 @@ struct ShopGroup {
 // The sizes of the groups of a block, in order.
 std::array<size_t, 5> GroupSizes(const RandomStream& shop, uint64_t block);
 
-// Group `number` (0, 1, … through the whole shop), of `size` members.
+// Group `number` (0, 1, … in the whole shop) with `size` members.
 ShopGroup DrawGroup(const RandomStream& shop, uint64_t number, size_t size);
 
-// The text of a slot that needs no attributes: "brand", "material", "detail", "for", "pack".
+// The text of a slot that does not need attributes: "brand", "material", "detail", "for", "pack".
 std::string GroupSlot(const ShopGroup& group, const ShopMember& member, std::string_view slot);
 
-// A bullet on an attribute.
+// A bullet about an attribute.
 std::string AttributeBullet(std::string_view pattern, const ShopAttribute& attribute,
                             RandomStream& random);
 

@@ -9,7 +9,7 @@
 namespace agentr {
 namespace {
 
-constexpr size_t kBlock = 1 << 20;  // bytes; a chain of blocks bounds the memory
+constexpr size_t kBlock = 1 << 20;  // bytes; a chain of blocks limits the memory
 
 void Append(std::string_view text, std::string& out) {
   fmt::format_to(std::back_inserter(out), "{}:{};", text.size(), text);

@@ -40,11 +40,11 @@ class KindParser {
       } else if (lines_.line().front() == '@') {
         DefinePool();
       } else {
-        if (kinds_.empty()) lines_.Stop("a line of a kind before the first [kind]");
+        if (kinds_.empty()) lines_.Stop("this line must come after a [kind]");
         Set();
       }
     }
-    if (kinds_.empty()) lines_.Stop("no kind in the file");
+    if (kinds_.empty()) lines_.Stop("the file contains no kind");
     Close();
     return std::move(kinds_);
   }
@@ -53,12 +53,12 @@ class KindParser {
   void Open(std::string_view name) {
     if (!kinds_.empty()) Close();
     const auto same = [&](const ShopKind& kind) { return kind.name == name; };
-    if (std::ranges::any_of(kinds_, same)) lines_.Stop(fmt::format("[{}] stands twice", name));
+    if (std::ranges::any_of(kinds_, same)) lines_.Stop(fmt::format("[{}] occurs twice", name));
     kinds_.emplace_back().name = name;
     seen_.clear();
   }
 
-  // What the kind so far lacks.
+  // Checks that the present kind is complete.
   void Close() {
     for (const char* key : {"category", "path", "queries", "nouns", "attributes", "materials",
                             "details", "for", "packs", "price"}) {
@@ -85,7 +85,7 @@ class KindParser {
     if (key == "about") return kind.about.emplace_back(value), void();
     if (key == "point") return kind.points.emplace_back(value), void();
     if (!seen_.insert(std::string(key)).second) {
-      lines_.Stop(fmt::format("'{}' stands twice in [{}]", key, kind.name));
+      lines_.Stop(fmt::format("'{}' occurs twice in [{}]", key, kind.name));
     }
     if (key == "category") return SetCategory(value);
     if (key == "path") return SetPath(value);
@@ -99,20 +99,20 @@ class KindParser {
                                                         {"for", &kind.audiences},
                                                         {"packs", &kind.packs}};
     const auto list = lists.find(key);
-    if (list == lists.end()) lines_.Stop(fmt::format("no such key: '{}'", key));
+    if (list == lists.end()) lines_.Stop(fmt::format("unknown key: '{}'", key));
     *list->second = lines_.Pieces(value, ',');
   }
 
   void SetCategory(std::string_view value) {
     if (std::ranges::find(kCategories, value) == kCategories.end()) {
-      lines_.Stop(fmt::format("no such category: '{}'", value));
+      lines_.Stop(fmt::format("unknown category: '{}'", value));
     }
     kinds_.back().category = value;
   }
 
   void SetPath(std::string_view value) {
     const size_t first = value.find(kLevel);
-    if (first == value.rfind(kLevel)) lines_.Stop("want three levels, ' › ' between them");
+    if (first == value.rfind(kLevel)) lines_.Stop("expected three levels with ' › ' between them");
     kinds_.back().path = value;
   }
 
@@ -123,7 +123,7 @@ class KindParser {
                                                         {"many", NounForm::kMany}};
     const size_t colon = std::min(value.find(':'), value.size());
     const auto form = forms.find(value.substr(0, colon));
-    if (form == forms.end()) lines_.Stop("want 'one:', 'mass:', 'pair:' or 'many:' and names");
+    if (form == forms.end()) lines_.Stop("expected 'one:', 'mass:', 'pair:' or 'many:' and names");
     kinds_.back().form = form->second;
     kinds_.back().nouns = lines_.Pieces(value.substr(colon + 1), ',');
   }
@@ -137,29 +137,29 @@ class KindParser {
         if (at == attributes_.end()) {
           lines_.Stop(fmt::format("'{}' is not in the file of attributes", name));
         }
-        if (!used.insert(name).second) lines_.Stop(fmt::format("'{}' stands twice", name));
+        if (!used.insert(name).second) lines_.Stop(fmt::format("'{}' occurs twice", name));
         alternatives.push_back(at->second);
       }
     }
     if (kinds_.back().attributes.size() < kLeastAttributes) {
-      lines_.Stop(fmt::format("want {} attributes or more", kLeastAttributes));
+      lines_.Stop(fmt::format("expected at least {} attributes", kLeastAttributes));
     }
   }
 
   void SetPrice(std::string_view value) {
     const Strings ends = lines_.Pieces(value, ' ');
     ShopKind& kind = kinds_.back();
-    if (ends.size() != 2) lines_.Stop("want two prices: lowest highest");
+    if (ends.size() != 2) lines_.Stop("expected two prices: lowest highest");
     kind.lowest_price = Dollars(ends[0]);
     kind.highest_price = Dollars(ends[1]);
-    if (kind.lowest_price >= kind.highest_price) lines_.Stop("want the lower price first");
+    if (kind.lowest_price >= kind.highest_price) lines_.Stop("the lower price must come first");
   }
 
   double Dollars(const std::string& text) const {
     int dollars = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), dollars);
     if (error != std::errc() || end != text.data() + text.size() || dollars < 1) {
-      lines_.Stop(fmt::format("'{}' is no number of dollars", text));
+      lines_.Stop(fmt::format("'{}' is not a number of dollars", text));
     }
     return dollars;
   }
@@ -168,23 +168,23 @@ class KindParser {
     KindOption option{std::string(name), {}};
     if (value.front() == '@') {
       const auto pool = pools_.find(value);
-      if (pool == pools_.end()) lines_.Stop(fmt::format("no pool {} so far", value));
+      if (pool == pools_.end()) lines_.Stop(fmt::format("the pool {} is not defined yet", value));
       option.values = pool->second;
     } else {
       option.values = lines_.Pieces(value, ',');
     }
     const std::set<std::string> distinct(option.values.begin(), option.values.end());
-    if (distinct.size() < 2) lines_.Stop("want two values or more");
-    if (distinct.size() < option.values.size()) lines_.Stop("a value stands twice");
+    if (distinct.size() < 2) lines_.Stop("expected at least two values");
+    if (distinct.size() < option.values.size()) lines_.Stop("a value occurs twice");
     kinds_.back().options.push_back(std::move(option));
-    if (kinds_.back().options.size() > 3) lines_.Stop("want three options at most");
+    if (kinds_.back().options.size() > 3) lines_.Stop("a kind may have at most three options");
   }
 
   ConfigLines lines_;
   std::map<std::string, const ShopAttribute*, std::less<>> attributes_;
   std::map<std::string, Strings, std::less<>> pools_;
   std::vector<ShopKind> kinds_;
-  std::set<std::string, std::less<>> seen_;  // keys of the kind that is open
+  std::set<std::string, std::less<>> seen_;  // keys of the present kind
 };
 
 }  // namespace
@@ -195,17 +195,17 @@ std::vector<ShopAttribute> ParseShopAttributes(std::string_view text, std::strin
   std::set<std::string> names;
   while (lines.Next()) {
     Strings pieces = lines.Pieces(lines.line(), '|');
-    if (pieces.size() < 3) lines.Stop("want: attribute | how | sentence");
+    if (pieces.size() < 3) lines.Stop("expected: attribute | how | sentence");
     const std::string how = pieces[1].substr(0, pieces[1].find(' '));
     if (how != "is" && how != "with" && how != "for" && how != "made" && how != "in") {
-      lines.Stop(fmt::format("how is '{}'? want is, with, for, in or made", pieces[1]));
+      lines.Stop(fmt::format("'{}' is not is, with, for, in or made", pieces[1]));
     }
     if (!names.insert(pieces[0]).second) {
-      lines.Stop(fmt::format("'{}' stands twice", pieces[0]));
+      lines.Stop(fmt::format("'{}' occurs twice", pieces[0]));
     }
     attributes.push_back({pieces[0], pieces[1], Strings(pieces.begin() + 2, pieces.end())});
   }
-  if (attributes.empty()) lines.Stop("no attribute in the file");
+  if (attributes.empty()) lines.Stop("the file contains no attribute");
   return attributes;
 }
 

@@ -1,7 +1,7 @@
-// The kinds of products that the built-in web shop sells, and the attributes they may have.
+// The kinds of products of the built-in web shop, and their possible attributes.
 //
-// Both are text that a person can edit: configs/webshop/kinds.txt and attributes.txt say at their
-// top how they are written.
+// Both are editable texts, configs/webshop/kinds.txt and attributes.txt, which explain their format
+// at the beginning.
 #pragma once
 
 #include <string>
@@ -17,41 +17,41 @@ struct ShopAttribute {
   std::vector<std::string> sentences;
 };
 
-// How a noun is counted: a lamp, some shampoo, a pair of jeans, some gummies.
+// The grammatical number of a noun: a lamp, some shampoo, a pair of jeans, some gummies.
 enum class NounForm { kOne, kMass, kPair, kMany };
 
 struct KindOption {
   std::string name;
-  std::vector<std::string> values;  // in their usual order; two or more
+  std::vector<std::string> values;  // in their usual order; at least two
 };
 
 struct ShopKind {
   std::string name;
   std::string category;
-  std::string path;  // three levels or more, " › " between them
+  std::string path;  // at least three levels with " › " between them
   std::vector<std::string> queries;
   NounForm form = NounForm::kOne;
   std::vector<std::string> nouns;
-  // Alternatives of one matter stand together: a product has at most one of each list.
+  // Alternatives are in one list: a product has at most one attribute of each list.
   std::vector<std::vector<const ShopAttribute*>> attributes;
   std::vector<std::string> materials, details, audiences, packs;
   std::vector<KindOption> options;  // at most 3
   double lowest_price = 0;          // dollars
   double highest_price = 0;
-  std::vector<std::string> about;   // sentences with slots, for descriptions; two or more
-  std::vector<std::string> points;  // bullets with slots; three or more
+  std::vector<std::string> about;   // sentences with slots, for descriptions; at least two
+  std::vector<std::string> points;  // bullets with slots; at least three
 };
 
-// The least number of attribute lists of a kind: four that a group of products shares and one for
-// each of its five members.
+// The smallest number of attribute lists of a kind: four that a group of products shares, and one
+// for each of its five members.
 inline constexpr size_t kLeastAttributes = 9;
 
-// `name` stands for the file in messages. Throw FatalError(kFile) "name:line: reason".
+// `name` is the file's name in messages. They throw FatalError(kFile) "name:line: reason".
 std::vector<ShopAttribute> ParseShopAttributes(std::string_view text, std::string_view name);
 std::vector<ShopKind> ParseShopKinds(std::string_view text, std::string_view name,
                                      const std::vector<ShopAttribute>& attributes);
 
-// The built-in ones; parsed once, for the whole process.
+// The built-in ones, parsed once per process.
 const std::vector<ShopAttribute>& BuiltInShopAttributes();
 const std::vector<ShopKind>& BuiltInShopKinds();
 

@@ -54,7 +54,7 @@ void RaiseWord(std::string& text, std::string_view word, size_t begin) {
   std::transform(word.begin(), word.end(), text.begin() + static_cast<ptrdiff_t>(begin), Upper);
 }
 
-// Appends without the marks that an empty slot has orphaned.
+// Appends the text without the punctuation that an empty slot left over.
 void AppendTidy(std::string& out, char c) {
   if (IsWordCharacter(c)) return out.push_back(c);
   const char last = out.empty() ? ' ' : out.back();
@@ -108,16 +108,16 @@ ShopWording ParseShopWording(std::string_view text, std::string_view name) {
   while (lines.Next()) {
     const auto heading = lines.Heading();
     if (!heading) {
-      if (open == nullptr) lines.Stop("a line before the first [section]");
+      if (open == nullptr) lines.Stop("this line must come after a [section]");
       open->emplace_back(lines.line());
     } else if (const auto at = sections.find(*heading); at != sections.end()) {
       open = at->second;
     } else if (heading->ends_with(" words")) {
       open = &wording.option_words[std::string(heading->substr(0, heading->size() - 6))];
     } else {
-      lines.Stop(fmt::format("no such section: [{}]", *heading));
+      lines.Stop(fmt::format("unknown section: [{}]", *heading));
     }
-    if (heading && !open->empty()) lines.Stop(fmt::format("[{}] stands twice", *heading));
+    if (heading && !open->empty()) lines.Stop(fmt::format("[{}] occurs twice", *heading));
   }
   wording.option_words["other"];
   for (const auto& [section, list] : sections) {

@@ -18,8 +18,8 @@ extern const std::string_view kTitleWords;
 namespace {
 
 struct TitleWords {
-  std::unordered_set<std::string_view> attributes;  // and all else that is no noun
-  std::unordered_set<std::string_view> nouns;       // in spite of a rule
+  std::unordered_set<std::string_view> attributes;  // and all other words that are not nouns
+  std::unordered_set<std::string_view> nouns;       // nouns despite a rule
 };
 
 const TitleWords& Words() {
@@ -42,13 +42,13 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool HasAttributeEnding(std::string_view word) {
   static constexpr std::array<std::string_view, 10> kEndings = {
       "able", "ful", "less", "ous", "ive", "ly", "proof", "free", "ed", "ible"};
-  constexpr size_t kStem = 3;  // shorter ones are words of their own: table, olive, seed
+  constexpr size_t kStem = 3;  // words with a shorter stem are no adjectives: table, olive, seed
   return std::ranges::any_of(kEndings, [&](std::string_view ending) {
     return word.size() >= ending.size() + kStem && word.ends_with(ending);
   });
 }
 
-// Speaks against a noun, also as a part of a hyphenated word.
+// True for a word that is not a noun, also as a part of a hyphenated word.
 bool IsAttribute(std::string_view word) {
   if (Words().nouns.contains(word)) return false;
   return IsDigit(word.front()) || Words().attributes.contains(word) || HasAttributeEnding(word);
@@ -78,7 +78,7 @@ void AddNouns(std::string_view word, std::vector<std::string>& nouns) {
   }
 }
 
-// Lower case, words separated by spaces and without what stands around them.
+// The words in lower case, separated by spaces, without surrounding punctuation.
 std::string Simplified(std::string_view title) {
   const std::string lower = PythonLower(title);
   const auto* const bytes = reinterpret_cast<const uint8_t*>(lower.data());
@@ -105,7 +105,7 @@ std::string Simplified(std::string_view title) {
   return simplified;
 }
 
-// Without quotes and hyphens around it, and without 's.
+// The word without quotes and hyphens around it, and without 's.
 std::string_view Bare(std::string_view word) {
   constexpr std::string_view kAround = "'-";
   word.remove_prefix(std::min(word.find_first_not_of(kAround), word.size()));

@@ -15,12 +15,13 @@
 namespace agentr {
 namespace {
 
-// \w of Python's regular expressions. Marks are none: "é" as e and an accent is two pieces.
+// \w of Python's regular expressions. Combining marks are excluded: "é" written as e and an accent
+// is two pieces.
 bool IsWordCharacter(UChar32 c) {
   return c == '_' || (U_GET_GC_MASK(c) & (U_GC_L_MASK | U_GC_N_MASK)) != 0;
 }
 
-// The lower-case words, with single spaces around some.
+// The text in lower case, with spaces instead of separators.
 std::string Cleaned(std::string_view text) {
   const auto* const bytes = reinterpret_cast<const uint8_t*>(text.data());
   const auto size = static_cast<int32_t>(text.size());
@@ -39,7 +40,7 @@ std::string Cleaned(std::string_view text) {
   return PythonLower(cleaned);
 }
 
-// The distinct words in order. Bytes of UTF-8 sort as their characters do.
+// The distinct words, sorted. The byte order of UTF-8 is that of its characters.
 std::vector<std::string_view> WordSet(std::string_view cleaned) {
   std::vector<std::string_view> words;
   for (size_t begin = 0; begin < cleaned.size();) {
@@ -52,7 +53,7 @@ std::vector<std::string_view> WordSet(std::string_view cleaned) {
   return words;
 }
 
-// Joined by spaces, decoded: likeness counts characters.
+// Joined by spaces and decoded, because the similarity counts characters.
 std::u32string Joined(const std::vector<std::string_view>& words,
                       const std::vector<std::string_view>& more) {
   std::u32string joined;
@@ -71,13 +72,13 @@ std::u32string Joined(const std::vector<std::string_view>& words,
   return joined;
 }
 
-// Counts the characters that two texts have in common: those of their longest common block, then of
-// what is left of it and of what is right of it, and so on.
+// Counts the common characters of two texts: those of the longest common block, then recursively
+// those to the left and to the right of it.
 class BlockMatcher {
  public:
   BlockMatcher(std::u32string_view a, std::u32string_view b) : a_(a), b_(b) {
     for (size_t j = 0; j < b.size(); ++j) places_[b[j]].push_back(j);
-    // Blocks do not start from what is frequent in a long text; they may still grow over it.
+    // In a long text, blocks do not start at frequent characters, but may be extended over them.
     constexpr size_t kLong = 200;
     if (b.size() >= kLong) {
       const size_t frequent = b.size() / 100 + 1;
@@ -107,15 +108,15 @@ class BlockMatcher {
   struct Block {
     size_t a, b, size;
   };
-  // A common run that ends at one character of a: where it ends in b, and its length.
+  // A common run that ends at one character of a: its end in b and its length.
   struct Run {
     size_t b_last, size;
   };
 
-  // The longest common block in the range; of equal ones the first in a, then in b.
+  // The longest common block in the range; among equal ones the first in a, then in b.
   Block Longest(const Range& range) const {
     Block best{range.a_begin, range.b_begin, 0};
-    std::vector<Run> before;  // runs that end at the character of a before, by b_last
+    std::vector<Run> before;  // runs that end at the previous character of a, by b_last
     std::vector<Run> now;
     for (size_t i = range.a_begin; i < range.a_end; ++i) {
       now.clear();
@@ -130,7 +131,7 @@ class BlockMatcher {
     return best;
   }
 
-  // `places`: of the present character of a, ascending; so are the runs.
+  // `places`: positions in b of the present character of a, ascending like the runs.
   static void ExtendRuns(const Range& range, const std::vector<size_t>& places,
                          const std::vector<Run>& before, std::vector<Run>& now) {
     auto run = before.begin();
@@ -142,7 +143,7 @@ class BlockMatcher {
     }
   }
 
-  // Over neighbours that are frequent.
+  // Extends the block over frequent neighbours.
   void Grow(const Range& range, Block& block) const {
     while (block.a > range.a_begin && block.b > range.b_begin &&
            a_[block.a - 1] == b_[block.b - 1]) {
@@ -166,7 +167,7 @@ int Ratio(std::u32string_view a, std::u32string_view b) {
   if (a.empty() || b.empty()) return 0;
   const auto matches = static_cast<double>(BlockMatcher(a, b).Count());
   const double ratio = 2.0 * matches / static_cast<double>(a.size() + b.size());
-  return static_cast<int>(std::nearbyint(100 * ratio));  // halves go to the even side
+  return static_cast<int>(std::nearbyint(100 * ratio));  // halves are rounded to even
 }
 
 }  // namespace

@@ -1,15 +1,16 @@
-// How alike two texts are, as sets of words: 0 to 100.
+// The similarity of two texts as sets of words: 0 to 100.
 //
-// Characters 128 to 255 are dropped, what is no letter, digit or underscore separates words, case
-// does not count. Texts without words score 0. Else three texts are made: the common words, and
-// those followed by the other words of either side, all sorted; the score is the best likeness of
-// two of them, 100 when one side's words are all among the other's. Not symmetric: the likeness
-// of long texts (200 characters on) ignores what is frequent in the second.
+// Characters 128 to 255 are dropped; characters other than letters, digits and underscores separate
+// words; case is ignored. Texts without words score 0. Otherwise three texts are made: the common
+// words, and these followed by the other words of each side, all sorted. The score is the greatest
+// similarity of two of them; it is 100 if all words of one side are among the other's. It is not
+// symmetric: for texts of 200 or more characters, frequent characters of the second text are
+// ignored.
 //
-// Texts are UTF-8. Time is that of Python's difflib: quadratic in the length at worst.
+// Texts are UTF-8. Takes as long as Python's difflib: at worst quadratic time in the length.
 //
 // Source: `token_set_ratio` of thefuzz 0.19 over Python's difflib (Ratcliff & Metzener 1988,
-// "Pattern matching: the gestalt approach"), to the last digit.
+// "Pattern matching: the gestalt approach"), with equal results.
 #pragma once
 
 #include <string_view>

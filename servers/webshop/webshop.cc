@@ -17,8 +17,7 @@ namespace {
 
 constexpr size_t kMostResults = 50;
 
-// The parts of "name[argument]", as the expression (.+)\[(.+)\] at the start of the text finds
-// them.
+// The parts of "name[argument]", like the expression (.+)\[(.+)\] matched at the start of the text.
 struct ShopAction {
   std::string_view name;
   std::string_view argument;
@@ -38,7 +37,7 @@ Catalogue WithPrices(Catalogue catalogue, uint64_t seed) {
   return catalogue;
 }
 
-// What a search sees of a product.
+// The searchable text of a product.
 std::string SearchText(const Product& product) {
   std::string text = fmt::format("{} {} {} ", product.title, product.description,
                                  product.bullets.empty() ? "" : product.bullets.front());
@@ -154,8 +153,7 @@ void WebShop::Click(WebShopState& state, const std::string& name) const {
     state.place = ShopPlace::kResults;
     state.chosen.clear();
   };
-  // The original decides by name, whatever was clicked: an option value "description" opens the
-  // description.
+  // The original decides only by name: an option value "description" opens the description.
   static constexpr std::array<std::string_view, 4> kSubPages = {"Description", "Features",
                                                                 "Reviews", "Attributes"};
   const auto sub_page = std::ranges::find_if(
@@ -192,7 +190,7 @@ uint32_t WebShop::ProductOnPage(const WebShopState& state, std::string_view name
 }
 
 void WebShop::Choose(WebShopState& state, std::string_view value) const {
-  // Of options that share a value, the last one has it.
+  // If several options have the value, the last one is chosen.
   for (const ProductOption& option : std::views::reverse(At(state.product).options)) {
     const auto at = std::ranges::find_if(
         option.values, [&](std::string_view text) { return PythonLower(text) == value; });

@@ -1,14 +1,14 @@
-// WebShop, the game: pages, actions and purchases of AgentGym's WebShop server. A session shows one
-// goal and stands on one page; what it may do there is in servers/webshop/page.h.
+// The game WebShop: pages, actions and purchases of AgentGym's WebShop server. A session has one
+// goal and is on one page; servers/webshop/page.h defines the possible actions.
 //
 // Actions: search[words] on every page; click[x] where x is one of the page's clickables (never the
-// search button). Words that begin with <c>, <q> or <a> list all products of a category, query or
-// attribute; <r> lists 50 at random. Anything else leaves the page as it is. Buy Now ends the
-// session: by choice, nothing changes it any more, where the original would let a search start
+// search button). Search words that begin with <c>, <q> or <a> list all products of a category,
+// query or attribute; <r> lists 50 random ones. Any other action does not change the page. Buy Now
+// ends the session. After that no action changes it, unlike in the original, where a search starts
 // again.
 //
-// What the original leaves to chance comes from `seed`: prices within a range, the products of <r>,
-// the goal of a session that asks for none.
+// The original's random choices come from `seed`: prices within a range, the products of <r>, and
+// the goal of a session that does not name one.
 //
 // Source: WebShop (Yao et al. 2022) as AgentGym serves it.
 #pragma once
@@ -29,40 +29,40 @@ namespace agentr {
 
 struct ShopOptions {
   uint64_t seed = 0;
-  bool human_goals = false;      // goals from the instructions of people
+  bool human_goals = false;      // goals from instructions that people wrote
   bool show_attributes = false;  // an Attributes page for each product
 };
 
 enum class ShopPlace : uint8_t { kStart, kResults, kItem, kSubPage, kDone };
 
-// What a search found; shared by the states that come after it.
+// The results of a search; shared by the states after it.
 struct ShopResults {
   std::string words;
   std::vector<uint32_t> products;
 };
 
-// A value that was chosen for an option of the product at hand.
+// A value chosen for an option of the present product.
 struct ShopChoice {
   std::string_view option;
   std::string_view value;
 };
 
-// {"color": "navy blue"}, as Python's json writes it.
+// {"color": "navy blue"}, in the form of Python's json.
 std::string ChoicesJson(const std::vector<ShopChoice>& choices);
 
 struct WebShopState {
   uint32_t goal = 0;
   ShopPlace place = ShopPlace::kStart;
-  uint32_t page = 1;          // of the results, from 1
+  uint32_t page = 1;          // page of the results, from 1
   uint32_t product = 0;       // on kItem, kSubPage, kDone
   std::string_view sub_page;  // "Description", …
   std::shared_ptr<const ShopResults> results;
   std::vector<ShopChoice> chosen;  // in the order of their first click
-  double reward = 0;               // of the last action
-  bool done = false;               // by the last action
+  double reward = 0;               // reward of the last action
+  bool done = false;               // true if the last action ended the session
 };
 
-// Immutable, so one serves all sessions and threads.
+// Immutable, so one object serves all sessions and threads.
 class WebShop {
  public:
   WebShop(Catalogue catalogue, const ShopOptions& options);
@@ -71,7 +71,7 @@ class WebShop {
   size_t task_count() const { return goals_.size(); }
   // `task_id` < task_count().
   WebShopState Start(size_t task_id) const;
-  // A task drawn by weight; the same for the same `key`.
+  // A task drawn by weight; equal for equal `key`.
   size_t DrawTask(uint64_t key) const;
 
   // --- A session ---
@@ -79,14 +79,14 @@ class WebShop {
   ShopPage PageOf(const WebShopState& state) const;
   std::string Observation(const WebShopState& state) const { return PageText(PageOf(state)); }
   std::string Instruction(const WebShopState& state) const { return goals_.At(state.goal).text; }
-  // The address that the original gives to the page, for session `name`.
+  // The original's address of the page, for session `name`.
   std::string Url(const WebShopState& state, std::string_view name) const;
-  // What the purchase of a session that is kDone is worth, in parts.
+  // The reward of the purchase, with its parts. The session must be kDone.
   ShopReward Reward(const WebShopState& state) const;
 
   const Catalogue& catalogue() const { return catalogue_; }
 
-  // Of everything that decides on replies: the products, with their prices, and the options.
+  // The hash of everything that affects replies: the products with their prices, and the options.
   const std::string& data_hash() const { return data_hash_; }
 
  private:

@@ -12,8 +12,8 @@ namespace {
 
 constexpr uint32_t kProductsOnPage = 10;
 
-// What the original's templates make of the options chosen: keys in order, and nothing that html
-// could take for its own.
+// The chosen options in the form of the original's templates: keys in order, with HTML characters
+// escaped.
 std::string HtmlSafeJson(std::vector<ShopChoice> choices) {
   std::ranges::sort(choices, {}, &ShopChoice::option);
   std::string json;
@@ -94,7 +94,7 @@ void WebShop::AddSubPage(const WebShopState& state, ShopPage& page) const {
   const auto add = [&](std::string_view text) { page.Add(PieceKind::kText, text); };
   if (state.sub_page == "Description") add(product.description);
   if (state.sub_page == "Features") {
-    // Each stands behind a blank, so an empty one shows as an empty piece.
+    // A blank precedes each one, so an empty text is shown as an empty piece.
     for (const std::string_view bullet : product.bullets) add(" " + std::string(bullet));
   }
   if (state.sub_page == "Attributes") {

@@ -137,7 +137,7 @@ HttpResponse WebShopService::About(const HttpRequest& request, Write write) {
 }
 
 std::string WebShopService::InstructionText(const WebShopState& state) const {
-  // The original takes the text of the page's element, where only the start page has a blank.
+  // The original uses the text of the page's element, in which only the start page has a blank.
   const std::string_view label =
       state.place == ShopPlace::kStart ? "Instruction: " : "Instruction:";
   return std::string(label) + shop_.Instruction(state);

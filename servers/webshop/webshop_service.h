@@ -15,9 +15,9 @@
 //   GET  /version      {"server", "version", "task", "data_hash", "extensions", "tasks"}
 //
 // session_id n is goal n of the shop (goals.h). "reward" in /state is null until the purchase, then
-// an object with its parts (reward.h). An env_idx that is not live, or a session_id past the last
-// goal, is {"error": …} with status 200 (a 500 there); errors of the request are 4xx (see
-// http_service.h), and the limit of sessions is a 503.
+// an object with its parts (reward.h). For an env_idx that is not live, or a session_id after the
+// last goal, the reply is {"error": …} with status 200 (500 on the public server); errors of the
+// request are 4xx (see http_service.h), and the limit of sessions is a 503.
 #pragma once
 
 #include "servers/env_service.h"
@@ -40,7 +40,7 @@ class WebShopService : public EnvService {
  private:
   struct Session {
     WebShopState state;
-    uint32_t draws = 0;  // goals drawn so far, so that each draw is another
+    uint32_t draws = 0;  // number of goals drawn so far, so that each draw differs
   };
 
   HttpResponse Create();
@@ -50,7 +50,7 @@ class WebShopService : public EnvService {
   HttpResponse Expand(const HttpRequest& request);
   HttpResponse Version() const;
 
-  // A reply about the session that the query names.
+  // A reply about the session in the query.
   template <typename Write>
   HttpResponse About(const HttpRequest& request, Write write);
 

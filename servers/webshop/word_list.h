@@ -1,5 +1,5 @@
-// Lists of words as configs/webshop writes them: separated by white space; "#" starts a comment
-// that goes to the end of its line.
+// Reads the word lists of configs/webshop: words are separated by white space; "#" starts a comment
+// until the end of the line.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace agentr {
 
-// In order; views into `text`.
+// The words in order; views into `text`.
 std::vector<std::string_view> ListedWords(std::string_view text);
 
 }  // namespace agentr

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kOffer = "Available actions: [";
 
-// How replies begin that tell why nothing was done.
+// The beginnings of replies that say why nothing was done.
 constexpr std::array<std::string_view, 4> kRefusals = {
     "The action is not recognized.",
     "No change in state.",
@@ -22,10 +22,10 @@ constexpr std::array<std::string_view, 4> kRefusals = {
     "You cannot ",
 };
 
-// An observation, though it begins as a refusal does.
+// An observation, although it begins like a refusal.
 constexpr std::string_view kEmptyView = "You cannot see ";
 
-// The server takes any action with this word as the question what can be done.
+// The server answers any action with this word with the list of possible actions.
 bool IsQuestion(std::string_view action) { return action.find("check") != std::string_view::npos; }
 
 bool SaysWhyNot(std::string_view reply) {

@@ -21,7 +21,7 @@ void Look(SciWorldView& view, std::string_view text) {
   view.rooms[room->name] = std::move(*room);
 }
 
-// "You move the apple to the inventory.": now it is held; to anywhere else: no more.
+// After "You move the apple to the inventory." it is held; after a move to anywhere else it is not.
 void NoteHeld(SciWorldView& view, std::string_view reply) {
   constexpr std::string_view kMoved = "You move the ";
   const size_t to = reply.find(" to the ");

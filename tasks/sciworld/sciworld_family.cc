@@ -14,7 +14,7 @@ extern const std::string_view kSciWorldPrompt;
 
 namespace {
 
-// How every action but a number begins.
+// The beginnings of all actions except numbers.
 constexpr std::array<std::string_view, 28> kBeginnings = {
     "activate ", "close ",   "connect ", "deactivate ", "disconnect ", "drop ",     "dunk ",
     "eat ",      "examine ", "flush ",   "focus ",      "go ",         "inventory", "look ",
@@ -101,7 +101,7 @@ std::vector<bool> SciWorldFamily::LikelyUnchanged(std::span<const Message> histo
 
 int SciWorldFamily::SearchDepth(int task_id) const {
   constexpr int kLeast = 20;
-  constexpr int kMostMoves = 100;  // the server ends an episode then
+  constexpr int kMostMoves = 100;  // the server ends an episode after that many
   int solution = 0;
   for (const SciWorldTaskType& type : SciWorldTaskTypes()) {
     if (task_id >= type.first) solution = type.solution;

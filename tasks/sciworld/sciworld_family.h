@@ -1,5 +1,5 @@
-// SciWorld (ScienceWorld, Wang et al. 2022): elementary science experiments in a house, as a text
-// game, as AgentGym serves it.
+// SciWorld (ScienceWorld, Wang et al. 2022) as AgentGym serves it: a text game of elementary
+// science experiments in a house.
 #pragma once
 
 #include "tasks/task_family.h"
@@ -11,31 +11,31 @@ class SciWorldFamily : public TaskFamily {
   std::string_view name() const override { return "sciworld"; }
   std::vector<Message> Instruction() const override;  // configs/prompts/sciworld.txt
 
-  // The first line of the action's text. The game does not mind upper case.
+  // The first line of the action's text. The game ignores case.
   std::string ParseAction(std::string_view response) const override;
 
-  // What the game does not understand, and the actions that only tell: they take no time in it. But
-  // while it waits for the number of what was meant ("Ambiguous request"), any input is an answer.
+  // True for input that the game does not understand and for actions that only give information:
+  // they take no game time. While the game waits for a number ("Ambiguous request"), any input is
+  // an answer and may change the state.
   bool LeavesStateUnchanged(std::string_view before, std::string_view action,
                             std::string_view after) const override;
-  // What the game does not understand, and what it says cannot be done, though time goes by with
-  // the latter.
+  // True for input that the game does not understand, and for actions that it says are impossible,
+  // although the latter take game time.
   bool IsRefusal(std::string_view before, std::string_view action,
                  std::string_view after) const override;
   std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                     std::span<const std::string> actions) const override;
 
-  // By the type of the task, from the length of the simulator's own solution: a quarter more, and
-  // at least 20.
+  // A quarter more turns than the simulator's own solution for the task's type, and at least 20.
   int SearchDepth(int task_id) const override;
   // "task": "wait" lets ten ticks of time pass here.
   std::string_view RevisionAction() const override { return "task"; }
-  // What is in a room or in the hand is told by these alone.
+  // True for the actions that alone show what is in a room or in the inventory.
   bool MayInform(std::string_view action) const override;
   // not_understood | not_possible, ambiguous, wrong_focus, dead_end.
   std::string_view MistakeName(std::span<const Message> history, std::string_view action,
                                std::string_view after) const override;
-  // Back to the room that was left, and an answer to a question of the game.
+  // The way back to the previous room, and answers to the game's question.
   std::vector<std::string> Recoveries(std::span<const Message> history,
                                       std::span<const std::string> wanted) const override;
 };
@@ -53,7 +53,7 @@ bool IsNotPossible(std::string_view sciworld_reply);
 // True for a reply that waits for a number.
 bool IsAmbiguous(std::string_view sciworld_reply);
 
-// Trimmed and in lower case, in which the game compares actions.
+// The action trimmed and in lower case, as the game compares actions.
 std::string SciWorldKey(std::string_view action);
 
 }  // namespace agentr

@@ -23,7 +23,7 @@ enum class SciWorldMistakeKind {
   kInsist
 };
 
-// What every house has, for those who have not looked around.
+// Things in every house, used while nothing has been seen.
 constexpr std::array<std::string_view, 4> kCommonThings = {"table", "thermometer", "metal pot",
                                                            "door"};
 constexpr std::array<std::string_view, 4> kCommonRooms = {"hallway", "kitchen", "outside",
@@ -63,7 +63,7 @@ std::string Look(const SciWorldView& view, RandomStream& random) {
   }
 }
 
-// Something done to one thing or two.
+// An action on one or two things.
 std::string Handle(const SciWorldView& view, RandomStream& random) {
   static constexpr std::array<std::string_view, 10> kForms = {
       "open {}",    "close {}",      "activate {}",     "deactivate {}", "use {} on {}",
@@ -74,7 +74,7 @@ std::string Handle(const SciWorldView& view, RandomStream& random) {
   return fmt::format(fmt::runtime(form), first, second);
 }
 
-// What the game does not understand.
+// Text that the game does not understand.
 std::string Malformed(const SciWorldView& view, std::string_view meant, RandomStream& random) {
   switch (random.Below(4)) {
     case 0:
@@ -130,7 +130,7 @@ std::string Make(SciWorldMistakeKind mistake, const SciWorldView& view, std::str
 std::string SciWorldMistake(const SciWorldView& view, std::string_view meant,
                             const std::string& skipped, RandomStream& random) {
   std::string wrong = Make(DrawMistakeKind(random), view, meant, skipped, random);
-  // By chance the mistake may be what was meant.
+  // The mistake may happen to be the meant action; then draw again.
   if (SciWorldKey(wrong) != SciWorldKey(meant)) return wrong;
   return Malformed(view, meant, random);
 }

@@ -1,4 +1,4 @@
-// Mistakes and random actions in SciWorld.
+// Makes mistakes and random actions in SciWorld, for scripted models.
 #pragma once
 
 #include <span>
@@ -9,13 +9,13 @@
 
 namespace agentr {
 
-// A mistake in place of `meant`, and never that action: doing what the place suggests, doing
-// nothing useful, leaving out a step of the plan (`skipped`, "" if there is none), or pointing out
-// the wrong thing, which fails most tasks for good.
+// A mistake instead of `meant`, never that action itself: an action that the room suggests, a
+// useless action, skipping a step of the plan by taking `skipped` ("" if there is none), or
+// focusing on the wrong thing, which makes most tasks unsolvable.
 std::string SciWorldMistake(const SciWorldView& view, std::string_view meant,
                             const std::string& skipped, RandomStream& random);
 
-// Any action that what was seen makes plausible.
+// Any action that is plausible from what was seen.
 std::string RandomSciWorldAction(const SciWorldView& view, RandomStream& random);
 
 }  // namespace agentr

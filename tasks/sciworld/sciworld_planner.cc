@@ -9,10 +9,10 @@ namespace {
 
 constexpr std::string_view kGoTo = "go to ";
 
-// So many more actions must fit behind a later beginning to show that turns were cut.
+// A later beginning must fit this many more actions to prove that turns were removed.
 constexpr size_t kProof = 3;
 
-// Tries at a door, in a row, before the plan goes on without it.
+// Consecutive attempts to open a door before the plan continues without it.
 constexpr size_t kMostTries = 3;
 
 size_t TakenFrom(size_t begin, std::span<const std::string> steps,
@@ -28,7 +28,7 @@ bool IsAnswer(const std::string& step) {
   return step.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// The room in which the first `taken` steps end.
+// The room after the first `taken` steps.
 std::string RoomAfter(std::span<const std::string> steps, size_t taken, const std::string& start) {
   for (size_t i = taken; i > 0; --i) {
     const std::string key = SciWorldKey(steps[i - 1]);
@@ -37,7 +37,7 @@ std::string RoomAfter(std::span<const std::string> steps, size_t taken, const st
   return start;
 }
 
-// How the agent gets back into `room`; "" if it stands there, or if it cannot be helped.
+// The action that leads back to `room`; "" if the agent is there or no way is known.
 std::string WayBack(const SciWorldView& view, const std::string& room) {
   if (room.empty() || view.room.empty() || view.room == room) return "";
   const std::string go = std::string(kGoTo) + room;
@@ -50,7 +50,7 @@ std::string WayBack(const SciWorldView& view, const std::string& room) {
   return tries % 2 == 0 ? go : open;
 }
 
-// Past the numbers that the solution had to give where the conversation has no use for one.
+// Skips numbers in the solution if the game asks no question in this conversation.
 size_t NextStep(const SciWorldView& view, std::span<const std::string> steps) {
   size_t next = SciWorldStepsTaken(steps, view.actions);
   while (next < steps.size() && IsAnswer(steps[next]) && !view.ambiguous) ++next;

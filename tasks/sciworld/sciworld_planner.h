@@ -1,5 +1,5 @@
-// The plan of the scripted planner in SciWorld: the simulator's own solution, taken up where the
-// conversation has got to.
+// The plan of the scripted planner in SciWorld: the simulator's own solution, continued from the
+// point that the conversation has reached.
 #pragma once
 
 #include <span>
@@ -10,19 +10,20 @@
 
 namespace agentr {
 
-// The steps of `gold` that are worth a turn: without those that only tell.
+// The steps of `gold` without those that only give information.
 std::vector<std::string> SciWorldSteps(std::span<const std::string> gold);
 
-// How many of `steps` the conversation has taken: its actions are compared with the next one, in
-// order, and others are passed over. A step that was taken counts, whatever came of it. Where the
-// oldest turns were cut it looks for the place that the rest of them fits best.
+// How many of `steps` the conversation has taken. Each of its actions is compared with the next
+// step, and other actions are skipped. A step counts when it was taken, whatever its result. If the
+// oldest turns were removed, the count comes from the position in `steps` that fits the remaining
+// turns best.
 size_t SciWorldStepsTaken(std::span<const std::string> steps, std::span<const std::string> actions);
 
-// The next action: the first step that was not taken; before it the way back, where a mistake has
-// led into another room than the steps so far do. "look around" after the last.
+// The next action: the first step not yet taken, or the way back if a mistake has led to another
+// room than the steps do. After the last step it is "look around".
 std::string PlanSciWorld(const SciWorldView& view, std::span<const std::string> steps);
 
-// The step after the one that is next; "" if there is none.
+// The step after the next one; "" if there is none.
 std::string SkipSciWorldStep(const SciWorldView& view, std::span<const std::string> steps);
 
 }  // namespace agentr

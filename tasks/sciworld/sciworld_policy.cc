@@ -53,7 +53,7 @@ constexpr Reasons kOtherSciWorldReasons = {
     "This may bring me closer to the end.",
 };
 
-// How an action begins, what it is about behind that, and why one would take it.
+// The beginning of an action, which its object follows, and the reasons to take it.
 struct ActionKind {
   std::string_view begin;
   const Reasons& reasons;
@@ -117,7 +117,7 @@ Result<std::unique_ptr<PolicyState>> SciWorldPolicy::Read(std::span<const Messag
   if (gold_ != nullptr) {
     if (task_id < 0) {
       return Fail(ErrorKind::kRejected,
-                  "SciWorld's planner looks the task up, and was not told its id");
+                  "SciWorld's planner needs the task's id, which the request does not contain");
     }
     AGENTR_ASSIGN_OR_RETURN(const std::vector<std::string> gold, gold_->GoldFor(task_id));
     steps = SciWorldSteps(gold);

@@ -14,7 +14,7 @@ std::string Flat(std::string_view text) {
   return flat;
 }
 
-// What stands before the first of `ends`.
+// The text before the first of `ends`.
 std::string_view Until(std::string_view text, std::string_view end) {
   return text.substr(0, text.find(end));
 }
@@ -23,7 +23,8 @@ void DropStart(std::string_view& text, std::string_view start) {
   if (text.starts_with(start)) text.remove_prefix(start.size());
 }
 
-// "a substance called water" is water; "nothing" and what nobody acts on are "".
+// "a substance called water" becomes "water"; "nothing" and things that are never acted on become
+// "".
 std::string ThingName(std::string_view text) {
   text = text.substr(0, text.find_first_of(".,()"));
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
@@ -59,7 +60,8 @@ void AddItem(std::vector<std::string>& things, std::string_view item) {
   }
 }
 
-// Items stand on lines of their own with a tab in front: two spaces or more, when flat.
+// Each item has its own line that begins with a tab; on flattened text these are two or more
+// spaces.
 std::vector<std::string> ThingsIn(std::string_view list) {
   std::vector<std::string> things;
   while (!list.empty()) {

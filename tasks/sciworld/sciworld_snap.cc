@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kFocus = "focus on ";
 
-// The greenhouse goes by two names.
+// The greenhouse has two names.
 constexpr std::array<std::string_view, 11> kRooms = {
     "art studio", "bathroom", "bedroom", "foundry",     "green house", "greenhouse",
     "hallway",    "kitchen",  "outside", "living room", "workshop",
@@ -70,7 +70,7 @@ std::string SnapAction(std::string_view said, std::span<const std::string> valid
   if (IsNumber(key)) return std::string(said);
   const std::vector<std::string> candidates = SnapCandidates(valid, look, inventory, last_three);
   const std::set<std::string> words = Words(key);
-  using Rank = std::tuple<size_t, size_t>;  // words it lacks, length: smaller is better
+  using Rank = std::tuple<size_t, size_t>;  // missing words, length: smaller is better
   const std::string* best = nullptr;
   Rank best_rank;
   for (const std::string& candidate : candidates) {

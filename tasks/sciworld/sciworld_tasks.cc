@@ -65,7 +65,7 @@ std::vector<int> SciWorldTasksOf(std::span<const std::string> types) {
     const auto type = std::ranges::find(SciWorldTaskTypes(), wanted, &SciWorldTaskType::id);
     if (type == SciWorldTaskTypes().end()) {
       throw FatalError(ExitCode::kUsage,
-                       fmt::format("unknown --task_type \"{}\"; the types there are: {}", wanted,
+                       fmt::format("unknown --task_type \"{}\"; the known types are: {}", wanted,
                                    TypesThereAre()));
     }
     for (int i = 0; i < type->count; ++i) ids.insert(type->first + i);

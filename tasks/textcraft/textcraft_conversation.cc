@@ -91,12 +91,12 @@ class Reader {
     return at == items_.end() ? kNone : at->second;
   }
 
-  // Adds to what is held; items that no command names cannot matter and are left out.
+  // Adds to the held items; items that no command names do not matter and are ignored.
   void Add(TextCraftView& view, std::string_view name, int count) const {
     const int item = Find(name);
     if (item == kNone) return;
     int& held = view.held[static_cast<size_t>(item)];
-    // Below 0 where the turn that brought it was cut.
+    // A count would be below 0 if the turn that brought the item was removed.
     held = static_cast<int>(std::clamp<int64_t>(int64_t{held} + count, 0, kMostHeld));
   }
 
@@ -104,7 +104,8 @@ class Reader {
   std::unordered_map<std::string_view, int> items_;
 };
 
-// Lines begin with "craft <number>". Line ends are not relied on: stored observations have spaces.
+// Lines begin with "craft <number>". Line ends are not used, because stored observations have
+// spaces instead.
 void Reader::ReadCommands(std::string_view text) {
   const auto next = [&](size_t from) {
     size_t at = text.find(kCraft, from);
@@ -124,7 +125,7 @@ void Reader::ReadCommands(std::string_view text) {
     counts.push_back(view_.ingredients.size() - before);
     at = end;
   }
-  // Only now do the ingredients stay where they are.
+  // The ingredients do not move any more, so the spans can point to them now.
   size_t begin = 0;
   for (size_t i = 0; i < counts.size(); ++i) {
     view_.commands[i].ingredients = std::span(view_.ingredients).subspan(begin, counts[i]);
@@ -146,7 +147,7 @@ void Reader::Remove(TextCraftView& view, std::string_view parts) const {
   ForEachPart(parts, [&](const Part& part) { Add(view, part.name, -part.count); });
 }
 
-// "Inventory: [oak planks] (4) [stick] (2) ": the whole truth about what is held.
+// "Inventory: [oak planks] (4) [stick] (2) ": the complete list of held items.
 void Reader::ReadInventory(TextCraftView& view, std::string_view text) const {
   std::fill(view.held.begin(), view.held.end(), 0);
   for (size_t open = text.find('['); open != std::string_view::npos; open = text.find('[')) {
@@ -195,7 +196,7 @@ void Reader::ApplyRefusal(TextCraftView& view, std::string_view action,
   }
 }
 
-// By its name; names are few, and each view is asked for a few actions.
+// A linear search: there are few names, and each view is used for only a few actions.
 std::optional<size_t> ItemNamed(const TextCraftView& view, std::string_view name) {
   const auto at = std::ranges::find(view.names, name);
   if (at == view.names.end()) return std::nullopt;
@@ -220,7 +221,7 @@ bool LooksRefusedCraft(const TextCraftView& view, std::string_view made, std::st
     counts.push_back(part.count);
   });
   if (missing) return true;
-  // Which items are members of a kind is not visible, so only the amounts are compared.
+  // The members of a kind are not visible, so only the amounts are compared.
   std::ranges::sort(counts);
   return std::ranges::none_of(view.commands, [&](const CraftCommand& command) {
     if (static_cast<size_t>(command.result) != *result) return false;
@@ -264,7 +265,7 @@ std::vector<ItemCount> MissingFor(const TextCraftView& view, std::span<const std
       const std::string_view craft = std::string_view(action).substr(kCraft.size());
       const auto [made, parts] = SplitCraft(craft);
       ForEachPart(parts, take);
-      // The game gives what the recipe makes, which is what a copied command says.
+      // The game gives the count of the recipe, which a copied command states.
       if (const auto item = ItemNamed(view, made)) held[*item] += ReadPart(craft).count;
     }
   }

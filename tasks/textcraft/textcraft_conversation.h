@@ -1,5 +1,5 @@
-// What a TextCraft conversation shows: the commands and the goal of its first observation, and the
-// inventory that follows from the turns since then.
+// The facts that a TextCraft conversation shows: the commands and the goal of its first
+// observation, and the inventory after the turns since then.
 #pragma once
 
 #include <optional>
@@ -26,38 +26,40 @@ struct CraftCommand {
   std::span<const ItemCount> ingredients;
 };
 
-// Items are numbered as they appear. Views point into the messages that it was read from.
+// Items are numbered in the order of their first appearance. The string views point into the
+// messages that were read.
 struct TextCraftView {
   std::vector<std::string_view> names;
   std::vector<CraftCommand> commands;
   int goal = 0;
 
-  std::vector<int> held;        // per item; a guess where turns were cut from the prompt
-  std::vector<char> not_found;  // per item: 1 where the game refused to "get" it
-  // (made, used) per item of a craft that fits no recipe: how a kind shows that an item is no
-  // member.
+  std::vector<int> held;        // per item; a guess if turns were removed from the prompt
+  std::vector<char> not_found;  // per item: 1 if the game refused to "get" it
+  // (made, used) for each ingredient of a craft that fits no recipe; shows that the item is not a
+  // member of a kind.
   std::vector<std::pair<int, int>> misfits;
   std::string failed_action;  // the last action that the game refused; "" if none
-  int wasted_turns = 0;       // turns in a row, up to now, that changed nothing
+  int wasted_turns = 0;       // the number of last turns in a row that changed nothing
 
-  std::vector<ItemCount> ingredients;  // what the commands' spans point into
+  std::vector<ItemCount> ingredients;  // the storage for the commands' spans
 
   TextCraftView() = default;
   TextCraftView(TextCraftView&&) = default;  // keeps the spans valid; a copy would not
   TextCraftView& operator=(TextCraftView&&) = default;
 };
 
-// Reads the conversation; nothing when no message of it is the first observation of a task. Turns
-// cut out after the first observation are tolerated: what they brought is then missing in `held`
-// until an inventory is seen.
+// Reads the conversation; nullopt if no message is the first observation of a task. Turns may have
+// been removed after the first observation; what they brought is missing in `held` until an
+// inventory is seen.
 std::optional<TextCraftView> ReadTextCraft(std::span<const Message> conversation);
 
-// True if the game will probably refuse the action or only tell the inventory: getting what a
-// command makes or what is in no command, crafting without the parts or by no visible command.
+// True if the game will probably refuse the action or only show the inventory: getting an item that
+// a command makes or that no command names, crafting without the ingredients or without a visible
+// command.
 bool LooksRefused(const TextCraftView& view, std::string_view action);
 
-// What `actions` would run short of, one after the other, if all the rest went well: items in the
-// order in which they are first missed, with the counts that are missing in all.
+// The items that would be missing if `actions` were taken one after the other: in the order in
+// which they are first missing, with the total missing counts.
 std::vector<ItemCount> MissingFor(const TextCraftView& view, std::span<const std::string> actions);
 
 }  // namespace agentr

@@ -15,7 +15,7 @@ extern const std::string_view kTextCraftPrompt;
 
 namespace {
 
-// Of ASCII only, unlike std::isalnum, whatever the locale.
+// ASCII only in every locale, unlike std::isalnum.
 bool IsKeptInTextCraft(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == ',';
 }
@@ -29,7 +29,7 @@ bool RefusesTextCraft(std::string_view reply) {
 std::string CleanTextCraftAction(std::string_view action) {
   std::string clean;
   clean.reserve(action.size());
-  bool space = false;  // before the next character that is kept
+  bool space = false;  // a space is due before the next kept character
   for (const char c : action) {
     if (c == ' ') space = !clean.empty();
     if (!IsKeptInTextCraft(c)) continue;
@@ -74,7 +74,7 @@ std::string_view ItemOfGet(std::string_view action) {
   return item == std::string_view::npos ? std::string_view() : action.substr(item + 1);
 }
 
-// Whether the action copies a command that is shown.
+// True if the action copies a shown command.
 bool IsShownCommand(const TextCraftView& view, std::string_view action) {
   return std::ranges::any_of(view.commands, [&](const CraftCommand& command) {
     const TextCraftAction craft{TextCraftVerb::kCraft,

@@ -18,7 +18,7 @@ int AnyItem(const TextCraftView& view, RandomStream& random) {
   return static_cast<int>(random.Below(view.names.size()));
 }
 
-// As the line says it, with kinds where it names kinds.
+// The craft as its command says it, including kinds.
 TextCraftAction AsWritten(const CraftCommand& command) {
   return {TextCraftVerb::kCraft,
           command.result,
@@ -27,7 +27,7 @@ TextCraftAction AsWritten(const CraftCommand& command) {
 }
 
 TextCraftMistakeKind DrawMistakeKind(const TextCraftView& view, RandomStream& random) {
-  // Who has just been refused is prone to insist.
+  // After a refusal, repeating the action is likely.
   if (view.wasted_turns > 0 && !view.failed_action.empty() && random.Chance(0.5)) {
     return TextCraftMistakeKind::kRepeat;
   }
@@ -40,13 +40,13 @@ TextCraftMistakeKind DrawMistakeKind(const TextCraftView& view, RandomStream& ra
   return random.Pick(kMistakes);
 }
 
-// One less or one more; never none.
+// One less or one more, but at least one.
 void ChangeCount(int& count, RandomStream& random) {
   count += count > 1 && random.Chance(0.5) ? -1 : 1;
 }
 
 TextCraftAction WrongCount(TextCraftAction action, RandomStream& random) {
-  // Of a craft the game ignores the count of the result.
+  // The game ignores the result's count in a craft, so the count of an ingredient is changed.
   int& count =
       action.uses.empty() ? action.count : action.uses[random.Below(action.uses.size())].count;
   ChangeCount(count, random);
@@ -59,7 +59,7 @@ TextCraftAction GetCraftable(const TextCraftView& view, RandomStream& random) {
   return {TextCraftVerb::kGet, item, 1 + static_cast<int>(random.Below(2)), {}};
 }
 
-// The goal out of nothing, or any other line.
+// Crafts the goal without ingredients, or by any other command.
 TextCraftAction TooEarly(const TextCraftView& view, RandomStream& random) {
   if (random.Chance(0.5)) {
     for (const CraftCommand& command : view.commands) {
@@ -103,7 +103,7 @@ std::string TextCraftMistake(const TextCraftView& view, const TextCraftAction& m
     }
     return "inventory";
   }();
-  // By chance the mistake may be what was meant.
+  // The mistake may happen to be the meant action; then draw again.
   return wrong == right ? "inventory" : wrong;
 }
 

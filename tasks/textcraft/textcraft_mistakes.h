@@ -1,4 +1,4 @@
-// TextCraft actions beside the plan, for scripted models: mistakes, and random ones.
+// Makes mistakes and random actions in TextCraft, for scripted models.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace agentr {
 
-// A mistake of the sort that models make, in place of the action `meant`: a wrong count, a wrong
-// ingredient, picking up what has to be crafted, crafting too early, the refused action once more,
-// or looking into the inventory. Mostly refused by the game, at times only a detour.
+// A typical mistake of a model instead of the action `meant`: a wrong count, a wrong ingredient,
+// picking up an item that has to be crafted, crafting too early, repeating the refused action, or
+// showing the inventory. The game refuses most of them; some are only detours.
 std::string TextCraftMistake(const TextCraftView& view, const TextCraftAction& meant,
                              RandomStream& random);
 
-// Any action that the observation makes plausible.
+// Any action that is plausible from the observation.
 TextCraftAction RandomTextCraftAction(const TextCraftView& view, RandomStream& random);
 
 }  // namespace agentr

@@ -10,10 +10,10 @@
 namespace agentr {
 namespace {
 
-// An estimate of the steps to some of an item: picking up what it takes, and crafts that grow with
-// the amount but are at least one of each sort.
+// An estimate of the steps to get an amount of an item: picking up its materials, and crafts, whose
+// number grows with the amount but is at least one per kind of craft.
 struct Steps {
-  double gets = std::numeric_limits<double>::infinity();  // that is: it cannot be had
+  double gets = std::numeric_limits<double>::infinity();  // infinity: the item cannot be obtained
   double least_crafts = 0;
   double crafts_each = 0;
 
@@ -39,7 +39,7 @@ class Planner {
   std::vector<TextCraftAction> Plan() {
     Learn(view_.goal);
     if (known_[Index(view_.goal)].ways.empty()) return {};
-    have_[Index(view_.goal)] = 0;  // only crafting it counts, even if one is held
+    have_[Index(view_.goal)] = 0;  // the goal must be crafted, even if one is held
     Supply({view_.goal, 1}, view_.goal);
     return std::move(steps_);
   }
@@ -51,8 +51,8 @@ class Planner {
   };
   struct Item {
     bool visited = false;
-    bool learned = false;      // not yet while its own ways are being looked for
-    bool craftable = false;    // so that it cannot be picked up
+    bool learned = false;      // false while its own ways are still being searched
+    bool craftable = false;    // a craftable item cannot be picked up
     std::vector<Way> ways;     // to craft it
     std::vector<int> members;  // of a kind: the items that may stand for it
   };
@@ -75,13 +75,13 @@ class Planner {
   void Produce(int item, int missing);
 
   const TextCraftView& view_;
-  std::vector<int> have_;  // what is held and not spoken for at this point of the plan
+  std::vector<int> have_;  // the held items that the plan has not used so far
   std::vector<Item> known_;
   std::vector<TextCraftAction> steps_;
 };
 
-// Fills known_ for the item and all that it is made of. Ways through items that are not learned yet
-// are left out, so that no item is made of itself.
+// Fills known_ for the item and all its ingredients. Ways through items that are not learned yet
+// are skipped, so that no item needs itself.
 void Planner::Learn(int item) {
   Item& known = known_[Index(item)];
   if (known.visited) return;
@@ -99,7 +99,7 @@ void Planner::Learn(int item) {
 void Planner::LearnMembers(int item) {
   for (const CraftCommand& command : view_.commands) {
     if (!IsOfKind(view_.names[Index(command.result)], view_.names[Index(item)])) continue;
-    // "polished basalt" is made of "basalt", which is an item then, and no kind.
+    // "polished basalt" is made of "basalt", so "basalt" is an item, not a kind.
     std::vector<char> seen(known_.size());
     if (IsMadeOf(command.result, item, seen)) continue;
     Learn(command.result);
@@ -109,7 +109,8 @@ void Planner::LearnMembers(int item) {
   }
 }
 
-// True if commands lead from `item` to `made`, through any others; `seen` marks those looked at.
+// True if commands lead from `item` to `made`, directly or through other items; `seen` marks
+// visited items.
 bool Planner::IsMadeOf(int made, int item, std::vector<char>& seen) const {
   if (made == item) return true;
   if (std::exchange(seen[Index(made)], 1) != 0) return false;
@@ -147,7 +148,7 @@ Steps Planner::StepsTo(int item, int count) const {
     const Steps steps = StepsTo(member, count);
     if (steps.IsBetter(best, count)) best = steps;
   }
-  // Keeps to a way once begun.
+  // Prefers a way that was already begun.
   if (view_.held[Index(item)] > 0) best.gets = best.least_crafts = 0;
   return best;
 }
@@ -159,8 +160,8 @@ const Planner::Way& Planner::BestWay(int item, int count) const {
   });
 }
 
-// The item that serves as the ingredient of `result`: itself, or the member of its kind that there
-// is enough of, else the one with the fewest steps.
+// The item to use as the ingredient of `result`: the ingredient itself, or a member of its kind
+// that is held in sufficient number, else the member with the fewest steps.
 int Planner::FillerOf(ItemCount ingredient, int result) const {
   const Item& known = known_[Index(ingredient.item)];
   if (have_[Index(ingredient.item)] >= ingredient.count || known.members.empty()) {
@@ -175,7 +176,7 @@ int Planner::FillerOf(ItemCount ingredient, int result) const {
                            [&](int a, int b) { return cost(a) < cost(b); });
 }
 
-// Plans for the ingredient of `result` and sets it aside; the item that it is.
+// Plans the ingredient of `result` and reserves it; returns the item used.
 int Planner::Supply(ItemCount ingredient, int result) {
   const int item = FillerOf(ingredient, result);
   const int missing = ingredient.count - have_[Index(item)];
@@ -184,7 +185,7 @@ int Planner::Supply(ItemCount ingredient, int result) {
   return item;
 }
 
-// Adds to the plan's one "get" of the item.
+// Adds to the plan's single "get" of the item.
 void Planner::Get(int item, int missing) {
   have_[Index(item)] += missing;
   const auto same = std::find_if(steps_.begin(), steps_.end(), [item](const TextCraftAction& s) {

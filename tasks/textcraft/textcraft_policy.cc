@@ -72,7 +72,7 @@ class TextCraftPolicyState : public PolicyState {
   }
 
  private:
-  // Planned once, and only for those who ask.
+  // The plan, made once on first use.
   const TextCraftAction& Next() {
     if (!next_) {
       const std::vector<TextCraftAction> plan = PlanTextCraft(view_);

@@ -1,4 +1,4 @@
-// TextCraft, as the scripted models play it (textcraft_planner.h, textcraft_mistakes.h).
+// The scripted policy of TextCraft (textcraft_planner.h, textcraft_mistakes.h).
 #pragma once
 
 #include "tasks/scripted_policy.h"

@@ -11,8 +11,8 @@ namespace {
 
 using Kind = WebShopPageKind;
 
-// The id of the product whose page is shown: what was clicked, unless that is on the page itself
-// (an option, or the way back from a sub-page); else by what the last results say.
+// The id of the present product: the clicked text, unless it is on the page itself (an option, or
+// the way back from a sub-page); else the id from the last results.
 std::string IdOf(const WebShopView& view, const WebShopPage& page, const std::string& clicked) {
   if (!clicked.empty() && !page.Shows(clicked)) return clicked;
   for (const WebShopProduct& product : view.results.products) {
@@ -23,7 +23,7 @@ std::string IdOf(const WebShopView& view, const WebShopPage& page, const std::st
   return "";
 }
 
-// Remembers the product shown; a product without an id is told by its title.
+// Records the present product; a product without an id is recognised by its title.
 void NoteItem(WebShopView& view, const std::string& clicked) {
   if (view.item) return;
   const std::string id = IdOf(view, view.page, clicked);
@@ -34,7 +34,7 @@ void NoteItem(WebShopView& view, const std::string& clicked) {
   if (seen == view.looks.end()) view.looks.push_back({id, view.page});
 }
 
-// A value takes the place of the one chosen before of the same option.
+// A value replaces the earlier choice of the same option.
 void Choose(WebShopView& view, const std::string& value) {
   for (const WebShopOption& option : view.page.options) {
     const auto has = [&](const std::string& v) {
@@ -53,7 +53,7 @@ void CountWaste(WebShopView& view, bool idle, std::string action) {
   if (idle) view.failed_action = std::move(action);
 }
 
-// The reply `text` to `action`.
+// Processes the reply `text` to `action`.
 void Apply(WebShopView& view, std::string_view before, std::string action, std::string_view text) {
   WebShopPage page = ReadWebShopPage(text);
   const std::optional<WebShopAction> read = ReadWebShopAction(action);

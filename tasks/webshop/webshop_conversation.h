@@ -1,5 +1,5 @@
-// What a WebShop conversation shows: the goal, the page that it stands on, and what follows from
-// the turns so far.
+// The facts that a WebShop conversation shows: the goal, the present page, and the history of
+// products, choices and searches.
 #pragma once
 
 #include <optional>
@@ -16,29 +16,31 @@ namespace agentr {
 
 // A product whose page was opened.
 struct WebShopLook {
-  std::string id;  // in lower case; "" where the turns that told it were cut
+  std::string id;  // in lower case; "" if the turns that showed it were removed
   WebShopPage page;
 };
 
-// Views point into the messages that it was read from.
+// The string views point into the messages that were read.
 struct WebShopView {
   WebShopGoal goal;
   std::vector<std::string> key_words;  // of the goal's text
 
-  WebShopPage page;     // the one shown now
-  WebShopPage results;  // the last ones shown; of kind kOther if there were none
+  WebShopPage page;     // the present page
+  WebShopPage results;  // the last results shown; of kind kOther if there were none
 
   std::vector<WebShopLook> looks;   // each product once, in the order they were opened
-  std::optional<size_t> item;       // of `looks`: the product shown now, on its page or a sub-page
-  std::vector<std::string> chosen;  // values clicked since it was opened, in lower case
+  std::optional<size_t> item;       // index into `looks` of the product shown now, on its page or a
+                                    // sub-page
+  std::vector<std::string> chosen;  // option values clicked since the product was opened, in lower
+                                    // case
 
   int searches = 0;
   std::string failed_action;  // the last action that the shop could not act on; "" if none
-  int wasted_turns = 0;       // turns in a row, up to now, of that sort
+  int wasted_turns = 0;       // the number of last turns in a row that were such actions
 };
 
-// Reads the conversation; nothing when no message of it is a page with an instruction. Turns cut
-// out after the first observation are tolerated: what they told is missing.
+// Reads the conversation; nullopt if no message is a page with an instruction. Turns may have been
+// removed after the first observation; their information is then missing.
 std::optional<WebShopView> ReadWebShop(std::span<const Message> conversation);
 
 }  // namespace agentr

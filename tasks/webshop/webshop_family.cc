@@ -53,7 +53,8 @@ std::string WebShopFamily::StateKey(std::span<const Message> history) const {
   if (view->item) add(view->looks[*view->item].id);
   for (const std::string& value : view->chosen) add(value);
   key += '\f';
-  // A search forgets the results before it, so only what the page can lead back to counts.
+  // A search forgets earlier results, so only results to which the page can lead back are part of
+  // the state.
   if (view->item) {
     for (const std::string_view piece : view->results.pieces) add(piece);
   }

@@ -1,5 +1,5 @@
-// WebShop: an instruction to buy a product in a web shop, played on the pages as text (Yao et al.
-// 2022), as AgentGym serves it.
+// WebShop (Yao et al. 2022) as AgentGym serves it: the task is to buy a product by an instruction,
+// in a web shop whose pages are shown as text.
 #pragma once
 
 #include "tasks/task_family.h"
@@ -11,28 +11,28 @@ class WebShopFamily : public TaskFamily {
   std::string_view name() const override { return "webshop"; }
   std::vector<Message> Instruction() const override;  // configs/prompts/webshop.txt
 
-  // The first line of the action's text, up to the last "]" where it has the form of an action.
+  // The first line of the action's text, up to the last "]" if it has the form of an action.
   std::string ParseAction(std::string_view response) const override;
 
-  // Two equal pages prove little: choosing an option shows on no page, and a search that lists the
-  // same products once more, or a button that leads to the page it stands on, forgets the options
-  // chosen so far. So besides before == after the action must be one that the shop cannot have
-  // acted on (IsIdle in webshop_page.h).
+  // Two equal pages prove little: a chosen option is not shown on any page, and a repeated search,
+  // or a button that leads to the same page, forgets the options chosen so far. So besides before
+  // == after, the action must be one that the shop cannot act on (IsIdle in webshop_page.h).
   bool LeavesStateUnchanged(std::string_view before, std::string_view action,
                             std::string_view after) const override;
-  // What the shop cannot act on, and answers with the same page; what leaves the page as it is to
-  // look at, such as an option, is none.
+  // True if the shop cannot act on the action and answers with the same page. Choosing an option
+  // also shows the same page but is no refusal.
   bool IsRefusal(std::string_view before, std::string_view action,
                  std::string_view after) const override;
   std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                     std::span<const std::string> actions) const override;
 
-  // The page, the product on it with the options chosen, and the results that "< Prev" leads to.
+  // The page, its product with the chosen options, and the results to which "< Prev" leads.
   std::string StateKey(std::span<const Message> history) const override;
-  // malformed, not_on_page | wrong_search, wrong_product, wrong_option, side_page, wandered.
+  // For refused actions: malformed, not_on_page. For others: wrong_search, wrong_product,
+  // wrong_option, side_page, wandered.
   std::string_view MistakeName(std::span<const Message> history, std::string_view action,
                                std::string_view after) const override;
-  // The buttons that lead back: what was searched and chosen before has to be done again.
+  // The buttons that lead back; searches and choices made before have to be repeated.
   std::vector<std::string> Recoveries(std::span<const Message> history,
                                       std::span<const std::string> wanted) const override;
 };

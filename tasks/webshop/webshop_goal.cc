@@ -14,7 +14,7 @@ constexpr std::string_view kWith = " with ";
 constexpr std::string_view kAnd = ", and ";
 constexpr std::string_view kIs = ": ";
 
-// Cuts the price from the end of `text`.
+// Removes the price from the end of `text`.
 std::optional<double> TakePriceLimit(std::string_view& text) {
   const size_t at = text.rfind(kPriceClause);
   if (at == std::string_view::npos) return std::nullopt;
@@ -32,7 +32,7 @@ bool IsOptionName(std::string_view text) {
          text.find(',') == std::string_view::npos && text.find(kWith) == std::string_view::npos;
 }
 
-// "k: v" with a name in front of the first ": "; a name that is empty where there is none.
+// Reads "k: v" with the name before the first ": "; the name is empty if there is none.
 WebShopChoice ReadChoice(std::string_view text) {
   const size_t is = text.find(kIs);
   if (is == std::string_view::npos || !IsOptionName(text.substr(0, is))) return {};
@@ -48,7 +48,7 @@ std::vector<WebShopChoice> ReadChoices(std::string_view text) {
       choices.push_back(choice);
     } else if (choices.empty()) {
       return {};
-    } else {  // the value before holds an ", and " of its own
+    } else {  // the previous value itself contains ", and "
       std::string_view& value = choices.back().value;
       value = {value.data(), static_cast<size_t>(text.data() + end - value.data())};
     }

@@ -1,4 +1,5 @@
-// The goal that a WebShop instruction tells. Pure functions; views point into the text read.
+// Reads the goal of a WebShop instruction. Pure functions; string views point into the text that
+// was read.
 #pragma once
 
 #include <optional>
@@ -14,21 +15,22 @@ struct WebShopChoice {
 };
 
 struct WebShopGoal {
-  std::string_view text;               // what the product is like, without choices and price
-  std::vector<WebShopChoice> choices;  // of options
-  std::optional<double> price_limit;   // dollars; the price must be lower, the shop takes equal too
+  std::string_view text;               // the description of the product, without choices and price
+  std::vector<WebShopChoice> choices;  // required option values
+  std::optional<double> price_limit;   // dollars; the instruction asks for a lower price, but the
+                                       // shop accepts an equal one too
 };
 
-// The goal of "TEXT with k: v, and k: v, and price lower than P dollars", where choices and price
-// may be missing. TEXT and values may hold " with " and ", and " themselves: the choices begin at
-// the first " with " behind which an option's name of up to four words and ": " stand.
+// The goal in "TEXT with k: v, and k: v, and price lower than P dollars", where choices and price
+// may be missing. TEXT and values may contain " with " and ", and " themselves: the choices begin
+// at the first " with " that is followed by an option name of up to four words and ": ".
 WebShopGoal ReadWebShopGoal(std::string_view instruction);
 
-// The words of `text` in lower case, in order, each once: runs of letters and digits and what joins
-// them ("4.5", "x-large", "women's"); bytes beyond ASCII count as letters.
+// The words of `text` in lower case, in order, each once: runs of letters, digits and joining
+// characters ("4.5", "x-large", "women's"); non-ASCII bytes count as letters.
 std::vector<std::string> WebShopWords(std::string_view text);
 
-// WebShopWords without those that tell nothing about a product ("i", "want", "with", …).
+// WebShopWords without words that say nothing about a product ("i", "want", "with", …).
 std::vector<std::string> WebShopKeyWords(std::string_view text);
 
 }  // namespace agentr

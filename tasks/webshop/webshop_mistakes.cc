@@ -26,8 +26,8 @@ enum class WebShopMistakeKind {
   kMalformed
 };
 
-// How often which mistake is made, by the page. The wrong product and the hasty purchase go first:
-// they end in all sorts of rewards.
+// The frequency of each mistake by kind of page. The wrong product and the hasty purchase are the
+// most frequent, because they lead to varied rewards.
 WebShopMistakeKind DrawMistakeKind(Kind page, RandomStream& random) {
   static constexpr std::array kOnResults = {
       WebShopMistakeKind::kProduct, WebShopMistakeKind::kProduct, WebShopMistakeKind::kProduct,
@@ -50,7 +50,7 @@ WebShopMistakeKind DrawMistakeKind(Kind page, RandomStream& random) {
   return random.Pick(kElsewhere);
 }
 
-// Some of the key words, in their order.
+// Some of the key words, in their original order.
 std::string SomeWords(const WebShopView& view, RandomStream& random) {
   std::string words;
   for (const std::string& word : view.key_words) {
@@ -65,7 +65,7 @@ std::string Search(const WebShopView& view, RandomStream& random) {
   return fmt::format("search[{}]", SomeWords(view, random));
 }
 
-// Nearer the top of the list, as who does not read on would.
+// Prefers the top of the list, like a reader who does not read on.
 std::string OtherProduct(const WebShopView& view, RandomStream& random) {
   const auto& products = view.page.products;
   if (products.empty()) return Search(view, random);
@@ -87,13 +87,13 @@ std::string AnyValue(const WebShopView& view, RandomStream& random) {
   return WebShopClick(values.empty() ? "Buy Now" : random.Pick(values));
 }
 
-// The wanted value behind the next one, or the purchase.
+// The wanted value after the next one, or the purchase.
 std::string SkipValue(const WebShopView& view) {
   const std::vector<std::string> missing = MissingChoices(view);
   return WebShopClick(missing.size() < 2 ? "Buy Now" : missing[1]);
 }
 
-// What shops have, but not this page.
+// Buttons that shops have, but not this page.
 std::string AbsentClick(const WebShopView& view, RandomStream& random) {
   static constexpr std::array<std::string_view, 6> kButtons = {
       "add to cart", "buy now", "next >", "checkout", "< prev", "size chart"};
@@ -144,12 +144,12 @@ std::string Make(WebShopMistakeKind mistake, const WebShopView& view, std::strin
 }  // namespace
 
 std::string WebShopMistake(const WebShopView& view, std::string_view meant, RandomStream& random) {
-  // Who has just been ignored is prone to insist.
+  // After an action without effect, repeating it is likely.
   if (view.wasted_turns > 0 && view.failed_action != meant && random.Chance(0.5)) {
     return view.failed_action;
   }
   std::string wrong = Make(DrawMistakeKind(view.page.kind, random), view, meant, random);
-  // By chance the mistake may be what was meant.
+  // The mistake may happen to be the meant action; then draw again.
   return wrong == meant ? Malformed(meant, random) : wrong;
 }
 

@@ -1,4 +1,4 @@
-// WebShop actions beside the plan, for scripted models: mistakes, and random ones.
+// Makes mistakes and random actions in WebShop, for scripted models.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace agentr {
 
-// A mistake of the sort that models make, in place of the action `meant`, and never that action:
-// opening another product than the best, skipping an option or choosing a wrong value, buying too
-// early, wandering off to sub-pages, other results or another search, clicking what is not there,
-// an action without its form, or the last action without effect once more.
+// A typical mistake of a model instead of the action `meant`, never that action itself: opening
+// another product than the best one, skipping an option or choosing a wrong value, buying too
+// early, going to sub-pages, other results or another search, clicking something that is not on the
+// page, a malformed action, or repeating the last action that had no effect.
 std::string WebShopMistake(const WebShopView& view, std::string_view meant, RandomStream& random);
 
-// Any action that the page makes plausible.
+// Any action that is plausible on the page.
 std::string RandomWebShopAction(const WebShopView& view, RandomStream& random);
 
 }  // namespace agentr

@@ -144,7 +144,8 @@ bool IsIdle(std::string_view text, std::string_view action) {
                           [](char c) { return static_cast<unsigned char>(c) >= 0x80; })) {
     return false;
   }
-  // Without the blanks at the ends: an option's value may have them, and the page has lost them.
+  // Compares without blanks at the ends: an option's value may have them, but the page does not
+  // show them.
   const std::string key = WebShopKey(read->argument);
   if (key == "search") return true;
   return std::ranges::none_of(SplitPieces(text),

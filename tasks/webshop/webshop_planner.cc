@@ -14,14 +14,14 @@ namespace {
 
 using Kind = WebShopPageKind;
 
-// So that "shoe", "shoes" and "shoe's" are one word.
+// Makes "shoe", "shoes" and "shoe's" the same word.
 std::string_view Stem(std::string_view word) {
   if (word.ends_with("'s")) word.remove_suffix(2);
   if (word.size() > 3 && word.ends_with('s')) word.remove_suffix(1);
   return word;
 }
 
-// The share of the key words that stand in `title`.
+// The share of the key words that occur in `title`.
 double Overlap(const std::vector<std::string>& key_words, std::string_view title) {
   if (key_words.empty()) return 0;
   const std::vector<std::string> words = WebShopWords(title);
@@ -44,7 +44,7 @@ bool Offers(const WebShopPage& item, std::string_view value) {
 }
 
 struct Judgement {
-  bool right = true;  // affordable, and offers all that is wanted
+  bool right = true;  // affordable, and offers all wanted options
   double score = 0;
 };
 
@@ -94,7 +94,7 @@ std::string NextToOpen(const WebShopView& view, const WebShopPage& results) {
 }
 
 std::string PlanSearch(const WebShopView& view) {
-  // Fewer words find more, where the last search was no good.
+  // After an unsuccessful search, fewer words find more.
   const size_t all = view.key_words.size();
   const size_t count =
       std::max<size_t>(all >> std::min(view.searches, 8), std::min<size_t>(1, all));
@@ -114,7 +114,7 @@ std::string PlanResults(const WebShopView& view) {
   return WebShopClick(page.products[RankProducts(view, page).front()].id);
 }
 
-// Whether to leave the product shown for another one on the results.
+// True if another product in the results should be opened instead of the present one.
 bool WantsAnother(const WebShopView& view) {
   const Judgement here = Judge(view, view.page);
   if (here.right || !view.item || view.looks[*view.item].id.empty()) return false;

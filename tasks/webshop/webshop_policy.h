@@ -1,4 +1,4 @@
-// WebShop, as the scripted models play it (webshop_planner.h, webshop_mistakes.h).
+// The scripted policy of WebShop (webshop_planner.h, webshop_mistakes.h).
 #pragma once
 
 #include "tasks/scripted_policy.h"

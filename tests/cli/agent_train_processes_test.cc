@@ -79,6 +79,14 @@ class AgentTrainProcesses : public TrainingRuns {
     ASSERT_GE(Lines(name), lines);
   }
 
+  void WaitForTheEndOfRanks(const std::string& name) const {
+    const auto begin = Clock::now();
+    while (!Ranks(name).empty() && Clock::now() - begin < std::chrono::seconds(30)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    ASSERT_TRUE(Ranks(name).empty());
+  }
+
   static constexpr const char* kSteps = "6";
 };
 
@@ -109,7 +117,7 @@ TEST_F(AgentTrainProcesses, AdaptersAreTrainedByManyToo) {
                                                        {"--max_steps", kSteps}};
   ASSERT_EQ(Train("one", adapters).exit, 0);
   auto many = adapters;
-  many.insert({{"--processes", "3"}, {"--zero", "2"}});
+  many.insert({{"--processes", "3"}, {"--zero", "2"}, {"--transport", "tcp"}});
   const Outcome outcome = Train("many", many);
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
   ExpectSameLosses("many", "one");
@@ -133,10 +141,37 @@ TEST_F(AgentTrainProcesses, ACheckpointGoesOnInAnotherNumberOfProcesses) {
     more["--zero"] = "1";
     const Outcome outcome = Train(name, more);
     ASSERT_EQ(outcome.exit, 0) << outcome.err;
-    EXPECT_THAT(outcome.err, HasSubstr("goes on from"));
+    EXPECT_THAT(outcome.err, HasSubstr("continuing from"));
     EXPECT_LT(before, Lines(name));
     ExpectSameLosses(name, "one");
   }
+}
+
+TEST_F(AgentTrainProcesses, KilledAtAnyMomentItEndsInTheSameBytes) {
+  const std::map<std::string, std::string> options = {
+      {"--processes", "2"}, {"--zero", "2"}, {"--max_steps", "9"}};
+  ASSERT_EQ(Train("whole", options).exit, 0);
+  for (int kill = 0; kill < 2; ++kill) {
+    Program program("agent_train", Arguments("killed", options), folder_.path());
+    WaitForLines("killed", Lines("killed") + 2);
+    program.Signal(SIGKILL);
+    program.Wait();
+    WaitForTheEndOfRanks("killed");
+  }
+  const Outcome last = Train("killed", options);
+  ASSERT_EQ(last.exit, 0) << last.err;
+  EXPECT_EQ(Left("killed"), Left("whole"));
+}
+
+TEST_F(AgentTrainProcesses, TheRanksEndWithTheirStarter) {
+  const std::map<std::string, std::string> many = {
+      {"--processes", "2"}, {"--epochs", "1000000"}, {"--eval_every", "0"}};
+  Program program("agent_train", Arguments("many", many), folder_.path());
+  WaitForLines("many", 1);
+  EXPECT_EQ(Ranks("many").size(), 2u);
+  program.Signal(SIGKILL);
+  program.Wait();
+  WaitForTheEndOfRanks("many");
 }
 
 TEST_F(AgentTrainProcesses, AKilledRankEndsTheJobWithItsName) {

@@ -1,4 +1,5 @@
 // agent_train as a process: it learns, exports, and goes on after kills to the same bytes.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -78,7 +79,7 @@ TEST_F(AgentTrain, KilledAtAnyMomentItEndsInTheSameBytes) {
 
 TEST_F(AgentTrain, AnInterruptionSavesAndADamagedCheckpointIsRefused) {
   Program program("agent_train", Arguments("a", {{"--save_every", "0"}}), folder_.path());
-  for (int i = 0; i < 600 && !fs::exists(Result("a") / "metrics.jsonl"); ++i) {
+  for (int i = 0; i < 6000 && !fs::exists(Result("a") / "metrics.jsonl"); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   program.Signal(SIGTERM);
@@ -98,6 +99,36 @@ TEST_F(AgentTrain, StepsThatAreNotFiniteEndTheRun) {
       {{"--lr", "1e38"}, {"--lr_schedule", "constant"}, {"--warmup", "0"}, {"--eval_rows", "0"}});
   EXPECT_EQ(outcome.exit, 1) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("not finite in 5 steps in a row"));
+}
+
+TEST_F(AgentTrain, PlaysWithTheWeightsOfTheMoment) {
+  std::vector<std::string> arguments =
+      Arguments("a", {{"--play_every", "4"}, {"--max_steps", "9"}});
+  for (const char* play : {"max=3", "max_steps=2", "max_new_tokens=4"}) {
+    arguments.push_back(fmt::format("--play=--{}", play));
+  }
+  const Outcome outcome = RunProgram("agent_train", arguments, folder_.path());
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  std::vector<int64_t> played;
+  for (const auto& line : ReadRows(Result("a") / "metrics.jsonl")) {
+    if (!line.contains("play")) continue;
+    played.push_back(line["step"]);
+    EXPECT_EQ(line["play"]["success"], 0);
+    EXPECT_TRUE(line["play"].contains("refused_steps"));
+  }
+  EXPECT_EQ(played, (std::vector<int64_t>{4, 8, 9}));
+  std::set<std::string> identities;
+  for (const int64_t step : played) {
+    const fs::path summary =
+        Result("a") / fmt::format("plays/step_{:08}", step) / "textcraft/model_local/summary.json";
+    identities.insert(nlohmann::json::parse(ReadFile(summary))["options"]["model_identity"]);
+  }
+  EXPECT_EQ(identities.size(), 3u);
+  const Outcome wrong =
+      RunProgram("agent_train", Arguments("b", {{"--play_every", "4"}, {"--play", "--maxx=3"}}),
+                 folder_.path());
+  EXPECT_EQ(wrong.exit, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--maxx=3"));
 }
 
 TEST_F(AgentTrain, WhatIsMissingIsSaid) {

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <csignal>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "common/file.h"
 #include "tasks/scripted_model.h"
@@ -54,6 +57,52 @@ class PlannerServer {
   std::atomic<bool> last_authorization_ok_ = false;
   LocalServer server_;
 };
+
+// A model server whose reply never ends.
+class EndlessServer {
+ public:
+  EndlessServer() {
+    server_->Post("/v1/chat/completions", [this](const auto&, auto& response) {
+      asked_ = true;
+      response.set_chunked_content_provider("application/json", [this](size_t, auto& sink) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        return !ended_ && sink.write(" ", 1);
+      });
+    });
+    server_.Start();
+  }
+  ~EndlessServer() { ended_ = true; }
+
+  std::string base() const { return server_.url() + "/v1"; }
+  bool asked() const { return asked_; }
+
+ private:
+  std::atomic<bool> asked_ = false;
+  std::atomic<bool> ended_ = false;
+  LocalServer server_;
+};
+
+// One signal is enough while a reply is being read.
+TEST(EndToEnd, OneSignalEndsAProgramThatReadsAnEndlessReply) {
+  for (const char* name : {"mcts_collect", "agent_eval"}) {
+    for (const int signal : {SIGTERM, SIGINT}) {
+      const EndlessServer model;
+      const ScratchFolder folder;
+      Program program(
+          name,
+          {"--task", "textcraft", "--max", "40", "--model_name", "m", "--llm_base", model.base()},
+          folder.path());
+      while (program.Running() && !model.asked()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      program.Signal(signal);
+      const Outcome outcome = program.Wait();
+      EXPECT_EQ(outcome.exit, 130) << name << outcome.err;
+      EXPECT_THAT(outcome.out, HasSubstr("stopped")) << name;
+      EXPECT_THAT(TemporaryFiles(folder.path()), SizeIs(0));
+    }
+  }
+}
 
 TEST(MctsCollectEndToEnd, SearchesWithAModelServerAndAnEnvironmentServer) {
   const PlannerServer model;

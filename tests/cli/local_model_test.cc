@@ -1,7 +1,9 @@
 // mcts_collect and path_collect with a model in their process, and the same model behind lm_server.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <httplib.h>
 
+#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "common/file.h"
@@ -14,6 +16,7 @@
 namespace agentr {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -61,14 +64,12 @@ TEST_F(LocalModel, ASearchRunsToItsEnd) {
   const std::string again = (Results("tiny-llama") / "resolved.toml").string();
   const Outcome second = RunProgram("mcts_collect", {"--config", again}, folder_.path());
   EXPECT_EQ(second.exit, 0) << second.err;
-  EXPECT_THAT(second.out, HasSubstr("0 trees written, 3 were there already"));
+  EXPECT_THAT(second.out, HasSubstr("0 trees written, 3 existed already"));
 }
 
-// The first turns: later ones see earlier turns, which go into the prompt as the sampled ids in the
-// process and as text, encoded anew, through a server.
-TEST_F(LocalModel, BehindAServerItGivesTheSameFirstTurns) {
-  const std::vector<std::string> common = {"--max_context",     "4096", "--max_depth", "1",
-                                           "--trees_in_flight", "1"};
+// Whole trees, to the byte: token ids, log-probabilities, cut prompts and the model's identity.
+TEST_F(LocalModel, BehindAServerItWritesTheSameTrees) {
+  const std::vector<std::string> common = {"--max_context", "1600"};
   const auto with = [&](std::vector<std::string> model) {
     model.insert(model.end(), common.begin(), common.end());
     return model;
@@ -76,27 +77,73 @@ TEST_F(LocalModel, BehindAServerItGivesTheSameFirstTurns) {
   ASSERT_EQ(Collect(with({"--model_dir", "tiny-llama"})).exit, 0);
   Program server("lm_server", {"--model_dir", "tiny-llama", "--port", "0"}, folder_.path());
   const std::string line = server.WaitForLine("http://");
-  const Outcome outcome =
-      Collect(with({"--llm_base", line.substr(0, line.find(' ')), "--model_name", "tiny-llama",
-                    "--llm_token_ids", "--output_dir", "remote"}));
+  const std::string base = line.substr(0, line.find(' '));
+  const std::vector<std::string> served = {"--llm_base", base, "--model_name", "tiny-llama"};
+  auto remote = with(served);
+  remote.insert(remote.end(), {"--output_dir", "remote"});
+  const Outcome outcome = Collect(remote);
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
   const auto local = TreeFiles(Results("tiny-llama"));
-  const auto remote = TreeFiles(folder_.path() / "remote");
   ASSERT_THAT(local, SizeIs(3));
-  int compared = 0;
+  EXPECT_EQ(TreeFiles(folder_.path() / "remote"), local);
+  int reused = 0;
   for (const auto& [name, text] : local) {
-    const Tree here = ReadTree(text, name);
-    const Tree there = ReadTree(remote.at(name), name);
-    for (size_t i = 1; i < here.nodes().size() && here.nodes()[i].parent == 0; ++i) {
-      ASSERT_LT(i, there.nodes().size());
-      ++compared;
-      EXPECT_EQ(here.nodes()[i].response, there.nodes()[i].response);
-      EXPECT_EQ(here.nodes()[i].token_ids, there.nodes()[i].token_ids);
-    }
+    for (const Node& node : ReadTree(text, name).nodes()) reused += node.parent > 0;
   }
-  EXPECT_EQ(compared, 6) << "two samples for each of three tasks";
+  EXPECT_GT(reused, 0) << "turns whose prompt holds a sampled one";
+  // They are of the same model, so one goes on where the other stopped.
+  const Outcome same = Collect(with(served));
+  EXPECT_EQ(same.exit, 0) << same.err;
+  EXPECT_THAT(same.out, HasSubstr("0 trees written, 3 existed already"));
   server.Signal(SIGTERM);
   EXPECT_EQ(server.Wait().exit, 0);
+}
+
+// Whoever reads a log must see how conversations were put into words.
+TEST_F(LocalModel, StartLinesNameTheChatTemplate) {
+  const auto start = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"--model_dir", "tiny-llama", "--port", "0"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    Program server("lm_server", arguments, folder_.path());
+    const std::string line = server.WaitForLine("http://");
+    const httplib::Result reply =
+        httplib::Client(line.substr(0, line.find("/v1")))
+            .Post("/v1/tokenize", R"({"messages": [{"role": "user", "content": "hi"}]})",
+                  "application/json");
+    server.Signal(SIGTERM);
+    return std::pair(server.Wait().err,
+                     reply ? nlohmann::json::parse(reply->body)["tokens"] : nullptr);
+  };
+  const auto [own, tokens] = start({});
+  EXPECT_THAT(own, HasSubstr("chat template: "));
+  EXPECT_THAT(own, HasSubstr("a turn ends with <|eot_id|>"));
+  EXPECT_THAT(start({"--chat_template", "chatml"}).first, HasSubstr("--chat_template"));
+
+  WriteFileAtomically(folder_.path() / "dated.jinja",
+                      "{{ strftime_now('%d %b %Y') }}{% for m in messages %}{{ m.role }}: "
+                      "{{ m.content }}<|eot_id|>{% endfor %}"
+                      "{% if add_generation_prompt %}assistant: {% endif %}");
+  const auto usual = start({"--chat_template", "dated.jinja"});
+  const auto later = start({"--chat_template", "dated.jinja", "--chat_date", "2025-01-31"});
+  EXPECT_THAT(usual.first, HasSubstr("dated.jinja"));
+  EXPECT_NE(usual.second, later.second) << "other dates, other tokens";
+
+  const Outcome search = Collect({"--model_dir", "tiny-llama", "--max_depth", "1"});
+  EXPECT_THAT(search.err, HasSubstr("chat template: "));
+  // Where nothing is recognised, there is a warning.
+  const auto golden =
+      nlohmann::json::parse(ReadFile(AGENTR_SOURCE_DIR "/tests/golden/tokenizers/gpt2.json"));
+  WriteFileAtomically(folder_.path() / "tiny-llama/tokenizer.json", golden["tokenizer"].dump());
+  WriteFileAtomically(folder_.path() / "tiny-llama/tokenizer_config.json", "{}");
+  EXPECT_THAT(start({}).first,
+              AllOf(HasSubstr(" W the model has no chat template"), HasSubstr("'### User:'")));
+}
+
+TEST_F(LocalModel, AServerThatIsDownEndsTheRunWithFour) {
+  const Outcome outcome =
+      Collect({"--llm_base", "http://127.0.0.1:1/v1", "--model_name", "m", "--llm_attempts", "2"});
+  EXPECT_EQ(outcome.exit, 4);
+  EXPECT_THAT(outcome.err, HasSubstr("the model's server http://127.0.0.1:1/v1 does not answer"));
 }
 
 TEST_F(LocalModel, RowsAreWrittenInItsTokens) {
@@ -167,10 +214,39 @@ TEST_F(LocalModel, OneModelIsEnough) {
   const Outcome outcome =
       Collect({"--model_dir", "tiny-llama", "--llm_base", "http://127.0.0.1:1/v1"});
   EXPECT_EQ(outcome.exit, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("one of the two"));
+  EXPECT_THAT(outcome.err, HasSubstr("only one of the two"));
   const Outcome nameless = Collect({"--llm_base", "http://127.0.0.1:1/v1"});
   EXPECT_EQ(nameless.exit, 2);
   EXPECT_THAT(nameless.err, HasSubstr("--model_name"));
+}
+
+TEST_F(LocalModel, TheBundledModelIsFoundByItsNameAndJudgesItsOwnTrees) {
+  const Outcome outcome = Collect({"--model_name", "bundled"});
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(TreeFiles(Results("bundled")), SizeIs(3));
+  EXPECT_THAT(outcome.err, HasSubstr("with model bundled"));
+  const Outcome revised = RunProgram(
+      "path_collect", {"--verifier", "actor", "--judge_max_new_tokens", "40"}, folder_.path());
+  EXPECT_EQ(revised.exit, 0) << revised.err;
+}
+
+TEST_F(LocalModel, TheBundledModelFinishesSimpleTasks) {
+  const Outcome outcome =
+      RunProgram("agent_eval",
+                 {"--task", "textcraft", "--model_name", "bundled", "--split", "train", "--max",
+                  "10", "--max_steps", "10", "--max_new_tokens", "150"},
+                 folder_.path());
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  const auto summary = nlohmann::json::parse(
+      ReadFile(folder_.path() / "test_result/textcraft/bundled_local/summary.json"));
+  EXPECT_GE(summary["success"]["mean"].get<double>(), 0.5) << summary.dump(1);
+}
+
+TEST_F(LocalModel, AScriptedRunSaysHowToUseALanguageModel) {
+  const Outcome outcome = Collect({});
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("with model planner"));
+  EXPECT_THAT(outcome.err, HasSubstr("--model_name bundled"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <csignal>
@@ -18,6 +19,7 @@
 namespace agentr {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Arguments = std::vector<std::string>;
@@ -76,7 +78,7 @@ TEST_P(MctsCollect, TheLineOfTheReadmeWorksWithNothingElseSet) {
 
   const Outcome second = RunProgram("mcts_collect", line, folder_.path());
   EXPECT_EQ(second.exit, 0);
-  EXPECT_THAT(second.out, HasSubstr(fmt::format("0 trees written, {} were there already", count)));
+  EXPECT_THAT(second.out, HasSubstr(fmt::format("0 trees written, {} existed already", count)));
   EXPECT_EQ(TreeFiles(result), trees);
 }
 
@@ -179,11 +181,31 @@ TEST_P(MctsCollect, AFileThatIsNoTreeIsMovedAsideAndItsTaskSearched) {
   const std::filesystem::path folder = folder_.path() / "mcts_result" / task() / "planner";
   const auto expected = TreeFiles(folder);
   ASSERT_FALSE(expected.empty());
-  WriteFileAtomically(folder / expected.begin()->first, "");
-  const Outcome outcome = RunProgram("mcts_collect", line, folder_.path());
-  EXPECT_EQ(outcome.exit, 0);
-  EXPECT_THAT(outcome.err, HasSubstr(".corrupt"));
-  EXPECT_EQ(TreeFiles(folder).at(expected.begin()->first), expected.begin()->second);
+  const auto& [name, whole] = *expected.begin();
+  const std::map<std::string, std::string> kinds = {
+      {"empty", ""},
+      {"cut off", whole.substr(0, whole.size() / 2)},
+      {"of another program", R"({"a": [1, 2, 3]})"},
+      {"no JSON", "search"},
+      {"nested without end", std::string(1'000'000, '[')},
+      {"of another task", expected.rbegin()->second}};
+  for (const auto& [kind, text] : kinds) {
+    if (kind == "of another task" && expected.size() == 1) continue;
+    WriteFileAtomically(folder / name, text);
+    const Outcome outcome = RunProgram("mcts_collect", line, folder_.path());
+    EXPECT_EQ(outcome.exit, 0) << kind << outcome.err;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr(name), HasSubstr(name + ".corrupt"))) << kind;
+    EXPECT_THAT(outcome.out, HasSubstr("1 trees written")) << kind;
+    EXPECT_EQ(ReadFile(folder / (name + ".corrupt")), text) << kind;
+    std::filesystem::remove(folder / (name + ".corrupt"));
+    EXPECT_EQ(TreeFiles(folder), expected) << kind;
+  }
+  // What is no file at all is refused, not waited on.
+  std::filesystem::remove(folder / name);
+  ASSERT_EQ(::mkfifo((folder / name).c_str(), 0600), 0);
+  const Outcome pipe = RunProgram("mcts_collect", line, folder_.path());
+  EXPECT_EQ(pipe.exit, 3);
+  EXPECT_THAT(pipe.err, AllOf(HasSubstr(name), HasSubstr("a pipe or a device")));
 }
 
 TEST_P(MctsCollect, AnEmptyRangeSaysWhereItsIdsAre) {
@@ -191,7 +213,7 @@ TEST_P(MctsCollect, AnEmptyRangeSaysWhereItsIdsAre) {
       "mcts_collect", {"--task", task(), "--min", "26", "--max", "27", "--split", "train"},
       folder_.path());
   EXPECT_EQ(none.exit, 2);
-  EXPECT_THAT(none.err, HasSubstr("test ids: --split all takes them"));
+  EXPECT_THAT(none.err, HasSubstr("test ids: use --split all"));
 }
 
 TEST_P(MctsCollect, TreesOfAnotherOriginAreNotGoneOnFrom) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <chrono>
@@ -11,9 +12,9 @@
 #include <sstream>
 #include <thread>
 
-#include "tasks/splits.h"
 #include "common/file.h"
 #include "common/random.h"
+#include "tasks/splits.h"
 #include "tests/cli/program.h"
 #include "tests/clients/http/local_server.h"
 
@@ -160,6 +161,30 @@ TEST_P(PathCollect, ReadsTreesOfTheOriginalFormat) {
   EXPECT_EQ(rows[0]["provenance"]["model"], "planner");
 }
 
+TEST_P(PathCollect, BothTreeFormatsGiveTheSameRows) {
+  Search();
+  Search({"--tree_format", "agent-r", "--output_dir", "nested"});
+  const auto rows = [&](const std::string& trees) {
+    const Outcome outcome = Run({"--format", "agent-r", "--format", "sharegpt", "--format",
+                                 "messages", "--input_dir", trees, "--output_dir", trees});
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    const auto path = [&](const char* suffix) { return PathOf(suffix, "centric", trees); };
+    // All but where the tree is, and the data's hash, which Agent-R's files do not have.
+    std::vector<nlohmann::json> with_provenance = ReadRows(path(".messages.jsonl"));
+    for (nlohmann::json& row : ReadRows(path(".sharegpt.jsonl"))) {
+      with_provenance.push_back(std::move(row));
+    }
+    for (nlohmann::json& row : with_provenance) {
+      EXPECT_EQ(row["provenance"].erase("tree"), 1U);
+      EXPECT_EQ(row["provenance"].erase("data_hash"), 1U);
+    }
+    return std::pair(ReadFile(path(".jsonl")), with_provenance);
+  };
+  const auto compact = rows("mcts_result");
+  EXPECT_GT(compact.second.size(), 0U);
+  EXPECT_EQ(rows("nested"), compact);
+}
+
 TEST_P(PathCollect, TestTasksNeverAppear) {
   const std::string id = task() == "webshop" ? "26" : "0";
   ASSERT_EQ(RunProgram("mcts_collect",
@@ -182,11 +207,15 @@ TEST_P(PathCollect, BadFilesAreNamedAndLeftAlone) {
   const std::string cut = whole.substr(0, whole.size() / 2);
   WriteFileAtomically(trees / "search_results_33.json", cut);
   WriteFileAtomically(trees / "search_results_35.json", "[1, 2, 3]");
+  WriteFileAtomically(trees / "search_results_36.json", "");
+  fs::remove(trees / "search_results_37.json");
+  ASSERT_EQ(::mkfifo((trees / "search_results_37.json").c_str(), 0600), 0);
   const Outcome outcome = Run({});
   EXPECT_EQ(outcome.exit, 1);
   EXPECT_THAT(outcome.out,
-              AllOf(HasSubstr("10 read, 2 bad files"), HasSubstr("search_results_33.json"),
-                    HasSubstr("search_results_35.json")));
+              AllOf(HasSubstr("8 read, 4 bad files"), HasSubstr("search_results_33.json"),
+                    HasSubstr("search_results_35.json"), HasSubstr("search_results_36.json"),
+                    HasSubstr("search_results_37.json: it is a pipe or a device")));
   EXPECT_GT(ReadRows(PathOf(".jsonl")).size(), 0U);
   EXPECT_EQ(ReadFile(trees / "search_results_33.json"), cut);
 }
@@ -269,10 +298,41 @@ TEST_P(PathCollect, WithoutAnEnvironmentWhatIsThereStays) {
   const Arguments none = {"--env_server_base", "http://127.0.0.1:9", "--env_attempts", "1"};
   const Outcome outcome = Run(none);
   EXPECT_EQ(outcome.exit, 4);
-  EXPECT_THAT(outcome.err, HasSubstr("--replay 0 writes unchecked ones"));
+  EXPECT_THAT(outcome.err, HasSubstr("--replay 0 writes unchecked rows"));
   EXPECT_EQ(ReadFile(PathOf(".messages.jsonl")), verified);
-  EXPECT_EQ(Run({"--replay", "0"}).exit, 0);
+}
+
+TEST_P(PathCollect, FewerOrLessCheckedRowsReplaceNothingUnlessAskedTo) {
+  Search();
+  ASSERT_EQ(Run({}).exit, 0);
+  const auto files = [&] {
+    std::string text;
+    for (const char* suffix :
+         {".jsonl", ".messages.jsonl", ".provenance.jsonl", ".run.json", ".toml"}) {
+      text += ReadFile(PathOf(suffix));
+    }
+    return text;
+  };
+  const std::string before = files();
+  const Outcome unchecked = Run({"--replay", "0"});
+  EXPECT_EQ(unchecked.exit, 2);
+  EXPECT_THAT(unchecked.err,
+              AllOf(HasSubstr("_centric.jsonl was kept"), HasSubstr("0 of them verified"),
+                    HasSubstr("--replay \"auto\" there, \"0\" now"), HasSubstr("--overwrite 1"),
+                    HasSubstr("--output_dir")));
+  EXPECT_EQ(files(), before);
+  const Outcome fewer = Run({"--max", "36"});
+  EXPECT_EQ(fewer.exit, 2);
+  EXPECT_THAT(fewer.err, HasSubstr("--max 1000000000 there, 36 now"));
+  EXPECT_EQ(files(), before);
+  EXPECT_EQ(Run({}).exit, 0) << "the same again";
+  EXPECT_THAT(TemporaryFiles(folder_.path()), IsEmpty());
+
+  EXPECT_EQ(Run({"--replay", "0", "--overwrite", "1"}).exit, 0);
   EXPECT_EQ(ReadRows(PathOf(".messages.jsonl")).at(0)["provenance"]["replay"], "unchecked");
+  EXPECT_THAT(ReadFile(PathOf(".toml")), Not(HasSubstr("overwrite")));
+  EXPECT_EQ(Run({}).exit, 0) << "better ones";
+  EXPECT_EQ(RunFile()["verified"], RunFile()["rows"]);
 }
 
 TEST_P(PathCollect, AnEmptyRangeReplacesNothing) {

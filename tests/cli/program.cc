@@ -103,7 +103,9 @@ std::map<std::string, std::string> TreeFiles(const fs::path& folder) {
   if (!fs::exists(folder)) return files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with("search_results_")) files[name] = ReadFile(entry.path());
+    if (name.starts_with("search_results_") && name.ends_with(".json")) {
+      files[name] = ReadFile(entry.path());
+    }
   }
   return files;
 }

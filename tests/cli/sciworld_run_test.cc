@@ -102,6 +102,19 @@ TEST_F(SciWorldRun, TreesDependOnNeitherSessionsNorFaults) {
   EXPECT_GT(proxy.count(Fault::kGarble), 0);
 }
 
+// In these tasks objects have the same names, and the simulator numbers them: what it offers must be a
+// function of the state, not of the session that is asked.
+TEST_F(SciWorldRun, SnappedTreesDoNotDependOnSessions) {
+  const auto trees = [](const std::string& sessions) {
+    return Trees({"--task", "sciworld", "--model_name", "random", "--split", "all", "--min", "2462",
+                  "--max", "2464", "--snap_actions", "--iterations", "1", "--max_depth", "5",
+                  "--sessions", sessions});
+  };
+  const auto expected = trees("1");
+  EXPECT_THAT(expected, SizeIs(2));
+  EXPECT_EQ(trees("64"), expected);
+}
+
 TEST_F(SciWorldRun, KilledClientAndServerLoseNothing) {
   const ScratchFolder folder;
   auto server = std::make_unique<Program>(

@@ -108,6 +108,17 @@ TEST_F(SelfTrain, SearchesRevisesTrainsAndEvaluatesAgainAndAgain) {
   };
   EXPECT_NE(identity(0), identity(1));
   EXPECT_NE(identity(1), identity(2));
+  // From memory the engine got just what the folder holds.
+  const std::string model = (Result("a") / "iteration_1/train/model/model").string();
+  const Outcome alone =
+      RunProgram("agent_eval",
+                 {"--task=textcraft", "--model_dir=" + model, "--model_name=model", "--max=4",
+                  "--max_steps=3", "--max_new_tokens=4", "--model_threads=1", "--output_dir=alone"},
+                 folder_.path());
+  ASSERT_EQ(alone.exit, 0) << alone.err;
+  const std::string summary = "textcraft/model_local/summary.json";
+  EXPECT_EQ(ReadFile(folder_.path() / "alone" / summary),
+            ReadFile(Result("a") / "iteration_1/evaluate" / summary));
   EXPECT_THAT(outcome.out, HasSubstr("against the start"));
   EXPECT_EQ(ReadFile(Result("a") / "table.txt").find("iteration_2/train") != std::string::npos,
             true);

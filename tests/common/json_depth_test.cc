@@ -21,5 +21,18 @@ TEST(JsonDepthTest, ALimitOnNesting) {
   EXPECT_TRUE(IsTooDeep("\"\\\\\"" + std::string(101, '{')));  // a string that ends in a backslash
 }
 
+TEST(JsonDepthTest, FilesAreRefusedWithThePlace) {
+  EXPECT_EQ(ParseJsonOrThrow("[1]")[0], 1);
+  EXPECT_EQ(ParseJsonOrThrow(Nested(kDeepestTree), kDeepestTree).size(), 1U);
+  try {
+    ParseJsonOrThrow(" " + Nested(kDeepestJson + 1));
+    ADD_FAILURE();
+  } catch (const nlohmann::json::parse_error& error) {
+    EXPECT_EQ(error.byte, 1U + kDeepestJson);
+    EXPECT_NE(std::string(error.what()).find("nested deeper than 100 levels"), std::string::npos);
+  }
+  EXPECT_THROW(ParseJsonOrThrow("[1"), nlohmann::json::parse_error);
+}
+
 }  // namespace
 }  // namespace agentr

@@ -11,6 +11,7 @@
 namespace agentr {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -254,6 +255,51 @@ TEST_F(OptionsTest, HelpTellsEveryOptionButHiddenOnes) {
   }
   EXPECT_THAT(parsed.out, ContainsRegex("--steps [^\n]*8")) << "the default";
   EXPECT_THAT(parsed.out, Not(HasSubstr("--token")));
+}
+
+// A file of options may come from elsewhere.
+TEST_F(OptionsTest, MessagesCannotSteerTheTerminal) {
+  const std::string hostile = "\x1b[2J\a\u009b1m";
+  const std::vector<std::string> configs = {
+      "steps = '''" + hostile + "'''", "name = " + hostile, "\"x" + hostile + "\" = 1",
+      "steps = \"" + std::string(R"(\u001b[2J\u0007\u009b1m)") + "\""};
+  for (const std::string& config : configs) {
+    const Parsed parsed({"--config", Config(config)});
+    EXPECT_TRUE(parsed.exit) << config;
+    for (const char* sequence : {"\x1b", "\a", "\u009b"}) {
+      EXPECT_THAT(parsed.err, Not(HasSubstr(sequence)));
+    }
+  }
+  const Parsed argument({"--steps", hostile});
+  EXPECT_THAT(argument.err, AllOf(HasSubstr(R"(\x1b[2J\x07\x9b1m)"), Not(HasSubstr("\x1b"))));
+}
+
+TEST_F(OptionsTest, WhatIsSaidForEachRunIsNotSaved) {
+  bool again = false;
+  OptionSet set("p", "A program.");
+  set.Add("--again", again, "Do it again").OnlyOnCommandLine();
+  const char* const line[] = {"p", "--again", "1"};
+  EXPECT_EQ(set.Parse(3, line), std::nullopt);
+  EXPECT_TRUE(again);
+  EXPECT_EQ(set.ResolvedToml(), "");
+  const std::string config = Config("again = true");
+  const char* const from_file[] = {"p", "--config", config.c_str()};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(set.Parse(3, from_file), ExitCode::kUsage);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("again"));
+  const char* const help[] = {"p", "--help"};
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(set.Parse(2, help), ExitCode::kOk);
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("--again"));
+}
+
+TEST(OptionDifferencesTest, NamesEachWithBothValues) {
+  EXPECT_EQ(OptionDifferences({{"a", 1}, {"b", "x"}}, {{"a", 2}, {"b", "x"}, {"c", true}}),
+            "--a 1 there, 2 now; --c nothing there, true now");
+  EXPECT_EQ(OptionDifferences({{"a", 1}, {"old", 5}}, {{"a", 1}}), "--old 5 there, nothing now");
+  EXPECT_EQ(OptionDifferences(nullptr, {{"a", 1}}), "");
+  EXPECT_EQ(OptionDifferences(nlohmann::ordered_json::object(), nlohmann::ordered_json::object()),
+            "");
 }
 
 TEST_F(OptionsTest, VersionIsPrinted) {

@@ -20,6 +20,12 @@ TEST(EscapeControlsTest, WritesControlCharactersOut) {
             R"(\x9b31m)");  // U+009B
 }
 
+TEST(EscapeControlsTest, WritesMarksThatTurnTheLineOut) {
+  EXPECT_EQ(EscapeControls("a\u202eb\u2066c\u2069\u200f"), R"(a\u202eb\u2066c\u2069\u200f)");
+  EXPECT_EQ(EscapeControls("\u2010\u2030\u206a\u200d"), "\u2010\u2030\u206a\u200d")
+      << "others stay";
+}
+
 TEST(EscapeControlsTest, WritesBytesThatAreNoUtf8Out) {
   EXPECT_EQ(EscapeControls("\x9b"
                            "31m"),

@@ -77,10 +77,10 @@ TEST(PlanRevisionTest, RefusesWhatHasNothingToGoOnFrom) {
     return Refusal([&] { PlanRevisionTest(o, earlier, only, nlohmann::ordered_json()); });
   };
   EXPECT_THAT(refusal(Stored({HandEpisode(1, 0, 0, kFour)}, "webshop"), CutAtTwo()),
-              HasSubstr("--revision_from old: it holds episodes of webshop, not of toy"));
+              HasSubstr("--revision_from old: it contains episodes of webshop, not of toy"));
   EXPECT_THAT(refusal(Stored({HandEpisode(1, 0, 1, kFour)}), CutAtTwo()),
               HasSubstr("no episode there has a reward below 1"));
-  const std::string none = "--revision_from old: no failed episode among the tasks asked for";
+  const std::string none = "--revision_from old: no failed episode of the selected tasks";
   EXPECT_THAT(refusal(Stored({HandEpisode(1, 0, 0, {"a"})}), CutAtTwo()), HasSubstr(none));
   EXPECT_THAT(refusal(Stored({HandEpisode(1, 0, 0, kFour)}), CutAtTwo(), std::vector<int>{2}),
               HasSubstr(none));
@@ -103,7 +103,7 @@ TEST(CheckFolder, NamesAnEpisodeOfAnotherTrajectory) {
   };
   EXPECT_EQ(Refusal([&] { CheckFolder(store, plan({"a", "x", "z"})); }), "");
   EXPECT_THAT(Refusal([&] { CheckFolder(store, plan(kFour)); }),
-              HasSubstr(store.PathOf(2, 0).string() + " goes on from another trajectory"));
+              HasSubstr(store.PathOf(2, 0).string() + " continues another trajectory"));
 }
 
 TEST(EpisodesOf, AreThoseOfThePlan) {

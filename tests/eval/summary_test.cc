@@ -78,11 +78,11 @@ TEST(SummaryTest, TheTableToTheLetter) {
   metrics.reward = {0.525, 0.5, 0.55, 2};
   metrics.success = {0.25, 0, 0.5, 2};
   EXPECT_EQ(SummaryTable(metrics, 8),
-            "episodes            6 of 8 asked for, 3 tasks\n"
+            "episodes            6 of 8 requested, 3 tasks\n"
             "ended               done 1, max_steps 1, context_overflow 1, environment_error 2 (not "
             "counted below), model_error 1 (not counted below)\n"
-            "INCOMPLETE          5 have no result yet; those that have ended soon, so that the "
-            "numbers are biased\n"
+            "INCOMPLETE          5 have no result yet; episodes that end early are "
+            "over-represented, so the numbers are biased\n"
             "mean reward         0.525 [0.500, 0.550], 95 % interval over tasks\n"
             "success rate        25.0 % [0.0, 50.0], 1 episodes\n"
             "avg@2 (reward)      0.550\n"
@@ -98,14 +98,14 @@ TEST(SummaryTest, TheTableToTheLetter) {
 TEST(SummaryTest, NothingToMeasureIsSaidNotInvented) {
   const EvalMetrics metrics = Measure(std::vector{FailedEpisode(3, 0, "gone")}, {});
   EXPECT_EQ(SummaryTable(metrics, 1),
-            "episodes            1 of 1 asked for, 1 tasks\n"
+            "episodes            1 of 1 requested, 1 tasks\n"
             "ended               environment_error 1 (not counted below)\n"
-            "INCOMPLETE          1 have no result yet; those that have ended soon, so that the "
-            "numbers are biased\n");
+            "INCOMPLETE          1 have no result yet; episodes that end early are "
+            "over-represented, so the numbers are biased\n");
   const nlohmann::ordered_json json = SummaryJson(metrics, 1);
   EXPECT_TRUE(json.at("reward").is_null());
   EXPECT_TRUE(json.at("mean_steps").is_null());
-  EXPECT_EQ(SummaryTable(Measure({}, {}), 0), "episodes            0 of 0 asked for, 0 tasks\n");
+  EXPECT_EQ(SummaryTable(Measure({}, {}), 0), "episodes            0 of 0 requested, 0 tasks\n");
 }
 
 TEST(SummaryTest, TheJsonHoldsTheNumbers) {

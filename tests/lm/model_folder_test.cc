@@ -9,6 +9,7 @@
 namespace agentr {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
@@ -93,6 +94,32 @@ TEST_F(ModelFolderTest, TheEndsOfGenerationConfigCountToo) {
   const LoadedModel model = LoadModel(folder_, "", {});
   EXPECT_THAT(model.stop_tokens, Contains(701));
   EXPECT_EQ(std::ranges::count(model.stop_tokens, 705), 1);
+}
+
+TEST_F(ModelFolderTest, PointersOfGitLfsAreNamedAsSuch) {
+  for (const char* file : {"model.safetensors", "config.json", "tokenizer.json"}) {
+    WriteFileAtomically(folder_ / file,
+                        "version https://git-lfs.github.com/spec/v1\noid sha256:4d\n");
+    EXPECT_THAT(Complaint(), AllOf(HasSubstr(file), HasSubstr("git lfs pull")));
+  }
+}
+
+// The template that tells the date tells the same one on any day, or that of --chat_date.
+TEST_F(ModelFolderTest, TheDateIsAnOption) {
+  WriteFileAtomically(folder_ / "chat_template.jinja",
+                      "{{ strftime_now('%d %b %Y') }}{% for m in messages %}{{ m.role }}: "
+                      "{{ m.content }}<|eot_id|>{% endfor %}"
+                      "{% if add_generation_prompt %}assistant: {% endif %}");
+  const std::vector<Message> chat = {{"user", "hello"}};
+  const auto prompt = [&](const std::string& date) {
+    const auto encoder = LoadChatEncoder(folder_, "auto", date);
+    return encoder->Decode(encoder->Encode(chat).value().ids);
+  };
+  EXPECT_THAT(prompt(""), HasSubstr("26 Jul 2024user: hello"));
+  EXPECT_THAT(prompt("2025-01-31"), HasSubstr("31 Jan 2025user: hello"));
+  EXPECT_NE(LoadModel(folder_, "", {.chat_date = "2025-01-31"}).identity,
+            LoadModel(folder_, "", {}).identity)
+      << "other prompts, other answers";
 }
 
 TEST_F(ModelFolderTest, SaysWhatIsMissing) {

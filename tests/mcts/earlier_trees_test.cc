@@ -93,7 +93,7 @@ TEST_F(EarlierTreesTest, WhatIsNoTreeIsMovedAside) {
 TEST(SearchDifferencesTest, SaysWhatIsOnlyOnOneSide) {
   EXPECT_EQ(SearchDifferences(R"({"a": 1, "b": 2})", R"({"a": 1, "c": 3})"),
             "--exploration nothing there, 3 now; --b 2 there, nothing now");
-  EXPECT_EQ(SearchDifferences("", R"({"a": 1})"), "they are not known");
+  EXPECT_EQ(SearchDifferences("", R"({"a": 1})"), "they are unknown");
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ TEST(SciWorldCollect, SaysWhatAServerLacks) {
   EXPECT_THAT(RefusalOf(at), HasSubstr("no extension \"gold\""));
   std::vector<std::string> snap = at;
   snap.insert(snap.end(), {"--model_name", "random", "--snap_actions"});
-  EXPECT_THAT(RefusalOf(snap), HasSubstr("no extension \"valid_actions\""));
+  EXPECT_THAT(RefusalOf(snap), HasSubstr("the extension \"valid_actions\""));
   std::vector<std::string> type = at;
   type.insert(type.end(), {"--model_name", "random", "--task_type", "9-9"});
   EXPECT_THAT(RefusalOf(type), HasSubstr("unknown --task_type \"9-9\""));

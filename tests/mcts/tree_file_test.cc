@@ -180,7 +180,7 @@ TEST_P(BothFormatsTest, ACutFileIsAnErrorWithItsLine) {
   const std::string text = WriteTree(ThreeNodes(), GetParam());
   for (size_t size = 0; size + 2 < text.size(); size += 7) {
     EXPECT_THAT(ReadError(text.substr(0, size)),
-                AllOf(HasSubstr("folder/tree.json:"), HasSubstr("cut off")))
+                AllOf(HasSubstr("folder/tree.json:"), HasSubstr("truncated")))
         << size;
   }
 }
@@ -208,7 +208,7 @@ TEST(AgentRTreeTest, RoundTripKeepsWhatTheFormatHas) {
   EXPECT_TRUE(read.node(2).token_ids.empty());
 }
 
-TEST(AgentRTreeTest, EndsAreReadAsDoneOrDisaster) {
+TEST(AgentRTreeTest, EndsAreReadAsTheyWere) {
   Tree tree({}, {{"user", "x"}}, "Start");
   for (const End end : {End::kNone, End::kDone, End::kDisaster, End::kDepth}) {
     tree.Add(0, Turn("x", "X", 0, end));
@@ -217,12 +217,16 @@ TEST(AgentRTreeTest, EndsAreReadAsDoneOrDisaster) {
   EXPECT_EQ(read.node(1).end, End::kNone);
   EXPECT_EQ(read.node(2).end, End::kDone);
   EXPECT_EQ(read.node(3).end, End::kDisaster);
-  EXPECT_EQ(read.node(4).end, End::kDone);
+  EXPECT_EQ(read.node(4).end, End::kDepth);
+  // Agent-R's own files do not tell a cut from an end.
+  const std::string theirs =
+      Replaced(WriteTree(tree, TreeFormat::kAgentR), R"("end":"depth",)", "");
+  EXPECT_EQ(ReadTree(theirs, "tree").node(4).end, End::kDone);
 }
 
 // Every field of Agent-R's files, with its type, at every node.
 int CheckFields(const json& node, int depth) {
-  EXPECT_EQ(node.size(), 14);
+  EXPECT_EQ(node.size(), node.contains("end") ? 15 : 14) << "ours at leaves that were cut";
   EXPECT_TRUE(node.at("visits").is_number_integer());
   EXPECT_TRUE(node.at("value").is_number());
   EXPECT_EQ(node.at("prior"), 1);

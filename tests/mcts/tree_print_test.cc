@@ -49,6 +49,24 @@ You see a door.
 )");
 }
 
+// What models and environments say reaches the terminal as text only.
+TEST(TreePrintTest, ControlCharactersAreWrittenOut) {
+  const std::string hostile = "\x1b[2J\a\u009b31m\u202e";
+  Tree tree({"toy", 1, "m" + hostile, "h", "{}"}, {{"user", "Play."}}, "one\ntwo" + hostile);
+  Node node = Turn("act" + hostile, "seen" + hostile);
+  node.response = "said" + hostile;
+  tree.Add(0, node);
+  TreePrintOptions options = Plain();
+  options.responses = true;
+  const std::string text = PrintTree(tree, options);
+  for (const char* what : {"m", "one\ntwo", "act", "seen", "said"}) {
+    EXPECT_THAT(text, HasSubstr(what + std::string(R"(\x1b[2J\x07\x9b31m\u202e)")));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, Not(HasSubstr("\a")));
+  EXPECT_THAT(text, Not(HasSubstr("\u009b")));
+}
+
 TEST(TreePrintTest, OnlyRewardedPaths) {
   TreePrintOptions options = Plain();
   options.rewarded = true;

@@ -50,6 +50,14 @@ TEST(ShowTrajectoryTest, LongLinesAreCutBetweenCharacters) {
   EXPECT_EQ(ShowTrajectory(trajectory, "t", false, 9), "t\n  Goal i…\n+ abcdef…\n+   -> 0…\n");
 }
 
+TEST(ShowTrajectoryTest, ControlCharactersAreWrittenOut) {
+  Trajectory trajectory = AllParts();
+  trajectory.first_observation = "seen\x1b[2J";
+  trajectory.turns = {{Part::kPrefix, 1, "said\a", "g", "heard\u009b1m"}};
+  EXPECT_EQ(ShowTrajectory(trajectory, "t", false, 80),
+            "t\n  seen\\x1b[2J\n  said\\x07\n    -> heard\\x9b1m\n");
+}
+
 TEST(ShowTrajectoryTest, SaysWhatIsLeftOut) {
   Trajectory trajectory = AllParts();
   trajectory.dropped_turns = 1;

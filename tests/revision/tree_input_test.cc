@@ -103,13 +103,43 @@ std::string LoadError(const Tree& tree, int task_id, const std::string& family) 
 TEST(LoadTreeTest, HoldsTheTaskOfItsName) {
   const Tree tree = HandTree({{"a", 1}});
   EXPECT_EQ(LoadError(tree, 3, "toy"), "");
-  EXPECT_THAT(LoadError(tree, 4, "toy"), HasSubstr("folder/tree.json: holds toy task 3"));
-  EXPECT_THAT(LoadError(tree, 3, "webshop"), HasSubstr("holds toy task 3"));
+  EXPECT_THAT(LoadError(tree, 4, "toy"), HasSubstr("folder/tree.json: contains toy task 3"));
+  EXPECT_THAT(LoadError(tree, 3, "webshop"), HasSubstr("contains toy task 3"));
 }
 
 TEST(LoadTreeTest, RewardsAreSharesOfOne) {
   EXPECT_THAT(LoadError(HandTree({{"a", 45}}), 3, "toy"), HasSubstr("reward 45"));
   EXPECT_THAT(LoadError(HandTree({{"a", -0.5}}), 3, "toy"), HasSubstr("reward -0.5"));
+}
+
+// In whatever order the nodes were made.
+TEST(LoadTreeTest, NodesAreDepthFirst) {
+  Tree made = HandTree({{"a", 1}});
+  const int first = made.Add(0, Turn("b", "B"));
+  const int second = made.Add(0, Turn("c", "C", 0.5, End::kDone));
+  const int below = made.Add(first, Turn("d", "D", 0.25, End::kDepth));
+  made.BackUp(second);
+  made.BackUp(below);
+  const std::string text = WriteTree(made, TreeFormat::kCompact);
+  const Tree tree = LoadTree({made.origin().task_id, "tree.json"}, "toy", text);
+  ASSERT_EQ(tree.size(), made.size());
+  std::vector<std::string> actions;
+  for (int i = 0; i < tree.size(); ++i) {
+    const Node& node = tree.node(i);
+    actions.push_back(node.action);
+    for (const int child : node.children) EXPECT_GT(child, i);
+    if (node.action == "d") {
+      EXPECT_EQ(tree.node(node.parent).action, "b");
+      EXPECT_EQ(node.visits, 1);
+      EXPECT_EQ(node.value, 0.25);
+      EXPECT_EQ(node.end, End::kDepth);
+      EXPECT_TRUE(node.terminal);
+    }
+  }
+  ASSERT_GE(actions.size(), 3U);
+  EXPECT_THAT(std::vector(actions.end() - 3, actions.end()), ElementsAre("b", "d", "c"));
+  EXPECT_EQ(tree.root().visits, made.root().visits);
+  EXPECT_EQ(tree.origin().data_hash, made.origin().data_hash);
 }
 
 // Made by hand, with the fields of Agent-R's own files.

@@ -26,8 +26,8 @@ constexpr std::string_view kMomentsFile = "optimizer.safetensors";
 constexpr std::string_view kStateFile = "state.json";
 constexpr std::string_view kPrefix = "step-";
 
-// A tensor of a file, by its name there, and the values from `begin` on that are read from it, or
-// all of them, which are written.
+// A tensor of a file by its name, and its values from `begin` on, which are read; for writing, all
+// its values.
 struct Piece {
   at::IntArrayRef shape;  // of the whole tensor
   int64_t begin = 0;
@@ -62,7 +62,7 @@ void Write(const fs::path& file, const Named& named) {
   WriteSafetensors(file, weights);
 }
 
-// Size and SHA-256 of a file, without holding it.
+// Size and SHA-256 of a file, without loading it completely.
 nlohmann::ordered_json Stamp(const fs::path& file) {
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
@@ -81,7 +81,7 @@ nlohmann::ordered_json Stamp(const fs::path& file) {
 }
 
 constexpr std::string_view kCure =
-    "Cure: remove the checkpoint's folder; the same command goes on from the one before it";
+    "Cure: remove the checkpoint's folder; the same command then continues from the one before it";
 
 void Check(const fs::path& file, const nlohmann::json& state) {
   const std::string name = file.filename().string();
@@ -95,7 +95,7 @@ void Check(const fs::path& file, const nlohmann::json& state) {
   }
 }
 
-// `count`: tensors that the file is to have.
+// `count`: the number of tensors that the file must have.
 void Read(const fs::path& file, const Named& named, size_t count) {
   const WeightFiles files(file);
   for (const auto& [name, piece] : named) {
@@ -103,9 +103,8 @@ void Read(const fs::path& file, const Named& named, size_t count) {
     if (found == files.weights().end() || found->second.shape != piece.shape.vec() ||
         found->second.type != WeightType::kF32 || files.weights().size() != count) {
       throw FatalError(ExitCode::kFile,
-                       fmt::format("{}: holds other tensors than the run has (at {}). Usual cure: "
-                                   "the options that the checkpoint was made with, or another "
-                                   "--output_dir",
+                       fmt::format("{}: contains other tensors than the run (at {}). Usual cure: "
+                                   "use the options of the checkpoint, or another --output_dir",
                                    file.string(), name));
     }
     const auto data = found->second.data.subspan(static_cast<size_t>(piece.begin) * sizeof(float),
@@ -139,6 +138,7 @@ void CheckpointFolder::Save(int64_t step, const CheckpointTensors& tensors,
   }
   WriteFileAtomically(unfinished / kStateFile, state.dump(1) + "\n");
   fs::remove_all(path);
+  // All files are complete and synced here: the rename makes the checkpoint visible as a whole.
   fs::rename(unfinished, path);
   SyncFolder(root_);
 } catch (const fs::filesystem_error& error) {
@@ -164,9 +164,9 @@ nlohmann::json CheckpointFolder::State(int64_t step) const {
   const fs::path file = Path(step) / kStateFile;
   auto state = nlohmann::json::parse(ReadFile(file), nullptr, /*allow_exceptions=*/false);
   if (!state.is_object()) {
-    throw FatalError(
-        ExitCode::kFile,
-        fmt::format("{}: is no JSON object: the checkpoint is damaged. {}", file.string(), kCure));
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("{} is not a JSON object: the checkpoint is damaged. {}",
+                                 file.string(), kCure));
   }
   return state;
 }
@@ -186,7 +186,7 @@ void CheckpointFolder::KeepLast(int count, const std::set<int64_t>& kept) const 
   std::vector<int64_t> steps = Steps();
   for (size_t i = 0; i + static_cast<size_t>(count) < steps.size(); ++i) {
     if (kept.contains(steps[i])) continue;
-    // Renamed first: what is left of a killed removal is no checkpoint.
+    // Renames first, so that a removal that is killed does not leave an incomplete checkpoint.
     fs::remove_all(TemporaryPath(Path(steps[i])));
     fs::rename(Path(steps[i]), TemporaryPath(Path(steps[i])));
   }

@@ -1,11 +1,11 @@
-// What a killed run goes on from, to the same bytes: parameters, the optimiser's moments, and a
-// JSON object of everything else.
+// Checkpoints from which a killed run continues and gives the same bytes: parameters, the
+// optimiser's moments, and a JSON object with everything else.
 //
 //   ROOT/step-00000200/weights.safetensors    the trained parameters, float32
 //                      optimizer.safetensors  mean and square of each
 //                      state.json             what the caller says, and size and SHA-256 of the two
 //
-// A checkpoint is written under a hidden name and renamed when all of it is on the disk.
+// A checkpoint is written under a hidden name and renamed when it is completely on the disk.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -21,16 +21,17 @@
 
 namespace agentr {
 
-// The tensors of a checkpoint by file and name; views of what is saved, or what is overwritten.
+// The tensors of a checkpoint by file and name: views of the data to save, or to overwrite.
 struct CheckpointTensors {
-  // The optimiser's, of the values begin, begin + 1, … of a parameter.
+  // The optimiser's moments of the values begin, begin + 1, … of a parameter.
   struct Moments {
-    size_t parameter = 0;  // its number
+    size_t parameter = 0;  // the parameter's number
     int64_t begin = 0;
     at::Tensor mean, square;
   };
   std::vector<Parameter> parameters;
-  std::vector<Moments> moments;  // Save: of each parameter, whole. Load: what this process needs
+  std::vector<Moments> moments;  // Save: complete for each parameter. Load: the parts that this
+                                 // process needs
 };
 
 class CheckpointFolder {
@@ -40,17 +41,18 @@ class CheckpointFolder {
   // Throws FatalError(kFile).
   void Save(int64_t step, const CheckpointTensors& tensors, nlohmann::ordered_json state) const;
 
-  // The steps of all whole checkpoints, rising.
+  // The steps of all complete checkpoints, in increasing order.
   std::vector<int64_t> Steps() const;
 
   // state.json of a step. Throws FatalError(kFile) naming the file.
   nlohmann::json State(int64_t step) const;
-  // Overwrites the tensors with those of the step. Throws FatalError(kFile), which names the file
-  // and the cure, where a file is not the one that was written, or has other tensors.
+  // Overwrites the tensors with those of the step. Throws FatalError(kFile) naming the file and the
+  // cure if a file has changed since it was written, or has other tensors.
   void Load(int64_t step, const CheckpointTensors& tensors) const;
   void LoadParameters(int64_t step, const CheckpointTensors& tensors) const;
 
-  // Removes all but the last `count` and those in `kept`, and what killed runs left.
+  // Removes all checkpoints except the last `count` and those in `kept`, and left-overs of killed
+  // runs.
   void KeepLast(int count, const std::set<int64_t>& kept) const;
 
   std::filesystem::path Path(int64_t step) const;

@@ -1,9 +1,9 @@
-// A micro-batch as the network takes it: flat, without padding, a forest of token prefixes.
+// A micro-batch for the network: flat, without padding, as a forest of token prefixes.
 //
-// Agent rows begin alike. The rows of a micro-batch become prefix trees over token ids in which
-// each distinct token stands once. A segment is a run of tokens without a branch; it attends to the
-// tokens of its path: those of its ancestors and, causally, its own. With rows side by side (no
-// sharing) every row is one segment without a parent.
+// Agent rows have equal beginnings. The rows of a micro-batch become prefix trees over token ids
+// that contain each distinct token once. A segment is a run of tokens without a branch; it attends
+// to the tokens of its path: those of its ancestors and, causally, its own. Without sharing, every
+// row is one segment without a parent.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,14 @@ struct Segment {
   int32_t parent = -1;  // index of an earlier segment; -1: a row begins here
 };
 
-// What a trained token belongs to, for the loss apart.
+// The kind of a trained token, for separate losses.
 enum class TargetKind : uint8_t { kOther, kGood, kRevision, kCorrected };
 
 // One term of the loss: -weight * ln p(token | the path up to and including `index`). A position
-// before a branch has several; a token that several rows train has the sum of their weights.
+// before a branch has several targets; a token that several rows train has the sum of their
+// weights.
 struct Target {
-  int32_t index = 0;  // of the batch, not of the row
+  int32_t index = 0;  // index in the batch, not in the row
   int32_t token = 0;
   float weight = 0;  // number of rows that train it here
   TargetKind kind = TargetKind::kOther;
@@ -34,9 +35,9 @@ struct Batch {
   std::vector<int32_t> tokens;     // [n] ids
   std::vector<int32_t> positions;  // [n] within the row, from 0
   std::vector<Segment> segments;   // in order of begin; together they cover 0 … n - 1
-  std::vector<Target> targets;     // by index, token, kind; no two agree in all three
+  std::vector<Target> targets;     // sorted by index, token and kind; all are different
   int64_t rows = 0;
-  int64_t row_tokens = 0;  // of all rows, counted one by one
+  int64_t row_tokens = 0;  // tokens of all rows, without sharing
 
   double weight() const {  // sum of the targets' weights
     double sum = 0;

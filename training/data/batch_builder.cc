@@ -15,7 +15,7 @@ size_t SharedPrefix(const TrainingRow& a, const TrainingRow& b) {
   return static_cast<size_t>(end - a.ids.begin());
 }
 
-// Tokens first … last - 1 of a row are new: how many pairs of attention they have.
+// The number of attention pairs of the new tokens first … last - 1 of a row.
 int64_t Pairs(size_t first, size_t last) {
   const auto sum = [](size_t n) {
     return static_cast<int64_t>(n) * static_cast<int64_t>(n + 1) / 2;
@@ -27,7 +27,7 @@ class Builder {
  public:
   explicit Builder(bool share) : share_(share) {}
 
-  // Rows come sorted where they share.
+  // Rows must be sorted if they share prefixes.
   void Add(const TrainingRow& row) {
     const size_t shared = share_ && last_ != nullptr ? SharedPrefix(*last_, row) : 0;
     path_.resize(shared);
@@ -51,11 +51,11 @@ class Builder {
   }
 
  private:
-  // A stretch of new tokens from `begin` on follows token `after` (-1: none).
+  // A range of new tokens, beginning at `begin`, follows token `after` (-1: none).
   void Attach(int32_t begin, int32_t after) {
-    if (after + 1 == begin && after >= 0) return;  // goes on where the last row ended
+    if (after + 1 == begin && after >= 0) return;  // it continues where the last row ended
     cuts_.push_back({begin, after});
-    // What else follows `after` becomes a segment of its own.
+    // Other tokens that follow `after` become a separate segment.
     if (after >= 0) cuts_.push_back({after + 1, after});
   }
 
@@ -69,7 +69,8 @@ class Builder {
     }
   }
 
-  // A token that others follow ends its segment, or is the last of the one that it stands in.
+  // A branch must be at the end of a segment, so the segment that contains the token is split after
+  // it.
   int32_t SegmentEndingAt(int32_t token) const {
     if (token < 0) return -1;
     const auto next = std::ranges::upper_bound(batch_.segments, token, {}, &Segment::begin);
@@ -114,8 +115,8 @@ class Builder {
   std::vector<Cut> cuts_;
 };
 
-// Distinct tokens, and pairs of attention, of stretches of sorted rows: those of a row less those
-// that it shares with the row before it, if that is in the stretch.
+// The distinct tokens and attention pairs of ranges of sorted rows: those of each row minus those
+// that it shares with the previous row, if that is in the range.
 class StretchCosts {
  public:
   StretchCosts(Rows rows, bool share) : rows_(rows), shared_(rows.size()) {
@@ -130,11 +131,11 @@ class StretchCosts {
 
  private:
   Rows rows_;
-  std::vector<size_t> shared_;  // tokens in common with the row before
+  std::vector<size_t> shared_;  // tokens in common with the previous row
 };
 
-// The borders of stretches that cost at most `most` each, filled from the left; empty where more
-// than `parts` would be needed.
+// The borders of ranges that cost at most `most` each, filled from the left; empty if more than
+// `parts` ranges would be needed.
 std::vector<size_t> Fill(const StretchCosts& costs, size_t rows, size_t parts, double most,
                          double pair_cost) {
   std::vector<size_t> borders = {0};
@@ -181,7 +182,7 @@ std::vector<size_t> SplitByCost(std::span<const TrainingRow* const> rows, size_t
   double high = 0, low = 0;
   for (size_t i = 0; i < rows.size(); ++i) high += Total(costs.Cost(i, true), pair_cost);
   std::vector<size_t> best = Fill(costs, rows.size(), parts, high, pair_cost);
-  // Bisection on the cost of the dearest stretch; a thousandth of a token is near enough.
+  // Bisection on the cost of the most expensive range; a thousandth of a token is accurate enough.
   while (high - low > 1e-3 && high - low > 1e-9 * high) {
     const double middle = (low + high) / 2;
     std::vector<size_t> borders = Fill(costs, rows.size(), parts, middle, pair_cost);

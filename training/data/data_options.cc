@@ -18,27 +18,28 @@ void Declare(OptionSet& set, DataOptions& o) {
       "Rows to train on, PATH or PATH:WEIGHT (repeatable): OpenAI messages, ShareGPT, Agent-R or "
       "token rows, one JSON object per line. WEIGHT: the file's share of the rows drawn, over "
       "the sum of weights; without weights every row is drawn once an epoch");
-  set.Add(
-         "--held_out", o.held_out,
-         "Share of the tasks whose rows are never trained on and give the held-out loss; chosen by "
-         "task and seed, so that rows of one task are all on one side")
+  set.Add("--held_out", o.held_out,
+          "Share of the tasks whose rows are never trained but give the held-out loss; chosen by "
+          "task and seed, so that all rows of a task are on the same side")
       .Range(0, 0.9);
   set.Add("--seed", o.seed, "Seed of every random choice of the run");
-  set.Add("--max_length", o.max_length, "Most tokens of a row", "MAX_TOKEN_LENGTH").Min(2);
+  set.Add("--max_length", o.max_length, "Largest number of tokens of a row", "MAX_TOKEN_LENGTH")
+      .Min(2);
   set.Add("--too_long", o.too_long,
-          "Longer rows: cut (leave out their oldest untrained turns after the first observation; a "
-          "row that does not fit even so is left out), drop (leave them out), error")
+          "Longer rows: cut (leave out their oldest untrained turns after the first observation, "
+          "or the row if it still does not fit), drop (leave them out), error")
       .OneOf({"drop", "cut", "error"});
   set.Add("--batch_rows", o.batch_rows, "Rows of an optimiser step, over all processes").Min(1);
   set.Add("--batch_tokens", o.batch_tokens,
-          "Most tokens of a micro-batch; tokens that rows share count once")
+          "Largest number of tokens of a micro-batch; shared tokens count once")
       .Min(2);
   set.Add("--share_prefixes", o.share_prefixes,
-          "Compute what rows of a micro-batch have in common once (false: rows side by side)");
-  set.Add("--inspect", o.inspect, "Print so many rows with their trained tokens in colour").Min(0);
+          "Compute common beginnings of rows in a micro-batch once (false: each row separately)");
+  set.Add("--inspect", o.inspect, "Print this many rows with their trained tokens in colour")
+      .Min(0);
   set.Add("--chat_template", o.chat_template,
-          "How the model reads conversations: auto, as its folder says; llama-3, chatml, mistral or "
-          "plain, ours; or a file in Jinja");
+          "Format of conversations: auto (the folder's own), llama-3, chatml, mistral or plain "
+          "(built in), or a Jinja file");
 }
 
 void Check(const DataOptions& o) {
@@ -47,8 +48,8 @@ void Check(const DataOptions& o) {
   }
   if (o.batch_tokens < o.max_length) {
     throw FatalError(ExitCode::kUsage,
-                     fmt::format("--batch_tokens {} does not hold a row of --max_length {}: raise "
-                                 "the one or lower the other",
+                     fmt::format("--batch_tokens {} is too small for a row of --max_length {}: "
+                                 "raise the first or lower the second",
                                  o.batch_tokens, o.max_length));
   }
 }
@@ -62,9 +63,8 @@ DataPath DataPath::Parse(const std::string& value) {
   const auto [stop, error] = std::from_chars(begin, end, path.weight);
   if (error != std::errc() || stop != end) return {value};
   if (!(path.weight > 0) || !std::isfinite(path.weight)) {
-    throw FatalError(
-        ExitCode::kUsage,
-        fmt::format("--data {}: the weight behind the colon has to be above 0", value));
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--data {}: the weight after the colon must be above 0", value));
   }
   return path;
 }

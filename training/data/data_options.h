@@ -11,27 +11,27 @@ class OptionSet;
 
 struct DataOptions {
   std::vector<std::string> data;       // PATH[:weight]; weights for all of them or for none
-  double held_out = 0.02;              // share of the tasks whose rows are never trained on
+  double held_out = 0.02;              // share of the tasks whose rows are never trained
   uint64_t seed = 0;                   // of the held-out split and of the order
   int max_length = 8192;               // tokens of a row
-  std::string too_long = "cut";        // drop | cut | error: what happens to longer rows
+  std::string too_long = "cut";        // drop | cut | error: treatment of longer rows
   int batch_rows = 64;                 // rows of an optimiser step
-  int batch_tokens = 16384;            // most distinct tokens of a micro-batch
-  bool share_prefixes = true;          // false: rows side by side (plain packing)
+  int batch_tokens = 16384;            // largest number of distinct tokens in a micro-batch
+  bool share_prefixes = true;          // false: separate rows (plain packing)
   int inspect = 0;                     // rows to print, before training
   std::string chat_template = "auto";  // as of ChatTemplate::Make
 };
 
 void Declare(OptionSet& set, DataOptions& options);
 
-// Throws FatalError(kUsage) for values that do not fit together.
+// Throws FatalError(kUsage) for inconsistent values.
 void Check(const DataOptions& options);
 
-// One value of --data. The text behind the last colon is the weight where it is a number and no
+// Parses one value of --data. The text after the last colon is the weight if it is a number and no
 // file has the whole name. Throws FatalError(kUsage) for a weight that is not above 0.
 struct DataPath {
   std::string path;
-  double weight = 0;  // 0: none was given
+  double weight = 0;  // 0: not given
 
   static DataPath Parse(const std::string& value);
 };

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/json_depth.h"
 #include "training/data/row_version.h"
 
 namespace agentr {
@@ -19,7 +20,7 @@ using Json = nlohmann::ordered_json;
 
 [[noreturn]] void Refuse(const std::string& why) { throw FatalError(ExitCode::kFile, why); }
 
-// What path_collect knows of a row's making.
+// The provenance of a row of path_collect.
 enum class Making { kUnknown, kGood, kRevision };
 
 const Json& Member(const Json& object, const char* name) {
@@ -30,46 +31,46 @@ const Json& Member(const Json& object, const char* name) {
 
 std::string Text(const Json& object, const char* name) {
   const Json& value = Member(object, name);
-  if (!value.is_string()) Refuse(fmt::format("\"{}\" is no string", name));
+  if (!value.is_string()) Refuse(fmt::format("\"{}\" is not a string", name));
   return value.get<std::string>();
 }
 
-// A content is a string or, in OpenAI's newer form, a list of parts of text.
+// A content is a string or, in OpenAI's newer form, a list of text parts.
 std::string Content(const Json& message) {
   const Json& content = Member(message, "content");
   if (content.is_string()) return content.get<std::string>();
   if (!content.is_array()) {
-    Refuse("\"content\" is no text; tool calls have to be written into the text of the message");
+    Refuse("\"content\" is not a text; tool calls must be written into the text of the message");
   }
   std::string text;
   for (const Json& part : content) {
     if (!part.is_object() || !part.contains("text")) {
-      Refuse("\"content\" has a part that is no text; only text can be trained on");
+      Refuse("\"content\" has a part that is not a text; only text can be trained");
     }
     text += Text(part, "text");
   }
   return text;
 }
 
-// "loss" and "weight": 0, 1, false, true; null is as good as left out.
+// "loss" and "weight" may be 0, 1, false or true; null counts as missing.
 std::optional<bool> Flag(const Json& message, const char* name) {
   const auto found = message.find(name);
   if (found == message.end() || found->is_null()) return std::nullopt;
   if (found->is_boolean()) return found->get<bool>();
   if (found->is_number() && (*found == 0 || *found == 1)) return *found == 1;
-  Refuse(fmt::format("\"{}\" is {}; it has to be 0 or 1", name, found->dump()));
+  Refuse(fmt::format("\"{}\" is {}; it must be 0 or 1", name, found->dump()));
 }
 
 std::optional<bool> Flag(const Json& message) {
   const std::optional<bool> weight = Flag(message, "weight");
   const std::optional<bool> loss = Flag(message, "loss");
   if (weight && loss && *weight != *loss) {
-    Refuse("a message says \"weight\" and \"loss\" and they differ; leave one of them out");
+    Refuse("a message has different values of \"weight\" and \"loss\"; remove one of them");
   }
   return weight ? weight : loss;
 }
 
-// OpenAI trains what has no weight; whoever writes "loss" writes it on all that is trained.
+// OpenAI trains messages without "weight", but a file with "loss" marks every trained message.
 bool TrainedWithoutFlag(const Json& messages, DataFormat format) {
   if (format == DataFormat::kAgentR) return false;
   return std::ranges::none_of(messages, [](const Json& message) {
@@ -88,7 +89,7 @@ void ReadMessages(const Json& messages, ParsedRow& row) {
   const bool share_gpt = row.format == DataFormat::kShareGpt;
   const bool otherwise = TrainedWithoutFlag(messages, row.format);
   for (const Json& message : messages) {
-    if (!message.is_object()) Refuse("a message is no object");
+    if (!message.is_object()) Refuse("a message is not an object");
     std::string role = share_gpt ? RoleOf(Text(message, "from")) : Text(message, "role");
     const bool trained = role == "assistant" && Flag(message).value_or(otherwise);
     row.messages.push_back(
@@ -112,8 +113,8 @@ Making MakingOf(const Json& json, DataFormat format) {
   return bad->is_null() ? Making::kGood : Making::kRevision;
 }
 
-// Whether the steps before the mistake are trained too: as the provenance says, or where not even
-// the first message of the assistant, which nobody has to learn, is left out.
+// True if the steps before the mistake are also trained: the provenance says so, or even the
+// assistant's first message, which need not be learned, is trained.
 bool TrainsPrefix(const Json& json, const ParsedRow& row) {
   if (const auto provenance = json.find("provenance");
       provenance != json.end() && provenance->is_object()) {
@@ -143,12 +144,12 @@ void NameKinds(const Json& json, Making making, ParsedRow& row) {
 }
 
 std::vector<int32_t> Ids(const Json& json) {
-  if (!json.is_array()) Refuse("\"ids\" is no list");
+  if (!json.is_array()) Refuse("\"ids\" is not a list");
   std::vector<int32_t> ids;
   ids.reserve(json.size());
   for (const Json& id : json) {
     if (!id.is_number_unsigned() || id.get<uint64_t>() > std::numeric_limits<int32_t>::max()) {
-      Refuse(fmt::format("\"ids\" has {}, which is no token id", id.dump()));
+      Refuse(fmt::format("\"ids\" contains {}, which is not a token id", id.dump()));
     }
     ids.push_back(id.get<int32_t>());
   }
@@ -158,7 +159,7 @@ std::vector<int32_t> Ids(const Json& json) {
 bool TokenFlag(const Json& flag) {
   if (flag.is_boolean()) return flag.get<bool>();
   if (!flag.is_number() || (flag != 0 && flag != 1)) {
-    Refuse(fmt::format("\"loss\" has {}; it has to be 0 or 1 for each token", flag.dump()));
+    Refuse(fmt::format("\"loss\" contains {}; it must be 0 or 1 for each token", flag.dump()));
   }
   return flag == 1;
 }
@@ -182,7 +183,7 @@ void ReadTokens(const Json& json, Making making, ParsedRow& row) {
   row.tokens.ids = Ids(Member(json, "ids"));
   const Json& loss = Member(json, "loss");
   if (!loss.is_array() || loss.size() != row.tokens.ids.size()) {
-    Refuse(fmt::format("{} ids and {} values of \"loss\"; there has to be one of each per token",
+    Refuse(fmt::format("{} ids and {} values of \"loss\"; each token needs one of both",
                        row.tokens.ids.size(), loss.size()));
   }
   if (const auto hash = json.find("tokenizer"); hash != json.end() && hash->is_string()) {
@@ -210,7 +211,7 @@ void ReadTokens(const Json& json, Making making, ParsedRow& row) {
 }
 
 DataFormat FormatOf(const Json& json) {
-  if (!json.is_object()) Refuse("the line is no JSON object");
+  if (!json.is_object()) Refuse("the line is not a JSON object");
   if (json.contains("messages")) return DataFormat::kMessages;
   if (json.contains("conversations")) return DataFormat::kShareGpt;
   if (json.contains("revise_log")) return DataFormat::kAgentR;
@@ -234,7 +235,7 @@ Json Parse(std::string_view line) {
     Refuse("a list, where a row per line is needed; make one: jq -c '.[]' FILE > FILE.jsonl");
   }
   try {
-    return Json::parse(line);
+    return ParseJsonOrThrow<Json>(line);
   } catch (const Json::parse_error& error) {
     Refuse(fmt::format("not a JSON value at column {}; a line may be cut off, write the file again",
                        error.byte));
@@ -243,7 +244,7 @@ Json Parse(std::string_view line) {
   }
 }
 
-// Where the last `key` begins: by the C library's search, which is far faster than rfind.
+// The position of the last `key`, with the C library's search, which is much faster than rfind.
 size_t LastPlace(std::string_view text, std::string_view key) {
   size_t last = std::string_view::npos;
   for (size_t from = 0; from < text.size();) {
@@ -255,7 +256,7 @@ size_t LastPlace(std::string_view text, std::string_view key) {
   return last;
 }
 
-// The value behind the last `key` in `text`: a string without its quotes, or up to the next
+// The value after the last `key` in `text`: a string without its quotes, or the text up to the next
 // delimiter.
 std::string_view ValueOf(std::string_view text, std::string_view key) {
   const size_t found = LastPlace(text, key);
@@ -316,11 +317,11 @@ ParsedRow ParseRow(std::string_view line) {
 }
 
 std::string_view TaskKey(std::string_view line) {
-  // Quotes within texts are escaped, so that a key with its quotes is a key.
+  // Quotes inside texts are escaped, so a key with its quotes is really a key.
   constexpr size_t kHead = 512, kTail = 16384;
   const std::string_view head = line.substr(0, kHead);
   const std::string_view tail = line.substr(line.size() - std::min(line.size(), kTail));
-  // The short beginning first: Agent-R's rows have their number there.
+  // Searches the short beginning first, because Agent-R's rows have their number there.
   constexpr std::string_view kTask = "\"task\":", kNumber = "\"task_num\":", kItem = "\"item_id\":";
   const std::pair<std::string_view, std::string_view> places[] = {
       {head, kTask}, {head, kNumber}, {tail, kTask}, {tail, kNumber}, {tail, kItem}, {head, kItem}};

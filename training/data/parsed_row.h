@@ -1,13 +1,13 @@
-// A line of a data file: its format is detected, and what it says is brought into one form.
+// Parses a line of a data file: detects its format and converts it into one form.
 //
 //   messages  {"messages": [{role, content, weight, loss}]}: OpenAI's chat format. An assistant
-//             message is trained where its "weight" is 1 or its "loss" is true. A row in which no
+//             message is trained if its "weight" is 1 or its "loss" is true. A row in which no
 //             message has either is general chat: every assistant message is trained.
 //   sharegpt  {"conversations": [{from: system|human|gpt, value, loss}]}: "loss" likewise.
-//   agent-r   {"task_num", "revise_log": [{role, content, loss}], "low_log", …}: what path_collect
-//             and Agent-R write. An assistant message without "loss" is not trained.
+//   agent-r   {"task_num", "revise_log": [{role, content, loss}], "low_log", …}: the format of
+//             Agent-R and path_collect. An assistant message without "loss" is not trained.
 //   tokens    {"ids", "loss", …}: one of each per token (path_collect --format tokens with a
-//   model).
+//             model).
 //
 // Kinds of targets, for the loss apart. A row whose provenance names a bad path (agent-r: whose
 // "low_log" is not empty) is a revision row: its first trained assistant message is the revision
@@ -39,13 +39,13 @@ struct ParsedRow {
   // A conversation.
   std::vector<Message> messages;
   struct Learned {
-    bool trained = false;  // only of assistant messages
+    bool trained = false;  // only for assistant messages
     TargetKind kind = TargetKind::kOther;
   };
   std::vector<Learned> learned;  // one per message
   // A token row instead.
   TrainingRow tokens;
-  std::string tokenizer;  // hash of the tokenizer that cut it; empty where the row does not tell
+  std::string tokenizer;  // hash of its tokenizer; empty if unknown
 };
 
 // Throws FatalError(kFile) with what is wrong and the cure, for a line that is no JSON or no row, a
@@ -53,9 +53,8 @@ struct ParsedRow {
 // old kind (row_version.h).
 ParsedRow ParseRow(std::string_view line);
 
-// What tells rows of the same task: the value of "task" or "task_num", or of "item_id", as it
-// stands in the first 512 or the last 16,384 bytes of the line; empty where there is none. Costs no
-// JSON parsing.
+// The key of a row's task: the value of "task", "task_num" or "item_id" in the first 512 or the
+// last 16,384 bytes of the line; empty if there is none. Works without JSON parsing.
 std::string_view TaskKey(std::string_view line);
 
 }  // namespace agentr

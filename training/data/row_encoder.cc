@@ -15,17 +15,17 @@ namespace {
 
 [[noreturn]] void RefuseRow(const std::string& why) { throw FatalError(ExitCode::kFile, why); }
 
-// A turn that may be left out: messages begin … end - 1.
+// A turn that can be left out: messages begin … end - 1.
 struct Turn {
   size_t begin = 0;
   size_t end = 0;
 };
 
-// Turns between the first observation and what is trained, oldest first, but the last of them: it
-// is what a revision speaks of. A conversation opens with the user, or with an instruction, an
-// "Ok." that nobody trains, and the first observation.
+// The turns between the first observation and the trained part, oldest first, without the last one,
+// to which a revision refers. A conversation begins with the user, or with an instruction, an
+// untrained "Ok.", and the first observation.
 std::vector<Turn> SpareTurns(const ParsedRow& row) {
-  std::vector<size_t> begins;  // of turns, each with an assistant's message
+  std::vector<size_t> begins;  // beginnings of turns, each with an assistant's message
   for (size_t i = 0; i < row.messages.size(); ++i) {
     if (row.messages[i].role == "assistant") begins.push_back(i);
   }
@@ -64,8 +64,8 @@ void CheckNoBos(const RowTokenizer& text, const std::string& content) {
                   spelling, text.chat->name()));
 }
 
-// Messages by where they stand: some of Mistral's templates put the system's text into the last
-// turn of the user.
+// Messages sorted by position: some of Mistral's templates put the system text into the last user
+// turn.
 std::vector<size_t> InOrderOfTokens(const ChatTokens& chat) {
   std::vector<size_t> order(chat.messages.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -77,25 +77,24 @@ TrainingRow EncodeTurns(const RowTokenizer& text, const ParsedRow& row) {
   Result<ChatTokens> chat = text.chat->Apply(row.messages, /*generation=*/false);
   if (!chat) {
     RefuseRow(
-        fmt::format("the chat template {} cannot say the conversation: {}; --chat_template "
-                    "takes another one",
+        fmt::format("the chat template {} cannot express the conversation: {}; choose another one "
+                    "with --chat_template",
                     text.chat->name(), chat.error().message));
   }
   TrainingRow tokens;
   size_t done = 1;  // nothing predicts the first token
   for (const size_t i : InOrderOfTokens(*chat)) {
     const ChatTokens::Span span = chat->messages[i];
-    // A token with the end of one message and the beginning of the next is in both spans.
+    // A token with the end of one message and the beginning of the next one is in both spans.
     const size_t begin = std::max(span.begin, done);
     const size_t end = std::max(span.end, begin);
     done = end;
     if (!row.learned[i].trained) continue;
     if (begin == end || !IsStop(*text.chat, chat->ids[end - 1])) {
-      RefuseRow(
-          fmt::format("the chat template {} cannot mark where the turn of message {} ends, so that "
-                      "the model would not learn to stop: set eos_token in tokenizer_config.json, "
-                      "or choose another --chat_template",
-                      text.chat->name(), i));
+      RefuseRow(fmt::format(
+          "the chat template {} cannot mark the end of message {}, so the model would not learn to "
+          "stop: set eos_token in tokenizer_config.json, or choose another --chat_template",
+          text.chat->name(), i));
     }
     tokens.trained.push_back(
         {static_cast<int32_t>(begin), static_cast<int32_t>(end), row.learned[i].kind});
@@ -111,7 +110,7 @@ TooLong ParseTooLong(std::string_view name) {
   if (name == "cut") return TooLong::kCut;
   if (name == "error") return TooLong::kError;
   throw FatalError(ExitCode::kUsage,
-                   fmt::format("--too_long: \"{}\" is none of drop, cut and error", name));
+                   fmt::format("--too_long: \"{}\" is not drop, cut or error", name));
 }
 
 RowCounts& RowCounts::operator+=(const RowCounts& other) {
@@ -151,7 +150,7 @@ bool RowEncoder::EncodeConversation(const ParsedRow& row, TrainingRow& tokens,
   if (Fits(tokens)) return true;
   if (too_long_ != TooLong::kCut) return false;
   const std::vector<Turn> spare = SpareTurns(row);
-  // Fewer turns are never longer: the fewest that have to go, by bisection.
+  // Leaving out more turns never makes a row longer, so the smallest number is found by bisection.
   size_t few = 0, enough = spare.size() + 1;
   while (few + 1 < enough) {
     const size_t middle = few + (enough - few) / 2;

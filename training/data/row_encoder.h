@@ -1,7 +1,8 @@
-// Rows in tokens: the loss mask of a conversation by the token spans of the model's chat template.
+// Encodes rows into tokens; the loss mask of a conversation comes from the token spans of the
+// model's chat template.
 //
-// Trained are the own tokens of a trained message: its content and the token that ends the turn,
-// without the header that opens it. Token rows are taken as they are.
+// The trained tokens of a trained message are its content and the token that ends the turn, without
+// the header that opens it. Token rows are used unchanged.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +20,15 @@ enum class TooLong { kDrop, kCut, kError };
 // "drop", "cut", "error".
 TooLong ParseTooLong(std::string_view name);
 
-// What was read, all together; a row that is too long is never passed over in silence.
+// Counts of the rows read; a row that is too long is always counted.
 struct RowCounts {
-  int64_t rows = 0;           // that were read
-  int64_t cut = 0;            // of them: oldest turns are left out
-  int64_t dropped_turns = 0;  // of the rows that were cut
-  int64_t dropped = 0;  // of them: left out, longer than max_length (also where what is trained
-                        // is by itself)
-  int64_t tokens = 0;   // of the rows that are trained on
-  int64_t trained = 0;  // of these tokens
+  int64_t rows = 0;           // rows read
+  int64_t cut = 0;            // rows whose oldest turns were left out
+  int64_t dropped_turns = 0;  // turns left out of these rows
+  int64_t dropped = 0;  // rows left out because they are longer than max_length (even the trained
+                        // part alone, if rows are cut)
+  int64_t tokens = 0;   // tokens of the rows that are used
+  int64_t trained = 0;  // trained tokens among them
 
   RowCounts& operator+=(const RowCounts& other);
   bool operator==(const RowCounts&) const = default;
@@ -39,12 +40,12 @@ class RowEncoder {
   RowEncoder(const RowTokenizer& text, int max_length, TooLong too_long)
       : text_(&text), max_length_(max_length), too_long_(too_long) {}
 
-  // True, with the row in tokens; false where it is too long and left out. kCut leaves out whole
-  // turns (an untrained assistant message and what follows it up to the next), the oldest after the
-  // first observation first, as path_collect does; token rows cannot be cut. Throws
-  // FatalError(kFile) with the reason and the cure: a template that cannot say the conversation or
-  // mark where a turn ends, text or token rows that bring a BOS of their own, a token row of
-  // another tokenizer, a row that is too long (kError).
+  // Encodes the row; false if it is too long and left out. kCut leaves out whole turns (an
+  // untrained assistant message and the messages up to the next one), beginning with the oldest
+  // after the first observation, like path_collect; token rows cannot be cut. Throws
+  // FatalError(kFile) with the reason and the cure for a template that cannot express the
+  // conversation or mark the end of a turn, text or token rows with their own BOS, a token row of
+  // another tokenizer, and a row that is too long (kError).
   bool Encode(const ParsedRow& row, TrainingRow& tokens, RowCounts& counts) const;
 
  private:

@@ -24,7 +24,7 @@ namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr size_t kChunk = size_t{32} << 20;  // bytes that one task scans
+constexpr size_t kChunk = size_t{32} << 20;  // bytes that one oneTBB task scans
 
 [[noreturn]] void CannotRead(const fs::path& path, const std::string& why) {
   throw FatalError(ExitCode::kFile, fmt::format("cannot read {}: {}", path.string(), why));
@@ -36,14 +36,15 @@ uint64_t HashText(std::string_view text) {
   return RandomStream(hash).Next();
 }
 
-// Of the beginning, the end and the length: all bytes of a large file would take too long.
+// Hashes only the beginning, the end and the length, because all bytes of a large file would take
+// too long.
 uint64_t HashRow(std::string_view line) {
   constexpr size_t kEnds = 128;
   const size_t end = line.size() - std::min(line.size(), kEnds);
   return HashText(line.substr(0, kEnds)) ^ (HashText(line.substr(end)) * 3 + line.size());
 }
 
-// The whole file in memory that the system may take back at any time.
+// The whole file mapped into memory, whose pages the system can drop at any time.
 class Mapping {
  public:
   Mapping(int fd, size_t size, const fs::path& path) : size_(size) {
@@ -90,7 +91,7 @@ RowFile::RowFile(std::filesystem::path path, uint64_t keep_index_from)
     : path_(std::move(path)), file_(path_) {
   struct stat status = {};
   if (::fstat(file_.fd(), &status) != 0) CannotRead(path_, std::strerror(errno));
-  if (!S_ISREG(status.st_mode)) CannotRead(path_, "it is no file, but a folder or a device");
+  if (!S_ISREG(status.st_mode)) CannotRead(path_, "it is not a file, but a folder or a device");
   size_ = static_cast<uint64_t>(status.st_size);
   changed_ = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
   const bool keep = size_ >= keep_index_from;
@@ -109,7 +110,7 @@ void RowFile::Scan() {
   const std::string_view text = file.text();
   const size_t chunks = (text.size() + kChunk - 1) / kChunk;
   std::vector<Index> parts(chunks);
-  // A chunk has the lines that begin in it; the last of them may end in the next one.
+  // A chunk contains the lines that begin in it; the last of them may end in the next chunk.
   Handoff start, done;
   start.Give();
   tbb::parallel_for(size_t{0}, chunks, [&](size_t chunk) {
@@ -152,7 +153,7 @@ std::string RowFile::Line(int64_t row) const {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) CannotRead(path_, std::strerror(errno));
     if (count == 0)
-      CannotRead(path_, "it has become shorter; leave the data alone while it is used");
+      CannotRead(path_, "it has become shorter; do not change the data while it is used");
     done += static_cast<size_t>(count);
   }
   text.resize(EndOfLine(text, 0));  // empty lines may follow
@@ -167,7 +168,7 @@ std::string RowFile::Place(int64_t row) const {
     const ssize_t count =
         ::pread(file_.fd(), block.data(), std::min<uint64_t>(block.size(), begin - at),
                 static_cast<off_t>(at));
-    if (count <= 0) break;  // a message with a line that is too low is better than none
+    if (count <= 0) break;  // a message with a too small line number is better than none
     line += std::count(block.begin(), block.begin() + count, '\n');
     at += static_cast<uint64_t>(count);
   }
@@ -198,7 +199,7 @@ void RowFile::WriteIndex() const {
         path, fmt::format("{}{} rows, content {}\n", IndexHeader(), rows(), index_.content) + body +
                   Sha256(body));
   } catch (const FatalError&) {
-    // A folder that cannot be written costs the next start a scan, and nothing else.
+    // If the folder is not writable, the only cost is another scan at the next start.
   }
 }
 

@@ -1,10 +1,9 @@
-// Random access to the lines of a JSON-lines file of any size, without reading it whole.
+// Random access to the lines of a JSON-lines file of any size, without loading it completely.
 //
-// Memory: 12 bytes per row, however long the rows are. The first opening reads the file once, on
-// all cores, for the places where lines begin and the keys of their tasks. For a large file the
-// result is left in ".<name>.rows" beside it (where the folder can be written), and the next
-// opening reads only that. The index is made anew where the file's size or time of change is
-// another.
+// Memory: 12 bytes per row of any length. The first opening reads the file once, on all cores, to
+// find the beginnings of lines and the keys of their tasks. For a large file this index is stored
+// in ".<name>.rows" beside it (if the folder is writable), and later openings read only the index.
+// It is made again if the file's size or modification time has changed.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +18,27 @@ class RowFile {
  public:
   static constexpr uint64_t kKeepIndexFrom = uint64_t{256} << 20;  // bytes
 
-  // Throws FatalError(kFile) where the file cannot be read or has no rows. Lines of white space are
-  // no rows. Files of fewer than `keep_index_from` bytes get no index file.
+  // Throws FatalError(kFile) if the file cannot be read or has no rows. Lines of white space are
+  // ignored. Files of fewer than `keep_index_from` bytes get no index file.
   explicit RowFile(std::filesystem::path path, uint64_t keep_index_from = kKeepIndexFrom);
 
   const std::filesystem::path& path() const { return path_; }
   int64_t rows() const { return static_cast<int64_t>(index_.begins.size()); }
 
-  // Hash of the row's task (TaskKey), or of the row where it names none.
+  // Hash of the row's task (TaskKey), or of the row if it names none.
   uint32_t group(int64_t row) const { return index_.groups[static_cast<size_t>(row)]; }
 
   // The row's text. Throws FatalError(kFile).
   std::string Line(int64_t row) const;
 
-  // "path:line" for messages. Lines count from 1, empty ones too. Reads the file up to the row.
+  // "path:line" for messages. Lines are counted from 1, including empty ones. Reads the file up to
+  // the row.
   std::string Place(int64_t row) const;
 
-  // Of the rows' places, tasks, beginnings and ends: tells files apart.
+  // A hash of the rows' positions, tasks, beginnings and ends, which distinguishes files.
   const std::string& hash() const { return hash_; }
 
-  // Where the index is left: "folder/.rows.jsonl.rows" for "folder/rows.jsonl".
+  // The path of the index: "folder/.rows.jsonl.rows" for "folder/rows.jsonl".
   static std::filesystem::path IndexPath(const std::filesystem::path& path);
 
  private:

@@ -76,7 +76,7 @@ RowId RowOrder::Row(size_t pool, int64_t position) {
 
 std::vector<RowId> RowOrder::Step(int64_t step) {
   if (step < step_) Rewind();
-  // Steps that were trained on already: only who drew how many.
+  // For steps that were already trained, only the number of draws per pool is needed.
   for (; step_ < step; ++step_) {
     for (int64_t i = RowsOf(step_); i > 0; --i, ++total_) ++drawn_[NextPool()];
   }

@@ -1,4 +1,4 @@
-// The tokenizer and the chat template of the model that is trained.
+// The tokenizer and the chat template of the trained model.
 #pragma once
 
 #include <filesystem>
@@ -14,10 +14,10 @@ namespace agentr {
 struct RowTokenizer {
   std::unique_ptr<Tokenizer> tokenizer;
   std::unique_ptr<ChatTemplate> chat;
-  std::string hash;  // SHA-256 of tokenizer.json; empty: token rows of any tokenizer are taken
+  std::string hash;  // SHA-256 of tokenizer.json; empty: token rows of any tokenizer are accepted
 };
 
-// `chat_template`: as of ChatTemplate::Make. Throws FatalError.
+// `chat_template`: see ChatTemplate::Make. Throws FatalError.
 RowTokenizer LoadRowTokenizer(const std::filesystem::path& model_dir,
                               std::string_view chat_template = "auto");
 

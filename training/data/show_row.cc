@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "lm/tokenizer/utf8.h"
+#include "common/text.h"
 
 namespace agentr {
 namespace {
@@ -22,11 +22,11 @@ int ColorOf(TargetKind kind) {
   return 36;
 }
 
-// Whether a terminal could take it for more than a character: control codes, and the marks that
-// turn the direction of writing.
-bool IsControl(int32_t code) {
-  return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x200E && code <= 0x200F) ||
-         (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+// A line break is written as \n and also made.
+std::string Shown(std::string_view bytes) {
+  std::string out;
+  for (const char c : EscapeControls(bytes, "\n")) out += c == '\n' ? "\\n\n" : std::string(1, c);
+  return out;
 }
 
 std::string TextOf(const TrainingRow& row, int32_t begin, int32_t end, const Tokenizer& tokenizer) {
@@ -35,28 +35,10 @@ std::string TextOf(const TrainingRow& row, int32_t begin, int32_t end, const Tok
     const int32_t id = row.ids[static_cast<size_t>(i)];
     bytes += i == 0 ? tokenizer.FirstTokenBytes(id) : tokenizer.TokenBytes(id);
   }
-  return EscapeControls(bytes);
+  return Shown(bytes);
 }
 
 }  // namespace
-
-std::string EscapeControls(std::string_view text) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const size_t begin = at;
-    const int32_t code = NextCodePoint(text, at);
-    if (code == '\n') {
-      out += "\\n\n";
-    } else if (code < 0 || IsControl(code)) {  // -1: no UTF-8
-      for (size_t i = begin; i < at; ++i) {
-        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
-      }
-    } else {
-      out += text.substr(begin, at - begin);
-    }
-  }
-  return out;
-}
 
 std::string ShowRow(const TrainingRow& row, const Tokenizer& tokenizer, bool color) {
   std::string out;

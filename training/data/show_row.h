@@ -1,4 +1,4 @@
-// A row of training data for people to check.
+// Shows a row of training data for people to check.
 #pragma once
 
 #include <string>
@@ -8,13 +8,10 @@
 
 namespace agentr {
 
-// The row's text, special tokens spelled out. Trained tokens are in colour (green: good rows and
-// corrected actions, yellow: revision turns, cyan: other) or, without `color`, between ⟦ and ⟧.
-// What could move the cursor or change the terminal is escaped: a line break is shown as \n and a
-// line break, other control characters and bytes that are no text as \x1b.
+// The row's text with the spelling of special tokens. Trained tokens are coloured (green: good rows
+// and corrected actions, yellow: revision turns, cyan: other) or, without `color`, between ⟦ and ⟧.
+// Characters that could move the cursor or change the terminal are escaped: a line break is shown as
+// \n followed by a line break, the rest as by EscapeControls (common/text.h).
 std::string ShowRow(const TrainingRow& row, const Tokenizer& tokenizer, bool color);
-
-// `text` as ShowRow writes it.
-std::string EscapeControls(std::string_view text);
 
 }  // namespace agentr

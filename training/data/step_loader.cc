@@ -105,7 +105,7 @@ class StepLoader::Reader {
   std::exception_ptr failed_;
   bool stop_ = false;
   int64_t next_;
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // must be the last member, because it uses the others
 };
 
 StepLoader::StepLoader(TrainingData& data, int64_t first_step, const LoaderOptions& options)

@@ -1,4 +1,4 @@
-// Reads the next steps while the present one is trained on.
+// Reads the next steps while the present one is being trained.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ namespace agentr {
 struct LoadedStep {
   int64_t step = 0;  // the number that a checkpoint after this step stores is step + 1
   int64_t epoch = 0;
-  std::vector<Batch> batches;  // micro-batches of this rank; none where it has no rows
-  double weight = 0;           // sum of the targets' weights of the whole step, over all ranks
-  RowCounts counts;            // of the whole step, over all ranks
+  std::vector<Batch> batches;  // micro-batches of this rank; empty if it has no rows
+  double weight = 0;           // sum of the targets' weights in the whole step, over all ranks
+  RowCounts counts;            // counts of the whole step, over all ranks
 };
 
 struct LoaderOptions {
   int rank = 0;
   int ranks = 1;
-  int ahead = 2;                 // steps that are read before they are asked for
+  int ahead = 2;                 // number of steps that are read ahead
   double pair_cost = kPairCost;  // see batch_builder.h
 };
 
-// One thread at a time. `data` outlives it, and nobody else reads steps of it meanwhile.
+// Used by one thread at a time. `data` outlives it and must not be used by others in the meantime.
 class StepLoader {
  public:
   StepLoader(TrainingData& data, int64_t first_step, const LoaderOptions& options = {});
@@ -34,7 +34,7 @@ class StepLoader {
   StepLoader(const StepLoader&) = delete;
   StepLoader& operator=(const StepLoader&) = delete;
 
-  // Throws what reading the rows has thrown.
+  // Throws the exceptions of reading the rows.
   LoadedStep Next();
 
  private:
@@ -42,8 +42,8 @@ class StepLoader {
   std::unique_ptr<Reader> reader_;
 };
 
-// The micro-batches of `rank`: the rows are split by cost over the ranks, and each part by tokens.
-// `rows` are sorted (StepRows).
+// The micro-batches of `rank`: the rows are divided among the ranks by cost, and each part by
+// tokens. `rows` are sorted (StepRows).
 std::vector<Batch> MicroBatches(const std::vector<TrainingRow>& rows, const DataOptions& options,
                                 const LoaderOptions& loader = {});
 

@@ -20,7 +20,7 @@
 namespace agentr {
 namespace {
 
-// Says where it happened.
+// Adds the place to an error.
 ParsedRow ParseAt(const RowFile& file, int64_t row) {
   try {
     return ParseRow(file.Line(row));
@@ -29,15 +29,15 @@ ParsedRow ParseAt(const RowFile& file, int64_t row) {
   }
 }
 
-// The same task is on the same side in every file.
+// Decides by the task, so that a task is on the same side in every file.
 bool IsHeldOut(uint32_t group, const DataOptions& options) {
   return RandomStream(options.seed).Split("held out").Split(uint64_t{group}).Uniform() <
          options.held_out;
 }
 
-// Rows in the order of the files, those of a task together.
+// The rows in the order of the files, grouped by task.
 RowPool PoolOf(const std::vector<RowId>& rows, const std::vector<std::unique_ptr<RowFile>>& files) {
-  std::map<uint32_t, size_t> order;  // of the groups, by first appearance
+  std::map<uint32_t, size_t> order;  // number of each group, in the order of first appearance
   std::vector<std::vector<RowId>> groups;
   for (const RowId& row : rows) {
     const auto [at, added] = order.try_emplace(files[row.file]->group(row.row), groups.size());
@@ -57,8 +57,8 @@ bool Weighted(const std::vector<DataPath>& paths) {
       std::ranges::count_if(paths, [](const DataPath& p) { return p.weight > 0; });
   if (weighted > 0 && weighted < std::ssize(paths)) {
     throw FatalError(ExitCode::kUsage,
-                     "some files of --data have a weight and some have none; give one to all of "
-                     "them, or to none (then every row is drawn once an epoch)");
+                     "some files of --data have a weight and some have none; give all of them one, "
+                     "or none (then every row is drawn once per epoch)");
   }
   return weighted > 0;
 }

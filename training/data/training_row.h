@@ -1,4 +1,4 @@
-// A row of training data as token ids, and which of them are trained.
+// A row of training data: its token ids, and which of them are trained.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace agentr {
 
-// Tokens begin … end - 1 of a row are trained: the loss has -ln p(token | all tokens before it).
+// Tokens begin … end - 1 of a row are trained: the loss contains -ln p(token | all tokens before
+// it).
 struct TrainedSpan {
   int32_t begin = 0;  // >= 1: nothing predicts the first token of a row
   int32_t end = 0;

@@ -7,7 +7,7 @@
 namespace agentr {
 namespace {
 
-constexpr int64_t kAlignment = 16;  // values: spans begin at cache lines
+constexpr int64_t kAlignment = 16;  // in values, so that spans begin at cache lines
 
 }  // namespace
 
@@ -34,7 +34,7 @@ std::vector<Bucket> PlanBuckets(const std::vector<Block>& blocks, int ranks, int
   };
   for (const size_t b : order) {
     const int stage = blocks[b].stage;
-    // A stage is never cut: its gradients become whole together.
+    // A stage is never divided, because its gradients are completed together.
     if (buckets.empty() || (stage != buckets.back().last && (size >= least || stage < 0))) {
       if (!buckets.empty()) finish();
       buckets.push_back({{}, 0, stage, stage});

@@ -1,6 +1,6 @@
-// How gradients and master weights are laid out to be exchanged: memory blocks of parameters, in
-// the order in which a backward pass finishes their gradients, side by side in buckets, each cut
-// into one span per rank.
+// The memory layout of gradients and master weights for the exchange: memory blocks of parameters,
+// in the order in which a backward pass finishes their gradients, are placed in buckets, and each
+// bucket is divided into one span per rank.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace agentr {
 
-// When the gradients of a block are whole: those of higher stages come first. The layers have their
-// numbers; what lies behind them (last norm, output projection) has the number of layers; what
-// lies before them (the embedding) has -1.
+// The stage at which the gradients of a block are complete; higher stages come first. A layer's
+// stage is its number, that of the parts after the layers (last norm, output projection) is the
+// number of layers, and that of the embedding is -1.
 int StageOf(std::string_view parameter_name, int layers);
 
 struct Block {
@@ -23,15 +23,15 @@ struct Block {
 struct Bucket {
   struct Placed {
     size_t block;
-    int64_t begin;  // in the bucket
+    int64_t begin;  // offset in the bucket
   };
   std::vector<Placed> blocks;
-  int64_t span = 0;         // values of each rank; the last ones may be padding
-  int first = 0, last = 0;  // stages, highest and lowest
+  int64_t span = 0;         // values per rank; the last ones may be padding
+  int first = 0, last = 0;  // highest and lowest stage
 };
 
-// Blocks of neighbouring stages share a bucket until it has `least` values; the embedding, which
-// comes long after the others, has its own.
+// Blocks of neighbouring stages share a bucket until it has `least` values. The embedding has its
+// own, because its gradient is complete much later than the others.
 std::vector<Bucket> PlanBuckets(const std::vector<Block>& blocks, int ranks, int64_t least);
 
 }  // namespace agentr

@@ -1,5 +1,5 @@
-// All that we use of c10d, LibTorch's collectives, and all that we assume about its versions (1.13
-// of Debian 12, 2.6 of Debian 13 and later): only calls that Gloo's backend has had throughout.
+// The used parts of c10d's Gloo, and all assumptions about its versions (1.13 of Debian 12, 2.6 of
+// Debian 13): only calls that all of them have.
 #pragma once
 
 #define USE_C10D_GLOO 1  // LibTorch is built with it; its header asks for this

@@ -7,13 +7,17 @@ namespace agentr {
 void Declare(OptionSet& set, DistributedOptions& o) {
   set.Group("Processes");
   set.Add("--processes", o.processes,
-          "Starts so many on this machine; 0: those of torchrun or Slurm, or one")
+          "Number of processes to start on this machine; 0: those of torchrun or Slurm, or one")
       .Range(0, 1024);
   set.Add("--zero", o.zero,
-          "What the processes share out: 0 nothing | 1 optimiser state | 2 gradients too")
+          "Data to divide among the processes: 0 nothing | 1 optimiser state | 2 also gradients")
       .Range(0, 2);
+  set.Add("--transport", o.transport,
+          "Connections between the processes: gloo (of LibTorch) | tcp (our own) | auto: gloo if "
+          "it is built in")
+      .OneOf({"auto", "gloo", "tcp"});
   set.Add("--collective_timeout", o.collective_timeout,
-          "Seconds that a process waits for the others in one exchange; more where writing a "
+          "Seconds that a process waits for the others in one exchange; increase it if writing a "
           "checkpoint takes longer")
       .Min(1);
 }

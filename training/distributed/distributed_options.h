@@ -1,17 +1,20 @@
 // Options of a job of many processes.
 #pragma once
 
+#include <string>
+
 namespace agentr {
 
 class OptionSet;
 
 struct DistributedOptions {
-  int processes = 0;             // 0: what the environment says, or one
-  int zero = 0;                  // what is shared out over them: sharded_parameters.h
-  int collective_timeout = 600;  // seconds
+  int processes = 0;               // 0: the number from the environment, or one
+  int zero = 0;                    // the data divided among them: sharded_parameters.h
+  std::string transport = "auto";  // gloo | tcp; auto: gloo if the build has it
+  int collective_timeout = 600;    // seconds
 };
 
-// --processes, --zero, --collective_timeout.
+// Declares --processes, --zero, --transport and --collective_timeout.
 void Declare(OptionSet& set, DistributedOptions& options);
 
 }  // namespace agentr

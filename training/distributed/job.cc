@@ -9,7 +9,7 @@
 #include <optional>
 #include <thread>
 
-#include "training/distributed/gloo_group.h"
+#include "training/distributed/job_group.h"
 #include "training/distributed/launcher.h"
 #include "training/distributed/rendezvous.h"
 
@@ -24,8 +24,8 @@ std::optional<Place> PlaceInJob(const DistributedOptions& options) {
   if (place && options.processes > 1 && place->size != options.processes) {
     throw FatalError(
         ExitCode::kUsage,
-        fmt::format("--processes is {}, but the environment says that this is one of {} processes. "
-                    "Cure: leave --processes away where torchrun or srun starts them",
+        fmt::format("--processes is {}, but according to the environment this is one of {} "
+                    "processes. Cure: omit --processes if torchrun or srun starts them",
                     options.processes, place->size));
   }
   return place;
@@ -34,16 +34,17 @@ std::optional<Place> PlaceInJob(const DistributedOptions& options) {
 ExitCode RunAsRank(const Place& place, const DistributedOptions& options,
                    const std::function<ExitCode(ProcessGroup*)>& body) {
   if (place.rank > 0) spdlog::set_level(std::max(spdlog::get_level(), spdlog::level::warn));
-  GlooOptions gloo;
-  gloo.timeout_s = options.collective_timeout;
-  auto group = JoinGlooGroup(place, gloo);
+  JobGroupOptions group_options;
+  group_options.transport = options.transport;
+  group_options.timeout_s = options.collective_timeout;
+  auto group = JoinJobGroup(place, group_options);
   try {
     const ExitCode code = body(group.get());
     group->Leave();
     return code;
   } catch (const std::exception& error) {
     if (place.watched) {
-      // Its starter ends the others. They are not to hear of it from a store that vanished first.
+      // The launcher ends the other processes. They must not see the store disappear before that.
       [[maybe_unused]] const auto* kept = group.release();
     } else {
       group->Fail(error.what());

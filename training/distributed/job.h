@@ -1,4 +1,4 @@
-// Training as one process, or as one of many: what options and environment say.
+// Runs training as one process or as one of many, according to options and environment.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,10 @@
 
 namespace agentr {
 
-// Runs `body` with the group of the job's processes; null: there is this one alone. With
-// --processes the calling process starts the others and only watches them. `threads`: on the CPU; 0:
-// this process's share of the cores. What `body` throws ends the other processes too, and names
-// this one.
+// Runs `body` with the group of the job's processes, or null if this is the only one. With
+// --processes the calling process starts the others and only watches them. `threads`: CPU threads;
+// 0: this process's share of the cores. An exception of `body` also ends the other processes, with
+// a message that names this one.
 ExitCode RunInJob(const DistributedOptions& options, int threads,
                   const std::function<ExitCode(ProcessGroup*)>& body);
 

@@ -1,5 +1,5 @@
-// A few short texts by key that all processes of a job see: how they find each other and say that
-// they live.
+// A few short texts by key that all processes of a job can read and write: used to find each other
+// and to show that they are alive.
 #pragma once
 
 #include <optional>
@@ -7,12 +7,12 @@
 
 namespace agentr {
 
-// One thread at a time. All calls throw std::exception where the store does not answer.
+// Used by one thread at a time. All calls throw std::exception if the store does not answer.
 class KeyValueStore {
  public:
   virtual ~KeyValueStore() = default;
   virtual void Set(const std::string& key, const std::string& value) = 0;
-  // Without waiting for it; nothing where it was never set.
+  // Does not wait; nullopt if it was never set.
   virtual std::optional<std::string> Get(const std::string& key) = 0;
 };
 

@@ -31,7 +31,7 @@ namespace {
       fmt::format("cannot start the processes of --processes: {}: {}", what, std::strerror(errno)));
 }
 
-// A port that nobody uses now. Another program may take it before rank 0 does; then rank 0 says so.
+// A port that is free now. If another program takes it before rank 0 does, rank 0 reports it.
 int FreePort() {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
@@ -46,7 +46,7 @@ int FreePort() {
   return ntohs(address.sin_port);
 }
 
-// Texts as execve takes them.
+// Texts in the form that execve requires.
 class CStrings {
  public:
   explicit CStrings(std::vector<std::string> texts) : texts_(std::move(texts)) {
@@ -84,7 +84,8 @@ pid_t Start(const CStrings& arguments, const CStrings& environment) {
   const pid_t pid = ::fork();
   if (pid < 0) CannotStart("fork");
   if (pid > 0) return pid;
-  // A copy of its own group hears Ctrl-C only once: from its starter, with whom it ends.
+  // Each copy has its own process group, so it gets Ctrl-C only once, from its launcher; it also
+  // ends with its launcher.
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != starter) ::_exit(1);
@@ -92,7 +93,7 @@ pid_t Start(const CStrings& arguments, const CStrings& environment) {
   ::_exit(127);
 }
 
-// The copies by process, and how the job ends.
+// The copies by process id, and the end of the job.
 class Job {
  public:
   explicit Job(int count) {
@@ -135,15 +136,15 @@ class Job {
 
  private:
   static constexpr int kRoundUs = 10'000;
-  // One that fails because it has lost another may be seen before that one.
+  // A process that fails because it lost another one may be noticed before that one.
   static constexpr int kRoundsForOthers = 20;
 
   struct End {
     int rank = 0;
     pid_t pid = 0;
-    int signal = 0;  // that ended it; 0: none
+    int signal = 0;  // the signal that ended it; 0 if none
     int exit = 0;
-    // The higher, the more likely the cause of the others.
+    // The higher the value, the more likely this failure caused the others.
     int weight() const {
       return signal != 0 ? 2 : exit != static_cast<int>(ExitCode::kIncomplete) ? 1 : 0;
     }
@@ -161,7 +162,8 @@ class Job {
                      WIFEXITED(status) ? WEXITSTATUS(status) : 0};
     ranks_.erase(found);
     if (killed_ || (end.signal == 0 && end.exit == 0)) return;
-    if (end.exit == static_cast<int>(ExitCode::kInterrupted)) {  // all of them end so
+    if (end.exit == static_cast<int>(ExitCode::kInterrupted)) {  // normal end of all copies after a
+                                                                 // signal
       if (!worst_) code_ = ExitCode::kInterrupted;
       return;
     }
@@ -174,14 +176,14 @@ class Job {
     const std::string how =
         end.signal != 0
             ? fmt::format("was ended by signal {} ({})", end.signal, ::strsignal(end.signal))
-            : fmt::format("ended with exit code {}; its message stands above", end.exit);
+            : fmt::format("ended with exit code {}; see its message above", end.exit);
     spdlog::error(
         "rank {} (process {}) {}. The job has ended, and its other processes were killed. "
-        "The same command goes on from the last checkpoint",
+        "The same command continues from the last checkpoint",
         end.rank, end.pid, how);
   }
 
-  std::map<pid_t, int> ranks_;  // of the copies that run
+  std::map<pid_t, int> ranks_;  // ranks of the running copies
   std::optional<End> worst_;
   bool killed_ = false;
   ExitCode code_ = ExitCode::kOk;

@@ -10,7 +10,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* kVerdict = "verdict";
 constexpr const char* kSuspicion = "suspicion";
-constexpr const char* kGoOn = "The same command goes on from the last checkpoint";
+constexpr const char* kGoOn = "The same command continues from the last checkpoint";
 
 std::string SignKey(int rank) { return fmt::format("alive/{}", rank); }
 
@@ -24,8 +24,8 @@ double Seconds(Clock::duration time) { return std::chrono::duration<double>(time
 
 std::string RankZeroIsGone(const std::string& what) {
   return fmt::format(
-      "rank 0, which the other processes of the job meet at, does not answer ({}): "
-      "it was killed, froze, or its network is down. {}",
+      "rank 0, where the other processes of the job meet, does not answer ({}): it was killed, "
+      "froze, or its network is down. {}",
       what, kGoOn);
 }
 
@@ -54,7 +54,8 @@ Liveness::~Liveness() {
 void Liveness::Suspect() {
   std::unique_lock lock(mutex_);
   suspects_ = true;
-  // Long enough for rank 0 to notice that another one is silent, or for us that rank 0 is.
+  // Long enough for rank 0 to notice another silent rank, or for this rank to notice that rank 0 is
+  // silent.
   const auto enough = options_.suspected + 6 * options_.period;
   changed_.wait_for(lock, enough, [this] { return ended_.load(); });
 }
@@ -64,7 +65,7 @@ void Liveness::Fail(const std::string& why) {
   failure_ = why;
   changed_.notify_all();
   changed_.wait_for(lock, 4 * options_.period, [this] { return told_ || ended_; });
-  // The store ends with rank 0: the others read what it says before.
+  // The store ends with rank 0, so the others must read its verdict before.
   if (rank_ == 0) changed_.wait_for(lock, 3 * options_.period, [] { return false; });
 }
 
@@ -75,6 +76,7 @@ bool Liveness::Sleep(std::chrono::milliseconds time) {
 }
 
 void Liveness::End(const std::string& message) {
+  // Both threads may find a fault at the same time; only the first one reports it.
   if (ended_.exchange(true)) return;
   changed_.notify_all();
   end_(message);
@@ -92,7 +94,7 @@ void Liveness::Run() {
   } while (!ended_ && Sleep(options_.period));
 }
 
-// A call to the store may itself be stuck, when the machine of rank 0 has frozen.
+// A call to the store may itself block if the machine of rank 0 has frozen.
 void Liveness::Watch() {
   while (!ended_ && Sleep(options_.period)) {
     const std::lock_guard lock(mutex_);
@@ -123,7 +125,7 @@ void Liveness::Round() {
   std::unique_lock lock(mutex_);
   last_round_ = Clock::now();
   if (!verdict || told_) return;
-  // The store ends with rank 0: the others read the verdict before.
+  // The store ends with rank 0, so the others must read the verdict before.
   if (rank_ == 0) changed_.wait_for(lock, 3 * options_.period, [] { return false; });
   End(*verdict);
 }
@@ -134,7 +136,7 @@ void Liveness::Judge() {
   for (size_t rank = 1; rank < signs_.size(); ++rank) {
     Sign& sign = signs_[rank];
     const std::string value = store_->Get(SignKey(static_cast<int>(rank))).value_or("");
-    if (value != sign.value) {
+    if (value != sign.value || value.empty()) {  // empty: it has not arrived yet
       sign = {value, now};
       continue;
     }

@@ -1,10 +1,10 @@
 // The processes of a training job, its ranks, and the collectives over them.
 //
 // Every rank makes the same calls in the same order, with tensors of the same size: contiguous,
-// float32 or float64, in the memory of the CPU. A collective is under way until Wait returns, and
-// its tensor is not to be touched meanwhile. Several may be under way at once.
+// float32 or float64, in the memory of the CPU. A collective is in progress until Wait returns, and
+// its tensor must not be used in the meantime. Several may be in progress at once.
 //
-// A rank that dies, or hears nothing from another, does not wait for ever: Wait throws
+// If a rank dies or does not answer, the others do not wait for ever: Wait throws
 // FatalError(kIncomplete), or the process ends with a message that names the rank (liveness.h).
 #pragma once
 
@@ -28,19 +28,20 @@ class ProcessGroup {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  // The values become their sums over all ranks.
+  // Replaces the values by their sums over all ranks.
   virtual std::unique_ptr<Pending> AllReduce(const at::Tensor& values) = 0;
-  // `values` are size() spans of equal length. Span rank() becomes its sum over all ranks; what the
-  // others then hold is not said.
+  // `values` are size() spans of equal length. Replaces span rank() by its sum over all ranks; the
+  // other spans are then undefined.
   virtual std::unique_ptr<Pending> ReduceScatter(const at::Tensor& values) = 0;
-  // `values` as above. Every span becomes that of the rank whose number it has.
+  // `values` as above. Replaces every span by that of the rank with its number.
   virtual std::unique_ptr<Pending> AllGather(const at::Tensor& values) = 0;
   // Returns when all ranks have called it.
   virtual void Barrier() = 0;
 
-  // The last call of a rank that has done its work; waits for the others.
+  // The last call of a rank that has finished its work; waits for the others.
   virtual void Leave() = 0;
-  // The last call of a rank that cannot go on: the others end too, and say that it was this one.
+  // The last call of a rank that cannot continue: the others also end, with a message that names
+  // this one.
   virtual void Fail(const std::string& why) = 0;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMostPort = 65535;
 
-// Reads the variables of one starter.
+// Reads the variables of one launcher.
 class Variables {
  public:
   Variables(const GetEnv& get, std::string starter) : get_(get), starter_(std::move(starter)) {}
@@ -24,7 +24,7 @@ class Variables {
   std::string Text(const char* name) const {
     if (!Has(name)) {
       throw FatalError(ExitCode::kUsage,
-                       fmt::format("{} is not set, though other variables of {} are. Cure: start "
+                       fmt::format("{} is not set, although other variables of {} are. Cure: start "
                                    "all processes by {}, or set it too",
                                    name, starter_, starter_));
     }
@@ -36,10 +36,10 @@ class Variables {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size() || number < least ||
         number > most) {
-      throw FatalError(ExitCode::kUsage,
-                       fmt::format("the environment variable {} is \"{}\": a number from {} to {} "
-                                   "is expected",
-                                   name, text, least, most));
+      throw FatalError(
+          ExitCode::kUsage,
+          fmt::format("the environment variable {} is \"{}\", but must be a number from {} to {}",
+                      name, text, least, most));
     }
     return number;
   }
@@ -64,7 +64,7 @@ Place OfTorchrun(const GetEnv& get) {
   place.host = v.Text("MASTER_ADDR");
   place.port = v.Number("MASTER_PORT", 1, kMostPort - 1);
   place.watched = v.Has(kWatchedVariable);
-  // There listens a store of torchrun's own version of PyTorch, whose protocol may be another.
+  // That port belongs to a store of torchrun's version of PyTorch, whose protocol may differ.
   if (v.Has("TORCHELASTIC_USE_AGENT_STORE") && v.Text("TORCHELASTIC_USE_AGENT_STORE") == "True") {
     ++place.port;
   }
@@ -98,7 +98,7 @@ std::optional<Place> PlaceFromEnvironment(const GetEnv& get) {
 }
 
 std::string FirstHost(std::string_view list) {
-  // Commas inside brackets part numbers, those outside part hosts.
+  // Commas inside brackets separate numbers, those outside separate hosts.
   size_t end = 0;
   for (int depth = 0; end < list.size() && (depth > 0 || list[end] != ','); ++end) {
     depth += list[end] == '[' ? 1 : list[end] == ']' ? -1 : 0;

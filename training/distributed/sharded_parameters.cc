@@ -9,14 +9,15 @@ namespace {
 
 using at::Tensor;
 
-// Buckets that are exchanged while the next one is computed; from stage 1 on each holds memory.
+// Number of buckets that are exchanged while the next one is computed; from stage 1 on each needs
+// memory.
 constexpr size_t kMostUnderWay = 2;
 
 int64_t Values(const Tensor& memory) {
   return static_cast<int64_t>(memory.storage().nbytes() / sizeof(float));
 }
 
-// From now on all tensors of that memory lie in `flat`, from `begin` on.
+// Moves all tensors of that memory into `flat`, beginning at `begin`.
 void PointInto(const Tensor& memory, const Tensor& flat, int64_t begin) {
   const auto forget = [](void* context) { delete static_cast<Tensor*>(context); };
   memory.storage().set_data_ptr(
@@ -38,7 +39,7 @@ ShardedParameters::ShardedParameters(ProcessGroup& group, std::vector<Parameter>
   FindOwn();
 }
 
-// Parameters that are computed as one product lie in one memory, and stay together.
+// Parameters that are computed as one product share memory and stay together.
 void ShardedParameters::FindBlocks(int layers) {
   for (const Parameter& p : parameters_) {
     const auto same = std::ranges::find_if(
@@ -133,7 +134,7 @@ void ShardedParameters::EndPass() {
 }
 
 void ShardedParameters::Launch() {
-  Materialise(next_);  // where this rank had no rows for the pass
+  Materialise(next_);  // if this rank had no rows for the pass
   const Tensor& gradients = held_[next_].gradients;
   under_way_.push_back(
       {next_, stage_ == 0 ? group_.AllReduce(gradients) : group_.ReduceScatter(gradients)});
@@ -208,8 +209,8 @@ int64_t ShardedParameters::passing_gradient_bytes() const {
     if (tied_ && buckets_[b].first < 0) from_the_start += bytes;
   }
   if (stage_ == 0) return 0;
-  // What the buckets under way receive from the other ranks; and they themselves, beside the one
-  // that is computed, where none stays.
+  // The memory for receiving buckets from the other ranks and, if gradients are not kept, for the
+  // exchanged buckets in addition to the one being computed.
   const int64_t received = largest * static_cast<int64_t>(kMostUnderWay + 1);
   return stage_ == 1 ? received : from_the_start + 2 * received + largest;
 }

@@ -1,14 +1,14 @@
-// The trained parameters of a job of many processes: whose gradients are summed over the ranks
-// while the backward pass goes on, and whose optimiser state is shared out (ZeRO: Rajbhandari et
-// al. 2020).
+// The trained parameters of a job of many processes. Their gradients are summed over the ranks
+// during the backward pass, and their optimiser state is divided among the ranks (ZeRO: Rajbhandari
+// et al. 2020).
 //
 //   stage 0   every rank holds all gradients and all optimiser state, and makes the same update
 //   stage 1   a rank holds the optimiser state of 1 / size() of the values, updates those alone, and
 //             the updated values are exchanged
 //   stage 2   the gradients likewise: those of a bucket exist only while a pass adds to them
 //
-// The parameters' memory is laid out in buckets (bucket_plan.h): their tensors stay the same
-// objects, and point into buckets from now on. A rank owns one span of each bucket.
+// The parameters' memory is moved into buckets (bucket_plan.h): their tensors stay the same objects
+// but then point into buckets. A rank owns one span of each bucket.
 #pragma once
 
 #include <cstdint>
@@ -22,41 +22,43 @@
 
 namespace agentr {
 
-// Values begin … of a parameter, as a flat view.
+// The values of a parameter from `begin` on, as a flat view.
 struct ParameterPart {
-  size_t parameter = 0;  // its number
+  size_t parameter = 0;  // the parameter's number
   int64_t begin = 0;
   Parameter part;
 };
 
 class ShardedParameters {
  public:
-  // `trained`: with gradients. `layers`: of the network. `tied`: the embedding's gradient is added to
-  // at the begin of a pass too. `bucket_values`: at least, but for the last of the layers.
+  // `trained`: parameters with gradients. `layers`: number of layers of the network. `tied`: the
+  // embedding's gradient is also changed at the beginning of a backward pass. `bucket_values`:
+  // smallest size of a bucket, except the last one of the layers.
   ShardedParameters(ProcessGroup& group, std::vector<Parameter> trained, int stage, int layers,
                     bool tied, int64_t bucket_values = int64_t{1} << 21);
 
-  // What this rank's optimiser updates: all parameters whole in stage 0.
+  // The parts that this rank's optimiser updates: in stage 0 all parameters completely.
   const std::vector<ParameterPart>& own() const { return own_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
   int stage() const { return stage_; }
 
-  // Around a forward and backward pass whose gradients are to be summed over the ranks: the last one
-  // of an optimiser step, in stage 2 every one. All ranks make equally many. LayerDone is for
-  // Network::OnLayerDone. After EndPass, those of own() are the sums.
+  // Called around a forward and backward pass whose gradients are summed over the ranks: the last
+  // pass of an optimiser step, in stage 2 every pass. All ranks must make the same number of
+  // passes. LayerDone is for Network::OnLayerDone. After EndPass, the gradients of own() are the
+  // sums.
   void BeginPass();
   void LayerDone(int layer);
   void EndPass();
 
-  // After the optimiser step, or in place of it: gradients become 0.
+  // Called after the optimiser step, or instead of it: sets gradients to 0.
   void ClearGradients();
-  // Brings the values that other ranks have updated.
+  // Fetches the values that other ranks have updated.
   void GatherValues();
-  // Of tensors that belong to own(), such as moments, those of whole parameters. A call of all
-  // ranks; the answer is of rank 0 alone.
+  // Joins tensors that belong to own(), such as moments, into those of whole parameters. All ranks
+  // must call it; only rank 0 gets the result.
   std::vector<at::Tensor> Gather(const std::vector<at::Tensor>& own) const;
 
-  // In bytes, of this rank: what it holds all the time, and what there is besides during a pass.
+  // In bytes for this rank: the permanent memory, and the additional memory during a pass.
   int64_t gradient_bytes() const;
   int64_t passing_gradient_bytes() const;
 

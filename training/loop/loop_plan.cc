@@ -12,7 +12,7 @@ namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-// What every stage calls the model. The weights tell the iterations apart, and so do the folders.
+// The model's name in every stage. The iterations differ in their weights and folders.
 constexpr const char* kModelName = "model";
 
 std::string Argument(const std::string& flag, const std::string& value) {
@@ -55,7 +55,7 @@ class IterationPlan {
     LoopStage stage = Make("train", "agent_train");
     const int from = o_.train_from == "start" ? 0 : at_ - 1;
     Append(stage, {Argument("model_dir", ModelAfter(o_, from).string()),
-                   Argument("name", kModelName), Seed()});
+                   Argument("name", kModelName), Argument("merge_adapters", "1"), Seed()});
     const bool weighed = std::ranges::any_of(o_.demonstrations, [](const std::string& path) {
       const size_t colon = path.find_last_of(':');
       return colon != std::string::npos && std::atof(path.c_str() + colon + 1) > 0;
@@ -96,7 +96,7 @@ class IterationPlan {
 
   std::string ModelBefore() const { return ModelAfter(o_, at_ - 1).string(); }
 
-  // Another one in each iteration: the same draws would give the same mistakes again.
+  // A different seed in each iteration, because the same draws would give the same mistakes again.
   std::string Seed() const {
     return Argument("seed", std::to_string(1000 * o_.seed + static_cast<uint64_t>(at_)));
   }
@@ -106,7 +106,7 @@ class IterationPlan {
   }
 
   static LoopStage With(const std::vector<std::string>& further, LoopStage stage) {
-    Append(stage, further);
+    AddArguments(stage, further);
     return stage;
   }
 
@@ -120,33 +120,34 @@ void Declare(OptionSet& set, SelfTrainOptions& o) {
   set.Group("Loop");
   set.Add("--task", o.task, "Kind of task: webshop, textcraft", "TASK");
   set.Add("--model_dir", o.model_dir, "Hugging Face folder of the model to start from");
-  set.Add("--output_dir", o.output_dir, "Results go to OUTPUT_DIR/NAME");
+  set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME");
   set.Add("--name", o.name, "Name of the run");
-  set.Add("--iterations", o.iterations, "How often to search, revise, train and evaluate").Min(0);
+  set.Add("--iterations", o.iterations, "Number of times to search, revise, train and evaluate")
+      .Min(0);
   set.Add("--method", o.method,
-          "What to train on: agent-r (mistakes revised at their first error, and good paths), "
-          "good-only (good paths alone: rejection sampling), direct-revision (whole bad paths "
-          "revised, and good paths), search-only (nothing: the start model goes on searching)")
+          "Training data: agent-r (mistakes revised at their first error, and good paths), "
+          "good-only (only good paths: rejection sampling), direct-revision (whole bad paths "
+          "revised, and good paths), search-only (none: the start model keeps searching)")
       .OneOf({"agent-r", "good-only", "direct-revision", "search-only"});
   set.Add("--alpha", o.alpha,
-          "Least reward of a good path in each iteration (repeatable); the last one holds for "
-          "further iterations");
+          "Smallest reward of a good path in each iteration (repeatable); the last value also "
+          "holds for later iterations");
   set.Add("--beta", o.beta, "A bad path is worse than its good partner by more than this");
   set.Add("--train_from", o.train_from,
-          "Which model each training begins with: start (always the first one), last")
+          "The model with which each training begins: start (always the first one) or last")
       .OneOf({"start", "last"});
   set.Add("--demonstrations", o.demonstrations,
-          "Rows that every training takes too, PATH or PATH:WEIGHT, where the rows of the "
+          "Rows that every training uses in addition, PATH or PATH:WEIGHT; the rows of the "
           "iteration have the weight 1 (repeatable)");
   set.Add("--attempts", o.attempts,
           "Episodes of each task in a second evaluation, sampled, for avg@k and pass@k; 0: none")
       .Min(0);
   set.Add("--seed", o.seed, "Seed of every random choice of the run");
   set.Group("Stages");
-  set.Add("--collect", o.collect, "A further argument of mcts_collect (repeatable)");
-  set.Add("--revise", o.revise, "A further argument of path_collect (repeatable)");
-  set.Add("--train", o.train, "A further argument of agent_train (repeatable)");
-  set.Add("--evaluate", o.evaluate, "A further argument of agent_eval (repeatable)");
+  set.Add("--collect", o.collect, "An additional argument of mcts_collect (repeatable)");
+  set.Add("--revise", o.revise, "An additional argument of path_collect (repeatable)");
+  set.Add("--train", o.train, "An additional argument of agent_train (repeatable)");
+  set.Add("--evaluate", o.evaluate, "An additional argument of agent_eval (repeatable)");
 }
 
 void Check(const SelfTrainOptions& o) {
@@ -167,6 +168,18 @@ fs::path LoopFolder(const SelfTrainOptions& options) {
 fs::path ModelAfter(const SelfTrainOptions& options, int iteration) {
   if (iteration == 0 || options.method == "search-only") return options.model_dir;
   return IterationFolder(options, iteration) / "train" / kModelName / "model";
+}
+
+void AddArguments(LoopStage& stage, const std::vector<std::string>& further) {
+  const auto flag_of = [](const std::string& argument) {
+    return argument.substr(0, argument.find('='));
+  };
+  for (const std::string& argument : further) {
+    const std::string flag = flag_of(argument);
+    if (flag == "--data") continue;
+    std::erase_if(stage.arguments, [&](const std::string& own) { return flag_of(own) == flag; });
+  }
+  stage.arguments.insert(stage.arguments.end(), further.begin(), further.end());
 }
 
 std::vector<LoopStage> PlanLoop(const SelfTrainOptions& o) {

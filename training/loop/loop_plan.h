@@ -1,5 +1,5 @@
-// What self_train does, before anything is done: the stages of every iteration, in order, each the
-// job of a program with its arguments. Pure, so that a killed run plans the same again.
+// Plans a run of self_train: the stages of every iteration in order, each a program's job with its
+// arguments. The plan is a pure function, so a killed run makes the same plan again.
 //
 //   OUTPUT_DIR/NAME/iteration_0/evaluate/…              the start model
 //                   iteration_1/{collect,revise,train,evaluate}/…
@@ -23,13 +23,13 @@ struct SelfTrainOptions {
   std::string name = "loop";
   int iterations = 3;
   std::string method = "agent-r";  // see Declare
-  // Least reward of a good path, an entry per iteration; the last one holds for those that follow.
-  // Source: Yuan et al. 2025, section 3.3.
+  // Smallest reward of a good path, one entry per iteration; the last entry also holds for later
+  // iterations. Source: Yuan et al. 2025, section 3.3.
   std::vector<std::string> alpha = {"0.5", "0.7", "1.0"};
   std::string beta = "0.2";         // a bad path is worse than its good partner by more than this
-  std::string train_from = "last";  // start | last: the model that each training begins with
+  std::string train_from = "last";  // start | last: the model with which each training begins
   std::vector<std::string> demonstrations;  // row files, PATH or PATH:WEIGHT
-  int attempts = 0;  // episodes of each task in a second evaluation, by sampling; 0: none
+  int attempts = 0;  // episodes of each task in a second, sampled evaluation; 0: none
   uint64_t seed = 0;
   // Further arguments of the programs, such as "--iterations=8".
   std::vector<std::string> collect, revise, train, evaluate;
@@ -37,19 +37,19 @@ struct SelfTrainOptions {
 
 void Declare(OptionSet& set, SelfTrainOptions& options);
 
-// Throws FatalError(kUsage) for values that do not fit together.
+// Throws FatalError(kUsage) for inconsistent values.
 void Check(const SelfTrainOptions& options);
 
-// What the rows of a training are made of.
+// The kind of data from which training rows are made.
 inline constexpr const char* kRevisedRows = "centric";
 inline constexpr const char* kGoodRows = "good";
 
 struct LoopStage {
-  std::string name;     // "iteration_1/collect"; tells it from all others
+  std::string name;     // "iteration_1/collect"; unique
   std::string program;  // mcts_collect | path_collect | agent_train | agent_eval
   int iteration = 0;    // 0: the start model
   std::vector<std::string> arguments;
-  std::filesystem::path folder;  // where its results are
+  std::filesystem::path folder;  // folder of its results
 };
 
 // OUTPUT_DIR/NAME.
@@ -59,5 +59,9 @@ std::filesystem::path LoopFolder(const SelfTrainOptions& options);
 std::filesystem::path ModelAfter(const SelfTrainOptions& options, int iteration);
 
 std::vector<LoopStage> PlanLoop(const SelfTrainOptions& options);
+
+// Adds `further` arguments to those of the stage. An argument with the same flag replaces the
+// stage's own, except that --data is added.
+void AddArguments(LoopStage& stage, const std::vector<std::string>& further);
 
 }  // namespace agentr

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The last run of a program's run.json.
+// The last run in a program's run.json.
 Json LastRun(const fs::path& folder) {
   const Json file = ReadJsonFile(folder / "run.json");
   return file.at("runs").back();
@@ -35,8 +35,7 @@ Json ReadUnchecked(const LoopStage& stage) {
     const Json run = LastRun(stage.folder / task / OptionOf(stage, "model_name"));
     const Json& result = run.at("result");
     return {{"trees", result.at("finished").get<int>() + result.at("already_there").get<int>()},
-            {"failed", result.at("failed").size()},
-            {"nodes", result.at("nodes")}};
+            {"failed", result.at("failed").size()}};
   }
   if (stage.program == "path_collect") {
     const Json run = ReadJsonFile(
@@ -58,7 +57,7 @@ Json ReadJsonFile(const fs::path& file) {
   const nlohmann::json json = ParseJson(ReadFile(file));
   if (json.is_discarded()) {
     throw FatalError(ExitCode::kFile,
-                     fmt::format("{} is not JSON: move it away, and run again", file.string()));
+                     fmt::format("{} is not JSON: move it away and run again", file.string()));
   }
   return json;
 }

@@ -1,4 +1,4 @@
-// What a self_train run came to, iteration by iteration, for people.
+// The results of a self_train run, iteration by iteration, for people.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace agentr {
 
-// A line per evaluated iteration: success and reward with 95 % intervals, both against the start
-// model on the same tasks, refused steps, loops and revisions. Behind it a line per training: rows
-// and their trained tokens; and the seconds of each stage. Only what is finished.
+// One line per evaluated iteration: success and reward with 95 % intervals, their differences to
+// the start model on the same tasks, refused steps, loops and revisions. Then one line per training
+// with rows and trained tokens, and the seconds of each stage. Contains only finished stages.
 std::string LoopTable(const std::vector<LoopStage>& plan, const LoopRecord& record);
 
 }  // namespace agentr

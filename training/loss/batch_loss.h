@@ -1,4 +1,4 @@
-// A micro-batch through the network to its loss, and back.
+// Computes the loss of a micro-batch and its gradients.
 #pragma once
 
 #include "training/data/batch.h"
@@ -12,7 +12,7 @@ namespace agentr {
 LossSums TrainOn(Network& network, const Batch& batch, double factor, uint64_t draw = 0,
                  const LossOptions& options = {});
 
-// The loss alone.
+// Computes only the loss.
 LossSums Evaluate(Network& network, const Batch& batch, const LossOptions& options = {});
 
 }  // namespace agentr

@@ -28,7 +28,8 @@ struct TargetLoss {
   bool correct = false;
 };
 
-// One row of logits: the losses of its targets, and, where wanted, the gradient in its place.
+// One row of logits: computes the losses of its targets and, if wanted, replaces it by the
+// gradient.
 void LossOfRow(float* logits, int64_t vocabulary, std::span<const Target> targets,
                std::span<TargetLoss> losses, bool gradient, double factor) {
   const float log_sum = rows::LogSumExp(logits, vocabulary);

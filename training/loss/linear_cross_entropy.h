@@ -1,6 +1,6 @@
-// The output projection and the cross-entropy as one step over chunks of rows, forward and backward
-// at once: the logits of a chunk become their own gradient in place, and all logits never exist
-// (Wijmans et al. 2025 and Liger Kernel, Hsu et al. 2024, have the same idea).
+// The output projection and the cross-entropy in one pass over chunks of rows, forward and backward
+// together: the logits of a chunk are replaced by their gradient in place, so all logits never
+// exist at once (the same idea: Wijmans et al. 2025; Liger Kernel, Hsu et al. 2024).
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,12 +15,12 @@ namespace agentr {
 
 constexpr size_t kTargetKinds = 4;
 
-// Sums over targets, which add up over batches and processes.
+// Sums over targets, which can be added over batches and processes.
 struct LossSums {
   struct Part {
     double loss = 0;  // weight * -ln p
     double weight = 0;
-    double correct = 0;  // weight of those that are the most likely token
+    double correct = 0;  // weight of the targets that are the most probable token
   };
   std::array<Part, kTargetKinds> kinds;  // by TargetKind
 
@@ -29,12 +29,13 @@ struct LossSums {
 };
 
 struct LossOptions {
-  int64_t chunk_logits = int64_t{1} << 22;  // logits at once, at most; a row at least
+  int64_t chunk_logits = int64_t{1} << 22;  // largest number of logits at once, but at least one
+                                            // row
 };
 
-// hidden [rows, width]: row i belongs to the i-th distinct index of `targets`. weight
-// [vocabulary, width], in the same type. Where `dhidden` is defined, [rows, width], it becomes the
-// gradient of factor * loss, and that of the weight is added to `dweight`, float32, where defined.
+// hidden [rows, width]: row i belongs to the i-th distinct index of `targets`. weight [vocabulary,
+// width], in the same type. If `dhidden` [rows, width] is defined, it becomes the gradient of
+// factor * loss; if `dweight` (float32) is defined, the gradient of the weight is added to it.
 LossSums LinearCrossEntropy(const at::Tensor& hidden, const at::Tensor& weight,
                             const std::vector<Target>& targets, double factor,
                             const at::Tensor& dhidden, const at::Tensor& dweight,

@@ -11,7 +11,7 @@ namespace {
 
 using at::Tensor;
 
-constexpr int64_t kGrain = 16;  // rows, at least, for a thread
+constexpr int64_t kGrain = 16;  // smallest number of rows per thread
 constexpr int64_t kParts = 16;  // partial sums of a weight's gradient
 
 using Scratch = std::vector<float>;
@@ -117,7 +117,7 @@ SwiGluGradient SwiGluBackward(const Tensor& dy, const Tensor& gate_up) {
 
 namespace {
 
-// Copies `from` [width] to `to`, turned where there is a table.
+// Copies `from` [width] to `to`, rotated if there is a table.
 void CopyHead(const float* from, const RotaryTable* rotary, int64_t token, float sign,
               int64_t width, float* to) {
   if (rotary == nullptr) {

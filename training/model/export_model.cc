@@ -7,12 +7,13 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "lm/weights/safetensors.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-// Names of what belongs to a model without being its weights.
+// Names of files that belong to a model, without its weights.
 bool IsCompanion(const std::string& name) {
   static const char* const kNames[] = {"generation_config.json",
                                        "tokenizer.json",
@@ -31,7 +32,7 @@ std::string ConfigWith(const fs::path& model_dir, WeightType type) {
   const fs::path path = model_dir / "config.json";
   auto config = nlohmann::ordered_json::parse(ReadFile(path));
   const char* name = type == WeightType::kF32 ? "float32" : "bfloat16";
-  // Newer files say "dtype", older ones "torch_dtype"; both where there is neither.
+  // Newer files have "dtype", older ones "torch_dtype"; if neither is present, both are written.
   const bool newer = config.contains("dtype");
   if (newer) config["dtype"] = name;
   if (!newer || config.contains("torch_dtype")) config["torch_dtype"] = name;
@@ -50,22 +51,12 @@ std::vector<fs::path> CompanionFiles(const fs::path& model_dir) {
 }
 
 void ExportModel(const fs::path& folder, const fs::path& model_dir,
-                 const std::vector<Parameter>& weights, WeightType type) try {
+                 const WeightSnapshot& weights) try {
   const fs::path unfinished = TemporaryPath(folder);
   fs::remove_all(unfinished);
   fs::create_directories(unfinished);
-  std::vector<at::Tensor> narrow;  // keeps the data alive
-  std::map<std::string, Weight> files;
-  for (const Parameter& p : weights) {
-    narrow.push_back(p.value.to(type == WeightType::kF32 ? at::kFloat : at::kBFloat16));
-    const at::Tensor& data = narrow.back();
-    files[p.name] = {
-        type,
-        data.sizes().vec(),
-        {static_cast<const std::byte*>(data.data_ptr()), static_cast<size_t>(data.nbytes())}};
-  }
-  WriteWeights(unfinished, files);
-  WriteFileAtomically(unfinished / "config.json", ConfigWith(model_dir, type));
+  WriteWeights(unfinished, weights.weights());
+  WriteFileAtomically(unfinished / "config.json", ConfigWith(model_dir, weights.type()));
   for (const fs::path& file : CompanionFiles(model_dir)) {
     WriteFileAtomically(unfinished / file.filename(), ReadFile(file));
   }

@@ -3,31 +3,20 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <numbers>
 #include <span>
 #include <utility>
 
 #include "common/random.h"
+#include "training/model/induction_heads.h"
+#include "training/model/random_matrix.h"
 
 namespace agentr {
-namespace {
-
-// Box and Muller (1958).
-std::vector<float> Normal(size_t count, double deviation, RandomStream random) {
-  std::vector<float> values(count);
-  for (float& value : values) {
-    const double radius = std::sqrt(-2 * std::log(1 - random.Uniform()));
-    const double angle = 2 * std::numbers::pi * random.Uniform();
-    value = static_cast<float>(deviation * radius * std::cos(angle));
-  }
-  return values;
-}
-
-}  // namespace
-
-InitialWeights::InitialWeights(const ModelConfig& config, uint64_t seed) : seed_(seed) {
-  const double deviation = std::sqrt(2 / (5 * static_cast<double>(config.hidden_size)));
-  AddLinear("model.embed_tokens", config.vocab_size, config.hidden_size, deviation, false);
+InitialWeights::InitialWeights(const ModelConfig& config, uint64_t seed, InitialAttention attention)
+    : seed_(seed) {
+  const auto width = static_cast<double>(config.hidden_size);
+  const double embedding = 1 / std::sqrt(width);
+  const double deviation = std::sqrt(2 / (5 * width));
+  AddLinear("model.embed_tokens", config.vocab_size, config.hidden_size, embedding, false);
   for (int64_t i = 0; i < config.num_layers; ++i) {
     AddLayer(config, fmt::format("model.layers.{}.", i), deviation);
   }
@@ -35,10 +24,13 @@ InitialWeights::InitialWeights(const ModelConfig& config, uint64_t seed) : seed_
   if (!config.tied_embeddings) {
     AddLinear("lm_head", config.vocab_size, config.hidden_size, deviation, false);
   }
+  if (attention == InitialAttention::kInduction) {
+    SetInductionHeads(config, seed, embedding, values_);
+  }
 }
 
 void InitialWeights::AddLayer(const ModelConfig& config, const std::string& at, double deviation) {
-  const double residual = deviation / std::sqrt(2 * static_cast<double>(config.num_layers));
+  const double residual = deviation / (2 * static_cast<double>(config.num_layers));
   const int64_t width = config.hidden_size;
   const int64_t queries = config.num_heads * config.head_dim;
   const int64_t keys = config.num_kv_heads * config.head_dim;
@@ -60,7 +52,7 @@ void InitialWeights::AddLayer(const ModelConfig& config, const std::string& at, 
 void InitialWeights::AddLinear(const std::string& name, int64_t outputs, int64_t inputs,
                                double deviation, bool bias) {
   const RandomStream random = RandomStream(seed_).Split("initial weights").Split(name);
-  Add(name + ".weight", Normal(static_cast<size_t>(outputs * inputs), deviation, random),
+  Add(name + ".weight", NormalValues(static_cast<size_t>(outputs * inputs), deviation, random),
       {outputs, inputs});
   if (bias) AddConstant(name + ".bias", outputs, 0);
 }

@@ -1,12 +1,18 @@
-// The weights that a model begins with when it is trained from nothing.
+// The initial weights of a model that is trained from scratch.
 //
-// Norms are 1 and biases 0. All other weights are normal with the standard deviation
-// sqrt(2 / (5 width)), and the two matrices of a layer that add to the residual stream with that
-// over sqrt(2 layers), so that its variance does not grow with depth. Each tensor draws from a
-// stream of its own (seed, name).
+<<<<<<< HEAD
+// Norms are 1 and biases 0. All other weights are normal with the standard deviation sqrt(2 / (5
+// width)), and the two matrices of a layer that add to the residual stream with that over sqrt(2
+// layers), so that its variance does not grow with depth. Each tensor draws from its own stream
+=======
+// Norms are 1 and biases 0. Embeddings are normal with the standard deviation 1 / sqrt(width), so
+// that each has about the length 1; all other weights with sqrt(2 / (5 width)), and the two matrices
+// of a layer that add to the residual stream with that over twice the number of layers, so that at
+// first it holds little else than the token. Each tensor draws from a stream of its own
+>>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
+// (seed, name).
 //
-// Sources: the scale by width is that of Nguyen and Salazar (2019); the scale by depth is that of
-// GPT-2 (Radford et al. 2019, section 2.3).
+// Source: the scale by width is that of Nguyen and Salazar (2019), "Transformers without tears".
 #pragma once
 
 #include <cstdint>
@@ -19,9 +25,16 @@
 
 namespace agentr {
 
+enum class InitialAttention {
+  kRandom,
+  kInduction,  // of the first two layers: induction_heads.h
+};
+
 class InitialWeights : public WeightSource {
  public:
-  InitialWeights(const ModelConfig& config, uint64_t seed);
+  // Throws FatalError(kUsage) where `attention` does not go with the shape.
+  InitialWeights(const ModelConfig& config, uint64_t seed,
+                 InitialAttention attention = InitialAttention::kRandom);
 
   const std::map<std::string, Weight>& weights() const override { return weights_; }
   const std::string& name() const override { return name_; }

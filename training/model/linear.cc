@@ -11,8 +11,8 @@ namespace {
 
 using at::Tensor;
 
-// The factors by which dropout multiplies an input of this shape: 0 or 1 / (1 - share), from the
-// stream of this adapter, draw and row, whatever thread computes it.
+// The factors of dropout for an input of this shape: 0 or 1 / (1 - share), drawn from the stream of
+// this adapter, draw and row, so they do not depend on threads.
 Tensor DropoutFactors(const Adapter& adapter, uint64_t draw, const Tensor& x) {
   Tensor factors = at::empty(x.sizes(), x.options().dtype(at::kFloat));
   float* out = factors.data_ptr<float>();
@@ -80,7 +80,7 @@ void Linear::Refresh(at::ScalarType type) {
     if (to.defined() && to.scalar_type() == type && type != at::kFloat) {
       to.copy_(from);
     } else {
-      to = from.to(type);  // float32: the master itself
+      to = from.to(type);  // for float32 it is the master itself
     }
   };
   copy(master_, weight_);
@@ -91,13 +91,16 @@ void Linear::Refresh(at::ScalarType type) {
   }
 }
 
-void Linear::MergeAdapters() {
+Linear Linear::Merged() const {
+  Linear merged = *this;
+  if (adapters_.empty()) return merged;
+  merged.master_ = master_.clone();
   for (const Placed& placed : adapters_) {
-    master_.narrow(0, Begin(placed.part), outputs(placed.part))
+    merged.master_.narrow(0, Begin(placed.part), outputs(placed.part))
         .addmm_(placed.adapter.b.value, placed.adapter.a.value, 1, placed.adapter.scale);
   }
-  adapters_.clear();
-  Refresh(weight_.scalar_type());
+  merged.adapters_.clear();
+  return merged;
 }
 
 Tensor Linear::Forward(const Tensor& x, uint64_t draw) const {

@@ -1,4 +1,4 @@
-// A linear layer with float32 master weights, the copies that it computes with, and low-rank
+// A linear layer with float32 master weights, copies of them in the compute type, and low-rank
 // adapters (LoRA: Hu et al. 2021).
 #pragma once
 
@@ -17,38 +17,39 @@ struct Adapter {
   Parameter a;  // [rank, inputs]
   Parameter b;  // [outputs, rank]
   double scale = 1;
-  double dropout = 0;  // share of the inputs that are zero, the others growing by 1 / (1 - share)
-  uint64_t key = 0;    // of the dropout: another for each adapter
+  double dropout = 0;  // share of the inputs that become zero; the others are multiplied by 1 / (1
+                       // - share)
+  uint64_t key = 0;    // key of the dropout, different for each adapter
 };
 
 class Linear {
  public:
   struct Part {
-    std::string name;   // as in the file, without ".weight"
+    std::string name;   // name in the file, without ".weight"
     at::Tensor weight;  // float32 [outputs, inputs]
-    at::Tensor bias;    // float32 [outputs]; undefined: none, as then with all parts
+    at::Tensor bias;    // float32 [outputs]; undefined in all parts if there is none
   };
 
   Linear() = default;
-  // Layers with the same inputs, computed as one product: their outputs stand side by side.
+  // Layers with the same inputs, computed as one product with concatenated outputs.
   explicit Linear(const std::vector<Part>& parts, bool decays = true);
 
-  void Train();  // keeps gradients of weights and biases from now on
-  // `part`: which layer. Whoever adds one calls Refresh.
+  void Train();  // from now on gradients of weights and biases are computed
+  // Adds an adapter to the layer `part`. The caller must then call Refresh.
   void AddAdapter(size_t part, Adapter adapter);
-  // Brings the copies in `type` up to date with the master weights.
+  // Updates the copies in `type` from the master weights.
   void Refresh(at::ScalarType type);
-  // Adds the adapters to the weights and drops them (for an export).
-  void MergeAdapters();
+  // A copy of the layer without adapters, with their contribution added to its weights.
+  Linear Merged() const;
 
-  // x [rows, inputs] -> [rows, outputs]. `draw`: which dropout; 0: none.
+  // x [rows, inputs] -> [rows, outputs]. `draw`: number of the dropout draw; 0: none.
   at::Tensor Forward(const at::Tensor& x, uint64_t draw) const;
   // The gradient of x.
   at::Tensor InputGradient(const at::Tensor& dy, uint64_t draw) const;
   // Adds to the gradients of weights, biases and adapters.
   void AddGradients(const at::Tensor& dy, const at::Tensor& x, uint64_t draw);
 
-  // Every weight and bias, adapters left out; what is frozen has no gradient.
+  // All weights and biases without adapters; frozen ones have no gradient.
   void AppendWeights(std::vector<Parameter>& all) const;
   void AppendAdapters(std::vector<Parameter>& all) const;
 
@@ -72,7 +73,7 @@ class Linear {
   }
 
   std::vector<std::string> names_;
-  std::vector<int64_t> ends_;  // of the parts' outputs
+  std::vector<int64_t> ends_;  // ends of the parts' outputs
   bool decays_ = true;
   at::Tensor master_, gradient_, weight_;          // [outputs, inputs]
   at::Tensor bias_, bias_gradient_, narrow_bias_;  // [outputs]; undefined: none

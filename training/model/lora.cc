@@ -17,7 +17,7 @@ namespace {
 
 using at::Tensor;
 
-// PEFT's start: a uniform in ± 1 / sqrt(inputs), b zero.
+// PEFT's initial values: a is uniform in ± 1 / sqrt(inputs), and b is zero.
 Tensor RandomA(RandomStream stream, int64_t rank, int64_t inputs) {
   Tensor a = at::empty({rank, inputs}, at::kFloat);
   const double bound = 1 / std::sqrt(static_cast<double>(inputs));
@@ -61,7 +61,7 @@ void Declare(OptionSet& set, LoraOptions& o) {
   set.Add("--lora_dropout", o.dropout, "Share of an adapter's inputs that is dropped")
       .Range(0, 0.99);
   set.Add("--lora_rslora", o.rank_stabilized, "Scale by alpha / sqrt(rank) instead");
-  set.Add("--lora_target", o.targets, "Layers that get an adapter (repeatable)");
+  set.Add("--lora_target", o.targets, "Layers with an adapter (repeatable)");
 }
 
 double ScaleOf(const LoraOptions& o) {
@@ -101,19 +101,10 @@ void Network::TrainAdapters(const LoraOptions& lora, uint64_t seed) {
   }
   if (adapters().empty()) {
     throw FatalError(ExitCode::kUsage,
-                     "--lora_target names no layer of the model. It has q_proj, k_proj, v_proj, "
-                     "o_proj, gate_proj, up_proj and down_proj");
+                     "--lora_target matches no layer of the model, which has q_proj, k_proj, "
+                     "v_proj, o_proj, gate_proj, up_proj and down_proj");
   }
   Refresh();
-}
-
-void Network::MergeAdapters() {
-  for (Layer& layer : layers_) {
-    for (Linear* linear :
-         {&layer.query, &layer.key_value, &layer.output, &layer.gate_up, &layer.down}) {
-      linear->MergeAdapters();
-    }
-  }
 }
 
 std::vector<Parameter> Network::adapters() const {

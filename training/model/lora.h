@@ -1,4 +1,4 @@
-// Low-rank adapters beside the linear layers of a network (LoRA: Hu et al. 2021), as PEFT has them.
+// Low-rank adapters for the linear layers of a network (LoRA: Hu et al. 2021), equal to PEFT's.
 #pragma once
 
 #include <filesystem>
@@ -12,20 +12,20 @@ namespace agentr {
 class OptionSet;
 
 struct LoraOptions {
-  int rank = 0;       // 0: no adapters, all weights are trained
+  int rank = 0;       // 0: no adapters; all weights are trained
   double alpha = 16;  // an adapter is scaled by alpha / rank
   double dropout = 0;
-  bool rank_stabilized = false;  // by alpha / sqrt(rank): Kalajdzievski 2023
+  bool rank_stabilized = false;  // scale by alpha / sqrt(rank) (Kalajdzievski 2023)
   std::vector<std::string> targets = {"q_proj",    "k_proj",  "v_proj",   "o_proj",
                                       "gate_proj", "up_proj", "down_proj"};
 };
 
-// --lora_rank, --lora_alpha, --lora_dropout, --lora_rslora, --lora_target.
+// Declares --lora_rank, --lora_alpha, --lora_dropout, --lora_rslora and --lora_target.
 void Declare(OptionSet& set, LoraOptions& options);
 
 double ScaleOf(const LoraOptions& options);
 
-// adapter_config.json and adapter_model.safetensors, which PEFT loads beside the start model.
+// Writes adapter_config.json and adapter_model.safetensors, which PEFT loads with the start model.
 // Throws FatalError(kFile).
 void WriteAdapters(const std::filesystem::path& folder, const LoraOptions& options,
                    const std::string& base_model, const std::vector<Parameter>& adapters);

@@ -122,7 +122,10 @@ const Tensor& Network::head_gradient() const {
   return config_.tied_embeddings ? embedding_.gradient() : head_.gradient();
 }
 
-std::vector<Parameter> Network::weights() const {
+std::vector<Parameter> Network::weights() const { return Collect(/*merge=*/false); }
+std::vector<Parameter> Network::merged() const { return Collect(/*merge=*/true); }
+
+std::vector<Parameter> Network::Collect(bool merge) const {
   std::vector<Parameter> all;
   embedding_.AppendWeights(all);
   for (const Layer& layer : layers_) {
@@ -132,7 +135,7 @@ std::vector<Parameter> Network::weights() const {
     }
     for (const Linear* linear :
          {&layer.query, &layer.key_value, &layer.output, &layer.gate_up, &layer.down}) {
-      linear->AppendWeights(all);
+      (merge ? linear->Merged() : *linear).AppendWeights(all);
     }
   }
   all.push_back(norm_);
@@ -179,7 +182,7 @@ Tensor Network::Forward(const Batch& batch, const std::vector<int32_t>& rows, bo
     }
   }
   if (options_.all_rows && rows.size() < batch.tokens.size()) {
-    // Only for comparison: the rows are picked behind the last layer.
+    // Only for comparison: the rows are selected after the last layer.
     row_index_ = Indices(rows);
     x = x.index_select(0, row_index_);
   }
@@ -255,7 +258,7 @@ void Network::Backward(const Tensor& dhidden) {
   }
 }
 
-// `dout`, the gradient of the layer's output, becomes on its way that of the layer's middle.
+// `dout`, the gradient of the layer's output, is changed in place into that of the layer's middle.
 Tensor Network::LayerBackward(size_t index, const Kept& kept, const Tensor& dout) {
   Layer& layer = layers_[index];
   MlpBackward(layer, kept, dout);
@@ -277,7 +280,7 @@ void Network::MlpBackward(Layer& layer, const Kept& kept, const Tensor& dx) {
                   layer.mlp_norm.value, config_.norm_epsilon, dx, layer.mlp_norm.gradient);
 }
 
-// The gradient of y, the normed input of attention.
+// The gradient of y, the normalised input of attention.
 Tensor Network::AttentionBackward(size_t index, const Kept& kept, const Tensor& dmiddle,
                                   const Tensor& y) {
   Layer& layer = layers_[index];

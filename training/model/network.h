@@ -1,10 +1,11 @@
-// Llama 3, Mistral, Qwen2 and Qwen3, differentiable: forward and backward over a prefix-tree batch.
+// The trainable network of Llama 3, Mistral, Qwen2 and Qwen3: forward and backward passes over a
+// prefix-tree batch.
 //
-// Every product and every kernel has its own backward pass; there is no graph. What a layer keeps
-// for it is the input of each product that cannot be computed again cheaply: per token about
-// 2 widths, queries, keys, values, and twice the MLP's inner width. With checkpointing it keeps its
-// input alone and runs forward once more. In the last layer queries, attention output and MLP exist
-// only at the positions that a loss needs.
+// Every product and every kernel has its own backward pass; there is no graph. For it a layer keeps
+// the inputs of products that are expensive to recompute: per token about 2 widths, queries, keys,
+// values, and twice the MLP's inner width. With checkpointing it keeps only its own input and runs
+// forward again. In the last layer, queries, attention output and MLP are computed only at the
+// positions that a loss needs.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -28,48 +29,52 @@ namespace agentr {
 struct LoraOptions;
 
 struct NetworkOptions {
-  at::ScalarType type = at::kFloat;     // of activations and products: float32 or bfloat16
+  at::ScalarType type = at::kFloat;     // type of activations and products: float32 or bfloat16
   bool checkpoint_activations = false;  // keep only the inputs of the layers
   bool all_rows = false;                // compute the last layer everywhere, for comparison
 };
 
-// The indices at which `batch` has targets, rising, each once.
+// The indices at which `batch` has targets, in increasing order, each once.
 std::vector<int32_t> TargetRows(const Batch& batch);
 
 class Network {
  public:
-  // `weights`: of the folder that `config` is of. Throws FatalError(kFile) as PlaceWeights.
+  // `weights` and `config` belong to the same model. Throws FatalError(kFile) like PlaceWeights.
   Network(const ModelConfig& config, const WeightSource& weights, const NetworkOptions& options);
 
-  // From now on gradients are kept: of all weights, or of adapters only.
+  // From now on gradients are computed: of all weights, or only of adapters.
   void TrainAll();
   void TrainAdapters(const LoraOptions& lora, uint64_t seed);
-  void MergeAdapters();
 
-  // Brings the copies in the compute type up to date; after each change of parameters.
+  // Updates the copies in the compute type. Call it after each change of parameters.
   void Refresh();
 
-  // The hidden states behind the last norm at `rows` (rising indices): [rows, width] in the compute
-  // type. What Backward needs is kept where `keep`. `draw`: of dropout; 0: none.
+  // The hidden states after the last norm at `rows` (increasing indices): [rows, width] in the
+  // compute type. With `keep`, stores the data for Backward. `draw`: number of the dropout draw; 0:
+  // none.
   at::Tensor Forward(const Batch& batch, const std::vector<int32_t>& rows, bool keep,
                      uint64_t draw = 0);
-  // From the gradient of what Forward returned, once per Forward that kept: adds to all gradients.
+  // Takes the gradient of Forward's result and adds to all gradients. Call it once after each
+  // Forward with `keep`.
   void Backward(const at::Tensor& dhidden);
-  // `done` is called by Backward when the gradients of a layer, and of all that lies behind it, have
-  // got what this batch adds to them; null: nobody is.
+  // Backward calls `done` when this batch's gradients of a layer and of all later ones are
+  // complete; null: no call.
   void OnLayerDone(std::function<void(int layer)> done) { layer_done_ = std::move(done); }
 
   const ModelConfig& config() const { return config_; }
   const NetworkOptions& options() const { return options_; }
-  // Of the output projection, [vocabulary, width]: the embedding where they are tied.
+  // The output projection [vocabulary, width], which is the embedding if they are tied.
   const at::Tensor& head_weight() const;    // in the compute type
   const at::Tensor& head_gradient() const;  // float32; undefined: frozen
 
-  std::vector<Parameter> weights() const;   // all, by Hugging Face's names, adapters left out
+  std::vector<Parameter> weights() const;   // all, by Hugging Face's names, without adapters
+  std::vector<Parameter> merged() const;    // the same with the adapters' contribution; layers with
+                                            // adapters are copied
   std::vector<Parameter> adapters() const;  // by PEFT's names
-  std::vector<Parameter> trained() const;   // those with a gradient
+  std::vector<Parameter> trained() const;   // the parameters with a gradient
 
-  // Query-key pairs that attention computes for one head and layer but the last, of the last batch.
+  // The number of query-key pairs that attention computes for one head in each layer except the
+  // last, for the last batch.
   int64_t attention_products() const { return all_plan_ ? all_plan_->products() : 0; }
 
  private:
@@ -77,18 +82,19 @@ class Network {
     Parameter attention_norm, mlp_norm, query_norm, key_norm;
     Linear query, key_value, output, gate_up, down;
   };
-  // What a layer's backward pass reads.
+  // The data for a layer's backward pass.
   struct Kept {
     at::Tensor x;                         // [tokens, width] the layer's input
-    at::Tensor query_values, key_values;  // before their norms; Qwen3 only
+    at::Tensor query_values, key_values;  // values before their norms; Qwen3 only
     AttentionInput heads;
     at::Tensor log_sums;
     at::Tensor mixed;    // [rows, heads * head_dim]
-    at::Tensor middle;   // [rows, width]: x behind attention
+    at::Tensor middle;   // [rows, width]: x after attention
     at::Tensor gate_up;  // [rows, 2 * inner]
   };
 
   void Load(const WeightSource& weights);
+  std::vector<Parameter> Collect(bool merge) const;
   bool SomeRows(size_t layer) const { return layer + 1 == layers_.size() && row_index_.defined(); }
   const AttentionPlan& Plan(size_t layer) const {
     return SomeRows(layer) ? *row_plan_ : *all_plan_;
@@ -96,7 +102,8 @@ class Network {
   const RotaryTable& QueryTable(size_t layer) const {
     return SomeRows(layer) ? row_table_ : table_;
   }
-  at::Tensor Rows(size_t layer, const at::Tensor& x) const {  // those that the layer goes on with
+  at::Tensor Rows(size_t layer, const at::Tensor& x) const {  // the rows that the rest of the layer
+                                                              // computes
     return SomeRows(layer) ? x.index_select(0, row_index_) : x;
   }
   void Prepare(const Batch& batch, const std::vector<int32_t>& rows);
@@ -114,19 +121,19 @@ class Network {
   const ModelConfig config_;
   const NetworkOptions options_;
   Linear embedding_;  // [vocabulary, width]
-  Linear head_;       // where it is not the embedding
+  Linear head_;       // used if it is not the embedding
   Parameter norm_;
   std::vector<Layer> layers_;
   at::Tensor frequencies_;  // [head_dim / 2]
 
-  // Of the last Forward.
+  // Data of the last Forward.
   std::optional<AttentionPlan> all_plan_, row_plan_;
   RotaryTable table_, row_table_;
-  at::Tensor tokens_, row_index_;  // row_index_: undefined where all rows are wanted
+  at::Tensor tokens_, row_index_;  // row_index_: undefined if all rows are wanted
   uint64_t draw_ = 0;
   std::function<void(int)> layer_done_;
   std::vector<Kept> kept_;
-  at::Tensor last_;  // [rows, width]: what goes into the last norm
+  at::Tensor last_;  // [rows, width]: input of the last norm
 };
 
 }  // namespace agentr

@@ -13,11 +13,11 @@ namespace {
 
 using at::Tensor;
 
-// Queries of a block: enough for fast products, few enough that the causal half that is computed in
-// vain stays small and the scores stay in the cache.
+// Queries per block: enough for fast products, but few enough that little is computed for masked
+// pairs and the scores stay in the cache.
 constexpr int64_t kBlockQueries = 128;
 
-// The ranges from the root to `segment`, neighbours joined.
+// The ranges from the root to `segment`, with adjacent ones joined.
 std::vector<AttentionPlan::Range> PathTo(const Batch& batch, int32_t segment) {
   std::vector<AttentionPlan::Range> path;
   for (int32_t s = segment; s >= 0; s = batch.segments[s].parent) {
@@ -32,7 +32,7 @@ std::vector<AttentionPlan::Range> PathTo(const Batch& batch, int32_t segment) {
   return path;
 }
 
-// What is left of `path` between its tokens `from` and `to`.
+// The part of `path` between its tokens `from` and `to`.
 std::vector<AttentionPlan::Range> Cut(const std::vector<AttentionPlan::Range>& path, int64_t from,
                                       int64_t to) {
   std::vector<AttentionPlan::Range> kept;
@@ -46,7 +46,7 @@ std::vector<AttentionPlan::Range> Cut(const std::vector<AttentionPlan::Range>& p
   return kept;
 }
 
-// The keys of a block side by side: [kv heads, length, head_dim].
+// The concatenated keys of a block: [kv heads, length, head_dim].
 Tensor Gather(const Tensor& all, const AttentionPlan::Block& block) {
   const Tensor flat = all.squeeze(2);
   std::vector<Tensor> parts;
@@ -56,7 +56,7 @@ Tensor Gather(const Tensor& all, const AttentionPlan::Block& block) {
   return parts.size() == 1 ? parts[0] : at::cat(parts, 1);
 }
 
-// Adds [kv heads, length, head_dim] to where Gather took it from.
+// Adds [kv heads, length, head_dim] to the positions from which Gather copied.
 void Scatter(const Tensor& part, const AttentionPlan::Block& block, const Tensor& all) {
   int64_t at = 0;
   for (const auto& range : block.keys) {
@@ -73,7 +73,7 @@ Tensor RowsOf(const Tensor& all, const AttentionPlan::Block& block) {
       .view({all.size(0), count, all.size(3)});
 }
 
-// Calls work(row of [kv heads * rows], query of the block, place in log_sums) for each.
+// Calls work(row of [kv heads * rows], query of the block, index in log_sums) for each row.
 template <typename Work>
 void ForScores(const AttentionPlan::Block& block, const Tensor& log_sums, const Work& work) {
   const int64_t shared = log_sums.size(2), queries = log_sums.size(1);
@@ -103,7 +103,7 @@ AttentionPlan::AttentionPlan(const Batch& batch, const std::vector<int32_t>& que
 
 void AttentionPlan::AddSegment(const Batch& batch, const std::vector<Range>& path, int64_t first,
                                int64_t last, const std::vector<int32_t>& queries, int64_t window) {
-  // The positions of a path rise by 1: key j of the path stands `root` + j.
+  // The positions of a path increase by 1: key j of the path has position `root` + j.
   const int64_t root = batch.positions[path.front().begin];
   for (int64_t begin = first; begin < last; begin += kBlockQueries) {
     Block block;

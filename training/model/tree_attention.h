@@ -1,9 +1,9 @@
-// Attention on a prefix tree: each token sees the tokens of its path, its own among them.
+// Attention on a prefix tree: each token sees the tokens of its path, including itself.
 //
-// A segment's queries meet the keys of its ancestors and, causally, its own, as a few dense matrix
-// products; no product runs over keys of other branches, and nothing as large as queries × keys is
-// kept: the backward pass computes the shares again from the logarithm of each row's sum (as
-// FlashAttention does, Dao et al. 2022).
+// A segment's queries are multiplied with the keys of its ancestors and, causally, its own keys, in
+// a few dense matrix products. No product includes keys of other branches, and nothing of the size
+// queries × keys is kept: the backward pass recomputes the shares from the logarithm of each row's
+// sum (like FlashAttention, Dao et al. 2022).
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,26 +15,27 @@
 
 namespace agentr {
 
-// Which keys each query sees.
+// The keys that each query sees.
 class AttentionPlan {
  public:
-  // `queries`: rising indices of the batch whose attention is wanted. `window`: positions that a
-  // token sees, its own among them; 0: all. The positions of a row rise by 1 from its first token.
+  // `queries`: increasing indices of the batch whose attention is wanted. `window`: number of
+  // positions that a token sees, including its own; 0: all. The positions of a row increase by 1
+  // from its first token.
   AttentionPlan(const Batch& batch, const std::vector<int32_t>& queries, int64_t window);
 
   struct Range {  // of the batch
     int64_t begin = 0, end = 0;
   };
-  // Queries of one segment and the keys that any of them sees.
+  // Queries of one segment, and the keys that at least one of them sees.
   struct Block {
     int64_t begin = 0, end = 0;     // in `queries`
     std::vector<Range> keys;        // along the path
-    int64_t length = 0;             // of all `keys`
+    int64_t length = 0;             // number of all `keys`
     std::vector<int64_t> from, to;  // per query: it sees the keys from … to - 1 of `length`
   };
   const std::vector<Block>& blocks() const { return blocks_; }
   int64_t queries() const { return queries_; }
-  int64_t products() const;  // query-key pairs that are computed
+  int64_t products() const;  // number of computed query-key pairs
 
  private:
   void AddSegment(const Batch& batch, const std::vector<Range>& path, int64_t first, int64_t last,
@@ -44,19 +45,19 @@ class AttentionPlan {
   std::vector<Block> blocks_;
 };
 
-// Heads that share keys stand together: q [kv heads, queries, shared, head_dim], k and v
-// [kv heads, tokens, 1, head_dim].
+// Heads that share keys are adjacent: q [kv heads, queries, shared, head_dim], k and v [kv heads,
+// tokens, 1, head_dim].
 struct AttentionInput {
   at::Tensor q, k, v;
 };
 struct AttentionOutput {
-  at::Tensor mixed;     // as q: softmax(q kᵀ / sqrt(head_dim)) v
+  at::Tensor mixed;     // shape of q: softmax(q kᵀ / sqrt(head_dim)) v
   at::Tensor log_sums;  // float32 [kv heads, queries, shared]
 };
 AttentionOutput Attend(const AttentionPlan& plan, const AttentionInput& input);
 
-// The gradients of q (in its type) and of k and v (float32). `dots`: of dmixed and mixed, head by
-// head, as log_sums.
+// The gradients of q (in its type) and of k and v (float32). `dots`: the scalar products of dmixed
+// and mixed, head by head, with the shape of log_sums.
 AttentionInput AttendBackward(const AttentionPlan& plan, const AttentionInput& input,
                               const at::Tensor& log_sums, const at::Tensor& dmixed,
                               const at::Tensor& dots);

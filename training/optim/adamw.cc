@@ -13,8 +13,8 @@ namespace {
 
 using at::Tensor;
 
-// Values of a tensor that are summed up, or changed, as one piece by one thread: the same sums with
-// any number of threads.
+// Number of values that one thread sums or changes as one piece, so that sums do not depend on the
+// number of threads.
 constexpr int64_t kPiece = 1 << 14;
 
 struct StepSizes {
@@ -66,8 +66,12 @@ void Declare(OptionSet& set, AdamWOptions& o) {
   set.Add("--adam_beta1", o.beta1, "Decay of AdamW's mean").Range(0, 1);
   set.Add("--adam_beta2", o.beta2, "Decay of AdamW's mean of squares").Range(0, 1);
   set.Add("--adam_epsilon", o.epsilon, "Added to AdamW's root of the mean of squares").Min(0);
-  set.Add("--weight_decay", o.weight_decay, "Of all but norms, biases and embeddings").Min(0);
-  set.Add("--max_grad_norm", o.max_norm, "The gradient is clipped to this norm; 0: never").Min(0);
+  set.Add("--weight_decay", o.weight_decay,
+          "Weight decay of all parameters except norms, biases and embeddings")
+      .Min(0);
+  set.Add("--max_grad_norm", o.max_norm,
+          "Largest norm of the gradient, which is clipped to it; 0: no clipping")
+      .Min(0);
 }
 
 AdamW::AdamW(std::vector<Parameter> parameters, const AdamWOptions& options)

@@ -1,5 +1,5 @@
-// AdamW with decoupled weight decay (Loshchilov and Hutter 2019), in the order of operations of
-// PyTorch's, over float32 parameters; and clipping by the global norm.
+// AdamW with decoupled weight decay (Loshchilov and Hutter 2019) on float32 parameters, with
+// PyTorch's order of operations, and clipping by the global norm.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -17,27 +17,27 @@ struct AdamWOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
-  double weight_decay = 0;  // of parameters that decay
-  double max_norm = 1;      // of the gradient; 0: no clipping
+  double weight_decay = 0;  // weight decay of parameters that decay
+  double max_norm = 1;      // largest norm of the gradient; 0: no clipping
 };
 
-// --adam_beta1, --adam_beta2, --adam_epsilon, --weight_decay, --max_grad_norm.
+// Declares --adam_beta1, --adam_beta2, --adam_epsilon, --weight_decay and --max_grad_norm.
 void Declare(OptionSet& set, AdamWOptions& options);
 
 class AdamW {
  public:
   AdamW(std::vector<Parameter> parameters, const AdamWOptions& options);
 
-  // The norm of all gradients together. Not finite where any value is not.
+  // The norm of all gradients together. Not finite if any value is not.
   double GradientNorm() const;
-  // A step with the gradients, whose norm is `norm`, clipped; the gradients become 0.
+  // Clips the gradients, whose norm is `norm`, makes a step, and sets the gradients to 0.
   void Step(double learning_rate, double norm);
-  // The gradients become 0, and nothing else happens.
+  // Only sets the gradients to 0.
   void Skip();
 
-  // What a continuation needs beside the parameters, by their names.
+  // The state that a continuation needs in addition to the parameters, by their names.
   struct Moments {
-    at::Tensor mean, square;  // as the parameter
+    at::Tensor mean, square;  // the shape of the parameter
   };
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const std::vector<Moments>& moments() const { return moments_; }

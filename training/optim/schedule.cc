@@ -9,11 +9,12 @@ namespace agentr {
 
 void Declare(OptionSet& set, ScheduleOptions& o) {
   set.Group("Learning rate");
-  set.Add("--lr", o.learning_rate, "Learning rate at its height").Min(0);
+  set.Add("--lr", o.learning_rate, "Largest learning rate").Min(0);
   set.Add("--lr_schedule", o.shape, "constant | linear | cosine")
       .OneOf({"constant", "linear", "cosine"});
-  set.Add("--warmup", o.warmup, "Share of the steps over which it rises").Range(0, 1);
-  set.Add("--lr_least", o.least, "What it falls to, as a share of its height").Range(0, 1);
+  set.Add("--warmup", o.warmup, "Share of the steps during which the learning rate increases")
+      .Range(0, 1);
+  set.Add("--lr_least", o.least, "Final learning rate as a share of the largest one").Range(0, 1);
 }
 
 double LearningRate(const ScheduleOptions& o, int64_t step, int64_t steps) {

@@ -11,7 +11,7 @@
 namespace agentr::jinja {
 namespace {
 
-// Where each character of `text` begins, and its end.
+// The beginning of each character of `text`, and the end of the text.
 std::vector<size_t> CharacterPlaces(Run& run, std::string_view text) {
   run.Charge(text.size());
   std::vector<size_t> places = {0};
@@ -33,7 +33,7 @@ struct Bounds {
   int64_t begin, end, step;
 };
 
-// As Python's slice.indices().
+// The bounds according to Python's slice.indices().
 Bounds BoundsOf(Run& run, const std::array<Value, 3>& parts, int64_t size) {
   const auto integer = [&](const Value& value, int64_t otherwise) {
     if (value.IsNone()) return otherwise;
@@ -82,8 +82,8 @@ bool HasMethod(const Value& object, std::string_view name) {
   return object.list() && IsListMethod(name);
 }
 
-// A method that is not called at once, as in a test whether it is there. It does not keep its
-// object, so that values cannot hold each other in a ring.
+// A method that is not called immediately, as in a test whether it exists. It does not keep its
+// object, so that values cannot form a reference cycle.
 Value BoundMethod(std::string_view name) {
   auto method = std::make_shared<Callable>();
   method->name = name;
@@ -93,7 +93,7 @@ Value BoundMethod(std::string_view name) {
   return Value(std::shared_ptr<const Callable>(std::move(method)));
 }
 
-// As getattr(object, name): methods, namespaces, loops.
+// Like getattr(object, name), for methods, namespaces and loops.
 std::optional<Value> PythonAttribute(Run& run, const Value& object, std::string_view name) {
   if (object.IsUndefined()) run.FailUndefined(object);
   if (name.starts_with("_")) run.Refuse(fmt::format("the attribute {}", name));

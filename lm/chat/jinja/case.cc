@@ -1,4 +1,4 @@
-// Upper and lower case, as Python's str has it.
+// Upper and lower case, according to Python's str.
 #include <unicode/locid.h>
 #include <unicode/unistr.h>
 
@@ -9,7 +9,7 @@
 namespace agentr::jinja {
 namespace {
 
-// `text` with `change` applied to what each mark covers, and to what lies between.
+// Applies `change` to the bytes of each mark and to the parts in between.
 template <typename Change>
 Text ByPieces(const Text& text, Change change) {
   Text result;
@@ -28,8 +28,8 @@ Text ByPieces(const Text& text, Change change) {
   return result;
 }
 
-// Other letters may change with their neighbours (a final sigma) or grow (a sharp s): ICU follows
-// the same tables of Unicode as Python.
+// Other letters may depend on their neighbours (final sigma) or become longer (sharp s): ICU uses
+// the same Unicode tables as Python.
 std::string Changed(std::string_view text, bool upper) {
   std::string result;
   if (IsAscii(text)) {

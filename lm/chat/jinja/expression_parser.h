@@ -1,4 +1,4 @@
-// Reads the expressions of a template; the base of the parser of statements.
+// Parses the expressions of a template; base class of the parser of statements.
 #pragma once
 
 #include <map>
@@ -13,12 +13,12 @@
 
 namespace agentr::jinja {
 
-// Each function reads what Jinja's parser reads under the same name.
+// Each function parses the same as the function of that name in Jinja's parser.
 class ExpressionParser {
  protected:
   explicit ExpressionParser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
 
-  // One level of the source's nesting.
+  // Counts one level of nesting in the source.
   class Nested {
    public:
     explicit Nested(ExpressionParser& parser);
@@ -62,14 +62,14 @@ class ExpressionParser {
   }
 
   ExpressionPtr ParseExpression(bool with_conditional = true);
-  // One expression, or several with commas: a tuple. `end`: a name that ends it.
+  // One expression, or a tuple of several with commas. `end`: a name that ends it.
   ExpressionPtr ParseTuple(bool with_conditional, std::string_view end = {},
                            bool in_parentheses = false);
-  // The filters that follow, over `input` (null in {% filter %} and {% set %}).
+  // The following filters, applied to `input` (null in {% filter %} and {% set %}).
   const Filter* ParseFilter(ExpressionPtr input, bool inline_start);
 
   std::unique_ptr<Program> program_ = std::make_unique<Program>();
-  std::map<std::string, size_t> macro_names_;  // how often caller, varargs and kwargs were read
+  std::map<std::string, size_t> macro_names_;  // how often caller, varargs and kwargs occurred
 
  private:
   ExpressionPtr ParseConditional();

@@ -1,4 +1,4 @@
-// How expressions are evaluated.
+// Evaluates expressions.
 #include <fmt/format.h>
 
 #include "lm/chat/jinja/filters.h"
@@ -101,7 +101,7 @@ Value GetSlice::Eval(Run& run) const {
 }
 
 Value Call::Eval(Run& run) const {
-  // A method is called without becoming a value first.
+  // Calls a method directly, without making a value of it first.
   if (const auto* method = dynamic_cast<const GetAttribute*>(callee)) {
     const Value object = method->object->Evaluate(run);
     if (const auto* loop = object.As<std::shared_ptr<Loop>>(); loop && method->name == "cycle") {
@@ -131,7 +131,7 @@ Value Call::CallValue(Run& run, const Value& function) const {
 
 Value Filter::Eval(Run& run) const { return Apply(run, input->Evaluate(run)); }
 
-// The chain of a {% filter %} begins with one that has no input of its own.
+// The chain of a {% filter %} begins with a filter without an input.
 Value Filter::ApplyChain(Run& run, Value value) const {
   const auto* before = dynamic_cast<const Filter*>(input);
   return Apply(run, before != nullptr ? before->ApplyChain(run, std::move(value)) : value);

@@ -22,7 +22,7 @@ Value TrimFilter(Run& run, const Value& value, const Arguments& arguments) {
   return NewText(run, space ? Strip(text, {}) : Strip(text, TextOf(run, a[0]).bytes, {}));
 }
 
-// The argument, or where it is not given what stands for it.
+// The argument, or its default if it is not given.
 Value Or(const Value& value, Value otherwise) { return value.IsUndefined() ? otherwise : value; }
 
 Value JsonFilter(Run& run, const Value& value, const Arguments& arguments) {
@@ -60,7 +60,8 @@ Value ReplaceFilter(Run& run, const Value& value, const Arguments& arguments) {
                                   SoftText(run, a[1]), count));
 }
 
-// Jinja's title: words begin after white space and some brackets, where str.title() sees letters.
+// Jinja's title: words begin after white space and some brackets, unlike in str.title(), where they
+// begin after any non-letter.
 Value TitleFilter(Run& run, const Value& value, const Arguments& arguments) {
   BindArguments(run, "title", arguments, {});
   Text text = SoftText(run, value);
@@ -160,7 +161,7 @@ Value SafeFilter(Run& run, const Value& value, const Arguments& arguments) {
   return NewText(run, std::move(text));
 }
 
-// Every line but the first (and those that are empty) behind `width` spaces or a text.
+// Indents every line except the first and empty ones by `width` spaces or a text.
 Value IndentFilter(Run& run, const Value& value, const Arguments& arguments) {
   const Items a = BindArguments(run, "indent", arguments, {"width", "first", "blank"});
   const Value width = Or(a[0], Value(int64_t{4}));

@@ -1,4 +1,4 @@
-// Python's two ways to put values into a string.
+// Python's two ways to format values into a string.
 #pragma once
 
 #include "lm/chat/jinja/run.h"

@@ -13,7 +13,7 @@
 namespace agentr::jinja {
 namespace {
 
-constexpr int64_t kMaxRange = 100000;  // as Jinja's sandbox
+constexpr int64_t kMaxRange = 100000;  // the limit of Jinja's sandbox
 
 Value RangeFunction(Run& run, Arguments& arguments) {
   const Items a = BindArguments(run, "range", arguments, {"start", "stop", "step"}, 1);
@@ -65,7 +65,7 @@ Value NamespaceFunction(Run& run, Arguments& arguments) {
   return run.NewNamespace(std::move(values));
 }
 
-// A function that gives nothing when it is called first, and a separator from then on.
+// A function that returns an empty text on the first call and a separator on later ones.
 Value JoinerFunction(Run& run, Arguments& arguments) {
   const Items a = BindArguments(run, "joiner", arguments, {"sep"});
   const Value separator = a[0].IsUndefined() ? Value(std::string(", ")) : a[0];
@@ -91,7 +91,7 @@ std::string DateText(Run* run, const std::string& date, const char* format) {
   }
   tm.tm_year -= 1900;
   tm.tm_mon -= 1;
-  const std::time_t time = timegm(&tm);  // fills in the day of the week
+  const std::time_t time = timegm(&tm);  // also sets the day of the week
   gmtime_r(&time, &tm);
   std::array<char, 256> buffer;
   return std::string(buffer.data(), std::strftime(buffer.data(), buffer.size(), format, &tm));
@@ -100,7 +100,7 @@ std::string DateText(Run* run, const std::string& date, const char* format) {
 Value DateFunction(Run& run, Arguments& arguments) {
   const Items a = BindArguments(run, "strftime_now", arguments, {"format"}, 1);
   const std::string& format = TextOf(run, a[0]).bytes;
-  // Others depend on the place, or are written in another way on other systems.
+  // Other formats depend on the locale or differ between systems.
   for (size_t at = 0; (at = format.find('%', at)) != std::string::npos; at += 2) {
     const char letter = at + 1 < format.size() ? format[at + 1] : '\0';
     if (letter == '\0' ||

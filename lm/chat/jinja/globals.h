@@ -1,4 +1,4 @@
-// The functions that every template has, and the variables of a conversation.
+// The functions and conversation variables that every template can use.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,8 @@ namespace agentr::jinja {
 // range, dict, namespace, joiner, cycler, raise_exception, strftime_now; nullopt for other names.
 std::optional<Value> GlobalFunction(std::string_view name);
 
-// messages, add_generation_prompt, tools, documents and what `options` tells; nullopt for others.
+// messages, add_generation_prompt, tools, documents and the variables of `options`; nullopt for
+// others.
 std::optional<Value> ConversationVariable(std::string_view name, std::span<const Message> messages,
                                           const RenderOptions& options);
 

@@ -71,7 +71,7 @@ class JsonWriter {
         text_.AppendAs(escaped, text, begin, at);
       }
     }
-    if (text.bytes.empty()) text_.Append(text);  // its mark
+    if (text.bytes.empty()) text_.Append(text);  // keeps its mark
     text_.Append("\"");
   }
 
@@ -94,7 +94,7 @@ class JsonWriter {
     text_.Append(std::string_view(&close, 1));
   }
 
-  // A key that is no string stands as one.
+  // A key that is not a string is converted to one.
   Value KeyOf(const Value& key) {
     if (key.text() != nullptr) return key;
     if (key.IsNone()) return Value(std::string("null"));

@@ -10,8 +10,8 @@
 namespace agentr::jinja {
 
 struct JsonStyle {
-  bool ascii = false;                 // escape all other characters
-  std::optional<std::string> indent;  // of a level; none: all on one line
+  bool ascii = false;                 // escape all non-ASCII characters
+  std::optional<std::string> indent;  // per level; nullopt: everything on one line
   std::string item_separator = ", ";
   std::string key_separator = ": ";
   bool sort_keys = false;

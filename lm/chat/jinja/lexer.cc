@@ -14,7 +14,7 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsNameBegin(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsNameCharacter(char c) { return IsNameBegin(c) || IsDigit(c); }
 
-// Line ends as "\n", and without the last one.
+// The source with "\n" as line ends, and without the last one.
 std::string Normalized(std::string_view source) {
   std::string text;
   for (size_t i = 0; i < source.size(); ++i) {
@@ -96,7 +96,8 @@ class Lexer {
     while (!ReadEnd(block)) ReadToken();
   }
 
-  // The text [begin, end) before a tag, without what the tag's sign and lstrip_blocks take.
+  // The text [begin, end) before a tag, without the white space that the tag's sign and
+  // lstrip_blocks remove.
   void AddData(size_t begin, size_t end, bool variable, char sign) {
     const std::string_view text = std::string_view(source_).substr(begin, end - begin);
     size_t size = text.size();
@@ -110,7 +111,7 @@ class Lexer {
     if (size > 0) Add(TokenKind::kData, std::string(text.substr(0, size)));
   }
 
-  // Behind the end of a tag, with the white space that belongs to it.
+  // Skips the end of a tag and the white space that belongs to it.
   void LeaveTag(char sign, bool trims_line) {
     const size_t begin = at_;
     if (sign == '-') {
@@ -129,7 +130,7 @@ class Lexer {
     LeaveTag(sign, true);
   }
 
-  // Whether "raw %}" follows; then it is passed over.
+  // True if "raw %}" follows, which is then skipped.
   bool IsRaw() {
     const size_t begin = at_;
     SkipSpace();
@@ -170,7 +171,7 @@ class Lexer {
     Fail("{% raw %} has no end: {% endraw %}");
   }
 
-  // Passes over the end of the tag if it is here.
+  // Skips the end of the tag if it is here.
   bool ReadEnd(bool block) {
     SkipSpace();
     if (at_ >= source_.size()) Fail(fmt::format("a tag has no end: {}", block ? "%}" : "}}"));
@@ -262,7 +263,7 @@ class Lexer {
     at_ = i + 1;
   }
 
-  // The escape whose letter stands at `i`; returns where its last character stands.
+  // Decodes the escape whose letter is at `i`; returns the position of its last character.
   size_t ReadEscape(size_t i, std::string& value) {
     if (i >= source_.size()) Fail("a string has no end");
     const char c = source_[i];
@@ -286,7 +287,7 @@ class Lexer {
     if (c == 'N') {
       throw Failure(TemplateError::Kind::kUnsupported, Here(), "the escape \\N in a string");
     }
-    value += '\\';  // as Python leaves what is no escape
+    value += '\\';  // like Python, which keeps an unknown escape
     value += c;
     return i;
   }
@@ -328,9 +329,9 @@ class Lexer {
   const std::string source_;
   std::vector<Token> tokens_;
   size_t at_ = 0;
-  std::string open_;           // what closes the brackets that are open
+  std::string open_;           // the closing brackets that are expected
   bool line_starting_ = true;  // the last tag ended with a line end
-  size_t counted_ = 0;         // lines up to here are counted
+  size_t counted_ = 0;         // line ends before this position are counted
   int line_ = 1;
   size_t line_begin_ = 0;
 };

@@ -1,4 +1,4 @@
-// The tokens of a template, with Jinja's control of white space already done.
+// Splits a template into tokens; Jinja's white space control is already applied.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ enum class TokenKind {
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  std::string text;  // of a string its value
+  std::string text;  // for a string, its value
   Place place = {};
 };
 

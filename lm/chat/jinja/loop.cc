@@ -27,7 +27,7 @@ std::optional<Value> Loop::Next() {
   return item;
 }
 
-// All that is left is filtered now, as Jinja does when a template asks for the length.
+// All remaining items are filtered now, as in Jinja when a template uses the length.
 int64_t Loop::Length() {
   Items rest;
   if (next_ && *next_) rest.push_back(**next_);

@@ -103,7 +103,7 @@ Text ReplaceText(Run& run, const Text& text, std::string_view from, const Text& 
     run.Charge(at - done + to.bytes.size());
     run.Step(1 + text.marks.size());
     result.Append(text.Slice(done, at));
-    // What stands in place of a content's bytes counts as its.
+    // A replacement of a content's bytes gets their mark.
     if (to.marks.empty()) {
       result.AppendAs(to.bytes, text, at, at + from.size());
     } else {

@@ -1,4 +1,4 @@
-// Methods of strings, dicts and lists, and how arguments are matched with parameters.
+// Methods of strings, dicts and lists, and the matching of arguments with parameters.
 #pragma once
 
 #include <initializer_list>
@@ -10,18 +10,18 @@
 
 namespace agentr::jinja {
 
-// The arguments by parameter, in the order of `parameters`; undefined where none was given. Too
-// many and unknown ones, and fewer than `needed`, are failures that name `function`.
+// The arguments in the order of `parameters`; undefined if not given. Too many or unknown
+// arguments, or fewer than `needed`, are failures that name `function`.
 Items BindArguments(Run& run, std::string_view function, const Arguments& arguments,
                     std::initializer_list<std::string_view> parameters, size_t needed = 0);
 
 bool IsDictMethod(std::string_view name);
 
 // object.name(arguments). Methods that would change a list or dict fail, as in Jinja's immutable
-// sandbox; those that this interpreter lacks are refused.
+// sandbox; methods that are not implemented are refused.
 Value CallMethod(Run& run, const Value& object, std::string_view name, const Arguments& arguments);
 
-// Parts of strings that filters share with methods.
+// String functions that filters and methods share.
 Text ReplaceText(Run& run, const Text& text, std::string_view from, const Text& to, int64_t count);
 Text LowerText(Run& run, const Text& text);
 Text UpperText(Run& run, const Text& text);

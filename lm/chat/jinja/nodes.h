@@ -1,4 +1,4 @@
-// A template as a tree: what the parser makes and what rendering walks.
+// A template as a syntax tree, which the parser builds and rendering evaluates.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ struct Node {
 };
 
 struct Expression : Node {
-  // Evaluate counts work and depth.
+  // Calls Eval and counts work and depth.
   Value Evaluate(Run& run) const;
   virtual Value Eval(Run& run) const = 0;
 };
@@ -74,7 +74,7 @@ struct GetItem : Expression {
 };
 struct GetSlice : Expression {
   ExpressionPtr object = nullptr;
-  ExpressionPtr begin = nullptr, end = nullptr, step = nullptr;  // null where left out
+  ExpressionPtr begin = nullptr, end = nullptr, step = nullptr;  // null if left out
   Value Eval(Run& run) const override;
 };
 struct Call : Expression {
@@ -134,7 +134,7 @@ struct Sign : Expression {
   Value Eval(Run& run) const override;
 };
 
-// What is assigned to: a name, an attribute of a namespace, or several.
+// The target of an assignment: a name, an attribute of a namespace, or several targets.
 struct Target {
   int symbol = -1;
   std::string attribute;  // of the namespace in `symbol`
@@ -201,7 +201,7 @@ struct MacroBody {
     ExpressionPtr value;  // null without a default
   };
   std::vector<Parameter> parameters;
-  int caller_symbol = -1, varargs_symbol = -1, kwargs_symbol = -1;  // -1: does not use it
+  int caller_symbol = -1, varargs_symbol = -1, kwargs_symbol = -1;  // -1: not used
   Block body;
 
   Value Bind(Run& run) const;  // as a callable in the scope of `run`

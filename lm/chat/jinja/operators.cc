@@ -154,7 +154,7 @@ int Order(Run& run, const Value& left, const Value& right) {
     if (std::isnan(FloatOf(left)) || std::isnan(FloatOf(right))) run.Refuse("the order of nan");
     return order(FloatOf(left), FloatOf(right));
   }
-  // The order of UTF-8 is that of its characters.
+  // The byte order of UTF-8 is the order of its characters.
   if (left.text() && right.text()) return order(left.text()->bytes, right.text()->bytes);
   if (IsSequence(left) && IsSequence(right) && left.list()->kind == right.list()->kind) {
     const Items &a = left.list()->items, &b = right.list()->items;

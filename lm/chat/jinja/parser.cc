@@ -1,4 +1,4 @@
-// The statements of a template.
+// Parses the statements of a template.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,8 @@ class StatementParser : public ExpressionParser {
  private:
   using Names = std::initializer_list<std::string_view>;
 
-  // Text and statements up to the tag that one of `ends` begins; that name is current then.
+  // Text and statements up to a tag that begins with one of `ends`; that name is then the current
+  // token.
   Block ParseUntil(Names ends) {
     const Nested nested(*this);
     Block block;
@@ -50,7 +51,7 @@ class StatementParser : public ExpressionParser {
     return block;
   }
 
-  // The rest of a tag, and what stands up to one of `ends`.
+  // The rest of a tag, and the block up to one of `ends`.
   Block ParseBody(Names ends) {
     SkipOperator(":");
     Expect(TokenKind::kBlockEnd, "%}");
@@ -75,7 +76,8 @@ class StatementParser : public ExpressionParser {
     if (IsName("generation")) {
       auto* node = New<Generation>();
       Advance();
-      const size_t loops = std::exchange(loops_, 0);  // the body is a call of its own
+      const size_t loops = std::exchange(loops_, 0);  // the body is a separate call, in which an
+                                                      // outer loop cannot be left
       node->body = ParseBodyTo("endgeneration");
       loops_ = loops;
       return node;
@@ -216,7 +218,7 @@ class StatementParser : public ExpressionParser {
     ExpectOperator(")");
   }
 
-  // A macro takes caller, varargs and kwargs if its body reads them.
+  // A macro accepts caller, varargs and kwargs if its body reads them.
   void ParseMacroBody(MacroBody& macro, std::string_view end) {
     const auto before = macro_names_;
     const size_t loops = std::exchange(loops_, 0);
@@ -258,7 +260,7 @@ class StatementParser : public ExpressionParser {
     return node;
   }
 
-  size_t loops_ = 0;  // around the current place, within its macro
+  size_t loops_ = 0;  // loops around the current place, within its macro
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace agentr::jinja {
 namespace {
 
-// Templates that are published need some thousand steps for a conversation, and some copies of it.
+// Published templates need a few thousand steps for a conversation, and a few copies of its text.
 constexpr size_t kMaxSteps = 20'000'000;
 constexpr size_t kMaxBytes = size_t{64} << 20;
 constexpr size_t kBytesPerInput = 64;
@@ -25,7 +25,7 @@ Run::Run(std::vector<Value> globals, std::vector<bool> has_global, const RenderO
   scope = NewScope(nullptr);
 }
 
-// Namespaces may hold each other in a ring.
+// Namespaces may refer to each other in a cycle, so they are cleared explicitly.
 Run::~Run() {
   for (const auto& space : namespaces_) {
     const auto values = std::move(space->values);

@@ -1,4 +1,5 @@
-// One rendering of a template: its variables, its output, and the limits that end a hostile one.
+// One rendering of a template: its variables, its output, and the limits that stop a hostile
+// template.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@
 
 namespace agentr::jinja {
 
-// Thrown inside of this folder; Template turns it into a TemplateError.
+// Thrown only inside this folder; Template turns it into a TemplateError.
 class Failure : public std::runtime_error {
  public:
   Failure(TemplateError::Kind of_kind, Place at, const std::string& message)
@@ -24,7 +25,7 @@ class Failure : public std::runtime_error {
   Place place;
 };
 
-// Variables by number (Symbols). A name that is not here is looked up in the scope around it.
+// Variables by number (Program::symbols). A missing name is looked up in the parent scope.
 struct Scope {
   Scope* parent = nullptr;
   std::vector<std::pair<int, Value>> variables = {};
@@ -38,8 +39,8 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  [[noreturn]] void Fail(const std::string& message) const;   // as Python or Jinja would
-  [[noreturn]] void Refuse(const std::string& what) const;    // what this interpreter lacks
+  [[noreturn]] void Fail(const std::string& message) const;   // a failure of Python or Jinja
+  [[noreturn]] void Refuse(const std::string& what) const;    // a feature that is not implemented
   [[noreturn]] void Raise(const std::string& message) const;  // raise_exception
   [[noreturn]] void FailUndefined(const Value& value) const;
 
@@ -53,14 +54,15 @@ class Run {
   void Assign(int symbol, Value value);  // in the innermost scope
   Scope* NewScope(Scope* parent);
 
-  // Text goes to the innermost output; only that of the whole rendering has regions.
+  // Writes to the innermost output; regions are recorded only for the output of the whole
+  // rendering.
   void Write(const Text& text);
   void Write(std::string_view text);
   bool WritesWhole() const { return out == &whole; }
 
-  Place place;  // of what is evaluated: for messages
+  Place place;  // of the evaluated node, for messages
   Scope* scope = nullptr;
-  size_t captures = 0;  // of scopes, by macros
+  size_t captures = 0;  // of scopes by macros
   int depth = 0;        // of evaluation
   Text whole;
   Text* out = &whole;
@@ -92,7 +94,7 @@ class Deeper {
   Run& run_;
 };
 
-// A scope until the end of a block.
+// Enters a scope until the end of a block.
 class InScope {
  public:
   InScope(Run& run, Scope* scope) : run_(run), outer_(run.scope) { run.scope = scope; }
@@ -105,7 +107,7 @@ class InScope {
   Scope* outer_;
 };
 
-// What is written until the end of a block goes to `text`.
+// Redirects the output to `text` until the end of a block.
 class Capture {
  public:
   Capture(Run& run, Text& text) : run_(run), outer_(run.out) { run.out = &text; }

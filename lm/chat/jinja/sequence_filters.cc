@@ -12,7 +12,7 @@
 namespace agentr::jinja {
 namespace {
 
-// "a.b.0" of a value, as the filters with `attribute` take it.
+// Resolves a path such as "a.b.0", for filters with `attribute`.
 Value AttributePath(Run& run, Value value, const Value& path) {
   if (IsInteger(path)) return ItemOf(run, value, path);
   const std::string_view text = TextOf(run, path).bytes;
@@ -29,7 +29,7 @@ Value AttributePath(Run& run, Value value, const Value& path) {
   return value;
 }
 
-// What is compared: texts without their case, unless `with_case`.
+// The key to compare: texts are lower-cased unless `with_case`.
 Value SortKey(Run& run, const Value& value, bool with_case) {
   if (with_case || value.text() == nullptr) return value;
   return NewText(run, LowerText(run, TextOf(run, value)));
@@ -193,7 +193,7 @@ Value Select(Run& run, const Value& value, const Arguments& arguments, bool keep
   const std::string test = has_test ? TextOf(run, arguments.positional[named]).bytes : "";
   const Arguments rest = Rest(arguments, named + 1);
   Items items;
-  if (!Truth(value)) return run.NewList(ListKind::kGenerator, {});  // none too, as in Jinja
+  if (!Truth(value)) return run.NewList(ListKind::kGenerator, {});  // also for None, as in Jinja
   for (const Value& item : ItemsOf(run, value)) {
     const Value tested = attribute ? AttributePath(run, item, arguments.positional[0]) : item;
     const bool holds = has_test ? ApplyTest(run, test, tested, rest) : Truth(tested);
@@ -222,7 +222,7 @@ Value MapFilter(Run& run, const Value& value, const Arguments& arguments) {
   return run.NewList(ListKind::kGenerator, std::move(items));
 }
 
-// Lists of `size` items, the last one filled up where `fill` is given.
+// Lists of `size` items; the last one is padded if `fill` is given.
 Value BatchFilter(Run& run, const Value& value, const Arguments& arguments) {
   const Items a = BindArguments(run, "batch", arguments, {"linecount", "fill_with"}, 1);
   if (!IsInteger(a[0]) || IntegerOf(a[0]) < 1) run.Refuse("batch of such a size");

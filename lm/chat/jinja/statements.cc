@@ -1,4 +1,4 @@
-// How statements are executed.
+// Executes statements.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ void Target::Assign(Run& run, const Value& value) const {
     const auto* space = object ? object->As<std::shared_ptr<Namespace>>() : nullptr;
     if (space == nullptr) run.Fail("an attribute is set of what is no namespace");
     if (attribute.starts_with("_")) run.Fail("an attribute of a namespace begins with _");
-    run.NewList(ListKind::kTuple, {value});  // counts, and is not too deep
+    run.NewList(ListKind::kTuple, {value});  // charges the bytes and checks the depth
     for (auto& [name, old] : (*space)->values) {
       if (name == attribute) {
         old = value;
@@ -94,7 +94,7 @@ Flow For::Execute(Run& run) const {
       run.turns.push_back({begin, run.whole.bytes.size(), dict->message});
     }
     if (flow == Flow::kBreak) break;
-    // A macro that was made in the body keeps its variables.
+    // A macro defined in the body refers to its scope, so that scope is kept.
     if (run.captures == captures) {
       own->variables.clear();
     } else {
@@ -116,7 +116,7 @@ Flow Set::Execute(Run& run) const {
 
 namespace {
 
-// What a block writes, in a scope of its own.
+// The output of a block, executed in its own scope.
 Text Captured(Run& run, const Block& body) {
   Text text;
   const InScope scope(run, run.NewScope(run.scope));

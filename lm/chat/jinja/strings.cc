@@ -15,14 +15,14 @@ namespace {
 
 constexpr int64_t kAll = int64_t{1} << 40;
 
-// An integer argument; `otherwise` where it was not given.
+// An integer argument; `otherwise` if it is not given.
 int64_t IntegerOr(Run& run, const Value& value, int64_t otherwise) {
   if (value.IsUndefined()) return otherwise;
   if (!IsInteger(value)) run.Fail("expected an int");
   return IntegerOf(value);
 }
 
-// The pieces between white space; `limit` cuts from the left or the right.
+// The parts between white space, with at most `limit` splits from the left or the right.
 std::vector<Text> SplitSpace(Run& run, const Text& text, int64_t limit, bool from_right) {
   std::vector<Text> parts;
   if (from_right && limit < kAll) run.Refuse("rsplit at white space with a limit");
@@ -181,7 +181,7 @@ Value JoinMethod(Run& run, const Text& text, const Arguments& arguments) {
   return NewText(run, JoinTexts(run, text, parts));
 }
 
-// Whether there are characters, and all of them are what `is` says.
+// True if the text is not empty and `is` holds for all its characters.
 bool All(const Text& text, const std::function<bool(int32_t)>& is) {
   for (size_t at = 0; at < text.bytes.size();) {
     if (!is(NextCodePoint(text.bytes, at))) return false;
@@ -189,7 +189,7 @@ bool All(const Text& text, const std::function<bool(int32_t)>& is) {
   return !text.bytes.empty();
 }
 
-// Python's istitle-like pairs: some cased letter, and none of the other case.
+// Python's isupper and islower: at least one cased letter, and none of the other case.
 bool HasCase(Run& run, const Text& text, bool upper) {
   const std::string& bytes = text.bytes;
   const std::string same = (upper ? UpperText(run, text) : LowerText(run, text)).bytes;
@@ -197,7 +197,7 @@ bool HasCase(Run& run, const Text& text, bool upper) {
   return bytes == same && bytes != other;
 }
 
-// A letter after none is upper case, others lower.
+// A letter that follows no letter becomes upper case, others lower case.
 Value TitleMethod(Run& run, const Text& text) {
   if (!IsAscii(text.bytes)) run.Refuse("title of letters beyond ASCII");
   Text result = LowerText(run, text);

@@ -9,7 +9,7 @@
 
 namespace agentr::jinja {
 
-// nullopt for a method that this interpreter lacks.
+// nullopt for a method that is not implemented.
 std::optional<Value> CallStringMethod(Run& run, const Text& text, std::string_view name,
                                       const Arguments& arguments);
 

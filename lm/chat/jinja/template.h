@@ -1,9 +1,10 @@
-// Templates of conversations in Jinja, as model folders carry them, rendered as transformers does.
+// Renders the Jinja chat templates of model folders as transformers does.
 //
-// The language is that of Jinja 3.1 as transformers sets it up: an immutable sandbox, trim_blocks,
+// The language is Jinja 3.1 as transformers configures it: an immutable sandbox, trim_blocks,
 // lstrip_blocks, loop controls, {% generation %}, raise_exception, strftime_now, and a tojson that
-// leaves characters as they are. What templates of conversations do not use (inheritance, imports,
-// autoescaping, some filters) is refused with its place; nothing is rendered in another way.
+// does not escape characters. Features that chat templates do not use (inheritance, imports,
+// autoescaping, some filters) are refused with their place; nothing is rendered differently from
+// Jinja.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@
 
 namespace agentr::jinja {
 
-// In the template, both from 1; columns count bytes.
+// A position in the template, counted from 1; columns count bytes.
 struct Place {
   int line = 1;
   int column = 1;
@@ -29,9 +30,9 @@ struct Place {
 struct TemplateError {
   enum class Kind {
     kSyntax,       // not Jinja
-    kUnsupported,  // Jinja that this interpreter lacks
-    kRaised,       // by the template: raise_exception
-    kFailed,       // as Python or Jinja fails: a type or value that an operation does not take
+    kUnsupported,  // a Jinja feature that is not implemented
+    kRaised,       // the template called raise_exception
+    kFailed,       // a failure of Python or Jinja, such as a wrong type or value
     kLimit,        // too deep, too long or too much
   };
   Kind kind = Kind::kSyntax;
@@ -45,21 +46,21 @@ struct TemplateError {
 struct Region {
   size_t begin = 0;
   size_t end = 0;
-  int message = -1;  // the message whose turn of a loop wrote it; -1: none
+  int message = -1;  // the message in whose loop iteration it was written; -1: none
 };
 
 struct Rendered {
   std::string text;
-  std::vector<Mark> marks;          // what the messages said
-  std::vector<Region> generations;  // {% generation %}: what an assistant says in its turn
-  std::vector<Region> turns;        // what loops over messages wrote for each
+  std::vector<Mark> marks;          // the contents of messages
+  std::vector<Region> generations;  // {% generation %}: the text of an assistant in its turn
+  std::vector<Region> turns;        // the text that loops over messages wrote for each message
 };
 
 struct RenderOptions {
   bool add_generation_prompt = false;
-  std::string date = "2024-07-26";  // what strftime_now tells, at midnight: YYYY-MM-DD
-  bool tell_date = false;           // date_string too, as Llama 3 writes it: 26 Jul 2024
-  // bos_token, eos_token and their like.
+  std::string date = "2024-07-26";  // the value of strftime_now (at midnight): YYYY-MM-DD
+  bool tell_date = false;           // also set date_string, in the form of Llama 3: 26 Jul 2024
+  // bos_token, eos_token and so on.
   std::map<std::string, std::string> variables = {};
 };
 

@@ -1,4 +1,4 @@
-// Jinja's tests: what stands behind `is`.
+// Jinja's tests: the operators after `is`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ bool IsCallable(const Value& v) { return v.As<std::shared_ptr<const Callable>>()
 bool IsIterable(const Value& v) {
   return v.IsUndefined() || v.text() || v.list() || v.dict() || v.As<std::shared_ptr<Loop>>();
 }
-// What has a length and elements: Jinja's Undefined too.
+// True for values with a length and elements, including Jinja's Undefined.
 bool IsSequenceValue(const Value& v) {
   const List* list = v.list();
   const bool elements = list && list->kind != ListKind::kGenerator && list->kind != ListKind::kView;
@@ -27,7 +27,7 @@ int64_t NeedInteger(Run& run, const Value& value) {
   return IntegerOf(value);
 }
 
-// Python's isupper and islower of what str() makes of a value.
+// Python's isupper and islower of str(value).
 bool HasOneCase(Run& run, const Value& value, bool upper) {
   const Text text = SoftText(run, value);
   const std::string raised = UpperText(run, text).bytes, lowered = LowerText(run, text).bytes;

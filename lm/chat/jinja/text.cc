@@ -10,7 +10,7 @@
 namespace agentr::jinja {
 namespace {
 
-// Where the last character of text[0, end) begins.
+// The beginning of the last character of text[0, end).
 size_t LastCharacter(std::string_view text, size_t end) {
   size_t at = end - 1;
   while (at > 0 && end - at < 4 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
@@ -66,12 +66,12 @@ Text Text::Slice(size_t begin, size_t end) const {
   Text slice(bytes.substr(begin, end - begin));
   for (const Mark& mark : marks) {
     const size_t from = std::max(mark.begin, begin), to = std::min(mark.end, end);
-    const bool touches = mark.begin == mark.end || begin == end;  // empty marks stay where they are
+    const bool touches = mark.begin == mark.end || begin == end;  // empty marks keep their place
     if (from < to || (touches && from == to)) {
       slice.AddMark({from - begin, to - begin, mark.message});
     }
   }
-  // Of a content that was stripped altogether, the place remains.
+  // If a content was stripped completely, an empty mark keeps its place.
   if (slice.bytes.empty() && slice.marks.empty() && !marks.empty()) {
     slice.marks.push_back({0, 0, marks.front().message});
   }

@@ -1,8 +1,8 @@
-// Strings that know which of their bytes a message of the conversation said.
+// Strings that record which of their bytes come from a message of the conversation.
 //
-// A template puts contents together with text of its own, cuts and trims them. Marks follow the
-// bytes of a content through all of that, so that the rendered text tells template and messages
-// apart.
+// A template joins contents with its own text, and cuts and trims them. Marks follow the bytes of a
+// content through all these operations, so that text of the template and of messages can be
+// distinguished in the result.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace agentr::jinja {
 
-// The bytes [begin, end) come from the content of message number `message`. An empty mark stands
-// where an empty content, or one of which nothing was left, was put.
+// The bytes [begin, end) come from the content of message number `message`. An empty mark is the
+// place of an empty content, or of one that was removed completely.
 struct Mark {
   size_t begin = 0;
   size_t end = 0;
@@ -22,7 +22,7 @@ struct Mark {
   bool operator==(const Mark&) const = default;
 };
 
-// UTF-8, which may be ill-formed where the content was. Marks are in order and do not overlap.
+// UTF-8, ill-formed only where a content was. Marks are in order and do not overlap.
 struct Text {
   std::string bytes = {};
   std::vector<Mark> marks = {};
@@ -33,24 +33,24 @@ struct Text {
 
   void Append(std::string_view plain) { bytes += plain; }
   void Append(const Text& other);
-  // `plain` in place of bytes of `source` that lie at [begin, end) of it: marked as these are.
+  // Appends `plain` as a replacement for bytes [begin, end) of `source`, with the marks of those
+  // bytes.
   void AppendAs(std::string_view plain, const Text& source, size_t begin, size_t end);
-  // The bytes [begin, end) of it.
+  // The bytes [begin, end) with their marks.
   Text Slice(size_t begin, size_t end) const;
 
  private:
   void AddMark(Mark mark);
 };
 
-// Bytes of the character that begins at `at`; ill-formed bytes count as characters of one byte.
+// The number of bytes of the character at `at`; ill-formed bytes count as characters of one byte.
 size_t CharacterLength(std::string_view text, size_t at);
 size_t CountCharacters(std::string_view text);
 bool IsAscii(std::string_view text);
 // Python's str.isspace() of a character.
 bool IsSpaceCharacter(int code_point);
 
-// What lies between white space, or between any of `characters`; both sides can be left as they
-// are.
+// Removes white space, or any of `characters`, from the chosen sides of a text.
 struct StripSides {
   bool left = true;
   bool right = true;

@@ -31,7 +31,7 @@ bool IsPrintable(int32_t code_point) {
   }
 }
 
-// As Python's repr writes the character at `at` of a string in quotes `quote`.
+// Appends the character at `at` as Python's repr writes it in a string with quotes `quote`.
 std::string ReprCharacter(std::string_view bytes, char quote, int32_t code_point) {
   switch (code_point) {
     case '\n':

@@ -1,4 +1,4 @@
-// The values of a template: those of Python that templates of conversations use.
+// The values of a template: the Python types that chat templates use.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct List;
 struct Namespace;
 struct Callable;
 
-// Jinja's Undefined: prints as nothing, is false, has no elements; all else is an error that names
-// it.
+// Jinja's Undefined: it prints as nothing, is false and has no elements; any other use is an error
+// that names it.
 struct Undefined {
   std::string_view name = {};  // of the variable or attribute; text of the template
   bool operator==(const Undefined&) const { return true; }
@@ -74,20 +74,20 @@ enum class ListKind {
   kTuple,
   kRange,
   kView,       // of a dict: keys(), values(), items()
-  kGenerator,  // what map, select and their like give: no length, and only one pass
+  kGenerator,  // the result of map, select and so on: has no length and allows only one pass
 };
 
 struct List {
   ListKind kind = ListKind::kList;
   Items items = {};
   int depth = 1;               // of lists within lists
-  mutable bool spent = false;  // a generator that was passed over
+  mutable bool spent = false;  // for a generator that was already used
 };
 
 struct Dict {
   std::vector<std::pair<Value, Value>> entries = {};  // in the order of insertion
   int depth = 1;
-  int message = -1;  // the number of the message that this is, of the conversation's
+  int message = -1;  // if this is a message of the conversation, its number
 };
 
 // The only value that a template can change.
@@ -105,7 +105,7 @@ struct Callable {
   std::function<Value(Run&, Arguments&)> call;
 };
 
-// A number as Python's arithmetic takes it: bool counts as int.
+// Python's rules for arithmetic: a bool counts as an int.
 bool IsInteger(const Value& value);
 bool IsNumber(const Value& value);
 int64_t IntegerOf(const Value& value);  // of IsInteger
@@ -115,11 +115,11 @@ std::string_view TypeName(const Value& value);  // "str", "list": for messages
 bool Truth(const Value& value);                 // Python's bool()
 bool Equal(Run& run, const Value& left, const Value& right);
 
-// The value of a key; null where there is none.
+// The value of a key; null if there is none.
 const Value* Find(Run& run, const Dict& dict, const Value& key);
 const Value* Find(const Dict& dict, std::string_view key);
 
-// Python's str() and repr(). Where these would tell an address of memory: an error.
+// Python's str() and repr(). A result that would contain a memory address is an error instead.
 Text StringOf(Run& run, const Value& value);
 void AppendRepr(Run& run, const Value& value, Text& out);
 std::string FloatRepr(double value);

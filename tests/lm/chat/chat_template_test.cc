@@ -177,7 +177,7 @@ TEST(ChatTemplate, WhatCannotBeRenderedIsRefusedAtTheStartWithItsPlace) {
   EXPECT_THAT(error("a\n{% extends 'b' %}"), HasSubstr("line 2, column 4: not supported"));
   EXPECT_THAT(error("{{ messages"), HasSubstr("line 1, column 12: not a template"));
   EXPECT_THAT(error("{{ messages[0].content | urlize }}"), HasSubstr("the filter 'urlize'"));
-  EXPECT_THAT(error("[INST] <<SYS>>"), HasSubstr("what the user said"));
+  EXPECT_THAT(error("[INST] <<SYS>>"), HasSubstr("user's message at its end"));
   EXPECT_THAT(error("{% for m in messages %}{{ m.role }}{% endfor %}"),
               HasSubstr("tokenizer_config.json"));
 }
@@ -301,7 +301,7 @@ TEST(ChatTemplate, SaysWhatItIsAndWarnsWhereItIsGuessed) {
   EXPECT_EQ(own->Warning(), "");
   EXPECT_FALSE(own->begins_with_bos());
   EXPECT_THAT(ByName("auto", *GoldenTokenizer("gpt2"))->Warning(), HasSubstr("'### User:'"));
-  EXPECT_THAT(ByName("auto", *GoldenTokenizer("qwen2"))->Warning(), HasSubstr("chatml is taken"));
+  EXPECT_THAT(ByName("auto", *GoldenTokenizer("qwen2"))->Warning(), HasSubstr("chatml is used"));
   EXPECT_EQ(ByName("chatml", *GoldenTokenizer("qwen2"))->Warning(), "");
   EXPECT_TRUE(ByName("mistral", *GoldenTokenizer("llama2"))->begins_with_bos());
 }

@@ -71,7 +71,7 @@ TEST(Completion, LogitsThatAreNoNumbersFailTheRequest) {
   const Result<Generation> failed = engine.Generate(Request(Numbers(0, 10), 5)).Wait();
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().kind, ErrorKind::kServer);
-  EXPECT_THAT(failed.error().message, HasSubstr("not finite numbers"));
+  EXPECT_THAT(failed.error().message, HasSubstr("its logits are not finite"));
 }
 
 TEST(Completion, RequestsThatCannotFitSayTheNumbersAndTheCure) {

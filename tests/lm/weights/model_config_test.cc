@@ -267,7 +267,7 @@ TEST(ReadModelConfig, RefusesFilesThatAreNone) {
   folder.Write("config.json", "{\"vocab_size\": 1");
   EXPECT_THAT(refusal(), HasSubstr("config.json: no JSON"));
   folder.Write("config.json", "{\"vocab_size\": 1, \"vocab_size\": 2}");
-  EXPECT_THAT(refusal(), HasSubstr("the name vocab_size stands there twice"));
+  EXPECT_THAT(refusal(), HasSubstr("the name vocab_size occurs twice"));
   folder.Write("config.json", Llama().dump());
   folder.Write("generation_config.json", "[]");
   EXPECT_THAT(refusal(), HasSubstr("generation_config.json: the JSON is no object"));

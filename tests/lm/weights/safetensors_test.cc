@@ -212,8 +212,9 @@ TEST(WeightFiles, RefusesAHeaderLongerThanTheFile) {
 }
 
 TEST(WeightFiles, APointerOfGitLfsSaysWhatToRun) {
-  EXPECT_THAT(RefusalOf("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"),
-              HasSubstr("git lfs pull"));
+  EXPECT_THAT(
+      RefusalOf("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"),
+      HasSubstr("git lfs pull"));
 }
 
 TEST(WeightFiles, RefusesAHeaderThatIsNoObject) {
@@ -240,7 +241,7 @@ TEST(WeightFiles, RefusesTensorsThatDoNotLieSideBySide) {
   EXPECT_THAT(RefusalOf(FileOf("{" + one + "}", 12)),
               HasSubstr("a gap of 4 bytes between one and the file's end"));
   EXPECT_THAT(RefusalOf(FileOf("{" + one + "}", 7)),
-              HasSubstr("tensor one ends at byte 8 behind the header, the file at 7"));
+              HasSubstr("tensor one ends at byte 8 after the header, but the file at 7"));
   EXPECT_THAT(RefusalOf(FileOf("{" + Entry("one", "[2]", 8, 0) + "}", 8)),
               HasSubstr("end before they begin"));
 }
@@ -276,7 +277,7 @@ TEST(WeightFiles, RefusesOtherTypes) {
 TEST(WeightFiles, RefusesANameThatStandsThereTwice) {
   const std::string one = Entry("one", "[1]", 0, 4);
   EXPECT_THAT(RefusalOf(FileOf("{" + one + "," + one + "}", 4)),
-              HasSubstr("the name one stands there twice"));
+              HasSubstr("the name one occurs twice"));
   EXPECT_THAT(RefusalOf(FileOf(
                   R"({"one":{"dtype":"F16","dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 4)),
               HasSubstr("the name dtype"));
@@ -348,7 +349,7 @@ TEST_F(Shards, AnIndexThatIsNone) {
   WriteIndex("{}");
   EXPECT_THAT(Refusal(), HasSubstr("no weight_map"));
   WriteIndex(R"({"layer.0":"a","layer.0":"b"})");
-  EXPECT_THAT(Refusal(), HasSubstr("the name layer.0 stands there twice"));
+  EXPECT_THAT(Refusal(), HasSubstr("the name layer.0 occurs twice"));
   for (const char* file : {"3", R"("../x")", R"("/x")", R"("")", R"("..")"}) {
     WriteIndex(fmt::format(R"({{"layer.0":{}}})", file));
     EXPECT_THAT(Refusal(), HasSubstr("tensor layer.0: its shard is not the name of a file"));

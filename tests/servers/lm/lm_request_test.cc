@@ -105,7 +105,10 @@ TEST_F(LmRequestTest, RefusesWhatItCannotDo) {
       {kChatPath, {{"n", 2.5}}, 400, "n", "", "integer"},
       {kChatPath, {{"max_tokens", 0}}, 400, "max_tokens", "", "from 1"},
       {kChatPath, {{"temperature", "hot"}}, 400, "temperature", "", "number"},
-      {kChatPath, {{"temperature", -1}}, 400, "", "", "temperature"},
+      {kChatPath, {{"temperature", -1}}, 400, "temperature", "", "at least 0"},
+      {kChatPath, {{"top_p", 0}}, 400, "top_p", "", "above 0"},
+      {kChatPath, {{"min_p", 2}}, 400, "min_p", "", "from 0 to 1"},
+      {kChatPath, {{"repetition_penalty", 0}}, 400, "repetition_penalty", "", "above 0"},
       {kChatPath, {{"seed", 18446744073709551615U}}, 400, "seed", "", "integer"},
       {kChatPath, {{"stream", "yes"}}, 400, "stream", "", "true or false"},
       {kChatPath, {{"stop", {1}}}, 400, "stop", "", "strings"},
@@ -116,7 +119,7 @@ TEST_F(LmRequestTest, RefusesWhatItCannotDo) {
       {kChatPath, {{"frequency_penalty", 0.5}}, 400, "frequency_penalty", "", "not supported"},
       {kTextPath, {{"prompt", nullptr}}, 400, "prompt", "", "string"},
       {kTextPath, {{"prompt", {"a", "b"}}}, 400, "prompt", "", "per prompt"},
-      {kTextPath, {{"prompt", {300}}}, 400, "", "", "300"},
+      {kTextPath, {{"prompt", {300}}}, 400, "prompt", "", "300"},
       {kTextPath, {{"echo", true}}, 400, "echo", "", "not supported"},
   };
   for (const Refusal& refusal : refusals) {

@@ -116,6 +116,35 @@ TEST_F(LmServiceTest, TheClientGetsWhatTheModelSays) {
       EXPECT_EQ(there->completions[k].logprobs, here->completions[k].logprobs);
     }
   }
+  remote.Discover();
+  EXPECT_EQ(remote.identity(), local.identity());
+  // With earlier turns as the ids that were sampled, one of which is not what its text encodes to.
+  const std::vector<Message> conversation = {
+      {"user", "u"}, {"assistant", "abc"}, {"user", "v"}, {"assistant", "x"}, {"user", "w"}};
+  const std::vector<int32_t> first = {CharacterTokenizer::Of('a'), CharacterTokenizer::Of('b'),
+                                      CharacterTokenizer::Of('c')};
+  const std::vector<int32_t> other = {CharacterTokenizer::Of('y')};
+  const std::vector<std::span<const int32_t>> sampled = {{}, first, {}, other};
+  const auto there = remote.Prepare(conversation, sampled);
+  const auto here = local.Prepare(conversation, sampled);
+  ASSERT_TRUE(there) << there.error().message;
+  EXPECT_EQ(there->ids, here->ids);
+  EXPECT_EQ(there->message_begins, here->message_begins);
+  EXPECT_EQ(there->tokens, here->tokens);
+  EXPECT_EQ(there->messages, conversation);
+  EXPECT_EQ(there->reused_turns, 1);
+  EXPECT_EQ(there->reencoded_turns, 1);
+  const SamplingParams all = {
+      .top_k = 9, .min_p = 0.01, .repetition_penalty = 1.3, .max_tokens = 9};
+  const auto completed = remote.CompletePrepared(*there, 2, all);
+  ASSERT_TRUE(completed) << completed.error().message;
+  const auto expected = local.CompletePrepared(*here, 2, all);
+  for (size_t k = 0; k < 2; ++k) {
+    EXPECT_EQ(completed->completions[k].text, expected->completions[k].text);
+    EXPECT_EQ(completed->completions[k].token_ids, expected->completions[k].token_ids);
+    EXPECT_EQ(completed->completions[k].logprobs, expected->completions[k].logprobs);
+  }
+  EXPECT_EQ(completed->usage.reused_turns, 1);
   const auto too_long = remote.Complete({{{"user", std::string(2000, 'x')}}}, 1, {});
   ASSERT_FALSE(too_long);
   EXPECT_EQ(too_long.error().kind, ErrorKind::kContextLength);

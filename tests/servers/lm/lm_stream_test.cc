@@ -11,14 +11,14 @@ using ::testing::SizeIs;
 using LmStreamTest = LmServerTest;
 
 TEST_F(LmStreamTest, AStreamSaysWhatTheWholeReplySays) {
-  const Json fields = {{"messages", kMessages},
-                       {"n", 3},
-                       {"seed", 4},
-                       {"logprobs", true},
-                       {"return_token_ids", true}};
+  const Json fields = {
+      {"messages", kMessages},   {"n", 3}, {"seed", 4}, {"logprobs", true}, {"top_logprobs", 2},
+      {"return_token_ids", true}};
   const Json whole = Query(kChatPath, fields);
   std::vector<std::string> texts(3);
   std::vector<Json> ends(3);
+  std::vector<Json> logprobs(3, Json::array());
+  size_t most = 0;  // tokens in one event
   for (const Json& event : Stream(kChatPath, fields)) {
     EXPECT_EQ(event["object"], "chat.completion.chunk");
     EXPECT_FALSE(event.contains("usage"));
@@ -29,15 +29,41 @@ TEST_F(LmStreamTest, AStreamSaysWhatTheWholeReplySays) {
       EXPECT_EQ(choice["delta"]["role"], "assistant");
     }
     texts[i] += choice["delta"].value("content", "");
+    if (choice["logprobs"].is_object()) {
+      std::string tokens;
+      const Json& content = choice["logprobs"]["content"];
+      for (const Json& token : content) {
+        logprobs[i].push_back(token);
+        tokens += token["token"].get<std::string>();
+      }
+      most = std::max(most, content.size());
+      if (choice["finish_reason"].is_null()) {
+        EXPECT_EQ(choice["delta"]["content"], tokens);
+      }
+    }
     if (!choice["finish_reason"].is_null()) ends[i] = choice;
   }
   for (size_t i = 0; i < 3; ++i) {
     const Json& choice = whole["choices"][i];
     EXPECT_EQ(texts[i], choice["message"]["content"].get<std::string>());
-    for (const char* name : {"finish_reason", "logprobs", "token_ids"}) {
+    for (const char* name : {"finish_reason", "token_ids"}) {
       EXPECT_EQ(ends[i][name], choice[name]) << name;
     }
+    EXPECT_EQ(logprobs[i], choice["logprobs"]["content"]);
   }
+  EXPECT_EQ(most, 1U) << "each character is a token, and is certain at once";
+}
+
+// The offsets go on from event to event.
+TEST_F(LmStreamTest, AStreamOfTextHasTheLogprobsOfTheWholeReply) {
+  const Json fields = {{"prompt", "x"}, {"seed", 4}, {"max_tokens", 40}, {"logprobs", 2}};
+  Json streamed;
+  for (const Json& event : Stream(kTextPath, fields)) {
+    for (const auto& [name, values] : event["choices"][0]["logprobs"].items()) {
+      for (const Json& value : values) streamed[name].push_back(value);
+    }
+  }
+  EXPECT_EQ(streamed, Query(kTextPath, fields)["choices"][0]["logprobs"]);
 }
 
 TEST_F(LmStreamTest, AStreamOfTextWithUsage) {

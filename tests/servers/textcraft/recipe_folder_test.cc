@@ -71,13 +71,15 @@ TEST_F(RecipeFolderTest, ReadsInNameOrderAndSkipsWhatIsNoCrafting) {
 
 TEST_F(RecipeFolderTest, ErrorsNameTheFileAndTheCure) {
   Write("broken.json", R"({"type": )");
-  EXPECT_THAT(ErrorOf(folder_), AllOf(HasSubstr("broken.json"), HasSubstr("mend or remove")));
+  EXPECT_THAT(ErrorOf(folder_),
+              AllOf(HasSubstr("broken.json"), HasSubstr("is not a Minecraft recipe (parse error"),
+                    HasSubstr("--recipes")));
   Write("broken.json", R"({"type": "minecraft:crafting_shaped", "pattern": ["#"]})");
   EXPECT_THAT(ErrorOf(folder_), AllOf(HasSubstr("broken.json"), HasSubstr("key")));
 }
 
 TEST_F(RecipeFolderTest, AFolderWithoutRecipes) {
-  EXPECT_THAT(ErrorOf(folder_), HasSubstr("holds no crafting recipe"));
+  EXPECT_THAT(ErrorOf(folder_), HasSubstr("contains no crafting recipe"));
   EXPECT_THAT(ErrorOf(folder_ / "absent"), AllOf(HasSubstr("absent"), HasSubstr("--recipes")));
 }
 

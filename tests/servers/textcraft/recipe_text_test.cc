@@ -51,24 +51,25 @@ TEST(RecipeTextTest, MembersOfATagMayStandAboveTheirRecipes) {
 
 TEST(RecipeTextTest, ErrorsNameTheLine) {
   EXPECT_EQ(ErrorOf("\na = b\nladder 7 stick"),
-            "book.txt:3: want one '=': item = ingredients, {set} = words, or @tag = items");
+            "book.txt:3: expected one '=': item = ingredients, {set} = words, or @tag = items");
   EXPECT_EQ(ErrorOf("a = b = c"),
-            "book.txt:1: want one '=': item = ingredients, {set} = words, or @tag = items");
-  EXPECT_EQ(ErrorOf("a ="), "book.txt:1: nothing on one side of '='");
-  EXPECT_EQ(ErrorOf("{x}_a = b"), "book.txt:1: no set {x} so far; define it above");
+            "book.txt:1: expected one '=': item = ingredients, {set} = words, or @tag = items");
+  EXPECT_EQ(ErrorOf("a ="), "book.txt:1: one side of '=' is empty");
+  EXPECT_EQ(ErrorOf("{x}_a = b"), "book.txt:1: the set {x} is not defined yet; define it above");
   EXPECT_EQ(ErrorOf("a_{x = b"), "book.txt:1: '{' without '}'");
   EXPECT_EQ(ErrorOf("{x} = a\n{x} = b"), "book.txt:2: the set {x} is defined twice");
   EXPECT_EQ(ErrorOf("{X} = a"),
-            "book.txt:1: '{X}' is no name of a set: want a-z, 0-9 and _ in braces");
-  EXPECT_EQ(ErrorOf("a = 0 b"), "book.txt:1: '0' is no count from 1 to 64");
-  EXPECT_EQ(ErrorOf("a = two b"), "book.txt:1: 'two' is no count from 1 to 64");
-  EXPECT_EQ(ErrorOf("a = b c d"), "book.txt:1: 'b c d': want '[count] name'; commas apart");
-  EXPECT_EQ(ErrorOf("a = b,"), "book.txt:1: '': want '[count] name'; commas apart");
-  EXPECT_EQ(ErrorOf("a = Oak"), "book.txt:1: 'Oak' is no name: want a-z, 0-9 and _");
+            "book.txt:1: '{X}' is not the name of a set: expected a-z, 0-9 and _ in braces");
+  EXPECT_EQ(ErrorOf("a = 0 b"), "book.txt:1: '0' is not a count from 1 to 64");
+  EXPECT_EQ(ErrorOf("a = two b"), "book.txt:1: 'two' is not a count from 1 to 64");
+  EXPECT_EQ(ErrorOf("a = b c d"),
+            "book.txt:1: 'b c d': expected '[count] name', separated by commas");
+  EXPECT_EQ(ErrorOf("a = b,"), "book.txt:1: '': expected '[count] name', separated by commas");
+  EXPECT_EQ(ErrorOf("a = Oak"), "book.txt:1: 'Oak' is not a name: expected a-z, 0-9 and _");
   EXPECT_EQ(ErrorOf("2 @a = b"), "book.txt:1: '2 @a': a recipe makes an item, not a tag");
   EXPECT_EQ(ErrorOf("a = b, 2 b"),
-            "book.txt:1: 'a = b, 2 b' names an ingredient twice; add the counts up");
-  EXPECT_EQ(ErrorOf("# nothing"), "book.txt:1: no recipe in the file");
+            "book.txt:1: 'a = b, 2 b' names an ingredient twice; add the counts");
+  EXPECT_EQ(ErrorOf("# nothing"), "book.txt:1: the file contains no recipe");
 }
 
 TEST(RecipeTextTest, ErrorsOfTags) {
@@ -77,9 +78,9 @@ TEST(RecipeTextTest, ErrorsOfTags) {
   EXPECT_EQ(ErrorOf("a = b\n@t = a\n@u = a"),
             "book.txt:3: minecraft:a is a member of minecraft:t already");
   EXPECT_EQ(ErrorOf("a = b\nt = c\n@t = a"),
-            "book.txt:3: minecraft:t is an item too; give the tag a name of its own");
+            "book.txt:3: minecraft:t is also an item; give the tag another name");
   EXPECT_EQ(ErrorOf("a = b\nc = @t"),
-            "book.txt:2: no line says what minecraft:t is: write @tag = items");
+            "book.txt:2: no line defines minecraft:t: write @tag = items");
 }
 
 }  // namespace

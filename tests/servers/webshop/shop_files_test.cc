@@ -144,7 +144,7 @@ TEST_F(ShopFilesTest, AnEmptyListIsAnEmptyShop) {
 
 TEST_F(ShopFilesTest, ErrorsNameTheFileAndThePlace) {
   EXPECT_THAT(ErrorOf(Products(R"([{"asin": "A"}, {"name": "x"}])")),
-              HasSubstr("p.json: record 2 is no product: it has no asin"));
+              HasSubstr("p.json: record 2 is not a product: it has no asin"));
   EXPECT_THAT(ErrorOf(Products(R"([{"asin": "A"}, 7])")), HasSubstr("record 2"));
   EXPECT_THAT(ErrorOf(Products(R"([{"asin": "A"})")), HasSubstr("p.json"));
   EXPECT_THAT(ErrorOf(Products(R"([{"asin": "A"})")), HasSubstr("byte 15"));

@@ -69,27 +69,30 @@ TEST(ShopKindsTest, ReadsAKind) {
 
 TEST(ShopKindsTest, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(ErrorWith("nothing", ""), "no error");
-  EXPECT_EQ(ErrorWith("category", "category = toys"), "k.txt:3: no such category: 'toys'");
+  EXPECT_EQ(ErrorWith("category", "category = toys"), "k.txt:3: unknown category: 'toys'");
   EXPECT_EQ(ErrorWith("path", "path = Home › Lamps"),
-            "k.txt:4: want three levels, ' › ' between them");
-  EXPECT_THAT(ErrorWith("nouns", "nouns = lamp"), HasSubstr("k.txt:6: want 'one:'"));
+            "k.txt:4: expected three levels with ' › ' between them");
+  EXPECT_THAT(ErrorWith("nouns", "nouns = lamp"), HasSubstr("k.txt:6: expected 'one:'"));
   EXPECT_EQ(ErrorWith("attributes", "attributes = a, x"),
             "k.txt:7: 'x' is not in the file of attributes");
-  EXPECT_EQ(ErrorWith("attributes", "attributes = a, b"), "k.txt:7: want 9 attributes or more");
-  EXPECT_EQ(ErrorWith("attributes", "attributes = a / a"), "k.txt:7: 'a' stands twice");
-  EXPECT_EQ(ErrorWith("option size", "option size = one"), "k.txt:13: want two values or more");
-  EXPECT_EQ(ErrorWith("option size", "option size = a, b, a"), "k.txt:13: a value stands twice");
-  EXPECT_EQ(ErrorWith("option size", "option size = @x"), "k.txt:13: no pool @x so far");
-  EXPECT_EQ(ErrorWith("price", "price = 20 5"), "k.txt:14: want the lower price first");
-  EXPECT_EQ(ErrorWith("price", "price = 5 x"), "k.txt:14: 'x' is no number of dollars");
-  EXPECT_EQ(ErrorWith("price", "prices = 5 20"), "k.txt:14: no such key: 'prices'");
-  EXPECT_EQ(ErrorWith("packs", "packs = 1 Pack,"), "k.txt:11: nothing on one side of ','");
-  EXPECT_EQ(ErrorWith("packs", "for = walls"), "k.txt:11: 'for' stands twice in [lamp]");
-  EXPECT_EQ(ErrorWith("packs", "packs"), "k.txt:11: want a '=' in this line");
+  EXPECT_EQ(ErrorWith("attributes", "attributes = a, b"),
+            "k.txt:7: expected at least 9 attributes");
+  EXPECT_EQ(ErrorWith("attributes", "attributes = a / a"), "k.txt:7: 'a' occurs twice");
+  EXPECT_EQ(ErrorWith("option size", "option size = one"),
+            "k.txt:13: expected at least two values");
+  EXPECT_EQ(ErrorWith("option size", "option size = a, b, a"), "k.txt:13: a value occurs twice");
+  EXPECT_EQ(ErrorWith("option size", "option size = @x"),
+            "k.txt:13: the pool @x is not defined yet");
+  EXPECT_EQ(ErrorWith("price", "price = 20 5"), "k.txt:14: the lower price must come first");
+  EXPECT_EQ(ErrorWith("price", "price = 5 x"), "k.txt:14: 'x' is not a number of dollars");
+  EXPECT_EQ(ErrorWith("price", "prices = 5 20"), "k.txt:14: unknown key: 'prices'");
+  EXPECT_EQ(ErrorWith("packs", "packs = 1 Pack,"), "k.txt:11: one side of ',' is empty");
+  EXPECT_EQ(ErrorWith("packs", "for = walls"), "k.txt:11: 'for' occurs twice in [lamp]");
+  EXPECT_EQ(ErrorWith("packs", "packs"), "k.txt:11: expected a '=' in this line");
   EXPECT_EQ(ErrorWith("packs", ""), "k.txt:19: [lamp], which ends here, has no packs");
   EXPECT_EQ(ErrorWith("about = B", ""), "k.txt:19: [lamp], which ends here, has no second 'about'");
   EXPECT_EQ(ErrorWith("[lamp]", "[lamp"), "k.txt:2: '[' without ']' at the end of the line");
-  EXPECT_EQ(ErrorWith("[lamp]", ""), "k.txt:3: a line of a kind before the first [kind]");
+  EXPECT_EQ(ErrorWith("[lamp]", ""), "k.txt:3: this line must come after a [kind]");
 }
 
 TEST(ShopKindsTest, AttributesAreStrict) {
@@ -101,10 +104,10 @@ TEST(ShopKindsTest, AttributesAreStrict) {
     }
     return "no error";
   };
-  EXPECT_EQ(error("a | is"), "a.txt:1: want: attribute | how | sentence");
-  EXPECT_EQ(error("a | has | A."), "a.txt:1: how is 'has'? want is, with, for, in or made");
-  EXPECT_EQ(error("a | is | A.\n#\na | is | A."), "a.txt:3: 'a' stands twice");
-  EXPECT_EQ(error("# nothing"), "a.txt:1: no attribute in the file");
+  EXPECT_EQ(error("a | is"), "a.txt:1: expected: attribute | how | sentence");
+  EXPECT_EQ(error("a | has | A."), "a.txt:1: 'has' is not is, with, for, in or made");
+  EXPECT_EQ(error("a | is | A.\n#\na | is | A."), "a.txt:3: 'a' occurs twice");
+  EXPECT_EQ(error("# nothing"), "a.txt:1: the file contains no attribute");
 }
 
 TEST(ShopKindsTest, TheBuiltInKindsCoverTheFiveCategories) {

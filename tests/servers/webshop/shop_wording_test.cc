@@ -86,9 +86,9 @@ std::string ErrorOf(std::string_view text) {
 }
 
 TEST(ShopWordingTest, SaysWhatIsWrongAndWhere) {
-  EXPECT_EQ(ErrorOf("x"), "w.txt:1: a line before the first [section]");
-  EXPECT_EQ(ErrorOf("# x\n[verses]"), "w.txt:2: no such section: [verses]");
-  EXPECT_EQ(ErrorOf("[titles]\nx\n\n[titles]\ny"), "w.txt:4: [titles] stands twice");
+  EXPECT_EQ(ErrorOf("x"), "w.txt:1: this line must come after a [section]");
+  EXPECT_EQ(ErrorOf("# x\n[verses]"), "w.txt:2: unknown section: [verses]");
+  EXPECT_EQ(ErrorOf("[titles]\nx\n\n[titles]\ny"), "w.txt:4: [titles] occurs twice");
   EXPECT_EQ(ErrorOf("[titles]\nx"), "w.txt:2: nothing under [attribute bullets]");
 }
 

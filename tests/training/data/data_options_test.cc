@@ -30,7 +30,7 @@ TEST(DataPath, AFileOfThatVeryNameComesFirst) {
 TEST(DataPath, AWeightIsAbove0) {
   for (const char* weight : {"0", "-1", "inf", "nan"}) {
     EXPECT_THAT(FatalMessage([&] { DataPath::Parse(std::string("a.jsonl:") + weight); }),
-                HasSubstr("has to be above 0"))
+                HasSubstr("must be above 0"))
         << weight;
   }
 }
@@ -42,7 +42,7 @@ TEST(DataOptions, ThatDoNotFitTogetherAreRefused) {
   EXPECT_EQ(FatalMessage([&] { Check(options); }), "no error");
   options.batch_tokens = options.max_length - 1;
   EXPECT_THAT(FatalMessage([&] { Check(options); }),
-              HasSubstr("--batch_tokens 8191 does not hold a row of --max_length 8192"));
+              HasSubstr("--batch_tokens 8191 is too small for a row of --max_length 8192"));
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ TEST(KnownMistakes, ATemplateWithoutAnEndOfTheTurn) {
   text.chat = ChatTemplate::Make("plain", *text.tokenizer);
   EXPECT_THAT(Refusal(text, R"({"messages":[{"role":"user","content":"a"},)"
                             R"({"role":"assistant","content":"b"}]})"),
-              HasSubstr("plain cannot mark where the turn of message 1 ends"));
+              HasSubstr("plain cannot mark the end of message 1"));
 }
 
 TEST(KnownMistakes, TokensOfAnotherTokenizer) {

@@ -204,7 +204,7 @@ TEST(RowEncoder, ATemplateThatCannotSayTheConversationIsNamed) {
   const RowTokenizer mistral = GoldenRowTokenizer("mistral");
   const std::string refusal =
       Refusal(mistral, RowOf({{"user", "a"}, {"user", "b"}, {"+assistant", "c"}}));
-  EXPECT_THAT(refusal, HasSubstr("mistral cannot say the conversation"));
+  EXPECT_THAT(refusal, HasSubstr("mistral cannot express the conversation"));
   EXPECT_THAT(refusal, HasSubstr("--chat_template"));
   EXPECT_THAT(Refusal(mistral, RowOf({{"tool", "a"}, {"+assistant", "c"}})), HasSubstr("'tool'"));
 }
@@ -291,7 +291,7 @@ TEST(RowEncoder, TooLongNames) {
   EXPECT_EQ(ParseTooLong("drop"), TooLong::kDrop);
   EXPECT_EQ(ParseTooLong("cut"), TooLong::kCut);
   EXPECT_EQ(ParseTooLong("error"), TooLong::kError);
-  EXPECT_THAT(FatalMessage([] { ParseTooLong("x"); }), HasSubstr("none of drop, cut and error"));
+  EXPECT_THAT(FatalMessage([] { ParseTooLong("x"); }), HasSubstr("is not drop, cut or error"));
 }
 
 }  // namespace

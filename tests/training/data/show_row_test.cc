@@ -7,20 +7,6 @@
 namespace agentr {
 namespace {
 
-TEST(EscapeControls, WhatMovesTheCursorIsSpelledOut) {
-  EXPECT_EQ(EscapeControls("a\nb"), "a\\n\nb");
-  EXPECT_EQ(EscapeControls("\x1b[31m\a\t\r\x7f"), "\\x1b[31m\\x07\\x09\\x0d\\x7f");
-  EXPECT_EQ(EscapeControls("\xc2\x9b"
-                           "31m"),
-            "\\xc2\\x9b31m");  // the one-byte form of ESC [
-  EXPECT_EQ(EscapeControls("\xe2\x80\xae"
-                           "x"),
-            "\\xe2\\x80\\xaex");                          // right to left
-  EXPECT_EQ(EscapeControls("\xff\xc3("), "\\xff\\xc3(");  // no UTF-8
-  EXPECT_EQ(EscapeControls("é 日 😀"), "é 日 😀");
-  EXPECT_EQ(EscapeControls(std::string_view("\0", 1)), "\\x00");
-}
-
 TEST(ShowRow, TrainedTokensAreMarked) {
   const RowTokenizer text = GoldenRowTokenizer("qwen2");
   TrainingRow row;

@@ -199,7 +199,7 @@ TEST_F(TrainingDataTest, ErrorsNameFileAndLine) {
               HasSubstr("rows.jsonl:2: nothing to learn"));
   EXPECT_THAT(Refusal(Options(good + R"({"messages":[{"role":"x","content":"x"},)"
                                      R"({"role":"assistant","content":"y"}]})")),
-              HasSubstr("rows.jsonl:2: the chat template chatml cannot say"));
+              HasSubstr("rows.jsonl:2: the chat template chatml cannot express"));
   EXPECT_THAT(Refusal(Options(good + R"({"ids":[1,2],"loss":[0,1],"tokenizer":"of others"})")),
               HasSubstr("rows.jsonl:2: a token row of another tokenizer"));
   DataOptions error = Options(good);

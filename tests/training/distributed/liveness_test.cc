@@ -116,14 +116,14 @@ TEST_F(LivenessTest, AStoreThatIsGoneIsRankZerosEnd) {
   shared_->gone = true;
   const auto messages = Messages(3);
   ASSERT_EQ(messages.size(), 3u);
-  EXPECT_THAT(messages.at(1), AllOf(HasSubstr("rank 0, which"), HasSubstr("Connection reset")));
+  EXPECT_THAT(messages.at(1), AllOf(HasSubstr("rank 0, where"), HasSubstr("Connection reset")));
 }
 
 TEST_F(LivenessTest, AStuckStoreToo) {
   shared_->stuck = true;
   const auto messages = Messages(3);
   ASSERT_EQ(messages.size(), 3u);
-  EXPECT_THAT(messages.at(2), AllOf(HasSubstr("rank 0, which"), HasSubstr("for 2 s")));
+  EXPECT_THAT(messages.at(2), AllOf(HasSubstr("rank 0, where"), HasSubstr("for 2 s")));
 }
 
 }  // namespace

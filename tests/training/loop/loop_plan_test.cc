@@ -127,6 +127,19 @@ TEST(LoopPlan, FurtherArgumentsComeLast) {
   EXPECT_EQ(Stage(plan, "iteration_1/train").arguments.back(), "--lr=1");
 }
 
+TEST(LoopPlan, FurtherArgumentsTakeThePlaceOfItsOwn) {
+  SelfTrainOptions options = Options(1);
+  options.collect = {"--seed=7"};
+  options.train = {"--data=more.jsonl"};
+  const auto plan = PlanLoop(options);
+  EXPECT_THAT(Stage(plan, "iteration_1/collect").arguments, Contains("--seed=7"));
+  EXPECT_THAT(Stage(plan, "iteration_1/collect").arguments, Not(Contains("--seed=1")));
+  EXPECT_THAT(Stage(plan, "iteration_1/train").arguments, Contains("--data=more.jsonl"));
+  EXPECT_THAT(Stage(plan, "iteration_1/train").arguments,
+              Contains("--data=loop_result/loop/iteration_1/revise_good/"
+                       "textcraft_good.messages.jsonl"));
+}
+
 TEST(LoopPlan, AModelIsNeeded) {
   EXPECT_THROW(Check(SelfTrainOptions{}), FatalError);
   SelfTrainOptions options = Options(1);

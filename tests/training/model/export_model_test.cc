@@ -23,8 +23,8 @@ TEST(ExportModel, IsTheModelWithAllItsFiles) {
   };
   const Network network = load(from);
   for (const Parameter& p : network.weights()) p.value.mul_(1.01);
-  ExportModel(to, from, network.weights(), WeightType::kF32);
-  ExportModel(to, from, network.weights(), WeightType::kF32);  // in place of the older one
+  ExportModel(to, from, {"", network.weights(), WeightType::kF32});
+  ExportModel(to, from, {"", network.weights(), WeightType::kF32});  // in place of the older one
   const Network same = load(to);
   const auto expected = network.weights(), got = same.weights();
   ASSERT_EQ(got.size(), expected.size());
@@ -36,7 +36,7 @@ TEST(ExportModel, IsTheModelWithAllItsFiles) {
   }
   EXPECT_FALSE(std::filesystem::exists(to / "notes.txt"));
 
-  ExportModel(to, from, network.weights(), WeightType::kBF16);
+  ExportModel(to, from, {"", network.weights(), WeightType::kBF16});
   EXPECT_EQ(ReadModelConfig(to).weight_type, WeightType::kBF16);
   const WeightFiles narrow(to);
   for (const auto& [name, weight] : narrow.weights()) {

@@ -1,0 +1,30 @@
+// The common parts of replies of OpenAI's protocol, for both kinds of completions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clients/language_model.h"
+#include "common/error.h"
+
+namespace agentr {
+
+// A kProtocol error: "the <path> reply: <message>".
+tl::unexpected<Error> BadReply(std::string_view path, const std::string& message);
+
+// The message of an error reply; "" if there is none.
+std::string ReplyErrorText(const nlohmann::json& reply);
+
+// Field "token_ids" of a choice; empty if it is missing.
+Result<std::vector<int32_t>> ReplyTokenIds(const nlohmann::json& choice, std::string_view path);
+
+// The completions, each parsed by `parse_choice`, and the usage. Has the errors of ParseChat.
+Result<CompletionBatch> ParseReply(
+    std::string_view reply, std::string_view path, size_t max_text,
+    const std::function<Result<Completion>(const nlohmann::json& choice)>& parse_choice);
+
+}  // namespace agentr

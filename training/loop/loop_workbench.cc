@@ -1,0 +1,75 @@
+#include "training/loop/loop_workbench.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "lm/local_language_model.h"
+#include "lm/weights/safetensors.h"
+
+namespace agentr {
+namespace {
+
+// A model that somebody else owns.
+class BorrowedModel : public LanguageModel {
+ public:
+  explicit BorrowedModel(LanguageModel& model) : model_(model) {}
+
+  std::string name() const override { return model_.name(); }
+  std::string identity() const override { return model_.identity(); }
+  Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
+                                   const SamplingParams& sampling) override {
+    return model_.Complete(prompt, n, sampling);
+  }
+  Result<PreparedPrompt> Prepare(std::vector<Message> conversation,
+                                 SampledIds sampled) const override {
+    return model_.Prepare(std::move(conversation), sampled);
+  }
+  Result<CompletionBatch> CompletePrepared(const PreparedPrompt& prompt, int n,
+                                           const SamplingParams& sampling) override {
+    return model_.CompletePrepared(prompt, n, sampling);
+  }
+
+ private:
+  LanguageModel& model_;
+};
+
+}  // namespace
+
+std::unique_ptr<HttpEnvironment> LoopWorkbench::OpenEnvironment(const EnvironmentOptions& options) {
+  return inner_.OpenEnvironment(options);
+}
+
+std::unique_ptr<ChatEncoder> LoopWorkbench::OpenEncoder(const std::string& model_dir) {
+  return inner_.OpenEncoder(model_dir);
+}
+
+std::unique_ptr<LanguageModel> LoopWorkbench::OpenModel(const ModelOptions& options,
+                                                        const TaskFamily& family,
+                                                        const EnvironmentOptions& environment) {
+  if (options.dir.empty()) return inner_.OpenModel(options, family, environment);
+  if (model_ == nullptr) {
+    model_ = inner_.OpenModel(options, family, environment);
+    folder_ = options.dir;
+  } else if (options.dir != folder_) {
+    Load(options.dir, std::make_shared<WeightFiles>(options.dir));
+  }
+  return std::make_unique<BorrowedModel>(*model_);
+}
+
+void LoopWorkbench::Take(const std::string& folder,
+                         const std::shared_ptr<const WeightSource>& weights) {
+  if (model_ != nullptr) Load(folder, weights);
+}
+
+void LoopWorkbench::Load(const std::string& folder,
+                         const std::shared_ptr<const WeightSource>& weights) {
+  const auto version = dynamic_cast<LocalLanguageModel&>(*model_).Load(weights);
+  if (!version) {
+    throw FatalError(ExitCode::kFile, fmt::format("the weights of {} cannot follow those of {}: {}",
+                                                  folder, folder_, version.error().message));
+  }
+  folder_ = folder;
+}
+
+}  // namespace agentr
