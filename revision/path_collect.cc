@@ -180,11 +180,7 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
           "1: also replace existing rows that are more, or of which more are verified; 0: keep "
           "those")
       .OnlyOnCommandLine();
-<<<<<<< HEAD
   set.Add("--show", o.show, "Print this many rows").Min(0);
-=======
-  set.Add("--show", o.show, "Print so many rows").Min(0);
->>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   set.Add("--audit", o.audit,
           "Make no rows, but audit those of this file (agent-r, messages, sharegpt)");
   Declare(set, o.revise);

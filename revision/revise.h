@@ -44,23 +44,14 @@ struct ReviseReport {
   RevisionCounts counts;
   std::vector<TaskFailure> failed;  // by task, including bad trees
   int64_t rows = 0;                 // without duplicates
-<<<<<<< HEAD
   int64_t verified = 0;             // verified ones among them
-=======
-  int64_t verified = 0;            // of these
->>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   int64_t exact_duplicates = 0;     // dropped
   int64_t near_duplicates = 0;      // dropped
   bool gave_up = false;             // too many failures in a row, or no success; bad trees do not
                                     // count
   bool interrupted = false;
-<<<<<<< HEAD
   std::string kept;                // why existing rows were kept; empty if they were not
   std::vector<WrittenFile> files;  // empty if the run gave up, was interrupted or kept other rows
-=======
-  std::string kept;                // why the existing rows were kept; empty if they were not
-  std::vector<WrittenFile> files;  // empty if it gave up, was interrupted or kept others
->>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   double wall_s = 0;
 };
 
@@ -69,21 +60,12 @@ struct PipelineOptions {
   int give_up_after = 20;  // failed tasks in a row after which the run ends
 };
 
-<<<<<<< HEAD
 // Called once before anything is written: returns the reason not to write the rows of this run;
 // empty if they may be written.
 using WhyNotWrite = std::function<std::string(const ReviseReport&)>;
 
 // Calls `on_row` with each row to be written, in order. Set `stop` to end early; then nothing is
 // written. Throws FatalError(kFile) if a file cannot be written.
-=======
-// Called once before anything is written. Returns why the rows of this run must not be written;
-// empty if they may.
-using WhyNotWrite = std::function<std::string(const ReviseReport&)>;
-
-// Calls `on_row` with each row that is to be written, in order. Set `stop` to end early; then
-// nothing is written. Throws FatalError(kFile) if a file cannot be written.
->>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
 ReviseReport Revise(const std::vector<TreeFile>& trees, const TaskReviser& reviser, RowSink& sink,
                     const PipelineOptions& options, std::atomic<bool>& stop,
                     const std::function<void(const FinishedRow&)>& on_row,

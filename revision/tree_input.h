@@ -30,17 +30,10 @@ struct TreeInputOptions {
 // FatalError(kFile) if there is no tree file.
 TreeInput FindTrees(const TreeInputOptions& options);
 
-<<<<<<< HEAD
 // The tree of the file, with its nodes in depth-first order. Compact files have them in the order of
 // creation, Agent-R's files nested; random draws depend on node numbers, so without this order both
 // formats would give different rows. Throws FatalError(kFile) for a file that cannot be read, is not
 // a tree, contains another task, or has rewards outside [0, 1].
-=======
-// The tree of the file, its nodes in depth-first order. Compact files store them in the order of the
-// search and Agent-R's files nest them; random draws follow the nodes, so without one order the rows
-// would depend on the format. Throws FatalError(kFile) for a file that cannot be read, is not a
-// tree, contains another task, or has rewards outside [0, 1].
->>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
 Tree LoadTree(const TreeFile& file, const std::string& family, const std::string& text);
 
 }  // namespace agentr

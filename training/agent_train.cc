@@ -436,23 +436,15 @@ void Declare(OptionSet& set, AgentTrainOptions& o) {
   set.Group("Model");
   set.Add("--model_dir", o.model_dir, "Hugging Face folder of the model to start from");
   set.Add("--from_scratch", o.from_scratch,
-<<<<<<< HEAD
           "Start from random weights (by --seed): only config.json and the tokenizer are read from "
           "the folder");
-  set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME");
-  set.Add("--name", o.name, "Name of the run (default: the name of the model's folder)");
-  set.Add("--dtype", o.dtype, "Type for computing: auto (that of the weights) | float32 | bfloat16")
-=======
-          "Start from random weights (of --seed): of the folder only config.json and the tokenizer "
-          "are read");
   set.Add("--initial_attention", o.initial_attention,
           "With --from_scratch: random, or induction, which lets small models copy from the prompt "
           "from the first step on")
       .OneOf({"random", "induction"});
-  set.Add("--output_dir", o.output_dir, "Results go to OUTPUT_DIR/NAME");
-  set.Add("--name", o.name, "Name of the run; none: that of the model's folder");
-  set.Add("--dtype", o.dtype, "To compute in: auto (as the weights) | float32 | bfloat16")
->>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
+  set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME");
+  set.Add("--name", o.name, "Name of the run (default: the name of the model's folder)");
+  set.Add("--dtype", o.dtype, "Type for computing: auto (that of the weights) | float32 | bfloat16")
       .OneOf({"auto", "float32", "bfloat16"});
   set.Add("--export_dtype", o.export_dtype, "Type of the exported weights, with the same choices")
       .OneOf({"auto", "float32", "bfloat16"});

@@ -29,12 +29,8 @@ class WeightSnapshot;
 
 struct AgentTrainOptions {
   std::string model_dir;      // the folder to start from
-<<<<<<< HEAD
   bool from_scratch = false;  // use only its shape and tokenizer; the weights are random
-=======
-  bool from_scratch = false;  // its shape and tokenizer alone; the weights are random
-  std::string initial_attention = "random";  // random | induction: of such weights
->>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
+  std::string initial_attention = "random";  // random | induction: for random weights
   std::string output_dir = "train_result";
   std::string name;                   // empty: the name of model_dir
   std::string dtype = "auto";         // auto | float32 | bfloat16, for computing

@@ -81,22 +81,14 @@ Json CompletionLogprobs(const GeneratedSequence& sequence, const Tokenizer& toke
           {"text_offset", std::move(offsets)}};
 }
 
-<<<<<<< HEAD
 // The log-probabilities of `tokens`, a part of a completion; null if none are requested.
-=======
-// The log-probabilities of `tokens`, which are a part of a completion; null where none are asked for.
->>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
 Json Logprobs(const LmReply& reply, const GeneratedSequence& tokens, int64_t& offset) {
   if (!reply.request.logprobs) return nullptr;
   return reply.request.api == LmApi::kChat ? ChatLogprobs(tokens, *reply.tokenizer)
                                            : CompletionLogprobs(tokens, *reply.tokenizer, offset);
 }
 
-<<<<<<< HEAD
 // Adds the values known at the end of a completion to its choice.
-=======
-// Puts what is known of a completion at its end to its choice.
->>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
 void Finish(const LmReply& reply, const GeneratedSequence& sequence, Json& choice) {
   const bool chat = reply.request.api == LmApi::kChat;
   choice["finish_reason"] = sequence.finish_reason;

@@ -26,17 +26,10 @@ struct LmReply {
   // the stop token).
   std::string Whole(const Generation& generation) const;
 
-<<<<<<< HEAD
   // A stream is Opening, any number of Pieces, and Closing, which contains the values known only at
   // the end: finish reasons, token ids, usage. Log-probabilities are sent with the text that their
   // tokens complete: `tokens` are those since the last piece, and `offset` is the number of
   // characters before them, to which Piece adds theirs. After an error Broken replaces Closing.
-=======
-  // A stream is Opening, any number of Pieces, and Closing, which brings what is known only at the
-  // end: finish reasons, token ids, usage. Log-probabilities come with the text that their tokens
-  // complete: `tokens` are those since the last piece, `offset` the characters of those before, to
-  // which Piece adds theirs. After an error, Broken comes instead of Closing.
->>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   std::string Opening() const;
   std::string Piece(int index, std::string_view text, const GeneratedSequence& tokens,
                     int64_t& offset) const;

@@ -245,11 +245,7 @@ void ReadSampling(const Fields& fields, LmRequest& request) {
   if (params.min_p < 0 || params.min_p > 1) Refuse("min_p", "must be a number from 0 to 1");
   params.repetition_penalty = fields.Number("repetition_penalty", 1);
   if (params.repetition_penalty <= 0) Refuse("repetition_penalty", "must be a number above 0");
-<<<<<<< HEAD
   // In vLLM -1 means all tokens.
-=======
-  // vLLM's word for all tokens is -1.
->>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   const int64_t top_k = fields.Int("top_k", -1, kMostTokens).value_or(0);
   generation.params.top_k = static_cast<int>(std::max<int64_t>(top_k, 0));
   generation.params.stop = StopOf(fields);

@@ -21,7 +21,6 @@ enum class LmApi { kChat, kCompletions };
 
 struct LmRequest {
   LmApi api = LmApi::kChat;
-<<<<<<< HEAD
   std::string model;                          // the name in the request; empty if there is none
   std::vector<Message> messages;              // of a chat
   std::vector<std::vector<int32_t>> sampled;  // "token_ids" of each message; empty if not given
@@ -29,14 +28,6 @@ struct LmRequest {
   std::vector<int32_t> token_ids;             // … if the text is empty, token ids
   // Everything except prompt, params.max_tokens, params.seed and stop_tokens, which the server
   // adds.
-=======
-  std::string model;                          // as the client names it; empty: not named
-  std::vector<Message> messages;              // of a chat
-  std::vector<std::vector<int32_t>> sampled;  // the "token_ids" of each message; empty: not given
-  std::string prompt;                         // of a completion: a text, or …
-  std::vector<int32_t> token_ids;             // … where it is empty, tokens
-                                              // All but its prompt, params.max_tokens, params.seed and stop_tokens, which the server adds.
->>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   GenerationRequest generation;
   std::optional<int> max_tokens;
   std::optional<uint64_t> seed;

@@ -3,13 +3,8 @@
 //   POST /v1/chat/completions, /v1/completions    whole or streamed (server-sent events)
 //   GET /v1/models, /v1/models/NAME, /health, /metrics
 //
-<<<<<<< HEAD
 // Extensions of OpenAI's protocol, with which a client gets the same results from a served model as
 // from a model in its own process (clients/openai/prompt_ids.h):
-=======
-// Beyond OpenAI's protocol, so that a client gets from this server exactly what it would get from
-// the model in its own process (clients/openai/prompt_ids.h):
->>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
 //   POST /v1/tokenize  {"model", "messages"}: {"count", "max_model_len", "tokens", "message_begins",
 //     "reused_turns", "reencoded_turns"}, the conversation's prompt in tokens
 //   "token_ids" of an assistant's message: the ids that the model sampled for it, which go into the

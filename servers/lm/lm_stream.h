@@ -47,13 +47,8 @@ class TextStream {
 
   std::mutex mutex_;
   std::condition_variable wake_;
-<<<<<<< HEAD
   std::deque<Piece> pieces_;                  // guarded by mutex_, like the next two
   std::vector<GeneratedSequence> fresh_;      // per completion: tokens that are in no piece yet
-=======
-  std::deque<Piece> pieces_;              // guarded by mutex_, as are the next two
-  std::vector<GeneratedSequence> fresh_;  // tokens that no piece has yet, per completion
->>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
   std::optional<Result<Generation>> result_;  // set once, at the end
   Pending<Generation> pending_;
   std::thread waiter_;  // waits for the future and then notifies the condition variable

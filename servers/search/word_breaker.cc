@@ -206,15 +206,9 @@ size_t WordBreaker::EndOfUnits(size_t begin, size_t units) const {
   return end;
 }
 
-<<<<<<< HEAD
 // A longer word becomes several; none is left out. Lucene's StandardTokenizer splits at 255 Java
 // characters (setMaxTokenLength, since 4.10; earlier versions skipped the word). Its scanner examines
 // that many from the beginning of a word and takes the word that results if the text ended there.
-=======
-// Lucene's StandardTokenizer examines 255 UTF-16 units from the beginning of a word and takes the
-// word that results if the text ended there, so a longer word becomes several (setMaxTokenLength,
-// since 4.10; earlier versions skipped the word).
->>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
 std::string_view WordBreaker::Next() {
   constexpr size_t kMostUnits = 255;
   while (at_ < text_.size()) {

@@ -104,13 +104,8 @@ std::vector<SourceRecipe> ReadRecipeFolder(const std::filesystem::path& folder) 
     } catch (const nlohmann::json::exception& error) {
       const std::string_view what = error.what();  // "[json.exception.…] reason"
       throw FatalError(ExitCode::kFile,
-<<<<<<< HEAD
                        fmt::format("{} is not a Minecraft recipe ({}); give --recipes a folder "
                                    "that contains no other *.json",
-=======
-                       fmt::format("{} is no Minecraft recipe ({}); give --recipes a folder that "
-                                   "holds no other *.json",
->>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
                                    file.string(), what.substr(what.find("] ") + 2)));
     }
   }

@@ -1,4 +1,4 @@
-// lm_bench: tokens per second of the decoder alone, prompts (prefill) and generation (decode), on a
+// lm_bench: tokens per second of the decoder for prompts (prefill) and generation (decode), with a
 // random Llama of 22 million parameters.
 //
 //   lm_bench                           float32 and bfloat16, batch 1, 8 and 32, prompt 512
@@ -39,9 +39,9 @@ struct BenchOptions {
 void Declare(OptionSet& set, BenchOptions& o) {
   set.Group("Benchmark");
   set.Add("--write_model", o.write_model, "Only write the model into this folder");
-  set.Add("--model_dir", o.model_dir, "Measure this model in place of the random one");
+  set.Add("--model_dir", o.model_dir, "Measure this model instead of the random one");
   set.Add("--dtype", o.dtypes, "Types to measure (repeatable)");
-  set.Add("--batch", o.batches, "Sequences side by side (repeatable)");
+  set.Add("--batch", o.batches, "Sequences in a batch (repeatable)");
   set.Add("--prompt", o.prompt, "Tokens of a prompt").Min(1);
   set.Add("--tokens", o.tokens, "Tokens to generate per sequence").Min(1);
   set.Add("--rounds", o.rounds, "Measurements; the fastest counts").Min(1);

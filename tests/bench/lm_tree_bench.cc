@@ -1,13 +1,14 @@
-// lm_tree_bench: the requests of a recorded search through the engine, with the prefix cache and
-// without it (the baseline), in one run.
+// lm_tree_bench: runs the requests of a recorded search through the engine, with the prefix cache
+// and without it (the baseline), in one run.
 //
 //   mcts_collect --task textcraft --min 31 --max 41
 //   lm_tree_bench --trees mcts_result/textcraft/planner
 //
 // Each node with children is a request: its conversation as prompt, as many samples as it has
-// children, as long as the longest of them. A tree asks for one node after the other, as the search
-// did, and the trees run side by side. The model is lm_bench's with random weights, the tokenizer
-// the Llama-3 one of the goldens, which knows 706 tokens: prompts are longer than with a real one.
+// children, as long as the longest of them. The requests of a tree are made one after the other, as
+// in the search, and the trees run at the same time. The model is lm_bench's with random weights.
+// The tokenizer is the Llama-3 one of the goldens, which has 706 tokens, so prompts are longer than
+// with a real one.
 #include <fmt/core.h>
 #include <stdlib.h>
 

@@ -1,10 +1,9 @@
-// mcts_bench: what a tree node costs (requests, bytes) and how many nodes a second the search
-// makes, on the embedded TextCraft server with the planner model, beside a named baseline in the
-// same run.
+// mcts_bench: the cost of a tree node (requests, bytes) and the nodes per second of the search, on
+// the embedded TextCraft server with the planner model, compared with a baseline in the same run.
 //
-// Baseline "replay per sample": what Agent-R's code does for each sample, namely to reset the
-// environment and to take all actions of the path again, one after the other, on one session of the
-// same server; for the same nodes.
+// Baseline "replay per sample": for each sample, Agent-R's code resets the environment and takes
+// all actions of the path again. This is done for the same nodes, one after the other, on one
+// session of the same server.
 #include <fmt/core.h>
 #include <stdlib.h>
 
@@ -45,7 +44,7 @@ void Declare(OptionSet& set, BenchOptions& o) {
   set.Add("--sessions", o.sessions, "Sessions without /expand").Min(1);
 }
 
-// Keeps every tree, also several of one task, as files that are written as those of a real run.
+// Keeps every tree, also several of one task, in files like those of a real run.
 class BenchStore : public TreeStore {
  public:
   explicit BenchStore(fs::path folder) : folder_(std::move(folder)) {}
@@ -72,7 +71,7 @@ class BenchStore : public TreeStore {
   std::atomic<int> next_ = 0;
 };
 
-// A folder that is removed at the end.
+// A folder that the destructor removes.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -182,7 +181,7 @@ class Bench {
     fmt::print("{:<52} {:>9.3f} {:>12.4f}\n", what, count, count / baseline);
   }
 
-  // Takes the path of every node of the trees in `folder` again; the seconds it took.
+  // Takes the path of every node of the trees in `folder` again; returns the seconds.
   double ReplayPerSample(const EnvServer& server, const fs::path& folder, int trees) {
     HttpEnvironment environment(MakeProtocol("textcraft"), {server.base_url()}, HttpOptions{});
     const BenchStore store(folder);
@@ -210,7 +209,7 @@ class Bench {
       double first = 0;
       for (const int in_flight : options_.in_flight) {
         const TemporaryFolder folder;
-        // Enough work for a reading where nothing waits.
+        // Enough work for a measurement without delays.
         const int trees =
             delay == 0 ? std::max(200, options_.rounds * in_flight) : options_.rounds * in_flight;
         const Measured m = Collect(server, folder.path, in_flight, delay, trees, false);

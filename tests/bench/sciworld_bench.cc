@@ -1,5 +1,5 @@
-// SciWorld's server: start-up, steps per second over HTTP, heap per session; or the fingerprints of
-// episodes, to compare two runs. Needs Java and the jar.
+// Measures SciWorld's server: start-up, steps per second over HTTP, heap per session. Or prints the
+// fingerprints of episodes, to compare two runs. Needs Java and the jar.
 //
 //   sciworld_bench --golden tests/golden/sciworld_episodes.json
 //   sciworld_bench --episodes 200 --threads 16 > a   # twice, then: diff a b | grep -c '^<'
@@ -90,7 +90,7 @@ void Rates(const std::string& golden, const std::string& jar, double seconds) {
   const double begin = Seconds();
   const auto server = StartEnvServer({.task = "sciworld", .sciworld = {.jar = jar}, .port = 0});
   fmt::print("start-up: {:.2f} s\n", Seconds() - begin);
-  Rate(server->port(), 1, seconds, episodes);  // Java compiles what is used most
+  Rate(server->port(), 1, seconds, episodes);  // warm-up: Java compiles frequently used code
   fmt::print("warm:\n");
   for (const int sessions : {1, 4, 16}) Rate(server->port(), sessions, seconds, episodes);
 }
@@ -125,7 +125,7 @@ ExitCode Run(int argc, char** argv) {
   set.Add("--golden", golden, "Episodes to play");
   set.Add("--jar", jar, "The simulator", "SCIENCEWORLD_JAR");
   set.Add("--seconds", seconds, "Of each measurement");
-  set.Add("--episodes", episodes, "Print the fingerprints of so many episodes instead");
+  set.Add("--episodes", episodes, "Print the fingerprints of this many episodes instead");
   set.Add("--threads", threads, "Episodes at once").Min(1);
   set.AddSwitch("--plain_hash", plain_hash, "Without the constant identity hash");
   if (const auto exit = set.Parse(argc, argv)) return *exit;

@@ -1,10 +1,10 @@
-// search_bench: what the full-text search costs in time and memory, beside scoring all postings of
-// the query's terms ("exhaustive", the same lists and scores without bounds), on made-up documents.
+// search_bench: time and memory of the full-text search, compared with scoring all postings of the
+// query's terms ("exhaustive": the same lists and scores without bounds), on generated documents.
 //
-// Words follow Zipf's law, 160 a document of about 1 KB. Queries are of two kinds: "title", 3 to 10
-// words drawn as those of the documents are, and "mixed", 3 to 8 words of all ranks alike on a
-// logarithmic scale but the commonest 20, as people write them. Times of queries are those of the
-// processor, so that other work on the machine does not count.
+// Words follow Zipf's law, with 160 words per document of about 1 KB. There are two kinds of
+// queries: "title" has 3 to 10 words drawn like those of the documents; "mixed" has 3 to 8 words,
+// uniform on a logarithmic scale of ranks without the 20 most frequent ones, like queries of
+// people. Times are CPU times, so other work on the machine does not count.
 #include <fmt/core.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -28,14 +28,14 @@ double Seconds(Clock::time_point since) {
   return std::chrono::duration<double>(Clock::now() - since).count();
 }
 
-// Seconds that the processor worked for this thread, or for the whole process.
+// CPU seconds of this thread, or of the whole process.
 double ProcessorSeconds(clockid_t clock) {
   timespec time{};
   clock_gettime(clock, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Pronounceable, one to one: "babo", "cedu", …
+// A pronounceable word, different for each number: "babo", "cedu", …
 std::string Word(uint64_t number) {
   std::string word;
   for (number += 90; number > 0; number /= 90) {
@@ -76,7 +76,7 @@ std::vector<std::string> MakeQueries(bool title, size_t count) {
   return queries;
 }
 
-// Every posting of every term, added up in an array over all documents.
+// Sums every posting of every term in an array over all documents.
 std::vector<uint32_t> SearchExhaustively(const IndexData& data, std::span<const QueryTerm> terms,
                                          size_t limit, std::vector<double>& sums) {
   const auto size = static_cast<uint32_t>(data.length_codes.size());
@@ -113,7 +113,7 @@ void PrintTimes(const char* name, std::vector<double> times) {
              at(0.99), times.back());
 }
 
-// Returns how many results differ.
+// Returns the number of results that differ.
 int MeasureQueries(const IndexData& data, bool title, size_t count) {
   constexpr size_t kLimit = 50;
   std::vector<double> sums(data.length_codes.size());

@@ -30,7 +30,7 @@ class TextCraftTruth : public StepTruth {
   }
 };
 
-// The built-in shop, walked along the paths of trees.
+// The built-in shop, in which the paths of trees are replayed.
 class ShopTruth : public StepTruth {
  protected:
   ShopTruth() : shop_(GenerateShop(kDefaultShopSize, kDefaultShopSeed), {kDefaultShopSeed}) {}
@@ -103,7 +103,7 @@ class WebShopGoalTruth : public ShopTruth {
     return 1 + from_results;  // a search for its title finds it
   }
 
-  // The products that are worth the full reward with the right options.
+  // The products that give the full reward with the right options.
   void LookUp(int task) {
     if (task == task_) return;
     task_ = task;
@@ -157,7 +157,7 @@ bool StepTruth::IsWrong(const Tree& tree, int node) {
   const int parent = tree.node(node).parent;
   const Outlook before = From(tree, parent);
   const Outlook after = From(tree, node);
-  // What the environment rewards at once, as SciWorld does, was right.
+  // An action that the environment rewards immediately, as SciWorld does, was right.
   if (before.reward <= 0 || tree.node(node).reward > tree.node(parent).reward) return false;
   if (std::abs(after.reward - before.reward) > kRewardTolerance) {
     return after.reward < before.reward;

@@ -1,8 +1,9 @@
-// Whether the steps of a search tree were mistakes in truth: what a verifier is measured against.
+// Decides whether the steps of a search tree really were mistakes; verifiers are measured against
+// it.
 //
-// For each state the referee tells the best reward that can still be had from there, and in how
-// many steps. A step is wrong where it costs reward, or brings the end no nearer; it is harmful
-// where it costs reward or leads away from the end. The referees:
+// For each state the referee knows the best reward that can still be reached from there, and in how
+// many steps. A step is wrong if it costs reward or does not bring the end nearer; it is harmful if
+// it costs reward or leads away from the end. The referees:
 //   textcraft       the plan from what is held to the goal (tasks/textcraft/textcraft_planner.h)
 //   webshop         the shop's own knowledge: the clicks to buying a product that is worth the full
 //                   reward, where a search for its title counts as finding it
@@ -29,7 +30,7 @@ class StepTruth {
  public:
   virtual ~StepTruth() = default;
 
-  // From the state behind `node`; no reward where success is out of reach.
+  // From the state after `node`; no reward if success is out of reach.
   virtual Outlook From(const Tree& tree, int node) = 0;
 
   bool IsWrong(const Tree& tree, int node);

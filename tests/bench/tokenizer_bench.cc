@@ -1,5 +1,5 @@
-// How fast texts are encoded: MB/s of one thread, with an empty cache of pieces and with a full
-// one. Beside it stands tokenizer_bench.py, the same with the tokenizers library.
+// The speed of encoding texts: MB/s of one thread, with an empty and with a full cache of pieces.
+// tokenizer_bench.py measures the same with the tokenizers library.
 //   tokenizer_bench FOLDER TEXT_FILE
 #include <fmt/format.h>
 

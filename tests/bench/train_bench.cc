@@ -42,7 +42,7 @@ struct BenchOptions {
 void DeclareBench(OptionSet& set, BenchOptions& o) {
   set.Group("Benchmark");
   set.Add("--write_model", o.write_model, "Only write the model into this folder");
-  set.Add("--model_dir", o.model_dir, "Measure this model in place of the random one");
+  set.Add("--model_dir", o.model_dir, "Measure this model instead of the random one");
   set.Add("--dtype", o.dtypes, "Types to measure (repeatable)");
   set.Add("--length", o.lengths, "Tokens of a dense row (repeatable)");
   set.Add("--tokens", o.tokens, "Tokens of a step of dense rows").Min(1);
@@ -52,7 +52,7 @@ void DeclareBench(OptionSet& set, BenchOptions& o) {
   Declare(set, o.data);
 }
 
-// Of all threads of this process: what a machine that others use too says of our work.
+// CPU time of all threads of this process, which is meaningful also on a machine that others use.
 double CpuSeconds() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);

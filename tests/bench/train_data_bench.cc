@@ -1,4 +1,5 @@
-// train_data_bench: how fast rows become batches, and what sharing their prefixes saves.
+// train_data_bench: the speed of making batches from rows, and the savings by sharing their
+// prefixes.
 //
 // For each file: seconds to open it, rows and row tokens per second (JSON, chat template,
 // tokenizer, prefix trees; all cores), and the sharing ratio, tokens in all over distinct ones: of
@@ -31,7 +32,7 @@ double Seconds(Clock::time_point since) {
   return std::chrono::duration<double>(Clock::now() - since).count();
 }
 
-// Rows of 20 tasks, ten of each, that begin alike.
+// Rows of 20 tasks, ten of each, with equal beginnings.
 std::string MakeRows() {
   std::string text;
   for (int i = 0; i < 200; ++i) {

@@ -1,5 +1,5 @@
-// How well the mistakes that the verifiers find agree with the truth (step_truth.h), on recorded
-// trees:
+// Measures how well the mistakes that the verifiers find agree with the truth (step_truth.h), on
+// recorded trees:
 //
 //   mcts_collect --task textcraft --max 120 --planner_error_rate 0.25 --output_dir trees
 //   verifier_bench --trees trees/textcraft/planner --error_rate 0.25
@@ -9,9 +9,9 @@
 //   rollout  the first error of pairs, from continuations of the planner with this error rate
 //   actor    the first error of pairs, judged by the planner: a step is bad where it is not what
 //            the planner would do, and each judgement is turned round with the error rate
-// For pairs, recall counts how often the very first wrong step of the bad path was found. Actions
-// that the environment refused are mistakes without any doubt: they are counted apart, and enter
-// recall but not precision.
+// For pairs, recall is the share in which the first wrong step of the bad path was found. Actions
+// that the environment refused are certainly mistakes: they are counted separately, in recall but
+// not in precision.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -48,16 +48,17 @@ struct BenchOptions {
 };
 
 void Declare(OptionSet& set, BenchOptions& o) {
-  set.Add("--trees", o.trees, "Folder of trees of mcts_collect (repeatable)");
+  set.Add("--trees", o.trees, "Folder with trees of mcts_collect (repeatable)");
   set.Add("--verifier", o.verifiers, "tree, rollout, actor (repeatable)");
   set.Add("--min_evidence", o.min_evidence, "Of the verifier tree (repeatable)");
   set.Add("--min_success", o.min_success, "Of the verifier tree").Range(0, 1);
   set.Add("--truth", o.truth,
           "Referee: textcraft, webshop, webshop-player, sciworld; none: by the trees");
-  set.Add("--error_rate", o.error_rate, "Of the planner that plays on and that judges");
+  set.Add("--error_rate", o.error_rate,
+          "Error rate of the planner that continues episodes and judges");
   set.Add("--pairs", o.pairs, "Pairs of each tree, for rollout and actor").Min(1);
-  set.Add("--most", o.most, "Trees of each folder at most").Min(1);
-  set.Add("--print", o.print, "Print so many wrong findings of each verifier").Min(0);
+  set.Add("--most", o.most, "Largest number of trees per folder").Min(1);
+  set.Add("--print", o.print, "Print this many wrong findings of each verifier").Min(0);
   Declare(set, o.rollout);
 }
 
@@ -70,7 +71,7 @@ struct Agreement {
   int hit = 0;      // of those, found
 };
 
-// A judge that says what the planner would say.
+// A judge that gives the planner's opinion.
 class PlannerJudge : public Verifier {
  public:
   PlannerJudge(const Tree& tree, const ScriptedPolicy& policy, double error_rate)

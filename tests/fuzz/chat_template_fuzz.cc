@@ -1,6 +1,5 @@
-// Any bytes as a chat template end in an error with a place, or in a text whose marks are in order,
-// lie inside of it, and are of messages that there are. No template runs without end or takes the
-// memory of the machine.
+// Any bytes as a chat template give an error with a place, or a text whose marks are in order, lie
+// inside it, and belong to existing messages. No template runs forever or uses up the memory.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Any config.json is either refused, or gives a shape whose sizes multiply without overflow and
-// tokens that are in its vocabulary.
+// Any config.json is either refused, or gives a shape whose sizes can be multiplied without
+// overflow and tokens that are in its vocabulary.
 #include "common/error.h"
 #include "lm/weights/model_config.h"
 #include "tests/fuzz/fuzz_input.h"

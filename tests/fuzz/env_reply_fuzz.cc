@@ -1,5 +1,5 @@
-// Any bytes that come in place of an environment server's reply: HTTP, and the protocol of each
-// family in its body, are refused or read; what is read is within the limits.
+// Any bytes as an environment server's reply (HTTP, and each family's protocol in its body) are
+// refused or read; a result is within the limits.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

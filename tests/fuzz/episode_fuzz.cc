@@ -1,5 +1,5 @@
-// Any text is either refused as the file of an episode, or gives an episode that is written so that
-// it reads back as it was.
+// Any text is either refused as an episode file, or gives an episode that is unchanged after
+// writing and reading.
 #include "common/error.h"
 #include "eval/episode_file.h"
 #include "tests/fuzz/fuzz_input.h"

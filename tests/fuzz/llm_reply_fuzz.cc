@@ -1,5 +1,5 @@
-// Any bytes that come in place of a model server's reply are refused, or give completions within
-// the limits; an error's message can be shown on a terminal.
+// Any bytes as a model server's reply are refused, or give completions within the limits; an
+// error's message is safe to show on a terminal.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

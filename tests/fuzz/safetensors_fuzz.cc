@@ -1,5 +1,5 @@
-// Any bytes are either refused, or give tensors that lie inside them, share none of them, and are
-// as large as their shapes say.
+// Any bytes are either refused, or give tensors that lie inside them, do not overlap, and have the
+// size of their shapes.
 #include <cstdint>
 #include <cstdlib>
 #include <span>

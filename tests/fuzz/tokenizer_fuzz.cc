@@ -1,5 +1,5 @@
-// Any tokenizer.json is either refused, or gives a tokenizer whose ids lie in its vocabulary, which
-// encodes and decodes any text without a fault.
+// Any tokenizer.json is either refused, or gives a tokenizer whose ids are in its vocabulary and
+// which encodes and decodes any text without a fault.
 #include <memory>
 
 #include "common/error.h"

@@ -1,5 +1,5 @@
-// Any text is either refused with a line, or gives keys that are different from each other and
-// values that ToToml writes so that they read back.
+// Any text is either refused with a line number, or gives distinct keys and values that are
+// unchanged after writing by ToToml and reading.
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>

@@ -1,5 +1,6 @@
-// Any line is either refused, or a row whose spans lie inside of it, and which survives the encoder
-// and the batch: every trained token is a target, once, with and without shared prefixes.
+// Any line is either refused, or a row whose spans lie inside it and which passes through the
+// encoder and the batch: every trained token is a target exactly once, with and without shared
+// prefixes.
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -21,7 +22,7 @@ void Check(bool holds) {
   if (!holds) std::abort();
 }
 
-// Tells special tokens from their spelling, as the tokenizers of models do.
+// Distinguishes special tokens from their spelling, like the tokenizers of models.
 class MarkingTokenizer : public agentr::ByteTokenizer {
  public:
   std::vector<int32_t> Encode(std::string_view text, agentr::SpecialText special) const override {

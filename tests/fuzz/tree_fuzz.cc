@@ -1,5 +1,5 @@
-// Any text is either refused as a tree file, or gives a tree whose indices lie in it and which both
-// formats write so that it reads back.
+// Any text is either refused as a tree file, or gives a tree whose indices are valid and which is
+// unchanged after writing and reading in both formats.
 #include "common/error.h"
 #include "mcts/tree_file.h"
 #include "tests/fuzz/fuzz_input.h"
@@ -19,7 +19,7 @@ void CheckNodes(const agentr::Tree& tree) {
   }
 }
 
-// What a reader makes of what was written is written in the same way.
+// Writing, reading and writing again gives the same text.
 void CheckRoundTrip(const agentr::Tree& tree, agentr::TreeFormat format) {
   const std::string text = agentr::WriteTree(tree, format);
   Check(agentr::WriteTree(agentr::ReadTree(text, "again"), format) == text);

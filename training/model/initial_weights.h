@@ -1,16 +1,10 @@
 // The initial weights of a model that is trained from scratch.
 //
-<<<<<<< HEAD
-// Norms are 1 and biases 0. All other weights are normal with the standard deviation sqrt(2 / (5
-// width)), and the two matrices of a layer that add to the residual stream with that over sqrt(2
-// layers), so that its variance does not grow with depth. Each tensor draws from its own stream
-=======
 // Norms are 1 and biases 0. Embeddings are normal with the standard deviation 1 / sqrt(width), so
-// that each has about the length 1; all other weights with sqrt(2 / (5 width)), and the two matrices
-// of a layer that add to the residual stream with that over twice the number of layers, so that at
-// first it holds little else than the token. Each tensor draws from a stream of its own
->>>>>>> 8e8e50939ba66684c1c102b0fa97f942f86dbd18
-// (seed, name).
+// that the length of each is about 1. All other weights are normal with sqrt(2 / (5 width)); in the
+// two matrices of a layer that add to the residual stream this is divided by twice the number of
+// layers, so that initially the stream contains little more than the token. Each tensor draws from
+// its own stream (seed, name).
 //
 // Source: the scale by width is that of Nguyen and Salazar (2019), "Transformers without tears".
 #pragma once
