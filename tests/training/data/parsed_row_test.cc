@@ -169,7 +169,7 @@ TEST(ParseRow, SaysWhatIsWrongAndTheCure) {
   EXPECT_THAT(Refusal(R"({"messages":[5]})"), HasSubstr("no object"));
   EXPECT_THAT(Refusal(R"({"messages":[{"content":"x"}]})"), HasSubstr("\"role\" is missing"));
   EXPECT_THAT(Refusal(R"({"messages":[{"role":1,"content":"x"}]})"),
-              HasSubstr("\"role\" is no string"));
+              HasSubstr("\"role\" is not a string"));
   EXPECT_THAT(Refusal(R"({"ids":[1,2],"loss":[1]})"), HasSubstr("2 ids and 1 values"));
   EXPECT_THAT(Refusal(R"({"ids":[1,-2],"loss":[1,1]})"), HasSubstr("-2, which is not a token id"));
   EXPECT_THAT(Refusal(R"({"ids":[1,3000000000],"loss":[1,1]})"), HasSubstr("not a token id"));
