@@ -166,7 +166,7 @@ TEST(ParseRow, SaysWhatIsWrongAndTheCure) {
   EXPECT_THAT(Refusal(R"({"segments":[]})"), HasSubstr("path_collect --format tokens --model_dir"));
   EXPECT_THAT(Refusal(R"({"tree":"x","nodes":{}})"), HasSubstr("the provenance of a row"));
   EXPECT_THAT(Refusal(R"({"messages":[]})"), HasSubstr("is empty"));
-  EXPECT_THAT(Refusal(R"({"messages":[5]})"), HasSubstr("no object"));
+  EXPECT_THAT(Refusal(R"({"messages":[5]})"), HasSubstr("not an object"));
   EXPECT_THAT(Refusal(R"({"messages":[{"content":"x"}]})"), HasSubstr("\"role\" is missing"));
   EXPECT_THAT(Refusal(R"({"messages":[{"role":1,"content":"x"}]})"),
               HasSubstr("\"role\" is not a string"));
