@@ -161,7 +161,7 @@ TEST(ParseRow, ContentMayBeAListOfParts) {
 TEST(ParseRow, SaysWhatIsWrongAndTheCure) {
   EXPECT_THAT(Refusal("{\"messages\": ["), HasSubstr("not a JSON value at column"));
   EXPECT_THAT(Refusal("  [{}]"), HasSubstr("jq -c '.[]'"));
-  EXPECT_THAT(Refusal("7"), HasSubstr("no JSON object"));
+  EXPECT_THAT(Refusal("7"), HasSubstr("not a JSON object"));
   EXPECT_THAT(Refusal("{}"), HasSubstr("none of the formats"));
   EXPECT_THAT(Refusal(R"({"segments":[]})"), HasSubstr("path_collect --format tokens --model_dir"));
   EXPECT_THAT(Refusal(R"({"tree":"x","nodes":{}})"), HasSubstr("the provenance of a row"));
