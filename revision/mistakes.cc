@@ -167,6 +167,10 @@ std::vector<Mistake> FindMistakes(const Tree& tree, const StateMap& states,
       const LeafPath bad{node, std::max(after.best, 0.0)};
       // A leaf in the state itself ended there by the depth limit and shows no continuation.
       if (parting == states.Of(path.leaf)) continue;
+      // What was refused may pass time all the same, and the good path may do it too.
+      const bool on_the_way = mistake.refused && states.Changed(node) &&
+                              IsAbove(states, states.Of(node), states.Of(path.leaf));
+      if (on_the_way) continue;
       if (mistake.refused || IsBadBeside(bad, path, options.choice)) mistake.goods.push_back(path);
     }
     if (mistake.goods.empty()) continue;

@@ -93,7 +93,7 @@ TEST_F(TokenRowTest, AsALineItHasOneOfEachPerToken) {
   const std::vector<size_t> revision = line["revision"];
   const std::vector<int32_t> said(ids.begin() + static_cast<std::ptrdiff_t>(revision[0]),
                                   ids.begin() + static_cast<std::ptrdiff_t>(revision[1]));
-  EXPECT_EQ(encoder_.Decode(said), "Oh.");
+  EXPECT_EQ(encoder_.Decode(said), "Thought: Oh.\nAction: wait");
   EXPECT_EQ(said.back(), PairEncoder::kEnd);
   EXPECT_TRUE(line["logprobs"][0].is_null());
   EXPECT_EQ(line["provenance"]["hash"], "abc");
@@ -146,7 +146,7 @@ TEST_F(TokenRowTest, MessagesMayStandInAnotherOrderThanTheirs) {
   for (size_t i = 0; i < tokens.ids.size(); ++i) {
     if (tokens.trained[i]) trained.push_back(tokens.ids[i]);
   }
-  EXPECT_EQ(turned.Decode(trained), "Oh.Thought: I go on.\nAction: g");
+  EXPECT_EQ(turned.Decode(trained), "Thought: Oh.\nAction: waitThought: I go on.\nAction: g");
 }
 
 // An encoder that can say nothing.

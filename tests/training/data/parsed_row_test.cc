@@ -161,15 +161,15 @@ TEST(ParseRow, ContentMayBeAListOfParts) {
 TEST(ParseRow, SaysWhatIsWrongAndTheCure) {
   EXPECT_THAT(Refusal("{\"messages\": ["), HasSubstr("not a JSON value at column"));
   EXPECT_THAT(Refusal("  [{}]"), HasSubstr("jq -c '.[]'"));
-  EXPECT_THAT(Refusal("7"), HasSubstr("no JSON object"));
+  EXPECT_THAT(Refusal("7"), HasSubstr("not a JSON object"));
   EXPECT_THAT(Refusal("{}"), HasSubstr("none of the formats"));
   EXPECT_THAT(Refusal(R"({"segments":[]})"), HasSubstr("path_collect --format tokens --model_dir"));
   EXPECT_THAT(Refusal(R"({"tree":"x","nodes":{}})"), HasSubstr("the provenance of a row"));
   EXPECT_THAT(Refusal(R"({"messages":[]})"), HasSubstr("is empty"));
-  EXPECT_THAT(Refusal(R"({"messages":[5]})"), HasSubstr("no object"));
+  EXPECT_THAT(Refusal(R"({"messages":[5]})"), HasSubstr("not an object"));
   EXPECT_THAT(Refusal(R"({"messages":[{"content":"x"}]})"), HasSubstr("\"role\" is missing"));
   EXPECT_THAT(Refusal(R"({"messages":[{"role":1,"content":"x"}]})"),
-              HasSubstr("\"role\" is no string"));
+              HasSubstr("\"role\" is not a string"));
   EXPECT_THAT(Refusal(R"({"ids":[1,2],"loss":[1]})"), HasSubstr("2 ids and 1 values"));
   EXPECT_THAT(Refusal(R"({"ids":[1,-2],"loss":[1,1]})"), HasSubstr("-2, which is not a token id"));
   EXPECT_THAT(Refusal(R"({"ids":[1,3000000000],"loss":[1,1]})"), HasSubstr("not a token id"));

@@ -59,11 +59,11 @@ TEST_F(TrainingDataTest, AgentRRowsOfTheOldKindAreRefusedByTheirProvenance) {
                           R"({"role":"assistant","content":"a","loss":true}],"low_log":[]})"
                           "\n";
   const DataOptions options = Options(row);
-  EXPECT_EQ(Refusal(options), "") << "rows of others have no provenance beside them";
+  EXPECT_EQ(Refusal(options), "no error") << "rows of others have no provenance beside them";
   folder_.Write("rows.provenance.jsonl", "{\"tree\":\"t.json\",\"task\":3,\"nodes\":{}}\n");
   EXPECT_THAT(Refusal(options), HasSubstr("rows.provenance.jsonl says: a row of version 1"));
   folder_.Write("rows.provenance.jsonl", "{\"version\":2,\"tree\":\"t.json\",\"task\":3}\n");
-  EXPECT_EQ(Refusal(options), "");
+  EXPECT_EQ(Refusal(options), "no error");
 }
 
 TEST_F(TrainingDataTest, AnEpochHasEveryRowOnce) {
