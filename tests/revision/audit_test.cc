@@ -119,7 +119,7 @@ TEST_F(AuditFileTest, AgentTrajsConversationsComeAsOneArray) {
 
 // In the very form of AgentTraj-L, counted by hand.
 TEST_F(AuditFileTest, ConversationsOfAgentTrajAreCountedRight) {
-  const auto rows = Read(R"([
+  const auto rows = Read(R"json([
 {"conversations": [
   {"from": "human", "loss": null, "value": "You are given few useful crafting recipes."},
   {"from": "gpt", "loss": false, "value": "OK. I'll follow your instructions."},
@@ -144,24 +144,24 @@ TEST_F(AuditFileTest, ConversationsOfAgentTrajAreCountedRight) {
    "value": "Crafting commands:\ncraft 4 oak planks using 1 oak logs\n\nGoal: craft oak planks."},
   {"from": "gpt", "loss": true, "value": "Thought:\nI need logs.\n\nAction:\nget 1 oak logs"},
   {"from": "human", "loss": null, "value": "Got 1 oak logs"}],
- "item_id": "textcraft_6"}])");
+ "item_id": "textcraft_6"}])json");
   EXPECT_EQ(FamilyOfRows("rows.json", rows), "textcraft");
-const auto family = MakeTaskFamily("textcraft");
-Audit audit(*family);
-for (const AuditRow& row : rows) audit.Add(row);
-const auto json = audit.Json();
-EXPECT_EQ(json["rows"], 2);
-EXPECT_EQ(json["tasks"], 2);
-EXPECT_EQ(json["turns"], 6 + 2);
-EXPECT_EQ(json["trained"]["turns"], 5 + 1);
-EXPECT_EQ(json["trained"]["instruction"], 0);
-EXPECT_EQ(json["trained"]["before_the_mistake"], 0);
-EXPECT_EQ(json["trained"]["refused"], 2) << "dirt, twice";
-EXPECT_EQ(json["trained"]["without_effect"], 1) << "the inventory";
-EXPECT_EQ(json["trained"]["repeated"], 1) << "the second dirt";
-EXPECT_EQ(json["rows_that_train_a_refused_turn"], 1);
-EXPECT_EQ(json["rows_with_a_revision"], 0);
-EXPECT_EQ(json["unique_suffixes"], 2);
+  const auto family = MakeTaskFamily("textcraft");
+  Audit audit(*family);
+  for (const AuditRow& row : rows) audit.Add(row);
+  const auto json = audit.Json();
+  EXPECT_EQ(json["rows"], 2);
+  EXPECT_EQ(json["tasks"], 2);
+  EXPECT_EQ(json["turns"], 6 + 2);
+  EXPECT_EQ(json["trained"]["turns"], 5 + 1);
+  EXPECT_EQ(json["trained"]["instruction"], 0);
+  EXPECT_EQ(json["trained"]["before_the_mistake"], 0);
+  EXPECT_EQ(json["trained"]["refused"], 2) << "dirt, twice";
+  EXPECT_EQ(json["trained"]["without_effect"], 1) << "the inventory";
+  EXPECT_EQ(json["trained"]["repeated"], 1) << "the second dirt";
+  EXPECT_EQ(json["rows_that_train_a_refused_turn"], 1);
+  EXPECT_EQ(json["rows_with_a_revision"], 0);
+  EXPECT_EQ(json["unique_suffixes"], 2);
 }
 
 // In the very form of Agent-R's released rows, counted by hand.
