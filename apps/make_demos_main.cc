@@ -2,7 +2,7 @@
 #include "common/error.h"
 #include "common/logging.h"
 #include "common/options.h"
-#include "demos/make_demos.h"
+#include "training/demos/make_demos.h"
 
 int main(int argc, char** argv) {
   return agentr::RunMain([&] {

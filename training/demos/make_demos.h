@@ -12,9 +12,9 @@
 #include <string>
 
 #include "common/error.h"
-#include "demos/chat_demos.h"
-#include "demos/textcraft_demos.h"
-#include "demos/webshop_demos.h"
+#include "training/demos/chat_demos.h"
+#include "training/demos/textcraft_demos.h"
+#include "training/demos/webshop_demos.h"
 
 namespace agentr {
 

@@ -1,4 +1,4 @@
-#include "demos/varied_book.h"
+#include "training/demos/varied_book.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "demos/textcraft_demos.h"
+#include "training/demos/textcraft_demos.h"
 
 #include <gmock/gmock.h>
 

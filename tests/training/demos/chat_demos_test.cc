@@ -1,4 +1,4 @@
-#include "demos/chat_demos.h"
+#include "training/demos/chat_demos.h"
 
 #include <gmock/gmock.h>
 

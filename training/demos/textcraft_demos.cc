@@ -1,4 +1,4 @@
-#include "demos/textcraft_demos.h"
+#include "training/demos/textcraft_demos.h"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 
 #include "common/random.h"
 #include "common/text.h"
-#include "demos/textcraft_teacher.h"
-#include "demos/varied_book.h"
+#include "training/demos/textcraft_teacher.h"
+#include "training/demos/varied_book.h"
 #include "mcts/tree.h"
 #include "revision/judgement_prompt.h"
 #include "servers/textcraft/recipe_text.h"

@@ -1,4 +1,4 @@
-#include "demos/webshop_demos.h"
+#include "training/demos/webshop_demos.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "demos/chat_demos.h"
+#include "training/demos/chat_demos.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "common/random.h"
-#include "demos/varied_book.h"
+#include "training/demos/varied_book.h"
 
 namespace agentr {
 namespace {

@@ -1,4 +1,4 @@
-#include "demos/textcraft_teacher.h"
+#include "training/demos/textcraft_teacher.h"
 
 #include <gmock/gmock.h>
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "demos/demo_row.h"
+#include "training/demos/demo_row.h"
 
 namespace agentr {
 

@@ -1,4 +1,4 @@
-#include "demos/make_demos.h"
+#include "training/demos/make_demos.h"
 
 #include <fmt/core.h>
 #include <tbb/parallel_for.h>
