@@ -12,8 +12,6 @@
 
 #include "common/random.h"
 #include "common/text.h"
-#include "training/demos/textcraft_teacher.h"
-#include "training/demos/varied_book.h"
 #include "mcts/tree.h"
 #include "revision/judgement_prompt.h"
 #include "servers/textcraft/recipe_text.h"
@@ -23,6 +21,8 @@
 #include "tasks/textcraft/textcraft_conversation.h"
 #include "tasks/textcraft/textcraft_family.h"
 #include "tasks/textcraft/textcraft_mistakes.h"
+#include "training/demos/textcraft_teacher.h"
+#include "training/demos/varied_book.h"
 
 namespace agentr {
 namespace {
