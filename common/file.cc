@@ -102,9 +102,10 @@ std::string ReadFile(const fs::path& path) {
 
 void RefuseLfsPointer(std::string_view text, const fs::path& path) {
   if (!text.starts_with("version https://git-lfs")) return;
-  throw FatalError(ExitCode::kFile, fmt::format("{} is only a pointer of Git LFS, not the file "
-                                                "itself; run \"git lfs pull\" in its folder",
-                                                path.string()));
+  throw FatalError(ExitCode::kFile,
+                   fmt::format("{}: this is only a pointer of Git LFS, not the file "
+                               "itself; run \"git lfs pull\" in its folder",
+                               path.string()));
 }
 
 FileLock::FileLock(const fs::path& path) {
