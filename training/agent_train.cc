@@ -237,9 +237,9 @@ void Run::Continue() {
   const std::vector<int64_t> steps = checkpoints_.Steps();
   // Rank 0 chooses the checkpoint, because a network file system may show new files to other ranks
   // later.
-  const int64_t last = steps.empty() ? 0 : steps.back();
+  const int64_t last = steps.empty() ? -1 : steps.back();
   const auto step = static_cast<int64_t>(OverRanks(writes() ? static_cast<double>(last) : 0));
-  if (step == 0) return;
+  if (step < 0) return;
   const std::string place = checkpoints_.Path(step).string();
   state_ = RunState::From(checkpoints_.State(step), MakeFingerprint(), place);
   checkpoints_.Load(step, trainer_->Own());
