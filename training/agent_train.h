@@ -56,6 +56,9 @@ struct AgentTrainOptions {
 
 void Declare(OptionSet& set, AgentTrainOptions& options);
 
+// Throws FatalError(kUsage) for values that do not fit together.
+void Check(const AgentTrainOptions& options);
+
 // Receives the present weights, with adapters merged, in the type of the export. In a job of many
 // processes only rank 0 calls it, and the others wait.
 struct WeightsListener {

@@ -1,0 +1,65 @@
+#include "common/file.h"
+#include "common/options.h"
+#include "common/run_file.h"
+#include "training/agent_train.h"
+
+namespace agentr {
+
+void Check(const AgentTrainOptions& o) {
+  if (o.model_dir.empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     "there is no model to train: name its Hugging Face folder with --model_dir");
+  }
+  if (o.export_which == "best" && (o.data.held_out <= 0 || o.eval_rows <= 0)) {
+    throw FatalError(
+        ExitCode::kUsage,
+        "--export best needs a held-out loss: give --held_out and --eval_rows above 0");
+  }
+  Check(o.data);
+}
+
+void Declare(OptionSet& set, AgentTrainOptions& o) {
+  set.Group("Model");
+  set.Add("--model_dir", o.model_dir, "Hugging Face folder of the model to start from");
+  set.Add("--from_scratch", o.from_scratch,
+          "Start from random weights (by --seed): only config.json and the tokenizer are read from "
+          "the folder");
+  set.Add("--initial_attention", o.initial_attention,
+          "With --from_scratch: random, or induction, which lets small models copy from the prompt "
+          "from the first step on")
+      .OneOf({"random", "induction"});
+  set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME");
+  set.Add("--name", o.name, "Name of the run (default: the name of the model's folder)");
+  set.Add("--dtype", o.dtype, "Type for computing: auto (that of the weights) | float32 | bfloat16")
+      .OneOf({"auto", "float32", "bfloat16"});
+  set.Add("--export_dtype", o.export_dtype, "Type of the exported weights, with the same choices")
+      .OneOf({"auto", "float32", "bfloat16"});
+  set.Add("--export", o.export_which, "Weights to export: last, or best by held-out loss")
+      .OneOf({"last", "best"});
+  set.Add("--checkpoint_activations", o.checkpoint_activations,
+          "Keep only the layers' inputs and recompute the rest: less memory, more time");
+  set.Add("--merge_adapters", o.merge_adapters,
+          "Export the whole model instead of only the adapters");
+  set.Add("--model_threads", o.threads, "Threads on the CPU, of each process; 0: all cores").Min(0);
+  Declare(set, o.data);
+  set.Group("Run");
+  set.Add("--epochs", o.epochs, "Number of times that every row is trained").Min(1);
+  set.Add("--max_steps", o.max_steps,
+          "Largest number of optimiser steps; 0: as many as the epochs have")
+      .Min(0);
+  set.Add("--save_every", o.save_every, "Steps between checkpoints; 0: only at the end").Min(0);
+  set.Add("--keep", o.keep, "Number of last checkpoints to keep").Min(1);
+  set.Add("--eval_every", o.eval_every, "Steps between held-out losses; 0: only at the end").Min(0);
+  set.Add("--eval_rows", o.eval_rows, "Largest number of held-out rows to measure; 0: none").Min(0);
+  Declare(set, o.distributed);
+  Declare(set, o.schedule);
+  Declare(set, o.adamw);
+  Declare(set, o.lora);
+}
+
+std::filesystem::path TrainFolder(const AgentTrainOptions& o) {
+  return std::filesystem::path(o.output_dir) /
+         FolderName(o.name.empty() ? NameOf(o.model_dir) : o.name);
+}
+
+}  // namespace agentr
