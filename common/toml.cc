@@ -27,6 +27,14 @@ namespace {
   ThrowAt(place.begin.line, reason);
 }
 
+// A quote begins a string only where a key or a value may begin. Elsewhere, as in 1'', it is part
+// of a faulty number, which toml++ reads character by character.
+bool MayBeginString(std::string_view text, size_t at) {
+  if (text[at] != '"' && text[at] != '\'') return false;
+  constexpr std::string_view kBefore = " \t\r\n=,.[{";
+  return at == 0 || kBefore.find(text[at - 1]) != std::string_view::npos;
+}
+
 // The position after the string that begins at `at`; a single-line string ends at the end of its
 // line at the latest.
 size_t BehindString(std::string_view text, size_t at) {
@@ -60,7 +68,7 @@ void RefuseBeyondAscii(std::string_view text) {
     }
     if (text[at] == '#') {
       at = std::min(text.find('\n', at), text.size());
-    } else if (text[at] == '"' || text[at] == '\'') {
+    } else if (MayBeginString(text, at)) {
       at = BehindString(text, at);
     } else {
       ++at;
