@@ -67,9 +67,10 @@ TEST(Toml, RefusalsNameLineAndCure) {
 
 TEST(Toml, CharactersBeyondAsciiStandInStringsAndComments) {
   const std::string e = "\xc3\xa9";
-  for (const std::string& bare : std::vector<std::string>{
-           "a = 1\nb = caf" + e, "a = 1\n\xef\xb3\xbf b = 1", "a = ''\n'b'" + e + " = 1",
-           "a = \"\\\"\"\n" + e, "# \n" + e, "a = \"" + e + "\n" + e}) {
+  for (const std::string& bare :
+       std::vector<std::string>{"a = 1\nb = caf" + e, "a = 1\n\xef\xb3\xbf b = 1",
+                                "a = ''\n'b'" + e + " = 1", "a = \"\\\"\"\n" + e, "# \n" + e,
+                                "a = \"" + e + "\n" + e, "a = 1\nb = 1'''" + e + "'''"}) {
     EXPECT_THAT(Refusal(bare), HasSubstr("line 2: a non-ASCII character")) << bare;
   }
   EXPECT_THAT(Refusal("a = '\n" + e), HasSubstr("line 2: "));
