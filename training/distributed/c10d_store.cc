@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "training/distributed/tcp_store_options.h"
 
 namespace agentr {
 namespace {
@@ -32,7 +33,7 @@ class TcpStoreKeys : public KeyValueStore {
 }  // namespace
 
 std::unique_ptr<KeyValueStore> ConnectStore(const Place& place, bool serves, int timeout_s) try {
-  c10d::TCPStoreOptions options;
+  auto options = WithoutLibUv(c10d::TCPStoreOptions{});
   options.port = static_cast<uint16_t>(place.port);
   options.isServer = serves;
   options.waitWorkers = false;  // because our own message names the missing ranks

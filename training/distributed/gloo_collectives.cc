@@ -4,6 +4,7 @@
 
 #include "training/distributed/c10d_compat.h"
 #include "training/distributed/collectives.h"
+#include "training/distributed/tcp_store_options.h"
 
 namespace agentr {
 namespace {
@@ -38,7 +39,7 @@ std::shared_ptr<::gloo::transport::Device> MakeDevice(const Place& place) {
 class GlooCollectives : public Collectives {
  public:
   GlooCollectives(const Place& place, int timeout_s) : size_(place.size), rank_(place.rank) {
-    c10d::TCPStoreOptions at;
+    auto at = WithoutLibUv(c10d::TCPStoreOptions{});
     at.port = static_cast<uint16_t>(place.port);
     at.waitWorkers = false;
     at.timeout = std::chrono::seconds(timeout_s);
