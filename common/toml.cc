@@ -56,6 +56,18 @@ size_t BehindString(std::string_view text, size_t at) {
   return text.size();
 }
 
+// TOML has no escape of a non-ASCII character, and toml++ reaches unreachable code at one.
+void RefuseEscapesBeyondAscii(std::string_view text, size_t begin, size_t end) {
+  for (size_t at = begin; at + 1 < end; ++at) {
+    if (text[at] != '\\') continue;
+    ++at;
+    if (static_cast<unsigned char>(text[at]) > 127) {
+      ThrowAt(1 + static_cast<size_t>(std::ranges::count(text.substr(0, at), '\n')),
+              "a backslash before a non-ASCII character; write two backslashes for one");
+    }
+  }
+}
+
 // TOML allows non-ASCII characters only in strings and comments. toml++ (3.3 and 3.4) must not see
 // them elsewhere: it would search them for spaces and reach code that it declares unreachable.
 void RefuseBeyondAscii(std::string_view text) {
@@ -69,7 +81,9 @@ void RefuseBeyondAscii(std::string_view text) {
     if (text[at] == '#') {
       at = std::min(text.find('\n', at), text.size());
     } else if (MayBeginString(text, at)) {
-      at = BehindString(text, at);
+      const size_t behind = BehindString(text, at);
+      if (text[at] == '"') RefuseEscapesBeyondAscii(text, at, behind);
+      at = behind;
     } else {
       ++at;
     }

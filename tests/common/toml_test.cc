@@ -74,6 +74,9 @@ TEST(Toml, CharactersBeyondAsciiStandInStringsAndComments) {
     EXPECT_THAT(Refusal(bare), HasSubstr("line 2: a non-ASCII character")) << bare;
   }
   EXPECT_THAT(Refusal("a = '\n" + e), HasSubstr("line 2: "));
+  EXPECT_THAT(Refusal("a = 1\nb = \"\\" + e + "\""),
+              HasSubstr("line 2: a backslash before a non-ASCII character"));
+  EXPECT_THAT(Refusal("a = \"\"\"\n\\" + e + "\"\"\""), HasSubstr("line 2: a backslash"));
   EXPECT_THAT(Values("\xef\xbb\xbf"
                      "a = '" +
                      e + "'"),
