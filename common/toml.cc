@@ -60,7 +60,8 @@ size_t BehindString(std::string_view text, size_t at) {
 void RefuseEscapesBeyondAscii(std::string_view text, size_t begin, size_t end) {
   for (size_t at = begin; at + 1 < end; ++at) {
     if (text[at] != '\\') continue;
-    ++at;
+    // At the end of a line a backslash drops all white space that follows it.
+    at = std::min(text.find_first_not_of(" \t\r\n", at + 1), end - 1);
     if (static_cast<unsigned char>(text[at]) > 127) {
       ThrowAt(1 + static_cast<size_t>(std::ranges::count(text.substr(0, at), '\n')),
               "a backslash before a non-ASCII character; write two backslashes for one");

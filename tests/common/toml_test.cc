@@ -77,6 +77,7 @@ TEST(Toml, CharactersBeyondAsciiStandInStringsAndComments) {
   EXPECT_THAT(Refusal("a = 1\nb = \"\\" + e + "\""),
               HasSubstr("line 2: a backslash before a non-ASCII character"));
   EXPECT_THAT(Refusal("a = \"\"\"\n\\" + e + "\"\"\""), HasSubstr("line 2: a backslash"));
+  EXPECT_THAT(Refusal("a = \"\"\"\\\n \n" + e + "\"\"\""), HasSubstr("line 3: a backslash"));
   EXPECT_THAT(Values("\xef\xbb\xbf"
                      "a = '" +
                      e + "'"),
