@@ -32,7 +32,8 @@ namespace {
 bool MayBeginString(std::string_view text, size_t at) {
   if (text[at] != '"' && text[at] != '\'') return false;
   constexpr std::string_view kBefore = " \t\r\n=,.[{";
-  return at == 0 || kBefore.find(text[at - 1]) != std::string_view::npos;
+  if (at == 0 || kBefore.find(text[at - 1]) != std::string_view::npos) return true;
+  return static_cast<unsigned char>(text[at - 1]) > 127;  // the byte order mark
 }
 
 // The position after the string that begins at `at`; a single-line string ends at the end of its

@@ -74,6 +74,7 @@ TEST(Toml, CharactersBeyondAsciiStandInStringsAndComments) {
     EXPECT_THAT(Refusal(bare), HasSubstr("line 2: a non-ASCII character")) << bare;
   }
   EXPECT_THAT(Refusal("a = '\n" + e), HasSubstr("line 2: "));
+  EXPECT_THAT(Refusal("\xef\xbb\xbf\"#\" " + e), HasSubstr("line 1: a non-ASCII character"));
   EXPECT_THAT(Refusal("a = 1\nb = \"\\" + e + "\""),
               HasSubstr("line 2: a backslash before a non-ASCII character"));
   EXPECT_THAT(Refusal("a = \"\"\"\n\\" + e + "\"\"\""), HasSubstr("line 2: a backslash"));
