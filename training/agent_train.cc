@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <set>
