@@ -11,7 +11,8 @@
 
 namespace agentr {
 namespace embedded {
-extern const std::string_view kJavaSession, kJavaSessionRandom, kJavaUniqueIdentifier,
+extern const std::string_view kJavaCopier, kJavaCopyable, kJavaCopyablePatch, kJavaCopyableRandom,
+    kJavaGame, kJavaLoader, kJavaSession, kJavaSessionRandom, kJavaUniqueIdentifier,
     kJavaUniqueTypeId;
 }  // namespace embedded
 
@@ -21,7 +22,6 @@ namespace {
 // steps.
 constexpr int64_t kSimulatorBytes = 12 << 20;
 
-constexpr const char* kTakesText = "(Ljava/lang/String;)Ljava/lang/String;";
 constexpr const char* kGivesText = "()Ljava/lang/String;";
 constexpr const char* kGivesList = "()Ljava/util/List;";
 
@@ -39,6 +39,14 @@ void DropOutput(Jvm& jvm) {
 
 // Must run before any class of the jar is used.
 void PutInPlace(Jvm& jvm) {
+  jvm.Define("agentr/CopyablePatch", embedded::kJavaCopyablePatch);
+  jvm.Define("agentr/Loader", embedded::kJavaLoader);
+  const JavaObject loader = jvm.Class("agentr/Loader");
+  jvm.UseLoader(jvm.New(loader, jvm.Method(loader, "<init>", "()V"), {}));
+  jvm.Define("agentr/Copyable", embedded::kJavaCopyable);
+  jvm.Define("agentr/Copier", embedded::kJavaCopier);
+  jvm.Define("agentr/CopyableRandom", embedded::kJavaCopyableRandom);
+  jvm.Define("agentr/Game", embedded::kJavaGame);
   jvm.Define("agentr/Session", embedded::kJavaSession);
   jvm.Define("agentr/SessionRandom", embedded::kJavaSessionRandom);
   jvm.Define("util/UniqueIdentifier$", embedded::kJavaUniqueIdentifier);
@@ -55,6 +63,8 @@ struct Bindings {
   explicit Bindings(Jvm& of)
       : jvm(of),
         session(jvm.Class("agentr/Session")),
+        copier(jvm.Class("agentr/Copier")),
+        game(jvm.Class("agentr/Game")),
         simulator(jvm.Class("scienceworld/runtime/pythonapi/PythonInterface")) {}
 
   JavaMethod OfSimulator(const char* name, const char* signature) {
@@ -63,8 +73,13 @@ struct Bindings {
 
   Jvm& jvm;
   const JavaObject session;
+  const JavaObject copier;
+  const JavaObject game;
   const JavaObject simulator;
   const JavaMethod new_session = jvm.Method(session, "<init>", "()V");
+  const JavaMethod copy_session = jvm.Method(session, "copy", "()Lagentr/Session;");
+  const JavaMethod copy =
+      jvm.StaticMethod(copier, "copy", "(Ljava/lang/Object;)Ljava/lang/Object;");
   const JavaMethod enter = jvm.StaticMethod(session, "enter", "(Lagentr/Session;)V");
   const JavaMethod ask = jvm.StaticMethod(session, "ask", "(Lagentr/Session;)V");
   const JavaMethod leave = jvm.StaticMethod(session, "leave", "()V");
@@ -72,7 +87,8 @@ struct Bindings {
   const JavaMethod load =
       OfSimulator("load", "(Ljava/lang/String;ILjava/lang/String;Z)Ljava/lang/String;");
   const JavaMethod error = OfSimulator("errorStr", kGivesText);
-  const JavaMethod step = OfSimulator("step", kTakesText);
+  const JavaMethod step = jvm.StaticMethod(
+      game, "step", "(Ljava/lang/Object;Ljava/lang/String;)Ljava/lang/String;");
   const JavaMethod score = OfSimulator("getScore", "()D");
   const JavaMethod completed = OfSimulator("getCompleted", "()Z");
   const JavaMethod moves = OfSimulator("getNumMoves", "()Ljava/lang/Integer;");
@@ -95,6 +111,10 @@ class JavaSimulator final : public Simulator {
     object_ = In([&] { return to_.jvm.New(to_.simulator, to_.new_simulator, {}); });
     ++to_.live;
   }
+  JavaSimulator(Bindings& to, JavaObject session, JavaObject object)
+      : to_(to), session_(std::move(session)), object_(std::move(object)) {
+    ++to_.live;
+  }
   ~JavaSimulator() override { --to_.live; }
 
   void Load(std::string_view task, int variation, bool gold) override {
@@ -107,7 +127,17 @@ class JavaSimulator final : public Simulator {
     if (!error.empty()) throw SimulatorError(error);
   }
 
-  std::string Step(std::string_view action) override { return Text(to_.step, {action}); }
+  std::unique_ptr<Simulator> Fork() override {
+    return In([&] {
+      return std::make_unique<JavaSimulator>(
+          to_, to_.jvm.CallObject(session_, to_.copy_session),
+          to_.jvm.CallStaticObject(to_.copier, to_.copy, {&object_}));
+    });
+  }
+
+  std::string Step(std::string_view action) override {
+    return In([&] { return to_.jvm.CallStaticString(to_.game, to_.step, {&object_, action}); });
+  }
   double Score() override {
     return In([&] { return to_.jvm.CallDouble(object_, to_.score); });
   }

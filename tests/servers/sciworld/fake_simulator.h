@@ -36,7 +36,13 @@ class FakeSource : public SimulatorSource {
     Fake(const FakeScript& script, std::atomic<int64_t>& live) : script_(script), live_(live) {
       ++live_;
     }
+    Fake(const Fake& of)
+        : script_(of.script_), live_(of.live_), task_(of.task_), gold_(of.gold_), taken_(of.taken_) {
+      ++live_;
+    }
     ~Fake() override { --live_; }
+
+    std::unique_ptr<Simulator> Fork() override { return std::make_unique<Fake>(*this); }
 
     void Load(std::string_view task, int variation, bool gold) override {
       task_ = std::string(task) + " " + std::to_string(variation);
