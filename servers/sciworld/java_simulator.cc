@@ -21,6 +21,8 @@ namespace {
 // One simulator takes 11 MB (measured for most types of tasks); the rest is for the garbage of
 // steps.
 constexpr int64_t kSimulatorBytes = 12 << 20;
+// A fork takes up to 0.9 MB, since it shares the tables of all tasks with its original.
+constexpr int64_t kForkBytes = 1 << 20;
 
 constexpr const char* kGivesText = "()Ljava/lang/String;";
 constexpr const char* kGivesList = "()Ljava/util/List;";
@@ -87,8 +89,8 @@ struct Bindings {
   const JavaMethod load =
       OfSimulator("load", "(Ljava/lang/String;ILjava/lang/String;Z)Ljava/lang/String;");
   const JavaMethod error = OfSimulator("errorStr", kGivesText);
-  const JavaMethod step = jvm.StaticMethod(
-      game, "step", "(Ljava/lang/Object;Ljava/lang/String;)Ljava/lang/String;");
+  const JavaMethod step =
+      jvm.StaticMethod(game, "step", "(Ljava/lang/Object;Ljava/lang/String;)Ljava/lang/String;");
   const JavaMethod score = OfSimulator("getScore", "()D");
   const JavaMethod completed = OfSimulator("getCompleted", "()Z");
   const JavaMethod moves = OfSimulator("getNumMoves", "()Ljava/lang/Integer;");
@@ -100,7 +102,7 @@ struct Bindings {
   const JavaMethod gold_actions = OfSimulator("getGoldActionSequence", kGivesList);
   const JavaMethod variations = OfSimulator("getTaskMaxVariations", "(Ljava/lang/String;)I");
 
-  std::atomic<int64_t> live = 0;  // simulators
+  std::atomic<int64_t> live = 0;  // simulators that are no forks
   std::mutex planning;            // the jar's planner stores paths in one table for all simulators
 };
 
@@ -112,10 +114,10 @@ class JavaSimulator final : public Simulator {
     ++to_.live;
   }
   JavaSimulator(Bindings& to, JavaObject session, JavaObject object)
-      : to_(to), session_(std::move(session)), object_(std::move(object)) {
-    ++to_.live;
+      : to_(to), is_fork_(true), session_(std::move(session)), object_(std::move(object)) {}
+  ~JavaSimulator() override {
+    if (!is_fork_) --to_.live;
   }
-  ~JavaSimulator() override { --to_.live; }
 
   void Load(std::string_view task, int variation, bool gold) override {
     std::unique_lock lock(to_.planning, std::defer_lock);
@@ -194,6 +196,7 @@ class JavaSimulator final : public Simulator {
   }
 
   Bindings& to_;
+  const bool is_fork_ = false;
   const JavaObject session_;
   JavaObject object_;
 };
@@ -218,7 +221,10 @@ class JavaSource final : public SimulatorSource {
 
   SimulatorUse Use() override {
     const std::lock_guard lock(asking_);
-    return {bindings_.live - (asked_ ? 1 : 0), memory_.Most() / kSimulatorBytes, memory_.InUse()};
+    const int64_t live = bindings_.live - (asked_ ? 1 : 0);
+    const int64_t heap = memory_.Most();
+    const int64_t for_forks = (heap - heap / 4) - live * kSimulatorBytes;
+    return {live, heap / kSimulatorBytes, for_forks / kForkBytes, memory_.InUse()};
   }
 
  private:

@@ -108,10 +108,9 @@ class JniJvm final : public Jvm {
 
   void Define(const std::string& name, std::string_view bytes) override {
     WithEnv([&](JNIEnv* env) {
-      Found(env,
-            env->DefineClass(name.c_str(), LoaderOf(env),
-                             reinterpret_cast<const jbyte*>(bytes.data()),
-                             static_cast<jsize>(bytes.size())));
+      Found(env, env->DefineClass(name.c_str(), LoaderOf(env),
+                                  reinterpret_cast<const jbyte*>(bytes.data()),
+                                  static_cast<jsize>(bytes.size())));
     });
   }
 

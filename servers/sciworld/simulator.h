@@ -48,8 +48,9 @@ class Simulator {
 };
 
 struct SimulatorUse {
-  int64_t live = 0;        // simulators
+  int64_t live = 0;        // simulators that were not forked
   int64_t most = 0;        // approximate number for which there is room
+  int64_t most_forks = 0;  // the number of forks for which there is room beside `live`
   int64_t heap_bytes = 0;  // bytes in use, including uncollected garbage
 };
 

@@ -48,7 +48,9 @@ std::string RandomAction(SciWorldEpisode& episode, RandomStream& random) {
     return std::to_string(random.Below(3));
   }
   const std::vector<std::string> objects = episode.PossibleObjects();
-  const auto object = [&] { return objects.empty() ? "air" : objects[random.Below(objects.size())]; };
+  const auto object = [&] {
+    return objects.empty() ? "air" : objects[random.Below(objects.size())];
+  };
   switch (random.Below(12)) {
     case 0:
       return "look around";
