@@ -10,8 +10,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-// Makes a class Copyable: adds the interfaces Copyable and Cloneable, a field for the mark and the
-// methods, as straight-line code that needs no stack maps. The rest of the class stays as it is.
+// Makes a class Copyable, and lets Game take some calls of slow methods. To be copyable it gets the interfaces Copyable and Cloneable, a field for the mark and the
+// methods, all as straight-line code that needs no stack maps.
 // The format is that of "The Java Virtual Machine Specification", chapter 4.
 final class CopyablePatch {
   // Fields of which a copy shares the value with its original, because an episode never uses them
@@ -21,6 +21,13 @@ final class CopyablePatch {
           "scienceworld/runtime/pythonapi/PythonInterface.taskMaker",
           "scienceworld/runtime/pythonapi/PythonInterface.actionHandler",
           "scienceworld/runtime/pythonapi/PythonInterface.currentHistory");
+  // Methods that Game has under the same name, with the object as a further first argument. The
+  // jar's own method keeps its body under the name with "$jar" behind it.
+  private static final Set<String> HOOKS =
+      Set.of(
+          "scienceworld/input/InputParser$.tokenize",
+          "scienceworld/tasks/goals/GoalSequence.tick",
+          "scienceworld/struct/EnvObject.getContainedObjectsAndPortalsRecursive");
   // Of types whose values never change.
   private static final Set<String> SHARED_TYPES =
       Set.of("Ljava/lang/String;", "Ljava/lang/Class;", "Ljava/lang/Integer;", "Ljava/lang/Long;");
@@ -30,12 +37,15 @@ final class CopyablePatch {
   private static final int PUBLIC = 0x0001;
   private static final int TRANSIENT_SYNTHETIC = 0x1080;
 
+  private static final int ALOAD = 0x19;
+  private static final int ILOAD = 0x15;
   private static final int ALOAD_0 = 0x2a;
   private static final int ALOAD_1 = 0x2b;
   private static final int ILOAD_1 = 0x1b;
   private static final int GETFIELD = 0xb4;
   private static final int PUTFIELD = 0xb5;
   private static final int INVOKEVIRTUAL = 0xb6;
+  private static final int INVOKESTATIC = 0xb8;
   private static final int INVOKESPECIAL = 0xb7;
   private static final int CHECKCAST = 0xc0;
   private static final int IRETURN = 0xac;
@@ -92,6 +102,7 @@ final class CopyablePatch {
 
   // `isRoot`: the superclass is java.lang.Object; otherwise it is a class that is patched too.
   byte[] patched(boolean isRoot) throws IOException {
+    final List<Integer> hooked = new ArrayList<>();  // places of the names of methods
     final DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes));
     in.skipBytes(interfacesAt);
     final int interfaces = in.readUnsignedShort();
@@ -101,7 +112,11 @@ final class CopyablePatch {
     final boolean isSingleton = readFields(in, references);
     final int methodsAt = bytes.length - in.available();
     final int methods = in.readUnsignedShort();
-    for (int i = 0; i < methods; ++i) skipMember(in);
+    for (int i = 0; i < methods; ++i) {
+      final int at = bytes.length - in.available();
+      if (HOOKS.contains(name + "." + texts[shortAt(at + 2)])) hooked.add(at + 2);
+      skipMember(in);
+    }
     final int attributesAt = bytes.length - in.available();
 
     final ByteArrayOutputStream newMethods = new ByteArrayOutputStream();
@@ -118,7 +133,16 @@ final class CopyablePatch {
     writeFix(out, isRoot, isSingleton ? List.of() : references);
     ++count;
 
-    final int fields = ((bytes[fieldsAt] & 0xff) << 8) | (bytes[fieldsAt + 1] & 0xff);
+    for (final int at : hooked) {
+      final String method = texts[shortAt(at)];
+      writeHook(out, method, texts[shortAt(at + 2)]);
+      ++count;
+      final int renamed = text(method + "$jar");
+      bytes[at] = (byte) (renamed >> 8);
+      bytes[at + 1] = (byte) renamed;
+    }
+
+    final int fields = shortAt(fieldsAt);
     final int markName = isRoot ? text("agentr$marked") : 0;
     final int markType = isRoot ? text("I") : 0;
     final int copyable = isRoot ? type("agentr/Copyable") : 0;
@@ -235,6 +259,37 @@ final class CopyablePatch {
     writeMethod(out, "agentr$fix", of, code);
   }
 
+  // Calls Game's method of the same name.
+  private void writeHook(DataOutputStream out, String method, String signature)
+      throws IOException {
+    final ByteArrayOutputStream code = new ByteArrayOutputStream();
+    final StringBuilder hook = new StringBuilder("(Ljava/lang/Object;");
+    final int end = signature.indexOf(')');
+    op(code, ALOAD_0);
+    int local = 1;
+    for (int i = 1; i < end; ++i, ++local) {
+      final boolean isReference = signature.charAt(i) == 'L';
+      op(code, isReference ? ALOAD : ILOAD);
+      op(code, local);
+      hook.append(isReference ? "Ljava/lang/Object;" : "Z");
+      if (isReference) i = signature.indexOf(';', i);
+    }
+    final String result = signature.substring(end + 1);
+    final boolean isNothing = result.equals("V");
+    hook.append(isNothing ? ")V" : ")Ljava/lang/Object;");
+    op(code, INVOKESTATIC, member(10, "agentr/Game", method, hook.toString()));
+    if (!isNothing) {
+      final boolean isArray = result.startsWith("[");
+      op(code, CHECKCAST, type(isArray ? result : result.substring(1, result.length() - 1)));
+    }
+    op(code, isNothing ? RETURN : ARETURN);
+    writeMethod(out, method, signature, code);
+  }
+
+  private int shortAt(int at) {
+    return ((bytes[at] & 0xff) << 8) | (bytes[at + 1] & 0xff);
+  }
+
   private void writeMethod(DataOutputStream out, String method, String signature,
       ByteArrayOutputStream code) throws IOException {
     out.writeShort(PUBLIC);
@@ -244,7 +299,7 @@ final class CopyablePatch {
     out.writeShort(text("Code"));
     out.writeInt(12 + code.size());
     out.writeShort(3);  // stack
-    out.writeShort(2);  // local variables
+    out.writeShort(4);  // local variables
     out.writeInt(code.size());
     code.writeTo(out);
     out.writeShort(0);

@@ -1,5 +1,7 @@
 package agentr;
 
+import java.util.HashMap;
+
 // What the simulator keeps once per process and must be kept once per session: its random stream and
 // its counter of object numbers. A thread enters the session before it calls the simulator.
 public final class Session {
@@ -7,6 +9,8 @@ public final class Session {
 
   public CopyableRandom random = new CopyableRandom(0);
   public long lastId = 0;
+  // What objects contain, while the goals are compared with the state (Game.tick).
+  HashMap<Long, Object> contained = null;
 
   // Of a question, while it is asked: what the session goes on with afterwards.
   private CopyableRandom randomBefore = null;
