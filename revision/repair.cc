@@ -195,12 +195,18 @@ Result<std::optional<std::vector<std::string>>> Repairer::FindRecovery(const Att
   Trajectory rest = attempt.trajectory;
   rest.turns.erase(rest.turns.begin(),
                    rest.turns.begin() + static_cast<std::ptrdiff_t>(revision) + 1);
-  const std::vector<std::string> good = ActionsOf(rest);
+  // Step by step, because most states fail at once and some environments are slow.
   const auto works = [&](int state) -> Result<bool> {
-    const Result<ReplayedEpisode> episode = replayer_->Run(state, good);
-    if (!episode) return tl::make_unexpected(episode.error());
-    const Replay replay = JudgeReplay(rest, *episode, wanted_reward);
-    return replay.outcome == ReplayOutcome::kVerified;
+    ReplayedEpisode episode;
+    for (const SplicedTurn& turn : rest.turns) {
+      Result<ReplayedEpisode> step = replayer_->Run(state, {&turn.action, 1});
+      if (!step) return tl::make_unexpected(std::move(step.error()));
+      episode.push_back(std::move(step->front()));
+      if (OneLine(episode.back().result.observation) != turn.observation) return false;
+      if (IsOver(episode.back())) break;
+      state = episode.back().state;
+    }
+    return JudgeReplay(rest, episode, wanted_reward).outcome == ReplayOutcome::kVerified;
   };
   std::vector<Message> history = HistoryOf(attempt.trajectory, revision);
   std::set<std::string> seen = {history.back().content};
