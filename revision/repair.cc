@@ -147,18 +147,22 @@ Result<std::vector<int>> Repairer::WithoutNeedless(int from, const std::vector<i
 }
 
 Result<bool> Repairer::Needless(int state, const std::vector<int>& nodes, size_t leave_out) {
-  std::vector<std::string> actions;
+  double reward = 0;
+  // Step by step, because most steps are needed and the next one shows it.
   for (size_t i = 0; i < nodes.size(); ++i) {
-    if (i != leave_out) actions.push_back(tree_.node(nodes[i]).action);
+    if (i == leave_out) continue;
+    const Node& node = tree_.node(nodes[i]);
+    const Result<ReplayedEpisode> step = replayer_->Run(state, {&node.action, 1});
+    if (!step) return tl::make_unexpected(step.error());
+    const ReplayedTurn& turn = step->front();
+    if (i > leave_out && OneLine(turn.result.observation) != OneLine(node.observation)) {
+      return false;
+    }
+    if (IsOver(turn) && i + 1 != nodes.size()) return false;
+    state = turn.state;
+    reward = turn.result.reward;
   }
-  Result<ReplayedEpisode> episode = replayer_->Run(state, actions);
-  if (!episode) return tl::make_unexpected(std::move(episode.error()));
-  if (episode->size() != actions.size()) return false;
-  for (size_t i = leave_out; i < actions.size(); ++i) {
-    const std::string& expected = tree_.node(nodes[i + 1]).observation;
-    if (OneLine((*episode)[i].result.observation) != OneLine(expected)) return false;
-  }
-  return AtLeast(episode->back().result.reward, tree_.node(nodes.back()).reward);
+  return AtLeast(reward, tree_.node(nodes.back()).reward);
 }
 
 std::vector<std::string> Repairer::RecoveryCandidates(const Attempt& attempt, size_t good_begin,
