@@ -16,6 +16,8 @@
 #include <tuple>
 #include <utility>
 
+#include "common/text.h"
+
 namespace agentr {
 namespace {
 
@@ -33,7 +35,7 @@ bool MayBeginString(std::string_view text, size_t at) {
   if (text[at] != '"' && text[at] != '\'') return false;
   constexpr std::string_view kBefore = " \t\r\n=,.[{";
   if (at == 0 || kBefore.find(text[at - 1]) != std::string_view::npos) return true;
-  return static_cast<unsigned char>(text[at - 1]) > 127;  // the byte order mark
+  return text.substr(0, at) == "\xef\xbb\xbf";
 }
 
 // The position after the string that begins at `at`; a single-line string ends at the end of its
@@ -57,39 +59,72 @@ size_t BehindString(std::string_view text, size_t at) {
   return text.size();
 }
 
-// TOML has no escape of a non-ASCII character, and toml++ reaches unreachable code at one.
-void RefuseEscapesBeyondAscii(std::string_view text, size_t begin, size_t end) {
-  for (size_t at = begin; at + 1 < end; ++at) {
-    if (text[at] != '\\') continue;
-    // At the end of a line a backslash drops all white space that follows it.
-    at = std::min(text.find_first_not_of(" \t\r\n", at + 1), end - 1);
-    if (static_cast<unsigned char>(text[at]) > 127) {
-      ThrowAt(1 + static_cast<size_t>(std::ranges::count(text.substr(0, at), '\n')),
-              "a backslash before a non-ASCII character; write two backslashes for one");
+// Appends the character of valid UTF-8 at `at` as TOML's escape; the position after it.
+size_t AppendEscaped(std::string& to, std::string_view text, size_t at) {
+  const auto lead = static_cast<unsigned char>(text[at]);
+  const int length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  uint32_t code = lead & (0x7f >> length);
+  for (int i = 1; i < length; ++i) {
+    code = code << 6 | (static_cast<unsigned char>(text[at + i]) & 0x3f);
+  }
+  to += fmt::format("\\U{:08X}", code);
+  return at + length;
+}
+
+// Appends the string text[at, end) with its non-ASCII characters as escapes, where escapes exist.
+void AppendString(std::string& to, std::string_view text, size_t at, size_t end) {
+  const bool has_escapes = text[at] == '"';
+  while (at < end) {
+    if (has_escapes && static_cast<unsigned char>(text[at]) > 127) {
+      at = AppendEscaped(to, text, at);
+    } else {
+      to += text[at++];
     }
   }
 }
 
-// TOML allows non-ASCII characters only in strings and comments. toml++ (3.3 and 3.4) must not see
-// them elsewhere: it would search them for spaces and reach code that it declares unreachable.
-void RefuseBeyondAscii(std::string_view text) {
-  size_t at = text.starts_with("\xef\xbb\xbf") ? 3 : 0;
-  while (at < text.size()) {
-    if (static_cast<unsigned char>(text[at]) > 127) {
-      const std::string_view before = text.substr(0, at);
-      ThrowAt(1 + static_cast<size_t>(std::ranges::count(before, '\n')),
-              "a non-ASCII character outside of a string; put text into quotes");
-    }
-    if (text[at] == '#') {
-      at = std::min(text.find('\n', at), text.size());
-    } else if (MayBeginString(text, at)) {
-      const size_t behind = BehindString(text, at);
-      if (text[at] == '"') RefuseEscapesBeyondAscii(text, at, behind);
-      at = behind;
-    } else {
-      ++at;
+[[noreturn]] void ThrowAtByte(std::string_view text, size_t at, std::string_view reason) {
+  ThrowAt(1 + static_cast<size_t>(std::ranges::count(text.substr(0, at), '\n')), reason);
+}
+
+// TOML has no escape of a non-ASCII character.
+void RefuseEscapesBeyondAscii(std::string_view text, size_t begin, size_t end) {
+  for (size_t at = begin; at + 1 < end; ++at) {
+    if (text[at] != '\\') continue;
+    if (static_cast<unsigned char>(text[++at]) > 127) {
+      ThrowAtByte(text, at,
+                  "a backslash before a non-ASCII character; write two backslashes for one");
     }
   }
+}
+
+// TOML allows non-ASCII characters only in strings and comments. toml++ (3.3 and 3.4) reaches code
+// that it declares unreachable for some of them elsewhere and after some escapes. So it sees none
+// outside of comments and literal strings: they are refused, or written as escapes in strings.
+std::string WithoutBeyondAscii(std::string_view text) {
+  if (const size_t valid = Utf8Prefix(text); valid < text.size()) {
+    ThrowAtByte(text, valid, "a byte that is not valid UTF-8");
+  }
+  std::string ascii;
+  size_t at = text.starts_with("\xef\xbb\xbf") ? 3 : 0;
+  while (at < text.size()) {
+    size_t end = at + 1;
+    if (static_cast<unsigned char>(text[at]) > 127) {
+      ThrowAtByte(text, at, "a non-ASCII character outside of a string; put text into quotes");
+    }
+    if (text[at] == '#') {
+      end = std::min(text.find('\n', at), text.size());
+      ascii += text.substr(at, end - at);
+    } else if (MayBeginString(text, at)) {
+      end = BehindString(text, at);
+      if (text[at] == '"') RefuseEscapesBeyondAscii(text, at, end);
+      AppendString(ascii, text, at, end);
+    } else {
+      ascii += text[at];
+    }
+    at = end;
+  }
+  return ascii;
 }
 
 // In the form that CLI11 reads: a float keeps its decimal point, so that CLI11 does not accept it
@@ -145,8 +180,7 @@ std::string ValueToml(const nlohmann::ordered_json& value) {
 }  // namespace
 
 std::vector<TomlItem> ParseToml(std::string_view text) {
-  RefuseBeyondAscii(text);
-  const toml::table parsed = ParseTable(text);
+  const toml::table parsed = ParseTable(WithoutBeyondAscii(text));
   // The library sorts keys by name. Errors are reported in the order of the file, so restore that
   // order.
   std::vector<std::pair<const toml::key*, const toml::node*>> in_order;
