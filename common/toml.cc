@@ -59,66 +59,74 @@ size_t BehindString(std::string_view text, size_t at) {
   return text.size();
 }
 
-// Appends the character of valid UTF-8 at `at` as TOML's escape; the position after it.
-size_t AppendEscaped(std::string& to, std::string_view text, size_t at) {
-  const auto lead = static_cast<unsigned char>(text[at]);
-  const int length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  uint32_t code = lead & (0x7f >> length);
-  for (int i = 1; i < length; ++i) {
-    code = code << 6 | (static_cast<unsigned char>(text[at + i]) & 0x3f);
-  }
-  to += fmt::format("\\U{:08X}", code);
-  return at + length;
-}
-
-// Appends the string text[at, end) with its non-ASCII characters as escapes, where escapes exist.
-void AppendString(std::string& to, std::string_view text, size_t at, size_t end) {
-  const bool has_escapes = text[at] == '"';
-  while (at < end) {
-    if (has_escapes && static_cast<unsigned char>(text[at]) > 127) {
-      at = AppendEscaped(to, text, at);
-    } else {
-      to += text[at++];
-    }
-  }
-}
-
 [[noreturn]] void ThrowAtByte(std::string_view text, size_t at, std::string_view reason) {
   ThrowAt(1 + static_cast<size_t>(std::ranges::count(text.substr(0, at), '\n')), reason);
 }
 
-// TOML has no escape of a non-ASCII character.
-void RefuseEscapesBeyondAscii(std::string_view text, size_t begin, size_t end) {
-  for (size_t at = begin; at + 1 < end; ++at) {
-    if (text[at] != '\\') continue;
-    if (static_cast<unsigned char>(text[++at]) > 127) {
-      ThrowAtByte(text, at,
-                  "a backslash before a non-ASCII character; write two backslashes for one");
-    }
+bool IsAscii(char c) { return static_cast<unsigned char>(c) < 128; }
+
+// The character of valid UTF-8 at the front of `text`, which it removes, as TOML's escape.
+std::string TakeEscaped(std::string_view& text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  const size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  uint32_t code = lead & (0x7f >> length);
+  for (size_t i = 1; i < length; ++i) {
+    code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3f);
   }
+  text.remove_prefix(length);
+  return fmt::format("\\U{:08X}", code);
 }
 
-// TOML allows non-ASCII characters only in strings and comments. toml++ (3.3 and 3.4) reaches code
-// that it declares unreachable for some of them elsewhere and after some escapes. So it sees none
-// outside of comments and literal strings: they are refused, or written as escapes in strings.
-std::string WithoutBeyondAscii(std::string_view text) {
+// The string text[begin, end) in ASCII, with double quotes if it has other characters.
+std::string AsciiString(std::string_view text, size_t begin, size_t end) {
+  std::string_view string = text.substr(begin, end - begin);
+  if (std::ranges::all_of(string, IsAscii)) return std::string(string);
+  const char quote = string.front();
+  const size_t quotes = string.starts_with(std::string(3, quote)) ? 3 : 1;
+  if (string.size() < 2 * quotes || !string.ends_with(std::string(quotes, quote))) {
+    ThrowAtByte(text, begin, "a string that begins here does not end");
+  }
+  std::string_view body = string.substr(quotes, string.size() - 2 * quotes);
+  std::string ascii(quotes, '"');
+  while (!body.empty()) {
+    const char c = body.front();
+    if (!IsAscii(c)) {
+      ascii += TakeEscaped(body);
+      continue;
+    }
+    // TOML has no escape of a non-ASCII character.
+    if (quote == '"' && c == '\\' && body.size() > 1 && !IsAscii(body[1])) {
+      ThrowAtByte(text, body.data() - text.data(),
+                  "a backslash before a non-ASCII character; write two backslashes for one");
+    }
+    const size_t length = quote == '"' && c == '\\' ? 2 : 1;
+    if (quote == '\'' && (c == '\\' || c == '"')) ascii += '\\';
+    ascii += body.substr(0, length);
+    body.remove_prefix(length);
+  }
+  return ascii + std::string(quotes, '"');
+}
+
+// The same document in ASCII. TOML allows other characters only in strings, where they become
+// escapes, and in comments. toml++ (3.3 and 3.4) reaches code that it declares unreachable at some of
+// them, so it sees none.
+std::string Ascii(std::string_view text) {
   if (const size_t valid = Utf8Prefix(text); valid < text.size()) {
     ThrowAtByte(text, valid, "a byte that is not valid UTF-8");
   }
   std::string ascii;
   size_t at = text.starts_with("\xef\xbb\xbf") ? 3 : 0;
   while (at < text.size()) {
-    size_t end = at + 1;
-    if (static_cast<unsigned char>(text[at]) > 127) {
+    if (!IsAscii(text[at])) {
       ThrowAtByte(text, at, "a non-ASCII character outside of a string; put text into quotes");
     }
+    size_t end = at + 1;
     if (text[at] == '#') {
       end = std::min(text.find('\n', at), text.size());
-      ascii += text.substr(at, end - at);
+      for (const char c : text.substr(at, end - at)) ascii += IsAscii(c) ? c : '?';
     } else if (MayBeginString(text, at)) {
       end = BehindString(text, at);
-      if (text[at] == '"') RefuseEscapesBeyondAscii(text, at, end);
-      AppendString(ascii, text, at, end);
+      ascii += AsciiString(text, at, end);
     } else {
       ascii += text[at];
     }
@@ -180,7 +188,7 @@ std::string ValueToml(const nlohmann::ordered_json& value) {
 }  // namespace
 
 std::vector<TomlItem> ParseToml(std::string_view text) {
-  const toml::table parsed = ParseTable(WithoutBeyondAscii(text));
+  const toml::table parsed = ParseTable(Ascii(text));
   // The library sorts keys by name. Errors are reported in the order of the file, so restore that
   // order.
   std::vector<std::pair<const toml::key*, const toml::node*>> in_order;
