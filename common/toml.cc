@@ -77,34 +77,48 @@ std::string TakeEscaped(std::string_view& text) {
   return fmt::format("\\U{:08X}", code);
 }
 
-// The string text[begin, end) in ASCII, with double quotes if it has other characters.
-std::string AsciiString(std::string_view text, size_t begin, size_t end) {
-  std::string_view string = text.substr(begin, end - begin);
-  if (std::ranges::all_of(string, IsAscii)) return std::string(string);
-  const char quote = string.front();
-  const size_t quotes = string.starts_with(std::string(3, quote)) ? 3 : 1;
-  if (string.size() < 2 * quotes || !string.ends_with(std::string(quotes, quote))) {
-    ThrowAtByte(text, begin, "a string that begins here does not end");
+// TOML has no escape of a non-ASCII character. A body that ends with a backslash has lost one of its
+// closing quotes to it.
+void CheckEscapes(std::string_view text, std::string_view body) {
+  for (size_t i = 0; i < body.size(); ++i) {
+    if (body[i] != '\\') continue;
+    if (++i < body.size() && IsAscii(body[i])) continue;
+    ThrowAtByte(text, static_cast<size_t>(body.data() - text.data()) + i - 1,
+                "a backslash before a non-ASCII character or the end of the string; write two "
+                "backslashes for one");
   }
-  std::string_view body = string.substr(quotes, string.size() - 2 * quotes);
-  std::string ascii(quotes, '"');
+}
+
+// The body of a string in ASCII, for double quotes. A literal string (in single quotes) has no
+// escapes: its own backslashes and double quotes become some.
+std::string AsciiBody(std::string_view body, bool is_literal) {
+  std::string ascii;
   while (!body.empty()) {
     const char c = body.front();
     if (!IsAscii(c)) {
       ascii += TakeEscaped(body);
       continue;
     }
-    // TOML has no escape of a non-ASCII character.
-    if (quote == '"' && c == '\\' && body.size() > 1 && !IsAscii(body[1])) {
-      ThrowAtByte(text, body.data() - text.data(),
-                  "a backslash before a non-ASCII character; write two backslashes for one");
-    }
-    const size_t length = quote == '"' && c == '\\' ? 2 : 1;
-    if (quote == '\'' && (c == '\\' || c == '"')) ascii += '\\';
+    if (is_literal && (c == '\\' || c == '"')) ascii += '\\';
+    const size_t length = !is_literal && c == '\\' ? 2 : 1;
     ascii += body.substr(0, length);
     body.remove_prefix(length);
   }
-  return ascii + std::string(quotes, '"');
+  return ascii;
+}
+
+// The string text[begin, end) in ASCII, with double quotes if it has other characters.
+std::string AsciiString(std::string_view text, size_t begin, size_t end) {
+  const std::string_view string = text.substr(begin, end - begin);
+  if (std::ranges::all_of(string, IsAscii)) return std::string(string);
+  const bool is_literal = string.front() == '\'';
+  const size_t quotes = string.starts_with(std::string(3, string.front())) ? 3 : 1;
+  const bool ends =
+      string.size() >= 2 * quotes && string.ends_with(std::string(quotes, string.front()));
+  if (!ends) ThrowAtByte(text, begin, "a string that begins here does not end");
+  const std::string_view body = string.substr(quotes, string.size() - 2 * quotes);
+  if (!is_literal) CheckEscapes(text, body);
+  return std::string(quotes, '"') + AsciiBody(body, is_literal) + std::string(quotes, '"');
 }
 
 // The same document in ASCII. TOML allows other characters only in strings, where they become

@@ -76,6 +76,7 @@ TEST(Toml, CharactersBeyondAsciiStandInStringsAndComments) {
   EXPECT_THAT(Refusal("\xef\xbb\xbf\"#\" " + e), HasSubstr("line 1: a non-ASCII character"));
   EXPECT_THAT(Refusal("a = 1\nb = \"\\" + e + "\""),
               HasSubstr("line 2: a backslash before a non-ASCII character"));
+  EXPECT_THAT(Refusal("a = \"\"\"" + e + "\nA\\\"\"\""), HasSubstr("line 2: a backslash"));
   EXPECT_THAT(Refusal("a = \"\"\"\n\\" + e + "\"\"\""), HasSubstr("line 2: a backslash"));
   EXPECT_THAT(Values("a = \"\"\"\\\n \n" + e + "\"\"\""), ElementsAre(e));
   EXPECT_THAT(Refusal("a = \"\xc3\""), HasSubstr("line 1: a byte that is not valid UTF-8"));
