@@ -119,9 +119,9 @@ void Audit::CountTurns(const std::vector<Turn>& turns) {
     // The turn that admits the mistake is meant to change nothing.
     const bool revision = turn != turns.begin() && !(turn - 1)->trained && !(turn - 1)->instruction;
     if (turn->instruction) ++counts_.instruction;
+    if (turn->contradicted && !turn->instruction) ++counts_.contradicted;
     if (masked != turns.end() && turn < masked && !turn->instruction) ++counts_.before_mistake;
     if (revision || turn->instruction) continue;
-    if (turn->contradicted) ++counts_.contradicted;
     if (turn->refused) ++counts_.refused;
     if (turn->idle) ++counts_.without_effect;
     if (again) ++counts_.repeated;

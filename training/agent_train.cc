@@ -186,7 +186,7 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
   }
   trainer_.emplace(network_, o_.adamw, group_, o_.distributed.zero);
   steps_ = data_.steps_per_epoch() * o_.epochs;
-  if (o_.train_tokens > 0) steps_ = StepsForTokens(data_, o_.train_tokens);
+  if (o_.train_tokens > 0) steps_ = StepsForTokens(data_, static_cast<int64_t>(o_.train_tokens));
   if (o_.max_steps > 0) steps_ = std::min<int64_t>(steps_, o_.max_steps);
   evaluates_ = o_.eval_rows > 0 && data_.held_out_rows() > 0;
   if (evaluates_) {

@@ -260,6 +260,22 @@ class Recitals {
   size_t last_at = 0;
 };
 
+// True if the thought has the form of a recital: "using 2 … makes 4".
+bool Recites(std::string_view thought) {
+  const auto before_a_number = [&](std::string_view word, size_t from) {
+    size_t at = thought.find(word, from);
+    while (at != std::string_view::npos) {
+      const size_t number = at + word.size();
+      if (number < thought.size() && thought[number] >= '0' && thought[number] <= '9') break;
+      at = thought.find(word, number);
+    }
+    return at;
+  };
+  const size_t uses = before_a_number(" using ", 0);
+  return uses != std::string_view::npos &&
+         before_a_number(" makes ", uses) != std::string_view::npos;
+}
+
 }  // namespace
 
 std::string Recital(const TextCraftView& view, const CraftCommand& command) {
@@ -286,11 +302,11 @@ std::optional<TaughtStep> ExplainTextCraft(const TextCraftView& view, std::strin
 bool FitsTextCraft(const TextCraftView& view, std::string_view thought, std::string_view action) {
   constexpr std::string_view kFailed = "That did not work. ";
   if (thought.starts_with(kFailed)) thought.remove_prefix(kFailed.size());
+  if (!Recites(thought)) return true;
   const Recitals recitals(view, thought);
   const bool invents = recitals.rest.find(" using ") != std::string::npos ||
                        recitals.rest.find(" makes ") != std::string::npos;
-  if (invents) return false;
-  if (recitals.last == nullptr) return true;
+  if (invents || recitals.last == nullptr) return false;
   const std::optional<TextCraftAction> read = ReadTextCraftAction(view, action);
   if (!read) return false;
   const std::string_view end = std::string_view(recitals.rest).substr(recitals.last_at);

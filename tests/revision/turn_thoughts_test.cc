@@ -34,9 +34,9 @@ class TurnThoughtsTest : public ::testing::Test {
 };
 
 TEST_F(TurnThoughtsTest, AGarbledThoughtIsKeptLeftOutOrRewritten) {
-  Add(Part::kGood, "mast oak log using 4 dark oak log.", "get 1 oak log", "Got 1 oak log");
+  Add(Part::kGood, "mast oak log using 4 dark oak log makes 1.", "get 1 oak log", "Got 1 oak log");
   EXPECT_TRUE(Stays("keep"));
-  EXPECT_EQ(Thought(0), "mast oak log using 4 dark oak log.");
+  EXPECT_EQ(Thought(0), "mast oak log using 4 dark oak log makes 1.");
   EXPECT_FALSE(Stays("agree"));
   EXPECT_EQ(counts.disagreeing_rows, 1);
   EXPECT_TRUE(Stays("rewrite"));
@@ -47,12 +47,12 @@ TEST_F(TurnThoughtsTest, AGarbledThoughtIsKeptLeftOutOrRewritten) {
 }
 
 TEST_F(TurnThoughtsTest, ContextAndTheRevisionKeepTheirWords) {
-  Add(Part::kBad, "oak log using oak log.", "craft 4 oak planks using 1 oak log",
+  Add(Part::kBad, "oak log using 2 oak log makes 1.", "craft 4 oak planks using 1 oak log",
       "Could not find enough items to craft minecraft:oak_planks");
   Add(Part::kRevision, "That was a mistake of mine.", "wait", "ok.");
-  Add(Part::kGood, "first using.", "get 1 oak log", "Got 1 oak log");
+  Add(Part::kGood, "first using 1 x makes 2.", "get 1 oak log", "Got 1 oak log");
   EXPECT_TRUE(Stays("rewrite"));
-  EXPECT_EQ(Thought(0), "oak log using oak log.");
+  EXPECT_EQ(Thought(0), "oak log using 2 oak log makes 1.");
   EXPECT_EQ(Thought(1), "That was a mistake of mine.");
   EXPECT_EQ(Thought(2), std::string(kPlanks) + "need 1 oak log.");
 }
@@ -69,7 +69,7 @@ TEST_F(TurnThoughtsTest, WithoutReasonsTheThoughtMustAgree) {
   Add(Part::kGood, "I take some more.", "get 3 oak log", "Got 3 oak log");
   EXPECT_TRUE(Stays("rewrite"));
   EXPECT_EQ(Thought(0), "I take some more.");
-  Add(Part::kGood, "oak log makes 3.", "get 4 oak log", "Got 4 oak log");
+  Add(Part::kGood, "oak log using 1 x makes 3.", "get 4 oak log", "Got 4 oak log");
   EXPECT_FALSE(Stays("rewrite"));
 }
 

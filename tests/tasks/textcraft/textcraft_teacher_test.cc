@@ -148,7 +148,12 @@ TEST(TextCraftTeacherTest, AThoughtThatInventsACommandFitsNothing) {
   EXPECT_FALSE(Fits("oak log using 4 oak log makes 4: need 2 oak log.", "get 2 oak log"));
   EXPECT_FALSE(Fits("dark oak planks using 1 oak log makes 4: need 2 oak log.", "get 2 oak log"));
   EXPECT_FALSE(Fits("oak planks using 1 oak log makes 42: need 2 oak log.", "get 2 oak log"));
+}
+
+TEST(TextCraftTeacherTest, AThoughtThatRecitesNothingFits) {
   EXPECT_TRUE(Fits("I need some logs first.", "get 2 oak log"));
+  EXPECT_TRUE(Fits("I can make planks using 1 log; that makes sense.", "get 2 oak log"));
+  EXPECT_TRUE(Fits("", "get 2 oak log"));
 }
 
 // From wherever mistakes have led, the steps lead to the goal.
