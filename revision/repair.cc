@@ -94,7 +94,7 @@ Result<Repaired> Repairer::Run(const RepairTask& task, RandomStream random) {
 
 SplicePlan Repairer::PlanFor(const RepairTask& task, Prune mode) {
   return pruner_.Shorten(PlanOf(tree_, states_, task.pair, task.bad_steps), mode,
-                         options_.prefix_slips);
+                         options_.prefix_slips, task.pair.bad.leaf < 0 ? options_.good_slips : 0);
 }
 
 Result<Repairer::Attempt> Repairer::Try(const SplicePlan& plan, const RepairTask& task) {

@@ -15,6 +15,7 @@
 #include "revision/clean_turns.h"
 #include "revision/dedup.h"
 #include "revision/row_length.h"
+#include "revision/turn_thoughts.h"
 
 namespace agentr {
 
@@ -134,8 +135,13 @@ TaskReviser::TaskReviser(const ReviseOptions& options, Context context)
                 options.min_success,
                 ParseNotice(options.notice),
                 options.notice_steps},
-      repair_{ParsePrune(options.prune), options.prefix_slips, options.max_recovery,
-              options.choice.alpha,      options.train_prefix, RevisionActionOf(options, context_),
+      repair_{ParsePrune(options.prune),
+              options.prefix_slips,
+              options.good_slips,
+              options.max_recovery,
+              options.choice.alpha,
+              options.train_prefix,
+              RevisionActionOf(options, context_),
               options.revision_reply} {
   thoughts_ = options_.thoughts.empty() ? Thoughts::BuiltIn()
                                         : Thoughts::Parse(ReadFile(options_.thoughts));
@@ -361,6 +367,7 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
   trajectory.train_prefix = options_.train_prefix;
   ApplyReplay(decision.replay, trajectory);
   if (!CleanTurns(options_.unclean, context_.family, trajectory, counts)) return;
+  if (!MendThoughts(options_.turn_thoughts, context_.family, trajectory, counts)) return;
   // The turns that the model did not see, as far as they are left.
   const int unseen = work.tree.node(decision.pair.good.leaf).dropped_turns;
   const auto dropped = std::ranges::count_if(trajectory.turns, [&](const SplicedTurn& turn) {
@@ -433,7 +440,7 @@ std::string TaskReviser::RecordKey(const Work& work) const {
       {"revision", {repair_.action, repair_.reply}},
       {"min_evidence", {options_.min_evidence, options_.min_success}},
       {"notice", {options_.notice, options_.notice_steps}},
-      {"prune", {options_.prune, options_.prefix_slips}},
+      {"prune", {options_.prune, options_.prefix_slips, options_.good_slips}},
       {"max_recovery", options_.max_recovery},
       {"keep_diverged", options_.keep_diverged},
       {"thoughts", Sha256(thoughts_.Text())},
