@@ -1,8 +1,11 @@
 #include "tasks/babyai/babyai_family.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
+#include "tasks/babyai/babyai_map.h"
 #include "tasks/prompt_file.h"
 
 namespace agentr {
@@ -80,6 +83,16 @@ bool BabyAiFamily::LeavesStateUnchanged(std::string_view before, std::string_vie
 bool BabyAiFamily::IsRefusal(std::string_view /*before*/, std::string_view /*action*/,
                              std::string_view after) const {
   return SaysWhyNot(after);
+}
+
+std::string BabyAiFamily::StateKey(std::span<const Message> history) const {
+  const std::optional<BabyAiScene> scene = ReadBabyAi(history);
+  if (!scene) return "";
+  const BabyAiPose& pose = scene->map.pose();
+  const std::string& seen = history.back().content;
+  const bool first = history.back().content.starts_with("Your goal");
+  return fmt::format("{},{},{} {}", pose.spot.x, pose.spot.y, pose.facing,
+                     first ? seen.substr(seen.find("You ")) : seen);
 }
 
 std::vector<bool> BabyAiFamily::LikelyUnchanged(std::span<const Message> history,

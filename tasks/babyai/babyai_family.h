@@ -35,6 +35,13 @@ class BabyAiFamily : public TaskFamily {
   bool IsRefusal(std::string_view before, std::string_view action,
                  std::string_view after) const override;
 
+  // BabyAI-Text's actions are single moves: its bot needs up to about 30.
+  int SearchDepth(int /*task*/) const override { return 40; }
+
+  // Of BabyAI-Text: where the agent stands, what it carries and what it sees. Empty for AgentGym's
+  // own server.
+  std::string StateKey(std::span<const Message> history) const override;
+
   // True for actions that the last observation does not offer.
   std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                     std::span<const std::string> actions) const override;
