@@ -95,6 +95,35 @@ std::string BabyAiFamily::StateKey(std::span<const Message> history) const {
                      first ? seen.substr(seen.find("You ")) : seen);
 }
 
+std::vector<std::string> BabyAiFamily::Recoveries(std::span<const Message> history,
+                                                  std::span<const std::string> /*wanted*/) const {
+  if (!ReadBabyAi(history)) return {};
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kBack = {
+      {{"turn left", "turn right"},
+       {"turn right", "turn left"},
+       {"pick up", "drop"},
+       {"drop", "pick up"},
+       {"go forward", "turn left"}}};
+  // The last moves of the agent, the newest first; what brings them back is most promising.
+  std::vector<std::string> recoveries;
+  const auto add = [&](std::string_view action) {
+    if (std::ranges::find(recoveries, action) == recoveries.end()) recoveries.emplace_back(action);
+  };
+  for (size_t i = history.size(); i-- > 0 && recoveries.empty();) {
+    if (history[i].role != "assistant") continue;
+    const std::string last = ParseAction(history[i].content);
+    for (const auto& [action, back] : kBack) {
+      if (action == last) add(back);
+    }
+  }
+  // Opening a box destroys it, so "toggle" is no way back.
+  for (const std::string_view action :
+       {"turn left", "turn right", "go forward", "drop", "pick up"}) {
+    add(action);
+  }
+  return recoveries;
+}
+
 std::vector<bool> BabyAiFamily::LikelyUnchanged(std::span<const Message> history,
                                                 std::span<const std::string> actions) const {
   const std::vector<std::string_view> offered =
