@@ -31,7 +31,7 @@ struct Fork {
 // One running episode. Used by one thread at a time; the destructor closes it on the server.
 //
 // After an error of Step the session's state may be before or after the action, because the reply
-// may have been lost: the caller must Reset it before using it again. A failed Reset or Expand may
+// may have been lost: the caller must Reset it before using it again, unless Observation() tells. A failed Reset or Expand may
 // simply be repeated.
 class Session {
  public:
@@ -41,6 +41,13 @@ class Session {
   virtual Result<std::string> Reset(int task_id) = 0;
 
   virtual Result<StepResult> Step(std::string_view action) = 0;
+
+  // The observation of the last answered call in this session, also when that answer was lost: after
+  // an error of Step it may tell whether the action was taken. kRejected if the environment does not
+  // offer it. Changes nothing; may be repeated.
+  virtual Result<std::string> Observation() {
+    return Fail(ErrorKind::kRejected, "this environment does not repeat its observation");
+  }
 
   // Takes each action on a fork of this session, which itself does not move. Requires
   // Environment::CanExpand(). Destroying a session ends its forks too.

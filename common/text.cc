@@ -55,14 +55,17 @@ std::string OneLine(std::string text) {
   return text;
 }
 
-bool IsUtf8(std::string_view text) {
-  while (!text.empty()) {
-    const size_t length = Utf8Length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
+size_t Utf8Prefix(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size()) {
+    const size_t length = Utf8Length(text.substr(at));
+    if (length == 0) break;
+    at += length;
   }
-  return true;
+  return at;
 }
+
+bool IsUtf8(std::string_view text) { return Utf8Prefix(text) == text.size(); }
 
 std::string EscapeControls(std::string_view text, std::string_view keep) {
   std::string out;

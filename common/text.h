@@ -9,6 +9,9 @@ namespace agentr {
 // An observation on one line: line breaks and tabs become spaces.
 std::string OneLine(std::string text);
 
+// The number of bytes before the first that is not UTF-8.
+size_t Utf8Prefix(std::string_view text);
+
 bool IsUtf8(std::string_view text);
 
 // Makes text of a model, an environment, a server or a file safe to show on a terminal. Control

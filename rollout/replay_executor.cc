@@ -9,12 +9,14 @@
 namespace agentr {
 namespace {
 
-// After a lost step the whole path is replayed, and if a server loses a fifth of its replies, only
-// one replay of 20 steps in a hundred succeeds. Hence the large limit. A server that is really gone
-// is noticed much earlier: the client retries Reset and then reports it as unreachable.
+// After a lost reply that the environment cannot tell about, the whole path is replayed, and if a server
+// loses a fifth of its replies, only one replay of 20 steps in a hundred succeeds. Hence the large limit.
+// A server that is really gone is noticed much earlier: the client retries Reset and then reports it
+// as unreachable.
 constexpr int kMaxLostInARow = 300;
-// The limit for a whole task: if a third of all replies were lost, a deep tree would take hours.
-constexpr int kMaxLost = 1500;
+// The limit for a whole task. If a third of all replies is lost, a search of WebShop's defaults loses
+// 1,000 to 2,000.
+constexpr int kMaxLost = 4000;
 
 void PauseAfter(int lost) {
   if (lost > 2) std::this_thread::sleep_for(std::chrono::milliseconds(std::min(lost, 50)));
@@ -113,18 +115,55 @@ Result<void> ReplayExecutor::ExecuteFrom(int state, std::vector<std::string>& ac
 Result<void> ReplayExecutor::AdvanceTo(SessionPool::Lease& lease, const std::vector<int>& path) {
   const bool on_path =
       lease.place.tree == tree_ && std::ranges::binary_search(path, lease.place.state);
+  // What a session shows after actions that changed nothing is not known.
+  std::string shown;
   if (!on_path) {
     AGENTR_RETURN_IF_ERROR(Reset(lease));
+    shown = first_observation_;
   }
   // State ids increase along a path, so binary search finds the first step still to take.
-  auto next = std::ranges::upper_bound(path, lease.place.state);
-  for (; next != path.end(); ++next) {
-    AGENTR_ASSIGN_OR_RETURN(const StepResult result, Step(lease, states_.Into(*next).action));
-    ++stats_.replays;
-    CheckReplay(*next, result);
-    lease.place.state = *next;
+  for (auto next = std::ranges::upper_bound(path, lease.place.state); next != path.end(); ++next) {
+    AGENTR_RETURN_IF_ERROR(Replay(lease, *next, shown));
   }
   return {};
+}
+
+Result<void> ReplayExecutor::Replay(SessionPool::Lease& lease, int next, std::string& shown) {
+  const SessionPool::Place before = lease.place;
+  while (lease.place.state != next) {
+    const Result<StepResult> result = Step(lease, states_.Into(next).action);
+    if (result) {
+      ++stats_.replays;
+      CheckReplay(next, *result);
+      shown = result->observation;
+      lease.place = {tree_, next};
+      continue;
+    }
+    if (result.error().kind != ErrorKind::kSessionLost) return tl::make_unexpected(result.error());
+    const std::optional<bool> taken = WasTaken(lease, next, shown);
+    if (!taken || stats_.faults >= kMaxLost) return tl::make_unexpected(result.error());
+    ++stats_.faults;
+    lease.place = before;
+    if (*taken) {
+      shown = Shown(next);
+      lease.place.state = next;
+    }
+  }
+  return {};
+}
+
+std::optional<bool> ReplayExecutor::WasTaken(SessionPool::Lease& lease, int next,
+                                             const std::string& shown) {
+  const std::string& after = Shown(next);
+  if (!repeats_observation_ || shown.empty() || shown == after) return std::nullopt;
+  const Result<std::string> now = lease.session().Observation();
+  if (!now) {
+    repeats_observation_ = now.error().kind != ErrorKind::kRejected;
+    return std::nullopt;
+  }
+  if (*now == after) return true;
+  if (*now == shown) return false;
+  return std::nullopt;
 }
 
 Result<StepResult> ReplayExecutor::Step(SessionPool::Lease& lease, const std::string& action) {

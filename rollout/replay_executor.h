@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "rollout/executor.h"
 
 namespace agentr {
@@ -31,8 +33,15 @@ class ReplayExecutor : public Executor {
   // the state, removing those whose outcome is recorded.
   Result<void> ExecuteFrom(int state, std::vector<std::string>& actions);
 
-  // Moves the leased session to the end of `path`.
+  // Moves the leased session to the end of `path`. If a reply is lost on the way, the environment is
+  // asked where the session stands now, so that not all actions must be replayed.
   Result<void> AdvanceTo(SessionPool::Lease& lease, const std::vector<int>& path);
+  // Takes the known action from `lease.place` into `next`. `shown` is the session's observation, empty
+  // if it is not known.
+  Result<void> Replay(SessionPool::Lease& lease, int next, std::string& shown);
+  // After a lost reply to that action: true if it was taken, false if not; nothing if the environment
+  // does not tell or if both would look the same.
+  std::optional<bool> WasTaken(SessionPool::Lease& lease, int next, const std::string& shown);
   Result<StepResult> Step(SessionPool::Lease& lease, const std::string& action);
   Result<void> Reset(SessionPool::Lease& lease);
 
@@ -40,7 +49,8 @@ class ReplayExecutor : public Executor {
   SessionPool& pool_;
   const std::atomic<bool>& stop_;
   const int64_t tree_;
-  bool last_turn_ = false;  // of the present Execute
+  bool last_turn_ = false;           // of the present Execute
+  bool repeats_observation_ = true;  // until the environment says that it does not
 };
 
 }  // namespace agentr

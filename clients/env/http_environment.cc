@@ -46,6 +46,17 @@ class HttpSession : public Session {
     return std::move(*step);
   }
 
+  Result<std::string> Observation() override {
+    if (auto lost = CheckAlive()) return tl::make_unexpected(*lost);
+    const Protocol& protocol = servers_.protocol();
+    auto observation = servers_.Repeat([&] {
+      return servers_.Get(*session_, protocol.AskPath("observation", session_->id),
+                          [&](std::string_view reply) { return protocol.ParseObservation(reply); });
+    });
+    if (!observation) return tl::make_unexpected(Error(observation.error()));
+    return std::move(*observation);
+  }
+
   Result<std::vector<Fork>> Expand(const std::vector<std::string>& actions) override {
     if (auto lost = CheckAlive()) return tl::make_unexpected(*lost);
     const Protocol& protocol = servers_.protocol();

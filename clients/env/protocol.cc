@@ -114,6 +114,14 @@ Result<std::vector<std::string>> Protocol::ParseAnswer(std::string_view extensio
   return answer;
 }
 
+Result<std::string> Protocol::ParseObservation(std::string_view reply) const {
+  const std::string what = "/observation reply";
+  AGENTR_ASSIGN_OR_RETURN(auto value, ParseJson(reply, what));
+  if (value.is_string()) return std::move(value.get_ref<std::string&>());
+  AGENTR_RETURN_IF_ERROR(ReplyObject(reply, what));
+  return Fail(ErrorKind::kProtocol, what + " is no string");
+}
+
 bool Protocol::IsLostSession(const Error& error) const {
   return error.kind == ErrorKind::kEnvironment &&
          (error.message.find("is not valid") != std::string::npos ||

@@ -55,6 +55,9 @@ class Protocol {
   Result<std::vector<std::string>> ParseAnswer(std::string_view extension,
                                                std::string_view reply) const;
 
+  // The reply of GET /observation: a JSON string.
+  Result<std::string> ParseObservation(std::string_view reply) const;
+
   // True if `error` says that the server does not know the session ("is not valid", "has been
   // deleted"): it was restarted, or has closed the session, for example after a long idle time.
   virtual bool IsLostSession(const Error& error) const;

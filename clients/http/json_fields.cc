@@ -5,13 +5,26 @@
 
 namespace agentr {
 
-Result<nlohmann::json> ParseObject(std::string_view text, const std::string& what) {
+namespace {
+
+tl::unexpected<Error> Unreadable(const std::string& what, const char* fault, std::string_view text) {
+  return Fail(ErrorKind::kProtocol,
+              "the " + what + " is " + fault + ": " + EscapeControls(text.substr(0, 200)));
+}
+
+}  // namespace
+
+Result<nlohmann::json> ParseJson(std::string_view text, const std::string& what) {
   if (IsTooDeep(text)) return Fail(ErrorKind::kProtocol, "the " + what + " is nested too deep");
   nlohmann::json value = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (value.is_object()) return value;
-  return Fail(ErrorKind::kProtocol,
-              "the " + what + (value.is_discarded() ? " is not JSON: " : " is not an object: ") +
-                  EscapeControls(text.substr(0, 200)));
+  if (value.is_discarded()) return Unreadable(what, "not JSON", text);
+  return value;
+}
+
+Result<nlohmann::json> ParseObject(std::string_view text, const std::string& what) {
+  auto value = ParseJson(text, what);
+  if (value && !value->is_object()) return Unreadable(what, "not an object", text);
+  return value;
 }
 
 std::string JsonText(const nlohmann::json& value) {

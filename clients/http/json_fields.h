@@ -11,8 +11,11 @@
 
 namespace agentr {
 
-// The object in `text`; `what` names the reply in messages ("/step reply"). Too deep nesting
+// The value in `text`; `what` names the reply in messages ("/step reply"). Too deep nesting
 // (common/json_depth.h) is an error too.
+Result<nlohmann::json> ParseJson(std::string_view text, const std::string& what);
+
+// The same for an object; another value is an error.
 Result<nlohmann::json> ParseObject(std::string_view text, const std::string& what);
 
 // `value` on one line. Text from a model may contain a truncated UTF-8 sequence; it is sent as

@@ -32,5 +32,13 @@ target_include_directories(agentr_torch SYSTEM INTERFACE
 # For ccache 4.7, which confuses two LibTorchs if only -isystem differs.
 target_compile_definitions(agentr_torch INTERFACE "AGENTR_TORCH=${AGENTR_TORCH_INCLUDE}")
 # libtorch.so has no code of its own: it links the GPU libraries, if there are any.
-target_link_libraries(agentr_torch INTERFACE -Wl,--push-state,--no-as-needed "${AGENTR_LIB_torch}"
+# The OpenBLAS that shares LibTorch's OpenMP threads comes before any other: the waiting threads of the one
+# built with threads of its own take the processors from LibTorch's, which halves the speed of training.
+get_filename_component(_lib "${AGENTR_LIB_torch_cpu}" DIRECTORY)
+find_file(AGENTR_OPENMP_BLAS libblas.so.3 PATHS "${_lib}/openblas-openmp" NO_DEFAULT_PATH)
+set(_torch "${AGENTR_LIB_torch}")
+if(AGENTR_OPENMP_BLAS)
+  list(PREPEND _torch "${AGENTR_OPENMP_BLAS}")
+endif()
+target_link_libraries(agentr_torch INTERFACE -Wl,--push-state,--no-as-needed ${_torch}
                       -Wl,--pop-state "${AGENTR_LIB_torch_cpu}" "${AGENTR_LIB_c10}")

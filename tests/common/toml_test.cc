@@ -67,23 +67,30 @@ TEST(Toml, RefusalsNameLineAndCure) {
 
 TEST(Toml, CharactersBeyondAsciiStandInStringsAndComments) {
   const std::string e = "\xc3\xa9";
-  for (const std::string& bare :
-       std::vector<std::string>{"a = 1\nb = caf" + e, "a = 1\n\xef\xb3\xbf b = 1",
-                                "a = ''\n'b'" + e + " = 1", "a = \"\\\"\"\n" + e, "# \n" + e,
-                                "a = \"" + e + "\n" + e, "a = 1\nb = 1'''" + e + "'''"}) {
+  for (const std::string& bare : std::vector<std::string>{
+           "a = 1\nb = caf" + e, "a = 1\n\xef\xb3\xbf b = 1", "a = ''\n'b'" + e + " = 1",
+           "a = \"\\\"\"\n" + e, "# \n" + e, "a = 1\nb = 1'''" + e + "'''"}) {
     EXPECT_THAT(Refusal(bare), HasSubstr("line 2: a non-ASCII character")) << bare;
   }
   EXPECT_THAT(Refusal("a = '\n" + e), HasSubstr("line 2: "));
   EXPECT_THAT(Refusal("\xef\xbb\xbf\"#\" " + e), HasSubstr("line 1: a non-ASCII character"));
   EXPECT_THAT(Refusal("a = 1\nb = \"\\" + e + "\""),
               HasSubstr("line 2: a backslash before a non-ASCII character"));
+  EXPECT_THAT(Refusal("a = \"\"\"" + e + "\nA\\\"\"\""), HasSubstr("line 2: a backslash"));
   EXPECT_THAT(Refusal("a = \"\"\"\n\\" + e + "\"\"\""), HasSubstr("line 2: a backslash"));
-  EXPECT_THAT(Refusal("a = \"\"\"\\\n \n" + e + "\"\"\""), HasSubstr("line 3: a backslash"));
+  EXPECT_THAT(Values("a = \"\"\"\\\n \n" + e + "\"\"\""), ElementsAre(e));
+  EXPECT_THAT(Refusal("a = \"\xc3\""), HasSubstr("line 1: a byte that is not valid UTF-8"));
   EXPECT_THAT(Values("\xef\xbb\xbf"
                      "a = '" +
                      e + "'"),
               ElementsAre(e))
       << "after a byte order mark";
+  EXPECT_THAT(Values("a = '\"\\" + e + "'"), ElementsAre("\"\\" + e));
+  EXPECT_THAT(Values("a = '''\n''" + e + "\\\n''''"), ElementsAre("''" + e + "\\\n'"));
+  EXPECT_THAT(Values("a = \"\xf0\x9f\x98\x80\xe2\x82\xac\""),
+              ElementsAre("\xf0\x9f\x98\x80\xe2\x82\xac"));
+  EXPECT_THAT(Refusal("a = \"" + e + "\n" + e), HasSubstr("line 1: a string that begins here"));
+  EXPECT_THAT(Refusal("a = 1\nb = '" + e), HasSubstr("line 2: a string that begins here"));
   EXPECT_THAT(Values("# " + e + "\na = [\"\\\"" + e + "\"] # " + e), ElementsAre("\"" + e));
   EXPECT_THAT(Values("a = \"\"\"\n\"" + e + "\"\"\"\"\" # " + e), ElementsAre("\"" + e + "\"\""));
   EXPECT_THAT(Values("a = '''" + e + "\n'\\''' # " + e), ElementsAre(e + "\n'\\"));

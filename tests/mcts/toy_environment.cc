@@ -60,7 +60,7 @@ class ToySession : public Session {
     task_id_ = task_id;
     history_.clear();
     ended_ = broken_ = false;
-    return world_.Told(ToyEnvironment::FirstObservation(task_id), call);
+    return shown_ = world_.Told(ToyEnvironment::FirstObservation(task_id), call);
   }
 
   Result<StepResult> Step(std::string_view action) override {
@@ -68,16 +68,23 @@ class ToySession : public Session {
     if (broken_ || ended_ || task_id_ < 0) ++world_.counts.misuses;
     const ToyEnvironment::Call call{Op::kStep, ++world_.counts.steps, task_id_, action};
     const auto fault = FaultOf(call);
-    if (fault) {
-      broken_ = true;
-      if (fault->takes_effect) Go(action);
-      return FailWith(*fault);
-    }
+    broken_ = fault.has_value();
+    if (fault && !fault->takes_effect) return FailWith(*fault);
     StepResult result = ToyEnvironment::Outcome(task_id_, history_, action);
-    result.observation = world_.Told(std::move(result.observation), call);
+    result.observation = shown_ = world_.Told(std::move(result.observation), call);
     ended_ = result.done;
     Go(action);
+    if (fault) return FailWith(*fault);
     return result;
+  }
+
+  Result<std::string> Observation() override {
+    const User user(*this);
+    ++world_.counts.observations;
+    if (!world_.repeats_observation) return Session::Observation();
+    if (epoch_ != world_.epoch_) return FailWith({world_.lost_kind_});
+    if (!ended_) broken_ = false;  // the caller may know the state now
+    return shown_;
   }
 
   Result<std::vector<Fork>> Expand(const std::vector<std::string>& actions) override {
@@ -130,6 +137,7 @@ class ToySession : public Session {
   const bool root_;
   int task_id_ = -1;
   std::string history_;
+  std::string shown_;  // the last observation
   bool ended_ = false;
   bool broken_ = false;  // a step failed and no Reset came since
   std::atomic<bool> busy_ = false;

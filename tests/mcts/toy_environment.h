@@ -40,7 +40,7 @@ class ToyEnvironment : public Environment {
   };
 
   struct Counts {
-    std::atomic<int64_t> opens = 0, resets = 0, steps = 0, expansions = 0;
+    std::atomic<int64_t> opens = 0, resets = 0, steps = 0, expansions = 0, observations = 0;
     std::atomic<int64_t> live = 0, most_live = 0;  // opened sessions that are not yet closed
     // What no caller may do: two threads in one session, a step after an error without a reset, a
     // step after the end, an expansion of a session whose root is closed.
@@ -60,6 +60,8 @@ class ToyEnvironment : public Environment {
   std::function<std::optional<Fault>(const Call&)> fault;
   // Changes observations, for worlds that are not deterministic or not on one line.
   std::function<std::string(std::string observation, const Call&)> garble;
+
+  bool repeats_observation = true;  // set before the first call
 
   Counts counts;
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <mutex>
+#include <set>
 
 #include "tests/mcts/toy_search.h"
 
@@ -232,6 +233,64 @@ TEST(ReplayExecutorTest, AStepThatTookEffectIsNotTakenTwice) {
     EXPECT_EQ(run.executor.stats().replays, 1);
     run.ExpectHonest();
   }
+}
+
+// Goes to the state behind "go a", "go b" and "go c" a second time, by a replay whose second step loses
+// its reply.
+struct LostReplay : ReplayRig {
+  explicit LostReplay(bool takes_effect) : ReplayRig(/*sessions=*/1) {
+    world.fault = [=, this](const Call& call) -> std::optional<Fault> {
+      if (call.op != Op::kStep || !lost.contains(call.number)) return std::nullopt;
+      return Fault{ErrorKind::kSessionLost, takes_effect};
+    };
+  }
+
+  void Run() {
+    ASSERT_TRUE(executor.Start());
+    int state = 0;
+    for (const char* action : {"go a", "go b", "go c"}) {
+      ASSERT_TRUE(executor.Execute(state, {action}, false));
+      state = To(state, action);
+    }
+    ASSERT_TRUE(executor.Execute(0, {"go d"}, false));      // step 4 needs a reset
+    ASSERT_TRUE(executor.Execute(state, {"go e"}, false));  // steps 5 to 7 are replayed
+    EXPECT_EQ(executor.states().Find(state, "go e")->result.observation,
+              world.garble ? "go e" : "task 3: go a go b go c go e");
+    EXPECT_EQ(executor.stats().faults, lost.size());
+    EXPECT_EQ(executor.stats().mismatches, 0);
+    ExpectHonest();
+  }
+
+  std::set<int64_t> lost = {6};  // steps by their number
+};
+
+TEST(ReplayExecutorTest, TheObservationTellsWhereALostReplyLeftTheSession) {
+  for (const bool takes_effect : {false, true}) {
+    LostReplay run(takes_effect);
+    run.Run();
+    EXPECT_EQ(run.world.counts.observations, 1);
+    EXPECT_EQ(run.world.counts.resets, 3) << "none for the lost reply";
+    EXPECT_EQ(run.world.counts.steps, takes_effect ? 8 : 9);
+  }
+}
+
+TEST(ReplayExecutorTest, AnEnvironmentThatDoesNotRepeatItsObservationIsAskedOnce) {
+  LostReplay run(/*takes_effect=*/true);
+  run.world.repeats_observation = false;
+  run.lost = {6, 8};
+  run.Run();
+  EXPECT_EQ(run.world.counts.observations, 1);
+  EXPECT_EQ(run.world.counts.resets, 5);
+}
+
+TEST(ReplayExecutorTest, StatesThatLookAlikeAreReplayed) {
+  LostReplay run(/*takes_effect=*/true);
+  run.world.garble = [](std::string, const Call& call) {
+    return call.action == "go a" || call.action == "go b" ? "Taken." : std::string(call.action);
+  };
+  run.Run();
+  EXPECT_EQ(run.world.counts.observations, 0);
+  EXPECT_EQ(run.world.counts.resets, 4);
 }
 
 TEST(ReplayExecutorTest, CountsReplaysThatAreAnsweredDifferently) {

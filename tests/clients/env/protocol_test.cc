@@ -49,6 +49,15 @@ TEST(Protocol, ReadsTextCraftReplies) {
   EXPECT_EQ(forks->front().step, (StepResult{"y", 0, false}));
 }
 
+TEST(Protocol, ReadsAnObservationAlone) {
+  EXPECT_EQ(kTextCraft->ParseObservation(R"("Got 1 \"log\"")"), "Got 1 \"log\"");
+  const auto read = [](const char* reply) { return kTextCraft->ParseObservation(reply); };
+  ExpectError(read("Got 1 log"), ErrorKind::kProtocol, "not JSON");
+  ExpectError(read("7"), ErrorKind::kProtocol, "/observation reply");
+  ExpectError(read(R"({"observation": "x"})"), ErrorKind::kProtocol, "is no string");
+  ExpectError(read(R"({"error": "The id 7 is not valid."})"), ErrorKind::kEnvironment, "The id 7");
+}
+
 TEST(Protocol, NamesTheFieldThatIsWrong) {
   const auto step = [](const char* reply) { return kTextCraft->ParseStep(reply); };
   const ErrorKind bad = ErrorKind::kProtocol;
