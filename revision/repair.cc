@@ -81,7 +81,9 @@ Result<Repaired> Repairer::Run(const RepairTask& task, RandomStream random) {
     best = {attempt->trajectory, attempt->replay, pruned, 0};
     if (replayer_ == nullptr || best.replay.outcome == ReplayOutcome::kVerified) return best;
     if (attempt->prefix_differs) continue;
-    auto recovery = FindRecovery(*attempt, std::max(options_.alpha, task.pair.good.quality));
+    // Where a late success is worth less, the way back may cost reward.
+    const double wanted = std::min(task.pair.good.quality, family_.SuccessReward());
+    auto recovery = FindRecovery(*attempt, std::max(options_.alpha, wanted));
     if (!recovery) return tl::make_unexpected(std::move(recovery.error()));
     if (!*recovery) continue;
     Result<Attempt> recovered = WithRecovery(*attempt, **recovery, random);
