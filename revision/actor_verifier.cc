@@ -63,12 +63,12 @@ Result<StepJudgement> ActorVerifier::Judge(const PathPair& /*pair*/, int node) {
   question.most_dropped = tree_.node(node).depth - 1;
   const int context =
       options_.max_context == 0 ? std::numeric_limits<int>::max() : options_.max_context;
-  Result<TruncatedCompletion> answer = CompleteTruncated(model_, question, 1, sampling, context);
-  if (!answer) return tl::make_unexpected(std::move(answer.error()));
-  if (answer->batch.completions.empty()) {
+  AGENTR_ASSIGN_OR_RETURN(TruncatedCompletion answer,
+                          CompleteTruncated(model_, question, 1, sampling, context));
+  if (answer.batch.completions.empty()) {
     return Fail(ErrorKind::kProtocol, "the model returned no completion");
   }
-  return ParseJudgement(answer->batch.completions.front().text);
+  return ParseJudgement(answer.batch.completions.front().text);
 }
 
 }  // namespace agentr

@@ -71,25 +71,21 @@ Result<Repaired> Repairer::Run(const RepairTask& task, RandomStream random) {
     SplicePlan plan = PlanFor(task, mode);
     if (mode == Prune::kFull && forks_ && !plan.good.empty()) {
       const int from = task.pair.bad.leaf < 0 ? 0 : task.pair.ancestor;
-      auto shorter = WithoutNeedless(from, plan.good);
-      if (!shorter) return tl::make_unexpected(std::move(shorter.error()));
-      plan.good = std::move(*shorter);
+      AGENTR_ASSIGN_OR_RETURN(auto shorter, WithoutNeedless(from, plan.good));
+      plan.good = std::move(shorter);
     }
-    Result<Attempt> attempt = Try(plan, task);
-    if (!attempt) return tl::make_unexpected(std::move(attempt.error()));
+    AGENTR_ASSIGN_OR_RETURN(Attempt attempt, Try(plan, task));
     const int pruned = static_cast<int>(nodes(whole) - nodes(plan));
-    best = {attempt->trajectory, attempt->replay, pruned, 0};
+    best = {attempt.trajectory, attempt.replay, pruned, 0};
     if (replayer_ == nullptr || best.replay.outcome == ReplayOutcome::kVerified) return best;
-    if (attempt->prefix_differs) continue;
+    if (attempt.prefix_differs) continue;
     // Where a late success is worth less, the way back may cost reward.
     const double wanted = std::min(task.pair.good.quality, family_.SuccessReward());
-    auto recovery = FindRecovery(*attempt, std::max(options_.alpha, wanted));
-    if (!recovery) return tl::make_unexpected(std::move(recovery.error()));
-    if (!*recovery) continue;
-    Result<Attempt> recovered = WithRecovery(*attempt, **recovery, random);
-    if (!recovered) return tl::make_unexpected(std::move(recovered.error()));
-    return Repaired{std::move(recovered->trajectory), std::move(recovered->replay), pruned,
-                    static_cast<int>((*recovery)->size())};
+    AGENTR_ASSIGN_OR_RETURN(auto recovery, FindRecovery(attempt, std::max(options_.alpha, wanted)));
+    if (!recovery) continue;
+    AGENTR_ASSIGN_OR_RETURN(Attempt recovered, WithRecovery(attempt, *recovery, random));
+    return Repaired{std::move(recovered.trajectory), std::move(recovered.replay), pruned,
+                    static_cast<int>(recovery->size())};
   }
   return best;
 }
@@ -104,9 +100,9 @@ Result<Repairer::Attempt> Repairer::Try(const SplicePlan& plan, const RepairTask
       Splice(tree_, states_, plan, {task.thought, options_.action, options_.reply});
   trajectory.train_prefix = options_.train_prefix;
   if (replayer_ == nullptr) return Attempt{std::move(trajectory), {}, {}};
-  Result<ReplayedEpisode> episode = replayer_->Run(StateTree::kRoot, ActionsOf(trajectory));
-  if (!episode) return tl::make_unexpected(std::move(episode.error()));
-  return Judged(std::move(trajectory), std::move(*episode));
+  AGENTR_ASSIGN_OR_RETURN(ReplayedEpisode episode,
+                          replayer_->Run(StateTree::kRoot, ActionsOf(trajectory)));
+  return Judged(std::move(trajectory), std::move(episode));
 }
 
 Repairer::Attempt Repairer::Judged(Trajectory trajectory, ReplayedEpisode episode) const {
@@ -124,9 +120,8 @@ Result<int> Repairer::ReplayState(int node) {
     if (on_path != 0 && states_.Changed(on_path)) actions.push_back(tree_.node(on_path).action);
   }
   if (actions.empty()) return StateTree::kRoot;
-  Result<ReplayedEpisode> episode = replayer_->Run(StateTree::kRoot, actions);
-  if (!episode) return tl::make_unexpected(std::move(episode.error()));
-  return episode->size() == actions.size() && !IsOver(episode->back()) ? episode->back().state : -1;
+  AGENTR_ASSIGN_OR_RETURN(ReplayedEpisode episode, replayer_->Run(StateTree::kRoot, actions));
+  return episode.size() == actions.size() && !IsOver(episode.back()) ? episode.back().state : -1;
 }
 
 Result<std::vector<int>> Repairer::WithoutNeedless(int from, const std::vector<int>& nodes) {
@@ -135,14 +130,12 @@ Result<std::vector<int>> Repairer::WithoutNeedless(int from, const std::vector<i
   if (known != shortened_.end()) return known->second;
   std::vector<int> kept = nodes;
   if (kept.size() <= kLongestTried) {
-    const Result<int> state = ReplayState(from);
-    if (!state) return tl::make_unexpected(state.error());
-    for (size_t i = kept.size(); *state >= 0 && i-- > 0;) {
+    AGENTR_ASSIGN_OR_RETURN(const int state, ReplayState(from));
+    for (size_t i = kept.size(); state >= 0 && i-- > 0;) {
       // The last step ends the episode, and steps that only inform were kept because they did.
       if (i + 1 == kept.size() || !states_.Changed(kept[i])) continue;
-      const Result<bool> needless = Needless(*state, kept, i);
-      if (!needless) return tl::make_unexpected(needless.error());
-      if (*needless) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(i));
+      AGENTR_ASSIGN_OR_RETURN(const bool needless, Needless(state, kept, i));
+      if (needless) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
   return shortened_.emplace(key, std::move(kept)).first->second;
@@ -154,9 +147,8 @@ Result<bool> Repairer::Needless(int state, const std::vector<int>& nodes, size_t
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (i == leave_out) continue;
     const Node& node = tree_.node(nodes[i]);
-    const Result<ReplayedEpisode> step = replayer_->Run(state, {&node.action, 1});
-    if (!step) return tl::make_unexpected(step.error());
-    const ReplayedTurn& turn = step->front();
+    AGENTR_ASSIGN_OR_RETURN(const ReplayedEpisode step, replayer_->Run(state, {&node.action, 1}));
+    const ReplayedTurn& turn = step.front();
     if (i > leave_out && OneLine(turn.result.observation) != OneLine(node.observation)) {
       return false;
     }
@@ -205,9 +197,8 @@ Result<std::optional<std::vector<std::string>>> Repairer::FindRecovery(const Att
   const auto works = [&](int state) -> Result<bool> {
     ReplayedEpisode episode;
     for (const SplicedTurn& turn : rest.turns) {
-      Result<ReplayedEpisode> step = replayer_->Run(state, {&turn.action, 1});
-      if (!step) return tl::make_unexpected(std::move(step.error()));
-      episode.push_back(std::move(step->front()));
+      AGENTR_ASSIGN_OR_RETURN(ReplayedEpisode step, replayer_->Run(state, {&turn.action, 1}));
+      episode.push_back(std::move(step.front()));
       if (OneLine(episode.back().result.observation) != turn.observation) return false;
       if (IsOver(episode.back())) break;
       state = episode.back().state;
@@ -221,9 +212,8 @@ Result<std::optional<std::vector<std::string>>> Repairer::FindRecovery(const Att
   for (size_t tried = 0; !open.empty() && tried < kMostTriedStates; open.pop_front()) {
     const Reached& at = open.front();
     for (const std::string& action : RecoveryCandidates(attempt, revision + 1, at.history)) {
-      const Result<ReplayedEpisode> step = replayer_->Run(at.state, {&action, 1});
-      if (!step) return tl::make_unexpected(step.error());
-      const ReplayedTurn& turn = step->front();
+      AGENTR_ASSIGN_OR_RETURN(const ReplayedEpisode step, replayer_->Run(at.state, {&action, 1}));
+      const ReplayedTurn& turn = step.front();
       if (turn.refused || turn.unchanged || IsOver(turn)) continue;
       Reached next = at;
       next.state = turn.state;
@@ -234,9 +224,8 @@ Result<std::optional<std::vector<std::string>>> Repairer::FindRecovery(const Att
       if (key.empty()) key = next.history.back().content;
       if (!seen.insert(std::move(key)).second) continue;
       ++tried;
-      const Result<bool> found = works(next.state);
-      if (!found) return tl::make_unexpected(found.error());
-      if (*found) return std::move(next.actions);
+      AGENTR_ASSIGN_OR_RETURN(const bool found, works(next.state));
+      if (found) return std::move(next.actions);
       if (static_cast<int>(next.actions.size()) < options_.max_recovery) open.push_back(next);
     }
   }
@@ -259,13 +248,13 @@ Result<Repairer::Attempt> Repairer::WithRecovery(const Attempt& attempt,
   }
   trajectory.turns.insert(trajectory.turns.begin() + static_cast<std::ptrdiff_t>(revision) + 1,
                           recovery.begin(), recovery.end());
-  Result<ReplayedEpisode> episode = replayer_->Run(StateTree::kRoot, ActionsOf(trajectory));
-  if (!episode) return tl::make_unexpected(std::move(episode.error()));
-  for (size_t i = 0; i < episode->size(); ++i) {
+  AGENTR_ASSIGN_OR_RETURN(ReplayedEpisode episode,
+                          replayer_->Run(StateTree::kRoot, ActionsOf(trajectory)));
+  for (size_t i = 0; i < episode.size(); ++i) {
     SplicedTurn& turn = trajectory.turns[i];
-    if (turn.part == Part::kRecovery) turn.observation = OneLine((*episode)[i].result.observation);
+    if (turn.part == Part::kRecovery) turn.observation = OneLine(episode[i].result.observation);
   }
-  return Judged(std::move(trajectory), std::move(*episode));
+  return Judged(std::move(trajectory), std::move(episode));
 }
 
 }  // namespace agentr

@@ -98,9 +98,7 @@ Result<ReplayedEpisode> Replayer::Run(int state, std::span<const std::string> ac
   if (state == StateTree::kRoot) ++episodes_;
   for (size_t i = 0; i < actions.size(); ++i) {
     const std::string& action = actions[i];
-    if (auto executed = executor_->Execute(state, {action}, i + 1 == actions.size()); !executed) {
-      return tl::make_unexpected(executed.error());
-    }
+    AGENTR_RETURN_IF_ERROR(executor_->Execute(state, {action}, i + 1 == actions.size()));
     const StateTree::Transition taken = *executor_->states().Find(state, action);
     const bool over = taken.result.done || taken.result.reward < 0;
     const bool refused = !over && family_.IsRefusal(Shown(state), action, taken.result.observation);

@@ -76,12 +76,10 @@ Result<FirstError> RolloutVerifier::Find(const PathPair& pair, double wanted) {
   const int refused_node = refused == path.end() ? -1 : *refused;
   path.erase(refused, path.end());
   std::erase_if(path, [&](int node) { return !states_.Changed(node); });
-  const Result<ShareEstimate> before = ValueOf(pair.ancestor, wanted);
-  if (!before) return tl::make_unexpected(before.error());
+  AGENTR_ASSIGN_OR_RETURN(const ShareEstimate before, ValueOf(pair.ancestor, wanted));
   const auto lost = [&](int node) -> Result<bool> {
-    const Result<ShareEstimate> value = ValueOf(node, wanted);
-    if (!value) return tl::make_unexpected(value.error());
-    return value->high() < before->low();
+    AGENTR_ASSIGN_OR_RETURN(const ShareEstimate value, ValueOf(node, wanted));
+    return value.high() < before.low();
   };
   // Invariant: path[0 … good) are not lost and path[bad …] are, assuming that values only fall
   // along a bad path.
@@ -89,21 +87,19 @@ Result<FirstError> RolloutVerifier::Find(const PathPair& pair, double wanted) {
   size_t bad = path.size();
   while (good < bad) {
     const size_t middle = good + (bad - good) / 2;
-    const Result<bool> is_lost = lost(path[middle]);
-    if (!is_lost) return tl::make_unexpected(is_lost.error());
-    (*is_lost ? bad : good) = *is_lost ? middle : middle + 1;
+    AGENTR_ASSIGN_OR_RETURN(const bool is_lost, lost(path[middle]));
+    (is_lost ? bad : good) = is_lost ? middle : middle + 1;
   }
   if (bad == path.size() && refused_node < 0) return whole;
   if (bad == path.size()) return ErrorAt(pair, refused_node, "The environment refused it.");
   // The step itself must cause the fall: the value of the state directly before it must be clearly
   // higher.
   const int last_good = bad == 0 ? pair.ancestor : path[bad - 1];
-  const Result<ShareEstimate> above = ValueOf(last_good, wanted);
-  if (!above) return tl::make_unexpected(above.error());
+  AGENTR_ASSIGN_OR_RETURN(const ShareEstimate above, ValueOf(last_good, wanted));
   const ShareEstimate below = *ValueOf(path[bad], wanted);
-  const bool parts = below.high() < above->low();
-  std::string reason = fmt::format("Before it {}, behind it {}.", Said(*above), Said(below));
-  const ValueChange values = {*above, below};
+  const bool parts = below.high() < above.low();
+  std::string reason = fmt::format("Before it {}, behind it {}.", Said(above), Said(below));
+  const ValueChange values = {above, below};
   if (parts) return ErrorAt(pair, path[bad], std::move(reason), values);
   whole->steps.push_back({path[bad], {Judgement::kUncertain, std::move(reason), true, values}});
   return whole;
@@ -119,9 +115,8 @@ Result<ShareEstimate> RolloutVerifier::ValueOf(int node, double wanted) {
   std::vector<double>& rewards = rewards_[states_.Of(node)];
   RandomStream random = random_.Split(static_cast<uint64_t>(states_.Of(node)));
   while (static_cast<int>(rewards.size()) < options_.continuations) {
-    const Result<double> reward = Continue(node, random.Split(rewards.size()));
-    if (!reward) return tl::make_unexpected(reward.error());
-    rewards.push_back(*reward);
+    AGENTR_ASSIGN_OR_RETURN(const double reward, Continue(node, random.Split(rewards.size())));
+    rewards.push_back(reward);
   }
   const auto successes =
       std::ranges::count_if(rewards, [&](double reward) { return AtLeast(reward, wanted); });
@@ -134,15 +129,13 @@ Result<int> RolloutVerifier::StateFor(int node) {
     if (at != 0 && states_.Changed(at)) actions.push_back(tree_.node(at).action);
   }
   if (actions.empty()) return StateTree::kRoot;
-  const Result<ReplayedEpisode> episode = replayer_.Run(StateTree::kRoot, actions);
-  if (!episode) return tl::make_unexpected(episode.error());
-  return episode->back().state;
+  AGENTR_ASSIGN_OR_RETURN(const ReplayedEpisode episode, replayer_.Run(StateTree::kRoot, actions));
+  return episode.back().state;
 }
 
 Result<double> RolloutVerifier::Continue(int node, RandomStream random) {
-  const Result<int> start = StateFor(node);
-  if (!start) return tl::make_unexpected(start.error());
-  int state = *start;
+  AGENTR_ASSIGN_OR_RETURN(const int start, StateFor(node));
+  int state = start;
   std::vector<Message> conversation = tree_.Conversation(node);
   SamplingParams sampling;
   sampling.temperature = options_.temperature;
@@ -151,19 +144,17 @@ Result<double> RolloutVerifier::Continue(int node, RandomStream random) {
   double reward = 0;
   for (int turn = 0; turn < options_.max_steps; ++turn) {
     sampling.seed = random.Split(static_cast<uint64_t>(turn)).Next();
-    const auto answer = policy_.Complete(conversation, 1, sampling);
-    if (!answer) return tl::make_unexpected(answer.error());
-    if (answer->completions.empty()) {
+    AGENTR_ASSIGN_OR_RETURN(const auto answer, policy_.Complete(conversation, 1, sampling));
+    if (answer.completions.empty()) {
       return Fail(ErrorKind::kProtocol, "the model returned no completion");
     }
-    const std::string& text = answer->completions.front().text;
+    const std::string& text = answer.completions.front().text;
     const std::string action = family_.ParseAction(text);
-    const Result<ReplayedEpisode> step = replayer_.Run(state, {&action, 1});
-    if (!step) return tl::make_unexpected(step.error());
-    const StepResult& result = step->front().result;
+    AGENTR_ASSIGN_OR_RETURN(const ReplayedEpisode step, replayer_.Run(state, {&action, 1}));
+    const StepResult& result = step.front().result;
     reward = std::max(result.reward, 0.0);
     if (result.done || result.reward < 0) break;
-    state = step->front().state;
+    state = step.front().state;
     conversation.push_back({"assistant", text});
     conversation.push_back({"user", OneLine(result.observation)});
   }

@@ -94,21 +94,20 @@ Result<TaskReviser::Decisions::Outcome> TaskReviser::Decisions::Add(Decision dec
                             .Split(static_cast<uint64_t>(decision.pair.bad.leaf))
                             .Split(static_cast<uint64_t>(error));
   const std::string thought = ThoughtFor(decision, random);
-  Result<Repaired> repaired =
-      repairer_.Run({decision.pair, decision.error.bad_steps, thought}, random);
-  if (!repaired) return tl::make_unexpected(std::move(repaired.error()));
-  if (!actions_.insert(ActionsHash(repaired->trajectory)).second) {
+  AGENTR_ASSIGN_OR_RETURN(
+      Repaired repaired, repairer_.Run({decision.pair, decision.error.bad_steps, thought}, random));
+  if (!actions_.insert(ActionsHash(repaired.trajectory)).second) {
     ++work_.result.counts.duplicate_drafts;
     return Outcome::kDuplicate;
   }
-  if (Contradicts(repaired->trajectory, error)) {
+  if (Contradicts(repaired.trajectory, error)) {
     ++work_.result.counts.contradictions;
     return Outcome::kFailed;
   }
-  decision.turns = std::move(repaired->trajectory.turns);
-  decision.replay = std::move(repaired->replay);
-  decision.pruned = repaired->pruned;
-  decision.recovery = repaired->recovery;
+  decision.turns = std::move(repaired.trajectory.turns);
+  decision.replay = std::move(repaired.replay);
+  decision.pruned = repaired.pruned;
+  decision.recovery = repaired.recovery;
   const bool kept = reviser_.Keeps(decision);
   if (kept) ++kept_;
   decisions_.push_back(std::move(decision));
@@ -210,9 +209,8 @@ Result<std::vector<Decision>> TaskReviser::Decide(Work& work) const {
   if (context_.environment != nullptr && work.result.counts.good_paths > 0) {
     replayer.emplace(work.file.task_id, context_.family, *context_.environment, *context_.sessions,
                      context_.stop);
-    const Result<std::string> start = replayer->Start();
-    if (!start) return tl::make_unexpected(start.error());
-    if (OneLine(*start) != OneLine(work.tree.root().observation)) {
+    AGENTR_ASSIGN_OR_RETURN(const std::string start, replayer->Start());
+    if (OneLine(start) != OneLine(work.tree.root().observation)) {
       if (context_.must_replay) {
         return Fail(ErrorKind::kRejected,
                     fmt::format("the environment begins task {} differently than {}: give the "
@@ -223,11 +221,10 @@ Result<std::vector<Decision>> TaskReviser::Decide(Work& work) const {
     }
   }
   Decisions decisions(*this, work, replayer ? &*replayer : nullptr);
-  const Result<void> decided =
-      options_.data_type == "good" ? DecideGood(work, decisions)
-      : verifier_ == "tree"        ? DecideByTree(work, decisions)
-                            : DecideByVerifier(work, replayer ? &*replayer : nullptr, decisions);
-  if (!decided) return tl::make_unexpected(decided.error());
+  AGENTR_RETURN_IF_ERROR(options_.data_type == "good" ? DecideGood(work, decisions)
+                         : verifier_ == "tree"
+                             ? DecideByTree(work, decisions)
+                             : DecideByVerifier(work, replayer ? &*replayer : nullptr, decisions));
   if (replayer) {
     RevisionCounts& counts = work.result.counts;
     counts.episodes = replayer->episodes();
@@ -254,9 +251,7 @@ Result<void> TaskReviser::DecideGood(Work& work, Decisions& decisions) const {
     if (decisions.Full()) break;
     Decision decision;
     decision.pair = pair;
-    if (const auto added = decisions.Add(std::move(decision)); !added) {
-      return tl::make_unexpected(added.error());
-    }
+    AGENTR_RETURN_IF_ERROR(decisions.Add(std::move(decision)));
   }
   return {};
 }
@@ -293,10 +288,9 @@ Result<void> TaskReviser::DecideByTree(Work& work, Decisions& decisions) const {
     decision.mistake = mistake.name;
     decision.refused = draft.refused;
     decision.evidence = draft.evidence;
-    const auto added = decisions.Add(std::move(decision));
-    if (!added) return tl::make_unexpected(added.error());
-    if (*added == Decisions::Outcome::kKept) chooser.Keep(*choice);
-    if (*added == Decisions::Outcome::kFailed) chooser.Fail(*choice);
+    AGENTR_ASSIGN_OR_RETURN(const auto added, decisions.Add(std::move(decision)));
+    if (added == Decisions::Outcome::kKept) chooser.Keep(*choice);
+    if (added == Decisions::Outcome::kFailed) chooser.Fail(*choice);
   }
   return {};
 }
@@ -329,21 +323,19 @@ Result<void> TaskReviser::DecideByVerifier(Work& work, Replayer* replayer,
   for (const PathPair& pair : pairs) {
     if (context_.stop) return Fail(ErrorKind::kCancelled, "stopped");
     const double wanted = pair.good.quality - options_.choice.beta;
-    Result<FirstError> error = rollout ? rollout->Find(pair, wanted)
-                                       : FindFirstError(work.tree, pair, verifier.get(), ahead);
-    if (!error) return tl::make_unexpected(std::move(error.error()));
+    AGENTR_ASSIGN_OR_RETURN(FirstError error,
+                            rollout ? rollout->Find(pair, wanted)
+                                    : FindFirstError(work.tree, pair, verifier.get(), ahead));
     Decision decision;
     decision.pair = pair;
-    if (error->found) {
-      const int node = error->steps.back().node;
+    if (error.found) {
+      const int node = error.steps.back().node;
       decision.mistake = MistakeNameOf(work.tree, context_.family, node);
       decision.refused = work.states.Refused(node);
       decision.evidence = work.states.At(node).leaves;
     }
-    decision.error = std::move(*error);
-    if (const auto added = decisions.Add(std::move(decision)); !added) {
-      return tl::make_unexpected(added.error());
-    }
+    decision.error = std::move(error);
+    AGENTR_RETURN_IF_ERROR(decisions.Add(std::move(decision)));
   }
   return {};
 }

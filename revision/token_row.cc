@@ -61,15 +61,14 @@ Result<TokenRow> EncodeRow(const Row& row, const ChatEncoder& encoder) {
   for (const RowMessage& message : messages) {
     conversation.push_back({message.role, *message.content});
   }
-  const Result<ChatTokens> chat = encoder.Encode(conversation);
-  if (!chat) return tl::make_unexpected(chat.error());
-  const std::span<const int32_t> ids(chat->ids);
+  AGENTR_ASSIGN_OR_RETURN(const ChatTokens chat, encoder.Encode(conversation));
+  const std::span<const int32_t> ids(chat.ids);
   TokenRow tokens;
   size_t done = 0;
-  for (const size_t i : InOrderOfTokens(*chat)) {
+  for (const size_t i : InOrderOfTokens(chat)) {
     // A token that holds the end of one message and the beginning of the next is in both.
-    const size_t begin = std::max(chat->messages[i].begin, done);
-    const size_t end = std::max(chat->messages[i].end, begin);
+    const size_t begin = std::max(chat.messages[i].begin, done);
+    const size_t end = std::max(chat.messages[i].end, begin);
     Append(ids.subspan(done, begin - done), false, tokens);
     const std::span<const int32_t> own = ids.subspan(begin, end - begin);
     const size_t written = tokens.ids.size();
