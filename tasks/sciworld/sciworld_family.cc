@@ -115,6 +115,20 @@ int SciWorldFamily::SearchDepth(int task_id) const {
 
 bool SciWorldFamily::MayInform(std::string_view action) const { return OnlyTells(action); }
 
+TaskFamily::Readings SciWorldFamily::WithoutReadings(std::string_view observation) const {
+  constexpr std::string_view kBefore = " measures a temperature of ";
+  constexpr std::string_view kAfter = " degrees celsius";
+  Readings readings{std::string(observation), {}};
+  const size_t at = observation.find(kBefore);
+  if (at == std::string_view::npos) return readings;
+  const size_t begin = at + kBefore.size();
+  const size_t end = observation.find(kAfter, begin);
+  if (end == std::string_view::npos) return readings;
+  readings.values.emplace_back(observation.substr(begin, end - begin));
+  readings.text.replace(begin, end - begin, "#");
+  return readings;
+}
+
 std::string_view SciWorldFamily::MistakeName(std::span<const Message> /*history*/,
                                              std::string_view action,
                                              std::string_view after) const {

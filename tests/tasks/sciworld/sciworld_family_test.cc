@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 const std::string kRefused = "No known action matches that input.";
 const std::string kAmbiguous =
@@ -80,6 +81,16 @@ TEST(SciWorldFamily, WhatCannotBeDoneIsRefusedThoughTimeGoesBy) {
         "This room is called the hallway."}) {
     EXPECT_FALSE(family.IsRefusal("", "open door", reply)) << reply;
   }
+}
+
+TEST(SciWorldFamily, SetsTheDegreesOfAThermometerApart) {
+  const SciWorldFamily family;
+  const auto cold =
+      family.WithoutReadings("the thermometer measures a temperature of -9 degrees celsius");
+  EXPECT_THAT(cold.values, ElementsAre("-9"));
+  EXPECT_EQ(cold.text, "the thermometer measures a temperature of # degrees celsius");
+  EXPECT_THAT(family.WithoutReadings("You move to the kitchen.").values, IsEmpty());
+  EXPECT_EQ(family.WithoutReadings("You move to the kitchen.").text, "You move to the kitchen.");
 }
 
 TEST(SciWorldFamily, RefusesWhatItDoesNotUnderstand) {
