@@ -15,7 +15,7 @@ class SciWorldForkTest : public testing::WithScienceWorld {};
 
 // How much to compare: little by default, all of it with AGENTR_ALL_TWINS=1.
 struct Extent {
-  size_t tasks = 8;
+  size_t tasks = 6;
   int rounds = 1;
   int steps = 12;
 
