@@ -6,6 +6,7 @@
 #include "tasks/prompt_file.h"
 #include "tasks/sciworld/sciworld_conversation.h"
 #include "tasks/sciworld/sciworld_recovery.h"
+#include "tasks/sciworld/sciworld_state.h"
 #include "tasks/sciworld/sciworld_tasks.h"
 
 namespace agentr {
@@ -114,6 +115,10 @@ int SciWorldFamily::SearchDepth(int task_id) const {
 }
 
 bool SciWorldFamily::MayInform(std::string_view action) const { return OnlyTells(action); }
+
+std::string SciWorldFamily::StateKey(std::span<const Message> history) const {
+  return SciWorldStateKey(history);
+}
 
 TaskFamily::Readings SciWorldFamily::WithoutReadings(std::string_view observation) const {
   constexpr std::string_view kBefore = " measures a temperature of ";
