@@ -70,6 +70,10 @@ TEST(SciWorldFamily, WhatCannotBeDoneIsRefusedThoughTimeGoesBy) {
         "The thermometer is not closeable.",
         "The large cupboard isn't open, so you can't see inside.",
         "You can't move something into itself.", "It's not clear how to get there from here.",
+        "I'm not sure how to use the wood cup.", "Something can't be connected to itself.",
+        "That can't be moved there, because the freezer isn't open.",
+        "That object does not appear to be in the inventory.", "That is already flushing.",
+        "The cup can't be poured out, because it's not open.",
         "Unknown action.  Type 'help' for a list."}) {
     EXPECT_TRUE(family.IsRefusal("", "open door", reply)) << reply;
     EXPECT_FALSE(family.LeavesStateUnchanged("", "open door", reply)) << reply;
