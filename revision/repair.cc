@@ -81,7 +81,9 @@ Result<Repaired> Repairer::Run(const RepairTask& task, RandomStream random) {
     best = {attempt->trajectory, attempt->replay, pruned, 0};
     if (replayer_ == nullptr || best.replay.outcome == ReplayOutcome::kVerified) return best;
     if (attempt->prefix_differs) continue;
-    auto recovery = FindRecovery(*attempt, std::max(options_.alpha, task.pair.good.quality));
+    // Where a late success is worth less, the way back may cost reward.
+    const double wanted = std::min(task.pair.good.quality, family_.SuccessReward());
+    auto recovery = FindRecovery(*attempt, std::max(options_.alpha, wanted));
     if (!recovery) return tl::make_unexpected(std::move(recovery.error()));
     if (!*recovery) continue;
     Result<Attempt> recovered = WithRecovery(*attempt, **recovery, random);
@@ -94,7 +96,7 @@ Result<Repaired> Repairer::Run(const RepairTask& task, RandomStream random) {
 
 SplicePlan Repairer::PlanFor(const RepairTask& task, Prune mode) {
   return pruner_.Shorten(PlanOf(tree_, states_, task.pair, task.bad_steps), mode,
-                         options_.prefix_slips);
+                         options_.prefix_slips, task.pair.bad.leaf < 0 ? options_.good_slips : 0);
 }
 
 Result<Repairer::Attempt> Repairer::Try(const SplicePlan& plan, const RepairTask& task) {
