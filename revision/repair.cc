@@ -107,7 +107,7 @@ Result<Repairer::Attempt> Repairer::Try(const SplicePlan& plan, const RepairTask
 
 Repairer::Attempt Repairer::Judged(Trajectory trajectory, ReplayedEpisode episode) const {
   Attempt attempt{std::move(trajectory), std::move(episode), {}};
-  attempt.replay = JudgeReplay(attempt.trajectory, attempt.episode, options_.alpha);
+  attempt.replay = JudgeReplay(attempt.trajectory, attempt.episode, options_.alpha, &family_);
   const size_t revision = RevisionTurnOf(attempt.trajectory);
   const auto& changed = attempt.replay.observations;
   attempt.prefix_differs = !changed.empty() && changed.begin()->first < revision;
@@ -196,14 +196,17 @@ Result<std::optional<std::vector<std::string>>> Repairer::FindRecovery(const Att
   // Step by step, because most states fail at once and some environments are slow.
   const auto works = [&](int state) -> Result<bool> {
     ReplayedEpisode episode;
-    for (const SplicedTurn& turn : rest.turns) {
-      AGENTR_ASSIGN_OR_RETURN(ReplayedEpisode step, replayer_->Run(state, {&turn.action, 1}));
+    for (size_t i = 0; i < rest.turns.size(); ++i) {
+      AGENTR_ASSIGN_OR_RETURN(ReplayedEpisode step,
+                              replayer_->Run(state, {&rest.turns[i].action, 1}));
       episode.push_back(std::move(step.front()));
-      if (OneLine(episode.back().result.observation) != turn.observation) return false;
+      if (!IsAsExpected(rest, i, OneLine(episode.back().result.observation), &family_)) {
+        return false;
+      }
       if (IsOver(episode.back())) break;
       state = episode.back().state;
     }
-    return JudgeReplay(rest, episode, wanted_reward).outcome == ReplayOutcome::kVerified;
+    return JudgeReplay(rest, episode, wanted_reward, &family_).outcome == ReplayOutcome::kVerified;
   };
   std::vector<Message> history = HistoryOf(attempt.trajectory, revision);
   std::set<std::string> seen = {history.back().content};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <stdexcept>
 #include <utility>
 
@@ -17,6 +18,18 @@ constexpr std::array<std::pair<ReplayOutcome, std::string_view>, 4> kNames = {
      {ReplayOutcome::kDiverged, "diverged"},
      {ReplayOutcome::kFailed, "failed"}}};
 
+// Whether `number` is in `text` and is no part of another number or of a word.
+bool ContainsNumber(std::string_view text, std::string_view number) {
+  const auto joins = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (size_t at = text.find(number); at != std::string_view::npos;
+       at = text.find(number, at + 1)) {
+    const size_t end = at + number.size();
+    const bool begins = at == 0 || !joins(text[at - 1]);
+    if (begins && (end == text.size() || !joins(text[end]))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string_view Name(ReplayOutcome outcome) {
@@ -29,7 +42,23 @@ ReplayOutcome ParseReplayOutcome(std::string_view name) {
   return found->first;
 }
 
-Replay JudgeReplay(const Trajectory& trajectory, const ReplayedEpisode& episode, double alpha) {
+bool IsAsExpected(const Trajectory& trajectory, size_t i, const std::string& observation,
+                  const TaskFamily* family) {
+  const std::string& expected = trajectory.turns[i].observation;
+  if (observation == expected) return true;
+  if (family == nullptr) return false;
+  const TaskFamily::Readings ours = family->WithoutReadings(observation);
+  const TaskFamily::Readings theirs = family->WithoutReadings(expected);
+  if (ours.values.empty() || ours.text != theirs.text) return false;
+  return std::ranges::none_of(theirs.values, [&](const std::string& value) {
+    return std::any_of(
+        trajectory.turns.begin() + static_cast<std::ptrdiff_t>(i) + 1, trajectory.turns.end(),
+        [&](const SplicedTurn& later) { return ContainsNumber(later.response, value); });
+  });
+}
+
+Replay JudgeReplay(const Trajectory& trajectory, const ReplayedEpisode& episode, double alpha,
+                   const TaskFamily* family) {
   Replay replay;
   replay.turns = episode.size();
   replay.reward = episode.empty() ? 0 : std::max(episode.back().result.reward, 0.0);
@@ -46,7 +75,9 @@ Replay JudgeReplay(const Trajectory& trajectory, const ReplayedEpisode& episode,
   // It is expected that the environment accepts the revision action and answers something else than
   // the configured reply.
   const bool as_expected = std::ranges::all_of(replay.observations, [&](const auto& changed) {
-    return trajectory.turns[changed.first].part == Part::kRevision;
+    const auto& [i, observation] = changed;
+    return trajectory.turns[i].part == Part::kRevision ||
+           IsAsExpected(trajectory, i, observation, family);
   });
   bool lost_turn = false;  // a trained turn that was refused
   for (size_t i = 0; i < episode.size(); ++i) {

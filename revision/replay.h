@@ -53,8 +53,15 @@ struct ReplayedTurn {
 };
 using ReplayedEpisode = std::vector<ReplayedTurn>;  // shorter if the environment ended the episode
 
-// Judges the trajectory by the episode of its actions.
-Replay JudgeReplay(const Trajectory& trajectory, const ReplayedEpisode& episode, double alpha);
+// Judges the trajectory by the episode of its actions. A reading of an instrument may differ from
+// the expected one (TaskFamily::WithoutReadings) if no later turn's text contains the expected
+// observation's readings, so that what is trained stays true. Without `family` none may.
+Replay JudgeReplay(const Trajectory& trajectory, const ReplayedEpisode& episode, double alpha,
+                   const TaskFamily* family = nullptr);
+
+// Whether the observation of turn `i` may be `observation`.
+bool IsAsExpected(const Trajectory& trajectory, size_t i, const std::string& observation,
+                  const TaskFamily* family);
 
 // Puts the real observations into the trajectory and removes turns after the end of the episode.
 void ApplyReplay(const Replay& replay, Trajectory& trajectory);

@@ -70,6 +70,16 @@ class TaskFamily {
   // otherwise; empty if unknown. This is a hint that callers must verify.
   virtual std::string StateKey(std::span<const Message> /*history*/) const { return ""; }
 
+  // An observation without the values that instruments show: these depend on the time that has
+  // passed, and another value alone does not mean that the episode went another way.
+  struct Readings {
+    std::string text;                 // the observation, with "#" in place of each value
+    std::vector<std::string> values;  // in order
+  };
+  virtual Readings WithoutReadings(std::string_view observation) const {
+    return {std::string(observation), {}};
+  }
+
   // A short name such as "missing_item" for the mistake in `action` after `history`, to which the
   // environment replied `after`. It selects the revision thoughts, and mistakes are counted by it.
   virtual std::string_view MistakeName(std::span<const Message> history, std::string_view action,

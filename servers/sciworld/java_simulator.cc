@@ -11,9 +11,9 @@
 
 namespace agentr {
 namespace embedded {
-extern const std::string_view kJavaCopier, kJavaCopyable, kJavaCopyablePatch, kJavaCopyableRandom,
-    kJavaGame, kJavaLoader, kJavaSession, kJavaSessionRandom, kJavaUniqueIdentifier,
-    kJavaUniqueTypeId;
+extern const std::string_view kJavaConstantPool, kJavaCopier, kJavaCopyable, kJavaCopyablePatch,
+    kJavaCopyableRandom, kJavaGame, kJavaLoader, kJavaSession, kJavaSessionRandom,
+    kJavaUniqueIdentifier, kJavaUniqueTypeId;
 }  // namespace embedded
 
 namespace {
@@ -41,6 +41,7 @@ void DropOutput(Jvm& jvm) {
 
 // Must run before any class of the jar is used.
 void PutInPlace(Jvm& jvm) {
+  jvm.Define("agentr/ConstantPool", embedded::kJavaConstantPool);
   jvm.Define("agentr/CopyablePatch", embedded::kJavaCopyablePatch);
   jvm.Define("agentr/Loader", embedded::kJavaLoader);
   const JavaObject loader = jvm.Class("agentr/Loader");

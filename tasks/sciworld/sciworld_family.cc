@@ -6,6 +6,7 @@
 #include "tasks/prompt_file.h"
 #include "tasks/sciworld/sciworld_conversation.h"
 #include "tasks/sciworld/sciworld_recovery.h"
+#include "tasks/sciworld/sciworld_state.h"
 #include "tasks/sciworld/sciworld_tasks.h"
 
 namespace agentr {
@@ -53,11 +54,16 @@ bool NotUnderstood(std::string_view sciworld_reply) {
 }
 
 bool IsNotPossible(std::string_view sciworld_reply) {
-  constexpr std::array<std::string_view, 5> kRefusals = {"Unknown action.", "It's not clear how",
-                                                         "You can't ", "That thing doesn't appear",
-                                                         "That container is empty"};
-  // "The door is already open.", "The oven is not moveable.", "The jug isn't open, so you can't …".
-  constexpr std::array<std::string_view, 3> kDenials = {" is already ", " is not ", " isn't "};
+  constexpr std::array kRefusals = {
+      std::string_view("Unknown action."), std::string_view("It's not clear how"),
+      std::string_view("You can't "),      std::string_view("That thing doesn't appear"),
+      std::string_view("I'm not sure "),   std::string_view("That container is empty"),
+      std::string_view("That can't be "),  std::string_view("Something can't be "),
+      std::string_view("That object "),    std::string_view("That is already ")};
+  // "The door is already open.", "The oven is not moveable.", "The jug isn't open, so you can't …",
+  // "The cup can't be poured out, because it's not open."
+  constexpr std::array<std::string_view, 5> kDenials = {" is already ", " is not ", " isn't ",
+                                                        " can't be ", " does not contain any "};
   const auto begins = [&](std::string_view text) { return sciworld_reply.starts_with(text); };
   const auto holds = [&](std::string_view text) {
     return sciworld_reply.find(text) != std::string_view::npos;
@@ -114,6 +120,24 @@ int SciWorldFamily::SearchDepth(int task_id) const {
 }
 
 bool SciWorldFamily::MayInform(std::string_view action) const { return OnlyTells(action); }
+
+std::string SciWorldFamily::StateKey(std::span<const Message> history) const {
+  return SciWorldStateKey(history);
+}
+
+TaskFamily::Readings SciWorldFamily::WithoutReadings(std::string_view observation) const {
+  constexpr std::string_view kBefore = " measures a temperature of ";
+  constexpr std::string_view kAfter = " degrees celsius";
+  Readings readings{std::string(observation), {}};
+  const size_t at = observation.find(kBefore);
+  if (at == std::string_view::npos) return readings;
+  const size_t begin = at + kBefore.size();
+  const size_t end = observation.find(kAfter, begin);
+  if (end == std::string_view::npos) return readings;
+  readings.values.emplace_back(observation.substr(begin, end - begin));
+  readings.text.replace(begin, end - begin, "#");
+  return readings;
+}
 
 std::string_view SciWorldFamily::MistakeName(std::span<const Message> /*history*/,
                                              std::string_view action,

@@ -32,6 +32,9 @@ class SciWorldFamily : public TaskFamily {
   std::string_view RevisionAction() const override { return "task"; }
   // True for the actions that alone show what is in a room or in the inventory.
   bool MayInform(std::string_view action) const override;
+  std::string StateKey(std::span<const Message> history) const override;  // SciWorldStateKey
+  // The degrees that a thermometer measures.
+  Readings WithoutReadings(std::string_view observation) const override;
   // not_understood | not_possible, ambiguous, wrong_focus, dead_end.
   std::string_view MistakeName(std::span<const Message> history, std::string_view action,
                                std::string_view after) const override;

@@ -161,6 +161,32 @@ TEST(ReplayRevisionTest, WhereTheEnvironmentTakesTheActionItsAnswerIsShown) {
   EXPECT_THAT(replay.observations, ElementsAre(Pair(1U, "Time passes.")));
 }
 
+// An instrument that shows the time.
+class ClockFamily : public ToyFamily {
+ public:
+  Readings WithoutReadings(std::string_view observation) const override {
+    if (!observation.starts_with("clock: ")) return {std::string(observation), {}};
+    return {"clock: #", {std::string(observation.substr(7))}};
+  }
+};
+
+ReplayOutcome OfReading(const std::string& shown, const std::string& later_text,
+                        const TaskFamily* family) {
+  Trajectory trajectory;
+  trajectory.turns = {{Part::kGood, 1, "read", "read", "clock: 7"},
+                      {Part::kGood, 2, later_text, "g", "G"}};
+  return JudgeReplay(trajectory, {{{shown}}, {{"G", 1, true}}}, 0.5, family).outcome;
+}
+
+TEST(ReplayRevisionTest, AReadingMayDifferWhereNoLaterTurnSpeaksOfIt) {
+  const ClockFamily family;
+  EXPECT_EQ(OfReading("clock: 8", "Done, as 17 and 7a say.", &family), ReplayOutcome::kVerified);
+  EXPECT_EQ(OfReading("clock: 8", "It is 7.", &family), ReplayOutcome::kDiverged);
+  EXPECT_EQ(OfReading("clock: 7", "It is 7.", &family), ReplayOutcome::kVerified);
+  EXPECT_EQ(OfReading("It stands still.", "Done.", &family), ReplayOutcome::kDiverged);
+  EXPECT_EQ(OfReading("clock: 8", "Done.", nullptr), ReplayOutcome::kDiverged);
+}
+
 TEST(ReplayRevisionTest, AlphaItselfIsEnough) {
   Trajectory trajectory;
   trajectory.turns = {{Part::kPrefix, 1, "", "g", "G"}};

@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 const std::string kRefused = "No known action matches that input.";
 const std::string kAmbiguous =
@@ -69,6 +70,10 @@ TEST(SciWorldFamily, WhatCannotBeDoneIsRefusedThoughTimeGoesBy) {
         "The thermometer is not closeable.",
         "The large cupboard isn't open, so you can't see inside.",
         "You can't move something into itself.", "It's not clear how to get there from here.",
+        "I'm not sure how to use the wood cup.", "Something can't be connected to itself.",
+        "That can't be moved there, because the freezer isn't open.",
+        "That object does not appear to be in the inventory.", "That is already flushing.",
+        "The cup can't be poured out, because it's not open.",
         "Unknown action.  Type 'help' for a list."}) {
     EXPECT_TRUE(family.IsRefusal("", "open door", reply)) << reply;
     EXPECT_FALSE(family.LeavesStateUnchanged("", "open door", reply)) << reply;
@@ -80,6 +85,16 @@ TEST(SciWorldFamily, WhatCannotBeDoneIsRefusedThoughTimeGoesBy) {
         "This room is called the hallway."}) {
     EXPECT_FALSE(family.IsRefusal("", "open door", reply)) << reply;
   }
+}
+
+TEST(SciWorldFamily, SetsTheDegreesOfAThermometerApart) {
+  const SciWorldFamily family;
+  const auto cold =
+      family.WithoutReadings("the thermometer measures a temperature of -9 degrees celsius");
+  EXPECT_THAT(cold.values, ElementsAre("-9"));
+  EXPECT_EQ(cold.text, "the thermometer measures a temperature of # degrees celsius");
+  EXPECT_THAT(family.WithoutReadings("You move to the kitchen.").values, IsEmpty());
+  EXPECT_EQ(family.WithoutReadings("You move to the kitchen.").text, "You move to the kitchen.");
 }
 
 TEST(SciWorldFamily, RefusesWhatItDoesNotUnderstand) {

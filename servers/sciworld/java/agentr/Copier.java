@@ -29,18 +29,6 @@ public final class Copier {
     }
   }
 
-  // The number of objects that a copy of `root` would copy, without arrays.
-  public static int size(Object root) {
-    final Copier copier = OF_THREAD.get();
-    try {
-      copier.of(root);
-      for (int i = 0; i < copier.count; ++i) copier.copies[i].agentr$fix(copier);
-      return copier.count;
-    } finally {
-      copier.forget();
-    }
-  }
-
   // Called by agentr$fix.
   public Object of(Object object) {
     if (object == null) return null;

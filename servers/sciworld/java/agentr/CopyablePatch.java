@@ -53,11 +53,7 @@ final class CopyablePatch {
   private static final int RETURN = 0xb1;
 
   private final byte[] bytes;
-  private final String[] texts;  // of the constant pool, by index; null: not a text
-  private final int[] classes;  // index of the name of a class, by index
-  private final ByteArrayOutputStream addedBytes = new ByteArrayOutputStream();
-  private final DataOutputStream added = new DataOutputStream(addedBytes);
-  private int poolCount;
+  private final ConstantPool pool;
   private final int poolEnd;
   private final int flags;
   private final String name;
@@ -67,28 +63,12 @@ final class CopyablePatch {
   CopyablePatch(byte[] original) throws IOException {
     bytes = original;
     final DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes));
-    in.readInt();
-    in.readInt();
-    poolCount = in.readUnsignedShort();
-    texts = new String[poolCount];
-    classes = new int[poolCount];
-    for (int i = 1; i < poolCount; ++i) {
-      final int tag = in.readUnsignedByte();
-      switch (tag) {
-        case 1: texts[i] = in.readUTF(); break;
-        case 3: case 4: case 9: case 10: case 11: case 12: case 17: case 18: in.readInt(); break;
-        case 5: case 6: in.readLong(); ++i; break;
-        case 7: classes[i] = in.readUnsignedShort(); break;
-        case 8: case 16: case 19: case 20: in.readUnsignedShort(); break;
-        case 15: in.readUnsignedByte(); in.readUnsignedShort(); break;
-        default: throw new IOException("a class with a constant of the unknown kind " + tag);
-      }
-    }
+    in.skipBytes(8);
+    pool = new ConstantPool(in);
     poolEnd = bytes.length - in.available();
     flags = in.readUnsignedShort();
-    name = texts[classes[in.readUnsignedShort()]];
-    final int superIndex = in.readUnsignedShort();
-    superName = superIndex == 0 ? null : texts[classes[superIndex]];
+    name = pool.className(in.readUnsignedShort());
+    superName = pool.className(in.readUnsignedShort());
     interfacesAt = bytes.length - in.available();
   }
 
@@ -114,7 +94,7 @@ final class CopyablePatch {
     final int methods = in.readUnsignedShort();
     for (int i = 0; i < methods; ++i) {
       final int at = bytes.length - in.available();
-      if (HOOKS.contains(name + "." + texts[shortAt(at + 2)])) hooked.add(at + 2);
+      if (HOOKS.contains(name + "." + pool.text(shortAt(at + 2)))) hooked.add(at + 2);
       skipMember(in);
     }
     final int attributesAt = bytes.length - in.available();
@@ -134,27 +114,27 @@ final class CopyablePatch {
     ++count;
 
     for (final int at : hooked) {
-      final String method = texts[shortAt(at)];
-      writeHook(out, method, texts[shortAt(at + 2)]);
+      final String method = pool.text(shortAt(at));
+      writeHook(out, method, pool.text(shortAt(at + 2)));
       ++count;
-      final int renamed = text(method + "$jar");
+      final int renamed = pool.add(method + "$jar");
       bytes[at] = (byte) (renamed >> 8);
       bytes[at + 1] = (byte) renamed;
     }
 
     final int fields = shortAt(fieldsAt);
-    final int markName = isRoot ? text("agentr$marked") : 0;
-    final int markType = isRoot ? text("I") : 0;
-    final int copyable = isRoot ? type("agentr/Copyable") : 0;
-    final int cloneable = isRoot ? type("java/lang/Cloneable") : 0;
+    final int markName = isRoot ? pool.add("agentr$marked") : 0;
+    final int markType = isRoot ? pool.add("I") : 0;
+    final int copyable = isRoot ? pool.addClass("agentr/Copyable") : 0;
+    final int cloneable = isRoot ? pool.addClass("java/lang/Cloneable") : 0;
 
     // The constants are complete now.
     final ByteArrayOutputStream resultBytes = new ByteArrayOutputStream(bytes.length + 1024);
     final DataOutputStream result = new DataOutputStream(resultBytes);
     result.write(bytes, 0, 8);
-    result.writeShort(poolCount);
+    result.writeShort(pool.count());
     result.write(bytes, 10, poolEnd - 10);
-    addedBytes.writeTo(result);
+    pool.writeAdded(result);
     result.write(bytes, poolEnd, interfacesAt - poolEnd);
     result.writeShort(interfaces + (isRoot ? 2 : 0));
     result.write(bytes, interfacesAt + 2, 2 * interfaces);
@@ -184,8 +164,8 @@ final class CopyablePatch {
     for (int i = 0; i < fields; ++i) {
       in.mark(6);
       final int fieldFlags = in.readUnsignedShort();
-      final String field = texts[in.readUnsignedShort()];
-      final String type = texts[in.readUnsignedShort()];
+      final String field = pool.text(in.readUnsignedShort());
+      final String type = pool.text(in.readUnsignedShort());
       in.reset();
       skipMember(in);
       if ((fieldFlags & STATIC) != 0) {
@@ -209,7 +189,7 @@ final class CopyablePatch {
   }
 
   private void writeMarks(DataOutputStream out) throws IOException {
-    final int mark = member(9, name, "agentr$marked", "I");
+    final int mark = pool.addField(name, "agentr$marked", "I");
     final ByteArrayOutputStream get = new ByteArrayOutputStream();
     op(get, ALOAD_0);
     op(get, GETFIELD, mark);
@@ -227,7 +207,7 @@ final class CopyablePatch {
     final ByteArrayOutputStream code = new ByteArrayOutputStream();
     op(code, ALOAD_0);
     if (!isSingleton) {
-      op(code, INVOKESPECIAL, member(10, "java/lang/Object", "clone", "()Ljava/lang/Object;"));
+      op(code, INVOKESPECIAL, pool.addMethod("java/lang/Object", "clone", "()Ljava/lang/Object;"));
     }
     op(code, ARETURN);
     writeMethod(out, "agentr$clone", "()Ljava/lang/Object;", code);
@@ -240,19 +220,19 @@ final class CopyablePatch {
     if (!isRoot) {
       op(code, ALOAD_0);
       op(code, ALOAD_1);
-      op(code, INVOKESPECIAL, member(10, superName, "agentr$fix", of));
+      op(code, INVOKESPECIAL, pool.addMethod(superName, "agentr$fix", of));
     }
     for (final String[] field : fields) {
       final String type = field[1];
-      final int reference = member(9, name, field[0], type);
+      final int reference = pool.addField(name, field[0], type);
       op(code, ALOAD_0);
       op(code, ALOAD_1);
       op(code, ALOAD_0);
       op(code, GETFIELD, reference);
       op(code, INVOKEVIRTUAL,
-          member(10, "agentr/Copier", "of", "(Ljava/lang/Object;)Ljava/lang/Object;"));
+          pool.addMethod("agentr/Copier", "of", "(Ljava/lang/Object;)Ljava/lang/Object;"));
       final boolean isClass = type.startsWith("L");
-      op(code, CHECKCAST, type(isClass ? type.substring(1, type.length() - 1) : type));
+      op(code, CHECKCAST, pool.addClass(isClass ? type.substring(1, type.length() - 1) : type));
       op(code, PUTFIELD, reference);
     }
     op(code, RETURN);
@@ -277,10 +257,10 @@ final class CopyablePatch {
     final String result = signature.substring(end + 1);
     final boolean isNothing = result.equals("V");
     hook.append(isNothing ? ")V" : ")Ljava/lang/Object;");
-    op(code, INVOKESTATIC, member(10, "agentr/Game", method, hook.toString()));
+    op(code, INVOKESTATIC, pool.addMethod("agentr/Game", method, hook.toString()));
     if (!isNothing) {
       final boolean isArray = result.startsWith("[");
-      op(code, CHECKCAST, type(isArray ? result : result.substring(1, result.length() - 1)));
+      op(code, CHECKCAST, pool.addClass(isArray ? result : result.substring(1, result.length() - 1)));
     }
     op(code, isNothing ? RETURN : ARETURN);
     writeMethod(out, method, signature, code);
@@ -293,10 +273,10 @@ final class CopyablePatch {
   private void writeMethod(DataOutputStream out, String method, String signature,
       ByteArrayOutputStream code) throws IOException {
     out.writeShort(PUBLIC);
-    out.writeShort(text(method));
-    out.writeShort(text(signature));
+    out.writeShort(pool.add(method));
+    out.writeShort(pool.add(signature));
     out.writeShort(1);
-    out.writeShort(text("Code"));
+    out.writeShort(pool.add("Code"));
     out.writeInt(12 + code.size());
     out.writeShort(3);  // stack
     out.writeShort(4);  // local variables
@@ -314,39 +294,5 @@ final class CopyablePatch {
     code.write(opcode);
     code.write(index >> 8);
     code.write(index);
-  }
-
-  // Indexes of new constants.
-  private int text(String value) throws IOException {
-    added.writeByte(1);
-    added.writeUTF(value);
-    return next();
-  }
-
-  private int type(String value) throws IOException {
-    final int of = text(value);
-    added.writeByte(7);
-    added.writeShort(of);
-    return next();
-  }
-
-  // kind: 9 a field, 10 a method.
-  private int member(int kind, String owner, String member, String signature) throws IOException {
-    final int of = type(owner);
-    final int memberName = text(member);
-    final int memberType = text(signature);
-    added.writeByte(12);
-    added.writeShort(memberName);
-    added.writeShort(memberType);
-    final int both = next();
-    added.writeByte(kind);
-    added.writeShort(of);
-    added.writeShort(both);
-    return next();
-  }
-
-  private int next() throws IOException {
-    if (poolCount == 65535) throw new IOException("too many constants in " + name);
-    return poolCount++;
   }
 }
