@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # From a bare machine to the first results: builds the programs, then searches, revises and evaluates
-# on the embedded WebShop environment, and shows the results. AGENTR_SKIP_SETUP=1 installs nothing.
+# on the embedded WebShop environment, improves the bundled model on TextCraft by one small iteration,
+# and shows the results. AGENTR_SKIP_SETUP=1 installs nothing.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 set_up
 build programs
@@ -30,6 +31,14 @@ run tree_show "$first" | at_most 25
 run path_collect --revise 1 --input_dir "$trees"
 run agent_eval --max_steps 30
 
+# One small iteration of self-improvement: the bundled model searches TextCraft, is trained on its
+# own corrected mistakes and some demonstrations, and plays the test tasks before and after.
+run make_demos --output_dir demos_result --seed 77 --textcraft_books 20 --slips 0 --judgements 0 \
+  --chat_rows 0 --webshop_shops 0
+run self_train --config configs/loop/quick.toml --model_dir bundled --name quickstart \
+  --demonstrations demos_result/textcraft.jsonl:3
+
 printf '\n== Made in %s\n' "$PWD"
 printf '%-12s %s\n' trees "$trees/search_results_*.json" rows path_result/webshop_centric.jsonl \
-  episodes test_result/webshop/planner_scripted/ programs "$bin/"
+  episodes test_result/webshop/planner_scripted/ loop loop_result/quickstart/table.txt \
+  programs "$bin/"
