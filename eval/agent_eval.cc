@@ -190,7 +190,10 @@ void Declare(OptionSet& set, AgentEvalOptions& o) {
   DeclareTask(set, o.environment);
   Declare(set, o.tasks);
   set.Add("--attempts", o.attempts, "Episodes of each task").Min(1);
-  set.Add("--success", o.success, "A reward of at least this is a success").Range(0, 1);
+  set.Add("--success", o.success,
+          "A reward of at least this is a success (0: what the task says, which is 1, for babyai "
+          "0.09)")
+      .Range(0, 1);
   set.Group("Revision test and comparison");
   set.Add(
       "--revision_from", o.revision_from,
@@ -218,13 +221,14 @@ void Declare(OptionSet& set, AgentEvalOptions& o) {
 ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Workbench& workbench) {
   AgentEvalOptions options = given;
   CheckTogether(options);
+  const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.environment.task);
+  if (options.success == 0) options.success = family->SuccessReward();
   if (!options.compare.empty()) {
     return CompareRuns(options.compare, options.success, options.compare_json);
   }
   CheckContext(options.play.max_context, options.play.max_new_tokens);
   if (options.play.temperature == PlayOptions::kChooseTemperature)
     options.play.temperature = options.attempts > 1 ? 1 : 0;
-  const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.environment.task);
   if (options.play.revision_action.empty()) {
     options.play.revision_action = family->RevisionAction();
   }

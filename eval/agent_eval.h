@@ -19,7 +19,7 @@ struct AgentEvalOptions {
   EnvironmentOptions environment;
   TaskSelection tasks;
   int attempts = 1;            // episodes of each task
-  double success = 1.0;        // a reward of at least this is a success
+  double success = 0;          // a reward of at least this is a success; 0: SuccessReward()
   std::string revision_from;   // folder of an evaluation whose failed episodes are continued
   std::string cut = "seeded";  // how many of their turns are replayed (CutTrajectories)
   std::vector<std::string> compare = {};  // two folders to compare; then nothing is played

@@ -10,14 +10,6 @@
 
 namespace agentr {
 
-Prune ParsePrune(std::string_view name) {
-  if (name == "off") return Prune::kOff;
-  if (name == "effect") return Prune::kEffect;
-  if (name == "full") return Prune::kFull;
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("--prune: \"{}\" is not effect, full or off", name));
-}
-
 SplicePlan Pruner::Shorten(const SplicePlan& plan, Prune mode, int slips, int good_slips) {
   if (mode == Prune::kOff) return plan;
   SplicePlan shorter{WithoutIdle(plan.prefix), plan.bad, WithoutIdle(plan.good)};

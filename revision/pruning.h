@@ -2,11 +2,13 @@
 // beginning. The proposals use only the tree; replaying the shortened path proves them (repair.h).
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/named_values.h"
 #include "mcts/tree.h"
 #include "revision/splice.h"
 #include "revision/states.h"
@@ -16,8 +18,8 @@ namespace agentr {
 
 enum class Prune { kOff, kEffect, kFull };
 
-// "off" | "effect" | "full"; throws FatalError(kUsage) for others.
-Prune ParsePrune(std::string_view name);
+inline constexpr std::array<NamedValue<Prune>, 3> kPrunes = {
+    {{"effect", Prune::kEffect}, {"full", Prune::kFull}, {"off", Prune::kOff}}};
 
 // For one tree; all references outlive it. Not thread-safe, because it caches state keys.
 class Pruner {

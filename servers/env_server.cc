@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/options.h"
+#include "servers/babyai/babyai_service.h"
 #include "servers/textcraft/recipe_folder.h"
 #include "servers/textcraft/recipe_text.h"
 #include "servers/textcraft/textcraft_service.h"
@@ -13,7 +14,7 @@
 namespace agentr {
 namespace {
 
-constexpr std::string_view kTasks = "webshop, textcraft, sciworld";
+constexpr std::string_view kTasks = "webshop, textcraft, sciworld, babyai";
 
 SessionLimits LimitsOf(const EnvServerOptions& options) {
   return {options.session_ttl, options.max_sessions};
@@ -57,6 +58,11 @@ std::unique_ptr<EnvService> MakeService(const EnvServerOptions& options) {
   if (options.task == "sciworld") {
     return MakeSciWorldService(options.sciworld, LimitsOf(options), !options.no_extensions);
   }
+  if (options.task == "babyai") {
+    BabyAiOptions babyai = options.babyai;
+    babyai.reference = options.reference;
+    return std::make_unique<BabyAiService>(babyai, LimitsOf(options), !options.no_extensions);
+  }
   throw FatalError(
       ExitCode::kUsage,
       fmt::format("this program has no environment server for '{}', only for {} (--task, TASK); to "
@@ -85,10 +91,13 @@ void Declare(OptionSet& set, WebShopFilesOptions& options) {
 void Declare(OptionSet& set, EnvServerOptions& options) {
   set.Group("Environment");
   set.Add("--task", options.task, fmt::format("Environment to serve: {}", kTasks), "TASK");
+  set.Add("--reference", options.reference,
+          "1: keep the original's faults that are mended otherwise (BabyAI: \"a open door\")");
   set.Add("--recipes", options.recipes,
           "TextCraft: folder of Minecraft recipe files (default: the built-in book)");
   Declare(set, options.webshop);
   Declare(set, options.sciworld);
+  Declare(set, options.babyai);
   set.Group("Server");
   set.Add("--host", options.host, "Address to listen on; 0.0.0.0 for every network");
   set.Add("--port", options.port, "Port to listen on; 0 chooses a free one").Range(0, 65535);

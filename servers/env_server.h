@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "servers/babyai/babyai_text.h"
 #include "servers/env_service.h"
 #include "servers/http/http_service.h"
 #include "servers/http/session_store.h"
@@ -37,6 +38,8 @@ struct EnvServerOptions {
   std::string recipes = "";  // TextCraft: folder of recipe files; empty: the built-in book
   WebShopFilesOptions webshop = {};
   SciWorldOptions sciworld = {};
+  BabyAiOptions babyai = {};
+  bool reference = false;  // keep faults of the originals that are mended otherwise
   std::string host = "127.0.0.1";  // 0.0.0.0 for every network
   // 0: a free one. AgentGym's own 36001 is among the ports of outgoing connections (32768 and above
   // on Linux), so it could be taken by chance at a restart.

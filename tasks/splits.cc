@@ -11,6 +11,7 @@
 
 namespace agentr {
 namespace embedded {
+extern const std::string_view kBabyAiSplit;
 extern const std::string_view kSciWorldSplit;
 extern const std::string_view kTextCraftSplit;
 extern const std::string_view kWebShopSplit;
@@ -66,6 +67,7 @@ void CheckPublished(SplitPart part, std::string_view family) {
 const Split& SplitOf(std::string_view family) {
   static const Split none;
   static const std::map<std::string_view, Split> splits = {
+      {"babyai", ReadSplit(embedded::kBabyAiSplit)},
       {"sciworld", ReadSplit(embedded::kSciWorldSplit)},
       {"textcraft", ReadSplit(embedded::kTextCraftSplit)},
       {"webshop", ReadSplit(embedded::kWebShopSplit)},

@@ -52,6 +52,9 @@ class TaskFamily {
   // the goal but sometimes makes a mistake.
   virtual int SearchDepth(int /*task*/) const { return 20; }
 
+  // The least reward of an episode that reached its goal.
+  virtual double SuccessReward() const { return 1; }
+
   // The action of the turn in which the agent notices a mistake. It must leave the state unchanged:
   // an action that the environment refuses, or one that only gives information.
   virtual std::string_view RevisionAction() const { return "wait"; }

@@ -1,8 +1,11 @@
 #include "tasks/babyai/babyai_family.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
+#include "tasks/babyai/babyai_map.h"
 #include "tasks/prompt_file.h"
 
 namespace agentr {
@@ -80,6 +83,45 @@ bool BabyAiFamily::LeavesStateUnchanged(std::string_view before, std::string_vie
 bool BabyAiFamily::IsRefusal(std::string_view /*before*/, std::string_view /*action*/,
                              std::string_view after) const {
   return SaysWhyNot(after);
+}
+
+std::string BabyAiFamily::StateKey(std::span<const Message> history) const {
+  const std::optional<BabyAiScene> scene = ReadBabyAi(history);
+  if (!scene) return "";
+  const BabyAiPose& pose = scene->map.pose();
+  const std::string& seen = history.back().content;
+  const bool first = history.back().content.starts_with("Your goal");
+  return fmt::format("{},{},{} {}", pose.spot.x, pose.spot.y, pose.facing,
+                     first ? seen.substr(seen.find("You ")) : seen);
+}
+
+std::vector<std::string> BabyAiFamily::Recoveries(std::span<const Message> history,
+                                                  std::span<const std::string> /*wanted*/) const {
+  if (!ReadBabyAi(history)) return {};
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kBack = {
+      {{"turn left", "turn right"},
+       {"turn right", "turn left"},
+       {"pick up", "drop"},
+       {"drop", "pick up"},
+       {"go forward", "turn left"}}};
+  // The last moves of the agent, the newest first; what brings them back is most promising.
+  std::vector<std::string> recoveries;
+  const auto add = [&](std::string_view action) {
+    if (std::ranges::find(recoveries, action) == recoveries.end()) recoveries.emplace_back(action);
+  };
+  for (size_t i = history.size(); i-- > 0 && recoveries.empty();) {
+    if (history[i].role != "assistant") continue;
+    const std::string last = ParseAction(history[i].content);
+    for (const auto& [action, back] : kBack) {
+      if (action == last) add(back);
+    }
+  }
+  // Opening a box destroys it, so "toggle" is no way back.
+  for (const std::string_view action :
+       {"turn left", "turn right", "go forward", "drop", "pick up"}) {
+    add(action);
+  }
+  return recoveries;
 }
 
 std::vector<bool> BabyAiFamily::LikelyUnchanged(std::span<const Message> history,

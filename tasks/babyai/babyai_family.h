@@ -35,6 +35,20 @@ class BabyAiFamily : public TaskFamily {
   bool IsRefusal(std::string_view before, std::string_view action,
                  std::string_view after) const override;
 
+  // BabyAI-Text's actions are single moves: its bot needs up to about 30.
+  int SearchDepth(int /*task*/) const override { return 40; }
+
+  // A goal reached with the last move is worth 0.1, up to rounding.
+  double SuccessReward() const override { return 0.09; }
+
+  // Of BabyAI-Text: where the agent stands, what it carries and what it sees. Empty for AgentGym's
+  // own server.
+  std::string StateKey(std::span<const Message> history) const override;
+
+  // The way back from the last move, then the other moves.
+  std::vector<std::string> Recoveries(std::span<const Message> history,
+                                      std::span<const std::string> wanted) const override;
+
   // True for actions that the last observation does not offer.
   std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                     std::span<const std::string> actions) const override;

@@ -291,10 +291,6 @@ TEST_P(MctsCollect, SaysWhatIsWrongAndWhatHelps) {
   EXPECT_EQ(unknown.exit, 2);
   EXPECT_THAT(unknown.err, HasSubstr("textcraft"));
 
-  const Outcome no_server = run({"--task", "babyai"});
-  EXPECT_EQ(no_server.exit, 2);
-  EXPECT_THAT(no_server.err, HasSubstr("--env_server_base"));
-
   const Outcome model = run({"--model_name", "some-model"});
   EXPECT_EQ(model.exit, 2);
   EXPECT_THAT(model.err, HasSubstr("--llm_base"));

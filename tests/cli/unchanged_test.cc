@@ -15,6 +15,7 @@ namespace {
 // Actions whose replies tell states apart, besides random ones. A purchase shows the options
 // chosen.
 const std::map<std::string, std::vector<std::string>> kTelling = {
+    {"babyai", {"turn left", "pick up", "toggle"}},
     {"textcraft", {"inventory"}},
     {"webshop", {"click[buy now]", "click[< prev]", "click[next >]", "click[features]", "wait"}},
 };
@@ -72,7 +73,7 @@ class ConfusedAgent {
 
 class Unchanged : public ::testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(Tasks, Unchanged, ::testing::Values("webshop", "textcraft"),
+INSTANTIATE_TEST_SUITE_P(Tasks, Unchanged, ::testing::Values("babyai", "webshop", "textcraft"),
                          [](const auto& test) { return test.param; });
 
 TEST_P(Unchanged, ReallyIsOnTheServer) {

@@ -46,10 +46,10 @@ TEST(SelectTasks, TrainIsAllButTheTestIds) {
 
 TEST(SelectTasks, SaysWhereNoTestIdsArePublished) {
   try {
-    SelectTasks({}, "babyai", 0);
+    SelectTasks({}, "chess", 0);
     FAIL() << "there are none";
   } catch (const FatalError& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("no test ids are published for babyai"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("no test ids are published for chess"));
   }
 }
 

@@ -92,7 +92,7 @@ TEST(BabyAiSearchTest, HowManySessionsThereAreDoesNotShowInTheTrees) {
   }
 }
 
-TEST(BabyAiSearchTest, AllIdsAreTrainIds) {
+TEST(BabyAiSearchTest, TheIdsOfAgentGymsServerAreTrainIds) {
   MctsCollectOptions options;
   options.environment.task = "babyai";
   options.min = 3;

@@ -19,10 +19,13 @@ TEST(Splits, HavePublishedSizes) {
   EXPECT_EQ(SplitOf("textcraft").train().size(), 374u);
   EXPECT_EQ(SplitOf("sciworld").test().size(), 200u);
   EXPECT_THAT(SplitOf("sciworld").train(), IsEmpty());
+  EXPECT_EQ(SplitOf("babyai").test().size(), 200u);
+  EXPECT_FALSE(SplitOf("babyai").IsTest(9999));
+  EXPECT_TRUE(SplitOf("babyai").IsTest(10000));
 }
 
 TEST(Splits, TestAndTrainShareNoTask) {
-  for (const char* family : {"webshop", "textcraft", "sciworld"}) {
+  for (const char* family : {"webshop", "textcraft", "sciworld", "babyai"}) {
     const Split& split = SplitOf(family);
     for (const int id : split.train()) EXPECT_FALSE(split.IsTest(id)) << family << " " << id;
     EXPECT_TRUE(std::is_sorted(split.test().begin(), split.test().end()));
@@ -37,23 +40,23 @@ TEST(Splits, KnowsTestTasks) {
 }
 
 TEST(Splits, UnknownFamiliesHaveEmptyOnes) {
-  EXPECT_THAT(SplitOf("babyai").test(), IsEmpty());
-  EXPECT_THAT(SplitOf("babyai").train(), IsEmpty());
-  EXPECT_FALSE(SplitOf("babyai").IsTest(0));
+  EXPECT_THAT(SplitOf("chess").test(), IsEmpty());
+  EXPECT_THAT(SplitOf("chess").train(), IsEmpty());
+  EXPECT_FALSE(SplitOf("chess").IsTest(0));
 }
 
 TEST(Splits, ATestPartThatIsNotPublishedIsRefused) {
-  for (const char* family : {"webshop", "textcraft", "sciworld"}) {
+  for (const char* family : {"webshop", "textcraft", "sciworld", "babyai"}) {
     EXPECT_NO_THROW(CheckPublished(SplitPart::kTest, family));
   }
   EXPECT_NO_THROW(CheckPublished(SplitPart::kTrain, "babyai"));
   EXPECT_NO_THROW(CheckPublished(SplitPart::kAll, "babyai"));
   try {
-    CheckPublished(SplitPart::kTest, "babyai");
+    CheckPublished(SplitPart::kTest, "chess");
     FAIL();
   } catch (const FatalError& error) {
     EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), HasSubstr("no test ids are published for babyai"));
+    EXPECT_THAT(error.what(), HasSubstr("no test ids are published for chess"));
   }
 }
 

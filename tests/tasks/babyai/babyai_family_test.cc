@@ -93,6 +93,40 @@ TEST(BabyAiFamily, GuessesThatWhatIsNotOfferedChangesNothing) {
               ElementsAre(false, false, false, false, false));
 }
 
+// Conversations with the embedded server's texts.
+std::vector<Message> PlayedMoves(std::initializer_list<const char*> actions) {
+  const std::string offered = "\nAvailable actions: [\"turn left\", \"go forward\"]";
+  std::vector<Message> history = {
+      {"user", "Your goal: go to the red ball\nYou see a wall 3 steps forward" + offered}};
+  for (const char* action : actions) {
+    history.push_back({"assistant", std::string("Action: ") + action});
+    history.push_back({"user", "You see a wall 3 steps forward" + offered});
+  }
+  return history;
+}
+
+TEST(BabyAiFamily, StateKeysAreEqualWhereTheAgentStandsAndSeesTheSame) {
+  const BabyAiFamily family;
+  const auto key = [&](std::initializer_list<const char*> actions) {
+    return family.StateKey(PlayedMoves(actions));
+  };
+  EXPECT_EQ(key({}), key({"turn left", "turn right"}));
+  EXPECT_EQ(key({"turn left"}), key({"turn right", "turn right", "turn right"}));
+  EXPECT_NE(key({}), key({"turn left"}));
+  EXPECT_NE(key({}), key({"go forward"}));
+  EXPECT_EQ(family.StateKey(std::vector<Message>{{"user", kView + kOffer}}), "")
+      << "AgentGym's own server";
+}
+
+TEST(BabyAiFamily, TheWayBackComesFirst) {
+  const BabyAiFamily family;
+  EXPECT_EQ(family.Recoveries(PlayedMoves({"turn left"}), {}).front(), "turn right");
+  EXPECT_EQ(family.Recoveries(PlayedMoves({"turn left", "pick up"}), {}).front(), "drop");
+  EXPECT_THAT(family.Recoveries(PlayedMoves({"drop"}), {}),
+              ElementsAre("pick up", "turn left", "turn right", "go forward", "drop"));
+  EXPECT_THAT(family.Recoveries(std::vector<Message>{{"user", kView + kOffer}}, {}), IsEmpty());
+}
+
 // An action that is offered, or was, or is none.
 std::string AnyAction(RandomStream& random, const std::string& shown) {
   constexpr std::array<std::string_view, 12> kOthers = {"go to red ball 1",
