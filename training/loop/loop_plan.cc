@@ -60,10 +60,12 @@ class IterationPlan {
       const size_t colon = path.find_last_of(':');
       return colon != std::string::npos && std::atof(path.c_str() + colon + 1) > 0;
     });
-    for (const std::string& type : data_types) {
-      const fs::path rows =
-          Make("revise_" + type, "").folder / fmt::format("{}_{}.messages.jsonl", o_.task, type);
-      stage.arguments.push_back(Argument("data", rows.string() + (weighed ? ":1" : "")));
+    for (int iteration = o_.rows == "all" ? 1 : at_; iteration <= at_; ++iteration) {
+      for (const std::string& type : data_types) {
+        const fs::path rows = IterationFolder(o_, iteration) / ("revise_" + type) /
+                              fmt::format("{}_{}.messages.jsonl", o_.task, type);
+        stage.arguments.push_back(Argument("data", rows.string() + (weighed ? ":1" : "")));
+      }
     }
     for (const std::string& path : o_.demonstrations) {
       stage.arguments.push_back(Argument("data", path));
@@ -136,6 +138,10 @@ void Declare(OptionSet& set, SelfTrainOptions& o) {
   set.Add("--train_from", o.train_from,
           "The model with which each training begins: start (always the first one) or last")
       .OneOf({"start", "last"});
+  set.Add("--rows", o.rows,
+          "Rows that each training uses: last (those of its iteration), all (also those of earlier "
+          "iterations; goes well with --train_from start)")
+      .OneOf({"last", "all"});
   set.Add("--demonstrations", o.demonstrations,
           "Rows that every training uses in addition, PATH or PATH:WEIGHT; the rows of the "
           "iteration have the weight 1 (repeatable)");

@@ -28,6 +28,7 @@ struct SelfTrainOptions {
   std::vector<std::string> alpha = {"0.5", "0.7", "1.0"};
   std::string beta = "0.2";         // a bad path is worse than its good partner by more than this
   std::string train_from = "last";  // start | last: the model with which each training begins
+  std::string rows = "last";        // last | all: the iterations whose rows each training uses
   std::vector<std::string> demonstrations;  // row files, PATH or PATH:WEIGHT
   int attempts = 0;  // episodes of each task in a second, sampled evaluation; 0: none
   uint64_t seed = 0;

@@ -35,11 +35,12 @@ std::string Difference(const PairedDifference& difference) {
 std::string EvaluationLine(const LoopStage& stage, const Json& summary,
                            const std::vector<Episode>& start) {
   const double steps = summary.value("steps", 0.0);
-  std::string line =
-      fmt::format("{:<20} {:<22} {:<22} {:>8.1f} % {:>6} {:>9}", stage.name,
-                  Interval(summary.at("success")), Interval(summary.at("reward")),
-                  steps > 0 ? 100 * summary.value("refused_steps", 0.0) / steps : 0.0,
-                  summary.value("looping_episodes", 0), summary.value("revision_events", 0));
+  std::string line = fmt::format(
+      "{:<20} {:<22} {:<22} {:>8.1f} % {:>6} {:>9} {:>12}", stage.name,
+      Interval(summary.at("success")), Interval(summary.at("reward")),
+      steps > 0 ? 100 * summary.value("refused_steps", 0.0) / steps : 0.0,
+      summary.value("looping_episodes", 0), summary.value("revision_events", 0),
+      fmt::format("{} of {}", summary.value("revised_errors", 0), summary.value("errors", 0)));
   if (stage.iteration > 0) {
     CompareOptions options;
     options.success_threshold = summary.value("success_threshold", 1.0);
@@ -77,9 +78,10 @@ std::string LoopTable(const std::vector<LoopStage>& plan, const LoopRecord& reco
     if (stage.iteration == 0) start[kind] = EpisodesIn(stage);
     evaluations += EvaluationLine(stage, result, start[kind]);
   }
-  std::string text = fmt::format("{:<20} {:<22} {:<22} {:>10} {:>6} {:>9}  {}\n", "evaluation",
-                                 "success", "reward", "refused", "loops", "revisions",
-                                 "success and reward against the start, paired by task");
+  std::string text =
+      fmt::format("{:<20} {:<22} {:<22} {:>10} {:>6} {:>9} {:>12}  {}\n", "evaluation", "success",
+                  "reward", "refused", "loops", "revisions", "of errors",
+                  "success and reward against the start, paired by task");
   text += evaluations;
   if (!rows.empty()) text += "\n" + rows;
   return text + "\n" + seconds;

@@ -10,8 +10,9 @@
 namespace agentr {
 
 // One line per evaluated iteration: success and reward with 95 % intervals, their differences to
-// the start model on the same tasks, refused steps, loops and revisions. Then one line per training
-// with rows and trained tokens, and the seconds of each stage. Contains only finished stages.
+// the start model on the same tasks, refused steps, loops, revisions, and how many of the errors
+// (runs of refused steps) a revision follows. Then one line per training with rows and trained
+// tokens, and the seconds of each stage. Contains only finished stages.
 std::string LoopTable(const std::vector<LoopStage>& plan, const LoopRecord& record);
 
 }  // namespace agentr

@@ -57,6 +57,22 @@ TEST(LoopPlan, TrainingMayBeginWithTheStartModelEachTime) {
               Contains("--model_dir=loop_result/loop/iteration_1/train/model/model"));
 }
 
+TEST(LoopPlan, TrainingMayUseTheRowsOfEarlierIterationsToo) {
+  const std::string first =
+      "--data=loop_result/loop/iteration_1/revise_good/textcraft_good.messages.jsonl";
+  const std::string second =
+      "--data=loop_result/loop/iteration_2/revise_good/textcraft_good.messages.jsonl";
+  SelfTrainOptions options = Options(2);
+  const auto own = PlanLoop(options);
+  EXPECT_THAT(Stage(own, "iteration_2/train").arguments, Not(Contains(first)));
+  EXPECT_THAT(Stage(own, "iteration_2/train").arguments, Contains(second));
+  options.rows = "all";
+  const auto all = PlanLoop(options);
+  EXPECT_THAT(Stage(all, "iteration_2/train").arguments, Contains(first));
+  EXPECT_THAT(Stage(all, "iteration_2/train").arguments, Contains(second));
+  EXPECT_THAT(Stage(all, "iteration_1/train").arguments, Not(Contains(second)));
+}
+
 TEST(LoopPlan, AlphaFollowsItsScheduleAndItsLastValueHolds) {
   SelfTrainOptions options = Options(3);
   options.alpha = {"0.5", "0.7"};
