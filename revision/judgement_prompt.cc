@@ -16,6 +16,7 @@ namespace embedded {
 extern const std::string_view kBabyAiVerifier;
 extern const std::string_view kSciWorldVerifier;
 extern const std::string_view kTextCraftVerifier;
+extern const std::string_view kTwentyQuestionsVerifier;
 extern const std::string_view kWebShopVerifier;
 }  // namespace embedded
 
@@ -95,10 +96,11 @@ JudgementPrompt::JudgementPrompt(std::string_view text) : messages_(ParsePromptF
 }
 
 JudgementPrompt JudgementPrompt::Of(std::string_view family) {
-  const std::array<std::pair<std::string_view, std::string_view>, 4> prompts = {
+  const std::array<std::pair<std::string_view, std::string_view>, 5> prompts = {
       {{"babyai", embedded::kBabyAiVerifier},
        {"sciworld", embedded::kSciWorldVerifier},
        {"textcraft", embedded::kTextCraftVerifier},
+       {"twenty_questions", embedded::kTwentyQuestionsVerifier},
        {"webshop", embedded::kWebShopVerifier}}};
   for (const auto& [name, text] : prompts) {
     if (name == family) return JudgementPrompt(text);

@@ -13,7 +13,7 @@ HttpOptions EnvironmentOptions::ManyConnections() {
 
 void DeclareTask(OptionSet& set, EnvironmentOptions& o) {
   set.Add("--task", o.task,
-          "Kind of task: webshop, textcraft, sciworld, babyai", "TASK");
+          "Kind of task: webshop, textcraft, sciworld, babyai, twenty_questions", "TASK");
 }
 
 void Declare(OptionSet& set, EnvironmentOptions& o) {

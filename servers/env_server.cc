@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "common/options.h"
-#include "servers/babyai/babyai_service.h"
+#include "servers/babyai/babyai_text.h"
+#include "servers/questions/twenty_questions.h"
+#include "servers/text_game_service.h"
 #include "servers/textcraft/recipe_folder.h"
 #include "servers/textcraft/recipe_text.h"
 #include "servers/textcraft/textcraft_service.h"
@@ -14,7 +16,7 @@
 namespace agentr {
 namespace {
 
-constexpr std::string_view kTasks = "webshop, textcraft, sciworld, babyai";
+constexpr std::string_view kTasks = "webshop, textcraft, sciworld, babyai, twenty_questions";
 
 SessionLimits LimitsOf(const EnvServerOptions& options) {
   return {options.session_ttl, options.max_sessions};
@@ -61,7 +63,12 @@ std::unique_ptr<EnvService> MakeService(const EnvServerOptions& options) {
   if (options.task == "babyai") {
     BabyAiOptions babyai = options.babyai;
     babyai.reference = options.reference;
-    return std::make_unique<BabyAiService>(babyai, LimitsOf(options), !options.no_extensions);
+    return std::make_unique<TextGameService<BabyAiText>>(BabyAiText(babyai), LimitsOf(options),
+                                                         !options.no_extensions);
+  }
+  if (options.task == "twenty_questions") {
+    return std::make_unique<TextGameService<TwentyQuestions>>(
+        TwentyQuestions(options.reference), LimitsOf(options), !options.no_extensions);
   }
   throw FatalError(
       ExitCode::kUsage,
@@ -91,8 +98,10 @@ void Declare(OptionSet& set, WebShopFilesOptions& options) {
 void Declare(OptionSet& set, EnvServerOptions& options) {
   set.Group("Environment");
   set.Add("--task", options.task, fmt::format("Environment to serve: {}", kTasks), "TASK");
-  set.Add("--reference", options.reference,
-          "1: keep the original's faults that are mended otherwise (BabyAI: \"a open door\")");
+  set.Add(
+      "--reference", options.reference,
+      "1: keep the original's faults that are mended otherwise (BabyAI: \"a open door\"; Twenty "
+      "Questions: names of two words cannot be guessed, and observations repeat the whole game)");
   set.Add("--recipes", options.recipes,
           "TextCraft: folder of Minecraft recipe files (default: the built-in book)");
   Declare(set, options.webshop);

@@ -39,7 +39,7 @@ struct EnvServerOptions {
   WebShopFilesOptions webshop = {};
   SciWorldOptions sciworld = {};
   BabyAiOptions babyai = {};
-  bool reference = false;  // keep faults of the originals that are mended otherwise
+  bool reference = false;          // keep faults of the originals that are mended otherwise
   std::string host = "127.0.0.1";  // 0.0.0.0 for every network
   // 0: a free one. AgentGym's own 36001 is among the ports of outgoing connections (32768 and above
   // on Linux), so it could be taken by chance at a restart.

@@ -132,10 +132,13 @@ std::unique_ptr<Protocol> MakeProtocol(std::string_view family) {
   if (family == "textcraft") return std::make_unique<Protocol>("textcraft");
   if (family == "webshop") return std::make_unique<WebShopProtocol>();
   if (family == "sciworld") return std::make_unique<SciWorldProtocol>();
-  if (family == "babyai") return std::make_unique<Protocol>("babyai");
-  throw FatalError(ExitCode::kUsage, fmt::format("there is no environment protocol for '{}'; "
-                                                 "choose textcraft, webshop, sciworld or babyai",
-                                                 family));
+  for (const char* const plain : {"babyai", "twenty_questions"}) {
+    if (family == plain) return std::make_unique<Protocol>(plain);
+  }
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("there is no environment protocol for '{}'; "
+                               "choose textcraft, webshop, sciworld, babyai or twenty_questions",
+                               family));
 }
 
 Result<ServerVersion> ParseVersion(std::string_view reply) {

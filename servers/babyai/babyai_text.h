@@ -32,11 +32,16 @@ struct BabyAiTextState {
   std::string observation = {};
   double reward = 0;  // of the last step
   double score = 0;   // the sum of rewards
+
+  bool done() const { return game.done(); }
 };
 
 // Immutable after construction, so any number of threads may play.
 class BabyAiText {
  public:
+  using State = BabyAiTextState;
+  static constexpr std::string_view kTask = "babyai";
+  static constexpr std::string_view kTitle = "BabyAI";
   static constexpr int kTrainTasks = 10000;
   static constexpr int kTestTasks = 200;
 
