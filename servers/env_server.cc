@@ -4,6 +4,7 @@
 
 #include "common/options.h"
 #include "servers/babyai/babyai_text.h"
+#include "servers/questions/guess_my_city.h"
 #include "servers/questions/twenty_questions.h"
 #include "servers/text_game_service.h"
 #include "servers/textcraft/recipe_folder.h"
@@ -16,7 +17,8 @@
 namespace agentr {
 namespace {
 
-constexpr std::string_view kTasks = "webshop, textcraft, sciworld, babyai, twenty_questions";
+constexpr std::string_view kTasks =
+    "webshop, textcraft, sciworld, babyai, twenty_questions, guess_my_city";
 
 SessionLimits LimitsOf(const EnvServerOptions& options) {
   return {options.session_ttl, options.max_sessions};
@@ -69,6 +71,10 @@ std::unique_ptr<EnvService> MakeService(const EnvServerOptions& options) {
   if (options.task == "twenty_questions") {
     return std::make_unique<TextGameService<TwentyQuestions>>(
         TwentyQuestions(options.reference), LimitsOf(options), !options.no_extensions);
+  }
+  if (options.task == "guess_my_city") {
+    return std::make_unique<TextGameService<GuessMyCity>>(
+        GuessMyCity(options.reference), LimitsOf(options), !options.no_extensions);
   }
   throw FatalError(
       ExitCode::kUsage,

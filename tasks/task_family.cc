@@ -66,10 +66,11 @@ std::unique_ptr<TaskFamily> MakeTaskFamily(std::string_view name) {
   if (name == "sciworld") return std::make_unique<SciWorldFamily>();
   if (name == "babyai") return std::make_unique<BabyAiFamily>();
   if (name == "twenty_questions") return std::make_unique<TwentyQuestionsFamily>();
+  if (name == "guess_my_city") return std::make_unique<GuessMyCityFamily>();
   throw FatalError(
       ExitCode::kUsage,
       fmt::format("unknown task \"{}\"; the known tasks are: textcraft, webshop, sciworld, babyai, "
-                  "twenty_questions",
+                  "twenty_questions, guess_my_city",
                   name));
 }
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "common/hash.h"
-#include "tasks/questions/asker.h"
 #include "tasks/questions/questions_family.h"
 #include "tasks/questions/rule_oracle.h"
 
@@ -50,36 +49,33 @@ Result<int> TwentyQuestions::Step(TwentyQuestionsState& state, std::string_view 
   const std::string answer = MapOracle(said, OracleMapping::kContains);
   const bool wins = WinsTwentyQuestions(question, answer, table_.words()[state.word].aliases,
                                         reference_ ? WinTest::kReference : WinTest::kMended);
-  const int reward = Ask(state.game, question, answer, wins);
-  state.score = state.game.Return();
-  if (wins)
-    state.reward = static_cast<double>(kMostQuestions + state.game.Return()) / kMostQuestions;
+  const int reward = AskAndScore(state, question, answer, wins);
   state.observation = reference_ ? state.game.history : answer;
   return reward;
 }
 
 std::vector<std::string> TwentyQuestions::Gold(int64_t data_idx) const {
-  std::vector<std::string> questions;
-  std::optional<TwentyQuestionsState> state = Start(data_idx);
-  std::vector<Message> conversation;
-  while (state && !state->done()) {
-    const std::string question = BestQuestion(table_, ReadQuestions(table_, conversation));
-    const auto before = state->game.history.size();
-    if (!Step(*state, question)) break;
-    questions.push_back(question);
-    conversation.push_back({"assistant", "Action: " + question});
-    // The line without the question, whether observations are answers or histories.
-    conversation.push_back({"user", state->game.history.substr(before + question.size() + 1)});
-  }
-  return questions;
+  return PlayAsker(*this, table_, data_idx);
 }
 
-std::string TwentyQuestions::DataHash() const {
-  std::string text = fmt::format("reference={}\n", reference_);
-  for (const GuessWord& word : table_.words()) {
+std::string TwentyQuestions::DataHash() const { return QuestionsHash(table_, reference_); }
+
+int AskAndScore(TwentyQuestionsState& state, std::string_view question, std::string_view answer,
+                bool wins) {
+  const int reward = Ask(state.game, question, answer, wins);
+  state.score = state.game.Return();
+  if (wins) {
+    state.reward = static_cast<double>(kMostQuestions + state.game.Return()) / kMostQuestions;
+  }
+  return reward;
+}
+
+std::string QuestionsHash(const WordTable& table, bool reference) {
+  std::string text = fmt::format("reference={}\n", reference);
+  for (const GuessWord& word : table.words()) {
     text += fmt::format("{} | {}\n", word.category, fmt::join(word.aliases, ";"));
   }
-  for (const WordProperty& property : table_.properties()) {
+  for (const WordProperty& property : table.properties()) {
     text +=
         fmt::format("{} | {}\n", fmt::join(property.phrases, ","), property.members.to_string());
   }

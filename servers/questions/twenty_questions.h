@@ -13,7 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include "clients/language_model.h"
 #include "common/error.h"
+#include "tasks/questions/asker.h"
 #include "tasks/questions/question_game.h"
 #include "tasks/questions/word_table.h"
 
@@ -41,6 +43,31 @@ struct TwentyQuestionsState {
   bool operator==(const TwentyQuestionsState&) const = default;
 };
 
+// Ask() with the state's reward and score. Returns the reward of the paper.
+int AskAndScore(TwentyQuestionsState& state, std::string_view question, std::string_view answer,
+                bool wins);
+
+// SHA-256 of a table and the rules.
+std::string QuestionsHash(const WordTable& table, bool reference);
+
+// What the scripted asker (asker.h) asks in a task of `game` until it wins or the game ends.
+template <typename Game>
+std::vector<std::string> PlayAsker(const Game& game, const WordTable& table, int64_t data_idx) {
+  std::vector<std::string> questions;
+  std::optional<TwentyQuestionsState> state = game.Start(data_idx);
+  std::vector<Message> conversation;
+  while (state && !state->done()) {
+    const std::string question = BestQuestion(table, ReadQuestions(table, conversation));
+    const size_t before = state->game.history.size();
+    if (!game.Step(*state, question)) break;
+    questions.push_back(question);
+    conversation.push_back({"assistant", "Action: " + question});
+    // The line without the question, whether observations are answers or histories.
+    conversation.push_back({"user", state->game.history.substr(before + question.size() + 1)});
+  }
+  return questions;
+}
+
 class TwentyQuestions {
  public:
   using State = TwentyQuestionsState;
@@ -58,10 +85,8 @@ class TwentyQuestions {
   // the step's, and the state stays as it was. Returns the reward of the paper: -1 or 0.
   Result<int> Step(TwentyQuestionsState& state, std::string_view question) const;
 
-  // What the scripted asker (asker.h) asks until it wins.
   std::vector<std::string> Gold(int64_t data_idx) const;
 
-  // SHA-256 of the tables and the rules.
   std::string DataHash() const;
 
  private:

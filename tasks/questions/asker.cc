@@ -22,7 +22,8 @@ std::string WithArticle(const std::string& name) {
 std::string AskNames(const WordTable& table, const std::vector<size_t>& words) {
   std::string text = "Is it ";
   for (size_t i = 0; i < words.size(); ++i) {
-    text += (i > 0 ? " or " : "") + WithArticle(table.words()[words[i]].aliases.front());
+    const std::string& name = table.words()[words[i]].aliases.front();
+    text += (i > 0 ? " or " : "") + (table.articles() ? WithArticle(name) : name);
   }
   return text + "?";
 }

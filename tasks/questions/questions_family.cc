@@ -4,11 +4,16 @@
 
 namespace agentr {
 namespace embedded {
+extern const std::string_view kGuessMyCityPrompt;
 extern const std::string_view kTwentyQuestionsPrompt;
 }  // namespace embedded
 
 std::vector<Message> TwentyQuestionsFamily::Instruction() const {
   return ParsePromptFile(embedded::kTwentyQuestionsPrompt);
+}
+
+std::vector<Message> GuessMyCityFamily::Instruction() const {
+  return ParsePromptFile(embedded::kGuessMyCityPrompt);
 }
 
 std::string TwentyQuestionsFamily::ParseAction(std::string_view response) const {

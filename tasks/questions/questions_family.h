@@ -26,6 +26,13 @@ class TwentyQuestionsFamily : public TaskFamily {
   double SuccessReward() const override { return 0.04; }
 };
 
+// Guess My City: the same, with answers in words.
+class GuessMyCityFamily : public TwentyQuestionsFamily {
+ public:
+  std::string_view name() const override { return "guess_my_city"; }
+  std::vector<Message> Instruction() const override;  // configs/prompts/guess_my_city.txt
+};
+
 // The reply to "wait" and to an empty text, which are no questions.
 constexpr std::string_view kNoQuestion = "Please ask a question.";
 

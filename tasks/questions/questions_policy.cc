@@ -19,21 +19,20 @@ constexpr std::array<std::string_view, 5> kAskReasons = {
     "{} are left, so I go on like this.",
 };
 
-class TwentyQuestionsState : public PolicyState {
+class QuestionsPolicyState : public PolicyState {
  public:
-  explicit TwentyQuestionsState(AskedSoFar so_far) : so_far_(std::move(so_far)) {}
+  QuestionsPolicyState(const WordTable& table, AskedSoFar so_far)
+      : table_(table), so_far_(std::move(so_far)) {}
 
   int wasted_turns() const override { return so_far_.wasted_turns; }
-  std::string Plan() override { return BestQuestion(WordTable::BuiltIn(), so_far_); }
+  std::string Plan() override { return BestQuestion(table_, so_far_); }
   std::string Mistake(RandomStream& random) override {
     const std::string right = Plan();
     std::string wrong = right;
-    while (wrong == right) wrong = AnyQuestion(WordTable::BuiltIn(), random);
+    while (wrong == right) wrong = AnyQuestion(table_, random);
     return wrong;
   }
-  std::string AnyAction(RandomStream& random) const override {
-    return AnyQuestion(WordTable::BuiltIn(), random);
-  }
+  std::string AnyAction(RandomStream& random) const override { return AnyQuestion(table_, random); }
   std::string Thought(std::string_view /*action*/, RandomStream& random) const override {
     const std::string_view opening = AnyOpening(random);
     const std::string_view reason = random.Pick(kAskReasons);
@@ -42,19 +41,20 @@ class TwentyQuestionsState : public PolicyState {
   }
 
  private:
+  const WordTable& table_;
   const AskedSoFar so_far_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<PolicyState>> TwentyQuestionsPolicy::Read(
-    std::span<const Message> conversation, int /*task*/) const {
+Result<std::unique_ptr<PolicyState>> QuestionsPolicy::Read(std::span<const Message> conversation,
+                                                           int /*task*/) const {
   const auto first = std::ranges::find_if(conversation, [](const Message& message) {
     return message.role == "user" && message.content.starts_with("Questions:");
   });
   if (first == conversation.end()) return nullptr;
-  return std::make_unique<TwentyQuestionsState>(
-      ReadQuestions(WordTable::BuiltIn(), {first, conversation.end()}));
+  return std::make_unique<QuestionsPolicyState>(table_,
+                                                ReadQuestions(table_, {first, conversation.end()}));
 }
 
 }  // namespace agentr

@@ -7,11 +7,11 @@ namespace agentr {
 namespace {
 
 // Words with which a question begins and that say nothing about the object.
-constexpr std::array<std::string_view, 35> kLeadWords = {
-    "is",   "it",    "the",   "object", "does",   "can",  "do",    "you",     "are",
-    "they", "this",  "that",  "a",      "an",     "some", "could", "be",      "would",
-    "word", "your",  "thing", "item",   "answer", "so",   "maybe", "perhaps", "then",
-    "i",    "guess", "think", "its",    "was",    "were", "will",  "have"};
+constexpr std::array<std::string_view, 39> kLeadWords = {
+    "is",    "it",   "the",    "object", "does",  "can",     "do",   "you",      "are",   "they",
+    "this",  "that", "a",      "an",     "some",  "could",   "be",   "would",    "word",  "your",
+    "thing", "item", "answer", "so",     "maybe", "perhaps", "then", "i",        "guess", "think",
+    "its",   "was",  "were",   "will",   "have",  "home",    "town", "hometown", "city"};
 constexpr std::array<std::string_view, 6> kNegations = {"not",   "isnt",    "doesnt",
                                                         "never", "without", "non"};
 

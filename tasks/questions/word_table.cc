@@ -71,7 +71,8 @@ bool GuessWord::Is(std::string_view name) const {
   return std::ranges::find(aliases, name) != aliases.end();
 }
 
-WordTable::WordTable(std::string_view objects, std::string_view attributes) {
+WordTable::WordTable(std::string_view objects, std::string_view attributes, bool articles)
+    : articles_(articles) {
   ReadObjects(objects);
   category_count_ = properties_.size();
   ForEachLineOf(attributes,

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
+#include "servers/questions/guess_my_city.h"
 #include "tasks/questions/asker.h"
 #include "tasks/questions/questions_family.h"
 #include "tasks/questions/rule_oracle.h"
@@ -227,6 +228,60 @@ TEST(Asker, WinsInAtMostNineQuestionsOnAverage) {
   RecordProperty("questions", fmt::format("{:.2f}", mean));
   fmt::print("the asker needs {:.2f} questions on average, {} at most\n", mean, most);
   EXPECT_LE(mean, 9);
+}
+
+// Cities.
+
+TEST(CityTable, HasTheCitiesOfTheSheetInTheirOrder) {
+  const std::vector<CityFacts>& cities = CityTable::BuiltIn().cities();
+  ASSERT_EQ(cities.size(), 91U);
+  EXPECT_EQ(cities[18].city, "Lima");
+  EXPECT_EQ(cities[52].city, "Rome");
+  EXPECT_EQ(cities[71].city, "Paris");
+  EXPECT_EQ(cities[75].country, "Colombia");
+  try {
+    const CityTable table("Lima, Peru | South America");
+    FAIL();
+  } catch (const FatalError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("cities.txt, line 1: 2 fields instead of 9"));
+  }
+}
+
+TEST(GuessMyCity, AnswersAndGuardsItsName) {
+  const GuessMyCity game(false);
+  TwentyQuestionsState state = *game.Start(18);
+  const auto ask = [&](const char* question) {
+    game.Step(state, question).value();
+    return state.observation;
+  };
+  EXPECT_EQ(ask("Is it in South America?"), "Yes.");
+  EXPECT_EQ(ask("Do people there speak Portuguese?"), "No.");
+  EXPECT_EQ(ask("Is it the capital?"), "Yes.");
+  EXPECT_EQ(ask("How is the climate?"), "The climate is desert.") << "no win by \"climate\"";
+  EXPECT_EQ(ask("Which country is it in?"), "It is in Peru.");
+  EXPECT_EQ(ask("Do you like it?"), "I do not know.");
+  EXPECT_FALSE(state.done());
+  ask("Is your home town Lima?");
+  EXPECT_TRUE(state.game.won);
+  EXPECT_EQ(state.score, -6);
+
+  state = *game.Start(27);
+  EXPECT_EQ(ask("Which country is it in?"), "I can't answer that question.") << "Singapore";
+}
+
+TEST(GuessMyCity, TheAskerFindsEveryCity) {
+  const GuessMyCity game(false);
+  size_t sum = 0;
+  for (int64_t task = 0; task < game.task_count(); ++task) {
+    TwentyQuestionsState state = *game.Start(task);
+    const std::vector<std::string> questions = game.Gold(task);
+    for (const std::string& question : questions) game.Step(state, question).value();
+    EXPECT_TRUE(state.game.won) << CityTable::BuiltIn().cities()[state.word].city;
+    sum += questions.size();
+  }
+  fmt::print("the asker needs {:.2f} questions on average for a city\n",
+             static_cast<double>(sum) / static_cast<double>(game.task_count()));
+  EXPECT_LE(sum, 9 * static_cast<size_t>(game.task_count()));
 }
 
 }  // namespace
