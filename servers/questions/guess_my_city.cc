@@ -15,6 +15,7 @@ namespace {
 class CityOracle : public QuestionOracle {
  public:
   explicit CityOracle(const CityTable& table) : table_(table) {}
+  std::string name() const override { return "tables"; }
   Result<std::string> Answer(size_t city, std::string_view question) const override {
     return CityAnswer(table_, city, question);
   }
@@ -55,6 +56,8 @@ std::vector<std::string> GuessMyCity::Gold(int64_t data_idx) const {
   return PlayAsker(*this, table_.words(), data_idx);
 }
 
-std::string GuessMyCity::DataHash() const { return QuestionsHash(table_.words(), reference_); }
+std::string GuessMyCity::DataHash() const {
+  return QuestionsHash(table_.words(), reference_, *oracle_);
+}
 
 }  // namespace agentr

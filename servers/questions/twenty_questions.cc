@@ -15,6 +15,7 @@ namespace {
 class RuleOracle : public QuestionOracle {
  public:
   explicit RuleOracle(const WordTable& table) : table_(table) {}
+  std::string name() const override { return "tables"; }
   Result<std::string> Answer(size_t word, std::string_view question) const override {
     return RuleAnswer(table_, word, question);
   }
@@ -58,7 +59,9 @@ std::vector<std::string> TwentyQuestions::Gold(int64_t data_idx) const {
   return PlayAsker(*this, table_, data_idx);
 }
 
-std::string TwentyQuestions::DataHash() const { return QuestionsHash(table_, reference_); }
+std::string TwentyQuestions::DataHash() const {
+  return QuestionsHash(table_, reference_, *oracle_);
+}
 
 int AskAndScore(TwentyQuestionsState& state, std::string_view question, std::string_view answer,
                 bool wins) {
@@ -70,8 +73,8 @@ int AskAndScore(TwentyQuestionsState& state, std::string_view question, std::str
   return reward;
 }
 
-std::string QuestionsHash(const WordTable& table, bool reference) {
-  std::string text = fmt::format("reference={}\n", reference);
+std::string QuestionsHash(const WordTable& table, bool reference, const QuestionOracle& oracle) {
+  std::string text = fmt::format("reference={} oracle={}\n", reference, oracle.name());
   for (const GuessWord& word : table.words()) {
     text += fmt::format("{} | {}\n", word.category, fmt::join(word.aliases, ";"));
   }

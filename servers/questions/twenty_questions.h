@@ -26,6 +26,8 @@ namespace agentr {
 class QuestionOracle {
  public:
   virtual ~QuestionOracle() = default;
+  // Part of the environment's hash: other oracles answer differently.
+  virtual std::string name() const = 0;
   virtual Result<std::string> Answer(size_t word, std::string_view question) const = 0;
 };
 
@@ -47,8 +49,8 @@ struct TwentyQuestionsState {
 int AskAndScore(TwentyQuestionsState& state, std::string_view question, std::string_view answer,
                 bool wins);
 
-// SHA-256 of a table and the rules.
-std::string QuestionsHash(const WordTable& table, bool reference);
+// SHA-256 of a table, the rules and the oracle's name.
+std::string QuestionsHash(const WordTable& table, bool reference, const QuestionOracle& oracle);
 
 // What the scripted asker (asker.h) asks in a task of `game` until it wins or the game ends.
 template <typename Game>

@@ -8,8 +8,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "clients/fake_language_model.h"
 #include "common/error.h"
 #include "servers/questions/guess_my_city.h"
+#include "servers/questions/model_oracle.h"
 #include "tasks/questions/asker.h"
 #include "tasks/questions/questions_family.h"
 #include "tasks/questions/rule_oracle.h"
@@ -197,6 +199,7 @@ TEST(TwentyQuestions, RewardsScoresAndRefusals) {
 // An oracle that has broken down.
 class SilentOracle : public QuestionOracle {
  public:
+  std::string name() const override { return "silent"; }
   Result<std::string> Answer(size_t, std::string_view) const override {
     return Fail(ErrorKind::kEnvironment, "the oracle does not answer");
   }
@@ -228,6 +231,27 @@ TEST(Asker, WinsInAtMostNineQuestionsOnAverage) {
   RecordProperty("questions", fmt::format("{:.2f}", mean));
   fmt::print("the asker needs {:.2f} questions on average, {} at most\n", mean, most);
   EXPECT_LE(mean, 9);
+}
+
+TEST(ModelOracle, AsksTheModelInFewWords) {
+  auto model = std::make_unique<FakeLanguageModel>(std::vector<std::string>{"Yes, it\nis."});
+  const FakeLanguageModel& asked = *model;
+  model->FailAt(1, Error{ErrorKind::kServer, "nobody there"});
+  const TwentyQuestions game(false, std::make_unique<ModelOracle>(std::move(model), Table()));
+  TwentyQuestionsState state = *game.Start(21);
+  game.Step(state, "Is it sweet?").value();
+  EXPECT_EQ(state.observation, "Yes.");
+  ASSERT_EQ(asked.prompts().size(), 1U);
+  EXPECT_EQ(asked.prompts()[0][0].content,
+            "The object is banana. Is it sweet? Answer with yes or no.");
+  EXPECT_FALSE(game.Step(state, "Is it red?"));
+  EXPECT_EQ(state.game.asked, 1);
+  EXPECT_NE(game.DataHash(), TwentyQuestions(false).DataHash());
+
+  const ModelOracle city(
+      std::make_unique<FakeLanguageModel>(std::vector<std::string>{"In Peru.\nWhy?"}),
+      CityTable::BuiltIn());
+  EXPECT_EQ(city.Answer(18, "Where is it?").value(), "In Peru. Why?");
 }
 
 // Cities.
