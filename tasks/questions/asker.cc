@@ -67,11 +67,12 @@ std::string BestQuestion(const WordTable& table, const AskedSoFar& so_far) {
   for (size_t i = 0; i < table.words().size(); ++i) {
     if (so_far.possible[i]) left.push_back(i);
   }
-  // With few left, naming half of them splits best; the one named last is also a guess.
-  constexpr int kFew = 6;
+  // With few left, naming half of them splits best; the one named last is also a guess. Cities are not
+  // listed, because each that a question names is a guess.
+  const int few = table.articles() ? 6 : 2;
   std::string best;
   int nearest = count;
-  if (count <= kFew) {
+  if (count <= few) {
     left.resize(static_cast<size_t>(std::max(1, count / 2)));
     return AskNames(table, left);
   }
