@@ -201,6 +201,10 @@ TEST(BabyAiRules, PickingUpCountsOnlyWithEmptyHands) {
   const BabyAiMission pick(To(InstructionKind::kPickUp, world, kRedBall));
   EXPECT_EQ(CompletedBy(world, pick, {kPickUp}), 1);
   EXPECT_EQ(CompletedBy(world, pick, {kRight, kPickUp, kLeft, kPickUp}), 0) << "holds the box";
+  // As the second part its memory begins when it is first checked, here with the ball in hand.
+  const BabyAiMission second(To(InstructionKind::kGoTo, world, kBlueBox),
+                             To(InstructionKind::kPickUp, world, kRedBall), /*after=*/false);
+  EXPECT_EQ(CompletedBy(world, second, {kPickUp, kRight, kPickUp}), 0);
 }
 
 TEST(BabyAiRules, PutNextNeedsADropBesideIt) {
