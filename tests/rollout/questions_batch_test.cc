@@ -45,6 +45,10 @@ TEST(QuestionsBatch, EndsAfterTwentyQuestionsAndDrawsNewObjects) {
   QuestionsBatch other({.size = 2, .seed = 10});
   EXPECT_EQ(again.word(0), QuestionsBatch({.size = 2, .seed = 9}).word(0));
   EXPECT_NE(std::pair(again.word(0), again.word(1)), std::pair(other.word(0), other.word(1)));
+  const QuestionsBatch many({.size = 16});
+  std::set<size_t> drawn;
+  for (size_t i = 0; i < many.size(); ++i) drawn.insert(many.word(i));
+  EXPECT_GT(drawn.size(), 8U) << "each slot draws for itself";
 }
 
 }  // namespace

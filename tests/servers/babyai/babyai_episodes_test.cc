@@ -216,6 +216,8 @@ TEST(BabyAiRules, PutNextNeedsADropBesideIt) {
   EXPECT_EQ(mission.Text(), "put the red ball next to the blue box");
   EXPECT_EQ(CompletedBy(world, mission, {kPickUp, kRight, kDrop}), 3);
   EXPECT_EQ(CompletedBy(world, mission, {kPickUp, kDrop}), 0) << "back where it was";
+  EXPECT_EQ(CompletedBy(world, mission, {kPickUp, kRight, kForward, kDrop}), 0)
+      << "the box is in the way, so nothing is dropped";
 }
 
 TEST(BabyAiRules, ABoxThatIsOpenedIsGone) {
