@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <deque>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -120,7 +122,9 @@ class OptionSet::Parser {
 
   std::optional<ExitCode> Parse(int argc, const char* const* argv);
 
-  std::map<std::string, std::string> former;  // "--c": "--exploration"
+  std::map<std::string, std::string> former;   // "--c": "--exploration"
+  std::deque<std::string> texts;               // of the options with named values
+  std::vector<std::function<void()>> setters;  // set those values after parsing
   CLI::App app;
   std::string group = "Options";
   nlohmann::ordered_json resolved = nlohmann::ordered_json::object();
@@ -196,6 +200,7 @@ std::optional<ExitCode> OptionSet::Parser::Parse(int argc, const char* const* ar
         resolved[entry.option->get_single_name()] = entry.value();
       }
     }
+    for (const auto& set : setters) set();
     return std::nullopt;
   } catch (const CLI::Success& done) {  // --help, --version
     app.exit(done);
@@ -287,6 +292,17 @@ template OptionSet::Declared OptionSet::Add(const std::string&, std::vector<int>
                                             const std::string&, const std::string&);
 template OptionSet::Declared OptionSet::Add(const std::string&, std::vector<std::string>&,
                                             const std::string&, const std::string&);
+
+OptionSet::Declared OptionSet::AddNamed(const std::string& flag,
+                                        const std::vector<std::string>& names,
+                                        const std::string& value, const std::string& help,
+                                        std::function<void(size_t)> set) {
+  std::string& text = parser_->texts.emplace_back(value);
+  parser_->setters.push_back([&text, names, set = std::move(set)] {
+    set(static_cast<size_t>(std::ranges::find(names, text) - names.begin()));
+  });
+  return Add(flag, text, help).OneOf(names);
+}
 
 OptionSet::Declared OptionSet::AddSwitch(const std::string& flag, bool& value,
                                          const std::string& help) {

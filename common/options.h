@@ -12,7 +12,9 @@
 // environment over the default.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -20,6 +22,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/named_values.h"
 
 namespace CLI {
 class Option;
@@ -63,6 +66,16 @@ class OptionSet {
   Declared Add(const std::string& flag, T& value, const std::string& help,
                const std::string& env = "");
 
+  // A flag whose value is one of these names, and sets `value` to what is named so.
+  template <typename E, size_t n>
+  Declared AddNamed(const std::string& flag, E& value, const std::array<NamedValue<E>, n>& names,
+                    const std::string& help) {
+    std::vector<std::string> texts;
+    for (const auto& [name, named] : names) texts.emplace_back(name);
+    return AddNamed(flag, texts, NameOf(names, value), help,
+                    [&value, names](size_t chosen) { value = names[chosen].second; });
+  }
+
   // A switch without a value.
   Declared AddSwitch(const std::string& flag, bool& value, const std::string& help);
 
@@ -85,6 +98,10 @@ class OptionSet {
   const nlohmann::ordered_json& ResolvedJson() const;
 
  private:
+  Declared AddNamed(const std::string& flag, const std::vector<std::string>& names,
+                    const std::string& value, const std::string& help,
+                    std::function<void(size_t)> set);
+
   std::unique_ptr<Parser> parser_;
 };
 

@@ -46,6 +46,18 @@ void AddLoops(std::span<const EpisodeTurn> turns, EvalMetrics& metrics) {
   metrics.looping += std::ranges::any_of(repeats, [](int64_t count) { return count > 0; });
 }
 
+void AddRevisions(std::span<const EpisodeTurn> turns, const std::string& revision,
+                  EvalMetrics& metrics) {
+  bool refused = false;  // the turn before
+  for (const EpisodeTurn& turn : turns) {
+    const bool revises = turn.action == revision;
+    metrics.revision_events += revises;
+    metrics.revised_errors += revises && refused;
+    metrics.errors += turn.refused && !revises && !refused;
+    refused = turn.refused && !revises;
+  }
+}
+
 // The sums that Measure turns into means.
 void AddEpisode(const Episode& episode, const MetricOptions& options, EvalMetrics& metrics) {
   const std::span<const EpisodeTurn> turns = OwnTurns(episode);
@@ -57,11 +69,10 @@ void AddEpisode(const Episode& episode, const MetricOptions& options, EvalMetric
   metrics.cut_steps +=
       std::ranges::count_if(turns, [](const EpisodeTurn& turn) { return turn.dropped_turns > 0; });
   AddLoops(turns, metrics);
+  AddRevisions(turns, options.revision_action, metrics);
   const auto first = std::ranges::find(turns, options.revision_action, &EpisodeTurn::action);
   if (first == turns.end()) return;
   ++metrics.revising;
-  metrics.revision_events +=
-      std::ranges::count(turns, options.revision_action, &EpisodeTurn::action);
   metrics.mean_revision_length += static_cast<double>(first - turns.begin());
 }
 

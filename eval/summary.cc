@@ -70,8 +70,11 @@ std::string Loops(const EvalMetrics& metrics) {
 
 std::string Revisions(const EvalMetrics& metrics) {
   if (metrics.revising == 0) return "none";
-  return fmt::format("{} in {} episodes, the first after {:.1f} steps", metrics.revision_events,
-                     metrics.revising, metrics.mean_revision_length);
+  return fmt::format(
+      "{} in {} episodes, the first after {:.1f} steps; {} directly after refused steps, of which "
+      "there were {} runs",
+      metrics.revision_events, metrics.revising, metrics.mean_revision_length,
+      metrics.revised_errors, metrics.errors);
 }
 
 // A field of a csv file.
@@ -188,6 +191,8 @@ Json SummaryJson(const EvalMetrics& metrics, int64_t asked_for) {
           {"looping_episodes", metrics.looping},
           {"repeats_by_length", metrics.repeats},
           {"revision_events", metrics.revision_events},
+          {"errors", metrics.errors},
+          {"revised_errors", metrics.revised_errors},
           {"revising_episodes", metrics.revising},
           {"mean_revision_length", OrNull(metrics.revising > 0, metrics.mean_revision_length)}};
 }

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "revision/turn_thoughts.h"
+
 namespace agentr {
 namespace {
 
@@ -36,13 +38,14 @@ struct Audit::Turn {
   bool has_reply = false;  // the last turn of a row has none
   bool instruction = false;
   bool refused = false;
-  bool idle = false;  // not refused, but changed nothing
+  bool idle = false;          // not refused, but changed nothing
+  bool contradicted = false;  // by its thought
   int64_t tokens = 0;
 };
 
 std::vector<Audit::Turn> Audit::TurnsOf(const AuditRow& row) const {
   std::vector<Turn> turns;
-  std::string seen;
+  std::vector<Message> history;
   std::string entered;  // the observation with which the state was entered
   int users = 0;
   for (const AuditRow::Line& line : row.messages) {
@@ -53,6 +56,8 @@ std::vector<Audit::Turn> Audit::TurnsOf(const AuditRow& row) const {
       turn.trained = line.trained;
       turn.instruction = users < 2;
       turn.tokens = EstimateTokens(line.content);
+      turn.contradicted =
+          turn.trained && !family_.ThoughtFits(history, ThoughtOf(line.content), turn.action);
       turns.push_back(std::move(turn));
     } else if (line.role == "user") {
       ++users;
@@ -70,6 +75,7 @@ std::vector<Audit::Turn> Audit::TurnsOf(const AuditRow& row) const {
         entered = line.content;
       }
     }
+    history.push_back({line.role, line.content});
   }
   return turns;
 }
@@ -113,6 +119,7 @@ void Audit::CountTurns(const std::vector<Turn>& turns) {
     // The turn that admits the mistake is meant to change nothing.
     const bool revision = turn != turns.begin() && !(turn - 1)->trained && !(turn - 1)->instruction;
     if (turn->instruction) ++counts_.instruction;
+    if (turn->contradicted && !turn->instruction) ++counts_.contradicted;
     if (masked != turns.end() && turn < masked && !turn->instruction) ++counts_.before_mistake;
     if (revision || turn->instruction) continue;
     if (turn->refused) ++counts_.refused;
@@ -152,7 +159,8 @@ nlohmann::ordered_json Audit::Json() const {
         {"before_the_mistake", c.before_mistake},
         {"refused", c.refused},
         {"without_effect", c.without_effect},
-        {"repeated", c.repeated}}},
+        {"repeated", c.repeated},
+        {"contradicted_by_the_thought", c.contradicted}}},
       {"rows_that_train_a_refused_turn", c.trains_refused},
       {"rows_with_a_revision", c.with_revision},
       {"bad_steps_per_row", ShareOf(c.bad_steps, c.tell_bad_steps)},
@@ -183,16 +191,16 @@ std::string Audit::Table() const {
       "audit         {} rows of {} tasks, {} different ways to go on\n"
       "trained       {} of {} turns, {} of {} tokens (estimated)\n"
       "  of those    refused {}, without effect {}, repeated in vain {}\n"
-      "              instruction {}, before the mistake {}\n"
+      "              instruction {}, before the mistake {}, contradicted by the thought {}\n"
       "rows          that train a refused turn: {}; with a revision: {}, {:.2f} bad steps each\n"
       "contradict    good action = bad action: {}; masked action trained on the same page: {}\n",
       c.rows, rows_of_task_.size(), suffixes_.size(), share(c.trained, c.turns), c.turns,
       share(c.trained_tokens, c.all_tokens), c.all_tokens, share(c.refused, c.trained),
       share(c.without_effect, c.trained), share(c.repeated, c.trained),
       share(c.instruction, c.trained), share(c.before_mistake, c.trained),
-      share(c.trains_refused, c.rows), share(c.with_revision, c.rows),
-      ShareOf(c.bad_steps, c.tell_bad_steps), share(c.good_is_bad, c.with_revision),
-      share(c.trains_masked, c.with_revision));
+      share(c.contradicted, c.trained), share(c.trains_refused, c.rows),
+      share(c.with_revision, c.rows), ShareOf(c.bad_steps, c.tell_bad_steps),
+      share(c.good_is_bad, c.with_revision), share(c.trains_masked, c.with_revision));
   if (!from_start_.empty()) {
     table += fmt::format("error at      step {:.2f} from the start, {:.2f} from the ancestor\n",
                          MeanOf(from_start_), MeanOf(from_ancestor_));

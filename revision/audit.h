@@ -56,6 +56,7 @@ class Audit {
     int64_t without_effect = 0;  // other trained turns that changed nothing
     int64_t repeated = 0;        // trained turns that repeat an action which had already changed
                                  // nothing in this state
+    int64_t contradicted = 0;    // trained turns whose thought contradicts their action
     int64_t instruction = 0;     // trained turns before the first observation
     int64_t before_mistake = 0;  // trained turns before the first turn that is not trained
     int64_t trains_refused = 0;  // rows that train a refused turn

@@ -8,7 +8,7 @@ namespace agentr {
 namespace {
 
 // The members that are simple sums, by name.
-constexpr std::array<std::pair<const char*, int64_t RevisionCounts::*>, 22> kSums = {
+constexpr std::array<std::pair<const char*, int64_t RevisionCounts::*>, 24> kSums = {
     {{"trees", &RevisionCounts::trees},
      {"without_good", &RevisionCounts::without_good},
      {"without_pairs", &RevisionCounts::without_pairs},
@@ -24,6 +24,8 @@ constexpr std::array<std::pair<const char*, int64_t RevisionCounts::*>, 22> kSum
      {"pairs", &RevisionCounts::pairs},
      {"pruned_turns", &RevisionCounts::pruned_turns},
      {"cut_turns", &RevisionCounts::cut_turns},
+     {"rewritten_turns", &RevisionCounts::rewritten_turns},
+     {"disagreeing_rows", &RevisionCounts::disagreeing_rows},
      {"unclean_rows", &RevisionCounts::unclean_rows},
      {"unparsed", &RevisionCounts::unparsed},
      {"ended_bad", &RevisionCounts::ended_bad},

@@ -29,7 +29,9 @@ struct RevisionCounts {
   std::map<int, int64_t> recoveries;        // of the rows, by the number of actions
   int64_t pruned_turns = 0;                 // turns left out of the paths of rows
   int64_t cut_turns = 0;                    // trained turns with text after their action
-  int64_t unclean_rows = 0;  // rows left out for a trained turn with several actions or none
+  int64_t rewritten_turns = 0;              // trained turns that got another thought
+  int64_t disagreeing_rows = 0;  // rows left out for a thought that contradicts its action
+  int64_t unclean_rows = 0;      // rows left out for a trained turn with several actions or none
   std::map<int, int64_t> first_errors;  // by steps after the ancestor, from 1; 0: none found
   std::array<int64_t, 3> judgements{};  // by Judgement
   int64_t unparsed = 0;                 // answers without a judgement, which count as uncertain

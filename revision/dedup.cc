@@ -33,14 +33,6 @@ std::string Normalised(std::string_view action) {
 
 }  // namespace
 
-Dedup ParseDedup(std::string_view name) {
-  if (name == "off") return Dedup::kOff;
-  if (name == "exact") return Dedup::kExact;
-  if (name == "near") return Dedup::kNear;
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("--dedup: \"{}\" is not off, exact or near", name));
-}
-
 std::string ContentHash(const Trajectory& trajectory) {
   std::string bytes;
   for (const RowMessage& message : RowMessages(trajectory)) {

@@ -1,17 +1,19 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 
+#include "common/named_values.h"
 #include "revision/splice.h"
 
 namespace agentr {
 
 enum class Dedup { kOff, kExact, kNear };
 
-// "off" | "exact" | "near"; throws FatalError(kUsage) for others.
-Dedup ParseDedup(std::string_view name);
+inline constexpr std::array<NamedValue<Dedup>, 3> kDedups = {
+    {{"off", Dedup::kOff}, {"exact", Dedup::kExact}, {"near", Dedup::kNear}}};
 
 // SHA-256 of the roles, contents and mask of a row's messages.
 std::string ContentHash(const Trajectory& trajectory);

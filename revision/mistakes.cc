@@ -131,14 +131,6 @@ int LateNotice(const Tree& tree, const StateMap& states, int node, double good_q
 
 }  // namespace
 
-Notice ParseNotice(std::string_view name) {
-  if (name == "first") return Notice::kFirst;
-  if (name == "late") return Notice::kLate;
-  if (name == "mixed") return Notice::kMixed;
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("--notice: \"{}\" is not first, late or mixed", name));
-}
-
 std::string MistakeNameOf(const Tree& tree, const TaskFamily& family, int node) {
   const Node& step = tree.node(node);
   const std::vector<Message> conversation = tree.Conversation(step.parent);

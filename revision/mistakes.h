@@ -14,12 +14,14 @@
 // either: the same action in the same state leads to the same state.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/named_values.h"
 #include "common/random.h"
 #include "revision/choice.h"
 #include "revision/first_error.h"
@@ -30,8 +32,8 @@ namespace agentr {
 
 enum class Notice { kFirst, kLate, kMixed };
 
-// "first" | "late" | "mixed"; throws FatalError(kUsage) for others.
-Notice ParseNotice(std::string_view name);
+inline constexpr std::array<NamedValue<Notice>, 3> kNotices = {
+    {{"first", Notice::kFirst}, {"late", Notice::kLate}, {"mixed", Notice::kMixed}}};
 
 struct MistakeOptions {
   QualityThresholds choice;

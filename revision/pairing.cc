@@ -62,12 +62,6 @@ Aspects AspectsOf(const Tree& tree, const PathPair& pair,
 
 }  // namespace
 
-Pairing ParsePairing(std::string_view name) {
-  if (name == "siblings") return Pairing::kSiblings;
-  if (name == "all") return Pairing::kAll;
-  throw FatalError(ExitCode::kUsage, fmt::format("--pairing: \"{}\" is not siblings or all", name));
-}
-
 std::vector<PathPair> PairPaths(const Tree& tree, const std::vector<LeafPath>& paths,
                                 const QualityThresholds& choice, Pairing pairing) {
   std::vector<LeafPath> good;

@@ -1,9 +1,11 @@
 // Makes pairs of a good and a bad path of one tree.
 #pragma once
 
+#include <array>
 #include <string_view>
 #include <vector>
 
+#include "common/named_values.h"
 #include "common/random.h"
 #include "revision/choice.h"
 #include "revision/paths.h"
@@ -19,8 +21,8 @@ enum class Pairing {
   kAll,  // every good path with every path that is bad compared with it, as in the published code
 };
 
-// "siblings" | "all"; throws FatalError(kUsage) for others.
-Pairing ParsePairing(std::string_view name);
+inline constexpr std::array<NamedValue<Pairing>, 2> kPairings = {
+    {{"siblings", Pairing::kSiblings}, {"all", Pairing::kAll}}};
 
 struct PathPair {
   LeafPath good;

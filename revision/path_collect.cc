@@ -173,9 +173,9 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
           "Rows are written to OUTPUT_DIR/TASK_DATATYPE.jsonl and files beside it");
   set.Add("--format", o.format, "Formats of the rows: agent-r, messages, sharegpt, tokens")
       .OneOf({"agent-r", "messages", "sharegpt", "tokens"});
-  set.Add("--dedup", o.dedup,
-          "Duplicates to drop: exact (same text), near (also the same actions in other words), off")
-      .OneOf({"off", "exact", "near"});
+  set.AddNamed(
+      "--dedup", o.dedup, kDedups,
+      "Duplicates to drop: exact (same text), near (also the same actions in other words), off");
   set.Add("--overwrite", o.overwrite,
           "1: also replace existing rows that are more, or of which more are verified; 0: keep "
           "those")
@@ -243,7 +243,7 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
   for (const auto& format : context.formats) suffixes.emplace_back(format->suffix());
 
   const TaskReviser reviser(options.revise, std::move(context));
-  RowSink sink(stem, suffixes, ParseDedup(options.dedup));
+  RowSink sink(stem, suffixes, options.dedup);
   fmt::print("{} trees in {}", input.files.size(), input.folder.string());
   if (test_ids > 0) fmt::print(" ({} of test tasks left out)", test_ids);
   fmt::print("\n");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "revision/dedup.h"
 #include "revision/revise.h"
 #include "revision/revise_options.h"
 #include "revision/tree_input.h"
@@ -20,7 +21,7 @@ struct PathCollectOptions {
   TreeInputOptions input;
   std::string output_dir = "path_result";
   std::vector<std::string> format = {"agent-r", "messages"};
-  std::string dedup = "near";
+  Dedup dedup = Dedup::kNear;
   ReviseOptions revise;
   std::string replay = "auto";     // 1 | auto | 0: see --help
   EnvironmentOptions environment;  // its task is set from the trees

@@ -10,15 +10,7 @@
 
 namespace agentr {
 
-Prune ParsePrune(std::string_view name) {
-  if (name == "off") return Prune::kOff;
-  if (name == "effect") return Prune::kEffect;
-  if (name == "full") return Prune::kFull;
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("--prune: \"{}\" is not effect, full or off", name));
-}
-
-SplicePlan Pruner::Shorten(const SplicePlan& plan, Prune mode, int slips) {
+SplicePlan Pruner::Shorten(const SplicePlan& plan, Prune mode, int slips, int good_slips) {
   if (mode == Prune::kOff) return plan;
   SplicePlan shorter{WithoutIdle(plan.prefix), plan.bad, WithoutIdle(plan.good)};
   if (mode == Prune::kFull) {
@@ -27,7 +19,11 @@ SplicePlan Pruner::Shorten(const SplicePlan& plan, Prune mode, int slips) {
       shorter.good = WithoutLoops(tree_.node(plan.good.front()).parent, shorter.good);
     }
   }
-  shorter.prefix = WithSlips(plan.prefix, shorter.prefix, slips);
+  shorter.prefix = WithSlips(StateMap::kRoot, plan.prefix, shorter.prefix, slips);
+  if (good_slips > 0 && !plan.good.empty()) {
+    const int begin = states_.Of(tree_.node(plan.good.front()).parent);
+    shorter.good = WithSlips(begin, plan.good, shorter.good, good_slips);
+  }
   return shorter;
 }
 
@@ -60,13 +56,12 @@ std::vector<int> Pruner::WithoutLoops(int start, const std::vector<int>& nodes) 
   return kept;
 }
 
-std::vector<int> Pruner::WithSlips(const std::vector<int>& all, const std::vector<int>& kept,
-                                   int slips) const {
+std::vector<int> Pruner::WithSlips(int stands, const std::vector<int>& all,
+                                   const std::vector<int>& kept, int slips) const {
   std::set<int> chosen(kept.begin(), kept.end());
   // A refused step can stay only if the shortened path still contains the state in which it was
   // made.
   std::vector<int> possible;
-  int stands = StateMap::kRoot;
   for (const int node : all) {
     if (chosen.contains(node)) {
       stands = states_.Of(node);

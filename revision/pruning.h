@@ -2,11 +2,13 @@
 // beginning. The proposals use only the tree; replaying the shortened path proves them (repair.h).
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/named_values.h"
 #include "mcts/tree.h"
 #include "revision/splice.h"
 #include "revision/states.h"
@@ -16,8 +18,8 @@ namespace agentr {
 
 enum class Prune { kOff, kEffect, kFull };
 
-// "off" | "effect" | "full"; throws FatalError(kUsage) for others.
-Prune ParsePrune(std::string_view name);
+inline constexpr std::array<NamedValue<Prune>, 3> kPrunes = {
+    {{"effect", Prune::kEffect}, {"full", Prune::kFull}, {"off", Prune::kOff}}};
 
 // For one tree; all references outlive it. Not thread-safe, because it caches state keys.
 class Pruner {
@@ -28,13 +30,15 @@ class Pruner {
   // The plan with a shorter prefix and good suffix. kEffect removes steps that changed nothing and
   // gave no new information; kFull also removes loops between two nodes with the same state key
   // (TaskFamily::StateKey). The prefix keeps the last `slips` refused steps, so that the history
-  // before the mistake stays realistic. All bad steps stay.
-  SplicePlan Shorten(const SplicePlan& plan, Prune mode, int slips);
+  // before the mistake stays realistic, and the good suffix the last `good_slips`. All bad steps
+  // stay.
+  SplicePlan Shorten(const SplicePlan& plan, Prune mode, int slips, int good_slips = 0);
 
  private:
   std::vector<int> WithoutIdle(const std::vector<int>& nodes) const;
   std::vector<int> WithoutLoops(int start, const std::vector<int>& nodes);
-  std::vector<int> WithSlips(const std::vector<int>& all, const std::vector<int>& kept,
+  // `stands`: the state in which the steps begin.
+  std::vector<int> WithSlips(int stands, const std::vector<int>& all, const std::vector<int>& kept,
                              int slips) const;
   const std::string& Key(int node);
 

@@ -96,7 +96,7 @@ Result<Repaired> Repairer::Run(const RepairTask& task, RandomStream random) {
 
 SplicePlan Repairer::PlanFor(const RepairTask& task, Prune mode) {
   return pruner_.Shorten(PlanOf(tree_, states_, task.pair, task.bad_steps), mode,
-                         options_.prefix_slips);
+                         options_.prefix_slips, task.pair.bad.leaf < 0 ? options_.good_slips : 0);
 }
 
 Result<Repairer::Attempt> Repairer::Try(const SplicePlan& plan, const RepairTask& task) {
@@ -149,18 +149,22 @@ Result<std::vector<int>> Repairer::WithoutNeedless(int from, const std::vector<i
 }
 
 Result<bool> Repairer::Needless(int state, const std::vector<int>& nodes, size_t leave_out) {
-  std::vector<std::string> actions;
+  double reward = 0;
+  // Step by step, because most steps are needed and the next one shows it.
   for (size_t i = 0; i < nodes.size(); ++i) {
-    if (i != leave_out) actions.push_back(tree_.node(nodes[i]).action);
+    if (i == leave_out) continue;
+    const Node& node = tree_.node(nodes[i]);
+    const Result<ReplayedEpisode> step = replayer_->Run(state, {&node.action, 1});
+    if (!step) return tl::make_unexpected(step.error());
+    const ReplayedTurn& turn = step->front();
+    if (i > leave_out && OneLine(turn.result.observation) != OneLine(node.observation)) {
+      return false;
+    }
+    if (IsOver(turn) && i + 1 != nodes.size()) return false;
+    state = turn.state;
+    reward = turn.result.reward;
   }
-  Result<ReplayedEpisode> episode = replayer_->Run(state, actions);
-  if (!episode) return tl::make_unexpected(std::move(episode.error()));
-  if (episode->size() != actions.size()) return false;
-  for (size_t i = leave_out; i < actions.size(); ++i) {
-    const std::string& expected = tree_.node(nodes[i + 1]).observation;
-    if (OneLine((*episode)[i].result.observation) != OneLine(expected)) return false;
-  }
-  return AtLeast(episode->back().result.reward, tree_.node(nodes.back()).reward);
+  return AtLeast(reward, tree_.node(nodes.back()).reward);
 }
 
 std::vector<std::string> Repairer::RecoveryCandidates(const Attempt& attempt, size_t good_begin,
@@ -197,12 +201,18 @@ Result<std::optional<std::vector<std::string>>> Repairer::FindRecovery(const Att
   Trajectory rest = attempt.trajectory;
   rest.turns.erase(rest.turns.begin(),
                    rest.turns.begin() + static_cast<std::ptrdiff_t>(revision) + 1);
-  const std::vector<std::string> good = ActionsOf(rest);
+  // Step by step, because most states fail at once and some environments are slow.
   const auto works = [&](int state) -> Result<bool> {
-    const Result<ReplayedEpisode> episode = replayer_->Run(state, good);
-    if (!episode) return tl::make_unexpected(episode.error());
-    const Replay replay = JudgeReplay(rest, *episode, wanted_reward);
-    return replay.outcome == ReplayOutcome::kVerified;
+    ReplayedEpisode episode;
+    for (const SplicedTurn& turn : rest.turns) {
+      Result<ReplayedEpisode> step = replayer_->Run(state, {&turn.action, 1});
+      if (!step) return tl::make_unexpected(std::move(step.error()));
+      episode.push_back(std::move(step->front()));
+      if (OneLine(episode.back().result.observation) != turn.observation) return false;
+      if (IsOver(episode.back())) break;
+      state = episode.back().state;
+    }
+    return JudgeReplay(rest, episode, wanted_reward).outcome == ReplayOutcome::kVerified;
   };
   std::vector<Message> history = HistoryOf(attempt.trajectory, revision);
   std::set<std::string> seen = {history.back().content};

@@ -17,6 +17,7 @@ namespace agentr {
 struct RepairOptions {
   Prune prune = Prune::kFull;
   int prefix_slips = 2;  // refused steps that the prefix keeps
+  int good_slips = 0;    // refused steps that the good path keeps
   int max_recovery = 6;  // largest number of recovery actions; 0: no search
   double alpha = 0.5;
   bool train_prefix = false;

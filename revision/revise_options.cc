@@ -14,10 +14,10 @@ void Declare(OptionSet& set, ReviseOptions& o) {
   set.Add("--beta", o.choice.beta, "A bad path is worse than its good partner by more than this",
           "BETA")
       .Range(0, 1);
-  set.Add("--pairing", o.pairing,
-          "siblings: a bad path with the good ones that share the most of it; all: with every good "
-          "one")
-      .OneOf({"siblings", "all"});
+  set.AddNamed(
+      "--pairing", o.pairing, kPairings,
+      "siblings: a bad path with the good ones that share the most of it; all: with every good "
+      "one");
   set.Add("--max_pairs_per_task", o.max_pairs_per_task,
           "Largest number of pairs (with --data_type good: good paths) of a task, chosen for "
           "diversity; 0: all")
@@ -36,16 +36,15 @@ void Declare(OptionSet& set, ReviseOptions& o) {
           "share that must be as good as the good path before an accepted action counts as a "
           "mistake")
       .Range(0, 1);
-  set.Add("--notice", o.notice,
-          "When the agent notices: first (directly after the first error), late (after up to "
-          "--notice_steps further bad steps), mixed (either)")
-      .OneOf({"first", "late", "mixed"});
+  set.AddNamed("--notice", o.notice, kNotices,
+               "When the agent notices: first (directly after the first error), late (after up to "
+               "--notice_steps further bad steps), mixed (either)");
   set.Add("--notice_steps", o.notice_steps, "Largest number of further bad steps of a late notice")
       .Min(0);
-  set.Add("--prune", o.prune,
-          "Steps to remove from good paths and prefixes: effect (steps that changed nothing), full "
-          "(also detours that the replay proves needless), off (none)")
-      .OneOf({"effect", "full", "off"});
+  set.AddNamed(
+      "--prune", o.prune, kPrunes,
+      "Steps to remove from good paths and prefixes: effect (steps that changed nothing), full "
+      "(also detours that the replay proves needless), off (none)");
   set.Add("--prefix_slips", o.prefix_slips, "Refused steps that a pruned prefix keeps").Min(0);
   set.Add("--max_recovery", o.max_recovery,
           "Largest number of actions from the mistake back to a state where the good path works, "
@@ -59,6 +58,16 @@ void Declare(OptionSet& set, ReviseOptions& o) {
           "Trained turns with text after their action, with several actions or none: cut the text "
           "if possible and drop the other rows, drop all such rows, or keep them")
       .OneOf({"cut", "drop", "keep"});
+  set.Add(
+         "--turn_thoughts", o.turn_thoughts,
+         "Thoughts of trained turns: keep them; agree: leave out rows in which one contradicts its "
+         "action; rewrite: replace them by the words of the demonstrations where the kind of task "
+         "has such words (TextCraft), else as agree")
+      .OneOf({"keep", "agree", "rewrite"});
+  set.Add("--good_slips", o.good_slips,
+          "Refused steps that a pruned good path keeps, if a step that worked follows them; they "
+          "are not trained")
+      .Min(0);
   set.Add("--thoughts", o.thoughts,
           "File of revision thoughts by kind of mistake (default: the built-in ones)");
   set.Add(

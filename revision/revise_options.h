@@ -5,6 +5,9 @@
 
 #include "revision/actor_verifier.h"
 #include "revision/choice.h"
+#include "revision/mistakes.h"
+#include "revision/pairing.h"
+#include "revision/pruning.h"
 #include "revision/rollout_verifier.h"
 #include "revision/splice.h"
 
@@ -17,25 +20,27 @@ struct ReviseOptions {
   std::string data_type = "centric";  // centric: revision rows; good: good paths
   int revise = 1;                     // 0: whole bad paths (Direct-Revision), as verifier none
   QualityThresholds choice;
-  std::string pairing = "siblings";
+  Pairing pairing = Pairing::kSiblings;
   int max_pairs_per_task = 20;       // 0: unlimited
   std::string verifier = "tree";     // tree | actor | rollout | none
   std::string verifier_prompt = "";  // file; empty: the family's built-in one
   RolloutOptions rollout;
   JudgeOptions judge;
-  int max_row_tokens = -1;           // 0: rows of any length; -1: as judge.max_context
-  int min_evidence = 3;              // ended leaves behind a taken action that count as proof
-  double min_success = 0.5;          // of the episodes behind the other actions
-  std::string notice = "first";      // first | late | mixed
-  int notice_steps = 3;              // most further bad steps of a late notice
-  std::string prune = "full";        // effect | full | off
-  int prefix_slips = 2;              // refused steps that the prefix keeps
-  int max_recovery = 6;              // most recovery actions; 0: none
-  bool train_prefix = false;         // the shared prefix is trained too
-  bool keep_diverged = false;        // rows whose replay reached alpha by other observations
-  std::string unclean = "cut";       // turns that say more than one action: cut | drop | keep
-  std::string thoughts = "";         // file; empty: the built-in ones
-  std::string revision_action = "";  // empty: that of the family
+  int max_row_tokens = -1;   // 0: rows of any length; -1: as judge.max_context
+  int min_evidence = 3;      // ended leaves behind a taken action that count as proof
+  double min_success = 0.5;  // of the episodes behind the other actions
+  Notice notice = Notice::kFirst;
+  int notice_steps = 3;  // most further bad steps of a late notice
+  Prune prune = Prune::kFull;
+  int prefix_slips = 2;                 // refused steps that the prefix keeps
+  int good_slips = 0;                   // refused steps that a good path keeps
+  int max_recovery = 6;                 // most recovery actions; 0: none
+  bool train_prefix = false;            // the shared prefix is trained too
+  bool keep_diverged = false;           // rows whose replay reached alpha by other observations
+  std::string unclean = "cut";          // turns that say more than one action: cut | drop | keep
+  std::string turn_thoughts = "agree";  // of trained turns: keep | agree | rewrite
+  std::string thoughts = "";            // file; empty: the built-in ones
+  std::string revision_action = "";     // empty: that of the family
   std::string revision_reply = "ok.";
   uint64_t seed = 0;
 

@@ -15,6 +15,7 @@
 #include "revision/clean_turns.h"
 #include "revision/dedup.h"
 #include "revision/row_length.h"
+#include "revision/turn_thoughts.h"
 
 namespace agentr {
 
@@ -127,15 +128,15 @@ TaskReviser::TaskReviser(const ReviseOptions& options, Context context)
     : options_(options),
       context_(std::move(context)),
       verifier_(options.Verifying()),
-      pairing_(ParsePairing(options.pairing)),
-      mistakes_{options.choice,
-                pairing_,
-                options.min_evidence,
-                options.min_success,
-                ParseNotice(options.notice),
-                options.notice_steps},
-      repair_{ParsePrune(options.prune), options.prefix_slips, options.max_recovery,
-              options.choice.alpha,      options.train_prefix, RevisionActionOf(options, context_),
+      mistakes_{options.choice,      options.pairing, options.min_evidence,
+                options.min_success, options.notice,  options.notice_steps},
+      repair_{options.prune,
+              options.prefix_slips,
+              options.good_slips,
+              options.max_recovery,
+              options.choice.alpha,
+              options.train_prefix,
+              RevisionActionOf(options, context_),
               options.revision_reply} {
   thoughts_ = options_.thoughts.empty() ? Thoughts::BuiltIn()
                                         : Thoughts::Parse(ReadFile(options_.thoughts));
@@ -303,8 +304,8 @@ Result<void> TaskReviser::DecideByTree(Work& work, Decisions& decisions) const {
 Result<void> TaskReviser::DecideByVerifier(Work& work, Replayer* replayer,
                                            Decisions& decisions) const {
   const std::vector<LeafPath> paths = LeafPaths(work.tree);
-  std::vector<PathPair> pairs =
-      PartByState(work.tree, work.states, PairPaths(work.tree, paths, options_.choice, pairing_));
+  std::vector<PathPair> pairs = PartByState(
+      work.tree, work.states, PairPaths(work.tree, paths, options_.choice, options_.pairing));
   RevisionCounts& counts = work.result.counts;
   std::set<int> bad;
   for (const PathPair& pair : pairs) bad.insert(pair.bad.leaf);
@@ -361,6 +362,7 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
   trajectory.train_prefix = options_.train_prefix;
   ApplyReplay(decision.replay, trajectory);
   if (!CleanTurns(options_.unclean, context_.family, trajectory, counts)) return;
+  if (!MendThoughts(options_.turn_thoughts, context_.family, trajectory, counts)) return;
   // The turns that the model did not see, as far as they are left.
   const int unseen = work.tree.node(decision.pair.good.leaf).dropped_turns;
   const auto dropped = std::ranges::count_if(trajectory.turns, [&](const SplicedTurn& turn) {
@@ -376,8 +378,8 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
                          options_.seed,
                          options_.choice,
                          verifier_,
-                         options_.pairing,
-                         options_.prune};
+                         NameOf(kPairings, options_.pairing),
+                         NameOf(kPrunes, options_.prune)};
   Row row{source, decision, std::move(trajectory), ""};
   if (!FitRow(row, static_cast<int>(dropped), options_.MaxRowTokens(), context_.encoder)) {
     ++counts.too_long;
@@ -409,7 +411,7 @@ std::string TaskReviser::RecordKey(const Work& work) const {
       {"data_type", options_.data_type},
       {"alpha", options_.choice.alpha},
       {"beta", options_.choice.beta},
-      {"pairing", options_.pairing},
+      {"pairing", NameOf(kPairings, options_.pairing)},
       {"max_pairs", options_.max_pairs_per_task},
       {"seed", options_.seed},
       {"verifier", verifier_},
@@ -432,8 +434,8 @@ std::string TaskReviser::RecordKey(const Work& work) const {
       {"environment", context_.data_hash},
       {"revision", {repair_.action, repair_.reply}},
       {"min_evidence", {options_.min_evidence, options_.min_success}},
-      {"notice", {options_.notice, options_.notice_steps}},
-      {"prune", {options_.prune, options_.prefix_slips}},
+      {"notice", {NameOf(kNotices, options_.notice), options_.notice_steps}},
+      {"prune", {NameOf(kPrunes, options_.prune), options_.prefix_slips, options_.good_slips}},
       {"max_recovery", options_.max_recovery},
       {"keep_diverged", options_.keep_diverged},
       {"thoughts", Sha256(thoughts_.Text())},

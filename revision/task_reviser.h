@@ -98,7 +98,6 @@ class TaskReviser {
   const ReviseOptions options_;
   const Context context_;
   const std::string verifier_;
-  const Pairing pairing_;
   MistakeOptions mistakes_;
   RepairOptions repair_;
   Thoughts thoughts_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,11 @@
 #include "clients/language_model.h"
 
 namespace agentr {
+
+struct WordedAction {
+  std::string thought;
+  std::string action;
+};
 
 class TaskFamily {
  public:
@@ -74,6 +80,20 @@ class TaskFamily {
   virtual std::vector<std::string> Recoveries(std::span<const Message> /*history*/,
                                               std::span<const std::string> /*wanted*/) const {
     return {};
+  }
+
+  // The turn that takes `action` after `history`, in the words of the demonstrations: with the
+  // reasons for it, and the action as they spell it, which the environment takes for the same.
+  // nullopt if the family has no such words, or if `history` does not show why.
+  virtual std::optional<WordedAction> Reworded(std::span<const Message> /*history*/,
+                                               std::string_view /*action*/) const {
+    return std::nullopt;
+  }
+
+  // False if it is certain that `thought` contradicts `action` or what `history` shows.
+  virtual bool ThoughtFits(std::span<const Message> /*history*/, std::string_view /*thought*/,
+                           std::string_view /*action*/) const {
+    return true;
   }
 };
 

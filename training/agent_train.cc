@@ -153,6 +153,19 @@ TrainingData OpenData(const AgentTrainOptions& o, const RowTokenizer& text, Proc
   return data;
 }
 
+// The smallest number of steps in which at least `tokens` tokens are trained.
+int64_t StepsForTokens(TrainingData& data, int64_t tokens) {
+  int64_t trained = 0;
+  int64_t steps = 0;
+  for (; trained < tokens; ++steps) {
+    for (const TrainingRow& row : data.ReadStep(steps).rows) trained += row.trained_tokens();
+    if (trained == 0 && steps == data.steps_per_epoch()) {
+      throw FatalError(ExitCode::kFile, "--train_tokens: no row of --data trains a token");
+    }
+  }
+  return steps;
+}
+
 Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
          const WeightsListener& listener, ProcessGroup* group)
     : o_(options),
@@ -173,6 +186,7 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
   }
   trainer_.emplace(network_, o_.adamw, group_, o_.distributed.zero);
   steps_ = data_.steps_per_epoch() * o_.epochs;
+  if (o_.train_tokens > 0) steps_ = StepsForTokens(data_, static_cast<int64_t>(o_.train_tokens));
   if (o_.max_steps > 0) steps_ = std::min<int64_t>(steps_, o_.max_steps);
   evaluates_ = o_.eval_rows > 0 && data_.held_out_rows() > 0;
   if (evaluates_) {
@@ -221,7 +235,7 @@ Fingerprint Run::MakeFingerprint() const {
                (o_.from_scratch ? " from scratch " + o_.initial_attention : "")},
           {"the rows or how they are read and ordered (--data and its options, --seed)",
            data_.data_hash()},
-          {"the number of steps (--epochs, --max_steps)", std::to_string(steps_)},
+          {"the number of steps (--epochs, --max_steps, --train_tokens)", std::to_string(steps_)},
           {"--dtype", TypeName(ComputeType(o_, config_))},
           {"the adapters (--lora_…)", fmt::format("{} {} {} {} {}", l.rank, l.alpha, l.dropout,
                                                   l.rank_stabilized, fmt::join(l.targets, " "))},

@@ -41,6 +41,7 @@ struct AgentTrainOptions {
                                 // processes
   int epochs = 3;
   int max_steps = 0;                  // 0: as many as the epochs have
+  uint64_t train_tokens = 0;          // trained tokens after which the run ends; 0: no limit
   int save_every = 100;               // steps between checkpoints
   int keep = 2;                       // number of last checkpoints to keep, in addition to the best
                                       // one

@@ -47,6 +47,10 @@ void Declare(OptionSet& set, AgentTrainOptions& o) {
   set.Add("--max_steps", o.max_steps,
           "Largest number of optimiser steps; 0: as many as the epochs have")
       .Min(0);
+  set.Add(
+      "--train_tokens", o.train_tokens,
+      "End with the step in which this number of trained tokens is reached, with as many epochs "
+      "as that takes, so that runs on different rows can be compared; 0: no such limit");
   set.Add("--save_every", o.save_every, "Steps between checkpoints; 0: only at the end").Min(0);
   set.Add("--keep", o.keep, "Number of last checkpoints to keep").Min(1);
   set.Add("--eval_every", o.eval_every, "Steps between held-out losses; 0: only at the end").Min(0);

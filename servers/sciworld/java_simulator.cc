@@ -11,7 +11,8 @@
 
 namespace agentr {
 namespace embedded {
-extern const std::string_view kJavaSession, kJavaSessionRandom, kJavaUniqueIdentifier,
+extern const std::string_view kJavaCopier, kJavaCopyable, kJavaCopyablePatch, kJavaCopyableRandom,
+    kJavaGame, kJavaLoader, kJavaSession, kJavaSessionRandom, kJavaUniqueIdentifier,
     kJavaUniqueTypeId;
 }  // namespace embedded
 
@@ -20,8 +21,9 @@ namespace {
 // One simulator takes 11 MB (measured for most types of tasks); the rest is for the garbage of
 // steps.
 constexpr int64_t kSimulatorBytes = 12 << 20;
+// A fork takes up to 0.9 MB, since it shares the tables of all tasks with its original.
+constexpr int64_t kForkBytes = 1 << 20;
 
-constexpr const char* kTakesText = "(Ljava/lang/String;)Ljava/lang/String;";
 constexpr const char* kGivesText = "()Ljava/lang/String;";
 constexpr const char* kGivesList = "()Ljava/util/List;";
 
@@ -39,6 +41,14 @@ void DropOutput(Jvm& jvm) {
 
 // Must run before any class of the jar is used.
 void PutInPlace(Jvm& jvm) {
+  jvm.Define("agentr/CopyablePatch", embedded::kJavaCopyablePatch);
+  jvm.Define("agentr/Loader", embedded::kJavaLoader);
+  const JavaObject loader = jvm.Class("agentr/Loader");
+  jvm.UseLoader(jvm.New(loader, jvm.Method(loader, "<init>", "()V"), {}));
+  jvm.Define("agentr/Copyable", embedded::kJavaCopyable);
+  jvm.Define("agentr/Copier", embedded::kJavaCopier);
+  jvm.Define("agentr/CopyableRandom", embedded::kJavaCopyableRandom);
+  jvm.Define("agentr/Game", embedded::kJavaGame);
   jvm.Define("agentr/Session", embedded::kJavaSession);
   jvm.Define("agentr/SessionRandom", embedded::kJavaSessionRandom);
   jvm.Define("util/UniqueIdentifier$", embedded::kJavaUniqueIdentifier);
@@ -55,6 +65,8 @@ struct Bindings {
   explicit Bindings(Jvm& of)
       : jvm(of),
         session(jvm.Class("agentr/Session")),
+        copier(jvm.Class("agentr/Copier")),
+        game(jvm.Class("agentr/Game")),
         simulator(jvm.Class("scienceworld/runtime/pythonapi/PythonInterface")) {}
 
   JavaMethod OfSimulator(const char* name, const char* signature) {
@@ -63,8 +75,13 @@ struct Bindings {
 
   Jvm& jvm;
   const JavaObject session;
+  const JavaObject copier;
+  const JavaObject game;
   const JavaObject simulator;
   const JavaMethod new_session = jvm.Method(session, "<init>", "()V");
+  const JavaMethod copy_session = jvm.Method(session, "copy", "()Lagentr/Session;");
+  const JavaMethod copy =
+      jvm.StaticMethod(copier, "copy", "(Ljava/lang/Object;)Ljava/lang/Object;");
   const JavaMethod enter = jvm.StaticMethod(session, "enter", "(Lagentr/Session;)V");
   const JavaMethod ask = jvm.StaticMethod(session, "ask", "(Lagentr/Session;)V");
   const JavaMethod leave = jvm.StaticMethod(session, "leave", "()V");
@@ -72,7 +89,8 @@ struct Bindings {
   const JavaMethod load =
       OfSimulator("load", "(Ljava/lang/String;ILjava/lang/String;Z)Ljava/lang/String;");
   const JavaMethod error = OfSimulator("errorStr", kGivesText);
-  const JavaMethod step = OfSimulator("step", kTakesText);
+  const JavaMethod step =
+      jvm.StaticMethod(game, "step", "(Ljava/lang/Object;Ljava/lang/String;)Ljava/lang/String;");
   const JavaMethod score = OfSimulator("getScore", "()D");
   const JavaMethod completed = OfSimulator("getCompleted", "()Z");
   const JavaMethod moves = OfSimulator("getNumMoves", "()Ljava/lang/Integer;");
@@ -84,7 +102,7 @@ struct Bindings {
   const JavaMethod gold_actions = OfSimulator("getGoldActionSequence", kGivesList);
   const JavaMethod variations = OfSimulator("getTaskMaxVariations", "(Ljava/lang/String;)I");
 
-  std::atomic<int64_t> live = 0;  // simulators
+  std::atomic<int64_t> live = 0;  // simulators that are no forks
   std::mutex planning;            // the jar's planner stores paths in one table for all simulators
 };
 
@@ -95,7 +113,11 @@ class JavaSimulator final : public Simulator {
     object_ = In([&] { return to_.jvm.New(to_.simulator, to_.new_simulator, {}); });
     ++to_.live;
   }
-  ~JavaSimulator() override { --to_.live; }
+  JavaSimulator(Bindings& to, JavaObject session, JavaObject object)
+      : to_(to), is_fork_(true), session_(std::move(session)), object_(std::move(object)) {}
+  ~JavaSimulator() override {
+    if (!is_fork_) --to_.live;
+  }
 
   void Load(std::string_view task, int variation, bool gold) override {
     std::unique_lock lock(to_.planning, std::defer_lock);
@@ -107,7 +129,17 @@ class JavaSimulator final : public Simulator {
     if (!error.empty()) throw SimulatorError(error);
   }
 
-  std::string Step(std::string_view action) override { return Text(to_.step, {action}); }
+  std::unique_ptr<Simulator> Fork() override {
+    return In([&] {
+      return std::make_unique<JavaSimulator>(
+          to_, to_.jvm.CallObject(session_, to_.copy_session),
+          to_.jvm.CallStaticObject(to_.copier, to_.copy, {&object_}));
+    });
+  }
+
+  std::string Step(std::string_view action) override {
+    return In([&] { return to_.jvm.CallStaticString(to_.game, to_.step, {&object_, action}); });
+  }
   double Score() override {
     return In([&] { return to_.jvm.CallDouble(object_, to_.score); });
   }
@@ -164,6 +196,7 @@ class JavaSimulator final : public Simulator {
   }
 
   Bindings& to_;
+  const bool is_fork_ = false;
   const JavaObject session_;
   JavaObject object_;
 };
@@ -188,7 +221,10 @@ class JavaSource final : public SimulatorSource {
 
   SimulatorUse Use() override {
     const std::lock_guard lock(asking_);
-    return {bindings_.live - (asked_ ? 1 : 0), memory_.Most() / kSimulatorBytes, memory_.InUse()};
+    const int64_t live = bindings_.live - (asked_ ? 1 : 0);
+    const int64_t heap = memory_.Most();
+    const int64_t for_forks = (heap - heap / 4) - live * kSimulatorBytes;
+    return {live, heap / kSimulatorBytes, for_forks / kForkBytes, memory_.InUse()};
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <jni.h>
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 #include <type_traits>
@@ -107,18 +108,24 @@ class JniJvm final : public Jvm {
 
   void Define(const std::string& name, std::string_view bytes) override {
     WithEnv([&](JNIEnv* env) {
-      const jclass loader = Found(env, env->FindClass("java/lang/ClassLoader"));
-      const jmethodID system = Found(
-          env, env->GetStaticMethodID(loader, "getSystemClassLoader", "()Ljava/lang/ClassLoader;"));
-      const jobject of_path = Found(env, env->CallStaticObjectMethod(loader, system));
-      Found(env,
-            env->DefineClass(name.c_str(), of_path, reinterpret_cast<const jbyte*>(bytes.data()),
-                             static_cast<jsize>(bytes.size())));
+      Found(env, env->DefineClass(name.c_str(), LoaderOf(env),
+                                  reinterpret_cast<const jbyte*>(bytes.data()),
+                                  static_cast<jsize>(bytes.size())));
     });
   }
 
+  void UseLoader(JavaObject loader) override { loader_ = std::move(loader); }
+
   JavaObject Class(const std::string& name) override {
-    return WithEnv([&](JNIEnv* env) { return Keep(env, env->FindClass(name.c_str())); });
+    return WithEnv([&](JNIEnv* env) {
+      if (loader_.reference() == nullptr) return Keep(env, env->FindClass(name.c_str()));
+      std::string dotted = name;
+      std::ranges::replace(dotted, '/', '.');
+      const jmethodID load =
+          Found(env, env->GetMethodID(env->GetObjectClass(At(loader_)), "loadClass",
+                                      "(Ljava/lang/String;)Ljava/lang/Class;"));
+      return Keep(env, env->CallObjectMethod(At(loader_), load, NewString(env, dotted)));
+    });
   }
 
   JavaMethod Method(const JavaObject& of, const char* name, const char* signature) override {
@@ -169,6 +176,21 @@ class JniJvm final : public Jvm {
       const auto values = ValuesOf(env, arguments);
       return Keep(env, env->CallStaticObjectMethodA(ClassAt(of), At(method), values.data()));
     });
+  }
+
+  std::string CallStaticString(const JavaObject& of, JavaMethod method,
+                               JavaArguments arguments) override {
+    return WithEnv([&](JNIEnv* env) {
+      const auto values = ValuesOf(env, arguments);
+      const jobject text = env->CallStaticObjectMethodA(ClassAt(of), At(method), values.data());
+      Check(env);
+      return TextOf(env, text);
+    });
+  }
+
+  JavaObject CallObject(const JavaObject& object, JavaMethod method) override {
+    return WithEnv(
+        [&](JNIEnv* env) { return Keep(env, env->CallObjectMethod(At(object), At(method))); });
   }
 
   double CallDouble(const JavaObject& object, JavaMethod method) override {
@@ -275,7 +297,16 @@ class JniJvm final : public Jvm {
     return {*this, Found(env, env->NewGlobalRef(Found(env, local)))};
   }
 
+  jobject LoaderOf(JNIEnv* env) const {
+    if (loader_.reference() != nullptr) return At(loader_);
+    const jclass loader = Found(env, env->FindClass("java/lang/ClassLoader"));
+    const jmethodID system = Found(
+        env, env->GetStaticMethodID(loader, "getSystemClassLoader", "()Ljava/lang/ClassLoader;"));
+    return Found(env, env->CallStaticObjectMethod(loader, system));
+  }
+
   JavaVM* const machine_;
+  JavaObject loader_;  // empty: Java's own
 };
 
 using CreateMachine = jint (*)(JavaVM**, void**, void*);

@@ -56,6 +56,9 @@ class Jvm {
   // Defines a class from its bytes; it replaces the class of that name in the class path.
   virtual void Define(const std::string& name, std::string_view bytes) = 0;
 
+  // From now on classes are defined and found by `loader`, a java.lang.ClassLoader.
+  virtual void UseLoader(JavaObject loader) = 0;
+
   // Names are written with slashes, signatures in JNI's form: "(Ljava/lang/String;I)V".
   virtual JavaObject Class(const std::string& name) = 0;
   virtual JavaMethod Method(const JavaObject& of, const char* name, const char* signature) = 0;
@@ -69,6 +72,8 @@ class Jvm {
   virtual void CallStatic(const JavaObject& of, JavaMethod method, JavaArguments arguments) = 0;
   virtual JavaObject CallStaticObject(const JavaObject& of, JavaMethod method,
                                       JavaArguments arguments) = 0;
+  virtual std::string CallStaticString(const JavaObject& of, JavaMethod method,
+                                       JavaArguments arguments) = 0;
   virtual double CallDouble(const JavaObject& object, JavaMethod method) = 0;
   virtual int64_t CallLong(const JavaObject& object, JavaMethod method) = 0;
   virtual int32_t CallInt(const JavaObject& object, JavaMethod method, JavaArguments arguments) = 0;
@@ -79,6 +84,7 @@ class Jvm {
                                  JavaArguments arguments) = 0;
   // For a method that returns a java.util.List of strings.
   virtual std::vector<std::string> CallStrings(const JavaObject& object, JavaMethod method) = 0;
+  virtual JavaObject CallObject(const JavaObject& object, JavaMethod method) = 0;
 
   // Called by JavaObject.
   virtual void Release(void* reference) noexcept = 0;

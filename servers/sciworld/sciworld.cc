@@ -25,6 +25,15 @@ void SciWorldEpisode::Reset(SimulatorTask task) {
   Step("look around");
 }
 
+SciWorldEpisode SciWorldEpisode::Fork() const {
+  SciWorldEpisode fork;
+  fork.simulator_ = simulator_->Fork();
+  fork.task_ = task_;
+  fork.description_ = description_;
+  fork.last_ = last_;
+  return fork;
+}
+
 const SciWorldReply& SciWorldEpisode::Step(std::string_view action) {
   SciWorldReply reply{.observation = simulator_->Step(action)};
   reply.score = SciWorldScore(simulator_->Score());

@@ -30,6 +30,9 @@ class SciWorldEpisode {
  public:
   SciWorldEpisode(SimulatorSource& source, SimulatorTask task);
 
+  // An episode in the same state, from which on both go their own ways.
+  SciWorldEpisode Fork() const;
+
   // Starts another episode with the same simulator. The first action is a look around, and its
   // outcome is the first reply.
   void Reset(SimulatorTask task);
@@ -47,6 +50,8 @@ class SciWorldEpisode {
   std::vector<std::string> ValidActions() { return simulator_->ValidActions(); }
 
  private:
+  SciWorldEpisode() = default;
+
   std::unique_ptr<Simulator> simulator_;
   SimulatorTask task_;
   std::string description_;

@@ -11,6 +11,8 @@
 namespace agentr {
 namespace {
 
+constexpr std::string_view kRefusal = "No known action matches that input.";
+
 void AppendStrings(std::string_view name, const std::vector<std::string>& texts, std::string& out) {
   AppendJson(name, out);
   out += ":[";
@@ -36,6 +38,10 @@ std::string WholeReply(const SciWorldEpisode& episode) {
   out += ',';
   AppendReply(episode.last(), out);
   return out + R"(,"deleted":false})";
+}
+
+std::string NotBegun(int64_t id) {
+  return ErrorJson(fmt::format("The task with environment {} has not begun: call /reset.", id));
 }
 
 }  // namespace
@@ -76,6 +82,7 @@ void SciWorldService::AddTo(HttpService& http) {
              AppendStrings("valid_actions", episode.ValidActions(), out);
              out += '}';
            }));
+  http.Post("/expand", [this](const HttpRequest& request) { return Expand(request); });
   http.Get("/gold", [this](const HttpRequest& request) { return Gold(request); });
   http.Get("/version", [reply = Version()](const HttpRequest&) { return reply; });
 }
@@ -107,29 +114,81 @@ HttpResponse SciWorldService::Reset(const HttpRequest& request) {
 }
 
 void SciWorldService::Start(Session& session, SimulatorTask task) {
-  if (session.episode) return session.episode->Reset(task);
-  // Refuses early, because Java slows down everything before it reports a full heap.
-  const SimulatorUse use = source_->Use();
-  if (use.live >= use.most) {
-    throw HttpStatusError(503, fmt::format("Java's heap has room for {} environments; close some, "
-                                           "or start the server with a larger --jvm_heap.",
-                                           use.most));
+  if (session.episode) {
+    session.episode->Reset(task);
+  } else {
+    // Refuses early, because Java slows down everything before it reports a full heap.
+    const SimulatorUse use = source_->Use();
+    if (use.live >= use.most) {
+      throw HttpStatusError(503,
+                            fmt::format("Java's heap has room for {} environments; close some, or "
+                                        "start the server with a larger --jvm_heap.",
+                                        use.most));
+    }
+    session.episode = std::make_unique<SciWorldEpisode>(*source_, task);
   }
-  session.episode = std::make_unique<SciWorldEpisode>(*source_, task);
+  session.path = ForkPath::Begin(forks_, task);
+  session.last = session.episode->last();
 }
 
 HttpResponse SciWorldService::Step(const HttpRequest& request) {
   const nlohmann::json body = ParseObject(request.body);
   const std::string& action = StringField(body, "action");
-  return InEpisode(IntField(body, "id"), /*or_finished=*/false, [&](SciWorldEpisode& episode) {
+  return InEpisode(IntField(body, "id"), [&](Session& session, SciWorldEpisode& episode) {
+    session.last = episode.Step(action);
+    session.path = ForkPath::After(std::move(session.path), action);
     std::string out = "{";
-    AppendReply(episode.Step(action), out);
+    AppendReply(session.last, out);
     return out + "}";
   });
 }
 
+HttpResponse SciWorldService::Expand(const HttpRequest& request) {
+  const nlohmann::json body = ParseObject(request.body);
+  const int64_t id = IntField(body, "id");
+  const std::vector<std::string> actions = ActionsOf(body);
+  return InEpisode(id, [&](Session& session, SciWorldEpisode& episode) {
+    std::vector<Session> children = Children(session, episode, actions);
+    std::vector<std::string> replies(children.size());
+    for (size_t i = 0; i < children.size(); ++i) AppendReply(children[i].last, replies[i]);
+    const auto ids = sessions_.Fork(id, std::move(children));
+    if (!ids) ThrowFull();
+    std::string out = R"({"children":[)";
+    for (size_t i = 0; i < replies.size(); ++i) {
+      out += fmt::format("{}{{\"id\":{},{}}}", i == 0 ? "" : ",", (*ids)[i], replies[i]);
+    }
+    return out + "]}";
+  });
+}
+
+std::vector<SciWorldService::Session> SciWorldService::Children(
+    const Session& session, SciWorldEpisode& episode, const std::vector<std::string>& actions) {
+  std::vector<Session> children;
+  // The beginning, from which the pool can make all later states again.
+  if (session.episode) session.path->Put(episode.Fork(), ForksAtMost());
+  std::optional<SciWorldEpisode> fork;
+  for (const std::string& action : actions) {
+    if (!fork) fork = episode.Fork();
+    Session child;
+    child.path = ForkPath::After(session.path, action);
+    child.last = fork->Step(action);
+    // A refused action changes nothing, so the next one can be taken by the same fork.
+    const bool is_refused = child.last.observation == kRefusal;
+    if (!is_refused && !child.last.done) child.path->Put(*std::move(fork), ForksAtMost());
+    if (!is_refused) fork.reset();
+    children.push_back(std::move(child));
+  }
+  return children;
+}
+
+size_t SciWorldService::ForksAtMost() const {
+  const SimulatorUse use = source_->Use();
+  return static_cast<size_t>(std::max<int64_t>(use.most_forks, 1));
+}
+
 HttpResponse SciWorldService::Detail(const HttpRequest& request) {
-  return InEpisode(IntParameter(request, "id"), /*or_finished=*/false, WholeReply);
+  return InEpisode(IntParameter(request, "id"),
+                   [](Session&, SciWorldEpisode& episode) { return WholeReply(episode); });
 }
 
 HttpResponse SciWorldService::Close(const HttpRequest& request) {
@@ -138,17 +197,18 @@ HttpResponse SciWorldService::Close(const HttpRequest& request) {
 }
 
 HttpResponse SciWorldService::Gold(const HttpRequest& request) {
-  return InEpisode(IntParameter(request, "id"), /*or_finished=*/true,
-                   [&](SciWorldEpisode& episode) {
-                     std::string out = "{";
-                     AppendStrings("gold", SciWorldGold(*source_, episode.task()), out);
-                     return out + "}";
-                   });
+  const int64_t id = IntParameter(request, "id");
+  return With(id, [&](Session& session) {
+    if (session.path == nullptr) return NotBegun(id);
+    std::string out = "{";
+    AppendStrings("gold", SciWorldGold(*source_, session.path->task()), out);
+    return out + "}";
+  });
 }
 
 HttpResponse SciWorldService::Version() const {
   return {.body = fmt::format(R"({{"server":"agentr","version":"{}","task":"sciworld",)"
-                              R"("data_hash":"{}","extensions":["valid_actions","gold"],)"
+                              R"("data_hash":"{}","extensions":["expand","valid_actions","gold"],)"
                               R"("tasks":{}}})",
                               kVersion, data_hash_, SimulatorTaskCount())};
 }
@@ -177,27 +237,33 @@ HttpResponse SciWorldService::With(int64_t id, Use use) {
 }
 
 template <typename Use>
-HttpResponse SciWorldService::InEpisode(int64_t id, bool or_finished, Use use) {
+HttpResponse SciWorldService::InEpisode(int64_t id, Use use) {
   return With(id, [&](Session& session) {
-    if (!session.episode) {
-      return ErrorJson(fmt::format("The task with environment {} has not begun: call /reset.", id));
-    }
-    if (session.episode->last().done && !or_finished) {
+    if (session.path == nullptr) return NotBegun(id);
+    if (session.last.done) {
       return ErrorJson(fmt::format("The task with environment {} has finished.", id));
     }
-    return std::string(use(*session.episode));
+    return WithEpisode(session, use);
   });
+}
+
+template <typename Use>
+std::string SciWorldService::WithEpisode(Session& session, Use use) {
+  if (session.episode) return use(session, *session.episode);
+  SciWorldEpisode episode = session.path->Take(*source_);
+  std::string reply = use(session, episode);
+  if (!session.last.done) session.path->Put(std::move(episode), ForksAtMost());
+  return reply;
 }
 
 template <typename Write>
 HttpHandler SciWorldService::About(Write write) {
   return [this, write](const HttpRequest& request) {
-    return InEpisode(IntParameter(request, "id"), /*or_finished=*/false,
-                     [&](SciWorldEpisode& episode) {
-                       std::string out;
-                       write(episode, out);
-                       return out;
-                     });
+    return InEpisode(IntParameter(request, "id"), [&](Session&, SciWorldEpisode& episode) {
+      std::string out;
+      write(episode, out);
+      return out;
+    });
   };
 }
 
@@ -210,6 +276,8 @@ void SciWorldService::AppendUse(std::string& out) const {
   AppendMetric("agentr_simulators_most", "gauge",
                "Number of simulators for which Java's heap has room.",
                static_cast<uint64_t>(use.most), out);
+  AppendMetric("agentr_simulators_forks", "gauge", "Simulators of forks that are kept.",
+               static_cast<uint64_t>(forks_.size()), out);
   AppendMetric("agentr_java_heap_bytes", "gauge", "Used part of Java's heap, including garbage.",
                static_cast<uint64_t>(use.heap_bytes), out);
 }

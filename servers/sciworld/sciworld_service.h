@@ -1,20 +1,24 @@
-// SciWorld over HTTP, as AgentGym's public server speaks it, with /close and three extensions:
+// SciWorld over HTTP, as AgentGym's public server speaks it, with /close and four extensions:
 //
-//   GET  /                      "This is environment ScienceWorld."
-//   POST /create                {"id"}; the simulator is made at the first /reset
-//   POST /reset   {"id", "data_idx"}
-//                               {"task_name", "var_num", "task_description", "observation",
+//   GET  /                       "This is environment ScienceWorld."
+//   POST /create                 {"id"}; the simulator is made at the first /reset
+//   POST /reset {"id", "data_idx"}  {"task_name", "var_num", "task_description", "observation",
 //                                "reward", "score", "deleted", "done"}
-//   POST /step {"id", "action"} {"observation", "reward", "score", "done"} GET /observation?id=
-//   text GET /action_hint?id= {"possible_actions", "possible_objects"} GET /goals?id= {"goals"} GET
-//   /task_description?id= {"task_description"}, like AgentGym's servers for visualisation GET
-//   /detail?id= what /reset answers, as of the last step POST /close {"id"} true, or false when it
-//   is not live GET /valid_actions?id= {"valid_actions"}: all that the simulator would take now GET
-//   /gold?id= {"gold"}: actions that solve the session's task from its beginning GET /version
-//   {"server", "version", "task", "data_hash", "extensions", "tasks"}
+//   POST /step {"id", "action"}  {"observation", "reward", "score", "done"}
+//   GET  /observation?id=        text
+//   GET  /action_hint?id=        {"possible_actions", "possible_objects"}
+//   GET  /goals?id=              {"goals"}
+//   GET  /task_description?id=   {"task_description"}, like AgentGym's servers for visualisation
+//   GET  /detail?id=             what /reset answers, as of the last step
+//   POST /close {"id"}           true, or false when it is not live
+//   POST /expand {"id", "actions": []}  {"children": [{"id", "observation", "reward", …}, …]}
+//   GET  /valid_actions?id=      {"valid_actions"}: all that the simulator would take now
+//   GET  /gold?id=               {"gold"}: actions that solve the session's task from its beginning
+//   GET  /version                {"server", "version", "task", "data_hash", "extensions", "tasks"}
 //
-// data_idx is a position in the list of sciworld_tasks.h. There is no /expand: the simulator cannot
-// be copied, and a replay here would cost as much as one by the client.
+// data_idx is a position in the list of sciworld_tasks.h. A fork that has not been used for long may
+// lose its simulator when Java's heap is short of room; its next use then costs as much as playing
+// its actions again (fork_pool.h).
 //
 // Errors of the environment are {"error": …} with status 200: for an id that is not valid, deleted
 // (closed, expired or failed), or finished (then only /reset, /close and /gold are possible). A
@@ -27,6 +31,7 @@
 
 #include "servers/env_service.h"
 #include "servers/http/session_store.h"
+#include "servers/sciworld/fork_pool.h"
 #include "servers/sciworld/sciworld.h"
 
 namespace agentr {
@@ -46,7 +51,10 @@ class SciWorldService : public EnvService {
 
  private:
   struct Session {
-    std::unique_ptr<SciWorldEpisode> episode;  // null until the first reset
+    std::shared_ptr<ForkPath> path;  // null until the first reset
+    SciWorldReply last;
+    // A fork's is null: it stands in the pool.
+    std::unique_ptr<SciWorldEpisode> episode;
     bool failed = false;
   };
 
@@ -55,26 +63,37 @@ class SciWorldService : public EnvService {
   HttpResponse Step(const HttpRequest& request);
   HttpResponse Detail(const HttpRequest& request);
   HttpResponse Close(const HttpRequest& request);
+  HttpResponse Expand(const HttpRequest& request);
   HttpResponse Gold(const HttpRequest& request);
   HttpResponse Version() const;
 
   // Replies with the body that `use` makes; closes the session if its simulator fails.
   template <typename Use>
   HttpResponse With(int64_t id, Use use);
-  // The same for an episode that has begun and, unless `or_finished`, is not done.
+  // The same for an episode that has begun and is not done.
   template <typename Use>
-  HttpResponse InEpisode(int64_t id, bool or_finished, Use use);
+  HttpResponse InEpisode(int64_t id, Use use);
+  // Hands the episode of `session` to `use`, which leaves it in the same state, or in that of
+  // session.path afterwards.
+  template <typename Use>
+  std::string WithEpisode(Session& session, Use use);
   // A reply about the session in the query.
   template <typename Write>
   HttpHandler About(Write write);
 
   void Start(Session& session, SimulatorTask task);
+  // The episodes and replies of `actions` taken in the state of `episode`.
+  std::vector<Session> Children(const Session& session, SciWorldEpisode& episode,
+                                const std::vector<std::string>& actions);
+  // The number of simulators of forks for which there is room beside those of other sessions.
+  size_t ForksAtMost() const;
   void AppendUse(std::string& out) const;
 
   const std::unique_ptr<SimulatorSource> source_;
   const std::string data_hash_;
   const bool extensions_;
-  SessionStore<Session> sessions_;  // after source_, so that its simulators are destroyed first
+  ForkPool forks_;                  // after source_, so that its simulators are destroyed first
+  SessionStore<Session> sessions_;  // after forks_, which its paths use
 };
 
 }  // namespace agentr

@@ -30,6 +30,9 @@ class Simulator {
   // it.
   virtual void Load(std::string_view task, int variation, bool gold) = 0;
 
+  // A copy in the same state, from which on both go their own ways. It is never loaded again.
+  virtual std::unique_ptr<Simulator> Fork() = 0;
+
   // The functions below refer to the loaded task.
   virtual std::string Step(std::string_view action) = 0;
   virtual double Score() = 0;  // 0 to 1; negative: finally failed
@@ -45,8 +48,9 @@ class Simulator {
 };
 
 struct SimulatorUse {
-  int64_t live = 0;        // simulators
+  int64_t live = 0;        // simulators that were not forked
   int64_t most = 0;        // approximate number for which there is room
+  int64_t most_forks = 0;  // the number of forks for which there is room beside `live`
   int64_t heap_bytes = 0;  // bytes in use, including uncollected garbage
 };
 

@@ -5,6 +5,7 @@
 
 #include "tasks/prompt_file.h"
 #include "tasks/sciworld/sciworld_conversation.h"
+#include "tasks/sciworld/sciworld_recovery.h"
 #include "tasks/sciworld/sciworld_tasks.h"
 
 namespace agentr {
@@ -21,6 +22,9 @@ constexpr std::array<std::string_view, 28> kBeginnings = {
     "mix ",      "move ",    "open ",    "pick up ",    "pour ",       "put ",      "read ",
     "reset ",    "task",     "turn ",    "use ",        "wait",        "describe ", "enter ",
 };
+
+constexpr size_t kMostUndone = 4;    // actions that take earlier ones back
+constexpr size_t kMostPrepared = 3;  // next actions of the good path that are prepared
 
 bool HasKnownForm(const std::string& key) {
   return std::ranges::any_of(kBeginnings,
@@ -121,17 +125,24 @@ std::string_view SciWorldFamily::MistakeName(std::span<const Message> /*history*
 }
 
 std::vector<std::string> SciWorldFamily::Recoveries(std::span<const Message> history,
-                                                    std::span<const std::string> /*wanted*/) const {
+                                                    std::span<const std::string> wanted) const {
   const std::optional<SciWorldView> view = ReadSciWorld(history);
   if (!view) return {};
   if (view->ambiguous) return {"0", "1"};
   std::vector<std::string> actions;
+  // The most recent actions first, of which the last is most often the mistake.
+  for (size_t i = view->actions.size(); i-- > 0 && actions.size() < kMostUndone;) {
+    for (std::string& action : UndoSciWorld(view->actions[i])) actions.push_back(std::move(action));
+  }
   for (const std::string& door : view->Here().doors) {
-    actions.push_back("open door to " + door);
     actions.push_back("go to " + door);
+    actions.push_back("open door to " + door);
   }
   for (const auto& [room, seen] : view->rooms) {
     if (room != view->room) actions.push_back("go to " + room);
+  }
+  for (const std::string& action : wanted.first(std::min(wanted.size(), kMostPrepared))) {
+    for (std::string& before : PrepareSciWorld(action)) actions.push_back(std::move(before));
   }
   return actions;
 }

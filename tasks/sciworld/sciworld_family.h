@@ -35,7 +35,8 @@ class SciWorldFamily : public TaskFamily {
   // not_understood | not_possible, ambiguous, wrong_focus, dead_end.
   std::string_view MistakeName(std::span<const Message> history, std::string_view action,
                                std::string_view after) const override;
-  // The way back to the previous room, and answers to the game's question.
+  // Answers to the game's question; taking the last actions back; the ways to other rooms; what the
+  // next good actions need, such as an open container.
   std::vector<std::string> Recoveries(std::span<const Message> history,
                                       std::span<const std::string> wanted) const override;
 };

@@ -234,6 +234,36 @@ bool LooksRefusedCraft(const TextCraftView& view, std::string_view made, std::st
 
 }  // namespace
 
+std::optional<TextCraftAction> ReadTextCraftAction(const TextCraftView& view,
+                                                   std::string_view action) {
+  TextCraftAction read;
+  bool known = true;
+  const auto counted = [&](const Part& part) {
+    const std::optional<size_t> item = ItemNamed(view, part.name);
+    known = known && item.has_value();
+    return ItemCount{static_cast<int>(item.value_or(0)), part.count};
+  };
+  std::string_view made = action;
+  if (action.starts_with("get ")) {
+    read.verb = TextCraftVerb::kGet;
+    made.remove_prefix(std::string_view("get ").size());
+  } else if (action.starts_with(kCraft)) {
+    read.verb = TextCraftVerb::kCraft;
+    made.remove_prefix(kCraft.size());
+    const size_t split = std::min(made.rfind(kUsing), made.size());
+    const std::string_view parts = made.substr(std::min(split + kUsing.size(), made.size()));
+    ForEachPart(parts, [&](const Part& part) { read.uses.push_back(counted(part)); });
+    made = made.substr(0, split);
+  } else {
+    return std::nullopt;
+  }
+  const ItemCount item = counted(ReadPart(made));
+  read.item = item.item;
+  read.count = item.count;
+  if (!known) return std::nullopt;
+  return read;
+}
+
 bool LooksRefused(const TextCraftView& view, std::string_view action) {
   if (action.starts_with("get ")) return LooksRefusedGet(view, ReadPart(action.substr(4)).name);
   if (!action.starts_with(kCraft)) return true;

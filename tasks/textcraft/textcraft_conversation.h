@@ -19,6 +19,16 @@ struct ItemCount {
   int count = 0;
 };
 
+enum class TextCraftVerb { kGet, kCraft, kInventory };
+
+struct TextCraftAction {
+  TextCraftVerb verb = TextCraftVerb::kInventory;
+  int item = 0;                 // what is picked up or made
+  int count = 0;                // how many of it
+  std::vector<ItemCount> uses;  // ingredients of a craft: only items, no kinds, as the game
+                                // requires
+};
+
 // A line "craft <count> <result> using <count> <ingredient>, …".
 struct CraftCommand {
   int result = 0;
@@ -52,6 +62,11 @@ struct TextCraftView {
 // been removed after the first observation; what they brought is missing in `held` until an
 // inventory is seen.
 std::optional<TextCraftView> ReadTextCraft(std::span<const Message> conversation);
+
+// The text of an action, "get 2 oak log", as its parts; nullopt if it is neither a get nor a craft,
+// or contains an item that no command names.
+std::optional<TextCraftAction> ReadTextCraftAction(const TextCraftView& view,
+                                                   std::string_view action);
 
 // True if the game will probably refuse the action or only show the inventory: getting an item that
 // a command makes or that no command names, crafting without the ingredients or without a visible

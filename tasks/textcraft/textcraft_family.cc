@@ -7,6 +7,7 @@
 #include "tasks/prompt_file.h"
 #include "tasks/textcraft/textcraft_conversation.h"
 #include "tasks/textcraft/textcraft_planner.h"
+#include "tasks/textcraft/textcraft_teacher.h"
 
 namespace agentr {
 namespace embedded {
@@ -141,6 +142,21 @@ std::vector<std::string> TextCraftFamily::Recoveries(std::span<const Message> hi
   };
   for (const ItemCount& missing : MissingFor(*view, wanted)) supply(missing, supply);
   return actions;
+}
+
+std::optional<WordedAction> TextCraftFamily::Reworded(std::span<const Message> history,
+                                                      std::string_view action) const {
+  const std::optional<TextCraftView> view = ReadTextCraft(history);
+  const std::optional<TaughtStep> step = view ? ExplainTextCraft(*view, action) : std::nullopt;
+  if (!step) return std::nullopt;
+  const char* failed = RefusesTextCraft(history.back().content) ? "That did not work. " : "";
+  return WordedAction{failed + step->thought, ActionText(*view, step->action)};
+}
+
+bool TextCraftFamily::ThoughtFits(std::span<const Message> history, std::string_view thought,
+                                  std::string_view action) const {
+  const std::optional<TextCraftView> view = ReadTextCraft(history);
+  return !view || FitsTextCraft(*view, thought, action);
 }
 
 }  // namespace agentr

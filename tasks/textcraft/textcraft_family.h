@@ -27,6 +27,11 @@ class TextCraftFamily : public TaskFamily {
   // Actions that get the items missing for the wanted actions, or craft them by a shown command.
   std::vector<std::string> Recoveries(std::span<const Message> history,
                                       std::span<const std::string> wanted) const override;
+  // With the chain of commands that leads to the action (textcraft_teacher.h).
+  std::optional<WordedAction> Reworded(std::span<const Message> history,
+                                       std::string_view action) const override;
+  bool ThoughtFits(std::span<const Message> history, std::string_view thought,
+                   std::string_view action) const override;
 };
 
 // The action as AgentGym's client sends it: only letters, digits, commas and single spaces, with no

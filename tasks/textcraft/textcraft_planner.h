@@ -13,16 +13,6 @@
 
 namespace agentr {
 
-enum class TextCraftVerb { kGet, kCraft, kInventory };
-
-struct TextCraftAction {
-  TextCraftVerb verb = TextCraftVerb::kInventory;
-  int item = 0;                 // what is picked up or made
-  int count = 0;                // how many of it
-  std::vector<ItemCount> uses;  // ingredients of a craft: only items, no kinds, as the game
-                                // requires
-};
-
 std::string ActionText(const TextCraftView& view, const TextCraftAction& action);
 
 // The actions that make the goal from the items held, in a possible order; equal items are picked

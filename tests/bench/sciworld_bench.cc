@@ -4,6 +4,8 @@
 //   sciworld_bench --golden tests/golden/sciworld_episodes.json
 //   sciworld_bench --episodes 200 --threads 16 > a   # twice, then: diff a b | grep -c '^<'
 //   sciworld_bench --episodes 200 --plain_hash > c   # without -XX:hashCode=2
+//   sciworld_bench --forks 10000 --kept 100          # forks a second, and Java's heap
+//   sciworld_bench --steps 5 --task melt             # milliseconds per step
 //   tests/bench/sciworld_wrapper.py                  # the Python package, for comparison
 #include <fmt/core.h>
 #include <httplib.h>
@@ -114,11 +116,53 @@ void Fingerprints(const JvmOptions& options, size_t episodes, int threads) {
   for (size_t i = 0; i < episodes; ++i) fmt::print("{} {}\n", i, prints[i]);
 }
 
+// Plays a task for some steps and copies it `forks` times, one copy after the other; `kept` of them
+// stay alive.
+void Forks(SimulatorSource& source, const std::string& type, size_t forks, size_t kept) {
+  SciWorldEpisode episode(source, {type, 0});
+  for (const char* const action : {"open door to kitchen", "go to kitchen", "wait1", "inventory"}) {
+    episode.Step(action);
+  }
+  std::vector<SciWorldEpisode> alive;
+  for (int round = 0; round < 5; ++round) {
+    const double begin = Seconds();
+    for (size_t i = 0; i < forks / 5; ++i) {
+      alive.push_back(episode.Fork());
+      if (alive.size() > kept) alive.erase(alive.begin());
+    }
+    const double per_fork = (Seconds() - begin) / static_cast<double>(forks / 5);
+    fmt::print("{}: {:.3f} ms per fork, {:.0f} forks/s, heap {:.0f} MB\n", type, 1000 * per_fork,
+               1 / per_fork, static_cast<double>(source.Use().heap_bytes) / 1e6);
+  }
+}
+
+// The cost of stepping: the solution of a task, again and again.
+void Steps(SimulatorSource& source, const std::string& type, int rounds) {
+  const std::vector<std::string> gold = SciWorldGold(source, {type, 0});
+  for (int round = 0; round < rounds; ++round) {
+    const double begin = Seconds();
+    SciWorldEpisode episode(source, {type, 0});
+    const double loaded = Seconds();
+    size_t steps = 0;
+    for (const std::string& action : gold) {
+      if (episode.last().done) break;
+      episode.Step(action);
+      ++steps;
+    }
+    fmt::print("{}: load {:.1f} ms, {} steps of {:.2f} ms\n", type, 1000 * (loaded - begin), steps,
+               1000 * (Seconds() - loaded) / static_cast<double>(steps));
+  }
+}
+
 ExitCode Run(int argc, char** argv) {
   std::string golden = "tests/golden/sciworld_episodes.json";
   std::string jar = CachedScienceWorldJar().string();
   double seconds = 10;
   size_t episodes = 0;
+  size_t forks = 0;
+  size_t kept = 0;
+  int steps = 0;
+  std::string type = "boil";
   int threads = 1;
   bool plain_hash = false;
   OptionSet set("sciworld_bench", "Measures SciWorld's server.");
@@ -126,10 +170,18 @@ ExitCode Run(int argc, char** argv) {
   set.Add("--jar", jar, "The simulator", "SCIENCEWORLD_JAR");
   set.Add("--seconds", seconds, "Of each measurement");
   set.Add("--episodes", episodes, "Print the fingerprints of this many episodes instead");
+  set.Add("--forks", forks, "Measure this many forks instead");
+  set.Add("--kept", kept, "Forks that stay alive");
+  set.Add("--steps", steps, "Measure the steps of a solution instead, this many times");
+  set.Add("--task", type, "The task to fork or to solve");
   set.Add("--threads", threads, "Episodes at once").Min(1);
   set.AddSwitch("--plain_hash", plain_hash, "Without the constant identity hash");
   if (const auto exit = set.Parse(argc, argv)) return *exit;
-  if (episodes > 0) {
+  if (forks > 0 || steps > 0) {
+    const auto source = StartScienceWorld({.class_path = jar});
+    if (forks > 0) Forks(*source, type, forks, kept);
+    if (steps > 0) Steps(*source, type, steps);
+  } else if (episodes > 0) {
     Fingerprints({.class_path = jar, .constant_hash = !plain_hash}, episodes, threads);
   } else {
     Rates(golden, jar, seconds);

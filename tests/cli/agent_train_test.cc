@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <map>
+#include <numeric>
 #include <thread>
 
 #include "lm/model_folder.h"
@@ -99,6 +100,18 @@ TEST_F(AgentTrain, StepsThatAreNotFiniteEndTheRun) {
       {{"--lr", "1e38"}, {"--lr_schedule", "constant"}, {"--warmup", "0"}, {"--eval_rows", "0"}});
   EXPECT_EQ(outcome.exit, 1) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("not finite in 5 steps in a row"));
+}
+
+TEST_F(AgentTrain, TrainsAsManyTokensAsAreAskedFor) {
+  ASSERT_EQ(Train("a", {{"--train_tokens", "2000"}, {"--epochs", "1"}}).exit, 0);
+  std::vector<int64_t> trained;
+  for (const auto& line : ReadRows(Result("a") / "metrics.jsonl")) {
+    if (line.contains("train")) trained.push_back(line["train"]["tokens"].get<int64_t>());
+  }
+  const int64_t all = std::accumulate(trained.begin(), trained.end(), int64_t{0});
+  EXPECT_GE(all, 2000);
+  EXPECT_LT(all - trained.back(), 2000) << "a step too many";
+  EXPECT_GT(trained.size(), 7) << "one epoch has 7 steps, and the tokens decide";
 }
 
 TEST_F(AgentTrain, PlaysWithTheWeightsOfTheMoment) {

@@ -223,6 +223,39 @@ TEST_F(OptionsTest, OneOfListsTheChoices) {
   EXPECT_THAT(err, HasSubstr("debug"));
 }
 
+enum class Colour { kRed, kGreen };
+constexpr std::array<NamedValue<Colour>, 2> kColours = {
+    {{"red", Colour::kRed}, {"green", Colour::kGreen}}};
+
+struct PaintOptions {
+  Colour colour = Colour::kGreen;
+  OptionSet set{"paint", "Paints."};
+
+  PaintOptions() { set.AddNamed("--colour", colour, kColours, "Of the paint"); }
+  std::optional<ExitCode> Parse(std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "paint");
+    return set.Parse(static_cast<int>(arguments.size()), arguments.data());
+  }
+};
+
+TEST(NamedValues, AreSetByTheirNames) {
+  PaintOptions red;
+  EXPECT_FALSE(red.Parse({"--colour", "red"}));
+  EXPECT_EQ(red.colour, Colour::kRed);
+  EXPECT_EQ(red.set.ResolvedToml(), "colour = \"red\"\n");
+  PaintOptions same;
+  EXPECT_FALSE(same.Parse({}));
+  EXPECT_EQ(same.colour, Colour::kGreen) << "the default";
+  EXPECT_EQ(same.set.ResolvedToml(), "colour = \"green\"\n");
+}
+
+TEST(NamedValues, OthersAreRefused) {
+  PaintOptions blue;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(blue.Parse({"--colour", "blue"}), ExitCode::kUsage);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("{red,green}"));
+}
+
 TEST(FormerNames, WorkUnlisted) {
   for (const std::vector<const char*>& arguments : {std::vector<const char*>{"p", "--c", "0.5"},
                                                     {"p", "--c=0.5"},

@@ -162,6 +162,16 @@ TEST(MetricsTest, LoopsAndRevisionsOverEpisodes) {
   EXPECT_DOUBLE_EQ(metrics.mean_revision_length, (2 + 3) / 2.0);
 }
 
+TEST(MetricsTest, RevisionsAreComparedWithTheErrorsBeforeThem) {
+  // Three runs of refused steps, one of which a revision ends; two other revisions follow no error.
+  Episode episode = HandEpisode(1, 0, 0, {"x", "x", "wait", "wait", "go", "x", "go", "wait", "x"});
+  for (const size_t refused : {0, 1, 5, 8}) episode.turns[refused].refused = true;
+  const EvalMetrics metrics = Measure(std::vector{episode}, {});
+  EXPECT_EQ(metrics.revision_events, 3);
+  EXPECT_EQ(metrics.errors, 3);
+  EXPECT_EQ(metrics.revised_errors, 1);
+}
+
 TEST(MetricsTest, UsageIsThatOfTheEpisodesWithAResult) {
   std::vector<Episode> episodes = {HandEpisode(1, 0, 0), HandEpisode(2, 0, 0),
                                    FailedEpisode(3, 0, "no reply")};

@@ -92,7 +92,8 @@ TEST(SummaryTest, TheTableToTheLetter) {
             "tokens per episode  1000 prompt (25.0 % cached), 40 completion\n"
             "loops               in 33.3 % of the episodes; repetitions per episode by length 1: "
             "0.33\n"
-            "revisions           1 in 1 episodes, the first after 2.0 steps\n");
+            "revisions           1 in 1 episodes, the first after 2.0 steps; 1 directly after "
+            "refused steps, of which there were 1 runs\n");
 }
 
 TEST(SummaryTest, NothingToMeasureIsSaidNotInvented) {

@@ -46,7 +46,8 @@ TEST_F(AuditTest, ACleanRowHasNothingAgainstIt) {
                                              {"before_the_mistake", 0},
                                              {"refused", 0},
                                              {"without_effect", 0},
-                                             {"repeated", 0}}));
+                                             {"repeated", 0},
+                                             {"contradicted_by_the_thought", 0}}));
   EXPECT_EQ(json["turns"], 6);
   EXPECT_EQ(json["rows_with_a_revision"], 1);
   EXPECT_EQ(json["contradictions"]["good_action_is_the_bad_one"], 0);
@@ -68,6 +69,25 @@ TEST_F(AuditTest, TrainedPrefixesAreCounted) {
   const auto json = Of({Said("p"), Saw("B"), Said("q"), Saw("C"), Said("bad", false), Saw("D"),
                         Said("wait"), Saw("ok."), Said("g")});
   EXPECT_EQ(json["trained"]["before_the_mistake"], 2);
+}
+
+TEST(AuditOfThoughtsTest, TrainedThoughtsThatContradictTheirActionAreCounted) {
+  const auto family = MakeTaskFamily("textcraft");
+  AuditRow row{{{"user", "You are given a few recipes."},
+                {"assistant", "OK."},
+                {"user", "Crafting commands:\ncraft 4 stick using 2 planks\n\nGoal: craft stick."},
+                {"assistant", "Thought: planks using 2 log makes 4: need 2 log.\nAction: x", false},
+                {"user", "Could not execute x"},
+                {"assistant",
+                 "Thought: planks using 2 log makes 4: need 2 log.\nAction: get 2 planks", true},
+                {"user", "Got 2 planks"},
+                {"assistant",
+                 "Thought: stick using 2 planks makes 4: have planks.\n"
+                 "Action: craft 4 stick using 2 planks",
+                 true}}};
+  Audit audit(*family);
+  audit.Add(row);
+  EXPECT_EQ(audit.Json()["trained"]["contradicted_by_the_thought"], 1);
 }
 
 TEST_F(AuditTest, ContradictionsAreCounted) {

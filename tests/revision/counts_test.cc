@@ -13,17 +13,18 @@ RevisionCounts Numbered(int64_t n) {
   RevisionCounts counts;
   auto& [trees, without_good, without_pairs, other_start, cache_hits, paths, good_paths, bad_paths,
          pairs_found, mistakes_found, duplicate_drafts, contradictions, pairs, mistakes, recoveries,
-         pruned_turns, cut_turns, unclean_rows, first_errors, judgements, unparsed, replays,
-         ended_bad, too_long, rows, episodes, episode_turns, calls] = counts;
-  for (int64_t* count : {&trees,         &without_good,   &without_pairs,    &other_start,
-                         &cache_hits,    &paths,          &good_paths,       &bad_paths,
-                         &pairs_found,   &mistakes_found, &duplicate_drafts, &contradictions,
-                         &pairs,         &mistakes["a"],  &recoveries[1],    &pruned_turns,
-                         &cut_turns,     &unclean_rows,   &first_errors[2],  &judgements[0],
-                         &judgements[1], &judgements[2],  &unparsed,         &replays[0],
-                         &replays[1],    &replays[2],     &replays[3],       &ended_bad,
-                         &too_long,      &rows,           &episodes,         &episode_turns,
-                         &calls.steps}) {
+         pruned_turns, cut_turns, rewritten_turns, disagreeing_rows, unclean_rows, first_errors,
+         judgements, unparsed, replays, ended_bad, too_long, rows, episodes, episode_turns, calls] =
+      counts;
+  for (int64_t* count : {&trees,           &without_good,    &without_pairs,    &other_start,
+                         &cache_hits,      &paths,           &good_paths,       &bad_paths,
+                         &pairs_found,     &mistakes_found,  &duplicate_drafts, &contradictions,
+                         &pairs,           &mistakes["a"],   &recoveries[1],    &pruned_turns,
+                         &cut_turns,       &rewritten_turns, &disagreeing_rows, &unclean_rows,
+                         &first_errors[2], &judgements[0],   &judgements[1],    &judgements[2],
+                         &unparsed,        &replays[0],      &replays[1],       &replays[2],
+                         &replays[3],      &ended_bad,       &too_long,         &rows,
+                         &episodes,        &episode_turns,   &calls.steps}) {
     *count = n++;
   }
   return counts;
@@ -43,7 +44,7 @@ TEST(RevisionCounts, EveryCountIsAddedAndReported) {
   std::vector<int64_t> numbers;
   Collect(ToJson(sum), numbers);
   std::vector<int64_t> expected;
-  for (int64_t i = 0; i < 33; ++i) expected.push_back(101 + 2 * i);
+  for (int64_t i = 0; i < 35; ++i) expected.push_back(101 + 2 * i);
   EXPECT_THAT(numbers, ::testing::UnorderedElementsAreArray(expected));
 }
 

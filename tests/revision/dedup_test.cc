@@ -76,12 +76,5 @@ TEST(DeduplicatorTest, OffKeepsAll) {
   EXPECT_EQ(dedup.Check("c1", "a1"), Verdict::kNew);
 }
 
-TEST(DedupTest, NamesAreParsed) {
-  EXPECT_EQ(ParseDedup("off"), Dedup::kOff);
-  EXPECT_EQ(ParseDedup("exact"), Dedup::kExact);
-  EXPECT_EQ(ParseDedup("near"), Dedup::kNear);
-  EXPECT_THROW(ParseDedup("far"), FatalError);
-}
-
 }  // namespace
 }  // namespace agentr

@@ -139,11 +139,6 @@ TEST_F(MistakesTest, ALateNoticeKeepsFurtherBadSteps) {
   EXPECT_THAT(lengths, ElementsAre(2, 3, 4)) << "never the end, which is the fifth step";
 }
 
-TEST_F(MistakesTest, NamesOfNoticesAreParsed) {
-  EXPECT_EQ(ParseNotice("mixed"), Notice::kMixed);
-  EXPECT_THROW(ParseNotice("never"), FatalError);
-}
-
 TEST_F(MistakesTest, TheChooserGivesEachMistakeATurnAndDeadEndsMore) {
   const Tree tree =
       WithRefusals({{"g", 1}, {"h", 1}, {"i", 1}, {"k", 1}, {"a b", 0}, {"stuck x", 0}});

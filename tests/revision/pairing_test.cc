@@ -91,12 +91,6 @@ TEST(PairingTest, GoodPathsAlone) {
   EXPECT_EQ(alone[1].good.leaf, At(tree, "c"));
 }
 
-TEST(PairingTest, NamesAreParsed) {
-  EXPECT_EQ(ParsePairing("siblings"), Pairing::kSiblings);
-  EXPECT_EQ(ParsePairing("all"), Pairing::kAll);
-  EXPECT_THROW(ParsePairing("cousins"), FatalError);
-}
-
 // Three good paths; five bad ones with three mistakes, "b" twice with the same actions.
 class LimitTest : public ::testing::Test {
  protected:

@@ -88,7 +88,7 @@ class RepairTest : public ::testing::Test {
     const std::vector<Mistake> mistakes =
         FindMistakes(tree, states, KeylessFamily(), {.choice = {}, .min_evidence = 1});
     RepairTask task{GoodAlone(LeafPaths(tree), {}).front(), 0, "Oh."};
-    if (!mistakes.empty()) {
+    if (!mistakes.empty() && !alone_) {
       const Draft draft =
           DraftOf(tree, states, mistakes[0], mistakes[0].goods[0], {}, RandomStream(1));
       task = {draft.pair, draft.error.bad_steps, "Oh."};
@@ -110,6 +110,7 @@ class RepairTest : public ::testing::Test {
 
   const LineFamily family_;
   bool forks_ = true;
+  bool alone_ = false;  // repairs the good path although there is a mistake
   RepairOptions options_;
   Repaired repaired_;
 };
@@ -153,6 +154,15 @@ TEST_F(RepairTest, ThePrefixKeepsAFewSlips) {
   const std::string text = Repair(episodes);
   // The first mistake is the first refused action.
   EXPECT_EQ(text, "-no ~wait +r +r +win verified");
+}
+
+TEST_F(RepairTest, AGoodPathKeepsAFewSlipsIfAsked) {
+  alone_ = true;
+  EXPECT_EQ(Repair({{"r no up r win", 1}}), "+r +r +win verified");
+  options_.good_slips = 1;
+  EXPECT_EQ(Repair({{"r no up r win", 1}}), "+r +up +r +win verified");
+  options_.good_slips = 2;
+  EXPECT_EQ(Repair({{"r no up r win", 1}}), "+r +no +up +r +win verified");
 }
 
 }  // namespace

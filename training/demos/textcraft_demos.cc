@@ -21,7 +21,7 @@
 #include "tasks/textcraft/textcraft_conversation.h"
 #include "tasks/textcraft/textcraft_family.h"
 #include "tasks/textcraft/textcraft_mistakes.h"
-#include "training/demos/textcraft_teacher.h"
+#include "tasks/textcraft/textcraft_teacher.h"
 #include "training/demos/varied_book.h"
 
 namespace agentr {

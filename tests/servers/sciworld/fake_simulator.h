@@ -20,6 +20,7 @@ struct FakeStep {
 struct FakeScript {
   std::vector<FakeStep> steps;
   int64_t most = 100;  // simulators that there is room for
+  int64_t most_forks = 100;
 };
 
 class FakeSource : public SimulatorSource {
@@ -28,7 +29,7 @@ class FakeSource : public SimulatorSource {
 
   std::unique_ptr<Simulator> New() override { return std::make_unique<Fake>(script_, live_); }
   int Variations(std::string_view) override { return 1; }
-  SimulatorUse Use() override { return {live_, script_.most, 0}; }
+  SimulatorUse Use() override { return {live_, script_.most, script_.most_forks, 0}; }
 
  private:
   class Fake : public Simulator {
@@ -36,16 +37,27 @@ class FakeSource : public SimulatorSource {
     Fake(const FakeScript& script, std::atomic<int64_t>& live) : script_(script), live_(live) {
       ++live_;
     }
+    Fake(const Fake& of)
+        : script_(of.script_),
+          live_(of.live_),
+          task_(of.task_),
+          gold_(of.gold_),
+          taken_(of.taken_) {
+      ++live_;
+    }
     ~Fake() override { --live_; }
+
+    std::unique_ptr<Simulator> Fork() override { return std::make_unique<Fake>(*this); }
 
     void Load(std::string_view task, int variation, bool gold) override {
       task_ = std::string(task) + " " + std::to_string(variation);
       gold_ = gold;
       taken_ = 0;
     }
-    // The action "crash" is the planted failure.
+    // The action "crash" is the planted failure, and "refuse" changes nothing.
     std::string Step(std::string_view action) override {
       if (action == "crash") throw SimulatorError("java.lang.RuntimeException: planted");
+      if (action == "refuse") return "No known action matches that input.";
       if (action != "look around") ++taken_;
       return std::string(action) + " in " + task_ + ": \u00e9\U0001F600";
     }

@@ -134,7 +134,7 @@ TEST_F(SciWorldServiceTest, Extensions) {
   EXPECT_EQ(version.at("task"), "sciworld");
   EXPECT_EQ(version.at("tasks"), 4639);
   EXPECT_EQ(version.at("data_hash"), "hash");
-  EXPECT_EQ(version.at("extensions"), json({"valid_actions", "gold"}));
+  EXPECT_EQ(version.at("extensions"), json({"expand", "valid_actions", "gold"}));
   const int64_t id = Create();
   Reset(id, 4638);
   EXPECT_EQ(About(id, "valid_actions"), json({{"valid_actions", {"open door"}}}));
@@ -144,8 +144,91 @@ TEST_F(SciWorldServiceTest, Extensions) {
   client_.Step(id, "two");
   EXPECT_EQ(About(id, "gold"), gold) << "it is about the task, not the state";
   EXPECT_TRUE(About(id, "valid_actions").contains("error"));
-  client_.Post("/expand", {{"id", id}, {"actions", json::array()}});
-  EXPECT_EQ(client_.status(), 404);
+}
+
+// Actions that a fork has taken, as far as the script tells.
+std::vector<int> ScoresOf(const json& children) {
+  std::vector<int> scores;
+  for (const json& child : children.at("children")) scores.push_back(child.at("score"));
+  return scores;
+}
+
+class SciWorldForksTest : public SciWorldServiceTest {
+ protected:
+  static FakeScript Script() {
+    return {
+        .steps = {{.score = 0.1}, {.score = 0.2}, {.score = 0.3}, {.score = 1, .completed = true}},
+        .most_forks = 2};
+  }
+  SciWorldForksTest() : SciWorldServiceTest(Script()) {}
+
+  json Expand(int64_t id, const std::vector<std::string>& actions) {
+    return client_.Post("/expand", {{"id", id}, {"actions", actions}});
+  }
+};
+
+TEST_F(SciWorldForksTest, ChildrenGoOnFromTheStateOfTheirParent) {
+  const int64_t root = Create();
+  Reset(root, 0);
+  const json children = Expand(root, {"one", "other"});
+  EXPECT_EQ(children.at("children").at(0), json({{"id", 1},
+                                                 {"observation", "one in boil 0: \u00e9\U0001F600"},
+                                                 {"reward", 10},
+                                                 {"score", 10},
+                                                 {"done", false}}));
+  EXPECT_EQ(ScoresOf(children), (std::vector{10, 10}));
+  EXPECT_EQ(ScoresOf(Expand(1, {"two"})), std::vector{20});
+  EXPECT_EQ(ScoresOf(Expand(1, {"two", "again"})), (std::vector{20, 20}));
+  EXPECT_EQ(client_.Step(2, "two").at("reward"), 10);
+  EXPECT_EQ(client_.Step(2, "three").at("score"), 30);
+  EXPECT_EQ(client_.Step(root, "one").at("score"), 10) << "the parent stands where it stood";
+}
+
+TEST_F(SciWorldForksTest, SimulatorsThatWereDroppedAreMadeAgain) {
+  const int64_t root = Create();
+  Reset(root, 0);
+  Expand(root, {"a", "b", "c", "d", "e"});
+  EXPECT_LE(source_->Use().live, 3) << "the root's and two forks";
+  for (int64_t child = 1; child <= 5; ++child) {
+    EXPECT_EQ(ScoresOf(Expand(child, {"x"})), std::vector{20}) << child;
+  }
+  // 6 to 10 are those children's; each replays both actions.
+  for (int64_t child = 6; child <= 10; ++child) {
+    EXPECT_EQ(client_.Step(child, "y").at("score"), 30) << child;
+    EXPECT_EQ(client_.Step(child, "z").at("done"), true) << child;
+  }
+  EXPECT_LE(source_->Use().live, 3);
+}
+
+TEST_F(SciWorldForksTest, AnEndedChildIsFinishedAndTheOthersGoOn) {
+  const int64_t root = Create();
+  Reset(root, 0);
+  for (const char* const action : {"a", "b", "c"}) client_.Step(root, action);
+  const json children = Expand(root, {"last", "No known action"});
+  EXPECT_EQ(children.at("children").at(0).at("done"), true);
+  EXPECT_THAT(client_.Step(1, "x").at("error").get<std::string>(), HasSubstr("has finished"));
+  EXPECT_THAT(Expand(1, {"x"}).at("error").get<std::string>(), HasSubstr("has finished"));
+  EXPECT_EQ(About(1, "gold"), json({{"gold", {"solve boil 0"}}}));
+}
+
+TEST_F(SciWorldForksTest, ARefusedActionDoesNotHideTheNextOne) {
+  const int64_t root = Create();
+  Reset(root, 0);
+  const json children = Expand(root, {"refuse", "one", "refuse", "two"});
+  EXPECT_EQ(ScoresOf(children), (std::vector{0, 10, 0, 10}));
+  EXPECT_EQ(ScoresOf(Expand(1, {"one"})), std::vector{10}) << "a refused action leads nowhere";
+  EXPECT_EQ(ScoresOf(Expand(4, {"one"})), std::vector{20});
+}
+
+TEST_F(SciWorldForksTest, ClosingTheRootFreesAllForks) {
+  const int64_t root = Create();
+  Reset(root, 0);
+  Expand(root, {"a", "b"});
+  Expand(1, {"c"});
+  EXPECT_GT(source_->Use().live, 1);
+  client_.Post("/close", {{"id", root}});
+  EXPECT_EQ(source_->Use().live, 0);
+  EXPECT_THAT(client_.Step(1, "x").at("error").get<std::string>(), HasSubstr("deleted"));
 }
 
 class SmallSciWorldTest : public SciWorldServiceTest {

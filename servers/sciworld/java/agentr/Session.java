@@ -1,18 +1,29 @@
 package agentr;
 
-import java.util.Random;
+import java.util.HashMap;
 
 // What the simulator keeps once per process and must be kept once per session: its random stream and
 // its counter of object numbers. A thread enters the session before it calls the simulator.
 public final class Session {
   private static final ThreadLocal<Session> CURRENT = ThreadLocal.withInitial(Session::new);
 
-  public Random random = new Random(0);
+  public CopyableRandom random = new CopyableRandom(0);
   public long lastId = 0;
+  // What objects contain, while the goals are compared with the state (Game.tick).
+  HashMap<Long, Object> contained = null;
 
   // Of a question, while it is asked: what the session goes on with afterwards.
-  private Random randomBefore = null;
+  private CopyableRandom randomBefore = null;
   private long lastIdBefore = 0;
+
+  // For a copy of the simulator. Of a session that no thread is in.
+  public Session copy() {
+    endQuestion();
+    final Session copy = new Session();
+    copy.random = random.copy();
+    copy.lastId = lastId;
+    return copy;
+  }
 
   public static void enter(Session session) {
     session.endQuestion();
@@ -26,7 +37,7 @@ public final class Session {
     session.endQuestion();
     session.randomBefore = session.random;
     session.lastIdBefore = session.lastId;
-    session.random = new Random(0);
+    session.random = new CopyableRandom(0);
     CURRENT.set(session);
   }
 

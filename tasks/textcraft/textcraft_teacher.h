@@ -1,4 +1,4 @@
-// What a TextCraft demonstration does next, and the reasons for it, command by command.
+// What a TextCraft demonstration does next, and the reasons for an action, command by command.
 //
 // From the goal down: the command that makes the item, the first of its ingredients that is not
 // there in the number needed, the command that makes that one, and so on, until something can be
@@ -15,6 +15,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "tasks/textcraft/textcraft_conversation.h"
 #include "tasks/textcraft/textcraft_planner.h"
@@ -32,5 +33,16 @@ std::string Recital(const TextCraftView& view, const CraftCommand& command);
 // Nothing where the commands show no way to the goal. The same view gives the same step, and from
 // whatever is held the steps lead to the goal.
 std::optional<TaughtStep> TeachTextCraft(const TextCraftView& view);
+
+// The reasons for an action that somebody else chose, in the same words. Nothing if the action does
+// not follow from the commands: it gets or makes what is not missing or not needed, gets another
+// number, or copies no command. The number before a crafted item, which the game ignores, becomes
+// that of the command.
+std::optional<TaughtStep> ExplainTextCraft(const TextCraftView& view, std::string_view action);
+
+// False if the thought contradicts itself or the action: it recites a command that is not shown, or
+// its last words ("need 2 oak log", or the recital of a command) are about something else than what
+// the action gets or makes. A thought that recites nothing fits every action.
+bool FitsTextCraft(const TextCraftView& view, std::string_view thought, std::string_view action);
 
 }  // namespace agentr
