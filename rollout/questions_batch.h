@@ -1,5 +1,5 @@
-// Twenty Questions as a BatchEnvironment, with the rewards of the paper: -1 for each question that does
-// not win. Observations are whole histories ("Questions:\n…"), as ArCHer shows them.
+// Twenty Questions as a BatchEnvironment, with the rewards of the paper: -1 for each question that
+// does not win. Observations are whole histories ("Questions:\n…"), as ArCHer shows them.
 #pragma once
 
 #include <cstdint>

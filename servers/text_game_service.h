@@ -1,9 +1,10 @@
-// The HTTP service of a game that is a value: sessions hold copies of its state, so a fork is a copy.
-// It speaks AgentGym's protocol (that of its BabyAI server), with three extensions:
+// The HTTP service of a game that is a value: sessions hold copies of its state, so a fork is a
+// copy. It speaks AgentGym's protocol (that of its BabyAI server), with three extensions:
 //
 //   GET  /                 "This is environment BabyAI."
 //   POST /create           {}                    -> {"id"}; the game begins at the first /reset
-//   POST /reset            {"id", "data_idx"}    -> {"observation", "reward", "score", "done", "deleted"}
+//   POST /reset            {"id", "data_idx"}    -> {"observation", "reward", "score", "done",
+//   "deleted"}
 //   POST /step             {"id", "action"}      -> {"observation", "reward", "score", "done"}
 //   GET  /observation?id=                        -> text
 //   GET  /detail?id=                             -> what /reset answers, as of the last step
@@ -13,8 +14,8 @@
 //   GET  /version          {"server", "version", "task", "data_hash", "extensions", "tasks"}
 //
 // Errors of the environment are {"error": …} with status 200: for an id that is not live, a session
-// that has not begun or has finished, a data_idx that is not a task, and a step that failed. Errors of
-// the request are 4xx (see http_service.h), and the limit of sessions is a 503.
+// that has not begun or has finished, a data_idx that is not a task, and a step that failed. Errors
+// of the request are 4xx (see http_service.h), and the limit of sessions is a 503.
 //
 // A game G has, all const and for any number of threads:
 //   G::State               a value with observation, reward, score, and done()

@@ -2,8 +2,8 @@
 // i-th object of configs/questions/objects.txt.
 //
 // Observations are the answers ("Yes.") after a first "Questions:". As rewards of searches lie in
-// [0, 1], the reward of a win is (20 - (questions - 1)) / 20 and everything else gives 0; `score` is the
-// return of the paper, -1 for each question that does not win.
+// [0, 1], the reward of a win is (20 - (questions - 1)) / 20 and everything else gives 0; `score`
+// is the return of the paper, -1 for each question that does not win.
 #pragma once
 
 #include <cstdint>
@@ -76,15 +76,16 @@ class TwentyQuestions {
   static constexpr std::string_view kTask = "twenty_questions";
   static constexpr std::string_view kTitle = "TwentyQuestions";
 
-  // With `reference`, wins are tested by the last word, every text is a question, and an observation
-  // is the whole history, as in the original. Without `oracle` the built-in one answers.
+  // With `reference`, wins are tested by the last word, every text is a question, and an
+  // observation is the whole history, as in the original. Without `oracle` the built-in one
+  // answers.
   explicit TwentyQuestions(bool reference, std::unique_ptr<QuestionOracle> oracle = nullptr);
 
   int64_t task_count() const { return static_cast<int64_t>(table_.words().size()); }
   std::optional<TwentyQuestionsState> Start(int64_t data_idx) const;
 
-  // Asks. "wait" and texts without a letter are no questions and cost nothing. The oracle's error is
-  // the step's, and the state stays as it was. Returns the reward of the paper: -1 or 0.
+  // Asks. "wait" and texts without a letter are no questions and cost nothing. The oracle's error
+  // is the step's, and the state stays as it was. Returns the reward of the paper: -1 or 0.
   Result<int> Step(TwentyQuestionsState& state, std::string_view question) const;
 
   std::vector<std::string> Gold(int64_t data_idx) const;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 #include <optional>
 
 #include "tasks/questions/rule_oracle.h"
@@ -67,8 +66,8 @@ std::string BestQuestion(const WordTable& table, const AskedSoFar& so_far) {
   for (size_t i = 0; i < table.words().size(); ++i) {
     if (so_far.possible[i]) left.push_back(i);
   }
-  // With few left, naming half of them splits best; the one named last is also a guess. Cities are not
-  // listed, because each that a question names is a guess.
+  // With few left, naming half of them splits best; the one named last is also a guess. Cities are
+  // not listed, because each that a question names is a guess.
   const int few = table.articles() ? 6 : 2;
   std::string best;
   int nearest = count;

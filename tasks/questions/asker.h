@@ -1,5 +1,5 @@
-// A scripted player of Twenty Questions: it asks what splits the objects that are still possible best,
-// and guesses when one is left.
+// A scripted player of Twenty Questions: it asks what splits the objects that are still possible
+// best, and guesses when one is left.
 #pragma once
 
 #include <span>

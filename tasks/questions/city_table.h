@@ -1,5 +1,5 @@
-// The cities of Guess My City with their facts (configs/questions/cities.txt), and the built-in oracle
-// that answers as someone who lives there. Pure functions.
+// The cities of Guess My City with their facts (configs/questions/cities.txt), and the built-in
+// oracle that answers as someone who lives there. Pure functions.
 #pragma once
 
 #include <string>
@@ -34,8 +34,8 @@ class CityTable {
   WordTable words_;
 };
 
-// "Yes.", "No.", or a sentence for questions such as "What language do you speak?"; "I do not know." if
-// the question is not understood. It does not hide the city's name (GuardCity does).
+// "Yes.", "No.", or a sentence for questions such as "What language do you speak?"; "I do not
+// know." if the question is not understood. It does not hide the city's name (GuardCity does).
 std::string CityAnswer(const CityTable& table, size_t city, std::string_view question);
 
 }  // namespace agentr

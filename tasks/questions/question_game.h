@@ -1,8 +1,8 @@
 // The rules of the guessing games with which ArCHer (Zhou et al. 2024) and its offline successor
 // train: up to 20 questions, a reward of -1 for each that does not win.
 //
-// An oracle's text becomes an answer; the history is "Questions:\n" and a line "question answer" per
-// turn. All functions are pure.
+// An oracle's text becomes an answer; the history is "Questions:\n" and a line "question answer"
+// per turn. All functions are pure.
 #pragma once
 
 #include <span>

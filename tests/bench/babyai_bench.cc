@@ -1,6 +1,6 @@
-// babyai_bench: how often the bot solves each level of BabyAI-Text, and the steps per second of the game
-// batched in the process, over HTTP, and (with --python) of the public package minigrid in the same
-// run; then the steps per second of the guessing games.
+// babyai_bench: how often the bot solves each level of BabyAI-Text, and the steps per second of the
+// game batched in the process, over HTTP, and (with --python) of the public package minigrid in the
+// same run; then the steps per second of the guessing games.
 #include <fmt/core.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-// The worlds that come with a bot, as a user plays them: search, revision and evaluation with nothing
-// but the name of the task.
+// The worlds that come with a bot, as a user plays them: search, revision and evaluation with
+// nothing but the name of the task.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
