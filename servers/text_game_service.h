@@ -4,7 +4,7 @@
 //   GET  /                 "This is environment BabyAI."
 //   POST /create           {}                    -> {"id"}; the game begins at the first /reset
 //   POST /reset            {"id", "data_idx"}    -> {"observation", "reward", "score", "done",
-//   "deleted"}
+//                                                    "deleted"}
 //   POST /step             {"id", "action"}      -> {"observation", "reward", "score", "done"}
 //   GET  /observation?id=                        -> text
 //   GET  /detail?id=                             -> what /reset answers, as of the last step
