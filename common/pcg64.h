@@ -1,5 +1,5 @@
-// The draws of numpy's Generator(PCG64(seed)), bit for bit, for worlds whose layout must be equal to
-// that of an original written with numpy. Everything else draws from RandomStream.
+// The draws of numpy's Generator(PCG64(seed)), bit for bit, for worlds whose layout must be equal
+// to that of an original written with numpy. Everything else draws from RandomStream.
 //
 // The generator is PCG XSL-RR 128/64 (O'Neill 2014); a seed becomes its state through numpy's
 // SeedSequence (numpy/random/bit_generator.pyx).
@@ -20,8 +20,8 @@ class Pcg64 {
   // half alone.
   uint32_t Next32();
 
-  // Generator.integers(low, high) for a range of 1 to 2^32 - 1 values: low … high - 1, without bias.
-  // A range of one value draws nothing.
+  // Generator.integers(low, high) for a range of 1 to 2^32 - 1 values: low … high - 1, without
+  // bias. A range of one value draws nothing.
   int64_t Integers(int64_t low, int64_t high);
 
   // Generator.random(): uniform in [0, 1), 53 bits.

@@ -14,8 +14,10 @@
 namespace agentr {
 namespace embedded {
 extern const std::string_view kBabyAiVerifier;
+extern const std::string_view kGuessMyCityVerifier;
 extern const std::string_view kSciWorldVerifier;
 extern const std::string_view kTextCraftVerifier;
+extern const std::string_view kTwentyQuestionsVerifier;
 extern const std::string_view kWebShopVerifier;
 }  // namespace embedded
 
@@ -95,10 +97,12 @@ JudgementPrompt::JudgementPrompt(std::string_view text) : messages_(ParsePromptF
 }
 
 JudgementPrompt JudgementPrompt::Of(std::string_view family) {
-  const std::array<std::pair<std::string_view, std::string_view>, 4> prompts = {
+  const std::array<std::pair<std::string_view, std::string_view>, 6> prompts = {
       {{"babyai", embedded::kBabyAiVerifier},
+       {"guess_my_city", embedded::kGuessMyCityVerifier},
        {"sciworld", embedded::kSciWorldVerifier},
        {"textcraft", embedded::kTextCraftVerifier},
+       {"twenty_questions", embedded::kTwentyQuestionsVerifier},
        {"webshop", embedded::kWebShopVerifier}}};
   for (const auto& [name, text] : prompts) {
     if (name == family) return JudgementPrompt(text);

@@ -1,6 +1,7 @@
 #include "rollout/babyai_batch.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace agentr {
 

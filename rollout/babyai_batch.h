@@ -1,5 +1,5 @@
-// BabyAI-Text as a BatchEnvironment. Observations are the descriptions alone, joined by ", ", as in the
-// prompts of Carta et al. (2023); the embedded server adds the goal and the actions.
+// BabyAI-Text as a BatchEnvironment. Observations are the descriptions alone, joined by ", ", as in
+// the prompts of Carta et al. (2023); the embedded server adds the goal and the actions.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,9 @@ HttpOptions EnvironmentOptions::ManyConnections() {
 
 void DeclareTask(OptionSet& set, EnvironmentOptions& o) {
   set.Add("--task", o.task,
-          "Kind of task: webshop, textcraft, sciworld, babyai", "TASK");
+          "Kind of task: webshop, textcraft, sciworld, babyai, "
+          "twenty_questions, guess_my_city",
+          "TASK");
 }
 
 void Declare(OptionSet& set, EnvironmentOptions& o) {

@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "clients/openai/openai_model.h"
 #include "common/options.h"
-#include "servers/babyai/babyai_service.h"
+#include "servers/babyai/babyai_text.h"
+#include "servers/questions/guess_my_city.h"
+#include "servers/questions/model_oracle.h"
+#include "servers/questions/twenty_questions.h"
+#include "servers/text_game_service.h"
 #include "servers/textcraft/recipe_folder.h"
 #include "servers/textcraft/recipe_text.h"
 #include "servers/textcraft/textcraft_service.h"
@@ -14,7 +19,8 @@
 namespace agentr {
 namespace {
 
-constexpr std::string_view kTasks = "webshop, textcraft, sciworld, babyai";
+constexpr std::string_view kTasks =
+    "webshop, textcraft, sciworld, babyai, twenty_questions, guess_my_city";
 
 SessionLimits LimitsOf(const EnvServerOptions& options) {
   return {options.session_ttl, options.max_sessions};
@@ -52,6 +58,21 @@ std::unique_ptr<EnvService> MakeWebShop(const EnvServerOptions& options) {
                    "--attributes (items_ins_v2*.json) or --human_goals (items_human_ins.json)");
 }
 
+// Null for the built-in oracle.
+template <typename Table>
+std::unique_ptr<QuestionOracle> MakeOracle(const OracleOptions& options, const Table& table) {
+  if (options.base.empty()) return nullptr;
+  if (options.model.empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     "--oracle_base needs --oracle_model, the server's name for the model");
+  }
+  OpenAiOptions openai;
+  openai.base = options.base;
+  auto model = std::make_unique<OpenAiModel>(options.model, openai);
+  model->Discover();
+  return std::make_unique<ModelOracle>(std::move(model), table);
+}
+
 std::unique_ptr<EnvService> MakeService(const EnvServerOptions& options) {
   if (options.task == "textcraft") return MakeTextCraft(options);
   if (options.task == "webshop") return MakeWebShop(options);
@@ -61,7 +82,18 @@ std::unique_ptr<EnvService> MakeService(const EnvServerOptions& options) {
   if (options.task == "babyai") {
     BabyAiOptions babyai = options.babyai;
     babyai.reference = options.reference;
-    return std::make_unique<BabyAiService>(babyai, LimitsOf(options), !options.no_extensions);
+    return std::make_unique<TextGameService<BabyAiText>>(BabyAiText(babyai), LimitsOf(options),
+                                                         !options.no_extensions);
+  }
+  if (options.task == "twenty_questions") {
+    return std::make_unique<TextGameService<TwentyQuestions>>(
+        TwentyQuestions(options.reference, MakeOracle(options.oracle, WordTable::BuiltIn())),
+        LimitsOf(options), !options.no_extensions);
+  }
+  if (options.task == "guess_my_city") {
+    return std::make_unique<TextGameService<GuessMyCity>>(
+        GuessMyCity(options.reference, MakeOracle(options.oracle, CityTable::BuiltIn())),
+        LimitsOf(options), !options.no_extensions);
   }
   throw FatalError(
       ExitCode::kUsage,
@@ -91,13 +123,20 @@ void Declare(OptionSet& set, WebShopFilesOptions& options) {
 void Declare(OptionSet& set, EnvServerOptions& options) {
   set.Group("Environment");
   set.Add("--task", options.task, fmt::format("Environment to serve: {}", kTasks), "TASK");
-  set.Add("--reference", options.reference,
-          "1: keep the original's faults that are mended otherwise (BabyAI: \"a open door\")");
+  set.Add(
+      "--reference", options.reference,
+      "1: keep the original's faults that are mended otherwise (BabyAI: \"a open door\"; Twenty "
+      "Questions: names of two words cannot be guessed, and observations repeat the whole game)");
   set.Add("--recipes", options.recipes,
           "TextCraft: folder of Minecraft recipe files (default: the built-in book)");
   Declare(set, options.webshop);
   Declare(set, options.sciworld);
   Declare(set, options.babyai);
+  set.Group("Twenty Questions, Guess My City");
+  set.Add("--oracle_base", options.oracle.base,
+          "Base URL of an OpenAI-compatible server whose model answers (repeatable; default: the "
+          "built-in tables answer)");
+  set.Add("--oracle_model", options.oracle.model, "The name of that model on the server");
   set.Group("Server");
   set.Add("--host", options.host, "Address to listen on; 0.0.0.0 for every network");
   set.Add("--port", options.port, "Port to listen on; 0 chooses a free one").Range(0, 65535);

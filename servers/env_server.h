@@ -33,13 +33,20 @@ struct WebShopFilesOptions {
   bool show_attributes = false;  // a page of attributes for each product
 };
 
+// Who answers in Twenty Questions and Guess My City.
+struct OracleOptions {
+  std::vector<std::string> base = {};  // OpenAI-compatible servers; none: the built-in tables
+  std::string model = "";              // the servers' name for the model
+};
+
 struct EnvServerOptions {
   std::string task = "webshop";
   std::string recipes = "";  // TextCraft: folder of recipe files; empty: the built-in book
   WebShopFilesOptions webshop = {};
   SciWorldOptions sciworld = {};
   BabyAiOptions babyai = {};
-  bool reference = false;  // keep faults of the originals that are mended otherwise
+  OracleOptions oracle = {};
+  bool reference = false;          // keep faults of the originals that are mended otherwise
   std::string host = "127.0.0.1";  // 0.0.0.0 for every network
   // 0: a free one. AgentGym's own 36001 is among the ports of outgoing connections (32768 and above
   // on Linux), so it could be taken by chance at a restart.

@@ -3,6 +3,8 @@
 #include <array>
 
 #include "tasks/babyai/babyai_policy.h"
+#include "tasks/questions/city_table.h"
+#include "tasks/questions/questions_policy.h"
 #include "tasks/sciworld/sciworld_policy.h"
 #include "tasks/textcraft/textcraft_policy.h"
 #include "tasks/webshop/webshop_policy.h"
@@ -16,6 +18,12 @@ std::unique_ptr<ScriptedPolicy> MakeScriptedPolicy(std::string_view family, Gold
   if (family == "webshop") return std::make_unique<WebShopPolicy>();
   if (family == "sciworld") return std::make_unique<SciWorldPolicy>(gold);
   if (family == "babyai") return std::make_unique<BabyAiPolicy>();
+  if (family == "twenty_questions") {
+    return std::make_unique<QuestionsPolicy>("Twenty Questions", WordTable::BuiltIn());
+  }
+  if (family == "guess_my_city") {
+    return std::make_unique<QuestionsPolicy>("Guess My City", CityTable::BuiltIn().words());
+  }
   return nullptr;
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/error.h"
 #include "tasks/babyai/babyai_family.h"
+#include "tasks/questions/questions_family.h"
 #include "tasks/sciworld/sciworld_family.h"
 #include "tasks/textcraft/textcraft_family.h"
 #include "tasks/webshop/webshop_family.h"
@@ -64,9 +65,12 @@ std::unique_ptr<TaskFamily> MakeTaskFamily(std::string_view name) {
   if (name == "webshop") return std::make_unique<WebShopFamily>();
   if (name == "sciworld") return std::make_unique<SciWorldFamily>();
   if (name == "babyai") return std::make_unique<BabyAiFamily>();
+  if (name == "twenty_questions") return std::make_unique<TwentyQuestionsFamily>();
+  if (name == "guess_my_city") return std::make_unique<GuessMyCityFamily>();
   throw FatalError(
       ExitCode::kUsage,
-      fmt::format("unknown task \"{}\"; the known tasks are: textcraft, webshop, sciworld, babyai",
+      fmt::format("unknown task \"{}\"; the known tasks are: textcraft, webshop, sciworld, babyai, "
+                  "twenty_questions, guess_my_city",
                   name));
 }
 

@@ -27,6 +27,8 @@ EPISODES = [
         [("look around", "This room is called the hallway."), ("focus on door", "You focus on the door.")],
     ),
     ("babyai", "Your goal: go to the red ball", [("turn left", "There is a red ball 1 ahead.")]),
+    ("guess_my_city", "Questions:", [("Is it in Asia?", "No.")]),
+    ("twenty_questions", "Questions:", [("Is it an animal?", "No.")]),
 ]
 
 

@@ -1,5 +1,5 @@
-// The grid of BabyAI (Chevalier-Boisvert et al. 2019): cells, directions, and the borders around the
-// world. Pure data.
+// The grid of BabyAI (Chevalier-Boisvert et al. 2019): cells, directions, and the borders around
+// the world. Pure data.
 //
 // Places are (x, y) from the top left corner; x grows to the right, y downwards. Codes of cells are
 // those of MiniGrid's image observation.

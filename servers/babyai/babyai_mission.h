@@ -10,7 +10,10 @@
 #include <array>
 #include <bitset>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "servers/babyai/babyai_world.h"
 

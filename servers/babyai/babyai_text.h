@@ -1,16 +1,17 @@
-// BabyAI-Text as an environment of tasks and texts: numbered tasks, observations in AgentGym's form,
-// actions as texts.
+// BabyAI-Text as an environment of tasks and texts: numbered tasks, observations in AgentGym's
+// form, actions as texts.
 //
 // Without a level in the options, the tasks 0 … 9999 are those of BabyAI-MixedTrainLocal with the
 // seeds 0 …, and the tasks 10000 … 10199 are those of BabyAI-MixedTestLocal, whose missions name
-// other pairs of colour and type, with the seeds 10^9 … of the paper's tests. With a level, the tasks
-// 0 … 9999 are its own. The kinds of missions take turns.
+// other pairs of colour and type, with the seeds 10^9 … of the paper's tests. With a level, the
+// tasks 0 … 9999 are its own. The kinds of missions take turns.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "servers/babyai/babyai_episodes.h"
 
@@ -32,11 +33,16 @@ struct BabyAiTextState {
   std::string observation = {};
   double reward = 0;  // of the last step
   double score = 0;   // the sum of rewards
+
+  bool done() const { return game.done(); }
 };
 
 // Immutable after construction, so any number of threads may play.
 class BabyAiText {
  public:
+  using State = BabyAiTextState;
+  static constexpr std::string_view kTask = "babyai";
+  static constexpr std::string_view kTitle = "BabyAI";
   static constexpr int kTrainTasks = 10000;
   static constexpr int kTestTasks = 200;
 
@@ -48,8 +54,9 @@ class BabyAiText {
   // The episode of a task; nullopt if there is no such task.
   std::optional<BabyAiTextState> Start(int64_t data_idx) const;
 
-  // One of the texts of BabyAiActionTexts() is taken; a text with "check" in it is answered with the
-  // list of them, and others are refused: these two cost no step. Only while !state.game.done().
+  // One of the texts of BabyAiActionTexts() is taken; a text with "check" in it is answered with
+  // the list of them, and others are refused: these two cost no step. Only while
+  // !state.game.done().
   void Step(BabyAiTextState& state, std::string_view action) const;
 
   // What a bot that sees only the observations would do from the beginning to the end of the

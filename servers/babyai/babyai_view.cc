@@ -16,7 +16,8 @@ struct SeenRow {
   uint8_t ahead;  // which cells of the row before it are seen from them
 };
 
-// MiniGrid's rule for one row: sight spreads to the right and then to the left, each time also ahead.
+// MiniGrid's rule for one row: sight spreads to the right and then to the left, each time also
+// ahead.
 constexpr SeenRow SpreadSight(unsigned seen, unsigned clear) {
   unsigned ahead = 0;
   for (int c = 0; c < kViewSize - 1; ++c) {

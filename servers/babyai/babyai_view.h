@@ -11,8 +11,8 @@
 
 namespace agentr {
 
-// A window of 7 x 7 cells with the agent in the middle of its lowest row, looking up. Walls and doors
-// that are not open hide what is behind them. Outside of the world there are walls.
+// A window of 7 x 7 cells with the agent in the middle of its lowest row, looking up. Walls and
+// doors that are not open hide what is behind them. Outside of the world there are walls.
 class BabyAiView {
  public:
   static constexpr int kSize = 7;
@@ -29,9 +29,9 @@ class BabyAiView {
   std::array<GridCell, static_cast<size_t>(kSize* kSize)> cells_;
 };
 
-// The sentences, without full stops, joined by `separator`: what is carried, the walls ahead, to the
-// left and to the right, then objects from the left column to the right one, each from far to near.
-// The original says "a open door"; otherwise it is "an open door".
+// The sentences, without full stops, joined by `separator`: what is carried, the walls ahead, to
+// the left and to the right, then objects from the left column to the right one, each from far to
+// near. The original says "a open door"; otherwise it is "an open door".
 void AppendDescription(const BabyAiView& view, bool reference, std::string_view separator,
                        std::string& out);
 

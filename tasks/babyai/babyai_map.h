@@ -122,8 +122,8 @@ struct BabyAiScene {
   int wasted_turns = 0;  // the number of last turns in a row that the server refused
 };
 
-// nullopt if no message is the first observation of a task of BabyAI-Text. AgentGym's own server has
-// other actions and observations.
+// nullopt if no message is the first observation of a task of BabyAI-Text. AgentGym's own server
+// has other actions and observations.
 std::optional<BabyAiScene> ReadBabyAi(std::span<const Message> conversation);
 
 }  // namespace agentr

@@ -45,7 +45,8 @@ void ForEachLineOf(std::string_view text, const Use& use) {
 }
 
 [[noreturn]] void ThrowTable(std::string_view file, int line, const std::string& what) {
-  throw FatalError(ExitCode::kFile, fmt::format("configs/questions/{}, line {}: {}", file, line, what));
+  throw FatalError(ExitCode::kFile,
+                   fmt::format("configs/questions/{}, line {}: {}", file, line, what));
 }
 
 }  // namespace
@@ -70,10 +71,12 @@ bool GuessWord::Is(std::string_view name) const {
   return std::ranges::find(aliases, name) != aliases.end();
 }
 
-WordTable::WordTable(std::string_view objects, std::string_view attributes) {
+WordTable::WordTable(std::string_view objects, std::string_view attributes, bool articles)
+    : articles_(articles) {
   ReadObjects(objects);
   category_count_ = properties_.size();
-  ForEachLineOf(attributes, [&](std::string_view line, int number) { ReadAttribute(line, number); });
+  ForEachLineOf(attributes,
+                [&](std::string_view line, int number) { ReadAttribute(line, number); });
 }
 
 const WordTable& WordTable::BuiltIn() {

@@ -31,7 +31,8 @@ class WordTable {
  public:
   // Throws FatalError(kFile) naming the line for text of another form, an unknown member, or a name
   // that two objects have.
-  WordTable(std::string_view objects, std::string_view attributes);
+  // `articles`: a name is said with "a" or "an".
+  WordTable(std::string_view objects, std::string_view attributes, bool articles = true);
 
   // The built-in table.
   static const WordTable& BuiltIn();
@@ -40,6 +41,8 @@ class WordTable {
   // Categories first, then attributes.
   const std::vector<WordProperty>& properties() const { return properties_; }
   size_t category_count() const { return category_count_; }
+
+  bool articles() const { return articles_; }
 
   // The object with this alias (any case).
   std::optional<size_t> Find(std::string_view alias) const;
@@ -53,6 +56,7 @@ class WordTable {
   std::vector<WordProperty> properties_;
   std::vector<std::string> categories_;  // by property
   size_t category_count_ = 0;
+  bool articles_;
 };
 
 // Lower case, letters, digits, blanks and hyphens only, single blanks: what is compared.

@@ -1,6 +1,6 @@
-// babyai_bench: how often the bot solves each level of BabyAI-Text, and the steps per second of the game
-// batched in the process, over HTTP, and (with --python) of the public package minigrid in the same
-// run.
+// babyai_bench: how often the bot solves each level of BabyAI-Text, and the steps per second of the
+// game batched in the process, over HTTP, and (with --python) of the public package minigrid in the
+// same run; then the steps per second of the guessing games.
 #include <fmt/core.h>
 #include <stdio.h>
 
@@ -14,7 +14,9 @@
 #include "common/options.h"
 #include "common/random.h"
 #include "rollout/babyai_batch.h"
+#include "rollout/questions_batch.h"
 #include "tasks/babyai/babyai_bot.h"
+#include "tasks/questions/asker.h"
 #include "tests/clients/env/embedded_server.h"
 
 namespace agentr {
@@ -107,32 +109,61 @@ void PrintBatched(double seconds) {
              BatchedSpeed("MixedTestLocal", "", 32, seconds));
 }
 
-void PrintHttp(double seconds) {
-  const auto server = StartServer("babyai");
-  HttpEnvironment environment(MakeProtocol("babyai"), {server->base_url()}, HttpOptions{});
+// Steps per second of one session that takes any of `actions`.
+void PrintHttp(const std::string& task, const std::vector<std::string>& actions, int tasks,
+               double seconds) {
+  const auto server = StartServer(task);
+  HttpEnvironment environment(MakeProtocol(task), {server->base_url()}, HttpOptions{});
   const auto session = environment.Open().value();
   int64_t steps = 0;
-  int task = 0;
+  int next_task = 0;
   RandomStream random(5);
   auto begin = std::chrono::steady_clock::now();
   bool done = true;
   while (SecondsSince(begin) < seconds) {
-    if (done) session->Reset(task++ % BabyAiText::kTrainTasks).value();
-    done = session->Step(random.Pick(BabyAiActionTexts())).value().done;
+    if (done) session->Reset(next_task++ % tasks).value();
+    done = session->Step(random.Pick(actions)).value().done;
     ++steps;
   }
-  fmt::print("\nsteps/s over HTTP, one connection: {:.0f}\n",
+  fmt::print("{:<36} {:>12.0f} steps/s over HTTP, one connection\n", task,
              static_cast<double>(steps) / SecondsSince(begin));
   session->Reset(0).value();
-  const auto texts = BabyAiActionTexts();
-  const std::vector<std::string> actions(texts.begin(), texts.end());
   steps = 0;
   begin = std::chrono::steady_clock::now();
   while (SecondsSince(begin) < seconds) {
     steps += static_cast<int64_t>(session->Expand(actions).value().size());
   }
-  fmt::print("steps/s over HTTP by /expand of six actions: {:.0f}\n",
-             static_cast<double>(steps) / SecondsSince(begin));
+  fmt::print("{:<36} {:>12.0f} steps/s over HTTP, /expand of {} actions\n", task,
+             static_cast<double>(steps) / SecondsSince(begin), actions.size());
+}
+
+void PrintBatchedQuestions(double seconds) {
+  constexpr size_t kSlots = 32;
+  QuestionsBatch batch({.size = kSlots});
+  RandomStream random(5);
+  std::vector<std::string> questions;
+  for (int i = 0; i < 200; ++i) questions.push_back(AnyQuestion(WordTable::BuiltIn(), random));
+  std::vector<std::string_view> actions(kSlots);
+  int64_t steps = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  while (SecondsSince(begin) < seconds) {
+    for (std::string_view& action : actions) action = random.Pick(questions);
+    batch.Step(actions);
+    steps += kSlots;
+  }
+  fmt::print("{:<36} {:>12.0f} steps/s in the process on one thread, {} slots\n",
+             "twenty_questions", static_cast<double>(steps) / SecondsSince(begin), kSlots);
+}
+
+void PrintServed(double seconds) {
+  const auto texts = BabyAiActionTexts();
+  fmt::print("\n");
+  PrintHttp("babyai", {texts.begin(), texts.end()}, BabyAiText::kTrainTasks, seconds);
+  PrintBatchedQuestions(seconds);
+  const std::vector<std::string> questions = {"Is it alive?", "Is it in Asia?", "Is it sweet?",
+                                              "Is it a city?"};
+  PrintHttp("twenty_questions", questions, 157, seconds);
+  PrintHttp("guess_my_city", questions, 91, seconds);
 }
 
 void PrintPython(const BenchOptions& options) {
@@ -154,14 +185,16 @@ int main(int argc, char** argv) {
     agentr::BenchOptions options;
     agentr::LogOptions log;
     log.level = "warn";
-    agentr::OptionSet set("babyai_bench", "BabyAI-Text: the bot's score, and steps per second.");
+    agentr::OptionSet set(
+        "babyai_bench",
+        "BabyAI-Text and the guessing games: the bot's score, and steps per second.");
     Declare(set, options);
     Declare(set, log);
     if (const auto exit = set.Parse(argc, argv)) return *exit;
     InitLogging(log);
     agentr::PrintBot(options.episodes);
     agentr::PrintBatched(options.seconds);
-    agentr::PrintHttp(options.seconds);
+    agentr::PrintServed(options.seconds);
     if (!options.python.empty()) agentr::PrintPython(options);
     return agentr::ExitCode::kOk;
   });

@@ -92,6 +92,7 @@ TEST_P(Unchanged, ReallyIsOnTheServer) {
       const std::string action = agent.Next();
       const std::vector<StepResult> before = Probe(*session, probes);
       const StepResult step = session->Step(action).value();
+      if (step.done && GetParam() == "babyai") break;  // whose finished sessions take no action
       const std::vector<StepResult> after = Probe(*session, probes);
       if (!step.done && family->LeavesStateUnchanged(shown, action, step.observation)) {
         ++unchanged;

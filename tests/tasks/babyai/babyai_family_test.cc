@@ -188,16 +188,17 @@ TEST(BabyAiFamily, TellsTheRulesAndTheForm) {
   EXPECT_EQ(messages[1], (Message{"assistant", "Ok."}));
 }
 
-TEST(BabyAiFamily, NoScriptedModelPlaysIt) {
+TEST(BabyAiFamily, ScriptedModelsPlayOnlyBabyAiText) {
   for (const char* name : {"planner", "random"}) {
-    try {
-      MakeScriptedModel(name, BabyAiFamily(), {});
-      FAIL() << name;
-    } catch (const FatalError& error) {
-      EXPECT_EQ(error.code(), ExitCode::kUsage);
-      EXPECT_THAT(error.what(), HasSubstr("does not play babyai"));
-      EXPECT_THAT(error.what(), HasSubstr("--llm_base"));
-    }
+    const auto model = MakeScriptedModel(name, BabyAiFamily(), {.error_rate = 0});
+    const auto said = model->Complete(PlayedMoves({"turn left"}), 1, {});
+    ASSERT_TRUE(said);
+    EXPECT_THAT(said->completions.front().text, HasSubstr("Action: "));
+    const std::vector<Message> other = {{"user", kView + kOffer}};
+    const auto refused = model->Complete(other, 1, {});
+    ASSERT_FALSE(refused) << "AgentGym's own server";
+    EXPECT_EQ(refused.error().kind, ErrorKind::kRejected);
+    EXPECT_THAT(refused.error().message, HasSubstr("plays BabyAI-Text here"));
   }
 }
 

@@ -1,8 +1,10 @@
-#include "servers/babyai/babyai_service.h"
+// The service of games that are values, with BabyAI as its game.
+#include "servers/text_game_service.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "servers/babyai/babyai_text.h"
 #include "tests/clients/env/embedded_server.h"
 #include "tests/servers/env_client.h"
 
@@ -12,14 +14,14 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-class BabyAiServiceTest : public ::testing::Test {
+class TextGameServiceTest : public ::testing::Test {
  protected:
   const std::unique_ptr<EnvServer> server_ = StartServer("babyai");
   EnvClient client_{server_->port()};
   const BabyAiText game_{{}};
 };
 
-TEST_F(BabyAiServiceTest, PlaysAsTheGameDoes) {
+TEST_F(TextGameServiceTest, PlaysAsTheGameDoes) {
   const int64_t id = client_.Create(3);
   BabyAiTextState state = *game_.Start(3);
   EXPECT_EQ(client_.Get("/observation?id=" + std::to_string(id)), state.observation);
@@ -40,7 +42,7 @@ TEST_F(BabyAiServiceTest, PlaysAsTheGameDoes) {
             "The id " + std::to_string(id) + " is not valid.");
 }
 
-TEST_F(BabyAiServiceTest, ForksLeaveTheSessionWhereItWas) {
+TEST_F(TextGameServiceTest, ForksLeaveTheSessionWhereItWas) {
   const int64_t id = client_.Create(0);
   const json reply =
       client_.Post("/expand", {{"id", id}, {"actions", {"turn left", "go forward", "fly"}}});
@@ -58,7 +60,7 @@ TEST_F(BabyAiServiceTest, ForksLeaveTheSessionWhereItWas) {
   EXPECT_EQ(client_.Get("/observation?id=" + std::to_string(id)), game_.Start(0)->observation);
 }
 
-TEST_F(BabyAiServiceTest, GoldSolvesTheSessionsTask) {
+TEST_F(TextGameServiceTest, GoldSolvesTheSessionsTask) {
   const int64_t id = client_.Create(14);
   const json gold = client_.Get("/gold?id=" + std::to_string(id)).at("gold");
   EXPECT_EQ(gold, json(game_.Gold(14)));
@@ -68,7 +70,7 @@ TEST_F(BabyAiServiceTest, GoldSolvesTheSessionsTask) {
   EXPECT_GT(last.at("reward"), 0.0);
 }
 
-TEST_F(BabyAiServiceTest, SaysWhatIsWrong) {
+TEST_F(TextGameServiceTest, SaysWhatIsWrong) {
   const int64_t id = client_.Post("/create", json::object()).at("id");
   EXPECT_THAT(client_.Step(id, "drop").at("error").get<std::string>(), HasSubstr("has not begun"));
   EXPECT_EQ(client_.Post("/reset", {{"id", id}, {"data_idx", 10200}}).at("error"),

@@ -1,0 +1,207 @@
+// The HTTP service of a game that is a value: sessions hold copies of its state, so a fork is a
+// copy. It speaks AgentGym's protocol (that of its BabyAI server), with three extensions:
+//
+//   GET  /                 "This is environment BabyAI."
+//   POST /create           {}                    -> {"id"}; the game begins at the first /reset
+//   POST /reset            {"id", "data_idx"}    -> {"observation", "reward", "score", "done",
+//                                                    "deleted"}
+//   POST /step             {"id", "action"}      -> {"observation", "reward", "score", "done"}
+//   GET  /observation?id=                        -> text
+//   GET  /detail?id=                             -> what /reset answers, as of the last step
+//   POST /close            {"id"}                -> true, or false when it is not live
+//   POST /expand           {"id", "actions": []} -> {"children": [{"id", "observation", …}, …]}
+//   GET  /gold?id=         {"gold"}: actions that solve the session's task from its beginning
+//   GET  /version          {"server", "version", "task", "data_hash", "extensions", "tasks"}
+//
+// Errors of the environment are {"error": …} with status 200: for an id that is not live, a session
+// that has not begun or has finished, a data_idx that is not a task, and a step that failed. Errors
+// of the request are 4xx (see http_service.h), and the limit of sessions is a 503.
+//
+// A game G has, all const and for any number of threads:
+//   G::State               a value with observation, reward, score, and done()
+//   G::kTask, G::kTitle    "babyai", "BabyAI"
+//   task_count(), DataHash()
+//   std::optional<State> Start(data_idx)         nullopt: there is no such task
+//   Step(State&, action): void, or a Result    only while !done()
+//   std::vector<std::string> Gold(data_idx)
+#pragma once
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "common/version.h"
+#include "servers/env_service.h"
+#include "servers/http/json_text.h"
+#include "servers/http/session_replies.h"
+#include "servers/http/session_store.h"
+
+namespace agentr {
+
+template <typename Game>
+class TextGameService : public EnvService {
+ public:
+  TextGameService(Game game, SessionLimits limits, bool extensions)
+      : game_(std::move(game)), extensions_(extensions), sessions_(limits) {}
+
+  void AddTo(HttpService& http) override {
+    http.Get("/", [](const HttpRequest&) {
+      return HttpResponse{.body = fmt::format("\"This is environment {}.\"", Game::kTitle)};
+    });
+    http.Post("/create", [this](const HttpRequest&) { return Create(); });
+    http.Post("/reset", [this](const HttpRequest& request) { return Reset(request); });
+    http.Post("/step", [this](const HttpRequest& request) { return Step(request); });
+    http.Post("/close", [this](const HttpRequest& request) { return Close(request); });
+    http.Get("/observation", [this](const HttpRequest& request) {
+      return With(IntParameter(request, "id"), /*playing=*/false, [](Session& session) {
+        std::string out;
+        AppendJson(session.state->observation, out);
+        return out;
+      });
+    });
+    http.Get("/detail", [this](const HttpRequest& request) {
+      return With(IntParameter(request, "id"), /*playing=*/false,
+                  [](Session& session) { return Whole(*session.state); });
+    });
+    http.AddMetrics([this](std::string& out) { AppendSessionMetrics(sessions_.Counts(), out); });
+    if (!extensions_) return;
+    http.Post("/expand", [this](const HttpRequest& request) { return Expand(request); });
+    http.Get("/gold", [this](const HttpRequest& request) {
+      return With(IntParameter(request, "id"), /*playing=*/false, [&](Session& session) {
+        return nlohmann::json({{"gold", game_.Gold(session.task_id)}}).dump();
+      });
+    });
+    http.Get("/version", [reply = Version()](const HttpRequest&) { return reply; });
+  }
+
+  std::string Summary() const override {
+    return fmt::format("{}: {} tasks", Game::kTask, game_.task_count());
+  }
+
+ private:
+  using State = typename Game::State;
+
+  struct Session {
+    std::optional<State> state;  // empty until the first reset
+    int64_t task_id = 0;
+  };
+
+  // "observation":…,"reward":…,"score":…,"done":…
+  static void AppendStep(const State& state, std::string& out) {
+    out += R"("observation":)";
+    AppendJson(state.observation, out);
+    out += fmt::format(R"(,"reward":{},"score":{},"done":{})", state.reward, state.score,
+                       state.done());
+  }
+
+  static std::string Whole(const State& state) {
+    std::string out = "{";
+    AppendStep(state, out);
+    return out + R"(,"deleted":false})";
+  }
+
+  HttpResponse Create() {
+    const std::optional<int64_t> id = sessions_.Create([](int64_t) { return Session{}; });
+    if (!id) ThrowFull();
+    return {.body = fmt::format(R"({{"id":{}}})", *id)};
+  }
+
+  HttpResponse Reset(const HttpRequest& request) {
+    const nlohmann::json body = ParseObject(request.body);
+    const int64_t id = IntField(body, "id");
+    const int64_t data_idx = IntField(body, "data_idx");
+    auto session = sessions_.Find(id);
+    if (!session) return NotValid("id", id);
+    std::optional<State> state = game_.Start(data_idx);
+    if (!state) {
+      return {.body = ErrorJson(
+                  fmt::format("The data_idx {} is not valid: there are the tasks 0 to {}.",
+                              data_idx, game_.task_count() - 1))};
+    }
+    session->state = std::move(state);
+    session->task_id = data_idx;
+    return {.body = Whole(*session->state)};
+  }
+
+  // Replies with the body that `use` makes of a session that has begun and, if `playing`, is not
+  // done.
+  template <typename Use>
+  HttpResponse With(int64_t id, bool playing, Use use) {
+    auto session = sessions_.Find(id);
+    if (!session) return NotValid("id", id);
+    if (!session->state) {
+      return {.body = ErrorJson(
+                  fmt::format("The task with environment {} has not begun: call /reset.", id))};
+    }
+    if (playing && session->state->done()) {
+      return {.body = ErrorJson(fmt::format("The task with environment {} has finished.", id))};
+    }
+    return {.body = use(*session)};
+  }
+
+  // One step; the message if it failed.
+  std::optional<std::string> Play(State& state, std::string_view action) const {
+    if constexpr (std::is_void_v<decltype(game_.Step(state, action))>) {
+      game_.Step(state, action);
+    } else {
+      const auto stepped = game_.Step(state, action);
+      if (!stepped) return stepped.error().message;
+    }
+    return std::nullopt;
+  }
+
+  HttpResponse Step(const HttpRequest& request) {
+    const nlohmann::json body = ParseObject(request.body);
+    const std::string& action = StringField(body, "action");
+    return With(IntField(body, "id"), /*playing=*/true, [&](Session& session) {
+      if (const auto failed = Play(*session.state, action)) return ErrorJson(*failed);
+      std::string out = "{";
+      AppendStep(*session.state, out);
+      return out + "}";
+    });
+  }
+
+  HttpResponse Close(const HttpRequest& request) {
+    const int64_t id = IntField(ParseObject(request.body), "id");
+    return {.body = sessions_.Close(id) ? "true" : "false"};
+  }
+
+  HttpResponse Expand(const HttpRequest& request) {
+    const nlohmann::json body = ParseObject(request.body);
+    const int64_t id = IntField(body, "id");
+    const std::vector<std::string> actions = ActionsOf(body);
+    return With(id, /*playing=*/true, [&](Session& session) {
+      std::vector<Session> forks(actions.size(), session);
+      for (size_t i = 0; i < actions.size(); ++i) {
+        if (const auto failed = Play(*forks[i].state, actions[i])) return ErrorJson(*failed);
+      }
+      const auto ids = sessions_.Fork(id, forks);
+      if (!ids) ThrowFull();
+      std::string out = R"({"children":[)";
+      for (size_t i = 0; i < forks.size(); ++i) {
+        out += fmt::format("{}{{\"id\":{},", i == 0 ? "" : ",", (*ids)[i]);
+        AppendStep(*forks[i].state, out);
+        out += '}';
+      }
+      return out + "]}";
+    });
+  }
+
+  HttpResponse Version() const {
+    return {.body = fmt::format(R"({{"server":"agentr","version":"{}","task":"{}",)"
+                                R"("data_hash":"{}","extensions":["expand","gold"],"tasks":{}}})",
+                                kVersion, Game::kTask, game_.DataHash(), game_.task_count())};
+  }
+
+  const Game game_;
+  const bool extensions_;
+  SessionStore<Session> sessions_;
+};
+
+}  // namespace agentr

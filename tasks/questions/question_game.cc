@@ -1,0 +1,88 @@
+#include "tasks/questions/question_game.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tasks/questions/word_table.h"
+
+namespace agentr {
+namespace {
+
+bool IsAsciiLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+std::string LowerOf(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+std::string_view WithoutBlanks(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\n\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\n\r") - first + 1);
+}
+
+// Lower case, without what follows the last letter.
+std::string UpToLastLetter(std::string_view question) {
+  while (!question.empty() && !IsAsciiLetter(question.back())) question.remove_suffix(1);
+  return LowerOf(question);
+}
+
+// `name` in `text`, both plain: as whole words, or anywhere.
+bool Names(std::string_view text, std::string_view name, bool whole) {
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    const bool alone = (at == 0 || !IsAsciiLetter(text[at - 1])) &&
+                       (end == text.size() || !IsAsciiLetter(text[end]));
+    if (alone || !whole) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string MapOracle(std::string_view oracle_text, OracleMapping mapping) {
+  if (mapping == OracleMapping::kExact) {
+    const std::string_view text = WithoutBlanks(oracle_text);
+    return text == "yes" ? "Yes." : text == "no" ? "No." : std::string(oracle_text);
+  }
+  const std::string lower = LowerOf(oracle_text);
+  if (lower.find("yes") != std::string::npos) return "Yes.";
+  return lower.find("no") != std::string::npos ? "No." : "Invalid Question.";
+}
+
+bool WinsTwentyQuestions(std::string_view question, std::string_view answer,
+                         std::span<const std::string> names, WinTest test) {
+  if (LowerOf(answer).find("yes") == std::string::npos) return false;
+  const std::string asked = UpToLastLetter(question);
+  if (test == WinTest::kReference) {
+    const std::string last = asked.substr(asked.rfind(' ') + 1);
+    return std::ranges::find(names, last) != names.end();
+  }
+  const std::string plain = PlainQuestion(asked);
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    return plain.ends_with(name) &&
+           (plain.size() == name.size() || plain[plain.size() - name.size() - 1] == ' ');
+  });
+}
+
+bool WinsGuessMyCity(std::string_view question, std::string_view city, WinTest test) {
+  return Names(UpToLastLetter(question), LowerOf(city), test == WinTest::kMended);
+}
+
+std::string GuardCity(std::string_view oracle_text, std::string_view city, WinTest test) {
+  const bool leaks = Names(LowerOf(oracle_text), LowerOf(city), test == WinTest::kMended);
+  return leaks ? "I can't answer that question." : std::string(oracle_text);
+}
+
+int Ask(QuestionGame& game, std::string_view question, std::string_view answer, bool wins) {
+  ++game.asked;
+  game.won = wins;
+  game.history += fmt::format("{} {}\n", question, answer);
+  return wins ? 0 : -1;
+}
+
+}  // namespace agentr

@@ -1,0 +1,39 @@
+// Twenty Questions as a kind of task: the agent asks, the environment answers "Yes.", "No." or
+// "Invalid Question.".
+#pragma once
+
+#include "tasks/task_family.h"
+
+namespace agentr {
+
+class TwentyQuestionsFamily : public TaskFamily {
+ public:
+  std::string_view name() const override { return "twenty_questions"; }
+  std::vector<Message> Instruction() const override;  // configs/prompts/twenty_questions.txt
+
+  // The first line of the action's text.
+  std::string ParseAction(std::string_view response) const override;
+
+  // Only what is no question at all costs nothing (kNoQuestion).
+  bool LeavesStateUnchanged(std::string_view before, std::string_view action,
+                            std::string_view after) const override;
+  bool IsRefusal(std::string_view before, std::string_view action,
+                 std::string_view after) const override;
+  std::vector<bool> LikelyUnchanged(std::span<const Message> history,
+                                    std::span<const std::string> actions) const override;
+
+  // A win with the last question is worth 0.05.
+  double SuccessReward() const override { return 0.04; }
+};
+
+// Guess My City: the same, with answers in words.
+class GuessMyCityFamily : public TwentyQuestionsFamily {
+ public:
+  std::string_view name() const override { return "guess_my_city"; }
+  std::vector<Message> Instruction() const override;  // configs/prompts/guess_my_city.txt
+};
+
+// The reply to "wait" and to an empty text, which are no questions.
+constexpr std::string_view kNoQuestion = "Please ask a question.";
+
+}  // namespace agentr

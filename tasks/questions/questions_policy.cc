@@ -1,0 +1,60 @@
+#include "tasks/questions/questions_policy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "tasks/questions/asker.h"
+
+namespace agentr {
+namespace {
+
+constexpr std::array<std::string_view, 5> kAskReasons = {
+    "{} objects are still possible, and this halves them.",
+    "I know {} objects that fit; this tells them apart.",
+    "With {} objects left, this is the best question.",
+    "Among the {} that fit I want to know this first.",
+    "{} are left, so I go on like this.",
+};
+
+class QuestionsPolicyState : public PolicyState {
+ public:
+  QuestionsPolicyState(const WordTable& table, AskedSoFar so_far)
+      : table_(table), so_far_(std::move(so_far)) {}
+
+  int wasted_turns() const override { return so_far_.wasted_turns; }
+  std::string Plan() override { return BestQuestion(table_, so_far_); }
+  std::string Mistake(RandomStream& random) override {
+    const std::string right = Plan();
+    std::string wrong = right;
+    while (wrong == right) wrong = AnyQuestion(table_, random);
+    return wrong;
+  }
+  std::string AnyAction(RandomStream& random) const override { return AnyQuestion(table_, random); }
+  std::string Thought(std::string_view /*action*/, RandomStream& random) const override {
+    const std::string_view opening = AnyOpening(random);
+    const std::string_view reason = random.Pick(kAskReasons);
+    return fmt::format("{}{}", opening,
+                       fmt::format(fmt::runtime(reason), so_far_.possible.count()));
+  }
+
+ private:
+  const WordTable& table_;
+  const AskedSoFar so_far_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<PolicyState>> QuestionsPolicy::Read(std::span<const Message> conversation,
+                                                           int /*task*/) const {
+  const auto first = std::ranges::find_if(conversation, [](const Message& message) {
+    return message.role == "user" && message.content.starts_with("Questions:");
+  });
+  if (first == conversation.end()) return nullptr;
+  return std::make_unique<QuestionsPolicyState>(table_,
+                                                ReadQuestions(table_, {first, conversation.end()}));
+}
+
+}  // namespace agentr

@@ -1,0 +1,95 @@
+// The worlds that come with a bot, as a user plays them: search, revision and evaluation with
+// nothing but the name of the task.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/file.h"
+#include "mcts/tree_file.h"
+#include "tests/cli/program.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Arguments = std::vector<std::string>;
+
+// The trees of a folder, without the hash of the data, which public servers do not tell.
+std::map<std::string, std::string> TreesWithoutHash(const std::filesystem::path& folder) {
+  auto trees = TreeFiles(folder);
+  for (auto& [name, text] : trees) {
+    const std::string field = "\"data_hash\":\"";
+    const size_t begin = text.find(field) + field.size();
+    text.erase(begin, text.find('"', begin) - begin);
+  }
+  return trees;
+}
+
+class Worlds : public ::testing::TestWithParam<std::string> {
+ protected:
+  // Runs a program in the folder of the test; it must succeed.
+  Outcome Run(const std::string& program, const Arguments& more) const {
+    Arguments arguments = {"--task", GetParam()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = RunProgram(program, arguments, folder_.path());
+    EXPECT_EQ(outcome.exit, 0) << outcome.out << outcome.err;
+    EXPECT_THAT(TemporaryFiles(folder_.path()), IsEmpty());
+    return outcome;
+  }
+
+  const ScratchFolder folder_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Tasks, Worlds,
+                         ::testing::Values("babyai", "twenty_questions", "guess_my_city"),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(Worlds, AreSearchedAndRevised) {
+  Run("mcts_collect", {"--min", "0", "--max", "12", "--iterations", "4"});
+  const auto trees = TreeFiles(folder_.path());
+  EXPECT_EQ(trees.size(), 12U);
+  int good = 0;
+  for (const auto& [name, text] : trees) {
+    const Tree tree = ReadTree(text, name);
+    for (const Node& node : tree.nodes()) good += node.end == End::kDone && node.reward > 0.5;
+  }
+  EXPECT_GT(good, 12);
+  const auto folder = folder_.path() / "mcts_result" / GetParam() / "planner" / "run.json";
+  const nlohmann::json run = nlohmann::json::parse(ReadFile(folder))["runs"].back();
+  EXPECT_EQ(run["result"]["environment"]["mismatches"], 0);
+  EXPECT_THAT(Run("path_collect", {"--revise", "1"}).out, HasSubstr("replay"));
+}
+
+TEST_P(Worlds, TheSameSeedGivesTheSameTreesWithoutForksToo) {
+  const ScratchFolder plain;
+  const Arguments line = {"--min", "3", "--max", "9", "--iterations", "2"};
+  Run("mcts_collect", line);
+  Program server("env_server", {"--task", GetParam(), "--port", "0", "--no_extensions"},
+                 plain.path());
+  const std::string listening = server.WaitForLine("http://");
+  const size_t at = listening.find("http://");
+  ASSERT_NE(at, std::string::npos) << listening;
+  Arguments over = {"--task", GetParam(), "--env_server_base",
+                    listening.substr(at, listening.find_first_of(" ,;", at) - at)};
+  over.insert(over.end(), line.begin(), line.end());
+  const ScratchFolder other;
+  const Outcome outcome = RunProgram("mcts_collect", over, other.path());
+  EXPECT_EQ(outcome.exit, 0) << outcome.out << outcome.err;
+  EXPECT_TRUE(TreesWithoutHash(other.path()) == TreesWithoutHash(folder_.path()));
+  EXPECT_EQ(TreeFiles(other.path()).size(), 6U);
+}
+
+TEST_P(Worlds, AreEvaluatedWithTheirOwnMeasureOfSuccess) {
+  Run("agent_eval", {"--split", "train", "--max", "20", "--planner_error_rate", "0"});
+  const auto folder = folder_.path() / "test_result" / GetParam() / "planner_scripted";
+  const nlohmann::json summary = nlohmann::json::parse(ReadFile(folder / "summary.json"));
+  EXPECT_EQ(summary["asked_for"], 20);
+  EXPECT_EQ(summary["successes"], 20) << "no reward is 1, but every goal is reached";
+  EXPECT_LT(summary["success_threshold"], 0.1);
+}
+
+}  // namespace
+}  // namespace agentr
