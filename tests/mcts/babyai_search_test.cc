@@ -92,15 +92,15 @@ TEST(BabyAiSearchTest, HowManySessionsThereAreDoesNotShowInTheTrees) {
   }
 }
 
-TEST(BabyAiSearchTest, TheIdsOfAgentGymsServerAreTrainIds) {
+TEST(BabyAiSearchTest, TheTestIdsAreThoseOfTheTestLevel) {
   MctsCollectOptions options;
   options.environment.task = "babyai";
-  options.min = 3;
-  options.max = 6;
+  options.min = 9998;
+  options.max = 10002;
   options.split = "train";
-  EXPECT_EQ(TaskIds(options, 0), (std::vector{3, 4, 5}));
+  EXPECT_EQ(TaskIds(options, 0), (std::vector{9998, 9999}));
   options.split = "test";
-  EXPECT_THROW(TaskIds(options, 0), FatalError);
+  EXPECT_EQ(TaskIds(options, 0), (std::vector{10000, 10001}));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ TEST(JudgementPromptTest, AsksInTheWordingOfTheFamily) {
                 ElementsAre(Message{"user", expected}));
     ++cases;
   }
-  EXPECT_EQ(cases, 4);
+  EXPECT_EQ(cases, 6);
 }
 
 TEST(JudgementPromptTest, TheOldestTurnsOfTheLogCanBeLeftOut) {
