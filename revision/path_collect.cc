@@ -21,7 +21,6 @@
 #include "revision/show.h"
 #include "revision/standing_rows.h"
 #include "rollout/run_report.h"
-#include "tasks/scripted_model.h"
 #include "tasks/splits.h"
 #include "tasks/task_family.h"
 
@@ -62,15 +61,14 @@ std::unique_ptr<LanguageModel> OpenModel(const PathCollectOptions& options, cons
                                          const TaskFamily& family, Workbench& workbench) {
   const std::string verifier = options.revise.Verifying();
   if (verifier != "actor" && verifier != "rollout") return nullptr;
-  if (verifier == "rollout" && options.openai.base.empty() && options.model_dir.empty()) {
-    // The trees of a scripted policy contain its name.
-    if (auto scripted = MakeScriptedModel(input.model, family, {})) return scripted;
-  }
   const std::string& name = options.input.model_name;
-  const bool bundled = options.openai.base.empty() && options.model_dir.empty() &&
-                       (name.empty() ? input.model : name) == kBundledModel;
-  if (bundled) {
-    return workbench.OpenModel({.name = std::string(kBundledModel)}, family, options.environment);
+  const std::string& policy = name.empty() ? input.model : name;
+  EnvironmentOptions environment = options.environment;
+  environment.task = input.task;
+  // The trees of a scripted policy, and those of the bundled model, contain its name.
+  const bool is_given = !options.openai.base.empty() || !options.model_dir.empty();
+  if (!is_given && (verifier == "rollout" || policy == kBundledModel)) {
+    return workbench.OpenModel({.name = policy}, family, environment);
   }
   if (options.openai.base.empty() == options.model_dir.empty()) {
     throw FatalError(ExitCode::kUsage,
@@ -83,7 +81,7 @@ std::unique_ptr<LanguageModel> OpenModel(const PathCollectOptions& options, cons
   return workbench.OpenModel({.name = name.empty() && !local ? input.model : name,
                               .dir = options.model_dir,
                               .openai = options.openai},
-                             family, options.environment);
+                             family, environment);
 }
 
 // The requested formats, each once, and the provenance file that agent-r rows need.
