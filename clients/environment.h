@@ -42,9 +42,10 @@ class Session {
 
   virtual Result<StepResult> Step(std::string_view action) = 0;
 
-  // The observation of the last answered call in this session, also when that answer was lost: after
-  // an error of Step it may tell whether the action was taken. kRejected if the environment does not
-  // offer it. Changes nothing; may be repeated.
+  // What the environment shows in the session's present state: the observation of the last call
+  // that it carried out, even if its reply was lost. So after an error of Step it may tell whether
+  // the action was taken. kRejected if the environment does not offer it. Changes nothing; may be
+  // repeated.
   virtual Result<std::string> Observation() {
     return Fail(ErrorKind::kRejected, "this environment does not repeat its observation");
   }

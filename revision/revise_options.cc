@@ -58,11 +58,10 @@ void Declare(OptionSet& set, ReviseOptions& o) {
           "Trained turns with text after their action, with several actions or none: cut the text "
           "if possible and drop the other rows, drop all such rows, or keep them")
       .OneOf({"cut", "drop", "keep"});
-  set.Add(
-         "--turn_thoughts", o.turn_thoughts,
-         "Thoughts of trained turns: keep them; agree: leave out rows in which one contradicts its "
-         "action; rewrite: replace them by the words of the demonstrations where the kind of task "
-         "has such words (TextCraft), else as agree")
+  set.Add("--turn_thoughts", o.turn_thoughts,
+          "Thoughts of trained turns: keep (as they are), agree (leave out rows in which a thought "
+          "contradicts its action), rewrite (replace them by the words of the demonstrations where "
+          "the kind of task has such words, as TextCraft has; else as agree)")
       .OneOf({"keep", "agree", "rewrite"});
   set.Add("--good_slips", o.good_slips,
           "Refused steps that a pruned good path keeps, if a step that worked follows them; they "

@@ -9,13 +9,13 @@
 namespace agentr {
 namespace {
 
-// After a lost reply that the environment cannot tell about, the whole path is replayed, and if a server
-// loses a fifth of its replies, only one replay of 20 steps in a hundred succeeds. Hence the large limit.
-// A server that is really gone is noticed much earlier: the client retries Reset and then reports it
-// as unreachable.
+// If the environment does not tell whether the action was taken, the whole path is replayed. When a
+// server loses a fifth of its replies, only one replay of 20 steps in a hundred succeeds. Hence the
+// large limit. A server that is really gone is noticed much earlier: the client retries Reset and
+// then reports it as unreachable.
 constexpr int kMaxLostInARow = 300;
-// The limit for a whole task. If a third of all replies is lost, a search of WebShop's defaults loses
-// 1,000 to 2,000.
+// The limit for a whole task. When a third of all replies is lost, a search with WebShop's default
+// options loses 1,000 to 2,000.
 constexpr int kMaxLost = 4000;
 
 void PauseAfter(int lost) {

@@ -33,14 +33,14 @@ class ReplayExecutor : public Executor {
   // the state, removing those whose outcome is recorded.
   Result<void> ExecuteFrom(int state, std::vector<std::string>& actions);
 
-  // Moves the leased session to the end of `path`. If a reply is lost on the way, the environment is
-  // asked where the session stands now, so that not all actions must be replayed.
+  // Moves the leased session to the end of `path`. If a reply is lost on the way, the environment
+  // is asked where the session is now, so that not all actions must be replayed.
   Result<void> AdvanceTo(SessionPool::Lease& lease, const std::vector<int>& path);
-  // Takes the known action from `lease.place` into `next`. `shown` is the session's observation, empty
-  // if it is not known.
+  // Takes the known action from `lease.place` into `next`. `shown` is the session's observation;
+  // it is empty if it is not known.
   Result<void> Replay(SessionPool::Lease& lease, int next, std::string& shown);
-  // After a lost reply to that action: true if it was taken, false if not; nothing if the environment
-  // does not tell or if both would look the same.
+  // After a lost reply to that action: true if it was taken, false if not, and nothing if the
+  // environment does not tell or if both states look the same.
   std::optional<bool> WasTaken(SessionPool::Lease& lease, int next, const std::string& shown);
   Result<StepResult> Step(SessionPool::Lease& lease, const std::string& action);
   Result<void> Reset(SessionPool::Lease& lease);

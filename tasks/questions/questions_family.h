@@ -14,7 +14,7 @@ class TwentyQuestionsFamily : public TaskFamily {
   // The first line of the action's text.
   std::string ParseAction(std::string_view response) const override;
 
-  // Only what is no question at all costs nothing (kNoQuestion).
+  // Only a text that is no question (the reply is kNoQuestion) leaves the state as it was.
   bool LeavesStateUnchanged(std::string_view before, std::string_view action,
                             std::string_view after) const override;
   bool IsRefusal(std::string_view before, std::string_view action,
@@ -22,7 +22,7 @@ class TwentyQuestionsFamily : public TaskFamily {
   std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                     std::span<const std::string> actions) const override;
 
-  // A win with the last question is worth 0.05.
+  // A win with the last question is worth 0.05; the rest leaves room for rounding.
   double SuccessReward() const override { return 0.04; }
 };
 
