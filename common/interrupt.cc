@@ -28,6 +28,8 @@ std::atomic<bool>& StopOnSignal() {
   return stop;
 }
 
+void IgnoreBrokenPipes() { std::signal(SIGPIPE, SIG_IGN); }
+
 SignalWait::SignalWait() {
   sigemptyset(&signals_);
   sigaddset(&signals_, SIGINT);

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cmath>
 #include <condition_variable>
-#include <csignal>
 #include <cstdlib>
 #include <ctime>
 #include <mutex>
@@ -15,19 +14,13 @@
 
 #include "clients/http/http_connection.h"
 #include "clients/http/http_reply.h"
+#include "common/interrupt.h"
 #include "common/options.h"
 #include "common/text.h"
 #include "common/version.h"
 
 namespace agentr {
 namespace {
-
-// Writing to a connection that the server has closed must return an error, not end the process with
-// SIGPIPE; OpenSSL leaves this to the program.
-void IgnoreSigpipe() {
-  static std::once_flag once;
-  std::call_once(once, [] { std::signal(SIGPIPE, SIG_IGN); });
-}
 
 // "host", "host:port", "[::1]:port".
 bool IsHostAndPort(const std::string& text) {
@@ -191,7 +184,7 @@ HttpClient::HttpClient(std::string base_url, HttpOptions options, std::shared_pt
   }
   const size_t path = std::min(base_url_.find('/', scheme + 3), base_url_.size());
   prefix_ = base_url_.substr(path);
-  IgnoreSigpipe();
+  IgnoreBrokenPipes();
   pool_ = std::make_unique<Pool>(OriginOf(name, authority), options_);
   for (const auto& [field, value] : options_.headers) {
     if (EscapeControls(value) != value) {

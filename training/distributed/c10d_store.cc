@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/interrupt.h"
 #include "training/distributed/tcp_store_options.h"
 
 namespace agentr {
@@ -33,6 +34,7 @@ class TcpStoreKeys : public KeyValueStore {
 }  // namespace
 
 std::unique_ptr<KeyValueStore> ConnectStore(const Place& place, bool serves, int timeout_s) try {
+  IgnoreBrokenPipes();
   auto options = WithoutLibUv(c10d::TCPStoreOptions{});
   options.port = static_cast<uint16_t>(place.port);
   options.isServer = serves;

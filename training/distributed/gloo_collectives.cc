@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/interrupt.h"
 #include "training/distributed/c10d_compat.h"
 #include "training/distributed/collectives.h"
 #include "training/distributed/tcp_store_options.h"
@@ -39,6 +40,7 @@ std::shared_ptr<::gloo::transport::Device> MakeDevice(const Place& place) {
 class GlooCollectives : public Collectives {
  public:
   GlooCollectives(const Place& place, int timeout_s) : size_(place.size), rank_(place.rank) {
+    IgnoreBrokenPipes();
     auto at = WithoutLibUv(c10d::TCPStoreOptions{});
     at.port = static_cast<uint16_t>(place.port);
     at.waitWorkers = false;

@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <functional>
 #include <thread>
 
@@ -109,6 +111,17 @@ TEST_P(CollectivesTest, ARankThatGoesIsNoticed) {
     // Rank 1 may go too, once it knows.
     EXPECT_ANY_THROW(collectives.AllReduce(values)->Wait());
   });
+}
+
+// A rank that has gone may close a connection just before this one writes to it.
+TEST_P(CollectivesTest, AClosedConnectionDoesNotEndTheProcess) {
+  std::signal(SIGPIPE, SIG_DFL);
+  EXPECT_EXIT(
+      {
+        RunRanks(GetParam(), 2, [](int, Collectives&) { ::raise(SIGPIPE); });
+        std::_Exit(0);
+      },
+      ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
