@@ -5,6 +5,7 @@
 #include "clients/openai/openai_model.h"
 #include "common/options.h"
 #include "servers/babyai/babyai_text.h"
+#include "servers/detective/detective.h"
 #include "servers/questions/guess_my_city.h"
 #include "servers/questions/model_oracle.h"
 #include "servers/questions/twenty_questions.h"
@@ -20,7 +21,7 @@ namespace agentr {
 namespace {
 
 constexpr std::string_view kTasks =
-    "webshop, textcraft, sciworld, babyai, twenty_questions, guess_my_city";
+    "webshop, textcraft, sciworld, babyai, twenty_questions, guess_my_city, detective";
 
 SessionLimits LimitsOf(const EnvServerOptions& options) {
   return {options.session_ttl, options.max_sessions};
@@ -94,6 +95,10 @@ std::unique_ptr<EnvService> MakeService(const EnvServerOptions& options) {
     return std::make_unique<TextGameService<GuessMyCity>>(
         GuessMyCity(options.reference, MakeOracle(options.oracle, CityTable::BuiltIn())),
         LimitsOf(options), !options.no_extensions);
+  }
+  if (options.task == "detective") {
+    return std::make_unique<TextGameService<Detective>>(Detective(), LimitsOf(options),
+                                                        !options.no_extensions);
   }
   throw FatalError(
       ExitCode::kUsage,
