@@ -50,7 +50,7 @@ function lineChart(title, series, options = {}) {
   }
   const groups = series.map((one, i) => {
     const line = (points) => points.map(([a, b]) => `${x(a).toFixed(1)},${y(b).toFixed(1)}`).join(' ');
-    const smoothed = smooth(one.points);
+    const smoothed = options.exact ? one.points : smooth(one.points);
     const group = svg('g', {class: 'c' + i % kColors},
       smoothed !== one.points && svg('polyline', {class: 'thin', points: line(one.points)}),
       one.points.length === 1

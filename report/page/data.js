@@ -43,6 +43,21 @@ const episodeLine = ([task, attempt, reward, end, steps, refused, block, at]) =>
 const kKindNames = {loop: 'Loop', search: 'Search', rows: 'Training rows', training: 'Training',
                     evaluation: 'Evaluation'};
 
+// A name for each part that tells it from the others of its kind: its path without the folders with
+// which all of them begin, and without those with which all of them end.
+const labels = parts.map((part) => {
+  const paths = parts.filter((other) => other.kind === part.kind)
+    .map((other) => other.path.split('/').filter((name) => name !== '' && name !== '.'));
+  const own = part.path.split('/').filter((name) => name !== '' && name !== '.');
+  if (paths.length === 1) return own.slice(-2).join('/');
+  const shortest = Math.min(...paths.map((path) => path.length));
+  let begin = 0, end = 0;
+  while (begin < shortest - 1 && paths.every((path) => path[begin] === own[begin])) ++begin;
+  while (end < shortest - begin - 1 && paths.every((path) => path.at(-1 - end) === own.at(-1 - end))) ++end;
+  return own.slice(begin, own.length - end).join('/');
+});
+const labelOf = (part) => labels[parts.indexOf(part)];
+
 // A tree with its columns as nodes.
 async function readTree(part, line) {
   const packed = await item(line.block, line.at);

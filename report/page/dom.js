@@ -47,6 +47,7 @@ const fixed = (value, digits = 3) =>
 const percent = (part, whole, digits = 1) =>
   whole > 0 ? (100 * part / whole).toFixed(digits) + ' %' : '–';
 const count = (value) => Math.round(value).toLocaleString('en');
+const plural = (value, one) => `${count(value)} ${one}${value === 1 ? '' : 's'}`;
 const signed = (value, digits = 3) => (value >= 0 ? '+' : '−') + Math.abs(value).toFixed(digits);
 
 // A number for people: 12, 0.5, 0.00031.
@@ -74,10 +75,4 @@ function interval(estimate) {
 
 function badge(kind, text, title) {
   return h('span', {class: 'badge ' + kind, title: title || null}, text);
-}
-
-// The last folders of a path, which tell it from others.
-function shortPath(path, folders = 3) {
-  const names = path.split('/').filter((name) => name !== '' && name !== '.');
-  return (names.length > folders ? '…/' : '') + names.slice(-folders).join('/');
 }

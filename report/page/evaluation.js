@@ -4,7 +4,7 @@ function evaluationPage(part, at) {
   const summary = part.summary || {};
   const episodes = part.episodes.map(episodeLine);
   return [
-    h('h1', {}, `Evaluation: ${shortPath(part.path)}`),
+    h('h1', {}, `Evaluation: ${labelOf(part)}`),
     summary.success !== undefined && figures([
       [interval(summary.success), 'success, 95 % interval over tasks'],
       [interval(summary.reward), 'reward'],
@@ -66,7 +66,7 @@ function sameTask(part, at, task) {
     .filter((one) => one.line.task === task));
   if (others.length === 0) return null;
   return h('section', {}, h('h2', {}, 'The same task in other evaluations'), itemTable([
-    {name: 'evaluation', value: (o) => shortPath(parts[o.i].path, 4)},
+    {name: 'evaluation', value: (o) => labels[o.i]},
     {name: 'reward', value: (o) => o.line.reward, number: true},
     {name: 'steps', value: (o) => o.line.steps, number: true},
   ], others, (n) => `#/${others[n].i}/${others[n].k}`, 'episodes'));
@@ -86,7 +86,7 @@ function comparisonsOf(at) {
 
 // Differences are b - a: what b gained.
 function comparisonView(one) {
-  const name = (part) => h('a', {href: `#/${part}`}, shortPath(parts[part].path, 4));
+  const name = (part) => h('a', {href: `#/${part}`}, labels[part]);
   const tasks = (list) => list.length === 0 ? 'none' : list.map((task, i) => [
     i > 0 ? ', ' : '', `${task.task} (${number(task.a)} → ${number(task.b)})`]);
   const row = (title, measure) => [title, interval(measure.a), interval(measure.b),

@@ -15,7 +15,7 @@ function loopPage(part) {
   const evaluations = of('agent_eval');
   const total = part.stages.reduce((sum, stage) => sum + stage.wall_s, 0);
   return [
-    h('h1', {}, `Loop: ${shortPath(part.path, 2)}`),
+    h('h1', {}, `Loop: ${labelOf(part)}`),
     figures([[count(evaluations.length), 'evaluations'],
              [count(of('agent_train').length), 'trainings'],
              [duration(total), 'in finished stages']]),

@@ -16,12 +16,12 @@ function overview() {
   const list = (kind, figure) => of(kind).length > 0 && h('section', {},
     h('h2', {}, kKindNames[kind]),
     plainTable(null, of(kind).map(({part, at}) =>
-      [h('a', {href: `#/${at}`}, shortPath(part.path, 5)), ...figure(part)])));
+      [h('a', {href: `#/${at}`}, labels[at]), ...figure(part)])));
   return [
     h('h1', {}, 'Results'),
     list('loop', (part) => [`${part.stages.length} stages`]),
     intervalChart('Success of the evaluations, 95 % intervals over tasks', of('evaluation').map(
-      ({part, at}) => ({name: shortPath(part.path, 4), estimate: part.summary?.success, href: `#/${at}`}))),
+      ({part, at}) => ({name: labels[at], estimate: part.summary?.success, href: `#/${at}`}))),
     list('evaluation', (part) => [part.family, `${count(part.total)} episodes`,
                                   `success ${interval(part.summary?.success)}`]),
     index.comparisons.length > 0 && h('p', {}, h('a', {href: '#/compare'},
@@ -43,7 +43,7 @@ function overview() {
 function comparePage() {
   return [h('h1', {}, 'Paired comparisons'),
           intervalChart('Difference of the success, 95 % intervals', index.comparisons.map((one) => ({
-            name: `${shortPath(parts[one.a].path, 2)} → ${shortPath(parts[one.b].path, 2)}`,
+            name: `${labels[one.a]} → ${labels[one.b]}`,
             estimate: one.success.difference})), ...range()),
           index.comparisons.map((one) => comparisonView(one))];
   function range() {
@@ -94,7 +94,7 @@ function neighbour(step) {
 function crumbs(at, part) {
   const most = part[kPages[part.kind][2]].length;
   return h('div', {class: 'crumbs'},
-    h('a', {href: `#/${at.part}`}, `${kKindNames[part.kind]}: ${shortPath(part.path, 2)}`),
+    h('a', {href: `#/${at.part}`}, `${kKindNames[part.kind]}: ${labelOf(part)}`),
     h('span', {class: 'note'}, `${at.item + 1} of ${count(most)}`),
     h('button', {onclick: () => neighbour(-1), title: 'Previous (p)'}, '←'),
     h('button', {onclick: () => neighbour(1), title: 'Next (n)'}, '→'));
@@ -136,15 +136,15 @@ function drawNav() {
     const of = parts.map((part, at) => ({part, at})).filter((one) => one.part.kind === kind);
     if (of.length === 0) continue;
     nav.append(h('h2', {}, name), h('ul', {}, of.map(({part, at}) =>
-      h('li', {}, h('a', {href: `#/${at}`, title: part.path}, shortPath(part.path, 3))))));
+      h('li', {}, h('a', {href: `#/${at}`, title: part.path}, labels[at])))));
   }
   if (index.comparisons.length > 0) {
     nav.append(h('h2', {}, 'Comparisons'), h('ul', {}, h('li', {}, h('a', {href: '#/compare'}, 'Paired'))));
   }
   nav.append(h('div', {class: 'tools'},
-    h('button', {onclick: toggleTheme, title: 'Dark or light (d)'}, '◐'),
+    h('button', {onclick: toggleTheme, title: 'Light or dark (d)'}, 'Light or dark'),
     h('button', {onclick: help, title: 'Keys (?)'}, '?'),
-    h('button', {onclick: () => print(), title: 'Print'}, '⎙')));
+    h('button', {onclick: () => print(), title: 'Print what is shown'}, 'Print')));
 }
 
 drawNav();

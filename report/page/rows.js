@@ -8,7 +8,7 @@ const [kFirst, kPrefix, kBad, kRevision, kRecovery, kGood] = [1, 2, 3, 4, 5, 6];
 function rowsPage(part, at) {
   const rows = part.rows.map(rowLine);
   return [
-    h('h1', {}, `Training rows: ${shortPath(part.path, 2)}`),
+    h('h1', {}, `Training rows: ${labelOf(part)}`),
     part.audit && figures([
       [count(part.audit.rows), 'rows'], [count(part.audit.tasks), 'tasks'],
       [percent(part.audit.tokens.trained, part.audit.tokens.all), 'of the tokens trained'],
@@ -17,13 +17,14 @@ function rowsPage(part, at) {
     part.total > rows.length && h('p', {class: 'note'},
       `This page has ${count(rows.length)} of ${count(part.total)} rows (agent_report --rows).`),
     problems(part),
+    part.audit && auditSection(part),
+    h('h2', {}, 'Rows'),
     itemTable([
       {name: 'row', value: (r) => rows.indexOf(r) + 1, number: true},
       {name: 'task', value: (r) => Number(r.task), number: true},
       {name: 'mistake', value: (r) => r.mistake || '–'},
       {name: 'bad steps', value: (r) => r.badSteps, number: true},
     ], rows, (i) => `#/${at}/${i}`, 'rows'),
-    part.audit && auditSection(part),
     origin(part),
   ];
 }
@@ -53,7 +54,7 @@ async function rowPage(part, at, number_) {
   const tree = treeAt >= 0 ? await readTree(search, treeLine(search.trees[treeAt])) : null;
   const rewards = row.provenance.rewards || {};
   return [
-    h('h1', {}, `Row ${number_ + 1} of ${shortPath(part.path, 1)}, task ${line.task}`),
+    h('h1', {}, `Row ${number_ + 1} of ${labelOf(part)}, task ${line.task}`),
     h('div', {class: 'bar'},
       tree && h('a', {class: 'button', href: `#/${part.search}/${treeAt}` +
                       (line.firstError >= 0 ? `?node=${line.firstError}` : '')},
@@ -87,10 +88,12 @@ function sideBySide(row, line, tree, rewards) {
   const shared = badPath.filter((node) => goodPath.includes(node)).length;
   const errorAt = badPath.findIndex((node) => node.index === line.firstError);
   const end = errorAt >= 0 ? errorAt + 1 : shared + Math.max(line.badSteps, 0);
+  // The paths part in a state, and steps that changed nothing may lie between it and the bad steps.
+  const begin = Math.max(0, end - Math.max(line.badSteps, 1));
   const bands = [
-    [kPrefix, ofNodes(badPath.slice(0, shared), kPrefix), ofRow(kPrefix),
+    [kPrefix, ofNodes(badPath.slice(0, begin), kPrefix), ofRow(kPrefix),
      ofNodes(goodPath.slice(0, shared), kPrefix)],
-    [kBad, ofNodes(badPath.slice(shared, end), kBad), ofRow(kBad), []],
+    [kBad, ofNodes(badPath.slice(begin, end), kBad), ofRow(kBad), []],
     [kRevision, [], ofRow(kRevision), []],
     [kRecovery, [], ofRow(kRecovery), []],
     [kGood, ofNodes(badPath.slice(end), kBad), ofRow(kGood), ofNodes(goodPath.slice(shared), kGood)],

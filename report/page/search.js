@@ -5,7 +5,7 @@ function searchPage(part, at) {
   const solved = trees.filter((tree) => tree.best >= 1).length;
   const sum = (name) => trees.reduce((total, tree) => total + tree[name], 0);
   return [
-    h('h1', {}, `Search: ${part.family}`),
+    h('h1', {}, `Search: ${labelOf(part)}`),
     figures([[count(part.total), 'trees'], [count(sum('nodes')), 'nodes'],
              [percent(solved, trees.length), 'with a full reward'],
              [fixed(sum('best') / (trees.length || 1)), 'best reward, mean'],
@@ -76,7 +76,7 @@ async function treePage(part, at, number_) {
     h('div', {class: 'columns'}, outline.element, detail),
     rows.length > 0 && h('section', {}, h('h2', {}, 'Rows made of this tree'), itemTable([
       {name: 'row', value: (r) => r.at + 1, number: true},
-      {name: 'file', value: (r) => shortPath(parts[r.part].path, 1)},
+      {name: 'file', value: (r) => labels[r.part]},
       {name: 'mistake', value: (r) => r.row.mistake || '–'},
       {name: 'bad steps', value: (r) => r.row.badSteps, number: true},
     ], rows, (i) => `#/${rows[i].part}/${rows[i].at}`, 'rows')),
@@ -95,7 +95,7 @@ async function treePage(part, at, number_) {
 // One node in full.
 function showNode(tree, node, box) {
   const facts = [
-    `${count(node.visits)} visits`, `mean value ${fixed(node.value)}`, `level ${node.depth}`,
+    plural(node.visits, 'visit'), `mean value ${fixed(node.value)}`, `level ${node.depth}`,
     node.end !== 0 && `${kEndNames[node.end]}, reward ${number(node.reward)}`,
     node.refused && 'refused by the environment',
     node.unchanged && node.parent >= 0 && 'changed nothing',
@@ -107,7 +107,7 @@ function showNode(tree, node, box) {
   append(box, [
     node.parent >= 0 && message('assistant', node.response),
     message('user', node.observation),
-    node.children.length === 0 || h('p', {class: 'note'}, `${node.children.length} children`),
+    node.children.length === 0 || h('p', {class: 'note'}, `${plural(node.children.length, 'response')} of the model below it`),
   ]);
 }
 

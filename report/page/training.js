@@ -22,7 +22,7 @@ function trainingPage(part) {
   const last = trained[trained.length - 1];
   const sum = (value) => trained.reduce((total, line) => total + (value(line) || 0), 0);
   return [
-    h('h1', {}, `Training: ${shortPath(part.path)}`),
+    h('h1', {}, `Training: ${labelOf(part)}`),
     last && figures([
       [count(last.step), 'steps'], [fixed(last.train.loss), 'last loss'],
       [percent(last.train.accuracy, 1), 'accuracy of the last step'],
@@ -36,9 +36,9 @@ function trainingPage(part) {
       lineChart('Accuracy of the next token', byKind('accuracy'), {zero: false}),
       plays.length > 0 && lineChart('Plays during the training', plays),
       one('Gradient norm', (line) => line.gradient_norm),
-      one('Learning rate', (line) => line.lr),
+      one('Learning rate', (line) => line.lr, {exact: true}),
       one('Row tokens per second', (line) => line.speed?.row_tokens_per_s),
-      one('Memory (GiB)', (line) => line.speed?.memory_gib)),
+      one('Memory (GiB)', (line) => line.speed?.memory_gib, {exact: true})),
     h('p', {class: 'note'}, 'The thin line is each step, the thick one the mean of the latest steps. ' +
       'A click on a name hides its line.'),
     origin(part),
