@@ -27,7 +27,14 @@ std::string Roff(const std::string& text) {
   return out;
 }
 
-std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+// What a program or an option does: the first sentence, or its part before a colon.
+std::string Gist(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  const size_t end = std::min(text.find(". "), text.find(": "));
+  text = text.substr(0, end);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
 
 // "-h,--help" -> {"-h", "--help"}.
 std::vector<std::string> FlagsOf(const OptionDoc& option) {
@@ -49,8 +56,9 @@ std::string ValueName(const OptionDoc& option) {
 
 std::string ManOption(const OptionDoc& option) {
   std::string out = ".TP\n\\fB" + Roff(option.flags) + "\\fR";
-  if (!option.type.empty()) out += " \\fI" + Roff(ValueName(option)) + "\\fR";
-  out += "\n" + Roff(option.help.empty() ? option.flags : option.help);
+  if (!option.type.empty() && !option.positional) out += " \\fI" + Roff(ValueName(option)) + "\\fR";
+  out += "\n" + Roff(option.help);
+  if (!option.help.ends_with('.')) out += ".";
   if (!option.type.empty() && !option.initial.empty() && option.initial != "[]") {
     out += fmt::format("\nDefault: {}.", Roff(option.initial));
   }
@@ -88,7 +96,7 @@ std::string ManPage(const ProgramDoc& program) {
   std::string page = fmt::format(
       ".TH {} 1 \"\" \"agentr {}\" \"agentr\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n.B {}\n"
       "[\\fIOPTIONS\\fR]{}\n.SH DESCRIPTION\n{}\n",
-      upper, Roff(program.version), Roff(program.name), Roff(FirstLine(program.description)),
+      upper, Roff(program.version), Roff(program.name), Roff(Gist(program.description)),
       Roff(program.name), positional, Roff(program.description));
   std::string group;
   for (const OptionDoc& option : program.options) {
@@ -139,8 +147,7 @@ std::string ZshCompletion(const ProgramDoc& program) {
   for (const OptionDoc& option : program.options) {
     if (option.positional) continue;
     for (const std::string& flag : FlagsOf(option)) {
-      specs += fmt::format("  '{}{}[{}]", option.repeatable ? "*" : "", flag,
-                           ZshText(FirstLine(option.help)));
+      specs += fmt::format("  '{}{}[{}]", option.repeatable ? "*" : "", flag, ZshText(option.help));
       if (!option.choices.empty()) {
         specs += fmt::format(":value:({})", Quoted(Joined(option.choices, " ")));
       } else if (!option.type.empty()) {

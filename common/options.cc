@@ -219,7 +219,8 @@ ProgramDoc OptionSet::Parser::Doc() const {
   ProgramDoc doc{app.get_name(), app.get_description(), examples_, std::string(kVersion), {}};
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) continue;
-    const std::string type = option->get_type_size() == 0 ? "" : option->get_type_name();
+    std::string type = option->get_type_size() == 0 ? "" : option->get_type_name();
+    if (option == app.get_config_ptr()) type = "FILE";
     doc.options.push_back({option->get_group(), option->get_name(/*positional=*/false, true),
                            type.substr(0, type.find(':')), option->get_default_str(),
                            option->get_envname(), option->get_description(), ChoicesOf(type),

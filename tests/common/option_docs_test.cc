@@ -12,7 +12,7 @@ using ::testing::Not;
 
 ProgramDoc Doc() {
   return {"walk",
-          "Walks far.\n.Not a request, but text.",
+          "Walks far. Or\n.Not a request, but text.",
           "  walk --steps 3 \\\n       --slow",
           "1.2",
           {{"Options", "-h,--help", "", "", "", "Print this text", {}, false, false},
@@ -32,13 +32,13 @@ ProgramDoc Doc() {
 TEST(OptionDocsTest, ManPage) {
   EXPECT_THAT(
       ManPage(Doc()),
-      AllOf(
-          HasSubstr(".TH WALK 1 \"\" \"agentr 1.2\""), HasSubstr("walk \\- Walks far.\n"),
-          HasSubstr("\n\\&.Not a request, but text."), HasSubstr("\\fIPLACE\\fR..."),
-          HasSubstr(".SH \"WALKING\"\n.TP\n\\fB\\-\\-steps\\fR \\fIINT\\fR\nSteps [at most]: it's"),
-          HasSubstr("Default: 8.\nMay be given several times.\nEnvironment variable: STEPS.\n"),
-          HasSubstr("\\fB\\-\\-pace\\fR \\fIslow|fast\\fR"),
-          HasSubstr("walk \\-\\-steps 3 \\e\n")));
+      AllOf(HasSubstr(".TH WALK 1 \"\" \"agentr 1.2\""), HasSubstr("walk \\- Walks far\n"),
+            HasSubstr("\n\\&.Not a request, but text."), HasSubstr("\\fIPLACE\\fR..."),
+            HasSubstr(".SH \"WALKING\"\n.TP\n\\fB\\-\\-steps\\fR \\fIINT\\fR\nSteps [at most]: "
+                      "it's a number.\n"),
+            HasSubstr("Default: 8.\nMay be given several times.\nEnvironment variable: STEPS.\n"),
+            HasSubstr("\\fB\\-\\-pace\\fR \\fIslow|fast\\fR"),
+            HasSubstr("walk \\-\\-steps 3 \\e\n")));
 }
 
 TEST(OptionDocsTest, BashCompletion) {

@@ -376,7 +376,8 @@ TEST(AboutPageTest, OnlyBrowsersGetIt) {
   httplib::Client client("127.0.0.1", service.port());
   EXPECT_EQ(client.Get("/")->body, "\"ok\"");
   EXPECT_EQ(client.Get("/", httplib::Headers{{"Accept", "*/*"}})->body, "\"ok\"");
-  const auto page = client.Get("/", httplib::Headers{{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"}});
+  const auto page =
+      client.Get("/", httplib::Headers{{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"}});
   EXPECT_EQ(page->status, 200);
   EXPECT_EQ(page->get_header_value("Content-Type"), "text/html; charset=utf-8");
   EXPECT_THAT(page->body, AllOf(HasSubstr("a &lt;b> &amp; c"), HasSubstr("<li>POST /step</li>"),
