@@ -23,7 +23,8 @@ agentr collect --task textcraft --min 31 --max 34 >collect.log 2>&1 || { cat col
 agentr report mcts_result | grep -q agentr_report.html || fail "report"
 agentr collect --task textcraft --min 31 --max 32 --model_name bundled --max_depth 4 --iterations 1 \
   --output_dir bundled >bundled.log 2>&1 || { cat bundled.log; fail "the bundled model is not found"; }
-self_train --config configs/loop/none.toml 2>&1 | grep -q 'configs/loop/none.toml' ||
+self_train --config configs/loop/none.toml >none.log 2>&1 && fail "self_train ran without its configuration"
+grep -q 'configs/loop/none.toml' none.log ||
   fail "a missing configuration is not named"
 # Reads its options, and then wants a model.
 self_train --config configs/loop/textcraft.toml >loop.log 2>&1 && fail "self_train ran without a model"
