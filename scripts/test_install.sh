@@ -49,7 +49,10 @@ _agentr_tree_show
 [[ ${COMPREPLY[*]} == never ]] || fail "bash completes --color n to '${COMPREPLY[*]}'"
 
 say "a project outside"
-cmake -S "$here/tests/package" -B outside -DCMAKE_PREFIX_PATH="$prefix" >outside.log 2>&1 &&
-  cmake --build outside >>outside.log 2>&1 || { cat outside.log; fail "the project outside"; }
+if ! { cmake -S "$here/tests/package" -B outside -DCMAKE_PREFIX_PATH="$prefix" &&
+       cmake --build outside; } >outside.log 2>&1; then
+  cat outside.log
+  fail "the project outside"
+fi
 [[ $(outside/outside) == "2 nodes, action look, instruction of 2 messages" ]] || fail "outside"
 say "all right"

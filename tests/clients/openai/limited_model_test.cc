@@ -50,7 +50,10 @@ class LimitedModelTest : public ::testing::Test {
   Result<CompletionBatch> Ask(int n = 1) {
     SamplingParams sampling;
     sampling.max_tokens = 20;
-    return model_->CompletePrepared({.messages = {{"user", "x"}}, .tokens = 100}, n, sampling);
+    PreparedPrompt prompt;
+    prompt.messages = {{"user", "x"}};
+    prompt.tokens = 100;
+    return model_->CompletePrepared(prompt, n, sampling);
   }
 
   double now_ = 1000;
