@@ -107,6 +107,15 @@ std::unique_ptr<EnvService> MakeService(const EnvServerOptions& options) {
                   options.task, kTasks));
 }
 
+HttpServiceOptions WithAbout(HttpServiceOptions options, const EnvService& service) {
+  options.about = [&service] {
+    return AboutText{"env_server", service.Summary(),
+                     "mcts_collect --env_server_base http://host:port\n\n"
+                     "Programs that speak AgentGym's protocol can use this address too."};
+  };
+  return options;
+}
+
 }  // namespace
 
 void Declare(OptionSet& set, WebShopFilesOptions& options) {
@@ -161,7 +170,7 @@ void Declare(OptionSet& set, EnvServerOptions& options) {
 }
 
 EnvServer::EnvServer(std::unique_ptr<EnvService> service, HttpServiceOptions options)
-    : service_(std::move(service)), http_(std::move(options)) {
+    : service_(std::move(service)), http_(WithAbout(std::move(options), *service_)) {
   service_->AddTo(http_);
   http_.Start();
 }
