@@ -10,21 +10,6 @@
 #include "rollout/snapping.h"
 
 namespace agentr {
-namespace {
-
-// The sampled token ids for each message of tree.Conversation(index, dropped_turns).
-std::vector<std::span<const int32_t>> SampledIdsOf(const Tree& tree, int index, int dropped_turns) {
-  std::vector<std::span<const int32_t>> ids(tree.instruction().size() + 1);
-  const std::vector<int> path = tree.Path(index);
-  for (size_t i = 1 + static_cast<size_t>(dropped_turns); i < path.size(); ++i) {
-    ids.emplace_back(tree.node(path[i]).token_ids);
-    ids.emplace_back();  // the observation
-  }
-  return ids;
-}
-
-}  // namespace
-
 void Declare(OptionSet& set, SearchOptions& o) {
   set.Group("Search");
   set.Add("--iterations", o.iterations, "Iterations per tree", "ITERA").Min(1);
@@ -131,7 +116,7 @@ Result<TruncatedCompletion> Search::Complete(int node) {
   sampling.seed = random_.Split("sample").Split(static_cast<uint64_t>(node)).Next();
   TruncatableConversation conversation;
   conversation.messages = [&](int dropped) { return tree_.Conversation(node, dropped); };
-  conversation.sampled = [&](int dropped) { return SampledIdsOf(tree_, node, dropped); };
+  conversation.sampled = [&](int dropped) { return tree_.SampledIds(node, dropped); };
   conversation.first_turn = static_cast<int>(tree_.instruction().size()) + 1;
   conversation.most_dropped = tree_.node(node).depth;
   return CompleteTruncated(context_.model, conversation, options_.n_gen, sampling,
