@@ -21,7 +21,7 @@ std::vector<const TrainingRow*> PointersTo(const std::vector<TrainingRow>& rows)
   return pointers;
 }
 
-RowBatch Shared(const std::vector<TrainingRow>& rows) {
+RowBatch InOneBatch(const std::vector<TrainingRow>& rows) {
   return BuildRowBatch(PointersTo(rows), true);
 }
 
@@ -43,12 +43,12 @@ std::map<std::string, at::Tensor> TakeGradients(Network& network) {
 TEST(RowLogprobs, OfRowsTogetherAreThoseOfEachAlone) {
   Network network = TinyNetwork("qwen2");
   const std::vector<TrainingRow> rows = Responses();
-  const RowBatch together = Shared(rows);
+  const RowBatch together = InOneBatch(rows);
   EXPECT_LT(together.batch.tokens.size(), 17U);  // the prompt is shared
   const RowValues logprobs = RowLogprobs(network, together);
   ASSERT_EQ(logprobs.size(), rows.size());
   for (size_t i = 0; i < rows.size(); ++i) {
-    const RowValues alone = RowLogprobs(network, Shared({rows[i]}));
+    const RowValues alone = RowLogprobs(network, InOneBatch({rows[i]}));
     ASSERT_EQ(logprobs[i].size(), static_cast<size_t>(rows[i].trained_tokens()));
     for (size_t k = 0; k < logprobs[i].size(); ++k) {
       EXPECT_NEAR(logprobs[i][k], alone[0][k], 1e-5) << i << " " << k;
@@ -60,7 +60,7 @@ TEST(RowLogprobs, OfRowsTogetherAreThoseOfEachAlone) {
 TEST(TrainOnRows, MinusTheSumOfLogprobsIsTheCrossEntropy) {
   Network network = TinyNetwork("llama");
   network.TrainAll();
-  const RowBatch rows = Shared(Responses());
+  const RowBatch rows = InOneBatch(Responses());
   const double loss = TrainOn(network, rows.batch, 1).Total().loss;
   const auto expected = TakeGradients(network);
   double sum = 0;
@@ -79,7 +79,7 @@ TEST(TrainOnRows, DpoGradientIsAFiniteDifference) {
   Network network = TinyNetwork("llama");
   network.TrainAll();
   const std::vector<TrainingRow> responses = Responses();
-  const RowBatch rows = Shared({responses[0], responses[1]});
+  const RowBatch rows = InOneBatch({responses[0], responses[1]});
   const auto pair_loss = [](const RowValues& logprobs) {
     return DpoLoss({Sum(logprobs[0]), -9, 3}, {Sum(logprobs[1]), -8, 2}, {.beta = 0.5});
   };

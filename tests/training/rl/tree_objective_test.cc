@@ -121,12 +121,12 @@ TEST_F(TreeObjectiveTest, GrpoRaisesGoodAndLowersBadResponses) {
 // Gradients of small micro-batches add up to that of one batch.
 TEST_F(TreeObjectiveTest, MicroBatchesAddUp) {
   const TreeData data = Pairs();
-  std::vector<StepResult> results;
+  std::vector<TrainedStep> results;
   for (const int batch_tokens : {1000, 1}) {
     options_.batch_tokens = batch_tokens;
     TreeObjective objective(options_, TreeAlgorithmKind::kDpo, data, network_);
     objective.UseReference(folder_.path() / "reference.json");
-    StepResult& result = results.emplace_back();
+    TrainedStep& result = results.emplace_back();
     result.loss = objective.AddGradients(AllItems(data)).loss;
     for (const Parameter& p : network_.trained()) {
       result.gradients[p.name] = p.gradient.clone();

@@ -1,0 +1,142 @@
+#include "training/rl/tree_learning.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "common/options.h"
+#include "training/data/row_order.h"
+#include "training/rl/rl_context.h"
+#include "training/trainer.h"
+
+namespace agentr {
+namespace {
+
+TreeDataOptions DataOptionsOf(const AgentRlOptions& o) {
+  TreeDataOptions data = o.trees.data;
+  data.divide_by_std = o.trees.objective.grpo.divide_by_std;
+  data.seed = o.seed;
+  return data;
+}
+
+RowOrder OrderOf(const TreeData& data, const AgentRlOptions& o) {
+  RowPool pool;
+  for (size_t i = 0; i < data.items.size(); ++i) {
+    pool.rows.push_back({0, static_cast<uint32_t>(i)});
+  }
+  pool.group_begins = data.stretches;
+  return RowOrder({pool}, o.experience.batch, o.seed);
+}
+
+void SayWhatIsLearned(const TreeData& data, TreeAlgorithmKind kind) {
+  const TreeDataCounts& c = data.counts;
+  fmt::print("{} {} from {} responses of {} trees", c.items,
+             kind == TreeAlgorithmKind::kDpo ? "preferences" : "responses", c.nodes, c.trees);
+  if (c.too_long > 0) fmt::print("; {} left out because they are too long", c.too_long);
+  if (c.no_signal > 0) fmt::print("; {} left out without anything to learn", c.no_signal);
+  fmt::print("\n");
+}
+
+class TreeLearning : public Algorithm {
+ public:
+  TreeLearning(RlContext& context, TreeAlgorithmKind kind)
+      : o_(context.options()),
+        kind_(kind),
+        text_(LoadRowTokenizer(o_.model_dir, o_.trees.chat_template)),
+        data_(ReadTreeData(DataOptionsOf(o_), kind, text_)),
+        order_(OrderOf(data_, o_)),
+        objective_(o_.trees.objective, kind, data_, context.policy().network()),
+        trainer_(context.policy().network(), o_.adamw) {
+    SayWhatIsLearned(data_, kind);
+    // The network still has its first weights, also when a run continues: its checkpoint is loaded
+    // after this.
+    if (objective_.NeedsReference()) objective_.UseReference(RlFolder(o_) / "reference.json");
+  }
+
+  nlohmann::ordered_json Iterate(int64_t iteration) override {
+    const int64_t updates = o_.experience.updates;
+    const int64_t steps = updates * o_.iterations;
+    nlohmann::ordered_json sums;
+    for (int64_t step = iteration * updates; step < (iteration + 1) * updates; ++step) {
+      nlohmann::ordered_json one = TakeStep(step, LearningRate(o_.schedule, step, steps));
+      for (auto& [name, value] : one.items()) {
+        sums[name] = sums.value(name, 0.0) + value.get<double>() / static_cast<double>(updates);
+      }
+    }
+    sums["epoch"] = static_cast<double>((iteration + 1) * updates) /
+                    static_cast<double>(order_.steps_per_epoch());
+    return {{"train", std::move(sums)}};
+  }
+
+  nlohmann::ordered_json Evaluate(int64_t /*iteration*/) override { return nullptr; }
+
+  std::vector<Trainer*> trainers() override { return {&trainer_}; }
+
+ private:
+  nlohmann::ordered_json TakeStep(int64_t step, double rate) {
+    std::vector<size_t> items;
+    for (const RowId row : order_.Step(step)) items.push_back(row.row);
+    const TreeStepReport report = objective_.AddGradients(items);
+    StepReport update;
+    update.sums.kinds[0] = {report.loss, 1, 0};
+    trainer_.Update(update, rate);
+    nlohmann::ordered_json json = ToJson(report, kind_);
+    json["gradient_norm"] = update.skipped ? 0 : update.gradient_norm;
+    json["skipped"] = update.skipped ? 1 : 0;
+    json["lr"] = rate;
+    return json;
+  }
+
+  const AgentRlOptions& o_;
+  const TreeAlgorithmKind kind_;
+  const RowTokenizer text_;
+  const TreeData data_;
+  RowOrder order_;
+  TreeObjective objective_;
+  Trainer trainer_;
+};
+
+}  // namespace
+
+void Declare(OptionSet& set, TreeLearningOptions& o) {
+  set.Group("Learning from search trees (dpo, awr, tree_grpo)");
+  set.Add(
+      "--trees", o.data.input.input_dir,
+      "Trees of mcts_collect: DIR/TASK/MODEL/search_results_ID.json, of which the newest folder "
+      "is used, or the folder itself");
+  set.Add("--trees_model", o.data.input.model_name,
+          "Name of the model whose trees are used (default: that of the newest trees)");
+  set.Add("--min_task", o.data.input.min, "First task id").Min(0);
+  set.Add("--max_task", o.data.input.max, "One past the last task id").Min(0);
+  set.Add("--max_pairs_per_task", o.data.max_pairs_per_task,
+          "Largest number of preferences of a tree, chosen at random; 0: all")
+      .Min(0);
+  set.Add("--max_length", o.data.max_length,
+          "Longest row of prompt and response, in tokens; longer ones are left out")
+      .Min(2);
+  set.Add("--batch_tokens", o.objective.batch_tokens,
+          "Largest number of distinct tokens that are computed at once")
+      .Min(1);
+  set.Add("--chat_template", o.chat_template,
+          "Format of conversations: auto (the folder's own), llama-3, chatml, mistral or plain "
+          "(built in), or a Jinja file");
+  Declare(set, o.data.preferences);
+  Declare(set, o.objective.dpo);
+  Declare(set, o.objective.awr);
+  Declare(set, o.objective.grpo);
+}
+
+std::unique_ptr<Algorithm> MakeDpo(RlContext& context) {
+  return std::make_unique<TreeLearning>(context, TreeAlgorithmKind::kDpo);
+}
+
+std::unique_ptr<Algorithm> MakeAwr(RlContext& context) {
+  return std::make_unique<TreeLearning>(context, TreeAlgorithmKind::kAwr);
+}
+
+std::unique_ptr<Algorithm> MakeTreeGrpo(RlContext& context) {
+  return std::make_unique<TreeLearning>(context, TreeAlgorithmKind::kTreeGrpo);
+}
+
+}  // namespace agentr
