@@ -81,7 +81,7 @@ class Builder {
     for (const TrainedSpan& span : row.trained) {
       for (int32_t i = span.begin; i < span.end; ++i) {
         const auto at = static_cast<size_t>(i);
-        batch_.targets.push_back({path_[at - 1], row.ids[at], 1, span.kind});
+        batch_.targets.push_back({path_[at - 1], row.ids[at], row.weight, span.kind});
       }
     }
   }

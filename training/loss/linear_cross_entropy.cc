@@ -67,6 +67,30 @@ LossSums& LossSums::operator+=(const LossSums& other) {
   return *this;
 }
 
+std::vector<float> TargetLogProbs(const Tensor& hidden, const Tensor& weight,
+                                  const std::vector<Target>& targets, const LossOptions& options) {
+  const std::vector<size_t> first = FirstTargets(targets);
+  const int64_t rows = hidden.size(0), vocabulary = weight.size(0);
+  std::vector<float> result(targets.size());
+  const int64_t chunk = std::max<int64_t>(1, options.chunk_logits / vocabulary);
+  for (int64_t begin = 0; begin < rows; begin += chunk) {
+    const int64_t count = std::min(chunk, rows - begin);
+    const Tensor logits = at::mm(hidden.narrow(0, begin, count), weight.t());
+    const MatrixRows of(logits);
+    at::parallel_for(0, count, 4, [&](int64_t from, int64_t to) {
+      std::vector<float> scratch;
+      for (int64_t i = from; i < to; ++i) {
+        const float* row = of.Open(i, scratch);
+        const float log_sum = rows::LogSumExp(row, vocabulary);
+        for (size_t t = first[begin + i]; t < first[begin + i + 1]; ++t) {
+          result[t] = row[targets[t].token] - log_sum;
+        }
+      }
+    });
+  }
+  return result;
+}
+
 LossSums LinearCrossEntropy(const Tensor& hidden, const Tensor& weight,
                             const std::vector<Target>& targets, double factor,
                             const Tensor& dhidden, const Tensor& dweight,

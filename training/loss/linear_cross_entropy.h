@@ -41,4 +41,9 @@ LossSums LinearCrossEntropy(const at::Tensor& hidden, const at::Tensor& weight,
                             const at::Tensor& dhidden, const at::Tensor& dweight,
                             const LossOptions& options = {});
 
+// ln p of each target, in their order, from the same hidden states.
+std::vector<float> TargetLogProbs(const at::Tensor& hidden, const at::Tensor& weight,
+                                  const std::vector<Target>& targets,
+                                  const LossOptions& options = {});
+
 }  // namespace agentr
