@@ -93,7 +93,7 @@ class RlRun {
 
 void RlRun::Open() {
   const std::vector<int64_t> steps = checkpoints_.Steps();
-  nlohmann::json saved;
+  nlohmann::json saved = nlohmann::json::object();
   if (!steps.empty()) {
     saved_ = steps.back();
     const std::string place = checkpoints_.Path(saved_).string();

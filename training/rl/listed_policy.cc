@@ -1,5 +1,8 @@
 #include "training/rl/listed_policy.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace agentr {
 namespace {
 
