@@ -1,11 +1,10 @@
-// The algorithms of agent_rl that learn from the trees of mcts_collect without playing: dpo, awr and
-// tree_grpo (tree_objective.h). An iteration makes --updates optimiser steps of --batch items.
+// The options of the algorithms of agent_rl that learn from the trees of mcts_collect without
+// playing: dpo, awr and tree_grpo (tree_objective.h). Their iteration makes --updates optimiser
+// steps of --batch items.
 #pragma once
 
-#include <memory>
 #include <string>
 
-#include "training/rl/algorithm.h"
 #include "training/rl/tree_data.h"
 #include "training/rl/tree_objective.h"
 
@@ -22,9 +21,5 @@ struct TreeLearningOptions {
 // Declares --trees, --trees_model, --min_task, --max_task, --max_pairs_per_task, --max_length,
 // --batch_tokens, --chat_template and the options of the three objectives.
 void Declare(OptionSet& set, TreeLearningOptions& options);
-
-std::unique_ptr<Algorithm> MakeDpo(RlContext& context);
-std::unique_ptr<Algorithm> MakeAwr(RlContext& context);
-std::unique_ptr<Algorithm> MakeTreeGrpo(RlContext& context);
 
 }  // namespace agentr
