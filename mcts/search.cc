@@ -24,6 +24,9 @@ void Declare(OptionSet& set, SearchOptions& o) {
       .Min(0)
       .Formerly("--c");
   DeclareSampling(set, o);
+  set.Add("--value_model", o.value_model,
+          "Folder of a value model (agent_rl --algorithm value), whose estimates decide which new "
+          "node is continued first");
   set.AddSwitch("--snap_actions", o.snap_actions,
                 "SciWorld: replace each action by the most similar valid one, as Agent-R does");
 }
@@ -38,6 +41,7 @@ std::string ToJson(const SearchOptions& o) {
                                  {"max_new_tokens", o.max_new_tokens},
                                  {"max_context", o.max_context},
                                  {"seed", o.seed}};
+  if (!o.value_model.empty()) json["value_model"] = o.value_model;
   if (o.snap_actions) json["snap_actions"] = true;
   return json.dump();
 }
@@ -86,6 +90,21 @@ Result<void> Search::Expand(int node) {
   }
   AGENTR_RETURN_IF_ERROR(Execute(node, children));
   Record(node, std::move(children));
+  return Estimate(node);
+}
+
+Result<void> Search::Estimate(int node) {
+  if (context_.values == nullptr) return {};
+  std::vector<int> open;
+  std::vector<ValueRequest> states;
+  for (const int child : tree_.node(node).children) {
+    if (tree_.node(child).terminal) continue;
+    const int dropped = tree_.node(child).dropped_turns;
+    open.push_back(child);
+    states.push_back({tree_.Conversation(child, dropped), tree_.SampledIds(child, dropped)});
+  }
+  AGENTR_ASSIGN_OR_RETURN(const std::vector<double> values, context_.values->Values(states));
+  for (size_t i = 0; i < open.size(); ++i) tree_.SetEstimate(open[i], values[i]);
   return {};
 }
 

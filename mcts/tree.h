@@ -33,6 +33,7 @@ struct Node {
 
   int visits = 0;         // number of ended leaves backed up through this node, or from it
   double value = 0;       // sum of their rewards
+  double estimate = -1;   // of the average reward behind it, by a value model; -1: none
   bool terminal = false;  // ended, or all children are terminal: nothing is left to explore
 };
 
@@ -72,6 +73,8 @@ class Tree {
 
   // Sets the counters of a tree read from a file.
   void Restore(int index, int visits, double value);
+
+  void SetEstimate(int index, double estimate) { at(index).estimate = estimate; }
 
   // The same tree with its nodes in depth-first order, which does not depend on when a node was
   // made.

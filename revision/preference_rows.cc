@@ -44,7 +44,7 @@ std::string PreferenceTable(const PreferenceCounts& c) {
       "refused,\n"
       "            {} with an unclean better response, {} from different prompts,\n"
       "            {} that repeat a kept pair of steps, {} over the limits\n",
-      c.pairs, c.trees, c.siblings, c.same_step, c.uncertain, c.close, c.both_refused, c.unclean,
+      c.pairs, c.trees, c.siblings, c.same_step, c.uncertain, c.close, c.refused, c.unclean,
       c.other_prompt, c.repeated, c.over_limit);
 }
 

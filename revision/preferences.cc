@@ -117,8 +117,8 @@ class NodePreferences {
     int64_t* reason = nullptr;
     if (tree_.node(chosen).dropped_turns != tree_.node(rejected).dropped_turns) {
       reason = &counts_.other_prompt;
-    } else if (states_.Refused(chosen) && states_.Refused(rejected)) {
-      reason = &counts_.both_refused;
+    } else if (states_.Refused(chosen)) {
+      reason = &counts_.refused;
     } else if (!SaysOneAction(tree_.node(chosen).response, family_)) {
       reason = &counts_.unclean;
     }

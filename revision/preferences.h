@@ -4,7 +4,8 @@
 // The children of a node are compared in groups: those that led to the same state by the same step
 // count as one, with their visits and values added, because the difference between their averages
 // is chance. A group is compared only if its value is reliable: enough visits, or an episode that
-// ended there, whose reward is exact.
+// ended there, whose reward is exact. A refused action is never the better one: it left the state as
+// it was, so whatever succeeded after it would have succeeded without it.
 #pragma once
 
 #include <array>
@@ -52,7 +53,7 @@ struct PreferenceCounts {
   int64_t other_prompt = 0;  // left out: sampled from prompts with other turns dropped
   int64_t uncertain = 0;     // left out: too few visits of one of them
   int64_t close = 0;         // left out: their values differ by less than the margin
-  int64_t both_refused = 0;  // left out: the environment refused both actions
+  int64_t refused = 0;       // left out: the environment refused the better action
   int64_t unclean = 0;       // left out: the better one says several actions, or none
   int64_t repeated = 0;      // left out: another pair of the same two groups is kept
   int64_t over_limit = 0;    // left out: over the largest number per node or task
@@ -65,7 +66,7 @@ inline constexpr std::array<SumField<PreferenceCounts>, 11> kPreferenceFields = 
      {"other_prompt", &PreferenceCounts::other_prompt},
      {"uncertain", &PreferenceCounts::uncertain},
      {"close", &PreferenceCounts::close},
-     {"both_refused", &PreferenceCounts::both_refused},
+     {"refused", &PreferenceCounts::refused},
      {"unclean", &PreferenceCounts::unclean},
      {"repeated", &PreferenceCounts::repeated},
      {"over_limit", &PreferenceCounts::over_limit},

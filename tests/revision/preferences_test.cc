@@ -28,8 +28,8 @@ Found Find(const Tree& tree, const PreferenceOptions& options = {}) {
 
 // Every pair of siblings is either a preference or was left out for one reason.
 void ExpectAllCounted(const PreferenceCounts& c) {
-  EXPECT_EQ(c.siblings, c.pairs + c.same_step + c.other_prompt + c.uncertain + c.close +
-                            c.both_refused + c.unclean + c.repeated + c.over_limit);
+  EXPECT_EQ(c.siblings, c.pairs + c.same_step + c.other_prompt + c.uncertain + c.close + c.refused +
+                            c.unclean + c.repeated + c.over_limit);
 }
 
 // A copy of `tree` whose node `index` is changed by `change`.
@@ -93,17 +93,19 @@ TEST(FindPreferences, TheSameStepIsOneGroup) {
   ExpectAllCounted(found.counts);
 }
 
-TEST(FindPreferences, NeverComparesTwoRefusedActions) {
+TEST(FindPreferences, ARefusedActionIsNeverTheBetterOne) {
   const auto refused = [](Node& node) { node.observation = "Nothing changes."; };
-  const Tree one =
-      Changed(HandTree({{"stuckA x", 1}, {"stuckA y", 1}, {"b x", 0}, {"b y", 0}}), 1, refused);
-  EXPECT_THAT(Find(one).pairs, SizeIs(1));
+  const Tree lucky = HandTree({{"stuckA x", 1}, {"stuckA y", 1}, {"b x", 0}, {"b y", 0}});
+  EXPECT_THAT(Find(lucky).pairs, SizeIs(1));
+  EXPECT_THAT(Find(Changed(lucky, 1, refused)).pairs, IsEmpty());
+  const Tree unlucky = HandTree({{"stuckA x", 0}, {"stuckA y", 0}, {"b x", 1}, {"b y", 1}});
+  EXPECT_THAT(Find(Changed(unlucky, 1, refused)).pairs, SizeIs(1));
   Tree both = HandTree({{"stuckA x", 1}, {"stuckA y", 1}, {"stuckB x", 0}, {"stuckB y", 0}});
   for (const char* action : {"stuckA", "stuckB"}) {
     both = Changed(both, At(both, action), refused);
   }
   EXPECT_THAT(Find(both).pairs, IsEmpty());
-  EXPECT_EQ(Find(both).counts.both_refused, 1);
+  EXPECT_EQ(Find(both).counts.refused, 1);
 }
 
 TEST(FindPreferences, TheBetterResponseSaysOneAction) {

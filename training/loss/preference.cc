@@ -16,6 +16,9 @@ void Declare(OptionSet& set, DpoOptions& o) {
   set.Add("--dpo_length_normalized", o.length_normalized,
           "DPO: use the mean log-probability of a response's tokens instead of the sum; --dpo_beta "
           "should then be about 5");
+  set.Add("--dpo_likelihood", o.likelihood,
+          "DPO: weight of the chosen response's own loss per token, which keeps it probable")
+      .Min(0);
 }
 
 PairLoss DpoLoss(const ResponseLogprob& chosen, const ResponseLogprob& rejected,
@@ -33,6 +36,10 @@ PairLoss DpoLoss(const ResponseLogprob& chosen, const ResponseLogprob& rejected,
   const double slope = -1 / (1 + std::exp(result.margin));  // d loss / d m = -sigmoid(-m)
   result.d_chosen = slope * of_chosen;
   result.d_rejected = -slope * of_rejected;
+  const double per_token =
+      options.likelihood / static_cast<double>(std::max<size_t>(1, chosen.tokens));
+  result.loss -= per_token * chosen.policy;
+  result.d_chosen -= per_token;
   return result;
 }
 

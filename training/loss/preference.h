@@ -18,9 +18,13 @@ class OptionSet;
 struct DpoOptions {
   double beta = 0.1;
   bool length_normalized = false;
+  // Weight of -ln p(chosen) per token of the chosen response, added to the loss: without it the
+  // chosen response may become less probable too, as long as the rejected one falls faster (Pang et
+  // al. 2024, "Iterative reasoning preference optimization", equation 2).
+  double likelihood = 0;
 };
 
-// Declares --dpo_beta and --dpo_length_normalized.
+// Declares --dpo_beta, --dpo_length_normalized and --dpo_likelihood.
 void Declare(OptionSet& set, DpoOptions& options);
 
 // The sum of the tokens' natural logarithms under the policy and under the reference.
@@ -31,7 +35,7 @@ struct ResponseLogprob {
 };
 
 struct PairLoss {
-  double loss = 0;
+  double loss = 0;        // with the likelihood term
   double margin = 0;      // m: above 0 if the policy prefers the chosen response more than p_ref
   double d_chosen = 0;    // derivative of the loss by ResponseLogprob::policy of chosen
   double d_rejected = 0;  // and of rejected

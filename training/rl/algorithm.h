@@ -47,13 +47,19 @@ std::unique_ptr<Algorithm> MakeFilteredCloning(RlContext& context);
 std::unique_ptr<Algorithm> MakeDpo(RlContext& context);
 std::unique_ptr<Algorithm> MakeAwr(RlContext& context);
 std::unique_ptr<Algorithm> MakeTreeGrpo(RlContext& context);
+// From groups of recorded episodes, in the same way.
+std::unique_ptr<Algorithm> MakeGrpo(RlContext& context);
+// A value model for the search, not a policy.
+std::unique_ptr<Algorithm> MakeTreeValue(RlContext& context);
 
 // Every algorithm by its name: the choices of --algorithm.
-inline constexpr std::array<NamedValue<MakeAlgorithm>, 5> kAlgorithms = {
+inline constexpr std::array<NamedValue<MakeAlgorithm>, 7> kAlgorithms = {
     {{"bc", &MakeCloning},
      {"filtered_bc", &MakeFilteredCloning},
      {"dpo", &MakeDpo},
      {"awr", &MakeAwr},
-     {"tree_grpo", &MakeTreeGrpo}}};
+     {"grpo", &MakeGrpo},
+     {"tree_grpo", &MakeTreeGrpo},
+     {"value", &MakeTreeValue}}};
 
 }  // namespace agentr

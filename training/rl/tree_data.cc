@@ -12,6 +12,7 @@
 #include "revision/states.h"
 #include "tasks/splits.h"
 #include "tasks/task_family.h"
+#include "training/rl/episode_tree.h"
 
 namespace agentr {
 namespace {
@@ -19,12 +20,31 @@ namespace {
 // Few enough that a step sees several tasks, enough that prompts are shared.
 constexpr size_t kStretch = 8;
 
+constexpr int kHeldOut = 10;  // of so many trees one is held out to measure a value model
+
 class TreeDataReader {
  public:
   TreeDataReader(const TreeDataOptions& options, TreeAlgorithmKind kind, const RowTokenizer& text)
       : options_(options), kind_(kind), encoder_(text, options.max_length) {}
 
   TreeData Read() {
+    const std::filesystem::path folder =
+        options_.episodes.empty() ? ReadTrees() : ReadEpisodeGroups();
+    data_.counts.items = static_cast<int64_t>(data_.items.size());
+    if (data_.items.empty()) {
+      throw FatalError(
+          ExitCode::kUsage,
+          fmt::format("nothing can be learned from the {} trees in {}: {}. Usual cure: more trees, "
+                      "or a search with more --iterations",
+                      data_.counts.trees, folder.string(), WhyNothing()));
+    }
+    data_.hash = Hash();
+    return std::move(data_);
+  }
+
+ private:
+  // Returns the folder that was read.
+  std::filesystem::path ReadTrees() {
     TreeInput input = FindTrees(options_.input);
     const Split& split = SplitOf(input.task);
     std::erase_if(input.files, [&](const TreeFile& file) { return split.IsTest(file.task_id); });
@@ -32,19 +52,22 @@ class TreeDataReader {
     for (const TreeFile& file : input.files) {
       ReadOne(LoadTree(file, input.task, ReadFile(file.path)), file.task_id);
     }
-    data_.counts.items = static_cast<int64_t>(data_.items.size());
-    if (data_.items.empty()) {
-      throw FatalError(
-          ExitCode::kUsage,
-          fmt::format("nothing can be learned from the {} trees in {}: {}. Usual cure: more trees, "
-                      "or a search with more --iterations",
-                      data_.counts.trees, input.folder.string(), WhyNothing()));
-    }
-    data_.hash = Hash();
-    return std::move(data_);
+    return input.folder;
   }
 
- private:
+  std::filesystem::path ReadEpisodeGroups() {
+    std::filesystem::path folder = std::filesystem::path(options_.episodes).lexically_normal();
+    if (!folder.has_filename()) folder = folder.parent_path();
+    const std::string task = options_.input.task.empty() ? folder.parent_path().filename().string()
+                                                         : options_.input.task;
+    family_ = MakeTaskFamily(task);
+    const Split& split = SplitOf(task);
+    for (const Tree& tree : ReadEpisodeTrees(folder, task)) {
+      if (!split.IsTest(tree.origin().task_id)) ReadOne(tree, tree.origin().task_id);
+    }
+    return folder;
+  }
+
   std::string WhyNothing() const {
     if (kind_ == TreeAlgorithmKind::kDpo) {
       return fmt::format(
@@ -66,6 +89,8 @@ class TreeDataReader {
         return AddResponses(tree, StepAdvantages(tree));
       case TreeAlgorithmKind::kTreeGrpo:
         return AddResponses(tree, TreeGroupAdvantages({&tree}, options_.divide_by_std)[0]);
+      case TreeAlgorithmKind::kValue:
+        return AddStates(tree);
     }
   }
 
@@ -107,6 +132,37 @@ class TreeDataReader {
     }
   }
 
+  void AddStates(const Tree& tree) {
+    const bool held_out = data_.counts.trees % kHeldOut == 1;
+    for (int index = 0; index < tree.size(); ++index) {
+      const Node& node = tree.node(index);
+      if (node.visits == 0 || node.end != End::kNone) {
+        ++data_.counts.no_signal;
+        continue;
+      }
+      const double value = node.value / node.visits;
+      TrainingRow row{encoder_.EncodePrompt(tree, index, node.dropped_turns), {}};
+      const auto end = static_cast<int32_t>(row.ids.size());
+      if (end >= options_.max_length) {
+        ++data_.counts.too_long;
+        continue;
+      }
+      row.ids.push_back(0);
+      row.trained = {{end, end + 1}};
+      if (held_out) {
+        data_.held_out.push_back({std::move(row), value});
+        continue;
+      }
+      std::vector<TreeResponse> bins;
+      for (const BinWeight& bin : TwoHot(value, options_.value_bins)) {
+        row.ids.back() = bin.bin;
+        row.weight = bin.weight;
+        bins.push_back({row, {}, 0});
+      }
+      AddItem(std::move(bins));
+    }
+  }
+
   void AddItem(std::vector<TreeResponse> responses) {
     if (in_stretch_ == 0) data_.stretches.push_back(data_.items.size());
     in_stretch_ = (in_stretch_ + 1) % kStretch;
@@ -128,7 +184,8 @@ class TreeDataReader {
     for (const TreeResponse& response : data_.responses) {
       add(response.row.ids);
       add(response.sampled);
-      bytes += fmt::format("{} {}\n", response.row.trained[0].begin, response.advantage);
+      bytes += fmt::format("{} {} {}\n", response.row.trained[0].begin, response.advantage,
+                           response.row.weight);
     }
     for (const std::vector<size_t>& item : data_.items) add(item);
     return Sha256(bytes);

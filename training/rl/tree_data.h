@@ -4,6 +4,8 @@
 //   dpo         an item is a preference: the chosen and the rejected response (revision/preferences.h)
 //   awr         an item is one visited response with its advantage (StepAdvantages)
 //   tree_grpo   an item is one response with the advantage of its episodes (TreeGroupAdvantages)
+//   value       an item is the state of a visited node that has not ended; its "responses" are the
+//               bins next to its average reward, with their weights (tree_value.h)
 #pragma once
 
 #include <cstdint>
@@ -15,6 +17,7 @@
 #include "revision/preferences.h"
 #include "revision/tree_input.h"
 #include "training/rl/tree_rows.h"
+#include "training/rl/tree_value.h"
 
 namespace agentr {
 
@@ -22,9 +25,11 @@ class OptionSet;
 
 struct TreeDataOptions {
   TreeInputOptions input;
+  std::string episodes;  // a folder of agent_eval with groups of episodes instead (grpo)
   PreferenceOptions preferences;
   int max_pairs_per_task = 0;  // 0: all
   bool divide_by_std = true;   // tree_grpo: GrpoOptions::divide_by_std
+  int value_bins = 21;         // value: number of bins
   int max_length = 4096;       // longer rows are left out
   uint64_t seed = 0;
 };
@@ -44,7 +49,7 @@ inline constexpr std::array<SumField<TreeDataCounts>, 5> kTreeDataFields = {
      {"too_long", &TreeDataCounts::too_long}}};
 static_assert(NamesEveryField(kTreeDataFields));
 
-enum class TreeAlgorithmKind { kDpo, kAwr, kTreeGrpo };
+enum class TreeAlgorithmKind { kDpo, kAwr, kTreeGrpo, kValue };
 
 struct TreeData {
   std::vector<TreeResponse> responses;
@@ -52,6 +57,7 @@ struct TreeData {
   // Items of one tree that are neighbours in it, so that they share most of their prompts: the
   // first item of each such stretch. They are trained in the same step where possible.
   std::vector<size_t> stretches;
+  std::vector<ValuedState> held_out;  // value only: the states of every tenth tree, not trained
   TreeDataCounts counts;
   PreferenceCounts preferences;  // dpo only
   std::string hash;              // of everything above, by which a run recognises its data

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "common/error.h"
 #include "common/options.h"
 #include "training/data/row_order.h"
 #include "training/rl/rl_context.h"
@@ -32,7 +33,10 @@ RowOrder OrderOf(const TreeData& data, const AgentRlOptions& o) {
 void SayWhatIsLearned(const TreeData& data, TreeAlgorithmKind kind) {
   const TreeDataCounts& c = data.counts;
   fmt::print("{} {} from {} responses of {} trees", c.items,
-             kind == TreeAlgorithmKind::kDpo ? "preferences" : "responses", c.nodes, c.trees);
+             kind == TreeAlgorithmKind::kDpo     ? "preferences"
+             : kind == TreeAlgorithmKind::kValue ? "states"
+                                                 : "responses",
+             c.nodes, c.trees);
   if (c.too_long > 0) fmt::print("; {} left out because they are too long", c.too_long);
   if (c.no_signal > 0) fmt::print("; {} left out without anything to learn", c.no_signal);
   fmt::print("\n");
@@ -47,7 +51,8 @@ class TreeLearning : public Algorithm {
         data_(ReadTreeData(DataOptionsOf(o_), kind, text_)),
         order_(OrderOf(data_, o_)),
         objective_(o_.trees.objective, kind, data_, context.policy().network()),
-        trainer_(context.policy().network(), o_.adamw) {
+        network_(context.policy().network()),
+        trainer_(network_, o_.adamw) {
     SayWhatIsLearned(data_, kind);
     // The network still has its first weights, also when a run continues: its checkpoint is loaded
     // after this.
@@ -57,7 +62,7 @@ class TreeLearning : public Algorithm {
   nlohmann::ordered_json Iterate(int64_t iteration) override {
     const int64_t updates = o_.experience.updates;
     const int64_t steps = updates * o_.iterations;
-    nlohmann::ordered_json sums;
+    nlohmann::ordered_json sums = nlohmann::ordered_json::object();
     for (int64_t step = iteration * updates; step < (iteration + 1) * updates; ++step) {
       nlohmann::ordered_json one = TakeStep(step, LearningRate(o_.schedule, step, steps));
       for (auto& [name, value] : one.items()) {
@@ -69,7 +74,12 @@ class TreeLearning : public Algorithm {
     return {{"train", std::move(sums)}};
   }
 
-  nlohmann::ordered_json Evaluate(int64_t /*iteration*/) override { return nullptr; }
+  // Of a value model: its errors on trees that it does not learn from. Policies are measured by
+  // agent_eval.
+  nlohmann::ordered_json Evaluate(int64_t /*iteration*/) override {
+    if (data_.held_out.empty()) return nullptr;
+    return ToJson(MeasureValues(network_, data_.held_out, o_.trees.objective.batch_tokens));
+  }
 
   std::vector<Trainer*> trainers() override { return {&trainer_}; }
 
@@ -94,17 +104,21 @@ class TreeLearning : public Algorithm {
   const TreeData data_;
   RowOrder order_;
   TreeObjective objective_;
+  Network& network_;
   Trainer trainer_;
 };
 
 }  // namespace
 
 void Declare(OptionSet& set, TreeLearningOptions& o) {
-  set.Group("Learning from search trees (dpo, awr, tree_grpo)");
+  set.Group("Learning from search trees (dpo, awr, tree_grpo, value)");
   set.Add(
       "--trees", o.data.input.input_dir,
       "Trees of mcts_collect: DIR/TASK/MODEL/search_results_ID.json, of which the newest folder "
       "is used, or the folder itself");
+  set.Add("--episodes", o.data.episodes,
+          "grpo: episodes of agent_eval with --attempts, OUTPUT_DIR/TASK/MODEL_local; those of one "
+          "task are a group");
   set.Add("--trees_model", o.data.input.model_name,
           "Name of the model whose trees are used (default: that of the newest trees)");
   set.Add("--min_task", o.data.input.min, "First task id").Min(0);
@@ -112,6 +126,9 @@ void Declare(OptionSet& set, TreeLearningOptions& o) {
   set.Add("--max_pairs_per_task", o.data.max_pairs_per_task,
           "Largest number of preferences of a tree, chosen at random; 0: all")
       .Min(0);
+  set.Add("--value_bins", o.data.value_bins,
+          "value: number of rewards from 0 to 1 over which the value model gives a distribution")
+      .Range(2, 1000);
   set.Add("--max_length", o.data.max_length,
           "Longest row of prompt and response, in tokens; longer ones are left out")
       .Min(2);
@@ -127,12 +144,36 @@ void Declare(OptionSet& set, TreeLearningOptions& o) {
   Declare(set, o.objective.grpo);
 }
 
+AgentRlOptions WithValueModel(const AgentRlOptions& options) {
+  AgentRlOptions changed = options;
+  if (options.algorithm != &MakeTreeValue) return changed;
+  const std::filesystem::path start = RlFolder(options) / "start";
+  MakeValueFolder(options.model_dir, start, options.trees.data.value_bins);
+  changed.model_dir = start.string();
+  return changed;
+}
+
+std::unique_ptr<Algorithm> MakeTreeValue(RlContext& context) {
+  return std::make_unique<TreeLearning>(context, TreeAlgorithmKind::kValue);
+}
+
 std::unique_ptr<Algorithm> MakeDpo(RlContext& context) {
   return std::make_unique<TreeLearning>(context, TreeAlgorithmKind::kDpo);
 }
 
 std::unique_ptr<Algorithm> MakeAwr(RlContext& context) {
   return std::make_unique<TreeLearning>(context, TreeAlgorithmKind::kAwr);
+}
+
+std::unique_ptr<Algorithm> MakeGrpo(RlContext& context) {
+  if (context.options().trees.data.episodes.empty()) {
+    throw FatalError(
+        ExitCode::kUsage,
+        "grpo learns from groups of episodes: name the folder of an agent_eval with "
+        "--attempts above 1, --episodes test_result/TASK/MODEL_local; tree_grpo learns "
+        "from the trees of mcts_collect");
+  }
+  return std::make_unique<TreeLearning>(context, TreeAlgorithmKind::kTreeGrpo);
 }
 
 std::unique_ptr<Algorithm> MakeTreeGrpo(RlContext& context) {

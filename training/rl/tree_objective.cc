@@ -56,6 +56,13 @@ class MicroBatchLoss {
     report_.clipped += weight == options_.awr.most_weight ? share_ : 0;
   }
 
+  // A bin of a state with its weight.
+  void AddBin(size_t index, const std::vector<double>& logprobs, std::vector<double>& derivatives) {
+    const double weight = share_ * data_.responses[index].row.weight;
+    derivatives[0] = -weight;
+    report_.loss -= weight * logprobs[0];
+  }
+
   void AddGroupRelative(size_t index, const std::vector<double>& logprobs,
                         std::vector<double>& derivatives) {
     const TreeResponse& response = data_.responses[index];
@@ -91,6 +98,8 @@ nlohmann::ordered_json ToJson(const TreeStepReport& r, TreeAlgorithmKind kind) {
                    {"chosen_log_ratio", r.chosen},
                    {"rejected_log_ratio", r.rejected}});
       break;
+    case TreeAlgorithmKind::kValue:
+      break;
     case TreeAlgorithmKind::kAwr:
       json.update({{"mean_weight", r.weight}, {"clipped", r.clipped}});
       break;
@@ -111,7 +120,7 @@ TreeObjective::TreeObjective(const TreeObjectiveOptions& options, TreeAlgorithmK
 
 bool TreeObjective::NeedsReference() const {
   if (kind_ == TreeAlgorithmKind::kDpo) return true;
-  if (kind_ == TreeAlgorithmKind::kAwr) return false;
+  if (kind_ != TreeAlgorithmKind::kTreeGrpo) return false;
   return options_.grpo.kl > 0 ||
          std::ranges::any_of(data_.responses, [](const auto& r) { return r.sampled.empty(); });
 }
@@ -198,6 +207,10 @@ TreeStepReport TreeObjective::AddGradients(std::span<const size_t> items, uint64
                              std::span(derivatives).subspan(row, 2));
         } else if (kind_ == TreeAlgorithmKind::kAwr) {
           loss.AddWeighted(responses[0], logprobs[row], derivatives[row]);
+        } else if (kind_ == TreeAlgorithmKind::kValue) {
+          for (size_t i = 0; i < responses.size(); ++i) {
+            loss.AddBin(responses[i], logprobs[row + i], derivatives[row + i]);
+          }
         } else {
           loss.AddGroupRelative(responses[0], logprobs[row], derivatives[row]);
         }

@@ -4,6 +4,7 @@
 //   dpo         mean over preferences of DpoLoss (training/loss/preference.h)
 //   awr         -mean over responses of AwrWeight(advantage) * ln p(response), ln p a sum over tokens
 //   tree_grpo   mean over responses of the mean over tokens of GrpoLoss
+//   value       mean over states of the cross-entropy of the bins (tree_value.h)
 #pragma once
 
 #include <array>

@@ -27,10 +27,16 @@ TEST(DpoLoss, LengthNormalisationUsesMeans) {
   EXPECT_NEAR(pair.margin, 2 * (4.0 / 4 + 3.0 / 3), 1e-12);
 }
 
+TEST(DpoLoss, LikelihoodAddsTheMeanLossOfTheChosenTokens) {
+  const double without = DpoLoss({-10, -14, 4}, {-9, -6, 3}, {.beta = 2}).loss;
+  EXPECT_NEAR(DpoLoss({-10, -14, 4}, {-9, -6, 3}, {.beta = 2, .likelihood = 0.5}).loss,
+              without + 0.5 * 10 / 4, 1e-12);
+}
+
 TEST(DpoLoss, DerivativesAreFiniteDifferences) {
   constexpr double kStep = 1e-6;
   for (const bool normalized : {false, true}) {
-    const DpoOptions options{.beta = 0.7, .length_normalized = normalized};
+    const DpoOptions options{.beta = 0.7, .length_normalized = normalized, .likelihood = 0.4};
     for (const double apart : {-8.0, -0.3, 0.0, 2.0, 9.0}) {
       const auto loss = [&](double chosen, double rejected) {
         return DpoLoss({-5 + apart + chosen, -5, 3}, {-7 + rejected, -6, 2}, options).loss;
