@@ -13,6 +13,7 @@
 #include <string>
 
 #include "common/error.h"
+#include "training/loss/policy_loss.h"
 #include "training/optim/adamw.h"
 #include "training/optim/schedule.h"
 #include "training/rl/algorithm.h"
@@ -35,6 +36,15 @@ struct ExperienceOptions {
   int max_new_tokens = 32;        // of an action
 };
 
+// As in GLAM's released configuration.
+struct PpoRunOptions {
+  int epochs = 4;  // over the transitions of an iteration
+  double gamma = 0.99;
+  double lambda = 0.99;    // of generalised advantage estimation
+  int value_width = 1024;  // of the value head's two inner layers
+  PpoOptions loss;
+};
+
 struct AgentRlOptions {
   MakeAlgorithm algorithm = &MakeCloning;
   std::string model_dir;
@@ -52,6 +62,7 @@ struct AgentRlOptions {
   bool eval_greedy = false;
   WorldOptions world;
   ExperienceOptions experience;
+  PpoRunOptions ppo;
   AdamWOptions adamw;
   ScheduleOptions schedule;
 };

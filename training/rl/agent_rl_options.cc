@@ -28,6 +28,17 @@ void Declare(OptionSet& set, ExperienceOptions& o) {
       .Min(1);
 }
 
+void Declare(OptionSet& set, PpoRunOptions& o) {
+  set.Group("PPO");
+  set.Add("--ppo_epochs", o.epochs, "Passes over the transitions of an iteration").Min(1);
+  set.Add("--gamma", o.gamma, "Discount of later rewards").Range(0, 1);
+  set.Add("--gae_lambda", o.lambda, "Decay of generalised advantage estimation").Range(0, 1);
+  set.Add("--value_width", o.value_width, "Width of the value head's inner layers").Min(1);
+  set.Add("--clip", o.loss.clip, "Largest change of a probability's ratio, and of a value").Min(0);
+  set.Add("--entropy_coefficient", o.loss.entropy_coefficient, "Factor of the entropy's bonus");
+  set.Add("--value_coefficient", o.loss.value_coefficient, "Factor of the value's loss");
+}
+
 }  // namespace
 
 void Declare(OptionSet& set, AgentRlOptions& o) {
@@ -56,6 +67,7 @@ void Declare(OptionSet& set, AgentRlOptions& o) {
           "Evaluate with the most probable actions instead of drawn ones");
   Declare(set, o.world);
   Declare(set, o.experience);
+  Declare(set, o.ppo);
   Declare(set, o.schedule);
   Declare(set, o.adamw);
 }

@@ -43,8 +43,11 @@ using MakeAlgorithm = std::unique_ptr<Algorithm> (*)(RlContext& context);
 std::unique_ptr<Algorithm> MakeCloning(RlContext& context);
 std::unique_ptr<Algorithm> MakeFilteredCloning(RlContext& context);
 
+// PPO on the likelihoods of listed actions (GLAM).
+std::unique_ptr<Algorithm> MakePpo(RlContext& context);
+
 // Every algorithm by its name: the choices of --algorithm.
-inline constexpr std::array<NamedValue<MakeAlgorithm>, 2> kAlgorithms = {
-    {{"bc", &MakeCloning}, {"filtered_bc", &MakeFilteredCloning}}};
+inline constexpr std::array<NamedValue<MakeAlgorithm>, 3> kAlgorithms = {
+    {{"bc", &MakeCloning}, {"filtered_bc", &MakeFilteredCloning}, {"ppo", &MakePpo}}};
 
 }  // namespace agentr
