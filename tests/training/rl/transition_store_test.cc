@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "common/error.h"
 #include "common/file.h"
 #include "common/random.h"
