@@ -30,7 +30,7 @@ TEST(RowPass, SharedRowsAreAsEachRowAlone) {
       const RowToken state{0, states[r].token};
       RowPass alone(network, {&rows[r], 1}, {&state, 1}, false);
       EXPECT_NEAR(together.log_probs()[static_cast<int64_t>(r)].item<float>(),
-                  alone.log_probs()[0].item<float>(), 1e-5)
+                  alone.log_probs()[0].item<float>(), 3e-5)
           << family << " " << r;
       EXPECT_LT((together.states()[static_cast<int64_t>(r)] - alone.states()[0])
                     .abs()
