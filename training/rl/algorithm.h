@@ -46,8 +46,18 @@ std::unique_ptr<Algorithm> MakeFilteredCloning(RlContext& context);
 // PPO on the likelihoods of listed actions (GLAM).
 std::unique_ptr<Algorithm> MakePpo(RlContext& context);
 
+// ArCHer online and offline, and CHAI.
+std::unique_ptr<Algorithm> MakeArcher(RlContext& context);
+std::unique_ptr<Algorithm> MakeOfflineArcher(RlContext& context);
+std::unique_ptr<Algorithm> MakeChai(RlContext& context);
+
 // Every algorithm by its name: the choices of --algorithm.
-inline constexpr std::array<NamedValue<MakeAlgorithm>, 3> kAlgorithms = {
-    {{"bc", &MakeCloning}, {"filtered_bc", &MakeFilteredCloning}, {"ppo", &MakePpo}}};
+inline constexpr std::array<NamedValue<MakeAlgorithm>, 6> kAlgorithms = {
+    {{"bc", &MakeCloning},
+     {"filtered_bc", &MakeFilteredCloning},
+     {"ppo", &MakePpo},
+     {"archer", &MakeArcher},
+     {"offline_archer", &MakeOfflineArcher},
+     {"chai", &MakeChai}}};
 
 }  // namespace agentr

@@ -105,7 +105,7 @@ class Ppo : public Algorithm {
     gae.done = block_of(done);
     gae.values = block_of(value);
     gae.bootstrap = policy_.Score(context_.collector().prompts(), /*keep=*/false).values;
-    gae.gamma = o_.ppo.gamma;
+    gae.gamma = o_.experience.gamma;
     gae.lambda = o_.ppo.lambda;
     const Advantages advantages = GeneralizedAdvantages(gae);
     block.noted.advantage = advantages.advantages.reshape({-1});
