@@ -89,6 +89,16 @@ TEST_F(AgentRl, PpoToo) {
   ExpectSameAfterKills("ppo", {{"--algorithm", "ppo"}, {"--task", "echo_listed"}});
 }
 
+TEST_F(AgentRl, ArcherOnlineAndOfflineToo) {
+  const Flags small = {{"--critic_updates", "3"}, {"--critic_width", "8"}, {"--critic_lr", "1e-3"}};
+  Flags online = small, offline = small;
+  online["--algorithm"] = "archer";
+  ExpectSameAfterKills("archer", online);
+  offline["--algorithm"] = "offline_archer";
+  offline["--player"] = "random";
+  ExpectSameAfterKills("offline", offline);
+}
+
 TEST_F(AgentRl, WhatDoesNotFitIsSaid) {
   const Outcome written = Learn("a", {{"--algorithm", "ppo"}});
   EXPECT_EQ(written.exit, 2);

@@ -51,9 +51,13 @@ std::unique_ptr<Algorithm> MakeArcher(RlContext& context);
 std::unique_ptr<Algorithm> MakeOfflineArcher(RlContext& context);
 std::unique_ptr<Algorithm> MakeChai(RlContext& context);
 
+// Only plays, with a scripted player: baselines.
+std::unique_ptr<Algorithm> MakePlay(RlContext& context);
+
 // Every algorithm by its name: the choices of --algorithm.
-inline constexpr std::array<NamedValue<MakeAlgorithm>, 6> kAlgorithms = {
-    {{"bc", &MakeCloning},
+inline constexpr std::array<NamedValue<MakeAlgorithm>, 7> kAlgorithms = {
+    {{"play", &MakePlay},
+     {"bc", &MakeCloning},
      {"filtered_bc", &MakeFilteredCloning},
      {"ppo", &MakePpo},
      {"archer", &MakeArcher},
