@@ -247,10 +247,11 @@ class Archer : public Algorithm {
   // The mean advantage of the expert's actions over that of any legal ones, in the states of now:
   // whether the critic can tell them apart.
   double Gap(RandomStream& random) {
+    // A continued run must be in the same states, which the collector brings about.
+    const std::vector<TokenIds> states = context_.collector().prompts();
     World& world = context_.world();
-    std::vector<TokenIds> states, right, any;
+    std::vector<TokenIds> right, any;
     for (size_t i = 0; i < world.size(); ++i) {
-      states.push_back(context_.policy().PromptIds(world.Prompt(i)));
       right.push_back(context_.policy().ActionIds(world.Expert(i), /*listed=*/false));
       any.push_back(context_.policy().ActionIds(world.AnyAction(i, random), /*listed=*/false));
     }
