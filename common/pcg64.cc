@@ -1,6 +1,7 @@
 #include "common/pcg64.h"
 
 #include <bit>
+#include <cstddef>
 
 namespace agentr {
 namespace {

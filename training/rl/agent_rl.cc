@@ -45,8 +45,13 @@ Fingerprint FingerprintOf(const AgentRlOptions& o, const OptionSet& resolved) {
 // The parameters and moments of all trainers, and the followers.
 CheckpointTensors TensorsOf(Algorithm& algorithm) {
   CheckpointTensors all;
-  for (const Trainer* trainer : algorithm.trainers()) {
-    CheckpointTensors own = trainer->Own();
+  const std::vector<Trainer*> trainers = algorithm.trainers();
+  for (size_t i = 0; i < trainers.size(); ++i) {
+    CheckpointTensors own = trainers[i]->Own();
+    // Two networks of one shape have parameters of the same names.
+    for (Parameter& p : own.parameters) {
+      if (i > 0) p.name = fmt::format("trainer{}.{}", i, p.name);
+    }
     for (CheckpointTensors::Moments& moments : own.moments) {
       moments.parameter += all.parameters.size();
       all.moments.push_back(moments);

@@ -13,9 +13,11 @@
 #include <string>
 
 #include "common/error.h"
+#include "training/loss/policy_loss.h"
 #include "training/optim/adamw.h"
 #include "training/optim/schedule.h"
 #include "training/rl/algorithm.h"
+#include "training/rl/critic_options.h"
 #include "training/rl/tree_learning.h"
 #include "training/rl/world.h"
 
@@ -32,8 +34,25 @@ struct ExperienceOptions {
   int updates = 10;               // optimiser steps of the policy per iteration
   int batch = 128;                // transitions of an optimiser step
   int warmup = 0;                 // iterations before the policy learns
+  double gamma = 0.99;            // discount of later rewards (ppo, archer)
   double keep = 0.1;              // share of the episodes that filtered cloning keeps
   int max_new_tokens = 32;        // of an action
+};
+
+// As in GLAM's released configuration.
+struct PpoRunOptions {
+  int epochs = 4;          // over the transitions of an iteration
+  double lambda = 0.99;    // of generalised advantage estimation
+  int value_width = 1024;  // of the value head's two inner layers
+  PpoOptions loss;
+};
+
+struct ArcherOptions {
+  int capacity = 100000;           // last transitions to learn from
+  double gate = -1e9;              // least gap of the critic before the policy learns
+  int samples = 5;                 // of CHAI
+  double inverse_temperature = 1;  // of advantage weights
+  double weight_limit = 0;         // largest advantage weight; 0: none
 };
 
 struct AgentRlOptions {
@@ -53,6 +72,9 @@ struct AgentRlOptions {
   bool eval_greedy = false;
   WorldOptions world;
   ExperienceOptions experience;
+  PpoRunOptions ppo;
+  CriticOptions critic;
+  ArcherOptions archer;
   TreeLearningOptions trees;
   AdamWOptions adamw;
   ScheduleOptions schedule;

@@ -23,9 +23,45 @@ void Declare(OptionSet& set, ExperienceOptions& o) {
   set.Add("--updates", o.updates, "Optimiser steps of the policy in an iteration").Min(1);
   set.Add("--batch", o.batch, "Transitions of an optimiser step").Min(1);
   set.Add("--warmup_iterations", o.warmup, "Iterations before the policy learns").Min(0);
+  set.Add("--gamma", o.gamma, "Discount of later rewards").Range(0, 1);
   set.Add("--keep_share", o.keep, "Share of the episodes that filtered_bc trains on").Range(0, 1);
   set.Add("--max_new_tokens", o.max_new_tokens, "Largest number of tokens of a written action")
       .Min(1);
+}
+
+void Declare(OptionSet& set, PpoRunOptions& o) {
+  set.Group("PPO");
+  set.Add("--ppo_epochs", o.epochs, "Passes over the transitions of an iteration").Min(1);
+  set.Add("--gae_lambda", o.lambda, "Decay of generalised advantage estimation").Range(0, 1);
+  set.Add("--value_width", o.value_width, "Width of the value head's inner layers").Min(1);
+  set.Add("--clip", o.loss.clip, "Largest change of a probability's ratio, and of a value").Min(0);
+  set.Add("--entropy_coefficient", o.loss.entropy_coefficient, "Factor of the entropy's bonus");
+  set.Add("--value_coefficient", o.loss.value_coefficient, "Factor of the value's loss");
+}
+
+void Declare(OptionSet& set, CriticOptions& o) {
+  set.Group("ArCHer");
+  set.Add("--critic_lr", o.learning_rate, "Learning rate of the critic").Min(0);
+  set.Add("--critic_updates", o.updates, "Optimiser steps of the critic in an iteration").Min(1);
+  set.Add("--critic_width", o.width, "Width of the critic's inner layers").Min(1);
+  set.Add("--tau", o.tau, "Share of the critic that its target copy takes over in each step")
+      .Range(0, 1);
+  set.Add("--expectile", o.expectile, "Expectile of V in offline_archer; 0.5: the mean")
+      .Range(0, 1);
+}
+
+void Declare(OptionSet& set, ArcherOptions& o) {
+  set.Add("--replay_capacity", o.capacity, "Number of last transitions that are learned from")
+      .Min(1);
+  set.Add("--critic_gate", o.gate,
+          "The policy learns once the critic's mean advantage of the expert's actions is this much "
+          "above that of random legal ones, and --warmup_iterations are over");
+  set.Add("--chai_samples", o.samples, "Samples of which CHAI plays the best").Min(1);
+  set.Add("--inverse_temperature", o.inverse_temperature,
+          "Factor of the advantage in offline_archer's weights exp(factor * advantage)");
+  set.Add("--weight_limit", o.weight_limit,
+          "Largest of these weights; 0: no limit, as in the original")
+      .Min(0);
 }
 
 }  // namespace
@@ -56,6 +92,9 @@ void Declare(OptionSet& set, AgentRlOptions& o) {
           "Evaluate with the most probable actions instead of drawn ones");
   Declare(set, o.world);
   Declare(set, o.experience);
+  Declare(set, o.ppo);
+  Declare(set, o.critic);
+  Declare(set, o.archer);
   Declare(set, o.trees);
   Declare(set, o.schedule);
   Declare(set, o.adamw);

@@ -43,6 +43,17 @@ using MakeAlgorithm = std::unique_ptr<Algorithm> (*)(RlContext& context);
 std::unique_ptr<Algorithm> MakeCloning(RlContext& context);
 std::unique_ptr<Algorithm> MakeFilteredCloning(RlContext& context);
 
+// PPO on the likelihoods of listed actions (GLAM).
+std::unique_ptr<Algorithm> MakePpo(RlContext& context);
+
+// ArCHer online and offline, and CHAI.
+std::unique_ptr<Algorithm> MakeArcher(RlContext& context);
+std::unique_ptr<Algorithm> MakeOfflineArcher(RlContext& context);
+std::unique_ptr<Algorithm> MakeChai(RlContext& context);
+
+// Only plays, with a scripted player: baselines.
+std::unique_ptr<Algorithm> MakePlay(RlContext& context);
+
 // From the trees of mcts_collect, without playing (tree_objective.h).
 std::unique_ptr<Algorithm> MakeDpo(RlContext& context);
 std::unique_ptr<Algorithm> MakeAwr(RlContext& context);
@@ -53,9 +64,14 @@ std::unique_ptr<Algorithm> MakeGrpo(RlContext& context);
 std::unique_ptr<Algorithm> MakeTreeValue(RlContext& context);
 
 // Every algorithm by its name: the choices of --algorithm.
-inline constexpr std::array<NamedValue<MakeAlgorithm>, 7> kAlgorithms = {
-    {{"bc", &MakeCloning},
+inline constexpr std::array<NamedValue<MakeAlgorithm>, 12> kAlgorithms = {
+    {{"play", &MakePlay},
+     {"bc", &MakeCloning},
      {"filtered_bc", &MakeFilteredCloning},
+     {"ppo", &MakePpo},
+     {"archer", &MakeArcher},
+     {"offline_archer", &MakeOfflineArcher},
+     {"chai", &MakeChai},
      {"dpo", &MakeDpo},
      {"awr", &MakeAwr},
      {"grpo", &MakeGrpo},

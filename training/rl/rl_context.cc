@@ -31,21 +31,30 @@ Actor& RlContext::Player(int64_t version, bool greedy, Mlp* value_head) {
     listed_->set_weights_version(version);
     return *listed_;
   }
+  WrittenPolicy& written = Written(version);
+  written.set_greedy(greedy);
+  return written;
+}
+
+WrittenPolicy& RlContext::Written(std::optional<int64_t> version) {
   if (!written_) {
     written_ = std::make_unique<WrittenPolicy>(policy_, options_.experience.max_new_tokens,
                                                options_.threads);
   }
-  written_->set_greedy(greedy);
-  written_->Load(version);
+  written_->set_greedy(false);
+  if (version) written_->Load(*version);
   return *written_;
 }
 
 nlohmann::ordered_json RlContext::Evaluate(int64_t iteration, int64_t version) {
+  return EvaluateActor(iteration, Player(version, options_.eval_greedy));
+}
+
+nlohmann::ordered_json RlContext::EvaluateActor(int64_t iteration, Actor& actor) {
   const RandomStream random = RandomStream(options_.seed).Split("evaluation");
   RandomStream worlds = random;
   const std::unique_ptr<World> fresh = MakeWorld(options_.world, worlds.Next() >> 40);
-  Actor& player = Player(version, options_.eval_greedy);
-  return PlayEpisodes(*fresh, policy_, player, options_.eval_episodes,
+  return PlayEpisodes(*fresh, policy_, actor, options_.eval_episodes,
                       random.Split(static_cast<uint64_t>(iteration)))
       .ToJson();
 }

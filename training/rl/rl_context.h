@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "training/rl/actor.h"
 #include "training/rl/agent_rl.h"
@@ -35,7 +36,12 @@ class RlContext {
   // call.
   Actor& Player(int64_t version, bool greedy, Mlp* value_head = nullptr);
 
-  // Its results in new episodes of the evaluation's own seed.
+  // The policy on freely written actions. With `version`, the weights of now are loaded as that
+  // version; otherwise it has those of the last time.
+  WrittenPolicy& Written(std::optional<int64_t> version);
+
+  // An actor's results in new episodes of the evaluation's own seed; Evaluate: the policy's.
+  nlohmann::ordered_json EvaluateActor(int64_t iteration, Actor& actor);
   nlohmann::ordered_json Evaluate(int64_t iteration, int64_t version);
 
  private:

@@ -56,7 +56,7 @@ struct Replayed {
 
 // The state at the beginning of an episode.
 void ExpectLayout(const BabyAiEpisodes& game, const json& golden) {
-  EXPECT_EQ(game.mission(), golden.at("mission"));
+  EXPECT_EQ(game.mission(), golden.at("mission").get<std::string>());
   EXPECT_EQ(game.horizon(), golden.at("max_steps"));
   EXPECT_EQ(GridRows(game.world()), golden.at("grid"));
   EXPECT_EQ(json({game.world().agent().x, game.world().agent().y}), golden.at("agent_pos"));
