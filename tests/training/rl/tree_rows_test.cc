@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "lm/local_language_model.h"
@@ -80,6 +81,30 @@ TEST(TreeRowEncoder, EncodesTheTextOfOtherTrees) {
   const auto begin = static_cast<size_t>(row.trained[0].begin);
   EXPECT_EQ(decode(begin, row.ids.size()), "Thought: I go on.\nAction: b<|im_end|>");
   EXPECT_THAT(decode(0, begin), ::testing::EndsWith("saw a<|im_end|>\n<|im_start|>assistant\n"));
+}
+
+// Responses that were sampled in other tokens than the tokenizer would make of their text.
+TEST(TreeRowEncoder, KeepsTheSampledTokensOfAllTurns) {
+  const RowTokenizer text = GoldenRowTokenizer("qwen2", "chatml");
+  const Tree plain = HandTree({{"a b", 1}});
+  Tree tree(plain.origin(), plain.instruction(), plain.root().observation);
+  for (int i = 1; i < plain.size(); ++i) {
+    Node node = plain.node(i);
+    node.children.clear();
+    for (const char c : node.response) {
+      for (const int32_t id : text.tokenizer->Encode(std::string(1, c), SpecialText::kPlain)) {
+        node.token_ids.push_back(id);
+      }
+    }
+    node.token_ids.push_back(text.chat->stop_tokens().front());
+    tree.Add(node.parent, node);
+  }
+  const std::vector<int32_t> ids = TreeRowEncoder(text, 1000).Encode(tree, 2)->row.ids;
+  EXPECT_GT(ids.size(), TreeRowEncoder(text, 1000).Encode(plain, 2)->row.ids.size());
+  for (const int node : {1, 2}) {
+    const std::vector<int32_t>& sampled = tree.node(node).token_ids;
+    EXPECT_FALSE(std::ranges::search(ids, sampled).empty()) << node;
+  }
 }
 
 TEST(TreeRowEncoder, LeavesOutLongRows) {
