@@ -15,8 +15,16 @@ std::unique_ptr<ShardedParameters> Shards(Network& network, ProcessGroup* group,
                                              config.tied_embeddings);
 }
 
-std::vector<Parameter> Updated(const Network& network, const ShardedParameters* shards) {
-  if (shards == nullptr) return network.trained();
+std::vector<Parameter> TrainedWith(const Network& network, const std::vector<Parameter>& heads) {
+  std::vector<Parameter> all = network.trained();
+  all.insert(all.end(), heads.begin(), heads.end());
+  return all;
+}
+
+std::vector<Parameter> Updated(const Network& network, const std::vector<Parameter>& heads,
+                               const ShardedParameters* shards) {
+  if (shards == nullptr) return TrainedWith(network, heads);
+  TORCH_CHECK(heads.empty(), "heads are trained by one process");
   std::vector<Parameter> own;
   for (const ParameterPart& part : shards->own()) own.push_back(part.part);
   return own;
@@ -37,12 +45,14 @@ LossSums SumOf(ProcessGroup& group, const LossSums& sums) {
 
 }  // namespace
 
-Trainer::Trainer(Network& network, const AdamWOptions& options, ProcessGroup* group, int zero)
+Trainer::Trainer(Network& network, const AdamWOptions& options, ProcessGroup* group, int zero,
+                 std::vector<Parameter> heads)
     : network_(network),
       group_(group),
       zero_(group == nullptr ? 0 : zero),
+      heads_(std::move(heads)),
       shards_(Shards(network, group, zero)),
-      optimizer_(Updated(network, shards_.get()), options) {}
+      optimizer_(Updated(network, heads_, shards_.get()), options) {}
 
 // Of forward and backward: as many as there are batches; in stage 2, where every pass exchanges
 // gradients, as many as the rank with the most has.
@@ -82,6 +92,11 @@ StepReport Trainer::Step(const std::vector<Batch>& batches, double weight, doubl
     }
   }
   AddUp(report);
+  Update(report, learning_rate);
+  return report;
+}
+
+void Trainer::Update(StepReport& report, double learning_rate) {
   report.gradient_norm = GradientNorm();
   report.skipped = !std::isfinite(report.gradient_norm) || !std::isfinite(report.sums.Total().loss);
   if (report.skipped) {
@@ -92,7 +107,6 @@ StepReport Trainer::Step(const std::vector<Batch>& batches, double weight, doubl
     network_.Refresh();
   }
   if (shards_) shards_->ClearGradients();
-  return report;
 }
 
 void Trainer::AddUp(StepReport& report) const {
@@ -132,7 +146,7 @@ CheckpointTensors Trainer::Whole() const {
 }
 
 CheckpointTensors Trainer::Own() const {
-  CheckpointTensors tensors{network_.trained(), {}};
+  CheckpointTensors tensors{TrainedWith(network_, heads_), {}};
   const std::vector<AdamW::Moments>& moments = optimizer_.moments();
   for (size_t k = 0; k < moments.size(); ++k) {
     const auto [parameter, begin] =

@@ -38,13 +38,18 @@ class Trainer {
   // `network` outlives it, and has its gradients already (TrainAll, TrainAdapters). `group`: of the
   // job's processes, whose methods below are then called by all of them together; null: there is
   // this one alone. `zero`: what is shared out (sharded_parameters.h): 0, 1 or 2.
+  // `heads`: parameters beside the network, whose gradients the caller adds up (only without a
+  // group).
   Trainer(Network& network, const AdamWOptions& options, ProcessGroup* group = nullptr,
-          int zero = 0);
+          int zero = 0, std::vector<Parameter> heads = {});
 
   // `batches`: of this process. `weight`: of the targets of the whole step. `draw`: of dropout;
   // another for each step.
   StepReport Step(const std::vector<Batch>& batches, double weight, double learning_rate,
                   uint64_t draw);
+  // The last part of a step, for a caller that has added up the gradients itself: clips and makes
+  // the step, or skips it if `report` has a loss or the gradients a norm that is not finite.
+  void Update(StepReport& report, double learning_rate);
   LossSums HeldOut(const std::vector<Batch>& batches);
 
   // The tensors to save; only rank 0 has the moments.
@@ -64,6 +69,7 @@ class Trainer {
   Network& network_;
   ProcessGroup* const group_;
   const int zero_;
+  const std::vector<Parameter> heads_;
   std::unique_ptr<ShardedParameters> shards_;  // where there is a group
   AdamW optimizer_;
 };

@@ -174,7 +174,8 @@ nlohmann::json CheckpointFolder::State(int64_t step) const {
 void CheckpointFolder::Load(int64_t step, const CheckpointTensors& tensors) const {
   LoadParameters(step, tensors);
   Check(Path(step) / kMomentsFile, State(step));
-  Read(Path(step) / kMomentsFile, MomentsOf(tensors), 2 * tensors.parameters.size());
+  Read(Path(step) / kMomentsFile, MomentsOf(tensors),
+       2 * (tensors.parameters.size() - tensors.frozen));
 }
 
 void CheckpointFolder::LoadParameters(int64_t step, const CheckpointTensors& tensors) const {

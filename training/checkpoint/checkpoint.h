@@ -32,6 +32,7 @@ struct CheckpointTensors {
   std::vector<Parameter> parameters;
   std::vector<Moments> moments;  // Save: complete for each parameter. Load: the parts that this
                                  // process needs
+  size_t frozen = 0;             // parameters without moments, such as those of a target network
 };
 
 class CheckpointFolder {

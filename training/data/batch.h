@@ -27,7 +27,7 @@ enum class TargetKind : uint8_t { kOther, kGood, kRevision, kCorrected };
 struct Target {
   int32_t index = 0;  // index in the batch, not in the row
   int32_t token = 0;
-  float weight = 0;  // number of rows that train it here
+  float weight = 0;  // sum of the weights of the rows that train it here
   TargetKind kind = TargetKind::kOther;
 };
 

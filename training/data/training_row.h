@@ -21,6 +21,7 @@ struct TrainedSpan {
 struct TrainingRow {
   std::vector<int32_t> ids;
   std::vector<TrainedSpan> trained;  // in order, without overlap, none empty
+  float weight = 1;                  // of its trained tokens in the loss; may be negative
 
   int64_t trained_tokens() const {
     int64_t count = 0;

@@ -46,31 +46,12 @@ void LossOfRow(float* logits, int64_t vocabulary, std::span<const Target> target
   }
 }
 
-}  // namespace
-
-LossSums::Part LossSums::Total() const {
-  Part total;
-  for (const Part& part : kinds) {
-    total.loss += part.loss;
-    total.weight += part.weight;
-    total.correct += part.correct;
-  }
-  return total;
-}
-
-LossSums& LossSums::operator+=(const LossSums& other) {
-  for (size_t k = 0; k < kinds.size(); ++k) {
-    kinds[k].loss += other.kinds[k].loss;
-    kinds[k].weight += other.kinds[k].weight;
-    kinds[k].correct += other.kinds[k].correct;
-  }
-  return *this;
-}
-
-LossSums LinearCrossEntropy(const Tensor& hidden, const Tensor& weight,
-                            const std::vector<Target>& targets, double factor,
-                            const Tensor& dhidden, const Tensor& dweight,
-                            const LossOptions& options) {
+// The loss of each target. If `dhidden` is defined, it becomes the gradient of factor * (their
+// weighted sum); if `dweight` is defined too, the gradient of the weight is added to it.
+std::vector<TargetLoss> LossesOf(const Tensor& hidden, const Tensor& weight,
+                                 const std::vector<Target>& targets, double factor,
+                                 const Tensor& dhidden, const Tensor& dweight,
+                                 const LossOptions& options) {
   const std::vector<size_t> first = FirstTargets(targets);
   const int64_t rows = hidden.size(0), vocabulary = weight.size(0);
   TORCH_CHECK(static_cast<size_t>(rows) + 1 == first.size() || (rows == 0 && targets.empty()),
@@ -100,6 +81,36 @@ LossSums LinearCrossEntropy(const Tensor& hidden, const Tensor& weight,
       dweight.add_(at::mm(logits.t(), part));
     }
   }
+  return losses;
+}
+
+}  // namespace
+
+LossSums::Part LossSums::Total() const {
+  Part total;
+  for (const Part& part : kinds) {
+    total.loss += part.loss;
+    total.weight += part.weight;
+    total.correct += part.correct;
+  }
+  return total;
+}
+
+LossSums& LossSums::operator+=(const LossSums& other) {
+  for (size_t k = 0; k < kinds.size(); ++k) {
+    kinds[k].loss += other.kinds[k].loss;
+    kinds[k].weight += other.kinds[k].weight;
+    kinds[k].correct += other.kinds[k].correct;
+  }
+  return *this;
+}
+
+LossSums LinearCrossEntropy(const Tensor& hidden, const Tensor& weight,
+                            const std::vector<Target>& targets, double factor,
+                            const Tensor& dhidden, const Tensor& dweight,
+                            const LossOptions& options) {
+  const std::vector<TargetLoss> losses =
+      LossesOf(hidden, weight, targets, factor, dhidden, dweight, options);
   LossSums sums;
   for (size_t i = 0; i < targets.size(); ++i) {
     auto& part = sums.kinds[static_cast<size_t>(targets[i].kind)];
@@ -108,6 +119,15 @@ LossSums LinearCrossEntropy(const Tensor& hidden, const Tensor& weight,
     if (losses[i].correct) part.correct += targets[i].weight;
   }
   return sums;
+}
+
+std::vector<float> TargetLogProbs(const Tensor& hidden, const Tensor& weight,
+                                  const std::vector<Target>& targets, const LossOptions& options) {
+  std::vector<float> logprobs;
+  for (const TargetLoss& loss : LossesOf(hidden, weight, targets, 1, {}, {}, options)) {
+    logprobs.push_back(static_cast<float>(-loss.loss));
+  }
+  return logprobs;
 }
 
 }  // namespace agentr

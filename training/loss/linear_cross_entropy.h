@@ -33,6 +33,8 @@ struct LossOptions {
                                             // row
 };
 
+// The weights of targets may be negative: then the loss makes the token less probable.
+//
 // hidden [rows, width]: row i belongs to the i-th distinct index of `targets`. weight [vocabulary,
 // width], in the same type. If `dhidden` [rows, width] is defined, it becomes the gradient of
 // factor * loss; if `dweight` (float32) is defined, the gradient of the weight is added to it.
@@ -40,5 +42,10 @@ LossSums LinearCrossEntropy(const at::Tensor& hidden, const at::Tensor& weight,
                             const std::vector<Target>& targets, double factor,
                             const at::Tensor& dhidden, const at::Tensor& dweight,
                             const LossOptions& options = {});
+
+// ln p of each target, in their order, from the same hidden states.
+std::vector<float> TargetLogProbs(const at::Tensor& hidden, const at::Tensor& weight,
+                                  const std::vector<Target>& targets,
+                                  const LossOptions& options = {});
 
 }  // namespace agentr

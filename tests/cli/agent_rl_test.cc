@@ -1,0 +1,119 @@
+// agent_rl as a process: it goes on after kills to the same bytes, and says what does not fit.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "tests/cli/training_runs.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::HasSubstr;
+using Flags = std::map<std::string, std::string>;
+
+class AgentRl : public ::testing::Test {
+ protected:
+  AgentRl() { WriteTinyModel(folder_.path() / "tiny"); }
+
+  std::vector<std::string> Arguments(const std::string& name, const Flags& more) const {
+    Flags flags = {{"--model_dir", "tiny"},    {"--name", name},        {"--environments", "4"},
+                   {"--steps", "8"},           {"--iterations", "8"},   {"--updates", "3"},
+                   {"--batch", "8"},           {"--lr", "1e-3"},        {"--eval_episodes", "8"},
+                   {"--eval_every", "4"},      {"--save_every", "2"},   {"--model_threads", "1"},
+                   {"--max_new_tokens", "4"},  {"--value_width", "16"}, {"--task", "echo"},
+                   {"--lr_schedule", "linear"}};
+    for (const auto& [flag, value] : more) flags[flag] = value;
+    std::vector<std::string> arguments;
+    for (const auto& [flag, value] : flags) arguments.insert(arguments.end(), {flag, value});
+    return arguments;
+  }
+  Outcome Learn(const std::string& name, const Flags& more) const {
+    return RunProgram("agent_rl", Arguments(name, more), folder_.path());
+  }
+  fs::path Result(const std::string& name) const { return folder_.path() / "rl_result" / name; }
+
+  // What a run leaves, without times.
+  std::string Left(const std::string& name) const {
+    std::string text = Sha256(ReadFile(Result(name) / "model/model.safetensors")) + "\n" +
+                       Sha256(ReadFile(Result(name) / "transitions.bin")) + "\n";
+    for (auto line : ReadRows(Result(name) / "metrics.jsonl")) {
+      line.erase("speed");
+      text += line.dump() + "\n";
+    }
+    return text;
+  }
+  size_t Lines(const std::string& name) const {
+    const fs::path path = Result(name) / "metrics.jsonl";
+    return fs::exists(path) ? std::ranges::count(ReadFile(path), '\n') : 0;
+  }
+
+  // A run that is killed several times ends in the bytes of one that is not.
+  void ExpectSameAfterKills(const std::string& name, const Flags& flags) {
+    const Outcome whole = Learn(name, flags);
+    ASSERT_EQ(whole.exit, 0) << whole.err;
+    const std::string killed = name + "-killed";
+    RandomStream stream(3);
+    int kills = 0;
+    for (int i = 0; i < 5; ++i) {
+      Program program("agent_rl", Arguments(killed, flags), folder_.path());
+      const auto begun = std::chrono::steady_clock::now();
+      for (const size_t before = Lines(killed); Lines(killed) <= before && program.Running();) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        if (std::chrono::steady_clock::now() - begun > std::chrono::seconds(30)) break;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(stream.Below(40)));
+      kills += program.Running();
+      program.Signal(SIGKILL);
+      program.Wait();
+    }
+    EXPECT_GE(kills, 2);
+    const Outcome last = Learn(killed, flags);
+    ASSERT_EQ(last.exit, 0) << last.err;
+    EXPECT_EQ(Left(killed), Left(name));
+  }
+
+  ScratchFolder folder_;
+};
+
+TEST_F(AgentRl, CloningKilledAtAnyMomentEndsInTheSameBytes) {
+  ExpectSameAfterKills("bc", {{"--algorithm", "bc"}, {"--player", "random"}});
+}
+TEST_F(AgentRl, FilteredCloningOfItselfToo) {
+  ExpectSameAfterKills("fbc", {{"--algorithm", "filtered_bc"}, {"--player", "policy"}});
+}
+TEST_F(AgentRl, PpoToo) {
+  ExpectSameAfterKills("ppo", {{"--algorithm", "ppo"}, {"--task", "echo_listed"}});
+}
+
+TEST_F(AgentRl, ArcherOnlineAndOfflineToo) {
+  const Flags small = {{"--critic_updates", "3"}, {"--critic_width", "8"}, {"--critic_lr", "1e-3"}};
+  Flags online = small, offline = small;
+  online["--algorithm"] = "archer";
+  ExpectSameAfterKills("archer", online);
+  offline["--algorithm"] = "offline_archer";
+  offline["--player"] = "random";
+  ExpectSameAfterKills("offline", offline);
+}
+
+TEST_F(AgentRl, WhatDoesNotFitIsSaid) {
+  const Outcome written = Learn("a", {{"--algorithm", "ppo"}});
+  EXPECT_EQ(written.exit, 2);
+  EXPECT_THAT(written.err, HasSubstr("listed actions"));
+  const Outcome none = RunProgram("agent_rl", {"--algorithm", "bc"}, folder_.path());
+  EXPECT_EQ(none.exit, 2);
+  EXPECT_THAT(none.err, HasSubstr("--model_dir"));
+  const Flags flags = {{"--algorithm", "bc"}, {"--player", "random"}, {"--iterations", "2"}};
+  ASSERT_EQ(Learn("b", flags).exit, 0);
+  Flags others = flags;
+  others["--seed"] = "1";
+  const Outcome other = Learn("b", others);
+  EXPECT_EQ(other.exit, 2);
+  EXPECT_THAT(other.err, HasSubstr("--seed"));
+}
+
+}  // namespace
+}  // namespace agentr

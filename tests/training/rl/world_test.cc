@@ -1,0 +1,111 @@
+// The worlds of agent_rl: prompts, rewards and scripted players.
+#include "training/rl/world.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/file.h"
+#include "training/rl/echo_batch.h"
+
+namespace agentr {
+namespace {
+
+// Plays `episodes` episodes in each slot; returns the mean of their returns.
+template <typename Choose>
+double MeanReturn(World& world, int episodes, const Choose& choose) {
+  std::vector<int> finished(world.size());
+  double total = 0;
+  while (std::ranges::min(finished) < episodes) {
+    std::vector<std::string> texts;
+    for (size_t i = 0; i < world.size(); ++i) texts.push_back(choose(i));
+    const std::vector<std::string_view> actions(texts.begin(), texts.end());
+    const auto steps = world.Step(actions);
+    for (size_t i = 0; i < world.size(); ++i) {
+      if (finished[i] == episodes) continue;
+      total += steps[i].reward;
+      finished[i] += steps[i].done ? 1 : 0;
+    }
+  }
+  return total / static_cast<double>(world.size() * static_cast<size_t>(episodes));
+}
+
+// One slot for each kind of mission, with the seeds 100, 101, …, as the goldens have.
+TEST(World, BabyAiPromptsAreGlams) {
+  const auto golden =
+      nlohmann::json::parse(ReadFile(AGENTR_SOURCE_DIR "/tests/golden/rl/glam_prompts.json"));
+  WorldOptions options;
+  options.environments = 5;
+  options.level = "MixedTrainLocal";
+  options.reference = true;
+  const std::unique_ptr<World> world = MakeWorld(options, /*seed=*/1);
+  ASSERT_EQ(golden.size(), 5u);
+  size_t compared = 0;
+  for (size_t t = 0; t < 12; ++t) {
+    std::vector<std::string_view> actions;
+    for (size_t i = 0; i < 5; ++i) {
+      const auto& episode = golden[i];
+      EXPECT_EQ(episode["seed"], 100 + i);
+      const bool goes_on = t < episode["actions"].size();
+      if (goes_on) {
+        EXPECT_EQ(world->Prompt(i), episode["prompts"][t].get<std::string>());
+        ++compared;
+      }
+      actions.push_back(world->actions()[goes_on ? episode["actions"][t].get<size_t>() : 0]);
+    }
+    world->Step(actions);
+  }
+  EXPECT_EQ(compared, 37u);
+}
+
+TEST(World, ExpertsDoWell) {
+  for (const WorldKind task : {WorldKind::kBabyAi, WorldKind::kTwentyQuestions, WorldKind::kEcho,
+                               WorldKind::kEchoListed}) {
+    WorldOptions options;
+    options.task = task;
+    options.environments = 20;
+    const auto expert = MakeWorld(options, 3), random = MakeWorld(options, 3);
+    RandomStream stream(1);
+    const double good = MeanReturn(*expert, 2, [&](size_t i) { return expert->Expert(i); });
+    const double any =
+        MeanReturn(*random, 2, [&](size_t i) { return random->AnyAction(i, stream); });
+    const std::string name = NameOf(kWorldNames, task);
+    switch (task) {
+      case WorldKind::kBabyAi:  // bot 0.92, random 0.19: the sheet's table
+        EXPECT_GT(good, 0.85) << name;
+        EXPECT_LT(any, 0.35) << name;
+        break;
+      case WorldKind::kTwentyQuestions:
+        EXPECT_GT(good, -10) << name;
+        EXPECT_LT(any, -18) << name;
+        break;
+      case WorldKind::kEcho:  // -2, and about -7.1
+        EXPECT_EQ(good, -2) << name;
+        EXPECT_NEAR(any, -7.1, 0.5) << name;
+        break;
+      case WorldKind::kEchoListed:
+        EXPECT_NEAR(good, 1 - 0.9 * 3 / 8, 1e-9) << name;
+        EXPECT_LT(any, 0.35) << name;
+        break;
+    }
+  }
+}
+
+TEST(World, EchoMarksAnswers) {
+  EchoBatch batch({.size = 1, .seed = 2});
+  const std::string digit(batch.Observation(0));
+  const std::string wrong = digit == "0" ? "g1" : "g0";
+  const auto take = [&](std::string_view action) { return batch.Step({&action, 1})[0]; };
+  EXPECT_EQ(take(wrong).observation, digit + " " + wrong + " - " + digit);
+  EXPECT_EQ(take("nonsense").reward, -1);
+  for (int i = 0; i < 2; ++i) EXPECT_FALSE(take(batch.right(0)).done);
+  const BatchStep last = take(batch.right(0));
+  EXPECT_TRUE(last.done);
+  EXPECT_FALSE(last.truncated);
+  EXPECT_EQ(last.reward, 0);
+  for (int i = 0; i < 7; ++i) EXPECT_FALSE(take("nonsense").done);
+  EXPECT_TRUE(take("nonsense").truncated);
+}
+
+}  // namespace
+}  // namespace agentr

@@ -1,0 +1,205 @@
+#include "training/rl/agent_rl.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+
+#include "common/file.h"
+#include "common/hash.h"
+#include "common/interrupt.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "common/run_file.h"
+#include "common/version.h"
+#include "training/metrics.h"
+#include "training/model/export_model.h"
+#include "training/rl/rl_context.h"
+#include "training/run_state.h"
+#include "training/speed.h"
+#include "training/trainer.h"
+
+namespace agentr {
+namespace fs = std::filesystem;
+namespace {
+
+double SecondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// All options except those that may change between two parts of a run.
+Fingerprint FingerprintOf(const AgentRlOptions& o, const OptionSet& resolved) {
+  static const char* const kFree[] = {"output_dir", "name",          "save_every", "keep",
+                                      "eval_every", "model_threads", "log_level",  "log_file"};
+  nlohmann::ordered_json options = resolved.ResolvedJson();
+  for (const char* name : kFree) options.erase(name);
+  Fingerprint print = {
+      {"the model (--model_dir)", Sha256(ReadFile(fs::path(o.model_dir) / "config.json"))}};
+  for (const auto& [name, value] : options.items()) print.emplace_back("--" + name, value.dump());
+  return print;
+}
+
+// The parameters and moments of all trainers, and the followers.
+CheckpointTensors TensorsOf(Algorithm& algorithm) {
+  CheckpointTensors all;
+  const std::vector<Trainer*> trainers = algorithm.trainers();
+  for (size_t i = 0; i < trainers.size(); ++i) {
+    CheckpointTensors own = trainers[i]->Own();
+    // Two networks of one shape have parameters of the same names.
+    for (Parameter& p : own.parameters) {
+      if (i > 0) p.name = fmt::format("trainer{}.{}", i, p.name);
+    }
+    for (CheckpointTensors::Moments& moments : own.moments) {
+      moments.parameter += all.parameters.size();
+      all.moments.push_back(moments);
+    }
+    all.parameters.insert(all.parameters.end(), own.parameters.begin(), own.parameters.end());
+  }
+  const std::vector<Parameter> followers = algorithm.followers();
+  all.parameters.insert(all.parameters.end(), followers.begin(), followers.end());
+  all.frozen = followers.size();
+  return all;
+}
+
+class RlRun {
+ public:
+  RlRun(const AgentRlOptions& options, const OptionSet& resolved)
+      : o_(options),
+        folder_(RlFolder(options)),
+        checkpoints_(folder_ / "checkpoints"),
+        print_(FingerprintOf(options, resolved)) {
+    fs::create_directories(folder_);
+    WriteResolved(folder_, resolved.ResolvedToml());
+    Open();
+  }
+
+  ExitCode Train();
+
+ private:
+  void Open();
+  void TakeIteration(Progress& progress);
+  void Evaluate();
+  void Save();
+  void Export();
+
+  const AgentRlOptions& o_;
+  const fs::path folder_;
+  const CheckpointFolder checkpoints_;
+  const Fingerprint print_;
+  std::optional<RlContext> context_;
+  std::unique_ptr<Algorithm> algorithm_;
+  std::optional<Metrics> metrics_;
+  RunState state_;  // its steps are iterations
+  int64_t saved_ = -1;
+};
+
+void RlRun::Open() {
+  const std::vector<int64_t> steps = checkpoints_.Steps();
+  nlohmann::json saved = nlohmann::json::object();
+  if (!steps.empty()) {
+    saved_ = steps.back();
+    const std::string place = checkpoints_.Path(saved_).string();
+    saved = checkpoints_.State(saved_);
+    state_ = RunState::From(saved, print_, place);
+    spdlog::info("continuing from {}", place);
+  }
+  context_.emplace(o_, folder_, saved.value("transitions", int64_t{0}));
+  algorithm_ = o_.algorithm(*context_);
+  if (saved_ >= 0) {
+    checkpoints_.Load(saved_, TensorsOf(*algorithm_));
+    const std::vector<Trainer*> trainers = algorithm_->trainers();
+    for (size_t i = 0; i < trainers.size(); ++i) {
+      trainers[i]->Continue(saved.at("trainer_steps").at(i).get<int64_t>());
+    }
+    algorithm_->Restore(saved.at("algorithm"));
+  }
+  metrics_.emplace(folder_, saved_);
+}
+
+ExitCode RlRun::Train() {
+  const std::atomic<bool>& stop = StopOnSignal();
+  const auto begin = std::chrono::steady_clock::now();
+  const int64_t first = state_.step;
+  {
+    if (saved_ < 0) Evaluate();
+    Progress progress("iterations", "transitions", o_.iterations);
+    for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
+    while (state_.step < o_.iterations && !stop) TakeIteration(progress);
+    if (saved_ != state_.step) Save();
+  }
+  AppendToRunFile(folder_, {{"program", "agent_rl"},
+                            {"version", kVersion},
+                            {"first_iteration", first},
+                            {"iterations", state_.step},
+                            {"transitions", context_->store().size()},
+                            {"wall_s", SecondsSince(begin)},
+                            {"peak_memory_gib", PeakMemoryGib()}});
+  if (state_.step < o_.iterations) return ExitCode::kInterrupted;
+  Export();
+  return ExitCode::kOk;
+}
+
+void RlRun::TakeIteration(Progress& progress) {
+  const auto begin = std::chrono::steady_clock::now();
+  const int64_t before = context_->store().size();
+  nlohmann::ordered_json line = {{"step", state_.step + 1}};
+  line.update(algorithm_->Iterate(state_.step));
+  ++state_.step;
+  const int64_t played = context_->store().size() - before;
+  line["transitions"] = context_->store().size();
+  const double seconds = SecondsSince(begin);
+  line["speed"] = {{"seconds", seconds},
+                   {"environment_steps_per_s", static_cast<double>(played) / seconds},
+                   {"memory_gib", MemoryGib()}};
+  metrics_->Add(line);
+  progress.AddUnits(played);
+  const bool last = state_.step == o_.iterations;
+  if (last || (o_.eval_every > 0 && state_.step % o_.eval_every == 0)) Evaluate();
+  if (last || state_.step % o_.save_every == 0) Save();
+  progress.Done();
+}
+
+void RlRun::Evaluate() {
+  if (o_.eval_episodes == 0) return;
+  const nlohmann::ordered_json result = algorithm_->Evaluate(state_.step);
+  if (result.is_null()) return;
+  metrics_->Add({{"step", state_.step}, {"evaluation", result}});
+  fmt::print("iteration {}: {}\n", state_.step, result.dump());
+}
+
+void RlRun::Save() {
+  context_->store().Sync();
+  nlohmann::ordered_json json = state_.ToJson(print_);
+  json["transitions"] = context_->store().size();
+  json["trainer_steps"] = nlohmann::ordered_json::array();
+  for (const Trainer* trainer : algorithm_->trainers()) {
+    json["trainer_steps"].push_back(trainer->optimizer_steps());
+  }
+  json["algorithm"] = algorithm_->State();
+  checkpoints_.Save(state_.step, TensorsOf(*algorithm_), json);
+  saved_ = state_.step;
+  checkpoints_.KeepLast(o_.keep_checkpoints, {});
+}
+
+void RlRun::Export() {
+  const fs::path to = folder_ / "model";
+  ExportModel(to, o_.model_dir, *context_->policy().Snapshot(state_.step));
+  fmt::print("{} iterations, {} transitions; the model is in {}\n", state_.step,
+             context_->store().size(), to.string());
+}
+
+}  // namespace
+
+ExitCode AgentRl(const AgentRlOptions& options, const OptionSet& resolved) {
+  Check(options);
+  KeepFreedMemory();
+  if (options.threads > 0) at::set_num_threads(options.threads);
+  const AgentRlOptions started = WithValueModel(options);
+  RlRun run(started, resolved);
+  return run.Train();
+}
+
+}  // namespace agentr

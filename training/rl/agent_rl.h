@@ -1,0 +1,94 @@
+// The job of agent_rl: a language model learns from reward.
+//
+//   OUTPUT_DIR/NAME/checkpoints/step-…   from which a killed run continues to the same bytes
+//                   transitions.bin      all that was played (transition_store.h)
+//                   metrics.jsonl        a line per iteration, and per evaluation
+//                   events.out.tfevents… the same for TensorBoard
+//                   resolved.toml, run.json
+//                   model/               the result: a Hugging Face folder
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "common/error.h"
+#include "training/loss/policy_loss.h"
+#include "training/optim/adamw.h"
+#include "training/optim/schedule.h"
+#include "training/rl/algorithm.h"
+#include "training/rl/critic_options.h"
+#include "training/rl/tree_learning.h"
+#include "training/rl/world.h"
+
+namespace agentr {
+
+class OptionSet;
+
+// How experience becomes batches.
+struct ExperienceOptions {
+  int steps = 40;                 // steps of every environment in an iteration
+  std::string player = "policy";  // policy | random | expert
+  double noise = 0;               // share of the expert's actions that are random instead
+  std::string transitions;        // a store of an earlier run to learn from, without playing
+  int updates = 10;               // optimiser steps of the policy per iteration
+  int batch = 128;                // transitions of an optimiser step
+  int warmup = 0;                 // iterations before the policy learns
+  double gamma = 0.99;            // discount of later rewards (ppo, archer)
+  double keep = 0.1;              // share of the episodes that filtered cloning keeps
+  int max_new_tokens = 32;        // of an action
+};
+
+// As in GLAM's released configuration.
+struct PpoRunOptions {
+  int epochs = 4;          // over the transitions of an iteration
+  double lambda = 0.99;    // of generalised advantage estimation
+  int value_width = 1024;  // of the value head's two inner layers
+  PpoOptions loss;
+};
+
+struct ArcherOptions {
+  int capacity = 100000;           // last transitions to learn from
+  double gate = -1e9;              // least gap of the critic before the policy learns
+  int samples = 5;                 // of CHAI
+  double inverse_temperature = 1;  // of advantage weights
+  double weight_limit = 0;         // largest advantage weight; 0: none
+};
+
+struct AgentRlOptions {
+  MakeAlgorithm algorithm = &MakeCloning;
+  std::string model_dir;
+  bool from_scratch = false;
+  std::string initial_attention = "random";  // random | induction
+  std::string output_dir = "rl_result";
+  std::string name;  // empty: the algorithm and the task
+  uint64_t seed = 0;
+  int threads = 0;
+  int iterations = 100;
+  int save_every = 10;
+  int keep_checkpoints = 2;
+  int eval_every = 10;      // iterations; 0: only at the end
+  int eval_episodes = 128;  // 0: none
+  bool eval_greedy = false;
+  WorldOptions world;
+  ExperienceOptions experience;
+  PpoRunOptions ppo;
+  CriticOptions critic;
+  ArcherOptions archer;
+  TreeLearningOptions trees;
+  AdamWOptions adamw;
+  ScheduleOptions schedule;
+};
+
+void Declare(OptionSet& set, AgentRlOptions& options);
+// Throws FatalError(kUsage) for values that do not fit together.
+void Check(const AgentRlOptions& options);
+
+// OUTPUT_DIR/NAME.
+std::filesystem::path RlFolder(const AgentRlOptions& options);
+
+// Learns, continuing from the last checkpoint if there is one, and exports the policy. Throws
+// FatalError.
+ExitCode AgentRl(const AgentRlOptions& options, const OptionSet& resolved);
+
+}  // namespace agentr

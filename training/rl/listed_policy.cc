@@ -1,0 +1,84 @@
+#include "training/rl/listed_policy.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace agentr {
+namespace {
+
+using at::Tensor;
+
+// The index that `share` of the probability mass of a row reaches.
+int64_t IndexAt(const float* log_probs, int64_t count, double share) {
+  double sum = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    sum += std::exp(static_cast<double>(log_probs[i]));
+    if (share < sum) return i;
+  }
+  return count - 1;  // rounding
+}
+
+}  // namespace
+
+Mlp MakeValueHead(int64_t width, int64_t hidden, uint64_t seed) {
+  return Mlp("value_head", {width, hidden, hidden, 1}, Activation::kSigmoid, seed);
+}
+
+ListedPolicy::ListedPolicy(PolicyModel& policy, Mlp* head,
+                           std::span<const std::string_view> actions)
+    : policy_(policy), head_(head) {
+  for (const std::string_view action : actions) {
+    actions_.push_back(policy.ActionIds(action, /*listed=*/true));
+  }
+}
+
+ListedPolicy::Scores ListedPolicy::Score(std::span<const std::vector<int32_t>> prompts, bool keep) {
+  std::vector<TrainingRow> rows;
+  std::vector<RowToken> states;
+  for (const std::vector<int32_t>& prompt : prompts) {
+    if (head_ != nullptr) {
+      states.push_back({rows.size(), static_cast<int32_t>(prompt.size()) - 1});
+    }
+    for (const std::vector<int32_t>& action : actions_) rows.push_back(ActionRow(prompt, action));
+  }
+  auto pass = std::make_unique<RowPass>(policy_.network(), rows, states, keep);
+  tokens_ += pass->tokens();
+  const auto count = static_cast<int64_t>(prompts.size());
+  Scores result;
+  result.scores = pass->log_probs().view({count, static_cast<int64_t>(actions_.size())});
+  result.values =
+      head_ != nullptr ? head_->Forward(pass->states(), keep).squeeze(1) : at::zeros({count});
+  if (keep) pass_ = std::move(pass);
+  return result;
+}
+
+void ListedPolicy::Backward(const Tensor& by_scores, const Tensor& by_values) {
+  Tensor by_states;
+  if (head_ != nullptr) by_states = head_->Backward(by_values.unsqueeze(1));
+  pass_->Backward(by_scores.reshape({-1}), by_states);
+  pass_.reset();
+}
+
+std::vector<Choice> ListedPolicy::Act(const World& world,
+                                      std::span<const std::vector<int32_t>> prompts,
+                                      const RandomStream& random) {
+  const Scores scores = Score(prompts, /*keep=*/false);
+  const Tensor log_probs = at::log_softmax(scores.scores, 1).contiguous();
+  const int64_t count = log_probs.size(1);
+  std::vector<Choice> choices;
+  for (size_t i = 0; i < prompts.size(); ++i) {
+    const auto row = static_cast<int64_t>(i);
+    const float* values = log_probs.data_ptr<float>() + row * count;
+    const int64_t chosen = greedy_ ? std::max_element(values, values + count) - values
+                                   : IndexAt(values, count, random.Split(i).Uniform());
+    const auto index = static_cast<size_t>(chosen);
+    choices.push_back({std::string(world.actions()[index]),
+                       actions_[index],
+                       {values[chosen]},
+                       static_cast<int32_t>(chosen),
+                       scores.values[row].item<float>()});
+  }
+  return choices;
+}
+
+}  // namespace agentr

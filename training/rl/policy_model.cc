@@ -1,0 +1,63 @@
+#include "training/rl/policy_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/error.h"
+#include "training/model/initial_weights.h"
+#include "training/rl/agent_rl.h"
+
+namespace agentr {
+namespace {
+
+constexpr size_t kRoomForAction = 128;  // tokens of the context that prompts leave free
+
+}  // namespace
+
+std::unique_ptr<WeightSource> FirstWeights(const AgentRlOptions& o, const ModelConfig& config,
+                                           uint64_t seed) {
+  if (!o.from_scratch) return std::make_unique<WeightFiles>(o.model_dir);
+  const InitialAttention attention =
+      o.initial_attention == "induction" ? InitialAttention::kInduction : InitialAttention::kRandom;
+  return std::make_unique<InitialWeights>(config, seed, attention);
+}
+
+// Learning from reward computes in float32: probabilities of the sampler and of the update must
+// agree to 1e-4.
+PolicyModel::PolicyModel(const AgentRlOptions& o)
+    : config_(ReadModelConfig(o.model_dir)),
+      tokenizer_(Tokenizer::Load(o.model_dir)),
+      network_(config_, *FirstWeights(o, config_, o.seed), {}) {
+  network_.TrainAll();
+}
+
+std::vector<int32_t> PolicyModel::PromptIds(std::string_view text) const {
+  std::vector<int32_t> ids = tokenizer_->Encode(text, SpecialText::kPlain);
+  const size_t context = static_cast<size_t>(config_.max_context);
+  const size_t most = context > 2 * kRoomForAction ? context - kRoomForAction : context / 2;
+  if (ids.size() > most) ids.erase(ids.begin(), ids.end() - static_cast<int64_t>(most));
+  return ids;
+}
+
+std::vector<int32_t> PolicyModel::ActionIds(std::string_view text, bool listed) const {
+  const std::string whole = listed ? std::string(text) : std::string(text) + "\n";
+  return tokenizer_->Encode(whole, SpecialText::kPlain);
+}
+
+std::shared_ptr<const WeightSnapshot> PolicyModel::Snapshot(int64_t version) const {
+  return std::make_shared<WeightSnapshot>(fmt::format("policy after {} steps", version),
+                                          network_.weights(), WeightType::kF32);
+}
+
+TrainingRow ActionRow(const std::vector<int32_t>& prompt, const std::vector<int32_t>& action,
+                      float weight) {
+  TrainingRow row;
+  row.ids = prompt;
+  row.ids.insert(row.ids.end(), action.begin(), action.end());
+  row.trained = {{static_cast<int32_t>(prompt.size()), static_cast<int32_t>(row.ids.size())}};
+  row.weight = weight;
+  return row;
+}
+
+}  // namespace agentr

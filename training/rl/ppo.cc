@@ -1,0 +1,165 @@
+// PPO on the likelihoods of listed actions (GLAM: Carta et al. 2023).
+//
+// Differences from the released code, on purpose: the value loss is elementwise; scores are sums of
+// log-softmax (listed_policy.h); the network is saved after the last minibatch of an iteration, not
+// after its first. As there, an episode that ends at its horizon counts as ended.
+#include <optional>
+
+#include "training/loss/policy_loss.h"
+#include "training/loss/returns.h"
+#include "training/optim/schedule.h"
+#include "training/rl/rl_context.h"
+#include "training/trainer.h"
+
+namespace agentr {
+namespace {
+
+using at::Tensor;
+
+// The transitions of an iteration: number t of slot i is first + t * slots + i in the store.
+struct RolloutBlock {
+  std::vector<std::vector<int32_t>> prompts;  // by transition
+  PpoInput noted;                             // scores and values are not of now
+};
+
+struct PpoSums {
+  double policy = 0, value = 0, entropy = 0, clipped = 0, norm = 0;
+  int64_t steps = 0, skipped = 0;
+
+  void Add(const PpoLoss& loss, const StepReport& report) {
+    policy += loss.policy;
+    value += loss.value;
+    entropy += loss.entropy;
+    clipped += loss.clipped;
+    norm += report.gradient_norm;
+    skipped += report.skipped ? 1 : 0;
+    ++steps;
+  }
+  nlohmann::ordered_json ToJson() const {
+    const auto n = static_cast<double>(steps);
+    return {{"policy_loss", policy / n}, {"value_loss", value / n},
+            {"entropy", entropy / n},    {"clipped_ratios", clipped / n},
+            {"gradient_norm", norm / n}, {"steps", steps},
+            {"skipped", skipped}};
+  }
+};
+
+class Ppo : public Algorithm {
+ public:
+  explicit Ppo(RlContext& context)
+      : context_(context),
+        o_(context.options()),
+        head_(MakeHead()),
+        trainer_(context.policy().network(), o_.adamw, nullptr, 0, head_.parameters()),
+        policy_(context.policy(), &head_, context.world().actions()) {
+    if (context.world().actions().empty()) {
+      throw FatalError(ExitCode::kUsage,
+                       "--algorithm ppo needs a task with listed actions, such as --task babyai or "
+                       "--task echo_listed");
+    }
+  }
+
+  nlohmann::ordered_json Iterate(int64_t iteration) override {
+    const int64_t first = context_.store().size();
+    policy_.set_weights_version(trainer_.optimizer_steps());
+    const PlayResult play =
+        context_.collector().Play(policy_, o_.experience.steps, context_.Random("play", iteration));
+    const RolloutBlock block = ReadBlock(first);
+    nlohmann::ordered_json metrics = {{"play", play.ToJson()}};
+    metrics["train"] = Learn(block, iteration);
+    return metrics;
+  }
+
+  nlohmann::ordered_json Evaluate(int64_t iteration) override {
+    return context_.Evaluate(iteration, trainer_.optimizer_steps());
+  }
+
+  std::vector<Trainer*> trainers() override { return {&trainer_}; }
+
+ private:
+  Mlp MakeHead() const {
+    Mlp head = MakeValueHead(context_.policy().config().hidden_size, o_.ppo.value_width, o_.seed);
+    head.Train();
+    return head;
+  }
+
+  RolloutBlock ReadBlock(int64_t first) {
+    const auto slots = static_cast<int64_t>(context_.world().size());
+    const int64_t steps = o_.experience.steps, count = steps * slots;
+    RolloutBlock block;
+    const auto empty = [&] { return at::zeros({count}, at::kFloat); };
+    Tensor reward = empty(), done = empty(), value = empty(), logprob = empty();
+    Tensor action = at::zeros({count}, at::kLong);
+    for (int64_t n = 0; n < count; ++n) {
+      Transition t = context_.store().Read(first + n);
+      block.prompts.push_back(std::move(t.prompt));
+      reward.data_ptr<float>()[n] = t.reward * static_cast<float>(o_.world.reward_scale);
+      done.data_ptr<float>()[n] = t.done ? 1.0f : 0.0f;
+      value.data_ptr<float>()[n] = t.value;
+      logprob.data_ptr<float>()[n] = t.logprobs.front();
+      action.data_ptr<int64_t>()[n] = t.choice;
+    }
+    GaeInput gae;
+    const auto block_of = [&](const Tensor& flat) { return flat.view({steps, slots}); };
+    gae.rewards = block_of(reward);
+    gae.done = block_of(done);
+    gae.values = block_of(value);
+    gae.bootstrap = policy_.Score(context_.collector().prompts(), /*keep=*/false).values;
+    gae.gamma = o_.experience.gamma;
+    gae.lambda = o_.ppo.lambda;
+    const Advantages advantages = GeneralizedAdvantages(gae);
+    block.noted.advantage = advantages.advantages.reshape({-1});
+    block.noted.returns = advantages.returns.reshape({-1});
+    block.noted.action = action;
+    block.noted.old_logprob = logprob;
+    block.noted.old_values = value;
+    return block;
+  }
+
+  nlohmann::ordered_json Learn(const RolloutBlock& block, int64_t iteration) {
+    PpoSums sums;
+    RandomStream random = context_.Random("ppo", iteration);
+    const double rate = LearningRate(o_.schedule, iteration, o_.iterations);
+    std::vector<int64_t> order(block.prompts.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
+    const auto batch = static_cast<size_t>(o_.experience.batch);
+    for (int epoch = 0; epoch < o_.ppo.epochs; ++epoch) {
+      random.Shuffle(order);
+      for (size_t begin = 0; begin < order.size(); begin += batch) {
+        const size_t count = std::min(batch, order.size() - begin);
+        LearnBatch(block, std::span(order).subspan(begin, count), rate, sums);
+      }
+    }
+    return sums.ToJson();
+  }
+
+  void LearnBatch(const RolloutBlock& block, std::span<const int64_t> chosen, double rate,
+                  PpoSums& sums) {
+    std::vector<std::vector<int32_t>> prompts;
+    for (const int64_t n : chosen) prompts.push_back(block.prompts[static_cast<size_t>(n)]);
+    const ListedPolicy::Scores now = policy_.Score(prompts, /*keep=*/true);
+    const Tensor index = at::tensor(at::ArrayRef<int64_t>(chosen.data(), chosen.size()), at::kLong);
+    const auto of = [&](const Tensor& all) { return all.index_select(0, index); };
+    const PpoInput& n = block.noted;
+    const PpoLoss loss = ClippedPpoLoss({now.scores, now.values, of(n.action), of(n.old_logprob),
+                                         of(n.advantage), of(n.returns), of(n.old_values)},
+                                        o_.ppo.loss);
+    policy_.Backward(loss.dscores, loss.dvalues);
+    StepReport report;
+    report.sums.kinds[0] = {loss.total, 1, 0};
+    trainer_.Update(report, rate);
+    sums.Add(loss, report);
+  }
+
+  RlContext& context_;
+  const AgentRlOptions& o_;
+  Mlp head_;
+  Trainer trainer_;
+  ListedPolicy policy_;
+};
+
+}  // namespace
+
+std::unique_ptr<Algorithm> MakePpo(RlContext& context) { return std::make_unique<Ppo>(context); }
+
+}  // namespace agentr

@@ -1,0 +1,62 @@
+#include "training/rl/rl_context.h"
+
+#include <utility>
+
+namespace agentr {
+
+RlContext::RlContext(const AgentRlOptions& options, std::filesystem::path folder,
+                     int64_t transitions)
+    : options_(options), policy_(options), store_(folder / "transitions") {
+  store_.Truncate(transitions);
+}
+
+World& RlContext::world() {
+  if (!world_) world_ = MakeWorld(options_.world, options_.seed);
+  return *world_;
+}
+
+Collector& RlContext::collector() {
+  if (!collector_) collector_ = std::make_unique<Collector>(world(), policy_, store_);
+  return *collector_;
+}
+
+RandomStream RlContext::Random(std::string_view part, int64_t iteration) const {
+  return RandomStream(options_.seed).Split(part).Split(static_cast<uint64_t>(iteration));
+}
+
+Actor& RlContext::Player(int64_t version, bool greedy, Mlp* value_head) {
+  if (!world().actions().empty()) {
+    listed_ = std::make_unique<ListedPolicy>(policy_, value_head, world().actions());
+    listed_->set_greedy(greedy);
+    listed_->set_weights_version(version);
+    return *listed_;
+  }
+  WrittenPolicy& written = Written(version);
+  written.set_greedy(greedy);
+  return written;
+}
+
+WrittenPolicy& RlContext::Written(std::optional<int64_t> version) {
+  if (!written_) {
+    written_ = std::make_unique<WrittenPolicy>(policy_, options_.experience.max_new_tokens,
+                                               options_.threads);
+  }
+  written_->set_greedy(false);
+  if (version) written_->Load(*version);
+  return *written_;
+}
+
+nlohmann::ordered_json RlContext::Evaluate(int64_t iteration, int64_t version) {
+  return EvaluateActor(iteration, Player(version, options_.eval_greedy));
+}
+
+nlohmann::ordered_json RlContext::EvaluateActor(int64_t iteration, Actor& actor) {
+  const RandomStream random = RandomStream(options_.seed).Split("evaluation");
+  RandomStream worlds = random;
+  const std::unique_ptr<World> fresh = MakeWorld(options_.world, worlds.Next() >> 40);
+  return PlayEpisodes(*fresh, policy_, actor, options_.eval_episodes,
+                      random.Split(static_cast<uint64_t>(iteration)))
+      .ToJson();
+}
+
+}  // namespace agentr

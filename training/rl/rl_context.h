@@ -1,0 +1,57 @@
+// What every algorithm works with: the options, the policy, the world and its transitions, opened
+// when they are first asked for.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "training/rl/actor.h"
+#include "training/rl/agent_rl.h"
+#include "training/rl/collector.h"
+#include "training/rl/listed_policy.h"
+#include "training/rl/policy_model.h"
+#include "training/rl/transition_store.h"
+#include "training/rl/written_policy.h"
+
+namespace agentr {
+
+class RlContext {
+ public:
+  // `transitions`: how many of the store belong to the checkpoint that is continued; later ones are
+  // forgotten.
+  RlContext(const AgentRlOptions& options, std::filesystem::path folder, int64_t transitions);
+
+  const AgentRlOptions& options() const { return options_; }
+  PolicyModel& policy() { return policy_; }
+  TransitionStore& store() { return store_; }
+  World& world();
+  Collector& collector();
+
+  // The streams of a part of the run: RandomStream(seed).Split(part).Split(iteration).
+  RandomStream Random(std::string_view part, int64_t iteration) const;
+
+  // The policy as a player of the world, with the weights of now: on listed actions or freely
+  // written ones. `version`: how many optimiser steps the weights have had. Valid until the next
+  // call.
+  Actor& Player(int64_t version, bool greedy, Mlp* value_head = nullptr);
+
+  // The policy on freely written actions. With `version`, the weights of now are loaded as that
+  // version; otherwise it has those of the last time.
+  WrittenPolicy& Written(std::optional<int64_t> version);
+
+  // An actor's results in new episodes of the evaluation's own seed; Evaluate: the policy's.
+  nlohmann::ordered_json EvaluateActor(int64_t iteration, Actor& actor);
+  nlohmann::ordered_json Evaluate(int64_t iteration, int64_t version);
+
+ private:
+  const AgentRlOptions& options_;
+  PolicyModel policy_;
+  TransitionStore store_;
+  std::unique_ptr<World> world_;
+  std::unique_ptr<Collector> collector_;
+  std::unique_ptr<ListedPolicy> listed_;
+  std::unique_ptr<WrittenPolicy> written_;
+};
+
+}  // namespace agentr

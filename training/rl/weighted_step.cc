@@ -1,0 +1,42 @@
+#include "training/rl/weighted_step.h"
+
+#include <vector>
+
+#include "training/data/batch_builder.h"
+
+namespace agentr {
+namespace {
+
+constexpr int64_t kBatchTokens = 16384;  // distinct tokens of a micro-batch
+
+}  // namespace
+
+nlohmann::ordered_json WeightedStepSums::ToJson() const {
+  const auto n = static_cast<double>(steps);
+  return {{"loss", loss / n},
+          {"gradient_norm", gradient_norm / n},
+          {"steps", steps},
+          {"skipped", skipped},
+          {"distinct_tokens", tokens}};
+}
+
+void WeightedStep(Trainer& trainer, std::span<const TrainingRow> rows, double count,
+                  double learning_rate, WeightedStepSums& sums) {
+  std::vector<const TrainingRow*> sorted;
+  for (const TrainingRow& row : rows) sorted.push_back(&row);
+  SortForSharing(sorted);
+  const std::vector<size_t> borders = SplitByTokens(sorted, kBatchTokens, /*share_prefixes=*/true);
+  std::vector<Batch> batches;
+  for (size_t i = 0; i + 1 < borders.size(); ++i) {
+    batches.push_back(
+        BuildBatch(std::span(sorted).subspan(borders[i], borders[i + 1] - borders[i]), true));
+  }
+  const StepReport report = trainer.Step(batches, count, learning_rate, /*draw=*/0);
+  ++sums.steps;
+  sums.skipped += report.skipped ? 1 : 0;
+  sums.tokens += report.tokens;
+  sums.loss += report.sums.Total().loss / count;
+  sums.gradient_norm += report.gradient_norm;
+}
+
+}  // namespace agentr

@@ -1,0 +1,117 @@
+#include "training/rl/world.h"
+
+#include <vector>
+
+#include "clients/language_model.h"
+#include "common/options.h"
+#include "rollout/questions_batch.h"
+#include "tasks/questions/asker.h"
+#include "training/rl/babyai_world.h"
+#include "training/rl/echo_batch.h"
+
+namespace agentr {
+namespace {
+
+// A world whose observations are whole histories, which are the prompts.
+template <typename Batch>
+class HistoryWorld : public World {
+ public:
+  explicit HistoryWorld(Batch batch) : batch_(std::move(batch)) {}
+
+  std::string Prompt(size_t slot) const override { return std::string(batch_.Observation(slot)); }
+  std::span<const BatchStep> Step(std::span<const std::string_view> actions) override {
+    return batch_.Step(actions);
+  }
+
+ protected:
+  const BatchEnvironment& environment() const override { return batch_; }
+
+  Batch batch_;
+};
+
+class EchoWorld : public HistoryWorld<EchoBatch> {
+ public:
+  using HistoryWorld::HistoryWorld;
+  std::string Prompt(size_t slot) const override { return HistoryWorld::Prompt(slot) + " "; }
+  std::string Expert(size_t slot) const override { return std::string(batch_.right(slot)); }
+  std::string AnyAction(size_t /*slot*/, RandomStream& random) const override {
+    return std::string(random.Pick(batch_.legal()));
+  }
+};
+
+// "Questions:\n" and lines of a question with its answer, as a conversation.
+std::vector<Message> ConversationOf(std::string_view history) {
+  std::vector<Message> conversation;
+  size_t at = history.find('\n');
+  while (at != std::string_view::npos && at + 1 < history.size()) {
+    const size_t end = history.find('\n', at + 1);
+    const std::string_view line = history.substr(at + 1, end - at - 1);
+    const size_t question = line.find_last_of("?");
+    const size_t border = question == std::string_view::npos ? line.rfind(' ') : question + 1;
+    if (border != std::string_view::npos) {
+      conversation.push_back({"assistant", "Action: " + std::string(line.substr(0, border))});
+      const std::string_view answer = line.substr(std::min(border + 1, line.size()));
+      conversation.push_back({"user", std::string(answer)});
+    }
+    at = end;
+  }
+  return conversation;
+}
+
+class QuestionsWorld : public HistoryWorld<QuestionsBatch> {
+ public:
+  using HistoryWorld::HistoryWorld;
+  std::string Expert(size_t slot) const override {
+    const WordTable& table = WordTable::BuiltIn();
+    return BestQuestion(table, ReadQuestions(table, ConversationOf(Prompt(slot))));
+  }
+  std::string AnyAction(size_t /*slot*/, RandomStream& random) const override {
+    return AnyQuestion(WordTable::BuiltIn(), random);
+  }
+};
+
+}  // namespace
+
+void Declare(OptionSet& set, WorldOptions& o) {
+  set.Group("Environments");
+  set.AddNamed("--task", o.task, kWorldNames,
+               "What is played: BabyAI-Text with its six listed actions, Twenty Questions, or the "
+               "toy game Echo with free or listed answers");
+  set.Add("--environments", o.environments, "Environments that are stepped together").Min(1);
+  set.Add("--level", o.level, "Level of BabyAI-Text");
+  set.Add("--mission", o.mission,
+          "Kind of mission of BabyAI-Text (goto, pickup, open, putnext, seq); empty: the level's "
+          "kinds take turns");
+  set.Add("--reward_scale", o.reward_scale, "Factor of all rewards");
+  set.Add("--reference", o.reference,
+          "Texts and rules of the environments as in the originals, with their oddities");
+}
+
+std::unique_ptr<World> MakeWorld(const WorldOptions& o, uint64_t seed) {
+  const auto size = static_cast<size_t>(o.environments);
+  switch (o.task) {
+    case WorldKind::kBabyAi: {
+      BabyAiBatchOptions options;
+      options.size = size;
+      options.level = o.level;
+      options.task = o.mission;
+      options.seed = seed;
+      options.reference = o.reference;
+      return std::make_unique<BabyAiWorldBatch>(options);
+    }
+    case WorldKind::kTwentyQuestions:
+      return std::make_unique<QuestionsWorld>(
+          QuestionsBatch({.size = size, .seed = seed, .reference = o.reference}));
+    case WorldKind::kEcho:
+    case WorldKind::kEchoListed: {
+      EchoOptions options;
+      options.size = size;
+      options.seed = seed;
+      options.listed = o.task == WorldKind::kEchoListed;
+      return std::make_unique<EchoWorld>(EchoBatch(options));
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace agentr

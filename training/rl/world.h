@@ -1,0 +1,66 @@
+// The environments of a run (rollout/batch_environment.h) with what learning needs around them: the
+// prompt of each state, and scripted players.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/named_values.h"
+#include "common/random.h"
+#include "rollout/batch_environment.h"
+
+namespace agentr {
+
+class OptionSet;
+
+enum class WorldKind { kBabyAi, kTwentyQuestions, kEcho, kEchoListed };
+inline constexpr std::array<NamedValue<WorldKind>, 4> kWorldNames = {
+    {{"babyai", WorldKind::kBabyAi},
+     {"twenty_questions", WorldKind::kTwentyQuestions},
+     {"echo", WorldKind::kEcho},
+     {"echo_listed", WorldKind::kEchoListed}}};
+
+struct WorldOptions {
+  WorldKind task = WorldKind::kBabyAi;
+  int environments = 32;
+  std::string level = "GoToLocal";  // of BabyAI-Text
+  std::string mission = "";  // its kind of mission: goto, pickup, …; empty: they take turns
+  double reward_scale = 1;   // factor of rewards
+  bool reference = false;    // texts and rules as the originals have them
+};
+
+// Declares --task, --environments, --level, --mission, --reward_scale and --reference.
+void Declare(OptionSet& set, WorldOptions& options);
+
+class World {
+ public:
+  virtual ~World() = default;
+
+  size_t size() const { return environment().size(); }
+  // The texts that are actions in every state; empty if actions are written freely, up to the end
+  // of the line.
+  std::span<const std::string_view> actions() const { return environment().actions(); }
+
+  // The text behind which the policy writes its action.
+  virtual std::string Prompt(size_t slot) const = 0;
+
+  // Takes actions[i] in slot i (BatchEnvironment::Step). Valid until the next call.
+  virtual std::span<const BatchStep> Step(std::span<const std::string_view> actions) = 0;
+
+  // What a scripted expert, which sees what the policy sees, does now.
+  virtual std::string Expert(size_t slot) const = 0;
+  // Any legal action.
+  virtual std::string AnyAction(size_t slot, RandomStream& random) const = 0;
+
+ protected:
+  virtual const BatchEnvironment& environment() const = 0;
+};
+
+// Throws FatalError(kUsage) for an unknown level or mission.
+std::unique_ptr<World> MakeWorld(const WorldOptions& options, uint64_t seed);
+
+}  // namespace agentr
