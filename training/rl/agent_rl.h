@@ -49,6 +49,7 @@ struct PpoRunOptions {
 struct ArcherOptions {
   int capacity = 100000;           // last transitions to learn from
   double gate = -1e9;              // least gap of the critic before the policy learns
+  bool token_baseline = false;     // REINFORCE with a learned baseline for each token
   int samples = 5;                 // of CHAI
   double inverse_temperature = 1;  // of advantage weights
   double weight_limit = 0;         // largest advantage weight; 0: none

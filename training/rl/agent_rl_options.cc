@@ -56,6 +56,9 @@ void Declare(OptionSet& set, ArcherOptions& o) {
   set.Add("--critic_gate", o.gate,
           "The policy learns once the critic's mean advantage of the expert's actions is this much "
           "above that of random legal ones, and --warmup_iterations are over");
+  set.Add("--token_baseline", o.token_baseline,
+          "ArCHer's variant: subtract a value that a head of the policy learns for each token from "
+          "the advantage");
   set.Add("--chai_samples", o.samples, "Samples of which CHAI plays the best").Min(1);
   set.Add("--inverse_temperature", o.inverse_temperature,
           "Factor of the advantage in offline_archer's weights exp(factor * advantage)");

@@ -87,7 +87,9 @@ class Archer : public Algorithm {
       : context_(context),
         o_(context.options()),
         kind_(kind),
-        trainer_(context.policy().network(), o_.adamw),
+        baseline_(MakeBaseline()),
+        trainer_(context.policy().network(), o_.adamw, nullptr, 0,
+                 o_.archer.token_baseline ? baseline_.parameters() : std::vector<Parameter>()),
         critic_(o_, context.policy().config()) {
     if (!context.world().actions().empty()) {
       throw FatalError(ExitCode::kUsage,
@@ -125,6 +127,12 @@ class Archer : public Algorithm {
   }
 
  private:
+  Mlp MakeBaseline() const {
+    const int64_t width = context_.policy().config().hidden_size;
+    Mlp head("baseline", {width, o_.critic.width, 1}, Activation::kRelu, o_.seed);
+    head.Train();
+    return head;
+  }
   const TransitionStore& store() const { return recorded_ ? *recorded_ : context_.store(); }
   // With the weights of now.
   WrittenPolicy& LoadedPolicy() { return context_.Written(trainer_.optimizer_steps()); }
@@ -209,11 +217,64 @@ class Archer : public Algorithm {
       const std::vector<TokenIds> actions = FreshActions(states, random);
       const Tensor ahead = critic_.Advantage(states, actions);
       advantage += ahead.mean().item<double>() / o_.experience.updates;
-      WeightedActions(states, actions, ahead, iteration, sums);
+      if (o_.archer.token_baseline) {
+        BaselineStep(states, actions, ahead, iteration, sums);
+      } else {
+        WeightedActions(states, actions, ahead, iteration, sums);
+      }
     }
     nlohmann::ordered_json metrics = sums.ToJson();
     metrics["advantage"] = advantage;
     return metrics;
+  }
+
+  // REINFORCE with a baseline for each token, which is learned beside it.
+  void BaselineStep(std::span<const TokenIds> states, std::span<const TokenIds> actions,
+                    const Tensor& ahead, int64_t iteration, WeightedStepSums& sums) {
+    std::vector<TrainingRow> rows;
+    std::vector<RowToken> before;  // the token that predicts each trained one
+    int64_t longest = 0;
+    for (size_t i = 0; i < states.size(); ++i) {
+      rows.push_back(ActionRow(states[i], actions[i]));
+      for (int32_t t = 0; t < static_cast<int32_t>(actions[i].size()); ++t) {
+        before.push_back({i, rows[i].trained[0].begin + t - 1});
+      }
+      longest = std::max(longest, static_cast<int64_t>(actions[i].size()));
+    }
+    RowPass pass(context_.policy().network(), rows, before, /*keep=*/true);
+    const Tensor flat = baseline_.Forward(pass.states(), /*keep=*/true).squeeze(1);
+    const auto count = static_cast<int64_t>(rows.size());
+    const Tensor values = at::zeros({count, longest}, at::kFloat);
+    const Tensor logprob = at::zeros_like(values), mask = at::zeros_like(values);
+    int64_t at_token = 0;
+    for (int64_t r = 0; r < count; ++r) {
+      const std::vector<float> own = pass.TokenLogProbs(static_cast<size_t>(r));
+      const auto n = static_cast<int64_t>(own.size());
+      values[r].narrow(0, 0, n).copy_(flat.narrow(0, at_token, n));
+      logprob[r].narrow(0, 0, n).copy_(at::tensor(at::ArrayRef<float>(own), at::kFloat));
+      mask[r].narrow(0, 0, n).fill_(1);
+      at_token += n;
+    }
+    const BaselineLoss loss = ReinforceBaselineLoss(logprob, values, ahead, mask);
+    std::vector<std::vector<float>> by_token;
+    const Tensor by_value = at::empty_like(flat);
+    at_token = 0;
+    for (int64_t r = 0; r < count; ++r) {
+      const auto n = static_cast<int64_t>(actions[static_cast<size_t>(r)].size());
+      const Tensor own = loss.dlogprob[r].narrow(0, 0, n).contiguous();
+      by_token.emplace_back(own.data_ptr<float>(), own.data_ptr<float>() + n);
+      by_value.narrow(0, at_token, n).copy_(loss.dvalues[r].narrow(0, 0, n));
+      at_token += n;
+    }
+    pass.Backward(by_token, baseline_.Backward(by_value.unsqueeze(1)));
+    StepReport report;
+    report.sums.kinds[0] = {loss.policy + loss.value, 1, 0};
+    trainer_.Update(report, LearningRate(o_.schedule, iteration, o_.iterations));
+    ++sums.steps;
+    sums.skipped += report.skipped ? 1 : 0;
+    sums.tokens += pass.tokens();
+    sums.loss += report.sums.Total().loss;
+    sums.gradient_norm += report.gradient_norm;
   }
 
   nlohmann::ordered_json LearnOffline(int64_t iteration, RandomStream& random) {
@@ -263,6 +324,7 @@ class Archer : public Algorithm {
   RlContext& context_;
   const AgentRlOptions& o_;
   const ArcherKind kind_;
+  Mlp baseline_;  // of tokens, used with --token_baseline
   Trainer trainer_;
   UtteranceCritic critic_;
   std::optional<TransitionStore> recorded_;
