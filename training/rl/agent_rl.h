@@ -70,6 +70,7 @@ struct AgentRlOptions {
   int eval_every = 10;      // iterations; 0: only at the end
   int eval_episodes = 128;  // 0: none
   bool eval_greedy = false;
+  std::string eval_prompts = "none";  // prompt_changes.h
   WorldOptions world;
   ExperienceOptions experience;
   PpoRunOptions ppo;

@@ -3,6 +3,7 @@
 #include "common/options.h"
 #include "common/run_file.h"
 #include "training/rl/agent_rl.h"
+#include "training/rl/prompt_changes.h"
 
 namespace agentr {
 namespace {
@@ -93,6 +94,9 @@ void Declare(OptionSet& set, AgentRlOptions& o) {
   set.Add("--eval_episodes", o.eval_episodes, "Episodes of an evaluation; 0: none").Min(0);
   set.Add("--eval_greedy", o.eval_greedy,
           "Evaluate with the most probable actions instead of drawn ones");
+  set.Add("--eval_prompts", o.eval_prompts,
+          "Words that are replaced in the prompts of evaluations: GLAM's tests of generalisation")
+      .OneOf(PromptChangeNames());
   Declare(set, o.world);
   Declare(set, o.experience);
   Declare(set, o.ppo);

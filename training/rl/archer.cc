@@ -18,6 +18,7 @@
 
 #include "training/loss/policy_loss.h"
 #include "training/loss/returns.h"
+#include "training/rl/baseline_step.h"
 #include "training/rl/rl_context.h"
 #include "training/rl/utterance_critic.h"
 #include "training/rl/weighted_step.h"
@@ -218,7 +219,10 @@ class Archer : public Algorithm {
       const Tensor ahead = critic_.Advantage(states, actions);
       advantage += ahead.mean().item<double>() / o_.experience.updates;
       if (o_.archer.token_baseline) {
-        BaselineStep(states, actions, ahead, iteration, sums);
+        std::vector<TrainingRow> rows;
+        for (size_t i = 0; i < states.size(); ++i) rows.push_back(ActionRow(states[i], actions[i]));
+        BaselineStep(trainer_, context_.policy().network(), baseline_, rows, ahead,
+                     LearningRate(o_.schedule, iteration, o_.iterations), sums);
       } else {
         WeightedActions(states, actions, ahead, iteration, sums);
       }
@@ -226,55 +230,6 @@ class Archer : public Algorithm {
     nlohmann::ordered_json metrics = sums.ToJson();
     metrics["advantage"] = advantage;
     return metrics;
-  }
-
-  // REINFORCE with a baseline for each token, which is learned beside it.
-  void BaselineStep(std::span<const TokenIds> states, std::span<const TokenIds> actions,
-                    const Tensor& ahead, int64_t iteration, WeightedStepSums& sums) {
-    std::vector<TrainingRow> rows;
-    std::vector<RowToken> before;  // the token that predicts each trained one
-    int64_t longest = 0;
-    for (size_t i = 0; i < states.size(); ++i) {
-      rows.push_back(ActionRow(states[i], actions[i]));
-      for (int32_t t = 0; t < static_cast<int32_t>(actions[i].size()); ++t) {
-        before.push_back({i, rows[i].trained[0].begin + t - 1});
-      }
-      longest = std::max(longest, static_cast<int64_t>(actions[i].size()));
-    }
-    RowPass pass(context_.policy().network(), rows, before, /*keep=*/true);
-    const Tensor flat = baseline_.Forward(pass.states(), /*keep=*/true).squeeze(1);
-    const auto count = static_cast<int64_t>(rows.size());
-    const Tensor values = at::zeros({count, longest}, at::kFloat);
-    const Tensor logprob = at::zeros_like(values), mask = at::zeros_like(values);
-    int64_t at_token = 0;
-    for (int64_t r = 0; r < count; ++r) {
-      const std::vector<float> own = pass.TokenLogProbs(static_cast<size_t>(r));
-      const auto n = static_cast<int64_t>(own.size());
-      values[r].narrow(0, 0, n).copy_(flat.narrow(0, at_token, n));
-      logprob[r].narrow(0, 0, n).copy_(at::tensor(at::ArrayRef<float>(own), at::kFloat));
-      mask[r].narrow(0, 0, n).fill_(1);
-      at_token += n;
-    }
-    const BaselineLoss loss = ReinforceBaselineLoss(logprob, values, ahead, mask);
-    std::vector<std::vector<float>> by_token;
-    const Tensor by_value = at::empty_like(flat);
-    at_token = 0;
-    for (int64_t r = 0; r < count; ++r) {
-      const auto n = static_cast<int64_t>(actions[static_cast<size_t>(r)].size());
-      const Tensor own = loss.dlogprob[r].narrow(0, 0, n).contiguous();
-      by_token.emplace_back(own.data_ptr<float>(), own.data_ptr<float>() + n);
-      by_value.narrow(0, at_token, n).copy_(loss.dvalues[r].narrow(0, 0, n));
-      at_token += n;
-    }
-    pass.Backward(by_token, baseline_.Backward(by_value.unsqueeze(1)));
-    StepReport report;
-    report.sums.kinds[0] = {loss.policy + loss.value, 1, 0};
-    trainer_.Update(report, LearningRate(o_.schedule, iteration, o_.iterations));
-    ++sums.steps;
-    sums.skipped += report.skipped ? 1 : 0;
-    sums.tokens += pass.tokens();
-    sums.loss += report.sums.Total().loss;
-    sums.gradient_norm += report.gradient_norm;
   }
 
   nlohmann::ordered_json LearnOffline(int64_t iteration, RandomStream& random) {
