@@ -23,9 +23,9 @@ class HistoryWorld : public World {
     return batch_.Step(actions);
   }
 
- protected:
   const BatchEnvironment& environment() const override { return batch_; }
 
+ protected:
   Batch batch_;
 };
 

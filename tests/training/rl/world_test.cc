@@ -7,6 +7,7 @@
 
 #include "common/file.h"
 #include "training/rl/echo_batch.h"
+#include "training/rl/prompt_changes.h"
 
 namespace agentr {
 namespace {
@@ -89,6 +90,22 @@ TEST(World, ExpertsDoWell) {
         break;
     }
   }
+}
+
+TEST(World, PromptsOfTheTestsOfGeneralisation) {
+  const std::string prompt = "Goal of the agent: go to the red ball \n You see a grey key, a ball";
+  EXPECT_EQ(ChangedPrompt(prompt, "none"), prompt);
+  EXPECT_EQ(ChangedPrompt(prompt, "made_up_words"),
+            "Goal of the agent: go to the faze xolo \n You see a sil dax, a xolo");
+  EXPECT_EQ(ChangedPrompt(prompt, "first_person_agent"),
+            "You have to: go to the red ball \n You see a grey key, a ball");
+  WorldOptions options;
+  options.environments = 3;
+  const auto plain = MakeWorld(options, 3);
+  const auto changed = WithChangedPrompts(MakeWorld(options, 3), "synonyms");
+  EXPECT_EQ(changed->Prompt(2), ChangedPrompt(plain->Prompt(2), "synonyms"));
+  EXPECT_NE(changed->Prompt(2), plain->Prompt(2));
+  EXPECT_EQ(changed->Expert(2), plain->Expert(2));
 }
 
 TEST(World, EchoMarksAnswers) {
