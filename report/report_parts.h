@@ -42,7 +42,8 @@ nlohmann::ordered_json SearchPart(const RunResult& result, const ReportLimits& l
                                   PackedItems& items);
 
 //   rows        "total", "counts", "audit", "rows": [[task, mistake, bad_steps, block, at, good,
-//               bad, ancestor, first_error], …] (nodes are -1 where there is none), "trees": the
+//               bad, ancestor, first_error, number in the file], …] (nodes are -1 where there
+//               is none), "trees": the
 //               folder of the trees
 //               item: {"messages": [[role, text, trained, part], …], "provenance"}; part: 0
 //               instruction, 1 first observation, 2 prefix, 3 bad, 4 revision, 5 recovery, 6 good

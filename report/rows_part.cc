@@ -103,7 +103,7 @@ int NodeOf(const Json& provenance, const char* name) {
   return provenance.contains("nodes") ? FieldOr(provenance["nodes"], name, -1) : -1;
 }
 
-Json Line(const AuditRow& row, const Json& provenance, PackedItems::Place place) {
+Json Line(const AuditRow& row, const Json& provenance, PackedItems::Place place, size_t number) {
   return {row.task,
           FieldOr<std::string>(provenance, "mistake", ""),
           FieldOr(provenance, "bad_steps", -1),
@@ -112,7 +112,8 @@ Json Line(const AuditRow& row, const Json& provenance, PackedItems::Place place)
           NodeOf(provenance, "good"),
           NodeOf(provenance, "bad"),
           NodeOf(provenance, "ancestor"),
-          NodeOf(provenance, "first_error")};
+          NodeOf(provenance, "first_error"),
+          number};
 }
 
 }  // namespace
@@ -139,7 +140,7 @@ Json RowsPart(const RunResult& result, const ReportLimits& limits, PackedItems& 
       const Json provenance = i < provenances.size() ? provenances[i] : Json::object();
       const Json item = {{"messages", MessagesOf(rows[i], provenance, instruction)},
                          {"provenance", provenance}};
-      part["rows"].push_back(Line(rows[i], provenance, items.Add(item)));
+      part["rows"].push_back(Line(rows[i], provenance, items.Add(item), i + 1));
     }
   } catch (const FatalError& error) {
     part["problems"].push_back(error.what());

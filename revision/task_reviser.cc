@@ -9,8 +9,8 @@
 
 #include "clients/message_json.h"
 #include "common/file.h"
-#include "common/installed_file.h"
 #include "common/hash.h"
+#include "common/installed_file.h"
 #include "common/random.h"
 #include "common/text.h"
 #include "revision/clean_turns.h"
@@ -138,11 +138,13 @@ TaskReviser::TaskReviser(const ReviseOptions& options, Context context)
               options.train_prefix,
               RevisionActionOf(options, context_),
               options.revision_reply} {
-  thoughts_ = options_.thoughts.empty() ? Thoughts::BuiltIn()
-                                        : Thoughts::Parse(ReadFile(InstalledFile(options_.thoughts)));
+  thoughts_ = options_.thoughts.empty()
+                  ? Thoughts::BuiltIn()
+                  : Thoughts::Parse(ReadFile(InstalledFile(options_.thoughts)));
   if (verifier_ != "actor") return;
-  prompt_ = options_.verifier_prompt.empty() ? JudgementPrompt::Of(context_.family.name())
-                                             : JudgementPrompt(ReadFile(InstalledFile(options_.verifier_prompt)));
+  prompt_ = options_.verifier_prompt.empty()
+                ? JudgementPrompt::Of(context_.family.name())
+                : JudgementPrompt(ReadFile(InstalledFile(options_.verifier_prompt)));
 }
 
 bool TaskReviser::forks() const {

@@ -35,8 +35,8 @@ async function item(block, at) {
 // The fields of the lines of a part, by name.
 const treeLine = ([task, nodes, leaves, depth, best, value, block, at]) =>
   ({task, nodes, leaves, depth, best, value, block, at});
-const rowLine = ([task, mistake, badSteps, block, at, good, bad, ancestor, firstError]) =>
-  ({task, mistake, badSteps, block, at, good, bad, ancestor, firstError});
+const rowLine = ([task, mistake, badSteps, block, at, good, bad, ancestor, firstError, number]) =>
+  ({task, mistake, badSteps, block, at, good, bad, ancestor, firstError, number});
 const episodeLine = ([task, attempt, reward, end, steps, refused, block, at]) =>
   ({task, attempt, reward, end, steps, refused, block, at});
 

@@ -32,7 +32,7 @@ function setAttributes(element, attributes) {
 
 function append(element, children) {
   for (const child of children) {
-    if (child === null || child === undefined || child === false) continue;
+    if (child === null || child === undefined || typeof child === 'boolean') continue;
     if (Array.isArray(child)) {
       append(element, child);
     } else {

@@ -142,7 +142,7 @@ function drawNav() {
     nav.append(h('h2', {}, 'Comparisons'), h('ul', {}, h('li', {}, h('a', {href: '#/compare'}, 'Paired'))));
   }
   nav.append(h('div', {class: 'tools'},
-    h('button', {onclick: toggleTheme, title: 'Light or dark (d)'}, 'Light or dark'),
+    h('button', {onclick: toggleTheme, title: 'Light or dark (d)'}, 'Theme'),
     h('button', {onclick: help, title: 'Keys (?)'}, '?'),
     h('button', {onclick: () => print(), title: 'Print what is shown'}, 'Print')));
 }

@@ -20,7 +20,7 @@ function rowsPage(part, at) {
     part.audit && auditSection(part),
     h('h2', {}, 'Rows'),
     itemTable([
-      {name: 'row', value: (r) => rows.indexOf(r) + 1, number: true},
+      {name: 'row', value: (r) => r.number, number: true},
       {name: 'task', value: (r) => Number(r.task), number: true},
       {name: 'mistake', value: (r) => r.mistake || '–'},
       {name: 'bad steps', value: (r) => r.badSteps, number: true},
@@ -54,7 +54,7 @@ async function rowPage(part, at, number_) {
   const tree = treeAt >= 0 ? await readTree(search, treeLine(search.trees[treeAt])) : null;
   const rewards = row.provenance.rewards || {};
   return [
-    h('h1', {}, `Row ${number_ + 1} of ${labelOf(part)}, task ${line.task}`),
+    h('h1', {}, `Row ${line.number} of ${labelOf(part)}, task ${line.task}`),
     h('div', {class: 'bar'},
       tree && h('a', {class: 'button', href: `#/${part.search}/${treeAt}` +
                       (line.firstError >= 0 ? `?node=${line.firstError}` : '')},
@@ -107,5 +107,6 @@ function sideBySide(row, line, tree, rewards) {
     h('div', {class: 'band'}, ofRow(kFirst)),
     bands.map(([kind, ...cells]) => [
       h('div', {class: 'bandname part' + kind}, kPartNames[kind]),
-      keep(cells).map((cell) => h('div', {class: 'cell'}, cell))]));
+      keep(cells).map((cell) => h('div', {class: 'cell'}, kind !== kPrefix || cell.length <= 4 ? cell :
+        h('details', {}, h('summary', {}, plural(cell.length / 2, 'step')), cell)))]));
 }

@@ -75,7 +75,7 @@ async function treePage(part, at, number_) {
       h('span', {class: 'note'}, 'Each line: visits, mean value, action, reply. Arrow keys move and unfold.')),
     h('div', {class: 'columns'}, outline.element, detail),
     rows.length > 0 && h('section', {}, h('h2', {}, 'Rows made of this tree'), itemTable([
-      {name: 'row', value: (r) => r.at + 1, number: true},
+      {name: 'row', value: (r) => r.row.number, number: true},
       {name: 'file', value: (r) => labels[r.part]},
       {name: 'mistake', value: (r) => r.row.mistake || '–'},
       {name: 'bad steps', value: (r) => r.row.badSteps, number: true},
@@ -107,7 +107,7 @@ function showNode(tree, node, box) {
   append(box, [
     node.parent >= 0 && message('assistant', node.response),
     message('user', node.observation),
-    node.children.length === 0 || h('p', {class: 'note'}, `${plural(node.children.length, 'response')} of the model below it`),
+    node.children.length > 0 && h('p', {class: 'note'}, `${plural(node.children.length, 'response')} of the model below it`),
   ]);
 }
 

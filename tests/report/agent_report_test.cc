@@ -90,7 +90,7 @@ TEST_F(AgentReportTest, ShowsRowsByTheirParts) {
 
 TEST_F(AgentReportTest, RowsOfOtherTreesAreLinkedToNone) {
   WriteSmallTree(At("trees/textcraft/hand"), SmallTree(7));
-  WriteSmallRows(At("rows"), "trees/textcraft/other");
+  WriteSmallRows(At("rows"), "trees/webshop/hand");
   EXPECT_EQ(PartOfKind(IndexOf(Page()), "rows").at("search"), -1);
 }
 

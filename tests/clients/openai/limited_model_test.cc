@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 namespace agentr {
@@ -20,6 +21,7 @@ class FixedModel : public LanguageModel {
   Result<CompletionBatch> Complete(std::span<const Message>, int n,
                                    const SamplingParams&) override {
     ++calls;
+    std::this_thread::sleep_for(std::chrono::microseconds(200));  // so that requests overlap
     if (fail) return Fail(ErrorKind::kServer, "broken");
     CompletionBatch batch;
     batch.completions.resize(static_cast<size_t>(n));
