@@ -7,6 +7,7 @@
 
 #include "lm/bundled_model.h"
 #include "lm/local_language_model.h"
+#include "lm/local_value_model.h"
 #include "tasks/scripted_policy.h"
 
 namespace agentr {
@@ -59,7 +60,9 @@ std::unique_ptr<LanguageModel> ProgramWorkbench::OpenModel(const ModelOptions& a
     }
     auto model = std::make_unique<OpenAiModel>(options.name, options.openai);
     model->Discover();
-    return model;
+    const ModelLimits& limits = options.openai.limits;
+    if (limits.rate <= 0 && limits.budget <= 0 && limits.price.empty()) return model;
+    return std::make_unique<LimitedModel>(std::move(model), limits);
   }
   const std::string name = options.name.empty() ? "planner" : options.name;
   GoldSource* gold = nullptr;
@@ -74,6 +77,10 @@ std::unique_ptr<LanguageModel> ProgramWorkbench::OpenModel(const ModelOptions& a
                                "the base URL of an OpenAI-compatible server that has it, "
                                "--llm_base http://host:port/v1, or its folder, --model_dir",
                                name));
+}
+
+std::unique_ptr<ValueModel> ProgramWorkbench::OpenValueModel(const std::string& dir) {
+  return std::make_unique<LocalValueModel>(LoadModel(dir, "", local_));
 }
 
 std::unique_ptr<ChatEncoder> ProgramWorkbench::OpenEncoder(const std::string& model_dir) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/program.h"
+#include "apps/report_option.h"
 #include "clients/env/gold_source.h"
 #include "lm/model_folder.h"
 #include "rollout/workbench.h"
@@ -23,6 +24,7 @@ class ProgramWorkbench : public Workbench {
   std::unique_ptr<HttpEnvironment> OpenEnvironment(const EnvironmentOptions& options) override;
   std::unique_ptr<LanguageModel> OpenModel(const ModelOptions& options, const TaskFamily& family,
                                            const EnvironmentOptions& environment) override;
+  std::unique_ptr<ValueModel> OpenValueModel(const std::string& dir) override;
   std::unique_ptr<ChatEncoder> OpenEncoder(const std::string& model_dir) override;
 
  private:
@@ -47,13 +49,14 @@ int RunProgram(int argc, char** argv, const ProgramText& text,
                ExitCode (*job)(const Options&, const OptionSet&, Workbench&)) {
   Options options;
   ModelFolderOptions local;
+  ReportOption report;
   const auto run = [&](const OptionSet& set) {
     if constexpr (requires { options.model.dir; }) FindBundledModel(options.model);
     if constexpr (requires { options.model_dir; }) FindBundledModel(options.model_dir);
     ProgramWorkbench workbench(local);
-    return job(options, set, workbench);
+    return WriteReport(report, options, job(options, set, workbench));
   };
-  return RunWithOptions(argc, argv, text, run, options, local);
+  return RunWithOptions(argc, argv, text, run, options, local, report);
 }
 
 }  // namespace agentr

@@ -24,14 +24,15 @@ struct Collector::Shared {
 
 Collector::Collector(const TaskFamily& family, Environment& environment, LanguageModel& model,
                      TreeStore& store, const SearchOptions& search,
-                     const ParallelismOptions& options, TreeOrigin origin)
+                     const ParallelismOptions& options, TreeOrigin origin, ValueModel* values)
     : family_(family),
       environment_(environment),
       model_(model),
       store_(store),
       search_(search),
       options_(options),
-      origin_(std::move(origin)) {}
+      origin_(std::move(origin)),
+      values_(values) {}
 
 CollectReport Collector::Run(const std::vector<int>& tasks, std::atomic<bool>& stop) {
   Shared shared(tasks.size(), stop, environment_, options_);
@@ -75,9 +76,9 @@ Result<Tree> Collector::SearchOnce(int task_id, Shared& shared) {
   TreeOrigin origin = origin_;
   origin.task_id = task_id;
   origin.search = ToJson(search_);
-  Search search(
-      search_, std::move(origin),
-      {family_, model_, *executor, run.stop(), [&](int nodes) { run.progress().AddUnits(nodes); }});
+  Search search(search_, std::move(origin),
+                {family_, model_, *executor, run.stop(),
+                 [&](int nodes) { run.progress().AddUnits(nodes); }, values_});
   Result<Tree> tree = search.Run();
   run.AddCost(search.usage(), executor->stats());
   return tree;

@@ -33,6 +33,7 @@ nlohmann::ordered_json NodeToJson(const Node& node) {
   if (node.reward != 0) json["reward"] = node.reward;
   if (node.visits != 0) json["visits"] = node.visits;
   if (node.value != 0) json["value"] = node.value;
+  if (node.estimate >= 0) json["estimate"] = node.estimate;
   for (const auto& [end, name] : kEnds) {
     if (node.end == end) json["end"] = name;
   }
@@ -57,6 +58,7 @@ Node NodeFromJson(const nlohmann::ordered_json& json) {
   node.observation = JsonField<std::string>(json, "observation");
   node.reward = JsonFieldOr(json, "reward", 0.0);
   node.end = ParseEnd(JsonFieldOr(json, "end", std::string()));
+  node.estimate = JsonFieldOr(json, "estimate", -1.0);
   node.dropped_turns = JsonFieldOr(json, "dropped_turns", 0);
   node.token_ids = JsonFieldOr(json, "token_ids", std::vector<int32_t>());
   node.logprobs = JsonFieldOr(json, "logprobs", std::vector<float>());

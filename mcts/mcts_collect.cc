@@ -139,6 +139,8 @@ ExitCode MctsCollect(const MctsCollectOptions& options, const OptionSet& resolve
       workbench.OpenEnvironment(options.environment);
   const std::unique_ptr<LanguageModel> model =
       workbench.OpenModel(options.model, *family, options.environment);
+  const std::string& value_dir = options.search.value_model;
+  const auto values = value_dir.empty() ? nullptr : workbench.OpenValueModel(value_dir);
   if (options.search.snap_actions) CheckSnapping(options.environment.task, *environment);
   const std::vector<int> ids = TaskIds(options, environment->info().tasks);
   if (ids.empty()) throw FatalError(ExitCode::kUsage, WhyNoIds(options, environment->info().tasks));
@@ -155,8 +157,9 @@ ExitCode MctsCollect(const MctsCollectOptions& options, const OptionSet& resolve
                options.environment.task, model->name(), folder.string());
   if (IsScripted(options.model)) spdlog::info(kOtherPolicies);
   Collector collector(*family, *environment, *model, store, options.search, options.parallelism,
-                      std::move(origin));
-  const CollectReport report = collector.Run(ids, StopOnSignal());
+                      std::move(origin), values.get());
+  CollectReport report = collector.Run(ids, StopOnSignal());
+  report.cost = ParsePrice(options.model.openai.limits.price).Of(report.usage);
   AppendToRunFile(folder, {{"program", "mcts_collect"},
                            {"version", kVersion},
                            {"compiler", __VERSION__},
@@ -169,6 +172,7 @@ ExitCode MctsCollect(const MctsCollectOptions& options, const OptionSet& resolve
   if (!options.model.dir.empty() || report.usage.cached_tokens > 0) {
     PrintTokens(report.usage, report.wall_s);
   }
+  PrintCost(report);
   PrintSummary(report, environment->stats().calls(), folder);
   const int64_t lost = report.finished + report.skipped - TreesOf(store, ids);
   if (lost > 0) {

@@ -10,21 +10,6 @@
 #include "rollout/snapping.h"
 
 namespace agentr {
-namespace {
-
-// The sampled token ids for each message of tree.Conversation(index, dropped_turns).
-std::vector<std::span<const int32_t>> SampledIdsOf(const Tree& tree, int index, int dropped_turns) {
-  std::vector<std::span<const int32_t>> ids(tree.instruction().size() + 1);
-  const std::vector<int> path = tree.Path(index);
-  for (size_t i = 1 + static_cast<size_t>(dropped_turns); i < path.size(); ++i) {
-    ids.emplace_back(tree.node(path[i]).token_ids);
-    ids.emplace_back();  // the observation
-  }
-  return ids;
-}
-
-}  // namespace
-
 void Declare(OptionSet& set, SearchOptions& o) {
   set.Group("Search");
   set.Add("--iterations", o.iterations, "Iterations per tree", "ITERA").Min(1);
@@ -39,6 +24,9 @@ void Declare(OptionSet& set, SearchOptions& o) {
       .Min(0)
       .Formerly("--c");
   DeclareSampling(set, o);
+  set.Add("--value_model", o.value_model,
+          "Folder of a value model (agent_rl --algorithm value), whose estimates decide which new "
+          "node is continued first");
   set.AddSwitch("--snap_actions", o.snap_actions,
                 "SciWorld: replace each action by the most similar valid one, as Agent-R does");
 }
@@ -53,6 +41,7 @@ std::string ToJson(const SearchOptions& o) {
                                  {"max_new_tokens", o.max_new_tokens},
                                  {"max_context", o.max_context},
                                  {"seed", o.seed}};
+  if (!o.value_model.empty()) json["value_model"] = o.value_model;
   if (o.snap_actions) json["snap_actions"] = true;
   return json.dump();
 }
@@ -101,6 +90,21 @@ Result<void> Search::Expand(int node) {
   }
   AGENTR_RETURN_IF_ERROR(Execute(node, children));
   Record(node, std::move(children));
+  return Estimate(node);
+}
+
+Result<void> Search::Estimate(int node) {
+  if (context_.values == nullptr) return {};
+  std::vector<int> open;
+  std::vector<ValueRequest> states;
+  for (const int child : tree_.node(node).children) {
+    if (tree_.node(child).terminal) continue;
+    const int dropped = tree_.node(child).dropped_turns;
+    open.push_back(child);
+    states.push_back({tree_.Conversation(child, dropped), tree_.SampledIds(child, dropped)});
+  }
+  AGENTR_ASSIGN_OR_RETURN(const std::vector<double> values, context_.values->Values(states));
+  for (size_t i = 0; i < open.size(); ++i) tree_.SetEstimate(open[i], values[i]);
   return {};
 }
 
@@ -131,7 +135,7 @@ Result<TruncatedCompletion> Search::Complete(int node) {
   sampling.seed = random_.Split("sample").Split(static_cast<uint64_t>(node)).Next();
   TruncatableConversation conversation;
   conversation.messages = [&](int dropped) { return tree_.Conversation(node, dropped); };
-  conversation.sampled = [&](int dropped) { return SampledIdsOf(tree_, node, dropped); };
+  conversation.sampled = [&](int dropped) { return tree_.SampledIds(node, dropped); };
   conversation.first_turn = static_cast<int>(tree_.instruction().size()) + 1;
   conversation.most_dropped = tree_.node(node).depth;
   return CompleteTruncated(context_.model, conversation, options_.n_gen, sampling,

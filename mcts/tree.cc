@@ -96,4 +96,14 @@ std::vector<Message> Tree::Conversation(int index, int dropped_turns) const {
   return messages;
 }
 
+std::vector<std::span<const int32_t>> Tree::SampledIds(int index, int dropped_turns) const {
+  std::vector<std::span<const int32_t>> ids(instruction_.size() + 1);
+  const std::vector<int> path = Path(index);
+  for (size_t i = 1 + static_cast<size_t>(dropped_turns); i < path.size(); ++i) {
+    ids.emplace_back(node(path[i]).token_ids);
+    ids.emplace_back();  // the observation
+  }
+  return ids;
+}
+
 }  // namespace agentr

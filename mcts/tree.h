@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct Node {
 
   int visits = 0;         // number of ended leaves backed up through this node, or from it
   double value = 0;       // sum of their rewards
+  double estimate = -1;   // of the average reward behind it, by a value model; -1: none
   bool terminal = false;  // ended, or all children are terminal: nothing is left to explore
 };
 
@@ -72,6 +74,8 @@ class Tree {
   // Sets the counters of a tree read from a file.
   void Restore(int index, int visits, double value);
 
+  void SetEstimate(int index, double estimate) { at(index).estimate = estimate; }
+
   // The same tree with its nodes in depth-first order, which does not depend on when a node was
   // made.
   Tree DepthFirst() const;
@@ -82,6 +86,10 @@ class Tree {
   // The messages up to the observation of `index`: instruction, first observation, then one
   // assistant and one user message per turn, without the oldest `dropped_turns` turns.
   std::vector<Message> Conversation(int index, int dropped_turns = 0) const;
+
+  // The sampled token ids for each message of Conversation(index, dropped_turns); empty for messages
+  // that the model did not write. They are valid as long as the tree.
+  std::vector<std::span<const int32_t>> SampledIds(int index, int dropped_turns) const;
 
   // The prompt that the model saw at `index`, its response and the answer: Conversation without the
   // turns that were dropped from the prompt.

@@ -10,7 +10,7 @@
 //    "nodes": [
 //     {"observation"},                                                    the root
 //     {"parent": 0, "response", "action", "observation", "reward": 0, "visits": 0, "value": 0,
-//      "end": "done" | "disaster" | "depth", "dropped_turns": 0,
+//      "estimate": 0 (with --value_model), "end": "done" | "disaster" | "depth", "dropped_turns": 0,
 //      "token_ids": […], "logprobs": […]},
 //     …]}
 // "parent" is the index of a node in "nodes"; the other fields are those of Node (mcts/tree.h).

@@ -20,18 +20,25 @@ std::string_view OneAction(const std::string& response, const TaskFamily& family
   return std::string_view(response).substr(0, end);
 }
 
+// `clean`: a beginning of `response`.
+bool RestIsBlank(const std::string& response, std::string_view clean) {
+  return response.find_first_not_of(" \t\r\n", clean.size()) == std::string::npos;
+}
+
 }  // namespace
+
+bool SaysOneAction(const std::string& response, const TaskFamily& family) {
+  const std::string_view clean = OneAction(response, family);
+  return !clean.empty() && RestIsBlank(response, clean);
+}
 
 bool CleanTurns(std::string_view mode, const TaskFamily& family, Trajectory& trajectory,
                 RevisionCounts& counts) {
   if (mode == "keep") return true;
   for (SplicedTurn& turn : trajectory.turns) {
     if (turn.part == Part::kRevision || !IsTrained(trajectory, turn)) continue;
+    if (SaysOneAction(turn.response, family)) continue;
     const std::string_view clean = OneAction(turn.response, family);
-    if (!clean.empty() && clean.size() == turn.response.size()) continue;
-    const bool rest_is_blank =
-        turn.response.find_first_not_of(" \t\r\n", clean.size()) == std::string::npos;
-    if (!clean.empty() && rest_is_blank) continue;
     if (clean.empty() || mode == "drop") {
       ++counts.unclean_rows;
       return false;

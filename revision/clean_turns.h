@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "revision/counts.h"
@@ -7,6 +8,9 @@
 #include "tasks/task_family.h"
 
 namespace agentr {
+
+// True if the response consists of one action, with or without a thought before it.
+bool SaysOneAction(const std::string& response, const TaskFamily& family);
 
 // Finds trained turns that do not consist of exactly one action: text after the action (such as an
 // invented observation), several actions, or no readable action. `mode`: "cut" removes the text

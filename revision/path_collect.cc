@@ -17,6 +17,7 @@
 #include "common/version.h"
 #include "lm/bundled_model.h"
 #include "revision/audit.h"
+#include "revision/preference_rows.h"
 #include "revision/report.h"
 #include "revision/show.h"
 #include "revision/standing_rows.h"
@@ -144,6 +145,18 @@ ExitCode AuditFile(const PathCollectOptions& options) {
   return ExitCode::kOk;
 }
 
+// Nothing is replayed, because both responses of a pair were taken in the search.
+ExitCode WritePreferences(const PathCollectOptions& options, TreeInput& input,
+                          const OptionSet& resolved) {
+  DropTestIds(input, 0);
+  const std::string name = fmt::format("{}_preferences", input.task);
+  const FileLock lock(fs::path(options.output_dir) / fmt::format(".{}.lock", name));
+  const fs::path stem = fs::path(options.output_dir) / name;
+  CollectPreferences(input, options.revise, resolved, stem.string(), options.show);
+  fmt::print("{}.jsonl\n", stem.string());
+  return ExitCode::kOk;
+}
+
 void WarnOfOtherEnvironment(const ReviseReport& report) {
   if (report.counts.other_start == 0) return;
   spdlog::warn(
@@ -214,6 +227,7 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
   }
   std::atomic<bool>& stop = StopOnSignal();
   TreeInput input = FindTrees(options.input);
+  if (options.revise.data_type == "preferences") return WritePreferences(options, input, resolved);
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(input.task);
   const std::unique_ptr<LanguageModel> model = OpenModel(options, input, *family, workbench);
   const auto environment = OpenEnvironment(options, input.task, workbench);

@@ -6,8 +6,10 @@ namespace agentr {
 
 void Declare(OptionSet& set, ReviseOptions& o) {
   set.Group("Revision");
-  set.Add("--data_type", o.data_type, "centric: bad paths revised into good ones; good: good paths")
-      .OneOf({"centric", "good"});
+  set.Add("--data_type", o.data_type,
+          "centric: bad paths revised into good ones; good: good paths; preferences: pairs of a "
+          "better and a worse response to the same prompt, by the values of the search")
+      .OneOf({"centric", "good", "preferences"});
   set.Add("--revise", o.revise, "1: cut bad paths at their first error; 0: keep them whole")
       .Range(0, 1);
   set.Add("--alpha", o.choice.alpha, "Smallest reward of a good path", "ALPHA").Range(0, 1);
@@ -20,8 +22,9 @@ void Declare(OptionSet& set, ReviseOptions& o) {
       "one");
   set.Add("--max_pairs_per_task", o.max_pairs_per_task,
           "Largest number of pairs (with --data_type good: good paths) of a task, chosen for "
-          "diversity; 0: all")
+          "diversity (preferences: at random); 0: all")
       .Min(0);
+  Declare(set, o.preferences);
   set.Add("--verifier", o.verifier,
           "How the first error is found: tree (by the results of the search after a step), actor "
           "(by the model of --model_dir or --llm_base), rollout (by how often the policy succeeds "

@@ -7,6 +7,7 @@
 #include "revision/choice.h"
 #include "revision/mistakes.h"
 #include "revision/pairing.h"
+#include "revision/preferences.h"
 #include "revision/pruning.h"
 #include "revision/rollout_verifier.h"
 #include "revision/splice.h"
@@ -17,11 +18,13 @@ class OptionSet;
 
 // The options that determine the rows of a tree.
 struct ReviseOptions {
-  std::string data_type = "centric";  // centric: revision rows; good: good paths
-  int revise = 1;                     // 0: whole bad paths (Direct-Revision), as verifier none
+  // centric: revision rows; good: good paths; preferences: pairs of responses
+  std::string data_type = "centric";
+  int revise = 1;  // 0: whole bad paths (Direct-Revision), as verifier none
   QualityThresholds choice;
   Pairing pairing = Pairing::kSiblings;
-  int max_pairs_per_task = 20;       // 0: unlimited
+  int max_pairs_per_task = 20;  // 0: unlimited
+  PreferenceOptions preferences;
   std::string verifier = "tree";     // tree | actor | rollout | none
   std::string verifier_prompt = "";  // file; empty: the family's built-in one
   RolloutOptions rollout;

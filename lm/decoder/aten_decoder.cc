@@ -74,8 +74,12 @@ class AtenDecoder : public Decoder {
     frequencies_ = at::tensor(RotaryFrequencies(config_), at::kFloat).to(options_.device());
     const int64_t block_bytes = 2 * config_.num_layers * kBlockTokens * config_.num_kv_heads *
                                 config_.head_dim * static_cast<int64_t>(Bytes(plan.type));
-    shape_ = {static_cast<int32_t>(config_.vocab_size), plan.max_context, kBlockTokens,
-              BlocksOfPool(plan.cache_bytes, block_bytes), block_bytes};
+    shape_ = {static_cast<int32_t>(config_.vocab_size),
+              plan.max_context,
+              kBlockTokens,
+              BlocksOfPool(plan.cache_bytes, block_bytes),
+              block_bytes,
+              static_cast<int32_t>(config_.outputs())};
     layers_.resize(static_cast<size_t>(config_.num_layers));
     for (Layer& layer : layers_) MakePool(layer);
     Load(source);

@@ -92,8 +92,12 @@ class CpuDecoder : public Decoder {
         kernels_(KernelsOf(simd)),
         team_(plan.threads),
         pool_(config_, type_, plan.cache_bytes),
-        shape_{static_cast<int32_t>(config_.vocab_size), plan.max_context, kKeyBlock,
-               pool_.blocks(), pool_.block_bytes()},
+        shape_{static_cast<int32_t>(config_.vocab_size),
+               plan.max_context,
+               kKeyBlock,
+               pool_.blocks(),
+               pool_.block_bytes(),
+               static_cast<int32_t>(config_.outputs())},
         width_(static_cast<int>(config_.hidden_size)),
         head_dim_(static_cast<int>(config_.head_dim)),
         queries_per_kv_head_(static_cast<int>(config_.num_heads / config_.num_kv_heads)),
@@ -118,7 +122,7 @@ class CpuDecoder : public Decoder {
   std::span<const float> Forward(std::span<const SequenceChunk> batch) override {
     int64_t wanted = 0;
     for (const SequenceChunk& slice : batch) wanted += slice.logits;
-    if (const size_t bytes = wanted * Padded(config_.vocab_size) * sizeof(float);
+    if (const size_t bytes = wanted * Padded(config_.outputs()) * sizeof(float);
         bytes > logits_.size()) {
       logits_ = AlignedBuffer(bytes);
     }
@@ -405,7 +409,7 @@ class CpuDecoder : public Decoder {
     const auto [begin, end] = team_.Share(count, rank);
     for (int64_t i = begin; i < end; ++i) NormaliseRow(norm_, x_[wanted_[i]], normed_, i, rank);
     team_.Barrier();
-    const int64_t stride = Padded(config_.vocab_size);
+    const int64_t stride = Padded(config_.outputs());
     Multiply(normed_, count, output_,
              reinterpret_cast<float*>(logits_.data()) + logit_rows_ * stride, stride,
              /*add=*/false, rank);
@@ -414,7 +418,7 @@ class CpuDecoder : public Decoder {
   // Removes the gaps after rows whose last panel is incomplete.
   std::span<const float> CompactLogits() {
     auto* logits = reinterpret_cast<float*>(logits_.data());
-    const int64_t n = config_.vocab_size, stride = Padded(n);
+    const int64_t n = config_.outputs(), stride = Padded(n);
     for (int64_t row = 1; row < logit_rows_ && stride != n; ++row) {
       std::memmove(logits + row * n, logits + row * stride, n * sizeof(float));
     }

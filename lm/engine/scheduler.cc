@@ -226,10 +226,10 @@ void Scheduler::Compute(const std::vector<ScheduledChunk>& chunks) {
       Finish(chunk.sequence->job(), Failure(exception.what()));
     return;
   }
-  const auto vocabulary = static_cast<size_t>(decoder_.shape().vocab_size);
+  const auto width = static_cast<size_t>(decoder_.shape().width());
   std::vector<SequenceLogits> readings;
   for (const auto& [sequence, length, rows] : chunks) {
-    const auto values = static_cast<size_t>(rows) * vocabulary;
+    const auto values = static_cast<size_t>(rows) * width;
     // Advances table.tokens(), on which uncomputed() below depends.
     cache_.Commit(sequence->table, First(*sequence, sequence->table.tokens() + length));
     if (rows > 0 || sequence->uncomputed() == 0) {
@@ -245,13 +245,13 @@ void Scheduler::Compute(const std::vector<ScheduledChunk>& chunks) {
 
 std::span<const float> Scheduler::Forward(const std::vector<ScheduledChunk>& chunks) {
   std::vector<SequenceChunk> batch;
-  const auto vocabulary = static_cast<size_t>(decoder_.shape().vocab_size);
+  const auto width = static_cast<size_t>(decoder_.shape().width());
   size_t values = 0;
   for (const auto& [sequence, length, rows] : chunks) {
     const int32_t start = sequence->table.tokens();
     batch.push_back({First(*sequence, start + length).subspan(static_cast<size_t>(start)), start,
                      sequence->table.blocks(), rows});
-    values += static_cast<size_t>(rows) * vocabulary;
+    values += static_cast<size_t>(rows) * width;
     stats_.computed_tokens += length;
   }
   ++stats_.rounds;

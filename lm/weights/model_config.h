@@ -39,11 +39,16 @@ struct ModelConfig {
   bool mlp_bias = false;
   bool qk_norm = false;                       // Qwen3: RMSNorm of each head's queries and keys
   bool tied_embeddings = false;               // the output projection is the embedding
+  int64_t value_bins = 0;                     // a value model: values per output row; 0: none
   WeightType weight_type = WeightType::kF32;  // torch_dtype or dtype
 
   // From generation_config.json if it exists, else config.json.
   std::vector<int32_t> eos_tokens;
   std::optional<int32_t> bos_token;
+
+  // Width of the output projection: the vocabulary, or the bins of a value model, which estimates
+  // rewards instead of tokens (clients/value_model.h; our own field "value_bins" of config.json).
+  int64_t outputs() const { return value_bins > 0 ? value_bins : vocab_size; }
 };
 
 // Throws FatalError(kFile) naming the file and the field that is missing, of the wrong type or not

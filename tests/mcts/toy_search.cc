@@ -61,8 +61,9 @@ Result<Tree> ToySearch::Run(int task_id) {
   const std::unique_ptr<Executor> executor = MakeExecutor(task_id, world, pool, family, stop);
   TreeOrigin origin{"toy", task_id, model.name(), "hash", ToJson(options)};
   nodes_told = 0;
-  Search search(options, std::move(origin),
-                {family, model, *executor, stop, [this](int nodes) { nodes_told += nodes; }});
+  Search search(
+      options, std::move(origin),
+      {family, model, *executor, stop, [this](int nodes) { nodes_told += nodes; }, values});
   Result<Tree> tree = search.Run();
   usage = search.usage();
   stats = executor->stats();

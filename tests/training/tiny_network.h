@@ -30,16 +30,16 @@ inline const std::vector<std::string>& TinyFamilies() {
 }
 
 // The loss of batches as one optimiser step, and copies of the gradients by name.
-struct StepResult {
+struct TrainedStep {
   double loss = 0;
   std::map<std::string, at::Tensor> gradients;
 };
 
-inline StepResult RunStep(Network& network, const std::vector<Batch>& batches,
+inline TrainedStep RunStep(Network& network, const std::vector<Batch>& batches,
                           const LossOptions& options = {}, uint64_t draw = 0) {
   double weight = 0;
   for (const Batch& batch : batches) weight += batch.weight();
-  StepResult result;
+  TrainedStep result;
   for (const Batch& batch : batches) {
     result.loss += TrainOn(network, batch, 1 / weight, draw, options).Total().loss / weight;
   }
@@ -51,7 +51,7 @@ inline StepResult RunStep(Network& network, const std::vector<Batch>& batches,
 }
 
 // Equal up to `tolerance` of the largest value of each gradient.
-inline void ExpectSame(const StepResult& a, const StepResult& b, double loss_tolerance = 1e-6,
+inline void ExpectSame(const TrainedStep& a, const TrainedStep& b, double loss_tolerance = 1e-6,
                        double tolerance = 1e-5) {
   EXPECT_NEAR(a.loss, b.loss, loss_tolerance * std::max(1.0, std::abs(b.loss)));
   ASSERT_EQ(a.gradients.size(), b.gradients.size());

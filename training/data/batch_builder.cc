@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -50,6 +51,10 @@ class Builder {
     return std::move(batch_);
   }
 
+  // After Finish: for each trained token of all rows, in the order in which they were added, the
+  // index of its target.
+  std::span<const int32_t> merged() const { return merged_; }
+
  private:
   // A range of new tokens, beginning at `begin`, follows token `after` (-1: none).
   void Attach(int32_t begin, int32_t after) {
@@ -88,18 +93,25 @@ class Builder {
 
   void MergeTargets() {
     const auto key = [](const Target& t) { return std::tuple(t.index, t.token, t.kind); };
+    const std::vector<Target> all = std::move(batch_.targets);
+    std::vector<int32_t> order(all.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, {}, [&](int32_t i) { return key(all[at(i)]); });
     std::vector<Target>& targets = batch_.targets;
-    std::ranges::sort(targets, {}, key);
-    size_t kept = 0;
-    for (size_t i = 0; i < targets.size(); ++i) {
-      if (kept > 0 && key(targets[kept - 1]) == key(targets[i])) {
-        targets[kept - 1].weight += targets[i].weight;
+    targets.clear();
+    merged_.resize(all.size());
+    for (const int32_t i : order) {
+      const Target& target = all[at(i)];
+      if (!targets.empty() && key(targets.back()) == key(target)) {
+        targets.back().weight += target.weight;
       } else {
-        targets[kept++] = targets[i];
+        targets.push_back(target);
       }
+      merged_[at(i)] = static_cast<int32_t>(targets.size()) - 1;
     }
-    targets.resize(kept);
   }
+
+  static size_t at(int32_t index) { return static_cast<size_t>(index); }
 
   // A segment begins at `begin` and follows token `after`.
   struct Cut {
@@ -111,7 +123,8 @@ class Builder {
   const bool share_;
   Batch batch_;
   const TrainingRow* last_ = nullptr;
-  std::vector<int32_t> path_;  // index in the batch of each token of the last row
+  std::vector<int32_t> path_;    // index in the batch of each token of the last row
+  std::vector<int32_t> merged_;  // see merged()
   std::vector<Cut> cuts_;
 };
 
@@ -163,6 +176,25 @@ Batch BuildBatch(std::span<const TrainingRow* const> rows, bool share_prefixes) 
   Builder builder(share_prefixes);
   for (const TrainingRow* row : sorted) builder.Add(*row);
   return builder.Finish();
+}
+
+RowBatch BuildRowBatch(std::span<const TrainingRow* const> rows, bool share_prefixes) {
+  std::vector<size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (share_prefixes) {
+    std::ranges::stable_sort(order,
+                             [&](size_t a, size_t b) { return rows[a]->ids < rows[b]->ids; });
+  }
+  Builder builder(share_prefixes);
+  for (const size_t row : order) builder.Add(*rows[row]);
+  RowBatch result{builder.Finish(), std::vector<std::vector<int32_t>>(rows.size())};
+  std::span<const int32_t> merged = builder.merged();
+  for (const size_t row : order) {
+    const auto own = merged.first(static_cast<size_t>(rows[row]->trained_tokens()));
+    result.targets[row].assign(own.begin(), own.end());
+    merged = merged.subspan(own.size());
+  }
+  return result;
 }
 
 BatchCost CostOf(const Batch& batch) {

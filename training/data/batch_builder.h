@@ -19,6 +19,16 @@ namespace agentr {
 // with equal index, token and kind are merged, and their weights summed.
 Batch BuildBatch(std::span<const TrainingRow* const> rows, bool share_prefixes);
 
+// A batch that remembers which targets belong to which row, for losses that depend on the
+// probabilities of whole responses.
+struct RowBatch {
+  Batch batch;
+  // By row, in the order given to BuildRowBatch: for each trained token its index in batch.targets.
+  // Rows with equal prefixes have targets in common.
+  std::vector<std::vector<int32_t>> targets;
+};
+RowBatch BuildRowBatch(std::span<const TrainingRow* const> rows, bool share_prefixes);
+
 // The cost of computing a batch, estimated in advance.
 struct BatchCost {
   int64_t tokens = 0;  // distinct

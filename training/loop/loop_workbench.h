@@ -16,6 +16,7 @@ class LoopWorkbench : public Workbench {
   explicit LoopWorkbench(Workbench& inner) : inner_(inner) {}
 
   std::unique_ptr<HttpEnvironment> OpenEnvironment(const EnvironmentOptions& options) override;
+  std::unique_ptr<ValueModel> OpenValueModel(const std::string& dir) override;
   std::unique_ptr<ChatEncoder> OpenEncoder(const std::string& model_dir) override;
   // The models of all folders must have the same shape, tokenizer and template. Only one is open at
   // a time.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 
 #include "training/model/elementwise.h"
 #include "training/model/row_kernels.h"
@@ -47,55 +46,12 @@ void LossOfRow(float* logits, int64_t vocabulary, std::span<const Target> target
   }
 }
 
-}  // namespace
-
-LossSums::Part LossSums::Total() const {
-  Part total;
-  for (const Part& part : kinds) {
-    total.loss += part.loss;
-    total.weight += part.weight;
-    total.correct += part.correct;
-  }
-  return total;
-}
-
-LossSums& LossSums::operator+=(const LossSums& other) {
-  for (size_t k = 0; k < kinds.size(); ++k) {
-    kinds[k].loss += other.kinds[k].loss;
-    kinds[k].weight += other.kinds[k].weight;
-    kinds[k].correct += other.kinds[k].correct;
-  }
-  return *this;
-}
-
-std::vector<float> TargetLogProbs(const Tensor& hidden, const Tensor& weight,
-                                  const std::vector<Target>& targets, const LossOptions& options) {
-  const std::vector<size_t> first = FirstTargets(targets);
-  const int64_t rows = hidden.size(0), vocabulary = weight.size(0);
-  std::vector<float> result(targets.size());
-  const int64_t chunk = std::max<int64_t>(1, options.chunk_logits / vocabulary);
-  for (int64_t begin = 0; begin < rows; begin += chunk) {
-    const int64_t count = std::min(chunk, rows - begin);
-    const Tensor logits = at::mm(hidden.narrow(0, begin, count), weight.t());
-    const MatrixRows of(logits);
-    at::parallel_for(0, count, 4, [&](int64_t from, int64_t to) {
-      std::vector<float> scratch;
-      for (int64_t i = from; i < to; ++i) {
-        const float* row = of.Open(i, scratch);
-        const float log_sum = rows::LogSumExp(row, vocabulary);
-        for (size_t t = first[begin + i]; t < first[begin + i + 1]; ++t) {
-          result[t] = row[targets[t].token] - log_sum;
-        }
-      }
-    });
-  }
-  return result;
-}
-
-LossSums LinearCrossEntropy(const Tensor& hidden, const Tensor& weight,
-                            const std::vector<Target>& targets, double factor,
-                            const Tensor& dhidden, const Tensor& dweight,
-                            const LossOptions& options) {
+// The loss of each target. If `dhidden` is defined, it becomes the gradient of factor * (their
+// weighted sum); if `dweight` is defined too, the gradient of the weight is added to it.
+std::vector<TargetLoss> LossesOf(const Tensor& hidden, const Tensor& weight,
+                                 const std::vector<Target>& targets, double factor,
+                                 const Tensor& dhidden, const Tensor& dweight,
+                                 const LossOptions& options) {
   const std::vector<size_t> first = FirstTargets(targets);
   const int64_t rows = hidden.size(0), vocabulary = weight.size(0);
   TORCH_CHECK(static_cast<size_t>(rows) + 1 == first.size() || (rows == 0 && targets.empty()),
@@ -125,6 +81,36 @@ LossSums LinearCrossEntropy(const Tensor& hidden, const Tensor& weight,
       dweight.add_(at::mm(logits.t(), part));
     }
   }
+  return losses;
+}
+
+}  // namespace
+
+LossSums::Part LossSums::Total() const {
+  Part total;
+  for (const Part& part : kinds) {
+    total.loss += part.loss;
+    total.weight += part.weight;
+    total.correct += part.correct;
+  }
+  return total;
+}
+
+LossSums& LossSums::operator+=(const LossSums& other) {
+  for (size_t k = 0; k < kinds.size(); ++k) {
+    kinds[k].loss += other.kinds[k].loss;
+    kinds[k].weight += other.kinds[k].weight;
+    kinds[k].correct += other.kinds[k].correct;
+  }
+  return *this;
+}
+
+LossSums LinearCrossEntropy(const Tensor& hidden, const Tensor& weight,
+                            const std::vector<Target>& targets, double factor,
+                            const Tensor& dhidden, const Tensor& dweight,
+                            const LossOptions& options) {
+  const std::vector<TargetLoss> losses =
+      LossesOf(hidden, weight, targets, factor, dhidden, dweight, options);
   LossSums sums;
   for (size_t i = 0; i < targets.size(); ++i) {
     auto& part = sums.kinds[static_cast<size_t>(targets[i].kind)];
@@ -133,6 +119,15 @@ LossSums LinearCrossEntropy(const Tensor& hidden, const Tensor& weight,
     if (losses[i].correct) part.correct += targets[i].weight;
   }
   return sums;
+}
+
+std::vector<float> TargetLogProbs(const Tensor& hidden, const Tensor& weight,
+                                  const std::vector<Target>& targets, const LossOptions& options) {
+  std::vector<float> logprobs;
+  for (const TargetLoss& loss : LossesOf(hidden, weight, targets, 1, {}, {}, options)) {
+    logprobs.push_back(static_cast<float>(-loss.loss));
+  }
+  return logprobs;
 }
 
 }  // namespace agentr

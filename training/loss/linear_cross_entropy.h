@@ -33,6 +33,8 @@ struct LossOptions {
                                             // row
 };
 
+// The weights of targets may be negative: then the loss makes the token less probable.
+//
 // hidden [rows, width]: row i belongs to the i-th distinct index of `targets`. weight [vocabulary,
 // width], in the same type. If `dhidden` [rows, width] is defined, it becomes the gradient of
 // factor * loss; if `dweight` (float32) is defined, the gradient of the weight is added to it.

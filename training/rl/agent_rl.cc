@@ -201,7 +201,8 @@ ExitCode AgentRl(const AgentRlOptions& options, const OptionSet& resolved) {
   Check(options);
   KeepFreedMemory();
   if (options.threads > 0) at::set_num_threads(options.threads);
-  RlRun run(options, resolved);
+  const AgentRlOptions started = WithValueModel(options);
+  RlRun run(started, resolved);
   return run.Train();
 }
 

@@ -18,6 +18,7 @@
 #include "training/optim/schedule.h"
 #include "training/rl/algorithm.h"
 #include "training/rl/critic_options.h"
+#include "training/rl/tree_learning.h"
 #include "training/rl/world.h"
 
 namespace agentr {
@@ -76,6 +77,7 @@ struct AgentRlOptions {
   PpoRunOptions ppo;
   CriticOptions critic;
   ArcherOptions archer;
+  TreeLearningOptions trees;
   AdamWOptions adamw;
   ScheduleOptions schedule;
 };

@@ -102,6 +102,7 @@ void Declare(OptionSet& set, AgentRlOptions& o) {
   Declare(set, o.ppo);
   Declare(set, o.critic);
   Declare(set, o.archer);
+  Declare(set, o.trees);
   Declare(set, o.schedule);
   Declare(set, o.adamw);
 }

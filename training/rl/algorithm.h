@@ -57,8 +57,17 @@ std::unique_ptr<Algorithm> MakeDrrn(RlContext& context);
 // Only plays, with a scripted player: baselines.
 std::unique_ptr<Algorithm> MakePlay(RlContext& context);
 
+// From the trees of mcts_collect, without playing (tree_objective.h).
+std::unique_ptr<Algorithm> MakeDpo(RlContext& context);
+std::unique_ptr<Algorithm> MakeAwr(RlContext& context);
+std::unique_ptr<Algorithm> MakeTreeGrpo(RlContext& context);
+// From groups of recorded episodes, in the same way.
+std::unique_ptr<Algorithm> MakeGrpo(RlContext& context);
+// A value model for the search, not a policy.
+std::unique_ptr<Algorithm> MakeTreeValue(RlContext& context);
+
 // Every algorithm by its name: the choices of --algorithm.
-inline constexpr std::array<NamedValue<MakeAlgorithm>, 8> kAlgorithms = {
+inline constexpr std::array<NamedValue<MakeAlgorithm>, 13> kAlgorithms = {
     {{"play", &MakePlay},
      {"bc", &MakeCloning},
      {"filtered_bc", &MakeFilteredCloning},
@@ -66,6 +75,11 @@ inline constexpr std::array<NamedValue<MakeAlgorithm>, 8> kAlgorithms = {
      {"drrn", &MakeDrrn},
      {"archer", &MakeArcher},
      {"offline_archer", &MakeOfflineArcher},
-     {"chai", &MakeChai}}};
+     {"chai", &MakeChai},
+     {"dpo", &MakeDpo},
+     {"awr", &MakeAwr},
+     {"grpo", &MakeGrpo},
+     {"tree_grpo", &MakeTreeGrpo},
+     {"value", &MakeTreeValue}}};
 
 }  // namespace agentr

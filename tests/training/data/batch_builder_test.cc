@@ -193,6 +193,32 @@ TEST(BuildBatch, KindsStayApart) {
   EXPECT_EQ(batch.targets[1].weight, 1);
 }
 
+// Following each row through the batch's tree finds its targets.
+TEST(BuildRowBatch, NamesTheTargetsOfEachRow) {
+  RandomStream random(5);
+  for (int round = 0; round < 1000; ++round) {
+    const std::vector<TrainingRow> rows = RandomRows(random);
+    const bool share = random.Chance(0.7);
+    const RowBatch built = BuildRowBatch(Pointers(rows), share);
+    ASSERT_EQ(TermsOfBatch(built.batch), TermsOfRows(rows));
+    ASSERT_EQ(built.targets.size(), rows.size());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      size_t k = 0;
+      for (const TrainedSpan& span : rows[i].trained) {
+        for (int32_t at = span.begin; at < span.end; ++at, ++k) {
+          ASSERT_LT(k, built.targets[i].size());
+          const Target& target = built.batch.targets[static_cast<size_t>(built.targets[i][k])];
+          EXPECT_EQ(target.token, rows[i].ids[static_cast<size_t>(at)]);
+          EXPECT_EQ(target.kind, span.kind);
+          EXPECT_EQ(PathOf(built.batch, target.index),
+                    Ids(rows[i].ids.begin(), rows[i].ids.begin() + at));
+        }
+      }
+      EXPECT_EQ(k, built.targets[i].size());
+    }
+  }
+}
+
 TEST(BuildBatch, OfRowsOfOneTokenAndOfNone) {
   EXPECT_TRUE(BuildBatch({}, true).tokens.empty());
   const std::vector<TrainingRow> rows = {{{7}, {}}, {{7}, {}}, {{8}, {}}};

@@ -36,7 +36,7 @@ std::vector<TokenRow> GoldenRows() {
 // The first loss, every gradient and the losses of ten steps are transformers'.
 void ExpectGolden(Network& network, const nlohmann::json& golden) {
   const std::vector<Batch> batches = {MakeBatch(GoldenRows(), /*share=*/true)};
-  const StepResult first = RunStep(network, batches);
+  const TrainedStep first = RunStep(network, batches);
   EXPECT_NEAR(first.loss, golden["losses"][0], 1e-5 * first.loss);
   ASSERT_EQ(first.gradients.size(), golden["gradients"].size());
   for (const auto& [name, expected] : golden["gradients"].items()) {
@@ -134,7 +134,7 @@ TEST_P(Families, EveryWayOfBatchingIsTheSame) {
   for (const TokenRow& row : rows) apart.push_back(MakeBatch({row}, true));
   Network network = TinyNetwork(GetParam());
   network.TrainAll();
-  const StepResult expected = RunStep(network, apart);
+  const TrainedStep expected = RunStep(network, apart);
   ExpectSame(RunStep(network, {packed}), expected);
   ExpectSame(RunStep(network, {shared}), expected);
   ExpectSame(RunStep(network, {shared}, {.chunk_logits = 64 * 7}), expected);
@@ -189,7 +189,7 @@ TEST(Network, DropoutIsTheSameForwardBackwardAndInCheckpoints) {
     return network;
   };
   Network network = make(false), again = make(true);
-  const StepResult first = RunStep(network, batches, {}, 1);
+  const TrainedStep first = RunStep(network, batches, {}, 1);
   ExpectSame(RunStep(again, batches, {}, 1), first);
   EXPECT_NE(RunStep(network, batches, {}, 2).loss, first.loss);
   EXPECT_NE(RunStep(network, batches, {}, 0).loss, first.loss);
@@ -211,7 +211,7 @@ TEST(Network, Bfloat16IsNearFloat32) {
   Network narrow = TinyNetwork("qwen2", options);
   wide.TrainAll();
   narrow.TrainAll();
-  const StepResult expected = RunStep(wide, batches), got = RunStep(narrow, batches);
+  const TrainedStep expected = RunStep(wide, batches), got = RunStep(narrow, batches);
   EXPECT_NEAR(got.loss, expected.loss, 0.02 * expected.loss);
   EXPECT_NE(got.loss, expected.loss);
   for (const auto& [name, gradient] : expected.gradients) {

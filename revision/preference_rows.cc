@@ -1,0 +1,105 @@
+#include "revision/preference_rows.h"
+
+#include <fmt/core.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "clients/message_json.h"
+#include "common/file.h"
+#include "common/options.h"
+#include "common/text.h"
+#include "common/version.h"
+
+namespace agentr {
+namespace {
+
+using PreferenceJson = nlohmann::ordered_json;
+
+std::string DumpReplaced(const PreferenceJson& json, int indent = -1) {
+  return json.dump(indent, ' ', /*ensure_ascii=*/false, PreferenceJson::error_handler_t::replace) +
+         "\n";
+}
+
+PreferenceJson Sides(const auto& chosen, const auto& rejected) {
+  return {{"chosen", chosen}, {"rejected", rejected}};
+}
+
+// The end of the prompt and both responses, for people.
+void ShowPreference(const Tree& tree, const Preference& pair, int number) {
+  fmt::print("pair {}, after {} turns: {}\n", number, tree.node(pair.parent).depth,
+             EscapeControls(tree.node(pair.parent).observation));
+  for (const auto& [name, side] :
+       {std::pair("chosen", pair.chosen), std::pair("rejected", pair.rejected)}) {
+    fmt::print("  {:8} {:.2f} of {:2} episodes: {}\n           -> {}\n", name, side.value,
+               side.visits, EscapeControls(tree.node(side.node).response),
+               EscapeControls(tree.node(side.node).observation));
+  }
+}
+
+std::string PreferenceTable(const PreferenceCounts& c) {
+  return fmt::format(
+      "{} preferences of {} trees, out of {} pairs of siblings\n"
+      "  left out: {} the same step, {} with few visits, {} of nearly equal value, {} both "
+      "refused,\n"
+      "            {} with an unclean better response, {} from different prompts,\n"
+      "            {} that repeat a kept pair of steps, {} over the limits\n",
+      c.pairs, c.trees, c.siblings, c.same_step, c.uncertain, c.close, c.refused, c.unclean,
+      c.other_prompt, c.repeated, c.over_limit);
+}
+
+}  // namespace
+
+std::string PreferenceLine(const Tree& tree, const Preference& pair, const std::string& file,
+                           int task_id) {
+  const Node& chosen = tree.node(pair.chosen.node);
+  const Node& rejected = tree.node(pair.rejected.node);
+  const auto said = [](const Node& node) { return MessagesToJson({{"assistant", node.response}}); };
+  PreferenceJson row = {
+      {"prompt", MessagesToJson(tree.Conversation(pair.parent, chosen.dropped_turns))},
+      {"chosen", said(chosen)},
+      {"rejected", said(rejected)}};
+  row["provenance"] = {
+      {"tree", file},
+      {"task", task_id},
+      {"model", tree.origin().model},
+      {"nodes",
+       {{"prompt", pair.parent}, {"chosen", pair.chosen.node}, {"rejected", pair.rejected.node}}},
+      {"values", Sides(pair.chosen.value, pair.rejected.value)},
+      {"visits", Sides(pair.chosen.visits, pair.rejected.visits)},
+      {"replies", Sides(chosen.observation, rejected.observation)},
+      {"dropped_turns", chosen.dropped_turns}};
+  return DumpReplaced(row);
+}
+
+PreferenceCounts CollectPreferences(const TreeInput& input, const ReviseOptions& options,
+                                    const OptionSet& resolved, const std::string& stem, int show) {
+  const std::unique_ptr<TaskFamily> family = MakeTaskFamily(input.task);
+  PreferenceCounts counts;
+  AtomicFile rows(stem + ".jsonl");
+  int64_t shown = 0;
+  for (const TreeFile& file : input.files) {
+    const Tree tree = LoadTree(file, input.task, ReadFile(file.path));
+    const std::vector<Preference> pairs = LimitPreferences(
+        FindPreferences(tree, StateMap(tree, *family), *family, options.preferences, counts),
+        options.max_pairs_per_task,
+        RandomStream(options.seed).Split("preferences").Split(static_cast<uint64_t>(file.task_id)),
+        counts);
+    for (const Preference& pair : pairs) {
+      rows.Append(PreferenceLine(tree, pair, file.path.string(), file.task_id));
+      if (shown < show) ShowPreference(tree, pair, static_cast<int>(++shown));
+    }
+  }
+  rows.Commit();
+  WriteFileAtomically(stem + ".toml", resolved.ResolvedToml());
+  const PreferenceJson run = {{"program", "path_collect"},
+                              {"version", kVersion},
+                              {"trees", input.folder.string()},
+                              {"options", resolved.ResolvedJson()},
+                              {"counts", FieldsToJson(kPreferenceFields, counts)}};
+  WriteFileAtomically(stem + ".run.json", DumpReplaced(run, 1));
+  fmt::print("{}", PreferenceTable(counts));
+  return counts;
+}
+
+}  // namespace agentr

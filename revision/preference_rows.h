@@ -1,0 +1,34 @@
+// Writes the preferences of trees (preferences.h) as JSON lines in the conversational format of
+// TRL's preference trainers (DPOTrainer and others), which people can read too:
+//
+//   {"prompt": [{role, content}, …], "chosen": [{role: assistant, content}],
+//    "rejected": [{role: assistant, content}],
+//    "provenance": {tree, task, model, nodes: {prompt, chosen, rejected},
+//                   values: {chosen, rejected}, visits: {chosen, rejected},
+//                   replies: {chosen, rejected}, dropped_turns}}
+//
+// The prompt is what the model saw, without dropped turns. "replies" are the environment's answers
+// to the two actions.
+#pragma once
+
+#include <string>
+
+#include "mcts/tree.h"
+#include "revision/preferences.h"
+#include "revision/revise_options.h"
+#include "revision/tree_input.h"
+
+namespace agentr {
+
+class OptionSet;
+
+// One line, with a newline. `file`: the tree's. The same pair gives the same bytes.
+std::string PreferenceLine(const Tree& tree, const Preference& pair, const std::string& file,
+                           int task_id);
+
+// The job of path_collect --data_type preferences: writes STEM.jsonl, STEM.run.json and STEM.toml,
+// prints the counts and the first `show` pairs. Throws FatalError.
+PreferenceCounts CollectPreferences(const TreeInput& input, const ReviseOptions& options,
+                                    const OptionSet& resolved, const std::string& stem, int show);
+
+}  // namespace agentr

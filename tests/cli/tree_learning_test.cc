@@ -1,0 +1,126 @@
+// From search trees to a better model: path_collect's preferences, agent_rl on trees, and a search
+// with a value model.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "common/file.h"
+#include "common/hash.h"
+#include "tests/cli/program.h"
+#include "tests/lm/tiny_model_folder.h"
+
+namespace agentr {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using Arguments = std::vector<std::string>;
+
+std::vector<nlohmann::json> LinesOf(const fs::path& path) {
+  std::vector<nlohmann::json> lines;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) lines.push_back(nlohmann::json::parse(line));
+  return lines;
+}
+
+class TreeLearning : public ::testing::Test {
+ protected:
+  TreeLearning() { WriteTinyModel(folder_.path() / "tiny"); }
+
+  Outcome MustRun(const std::string& program, const Arguments& arguments) {
+    Outcome outcome = Program(program, arguments, folder_.path()).Wait();
+    EXPECT_EQ(outcome.exit, 0) << program << "\n" << outcome.out << outcome.err;
+    return outcome;
+  }
+  void Collect(const Arguments& more = {}) {
+    Arguments arguments = {"--task", "textcraft", "--min", "31", "--max", "37"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    MustRun("mcts_collect", arguments);
+  }
+  Outcome Learn(const std::string& algorithm, const std::string& name) {
+    return MustRun("agent_rl",
+                   {"--algorithm", algorithm, "--name", name, "--model_dir", "tiny", "--iterations",
+                    "3", "--updates", "4", "--batch", "4", "--lr", "1e-3", "--model_threads", "1"});
+  }
+  std::vector<nlohmann::json> Metrics(const std::string& name) {
+    return LinesOf(folder_.path() / "rl_result" / name / "metrics.jsonl");
+  }
+  std::string ModelHash(const std::string& name) {
+    return Sha256(ReadFile(folder_.path() / "rl_result" / name / "model/model.safetensors"));
+  }
+
+  ScratchFolder folder_;
+};
+
+TEST_F(TreeLearning, PreferencesAreWrittenForPeopleAndLearned) {
+  Collect();
+  const Outcome collected = MustRun("path_collect", {"--data_type", "preferences", "--show", "1"});
+  EXPECT_THAT(collected.out, HasSubstr("pair 1, after"));
+  const auto rows = LinesOf(folder_.path() / "path_result/textcraft_preferences.jsonl");
+  ASSERT_GT(rows.size(), 3U);
+  for (const auto& row : rows) {
+    EXPECT_EQ(row["prompt"].back()["role"], "user");
+    EXPECT_EQ(row["chosen"].size(), 1U);
+    EXPECT_EQ(row["chosen"][0]["role"], "assistant");
+    EXPECT_NE(row["chosen"][0]["content"], row["rejected"][0]["content"]);
+    EXPECT_GT(row["provenance"]["values"]["chosen"], row["provenance"]["values"]["rejected"]);
+  }
+  const std::string first = ReadFile(folder_.path() / "path_result/textcraft_preferences.jsonl");
+  MustRun("path_collect", {"--data_type", "preferences"});
+  EXPECT_EQ(ReadFile(folder_.path() / "path_result/textcraft_preferences.jsonl"), first);
+
+  Learn("dpo", "a");
+  Learn("dpo", "b");
+  EXPECT_EQ(ModelHash("a"), ModelHash("b"));
+  const auto metrics = Metrics("a");
+  ASSERT_EQ(metrics.size(), 3U);
+  EXPECT_LT(metrics.back()["train"]["loss"], std::log(2));
+  EXPECT_GT(metrics.back()["train"]["margin"], 0);
+}
+
+TEST_F(TreeLearning, AwrAndTreeGrpoLearnFromAllResponses) {
+  Collect();
+  for (const std::string algorithm : {"awr", "tree_grpo"}) {
+    Learn(algorithm, algorithm);
+    const auto metrics = Metrics(algorithm);
+    ASSERT_EQ(metrics.size(), 3U) << algorithm;
+    EXPECT_LT(metrics.back()["train"]["loss"], metrics.front()["train"]["loss"]) << algorithm;
+  }
+}
+
+TEST_F(TreeLearning, AValueModelOrdersTheSearch) {
+  Collect();
+  EXPECT_THAT(Learn("value", "value").out, HasSubstr("correlation"));
+  Collect({"--value_model", "rl_result/value/model", "--output_dir", "valued"});
+  const std::string tree =
+      ReadFile(folder_.path() / "valued/textcraft/planner/search_results_31.json");
+  EXPECT_THAT(tree, HasSubstr("\"estimate\":0."));
+  EXPECT_THAT(tree, HasSubstr("\"value_model\":\"rl_result/value/model\""));
+  const Outcome wrong =
+      Program("mcts_collect",
+              {"--task", "textcraft", "--min", "31", "--max", "32", "--value_model", "tiny"},
+              folder_.path())
+          .Wait();
+  EXPECT_NE(wrong.exit, 0);
+  EXPECT_THAT(wrong.err, HasSubstr("agent_rl --algorithm value"));
+}
+
+TEST_F(TreeLearning, GrpoLearnsFromGroupsOfEpisodes) {
+  MustRun("agent_eval", {"--task", "textcraft", "--split", "train", "--max", "6", "--attempts", "4",
+                         "--model_name", "planner", "--planner_error_rate", "0.5"});
+  const Outcome learned = MustRun(
+      "agent_rl", {"--algorithm", "grpo", "--name", "grpo", "--episodes",
+                   "test_result/textcraft/planner_scripted", "--model_dir", "tiny", "--iterations",
+                   "2", "--updates", "2", "--batch", "8", "--lr", "1e-3", "--model_threads", "1"});
+  EXPECT_THAT(learned.out, HasSubstr("of 6 trees"));
+  EXPECT_EQ(Metrics("grpo").size(), 2U);
+  const Outcome none =
+      Program("agent_rl", {"--algorithm", "grpo", "--model_dir", "tiny"}, folder_.path()).Wait();
+  EXPECT_NE(none.exit, 0);
+  EXPECT_THAT(none.err, HasSubstr("--episodes"));
+}
+
+}  // namespace
+}  // namespace agentr

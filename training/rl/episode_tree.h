@@ -1,0 +1,22 @@
+// Groups of episodes as search trees, so that GRPO on episodes is the same as on trees: the episodes
+// of one task that begin with the same turns share the nodes of these turns.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "mcts/tree.h"
+#include "rollout/episode.h"
+
+namespace agentr {
+
+// `episodes`: of one task, each with at least one turn. Every episode is an ended leaf with its
+// reward; one that was not done ends as at the depth limit.
+Tree TreeOfEpisodes(const std::string& family, const std::vector<Episode>& episodes);
+
+// A tree for each task with at least two episodes in `folder`, which agent_eval has written
+// (OUTPUT_DIR/TASK/MODEL_local, with --attempts); by task. Throws FatalError(kFile).
+std::vector<Tree> ReadEpisodeTrees(const std::filesystem::path& folder, const std::string& family);
+
+}  // namespace agentr
