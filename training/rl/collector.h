@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
 #include <vector>
 
 #include "training/rl/actor.h"

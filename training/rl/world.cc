@@ -4,8 +4,9 @@
 
 #include "clients/language_model.h"
 #include "common/options.h"
-#include "rollout/questions_batch.h"
+#include "rollout/game_batch.h"
 #include "tasks/questions/asker.h"
+#include "tasks/questions/word_table.h"
 #include "training/rl/babyai_world.h"
 #include "training/rl/echo_batch.h"
 
@@ -16,7 +17,9 @@ namespace {
 template <typename Batch>
 class HistoryWorld : public World {
  public:
-  explicit HistoryWorld(Batch batch) : batch_(std::move(batch)) {}
+  // `make` returns the batch, which may be neither copied nor moved.
+  template <typename Make>
+  explicit HistoryWorld(const Make& make) : batch_(make()) {}
 
   std::string Prompt(size_t slot) const override { return std::string(batch_.Observation(slot)); }
   std::span<const BatchStep> Step(std::span<const std::string_view> actions) override {
@@ -58,9 +61,21 @@ std::vector<Message> ConversationOf(std::string_view history) {
   return conversation;
 }
 
-class QuestionsWorld : public HistoryWorld<QuestionsBatch> {
+class QuestionsWorld : public HistoryWorld<GameBatch<TwentyQuestions>> {
  public:
   using HistoryWorld::HistoryWorld;
+
+  // The environment takes a text without words for no question, which costs nothing. For a policy
+  // that learns from reward, silence would then be the best it can do and games would not end; here
+  // it is a question that nobody understands.
+  std::span<const BatchStep> Step(std::span<const std::string_view> actions) override {
+    std::vector<std::string_view> questions(actions.begin(), actions.end());
+    for (std::string_view& question : questions) {
+      if (question == "wait" || PlainQuestion(question).empty()) question = "Hm?";
+    }
+    return HistoryWorld::Step(questions);
+  }
+
   std::string Expert(size_t slot) const override {
     const WordTable& table = WordTable::BuiltIn();
     return BestQuestion(table, ReadQuestions(table, ConversationOf(Prompt(slot))));
@@ -101,14 +116,14 @@ std::unique_ptr<World> MakeWorld(const WorldOptions& o, uint64_t seed) {
     }
     case WorldKind::kTwentyQuestions:
       return std::make_unique<QuestionsWorld>(
-          QuestionsBatch({.size = size, .seed = seed, .reference = o.reference}));
+          [&] { return TwentyQuestionsBatch({.size = size, .seed = seed}, o.reference); });
     case WorldKind::kEcho:
     case WorldKind::kEchoListed: {
       EchoOptions options;
       options.size = size;
       options.seed = seed;
       options.listed = o.task == WorldKind::kEchoListed;
-      return std::make_unique<EchoWorld>(EchoBatch(options));
+      return std::make_unique<EchoWorld>([&] { return EchoBatch(options); });
     }
   }
   return nullptr;

@@ -108,6 +108,21 @@ TEST(World, PromptsOfTheTestsOfGeneralisation) {
   EXPECT_EQ(changed->Expert(2), plain->Expert(2));
 }
 
+// Otherwise a policy could avoid the cost of questions by silence.
+TEST(World, SilenceCostsAQuestion) {
+  WorldOptions options;
+  options.task = WorldKind::kTwentyQuestions;
+  options.environments = 2;
+  const auto world = MakeWorld(options, 3);
+  const std::vector<std::string_view> silence = {"", "wait"};
+  for (int turn = 0; turn < 20; ++turn) {
+    for (const BatchStep& step : world->Step(silence)) {
+      EXPECT_EQ(step.reward, -1);
+      EXPECT_EQ(step.done, turn == 19);
+    }
+  }
+}
+
 TEST(World, EchoMarksAnswers) {
   EchoBatch batch({.size = 1, .seed = 2});
   const std::string digit(batch.Observation(0));
