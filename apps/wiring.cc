@@ -60,7 +60,9 @@ std::unique_ptr<LanguageModel> ProgramWorkbench::OpenModel(const ModelOptions& a
     }
     auto model = std::make_unique<OpenAiModel>(options.name, options.openai);
     model->Discover();
-    return model;
+    const ModelLimits& limits = options.openai.limits;
+    if (limits.rate <= 0 && limits.budget <= 0 && limits.price.empty()) return model;
+    return std::make_unique<LimitedModel>(std::move(model), limits);
   }
   const std::string name = options.name.empty() ? "planner" : options.name;
   GoldSource* gold = nullptr;

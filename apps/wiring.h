@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/program.h"
+#include "apps/report_option.h"
 #include "clients/env/gold_source.h"
 #include "lm/model_folder.h"
 #include "rollout/workbench.h"
@@ -48,13 +49,14 @@ int RunProgram(int argc, char** argv, const ProgramText& text,
                ExitCode (*job)(const Options&, const OptionSet&, Workbench&)) {
   Options options;
   ModelFolderOptions local;
+  ReportOption report;
   const auto run = [&](const OptionSet& set) {
     if constexpr (requires { options.model.dir; }) FindBundledModel(options.model);
     if constexpr (requires { options.model_dir; }) FindBundledModel(options.model_dir);
     ProgramWorkbench workbench(local);
-    return job(options, set, workbench);
+    return WriteReport(report, options, job(options, set, workbench));
   };
-  return RunWithOptions(argc, argv, text, run, options, local);
+  return RunWithOptions(argc, argv, text, run, options, local, report);
 }
 
 }  // namespace agentr

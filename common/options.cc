@@ -11,8 +11,11 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <type_traits>
 
+#include "common/installed_file.h"
+#include "common/option_docs.h"
 #include "common/text.h"
 #include "common/toml.h"
 #include "common/version.h"
@@ -133,12 +136,17 @@ class OptionSet::Parser {
   // The arguments in the order that CLI11 expects, last one first, with former names replaced.
   std::vector<std::string> InReverse(int argc, const char* const* argv) const;
 
+  ProgramDoc Doc() const;
+  // Prints what --help_as asks for; false if the command line does not ask.
+  bool HelpAs(int argc, const char* const* argv) const;
+
   struct Entry {
     const CLI::Option* option;
     std::function<nlohmann::ordered_json()> value;
   };
 
   std::vector<Entry> entries_;
+  std::string examples_;
 };
 
 OptionSet::Declared& OptionSet::Declared::Formerly(const std::string& flag) {
@@ -148,7 +156,7 @@ OptionSet::Declared& OptionSet::Declared::Formerly(const std::string& flag) {
 
 OptionSet::Parser::Parser(const std::string& program, const std::string& description,
                           const std::string& examples)
-    : app(description, program) {
+    : app(description, program), examples_(examples) {
   app.set_help_flag("-h,--help", "Print this text");
   app.set_version_flag("--version", std::string("agentr ") + std::string(kVersion));
   app.set_config("--config", "", "Read options from a TOML file (the names of the flags are keys)");
@@ -182,12 +190,67 @@ std::vector<std::string> OptionSet::Parser::InReverse(int argc, const char* cons
     const size_t name = std::min(argument.find('='), argument.size());
     const auto renamed = former.find(argument.substr(0, name));
     if (renamed != former.end()) argument.replace(0, name, renamed->second);
+    constexpr std::string_view kConfig = "--config=";
+    if (argument.starts_with(kConfig)) {
+      argument = std::string(kConfig) + InstalledFile(argument.substr(kConfig.size())).string();
+    } else if (i > 1 && std::string_view(argv[i - 1]) == "--config") {
+      argument = InstalledFile(argument).string();
+    }
     arguments.push_back(std::move(argument));
   }
   return arguments;
 }
 
+namespace {
+
+// "TEXT:{a,b}", as CLI11 writes a type and its check -> {"a", "b"}.
+std::vector<std::string> ChoicesOf(const std::string& type) {
+  const size_t begin = type.find(":{");
+  if (begin == std::string::npos) return {};
+  std::vector<std::string> choices;
+  std::istringstream list(type.substr(begin + 2, type.find('}', begin) - begin - 2));
+  for (std::string choice; std::getline(list, choice, ',');) choices.push_back(choice);
+  return choices;
+}
+
+}  // namespace
+
+ProgramDoc OptionSet::Parser::Doc() const {
+  ProgramDoc doc{app.get_name(), app.get_description(), examples_, std::string(kVersion), {}};
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty()) continue;
+    std::string type = option->get_type_size() == 0 ? "" : option->get_type_name();
+    if (option == app.get_config_ptr()) type = "FILE";
+    doc.options.push_back({option->get_group(), option->get_name(/*positional=*/false, true),
+                           type.substr(0, type.find(':')), option->get_default_str(),
+                           option->get_envname(), option->get_description(), ChoicesOf(type),
+                           option->get_expected_max() == CLI::detail::expected_max_vector_size,
+                           option->get_positional()});
+  }
+  // By heading, in the order in which the headings were declared.
+  std::vector<std::string> groups;
+  for (const OptionDoc& option : doc.options) {
+    if (std::ranges::find(groups, option.group) == groups.end()) groups.push_back(option.group);
+  }
+  std::ranges::stable_sort(doc.options, {}, [&](const OptionDoc& option) {
+    return std::ranges::find(groups, option.group) - groups.begin();
+  });
+  return doc;
+}
+
+bool OptionSet::Parser::HelpAs(int argc, const char* const* argv) const {
+  constexpr std::string_view kFlag = "--help_as=";
+  const std::string_view argument = argc == 2 ? argv[1] : "";
+  if (!argument.starts_with(kFlag)) return false;
+  const std::string_view kind = argument.substr(kFlag.size());
+  if (kind == "man") fmt::print("{}", ManPage(Doc()));
+  if (kind == "bash") fmt::print("{}", BashCompletion(Doc()));
+  if (kind == "zsh") fmt::print("{}", ZshCompletion(Doc()));
+  return kind == "man" || kind == "bash" || kind == "zsh";
+}
+
 std::optional<ExitCode> OptionSet::Parser::Parse(int argc, const char* const* argv) {
+  if (HelpAs(argc, argv)) return ExitCode::kOk;
   try {
     app.parse(InReverse(argc, argv));
     const CLI::Option& config = *app.get_config_ptr();

@@ -246,7 +246,8 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
                options.environment.task, model->name(), store.folder().string());
   if (IsScripted(options.model)) spdlog::info(kOtherPolicies);
   Evaluator evaluator(*family, *environment, *model, store, options.play, options.parallelism);
-  const EvaluatorReport report = evaluator.Run(plan.starts, StopOnSignal());
+  EvaluatorReport report = evaluator.Run(plan.starts, StopOnSignal());
+  report.cost = ParsePrice(options.model.openai.limits.price).Of(report.usage);
   AppendToRunFile(store.folder(), {{"program", "agent_eval"},
                                    {"version", kVersion},
                                    {"compiler", __VERSION__},
@@ -260,6 +261,7 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
   if (!options.model.dir.empty() || report.usage.cached_tokens > 0) {
     PrintTokens(report.usage, report.wall_s);
   }
+  PrintCost(report);
   PrintReport(report, complete, store.folder());
   return ExitCodeOf(report, !complete);
 }

@@ -158,7 +158,8 @@ ExitCode MctsCollect(const MctsCollectOptions& options, const OptionSet& resolve
   if (IsScripted(options.model)) spdlog::info(kOtherPolicies);
   Collector collector(*family, *environment, *model, store, options.search, options.parallelism,
                       std::move(origin), values.get());
-  const CollectReport report = collector.Run(ids, StopOnSignal());
+  CollectReport report = collector.Run(ids, StopOnSignal());
+  report.cost = ParsePrice(options.model.openai.limits.price).Of(report.usage);
   AppendToRunFile(folder, {{"program", "mcts_collect"},
                            {"version", kVersion},
                            {"compiler", __VERSION__},
@@ -171,6 +172,7 @@ ExitCode MctsCollect(const MctsCollectOptions& options, const OptionSet& resolve
   if (!options.model.dir.empty() || report.usage.cached_tokens > 0) {
     PrintTokens(report.usage, report.wall_s);
   }
+  PrintCost(report);
   PrintSummary(report, environment->stats().calls(), folder);
   const int64_t lost = report.finished + report.skipped - TreesOf(store, ids);
   if (lost > 0) {

@@ -14,6 +14,7 @@
 namespace agentr {
 namespace embedded {
 extern const std::string_view kBabyAiVerifier;
+extern const std::string_view kDetectiveVerifier;
 extern const std::string_view kGuessMyCityVerifier;
 extern const std::string_view kSciWorldVerifier;
 extern const std::string_view kTextCraftVerifier;
@@ -97,8 +98,9 @@ JudgementPrompt::JudgementPrompt(std::string_view text) : messages_(ParsePromptF
 }
 
 JudgementPrompt JudgementPrompt::Of(std::string_view family) {
-  const std::array<std::pair<std::string_view, std::string_view>, 6> prompts = {
+  const std::array<std::pair<std::string_view, std::string_view>, 7> prompts = {
       {{"babyai", embedded::kBabyAiVerifier},
+       {"detective", embedded::kDetectiveVerifier},
        {"guess_my_city", embedded::kGuessMyCityVerifier},
        {"sciworld", embedded::kSciWorldVerifier},
        {"textcraft", embedded::kTextCraftVerifier},

@@ -9,6 +9,7 @@
 
 #include "clients/message_json.h"
 #include "common/file.h"
+#include "common/installed_file.h"
 #include "common/hash.h"
 #include "common/random.h"
 #include "common/text.h"
@@ -138,10 +139,10 @@ TaskReviser::TaskReviser(const ReviseOptions& options, Context context)
               RevisionActionOf(options, context_),
               options.revision_reply} {
   thoughts_ = options_.thoughts.empty() ? Thoughts::BuiltIn()
-                                        : Thoughts::Parse(ReadFile(options_.thoughts));
+                                        : Thoughts::Parse(ReadFile(InstalledFile(options_.thoughts)));
   if (verifier_ != "actor") return;
   prompt_ = options_.verifier_prompt.empty() ? JudgementPrompt::Of(context_.family.name())
-                                             : JudgementPrompt(ReadFile(options_.verifier_prompt));
+                                             : JudgementPrompt(ReadFile(InstalledFile(options_.verifier_prompt)));
 }
 
 bool TaskReviser::forks() const {

@@ -14,7 +14,7 @@ HttpOptions EnvironmentOptions::ManyConnections() {
 void DeclareTask(OptionSet& set, EnvironmentOptions& o) {
   set.Add("--task", o.task,
           "Kind of task: webshop, textcraft, sciworld, babyai, "
-          "twenty_questions, guess_my_city",
+          "twenty_questions, guess_my_city, detective",
           "TASK");
 }
 

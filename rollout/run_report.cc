@@ -23,6 +23,7 @@ nlohmann::ordered_json ToJson(const ServerVersion& server) {
 nlohmann::ordered_json ToJson(const RunReport& report) {
   nlohmann::ordered_json model = FieldsToJson(kUsageFields, report.usage);
   model["tokens_per_s"] = PerSecond(report.usage.completion_tokens, report.wall_s);
+  if (report.cost > 0) model["cost"] = report.cost;
   return {{"finished", report.finished},
           {"already_there", report.skipped},
           {"taken_by_another_run", report.taken},
@@ -55,6 +56,12 @@ ExitCode ExitCodeOf(bool interrupted, bool gave_up, bool anything_failed) {
 
 double PerSecond(int64_t count, double wall_s) {
   return wall_s > 0 ? static_cast<double>(count) / wall_s : 0;
+}
+
+void PrintCost(const RunReport& report) {
+  if (report.cost <= 0) return;
+  fmt::print("cost {:.4f}: {} requests, {} prompt tokens, {} new tokens\n", report.cost,
+             report.usage.requests, report.usage.prompt_tokens, report.usage.completion_tokens);
 }
 
 void PrintTokens(const Usage& usage, double wall_s) {

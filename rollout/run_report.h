@@ -20,6 +20,7 @@ struct RunReport {
   bool unreachable = false;  // nothing was finished because a server did not answer
   bool interrupted = false;  // stopped from outside; not all items were tried
   Usage usage;
+  double cost = 0;  // of the usage, in the money of --llm_price; 0 without a price
   ExecutionStats execution;
   double wall_s = 0;
 };
@@ -38,6 +39,9 @@ ExitCode ExitCodeOf(bool interrupted, bool gave_up, bool anything_failed);
 
 // Count per second; 0 if `wall_s` is 0.
 double PerSecond(int64_t count, double wall_s);
+
+// Prints the cost if there is one, and what the run used, to stdout.
+void PrintCost(const RunReport& report);
 
 // Prints the share of cached prompt tokens, and new tokens per second, to stdout.
 void PrintTokens(const Usage& usage, double wall_s);

@@ -5,6 +5,7 @@
 #include "clients/openai/openai_model.h"
 #include "common/options.h"
 #include "servers/babyai/babyai_text.h"
+#include "servers/detective/detective.h"
 #include "servers/questions/guess_my_city.h"
 #include "servers/questions/model_oracle.h"
 #include "servers/questions/twenty_questions.h"
@@ -20,7 +21,7 @@ namespace agentr {
 namespace {
 
 constexpr std::string_view kTasks =
-    "webshop, textcraft, sciworld, babyai, twenty_questions, guess_my_city";
+    "webshop, textcraft, sciworld, babyai, twenty_questions, guess_my_city, detective";
 
 SessionLimits LimitsOf(const EnvServerOptions& options) {
   return {options.session_ttl, options.max_sessions};
@@ -95,11 +96,24 @@ std::unique_ptr<EnvService> MakeService(const EnvServerOptions& options) {
         GuessMyCity(options.reference, MakeOracle(options.oracle, CityTable::BuiltIn())),
         LimitsOf(options), !options.no_extensions);
   }
+  if (options.task == "detective") {
+    return std::make_unique<TextGameService<Detective>>(Detective(), LimitsOf(options),
+                                                        !options.no_extensions);
+  }
   throw FatalError(
       ExitCode::kUsage,
       fmt::format("this program has no environment server for '{}', only for {} (--task, TASK); to "
                   "use another server, give --env_server_base http://host:port",
                   options.task, kTasks));
+}
+
+HttpServiceOptions WithAbout(HttpServiceOptions options, const EnvService& service) {
+  options.about = [&service] {
+    return AboutText{"env_server", service.Summary(),
+                     "mcts_collect --env_server_base http://host:port\n\n"
+                     "Programs that speak AgentGym's protocol can use this address too."};
+  };
+  return options;
 }
 
 }  // namespace
@@ -156,7 +170,7 @@ void Declare(OptionSet& set, EnvServerOptions& options) {
 }
 
 EnvServer::EnvServer(std::unique_ptr<EnvService> service, HttpServiceOptions options)
-    : service_(std::move(service)), http_(std::move(options)) {
+    : service_(std::move(service)), http_(WithAbout(std::move(options), *service_)) {
   service_->AddTo(http_);
   http_.Start();
 }

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "tasks/babyai/babyai_policy.h"
+#include "tasks/detective/detective_policy.h"
 #include "tasks/questions/city_table.h"
 #include "tasks/questions/questions_policy.h"
 #include "tasks/sciworld/sciworld_policy.h"
@@ -24,6 +25,7 @@ std::unique_ptr<ScriptedPolicy> MakeScriptedPolicy(std::string_view family, Gold
   if (family == "guess_my_city") {
     return std::make_unique<QuestionsPolicy>("Guess My City", CityTable::BuiltIn().words());
   }
+  if (family == "detective") return std::make_unique<DetectivePolicy>();
   return nullptr;
 }
 

@@ -12,8 +12,11 @@
 namespace agentr {
 namespace embedded {
 extern const std::string_view kBabyAiSplit;
+extern const std::string_view kDetectiveSplit;
+extern const std::string_view kGuessMyCitySplit;
 extern const std::string_view kSciWorldSplit;
 extern const std::string_view kTextCraftSplit;
+extern const std::string_view kTwentyQuestionsSplit;
 extern const std::string_view kWebShopSplit;
 }  // namespace embedded
 
@@ -68,8 +71,11 @@ const Split& SplitOf(std::string_view family) {
   static const Split none;
   static const std::map<std::string_view, Split> splits = {
       {"babyai", ReadSplit(embedded::kBabyAiSplit)},
+      {"detective", ReadSplit(embedded::kDetectiveSplit)},
+      {"guess_my_city", ReadSplit(embedded::kGuessMyCitySplit)},
       {"sciworld", ReadSplit(embedded::kSciWorldSplit)},
       {"textcraft", ReadSplit(embedded::kTextCraftSplit)},
+      {"twenty_questions", ReadSplit(embedded::kTwentyQuestionsSplit)},
       {"webshop", ReadSplit(embedded::kWebShopSplit)},
   };
   const auto at = splits.find(family);

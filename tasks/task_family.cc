@@ -4,6 +4,7 @@
 
 #include "common/error.h"
 #include "tasks/babyai/babyai_family.h"
+#include "tasks/detective/detective_family.h"
 #include "tasks/questions/questions_family.h"
 #include "tasks/sciworld/sciworld_family.h"
 #include "tasks/textcraft/textcraft_family.h"
@@ -67,10 +68,11 @@ std::unique_ptr<TaskFamily> MakeTaskFamily(std::string_view name) {
   if (name == "babyai") return std::make_unique<BabyAiFamily>();
   if (name == "twenty_questions") return std::make_unique<TwentyQuestionsFamily>();
   if (name == "guess_my_city") return std::make_unique<GuessMyCityFamily>();
+  if (name == "detective") return std::make_unique<DetectiveFamily>();
   throw FatalError(
       ExitCode::kUsage,
       fmt::format("unknown task \"{}\"; the known tasks are: textcraft, webshop, sciworld, babyai, "
-                  "twenty_questions, guess_my_city",
+                  "twenty_questions, guess_my_city, detective",
                   name));
 }
 

@@ -132,13 +132,14 @@ std::unique_ptr<Protocol> MakeProtocol(std::string_view family) {
   if (family == "textcraft") return std::make_unique<Protocol>("textcraft");
   if (family == "webshop") return std::make_unique<WebShopProtocol>();
   if (family == "sciworld") return std::make_unique<SciWorldProtocol>();
-  for (const char* const plain : {"babyai", "twenty_questions", "guess_my_city"}) {
+  for (const char* const plain : {"babyai", "twenty_questions", "guess_my_city", "detective"}) {
     if (family == plain) return std::make_unique<Protocol>(plain);
   }
   throw FatalError(
       ExitCode::kUsage,
       fmt::format("there is no environment protocol for '{}'; "
-                  "choose textcraft, webshop, sciworld, babyai, twenty_questions or guess_my_city",
+                  "choose textcraft, webshop, sciworld, babyai, twenty_questions, guess_my_city or "
+                  "detective",
                   family));
 }
 

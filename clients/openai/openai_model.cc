@@ -64,6 +64,7 @@ void Declare(OptionSet& set, OpenAiOptions& o) {
           "Send a seed with each request (false: the server chooses one)");
   set.AddSwitch("--llm_token_ids", o.extras.token_ids,
                 "Request the token ids of completions (vLLM; other servers may refuse)");
+  Declare(set, o.limits);
 }
 
 OpenAiModel::OpenAiModel(std::string name, OpenAiOptions options)

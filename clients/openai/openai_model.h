@@ -12,6 +12,7 @@
 #include "clients/http/http_client.h"
 #include "clients/http/load_balancer.h"
 #include "clients/language_model.h"
+#include "clients/openai/limited_model.h"
 #include "clients/openai/openai_protocol.h"
 
 namespace agentr {
@@ -26,10 +27,12 @@ struct OpenAiOptions {
   size_t max_completion =
       kMaxCompletion;  // bytes of one completion's text; a longer one is an error
 
+  ModelLimits limits;  // of whoever opens the model (apps/wiring), not of OpenAiModel
+
   static HttpOptions DefaultHttp();
 };
 
-// Declares --llm_base, --llm_timeout, --llm_attempts, …, --llm_seed, --llm_token_ids.
+// Declares --llm_base, --llm_timeout, --llm_attempts, …, --llm_seed, --llm_token_ids, --llm_rate, ….
 void Declare(OptionSet& set, OpenAiOptions& options);
 
 // On lm_servers (Discover) it behaves like the model that they run: it has the same identity and

@@ -9,11 +9,19 @@
 namespace agentr {
 namespace {
 
-// Opened by its full path beside the program, because address sanitizer's dlopen ignores our run
-// path. It is never unloaded, because the decoders use its code.
+// The module beside the program, as in a build folder, or in lib/agentr of an installation. A full
+// path, because address sanitizer's dlopen ignores our run path.
+std::string ModulePath() {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+  const fs::path beside = folder / "libagentr_aten.so";
+  const fs::path installed = folder.parent_path() / "lib/agentr/libagentr_aten.so";
+  return !fs::exists(beside) && fs::exists(installed) ? installed : beside;
+}
+
+// It is never unloaded, because the decoders use its code.
 void* LoadModule() {
-  const std::string path =
-      std::filesystem::read_symlink("/proc/self/exe").replace_filename("libagentr_aten.so");
+  const std::string path = ModulePath();
   void* module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (module == nullptr) {
     throw FatalError(ExitCode::kFile,

@@ -48,6 +48,9 @@ add_library(agentr_pcre2 INTERFACE)
 target_include_directories(agentr_pcre2 SYSTEM INTERFACE "${AGENTR_PCRE2_INCLUDE}")
 target_link_libraries(agentr_pcre2 INTERFACE "${AGENTR_PCRE2_LIBRARY}")
 
+# Compression of reports.
+find_package(ZLIB REQUIRED)
+
 # Option files. The header alone: common/toml.cc compiles the implementation in.
 find_path(AGENTR_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
 add_library(agentr_tomlplusplus INTERFACE)

@@ -6,7 +6,8 @@ add_custom_target(programs COMMENT "Every program, without the tests")
 function(agentr_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(agentr_${name} STATIC ${ARG_SOURCES})
-  target_include_directories(agentr_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_include_directories(agentr_${name} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
+                                                   "$<INSTALL_INTERFACE:include/agentr>")
   target_link_libraries(agentr_${name} PUBLIC ${ARG_DEPENDS})
 endfunction()
 
@@ -16,6 +17,7 @@ function(agentr_program name)
   add_executable(${name} ${name}_main.cc)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS})
   add_dependencies(programs ${name})
+  set_property(GLOBAL APPEND PROPERTY AGENTR_PROGRAMS ${name})
 endfunction()
 
 # agentr_test(NAME [AS_ONE] SOURCES … [DEPENDS …] [LABELS …]): one GoogleTest binary, each test in

@@ -27,6 +27,7 @@ EPISODES = [
         [("look around", "This room is called the hallway."), ("focus on door", "You focus on the door.")],
     ),
     ("babyai", "Your goal: go to the red ball", [("turn left", "There is a red ball 1 ahead.")]),
+    ("detective", "You are at: Gate.", [("north", "You are at: Hall."), ("take wax seal", "Taken.")]),
     ("guess_my_city", "Questions:", [("Is it in Asia?", "No.")]),
     ("twenty_questions", "Questions:", [("Is it an animal?", "No.")]),
 ]

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -104,6 +105,7 @@ class HttpService::Impl {
   explicit Impl(const HttpServiceOptions& options)
       : max_body_(options.max_body),
         error_body_(options.error_body ? options.error_body : DefaultErrorBody),
+        about_(options.about),
         admit_(options.admit),
         names_(options.host, options.allow_host),
         transport_({.max_threads = static_cast<size_t>(options.threads),
@@ -199,6 +201,12 @@ class HttpService::Impl {
     if (!Admitted(request, response)) return true;
     if (request.method == "POST" && posts_.contains(request.path)) return false;
     if (request.method == "GET" || request.method == "HEAD") {
+      if (about_ && request.path == "/" && AsksForHtml(request.get_header_value("Accept"))) {
+        SetReply(response, {.body = AboutPage(about_(), RouteNames()),
+                            .content_type = "text/html; charset=utf-8"});
+        unrouted_.Record(response.status, {});
+        return true;
+      }
       const auto at = gets_.find(request.path);
       if (at != gets_.end()) {
         Answer(at->second, HttpRequest{{}, &request.params}, response);
@@ -207,6 +215,17 @@ class HttpService::Impl {
     }
     Refuse(request, response);
     return true;
+  }
+
+  std::vector<std::string> RouteNames() const {
+    std::vector<std::string> names;
+    for (const auto* routes : {&gets_, &posts_}) {
+      for (const auto& [path, route] : *routes) {
+        if (path != "/") names.push_back(route.name);
+      }
+    }
+    std::ranges::sort(names);
+    return names;
   }
 
   bool IsForThisStart(const httplib::Request& request) const {
@@ -292,6 +311,7 @@ class HttpService::Impl {
   const std::string instance_ = NewInstance();
   const size_t max_body_;
   const std::function<std::string(const HttpStatusError&)> error_body_;
+  const std::function<AboutText()> about_;
   const std::function<void(const std::string&, const std::string&)> admit_;
   Routes gets_, posts_;
   RouteMetrics unrouted_;

@@ -7,7 +7,7 @@
 //   });
 //   service.Start();
 //
-// Built in: GET /health, GET /metrics (Prometheus text). Errors are {"error": "…"}, or in the form
+// Built in: GET /health, GET /metrics (Prometheus text), and GET / for browsers (about_page.h). Errors are {"error": "…"}, or in the form
 // of the options, and end the connection: 400 for a request that is not plain HTTP/1.1
 // (RequestHead) or a body that is not JSON, 403 for a name that is not the server's (HostNames),
 // 404 and 405 for unknown paths and methods, 408 for a head that arrives too slowly, 413 for a
@@ -32,6 +32,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "servers/http/about_page.h"
 
 namespace agentr {
 
@@ -64,6 +66,8 @@ struct HttpServiceOptions {
 
   // The body of an error's reply; empty: {"error": "…"}.
   std::function<std::string(const HttpStatusError&)> error_body = {};
+  // What GET / tells browsers; without it they get what other clients get.
+  std::function<AboutText()> about = {};
   // Called with the value of the Authorization header before the rest of a request is read; throws
   // HttpStatusError to refuse it.
   std::function<void(const std::string& path, const std::string& authorization)> admit = {};

@@ -218,9 +218,9 @@ HeadResult ParseRequestHead(std::string_view text) {
 }
 
 std::string CanonicalHead(const RequestHead& head) {
-  constexpr std::array<std::string_view, 7> kKnown = {
-      "Authorization", "Agentr-Instance", "Content-Length",   "Content-Encoding",
-      "Connection",    "Expect",          "Transfer-Encoding"};
+  constexpr std::array<std::string_view, 8> kKnown = {
+      "Accept",           "Authorization", "Agentr-Instance", "Content-Length",
+      "Content-Encoding", "Connection",    "Expect",          "Transfer-Encoding"};
   std::string text;
   text.reserve(256);
   for (const std::string_view part :

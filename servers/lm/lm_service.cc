@@ -132,7 +132,11 @@ LmServer::LmServer(LoadedModel model, LmServerOptions options)
     : model_(std::move(model)),
       options_(std::move(options)),
       started_(Now()),
-      http_(HttpOptionsOf(options_)) {
+      http_(HttpOptionsOf(options_, [this] {
+        return AboutText{"lm_server", Summary(),
+                         "mcts_collect --llm_base http://host:port/v1 --model_name " + model_.name +
+                             "\n\nClients of OpenAI's protocol use http://host:port/v1."};
+      })) {
   http_.Post("/v1/chat/completions",
              [this](const HttpRequest& request) { return Serve(LmApi::kChat, request); });
   http_.Post("/v1/completions",
@@ -152,7 +156,8 @@ std::string LmServer::Summary() const {
                      shape.blocks * shape.block_bytes >> 20);
 }
 
-HttpServiceOptions LmServer::HttpOptionsOf(const LmServerOptions& options) {
+HttpServiceOptions LmServer::HttpOptionsOf(const LmServerOptions& options,
+                                           std::function<AboutText()> about) {
   const auto admit = [key = options.api_key](const std::string& path, const std::string& header) {
     if (key.empty() || !path.starts_with("/v1/")) return;
     if (SameKey(header, "Bearer " + key)) return;
@@ -164,6 +169,7 @@ HttpServiceOptions LmServer::HttpOptionsOf(const LmServerOptions& options) {
           .port = options.port,
           .max_body = options.max_body,
           .error_body = LmErrorBody,
+          .about = std::move(about),
           .admit = admit,
           .allow_host = options.allow_host};
 }

@@ -54,7 +54,8 @@ class LmServer {
   std::string Summary() const;  // "my-model: 32768 positions; cache of 4096 x 16 tokens, 512 MiB"
 
  private:
-  static HttpServiceOptions HttpOptionsOf(const LmServerOptions& options);
+  static HttpServiceOptions HttpOptionsOf(const LmServerOptions& options,
+                                          std::function<AboutText()> about);
   nlohmann::ordered_json ModelJson() const;
   HttpResponse Models() const;
   // A POST of either kind.

@@ -1,6 +1,7 @@
 // babyai_bench: how often the bot solves each level of BabyAI-Text, and the steps per second of the
 // game batched in the process, over HTTP, and (with --python) of the public package minigrid in the
-// same run; then the steps per second of the guessing games.
+// same run; then the steps per second of the guessing games and
+// of Detective.
 #include <fmt/core.h>
 #include <stdio.h>
 
@@ -14,7 +15,7 @@
 #include "common/options.h"
 #include "common/random.h"
 #include "rollout/babyai_batch.h"
-#include "rollout/questions_batch.h"
+#include "rollout/game_batch.h"
 #include "tasks/babyai/babyai_bot.h"
 #include "tasks/questions/asker.h"
 #include "tests/clients/env/embedded_server.h"
@@ -137,33 +138,44 @@ void PrintHttp(const std::string& task, const std::vector<std::string>& actions,
              static_cast<double>(steps) / SecondsSince(begin), actions.size());
 }
 
-void PrintBatchedQuestions(double seconds) {
-  constexpr size_t kSlots = 32;
-  QuestionsBatch batch({.size = kSlots});
+template <typename Batch>
+void PrintBatchedGame(std::string_view name, Batch batch, const std::vector<std::string>& texts,
+                      double seconds) {
   RandomStream random(5);
-  std::vector<std::string> questions;
-  for (int i = 0; i < 200; ++i) questions.push_back(AnyQuestion(WordTable::BuiltIn(), random));
-  std::vector<std::string_view> actions(kSlots);
+  std::vector<std::string_view> actions(batch.size());
   int64_t steps = 0;
   const auto begin = std::chrono::steady_clock::now();
   while (SecondsSince(begin) < seconds) {
-    for (std::string_view& action : actions) action = random.Pick(questions);
+    for (std::string_view& action : actions) action = random.Pick(texts);
     batch.Step(actions);
-    steps += kSlots;
+    steps += static_cast<int64_t>(batch.size());
   }
-  fmt::print("{:<36} {:>12.0f} steps/s in the process on one thread, {} slots\n",
-             "twenty_questions", static_cast<double>(steps) / SecondsSince(begin), kSlots);
+  fmt::print("{:<36} {:>12.0f} steps/s in the process on one thread, {} slots\n", name,
+             static_cast<double>(steps) / SecondsSince(begin), batch.size());
+}
+
+std::vector<std::string> SomeQuestions(const WordTable& table) {
+  RandomStream random(5);
+  std::vector<std::string> questions;
+  for (int i = 0; i < 200; ++i) questions.push_back(AnyQuestion(table, random));
+  return questions;
 }
 
 void PrintServed(double seconds) {
   const auto texts = BabyAiActionTexts();
   fmt::print("\n");
   PrintHttp("babyai", {texts.begin(), texts.end()}, BabyAiText::kTrainTasks, seconds);
-  PrintBatchedQuestions(seconds);
+  const std::vector<std::string> doors = {"north", "east", "south", "west"};
+  PrintBatchedGame("twenty_questions", TwentyQuestionsBatch({}),
+                   SomeQuestions(WordTable::BuiltIn()), seconds);
+  PrintBatchedGame("guess_my_city", GuessMyCityBatch({}),
+                   SomeQuestions(CityTable::BuiltIn().words()), seconds);
+  PrintBatchedGame("detective", DetectiveBatch({}), doors, seconds);
   const std::vector<std::string> questions = {"Is it alive?", "Is it in Asia?", "Is it sweet?",
                                               "Is it a city?"};
   PrintHttp("twenty_questions", questions, 157, seconds);
   PrintHttp("guess_my_city", questions, 91, seconds);
+  PrintHttp("detective", doors, 1000, seconds);
 }
 
 void PrintPython(const BenchOptions& options) {

@@ -87,12 +87,14 @@ TEST_F(AgentRl, FilteredCloningOfItselfToo) {
 }
 TEST_F(AgentRl, PpoToo) {
   ExpectSameAfterKills("ppo", {{"--algorithm", "ppo"}, {"--task", "echo_listed"}});
+  ExpectSameAfterKills("drrn", {{"--algorithm", "drrn"}, {"--task", "echo_listed"}});
 }
 
 TEST_F(AgentRl, ArcherOnlineAndOfflineToo) {
   const Flags small = {{"--critic_updates", "3"}, {"--critic_width", "8"}, {"--critic_lr", "1e-3"}};
   Flags online = small, offline = small;
   online["--algorithm"] = "archer";
+  online["--token_baseline"] = "1";
   ExpectSameAfterKills("archer", online);
   offline["--algorithm"] = "offline_archer";
   offline["--player"] = "random";

@@ -16,6 +16,7 @@ namespace {
 // chosen.
 const std::map<std::string, std::vector<std::string>> kTelling = {
     {"babyai", {"turn left", "pick up", "toggle"}},
+    {"detective", {"look", "north", "east", "south", "west"}},
     {"textcraft", {"inventory"}},
     {"webshop", {"click[buy now]", "click[< prev]", "click[next >]", "click[features]", "wait"}},
 };
@@ -73,7 +74,8 @@ class ConfusedAgent {
 
 class Unchanged : public ::testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(Tasks, Unchanged, ::testing::Values("babyai", "webshop", "textcraft"),
+INSTANTIATE_TEST_SUITE_P(Tasks, Unchanged,
+                         ::testing::Values("babyai", "webshop", "textcraft", "detective"),
                          [](const auto& test) { return test.param; });
 
 TEST_P(Unchanged, ReallyIsOnTheServer) {
@@ -92,7 +94,8 @@ TEST_P(Unchanged, ReallyIsOnTheServer) {
       const std::string action = agent.Next();
       const std::vector<StepResult> before = Probe(*session, probes);
       const StepResult step = session->Step(action).value();
-      if (step.done && GetParam() == "babyai") break;  // whose finished sessions take no action
+      // Finished sessions of these take no action.
+      if (step.done && (GetParam() == "babyai" || GetParam() == "detective")) break;
       const std::vector<StepResult> after = Probe(*session, probes);
       if (!step.done && family->LeavesStateUnchanged(shown, action, step.observation)) {
         ++unchanged;

@@ -22,10 +22,14 @@ TEST(Splits, HavePublishedSizes) {
   EXPECT_EQ(SplitOf("babyai").test().size(), 200u);
   EXPECT_FALSE(SplitOf("babyai").IsTest(9999));
   EXPECT_TRUE(SplitOf("babyai").IsTest(10000));
+  EXPECT_EQ(SplitOf("twenty_questions").test().size(), 31u);
+  EXPECT_EQ(SplitOf("guess_my_city").test().size(), 18u);
+  EXPECT_EQ(SplitOf("detective").test().size(), 200u);
 }
 
 TEST(Splits, TestAndTrainShareNoTask) {
-  for (const char* family : {"webshop", "textcraft", "sciworld", "babyai"}) {
+  for (const char* family : {"webshop", "textcraft", "sciworld", "babyai", "twenty_questions",
+                             "guess_my_city", "detective"}) {
     const Split& split = SplitOf(family);
     for (const int id : split.train()) EXPECT_FALSE(split.IsTest(id)) << family << " " << id;
     EXPECT_TRUE(std::is_sorted(split.test().begin(), split.test().end()));
@@ -46,7 +50,8 @@ TEST(Splits, UnknownFamiliesHaveEmptyOnes) {
 }
 
 TEST(Splits, ATestPartThatIsNotPublishedIsRefused) {
-  for (const char* family : {"webshop", "textcraft", "sciworld", "babyai"}) {
+  for (const char* family : {"webshop", "textcraft", "sciworld", "babyai", "twenty_questions",
+                             "guess_my_city", "detective"}) {
     EXPECT_NO_THROW(CheckPublished(SplitPart::kTest, family));
   }
   EXPECT_NO_THROW(CheckPublished(SplitPart::kTrain, "babyai"));

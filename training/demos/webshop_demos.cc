@@ -38,6 +38,15 @@ std::string AsShown(const std::string& action, const std::string& page) {
   return fmt::format("{}{}]", kClick, page.substr(at + kSep, piece.size() - 2 * kSep));
 }
 
+// The instruction up to its options or its price, as it stands there. A small model can copy such a
+// text, but cannot choose words from it; the search ignores the words that say nothing.
+std::string WishOf(const std::string& instruction) {
+  size_t end = instruction.find(", and price lower than ");
+  const size_t option = instruction.find(": ");
+  if (option < end) end = instruction.rfind(" with ", option);
+  return instruction.substr(0, end);
+}
+
 // "color: navy" where the instruction says so of the value.
 std::string Wanted(const std::string& instruction, const std::string& value) {
   const size_t at = instruction.find(fmt::format(": {}", value));
@@ -71,7 +80,8 @@ std::optional<DemoRow> Episode(const WebShopDemoOptions& options, const WebShop&
   for (int turn = 0; turn < options.max_turns && !state.done; ++turn) {
     const auto position = policy.Read(messages, 0);
     if (!position || *position == nullptr) return std::nullopt;
-    const std::string action = AsShown((*position)->Plan(), messages.back().content);
+    std::string action = AsShown((*position)->Plan(), messages.back().content);
+    if (action.starts_with("search[")) action = fmt::format("search[{}]", WishOf(instruction));
     messages.push_back({"assistant", fmt::format("Thought: {}\nAction: {}",
                                                  ThoughtFor(action, instruction, state), action)});
     trained.push_back(1);

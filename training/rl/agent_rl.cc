@@ -32,8 +32,9 @@ double SecondsSince(std::chrono::steady_clock::time_point begin) {
 
 // All options except those that may change between two parts of a run.
 Fingerprint FingerprintOf(const AgentRlOptions& o, const OptionSet& resolved) {
-  static const char* const kFree[] = {"output_dir", "name",          "save_every", "keep",
-                                      "eval_every", "model_threads", "log_level",  "log_file"};
+  static const char* const kFree[] = {"output_dir",   "name",          "save_every",
+                                      "keep",         "eval_every",    "eval_episodes",
+                                      "eval_prompts", "model_threads", "log_level"};
   nlohmann::ordered_json options = resolved.ResolvedJson();
   for (const char* name : kFree) options.erase(name);
   Fingerprint print = {
@@ -145,13 +146,16 @@ ExitCode RlRun::Train() {
 void RlRun::TakeIteration(Progress& progress) {
   const auto begin = std::chrono::steady_clock::now();
   const int64_t before = context_->store().size();
+  const double played_before = context_->play_seconds();
   nlohmann::ordered_json line = {{"step", state_.step + 1}};
   line.update(algorithm_->Iterate(state_.step));
   ++state_.step;
   const int64_t played = context_->store().size() - before;
   line["transitions"] = context_->store().size();
   const double seconds = SecondsSince(begin);
+  const double playing = context_->play_seconds() - played_before;
   line["speed"] = {{"seconds", seconds},
+                   {"playing", playing / seconds},  // share of the time
                    {"environment_steps_per_s", static_cast<double>(played) / seconds},
                    {"memory_gib", MemoryGib()}};
   metrics_->Add(line);

@@ -50,6 +50,7 @@ struct PpoRunOptions {
 struct ArcherOptions {
   int capacity = 100000;           // last transitions to learn from
   double gate = -1e9;              // least gap of the critic before the policy learns
+  bool token_baseline = false;     // REINFORCE with a learned baseline for each token
   int samples = 5;                 // of CHAI
   double inverse_temperature = 1;  // of advantage weights
   double weight_limit = 0;         // largest advantage weight; 0: none
@@ -70,6 +71,7 @@ struct AgentRlOptions {
   int eval_every = 10;      // iterations; 0: only at the end
   int eval_episodes = 128;  // 0: none
   bool eval_greedy = false;
+  std::string eval_prompts = "none";  // prompt_changes.h
   WorldOptions world;
   ExperienceOptions experience;
   PpoRunOptions ppo;

@@ -3,6 +3,7 @@
 #include "common/options.h"
 #include "common/run_file.h"
 #include "training/rl/agent_rl.h"
+#include "training/rl/prompt_changes.h"
 
 namespace agentr {
 namespace {
@@ -56,6 +57,9 @@ void Declare(OptionSet& set, ArcherOptions& o) {
   set.Add("--critic_gate", o.gate,
           "The policy learns once the critic's mean advantage of the expert's actions is this much "
           "above that of random legal ones, and --warmup_iterations are over");
+  set.Add("--token_baseline", o.token_baseline,
+          "ArCHer's variant: subtract a value that a head of the policy learns for each token from "
+          "the advantage");
   set.Add("--chai_samples", o.samples, "Samples of which CHAI plays the best").Min(1);
   set.Add("--inverse_temperature", o.inverse_temperature,
           "Factor of the advantage in offline_archer's weights exp(factor * advantage)");
@@ -90,6 +94,9 @@ void Declare(OptionSet& set, AgentRlOptions& o) {
   set.Add("--eval_episodes", o.eval_episodes, "Episodes of an evaluation; 0: none").Min(0);
   set.Add("--eval_greedy", o.eval_greedy,
           "Evaluate with the most probable actions instead of drawn ones");
+  set.Add("--eval_prompts", o.eval_prompts,
+          "Words that are replaced in the prompts of evaluations: GLAM's tests of generalisation")
+      .OneOf(PromptChangeNames());
   Declare(set, o.world);
   Declare(set, o.experience);
   Declare(set, o.ppo);

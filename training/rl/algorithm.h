@@ -51,6 +51,9 @@ std::unique_ptr<Algorithm> MakeArcher(RlContext& context);
 std::unique_ptr<Algorithm> MakeOfflineArcher(RlContext& context);
 std::unique_ptr<Algorithm> MakeChai(RlContext& context);
 
+// Q-learning on listed actions (DRRN), a baseline of GLAM.
+std::unique_ptr<Algorithm> MakeDrrn(RlContext& context);
+
 // Only plays, with a scripted player: baselines.
 std::unique_ptr<Algorithm> MakePlay(RlContext& context);
 
@@ -64,11 +67,12 @@ std::unique_ptr<Algorithm> MakeGrpo(RlContext& context);
 std::unique_ptr<Algorithm> MakeTreeValue(RlContext& context);
 
 // Every algorithm by its name: the choices of --algorithm.
-inline constexpr std::array<NamedValue<MakeAlgorithm>, 12> kAlgorithms = {
+inline constexpr std::array<NamedValue<MakeAlgorithm>, 13> kAlgorithms = {
     {{"play", &MakePlay},
      {"bc", &MakeCloning},
      {"filtered_bc", &MakeFilteredCloning},
      {"ppo", &MakePpo},
+     {"drrn", &MakeDrrn},
      {"archer", &MakeArcher},
      {"offline_archer", &MakeOfflineArcher},
      {"chai", &MakeChai},

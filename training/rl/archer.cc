@@ -18,6 +18,7 @@
 
 #include "training/loss/policy_loss.h"
 #include "training/loss/returns.h"
+#include "training/rl/baseline_step.h"
 #include "training/rl/rl_context.h"
 #include "training/rl/utterance_critic.h"
 #include "training/rl/weighted_step.h"
@@ -87,7 +88,9 @@ class Archer : public Algorithm {
       : context_(context),
         o_(context.options()),
         kind_(kind),
-        trainer_(context.policy().network(), o_.adamw),
+        baseline_(MakeBaseline()),
+        trainer_(context.policy().network(), o_.adamw, nullptr, 0,
+                 o_.archer.token_baseline ? baseline_.parameters() : std::vector<Parameter>()),
         critic_(o_, context.policy().config()) {
     if (!context.world().actions().empty()) {
       throw FatalError(ExitCode::kUsage,
@@ -125,6 +128,12 @@ class Archer : public Algorithm {
   }
 
  private:
+  Mlp MakeBaseline() const {
+    const int64_t width = context_.policy().config().hidden_size;
+    Mlp head("baseline", {width, o_.critic.width, 1}, Activation::kRelu, o_.seed);
+    head.Train();
+    return head;
+  }
   const TransitionStore& store() const { return recorded_ ? *recorded_ : context_.store(); }
   // With the weights of now.
   WrittenPolicy& LoadedPolicy() { return context_.Written(trainer_.optimizer_steps()); }
@@ -209,7 +218,14 @@ class Archer : public Algorithm {
       const std::vector<TokenIds> actions = FreshActions(states, random);
       const Tensor ahead = critic_.Advantage(states, actions);
       advantage += ahead.mean().item<double>() / o_.experience.updates;
-      WeightedActions(states, actions, ahead, iteration, sums);
+      if (o_.archer.token_baseline) {
+        std::vector<TrainingRow> rows;
+        for (size_t i = 0; i < states.size(); ++i) rows.push_back(ActionRow(states[i], actions[i]));
+        BaselineStep(trainer_, context_.policy().network(), baseline_, rows, ahead,
+                     LearningRate(o_.schedule, iteration, o_.iterations), sums);
+      } else {
+        WeightedActions(states, actions, ahead, iteration, sums);
+      }
     }
     nlohmann::ordered_json metrics = sums.ToJson();
     metrics["advantage"] = advantage;
@@ -263,6 +279,7 @@ class Archer : public Algorithm {
   RlContext& context_;
   const AgentRlOptions& o_;
   const ArcherKind kind_;
+  Mlp baseline_;  // of tokens, used with --token_baseline
   Trainer trainer_;
   UtteranceCritic critic_;
   std::optional<TransitionStore> recorded_;

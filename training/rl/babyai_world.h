@@ -32,7 +32,6 @@ class BabyAiWorldBatch : public World {
   std::string Expert(size_t slot) const override;
   std::string AnyAction(size_t slot, RandomStream& random) const override;
 
- protected:
   const BatchEnvironment& environment() const override { return batch_; }
 
  private:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "common/error.h"
 
@@ -80,12 +81,14 @@ void Collector::ReadPrompts() {
 }
 
 PlayResult Collector::Play(Actor& actor, int steps, const RandomStream& random) {
+  const auto begin = std::chrono::steady_clock::now();
   PlayResult result;
   for (int t = 0; t < steps; ++t) {
     const std::vector<Choice> choices =
         actor.Act(world_, prompts_, random.Split(static_cast<uint64_t>(t)));
     Take(choices, actor.weights_version(), &result);
   }
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;
 }
 

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
 #include <vector>
 
 #include "training/rl/actor.h"
@@ -33,6 +35,9 @@ class Collector {
   // Takes `steps` steps in every environment. Step t of iteration i draws from random.Split(t).
   PlayResult Play(Actor& actor, int steps, const RandomStream& random);
 
+  // Time spent in Play so far.
+  double seconds() const { return seconds_; }
+
   // The token ids of the prompts of now, one per slot.
   const std::vector<std::vector<int32_t>>& prompts() const { return prompts_; }
 
@@ -49,6 +54,7 @@ class Collector {
   std::vector<int32_t> step_;
   std::vector<double> total_;
   int64_t episodes_ = 0;  // begun
+  double seconds_ = 0;
 };
 
 // Plays whole episodes in a new world, the same number in each slot, at least `episodes` in all.

@@ -1,4 +1,4 @@
-// A baseline: a scripted player (random or expert) plays, and nothing is learned.
+// Plays without learning: a scripted player as a baseline, or a model as it is.
 #include "training/rl/rl_context.h"
 
 namespace agentr {
@@ -6,32 +6,33 @@ namespace {
 
 class Play : public Algorithm {
  public:
-  explicit Play(RlContext& context) : context_(context) {
-    if (context.options().experience.player == "policy") {
-      throw FatalError(ExitCode::kUsage,
-                       "--algorithm play needs --player random or --player expert");
-    }
-  }
+  explicit Play(RlContext& context)
+      : context_(context),
+        scripted_(context.options().experience.player != "policy"),
+        script_(context.options().experience.player == "random"
+                    ? 1
+                    : context.options().experience.noise) {}
 
   nlohmann::ordered_json Iterate(int64_t iteration) override {
-    ScriptedActor script = Script();
-    const PlayResult result = context_.collector().Play(script, context_.options().experience.steps,
-                                                        context_.Random("play", iteration));
+    const PlayResult result =
+        context_.collector().Play(Player(/*greedy=*/false), context_.options().experience.steps,
+                                  context_.Random("play", iteration));
     return {{"play", result.ToJson()}};
   }
   nlohmann::ordered_json Evaluate(int64_t iteration) override {
-    ScriptedActor script = Script();
-    return context_.EvaluateActor(iteration, script);
+    return context_.EvaluateActor(iteration, Player(context_.options().eval_greedy));
   }
   std::vector<Trainer*> trainers() override { return {}; }
 
  private:
-  ScriptedActor Script() const {
-    const ExperienceOptions& e = context_.options().experience;
-    return ScriptedActor(e.player == "random" ? 1 : e.noise);
+  Actor& Player(bool greedy) {
+    if (scripted_) return script_;
+    return context_.Player(/*version=*/0, greedy);
   }
 
   RlContext& context_;
+  const bool scripted_;
+  ScriptedActor script_;
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "training/rl/prompt_changes.h"
+
 namespace agentr {
 
 RlContext::RlContext(const AgentRlOptions& options, std::filesystem::path folder,
@@ -53,7 +55,8 @@ nlohmann::ordered_json RlContext::Evaluate(int64_t iteration, int64_t version) {
 nlohmann::ordered_json RlContext::EvaluateActor(int64_t iteration, Actor& actor) {
   const RandomStream random = RandomStream(options_.seed).Split("evaluation");
   RandomStream worlds = random;
-  const std::unique_ptr<World> fresh = MakeWorld(options_.world, worlds.Next() >> 40);
+  const std::unique_ptr<World> fresh =
+      WithChangedPrompts(MakeWorld(options_.world, worlds.Next() >> 40), options_.eval_prompts);
   return PlayEpisodes(*fresh, policy_, actor, options_.eval_episodes,
                       random.Split(static_cast<uint64_t>(iteration)))
       .ToJson();

@@ -28,6 +28,8 @@ class RlContext {
   World& world();
   Collector& collector();
 
+  double play_seconds() const { return collector_ ? collector_->seconds() : 0; }
+
   // The streams of a part of the run: RandomStream(seed).Split(part).Split(iteration).
   RandomStream Random(std::string_view part, int64_t iteration) const;
 

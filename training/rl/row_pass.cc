@@ -56,6 +56,16 @@ std::vector<std::vector<int32_t>> PathsOf(const Batch& batch, std::span<const Tr
   return paths;
 }
 
+void AddPair(const std::vector<int32_t>& state, const std::vector<int32_t>& action,
+             std::vector<TrainingRow>& rows, std::vector<RowToken>& tokens) {
+  TrainingRow row;
+  row.ids = state;
+  row.ids.insert(row.ids.end(), action.begin(), action.end());
+  tokens.push_back({rows.size(), static_cast<int32_t>(state.size()) - 1});
+  tokens.push_back({rows.size(), static_cast<int32_t>(row.ids.size()) - 1});
+  rows.push_back(std::move(row));
+}
+
 RowPass::RowPass(Network& network, std::span<const TrainingRow> rows,
                  std::span<const RowToken> states, bool keep)
     : network_(network), batch_(TreeOf(rows)) {
@@ -109,11 +119,20 @@ std::vector<float> RowPass::TokenLogProbs(size_t row) const {
 Tensor RowPass::states() const { return hidden_.index_select(0, state_rows_); }
 
 void RowPass::Backward(const Tensor& by_log_prob, const Tensor& by_states) {
+  std::vector<std::vector<float>> by_token;
+  for (size_t r = 0; r < targets_.size(); ++r) {
+    by_token.emplace_back(targets_[r].size(), by_log_prob[static_cast<int64_t>(r)].item<float>());
+  }
+  Backward(by_token, by_states);
+}
+
+void RowPass::Backward(std::span<const std::vector<float>> by_token, const Tensor& by_states) {
   const Tensor dhidden = at::zeros_like(hidden_);
   for (Target& target : batch_.targets) target.weight = 0;
   for (size_t r = 0; r < targets_.size(); ++r) {
-    const float gradient = by_log_prob[static_cast<int64_t>(r)].item<float>();
-    for (const int32_t t : targets_[r]) batch_.targets[static_cast<size_t>(t)].weight -= gradient;
+    for (size_t t = 0; t < targets_[r].size(); ++t) {
+      batch_.targets[static_cast<size_t>(targets_[r][t])].weight -= by_token[r][t];
+    }
   }
   if (!batch_.targets.empty()) {
     const Tensor part = hidden_.index_select(0, target_rows_), dpart = at::empty_like(part);

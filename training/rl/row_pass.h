@@ -45,6 +45,8 @@ class RowPass {
   // Adds the gradients of a loss to those of the network. `by_log_prob` [rows] and `by_states`
   // [states, width]: its gradients by log_probs() and by states(); the latter may be undefined.
   void Backward(const at::Tensor& by_log_prob, const at::Tensor& by_states);
+  // The same for a loss of single tokens: by_token[r][t] by TokenLogProbs(r)[t].
+  void Backward(std::span<const std::vector<float>> by_token, const at::Tensor& by_states);
 
   int64_t tokens() const { return static_cast<int64_t>(batch_.tokens.size()); }
   int64_t row_tokens() const { return batch_.row_tokens; }
@@ -63,6 +65,11 @@ class RowPass {
   at::Tensor target_rows_;  // of hidden_, those with targets
   at::Tensor state_rows_;   // of hidden_, by state
 };
+
+// A row of a state and an action behind it, of which nothing is trained; `tokens` gets the last token
+// of the state and that of the action.
+void AddPair(const std::vector<int32_t>& state, const std::vector<int32_t>& action,
+             std::vector<TrainingRow>& rows, std::vector<RowToken>& tokens);
 
 // For each row, the index in `batch` (made of these rows with shared beginnings) of each of its
 // tokens.

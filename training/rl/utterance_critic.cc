@@ -10,17 +10,6 @@ using at::Tensor;
 
 constexpr uint64_t kCriticSeed = 0x0C;  // so that its random weights are not the policy's
 
-// A row of which nothing is trained, and the tokens whose hidden states are read.
-void AddPair(const TokenIds& state, const TokenIds& action, std::vector<TrainingRow>& rows,
-             std::vector<RowToken>& tokens) {
-  TrainingRow row;
-  row.ids = state;
-  row.ids.insert(row.ids.end(), action.begin(), action.end());
-  tokens.push_back({rows.size(), static_cast<int32_t>(state.size()) - 1});
-  tokens.push_back({rows.size(), static_cast<int32_t>(row.ids.size()) - 1});
-  rows.push_back(std::move(row));
-}
-
 }  // namespace
 
 UtteranceCritic::Side::Side(const AgentRlOptions& o, const ModelConfig& config)

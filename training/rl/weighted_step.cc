@@ -11,6 +11,14 @@ constexpr int64_t kBatchTokens = 16384;  // distinct tokens of a micro-batch
 
 }  // namespace
 
+void WeightedStepSums::Add(const StepReport& report, double count) {
+  ++steps;
+  skipped += report.skipped ? 1 : 0;
+  tokens += report.tokens;
+  loss += report.sums.Total().loss / count;
+  gradient_norm += report.gradient_norm;
+}
+
 nlohmann::ordered_json WeightedStepSums::ToJson() const {
   const auto n = static_cast<double>(steps);
   return {{"loss", loss / n},
@@ -32,11 +40,7 @@ void WeightedStep(Trainer& trainer, std::span<const TrainingRow> rows, double co
         BuildBatch(std::span(sorted).subspan(borders[i], borders[i + 1] - borders[i]), true));
   }
   const StepReport report = trainer.Step(batches, count, learning_rate, /*draw=*/0);
-  ++sums.steps;
-  sums.skipped += report.skipped ? 1 : 0;
-  sums.tokens += report.tokens;
-  sums.loss += report.sums.Total().loss / count;
-  sums.gradient_norm += report.gradient_norm;
+  sums.Add(report, count);
 }
 
 }  // namespace agentr

@@ -20,6 +20,8 @@ struct WeightedStepSums {
   double loss = 0;
   double gradient_norm = 0;
 
+  // `count`: by which the loss is divided.
+  void Add(const StepReport& report, double count);
   nlohmann::ordered_json ToJson() const;  // means
 };
 

@@ -6,6 +6,7 @@
 #include "common/options.h"
 #include "rollout/questions_batch.h"
 #include "tasks/questions/asker.h"
+#include "tasks/questions/word_table.h"
 #include "training/rl/babyai_world.h"
 #include "training/rl/echo_batch.h"
 
@@ -23,9 +24,9 @@ class HistoryWorld : public World {
     return batch_.Step(actions);
   }
 
- protected:
   const BatchEnvironment& environment() const override { return batch_; }
 
+ protected:
   Batch batch_;
 };
 
@@ -61,6 +62,18 @@ std::vector<Message> ConversationOf(std::string_view history) {
 class QuestionsWorld : public HistoryWorld<QuestionsBatch> {
  public:
   using HistoryWorld::HistoryWorld;
+
+  // The environment takes a text without words for no question, which costs nothing. For a policy
+  // that learns from reward, silence would then be the best it can do and games would not end; here
+  // it is a question that nobody understands.
+  std::span<const BatchStep> Step(std::span<const std::string_view> actions) override {
+    std::vector<std::string_view> questions(actions.begin(), actions.end());
+    for (std::string_view& question : questions) {
+      if (question == "wait" || PlainQuestion(question).empty()) question = "Hm?";
+    }
+    return HistoryWorld::Step(questions);
+  }
+
   std::string Expert(size_t slot) const override {
     const WordTable& table = WordTable::BuiltIn();
     return BestQuestion(table, ReadQuestions(table, ConversationOf(Prompt(slot))));

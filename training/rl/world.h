@@ -56,7 +56,6 @@ class World {
   // Any legal action.
   virtual std::string AnyAction(size_t slot, RandomStream& random) const = 0;
 
- protected:
   virtual const BatchEnvironment& environment() const = 0;
 };
 

@@ -366,5 +366,23 @@ TEST(HttpServiceBindTest, BaseUrlIsForClientsHere) {
   EXPECT_EQ(service.base_url(), "http://127.0.0.1:" + std::to_string(service.port()));
 }
 
+TEST(AboutPageTest, OnlyBrowsersGetIt) {
+  HttpService service({.about = [] {
+    return AboutText{"test_server", "a <b> & c", "use --base"};
+  }});
+  service.Get("/", [](const HttpRequest&) { return HttpResponse{.body = "\"ok\""}; });
+  service.Post("/step", [](const HttpRequest&) { return HttpResponse{}; });
+  service.Start();
+  httplib::Client client("127.0.0.1", service.port());
+  EXPECT_EQ(client.Get("/")->body, "\"ok\"");
+  EXPECT_EQ(client.Get("/", httplib::Headers{{"Accept", "*/*"}})->body, "\"ok\"");
+  const auto page =
+      client.Get("/", httplib::Headers{{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"}});
+  EXPECT_EQ(page->status, 200);
+  EXPECT_EQ(page->get_header_value("Content-Type"), "text/html; charset=utf-8");
+  EXPECT_THAT(page->body, AllOf(HasSubstr("a &lt;b> &amp; c"), HasSubstr("<li>POST /step</li>"),
+                                HasSubstr("<a href=\"/health\">/health</a>")));
+}
+
 }  // namespace
 }  // namespace agentr

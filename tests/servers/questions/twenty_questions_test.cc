@@ -48,7 +48,7 @@ TEST(QuestionGame, RecordedGamesOfTheOriginalsReplay) {
   int turns = 0;
   for (const json& golden : games) {
     QuestionGame game;
-    EXPECT_EQ(game.history, golden.at("initial"));
+    EXPECT_EQ(game.history, golden.at("initial").get<std::string>());
     for (const json& turn : golden.at("turns")) {
       const json& expected = turn.at("result");
       ASSERT_EQ(game.done(), expected.is_null()) << golden.at("game") << " " << turn;
@@ -56,7 +56,7 @@ TEST(QuestionGame, RecordedGamesOfTheOriginalsReplay) {
       const int reward = AskRecorded(golden, turn, game);
       EXPECT_EQ(reward, expected.at("reward")) << turn;
       EXPECT_EQ(game.done(), expected.at("done")) << turn;
-      ASSERT_EQ(game.history, expected.at("observation"));
+      ASSERT_EQ(game.history, expected.at("observation").get<std::string>());
       ++turns;
     }
   }

@@ -12,6 +12,7 @@
 #include "tests/cli/program.h"
 #include "training/loss/returns.h"
 #include "training/rl/agent_rl.h"
+#include "training/rl/baseline_step.h"
 #include "training/rl/rl_context.h"
 #include "training/rl/utterance_critic.h"
 
@@ -137,10 +138,13 @@ TEST_F(Learning, PpoGradientsAreRight) {
                                                      model.PromptIds("2 g1 - 2 g2 + 0 ")};
   PpoInput noted;
   noted.action = at::tensor(at::ArrayRef<int64_t>({1, 2}), at::kLong);
-  noted.old_logprob = at::tensor(at::ArrayRef<float>({-1.0f, -1.2f}), at::kFloat);
   noted.advantage = at::tensor(at::ArrayRef<float>({20.0f, -30.0f}), at::kFloat);
-  noted.returns = at::tensor(at::ArrayRef<float>({4.0f, -3.0f}), at::kFloat);
-  noted.old_values = at::tensor(at::ArrayRef<float>({0.1f, 0.2f}), at::kFloat);
+  noted.returns = at::tensor(at::ArrayRef<float>({20.0f, -15.0f}), at::kFloat);
+  // Inside the ranges in which nothing is clipped.
+  const ListedPolicy::Scores before = policy.Score(prompts, false);
+  noted.old_logprob =
+      at::log_softmax(before.scores, 1).gather(1, noted.action.unsqueeze(1)).squeeze(1) - 0.05;
+  noted.old_values = before.values + 0.05;
   const auto loss = [&](bool keep) {
     model.network().Refresh();
     const ListedPolicy::Scores now = policy.Score(prompts, keep);
@@ -152,7 +156,7 @@ TEST_F(Learning, PpoGradientsAreRight) {
   policy.Backward(now.dscores, now.dvalues);
   std::vector<Parameter> all = model.network().trained();
   all.insert(all.end(), head.parameters().begin(), head.parameters().end());
-  int compared = 0;
+  int compared = 0, of_head = 0;
   for (const Parameter& p : all) {
     // The value with the largest derivative of each parameter.
     const int64_t at = p.gradient.abs().argmax().item<int64_t>();
@@ -160,16 +164,48 @@ TEST_F(Learning, PpoGradientsAreRight) {
     const float gradient = p.gradient.view({-1})[at].item<float>();
     if (std::abs(gradient) < 0.2f) continue;
     float& number = *value.data_ptr<float>();
-    const float before = number;
-    number = before + 1e-3f;
+    const float kept = number;
+    number = kept + 5e-3f;
     const double above = loss(false).total;
-    number = before - 1e-3f;
+    number = kept - 5e-3f;
     const double below = loss(false).total;
-    number = before;
-    EXPECT_NEAR((above - below) / 2e-3, gradient, 0.03 * std::abs(gradient) + 0.01) << p.name;
+    number = kept;
+    EXPECT_NEAR((above - below) / 1e-2, gradient, 0.03 * std::abs(gradient) + 0.01) << p.name;
     ++compared;
+    of_head += p.name.starts_with("value_head") ? 1 : 0;
   }
-  EXPECT_GT(compared, 15);
+  EXPECT_GT(compared, 12);
+  EXPECT_GT(of_head, 2);
+}
+
+// A head that says 0 changes nothing: the policy's step is that of REINFORCE.
+TEST_F(Learning, ABaselineOfZeroIsReinforce) {
+  const auto step = [&](bool baseline) {
+    PolicyModel model(o_);
+    Mlp head("baseline", {64, 8, 1}, Activation::kRelu, 1);
+    head.Train();
+    for (const size_t last : {2, 3}) head.parameters()[last].value.zero_();
+    AdamWOptions options;
+    options.max_norm = 0;
+    Trainer trainer(model.network(), options, nullptr, 0, head.parameters());
+    std::vector<TrainingRow> rows;
+    const std::vector<float> advantage = {0.5f, -2.0f, 1.0f};
+    const std::vector<std::string> actions = {"g2", "g1 g1 g1", "g0"};
+    for (size_t i = 0; i < 3; ++i) {
+      rows.push_back(ActionRow(model.PromptIds("2 "), model.ActionIds(actions[i], false),
+                               baseline ? 1 : advantage[i]));
+    }
+    WeightedStepSums sums;
+    if (baseline) {
+      const Tensor ahead = at::tensor(at::ArrayRef<float>(advantage), at::kFloat);
+      BaselineStep(trainer, model.network(), head, rows, ahead, 1e-3, sums);
+      EXPECT_GT(head.parameters()[3].value.abs().item<float>(), 0) << "the head learns";
+    } else {
+      WeightedStep(trainer, rows, 3, 1e-3, sums);
+    }
+    return RowPass(model.network(), rows, {}, false).log_probs();
+  };
+  EXPECT_LT((step(true) - step(false)).abs().max().item<float>(), 2e-3);
 }
 
 TEST_F(Learning, TheCriticsTargetFollowsItByTau) {

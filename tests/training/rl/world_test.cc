@@ -7,6 +7,7 @@
 
 #include "common/file.h"
 #include "training/rl/echo_batch.h"
+#include "training/rl/prompt_changes.h"
 
 namespace agentr {
 namespace {
@@ -87,6 +88,37 @@ TEST(World, ExpertsDoWell) {
         EXPECT_NEAR(good, 1 - 0.9 * 3 / 8, 1e-9) << name;
         EXPECT_LT(any, 0.35) << name;
         break;
+    }
+  }
+}
+
+TEST(World, PromptsOfTheTestsOfGeneralisation) {
+  const std::string prompt = "Goal of the agent: go to the red ball \n You see a grey key, a ball";
+  EXPECT_EQ(ChangedPrompt(prompt, "none"), prompt);
+  EXPECT_EQ(ChangedPrompt(prompt, "made_up_words"),
+            "Goal of the agent: go to the faze xolo \n You see a sil dax, a xolo");
+  EXPECT_EQ(ChangedPrompt(prompt, "first_person_agent"),
+            "You have to: go to the red ball \n You see a grey key, a ball");
+  WorldOptions options;
+  options.environments = 3;
+  const auto plain = MakeWorld(options, 3);
+  const auto changed = WithChangedPrompts(MakeWorld(options, 3), "synonyms");
+  EXPECT_EQ(changed->Prompt(2), ChangedPrompt(plain->Prompt(2), "synonyms"));
+  EXPECT_NE(changed->Prompt(2), plain->Prompt(2));
+  EXPECT_EQ(changed->Expert(2), plain->Expert(2));
+}
+
+// Otherwise a policy could avoid the cost of questions by silence.
+TEST(World, SilenceCostsAQuestion) {
+  WorldOptions options;
+  options.task = WorldKind::kTwentyQuestions;
+  options.environments = 2;
+  const auto world = MakeWorld(options, 3);
+  const std::vector<std::string_view> silence = {"", "wait"};
+  for (int turn = 0; turn < 20; ++turn) {
+    for (const BatchStep& step : world->Step(silence)) {
+      EXPECT_EQ(step.reward, -1);
+      EXPECT_EQ(step.done, turn == 19);
     }
   }
 }

@@ -1,0 +1,45 @@
+// --report FILE of the programs that write results: after the job, the page of agent_report over
+// the folders of the job. agent_train has no such option because it may be many processes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/options.h"
+#include "report/agent_report.h"
+
+namespace agentr {
+
+struct ReportOption {
+  std::string file = "";  // empty: no report
+};
+
+inline void Declare(OptionSet& set, ReportOption& report) {
+  set.Group("Report");
+  set.Add("--report", report.file,
+          "Afterwards write an HTML page of all results in the output folder to this file (see "
+          "agent_report)")
+      .OnlyOnCommandLine();
+}
+
+// The folders that a program's report shows.
+template <typename Options>
+std::vector<std::string> ReportFolders(const Options& options) {
+  std::string folder = options.output_dir;
+  if constexpr (requires {
+                  options.iterations;
+                  options.name;
+                })
+    folder += "/" + options.name;
+  if constexpr (requires { options.input.input_dir; }) return {options.input.input_dir, folder};
+  return {folder};
+}
+
+// Writes the report if one is wanted, also of an incomplete or interrupted job. Returns `exit`.
+template <typename Options>
+ExitCode WriteReport(const ReportOption& report, const Options& options, ExitCode exit) {
+  if (!report.file.empty()) AgentReport({ReportFolders(options), report.file, {}});
+  return exit;
+}
+
+}  // namespace agentr

@@ -1,0 +1,92 @@
+// A language model with a rate and a budget, for models on servers that cost money or refuse many
+// requests.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "clients/http/retry.h"
+#include "clients/language_model.h"
+
+namespace agentr {
+
+class OptionSet;
+
+struct ModelLimits {
+  double rate = 0;         // requests per minute; 0: unlimited
+  double budget = 0;       // of one run: tokens or, with a price, money; 0: unlimited
+  std::string price = "";  // "IN:OUT": of a million prompt tokens, of a million new tokens
+};
+
+// Declares --llm_rate, --llm_budget, --llm_price.
+void Declare(OptionSet& set, ModelLimits& limits);
+
+// The prices of one token.
+struct TokenPrice {
+  double prompt = 0;
+  double completion = 0;
+
+  double Of(const Usage& usage) const;
+};
+
+// Tokens that a server takes from its cache count like others. Throws FatalError(kUsage) if the text
+// is not "IN:OUT" with numbers of at least 0. 0 for an empty text.
+TokenPrice ParsePrice(const std::string& text);
+
+// Each Complete waits until its request is due: requests begin evenly spaced, and what the model
+// sends again counts too. A request is only made if its largest cost (the prompt and n full
+// completions) fits into the rest of the budget, so the budget is never exceeded by requests that
+// succeed; where it does not fit, requests in progress are awaited, because they may cost less than
+// their largest cost. Then the error is kRejected. Thread-safe.
+class LimitedModel : public LanguageModel {
+ public:
+  struct Time {
+    std::function<double()> now;  // seconds, monotonic
+    Sleeper sleep;
+  };
+  static Time RealTime();
+
+  // Throws FatalError(kUsage) for a bad price.
+  LimitedModel(std::unique_ptr<LanguageModel> inner, const ModelLimits& limits,
+               Time time = RealTime());
+
+  std::string name() const override { return inner_->name(); }
+  std::string identity() const override { return inner_->identity(); }
+  Result<PreparedPrompt> Prepare(std::vector<Message> conversation,
+                                 SampledIds sampled = {}) const override;
+  Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
+                                   const SamplingParams& sampling) override;
+  Result<CompletionBatch> CompletePrepared(const PreparedPrompt& prompt, int n,
+                                           const SamplingParams& sampling) override;
+
+  // In the unit of the budget.
+  double spent() const;
+
+ private:
+  using Call = std::function<Result<CompletionBatch>()>;
+
+  Result<CompletionBatch> Limited(int64_t prompt_tokens, int n, const SamplingParams& sampling,
+                                  const Call& call);
+  double CostOf(const Usage& usage) const;
+  Result<void> Reserve(double most);
+  Result<void> WaitForTurn();
+  void Settle(double most, double cost, int64_t more_requests);
+
+  const std::unique_ptr<LanguageModel> inner_;
+  const ModelLimits limits_;
+  const TokenPrice price_;
+  const Time time_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable settled_;
+  double spent_ = 0;
+  double reserved_ = 0;  // largest cost of the requests in progress
+  double due_ = 0;       // when the next request may begin
+};
+
+}  // namespace agentr

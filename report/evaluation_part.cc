@@ -1,0 +1,75 @@
+#include "common/error.h"
+#include "eval/episode_file.h"
+#include "eval/episode_store.h"
+#include "eval/metrics.h"
+#include "eval/summary.h"
+#include "report/report_parts.h"
+
+namespace agentr {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json EpisodeItem(const Episode& episode) {
+  Json turns = Json::array();
+  for (const EpisodeTurn& turn : episode.turns) {
+    turns.push_back({turn.response, turn.action, turn.observation, turn.refused ? 1 : 0});
+  }
+  return {{"first", episode.first_observation},
+          {"turns", std::move(turns)},
+          {"replayed", episode.replayed_turns},
+          {"error", episode.error}};
+}
+
+Json EpisodeLine(const Episode& episode, PackedItems::Place place) {
+  int refused = 0;
+  for (const EpisodeTurn& turn : episode.turns) refused += turn.refused ? 1 : 0;
+  return {episode.task_id,      episode.attempt, episode.reward, Name(episode.end),
+          episode.turns.size(), refused,         place.block,    place.at};
+}
+
+// The program's own summary or, if the run has not reached it, the same from the episodes.
+Json Summary(const RunResult& result, const std::vector<Episode>& episodes) {
+  Json summary = JsonOrNull(result.path / "summary.json");
+  if (summary.is_object()) return summary;
+  const EvalMetrics metrics = Measure(episodes, {});
+  return SummaryJson(metrics, metrics.episodes);
+}
+
+}  // namespace
+
+EvaluationPart ReadEvaluationPart(const RunResult& result, const ReportLimits& limits,
+                                  PackedItems& items) {
+  EvaluationPart read;
+  Json& part = read.part;
+  part = CommonPart(result, (result.path / "run.json").string(),
+                    (result.path / "resolved.toml").string(), items);
+  part["summary"] = nullptr;
+  part["episodes"] = part["instruction"] = Json::array();
+  try {
+    Json options;
+    for (StoredEpisode& stored : ReadEpisodes(result.path)) {
+      if (options.is_null()) options = Json::parse(stored.options, nullptr, false);
+      read.episodes.push_back(std::move(stored.episode));
+    }
+    part["family"] = FieldOr<std::string>(options, "task", "");
+    part["options"] = options;
+    part["summary"] = Summary(result, read.episodes);
+    read.success_threshold = FieldOr(part["summary"], "success_threshold", 1.0);
+    for (const Message& message :
+         read.episodes.empty() ? std::vector<Message>{} : read.episodes.front().instruction) {
+      part["instruction"].push_back({message.role, message.content});
+    }
+  } catch (const FatalError& error) {
+    part["problems"].push_back(error.what());
+  }
+  part["total"] = read.episodes.size();
+  for (const size_t i : Spread(read.episodes.size(), limits.episodes)) {
+    const Episode& episode = read.episodes[i];
+    part["episodes"].push_back(EpisodeLine(episode, items.Add(EpisodeItem(episode))));
+  }
+  items.EndBlock();
+  return read;
+}
+
+}  // namespace agentr

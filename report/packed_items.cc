@@ -1,0 +1,68 @@
+#include "report/packed_items.h"
+
+#include <zlib.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/error.h"
+
+namespace agentr {
+
+std::string Gzip(std::string_view text) {
+  z_stream stream{};
+  constexpr int kGzip = 15 + 16;  // the largest window, and a gzip header instead of zlib's
+  constexpr int kMemory = 8;
+  if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, kGzip, kMemory, Z_DEFAULT_STRATEGY) !=
+      Z_OK) {
+    throw FatalError(ExitCode::kFile, "zlib cannot start: out of memory");
+  }
+  std::string out(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  deflate(&stream, Z_FINISH);  // cannot fail: the output has the size of deflateBound
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+std::string Base64(std::string_view bytes) {
+  static constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    const size_t have = std::min<size_t>(3, bytes.size() - i);
+    uint32_t bits = 0;
+    for (size_t k = 0; k < 3; ++k) {
+      bits = bits << 8U | (k < have ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    }
+    for (size_t k = 0; k < 4; ++k) {
+      out += k <= have ? kDigits[bits >> (18 - 6 * k) & 63U] : '=';
+    }
+  }
+  return out;
+}
+
+PackedItems::Place PackedItems::Add(const nlohmann::ordered_json& item) {
+  const Place place{static_cast<int>(blocks_.size()), items_++};
+  if (!open_.empty()) open_ += ',';
+  open_ += item.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  if (open_.size() >= kBlockBytes) EndBlock();
+  return place;
+}
+
+void PackedItems::EndBlock() {
+  if (items_ == 0) return;
+  blocks_.push_back(Base64(Gzip("[" + open_ + "]")));
+  open_.clear();
+  items_ = 0;
+}
+
+const std::vector<std::string>& PackedItems::Blocks() {
+  EndBlock();
+  return blocks_;
+}
+
+}  // namespace agentr

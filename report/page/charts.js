@@ -1,0 +1,125 @@
+// Charts as plain SVG: lines over steps, and means with intervals.
+
+const kColors = 8;  // --c0 … --c7 of the style
+
+// Values that divide [low, high] at round numbers.
+function ticks(low, high, most) {
+  const span = high - low || Math.abs(high) || 1;
+  const power = 10 ** Math.floor(Math.log10(span / most));
+  const step = [1, 2, 5, 10].map((n) => n * power).find((s) => span / s <= most);
+  const values = [];
+  for (let value = Math.ceil(low / step - 1e-9) * step; value <= high + step * 1e-6; value += step) {
+    values.push(+value.toPrecision(12));
+  }
+  return values;
+}
+
+// Series with a mean over the latest points, as a thick line over the thin line of the points.
+function smooth(points) {
+  if (points.length < 20) return points;
+  const width = Math.max(3, Math.round(points.length / 25));
+  return points.map(([x], i) => {
+    const near = points.slice(Math.max(0, i - width + 1), i + 1);
+    return [x, near.reduce((sum, point) => sum + point[1], 0) / near.length];
+  });
+}
+
+// series: [{name, points: [[x, y], …]}]. Values are shown under the pointer.
+function lineChart(title, series, options = {}) {
+  const all = series.flatMap((one) => one.points);
+  if (all.length === 0) return null;
+  const width = 460, height = 220, left = 52, right = 10, top = 10, bottom = 26;
+  const xs = all.map((p) => p[0]), ys = all.map((p) => p[1]);
+  let [x0, x1] = [Math.min(...xs), Math.max(...xs)];
+  let [y0, y1] = [Math.min(...ys), Math.max(...ys)];
+  if (options.zero !== false && y0 > 0 && y0 < y1 / 2) y0 = 0;
+  if (y0 === y1) [y0, y1] = [y0 - (Math.abs(y0) || 1) / 2, y1 + (Math.abs(y1) || 1) / 2];
+  if (x0 === x1) x1 = x0 + 1;
+  const x = (value) => left + (value - x0) / (x1 - x0) * (width - left - right);
+  const y = (value) => height - bottom - (value - y0) / (y1 - y0) * (height - top - bottom);
+  const drawing = svg('svg', {viewBox: `0 0 ${width} ${height}`, class: 'chart', role: 'img',
+                              'aria-label': title});
+  for (const value of ticks(y0, y1, 5)) {
+    drawing.append(
+      svg('line', {class: 'grid', x1: left, x2: width - right, y1: y(value), y2: y(value)}),
+      svg('text', {class: 'tick', x: left - 6, y: y(value) + 4, 'text-anchor': 'end'}, number(value)));
+  }
+  for (const value of ticks(x0, x1, 6)) {
+    drawing.append(svg('text', {class: 'tick', x: x(value), y: height - 8,
+                                'text-anchor': 'middle'}, number(value)));
+  }
+  const groups = series.map((one, i) => {
+    const line = (points) => points.map(([a, b]) => `${x(a).toFixed(1)},${y(b).toFixed(1)}`).join(' ');
+    const smoothed = options.exact ? one.points : smooth(one.points);
+    const group = svg('g', {class: 'c' + i % kColors},
+      smoothed !== one.points && svg('polyline', {class: 'thin', points: line(one.points)}),
+      one.points.length === 1
+        ? svg('circle', {class: 'dot', cx: x(one.points[0][0]), cy: y(one.points[0][1]), r: 4})
+        : svg('polyline', {class: 'thick', points: line(smoothed)}));
+    drawing.append(group);
+    return group;
+  });
+  const legend = h('div', {class: 'legend'}, series.map((one, i) =>
+    h('button', {class: 'key c' + i % kColors, 'aria-pressed': 'true', title: 'Show or hide',
+                 onclick: (event) => {
+                   const shown = groups[i].classList.toggle('hidden') === false;
+                   event.currentTarget.setAttribute('aria-pressed', shown);
+                 }}, h('span', {class: 'swatch'}), one.name)));
+  const cursor = svg('line', {class: 'cursor hidden', y1: top, y2: height - bottom});
+  drawing.append(cursor);
+  const readout = h('div', {class: 'readout'});
+  drawing.addEventListener('pointermove', (event) => {
+    const box = drawing.getBoundingClientRect();
+    const at = x0 + ((event.clientX - box.left) / box.width * width - left) /
+      (width - left - right) * (x1 - x0);
+    const near = (points) => points.reduce((best, point) =>
+      Math.abs(point[0] - at) < Math.abs(best[0] - at) ? point : best);
+    const step = near(all)[0];
+    cursor.setAttribute('x1', x(step));
+    cursor.setAttribute('x2', x(step));
+    cursor.classList.remove('hidden');
+    const values = series.map((one) => {
+      const point = one.points.find((p) => p[0] === step);
+      return point ? `${one.name} ${number(point[1])}` : null;
+    }).filter((text) => text !== null);
+    readout.textContent = `step ${number(step)}: ${values.join(', ')}`;
+  });
+  drawing.addEventListener('pointerleave', () => {
+    cursor.classList.add('hidden');
+    readout.textContent = '';
+  });
+  return h('figure', {class: 'card'}, h('figcaption', {}, title), drawing,
+           series.length > 1 && legend, readout);
+}
+
+// rows: [{name, estimate: {mean, low, high}, href}]; [low, high] is the range of the axis.
+function intervalChart(title, rows, low = 0, high = 1) {
+  const shown = rows.filter((row) => row.estimate);
+  if (shown.length === 0) return null;
+  const width = 620, left = 250, right = 60, line = 26, top = 6;
+  const height = top + shown.length * line + 24;
+  const x = (value) => left + (value - low) / (high - low) * (width - left - right);
+  const drawing = svg('svg', {viewBox: `0 0 ${width} ${height}`, class: 'chart wide', role: 'img',
+                              'aria-label': title});
+  for (const value of ticks(low, high, 6)) {
+    drawing.append(
+      svg('line', {class: value === 0 && low < 0 ? 'axis' : 'grid', x1: x(value), x2: x(value),
+                   y1: top, y2: height - 20}),
+      svg('text', {class: 'tick', x: x(value), y: height - 6, 'text-anchor': 'middle'},
+          number(value)));
+  }
+  shown.forEach((row, i) => {
+    const y = top + (i + 0.5) * line;
+    const name = row.name.length > 40 ? '…' + row.name.slice(-39) : row.name;
+    const label = svg('text', {class: 'name', x: left - 10, y: y + 4, 'text-anchor': 'end'}, name);
+    drawing.append(
+      row.href ? svg('a', {href: row.href}, label) : label,
+      svg('g', {class: 'c0'},
+        svg('line', {class: 'thick', x1: x(row.estimate.low), x2: x(row.estimate.high), y1: y, y2: y}),
+        svg('circle', {class: 'dot', cx: x(row.estimate.mean), cy: y, r: 4.5}),
+        svg('title', {}, interval(row.estimate))),
+      svg('text', {class: 'tick', x: width - right + 8, y: y + 4},
+          low < 0 ? signed(row.estimate.mean) : fixed(row.estimate.mean)));
+  });
+  return h('figure', {class: 'card'}, h('figcaption', {}, title), drawing);
+}

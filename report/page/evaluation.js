@@ -1,0 +1,102 @@
+// Evaluations: figures with intervals, the table of episodes, one episode, and paired comparisons.
+
+function evaluationPage(part, at) {
+  const summary = part.summary || {};
+  const episodes = part.episodes.map(episodeLine);
+  return [
+    h('h1', {}, `Evaluation: ${labelOf(part)}`),
+    summary.success !== undefined && figures([
+      [interval(summary.success), 'success, 95 % interval over tasks'],
+      [interval(summary.reward), 'reward'],
+      [number(summary.mean_steps ?? 0), 'steps per episode'],
+      [percent(summary.refused_steps, summary.steps), 'of the steps refused'],
+      [percent(summary.looping_episodes, summary.with_result), 'of the episodes repeat themselves'],
+      [`${count(summary.revised_errors || 0)} of ${count(summary.errors || 0)}`, 'errors revised']]),
+    summary.complete === false && h('p', {class: 'warning'},
+      `Incomplete: ${count(summary.asked_for - summary.with_result)} of ${count(summary.asked_for)} ` +
+      'episodes have no result yet. Episodes that end early are over-represented.'),
+    part.total > episodes.length && h('p', {class: 'note'},
+      `This page has ${count(episodes.length)} of ${count(part.total)} episodes (agent_report --episodes).`),
+    problems(part),
+    comparisonsOf(at),
+    summary.ends && h('section', {}, h('h2', {}, 'Ends and attempts'), h('div', {class: 'cards'},
+      h('div', {class: 'card'}, h('h3', {}, 'Ends'), plainTable(null, Object.entries(summary.ends)
+        .filter(([, value]) => value > 0).map(([name, value]) =>
+          [name.replaceAll('_', ' '), count(value), percent(value, summary.episodes)]))),
+      summary.attempts && h('div', {class: 'card'}, h('h3', {}, 'By attempts'),
+        plainTable(['k', 'avg@k', 'pass@k', 'tasks'], summary.attempts.map((one) =>
+          [one.k, fixed(one.avg), fixed(one.pass), count(one.tasks)]))))),
+    h('h2', {}, 'Episodes'),
+    itemTable([
+      {name: 'task', value: (e) => e.task, number: true},
+      {name: 'attempt', value: (e) => e.attempt, number: true},
+      {name: 'reward', value: (e) => e.reward, show: (e) => meterCell(e.reward), number: true},
+      {name: 'end', value: (e) => e.end.replaceAll('_', ' ')},
+      {name: 'steps', value: (e) => e.steps, number: true},
+      {name: 'refused', value: (e) => e.refused, number: true},
+    ], episodes, (i) => `#/${at}/${i}`, 'episodes'),
+    origin(part),
+  ];
+}
+
+async function episodePage(part, at, number_) {
+  const line = episodeLine(part.episodes[number_]);
+  const episode = await item(line.block, line.at);
+  return [
+    h('h1', {}, `${part.family}, task ${line.task}` + (line.attempt > 0 ? `, attempt ${line.attempt}` : '')),
+    figures([[number(line.reward), 'reward'], [line.end.replaceAll('_', ' '), 'end'],
+             [count(line.steps), 'steps'], [count(line.refused), 'refused']]),
+    episode.error && h('p', {class: 'warning'}, episode.error),
+    episode.replayed > 0 && h('p', {class: 'note'},
+      `The first ${episode.replayed} turns were replayed; the model continued after them.`),
+    h('div', {class: 'conversation'}, message('user', episode.first),
+      episode.turns.map(([response, , observation, refused], i) => [
+        message('assistant', response, i < episode.replayed ? 'part2' : ''),
+        message('user', observation, refused ? 'part3' : '')])),
+    h('section', {}, h('details', {}, h('summary', {}, 'Instruction'),
+      part.instruction.map(([role, text]) => message(role, text)))),
+    sameTask(part, at, line.task),
+  ];
+}
+
+// The same task in the other evaluations.
+function sameTask(part, at, task) {
+  const others = parts.flatMap((other, i) => i === at || other.kind !== 'evaluation' ||
+    other.family !== part.family ? [] : other.episodes.map((one, k) => ({i, k, line: episodeLine(one)}))
+    .filter((one) => one.line.task === task));
+  if (others.length === 0) return null;
+  return h('section', {}, h('h2', {}, 'The same task in other evaluations'), itemTable([
+    {name: 'evaluation', value: (o) => labels[o.i]},
+    {name: 'reward', value: (o) => o.line.reward, number: true},
+    {name: 'steps', value: (o) => o.line.steps, number: true},
+  ], others, (n) => `#/${others[n].i}/${others[n].k}`, 'episodes'));
+}
+
+const differenceText = (measure) => measure.difference === null ? '–' :
+  `${signed(measure.difference.mean)} [${signed(measure.difference.low)}, ` +
+  `${signed(measure.difference.high)}]`;
+const pText = (p) => p < 0.001 ? 'p < 0.001' : `p ${p.toFixed(3)}`;
+
+function comparisonsOf(at) {
+  const found = index.comparisons.filter((one) => one.a === at || one.b === at);
+  if (found.length === 0) return null;
+  return h('section', {}, h('h2', {}, 'Paired comparisons on the same tasks'),
+           found.map((one) => comparisonView(one)));
+}
+
+// Differences are b - a: what b gained.
+function comparisonView(one) {
+  const name = (part) => h('a', {href: `#/${part}`}, labels[part]);
+  const tasks = (list) => list.length === 0 ? 'none' : list.map((task, i) => [
+    i > 0 ? ', ' : '', `${task.task} (${number(task.a)} → ${number(task.b)})`]);
+  const row = (title, measure) => [title, interval(measure.a), interval(measure.b),
+                                   differenceText(measure), pText(measure.p)];
+  return h('div', {class: 'card comparison'},
+    h('p', {}, 'From ', name(one.a), ' to ', name(one.b), `, ${count(one.tasks)} tasks`),
+    plainTable(['', 'from', 'to', 'paired difference', ''],
+               [row('success', one.success), row('reward', one.reward)]),
+    h('details', {}, h('summary', {}, `${one.won.length} tasks better, ${one.lost.length} worse, ` +
+                                      `${one.ties} equal`),
+      h('p', {}, h('b', {}, 'Better: '), tasks(one.won)),
+      h('p', {}, h('b', {}, 'Worse: '), tasks(one.lost))));
+}

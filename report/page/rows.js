@@ -1,0 +1,111 @@
+// Rows of training data: the audit, the table of rows, and one row beside the paths of the tree from
+// which it was made.
+
+const kPartNames = ['instruction', 'start', 'shared prefix', 'bad steps', 'revision', 'recovery',
+                    'good path'];
+const [kFirst, kPrefix, kBad, kRevision, kRecovery, kGood] = [1, 2, 3, 4, 5, 6];
+
+function rowsPage(part, at) {
+  const rows = part.rows.map(rowLine);
+  return [
+    h('h1', {}, `Training rows: ${labelOf(part)}`),
+    part.audit && figures([
+      [count(part.audit.rows), 'rows'], [count(part.audit.tasks), 'tasks'],
+      [percent(part.audit.tokens.trained, part.audit.tokens.all), 'of the tokens trained'],
+      [count(part.audit.rows_with_a_revision), 'rows with a revision'],
+      [number(part.audit.bad_steps_per_row), 'bad steps per row']]),
+    part.total > rows.length && h('p', {class: 'note'},
+      `This page has ${count(rows.length)} of ${count(part.total)} rows (agent_report --rows).`),
+    problems(part),
+    part.audit && auditSection(part),
+    h('h2', {}, 'Rows'),
+    itemTable([
+      {name: 'row', value: (r) => rows.indexOf(r) + 1, number: true},
+      {name: 'task', value: (r) => Number(r.task), number: true},
+      {name: 'mistake', value: (r) => r.mistake || '–'},
+      {name: 'bad steps', value: (r) => r.badSteps, number: true},
+    ], rows, (i) => `#/${at}/${i}`, 'rows'),
+    origin(part),
+  ];
+}
+
+function auditSection(part) {
+  const audit = part.audit, trained = audit.trained || {};
+  const share = (value, whole) => [count(value), percent(value, whole)];
+  return h('section', {}, h('h2', {}, 'Audit'), h('div', {class: 'cards'},
+    h('div', {class: 'card'}, h('h3', {}, 'Trained turns'), plainTable(null,
+      Object.entries(trained).map(([name, value]) =>
+        [name.replaceAll('_', ' '), ...share(value, name === 'turns' ? audit.turns : trained.turns)]))),
+    Object.entries(audit.rows_by || {}).map(([label, values]) =>
+      h('div', {class: 'card'}, h('h3', {}, `Rows by ${label}`), plainTable(null,
+        Object.entries(values).map(([name, value]) => [name || '–', ...share(value, audit.rows)])))),
+    audit.positions && h('div', {class: 'card'}, h('h3', {}, 'Steps to the first error'), plainTable(null,
+      Object.entries(audit.positions).map(([name, value]) => [name, ...share(value, audit.rows)]))),
+    h('div', {class: 'card'}, h('h3', {}, 'How the rows were made'), plainTable(null,
+      Object.entries(part.counts).filter(([, value]) => typeof value === 'number')
+        .map(([name, value]) => [name.replaceAll('_', ' '), count(value)])))));
+}
+
+async function rowPage(part, at, number_) {
+  const line = rowLine(part.rows[number_]);
+  const row = await item(line.block, line.at);
+  const search = part.search >= 0 ? parts[part.search] : null;
+  const treeAt = search ? search.trees.findIndex((one) => one[0] === Number(line.task)) : -1;
+  const tree = treeAt >= 0 ? await readTree(search, treeLine(search.trees[treeAt])) : null;
+  const rewards = row.provenance.rewards || {};
+  return [
+    h('h1', {}, `Row ${number_ + 1} of ${labelOf(part)}, task ${line.task}`),
+    h('div', {class: 'bar'},
+      tree && h('a', {class: 'button', href: `#/${part.search}/${treeAt}` +
+                      (line.firstError >= 0 ? `?node=${line.firstError}` : '')},
+                'Show it in its tree'),
+      line.mistake && badge('error', line.mistake.replaceAll('_', ' ')),
+      row.provenance.replay && badge(row.provenance.replay === 'verified' ? 'good' : 'bad',
+                                     `replay ${row.provenance.replay}`),
+      h('span', {class: 'note'}, row.provenance.reason || '')),
+    h('p', {class: 'legend'},
+      h('span', {class: 'key trainedkey'}, h('span', {class: 'swatch'}), 'trained'),
+      [kPrefix, kBad, kRevision, kRecovery, kGood].map((kind) =>
+        h('span', {class: 'key part' + kind}, h('span', {class: 'swatch'}), kPartNames[kind]))),
+    sideBySide(row, line, tree, rewards),
+    h('section', {}, h('details', {}, h('summary', {}, 'Instruction'),
+      row.messages.filter((m) => m[3] === 0).map(([role, text]) => message(role, text)))),
+    h('section', {}, h('details', {}, h('summary', {}, 'Provenance'), jsonView(row.provenance))),
+  ];
+}
+
+// Three columns whose parts stand beside each other: the bad path, the row, the good path.
+function sideBySide(row, line, tree, rewards) {
+  const turns = (messages) => messages.map(([role, text, trained, part]) =>
+    message(role, text, `part${part}` + (trained ? ' trained' : '')));
+  const ofRow = (part) => turns(row.messages.filter((m) => m[3] === part));
+  const ofNodes = (nodes, part) => nodes.flatMap((node) => [
+    message('assistant', node.response, 'part' + part + (node.unchanged ? ' unchanged' : '')),
+    message('user', node.observation, 'part' + part + (node.unchanged ? ' unchanged' : ''))]);
+  const pair = tree !== null && line.bad >= 0;
+  const badPath = pair ? pathTo(tree, line.bad).slice(1) : [];
+  const goodPath = tree && line.good >= 0 ? pathTo(tree, line.good).slice(1) : [];
+  const shared = badPath.filter((node) => goodPath.includes(node)).length;
+  const errorAt = badPath.findIndex((node) => node.index === line.firstError);
+  const end = errorAt >= 0 ? errorAt + 1 : shared + Math.max(line.badSteps, 0);
+  // The paths part in a state, and steps that changed nothing may lie between it and the bad steps.
+  const begin = Math.max(0, end - Math.max(line.badSteps, 1));
+  const bands = [
+    [kPrefix, ofNodes(badPath.slice(0, begin), kPrefix), ofRow(kPrefix),
+     ofNodes(goodPath.slice(0, shared), kPrefix)],
+    [kBad, ofNodes(badPath.slice(begin, end), kBad), ofRow(kBad), []],
+    [kRevision, [], ofRow(kRevision), []],
+    [kRecovery, [], ofRow(kRecovery), []],
+    [kGood, ofNodes(badPath.slice(end), kBad), ofRow(kGood), ofNodes(goodPath.slice(shared), kGood)],
+  ].filter(([, ...cells]) => cells.some((cell) => cell.length > 0));
+  const columns = [
+    pair && ['Bad path', rewards.bad], ['Row', rewards.replay], goodPath.length > 0 && ['Good path', rewards.good]];
+  const keep = (cells) => cells.filter((_, i) => columns[i]);
+  return h('div', {class: `side columns${keep(columns).length}`},
+    keep(columns).map(([name, reward]) => h('div', {class: 'head'}, name,
+      reward !== undefined && reward !== null && h('span', {class: 'note'}, ` reward ${number(reward)}`))),
+    h('div', {class: 'band'}, ofRow(kFirst)),
+    bands.map(([kind, ...cells]) => [
+      h('div', {class: 'bandname part' + kind}, kPartNames[kind]),
+      keep(cells).map((cell) => h('div', {class: 'cell'}, cell))]));
+}

@@ -1,0 +1,125 @@
+// Tables of items, and of options.
+
+// A table that can be sorted and filtered, with rows made as they come into view. columns: [{name,
+// value(row) -> number or string, show(row) -> text or element, number: bool}]. The row under focus
+// moves with the arrow keys and opens with Enter.
+function itemTable(columns, rows, href, unit) {
+  const kStep = 150;  // rows added at a time
+  let order = rows.map((_, i) => i);
+  let shown = 0, sorted = -1, falling = false;
+  const body = h('tbody', {});
+  const total = h('span', {class: 'note'});
+  const more = h('button', {class: 'more', onclick: () => addRows()}, 'Show more');
+  const filter = h('input', {type: 'search', class: 'filter', placeholder: 'Filter (/)',
+                             'aria-label': 'Filter', oninput: () => refresh()});
+  const textOf = (row) => columns.map((column) => String(column.value(row))).join(' ').toLowerCase();
+
+  function addRows() {
+    for (const i of order.slice(shown, shown + kStep)) {
+      const row = rows[i];
+      body.append(h('tr', {},
+        columns.map((column, c) => {
+          const content = column.show ? column.show(row) : column.value(row);
+          return h('td', {class: column.number ? 'number' : null},
+                   c === 0 && href ? h('a', {href: href(i)}, content) : content);
+        })));
+    }
+    shown = Math.min(order.length, shown + kStep);
+    more.hidden = shown >= order.length;
+  }
+
+  function refresh() {
+    const words = filter.value.toLowerCase().split(/\s+/).filter((word) => word !== '');
+    order = rows.map((_, i) => i).filter((i) => {
+      const text = words.length > 0 ? textOf(rows[i]) : '';
+      return words.every((word) => text.includes(word));
+    });
+    if (sorted >= 0) {
+      const value = columns[sorted].value, sign = falling ? -1 : 1;
+      order.sort((a, b) => {
+        const [x, y] = [value(rows[a]), value(rows[b])];
+        return sign * (x < y ? -1 : x > y ? 1 : 0) || a - b;
+      });
+    }
+    body.replaceChildren();
+    shown = 0;
+    total.textContent = order.length === rows.length ? `${count(rows.length)} ${unit}`
+                                                     : `${count(order.length)} of ${count(rows.length)} ${unit}`;
+    addRows();
+  }
+
+  const heads = columns.map((column, c) =>
+    h('th', {class: column.number ? 'number' : null, 'aria-sort': 'none'},
+      h('button', {onclick: () => {
+        falling = sorted === c ? !falling : Boolean(column.number);
+        sorted = c;
+        heads.forEach((head, k) => head.setAttribute(
+          'aria-sort', k !== c ? 'none' : falling ? 'descending' : 'ascending'));
+        refresh();
+      }}, column.name)));
+  const table = h('table', {class: 'items', onkeydown: (event) => {
+    const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
+    if (!step) return;
+    const links = [...body.querySelectorAll('tr td:first-child a')];
+    const next = links[links.indexOf(document.activeElement) + step];
+    if (next) next.focus();
+    event.preventDefault();
+  }}, h('thead', {}, h('tr', {}, heads)), body);
+  refresh();
+  new IntersectionObserver((seen) => {
+    if (seen.some((one) => one.isIntersecting) && !more.hidden) addRows();
+  }).observe(more);
+  return h('section', {}, h('div', {class: 'bar'}, filter, total), h('div', {class: 'scroll'}, table),
+           more);
+}
+
+// A plain table. rows: arrays of texts or elements; the first column names the row.
+function plainTable(heads, rows, numbers = true) {
+  return h('div', {class: 'scroll'}, h('table', {},
+    heads && h('thead', {}, h('tr', {}, heads.map((head, i) =>
+      h('th', {class: numbers && i > 0 ? 'number' : null}, head)))),
+    h('tbody', {}, rows.map((cells) => h('tr', {}, cells.map((cell, i) =>
+      h(i === 0 ? 'th' : 'td', {class: numbers && i > 0 ? 'number' : null,
+                                scope: i === 0 ? 'row' : null}, cell)))))));
+}
+
+// Large figures in a row: [[value, name], …].
+function figures(list) {
+  return h('div', {class: 'figures'}, list.filter((one) => one !== null).map(([value, name]) =>
+    h('div', {class: 'figure'}, h('div', {class: 'value'}, value), h('div', {class: 'name'}, name))));
+}
+
+// A value of a JSON file as nested lists.
+function jsonView(value) {
+  if (value === null || typeof value !== 'object') return h('code', {}, String(value));
+  const entries = Object.entries(value);
+  if (entries.length === 0) return h('code', {}, Array.isArray(value) ? '[]' : '{}');
+  const plain = entries.every(([, inner]) => inner === null || typeof inner !== 'object');
+  if (Array.isArray(value) && plain) return h('code', {}, value.join(', '));
+  return h('dl', {class: 'json'}, entries.map(([name, inner]) => [
+    h('dt', {}, Array.isArray(value) ? '#' + (Number(name) + 1) : name), h('dd', {}, jsonView(inner))]));
+}
+
+// The options and the record of a result, folded.
+function origin(part) {
+  const section = h('section', {class: 'origin'}, h('h2', {}, 'Options and origin'));
+  if (part.run !== null) {
+    const box = h('div', {});
+    section.append(h('details', {ontoggle: async () => {
+      if (box.childElementCount > 0) return;
+      box.append(jsonView(await item(part.run[0], part.run[1])));
+    }}, h('summary', {}, 'Record of the runs (run.json)'), box));
+  }
+  if (part.toml !== null) {
+    section.append(h('details', {}, h('summary', {}, 'Resolved options (give them to --config)'),
+                     h('pre', {}, part.toml)));
+  }
+  section.append(h('p', {class: 'note'}, part.path));
+  return section;
+}
+
+function problems(part) {
+  if (part.problems.length === 0) return null;
+  return h('section', {class: 'problems'}, h('h2', {}, 'What could not be read'),
+           h('ul', {}, part.problems.map((problem) => h('li', {}, problem))));
+}

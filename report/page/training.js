@@ -1,0 +1,46 @@
+// A training: curves over its steps.
+
+function trainingPage(part) {
+  const lines = part.metrics;
+  const trained = lines.filter((line) => line.train);
+  const kinds = [...new Set(trained.flatMap((line) => Object.keys(line.train)
+    .filter((name) => typeof line.train[name] === 'object' && line.train[name] !== null)))];
+  const points = (list, value) => list.map((line) => [line.step, value(line)])
+    .filter((point) => typeof point[1] === 'number');
+  const byKind = (field) => [
+    {name: 'all', points: points(trained, (line) => line.train[field])},
+    ...kinds.map((kind) => ({name: kind, points: points(trained, (line) => line.train[kind]?.[field])})),
+    {name: 'held out', points: points(lines, (line) => line.held_out?.[field])},
+  ].filter((series) => series.points.length > 0);
+  const one = (title, value, options) => {
+    const found = points(lines, value);
+    return found.length > 0 ? lineChart(title, [{name: title, points: found}], options) : null;
+  };
+  const plays = ['success', 'reward'].map((name) => ({
+    name, points: points(lines, (line) => line.play?.[name]?.mean ?? line.play?.[name])}))
+    .filter((series) => series.points.length > 0);
+  const last = trained[trained.length - 1];
+  const sum = (value) => trained.reduce((total, line) => total + (value(line) || 0), 0);
+  return [
+    h('h1', {}, `Training: ${labelOf(part)}`),
+    last && figures([
+      [count(last.step), 'steps'], [fixed(last.train.loss), 'last loss'],
+      [percent(last.train.accuracy, 1), 'accuracy of the last step'],
+      [count(sum((line) => line.train.tokens)), 'trained tokens'],
+      [count(sum((line) => line.rows)), 'rows'],
+      [duration(sum((line) => line.speed?.seconds)), 'in steps']]),
+    problems(part),
+    lines.length === 0 && h('p', {class: 'note'}, 'No step has been finished yet.'),
+    h('div', {class: 'charts'},
+      lineChart('Loss by kind of text', byKind('loss')),
+      lineChart('Accuracy of the next token', byKind('accuracy'), {zero: false}),
+      plays.length > 0 && lineChart('Plays during the training', plays),
+      one('Gradient norm', (line) => line.gradient_norm),
+      one('Learning rate', (line) => line.lr, {exact: true}),
+      one('Row tokens per second', (line) => line.speed?.row_tokens_per_s),
+      one('Memory (GiB)', (line) => line.speed?.memory_gib, {exact: true})),
+    h('p', {class: 'note'}, 'The thin line is each step, the thick one the mean of the latest steps. ' +
+      'A click on a name hides its line.'),
+    origin(part),
+  ];
+}

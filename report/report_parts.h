@@ -1,0 +1,90 @@
+// The parts of a report: what each kind of result gives to the page. A part is a JSON object for the
+// page's index, which the page reads when it opens; the long texts of its items go into `items`.
+//
+// Common fields of a part:
+//   "kind"     Name(ResultKind)
+//   "path"     as found
+//   "family"   "webshop"; "" if unknown
+//   "run"      place of the content of its run.json, or null
+//   "toml"     the text of its resolved options, or null
+//   "problems" what could not be read, as messages
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/json_fields.h"
+#include "report/packed_items.h"
+#include "report/run_results.h"
+#include "rollout/episode.h"
+
+namespace agentr {
+
+struct ReportLimits {
+  // The most items of each result that the page contains; 0: all. If there are more, they are
+  // chosen at equal distances, and the page says how many there are.
+  int trees = 1000;
+  int rows = 2000;
+  int episodes = 2000;
+};
+
+// Fields beside the common ones:
+//   search      "total", "instructions": [messages…], "trees": [[task, nodes, leaves, depth,
+//               best reward, mean value, block, at], …], "files": [path, …]
+//               item: {"task", "model", "instruction": index, "texts": […], "parent", "action",
+//               "response", "observation": columns of indices into texts, "reward", "visits",
+//               "value" (mean), "end": 0 none | 1 done | 2 disaster | 3 depth, "flags": 1 changed
+//               nothing, 2 refused by the environment, "dropped"}
+nlohmann::ordered_json SearchPart(const RunResult& result, const ReportLimits& limits,
+                                  PackedItems& items);
+
+//   rows        "total", "counts", "audit", "rows": [[task, mistake, bad_steps, block, at, good,
+//               bad, ancestor, first_error], …] (nodes are -1 where there is none), "trees": the
+//               folder of the trees
+//               item: {"messages": [[role, text, trained, part], …], "provenance"}; part: 0
+//               instruction, 1 first observation, 2 prefix, 3 bad, 4 revision, 5 recovery, 6 good
+nlohmann::ordered_json RowsPart(const RunResult& result, const ReportLimits& limits,
+                                PackedItems& items);
+
+//   evaluation  "summary", "total", "episodes": [[task, attempt, reward, end, steps, refused, block,
+//               at], …], "instruction"
+//               item: {"first", "turns": [[response, action, observation, refused], …], "replayed",
+//               "error"}
+// The episodes are also given to the caller for comparisons.
+struct EvaluationPart {
+  nlohmann::ordered_json part;
+  std::vector<Episode> episodes;
+  double success_threshold = 1;
+};
+EvaluationPart ReadEvaluationPart(const RunResult& result, const ReportLimits& limits,
+                                  PackedItems& items);
+
+//   training    "metrics": the lines of metrics.jsonl
+nlohmann::ordered_json TrainingPart(const RunResult& result, PackedItems& items);
+
+//   loop        "stages" of loop.json
+nlohmann::ordered_json LoopPart(const RunResult& result, PackedItems& items);
+
+// The common fields. `stem`: the path before "run.json" and "resolved.toml".
+nlohmann::ordered_json CommonPart(const RunResult& result, const std::string& run_file,
+                                  const std::string& toml_file, PackedItems& items);
+
+// The field of a JSON object that a person may have edited: `otherwise` if it is missing or of
+// another type.
+template <typename T>
+T FieldOr(const nlohmann::ordered_json& json, const char* name, T otherwise) {
+  if (!json.is_object()) return otherwise;
+  const auto field = json.find(name);
+  return field != json.end() && IsJson<T>(*field) ? field->template get<T>() : otherwise;
+}
+
+// The JSON of the file; null if it is missing or is not JSON.
+nlohmann::ordered_json JsonOrNull(const std::filesystem::path& file);
+
+// The indices of at most `most` of `count` items, at equal distances.
+std::vector<size_t> Spread(size_t count, int most);
+
+}  // namespace agentr

@@ -1,0 +1,151 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include "common/error.h"
+#include "common/json_depth.h"
+#include "report/report_parts.h"
+#include "revision/audit.h"
+#include "tasks/task_family.h"
+
+namespace agentr {
+namespace fs = std::filesystem;
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+enum RowPart {
+  kInstruction,
+  kFirst,
+  kPrefixPart,
+  kBadPart,
+  kRevisionPart,
+  kRecoveryPart,
+  kGoodPart
+};
+
+// The rows in the first of the text formats that the run wrote.
+fs::path RowFile(const std::string& stem) {
+  for (const char* end : {".messages.jsonl", ".sharegpt.jsonl", ".jsonl", ".tokens.jsonl"}) {
+    if (fs::exists(stem + end)) return stem + end;
+  }
+  return {};
+}
+
+// The provenance of each row: beside the rows of Agent-R's format, inside those of all others.
+std::vector<Json> Provenances(const std::string& stem, const fs::path& rows) {
+  const fs::path beside = stem + ".provenance.jsonl";
+  const bool apart = fs::exists(beside);
+  std::vector<Json> all;
+  std::ifstream lines(apart ? beside : rows);
+  for (std::string line; std::getline(lines, line);) {
+    Json json = ParseJson<Json>(line);
+    if (!json.is_object()) continue;
+    if (!apart) json = json.contains("provenance") ? json["provenance"] : Json::object();
+    all.push_back(std::move(json));
+  }
+  return all;
+}
+
+// The number of messages before the first observation.
+size_t InstructionOf(const std::string& family) {
+  try {
+    return MakeTaskFamily(family)->Instruction().size();
+  } catch (const FatalError&) {
+    return 2;  // the instruction and "Ok.", as in Agent-R's files
+  }
+}
+
+// The part of each of the agent's `turns` turns: the trained ones begin with the turn that notices
+// the mistake, before which are the bad steps and after which are the recovery actions.
+std::vector<int> PartsOf(const std::vector<bool>& trained, const Json& provenance) {
+  const int bad = FieldOr(provenance, "bad_steps", 0);
+  const int recovery = FieldOr(provenance, "recovery", 0);
+  const auto turns = static_cast<int>(trained.size());
+  std::vector<int> parts(trained.size(), kGoodPart);
+  if (bad <= 0) return parts;
+  // The revision turn: with a trained prefix the first trained turn after an untrained one.
+  int notice = 0;
+  while (notice < turns && trained[static_cast<size_t>(notice)]) ++notice;
+  while (notice < turns && !trained[static_cast<size_t>(notice)]) ++notice;
+  for (int i = 0; i < turns; ++i) {
+    int& part = parts[static_cast<size_t>(i)];
+    if (i < notice - bad) part = kPrefixPart;
+    if (i >= notice - bad && i < notice) part = kBadPart;
+    if (i == notice) part = kRevisionPart;
+    if (i > notice && i <= notice + recovery) part = kRecoveryPart;
+  }
+  return parts;
+}
+
+Json MessagesOf(const AuditRow& row, const Json& provenance, size_t instruction) {
+  std::vector<bool> trained;
+  for (size_t i = instruction; i < row.messages.size(); ++i) {
+    if (row.messages[i].role == "assistant") trained.push_back(row.messages[i].trained);
+  }
+  const std::vector<int> parts = PartsOf(trained, provenance);
+  Json list = Json::array();
+  int turn = -1;
+  for (size_t i = 0; i < row.messages.size(); ++i) {
+    const AuditRow::Line& line = row.messages[i];
+    if (i >= instruction && line.role == "assistant") ++turn;
+    const int part = i < instruction ? kInstruction
+                     : turn < 0      ? kFirst
+                                     : parts[static_cast<size_t>(turn)];
+    list.push_back({line.role, line.content, line.trained ? 1 : 0, part});
+  }
+  return list;
+}
+
+int NodeOf(const Json& provenance, const char* name) {
+  return provenance.contains("nodes") ? FieldOr(provenance["nodes"], name, -1) : -1;
+}
+
+Json Line(const AuditRow& row, const Json& provenance, PackedItems::Place place) {
+  return {row.task,
+          FieldOr<std::string>(provenance, "mistake", ""),
+          FieldOr(provenance, "bad_steps", -1),
+          place.block,
+          place.at,
+          NodeOf(provenance, "good"),
+          NodeOf(provenance, "bad"),
+          NodeOf(provenance, "ancestor"),
+          NodeOf(provenance, "first_error")};
+}
+
+}  // namespace
+
+Json RowsPart(const RunResult& result, const ReportLimits& limits, PackedItems& items) {
+  const std::string stem = result.path.string();
+  Json part = CommonPart(result, stem + ".run.json", stem + ".toml", items);
+  const Json run = JsonOrNull(stem + ".run.json");
+  const std::string name = result.path.filename().string();
+  part["family"] = name.substr(0, name.rfind('_'));
+  part["trees"] = FieldOr<std::string>(run, "trees", "");
+  part["counts"] = run.is_object() && run.contains("counts") ? run["counts"] : Json::object();
+  part["audit"] = run.is_object() && run.contains("audit") ? run["audit"] : Json();
+  part["rows"] = Json::array();
+  part["total"] = 0;
+  try {
+    const fs::path file = RowFile(stem);
+    if (file.empty()) throw FatalError(ExitCode::kFile, "the files of rows are gone");
+    const std::vector<AuditRow> rows = ReadAuditRows(file);
+    const std::vector<Json> provenances = Provenances(stem, file);
+    const size_t instruction = InstructionOf(part["family"]);
+    part["total"] = rows.size();
+    for (const size_t i : Spread(rows.size(), limits.rows)) {
+      const Json provenance = i < provenances.size() ? provenances[i] : Json::object();
+      const Json item = {{"messages", MessagesOf(rows[i], provenance, instruction)},
+                         {"provenance", provenance}};
+      part["rows"].push_back(Line(rows[i], provenance, items.Add(item)));
+    }
+  } catch (const FatalError& error) {
+    part["problems"].push_back(error.what());
+  }
+  items.EndBlock();
+  return part;
+}
+
+}  // namespace agentr

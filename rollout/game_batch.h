@@ -1,0 +1,103 @@
+// The games of servers/text_game_service.h as a BatchEnvironment: Twenty Questions, Guess My City,
+// Detective. Rewards are those of the papers: -1 for each question that does not win, the points of
+// a step in Detective.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "common/random.h"
+#include "rollout/batch_environment.h"
+#include "servers/detective/detective.h"
+#include "servers/questions/guess_my_city.h"
+#include "servers/questions/twenty_questions.h"
+
+namespace agentr {
+
+struct GameBatchOptions {
+  size_t size = 32;
+  uint64_t seed = 0;  // slot i draws its tasks from RandomStream(seed).Split(i)
+};
+
+// What ArCHer shows: the whole history of a guessing game, the present view of Detective.
+inline std::string_view BatchObservation(const TwentyQuestionsState& state) {
+  return state.game.history;
+}
+inline std::string_view BatchObservation(const DetectiveState& state) { return state.observation; }
+inline bool Won(const TwentyQuestionsState& state) { return state.game.won; }
+// The end by a shot is no limit either.
+inline bool Won(const DetectiveState& state) { return state.won || state.shot; }
+
+// `Game` has the built-in oracle, which always answers.
+template <typename Game>
+class GameBatch : public BatchEnvironment {
+ public:
+  using State = typename Game::State;
+
+  // `goal` is what Goal() tells.
+  GameBatch(Game game, std::string_view goal, const GameBatchOptions& options)
+      : game_(std::move(game)), goal_(goal), steps_(options.size) {
+    const RandomStream streams(options.seed);
+    for (size_t i = 0; i < options.size; ++i) {
+      Slot& slot = slots_.emplace_back(Slot{streams.Split(i), {}, {}});
+      slot.state = Draw(slot.random);
+    }
+  }
+
+  size_t size() const override { return slots_.size(); }
+  std::span<const std::string_view> actions() const override { return {}; }
+  std::string_view Goal(size_t /*slot*/) const override { return goal_; }
+  std::string_view Observation(size_t slot) const override {
+    return BatchObservation(slots_[slot].state);
+  }
+
+  // A text that is no question or no valid action costs nothing, with the reward 0.
+  std::span<const BatchStep> Step(std::span<const std::string_view> actions) override {
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      Slot& slot = slots_[i];
+      const double before = slot.state.score;
+      game_.Step(slot.state, actions[i]);
+      const double reward = slot.state.score - before;
+      const bool done = slot.state.done();
+      const bool truncated = done && !Won(slot.state);
+      if (done) slot.last = std::exchange(slot.state, Draw(slot.random));
+      steps_[i] = {BatchObservation(done ? slot.last : slot.state), reward, done, truncated};
+    }
+    return steps_;
+  }
+
+  const State& state(size_t slot) const { return slots_[slot].state; }
+
+ private:
+  struct Slot {
+    RandomStream random;
+    State state;
+    State last;  // of the game that ended
+  };
+
+  State Draw(RandomStream& random) const {
+    const auto count = static_cast<uint64_t>(game_.task_count());
+    return *game_.Start(static_cast<int64_t>(random.Below(count)));
+  }
+
+  const Game game_;
+  const std::string_view goal_;
+  std::vector<Slot> slots_;
+  std::vector<BatchStep> steps_;
+};
+
+// With `reference`, wins are those of the original, and every text is a question.
+inline GameBatch<TwentyQuestions> TwentyQuestionsBatch(const GameBatchOptions& options,
+                                                       bool reference = false) {
+  return {TwentyQuestions(reference), "find the object", options};
+}
+inline GameBatch<GuessMyCity> GuessMyCityBatch(const GameBatchOptions& options,
+                                               bool reference = false) {
+  return {GuessMyCity(reference), "find the city", options};
+}
+inline GameBatch<Detective> DetectiveBatch(const GameBatchOptions& options) {
+  return {Detective(), "solve the case", options};
+}
+
+}  // namespace agentr

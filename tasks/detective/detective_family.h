@@ -1,0 +1,33 @@
+// Detective as a kind of task: a house of rooms, clues to take, and a culprit to arrest.
+#pragma once
+
+#include "tasks/task_family.h"
+
+namespace agentr {
+
+class DetectiveFamily : public TaskFamily {
+ public:
+  std::string_view name() const override { return "detective"; }
+  std::vector<Message> Instruction() const override;  // configs/prompts/detective.txt
+
+  // The first line of the action's text.
+  std::string ParseAction(std::string_view response) const override;
+
+  // The answer says so.
+  bool LeavesStateUnchanged(std::string_view before, std::string_view action,
+                            std::string_view after) const override;
+  bool IsRefusal(std::string_view before, std::string_view action,
+                 std::string_view after) const override;
+  // An action that the last observation does not list.
+  std::vector<bool> LikelyUnchanged(std::span<const Message> history,
+                                    std::span<const std::string> actions) const override;
+
+  // The limit of the game.
+  int SearchDepth(int /*task*/) const override { return 50; }
+
+  // Through the doors: first back, then to the other known rooms.
+  std::vector<std::string> Recoveries(std::span<const Message> history,
+                                      std::span<const std::string> wanted) const override;
+};
+
+}  // namespace agentr

@@ -1,0 +1,75 @@
+#include "tasks/detective/detective_policy.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "tasks/detective/detective_map.h"
+#include "tasks/detective/detective_texts.h"
+
+namespace agentr {
+namespace {
+
+constexpr std::array<std::string_view, 4> kWalkReasonsOfDetective = {
+    "I have not seen everything yet, so I go on from the {}.",
+    "There is nothing more for me in the {}.",
+    "From the {} I try this way.",
+    "The {} is done; I look further.",
+};
+constexpr std::array<std::string_view, 4> kTakeReasonsOfDetective = {
+    "This may prove something.",
+    "I should not leave this behind.",
+    "It lies here, and I need it.",
+    "I take what I find.",
+};
+constexpr std::array<std::string_view, 3> kArrestReasons = {
+    "I have every clue, and the culprit is here.",
+    "The proof is complete.",
+    "Now I know enough for an arrest.",
+};
+
+class DetectivePolicyState : public PolicyState {
+ public:
+  explicit DetectivePolicyState(DetectiveMap map) : map_(std::move(map)) {}
+
+  int wasted_turns() const override { return map_.wasted_turns; }
+  std::string Plan() override { return NextDetectiveAction(map_); }
+  std::string Mistake(RandomStream& random) override {
+    const std::string right = Plan();
+    std::string wrong = right;
+    while (wrong == right) wrong = AnyAction(random);
+    return wrong;
+  }
+  // Also through a wall, so that there always is another one.
+  std::string AnyAction(RandomStream& random) const override {
+    const auto& valid = map_.view().actions;
+    if (!valid.empty() && random.Chance(0.8)) return std::string(random.Pick(valid));
+    return std::string(random.Pick(kDirections));
+  }
+  std::string Thought(std::string_view action, RandomStream& random) const override {
+    const std::string_view opening = AnyOpening(random);
+    if (action.starts_with("arrest ")) {
+      return fmt::format("{}{}", opening, random.Pick(kArrestReasons));
+    }
+    if (action.starts_with("take ")) {
+      return fmt::format("{}{}", opening, random.Pick(kTakeReasonsOfDetective));
+    }
+    const std::string_view reason = random.Pick(kWalkReasonsOfDetective);
+    return fmt::format("{}{}", opening, fmt::format(fmt::runtime(reason), map_.here));
+  }
+
+ private:
+  const DetectiveMap map_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<PolicyState>> DetectivePolicy::Read(std::span<const Message> conversation,
+                                                           int /*task*/) const {
+  std::optional<DetectiveMap> map = ReadDetective(conversation);
+  if (!map) return nullptr;
+  return std::make_unique<DetectivePolicyState>(std::move(*map));
+}
+
+}  // namespace agentr

@@ -1,0 +1,210 @@
+#include "report/agent_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/file.h"
+#include "common/hash.h"
+#include "eval/comparison.h"
+#include "report/packed_items.h"
+#include "tests/cli/program.h"
+#include "tests/report/page_data.h"
+#include "tests/report/result_files.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+class AgentReportTest : public ::testing::Test {
+ protected:
+  std::filesystem::path At(const std::string& name) const { return folder_.path() / name; }
+
+  std::string Page(std::vector<std::string> folders = {}, ReportLimits limits = {}) {
+    if (folders.empty()) folders = {folder_.path().string()};
+    const AgentReportOptions options{folders, At("report.html").string(), limits};
+    ::testing::internal::CaptureStdout();
+    EXPECT_EQ(AgentReport(options), ExitCode::kOk);
+    out_ = ::testing::internal::GetCapturedStdout();
+    return ReadFile(options.output);
+  }
+
+  ScratchFolder folder_;
+  std::string out_;
+};
+
+Json PartOfKind(const Json& index, const std::string& kind) {
+  for (const Json& part : index.at("parts")) {
+    if (part.at("kind") == kind) return part;
+  }
+  throw std::invalid_argument("no part " + kind);
+}
+
+TEST_F(AgentReportTest, ShowsTheNodesOfATree) {
+  WriteSmallTree(At("trees/textcraft/hand"), SmallTree(7));
+  const std::string page = Page();
+  const Json part = PartOfKind(IndexOf(page), "search");
+  EXPECT_EQ(part.at("family"), "textcraft");
+  EXPECT_EQ(part.at("total"), 1);
+  const Json line = part.at("trees").at(0);
+  EXPECT_EQ(line, Json::parse("[7, 5, 2, 2, 1.0, 0.5, 0, 0]"));
+  const Json tree = ItemOf(page, line.at(6), line.at(7));
+  EXPECT_EQ(tree.at("parent"), Json({-1, 0, 0, 2, 2}));
+  EXPECT_EQ(tree.at("end"), Json({0, 0, 0, 1, 3}));
+  EXPECT_EQ(tree.at("visits"), Json({2, 0, 2, 1, 1}));
+  EXPECT_EQ(tree.at("value"), Json({0.5, 0.0, 0.5, 1.0, 0.0}));
+  // The refused action changed nothing, and neither does looking at the inventory.
+  EXPECT_EQ(tree.at("flags"), Json({0, 3, 0, 0, 1}));
+  const Json& texts = tree.at("texts");
+  EXPECT_EQ(texts.at(tree.at("action").at(2).get<size_t>()), "get 2 oak planks");
+  EXPECT_EQ(part.at("instructions").at(tree.at("instruction").get<size_t>()),
+            Json::parse(R"([["user", "Craft."], ["assistant", "Ok."]])"));
+}
+
+TEST_F(AgentReportTest, ShowsRowsByTheirParts) {
+  WriteSmallTree(At("trees/textcraft/hand"), SmallTree(7));
+  WriteSmallRows(At("rows"), "elsewhere/trees/textcraft/hand");
+  const std::string page = Page();
+  const Json index = IndexOf(page);
+  const Json part = PartOfKind(index, "rows");
+  EXPECT_EQ(index.at("parts").at(part.at("search").get<size_t>()).at("kind"), "search");
+  const Json line = part.at("rows").at(0);
+  EXPECT_EQ(line.at(0), "7");
+  EXPECT_EQ(line.at(1), "malformed");
+  const std::vector<int> nodes = {line.at(5), line.at(6), line.at(7), line.at(8)};
+  EXPECT_THAT(nodes, ElementsAre(3, 1, 0, 1)) << "good, bad, ancestor, first error";
+  const Json row = ItemOf(page, line.at(3), line.at(4));
+  std::vector<int> trained, kinds;
+  for (const Json& message : row.at("messages")) {
+    trained.push_back(message.at(2));
+    kinds.push_back(message.at(3));
+  }
+  EXPECT_THAT(trained, ElementsAre(0, 0, 0, 0, 0, 1, 0, 1, 0, 1));
+  EXPECT_THAT(kinds, ElementsAre(0, 0, 1, 3, 3, 4, 4, 6, 6, 6));
+}
+
+TEST_F(AgentReportTest, RowsOfOtherTreesAreLinkedToNone) {
+  WriteSmallTree(At("trees/textcraft/hand"), SmallTree(7));
+  WriteSmallRows(At("rows"), "trees/textcraft/other");
+  EXPECT_EQ(PartOfKind(IndexOf(Page()), "rows").at("search"), -1);
+}
+
+TEST_F(AgentReportTest, ComparesEvaluationsAsAgentEvalDoes) {
+  for (int task = 0; task < 6; ++task) {
+    WriteSmallEpisode(At("a"), task, 0);
+    WriteSmallEpisode(At("b"), task, task < 4 ? 1 : 0);
+  }
+  const Json index = IndexOf(Page());
+  ASSERT_EQ(index.at("comparisons").size(), 1);
+  const Json& one = index.at("comparisons").at(0);
+  EXPECT_EQ(index.at("parts").at(one.at("a").get<size_t>()).at("path"), At("a").string());
+  EXPECT_EQ(one.at("tasks"), 6);
+  EXPECT_EQ(one.at("won").size(), 4);
+  const std::vector<double> differences = {1, 1, 1, 1, 0, 0};
+  const PairedDifference expected = PairedBootstrap(differences, {});
+  EXPECT_EQ(one.at("success").at("p"), expected.p);
+  EXPECT_EQ(one.at("success").at("difference").at("low"), expected.estimate.low);
+  const Json part = PartOfKind(index, "evaluation");
+  EXPECT_EQ(part.at("episodes").at(0).at(5), 1) << "refused turns";
+}
+
+TEST_F(AgentReportTest, TakesMetricsAndTheLoopAsTheyAre) {
+  WriteFileAtomically(At("train/metrics.jsonl"), "{\"step\":1,\"train\":{\"loss\":2.5}}\nbroken\n");
+  WriteFileAtomically(At("loop.json"), R"({"stages": [{"stage": "iteration_0/evaluate"}]})");
+  const Json index = IndexOf(Page());
+  const Json training = PartOfKind(index, "training");
+  EXPECT_EQ(training.at("metrics").at(0).at("train").at("loss"), 2.5);
+  EXPECT_THAT(training.at("problems").at(0).get<std::string>(), HasSubstr("line 2"));
+  EXPECT_EQ(PartOfKind(index, "loop").at("stages").at(0).at("stage"), "iteration_0/evaluate");
+}
+
+TEST_F(AgentReportTest, NoTextOfAnEnvironmentIsPartOfTheMarkup) {
+  const std::string attack = "</script><script>alert(1)</script><img src=x onerror=alert(1)>";
+  WriteSmallTree(At("trees/textcraft/hand"), SmallTree(7, attack));
+  WriteFileAtomically(At("trees/textcraft/hand/resolved.toml"), "model = \"" + attack + "\"");
+  const std::string page = Page();
+  EXPECT_EQ(page.find("alert(1)</script>"), std::string::npos);
+  EXPECT_EQ(page.find("<img"), std::string::npos);
+  const Json part = PartOfKind(IndexOf(page), "search");
+  EXPECT_THAT(part.at("toml").get<std::string>(), HasSubstr(attack));
+  const Json tree = ItemOf(page, part.at("trees").at(0).at(6), part.at("trees").at(0).at(7));
+  EXPECT_THAT(tree.at("texts").dump(), HasSubstr("alert(1)"));
+}
+
+// What a browser computes for an element of the page.
+std::string HashSource(const std::string& text) {
+  std::string bytes;
+  const std::string digits = Sha256(text);
+  for (size_t i = 0; i < digits.size(); i += 2) {
+    bytes += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
+  }
+  return "'sha256-" + Base64(bytes) + "'";
+}
+
+TEST_F(AgentReportTest, ThePolicyAllowsOnlyThePagesOwnScriptAndStyle) {
+  WriteSmallTree(At("trees/textcraft/hand"), SmallTree(7));
+  const std::string page = Page();
+  const auto between = [&](const std::string& begin, const std::string& end) {
+    const size_t at = page.find(begin) + begin.size();
+    return page.substr(at, page.find(end, at) - at);
+  };
+  const std::string policy = between("Content-Security-Policy\" content=\"", "\">");
+  EXPECT_THAT(policy, HasSubstr("default-src 'none'"));
+  EXPECT_THAT(policy,
+              HasSubstr("script-src " + HashSource(between("<script>", "</script>")) + ";"));
+  EXPECT_THAT(policy, HasSubstr("style-src " + HashSource(between("<style>", "</style>")) + ";"));
+  EXPECT_EQ(policy.find("unsafe"), std::string::npos);
+  EXPECT_EQ(page.find("http:"), page.find("http://www.w3.org/2000/svg"))
+      << "a name, not an address";
+  EXPECT_EQ(page.find("https:"), std::string::npos);
+  EXPECT_EQ(page.find(".innerHTML"), std::string::npos);
+}
+
+TEST_F(AgentReportTest, TheSameFilesGiveTheSameBytes) {
+  WriteSmallTree(At("trees/textcraft/hand"), SmallTree(7));
+  WriteSmallEpisode(At("a"), 1, 1);
+  EXPECT_EQ(Page(), Page());
+}
+
+TEST_F(AgentReportTest, SaysWhichFilesItCouldNotRead) {
+  WriteSmallTree(At("trees/textcraft/hand"), SmallTree(7));
+  WriteFileAtomically(At("trees/textcraft/hand/search_results_8.json"), "{\"format\":");
+  const Json part = PartOfKind(IndexOf(Page()), "search");
+  EXPECT_EQ(part.at("trees").size(), 1);
+  EXPECT_THAT(part.at("problems").at(0).get<std::string>(), HasSubstr("search_results_8.json"));
+}
+
+TEST_F(AgentReportTest, LimitsTheTreesAndSaysSo) {
+  for (int task = 0; task < 10; ++task) {
+    WriteSmallTree(At("trees/textcraft/hand"), SmallTree(task));
+  }
+  const Json part = PartOfKind(IndexOf(Page({}, {.trees = 3})), "search");
+  EXPECT_EQ(part.at("total"), 10);
+  std::vector<int> tasks;
+  for (const Json& line : part.at("trees")) tasks.push_back(line.at(0));
+  EXPECT_THAT(tasks, ElementsAre(0, 3, 6));
+}
+
+TEST_F(AgentReportTest, LeavesOutHiddenFoldersCheckpointsAndWhatItSawBefore) {
+  WriteSmallTree(At("trees/textcraft/hand"), SmallTree(7));
+  WriteSmallTree(At("trees/.hidden/hand"), SmallTree(7));
+  WriteFileAtomically(At("train/checkpoints/metrics.jsonl"), "");
+  const std::string trees = At("trees").string();
+  EXPECT_EQ(IndexOf(Page({trees, trees, folder_.path().string()})).at("parts").size(), 1);
+}
+
+TEST_F(AgentReportTest, RefusesFoldersWithNothingToShow) {
+  const AgentReportOptions empty{{folder_.path().string()}, At("report.html").string(), {}};
+  EXPECT_THROW(AgentReport(empty), FatalError);
+  const AgentReportOptions missing{{At("missing").string()}, At("report.html").string(), {}};
+  EXPECT_THROW(AgentReport(missing), FatalError);
+  EXPECT_FALSE(std::filesystem::exists(At("report.html")));
+}
+
+}  // namespace
+}  // namespace agentr

@@ -1,0 +1,95 @@
+// The report in a real browser: headless Chromium, where it is installed (Debian's package
+// chromium).
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "common/file.h"
+#include "report/agent_report.h"
+#include "tests/cli/program.h"
+#include "tests/report/result_files.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kAttack = "</script><img src=x onerror=document.title='taken'><b>bold</b>";
+
+class BrowserTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::system("command -v chromium >/dev/null 2>&1") != 0) {
+      GTEST_SKIP() << "there is no chromium";
+    }
+    const std::filesystem::path trees = folder_.path() / "trees/textcraft/hand";
+    WriteSmallTree(trees, SmallTree(7, kAttack));
+    WriteFileAtomically(trees / "resolved.toml", kAttack);
+    WriteSmallRows(folder_.path() / "rows", trees.string());
+    for (int task = 0; task < 4; ++task) {
+      WriteSmallEpisode(folder_.path() / "a", task, 0);
+      WriteSmallEpisode(folder_.path() / "b", task, 1);
+    }
+    WriteFileAtomically(folder_.path() / "train/metrics.jsonl",
+                        "{\"step\":1,\"train\":{\"loss\":2.5,\"accuracy\":0.5,\"tokens\":9}}\n");
+    ::testing::internal::CaptureStdout();
+    AgentReport({{folder_.path().string()}, Page(), {}});
+    ::testing::internal::GetCapturedStdout();
+  }
+
+  std::string Page() const { return (folder_.path() / "report.html").string(); }
+
+  // The document after its script has shown the view; "" if the browser failed. What the page wrote
+  // to its console is in console_.
+  std::string Show(const std::string& view) {
+    const std::string dom = (folder_.path() / "dom.html").string();
+    const std::string log = (folder_.path() / "log.txt").string();
+    const std::string command = fmt::format(
+        "chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 "
+        "--user-data-dir='{}/profile' --enable-logging=stderr --dump-dom 'file://{}{}' >'{}' "
+        "2>'{}'",
+        folder_.path().string(), Page(), view, dom, log);
+    if (std::system(command.c_str()) != 0) return "";
+    console_.clear();
+    std::ifstream lines(log);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find("CONSOLE") != std::string::npos) console_ += line + "\n";
+    }
+    return ReadFile(dom);
+  }
+
+  ScratchFolder folder_;
+  std::string console_;
+};
+
+TEST_F(BrowserTest, ShowsTextOfAnEnvironmentAsText) {
+  // Parts by path: a, b, rows, train, trees.
+  const std::string tree = Show("#/4/0");
+  EXPECT_THAT(tree, AllOf(HasSubstr("data-shown=\"#/4/0\""), HasSubstr("role=\"treeitem\""),
+                          HasSubstr("&lt;b&gt;bold&lt;/b&gt;"), Not(HasSubstr("<img")),
+                          Not(HasSubstr("<title>taken"))));
+  EXPECT_EQ(console_, "");
+}
+
+TEST_F(BrowserTest, ShowsEveryKindOfResult) {
+  const std::map<std::string, std::string> views = {
+      {"#/", "paired comparisons"},        {"#/0", "Paired comparisons on the same tasks"},
+      {"#/0/1", "Could not execute look"}, {"#/2", "malformed"},
+      {"#/2/0", "bandname part4"},         {"#/3", "Loss by kind of text"},
+      {"#/4", "best reward, mean"},        {"#/compare", "From "}};
+  for (const auto& [view, text] : views) {
+    const std::string dom = Show(view);
+    EXPECT_THAT(dom, AllOf(HasSubstr(fmt::format("data-shown=\"{}\"", view)), HasSubstr(text)))
+        << view;
+    EXPECT_THAT(dom, Not(HasSubstr("cannot be shown"))) << view;
+    EXPECT_EQ(console_, "") << view;
+  }
+}
+
+}  // namespace
+}  // namespace agentr
