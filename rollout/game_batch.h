@@ -81,7 +81,7 @@ class GameBatch : public BatchEnvironment {
     return *game_.Start(static_cast<int64_t>(random.Below(count)));
   }
 
-  const Game game_;
+  Game game_;
   const std::string_view goal_;
   std::vector<Slot> slots_;
   std::vector<BatchStep> steps_;

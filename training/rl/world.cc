@@ -4,7 +4,7 @@
 
 #include "clients/language_model.h"
 #include "common/options.h"
-#include "rollout/questions_batch.h"
+#include "rollout/game_batch.h"
 #include "tasks/questions/asker.h"
 #include "tasks/questions/word_table.h"
 #include "training/rl/babyai_world.h"
@@ -59,7 +59,7 @@ std::vector<Message> ConversationOf(std::string_view history) {
   return conversation;
 }
 
-class QuestionsWorld : public HistoryWorld<QuestionsBatch> {
+class QuestionsWorld : public HistoryWorld<GameBatch<TwentyQuestions>> {
  public:
   using HistoryWorld::HistoryWorld;
 
@@ -114,7 +114,7 @@ std::unique_ptr<World> MakeWorld(const WorldOptions& o, uint64_t seed) {
     }
     case WorldKind::kTwentyQuestions:
       return std::make_unique<QuestionsWorld>(
-          QuestionsBatch({.size = size, .seed = seed, .reference = o.reference}));
+          TwentyQuestionsBatch({.size = size, .seed = seed}, o.reference));
     case WorldKind::kEcho:
     case WorldKind::kEchoListed: {
       EchoOptions options;
