@@ -18,6 +18,7 @@ struct Group {
   int visits = 0;
   double sum = 0;      // of the rewards
   bool ended = false;  // an episode ended here: the reward is exact
+  bool refused = false;
 
   double value() const { return visits > 0 ? sum / visits : 0; }
   bool Reliable(int min_visits) const { return visits > 0 && (ended || visits >= min_visits); }
@@ -43,7 +44,7 @@ class NodePreferences {
     for (size_t a = 0; a < groups.size(); ++a) {
       CountInside(groups[a]);
       for (size_t b = a + 1; b < groups.size(); ++b) {
-        const bool a_is_better = groups[a].value() >= groups[b].value();
+        const bool a_is_better = IsBetter(groups[a], groups[b]);
         AddBest(parent, groups[a_is_better ? a : b], groups[a_is_better ? b : a], pairs);
       }
     }
@@ -68,11 +69,24 @@ class NodePreferences {
       if (group == groups.end()) group = groups.insert(groups.end(), Group());
       const Node& node = tree_.node(child);
       group->nodes.push_back(child);
+      group->refused = states_.Refused(child);
       group->visits += node.visits;
       group->sum += node.value;
       group->ended |= node.end == End::kDone || node.end == End::kDisaster;
     }
     return groups;
+  }
+
+  // Whether `a` is the one to be chosen, if it is good enough.
+  bool IsBetter(const Group& a, const Group& b) const {
+    if (options_.refusals && a.refused != b.refused && a.value() == b.value()) return b.refused;
+    return a.value() >= b.value();
+  }
+
+  // Whether the values of both are known well enough to compare them.
+  bool Comparable(const Group& better, const Group& worse) const {
+    if (options_.refusals && worse.refused && !better.refused) return better.visits > 0;
+    return better.Reliable(options_.min_visits) && worse.Reliable(options_.min_visits);
   }
 
   void CountInside(const Group& group) {
@@ -86,7 +100,7 @@ class NodePreferences {
                std::vector<Preference>& pairs) {
     const auto all = static_cast<int64_t>(better.nodes.size() * worse.nodes.size());
     counts_.siblings += all;
-    if (!better.Reliable(options_.min_visits) || !worse.Reliable(options_.min_visits)) {
+    if (!Comparable(better, worse)) {
       counts_.uncertain += all;
       return;
     }
@@ -145,6 +159,9 @@ void Declare(OptionSet& set, PreferenceOptions& o) {
   set.Add("--preference_margin", o.margin,
           "Preferences: smallest difference of the two responses' average rewards")
       .Range(0, 1);
+  set.Add("--preference_refusals", o.refusals,
+          "Preferences: prefer accepted actions with success behind them also to refused actions "
+          "that the search did not continue");
   set.Add("--preferences_per_node", o.max_per_node,
           "Preferences: largest number of pairs of one prompt, those with the greatest difference; "
           "0: all")

@@ -5,7 +5,11 @@
 // count as one, with their visits and values added, because the difference between their averages
 // is chance. A group is compared only if its value is reliable: enough visits, or an episode that
 // ended there, whose reward is exact. A refused action is never the better one: it left the state as
-// it was, so whatever succeeded after it would have succeeded without it.
+// it was, so whatever succeeded after it would have succeeded without it. For the same reason a
+// refused action needs no visits to be the worse one beside an accepted action behind which some
+// episode succeeded. Without these pairs almost all preferences are for the action that ended an
+// episode well, because only there one visit is enough, and a small model learns to skip what comes
+// before.
 #pragma once
 
 #include <array>
@@ -26,10 +30,12 @@ class OptionSet;
 struct PreferenceOptions {
   int min_visits = 2;    // of a group, unless an episode ended there
   double margin = 0.1;   // least difference of the values
+  bool refusals = true;  // also prefer accepted actions to refused ones that were not visited
   int max_per_node = 0;  // most pairs of one prompt, those with the greatest difference; 0: all
 };
 
-// Declares --preference_visits, --preference_margin and --preferences_per_node.
+// Declares --preference_visits, --preference_margin, --preference_refusals and
+// --preferences_per_node.
 void Declare(OptionSet& set, PreferenceOptions& options);
 
 // A side of a pair: a node and the numbers of its group.

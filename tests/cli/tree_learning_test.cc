@@ -40,9 +40,9 @@ class TreeLearning : public ::testing::Test {
     MustRun("mcts_collect", arguments);
   }
   Outcome Learn(const std::string& algorithm, const std::string& name) {
-    return MustRun("agent_rl",
-                   {"--algorithm", algorithm, "--name", name, "--model_dir", "tiny", "--iterations",
-                    "3", "--updates", "4", "--batch", "4", "--lr", "1e-3", "--model_threads", "1"});
+    return MustRun("agent_rl", {"--algorithm", algorithm, "--name", name, "--model_dir", "tiny",
+                                "--iterations", "3", "--updates", "4", "--batch", "16", "--lr",
+                                "1e-3", "--model_threads", "1"});
   }
   std::vector<nlohmann::json> Metrics(const std::string& name) {
     return LinesOf(folder_.path() / "rl_result" / name / "metrics.jsonl");

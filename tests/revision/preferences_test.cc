@@ -108,6 +108,27 @@ TEST(FindPreferences, ARefusedActionIsNeverTheBetterOne) {
   EXPECT_EQ(Find(both).counts.refused, 1);
 }
 
+// It leaves the state as it is, so one success behind an accepted action is enough.
+TEST(FindPreferences, ARefusedActionNeedsNoVisitsToBeTheWorseOne) {
+  Tree tree = HandTree({{"a x", 1}});
+  Node refused = tree.node(At(tree, "a"));
+  refused.children.clear();
+  refused.response = "Action: stuck";
+  refused.action = "stuck";
+  refused.observation = "Nothing changes.";
+  const int index = tree.Add(0, refused);
+  tree.Restore(index, 0, 0);
+  const Found found = Find(tree);
+  ASSERT_THAT(found.pairs, SizeIs(1));
+  EXPECT_EQ(found.pairs[0].chosen.node, At(tree, "a"));
+  EXPECT_EQ(found.pairs[0].rejected.node, index);
+  EXPECT_THAT(Find(tree, {.refusals = false}).pairs, IsEmpty());
+  // Without success behind the accepted action nothing is known.
+  Tree failed = HandTree({{"a x", 0}});
+  failed.Restore(failed.Add(0, refused), 0, 0);
+  EXPECT_THAT(Find(failed).pairs, IsEmpty());
+}
+
 TEST(FindPreferences, TheBetterResponseSaysOneAction) {
   const Tree tree = HandTree({{"x", 1}, {"y", 0}});
   const auto twice = [](Node& node) { node.response += "\nAction: z"; };
