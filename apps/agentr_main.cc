@@ -23,12 +23,13 @@ struct SubCommand {
   const char* help;
 };
 
-constexpr std::array<SubCommand, 10> kSubCommands = {{
+constexpr std::array<SubCommand, 11> kSubCommands = {{
     {"collect", "mcts_collect", "search trees of tasks"},
     {"revise", "path_collect", "make training rows from trees"},
     {"train", "agent_train", "fine-tune a model on rows"},
     {"eval", "agent_eval", "play test tasks and measure"},
     {"loop", "self_train", "search, revise, train, evaluate, and repeat"},
+    {"rl", "agent_rl", "train a model by reward"},
     {"report", "agent_report", "show results as an HTML page"},
     {"show", "tree_show", "show a search tree on the terminal"},
     {"demos", "make_demos", "write demonstrations for a model without training"},
