@@ -177,7 +177,8 @@ std::vector<std::string> Detective::Gold(int64_t data_idx) const {
   std::optional<DetectiveState> state = Start(data_idx);
   if (!state) return actions;
   std::vector<Message> conversation = {{"user", state->observation}};
-  while (!state->done()) {
+  // Refused actions would cost no step.
+  while (!state->done() && actions.size() < DetectiveState::kMostSteps) {
     actions.push_back(NextDetectiveAction(*ReadDetective(conversation)));
     Step(*state, actions.back());
     conversation.push_back({"assistant", "Action: " + actions.back()});
