@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -54,6 +55,9 @@ Program::Program(const std::string& name, const std::vector<std::string>& argume
   const fs::path binary = fs::path(AGENTR_BIN_DIR) / name;
   fs::remove(out_);  // of an earlier process of that name: its lines are not this one's
   fs::remove(err_);
+  // Here and not only in the child, which may be killed before it opens them.
+  std::ofstream{out_};
+  std::ofstream{err_};
   pid_ = ::fork();
   if (pid_ < 0) throw std::runtime_error("fork failed");
   if (pid_ == 0) Become(binary, arguments, folder, env, out_, err_);

@@ -118,7 +118,11 @@ TEST_P(CollectivesTest, AClosedConnectionDoesNotEndTheProcess) {
   std::signal(SIGPIPE, SIG_DFL);
   EXPECT_EXIT(
       {
-        RunRanks(GetParam(), 2, [](int, Collectives&) { ::raise(SIGPIPE); });
+        RunRanks(GetParam(), 2, [](int, Collectives& collectives) {
+          // So that no rank ends before the other is connected.
+          collectives.AllReduce(at::ones({2}))->Wait();
+          ::raise(SIGPIPE);
+        });
         std::_Exit(0);
       },
       ::testing::ExitedWithCode(0), "");
