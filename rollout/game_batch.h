@@ -25,9 +25,9 @@ inline std::string_view BatchObservation(const TwentyQuestionsState& state) {
   return state.game.history;
 }
 inline std::string_view BatchObservation(const DetectiveState& state) { return state.observation; }
-inline bool Won(const TwentyQuestionsState& state) { return state.game.won; }
-// The end by a shot is no limit either.
-inline bool Won(const DetectiveState& state) { return state.won || state.shot; }
+// True if the episode ended by what happened in it, and not by the limit of its steps.
+inline bool EndedItself(const TwentyQuestionsState& state) { return state.game.won; }
+inline bool EndedItself(const DetectiveState& state) { return state.won || state.shot; }
 
 // `Game` has the built-in oracle, which always answers.
 template <typename Game>
@@ -60,7 +60,7 @@ class GameBatch : public BatchEnvironment {
       game_.Step(slot.state, actions[i]);
       const double reward = slot.state.score - before;
       const bool done = slot.state.done();
-      const bool truncated = done && !Won(slot.state);
+      const bool truncated = done && !EndedItself(slot.state);
       if (done) slot.last = std::exchange(slot.state, Draw(slot.random));
       steps_[i] = {BatchObservation(done ? slot.last : slot.state), reward, done, truncated};
     }

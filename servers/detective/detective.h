@@ -44,7 +44,7 @@ class Detective {
   static constexpr std::string_view kTask = "detective";
   static constexpr std::string_view kTitle = "Detective";
 
-  // As many as the AgentGym splits of other games have at most; each number is another case.
+  // Each number is another case.
   int64_t task_count() const { return 1000; }
   std::optional<DetectiveState> Start(int64_t data_idx) const;
 

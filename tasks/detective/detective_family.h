@@ -13,7 +13,7 @@ class DetectiveFamily : public TaskFamily {
   // The first line of the action's text.
   std::string ParseAction(std::string_view response) const override;
 
-  // The answer says so.
+  // Both are read from the answer to the action, the third part of the observation.
   bool LeavesStateUnchanged(std::string_view before, std::string_view action,
                             std::string_view after) const override;
   bool IsRefusal(std::string_view before, std::string_view action,
@@ -25,7 +25,7 @@ class DetectiveFamily : public TaskFamily {
   // The limit of the game.
   int SearchDepth(int /*task*/) const override { return 50; }
 
-  // Through the doors: first back, then to the other known rooms.
+  // The valid actions except dangerous doors. Doors to rooms that were seen before come first.
   std::vector<std::string> Recoveries(std::span<const Message> history,
                                       std::span<const std::string> wanted) const override;
 };
