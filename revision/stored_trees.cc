@@ -1,0 +1,82 @@
+#include "revision/stored_trees.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/hash.h"
+#include "common/json_depth.h"
+#include "common/run_file.h"
+#include "mcts/postgres_tree_store.h"
+#include "store/results.h"
+
+namespace agentr {
+namespace fs = std::filesystem;
+namespace {
+
+FatalError NoTrees(const Database& database, const std::string& run) {
+  return FatalError(
+      ExitCode::kFile,
+      fmt::format("there are no trees{} in {}: run mcts_collect --store first, or give --store_run",
+                  run.empty() ? "" : " of run " + run, database.place()));
+}
+
+// The kind of task that the run's options name.
+std::string FamilyOf(const RunRecord& run) {
+  const auto options = ParseJson<nlohmann::ordered_json>(run.options);
+  return options.is_object() ? options.value("family", "") : "";
+}
+
+}  // namespace
+
+std::string TreeRun(Database& database, const StoreOptions& options,
+                    const TreeInputOptions& input) {
+  const bool named = !options.run.empty() || (!input.task.empty() && !input.model_name.empty());
+  if (named) return RunName(options, input.task, input.model_name);
+  std::string last;
+  for (const std::string& name : RunsOfKind(database, kTreeRuns)) {
+    const auto run = FindRun(database, {kTreeRuns, name});
+    if (run && (input.task.empty() || FamilyOf(*run) == input.task)) last = name;
+  }
+  if (last.empty()) throw NoTrees(database, "");
+  return last;
+}
+
+TreeInputOptions FetchTrees(Database& database, const std::string& run, TreeInputOptions input,
+                            const fs::path& cache) {
+  const auto record = FindRun(database, {kTreeRuns, run});
+  const std::vector<ResultHash> results =
+      record ? HashesOf(database, record->id) : std::vector<ResultHash>();
+  if (results.empty()) throw NoTrees(database, run);
+  input.task = FamilyOf(*record);
+  const fs::path folder =
+      cache / FolderName(input.task) / FolderName(fs::path(run).filename().string());
+  std::set<fs::path> wanted;
+  for (const ResultHash& result : results) {
+    const fs::path file = folder / TreeFileName(static_cast<int>(result.key));
+    wanted.insert(file);
+    if (fs::exists(file) && Sha256(ReadFile(file)) == result.sha256) continue;
+    const std::string what = fmt::format("task {} of run {}", result.key, run);
+    WriteFileAtomically(file, LoadResult(database, record->id, result.key, what));
+  }
+  for (const TreeFile& file : TreeFilesIn(folder)) {
+    if (!wanted.contains(file.path)) fs::remove(file.path);
+  }
+  input.input_dir = folder.string();
+  return input;
+}
+
+void StoreRows(Database& database, const std::string& run, const fs::path& stem) {
+  const RunRecord record = FindOrMakeRun(database, {"rows", run}, "{}");
+  const std::string begin = stem.filename().string() + ".";
+  for (const auto& entry : fs::directory_iterator(stem.parent_path())) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_regular_file() || !name.starts_with(begin)) continue;
+    StoreFile(database, record.id, name, ReadFile(entry.path()));
+  }
+}
+
+}  // namespace agentr

@@ -1,0 +1,25 @@
+// path_collect on a database: reads the trees of a run, and keeps its rows beside them.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "revision/tree_input.h"
+#include "store/database.h"
+
+namespace agentr {
+
+// The run whose trees are meant: options.run; else TASK/MODEL, if `input` gives both; else the one
+// that was worked on last. Throws FatalError: kFile if there is no such run or it has no trees.
+std::string TreeRun(Database& database, const StoreOptions& options, const TreeInputOptions& input);
+
+// Brings the trees of the run into a folder below `cache`, as files of mcts_collect: it gets those
+// that differ, and removes others. Returns `input` with this folder and the run's kind of task.
+// Throws FatalError.
+TreeInputOptions FetchTrees(Database& database, const std::string& run, TreeInputOptions input,
+                            const std::filesystem::path& cache);
+
+// Stores the files `<stem>.…` as the rows of the run, each under its name. Throws FatalError.
+void StoreRows(Database& database, const std::string& run, const std::filesystem::path& stem);
+
+}  // namespace agentr

@@ -1,0 +1,124 @@
+#include "store/database.h"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+
+#include "clients/http/retry.h"
+#include "common/error.h"
+#include "common/random.h"
+#include "common/text.h"
+#include "store/migrations.h"
+
+namespace agentr {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// SQLSTATEs, appendix A of PostgreSQL's manual.
+constexpr std::string_view kDiskFull = "53100";
+constexpr std::string_view kNoPrivilege = "42501";
+
+double SecondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// Pauses that grow from a tenth of a second to five seconds.
+RetryPolicy Pauses() {
+  RetryPolicy policy;
+  policy.cap_s = 5;
+  return policy;
+}
+
+FatalError CannotOpen(const SqlError& error) {
+  const std::string what = EscapeControls(error.what());
+  if (error.state() == kNoPrivilege) {
+    return FatalError(
+        ExitCode::kUsage,
+        fmt::format("--store: the tables of agentr cannot be made: {}; give the user the right to "
+                    "(GRANT CREATE ON DATABASE … TO …)",
+                    what));
+  }
+  return FatalError(ExitCode::kUnavailable,
+                    fmt::format("--store: {}; check the address, the user and that the server runs "
+                                "(psql with the same address connects to it)",
+                                what));
+}
+
+// The first connection of a program. Only a server that says that it is starting is waited for: any
+// other failure is more likely a wrong address than an outage.
+std::unique_ptr<PostgresConnection> Open(const StoreOptions& options) {
+  const Clock::time_point begin = Clock::now();
+  while (true) {
+    try {
+      auto connection = std::make_unique<PostgresConnection>(options.url);
+      Migrate(*connection);
+      return connection;
+    } catch (const SqlError& error) {
+      const bool wait = IsStarting(options.url) && SecondsSince(begin) < options.patience_s;
+      if (!wait || !Pauses().sleep(0.2)) throw CannotOpen(error);
+    }
+  }
+}
+
+FatalError Refused(const std::string& place, const SqlError& error) {
+  const std::string cure = error.state() == kDiskFull
+                               ? "; make room on the server's disk, then run the same command again"
+                               : "";
+  return FatalError(ExitCode::kFile, fmt::format("the database {} refused a statement: {}{}", place,
+                                                 EscapeControls(error.what()), cure));
+}
+
+}  // namespace
+
+Database::Database(const StoreOptions& options)
+    : options_(options), connection_(Open(options)), place_(connection_->place()) {}
+
+SqlRows Database::Query(const char* sql, const std::vector<SqlValue>& values, SqlFormat format) {
+  const std::lock_guard lock(mutex_);
+  if (!given_up_.empty()) throw FatalError(ExitCode::kUnavailable, given_up_);
+  const Clock::time_point begin = Clock::now();
+  for (int failures = 0;;) {
+    try {
+      SqlRows rows = QueryOnce(sql, values, format);
+      if (failures > 0) {
+        spdlog::info("connected to {} again after {:.1f} s", place_, SecondsSince(begin));
+      }
+      return rows;
+    } catch (const SqlError& error) {
+      // While there is no connection every failure is waited out: a server that restarts says many
+      // things.
+      if (connection_ != nullptr && !error.transient()) throw Refused(place_, error);
+      connection_.reset();
+      Wait(++failures, SecondsSince(begin), error.what());
+    }
+  }
+}
+
+SqlRows Database::QueryOnce(const char* sql, const std::vector<SqlValue>& values,
+                            SqlFormat format) {
+  if (connection_ == nullptr) connection_ = std::make_unique<PostgresConnection>(options_.url);
+  return connection_->Query(sql, values, format);
+}
+
+void Database::Wait(int failures, double lost_for_s, const std::string& reason) {
+  const std::string what = EscapeControls(reason);
+  if (failures == 1) {
+    spdlog::warn("the connection to {} was lost ({}); trying again for up to {} s", place_, what,
+                 options_.patience_s);
+  }
+  if (lost_for_s >= options_.patience_s) {
+    given_up_ = fmt::format(
+        "the database {} has not answered for {} s (--store_patience): {}. Start it, then run the "
+        "same command again to continue",
+        place_, options_.patience_s, what);
+    throw FatalError(ExitCode::kUnavailable, given_up_);
+  }
+  RandomStream stream(static_cast<uint64_t>(Clock::now().time_since_epoch().count()));
+  if (Pauses().sleep(BackoffSeconds(Pauses(), failures, 0, stream))) return;
+  throw FatalError(ExitCode::kInterrupted,
+                   fmt::format("stopped while the database {} was away", place_));
+}
+
+}  // namespace agentr

@@ -1,0 +1,104 @@
+// One connection to a PostgreSQL server, over its C library libpq.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct pg_conn;
+struct pg_result;
+
+namespace agentr {
+
+// What a server or libpq says about a failed statement or connection.
+class SqlError : public std::runtime_error {
+ public:
+  // `state`: the SQLSTATE ("53100"); empty if the server gave none.
+  SqlError(const std::string& message, std::string state, bool transient)
+      : std::runtime_error(message), state_(std::move(state)), transient_(transient) {}
+
+  const std::string& state() const { return state_; }
+  // True if the same statement may succeed on a new connection: the server was stopped, is starting,
+  // has no free connection, or cannot be reached.
+  bool transient() const { return transient_; }
+
+ private:
+  std::string state_;
+  bool transient_;
+};
+
+// A value for a parameter $1, $2, … of a statement.
+class SqlValue {
+ public:
+  // NOLINTBEGIN(google-explicit-constructor): parameters are written as plain values
+  template <std::integral T>
+  SqlValue(T number) : text_(std::to_string(number)) {}
+  SqlValue(std::string text) : text_(std::move(text)) {}
+  SqlValue(const char* text) : text_(text) {}
+  SqlValue(const std::vector<int64_t>& numbers);  // a bigint[]
+  // NOLINTEND(google-explicit-constructor)
+
+  // A bytea.
+  static SqlValue Bytes(std::string bytes);
+
+  const std::string& text() const { return text_; }
+  bool is_bytes() const { return is_bytes_; }
+
+ private:
+  std::string text_;
+  bool is_bytes_ = false;
+};
+
+// The rows that a statement returned.
+class SqlRows {
+ public:
+  explicit SqlRows(pg_result* result);
+
+  int size() const;
+  bool IsNull(int row, int column) const;
+  std::string_view Text(int row, int column) const;  // valid as long as the rows
+  int64_t Int(int row, int column) const;            // 0 for NULL
+  double Double(int row, int column) const;          // 0 for NULL
+  bool Bool(int row, int column) const;
+
+ private:
+  std::shared_ptr<pg_result> result_;
+};
+
+// How values of a result travel: kBytes gives bytea and text columns as their bytes, and is not for
+// numbers.
+enum class SqlFormat { kText, kBytes };
+
+// For one thread at a time.
+class PostgresConnection {
+ public:
+  // Connects; `url`: postgresql://user@host:port/database, or key=value words, with the rest from
+  // libpq's usual sources (PGPASSWORD, ~/.pgpass, …). A server that does not answer is noticed within
+  // half a minute. Throws SqlError.
+  explicit PostgresConnection(const std::string& url);
+
+  // Runs one statement. Throws SqlError.
+  SqlRows Query(const char* sql, const std::vector<SqlValue>& values = {},
+                SqlFormat format = SqlFormat::kText);
+
+  // Runs statements separated by semicolons, all of them or none. Throws SqlError.
+  void Execute(const std::string& statements);
+
+  // "host:port/database", without user and password.
+  std::string place() const;
+
+ private:
+  SqlRows Checked(pg_result* result);
+  SqlError LastError(const pg_result* result) const;
+
+  std::unique_ptr<pg_conn, void (*)(pg_conn*)> connection_;
+};
+
+// True if the server at `url` is there but not yet, or no longer, accepts connections.
+bool IsStarting(const std::string& url);
+
+}  // namespace agentr

@@ -1,0 +1,149 @@
+#include "store/database.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "common/error.h"
+#include "store/results.h"
+#include "tests/store/shared_server.h"
+
+namespace agentr {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class DatabaseTest : public WithPostgres {};
+
+// What `body` throws: the exit code and the message.
+template <typename Body>
+std::pair<ExitCode, std::string> Thrown(Body body) {
+  try {
+    body();
+  } catch (const FatalError& error) {
+    return {error.code(), error.what()};
+  }
+  return {ExitCode::kOk, "nothing was thrown"};
+}
+
+TEST_F(DatabaseTest, MakesItsTablesOnce) {
+  Database first(Options());
+  Database second(Options());
+  EXPECT_EQ(second.Query("SELECT count(*) FROM agentr.schema_version").Int(0, 0), 1);
+}
+
+TEST_F(DatabaseTest, ManyProgramsMakeTheTablesAtTheSameTime) {
+  server().Ask("DROP SCHEMA IF EXISTS agentr CASCADE");
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([] { EXPECT_NO_THROW(Database{Options()}); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(server().Ask("SELECT max(version) FROM agentr.schema_version"), "1");
+}
+
+TEST_F(DatabaseTest, RefusesTablesOfANewerVersion) {
+  Database{Options()};
+  server().Ask("INSERT INTO agentr.schema_version VALUES (99)");
+  const auto [code, message] = Thrown([] { Database{Options()}; });
+  server().Ask("DELETE FROM agentr.schema_version WHERE version = 99");
+  EXPECT_EQ(code, ExitCode::kUsage);
+  EXPECT_THAT(message, AllOf(HasSubstr("of version 99"), HasSubstr("use the newer one")));
+}
+
+TEST_F(DatabaseTest, ValuesOfAllTypesComeBack) {
+  Database database(Options());
+  const std::string bytes("\0\x01\xff'\\", 5);
+  const SqlRows rows =
+      database.Query("SELECT $1::bytea, $2::text, $3::bigint::text",
+                     {SqlValue::Bytes(bytes), "O'Neil \"ü\"", int64_t{1} << 40}, SqlFormat::kBytes);
+  EXPECT_EQ(rows.Text(0, 0), bytes);
+  EXPECT_EQ(rows.Text(0, 1), "O'Neil \"ü\"");
+  EXPECT_EQ(rows.Int(0, 2), int64_t{1} << 40);
+  const SqlRows numbers =
+      database.Query("SELECT unnest($1::bigint[]), NULL, 0.5, true", {std::vector<int64_t>{3, -4}});
+  ASSERT_EQ(numbers.size(), 2);
+  EXPECT_EQ(numbers.Int(1, 0), -4);
+  EXPECT_TRUE(numbers.IsNull(0, 1));
+  EXPECT_EQ(numbers.Double(0, 2), 0.5);
+  EXPECT_TRUE(numbers.Bool(0, 3));
+}
+
+TEST_F(DatabaseTest, AnErrorOfAStatementIsNotTriedAgain) {
+  Database database(Options());
+  const auto [code, message] = Thrown([&] { database.Query("SELECT 1 / 0"); });
+  EXPECT_EQ(code, ExitCode::kFile);
+  EXPECT_THAT(message, AllOf(HasSubstr("division by zero"), HasSubstr(database.place())));
+  EXPECT_EQ(database.Query("SELECT 7").Int(0, 0), 7) << "the connection is still good";
+}
+
+TEST_F(DatabaseTest, WhatCannotBeReachedIsSaidAtOnce) {
+  StoreOptions options = Options();
+  options.url = "postgresql://postgres@/postgres?host=/nowhere";
+  const auto [code, message] = Thrown([&] { Database{options}; });
+  EXPECT_EQ(code, ExitCode::kUnavailable);
+  EXPECT_THAT(message, AllOf(HasSubstr("/nowhere"), HasSubstr("check the address")));
+  options.url = server().url() + "&password=secret&dbname=none";
+  const auto [refused, why] = Thrown([&] { Database{options}; });
+  EXPECT_EQ(refused, ExitCode::kUnavailable);
+  EXPECT_THAT(why, AllOf(HasSubstr("\"none\" does not exist"), Not(HasSubstr("secret"))));
+}
+
+TEST_F(DatabaseTest, AUserWhoMayNotMakeTablesIsToldWhatToGrant) {
+  server().Ask("DROP SCHEMA IF EXISTS agentr CASCADE");
+  server().Ask("CREATE USER guest");
+  StoreOptions options = Options();
+  options.url = server().url() + "&user=guest";
+  const auto [code, message] = Thrown([&] { Database{options}; });
+  EXPECT_EQ(code, ExitCode::kUsage);
+  EXPECT_THAT(message, AllOf(HasSubstr("permission denied"), HasSubstr("GRANT CREATE")));
+}
+
+TEST_F(DatabaseTest, GoesOnAfterTheServerWasKilled) {
+  Database database(Options());
+  EXPECT_EQ(database.Query("SELECT 0").Int(0, 0), 0);
+  server().Kill();
+  std::thread queries([&] {
+    // The process that serves the connection may live on for a moment.
+    for (int i = 1; i < 50; ++i) {
+      EXPECT_NO_THROW(EXPECT_EQ(database.Query("SELECT $1::bigint", {i}).Int(0, 0), i));
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  });
+  server().Start();
+  queries.join();
+}
+
+TEST_F(DatabaseTest, GivesUpWhenPatienceEndsAndThenAtOnce) {
+  StoreOptions options = Options();
+  options.patience_s = 1;
+  Database database(options);
+  server().Kill();
+  for (int i = 0; i < 2; ++i) {
+    const auto [code, message] = Thrown([&] { database.Query("SELECT 1"); });
+    EXPECT_EQ(code, ExitCode::kUnavailable);
+    EXPECT_THAT(message, AllOf(HasSubstr("has not answered for 1 s"), HasSubstr(database.place()),
+                               HasSubstr("run the same command again")));
+  }
+  server().Start();
+}
+
+TEST_F(DatabaseTest, FilesAreReplacedAndComeBack) {
+  Database database(Options());
+  const RunRecord run = FindOrMakeRun(database, {"rows", "files"}, "{}");
+  StoreFile(database, run.id, "a.jsonl", "old");
+  StoreFile(database, run.id, "a.jsonl", std::string(100'000, 'x'));
+  StoreFile(database, run.id, "b.jsonl", "");
+  EXPECT_THAT(FilesOf(database, run.id), ElementsAre("a.jsonl", "b.jsonl"));
+  EXPECT_EQ(LoadFile(database, run.id, "a.jsonl", "a"), std::string(100'000, 'x'));
+  EXPECT_EQ(LoadFile(database, run.id, "b.jsonl", "b"), "");
+  EXPECT_THAT(Thrown([&] { LoadFile(database, run.id, "c.jsonl", "c.jsonl of files"); }).second,
+              HasSubstr("c.jsonl of files has no result"));
+}
+
+}  // namespace
+}  // namespace agentr
