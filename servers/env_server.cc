@@ -16,6 +16,7 @@
 #include "servers/webshop/shop_files.h"
 #include "servers/webshop/shop_generator.h"
 #include "servers/webshop/webshop_service.h"
+#include "tasks/task_family.h"
 
 namespace agentr {
 namespace {
@@ -45,18 +46,20 @@ Catalogue MakeCatalogue(const WebShopFilesOptions& options) {
   return GenerateShop(options.num_products, options.shop_seed);
 }
 
+template <typename Shop>
 std::unique_ptr<EnvService> MakeWebShop(const EnvServerOptions& options) {
   const WebShopFilesOptions& files = options.webshop;
-  auto service =
-      std::make_unique<WebShopService>(MakeCatalogue(files),
-                                       ShopOptions{.seed = files.shop_seed,
-                                                   .human_goals = !files.human_goals.empty(),
-                                                   .show_attributes = files.show_attributes},
-                                       LimitsOf(options), !options.no_extensions);
-  if (service->shop().task_count() > 0) return service;
-  throw FatalError(ExitCode::kFile,
-                   "the shop has no goals: products get theirs from the instructions in "
-                   "--attributes (items_ins_v2*.json) or --human_goals (items_human_ins.json)");
+  auto shop = std::make_shared<const WebShop>(
+      MakeCatalogue(files), ShopOptions{.seed = files.shop_seed,
+                                        .human_goals = !files.human_goals.empty(),
+                                        .show_attributes = files.show_attributes});
+  if (shop->task_count() == 0) {
+    throw FatalError(ExitCode::kFile,
+                     "the shop has no goals: products get theirs from the instructions in "
+                     "--attributes (items_ins_v2*.json) or --human_goals (items_human_ins.json)");
+  }
+  return std::make_unique<WebShopService<Shop>>(std::move(shop), LimitsOf(options),
+                                                !options.no_extensions);
 }
 
 // Null for the built-in oracle.
@@ -76,7 +79,8 @@ std::unique_ptr<QuestionOracle> MakeOracle(const OracleOptions& options, const T
 
 std::unique_ptr<EnvService> MakeService(const EnvServerOptions& options) {
   if (options.task == "textcraft") return MakeTextCraft(options);
-  if (options.task == "webshop") return MakeWebShop(options);
+  if (options.task == PageShop::kTask) return MakeWebShop<PageShop>(options);
+  if (options.task == ArcherShop::kTask) return MakeWebShop<ArcherShop>(options);
   if (options.task == "sciworld") {
     return MakeSciWorldService(options.sciworld, LimitsOf(options), !options.no_extensions);
   }
@@ -137,6 +141,7 @@ void Declare(OptionSet& set, WebShopFilesOptions& options) {
 void Declare(OptionSet& set, EnvServerOptions& options) {
   set.Group("Environment");
   set.Add("--task", options.task, fmt::format("Environment to serve: {}", kTasks), "TASK");
+  DeclareStyle(set, options.style, options.task);
   set.Add(
       "--reference", options.reference,
       "1: keep the original's faults that are mended otherwise (BabyAI: \"a open door\"; Twenty "

@@ -40,7 +40,8 @@ struct OracleOptions {
 };
 
 struct EnvServerOptions {
-  std::string task = "webshop";
+  std::string task = "webshop";  // with the style: "webshop_archer" (DeclareStyle)
+  std::string style = "";
   std::string recipes = "";  // TextCraft: folder of recipe files; empty: the built-in book
   WebShopFilesOptions webshop = {};
   SciWorldOptions sciworld = {};

@@ -8,6 +8,7 @@
 #include "tasks/questions/questions_policy.h"
 #include "tasks/sciworld/sciworld_policy.h"
 #include "tasks/textcraft/textcraft_policy.h"
+#include "tasks/webshop/archer_policy.h"
 #include "tasks/webshop/webshop_policy.h"
 
 namespace agentr {
@@ -17,6 +18,7 @@ bool PlansByGold(std::string_view family) { return family == "sciworld"; }
 std::unique_ptr<ScriptedPolicy> MakeScriptedPolicy(std::string_view family, GoldSource* gold) {
   if (family == "textcraft") return std::make_unique<TextCraftPolicy>();
   if (family == "webshop") return std::make_unique<WebShopPolicy>();
+  if (family == "webshop_archer") return std::make_unique<ArcherPolicy>();
   if (family == "sciworld") return std::make_unique<SciWorldPolicy>(gold);
   if (family == "babyai") return std::make_unique<BabyAiPolicy>();
   if (family == "twenty_questions") {

@@ -77,6 +77,7 @@ const Split& SplitOf(std::string_view family) {
       {"textcraft", ReadSplit(embedded::kTextCraftSplit)},
       {"twenty_questions", ReadSplit(embedded::kTwentyQuestionsSplit)},
       {"webshop", ReadSplit(embedded::kWebShopSplit)},
+      {"webshop_archer", ReadSplit(embedded::kWebShopSplit)},
   };
   const auto at = splits.find(family);
   return at == splits.end() ? none : at->second;

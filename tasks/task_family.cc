@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include "common/error.h"
+#include "common/options.h"
 #include "tasks/babyai/babyai_family.h"
 #include "tasks/detective/detective_family.h"
 #include "tasks/questions/questions_family.h"
 #include "tasks/sciworld/sciworld_family.h"
 #include "tasks/textcraft/textcraft_family.h"
+#include "tasks/webshop/archer_family.h"
 #include "tasks/webshop/webshop_family.h"
 
 namespace agentr {
@@ -61,9 +63,21 @@ std::string TextOfAction(std::string_view response) {
   return std::string(text);
 }
 
+void DeclareStyle(OptionSet& set, std::string& style, std::string& task) {
+  set.Add("--style", style,
+          "archer: WebShop as ArCHer shows it, with logs as observations and ten actions; its name "
+          "in files is webshop_archer");
+  set.AfterParsing([&] {
+    if (style.empty()) return;
+    if (task.empty()) task = "webshop";
+    task += "_" + style;
+  });
+}
+
 std::unique_ptr<TaskFamily> MakeTaskFamily(std::string_view name) {
   if (name == "textcraft") return std::make_unique<TextCraftFamily>();
   if (name == "webshop") return std::make_unique<WebShopFamily>();
+  if (name == "webshop_archer") return std::make_unique<ArcherFamily>();
   if (name == "sciworld") return std::make_unique<SciWorldFamily>();
   if (name == "babyai") return std::make_unique<BabyAiFamily>();
   if (name == "twenty_questions") return std::make_unique<TwentyQuestionsFamily>();
@@ -72,7 +86,7 @@ std::unique_ptr<TaskFamily> MakeTaskFamily(std::string_view name) {
   throw FatalError(
       ExitCode::kUsage,
       fmt::format("unknown task \"{}\"; the known tasks are: textcraft, webshop, sciworld, babyai, "
-                  "twenty_questions, guess_my_city, detective",
+                  "twenty_questions, guess_my_city, detective, webshop_archer",
                   name));
 }
 

@@ -12,6 +12,8 @@
 
 namespace agentr {
 
+class OptionSet;
+
 struct WordedAction {
   std::string thought;
   std::string action;
@@ -109,6 +111,10 @@ class TaskFamily {
 
 // The text after the last "Action:" of a response (see TaskFamily::ParseAction), trimmed.
 std::string TextOfAction(std::string_view response);
+
+// Declares --style, another form in which a task is shown. After parsing, `task` is the name of the
+// kind of task in that form: "webshop_archer" for "webshop" (also if it was empty) and "archer".
+void DeclareStyle(OptionSet& set, std::string& style, std::string& task);
 
 // The family of this name. Throws FatalError(kUsage) with the list of known names.
 std::unique_ptr<TaskFamily> MakeTaskFamily(std::string_view name);

@@ -161,8 +161,8 @@ class LayoutDraft {
     world_.Add(door, {GridType::kDoor, color, DoorState::kLocked});
     int room = locked;
     while (room == locked) room = Below(2);
-    constexpr int kOthers = 8;
-    if (!PlaceObject(room, {GridType::kKey, color}) || !PlaceDistractors(kOthers, room)) {
+    const int others = level_.distractors > 0 ? level_.distractors : 8;
+    if (!PlaceObject(room, {GridType::kKey, color}) || !PlaceDistractors(others, room)) {
       return false;
     }
     do {

@@ -15,6 +15,14 @@ std::string PythonFloat(double value);
 std::string_view PythonStrip(std::string_view text);
 std::string PythonLower(std::string_view text);
 
+// repr(str): in single quotes if it can be.
+std::string PythonRepr(std::string_view text);
+
+// text.encode().decode("unicode-escape").encode("latin-1").decode("utf-8"): the escapes of Python's
+// literals become the bytes that they mean. Where Python raises an error, the text as it stands;
+// also for \N{…}, the names of characters.
+std::string PythonUnescape(std::string text);
+
 // json.dumps of a string: ASCII only, \uXXXX for the rest.
 void AppendPythonJson(std::string_view text, std::string& out);
 

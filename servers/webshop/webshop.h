@@ -76,6 +76,11 @@ class WebShop {
 
   // --- A session ---
   void Step(WebShopState& state, std::string_view action) const;
+  // What Step does with a valid action: all texts are in lower case, `name` is one of the page's
+  // clickables, `value` one of the product's options (which Step takes for a button if it can).
+  void Search(WebShopState& state, std::string words) const;
+  void Click(WebShopState& state, const std::string& name) const;
+  void Choose(WebShopState& state, std::string_view value) const;
   ShopPage PageOf(const WebShopState& state) const;
   std::string Observation(const WebShopState& state) const { return PageText(PageOf(state)); }
   std::string Instruction(const WebShopState& state) const { return goals_.At(state.goal).text; }
@@ -90,9 +95,6 @@ class WebShop {
   const std::string& data_hash() const { return data_hash_; }
 
  private:
-  void Search(WebShopState& state, std::string words) const;
-  void Click(WebShopState& state, const std::string& name) const;
-  void Choose(WebShopState& state, std::string_view value) const;
   uint32_t ProductOnPage(const WebShopState& state, std::string_view name) const;
   std::vector<uint32_t> Find(const std::string& words) const;
   const Product& At(uint32_t product) const { return catalogue_.products()[product]; }

@@ -36,10 +36,12 @@ ShopPage WebShop::PageOf(const WebShopState& state) const {
     AddDone(state, page);
     return page;
   }
-  if (state.place == ShopPlace::kStart) page.Add(PieceKind::kHeading, "WebShop");
-  page.Add(PieceKind::kInstruction, "Instruction:");
+  const bool start = state.place == ShopPlace::kStart;
+  if (start) page.Add(PieceKind::kHeading, "WebShop");
+  // Only the start page has a blank behind the label.
+  page.Add(PieceKind::kInstruction, start ? "Instruction: " : "Instruction:");
   page.Add(PieceKind::kText, Instruction(state));
-  if (state.place == ShopPlace::kStart) {
+  if (start) {
     page.has_search_bar = true;
     page.Add(PieceKind::kButton, "Search");
     return page;

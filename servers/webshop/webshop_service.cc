@@ -9,7 +9,13 @@
 
 namespace agentr {
 
-void WebShopService::AddTo(HttpService& http) {
+std::optional<WebShopState> PageShop::Start(int64_t task_id) const {
+  if (task_id < 0 || task_id >= static_cast<int64_t>(shop_->task_count())) return std::nullopt;
+  return shop_->Start(static_cast<size_t>(task_id));
+}
+
+template <typename Shop>
+void WebShopService<Shop>::AddTo(HttpService& http) {
   http.Get("/", [](const HttpRequest&) { return HttpResponse{.body = R"("ok")"}; });
   http.Get("/list_envs", [this](const HttpRequest&) {
     return HttpResponse{.body = nlohmann::json(sessions_.Ids()).dump()};
@@ -19,22 +25,21 @@ void WebShopService::AddTo(HttpService& http) {
   http.Post("/step", [this](const HttpRequest& request) { return Step(request); });
   http.Post("/close", [this](const HttpRequest& request) { return Close(request); });
   http.Get("/observation", [this](const HttpRequest& request) {
-    return About(request, [&](int64_t, const WebShopState& state, std::string& out) {
+    return About(request, [&](int64_t, const State& state, std::string& out) {
       AppendJson(shop_.Observation(state), out);
     });
   });
   http.Get("/instruction_text", [this](const HttpRequest& request) {
-    return About(request, [&](int64_t, const WebShopState& state, std::string& out) {
+    return About(request, [&](int64_t, const State& state, std::string& out) {
       AppendJson(InstructionText(state), out);
     });
   });
   http.Get("/available_actions", [this](const HttpRequest& request) {
-    return About(request, [&](int64_t, const WebShopState& state, std::string& out) {
-      out = Actions(state);
-    });
+    return About(request,
+                 [&](int64_t, const State& state, std::string& out) { out = Actions(state); });
   });
   http.Get("/state", [this](const HttpRequest& request) {
-    return About(request, [&](int64_t id, const WebShopState& state, std::string& out) {
+    return About(request, [&](int64_t id, const State& state, std::string& out) {
       out = StateReply(id, state);
     });
   });
@@ -44,16 +49,20 @@ void WebShopService::AddTo(HttpService& http) {
   http.Get("/version", [reply = Version()](const HttpRequest&) { return reply; });
 }
 
-std::string WebShopService::Summary() const {
-  return fmt::format("webshop: {} tasks, {} products", shop_.task_count(),
-                     shop_.catalogue().products().size());
+template <typename Shop>
+std::string WebShopService<Shop>::Summary() const {
+  return fmt::format("{}: {} tasks, {} products", Shop::kTask, shop_.shop().task_count(),
+                     shop_.shop().catalogue().products().size());
 }
 
-WebShopState WebShopService::StartDrawn(int64_t env_idx, uint32_t draws) const {
-  return shop_.Start(shop_.DrawTask((static_cast<uint64_t>(env_idx) << 32) + draws));
+template <typename Shop>
+auto WebShopService<Shop>::StartDrawn(int64_t env_idx, uint32_t draws) const -> State {
+  const size_t task = shop_.shop().DrawTask((static_cast<uint64_t>(env_idx) << 32) + draws);
+  return *shop_.Start(static_cast<int64_t>(task));
 }
 
-HttpResponse WebShopService::Create() {
+template <typename Shop>
+HttpResponse WebShopService<Shop>::Create() {
   const std::optional<int64_t> id = sessions_.Create([&](int64_t new_id) {
     return Session{StartDrawn(new_id, 0), 1};
   });
@@ -61,7 +70,8 @@ HttpResponse WebShopService::Create() {
   return {.body = std::to_string(*id)};
 }
 
-HttpResponse WebShopService::Reset(const HttpRequest& request) {
+template <typename Shop>
+HttpResponse WebShopService<Shop>::Reset(const HttpRequest& request) {
   const nlohmann::json body = ParseObject(request.body);
   const int64_t id = IntField(body, "env_idx");
   const auto task = body.find("session_id");
@@ -69,20 +79,21 @@ HttpResponse WebShopService::Reset(const HttpRequest& request) {
   const int64_t number = draw ? 0 : IntField(body, "session_id");
   auto session = sessions_.Find(id);
   if (!session) return NotValid("env_idx", id);
-  if (number < 0 || number >= static_cast<int64_t>(shop_.task_count())) {
+  std::optional<State> state = draw ? StartDrawn(id, session->draws++) : shop_.Start(number);
+  if (!state) {
     return {.body = ErrorJson(
                 fmt::format("The session_id {} is not valid: there are the goals 0 to {}.", number,
-                            shop_.task_count() - 1))};
+                            shop_.shop().task_count() - 1))};
   }
-  session->state =
-      draw ? StartDrawn(id, session->draws++) : shop_.Start(static_cast<size_t>(number));
+  session->state = std::move(*state);
   HttpResponse reply{.body = "["};
   AppendJson(shop_.Observation(session->state), reply.body);
   reply.body += ",null]";
   return reply;
 }
 
-HttpResponse WebShopService::Step(const HttpRequest& request) {
+template <typename Shop>
+HttpResponse WebShopService<Shop>::Step(const HttpRequest& request) {
   const nlohmann::json body = ParseObject(request.body);
   const int64_t id = IntField(body, "env_idx");
   const std::string& action = StringField(body, "action");
@@ -95,12 +106,14 @@ HttpResponse WebShopService::Step(const HttpRequest& request) {
   return reply;
 }
 
-HttpResponse WebShopService::Close(const HttpRequest& request) {
+template <typename Shop>
+HttpResponse WebShopService<Shop>::Close(const HttpRequest& request) {
   const int64_t id = IntField(ParseObject(request.body), "env_idx");
   return {.body = sessions_.Close(id) ? "true" : "false"};
 }
 
-HttpResponse WebShopService::Expand(const HttpRequest& request) {
+template <typename Shop>
+HttpResponse WebShopService<Shop>::Expand(const HttpRequest& request) {
   const nlohmann::json body = ParseObject(request.body);
   const int64_t id = IntField(body, "env_idx");
   const std::vector<std::string> actions = ActionsOf(body);
@@ -120,14 +133,17 @@ HttpResponse WebShopService::Expand(const HttpRequest& request) {
   return reply;
 }
 
-HttpResponse WebShopService::Version() const {
-  return {.body = fmt::format(R"({{"server":"agentr","version":"{}","task":"webshop",)"
+template <typename Shop>
+HttpResponse WebShopService<Shop>::Version() const {
+  return {.body = fmt::format(R"({{"server":"agentr","version":"{}","task":"{}",)"
                               R"("data_hash":"{}","extensions":["expand"],"tasks":{}}})",
-                              kVersion, shop_.data_hash(), shop_.task_count())};
+                              kVersion, Shop::kTask, shop_.shop().data_hash(),
+                              shop_.shop().task_count())};
 }
 
+template <typename Shop>
 template <typename Write>
-HttpResponse WebShopService::About(const HttpRequest& request, Write write) {
+HttpResponse WebShopService<Shop>::About(const HttpRequest& request, Write write) {
   const int64_t id = IntParameter(request, "env_idx");
   auto session = sessions_.Find(id);
   if (!session) return NotValid("env_idx", id);
@@ -136,18 +152,21 @@ HttpResponse WebShopService::About(const HttpRequest& request, Write write) {
   return reply;
 }
 
-std::string WebShopService::InstructionText(const WebShopState& state) const {
+template <typename Shop>
+std::string WebShopService<Shop>::InstructionText(const State& state) const {
   // The original uses the text of the page's element, in which only the start page has a blank.
+  const WebShopState& place = Shop::Place(state);
   const std::string_view label =
-      state.place == ShopPlace::kStart ? "Instruction: " : "Instruction:";
-  return std::string(label) + shop_.Instruction(state);
+      place.place == ShopPlace::kStart ? "Instruction: " : "Instruction:";
+  return std::string(label) + shop_.shop().Instruction(place);
 }
 
-std::string WebShopService::Actions(const WebShopState& state) const {
-  const ShopPage page = shop_.PageOf(state);
-  std::string out = fmt::format(R"({{"has_search_bar":{},"clickables":[)", page.has_search_bar);
+template <typename Shop>
+std::string WebShopService<Shop>::Actions(const State& state) const {
+  const bool has_search_bar = Shop::Place(state).place == ShopPlace::kStart;
+  std::string out = fmt::format(R"({{"has_search_bar":{},"clickables":[)", has_search_bar);
   bool first = true;
-  for (const std::string& clickable : Clickables(page)) {
+  for (const std::string& clickable : shop_.Clickables(state)) {
     if (!first) out += ',';
     first = false;
     AppendJson(clickable, out);
@@ -155,16 +174,19 @@ std::string WebShopService::Actions(const WebShopState& state) const {
   return out + "]}";
 }
 
-std::string WebShopService::StateReply(int64_t env_idx, const WebShopState& state) const {
+template <typename Shop>
+std::string WebShopService<Shop>::StateReply(int64_t env_idx, const State& state) const {
+  const WebShop& shop = shop_.shop();
+  const WebShopState& place = Shop::Place(state);
   std::string out = R"({"url":)";
-  AppendJson(shop_.Url(state, std::to_string(env_idx)), out);
+  AppendJson(shop.Url(place, std::to_string(env_idx)), out);
   out += R"(,"html":)";
-  AppendJson(PageHtml(shop_.PageOf(state)), out);
+  AppendJson(PageHtml(shop.PageOf(place)), out);
   out += R"(,"instruction_text":)";
   AppendJson(InstructionText(state), out);
   out += R"(,"reward":)";
-  if (state.place != ShopPlace::kDone) return out + "null}";
-  const ShopReward parts = shop_.Reward(state);
+  if (place.place != ShopPlace::kDone) return out + "null}";
+  const ShopReward parts = shop.Reward(place);
   return out +
          nlohmann::json{{"reward", parts.reward},
                         {"type", parts.type},
@@ -180,11 +202,16 @@ std::string WebShopService::StateReply(int64_t env_idx, const WebShopState& stat
          "}";
 }
 
-void WebShopService::AppendStep(const WebShopState& state, std::string& out) const {
+template <typename Shop>
+void WebShopService<Shop>::AppendStep(const State& state, std::string& out) const {
   out += R"("state":)";
   AppendJson(shop_.Observation(state), out);
+  const WebShopState& place = Shop::Place(state);
   out +=
-      fmt::format(R"(,"reward":{},"done":{},"info":null)", PythonFloat(state.reward), state.done);
+      fmt::format(R"(,"reward":{},"done":{},"info":null)", PythonFloat(place.reward), place.done);
 }
+
+template class WebShopService<PageShop>;
+template class WebShopService<ArcherShop>;
 
 }  // namespace agentr

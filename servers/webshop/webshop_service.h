@@ -14,32 +14,64 @@
 //                                       {"children": [{"env_idx", "state", "reward", …}, …]}
 //   GET  /version      {"server", "version", "task", "data_hash", "extensions", "tasks"}
 //
+// Observations, actions and what can be clicked are those of a PageShop or of an ArcherShop.
+//
 // session_id n is goal n of the shop (goals.h). "reward" in /state is null until the purchase, then
 // an object with its parts (reward.h). For an env_idx that is not live, or a session_id after the
 // last goal, the reply is {"error": …} with status 200 (500 on the public server); errors of the
 // request are 4xx (see http_service.h), and the limit of sessions is a 503.
 #pragma once
 
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "servers/env_service.h"
 #include "servers/http/session_store.h"
+#include "servers/webshop/archer_shop.h"
 #include "servers/webshop/webshop.h"
 
 namespace agentr {
 
+// WebShop with AgentGym's text and actions.
+class PageShop {
+ public:
+  using State = WebShopState;
+  static constexpr std::string_view kTask = "webshop";
+
+  explicit PageShop(std::shared_ptr<const WebShop> shop) : shop_(std::move(shop)) {}
+
+  std::optional<WebShopState> Start(int64_t task_id) const;
+  void Step(WebShopState& state, std::string_view action) const { shop_->Step(state, action); }
+  std::string Observation(const WebShopState& state) const { return shop_->Observation(state); }
+  std::vector<std::string> Clickables(const WebShopState& state) const {
+    return agentr::Clickables(shop_->PageOf(state));
+  }
+  static const WebShopState& Place(const WebShopState& state) { return state; }
+  const WebShop& shop() const { return *shop_; }
+
+ private:
+  std::shared_ptr<const WebShop> shop_;
+};
+
+// `Shop` is PageShop or ArcherShop.
+template <typename Shop>
 class WebShopService : public EnvService {
  public:
-  WebShopService(Catalogue catalogue, const ShopOptions& options, SessionLimits limits,
-                 bool extensions)
-      : shop_(std::move(catalogue), options), extensions_(extensions), sessions_(limits) {}
+  WebShopService(std::shared_ptr<const WebShop> shop, SessionLimits limits, bool extensions)
+      : shop_(std::move(shop)), extensions_(extensions), sessions_(limits) {}
 
   void AddTo(HttpService& http) override;
   std::string Summary() const override;
 
-  const WebShop& shop() const { return shop_; }
-
  private:
+  using State = typename Shop::State;
+
   struct Session {
-    WebShopState state;
+    State state;
     uint32_t draws = 0;  // number of goals drawn so far, so that each draw differs
   };
 
@@ -54,16 +86,19 @@ class WebShopService : public EnvService {
   template <typename Write>
   HttpResponse About(const HttpRequest& request, Write write);
 
-  WebShopState StartDrawn(int64_t env_idx, uint32_t draws) const;
-  std::string InstructionText(const WebShopState& state) const;
-  std::string Actions(const WebShopState& state) const;
-  std::string StateReply(int64_t env_idx, const WebShopState& state) const;
+  State StartDrawn(int64_t env_idx, uint32_t draws) const;
+  std::string InstructionText(const State& state) const;
+  std::string Actions(const State& state) const;
+  std::string StateReply(int64_t env_idx, const State& state) const;
   // "state":…,"reward":…,"done":…,"info":null
-  void AppendStep(const WebShopState& state, std::string& out) const;
+  void AppendStep(const State& state, std::string& out) const;
 
-  const WebShop shop_;
+  const Shop shop_;
   const bool extensions_;
   SessionStore<Session> sessions_;
 };
+
+extern template class WebShopService<PageShop>;
+extern template class WebShopService<ArcherShop>;
 
 }  // namespace agentr

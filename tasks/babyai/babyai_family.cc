@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/text.h"
 #include "tasks/babyai/babyai_map.h"
 #include "tasks/prompt_file.h"
 
@@ -35,6 +36,23 @@ bool SaysWhyNot(std::string_view reply) {
   return !reply.starts_with(kEmptyView) &&
          std::ranges::any_of(kRefusals,
                              [&](std::string_view begin) { return reply.starts_with(begin); });
+}
+
+// What is seen and carried, without the goal before it and the offer behind it.
+std::string ViewIn(std::string_view reply) {
+  const size_t begin = std::min(reply.find("You "), reply.size());
+  return OneLine(std::string(reply.substr(begin, reply.rfind(kOffer) - begin)));
+}
+
+// True if a move of BabyAI-Text, which does not say why it did nothing, shows the same as before. A
+// turn may do so in a new state.
+bool MovedNothing(std::string_view before, std::string_view action, std::string_view after) {
+  static constexpr std::array<std::string_view, 4> kMoves = {"go forward", "pick up", "drop",
+                                                             "toggle"};
+  const std::vector<std::string_view> offered = BabyAiActions(after);
+  const bool moves = std::ranges::find(kMoves, action) != kMoves.end() &&
+                     std::ranges::find(offered, "go forward") != offered.end();
+  return moves && !ViewIn(after).starts_with("You see nothing") && ViewIn(before) == ViewIn(after);
 }
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -80,9 +98,9 @@ bool BabyAiFamily::LeavesStateUnchanged(std::string_view before, std::string_vie
   return (asked || SaysWhyNot(after)) && BabyAiActions(before) == BabyAiActions(after);
 }
 
-bool BabyAiFamily::IsRefusal(std::string_view /*before*/, std::string_view /*action*/,
+bool BabyAiFamily::IsRefusal(std::string_view before, std::string_view action,
                              std::string_view after) const {
-  return SaysWhyNot(after);
+  return SaysWhyNot(after) || MovedNothing(before, action, after);
 }
 
 std::string BabyAiFamily::StateKey(std::span<const Message> history) const {

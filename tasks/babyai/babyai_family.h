@@ -31,7 +31,8 @@ class BabyAiFamily : public TaskFamily {
   bool LeavesStateUnchanged(std::string_view before, std::string_view action,
                             std::string_view after) const override;
 
-  // True if the reply says that the action is unknown, cannot be done now, or does nothing.
+  // True if the reply says that the action is unknown, cannot be done now, or does nothing, and in
+  // BabyAI-Text if a move shows the same as before, as walking into a wall does.
   bool IsRefusal(std::string_view before, std::string_view action,
                  std::string_view after) const override;
 

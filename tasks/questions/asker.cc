@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 
 #include "tasks/questions/rule_oracle.h"
@@ -87,11 +88,16 @@ std::string BestQuestion(const WordTable& table, const AskedSoFar& so_far) {
   return AskNames(table, left);
 }
 
-std::string AnyQuestion(const WordTable& table, RandomStream& random) {
-  if (random.Chance(0.3)) {
-    return AskNames(table, {static_cast<size_t>(random.Below(table.words().size()))});
-  }
+std::string AnyQuestion(const WordTable& table, std::span<const size_t> objects,
+                        RandomStream& random) {
+  if (random.Chance(0.3)) return AskNames(table, {random.Pick(objects)});
   return AskProperty(table, random.Below(table.properties().size()));
+}
+
+std::string AnyQuestion(const WordTable& table, RandomStream& random) {
+  std::vector<size_t> all(table.words().size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  return AnyQuestion(table, all, random);
 }
 
 }  // namespace agentr

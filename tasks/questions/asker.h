@@ -25,7 +25,9 @@ AskedSoFar ReadQuestions(const WordTable& table, std::span<const Message> conver
 // The next question: of a property, of some names ("Is it a cat or a dog?"), or a guess.
 std::string BestQuestion(const WordTable& table, const AskedSoFar& so_far);
 
-// A question about any property or object.
+// A question about any property, or any of these objects.
+std::string AnyQuestion(const WordTable& table, std::span<const size_t> objects,
+                        RandomStream& random);
 std::string AnyQuestion(const WordTable& table, RandomStream& random);
 
 }  // namespace agentr

@@ -17,7 +17,7 @@ constexpr int kMostQuestions = 20;
 enum class OracleMapping {
   kContains,  // "yes" anywhere: "Yes."; else "no" anywhere (also in "know"): "No."; else
               // "Invalid Question."
-  kExact,     // exactly "yes" or "no" but for blanks; any other text is kept (OfflineArCHer)
+  kExact,     // exactly "yes" or "no", blanks aside; any other text is kept (OfflineArCHer)
 };
 
 // The two forms of a test. The reference compares the last word only, so "soccer ball" can never be

@@ -32,7 +32,7 @@ void NoteHeld(SciWorldView& view, std::string_view reply) {
 }
 
 void Apply(SciWorldView& view, std::string action, std::string_view reply) {
-  view.ambiguous = IsAmbiguous(reply);
+  view.ambiguous = IsAmbiguous(reply) || (view.ambiguous && LeavesQuestionOpen(action));
   view.wasted_turns = NotUnderstood(reply) ? view.wasted_turns + 1 : 0;
   if (NotUnderstood(reply)) view.failed_action = action;
   if (action == "look around") Look(view, reply);

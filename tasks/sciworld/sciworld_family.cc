@@ -77,6 +77,10 @@ bool IsAmbiguous(std::string_view sciworld_reply) {
   return sciworld_reply.starts_with("Ambiguous request");
 }
 
+bool LeavesQuestionOpen(std::string_view sciworld_action) {
+  return SciWorldKey(sciworld_action) == "task";
+}
+
 std::vector<Message> SciWorldFamily::Instruction() const {
   return ParsePromptFile(embedded::kSciWorldPrompt);
 }
@@ -101,7 +105,9 @@ bool SciWorldFamily::IsRefusal(std::string_view /*before*/, std::string_view /*a
 
 std::vector<bool> SciWorldFamily::LikelyUnchanged(std::span<const Message> history,
                                                   std::span<const std::string> actions) const {
-  const bool waits = !history.empty() && IsAmbiguous(history.back().content);
+  const auto view = ReadSciWorld(history);
+  const bool waits =
+      view ? view->ambiguous : !history.empty() && IsAmbiguous(history.back().content);
   std::vector<bool> likely;
   for (const std::string& action : actions) {
     likely.push_back(!waits && (OnlyTells(action) || !HasKnownForm(SciWorldKey(action))));

@@ -57,6 +57,10 @@ bool IsNotPossible(std::string_view sciworld_reply);
 // True for a reply that waits for a number.
 bool IsAmbiguous(std::string_view sciworld_reply);
 
+// True for the command that the game answers without taking it for an answer to its question, so
+// that it goes on waiting for a number.
+bool LeavesQuestionOpen(std::string_view sciworld_action);
+
 // The action trimmed and in lower case, as the game compares actions.
 std::string SciWorldKey(std::string_view action);
 

@@ -37,6 +37,7 @@ struct WebShopView {
   int searches = 0;
   std::string failed_action;  // the last action that the shop could not act on; "" if none
   int wasted_turns = 0;       // the number of last turns in a row that were such actions
+  int actions_left = 1000;    // before the session ends; few only in ArCHer's style
 };
 
 // Reads the conversation; nullopt if no message is a page with an instruction. Turns may have been

@@ -1,5 +1,7 @@
 #include "tasks/webshop/webshop_page.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -150,6 +152,16 @@ bool IsIdle(std::string_view text, std::string_view action) {
   if (key == "search") return true;
   return std::ranges::none_of(SplitPieces(text),
                               [&](std::string_view piece) { return WebShopKey(piece) == key; });
+}
+
+std::string AsSpelledOnPage(std::string_view text, std::string_view action) {
+  const std::optional<WebShopAction> read = ReadWebShopAction(action);
+  if (!read || !read->IsClick()) return std::string(action);
+  const std::string key = WebShopKey(read->argument);
+  for (const std::string_view piece : SplitPieces(text)) {
+    if (WebShopKey(piece) == key) return fmt::format("click[{}]", piece);
+  }
+  return std::string(action);
 }
 
 WebShopPage ReadWebShopPage(std::string_view text) {

@@ -53,6 +53,10 @@ std::vector<std::string_view> SplitPieces(std::string_view text);
 // have an effect, because the shop lower-cases Unicode.
 bool IsIdle(std::string_view text, std::string_view action);
 
+// click[x] with x as the page `text` spells it: "click[Buy Now]" for "click[buy now]". Any other
+// action, and a click on something that is not on the page, stays as it is.
+std::string AsSpelledOnPage(std::string_view text, std::string_view action);
+
 WebShopPage ReadWebShopPage(std::string_view text);
 
 // Reads options from the pieces between "< Prev" and the title, where names and values look alike.

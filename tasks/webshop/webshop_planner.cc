@@ -81,9 +81,15 @@ const WebShopLook* BestLook(const WebShopView& view, const WebShopPage& results)
   return best;
 }
 
-// The id of the next product on `results` worth a first look, or "".
+// The actions from the opening of a product to its purchase.
+int ActionsToBuy(const WebShopView& view) { return static_cast<int>(view.goal.choices.size()) + 2; }
+
+// The id of the next product on `results` worth a first look, or "". After the look there must be
+// time to go back and buy another product.
 std::string NextToOpen(const WebShopView& view, const WebShopPage& results) {
-  if (view.looks.size() >= kMostLooks) return "";
+  const int way = view.page.kind == Kind::kItem ? 1 : 0;
+  const bool in_time = way + 2 + ActionsToBuy(view) <= view.actions_left;
+  if (view.looks.size() >= kMostLooks || (!view.looks.empty() && !in_time)) return "";
   for (const size_t i : RankProducts(view, results)) {
     const WebShopProduct& product = results.products[i];
     if (LookAt(view, product) == nullptr && IsAffordable(view, product.price_tag)) {
@@ -119,6 +125,7 @@ bool WantsAnother(const WebShopView& view) {
   const Judgement here = Judge(view, view.page);
   if (here.right || !view.item || view.looks[*view.item].id.empty()) return false;
   if (!NextToOpen(view, view.results).empty()) return true;
+  if (1 + ActionsToBuy(view) > view.actions_left) return false;
   const WebShopLook* best = BestLook(view, view.results);
   return best != nullptr && Judge(view, best->page).score > here.score;
 }

@@ -112,7 +112,11 @@ Result<std::unique_ptr<PolicyState>> WebShopPolicy::Read(std::span<const Message
                                                          int /*task*/) const {
   std::optional<WebShopView> view = ReadWebShop(conversation);
   if (!view) return nullptr;
-  return std::make_unique<WebShopPolicyState>(std::move(*view));
+  return WebShopPolicyIn(std::move(*view));
+}
+
+std::unique_ptr<PolicyState> WebShopPolicyIn(WebShopView view) {
+  return std::make_unique<WebShopPolicyState>(std::move(view));
 }
 
 }  // namespace agentr

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tasks/scripted_policy.h"
+#include "tasks/webshop/webshop_conversation.h"
 
 namespace agentr {
 
@@ -11,5 +12,8 @@ class WebShopPolicy : public ScriptedPolicy {
   Result<std::unique_ptr<PolicyState>> Read(std::span<const Message> conversation,
                                             int task_id) const override;
 };
+
+// What the policy does in `view`, whose texts outlive the result.
+std::unique_ptr<PolicyState> WebShopPolicyIn(WebShopView view);
 
 }  // namespace agentr

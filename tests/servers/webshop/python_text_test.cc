@@ -36,6 +36,29 @@ TEST(PythonText, Lower) {
   EXPECT_EQ(PythonLower("ΑΣ"), "ας");
 }
 
+TEST(PythonText, Repr) {
+  EXPECT_EQ(PythonRepr("navy blue"), "'navy blue'");
+  EXPECT_EQ(PythonRepr("men's"), "\"men's\"");
+  EXPECT_EQ(PythonRepr("5'6\""), "'5\\'6\"'");
+  EXPECT_EQ(PythonRepr("6\""), "'6\"'");
+  EXPECT_EQ(PythonRepr("a\\b\n\t\x01"), "'a\\\\b\\n\\t\\x01'");
+  EXPECT_EQ(PythonRepr("é\u00a0\u2028\U0001F600\U000E0001"), "'é\\xa0\\u2028😀\\U000e0001'");
+}
+
+// Expected values are those of s.encode().decode("unicode-escape").encode("latin-1").decode().
+TEST(PythonText, Unescape) {
+  EXPECT_EQ(PythonUnescape("plain é"), "plain é");
+  EXPECT_EQ(PythonUnescape(R"(a\nb\\c\"d\'e\t)"), "a\nb\\c\"d'e\t");
+  EXPECT_EQ(PythonUnescape(R"(\x41\u0042\U00000043\104\0478)"), "ABCD'8");
+  EXPECT_EQ(PythonUnescape(R"(\xc3\xa9)"), "é") << "two bytes of UTF-8";
+  EXPECT_EQ(PythonUnescape("two\\\nlines"), "twolines");
+  EXPECT_EQ(PythonUnescape(R"(\d and \é)"), R"(\d and \é)") << "no escapes";
+  for (const std::string wrong : {R"(\n\)", R"(\n\x4)", R"(\n\u20ac)", R"(\n\xe9)", R"(\n\777)",
+                                  R"(\n\N{BULLET})", R"(\n\xg1)"}) {
+    EXPECT_EQ(PythonUnescape(wrong), wrong) << "Python raises an error";
+  }
+}
+
 TEST(PythonText, Json) {
   std::string out;
   AppendPythonJson("a\"b\\c\n\t\x01/\x7f é 日 😀", out);

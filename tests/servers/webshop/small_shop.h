@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 
 #include "servers/webshop/shop_files.h"
 #include "servers/webshop/webshop.h"
@@ -20,6 +21,10 @@ inline ShopFiles SmallShopFiles() {
 
 inline WebShop SmallShop(const ShopOptions& options = {}) {
   return WebShop(ReadShopFiles(SmallShopFiles()), options);
+}
+
+inline std::shared_ptr<const WebShop> SharedSmallShop(const ShopOptions& options) {
+  return std::make_shared<const WebShop>(ReadShopFiles(SmallShopFiles()), options);
 }
 
 }  // namespace agentr::testing

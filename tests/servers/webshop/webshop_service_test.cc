@@ -22,8 +22,8 @@ using ::testing::StartsWith;
 class WebShopServiceTest : public ::testing::Test {
  protected:
   explicit WebShopServiceTest(bool extensions = true, SessionLimits limits = {})
-      : server_(std::make_unique<WebShopService>(ReadShopFiles(testing::SmallShopFiles()),
-                                                 ShopOptions{.seed = 1}, limits, extensions),
+      : server_(std::make_unique<WebShopService<PageShop>>(testing::SharedSmallShop({.seed = 1}),
+                                                           limits, extensions),
                 HttpServiceOptions{}) {}
 
   int64_t Open(int goal) {
@@ -109,6 +109,43 @@ TEST_F(WebShopServiceTest, APurchaseEndsTheSessionAndTellsWhy) {
   EXPECT_THAT(state.at("html").get<std::string>(), HasSubstr("Thank you for shopping with us!"));
   EXPECT_THAT(state.at("url").get<std::string>(), HasSubstr("/done/0/B000000001/"));
   EXPECT_EQ(Step(id, "click[buy now]").at("done"), false);
+}
+
+class ArcherServiceTest : public ::testing::Test {
+ protected:
+  EnvServer server_{
+      std::make_unique<WebShopService<ArcherShop>>(testing::SharedSmallShop({.seed = 1}),
+                                                   SessionLimits{}, /*extensions=*/true),
+      HttpServiceOptions{}};
+  EnvClient client_{server_.port()};
+};
+
+TEST_F(ArcherServiceTest, SpeaksTheSameProtocol) {
+  EXPECT_EQ(client_.Get("/version").at("task"), "webshop_archer");
+  const int64_t id = client_.Post("/create", json::object());
+  const json first = client_.Post("/reset", {{"env_idx", id}, {"session_id", 3}});
+  EXPECT_THAT(first.at(0).get<std::string>(), StartsWith("\nObservation:\n\nWebShop \n"));
+  EXPECT_EQ(first.at(1), nullptr);
+  const auto about = [&](int64_t session, const std::string& what) {
+    return client_.Get("/" + what + "?env_idx=" + std::to_string(session));
+  };
+  EXPECT_EQ(about(id, "observation"), first.at(0));
+  const json step = client_.Post("/step", {{"env_idx", id}, {"action", "search[lamp]"}});
+  EXPECT_THAT(step.at("state").get<std::string>(),
+              AllOf(StartsWith("\nObservation:\n\nWebShop \n"),
+                    HasSubstr("\nAction:\nsearch[lamp]\nObservation:\n\n[Back to Search] \n")));
+  EXPECT_EQ(about(id, "available_actions"),
+            json({{"has_search_bar", false}, {"clickables", {"Back to Search", "B000000005"}}}));
+  const json forks = client_.Post(
+      "/expand", {{"env_idx", id}, {"actions", {"click[B000000005]", "click[nothing]"}}});
+  const json& bought = client_.Post(
+      "/step", {{"env_idx", forks["children"][0]["env_idx"]}, {"action", "click[Buy Now]"}});
+  EXPECT_EQ(bought.at("done"), true);
+  EXPECT_THAT(forks["children"][1]["state"].get<std::string>(),
+              HasSubstr("\nObservation:\nInvalid action!\nInstruction:\n"));
+  EXPECT_EQ(about(id, "observation"), step.at("state")) << "a fork leaves the session as it is";
+  EXPECT_THAT(client_.Post("/reset", {{"env_idx", id}, {"session_id", 999}}).at("error").dump(),
+              HasSubstr("there are the goals 0 to"));
 }
 
 // As the original's templates write it: keys in order, and nothing that html takes for its own.

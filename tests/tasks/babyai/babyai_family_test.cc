@@ -66,6 +66,22 @@ TEST(BabyAiFamily, KnowsRefusals) {
   EXPECT_FALSE(refused(kView + "\n The task is completed."));
 }
 
+TEST(BabyAiFamily, AMoveThatShowsTheSameIsRefused) {
+  const BabyAiFamily family;
+  const std::string offer = "\nAvailable actions: [\"turn left\", \"go forward\", \"toggle\"]";
+  const std::string wall = "You see a wall 1 step forward" + offer;
+  EXPECT_TRUE(family.IsRefusal(wall, "go forward", wall));
+  EXPECT_TRUE(family.IsRefusal("Your goal: go to the red ball\n" + wall, "toggle",
+                               "You see a wall 1 step forward Available actions: [\"go forward\"]"))
+      << "the goal and the line breaks do not count";
+  EXPECT_FALSE(family.IsRefusal(wall, "turn left", wall)) << "there are walls on all sides";
+  EXPECT_FALSE(family.IsRefusal("You see a wall 2 steps forward" + offer, "go forward", wall));
+  EXPECT_FALSE(family.IsRefusal("You carry a key, " + wall, "drop", wall));
+  EXPECT_FALSE(
+      family.IsRefusal("You see nothing" + offer, "go forward", "You see nothing" + offer));
+  EXPECT_FALSE(family.LeavesStateUnchanged(wall, "go forward", wall)) << "it has cost a move";
+}
+
 TEST(BabyAiFamily, RefusalsAndQuestionsAreUnchanged) {
   const BabyAiFamily family;
   const std::string before = kView + kOffer;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tasks/sciworld/sciworld_conversation.h"
+#include "tasks/sciworld/sciworld_family.h"
 
 namespace agentr {
 namespace {
@@ -89,6 +90,21 @@ TEST(SciWorldConversation, KnowsWhereTheAgentStandsAndWhatItHolds) {
   EXPECT_EQ(view->failed_action, "dance");
   EXPECT_FALSE(view->ambiguous);
   EXPECT_FALSE(ReadSciWorld(std::span(conversation).first(2)));
+}
+
+TEST(SciWorldConversation, AQuestionOfTheGameStaysOpenAfterTask) {
+  std::vector<Message> conversation = {
+      {"user", "Task description:\nYour task is to boil water. " + kKitchen},
+      {"assistant", "Action: open door"},
+      {"user", "Ambiguous request: Please enter the number for the action you intended: 0: x"}};
+  EXPECT_TRUE(ReadSciWorld(conversation)->ambiguous);
+  conversation.insert(conversation.end(), {{"assistant", "Action: task"}, {"user", "ok."}});
+  EXPECT_TRUE(ReadSciWorld(conversation)->ambiguous);
+  EXPECT_THAT(SciWorldFamily().LikelyUnchanged(conversation, std::vector<std::string>{"0"}),
+              ElementsAre(false));
+  conversation.insert(conversation.end(),
+                      {{"assistant", "Action: inventory"}, {"user", "Unknown action."}});
+  EXPECT_FALSE(ReadSciWorld(conversation)->ambiguous) << "taken for a wrong answer";
 }
 
 }  // namespace
