@@ -20,14 +20,15 @@
 #include "common/progress.h"
 #include "common/run_file.h"
 #include "common/version.h"
+#include "rollout/run_metrics.h"
 #include "training/data/step_loader.h"
 #include "training/data/training_data.h"
 #include "training/distributed/job.h"
 #include "training/metrics.h"
 #include "training/model/export_model.h"
-#include "training/model/initial_weights.h"
 #include "training/run_state.h"
 #include "training/speed.h"
+#include "training/train_setup.h"
 #include "training/trainer.h"
 
 namespace agentr {
@@ -35,46 +36,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kMostSkipped = 5;  // largest number of consecutive steps that are not finite
-
-// The latest rows of path_collect.
-std::string NewestRows() {
-  const fs::path folder = "path_result";
-  fs::path newest;
-  std::error_code none;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) {
-    const std::string name = entry.path().filename().string();
-    constexpr std::string_view kEnd = ".run.json";
-    if (!name.ends_with(kEnd)) continue;
-    for (const char* suffix : {".messages.jsonl", ".jsonl", ".sharegpt.jsonl"}) {
-      const fs::path rows = folder / (name.substr(0, name.size() - kEnd.size()) + suffix);
-      if (!fs::exists(rows)) continue;
-      if (newest.empty() || fs::last_write_time(rows) > fs::last_write_time(newest)) newest = rows;
-      break;
-    }
-  }
-  if (newest.empty()) {
-    throw FatalError(ExitCode::kUsage,
-                     "there is nothing to train on: path_result contains no rows of path_collect. "
-                     "Cure: run path_collect first, or name the rows with --data");
-  }
-  return newest.string();
-}
-
-at::ScalarType ComputeType(const AgentTrainOptions& o, const ModelConfig& config) {
-  if (o.dtype == "auto") {
-    return config.weight_type == WeightType::kF32 ? at::kFloat : at::kBFloat16;
-  }
-  return o.dtype == "float32" ? at::kFloat : at::kBFloat16;
-}
-
-WeightType ExportType(const AgentTrainOptions& o, const ModelConfig& config) {
-  if (o.export_dtype == "auto") {
-    return config.weight_type == WeightType::kF32 ? WeightType::kF32 : WeightType::kBF16;
-  }
-  return o.export_dtype == "float32" ? WeightType::kF32 : WeightType::kBF16;
-}
-
-std::string TypeName(at::ScalarType type) { return type == at::kFloat ? "float32" : "bfloat16"; }
 
 // A run of the program: what it has opened, and how far it is. Of a job of many processes each has
 // its own, and all take the same steps; rank 0 alone writes.
@@ -126,45 +87,6 @@ class Run {
   double matmul_limit_ = 0;
   int skipped_in_a_row_ = 0;
 };
-
-NetworkOptions NetworkOptionsOf(const AgentTrainOptions& o, const ModelConfig& config) {
-  NetworkOptions options;
-  options.type = ComputeType(o, config);
-  options.checkpoint_activations = o.checkpoint_activations;
-  return options;
-}
-
-std::unique_ptr<WeightSource> FirstWeights(const AgentTrainOptions& o, const ModelConfig& config) {
-  if (o.from_scratch) {
-    return std::make_unique<InitialWeights>(config, o.data.seed,
-                                            o.initial_attention == "induction"
-                                                ? InitialAttention::kInduction
-                                                : InitialAttention::kRandom);
-  }
-  return std::make_unique<WeightFiles>(o.model_dir);
-}
-
-// Rank 0 opens the data first, because it writes the indices of large files, which the others then
-// read.
-TrainingData OpenData(const AgentTrainOptions& o, const RowTokenizer& text, ProcessGroup* group) {
-  if (group != nullptr && group->rank() > 0) group->Barrier();
-  TrainingData data(o.data, text);
-  if (group != nullptr && group->rank() == 0) group->Barrier();
-  return data;
-}
-
-// The smallest number of steps in which at least `tokens` tokens are trained.
-int64_t StepsForTokens(TrainingData& data, int64_t tokens) {
-  int64_t trained = 0;
-  int64_t steps = 0;
-  for (; trained < tokens; ++steps) {
-    for (const TrainingRow& row : data.ReadStep(steps).rows) trained += row.trained_tokens();
-    if (trained == 0 && steps == data.steps_per_epoch()) {
-      throw FatalError(ExitCode::kFile, "--train_tokens: no row of --data trains a token");
-    }
-  }
-  return steps;
-}
 
 Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
          const WeightsListener& listener, ProcessGroup* group)
@@ -275,6 +197,11 @@ ExitCode Run::Train() {
     if (state_.step == 0 && !saved_) EvaluateHeldOut();
     Progress progress("steps", "tokens", writes() ? steps_ : 0);  // 0: it draws nothing
     for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
+    std::optional<RunMetrics> served;
+    if (writes() && o_.metrics_port > 0) {
+      served.emplace(o_.metrics_port,
+                     [&] { return MetricsText("optimiser steps", "row tokens", progress.Now()); });
+    }
     if (state_.step < steps_) {
       StepLoader loader(data_, state_.step, Share());
       // A signal may have reached only some of the processes, so they agree to stop together.

@@ -43,6 +43,7 @@ struct AgentTrainOptions {
   int max_steps = 0;                  // 0: as many as the epochs have
   uint64_t train_tokens = 0;          // trained tokens after which the run ends; 0: no limit
   int save_every = 100;               // steps between checkpoints
+  int metrics_port = 0;               // serve GET /metrics there during the run; 0: nowhere
   int keep = 2;                       // number of last checkpoints to keep, in addition to the best
                                       // one
   int eval_every = 100;               // steps between held-out losses

@@ -52,6 +52,10 @@ void Declare(OptionSet& set, AgentTrainOptions& o) {
       "End with the step in which this number of trained tokens is reached, with as many epochs "
       "as that takes, so that runs on different rows can be compared; 0: no such limit");
   set.Add("--save_every", o.save_every, "Steps between checkpoints; 0: only at the end").Min(0);
+  set.Add("--metrics_port", o.metrics_port,
+          "Serve the run's progress as Prometheus text, GET http://127.0.0.1:PORT/metrics; 0: not")
+      .Range(0, 65535)
+      .OnlyOnCommandLine();
   set.Add("--keep", o.keep, "Number of last checkpoints to keep").Min(1);
   set.Add("--eval_every", o.eval_every, "Steps between held-out losses; 0: only at the end").Min(0);
   set.Add("--eval_rows", o.eval_rows, "Largest number of held-out rows to measure; 0: none").Min(0);

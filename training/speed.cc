@@ -8,6 +8,8 @@
 #include <fstream>
 #include <string>
 
+#include "training/model/matrix_product.h"
+
 namespace agentr {
 namespace {
 
@@ -31,7 +33,7 @@ double MeasureMatmulLimit(at::ScalarType type, const ModelConfig& config) {
   double fastest = 0, spent = 0;
   for (int i = 0; i < 20 && (i < 3 || spent < 0.3); ++i) {
     const auto begin = std::chrono::steady_clock::now();
-    at::mm(x, w.t());
+    Multiply(x, w.t());
     const double s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     spent += s;

@@ -7,6 +7,8 @@
 #include <cstring>
 
 #include "common/error.h"
+#include "lm/decoder/activation_rows.h"
+#include "lm/decoder/batch_parts.h"
 #include "lm/decoder/kv_pool.h"
 #include "lm/decoder/packed_matrix.h"
 
@@ -19,69 +21,9 @@ constexpr int kRowBlock = 96;  // rows that one thread multiplies with a panel a
 constexpr int kFewRows = 8;    // up to this many, normalising them in every thread is faster than a
                                // barrier
 
-int64_t Padded(int64_t columns) { return (columns + kPanel - 1) / kPanel * kPanel; }
-
-// Rows of activations, padded with zeros to a multiple of kPanel columns.
-class Rows {
- public:
-  Rows(int64_t rows, int64_t columns)
-      : stride_(Padded(columns)), data_(rows * stride_ * sizeof(float)) {}
-  int64_t stride() const { return stride_; }
-  float* operator[](int64_t row) const {
-    return reinterpret_cast<float*>(data_.data()) + row * stride_;
-  }
-
- private:
-  int64_t stride_;
-  AlignedBuffer data_;
-};
-
-// Rows for the left side of a product: bfloat16 if the model is, else float32.
-class LeftRows {
- public:
-  LeftRows(int64_t rows, int64_t columns, WeightType type, const CpuKernels& kernels)
-      : narrow_(type == WeightType::kBF16 ? kernels.narrow : nullptr),
-        value_bytes_(narrow_ != nullptr ? 2 : 4),
-        stride_(Padded(columns)),
-        data_(rows * stride_ * value_bytes_) {}
-  int64_t stride() const { return stride_; }
-  const void* operator[](int64_t row) const { return At(row, 0); }
-
-  void Put(int64_t row, int64_t column, const float* values, int count) {
-    if (narrow_ != nullptr) {
-      narrow_(values, count, reinterpret_cast<uint16_t*>(At(row, column)));
-    } else {
-      std::memcpy(At(row, column), values, count * sizeof(float));
-    }
-  }
-
- private:
-  std::byte* At(int64_t row, int64_t column) const {
-    return data_.data() + (row * stride_ + column) * value_bytes_;
-  }
-
-  void (*narrow_)(const float*, int, uint16_t*);
-  int64_t value_bytes_;
-  int64_t stride_;
-  AlignedBuffer data_;
-};
-
 struct Layer {
   std::vector<float> attention_norm, query_norm, key_norm, mlp_norm;
   PackedMatrix query_key_value, output, gate, up, down;
-};
-
-// A chunk, or the part of it that is computed through the layers at once.
-struct Part {
-  SequenceChunk slice;
-  int64_t row = 0;  // of its first token
-};
-
-// Consecutive tokens of a part, few enough for one call of the attention kernel.
-struct Tile {
-  const Part* part = nullptr;
-  int first = 0;
-  int tokens = 0;
 };
 
 class CpuDecoder : public Decoder {
@@ -127,25 +69,14 @@ class CpuDecoder : public Decoder {
       logits_ = AlignedBuffer(bytes);
     }
     logit_rows_ = 0;
-    int64_t rows = 0;
-    parts_.clear();
+    batch_.Clear();
     for (SequenceChunk slice : batch) {
       while (!slice.tokens.empty()) {
-        const size_t count = std::min<size_t>(slice.tokens.size(), kMaxRows - rows);
-        const size_t later = slice.tokens.size() - count;
-        const int now = std::max(slice.logits - static_cast<int>(later), 0);
-        parts_.push_back({{slice.tokens.first(count), slice.start, slice.blocks, now}, rows});
-        slice.tokens = slice.tokens.subspan(count);
-        slice.start += static_cast<int32_t>(count);
-        slice.logits -= now;
-        rows += static_cast<int64_t>(count);
-        if (rows == kMaxRows) {
-          ForwardParts(rows);
-          rows = 0;
-        }
+        batch_.Take(slice, kMaxRows);
+        if (batch_.rows() == kMaxRows) ForwardRows();
       }
     }
-    if (rows > 0) ForwardParts(rows);
+    if (batch_.rows() > 0) ForwardRows();
     return CompactLogits();
   }
 
@@ -205,59 +136,35 @@ class CpuDecoder : public Decoder {
     source_ = nullptr;
   }
 
-  // Computes all layers for the tokens of parts_ and then clears parts_.
-  void ForwardParts(int64_t rows) {
-    MakeTiles();
-    ListRows();
+  // Computes all layers for the rows of batch_ and then clears it.
+  void ForwardRows() {
+    batch_.Finish(std::max(1, kTileRows / queries_per_kv_head_));
     team_.Run([&](int rank) {
       Embed(rank);
       team_.Barrier();
-      for (size_t i = 0; i < layers_.size(); ++i) ForwardLayer(static_cast<int64_t>(i), rows, rank);
+      for (size_t i = 0; i < layers_.size(); ++i) ForwardLayer(static_cast<int64_t>(i), rank);
       Logits(rank);
     });
-    logit_rows_ += static_cast<int64_t>(wanted_.size());
-    parts_.clear();
-  }
-
-  void ListRows() {
-    tokens_.clear();
-    positions_.clear();
-    wanted_.clear();
-    for (const auto& [slice, row] : parts_) {
-      const auto count = static_cast<int>(slice.tokens.size());
-      tokens_.insert(tokens_.end(), slice.tokens.begin(), slice.tokens.end());
-      for (int i = 0; i < count; ++i) positions_.push_back(slice.start + i);
-      for (int i = slice.logits; i > 0; --i) wanted_.push_back(row + count - i);
-    }
-  }
-
-  void MakeTiles() {
-    tiles_.clear();
-    one_tile_each_ = true;
-    const int most = std::max(1, kTileRows / queries_per_kv_head_);
-    for (const Part& part : parts_) {
-      const int count = static_cast<int>(part.slice.tokens.size());
-      if (count > most) one_tile_each_ = false;
-      for (int first = 0; first < count; first += most) {
-        tiles_.push_back({&part, first, std::min(most, count - first)});
-      }
-    }
+    logit_rows_ += static_cast<int64_t>(batch_.wanted().size());
+    batch_.Clear();
   }
 
   // Reads the embedding of each row and computes the angles of its position.
   void Embed(int rank) {
-    const auto [begin, end] = team_.Share(static_cast<int64_t>(tokens_.size()), rank);
+    const auto [begin, end] = team_.Share(batch_.rows(), rank);
     for (int64_t row = begin; row < end; ++row) {
-      ReadWeight(embedding_, tokens_[row] * config_.hidden_size, config_.hidden_size, x_[row]);
+      ReadWeight(embedding_, batch_.tokens()[row] * config_.hidden_size, config_.hidden_size,
+                 x_[row]);
       for (size_t i = 0; i < frequencies_.size(); ++i) {
-        const float angle = static_cast<float>(positions_[row]) * frequencies_[i];
+        const float angle = static_cast<float>(batch_.positions()[row]) * frequencies_[i];
         cos_[row][i] = std::cos(angle);
         sin_[row][i] = std::sin(angle);
       }
     }
   }
 
-  void ForwardLayer(int64_t index, int64_t rows, int rank) {
+  void ForwardLayer(int64_t index, int rank) {
+    const int64_t rows = batch_.rows();
     const Layer& layer = layers_[index];
     Multiply(Normalise(layer.attention_norm, rows, rank), rows, layer.query_key_value,
              projected_[0], projected_.stride(), /*add=*/false, rank);
@@ -338,14 +245,17 @@ class CpuDecoder : public Decoder {
   // barrier is needed only if a part has several tiles, because other threads then read them.
   void Attention(const Layer& layer, int64_t index, int rank) {
     const auto heads = static_cast<size_t>(config_.num_kv_heads);
-    for (size_t i = rank; i < parts_.size() * heads; i += team_.size()) {
-      StoreKeys(layer, index, parts_[i / heads], static_cast<int>(i % heads));
-      if (one_tile_each_) Attend(index, tiles_[i / heads], static_cast<int>(i % heads));
+    const auto& parts = batch_.parts();
+    const auto& tiles = batch_.tiles();
+    const bool one_tile_each = batch_.one_tile_each();
+    for (size_t i = rank; i < parts.size() * heads; i += team_.size()) {
+      StoreKeys(layer, index, parts[i / heads], static_cast<int>(i % heads));
+      if (one_tile_each) Attend(index, tiles[i / heads], static_cast<int>(i % heads));
     }
-    if (one_tile_each_) return;
+    if (one_tile_each) return;
     team_.Barrier();
-    for (size_t i = rank; i < tiles_.size() * heads; i += team_.size()) {
-      Attend(index, tiles_[i / heads], static_cast<int>(i % heads));
+    for (size_t i = rank; i < tiles.size() * heads; i += team_.size()) {
+      Attend(index, tiles[i / heads], static_cast<int>(i % heads));
     }
   }
 
@@ -360,7 +270,7 @@ class CpuDecoder : public Decoder {
   }
 
   // Normalises and rotates the queries and keys of a kv head; stores its keys and values.
-  void StoreKeys(const Layer& layer, int64_t index, const Part& part, int kv_head) {
+  void StoreKeys(const Layer& layer, int64_t index, const BatchParts::Part& part, int kv_head) {
     for (size_t i = 0; i < part.slice.tokens.size(); ++i) {
       const int64_t row = part.row + static_cast<int64_t>(i);
       for (int h = 0; h < queries_per_kv_head_; ++h) {
@@ -378,7 +288,7 @@ class CpuDecoder : public Decoder {
     kernels_.rotate(head, cos_[row], sin_[row], head_dim_ / 2);
   }
 
-  void Attend(int64_t index, const Tile& tile, int kv_head) {
+  void Attend(int64_t index, const BatchParts::Tile& tile, int kv_head) {
     alignas(64) float mixed[kTileRows * kMaxHeadDim];
     const int width = queries_per_kv_head_ * head_dim_;
     const int64_t row = tile.part->row + tile.first;
@@ -404,10 +314,11 @@ class CpuDecoder : public Decoder {
   }
 
   void Logits(int rank) {
-    const auto count = static_cast<int64_t>(wanted_.size());
+    const std::vector<int64_t>& wanted = batch_.wanted();
+    const auto count = static_cast<int64_t>(wanted.size());
     if (count == 0) return;
     const auto [begin, end] = team_.Share(count, rank);
-    for (int64_t i = begin; i < end; ++i) NormaliseRow(norm_, x_[wanted_[i]], normed_, i, rank);
+    for (int64_t i = begin; i < end; ++i) NormaliseRow(norm_, x_[wanted[i]], normed_, i, rank);
     team_.Barrier();
     const int64_t stride = Padded(config_.outputs());
     Multiply(normed_, count, output_,
@@ -443,19 +354,15 @@ class CpuDecoder : public Decoder {
   std::vector<Layer> layers_;
 
   // The state of the present batch.
-  std::vector<Part> parts_;
-  std::vector<Tile> tiles_;
-  bool one_tile_each_ = true;
-  std::vector<int32_t> tokens_, positions_;  // by row
-  std::vector<int64_t> wanted_;              // rows
-  Rows x_;                                   // [rows, width]: the residual stream
-  Rows projected_;                           // [rows, queries, keys and values of all heads]
-  Rows scratch_;                             // [threads, width]
-  Rows cos_, sin_;                           // [rows, head_dim / 2]
-  LeftRows normed_;                          // [rows, width]
-  LeftRows mixed_;                           // [rows, heads * head_dim]
-  LeftRows hidden_;                          // [rows, intermediate_size]
-  std::vector<LeftRows> own_normed_;         // by thread, [kFewRows, width]
+  BatchParts batch_;
+  ActivationRows x_;                  // [rows, width]: the residual stream
+  ActivationRows projected_;          // [rows, queries, keys and values of all heads]
+  ActivationRows scratch_;            // [threads, width]
+  ActivationRows cos_, sin_;          // [rows, head_dim / 2]
+  LeftRows normed_;                   // [rows, width]
+  LeftRows mixed_;                    // [rows, heads * head_dim]
+  LeftRows hidden_;                   // [rows, intermediate_size]
+  std::vector<LeftRows> own_normed_;  // by thread, [kFewRows, width]
   AlignedBuffer logits_;
   int64_t logit_rows_ = 0;  // logit rows computed so far
 };

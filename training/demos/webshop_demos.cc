@@ -15,6 +15,7 @@
 #include "servers/webshop/webshop.h"
 #include "tasks/scripted_policy.h"
 #include "tasks/webshop/webshop_family.h"
+#include "tasks/webshop/webshop_page.h"
 
 namespace agentr {
 namespace {
@@ -24,18 +25,6 @@ std::string LowerAscii(std::string_view text) {
   std::ranges::transform(lower, lower.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return lower;
-}
-
-// "click[bo2i40lrv8]" with its argument as the page writes it: "click[BO2I40LRV8]".
-std::string AsShown(const std::string& action, const std::string& page) {
-  constexpr std::string_view kClick = "click[";
-  if (!action.starts_with(kClick) || !action.ends_with(']')) return action;
-  const std::string piece = fmt::format(
-      "[sep] {} [sep]", action.substr(kClick.size(), action.size() - kClick.size() - 1));
-  const size_t at = (LowerAscii(page) + " [sep]").find(piece);
-  if (at == std::string::npos) return action;
-  constexpr size_t kSep = 6;  // "[SEP] "
-  return fmt::format("{}{}]", kClick, page.substr(at + kSep, piece.size() - 2 * kSep));
 }
 
 // The instruction up to its options or its price, as it stands there. A small model can copy such a
@@ -80,7 +69,7 @@ std::optional<DemoRow> Episode(const WebShopDemoOptions& options, const WebShop&
   for (int turn = 0; turn < options.max_turns && !state.done; ++turn) {
     const auto position = policy.Read(messages, 0);
     if (!position || *position == nullptr) return std::nullopt;
-    std::string action = AsShown((*position)->Plan(), messages.back().content);
+    std::string action = AsSpelledOnPage(messages.back().content, (*position)->Plan());
     if (action.starts_with("search[")) action = fmt::format("search[{}]", WishOf(instruction));
     messages.push_back({"assistant", fmt::format("Thought: {}\nAction: {}",
                                                  ThoughtFor(action, instruction, state), action)});

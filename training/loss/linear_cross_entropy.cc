@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "training/model/elementwise.h"
+#include "training/model/matrix_product.h"
 #include "training/model/row_kernels.h"
 
 namespace agentr {
@@ -32,8 +33,9 @@ struct TargetLoss {
 // gradient.
 void LossOfRow(float* logits, int64_t vocabulary, std::span<const Target> targets,
                std::span<TargetLoss> losses, bool gradient, double factor) {
-  const float log_sum = rows::LogSumExp(logits, vocabulary);
-  const auto best = std::max_element(logits, logits + vocabulary) - logits;
+  const float greatest = rows::Greatest(logits, vocabulary);
+  const float log_sum = rows::LogSumExp(logits, greatest, vocabulary);
+  const auto best = std::find(logits, logits + vocabulary, greatest) - logits;
   double weight = 0;
   for (size_t i = 0; i < targets.size(); ++i) {
     losses[i] = {static_cast<double>(log_sum) - logits[targets[i].token], best == targets[i].token};
@@ -57,11 +59,12 @@ std::vector<TargetLoss> LossesOf(const Tensor& hidden, const Tensor& weight,
   TORCH_CHECK(static_cast<size_t>(rows) + 1 == first.size() || (rows == 0 && targets.empty()),
               "a row of hidden states for each position with targets");
   std::vector<TargetLoss> losses(targets.size());
+  const Tensor head = ForProducts(weight);
   const int64_t chunk = std::max<int64_t>(1, options.chunk_logits / vocabulary);
   for (int64_t begin = 0; begin < rows; begin += chunk) {
     const int64_t count = std::min(chunk, rows - begin);
-    const Tensor part = hidden.narrow(0, begin, count);
-    const Tensor logits = at::mm(part, weight.t());
+    const Tensor part = ForProducts(hidden.narrow(0, begin, count));
+    const Tensor logits = at::mm(part, head.t());
     const MatrixRows of(logits);
     at::parallel_for(0, count, 4, [&](int64_t from, int64_t to) {
       std::vector<float> scratch;
@@ -73,13 +76,8 @@ std::vector<TargetLoss> LossesOf(const Tensor& hidden, const Tensor& weight,
       }
     });
     if (!dhidden.defined()) continue;
-    dhidden.narrow(0, begin, count).copy_(at::mm(logits, weight));
-    if (!dweight.defined()) continue;
-    if (logits.scalar_type() == at::kFloat) {
-      dweight.addmm_(logits.t(), part);
-    } else {
-      dweight.add_(at::mm(logits.t(), part));
-    }
+    dhidden.narrow(0, begin, count).copy_(at::mm(logits, head));
+    if (dweight.defined()) AddProduct(dweight, logits, part);
   }
   return losses;
 }

@@ -1,5 +1,7 @@
 #include "training/loss/policy_loss.h"
 
+#include <limits>
+
 namespace agentr {
 namespace {
 
@@ -61,11 +63,12 @@ PpoLoss ClippedPpoLoss(const PpoInput& in, const PpoOptions& o) {
   PpoLoss loss;
   loss.logprob = logp.gather(1, taken).squeeze(1);
 
-  const Tensor ratio = (loss.logprob - in.old_logprob).exp();
+  const Tensor log_ratio = loss.logprob - in.old_logprob, ratio = log_ratio.exp();
   const Tensor plain = ratio * in.advantage;
   const Tensor limited = ratio.clamp(1 - o.clip, 1 + o.clip) * in.advantage;
   loss.policy = -Scalar(at::minimum(plain, limited).mean());
   loss.clipped = Scalar(((ratio - 1).abs() > o.clip).to(at::kDouble).mean());
+  loss.kl = Scalar((ratio - 1 - log_ratio).mean());
   // Where the limited term is the smaller one, the ratio is out of the range and the term constant.
   const Tensor dlogprob = at::where(plain <= limited, plain, at::zeros_like(plain)) / -rows;
 
@@ -75,8 +78,11 @@ PpoLoss ClippedPpoLoss(const PpoInput& in, const PpoOptions& o) {
   const Tensor chosen = at::zeros_like(p).scatter_(1, taken, 1);
   loss.dscores = dlogprob.unsqueeze(1) * (chosen - p) - o.entropy_coefficient * dentropy;
 
-  const Tensor moved = (in.values - in.old_values).clamp(-o.clip, o.clip);
-  const Tensor off = in.values - in.returns, off_limited = in.old_values + moved - in.returns;
+  const Tensor off = in.values - in.returns, moved = in.values - in.old_values;
+  const double most = o.value_clip > 0 ? o.value_clip : std::numeric_limits<double>::infinity();
+  // Where nothing is limited the two differences are the same number; computed, they could differ.
+  const Tensor off_limited =
+      at::where(moved.abs() <= most, off, in.old_values + moved.clamp(-most, most) - in.returns);
   loss.value = Scalar(at::maximum(off.square(), off_limited.square()).mean());
   const Tensor follows = off.square() >= off_limited.square();
   loss.dvalues = at::where(follows, off, at::zeros_like(off)) * (2 * o.value_coefficient / rows);

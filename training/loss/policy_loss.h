@@ -3,7 +3,7 @@
 //
 // The gradients are by log-probabilities (of whole actions or of tokens) or by the scores of listed
 // actions. A network's backward pass turns a gradient g by ln p(token) into the cross-entropy of
-// that token with the weight -g (training/rl/row_pass.h), so no loss here needs logits.
+// that token with the weight -g (training/loss/row_pass.h), so no loss here needs logits.
 //
 // Sources: ArCHer (Zhou et al. 2024), its offline successor, and GLAM (Carta et al. 2023); PPO's
 // clipped objective is that of Schulman et al. (2017), the KL term that of the offline code.
@@ -53,7 +53,8 @@ BaselineLoss ReinforceBaselineLoss(const at::Tensor& token_logprob, const at::Te
                                    const at::Tensor& advantage, const at::Tensor& mask);
 
 struct PpoOptions {
-  double clip = 0.2;  // of the ratio, and of the change of a value
+  double clip = 0.2;        // of the ratio
+  double value_clip = 0.2;  // of the change of a value; 0: none
   double entropy_coefficient = 0.01;
   double value_coefficient = 0.5;
 };
@@ -70,6 +71,7 @@ struct PpoLoss {
   double entropy = 0;  // mean
   double total = 0;    // policy - entropy_coefficient * entropy + value_coefficient * value
   double clipped = 0;  // share of rows whose ratio is out of the range
+  double kl = 0;       // mean r - 1 - ln r of the ratios r: how far the policy is from the old one
   at::Tensor logprob;  // [rows] of the actions taken
   at::Tensor dscores, dvalues;  // of the total
 };

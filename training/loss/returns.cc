@@ -29,6 +29,16 @@ Advantages GeneralizedAdvantages(const GaeInput& in) {
   return result;
 }
 
+Tensor NormalizedAdvantages(const Tensor& advantages) {
+  return (advantages - advantages.mean()) / (advantages.std(/*unbiased=*/false) + 1e-8);
+}
+
+double ExplainedVariance(const Tensor& values, const Tensor& returns) {
+  const double all = returns.var(/*unbiased=*/false).item<double>();
+  if (all == 0) return 0;
+  return 1 - (returns - values).var(/*unbiased=*/false).item<double>() / all;
+}
+
 Selection KeepByQuantile(std::span<const double> returns, double share) {
   Selection selection;
   if (returns.empty()) return selection;

@@ -29,6 +29,13 @@ struct Advantages {
 };
 Advantages GeneralizedAdvantages(const GaeInput& input);
 
+// (A - mean) / (standard deviation + 1e-8), with the deviation of the population.
+at::Tensor NormalizedAdvantages(const at::Tensor& advantages);
+
+// 1 - variance(R - V) / variance(R): 1 if the values foretell the returns, 0 if a constant would do
+// as well; 0 also if all returns are equal.
+double ExplainedVariance(const at::Tensor& values, const at::Tensor& returns);
+
 // The episodes that filtered behaviour cloning trains on.
 struct Selection {
   double cutoff = 0;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/random.h"
+#include "training/model/matrix_product.h"
 
 namespace agentr {
 namespace {
@@ -34,15 +35,6 @@ bool Drops(const Adapter& adapter, uint64_t draw) { return adapter.dropout > 0 &
 
 Tensor Dropped(const Adapter& adapter, uint64_t draw, const Tensor& x) {
   return Drops(adapter, draw) ? x * DropoutFactors(adapter, draw, x) : x;
-}
-
-// gradient += aᵀ b, summed in float32.
-void AddProduct(const Tensor& gradient, const Tensor& a, const Tensor& b, double scale = 1) {
-  if (a.scalar_type() == at::kFloat) {
-    gradient.addmm_(a.t(), b, 1, scale);
-  } else {
-    gradient.add_(at::mm(a.t(), b), scale);
-  }
 }
 
 Tensor ZerosFor(const Tensor& value) { return at::zeros(value.sizes(), value.options()); }
@@ -104,20 +96,20 @@ Linear Linear::Merged() const {
 }
 
 Tensor Linear::Forward(const Tensor& x, uint64_t draw) const {
-  Tensor y =
-      narrow_bias_.defined() ? at::addmm(narrow_bias_, x, weight_.t()) : at::mm(x, weight_.t());
+  Tensor y = Multiply(x, weight_.t());
+  if (narrow_bias_.defined()) y.add_(narrow_bias_);
   for (const Placed& placed : adapters_) {
-    const Tensor low = at::mm(Dropped(placed.adapter, draw, x), placed.a.t());
-    Columns(y, placed.part).add_(at::mm(low, placed.b.t()), placed.adapter.scale);
+    const Tensor low = Multiply(Dropped(placed.adapter, draw, x), placed.a.t());
+    Columns(y, placed.part).add_(Multiply(low, placed.b.t()), placed.adapter.scale);
   }
   return y;
 }
 
 Tensor Linear::InputGradient(const Tensor& dy, uint64_t draw) const {
-  Tensor dx = at::mm(dy, weight_);
+  Tensor dx = Multiply(dy, weight_);
   for (const Placed& placed : adapters_) {
-    const Tensor dlow = at::mm(Columns(dy, placed.part), placed.b);
-    dx.add_(Dropped(placed.adapter, draw, at::mm(dlow, placed.a)), placed.adapter.scale);
+    const Tensor dlow = Multiply(Columns(dy, placed.part), placed.b);
+    dx.add_(Dropped(placed.adapter, draw, Multiply(dlow, placed.a)), placed.adapter.scale);
   }
   return dx;
 }
@@ -128,8 +120,8 @@ void Linear::AddGradients(const Tensor& dy, const Tensor& x, uint64_t draw) {
   for (Placed& placed : adapters_) {
     Adapter& adapter = placed.adapter;
     const Tensor inputs = Dropped(adapter, draw, x), d = Columns(dy, placed.part);
-    AddProduct(adapter.b.gradient, d, at::mm(inputs, placed.a.t()), adapter.scale);
-    AddProduct(adapter.a.gradient, at::mm(d, placed.b), inputs, adapter.scale);
+    AddProduct(adapter.b.gradient, d, Multiply(inputs, placed.a.t()), adapter.scale);
+    AddProduct(adapter.a.gradient, Multiply(d, placed.b), inputs, adapter.scale);
   }
 }
 

@@ -6,15 +6,19 @@
 
 #include <ATen/ATen.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "common/named_values.h"
 #include "training/parameter.h"
 
 namespace agentr {
 
 enum class Activation { kRelu, kSigmoid };
+inline constexpr std::array<NamedValue<Activation>, 2> kActivations = {
+    {{"relu", Activation::kRelu}, {"sigmoid", Activation::kSigmoid}}};
 
 class Mlp {
  public:

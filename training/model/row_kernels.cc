@@ -49,7 +49,7 @@ AGENTR_INLINE float LaneSum(int64_t begin, int64_t end, const Term& term) {
   return sum;
 }
 
-AGENTR_INLINE float Greatest(const float* x, int64_t begin, int64_t end) {
+AGENTR_INLINE float GreatestOf(const float* x, int64_t begin, int64_t end) {
   float lanes[kLanes];
   std::fill_n(lanes, kLanes, -INFINITY);
   int64_t i = begin;
@@ -104,8 +104,9 @@ AGENTR_EACH_SET void SwiGlu(const float* gate, const float* up, int64_t n, float
   for (int64_t i = 0; i < n; ++i) y[i] = gate[i] / (1 + Exp(-gate[i])) * up[i];
 }
 
-AGENTR_EACH_SET void SwiGluBackward(const float* dy, const float* gate, const float* up, int64_t n,
-                                    float* y, float* dgate, float* dup) {
+AGENTR_EACH_SET void SwiGluBackward(const float* __restrict dy, const float* __restrict gate,
+                                    const float* __restrict up, int64_t n, float* __restrict y,
+                                    float* __restrict dgate, float* __restrict dup) {
   for (int64_t i = 0; i < n; ++i) {
     const float sigmoid = 1 / (1 + Exp(-gate[i]));
     const float silu = gate[i] * sigmoid;
@@ -125,9 +126,9 @@ AGENTR_EACH_SET void Rotate(const float* from, const float* cos, const float* si
 }
 
 AGENTR_EACH_SET float Softmax(float* x, float scale, int64_t begin, int64_t end, int64_t n) {
-  const float greatest = Greatest(x, begin, end) * scale;
-  for (int64_t i = begin; i < end; ++i) x[i] = Exp(x[i] * scale - greatest);
-  const float sum = LaneSum(begin, end, [=](int64_t i) { return x[i]; });
+  const float greatest = GreatestOf(x, begin, end) * scale;
+  const float sum =
+      LaneSum(begin, end, [=](int64_t i) { return x[i] = Exp(x[i] * scale - greatest); });
   const float inverse = 1 / sum;
   for (int64_t i = begin; i < end; ++i) x[i] *= inverse;
   std::fill(x, x + begin, 0.0f);
@@ -148,8 +149,9 @@ AGENTR_EACH_SET void SoftmaxBackward(float* x, float* dp, float scale, float log
   }
 }
 
-AGENTR_EACH_SET float LogSumExp(const float* x, int64_t n) {
-  const float greatest = Greatest(x, 0, n);
+AGENTR_EACH_SET float Greatest(const float* x, int64_t n) { return GreatestOf(x, 0, n); }
+
+AGENTR_EACH_SET float LogSumExp(const float* x, float greatest, int64_t n) {
   const float sum = LaneSum(0, n, [=](int64_t i) { return Exp(x[i] - greatest); });
   return greatest + std::log(sum);
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "training/model/elementwise.h"
+#include "training/model/matrix_product.h"
 #include "training/model/row_kernels.h"
 
 namespace agentr {
@@ -73,6 +74,10 @@ Tensor RowsOf(const Tensor& all, const AttentionPlan::Block& block) {
       .view({all.size(0), count, all.size(3)});
 }
 
+AttentionInput ForProducts(const AttentionInput& in) {
+  return {agentr::ForProducts(in.q), agentr::ForProducts(in.k), agentr::ForProducts(in.v)};
+}
+
 // Calls work(row of [kv heads * rows], query of the block, index in log_sums) for each row.
 template <typename Work>
 void ForScores(const AttentionPlan::Block& block, const Tensor& log_sums, const Work& work) {
@@ -130,7 +135,8 @@ int64_t AttentionPlan::products() const {
   return sum;
 }
 
-AttentionOutput Attend(const AttentionPlan& plan, const AttentionInput& in) {
+AttentionOutput Attend(const AttentionPlan& plan, const AttentionInput& narrow) {
+  const AttentionInput in = ForProducts(narrow);
   AttentionOutput out{at::empty_like(in.q), at::empty({in.q.size(0), in.q.size(1), in.q.size(2)},
                                                       in.q.options().dtype(at::kFloat))};
   const float scale = 1 / std::sqrt(static_cast<float>(in.q.size(3)));
@@ -147,11 +153,14 @@ AttentionOutput Attend(const AttentionPlan& plan, const AttentionInput& in) {
         });
     RowsOf(out.mixed, block).copy_(at::bmm(scores, values));
   }
+  out.mixed = out.mixed.to(narrow.q.scalar_type());
   return out;
 }
 
-AttentionInput AttendBackward(const AttentionPlan& plan, const AttentionInput& in,
+AttentionInput AttendBackward(const AttentionPlan& plan, const AttentionInput& narrow,
                               const Tensor& log_sums, const Tensor& dmixed, const Tensor& dots) {
+  const AttentionInput in = ForProducts(narrow);
+  const Tensor wide_dmixed = ForProducts(dmixed);
   const auto wide = in.k.options().dtype(at::kFloat);
   AttentionInput grad{at::empty_like(in.q), at::zeros(in.k.sizes(), wide),
                       at::zeros(in.v.sizes(), wide)};
@@ -159,7 +168,7 @@ AttentionInput AttendBackward(const AttentionPlan& plan, const AttentionInput& i
   const float *sums = log_sums.data_ptr<float>(), *dot = dots.data_ptr<float>();
   for (const AttentionPlan::Block& block : plan.blocks()) {
     const Tensor keys = Gather(in.k, block), values = Gather(in.v, block);
-    const Tensor queries = RowsOf(in.q, block), d = RowsOf(dmixed, block);
+    const Tensor queries = RowsOf(in.q, block), d = RowsOf(wide_dmixed, block);
     const Tensor shares = at::bmm(queries, keys.transpose(1, 2)).contiguous();
     const Tensor dscores = at::bmm(d, values.transpose(1, 2)).contiguous();
     const MatrixRows rows(shares.view({-1, block.length}));
@@ -175,6 +184,7 @@ AttentionInput AttendBackward(const AttentionPlan& plan, const AttentionInput& i
     Scatter(at::bmm(dscores.transpose(1, 2), queries), block, grad.k);
     Scatter(at::bmm(shares.transpose(1, 2), d), block, grad.v);
   }
+  grad.q = grad.q.to(narrow.q.scalar_type());
   return grad;
 }
 

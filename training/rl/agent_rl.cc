@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <optional>
@@ -28,6 +29,15 @@ namespace {
 
 double SecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// The distinct tokens that the networks learned from in an iteration with these metrics.
+int64_t TokensIn(const nlohmann::ordered_json& metrics) {
+  double tokens = 0;
+  for (const auto& part : metrics) {
+    if (part.is_object()) tokens += part.value("distinct_tokens", 0.0);
+  }
+  return static_cast<int64_t>(tokens);
 }
 
 // All options except those that may change between two parts of a run.
@@ -65,6 +75,42 @@ CheckpointTensors TensorsOf(Algorithm& algorithm) {
   return all;
 }
 
+// Where the time of a run goes, in seconds, and what was done in it.
+struct StageTimes {
+  double playing = 0, learning = 0, evaluating = 0;
+  int64_t steps = 0;   // of environments
+  int64_t tokens = 0;  // distinct ones that were learned from, as often as they were
+
+  StageTimes& operator+=(const StageTimes& other) {
+    playing += other.playing;
+    learning += other.learning;
+    evaluating += other.evaluating;
+    steps += other.steps;
+    tokens += other.tokens;
+    return *this;
+  }
+  nlohmann::ordered_json ToJson() const {
+    const auto rate = [](int64_t count, double seconds) {
+      return seconds > 0 ? static_cast<double>(count) / seconds : 0.0;
+    };
+    return {{"playing_s", playing},
+            {"learning_s", learning},
+            {"evaluating_s", evaluating},
+            {"environment_steps_per_s_playing", rate(steps, playing)},
+            {"environment_steps_per_s", rate(steps, playing + learning)},
+            {"tokens_per_s_learning", rate(tokens, learning)}};
+  }
+  std::string Text() const {
+    const nlohmann::ordered_json json = ToJson();
+    const double all = std::max(1e-9, playing + learning + evaluating);
+    return fmt::format(
+        "{:.0f} s: playing {:.0f} % ({:.0f} environment steps/s), learning {:.0f} % ({:.0f} "
+        "tokens/s), evaluating {:.0f} %",
+        all, 100 * playing / all, json["environment_steps_per_s_playing"].get<double>(),
+        100 * learning / all, json["tokens_per_s_learning"].get<double>(), 100 * evaluating / all);
+  }
+};
+
 class RlRun {
  public:
   RlRun(const AgentRlOptions& options, const OptionSet& resolved)
@@ -94,6 +140,7 @@ class RlRun {
   std::unique_ptr<Algorithm> algorithm_;
   std::optional<Metrics> metrics_;
   RunState state_;  // its steps are iterations
+  StageTimes times_;
   int64_t saved_ = -1;
 };
 
@@ -137,7 +184,9 @@ ExitCode RlRun::Train() {
                             {"iterations", state_.step},
                             {"transitions", context_->store().size()},
                             {"wall_s", SecondsSince(begin)},
+                            {"stages", times_.ToJson()},
                             {"peak_memory_gib", PeakMemoryGib()}});
+  fmt::print("{}\n", times_.Text());
   if (state_.step < o_.iterations) return ExitCode::kInterrupted;
   Export();
   return ExitCode::kOk;
@@ -152,11 +201,13 @@ void RlRun::TakeIteration(Progress& progress) {
   ++state_.step;
   const int64_t played = context_->store().size() - before;
   line["transitions"] = context_->store().size();
-  const double seconds = SecondsSince(begin);
   const double playing = context_->play_seconds() - played_before;
-  line["speed"] = {{"seconds", seconds},
-                   {"playing", playing / seconds},  // share of the time
-                   {"environment_steps_per_s", static_cast<double>(played) / seconds},
+  const StageTimes now{playing, SecondsSince(begin) - playing, 0, played, TokensIn(line)};
+  times_ += now;
+  line["speed"] = {{"seconds", now.playing + now.learning},
+                   {"playing", now.playing / (now.playing + now.learning)},  // share of the time
+                   {"environment_steps_per_s", now.ToJson()["environment_steps_per_s"]},
+                   {"tokens_per_s_learning", now.ToJson()["tokens_per_s_learning"]},
                    {"memory_gib", MemoryGib()}};
   metrics_->Add(line);
   progress.AddUnits(played);
@@ -168,7 +219,9 @@ void RlRun::TakeIteration(Progress& progress) {
 
 void RlRun::Evaluate() {
   if (o_.eval_episodes == 0) return;
+  const auto begin = std::chrono::steady_clock::now();
   const nlohmann::ordered_json result = algorithm_->Evaluate(state_.step);
+  times_.evaluating += SecondsSince(begin);
   if (result.is_null()) return;
   metrics_->Add({{"step", state_.step}, {"evaluation", result}});
   fmt::print("iteration {}: {}\n", state_.step, result.dump());
@@ -191,6 +244,10 @@ void RlRun::Save() {
 void RlRun::Export() {
   const fs::path to = folder_ / "model";
   ExportModel(to, o_.model_dir, *context_->policy().Snapshot(state_.step));
+  if (o_.lora.rank > 0) {
+    WriteAdapters(folder_ / "adapter", o_.lora, o_.model_dir,
+                  context_->policy().network().adapters());
+  }
   fmt::print("{} iterations, {} transitions; the model is in {}\n", state_.step,
              context_->store().size(), to.string());
 }

@@ -6,6 +6,7 @@
 //                   events.out.tfevents… the same for TensorBoard
 //                   resolved.toml, run.json
 //                   model/               the result: a Hugging Face folder
+//                   adapter/             with --lora_rank also as PEFT's adapter
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,8 @@
 
 #include "common/error.h"
 #include "training/loss/policy_loss.h"
+#include "training/model/lora.h"
+#include "training/model/mlp.h"
 #include "training/optim/adamw.h"
 #include "training/optim/schedule.h"
 #include "training/rl/algorithm.h"
@@ -41,9 +44,11 @@ struct ExperienceOptions {
 
 // As in GLAM's released configuration.
 struct PpoRunOptions {
-  int epochs = 4;          // over the transitions of an iteration
-  double lambda = 0.99;    // of generalised advantage estimation
-  int value_width = 1024;  // of the value head's two inner layers
+  int epochs = 4;                                      // over the transitions of an iteration
+  double lambda = 0.99;                                // of generalised advantage estimation
+  bool normalize_advantages = false;                   // in each minibatch
+  int value_width = 1024;                              // of the value head's two inner layers
+  Activation value_activation = Activation::kSigmoid;  // between them
   PpoOptions loss;
 };
 
@@ -78,6 +83,7 @@ struct AgentRlOptions {
   CriticOptions critic;
   ArcherOptions archer;
   TreeLearningOptions trees;
+  LoraOptions lora;  // of the policy; critics learn all their weights
   AdamWOptions adamw;
   ScheduleOptions schedule;
 };

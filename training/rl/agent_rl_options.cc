@@ -34,8 +34,15 @@ void Declare(OptionSet& set, PpoRunOptions& o) {
   set.Group("PPO");
   set.Add("--ppo_epochs", o.epochs, "Passes over the transitions of an iteration").Min(1);
   set.Add("--gae_lambda", o.lambda, "Decay of generalised advantage estimation").Range(0, 1);
+  set.Add(
+      "--normalize_advantages", o.normalize_advantages,
+      "Shift and scale the advantages of each minibatch to mean 0 and standard deviation 1, which "
+      "GLAM does not");
   set.Add("--value_width", o.value_width, "Width of the value head's inner layers").Min(1);
-  set.Add("--clip", o.loss.clip, "Largest change of a probability's ratio, and of a value").Min(0);
+  set.AddNamed("--value_activation", o.value_activation, kActivations,
+               "Between the layers of the value head");
+  set.Add("--clip", o.loss.clip, "Largest change of a probability's ratio").Min(0);
+  set.Add("--value_clip", o.loss.value_clip, "Largest change of a value; 0: no limit").Min(0);
   set.Add("--entropy_coefficient", o.loss.entropy_coefficient, "Factor of the entropy's bonus");
   set.Add("--value_coefficient", o.loss.value_coefficient, "Factor of the value's loss");
 }
@@ -103,6 +110,7 @@ void Declare(OptionSet& set, AgentRlOptions& o) {
   Declare(set, o.critic);
   Declare(set, o.archer);
   Declare(set, o.trees);
+  Declare(set, o.lora);
   Declare(set, o.schedule);
   Declare(set, o.adamw);
 }
@@ -111,6 +119,17 @@ void Check(const AgentRlOptions& o) {
   if (o.model_dir.empty()) {
     throw FatalError(ExitCode::kUsage,
                      "there is no model to train: name its Hugging Face folder with --model_dir");
+  }
+  if (o.lora.rank > 0 && o.lora.dropout > 0) {
+    throw FatalError(
+        ExitCode::kUsage,
+        "--lora_dropout: in agent_rl what is scored must be what was sampled, so there "
+        "is no dropout; leave the option out");
+  }
+  if (o.lora.rank > 0 && o.algorithm == &MakeTreeValue) {
+    throw FatalError(ExitCode::kUsage,
+                     "--algorithm value learns its bins of rewards, which adapters leave as they "
+                     "are; leave out --lora_rank");
   }
 }
 

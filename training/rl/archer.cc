@@ -31,16 +31,17 @@ using at::Tensor;
 // Sums of a critic's steps.
 struct CriticSums {
   double q = 0, v = 0;
-  int64_t steps = 0;
+  int64_t steps = 0, tokens = 0;
 
-  void Add(const CriticLoss& loss) {
+  void Add(const CriticLoss& loss, int64_t of_tokens) {
+    tokens += of_tokens;
     q += (loss.q1 + loss.q2) / 2;
     v += (loss.v1 + loss.v2) / 2;
     ++steps;
   }
   nlohmann::ordered_json ToJson() const {
     const auto n = static_cast<double>(std::max<int64_t>(1, steps));
-    return {{"q_loss", q / n}, {"v_loss", v / n}, {"steps", steps}};
+    return {{"q_loss", q / n}, {"v_loss", v / n}, {"steps", steps}, {"distinct_tokens", tokens}};
   }
 };
 
@@ -197,7 +198,8 @@ class Archer : public Algorithm {
     for (int k = 0; k < o_.critic.updates; ++k) {
       CriticBatch batch = Draw(random);
       batch.target_actions = FreshActions(batch.states, random);
-      critic.Add(critic_.Learn(batch, std::nullopt));
+      const CriticLoss loss = critic_.Learn(batch, std::nullopt);
+      critic.Add(loss, critic_.learned_tokens());
     }
     nlohmann::ordered_json metrics = {{"critic", critic.ToJson()}};
     const double gap = Gap(random);
@@ -238,7 +240,8 @@ class Archer : public Algorithm {
     for (int k = 0; k < o_.experience.updates; ++k) {
       CriticBatch batch = Draw(random);
       batch.target_actions = batch.actions;
-      critic.Add(critic_.Learn(batch, o_.critic.expectile));
+      const CriticLoss loss = critic_.Learn(batch, o_.critic.expectile);
+      critic.Add(loss, critic_.learned_tokens());
       const Tensor weights =
           AdvantageWeights(critic_.Advantage(batch.states, batch.actions),
                            o_.archer.inverse_temperature, o_.archer.weight_limit);

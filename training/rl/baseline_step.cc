@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "training/loss/policy_loss.h"
-#include "training/rl/row_pass.h"
+#include "training/loss/row_pass.h"
 
 namespace agentr {
 namespace {
@@ -44,12 +44,9 @@ std::vector<Tensor> Unpadded(std::span<const TrainingRow> rows, const Tensor& pa
   return parts;
 }
 
-Tensor AllTokenLogProbs(const RowPass& pass, size_t rows) {
+Tensor Flat(const RowValues& values) {
   std::vector<float> all;
-  for (size_t r = 0; r < rows; ++r) {
-    const std::vector<float> own = pass.TokenLogProbs(r);
-    all.insert(all.end(), own.begin(), own.end());
-  }
+  for (const std::vector<double>& own : values) all.insert(all.end(), own.begin(), own.end());
   return at::tensor(at::ArrayRef<float>(all), at::kFloat);
 }
 
@@ -60,9 +57,9 @@ void BaselineStep(Trainer& trainer, Network& network, Mlp& head, std::span<const
   RowPass pass(network, rows, Predictors(rows), /*keep=*/true);
   const Tensor values = head.Forward(pass.states(), /*keep=*/true).squeeze(1);
   const BaselineLoss loss =
-      ReinforceBaselineLoss(Padded(rows, AllTokenLogProbs(pass, rows.size())), Padded(rows, values),
+      ReinforceBaselineLoss(Padded(rows, Flat(pass.token_log_probs())), Padded(rows, values),
                             advantage, Padded(rows, at::ones_like(values)));
-  std::vector<std::vector<float>> by_token;
+  RowValues by_token;
   for (const Tensor& part : Unpadded(rows, loss.dlogprob)) {
     const Tensor own = part.contiguous();
     by_token.emplace_back(own.data_ptr<float>(), own.data_ptr<float>() + own.numel());

@@ -16,15 +16,15 @@
 #include <string_view>
 #include <vector>
 
+#include "training/loss/row_pass.h"
 #include "training/model/mlp.h"
 #include "training/rl/actor.h"
 #include "training/rl/policy_model.h"
-#include "training/rl/row_pass.h"
 
 namespace agentr {
 
-// GLAM's value head: width -> hidden -> hidden -> 1 with sigmoids.
-Mlp MakeValueHead(int64_t width, int64_t hidden, uint64_t seed);
+// GLAM's value head: width -> hidden -> hidden -> 1, there with sigmoids.
+Mlp MakeValueHead(int64_t width, int64_t hidden, Activation activation, uint64_t seed);
 
 class ListedPolicy : public Actor {
  public:

@@ -29,7 +29,11 @@ PolicyModel::PolicyModel(const AgentRlOptions& o)
     : config_(ReadModelConfig(o.model_dir)),
       tokenizer_(Tokenizer::Load(o.model_dir)),
       network_(config_, *FirstWeights(o, config_, o.seed), {}) {
-  network_.TrainAll();
+  if (o.lora.rank > 0) {
+    network_.TrainAdapters(o.lora, o.seed);
+  } else {
+    network_.TrainAll();
+  }
 }
 
 std::vector<int32_t> PolicyModel::PromptIds(std::string_view text) const {
@@ -47,7 +51,7 @@ std::vector<int32_t> PolicyModel::ActionIds(std::string_view text, bool listed) 
 
 std::shared_ptr<const WeightSnapshot> PolicyModel::Snapshot(int64_t version) const {
   return std::make_shared<WeightSnapshot>(fmt::format("policy after {} steps", version),
-                                          network_.weights(), WeightType::kF32);
+                                          network_.merged(), WeightType::kF32);
 }
 
 TrainingRow ActionRow(const std::vector<int32_t>& prompt, const std::vector<int32_t>& action,

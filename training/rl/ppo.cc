@@ -3,6 +3,12 @@
 // Differences from the released code, on purpose: the value loss is elementwise; scores are sums of
 // log-softmax (listed_policy.h); the network is saved after the last minibatch of an iteration, not
 // after its first. As there, an episode that ends at its horizon counts as ended.
+//
+// The published settings fit a large model that changes slowly. With returns of up to 20 the value's
+// gradient is much larger than the policy's, and the gradient's limit then leaves the policy little;
+// --normalize_advantages, --value_clip 0 and --reward_scale 1 are for small models that learn fast,
+// and --value_activation relu: through two layers of sigmoids hidden states of norm 1 change the
+// value so little that for thousands of steps it is a constant.
 #include <optional>
 
 #include "training/loss/policy_loss.h"
@@ -23,24 +29,30 @@ struct RolloutBlock {
 };
 
 struct PpoSums {
-  double policy = 0, value = 0, entropy = 0, clipped = 0, norm = 0;
-  int64_t steps = 0, skipped = 0;
+  double policy = 0, value = 0, entropy = 0, clipped = 0, kl = 0, norm = 0;
+  int64_t steps = 0, skipped = 0, tokens = 0;
 
   void Add(const PpoLoss& loss, const StepReport& report) {
     policy += loss.policy;
     value += loss.value;
     entropy += loss.entropy;
     clipped += loss.clipped;
+    kl += loss.kl;
     norm += report.gradient_norm;
     skipped += report.skipped ? 1 : 0;
     ++steps;
   }
   nlohmann::ordered_json ToJson() const {
     const auto n = static_cast<double>(steps);
-    return {{"policy_loss", policy / n}, {"value_loss", value / n},
-            {"entropy", entropy / n},    {"clipped_ratios", clipped / n},
-            {"gradient_norm", norm / n}, {"steps", steps},
-            {"skipped", skipped}};
+    return {{"policy_loss", policy / n},
+            {"value_loss", value / n},
+            {"entropy", entropy / n},
+            {"clipped_ratios", clipped / n},
+            {"kl", kl / n},
+            {"gradient_norm", norm / n},
+            {"steps", steps},
+            {"skipped", skipped},
+            {"distinct_tokens", tokens}};
   }
 };
 
@@ -67,6 +79,8 @@ class Ppo : public Algorithm {
     const RolloutBlock block = ReadBlock(first);
     nlohmann::ordered_json metrics = {{"play", play.ToJson()}};
     metrics["train"] = Learn(block, iteration);
+    metrics["train"]["explained_variance"] =
+        ExplainedVariance(block.noted.old_values, block.noted.returns);
     return metrics;
   }
 
@@ -78,7 +92,8 @@ class Ppo : public Algorithm {
 
  private:
   Mlp MakeHead() const {
-    Mlp head = MakeValueHead(context_.policy().config().hidden_size, o_.ppo.value_width, o_.seed);
+    Mlp head = MakeValueHead(context_.policy().config().hidden_size, o_.ppo.value_width,
+                             o_.ppo.value_activation, o_.seed);
     head.Train();
     return head;
   }
@@ -137,12 +152,16 @@ class Ppo : public Algorithm {
                   PpoSums& sums) {
     std::vector<std::vector<int32_t>> prompts;
     for (const int64_t n : chosen) prompts.push_back(block.prompts[static_cast<size_t>(n)]);
+    const int64_t tokens_before = policy_.tokens();
     const ListedPolicy::Scores now = policy_.Score(prompts, /*keep=*/true);
+    sums.tokens += policy_.tokens() - tokens_before;
     const Tensor index = at::tensor(at::ArrayRef<int64_t>(chosen.data(), chosen.size()), at::kLong);
     const auto of = [&](const Tensor& all) { return all.index_select(0, index); };
     const PpoInput& n = block.noted;
+    const Tensor advantage =
+        o_.ppo.normalize_advantages ? NormalizedAdvantages(of(n.advantage)) : of(n.advantage);
     const PpoLoss loss = ClippedPpoLoss({now.scores, now.values, of(n.action), of(n.old_logprob),
-                                         of(n.advantage), of(n.returns), of(n.old_values)},
+                                         advantage, of(n.returns), of(n.old_values)},
                                         o_.ppo.loss);
     policy_.Backward(loss.dscores, loss.dvalues);
     StepReport report;

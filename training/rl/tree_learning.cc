@@ -69,6 +69,7 @@ class TreeLearning : public Algorithm {
         sums[name] = sums.value(name, 0.0) + value.get<double>() / static_cast<double>(updates);
       }
     }
+    sums["distinct_tokens"] = sums.value("distinct_tokens", 0.0) * static_cast<double>(updates);
     sums["epoch"] = static_cast<double>((iteration + 1) * updates) /
                     static_cast<double>(order_.steps_per_epoch());
     return {{"train", std::move(sums)}};

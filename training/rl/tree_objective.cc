@@ -8,7 +8,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "training/loss/row_loss.h"
+#include "training/loss/row_pass.h"
 
 namespace agentr {
 namespace {
@@ -148,11 +148,12 @@ void TreeObjective::ComputeReference() {
   std::iota(all.begin(), all.end(), size_t{0});
   reference_.resize(data_.responses.size());
   for (const std::vector<size_t>& items : MicroBatches(all)) {
-    const RowValues values =
-        RowLogprobs(network_, BuildRowBatch(RowsOf(items), /*share_prefixes=*/true));
+    const RowPass pass(network_, RowsOf(items), {}, /*keep=*/false);
     size_t row = 0;
     for (const size_t item : items) {
-      for (const size_t response : data_.items[item]) reference_[response] = values[row++];
+      for (const size_t response : data_.items[item]) {
+        reference_[response] = pass.token_log_probs()[row++];
+      }
     }
   }
 }
@@ -194,32 +195,34 @@ TreeStepReport TreeObjective::AddGradients(std::span<const size_t> items, uint64
   report.items = static_cast<int64_t>(items.size());
   const double share = 1 / static_cast<double>(items.size());
   for (const std::vector<size_t>& micro : MicroBatches(items)) {
-    const RowBatch rows = BuildRowBatch(RowsOf(micro), /*share_prefixes=*/true);
-    report.row_tokens += rows.batch.row_tokens;
-    report.distinct_tokens += static_cast<int64_t>(rows.batch.tokens.size());
+    RowPass pass(network_, RowsOf(micro), {}, /*keep=*/true, draw == 0 ? 0 : draw++);
+    report.row_tokens += pass.row_tokens();
+    report.distinct_tokens += pass.tokens();
+    const RowValues& logprobs = pass.token_log_probs();
+    RowValues derivatives;
+    for (const std::vector<double>& own : logprobs) {
+      derivatives.emplace_back(own.size());
+      report.trained_tokens += static_cast<int64_t>(own.size());
+    }
     MicroBatchLoss loss(options_, data_, reference_, share, report);
-    const auto add_all = [&](const RowValues& logprobs, RowValues& derivatives) {
-      size_t row = 0;
-      for (const size_t item : micro) {
-        const std::vector<size_t>& responses = data_.items[item];
-        if (kind_ == TreeAlgorithmKind::kDpo) {
-          loss.AddPreference(responses[0], responses[1], std::span(logprobs).subspan(row, 2),
-                             std::span(derivatives).subspan(row, 2));
-        } else if (kind_ == TreeAlgorithmKind::kAwr) {
-          loss.AddWeighted(responses[0], logprobs[row], derivatives[row]);
-        } else if (kind_ == TreeAlgorithmKind::kValue) {
-          for (size_t i = 0; i < responses.size(); ++i) {
-            loss.AddBin(responses[i], logprobs[row + i], derivatives[row + i]);
-          }
-        } else {
-          loss.AddGroupRelative(responses[0], logprobs[row], derivatives[row]);
-        }
+    size_t row = 0;
+    for (const size_t item : micro) {
+      const std::vector<size_t>& responses = data_.items[item];
+      if (kind_ == TreeAlgorithmKind::kDpo) {
+        loss.AddPreference(responses[0], responses[1], std::span(logprobs).subspan(row, 2),
+                           std::span(derivatives).subspan(row, 2));
+      } else if (kind_ == TreeAlgorithmKind::kAwr) {
+        loss.AddWeighted(responses[0], logprobs[row], derivatives[row]);
+      } else if (kind_ == TreeAlgorithmKind::kValue) {
         for (size_t i = 0; i < responses.size(); ++i) {
-          report.trained_tokens += static_cast<int64_t>(logprobs[row++].size());
+          loss.AddBin(responses[i], logprobs[row + i], derivatives[row + i]);
         }
+      } else {
+        loss.AddGroupRelative(responses[0], logprobs[row], derivatives[row]);
       }
-    };
-    TrainOnRows(network_, rows, add_all, draw == 0 ? 0 : draw++);
+      row += responses.size();
+    }
+    pass.Backward(derivatives, {});
   }
   return report;
 }

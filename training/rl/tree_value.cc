@@ -11,6 +11,7 @@
 #include "lm/weights/safetensors.h"
 #include "training/data/batch_builder.h"
 #include "training/model/export_model.h"
+#include "training/model/matrix_product.h"
 
 namespace agentr {
 namespace {
@@ -39,7 +40,7 @@ std::vector<double> Estimates(Network& network, std::span<const TrainingRow* con
   const RowBatch rows = BuildRowBatch(prompts, /*share_prefixes=*/true);
   const std::vector<int32_t> wanted = TargetRows(rows.batch);
   const at::Tensor hidden = network.Forward(rows.batch, wanted, /*keep=*/false);
-  const at::Tensor logits = at::mm(hidden, network.head_weight().t()).to(at::kFloat);
+  const at::Tensor logits = Multiply(hidden, network.head_weight().t()).to(at::kFloat);
   const int64_t bins = logits.size(1);
   const at::Tensor rewards = at::linspace(0, 1, bins, at::kFloat);
   const at::Tensor means = at::mv(at::softmax(logits, -1), rewards).contiguous();

@@ -95,6 +95,7 @@ CriticLoss UtteranceCritic::Learn(const CriticBatch& batch, std::optional<double
     AddPair(batch.states[i], batch.actions[i], rows, tokens);
   }
   RowPass pass(online_.network, rows, tokens, /*keep=*/true);
+  learned_tokens_ = pass.tokens();
   const Tensor read = pass.states().view({static_cast<int64_t>(rows.size()), 2, -1});
   const DoubleCritic now = online_.Heads(read.select(1, 0), read.select(1, 1), /*keep=*/true);
   const CriticLoss loss = DoubleCriticLoss(now, targets);

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "training/loss/critic_loss.h"
+#include "training/loss/row_pass.h"
 #include "training/model/mlp.h"
 #include "training/rl/critic_options.h"
 #include "training/rl/policy_model.h"
-#include "training/rl/row_pass.h"
 #include "training/trainer.h"
 
 namespace agentr {
@@ -50,6 +50,7 @@ class UtteranceCritic {
 
   // One step of the optimiser and of the target copy.
   CriticLoss Learn(const CriticBatch& batch, std::optional<double> expectile);
+  int64_t learned_tokens() const { return learned_tokens_; }  // distinct ones of the last step
 
   Trainer& trainer() { return trainer_; }
   // The target copy. After these have been overwritten, TargetLoaded follows.
@@ -74,6 +75,7 @@ class UtteranceCritic {
   const double gamma_;
   Side online_, target_;
   Trainer trainer_;
+  int64_t learned_tokens_ = 0;
 };
 
 }  // namespace agentr

@@ -1,5 +1,7 @@
 #include "training/rl/world.h"
 
+#include <fmt/format.h>
+
 #include <vector>
 
 #include "clients/language_model.h"
@@ -7,6 +9,7 @@
 #include "rollout/game_batch.h"
 #include "tasks/questions/asker.h"
 #include "tasks/questions/word_table.h"
+#include "tasks/webshop/archer_policy.h"
 #include "training/rl/babyai_world.h"
 #include "training/rl/echo_batch.h"
 
@@ -63,7 +66,14 @@ std::vector<Message> ConversationOf(std::string_view history) {
 
 class QuestionsWorld : public HistoryWorld<GameBatch<TwentyQuestions>> {
  public:
-  using HistoryWorld::HistoryWorld;
+  QuestionsWorld(const GameBatchOptions& options, bool reference)
+      : HistoryWorld([&] { return TwentyQuestionsBatch(options, reference); }) {
+    const int64_t all = batch_.game().task_count();
+    const int64_t tasks = options.tasks > 0 ? options.tasks : all;
+    for (int64_t i = 0; i < tasks; ++i) {
+      objects_.push_back(static_cast<size_t>(options.first_task + options.stride * i));
+    }
+  }
 
   // The environment takes a text without words for no question, which costs nothing. For a policy
   // that learns from reward, silence would then be the best it can do and games would not end; here
@@ -78,10 +88,35 @@ class QuestionsWorld : public HistoryWorld<GameBatch<TwentyQuestions>> {
 
   std::string Expert(size_t slot) const override {
     const WordTable& table = WordTable::BuiltIn();
-    return BestQuestion(table, ReadQuestions(table, ConversationOf(Prompt(slot))));
+    AskedSoFar so_far = ReadQuestions(table, ConversationOf(Prompt(slot)));
+    WordSet known;
+    for (const size_t object : objects_) known.set(object);
+    if ((so_far.possible & known).any()) so_far.possible &= known;
+    return BestQuestion(table, so_far);
   }
   std::string AnyAction(size_t /*slot*/, RandomStream& random) const override {
-    return AnyQuestion(WordTable::BuiltIn(), random);
+    return AnyQuestion(WordTable::BuiltIn(), objects_, random);
+  }
+
+ private:
+  std::vector<size_t> objects_;  // that are drawn
+};
+
+class WebShopWorld : public HistoryWorld<GameBatch<ArcherShop>> {
+ public:
+  using HistoryWorld::HistoryWorld;
+
+  std::string Expert(size_t slot) const override { return Read(slot)->Plan(); }
+
+  std::string AnyAction(size_t slot, RandomStream& random) const override {
+    const std::vector<std::string> clickables = batch_.game().Clickables(batch_.state(slot));
+    if (clickables.empty()) return Read(slot)->AnyAction(random);  // a search on the start page
+    return fmt::format("click[{}]", random.Pick(clickables));
+  }
+
+ private:
+  std::unique_ptr<PolicyState> Read(size_t slot) const {
+    return *ArcherPolicy().Read(std::vector<Message>{{"user", Prompt(slot)}}, /*task_id=*/0);
   }
 };
 
@@ -89,14 +124,19 @@ class QuestionsWorld : public HistoryWorld<GameBatch<TwentyQuestions>> {
 
 void Declare(OptionSet& set, WorldOptions& o) {
   set.Group("Environments");
-  set.AddNamed("--task", o.task, kWorldNames,
-               "What is played: BabyAI-Text with its six listed actions, Twenty Questions, or the "
-               "toy game Echo with free or listed answers");
+  set.AddNamed(
+      "--task", o.task, kWorldNames,
+      "What is played: BabyAI-Text with its six listed actions, Twenty Questions, WebShop, "
+      "or the toy game Echo with free or listed answers");
+  set.Add("--style", o.style, "How WebShop is shown: as in ArCHer").OneOf({"archer"});
   set.Add("--environments", o.environments, "Environments that are stepped together").Min(1);
   set.Add("--level", o.level, "Level of BabyAI-Text");
   set.Add("--mission", o.mission,
           "Kind of mission of BabyAI-Text (goto, pickup, open, putnext, seq); empty: the level's "
           "kinds take turns");
+  set.Add("--distractors", o.distractors,
+          "Objects that lie about in a room of BabyAI-Text (2 to 9); 0: as many as the level has");
+  set.Add("--subset", o.subset, "Draw only the ten objects of ArCHer's subset of Twenty Questions");
   set.Add("--reward_scale", o.reward_scale, "Factor of all rewards");
   set.Add("--reference", o.reference,
           "Texts and rules of the environments as in the originals, with their oddities");
@@ -110,13 +150,19 @@ std::unique_ptr<World> MakeWorld(const WorldOptions& o, uint64_t seed) {
       options.size = size;
       options.level = o.level;
       options.task = o.mission;
+      options.distractors = o.distractors;
       options.seed = seed;
       options.reference = o.reference;
       return std::make_unique<BabyAiWorldBatch>(options);
     }
     case WorldKind::kTwentyQuestions:
-      return std::make_unique<QuestionsWorld>(
-          [&] { return TwentyQuestionsBatch({.size = size, .seed = seed}, o.reference); });
+      return std::make_unique<QuestionsWorld>(o.subset
+                                                  ? TwentyQuestionsSubset(size, seed)
+                                                  : GameBatchOptions{.size = size, .seed = seed},
+                                              o.reference);
+    case WorldKind::kWebShop:
+      return std::make_unique<WebShopWorld>(
+          [&] { return ArcherShopBatch({.size = size, .seed = seed}); });
     case WorldKind::kEcho:
     case WorldKind::kEchoListed: {
       EchoOptions options;

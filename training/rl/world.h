@@ -17,23 +17,28 @@ namespace agentr {
 
 class OptionSet;
 
-enum class WorldKind { kBabyAi, kTwentyQuestions, kEcho, kEchoListed };
-inline constexpr std::array<NamedValue<WorldKind>, 4> kWorldNames = {
+enum class WorldKind { kBabyAi, kTwentyQuestions, kWebShop, kEcho, kEchoListed };
+inline constexpr std::array<NamedValue<WorldKind>, 5> kWorldNames = {
     {{"babyai", WorldKind::kBabyAi},
      {"twenty_questions", WorldKind::kTwentyQuestions},
+     {"webshop", WorldKind::kWebShop},
      {"echo", WorldKind::kEcho},
      {"echo_listed", WorldKind::kEchoListed}}};
 
 struct WorldOptions {
   WorldKind task = WorldKind::kBabyAi;
+  std::string style = "archer";  // of WebShop
   int environments = 32;
   std::string level = "GoToLocal";  // of BabyAI-Text
   std::string mission = "";  // its kind of mission: goto, pickup, …; empty: they take turns
+  bool subset = false;       // only the ten objects of ArCHer's subset of Twenty Questions
+  int distractors = 0;       // objects in a room of BabyAI-Text; 0: as the level has them
   double reward_scale = 1;   // factor of rewards
   bool reference = false;    // texts and rules as the originals have them
 };
 
-// Declares --task, --environments, --level, --mission, --reward_scale and --reference.
+// Declares --task, --style, --environments, --level, --mission, --distractors, --subset,
+// --reward_scale and --reference.
 void Declare(OptionSet& set, WorldOptions& options);
 
 class World {
@@ -59,7 +64,7 @@ class World {
   virtual const BatchEnvironment& environment() const = 0;
 };
 
-// Throws FatalError(kUsage) for an unknown level or mission.
+// Throws FatalError(kUsage) for an unknown level or mission, or an impossible number of distractors.
 std::unique_ptr<World> MakeWorld(const WorldOptions& options, uint64_t seed);
 
 }  // namespace agentr

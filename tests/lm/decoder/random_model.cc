@@ -11,6 +11,7 @@
 #include "common/random.h"
 #include "lm/weights/half.h"
 #include "lm/weights/safetensors.h"
+#include "tests/common/scratch_folder.h"
 
 namespace agentr {
 namespace {
@@ -125,6 +126,15 @@ ModelConfig SmallLlama() {
   config.max_context = 2048;
   config.tied_embeddings = true;
   return config;
+}
+
+void BenchModel(const std::string& write_to, const std::string& model_dir,
+                const std::function<void(const std::filesystem::path&)>& measure) {
+  if (!write_to.empty()) return WriteRandomModel(write_to, SmallLlama(), 1);
+  if (!model_dir.empty()) return measure(model_dir);
+  const ScratchFolder folder;
+  WriteRandomModel(folder.path(), SmallLlama(), 1);
+  measure(folder.path());
 }
 
 }  // namespace agentr

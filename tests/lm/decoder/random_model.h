@@ -1,7 +1,10 @@
 // A model of any shape with random weights, as a Hugging Face folder.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <string>
 
 #include "lm/weights/model_config.h"
 
@@ -15,5 +18,10 @@ void WriteRandomModel(const std::filesystem::path& folder, const ModelConfig& co
 
 // The model that benchmarks run on: a Llama of 22 million parameters.
 ModelConfig SmallLlama();
+
+// Writes that model into `write_to` if this is not empty. Else calls `measure` with the folder
+// `model_dir`, or with a temporary one of that model if it is empty.
+void BenchModel(const std::string& write_to, const std::string& model_dir,
+                const std::function<void(const std::filesystem::path&)>& measure);
 
 }  // namespace agentr

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
+#include "common/file.h"
 #include "common/random.h"
 
 namespace agentr {
@@ -63,6 +65,24 @@ TEST(RowOrder, RowsOfATaskStandTogetherAndTasksAreShuffled) {
   EXPECT_NE(first, second);
   RowOrder other({Pool(0, sizes)}, 90, 6);
   EXPECT_NE(other.Step(0), first);
+}
+
+// Agent-R's objective eta * (L_good + L_revision) + (1 - eta) * L_general is, but for the factor
+// 1 + eta, the mean loss of rows of which these weights are the shares.
+TEST(RowOrder, WeightsAreTheMixtureOfAgentR) {
+  const auto golden = nlohmann::json::parse(
+      ReadFile(AGENTR_SOURCE_DIR "/tests/golden/rl/losses.json"))["agent_r_mixture"];
+  const double eta = golden["eta"];
+  const auto losses = golden["L_good,L_rev,L_general"].get<std::vector<double>>();
+  RowOrder order({Pool(0, {3, 1, 4}, eta), Pool(1, {5, 2}, eta), Pool(2, {1, 1, 1}, 1 - eta)},
+                 /*batch_rows=*/12, 3);
+  for (const size_t count : {12u, 6u}) {  // an epoch
+    const std::vector<RowId> rows = order.Step(count == 12 ? 0 : 1);
+    ASSERT_EQ(rows.size(), count);
+    double sum = 0;
+    for (const RowId& row : rows) sum += losses[row.file];
+    EXPECT_NEAR((1 + eta) * sum / static_cast<double>(count), golden["total"], 1e-12);
+  }
 }
 
 TEST(RowOrder, GoesOnAtEveryStepAsIfItHadNeverStopped) {

@@ -4,12 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <nlohmann/json.hpp>
 
-#include "common/file.h"
+#include "tests/training/golden_losses.h"
 #include "training/loss/critic_loss.h"
 #include "training/loss/policy_loss.h"
-#include "training/loss/returns.h"
 #include "training/model/mlp.h"
 #include "training/optim/adamw.h"
 #include "training/optim/schedule.h"
@@ -19,52 +17,7 @@ namespace {
 
 using at::Tensor;
 using nlohmann::json;
-
-const json& Golden() {
-  static const json golden =
-      json::parse(ReadFile(AGENTR_SOURCE_DIR "/tests/golden/rl/losses.json"));
-  return golden;
-}
-
-// The inputs of the goldens: scale * sin(a k + b) at the flat index k.
-Tensor Fill(at::IntArrayRef shape, double a, double b, double scale = 1) {
-  Tensor t = at::empty(shape, at::kDouble);
-  for (int64_t k = 0; k < t.numel(); ++k) {
-    t.data_ptr<double>()[k] = scale * std::sin(a * static_cast<double>(k) + b);
-  }
-  return t;
-}
-
-Tensor Doubles(const std::vector<double>& values) {
-  return at::tensor(at::ArrayRef<double>(values), at::kDouble);
-}
-Tensor Longs(const std::vector<int64_t>& values) {
-  return at::tensor(at::ArrayRef<int64_t>(values), at::kLong);
-}
-std::vector<double> Flat(const json& value) {
-  if (value.is_number()) return {value.get<double>()};
-  std::vector<double> all;
-  for (const json& part : value) {
-    const std::vector<double> inner = Flat(part);
-    all.insert(all.end(), inner.begin(), inner.end());
-  }
-  return all;
-}
-Tensor Vector(const json& value) { return Doubles(Flat(value)); }
-
-void ExpectNear(const Tensor& value, const json& golden, double tolerance = 1e-10) {
-  const std::vector<double> expected = Flat(golden);
-  const Tensor flat = value.reshape({-1}).to(at::kDouble).contiguous();
-  ASSERT_EQ(flat.numel(), static_cast<int64_t>(expected.size()));
-  for (size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_NEAR(flat.data_ptr<double>()[i], expected[i],
-                tolerance * std::max(1.0, std::abs(expected[i])))
-        << "at " << i;
-  }
-}
-void ExpectNear(double value, const json& golden, double tolerance = 1e-10) {
-  ExpectNear(Doubles({value}), golden, tolerance);
-}
+using namespace golden_losses;
 
 // The derivatives of f, which reads x (float64), by central differences are those in `gradient`.
 void ExpectDerivative(const Tensor& x, const Tensor& gradient, const std::function<double()>& f) {
@@ -88,7 +41,7 @@ void ExpectDerivative(const Tensor& x, const Tensor& gradient, const std::functi
 struct Actions {
   Tensor logits = Fill({3, 5, 11}, 0.37, 0.1, 2);
   Tensor tokens = Longs({1, 4, 9, 0, 0, 3, 3, 7, 10, 2, 5, 0, 0, 0, 0}).view({3, 5});
-  Tensor mask = Vector(Golden()["sequence_logprob"]["mask"]).view({3, 5});
+  Tensor mask = Vector(GoldenLosses()["sequence_logprob"]["mask"]).view({3, 5});
   Tensor advantage = Doubles({0.5, -1.25, 2});
 
   Tensor Each() const { return TokenLogProbs(logits, tokens, mask); }
@@ -106,7 +59,7 @@ double Norm(const Tensor& t) { return t.norm().item<double>(); }
 
 TEST(PolicyLoss, LogProbabilitiesOfActions) {
   const Actions a;
-  const json& golden = Golden()["sequence_logprob"];
+  const json& golden = GoldenLosses()["sequence_logprob"];
   ExpectNear(a.Each(), golden["token_logprob"], 1e-12);
   ExpectNear(a.Sums(), golden["sum"], 1e-12);
   ExpectNear(a.Sums() / a.mask.sum(1), golden["mean_per_token"], 1e-12);
@@ -139,19 +92,19 @@ void ExpectSlope(const std::function<LossGradient(const Actions&)>& loss) {
 
 TEST(PolicyLoss, Cloning) {
   const auto loss = [](const Actions& a) { return CloningLoss(a.Sums()); };
-  ExpectLoss(loss, Golden()["bc_sum"]);
+  ExpectLoss(loss, GoldenLosses()["bc_sum"]);
   ExpectSlope(loss);
   // The token mean of supervised fine-tuning is the same sum by another divisor.
   const Actions a;
   const double tokens = a.mask.sum().item<double>();
-  ExpectNear(3 * loss(a).loss / tokens, Golden()["sft_token_mean"]["loss"]);
+  ExpectNear(3 * loss(a).loss / tokens, GoldenLosses()["sft_token_mean"]["loss"]);
   ExpectNear(3 * Norm(a.BySums(loss(a).gradient)) / tokens,
-             Golden()["sft_token_mean"]["grad_norm"]);
+             GoldenLosses()["sft_token_mean"]["grad_norm"]);
 }
 
 TEST(PolicyLoss, Reinforce) {
   const auto loss = [](const Actions& a) { return ReinforceLoss(a.Sums(), a.advantage); };
-  ExpectLoss(loss, Golden()["actor_reinforce"]);
+  ExpectLoss(loss, GoldenLosses()["actor_reinforce"]);
   ExpectSlope(loss);
 }
 
@@ -159,8 +112,8 @@ TEST(PolicyLoss, AdvantageWeightedRegression) {
   const auto loss = [](const Actions& a) {
     return AdvantageWeightedLoss(a.Sums(), AdvantageWeights(a.advantage, 1, 0));
   };
-  ExpectNear(AdvantageWeights(Actions().advantage, 1, 0), Golden()["actor_awr"]["weights"]);
-  ExpectLoss(loss, Golden()["actor_awr"]);
+  ExpectNear(AdvantageWeights(Actions().advantage, 1, 0), GoldenLosses()["actor_awr"]["weights"]);
+  ExpectLoss(loss, GoldenLosses()["actor_awr"]);
   ExpectSlope(loss);
   ExpectNear(AdvantageWeights(Doubles({-1, 0, 90}), 3, 100), json{std::exp(-3), 1, 100});
 }
@@ -170,7 +123,7 @@ TEST(PolicyLoss, ReinforceWithKl) {
   const auto loss = [&](const Actions& a) {
     return ReinforceKlLoss(a.Sums(), a.advantage, reference, 0.3);
   };
-  ExpectLoss(loss, Golden()["actor_kl"]);
+  ExpectLoss(loss, GoldenLosses()["actor_kl"]);
   // The bracket is a constant in the gradient, so the loss with the bracket of now is the one to
   // differentiate.
   const Actions a;
@@ -180,7 +133,7 @@ TEST(PolicyLoss, ReinforceWithKl) {
 }
 
 TEST(PolicyLoss, ReinforceWithBaseline) {
-  const json& golden = Golden()["actor_baseline"];
+  const json& golden = GoldenLosses()["actor_baseline"];
   const Actions a;
   const Tensor values = Fill({3, 5}, 0.9, 0.3);
   const BaselineLoss loss = ReinforceBaselineLoss(a.Each(), values, a.advantage, a.mask);
@@ -198,7 +151,7 @@ TEST(PolicyLoss, ReinforceWithBaseline) {
 }
 
 PpoInput PpoGolden() {
-  const json& g = Golden()["ppo_loss"];
+  const json& g = GoldenLosses()["ppo_loss"];
   PpoInput in;
   in.scores = Fill({4, 6}, 0.53, 0.9, 1.5);
   in.action = Longs({0, 3, 5, 2});
@@ -211,7 +164,7 @@ PpoInput PpoGolden() {
 }
 
 TEST(PolicyLoss, Ppo) {
-  const json& g = Golden()["ppo_loss"];
+  const json& g = GoldenLosses()["ppo_loss"];
   const PpoInput in = PpoGolden();
   const PpoLoss loss = ClippedPpoLoss(in, {});
   ExpectNear(loss.logprob, g["logprob"]);
@@ -227,10 +180,50 @@ TEST(PolicyLoss, Ppo) {
   ExpectDerivative(in.values, loss.dvalues, total);
 }
 
+// Values that moved too far towards their returns have no gradient; without a limit all have one.
+TEST(PolicyLoss, PpoLimitsTheChangeOfValues) {
+  PpoInput in = PpoGolden();
+  in.old_values = Doubles({0, 0, 0, 0});
+  in.values = Doubles({0.1, 0.5, 0.5, -0.5});
+  in.returns = Doubles({2, 2, -2, 2});
+  const PpoLoss limited = ClippedPpoLoss(in, {});
+  ExpectNear(limited.value, json((1.9 * 1.9 + 1.8 * 1.8 + 2 * 2.5 * 2.5) / 4));
+  ExpectNear(limited.dvalues, json{-1.9 / 4, 0, 2.5 / 4, -2.5 / 4});
+  PpoOptions options;
+  options.value_clip = 0;
+  const PpoLoss free = ClippedPpoLoss(in, options);
+  ExpectNear(free.value, json((1.9 * 1.9 + 1.5 * 1.5 + 2 * 2.5 * 2.5) / 4));
+  ExpectNear(free.dvalues, json{-1.9 / 4, -1.5 / 4, 2.5 / 4, -2.5 / 4});
+}
+
+// V_old + (V - V_old) is not always V in floating point, and may be a little farther from the
+// return than V; the gradient of a value that changed little must not be lost by that.
+TEST(PolicyLoss, PpoLosesNoGradientToRounding) {
+  PpoInput in;
+  constexpr int64_t kRows = 512;
+  in.scores = at::zeros({kRows, 2});
+  in.action = at::zeros({kRows}, at::kLong);
+  in.advantage = in.old_logprob = at::zeros({kRows});
+  in.values = Fill({kRows}, 0.7, 0.1, 0.09).to(at::kFloat);
+  in.old_values = Fill({kRows}, 1.3, 0.4, 0.09).to(at::kFloat);
+  in.returns = Fill({kRows}, 0.3, 0.9, 0.01).to(at::kFloat);
+  const PpoLoss loss = ClippedPpoLoss(in, {});
+  EXPECT_TRUE(at::equal(loss.dvalues != 0, in.values != in.returns));
+}
+
+TEST(PolicyLoss, PpoTellsHowFarThePolicyIsFromTheOldOne) {
+  PpoInput in = PpoGolden();
+  const Tensor logp = at::log_softmax(in.scores, 1).gather(1, in.action.unsqueeze(1)).squeeze(1);
+  in.old_logprob = logp.clone();
+  EXPECT_EQ(ClippedPpoLoss(in, {}).kl, 0);
+  in.old_logprob = logp - std::log(1.5);
+  ExpectNear(ClippedPpoLoss(in, {}).kl, json(0.5 - std::log(1.5)));
+}
+
 // The released code subtracts [B, 1] from [B]. Here that is a difference of documentation only: its
 // value loss is another one.
 TEST(PolicyLoss, PpoHasNotTheReferencesBroadcastValueLoss) {
-  const json& g = Golden()["ppo_loss"];
+  const json& g = GoldenLosses()["ppo_loss"];
   const PpoInput in = PpoGolden();
   const Tensor column = in.values.unsqueeze(1);
   const Tensor limited = in.old_values + (column - in.old_values).clamp(-0.2, 0.2);
@@ -278,15 +271,15 @@ void ExpectCritic(const json& golden, std::optional<double> expectile) {
   ExpectDerivative(c.online.v2, g.v2, total);
 }
 
-TEST(CriticLoss, Archer) { ExpectCritic(Golden()["critic_archer"], std::nullopt); }
-TEST(CriticLoss, Iql) { ExpectCritic(Golden()["critic_iql"], 0.9); }
+TEST(CriticLoss, Archer) { ExpectCritic(GoldenLosses()["critic_archer"], std::nullopt); }
+TEST(CriticLoss, Iql) { ExpectCritic(GoldenLosses()["critic_iql"], 0.9); }
 
 TEST(CriticLoss, UtteranceAdvantage) {
-  ExpectNear(UtteranceAdvantage(Critics().online), Golden()["advantage_min"]["value"], 1e-12);
+  ExpectNear(UtteranceAdvantage(Critics().online), GoldenLosses()["advantage_min"]["value"], 1e-12);
 }
 
 TEST(CriticLoss, Drrn) {
-  const json& g = Golden()["drrn_huber"];
+  const json& g = GoldenLosses()["drrn_huber"];
   const Tensor q = Vector(g["q"]), next = Vector(g["next_q"]).view({4, 2});
   const auto loss = [&] {
     return HuberTdLoss(q, Vector(g["reward"]), Vector(g["done"]), next, g["gamma"]);
@@ -297,62 +290,9 @@ TEST(CriticLoss, Drrn) {
   ExpectDerivative(q, loss().gradient, [&] { return loss().loss; });
 }
 
-TEST(Returns, OfAnEpisode) {
-  const json& g = Golden()["mc_return"];
-  ExpectNear(Doubles(DiscountedReturns(Flat(g["rewards"]), g["gamma"])), g["returns"], 1e-12);
-}
-
-TEST(Returns, GeneralizedAdvantages) {
-  const json& g = Golden()["gae"];
-  GaeInput in;
-  in.rewards = Vector(g["rewards"]).view({5, 2});
-  in.done = Vector(g["done_after_step"]).view({5, 2});
-  in.values = Fill({5, 2}, 0.8, 0.2, 2);
-  in.bootstrap = Vector(g["bootstrap"]);
-  const Advantages result = GeneralizedAdvantages(in);
-  ExpectNear(result.advantages, g["advantages"]);
-  ExpectNear(result.returns, g["returns"]);
-  ExpectNear(result.advantages.t(), g["flat_env_major_advantages"]);
-}
-
-TEST(Returns, Selections) {
-  const auto expect = [](const Selection& selection, const json& golden, const char* indices) {
-    EXPECT_EQ(json(selection.kept), golden[indices]);
-    if (golden.contains("cutoff")) ExpectNear(selection.cutoff, golden["cutoff"]);
-  };
-  const json &mixed = Golden()["filtered_bc_quantile_mixed"],
-             &ties = Golden()["filtered_bc_quantile_ties"], &top = Golden()["offline_filter_top"];
-  expect(KeepByQuantile(Flat(mixed["returns"]), 0.1), mixed, "kept_indices");
-  expect(KeepByQuantile(Flat(ties["returns"]), 0.1), ties, "kept_indices");
-  expect(KeepTop(Flat(top["returns"]), top["fraction"]), top, "kept_indices_in_order");
-}
-
-TEST(Returns, BestSamples) {
-  const json& g = Golden()["chai_select"];
-  const Tensor q1 = Fill({5, 4}, 0.77, 0.4), q2 = Fill({5, 4}, 0.61, 1.3);
-  const Tensor best = BestSamples(q1, q2);
-  ExpectNear(best, g["argmax_sample_per_state"], 0);
-  ExpectNear(at::minimum(q1, q2).gather(0, best.unsqueeze(0)), g["values"]);
-  const Tensor equal = at::zeros({3, 1}, at::kDouble);
-  EXPECT_EQ(BestSamples(equal, equal).item<int64_t>(), 0);
-}
-
-TEST(Returns, PolyakAverage) {
-  const json& g = Golden()["polyak"];
-  const Tensor online = Fill({4}, 1.1, 2);
-  const auto after = [&](double tau, int times) {
-    const Parameter target{"t", Fill({4}, 1.1, 0), {}};
-    for (int i = 0; i < times; ++i) Polyak({target}, {{"o", online, {}}}, tau);
-    return target.value;
-  };
-  ExpectNear(after(0.1, 1), g["tau_0.1"], 1e-12);
-  ExpectNear(after(0.05, 1), g["tau_0.05"], 1e-12);
-  ExpectNear(after(0.1, 3), g["tau_0.1_three_times"], 1e-12);
-}
-
 // S3, the paper's formula, is the softmax over sums of token log-probabilities.
 TEST(PolicyLoss, ScoresOfListedActions) {
-  const json& g = Golden()["glam_scoring"];
+  const json& g = GoldenLosses()["glam_scoring"];
   const Tensor logits = Fill({6, 3, 9}, 0.41, 0.7, 3);
   const Tensor tokens = Vector(g["tokens (0=pad)"]).view({6, 3}).to(at::kLong);
   const Tensor scores = TokenLogProbs(logits, tokens, (tokens > 0).to(at::kDouble)).sum(1);
@@ -376,9 +316,10 @@ Mlp GoldenHead(const std::vector<int64_t>& widths, Activation activation, double
 TEST(Mlp, HeadsOfTheReferences) {
   Mlp q = GoldenHead({16, 8, 8, 1}, Activation::kRelu, 0.17);
   const Tensor state = Fill({2, 8}, 0.21, 0), action = Fill({2, 8}, 0.21, 3);
-  ExpectNear(q.Forward(at::cat({state, action}, 1), false), Golden()["archer_q_head_small"]["q"]);
+  ExpectNear(q.Forward(at::cat({state, action}, 1), false),
+             GoldenLosses()["archer_q_head_small"]["q"]);
   Mlp v = GoldenHead({8, 16, 16, 1}, Activation::kSigmoid, 0.29);
-  ExpectNear(v.Forward(state, false), Golden()["glam_value_head_small"]["v"]);
+  ExpectNear(v.Forward(state, false), GoldenLosses()["glam_value_head_small"]["v"]);
 }
 
 TEST(Mlp, Gradients) {
@@ -400,7 +341,7 @@ void ExpectAdam(const char* key, const AdamWOptions& options) {
   for (Parameter& p : parameters) p.gradient = at::zeros_like(p.value);
   AdamW adam(parameters, options);
   for (int k = 0; k < 4; ++k) {
-    const json& g = Golden()["adam_step_clip"][key][static_cast<size_t>(k)];
+    const json& g = GoldenLosses()["adam_step_clip"][key][static_cast<size_t>(k)];
     const double b = k < 3 ? k : 9, scale = k < 3 ? 4 : 1e-3;
     parameters[0].gradient.copy_(Fill({3}, 0.9, b, scale));
     parameters[1].gradient.copy_(Fill({2, 2}, 1.7, b + 0.5, scale));
@@ -423,7 +364,7 @@ TEST(RewardOptimiser, ClippedAdamSteps) {
 }
 
 TEST(RewardOptimiser, CosineWithWarmup) {
-  const json& g = Golden()["cosine_warmup"];
+  const json& g = GoldenLosses()["cosine_warmup"];
   ScheduleOptions options;
   options.learning_rate = 1;
   options.warmup = 3.0 / 20;

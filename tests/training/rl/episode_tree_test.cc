@@ -53,7 +53,7 @@ TEST(TreeOfEpisodes, SharesTheTurnsWithWhichEpisodesBegin) {
 
 TEST(ReadEpisodeTrees, GroupsByTask) {
   const TemporaryFolder folder;
-  EpisodeStore store(folder.path() / "toy", "{}");
+  FileEpisodeStore store(folder.path() / "toy", "{}");
   Episode alone = Played(0, "a", 1);
   alone.task_id = 9;
   for (const Episode& episode : {Played(0, "ax", 1), Played(1, "ay", 0), alone}) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -99,6 +100,38 @@ TEST_F(Learning, PpoSolvesListedEcho) {
   EXPECT_LE(result["length"].get<double>(), 3.6);
 }
 
+// With adapters the start weights stay, and what plays, and is exported, has the adapters in it.
+TEST_F(Learning, AdaptersLearn) {
+  o_.world.environments = 20;
+  o_.experience.player = "expert";
+  o_.experience.steps = 16;
+  o_.experience.updates = 20;
+  o_.iterations = 2;
+  o_.lora.rank = 4;
+  o_.eval_episodes = 0;
+  Run(&MakeCloning);
+  const std::vector<double> losses = [&] {
+    std::vector<double> all;
+    std::ifstream in(RlFolder(o_) / "metrics.jsonl");
+    for (std::string line; std::getline(in, line);) {
+      all.push_back(nlohmann::json::parse(line)["train"]["loss"]);
+    }
+    return all;
+  }();
+  ASSERT_EQ(losses.size(), 2u);
+  EXPECT_LT(losses[1], 0.9 * losses[0]);
+  const WeightFiles exported(RlFolder(o_) / "model");
+  const auto start = PolicyModel(o_).Snapshot(0);
+  for (const auto& [name, weight] : start->weights()) {
+    const auto& learned = exported.weights().at(name);
+    const bool same = std::ranges::equal(learned.data, weight.data);
+    EXPECT_EQ(same, name.find("_proj.weight") == std::string::npos) << name;
+  }
+  EXPECT_TRUE(std::filesystem::exists(RlFolder(o_) / "adapter" / "adapter_model.safetensors"));
+  o_.lora.dropout = 0.1;
+  EXPECT_THROW(Run(&MakeCloning), FatalError);
+}
+
 // What the sampler says of its actions is what the network scores for the update.
 TEST_F(Learning, ScoredProbabilitiesAreTheSamplers) {
   o_.world.environments = 12;
@@ -119,8 +152,8 @@ TEST_F(Learning, ScoredProbabilitiesAreTheSamplers) {
         continue;
       }
       const std::vector<TrainingRow> rows = {ActionRow(t.prompt, t.tokens)};
-      const std::vector<float> scored =
-          RowPass(context.policy().network(), rows, {}, false).TokenLogProbs(0);
+      const RowPass pass(context.policy().network(), rows, {}, false);
+      const std::vector<double>& scored = pass.token_log_probs()[0];
       ASSERT_EQ(scored.size(), t.logprobs.size());
       for (size_t i = 0; i < scored.size(); ++i) EXPECT_NEAR(t.logprobs[i], scored[i], 1e-4);
     }
@@ -130,7 +163,7 @@ TEST_F(Learning, ScoredProbabilitiesAreTheSamplers) {
 // PPO's gradient through scores, values, head and network.
 TEST_F(Learning, PpoGradientsAreRight) {
   PolicyModel model(o_);
-  Mlp head = MakeValueHead(64, 16, 1);
+  Mlp head = MakeValueHead(64, 16, Activation::kSigmoid, 1);
   head.Train();
   const std::vector<std::string_view> actions = {"g0", "g1", "g2"};
   ListedPolicy policy(model, &head, actions);

@@ -7,7 +7,7 @@
 
 #include "tests/mcts/toy_search.h"
 #include "tests/training/tiny_network.h"
-#include "training/loss/row_loss.h"
+#include "training/loss/row_pass.h"
 #include "training/optim/adamw.h"
 
 namespace agentr {
@@ -40,9 +40,7 @@ TreeData Responses() {
 }
 
 double LogProb(Network& network, const TreeResponse& response) {
-  const TrainingRow* row = &response.row;
-  const RowValues values = RowLogprobs(network, BuildRowBatch({&row, 1}, true));
-  return std::accumulate(values[0].begin(), values[0].end(), 0.0);
+  return RowPass(network, {&response.row, 1}, {}, /*keep=*/false).log_probs()[0].item<double>();
 }
 
 std::vector<size_t> AllItems(const TreeData& data) {

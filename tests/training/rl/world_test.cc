@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "common/file.h"
+#include "tasks/questions/word_table.h"
 #include "training/rl/echo_batch.h"
 #include "training/rl/prompt_changes.h"
 
@@ -60,8 +62,8 @@ TEST(World, BabyAiPromptsAreGlams) {
 }
 
 TEST(World, ExpertsDoWell) {
-  for (const WorldKind task : {WorldKind::kBabyAi, WorldKind::kTwentyQuestions, WorldKind::kEcho,
-                               WorldKind::kEchoListed}) {
+  for (const WorldKind task : {WorldKind::kBabyAi, WorldKind::kTwentyQuestions, WorldKind::kWebShop,
+                               WorldKind::kEcho, WorldKind::kEchoListed}) {
     WorldOptions options;
     options.task = task;
     options.environments = 20;
@@ -79,6 +81,10 @@ TEST(World, ExpertsDoWell) {
       case WorldKind::kTwentyQuestions:
         EXPECT_GT(good, -10) << name;
         EXPECT_LT(any, -18) << name;
+        break;
+      case WorldKind::kWebShop:
+        EXPECT_GT(good, 0.6) << name;
+        EXPECT_LT(any, 0.3) << name;
         break;
       case WorldKind::kEcho:  // -2, and about -7.1
         EXPECT_EQ(good, -2) << name;
@@ -106,6 +112,42 @@ TEST(World, PromptsOfTheTestsOfGeneralisation) {
   EXPECT_EQ(changed->Prompt(2), ChangedPrompt(plain->Prompt(2), "synonyms"));
   EXPECT_NE(changed->Prompt(2), plain->Prompt(2));
   EXPECT_EQ(changed->Expert(2), plain->Expert(2));
+}
+
+// It takes three or four questions to tell ten objects apart.
+TEST(World, ThePlayerOfTheSubsetKnowsItsObjects) {
+  WorldOptions options;
+  options.task = WorldKind::kTwentyQuestions;
+  options.environments = 40;
+  options.subset = true;
+  const auto world = MakeWorld(options, 3);
+  EXPECT_GT(MeanReturn(*world, 2, [&](size_t i) { return world->Expert(i); }), -4.5);
+  std::set<std::string> names;
+  RandomStream random(1);
+  for (int i = 0; i < 400; ++i) {
+    const std::string question = world->AnyAction(0, random);
+    const std::string name = question.substr(question.rfind(' ') + 1);
+    if (WordTable::BuiltIn().Find(name.substr(0, name.size() - 1))) names.insert(name);
+  }
+  EXPECT_LE(names.size(), 12u) << "the ten, and properties that end like an object";
+}
+
+// Any of them, not only those that the page shows.
+TEST(World, RandomActionsOfWebShopAreNeverInvalid) {
+  WorldOptions options;
+  options.task = WorldKind::kWebShop;
+  options.environments = 8;
+  const auto world = MakeWorld(options, 3);
+  RandomStream random(2);
+  for (int turn = 0; turn < 30; ++turn) {
+    std::vector<std::string> texts;
+    for (size_t i = 0; i < world->size(); ++i) texts.push_back(world->AnyAction(i, random));
+    const std::vector<std::string_view> actions(texts.begin(), texts.end());
+    for (const BatchStep& step : world->Step(actions)) {
+      EXPECT_EQ(step.observation.find("Invalid action!"), std::string_view::npos)
+          << step.observation;
+    }
+  }
 }
 
 // Otherwise a policy could avoid the cost of questions by silence.

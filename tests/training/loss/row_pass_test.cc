@@ -1,16 +1,25 @@
 // Passes over shared prefixes: the same as each row alone, with right gradients.
-#include "training/rl/row_pass.h"
+#include "training/loss/row_pass.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <numeric>
 
 #include "tests/training/finite_difference.h"
 #include "tests/training/tiny_network.h"
-#include "training/rl/policy_model.h"
+#include "training/loss/batch_loss.h"
+#include "training/loss/preference.h"
 
 namespace agentr {
 namespace {
+
+TrainingRow ActionRow(std::vector<int32_t> ids, const std::vector<int32_t>& action) {
+  const auto begin = static_cast<int32_t>(ids.size());
+  ids.insert(ids.end(), action.begin(), action.end());
+  return {ids, {{begin, static_cast<int32_t>(ids.size())}}};
+}
 
 // Prompts with equal beginnings, actions with equal beginnings, and one row twice.
 std::vector<TrainingRow> SharedRows() {
@@ -18,6 +27,19 @@ std::vector<TrainingRow> SharedRows() {
   return {ActionRow(a, {1, 2}),    ActionRow(b, {1, 2, 3}),  ActionRow(a, {1, 4}),
           ActionRow(c, {7}),       ActionRow(a, {1, 2}),     ActionRow(a, {1, 2, 6, 3}),
           ActionRow(b, {4, 4, 4}), ActionRow({5, 6}, {7, 8})};
+}
+
+double Sum(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+std::map<std::string, at::Tensor> TakeGradients(Network& network) {
+  std::map<std::string, at::Tensor> gradients;
+  for (const Parameter& p : network.trained()) {
+    gradients[p.name] = p.gradient.clone();
+    p.gradient.zero_();
+  }
+  return gradients;
 }
 
 TEST(RowPass, SharedRowsAreAsEachRowAlone) {
@@ -31,6 +53,7 @@ TEST(RowPass, SharedRowsAreAsEachRowAlone) {
     for (size_t r = 0; r < rows.size(); ++r) {
       const RowToken state{0, states[r].token};
       RowPass alone(network, {&rows[r], 1}, {&state, 1}, false);
+      ASSERT_EQ(together.token_log_probs()[r].size(), alone.token_log_probs()[0].size());
       EXPECT_NEAR(together.log_probs()[static_cast<int64_t>(r)].item<float>(),
                   alone.log_probs()[0].item<float>(), 3e-5)
           << family << " " << r;
@@ -83,11 +106,48 @@ TEST(RowPass, TokensAddUpToRows) {
   const std::vector<TrainingRow> rows = SharedRows();
   const RowPass pass(network, rows, {}, false);
   for (size_t r = 0; r < rows.size(); ++r) {
-    const std::vector<float> tokens = pass.TokenLogProbs(r);
+    const std::vector<double>& tokens = pass.token_log_probs()[r];
     EXPECT_EQ(static_cast<int64_t>(tokens.size()), rows[r].trained_tokens());
-    double sum = 0;
-    for (const float token : tokens) sum += token;
-    EXPECT_NEAR(sum, pass.log_probs()[static_cast<int64_t>(r)].item<float>(), 1e-5);
+    EXPECT_NEAR(Sum(tokens), pass.log_probs()[static_cast<int64_t>(r)].item<float>(), 1e-5);
+  }
+}
+
+TEST(RowPass, MinusTheSumOfLogProbsIsTheCrossEntropy) {
+  Network network = TinyNetwork("llama");
+  network.TrainAll();
+  const std::vector<TrainingRow> rows = SharedRows();
+  std::vector<const TrainingRow*> pointers;
+  for (const TrainingRow& row : rows) pointers.push_back(&row);
+  const double loss =
+      TrainOn(network, BuildRowBatch(pointers, /*share_prefixes=*/true).batch, 1).Total().loss;
+  const auto expected = TakeGradients(network);
+  RowPass pass(network, rows, {}, true);
+  const double sum = -pass.log_probs().sum().item<double>();
+  pass.Backward(-at::ones({static_cast<int64_t>(rows.size())}), {});
+  EXPECT_NEAR(sum, loss, 1e-4);
+  ExpectSame({sum, TakeGradients(network)}, {loss, expected}, 1e-5);
+}
+
+// The DPO loss of a pair in which the responses share a token, whose derivatives cancel out.
+TEST(RowPass, DpoGradientIsAFiniteDifference) {
+  Network network = TinyNetwork("llama");
+  network.TrainAll();
+  const std::vector<int32_t> prompt = {5, 9, 2, 7};
+  const std::vector<TrainingRow> rows = {ActionRow(prompt, {4, 11, 3}), ActionRow(prompt, {4, 8})};
+  const auto pair_loss = [](const RowValues& logprobs) {
+    return DpoLoss({Sum(logprobs[0]), -9, 3}, {Sum(logprobs[1]), -8, 2}, {.beta = 0.5});
+  };
+  RowPass pass(network, rows, {}, true);
+  const PairLoss pair = pair_loss(pass.token_log_probs());
+  pass.Backward(
+      RowValues{std::vector<double>(3, pair.d_chosen), std::vector<double>(2, pair.d_rejected)},
+      {});
+  for (const Parameter& p : network.trained()) {
+    if (p.name != "model.norm.weight") continue;
+    ExpectGradient(p.value, p.gradient.clone(), [&] {
+      network.Refresh();
+      return pair_loss(RowPass(network, rows, {}, false).token_log_probs()).loss;
+    });
   }
 }
 

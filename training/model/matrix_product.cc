@@ -1,0 +1,58 @@
+#include "training/model/matrix_product.h"
+
+#include <algorithm>
+
+#include "lm/decoder/cpu_kernels.h"
+
+namespace agentr {
+namespace {
+
+using at::Tensor;
+
+// Rows that are converted at once: enough for fast products, few enough for the L3 cache.
+constexpr int64_t kBlockRows = 512;
+
+bool MultipliesFast(const Tensor& x) {
+  static const bool bfloat16 = AvailableSimd().back() == Simd::kAvx512Bf16;
+  return x.scalar_type() != at::kBFloat16 || !x.device().is_cpu() || bfloat16;
+}
+
+// Calls work(begin, count) for each block of `rows`.
+template <typename Work>
+void ForBlocks(int64_t rows, const Work& work) {
+  for (int64_t begin = 0; begin < rows; begin += kBlockRows) {
+    work(begin, std::min(kBlockRows, rows - begin));
+  }
+}
+
+Tensor WideRows(const Tensor& x, int64_t begin, int64_t count) {
+  return x.narrow(0, begin, count).to(at::kFloat);
+}
+
+}  // namespace
+
+Tensor ForProducts(const Tensor& x) { return MultipliesFast(x) ? x : x.to(at::kFloat); }
+
+Tensor Multiply(const Tensor& a, const Tensor& b) {
+  if (MultipliesFast(a)) return at::mm(a, b);
+  const Tensor wide = b.to(at::kFloat);
+  const Tensor product = at::empty({a.size(0), b.size(1)}, a.options());
+  ForBlocks(a.size(0), [&](int64_t begin, int64_t count) {
+    product.narrow(0, begin, count).copy_(at::mm(WideRows(a, begin, count), wide));
+  });
+  return product;
+}
+
+void AddProduct(const Tensor& sum, const Tensor& a, const Tensor& b, double scale) {
+  if (a.scalar_type() == sum.scalar_type()) {
+    sum.addmm_(a.t(), b, 1, scale);
+  } else if (MultipliesFast(a)) {
+    sum.add_(at::mm(a.t(), b), scale);
+  } else {
+    ForBlocks(a.size(0), [&](int64_t begin, int64_t count) {
+      sum.addmm_(WideRows(a, begin, count).t(), WideRows(b, begin, count), 1, scale);
+    });
+  }
+}
+
+}  // namespace agentr

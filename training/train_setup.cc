@@ -1,0 +1,89 @@
+#include "training/train_setup.h"
+
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "common/error.h"
+#include "training/model/initial_weights.h"
+
+namespace agentr {
+
+namespace fs = std::filesystem;
+
+std::string NewestRows() {
+  const fs::path folder = "path_result";
+  fs::path newest;
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) {
+    const std::string name = entry.path().filename().string();
+    constexpr std::string_view kEnd = ".run.json";
+    if (!name.ends_with(kEnd)) continue;
+    for (const char* suffix : {".messages.jsonl", ".jsonl", ".sharegpt.jsonl"}) {
+      const fs::path rows = folder / (name.substr(0, name.size() - kEnd.size()) + suffix);
+      if (!fs::exists(rows)) continue;
+      if (newest.empty() || fs::last_write_time(rows) > fs::last_write_time(newest)) newest = rows;
+      break;
+    }
+  }
+  if (newest.empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     "there is nothing to train on: path_result contains no rows of path_collect. "
+                     "Cure: run path_collect first, or name the rows with --data");
+  }
+  return newest.string();
+}
+
+at::ScalarType ComputeType(const AgentTrainOptions& o, const ModelConfig& config) {
+  if (o.dtype == "auto") {
+    return config.weight_type == WeightType::kF32 ? at::kFloat : at::kBFloat16;
+  }
+  return o.dtype == "float32" ? at::kFloat : at::kBFloat16;
+}
+
+WeightType ExportType(const AgentTrainOptions& o, const ModelConfig& config) {
+  if (o.export_dtype == "auto") {
+    return config.weight_type == WeightType::kF32 ? WeightType::kF32 : WeightType::kBF16;
+  }
+  return o.export_dtype == "float32" ? WeightType::kF32 : WeightType::kBF16;
+}
+
+std::string TypeName(at::ScalarType type) { return type == at::kFloat ? "float32" : "bfloat16"; }
+
+NetworkOptions NetworkOptionsOf(const AgentTrainOptions& o, const ModelConfig& config) {
+  NetworkOptions options;
+  options.type = ComputeType(o, config);
+  options.checkpoint_activations = o.checkpoint_activations;
+  return options;
+}
+
+std::unique_ptr<WeightSource> FirstWeights(const AgentTrainOptions& o, const ModelConfig& config) {
+  if (o.from_scratch) {
+    return std::make_unique<InitialWeights>(config, o.data.seed,
+                                            o.initial_attention == "induction"
+                                                ? InitialAttention::kInduction
+                                                : InitialAttention::kRandom);
+  }
+  return std::make_unique<WeightFiles>(o.model_dir);
+}
+
+TrainingData OpenData(const AgentTrainOptions& o, const RowTokenizer& text, ProcessGroup* group) {
+  if (group != nullptr && group->rank() > 0) group->Barrier();
+  TrainingData data(o.data, text);
+  if (group != nullptr && group->rank() == 0) group->Barrier();
+  return data;
+}
+
+int64_t StepsForTokens(TrainingData& data, int64_t tokens) {
+  int64_t trained = 0;
+  int64_t steps = 0;
+  for (; trained < tokens; ++steps) {
+    for (const TrainingRow& row : data.ReadStep(steps).rows) trained += row.trained_tokens();
+    if (trained == 0 && steps == data.steps_per_epoch()) {
+      throw FatalError(ExitCode::kFile, "--train_tokens: no row of --data trains a token");
+    }
+  }
+  return steps;
+}
+
+}  // namespace agentr

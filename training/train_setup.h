@@ -1,0 +1,38 @@
+// What a run of agent_train opens before its first step, as the options say.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "lm/weights/model_config.h"
+#include "lm/weights/weight_source.h"
+#include "training/agent_train.h"
+#include "training/data/training_data.h"
+#include "training/distributed/job.h"
+#include "training/model/network.h"
+
+namespace agentr {
+
+// The file of rows that path_collect wrote last. Throws FatalError if there is none.
+std::string NewestRows();
+
+at::ScalarType ComputeType(const AgentTrainOptions& o, const ModelConfig& config);
+WeightType ExportType(const AgentTrainOptions& o, const ModelConfig& config);
+std::string TypeName(at::ScalarType type);
+
+NetworkOptions NetworkOptionsOf(const AgentTrainOptions& o, const ModelConfig& config);
+
+// Those of --model_dir, or random ones with --from_scratch.
+std::unique_ptr<WeightSource> FirstWeights(const AgentTrainOptions& o, const ModelConfig& config);
+
+// Rank 0 opens the data first, because it writes the indices of large files, which the others then
+// read. `group`: null for a job of one process.
+TrainingData OpenData(const AgentTrainOptions& o, const RowTokenizer& text, ProcessGroup* group);
+
+// The smallest number of steps in which at least `tokens` tokens are trained.
+int64_t StepsForTokens(TrainingData& data, int64_t tokens);
+
+}  // namespace agentr
