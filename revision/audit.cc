@@ -27,6 +27,15 @@ double MeanOf(const std::map<int, int64_t>& counts) {
   return ShareOf(sum, all);
 }
 
+bool IsContext(const auto& turn) { return !turn.trained && !turn.instruction; }
+
+// The revision turn is the first trained turn after the first untrained ones: later untrained turns
+// are slips that a good path keeps. `end()` if there is none.
+auto FirstRevision(const auto& turns) {
+  const auto context = std::ranges::find_if(turns, [](const auto& t) { return IsContext(t); });
+  return std::find_if(context, turns.end(), [](const auto& t) { return t.trained; });
+}
+
 }  // namespace
 
 // A turn of the agent with the observation before it and the reply.
@@ -105,8 +114,8 @@ void Audit::Add(const AuditRow& row) {
 
 void Audit::CountTurns(const std::vector<Turn>& turns) {
   std::set<std::pair<std::string, std::string>> in_vain;
-  const auto masked = std::ranges::find_if(
-      turns, [](const Turn& turn) { return !turn.trained && !turn.instruction; });
+  const auto masked = std::ranges::find_if(turns, [](const Turn& t) { return IsContext(t); });
+  const auto revision = FirstRevision(turns);
   bool refused = false;
   for (auto turn = turns.begin(); turn != turns.end(); ++turn) {
     ++counts_.turns;
@@ -116,12 +125,11 @@ void Audit::CountTurns(const std::vector<Turn>& turns) {
     if (!turn->trained) continue;
     ++counts_.trained;
     counts_.trained_tokens += turn->tokens;
-    // The turn that admits the mistake is meant to change nothing.
-    const bool revision = turn != turns.begin() && !(turn - 1)->trained && !(turn - 1)->instruction;
     if (turn->instruction) ++counts_.instruction;
     if (turn->contradicted && !turn->instruction) ++counts_.contradicted;
     if (masked != turns.end() && turn < masked && !turn->instruction) ++counts_.before_mistake;
-    if (revision || turn->instruction) continue;
+    // The turn that admits the mistake is meant to change nothing.
+    if (turn == revision || turn->instruction) continue;
     if (turn->refused) ++counts_.refused;
     if (turn->idle) ++counts_.without_effect;
     if (again) ++counts_.repeated;
@@ -130,15 +138,11 @@ void Audit::CountTurns(const std::vector<Turn>& turns) {
   if (refused) ++counts_.trains_refused;
 }
 
-// The revision turn is the first trained turn after untrained ones.
 void Audit::CountMistake(const std::vector<Turn>& turns) {
-  const auto context = [](const Turn& turn) { return !turn.trained && !turn.instruction; };
-  const auto last_bad = std::find_if(turns.rbegin(), turns.rend(), context);
-  if (last_bad == turns.rend()) return;
-  const auto revision = last_bad.base();
+  const auto revision = FirstRevision(turns);
   if (revision == turns.end()) return;
   ++counts_.with_revision;
-  const Turn& error = *last_bad;
+  const Turn& error = *(revision - 1);
   if (revision + 1 != turns.end() && (revision + 1)->action == error.action) ++counts_.good_is_bad;
   const bool contradicts = std::any_of(revision + 1, turns.end(), [&](const Turn& turn) {
     return turn.trained && turn.action == error.action && turn.before == error.before;

@@ -97,9 +97,9 @@ std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path) {
 }
 
 std::string FamilyOfRows(const std::filesystem::path& path, const std::vector<AuditRow>& rows) {
-  static constexpr std::array<const char*, 7> kFamilies = {
-      "webshop",  "textcraft", "twenty_questions", "guess_my_city",
-      "sciworld", "babyai",    "detective"};
+  static constexpr std::array<const char*, 8> kFamilies = {
+      "webshop_archer", "webshop",  "textcraft", "twenty_questions",
+      "guess_my_city",  "sciworld", "babyai",    "detective"};
   const std::string name = path.filename().string();
   const auto named = std::ranges::find_if(
       kFamilies, [&](const char* family) { return name.find(family) != std::string::npos; });

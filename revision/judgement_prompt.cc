@@ -98,14 +98,15 @@ JudgementPrompt::JudgementPrompt(std::string_view text) : messages_(ParsePromptF
 }
 
 JudgementPrompt JudgementPrompt::Of(std::string_view family) {
-  const std::array<std::pair<std::string_view, std::string_view>, 7> prompts = {
+  const std::array<std::pair<std::string_view, std::string_view>, 8> prompts = {
       {{"babyai", embedded::kBabyAiVerifier},
        {"detective", embedded::kDetectiveVerifier},
        {"guess_my_city", embedded::kGuessMyCityVerifier},
        {"sciworld", embedded::kSciWorldVerifier},
        {"textcraft", embedded::kTextCraftVerifier},
        {"twenty_questions", embedded::kTwentyQuestionsVerifier},
-       {"webshop", embedded::kWebShopVerifier}}};
+       {"webshop", embedded::kWebShopVerifier},
+       {"webshop_archer", embedded::kWebShopVerifier}}};
   for (const auto& [name, text] : prompts) {
     if (name == family) return JudgementPrompt(text);
   }

@@ -242,6 +242,8 @@ void MistakeChooser::Fail(const Choice& choice) {
   if (++uses.failures >= kMostFailures && uses.rows == 0) uses.left.clear();
 }
 
+void MistakeChooser::GiveUp(const Choice& choice) { uses_[choice.mistake].left.clear(); }
+
 void MistakeChooser::Keep(const Choice& choice) {
   const Mistake& mistake = mistakes_[choice.mistake];
   ++uses_[choice.mistake].rows;

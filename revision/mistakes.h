@@ -92,6 +92,8 @@ class MistakeChooser {
   void Keep(const Choice& choice);
   // Records that the choice failed. After a few failures without a row, the mistake is given up.
   void Fail(const Choice& choice);
+  // The mistake is not handed out again.
+  void GiveUp(const Choice& choice);
 
  private:
   struct Uses {

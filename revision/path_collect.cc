@@ -7,13 +7,17 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "clients/env/http_environment.h"
+#include "clients/metered_model.h"
+#include "clients/openai/limited_model.h"
 #include "common/file.h"
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/run_file.h"
+#include "common/sum_fields.h"
 #include "common/version.h"
 #include "lm/bundled_model.h"
 #include "revision/audit.h"
@@ -21,6 +25,7 @@
 #include "revision/report.h"
 #include "revision/show.h"
 #include "revision/standing_rows.h"
+#include "revision/stored_trees.h"
 #include "rollout/run_report.h"
 #include "tasks/splits.h"
 #include "tasks/task_family.h"
@@ -111,6 +116,8 @@ void WriteRunFile(const fs::path& path, const ReviseReport& report, const Audit&
   for (const TaskFailure& f : report.failed) {
     failed.push_back({{"task", f.task_id}, {"bad_tree", f.bad_tree}, {"error", f.error.message}});
   }
+  nlohmann::ordered_json model = FieldsToJson(kUsageFields, report.usage);
+  if (report.cost > 0) model["cost"] = report.cost;
   const nlohmann::ordered_json run = {{"program", "path_collect"},
                                       {"version", kVersion},
                                       {"trees", input.folder.string()},
@@ -121,6 +128,7 @@ void WriteRunFile(const fs::path& path, const ReviseReport& report, const Audit&
                                       {"near_duplicates", report.near_duplicates},
                                       {"failed", std::move(failed)},
                                       {"wall_s", report.wall_s},
+                                      {"model", std::move(model)},
                                       {"counts", ToJson(report.counts)},
                                       {"audit", audit.Json()}};
   const auto replace = nlohmann::ordered_json::error_handler_t::replace;
@@ -173,6 +181,7 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
       "--input_dir", o.input.input_dir,
       "Trees of mcts_collect: INPUT_DIR/TASK/MODEL/search_results_ID.json, or their own folder");
   set.Add("--task", o.input.task, "Kind of task (default: that of the newest trees)", "TASK");
+  DeclareStyle(set, o.input.style, o.input.task);
   set.Add("--model_name", o.input.model_name,
           "Model whose trees are used and that the verifier actor queries (default: that of the "
           "newest trees)",
@@ -194,14 +203,17 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
   set.Add("--show", o.show, "Print this many rows").Min(0);
   set.Add("--audit", o.audit,
           "Make no rows, but audit those of this file (agent-r, messages, sharegpt)");
+  Declare(set, o.store);
   Declare(set, o.revise);
   set.Group("Replay");
   set.Add("--replay", o.replay,
           "1: replay each row in a fresh session; auto: the same, but rows of tasks that begin "
           "differently in the environment are written unchecked; 0: write all rows unchecked")
       .OneOf({"auto", "0", "1"});
-  set.Add("--sessions", o.sessions, "Sessions open at once on servers without /expand")
-      .Range(1, 1000000);
+  set.Add("--sessions", o.sessions,
+          "Sessions open at once on servers without /expand; 0: 256, but 16 for each SciWorld "
+          "server")
+      .Range(0, 1000000);
   Declare(set, o.environment);
   set.Group("Model");
   set.Add("--model_dir", o.model_dir,
@@ -217,9 +229,10 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
       .Min(1);
 }
 
-ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolved,
-                     Workbench& workbench) {
-  if (!options.audit.empty()) return AuditFile(options);
+namespace {
+
+ExitCode CollectFromFiles(const PathCollectOptions& options, const OptionSet& resolved,
+                          Workbench& workbench) {
   if (options.input.min >= options.input.max) {
     throw FatalError(ExitCode::kUsage,
                      fmt::format("--min {} is not below --max {}: this selects no tree",
@@ -242,7 +255,9 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
   std::unique_ptr<SessionPool> sessions;
   if (environment) sessions = std::make_unique<SessionPool>(*environment, options.sessions);
   TaskReviser::Context context{.family = *family, .stop = stop};
-  context.model = model.get();
+  std::optional<MeteredModel> metered;
+  if (model) metered.emplace(*model);
+  context.model = metered ? &*metered : nullptr;
   context.environment = environment.get();
   context.sessions = sessions.get();
   context.data_hash = environment ? environment->info().data_hash : "";
@@ -272,8 +287,12 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
     if (!standing) return "";
     return WhyKeep(*standing, {made.rows, made.verified}, resolved.ResolvedJson());
   };
-  const ReviseReport report = Revise(
-      input.files, reviser, sink, {InFlight(options), options.give_up_after}, stop, show, why_not);
+  ReviseReport report = Revise(input.files, reviser, sink,
+                               {InFlight(options), options.give_up_after}, stop, show, why_not);
+  if (metered) {
+    report.usage = metered->usage();
+    report.cost = ParsePrice(options.openai.limits.price).Of(report.usage);
+  }
   WarnOfOtherEnvironment(report);
   if (!report.files.empty()) {
     // These files describe the rows, so they change only together with them.
@@ -284,6 +303,23 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
   if (!report.kept.empty()) throw FatalError(ExitCode::kUsage, report.kept);
   const ExitCode exit = ExitCodeOf(report.interrupted, report.gave_up, !report.failed.empty());
   if (exit != ExitCode::kOk) fmt::print("Run the same command again to continue.\n");
+  return exit;
+}
+
+}  // namespace
+
+ExitCode PathCollect(const PathCollectOptions& given, const OptionSet& resolved,
+                     Workbench& workbench) {
+  if (!given.audit.empty()) return AuditFile(given);
+  if (given.store.url.empty()) return CollectFromFiles(given, resolved, workbench);
+  Database database(given.store);
+  const std::string run = TreeRun(database, given.store, given.input);
+  const fs::path folder = given.output_dir;
+  PathCollectOptions options = given;
+  options.input = FetchTrees(database, run, given.input, folder / ".trees");
+  const ExitCode exit = CollectFromFiles(options, resolved, workbench);
+  const std::string name = fmt::format("{}_{}", options.input.task, options.revise.data_type);
+  StoreRows(database, run, folder / name);
   return exit;
 }
 

@@ -12,6 +12,7 @@
 #include "revision/tree_input.h"
 #include "rollout/run_options.h"
 #include "rollout/workbench.h"
+#include "store/store_options.h"
 
 namespace agentr {
 
@@ -20,12 +21,13 @@ class OptionSet;
 struct PathCollectOptions {
   TreeInputOptions input;
   std::string output_dir = "path_result";
+  StoreOptions store;  // a database from which the trees come and that also keeps the rows
   std::vector<std::string> format = {"agent-r", "messages"};
   Dedup dedup = Dedup::kNear;
   ReviseOptions revise;
   std::string replay = "auto";     // 1 | auto | 0: see --help
   EnvironmentOptions environment;  // its task is set from the trees
-  int sessions = 64;               // sessions open at once on servers without /expand
+  int sessions = 0;                // as in ParallelismOptions
   // The model of the verifier actor; its tokenizer also makes token rows.
   std::string model_dir = "";  // folder of a model that runs in this process
   OpenAiOptions openai;        // for an actor on a server
@@ -41,7 +43,8 @@ void Declare(OptionSet& set, PathCollectOptions& options);
 // Writes `<output_dir>/<task>_<data_type>…`: rows in each format, .run.json and .toml (the options;
 // give it to --config). If the run made fewer or less verified rows than exist (standing_rows.h)
 // and `overwrite` is not set, the existing rows stay and the run ends with kUsage. Prints the table
-// to stdout. Throws FatalError.
+// to stdout. With options.store the trees come from the database, which also gets these files. Throws
+// FatalError.
 ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolved,
                      Workbench& workbench);
 

@@ -14,6 +14,7 @@ namespace agentr {
 namespace {
 
 constexpr size_t kMostTriedStates = 250;  // states tried in one search for a recovery
+constexpr size_t kMostTriedSteps = 2500;  // and steps taken for it
 constexpr size_t kLongestTried = 60;      // longest path whose steps are tried one by one
 
 size_t RevisionTurnOf(const Trajectory& trajectory) {
@@ -41,6 +42,10 @@ struct Reached {
   std::vector<Message> history;
 };
 
+bool IsVerified(const Repaired& repaired) {
+  return repaired.replay.outcome == ReplayOutcome::kVerified;
+}
+
 std::string KindOfRecovery(std::string_view action) {
   const size_t end = action.find_first_of(" [");
   return "recover " + std::string(action.substr(0, end));
@@ -66,7 +71,8 @@ Result<Repaired> Repairer::Run(const RepairTask& task, RandomStream random) {
   std::vector<Prune> modes = {options_.prune};
   if (options_.prune == Prune::kFull) modes.push_back(Prune::kEffect);
   if (replayer_ == nullptr) modes = {std::min(options_.prune, Prune::kEffect)};
-  Repaired best;
+  std::vector<Repaired> attempted;
+  std::vector<Attempt> attempts;
   for (const Prune mode : modes) {
     SplicePlan plan = PlanFor(task, mode);
     if (mode == Prune::kFull && forks_ && !plan.good.empty()) {
@@ -76,18 +82,22 @@ Result<Repaired> Repairer::Run(const RepairTask& task, RandomStream random) {
     }
     AGENTR_ASSIGN_OR_RETURN(Attempt attempt, Try(plan, task));
     const int pruned = static_cast<int>(nodes(whole) - nodes(plan));
-    best = {attempt.trajectory, attempt.replay, pruned, 0};
-    if (replayer_ == nullptr || best.replay.outcome == ReplayOutcome::kVerified) return best;
-    if (attempt.prefix_differs) continue;
-    // Where a late success is worth less, the way back may cost reward.
-    const double wanted = std::min(task.pair.good.quality, family_.SuccessReward());
-    AGENTR_ASSIGN_OR_RETURN(auto recovery, FindRecovery(attempt, std::max(options_.alpha, wanted)));
-    if (!recovery) continue;
-    AGENTR_ASSIGN_OR_RETURN(Attempt recovered, WithRecovery(attempt, *recovery, random));
-    return Repaired{std::move(recovered.trajectory), std::move(recovered.replay), pruned,
-                    static_cast<int>(recovery->size())};
+    Repaired result{attempt.trajectory, attempt.replay, pruned, 0};
+    if (replayer_ == nullptr || IsVerified(result)) return result;
+    attempted.push_back(std::move(result));
+    attempts.push_back(std::move(attempt));
   }
-  return best;
+  // To prune less is tried before this, because it costs one replay and this a search.
+  for (size_t i = 0; i < attempts.size(); ++i) {
+    if (attempts[i].prefix_differs) continue;
+    AGENTR_ASSIGN_OR_RETURN(auto recovery, FindRecovery(attempts[i]));
+    if (!recovery) continue;
+    AGENTR_ASSIGN_OR_RETURN(Attempt recovered, WithRecovery(attempts[i], *recovery, random));
+    attempted[i] = {std::move(recovered.trajectory), std::move(recovered.replay),
+                    attempted[i].pruned, static_cast<int>(recovery->size())};
+    if (IsVerified(attempted[i])) return std::move(attempted[i]);
+  }
+  return std::move(attempted.back());
 }
 
 SplicePlan Repairer::PlanFor(const RepairTask& task, Prune mode) {
@@ -184,8 +194,7 @@ std::vector<std::string> Repairer::RecoveryCandidates(const Attempt& attempt, si
   return likely;
 }
 
-Result<std::optional<std::vector<std::string>>> Repairer::FindRecovery(const Attempt& attempt,
-                                                                       double wanted_reward) {
+Result<std::optional<std::vector<std::string>>> Repairer::FindRecovery(const Attempt& attempt) {
   const size_t revision = RevisionTurnOf(attempt.trajectory);
   const bool searchable = forks_ && options_.max_recovery > 0 && revision > 0 &&
                           revision < attempt.episode.size() && !IsOver(attempt.episode[revision]);
@@ -194,9 +203,11 @@ Result<std::optional<std::vector<std::string>>> Repairer::FindRecovery(const Att
   rest.turns.erase(rest.turns.begin(),
                    rest.turns.begin() + static_cast<std::ptrdiff_t>(revision) + 1);
   // Step by step, because most states fail at once and some environments are slow.
+  size_t steps = 0;
   const auto works = [&](int state) -> Result<bool> {
     ReplayedEpisode episode;
     for (size_t i = 0; i < rest.turns.size(); ++i) {
+      ++steps;
       AGENTR_ASSIGN_OR_RETURN(ReplayedEpisode step,
                               replayer_->Run(state, {&rest.turns[i].action, 1}));
       episode.push_back(std::move(step.front()));
@@ -206,13 +217,14 @@ Result<std::optional<std::vector<std::string>>> Repairer::FindRecovery(const Att
       if (IsOver(episode.back())) break;
       state = episode.back().state;
     }
-    return JudgeReplay(rest, episode, wanted_reward, &family_).outcome == ReplayOutcome::kVerified;
+    return JudgeReplay(rest, episode, options_.alpha, &family_).outcome == ReplayOutcome::kVerified;
   };
   std::vector<Message> history = HistoryOf(attempt.trajectory, revision);
   std::set<std::string> seen = {history.back().content};
   std::deque<Reached> open;
   open.push_back({attempt.episode[revision].state, {}, std::move(history)});
-  for (size_t tried = 0; !open.empty() && tried < kMostTriedStates; open.pop_front()) {
+  size_t tried = 0;
+  for (; !open.empty() && tried < kMostTriedStates && steps < kMostTriedSteps; open.pop_front()) {
     const Reached& at = open.front();
     for (const std::string& action : RecoveryCandidates(attempt, revision + 1, at.history)) {
       AGENTR_ASSIGN_OR_RETURN(const ReplayedEpisode step, replayer_->Run(at.state, {&action, 1}));

@@ -19,7 +19,7 @@ struct RepairOptions {
   int prefix_slips = 2;  // refused steps that the prefix keeps
   int good_slips = 0;    // refused steps that the good path keeps
   int max_recovery = 6;  // largest number of recovery actions; 0: no search
-  double alpha = 0.5;
+  double alpha = 0.5;    // smallest reward of a row; in a tree that of its good paths
   bool train_prefix = false;
   std::string action = "wait";  // of the revision turn
   std::string reply = "ok.";
@@ -70,8 +70,7 @@ class Repairer {
 
   // The shortest actions after which the good steps of the attempt work; nullopt if none were
   // found.
-  Result<std::optional<std::vector<std::string>>> FindRecovery(const Attempt& attempt,
-                                                               double wanted_reward);
+  Result<std::optional<std::vector<std::string>>> FindRecovery(const Attempt& attempt);
   std::vector<std::string> RecoveryCandidates(const Attempt& attempt, size_t good_begin,
                                               const std::vector<Message>& history) const;
   Result<Attempt> WithRecovery(const Attempt& attempt, const std::vector<std::string>& actions,

@@ -25,9 +25,9 @@ namespace agentr {
 
 enum class ReplayOutcome {
   kUnchecked,  // not replayed
-  kVerified,   // reached alpha, and every observation was as expected
-  kDiverged,   // reached alpha with other observations, or in fewer turns
-  kFailed,     // ended below alpha, before the first good turn, or with a trained turn refused
+  kVerified,   // reached the reward of a good path, and every observation was as expected
+  kDiverged,   // reached it with other observations, or in fewer turns
+  kFailed,     // ended below it, before the first good turn, or with a trained turn refused
 };
 
 // "unchecked", "verified", "diverged", "failed".

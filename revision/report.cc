@@ -114,6 +114,14 @@ std::string Replays(const RevisionCounts& counts) {
   return text;
 }
 
+std::string ModelUse(const ReviseReport& report) {
+  const Usage& usage = report.usage;
+  std::string text = fmt::format("{} requests, {} prompt tokens, {} new tokens", usage.requests,
+                                 usage.prompt_tokens, usage.completion_tokens);
+  if (report.cost > 0) text += fmt::format(", cost {:.4f}", report.cost);
+  return text;
+}
+
 std::string Calls(const ReviseReport& report) {
   const RevisionCounts& counts = report.counts;
   return fmt::format("{} episodes, {}/s; {} actions shared, {} executed", counts.episodes,
@@ -138,6 +146,7 @@ std::string ReportTable(const ReviseReport& report) {
   if (std::ranges::any_of(counts.judgements, [](int64_t n) { return n > 0; })) {
     table += Line("judgements", Judgements(counts));
   }
+  if (report.usage.requests > 0) table += Line("model", ModelUse(report));
   table += Line("replay", Replays(counts));
   if (!counts.recoveries.empty()) table += Line("recoveries", Recoveries(counts));
   if (counts.episodes > 0) table += Line("", Calls(report));

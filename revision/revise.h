@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "clients/language_model.h"
 #include "common/file.h"
 #include "revision/dedup.h"
 #include "revision/task_reviser.h"
@@ -53,6 +54,8 @@ struct ReviseReport {
   std::string kept;                // why existing rows were kept; empty if they were not
   std::vector<WrittenFile> files;  // empty if the run gave up, was interrupted or kept other rows
   double wall_s = 0;
+  Usage usage;      // of the verifier's model
+  double cost = 0;  // of the usage, in the money of --llm_price; 0 without a price
 };
 
 struct PipelineOptions {

@@ -16,6 +16,10 @@ void Declare(OptionSet& set, ReviseOptions& o) {
   set.Add("--beta", o.choice.beta, "A bad path is worse than its good partner by more than this",
           "BETA")
       .Range(0, 1);
+  set.Add("--good_margin", o.choice.margin,
+          "A good path is worse than the best one of its tree by at most this; 1: alpha alone "
+          "decides")
+      .Range(0, 1);
   set.AddNamed(
       "--pairing", o.pairing, kPairings,
       "siblings: a bad path with the good ones that share the most of it; all: with every good "

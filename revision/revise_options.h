@@ -39,7 +39,7 @@ struct ReviseOptions {
   int good_slips = 0;                   // refused steps that a good path keeps
   int max_recovery = 6;                 // most recovery actions; 0: none
   bool train_prefix = false;            // the shared prefix is trained too
-  bool keep_diverged = false;           // rows whose replay reached alpha by other observations
+  bool keep_diverged = false;           // rows whose replay was as good with other observations
   std::string unclean = "cut";          // turns that say more than one action: cut | drop | keep
   std::string turn_thoughts = "agree";  // of trained turns: keep | agree | rewrite
   std::string thoughts = "";            // file; empty: the built-in ones

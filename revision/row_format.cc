@@ -73,6 +73,7 @@ Json Provenance(const Row& row) {
       {"seed", source.seed},
       {"alpha", source.choice.alpha},
       {"beta", source.choice.beta},
+      {"good_margin", source.choice.margin},
       {"pairing", source.pairing},
       {"verifier", source.verifier},
       {"prune", source.prune},

@@ -72,7 +72,9 @@ std::string WhyKeep(const StandingRows& standing, const RowsWorth& now, const Js
   const RowsWorth& there = standing.worth;
   // a / b < c / d without a division, which is undefined for 0 rows.
   const bool less_verified = now.verified * there.rows < there.verified * now.rows;
-  if (now.rows >= there.rows && !less_verified) return "";
+  const int64_t fewer_rows = there.rows - now.rows;
+  const int64_t newly_verified = now.verified - there.verified;
+  if (!less_verified && (fewer_rows <= 0 || newly_verified > fewer_rows)) return "";
   const std::string differences = OptionDifferences(standing.options, options);
   return fmt::format(
       "{} was kept: it contains {}, but this run made {}{}. To replace it give --overwrite 1; to "

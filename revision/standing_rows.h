@@ -26,9 +26,9 @@ struct StandingRows {
 // if there is no such file, or only empty ones. Throws FatalError(kFile).
 std::optional<StandingRows> FindStandingRows(const std::filesystem::path& stem);
 
-// The reason why new rows of the quality `now` must not replace `standing`: they are fewer, or a
-// smaller share of them is verified. Contains the differing options and the cure; empty if they
-// may.
+// The reason why new rows of the quality `now` must not replace `standing`: a smaller share of them
+// is verified, or they are fewer and no more rows are newly verified than are lost. Contains the
+// differing options and the cure; empty if they may.
 std::string WhyKeep(const StandingRows& standing, const RowsWorth& now,
                     const nlohmann::ordered_json& options);
 

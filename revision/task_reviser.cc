@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "clients/message_json.h"
@@ -26,96 +27,16 @@ struct TaskReviser::Work {
   const std::string& text;  // of the file
   RandomStream random;      // of the task
   const StateMap& states;
+  std::vector<LeafPath> paths = {};  // of the tree
+  QualityThresholds choice = {};     // in this tree
   TaskRows result = {};
 };
 
-// Makes rows from drafts until there are enough, and drops those that repeat an earlier row of the
-// task.
-class TaskReviser::Decisions {
- public:
-  Decisions(const TaskReviser& reviser, Work& work, Replayer* replayer)
-      : reviser_(reviser),
-        work_(work),
-        repairer_(work.tree, work.states, reviser.context_.family, reviser.thoughts_,
-                  reviser.repair_, replayer, replayer != nullptr && reviser.forks()) {}
-
-  enum class Outcome { kKept, kDuplicate, kFailed };
-
-  // `decision` without the results of the replay.
-  Result<Outcome> Add(Decision decision);
-
-  bool Full() const {
-    const int most = reviser_.options_.max_pairs_per_task;
-    return most > 0 && kept_ >= most;
-  }
-
-  std::vector<Decision> Take() && { return std::move(decisions_); }
-
- private:
-  std::string ThoughtFor(const Decision& decision, RandomStream& random) const;
-  bool Contradicts(const Trajectory& trajectory, int error) const;
-
-  const TaskReviser& reviser_;
-  Work& work_;
-  Repairer repairer_;
-  std::vector<Decision> decisions_;
-  std::set<std::string> actions_;  // ActionsHash of the rows kept
-  int kept_ = 0;
-};
-
-std::string TaskReviser::Decisions::ThoughtFor(const Decision& decision,
-                                               RandomStream& random) const {
-  if (decision.pair.bad.leaf < 0) return "";
-  if (decision.mistake.empty()) return reviser_.thoughts_.Pick({}, {}, random);
-  const Node& error = work_.tree.node(decision.error.steps.back().node);
-  return reviser_.thoughts_.Pick({decision.mistake, decision.refused ? "refused" : "dead_end"},
-                                 {error.action, error.observation, ""}, random);
-}
-
-// True if the row would train the mistaken action on the same page on which it was a mistake.
-bool TaskReviser::Decisions::Contradicts(const Trajectory& trajectory, int error) const {
-  if (error < 0) return false;
-  const Node& mistaken = work_.tree.node(error);
-  std::string page = trajectory.first_observation;
-  std::string mistaken_on;
-  for (const SplicedTurn& turn : trajectory.turns) {
-    if (turn.node == error) mistaken_on = page;
-    const bool again = turn.action == mistaken.action && page == mistaken_on;
-    if (again && turn.node != error && IsTrained(trajectory, turn)) return true;
-    if (turn.part != Part::kRevision && !turn.refused) page = turn.observation;
-  }
-  return false;
-}
-
-Result<TaskReviser::Decisions::Outcome> TaskReviser::Decisions::Add(Decision decision) {
-  if (reviser_.context_.stop) return Fail(ErrorKind::kCancelled, "stopped");
-  const int error = decision.error.found ? decision.error.steps.back().node : -1;
-  RandomStream random = work_.random.Split("thought")
-                            .Split(static_cast<uint64_t>(decision.pair.good.leaf))
-                            .Split(static_cast<uint64_t>(decision.pair.bad.leaf))
-                            .Split(static_cast<uint64_t>(error));
-  const std::string thought = ThoughtFor(decision, random);
-  AGENTR_ASSIGN_OR_RETURN(
-      Repaired repaired, repairer_.Run({decision.pair, decision.error.bad_steps, thought}, random));
-  if (!actions_.insert(ActionsHash(repaired.trajectory)).second) {
-    ++work_.result.counts.duplicate_drafts;
-    return Outcome::kDuplicate;
-  }
-  if (Contradicts(repaired.trajectory, error)) {
-    ++work_.result.counts.contradictions;
-    return Outcome::kFailed;
-  }
-  decision.turns = std::move(repaired.trajectory.turns);
-  decision.replay = std::move(repaired.replay);
-  decision.pruned = repaired.pruned;
-  decision.recovery = repaired.recovery;
-  const bool kept = reviser_.Keeps(decision);
-  if (kept) ++kept_;
-  decisions_.push_back(std::move(decision));
-  return kept ? Outcome::kKept : Outcome::kFailed;
-}
-
 namespace {
+
+// Counts up whenever the same tree and options give other decisions, so that records of before are
+// not used.
+constexpr int kProcedure = 2;
 
 std::string RevisionActionOf(const ReviseOptions& options, const TaskReviser::Context& context) {
   if (!options.revision_action.empty()) return options.revision_action;
@@ -130,13 +51,10 @@ TaskReviser::TaskReviser(const ReviseOptions& options, Context context)
       verifier_(options.Verifying()),
       mistakes_{options.choice,      options.pairing, options.min_evidence,
                 options.min_success, options.notice,  options.notice_steps},
-      repair_{options.prune,
-              options.prefix_slips,
-              options.good_slips,
-              options.max_recovery,
-              options.choice.alpha,
-              options.train_prefix,
-              RevisionActionOf(options, context_),
+      repair_{options.prune,         options.prefix_slips,
+              options.good_slips,    options.max_recovery,
+              options.choice.alpha,  // each tree may set a higher one
+              options.train_prefix,  RevisionActionOf(options, context_),
               options.revision_reply} {
   thoughts_ = options_.thoughts.empty()
                   ? Thoughts::BuiltIn()
@@ -149,19 +67,6 @@ TaskReviser::TaskReviser(const ReviseOptions& options, Context context)
 
 bool TaskReviser::forks() const {
   return context_.environment != nullptr && context_.environment->CanExpand();
-}
-
-bool TaskReviser::Keeps(const Decision& decision) const {
-  switch (decision.replay.outcome) {
-    case ReplayOutcome::kVerified:
-    case ReplayOutcome::kUnchecked:
-      return true;
-    case ReplayOutcome::kDiverged:
-      return options_.keep_diverged;
-    case ReplayOutcome::kFailed:
-      break;
-  }
-  return false;
 }
 
 tl::expected<TaskRows, TaskFailure> TaskReviser::Run(const TreeFile& file) const {
@@ -177,6 +82,8 @@ tl::expected<TaskRows, TaskFailure> TaskReviser::Run(const TreeFile& file) const
   const StateMap states(*tree, context_.family);
   Work work{file, *tree, text,
             RandomStream(options_.seed).Split(static_cast<uint64_t>(file.task_id)), states};
+  work.paths = LeafPaths(*tree);
+  work.choice = InTree(options_.choice, work.paths, context_.family.SuccessReward());
   work.result.counts.trees = 1;
   const Result<std::vector<Decision>> decisions = Decide(work);
   if (!decisions) return tl::make_unexpected(TaskFailure{file.task_id, false, decisions.error()});
@@ -192,11 +99,10 @@ tl::expected<TaskRows, TaskFailure> TaskReviser::Run(const TreeFile& file) const
 }
 
 void TaskReviser::CountPaths(Work& work) const {
-  const std::vector<LeafPath> paths = LeafPaths(work.tree);
   RevisionCounts& counts = work.result.counts;
-  counts.paths = static_cast<int64_t>(paths.size());
+  counts.paths = static_cast<int64_t>(work.paths.size());
   counts.good_paths = std::ranges::count_if(
-      paths, [&](const LeafPath& path) { return IsGood(path, options_.choice); });
+      work.paths, [&](const LeafPath& path) { return IsGood(path, work.choice); });
   counts.without_good = counts.good_paths == 0 ? 1 : 0;
 }
 
@@ -223,7 +129,12 @@ Result<std::vector<Decision>> TaskReviser::Decide(Work& work) const {
       replayer.reset();
     }
   }
-  Decisions decisions(*this, work, replayer ? &*replayer : nullptr);
+  RepairOptions repair = repair_;
+  repair.alpha = work.choice.alpha;
+  DecisionCollector decisions(
+      {work.tree, work.states, context_.family, thoughts_, repair, options_.max_pairs_per_task,
+       options_.keep_diverged, context_.stop, work.result.counts},
+      work.random, replayer ? &*replayer : nullptr, replayer && forks());
   AGENTR_RETURN_IF_ERROR(options_.data_type == "good" ? DecideGood(work, decisions)
                          : verifier_ == "tree"
                              ? DecideByTree(work, decisions)
@@ -239,8 +150,8 @@ Result<std::vector<Decision>> TaskReviser::Decide(Work& work) const {
   return all;
 }
 
-Result<void> TaskReviser::DecideGood(Work& work, Decisions& decisions) const {
-  std::vector<PathPair> good = GoodAlone(LeafPaths(work.tree), options_.choice);
+Result<void> TaskReviser::DecideGood(Work& work, DecisionCollector& decisions) const {
+  std::vector<PathPair> good = GoodAlone(work.paths, work.choice);
   work.result.counts.pairs_found = static_cast<int64_t>(good.size());
   work.random.Split("pairs").Shuffle(good);
   // The best first; among equal ones, finished paths before those that reached the depth limit.
@@ -259,9 +170,11 @@ Result<void> TaskReviser::DecideGood(Work& work, Decisions& decisions) const {
   return {};
 }
 
-Result<void> TaskReviser::DecideByTree(Work& work, Decisions& decisions) const {
+Result<void> TaskReviser::DecideByTree(Work& work, DecisionCollector& decisions) const {
+  MistakeOptions finding = mistakes_;
+  finding.choice = work.choice;
   const std::vector<Mistake> mistakes =
-      FindMistakes(work.tree, work.states, context_.family, mistakes_);
+      FindMistakes(work.tree, work.states, context_.family, finding);
   RevisionCounts& counts = work.result.counts;
   for (const Mistake& m : mistakes) counts.pairs_found += static_cast<int64_t>(m.goods.size());
   counts.mistakes_found = static_cast<int64_t>(mistakes.size());
@@ -270,18 +183,27 @@ Result<void> TaskReviser::DecideByTree(Work& work, Decisions& decisions) const {
   MistakeChooser chooser(work.states, mistakes, work.random.Split("pairs"));
   Pruner pruner(work.tree, work.states, context_.family);
   std::set<std::vector<std::string>> ways;  // the mistake and the good actions after it
+  // Good steps, by state and action, that did not work after a mistake of this name. They are not
+  // tried again: where the environment has gone on meanwhile, no other beginning helps.
+  std::set<std::tuple<std::string, int, std::string>> broken;
+  const auto step = [&](const Mistake& mistake, int node) {
+    const Node& taken = work.tree.node(node);
+    return std::tuple(mistake.name, work.states.Of(taken.parent), taken.action);
+  };
   while (!decisions.Full()) {
     const auto choice = chooser.Next();
     if (!choice) break;
     const Mistake& mistake = mistakes[choice->mistake];
     const LeafPath& good = mistake.goods[choice->good];
-    const Draft draft = DraftOf(work.tree, work.states, mistake, good, mistakes_,
+    const Draft draft = DraftOf(work.tree, work.states, mistake, good, finding,
                                 work.random.Split("notice")
                                     .Split(static_cast<uint64_t>(mistake.node))
                                     .Split(static_cast<uint64_t>(good.leaf)));
     const SplicePlan plan =
         pruner.Shorten(PlanOf(work.tree, work.states, draft.pair, draft.error.bad_steps),
                        repair_.prune, repair_.prefix_slips);
+    const auto breaks = [&](int node) { return broken.contains(step(mistake, node)); };
+    if (std::ranges::any_of(plan.good, breaks)) continue;
     std::vector<std::string> way = {std::to_string(choice->mistake)};
     for (const int node : plan.good) way.push_back(work.tree.node(node).action);
     if (!ways.insert(std::move(way)).second) continue;
@@ -292,17 +214,20 @@ Result<void> TaskReviser::DecideByTree(Work& work, Decisions& decisions) const {
     decision.refused = draft.refused;
     decision.evidence = draft.evidence;
     AGENTR_ASSIGN_OR_RETURN(const auto added, decisions.Add(std::move(decision)));
-    if (added == Decisions::Outcome::kKept) chooser.Keep(*choice);
-    if (added == Decisions::Outcome::kFailed) chooser.Fail(*choice);
+    if (added == DecisionCollector::Outcome::kKept) chooser.Keep(*choice);
+    if (added == DecisionCollector::Outcome::kHopeless) chooser.GiveUp(*choice);
+    if (added == DecisionCollector::Outcome::kFailed) {
+      chooser.Fail(*choice);
+      if (decisions.broken_at() >= 0) broken.insert(step(mistake, decisions.broken_at()));
+    }
   }
   return {};
 }
 
 Result<void> TaskReviser::DecideByVerifier(Work& work, Replayer* replayer,
-                                           Decisions& decisions) const {
-  const std::vector<LeafPath> paths = LeafPaths(work.tree);
+                                           DecisionCollector& decisions) const {
   std::vector<PathPair> pairs = PartByState(
-      work.tree, work.states, PairPaths(work.tree, paths, options_.choice, options_.pairing));
+      work.tree, work.states, PairPaths(work.tree, work.paths, work.choice, options_.pairing));
   RevisionCounts& counts = work.result.counts;
   std::set<int> bad;
   for (const PathPair& pair : pairs) bad.insert(pair.bad.leaf);
@@ -325,7 +250,7 @@ Result<void> TaskReviser::DecideByVerifier(Work& work, Replayer* replayer,
   const int ahead = verifier_ == "actor" ? options_.judge.ahead : 1;
   for (const PathPair& pair : pairs) {
     if (context_.stop) return Fail(ErrorKind::kCancelled, "stopped");
-    const double wanted = pair.good.quality - options_.choice.beta;
+    const double wanted = pair.good.quality - work.choice.beta;
     AGENTR_ASSIGN_OR_RETURN(FirstError error,
                             rollout ? rollout->Find(pair, wanted)
                                     : FindFirstError(work.tree, pair, verifier.get(), ahead));
@@ -351,7 +276,7 @@ std::unique_ptr<Verifier> TaskReviser::MakeVerifier(const Work& work) const {
 }
 
 void TaskReviser::AddRow(const Decision& decision, Work& work) const {
-  if (!Keeps(decision)) return;
+  if (!Keeps(decision, options_.keep_diverged)) return;
   RevisionCounts& counts = work.result.counts;
   Trajectory trajectory{work.tree.instruction(), work.tree.root().observation, decision.turns};
   trajectory.train_prefix = options_.train_prefix;
@@ -402,10 +327,10 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
 std::string TaskReviser::RecordKey(const Work& work) const {
   const nlohmann::ordered_json key = {
       {"tree", Sha256(work.text)},
-      {"nodes", "depth first"},  // earlier records have them in the order of the file
       {"data_type", options_.data_type},
       {"alpha", options_.choice.alpha},
       {"beta", options_.choice.beta},
+      {"good_margin", options_.choice.margin},
       {"pairing", NameOf(kPairings, options_.pairing)},
       {"max_pairs", options_.max_pairs_per_task},
       {"seed", options_.seed},
@@ -434,6 +359,7 @@ std::string TaskReviser::RecordKey(const Work& work) const {
       {"max_recovery", options_.max_recovery},
       {"keep_diverged", options_.keep_diverged},
       {"thoughts", Sha256(thoughts_.Text())},
+      {"procedure", kProcedure},
       {"version", kRowVersion}};
   return Sha256(key.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }

@@ -16,6 +16,7 @@
 #include "clients/language_model.h"
 #include "revision/audit.h"
 #include "revision/counts.h"
+#include "revision/decision_collector.h"
 #include "revision/judgement_prompt.h"
 #include "revision/mistakes.h"
 #include "revision/repair.h"
@@ -76,21 +77,19 @@ class TaskReviser {
   tl::expected<TaskRows, TaskFailure> Run(const TreeFile& file) const;
 
  private:
-  struct Work;      // one tree and its state
-  class Decisions;  // collects the decisions of a tree
+  struct Work;  // one tree and its state
 
   Result<std::vector<Decision>> Decide(Work& work) const;
-  Result<void> DecideGood(Work& work, Decisions& decisions) const;
+  Result<void> DecideGood(Work& work, DecisionCollector& decisions) const;
   // Tries mistakes that the tree shows until there are enough rows.
-  Result<void> DecideByTree(Work& work, Decisions& decisions) const;
+  Result<void> DecideByTree(Work& work, DecisionCollector& decisions) const;
   // Uses pairs of leaves, whose first error a verifier finds.
-  Result<void> DecideByVerifier(Work& work, Replayer* replayer, Decisions& decisions) const;
+  Result<void> DecideByVerifier(Work& work, Replayer* replayer, DecisionCollector& decisions) const;
   void CountPaths(Work& work) const;
   void AddRow(const Decision& decision, Work& work) const;
 
   std::unique_ptr<Verifier> MakeVerifier(const Work& work) const;
   bool forks() const;
-  bool Keeps(const Decision& decision) const;
   // True if decisions need calls, so that a record is useful.
   bool Records() const { return context_.environment != nullptr || context_.model != nullptr; }
   std::string RecordKey(const Work& work) const;

@@ -20,6 +20,7 @@ struct TreeInput {
 struct TreeInputOptions {
   std::string input_dir = "mcts_result";
   std::string task = "";        // empty: taken from the newest folder
+  std::string style = "";       // of the task (DeclareStyle)
   std::string model_name = "";  // empty: taken from the newest folder
   int min = 0;
   int max = 1000000000;  // exclusive

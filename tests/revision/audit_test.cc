@@ -101,6 +101,17 @@ TEST_F(AuditTest, ContradictionsAreCounted) {
   EXPECT_EQ(later["contradictions"]["masked_action_trained_on_the_same_page"], 1);
 }
 
+// Only the turn before the revision is the mistake, and only the revision may change nothing.
+TEST_F(AuditTest, ASlipThatTheGoodPathKeepsIsNotTheMistake) {
+  const auto json = Of({Said("b", false), Saw("B"), Said("wait"), Saw("ok."), Said("p"), Saw("C"),
+                        Said("stuck", false), Saw(kNothing), Said("look"), Saw(kNothing),
+                        Said("stuck"), Saw("D")});
+  EXPECT_EQ(json["rows_with_a_revision"], 1);
+  EXPECT_EQ(json["contradictions"]["good_action_is_the_bad_one"], 0);
+  EXPECT_EQ(json["contradictions"]["masked_action_trained_on_the_same_page"], 0);
+  EXPECT_EQ(json["trained"]["without_effect"], 1);
+}
+
 class AuditFileTest : public ::testing::Test {
  protected:
   std::vector<AuditRow> Read(const std::string& text) {

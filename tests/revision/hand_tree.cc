@@ -62,6 +62,18 @@ int At(const Tree& tree, const std::string& actions) {
   return at;
 }
 
+Tree WithRefusals(const Tree& plain) {
+  Tree tree(plain.origin(), plain.instruction(), plain.root().observation);
+  for (int i = 1; i < plain.size(); ++i) {
+    Node node = plain.node(i);
+    node.children.clear();
+    if (node.action.starts_with("stuck")) node.observation = "Nothing changes";
+    const int index = tree.Add(node.parent, node);
+    tree.Restore(index, plain.node(i).visits, plain.node(i).value);
+  }
+  return tree;
+}
+
 Tree WithTokens(const Tree& tree) {
   Tree copy(tree.origin(), tree.instruction(), tree.root().observation);
   for (int i = 1; i < tree.size(); ++i) {

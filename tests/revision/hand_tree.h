@@ -1,4 +1,4 @@
-// Trees by hand, out of their episodes.
+// Trees made by hand from their episodes.
 #pragma once
 
 #include <string>
@@ -24,6 +24,9 @@ Tree HandTree(const std::vector<Ended>& episodes);
 
 // The node at the end of these actions; -1 where there is none.
 int At(const Tree& tree, const std::string& actions);
+
+// The same tree, in which the environment refused the actions that begin with "stuck".
+Tree WithRefusals(const Tree& plain);
 
 // The same tree with token ids for every response, one per byte, and log-probabilities.
 Tree WithTokens(const Tree& tree);

@@ -28,20 +28,6 @@ class MistakesTest : public ::testing::Test {
     return names;
   }
 
-  // As HandTree, with "stuck" refused.
-  static Tree WithRefusals(const std::vector<Ended>& episodes) {
-    const Tree plain = HandTree(episodes);
-    Tree tree(plain.origin(), plain.instruction(), plain.root().observation);
-    for (int i = 1; i < plain.size(); ++i) {
-      Node node = plain.node(i);
-      node.children.clear();
-      if (node.action.starts_with("stuck")) node.observation = "Nothing changes";
-      const int index = tree.Add(node.parent, node);
-      tree.Restore(index, plain.node(i).visits, plain.node(i).value);
-    }
-    return tree;
-  }
-
   const ToyFamily family_;
   MistakeOptions options_{.choice = {}, .min_evidence = 1};
 };
@@ -99,13 +85,13 @@ TEST_F(MistakesTest, AStateThatWasLeftForSuccessElsewhereIsNoDeadEnd) {
 }
 
 TEST_F(MistakesTest, ARefusedActionWhereTheGoodPathGoesOn) {
-  const Tree tree = WithRefusals({{"p stuck stuck g", 1}, {"p stuckb x", 0}});
+  const Tree tree = WithRefusals(HandTree({{"p stuck stuck g", 1}, {"p stuckb x", 0}}));
   // The second refusal of the same action in the same state is the same mistake.
   EXPECT_THAT(Found(tree), ElementsAre("stuck/g", "stuckb/g"));
 }
 
 TEST_F(MistakesTest, TheSameActionInTheSameStateIsOneMistake) {
-  const Tree tree = WithRefusals({{"g", 1}, {"a b", 0}, {"stuck a c", 0}});
+  const Tree tree = WithRefusals(HandTree({{"g", 1}, {"a b", 0}, {"stuck a c", 0}}));
   EXPECT_THAT(Found(tree), ElementsAre("a/g", "stuck/g"));
   const StateMap states(tree, family_);
   EXPECT_EQ(FindMistakes(tree, states, family_, options_)[0].evidence, 2);
@@ -141,7 +127,7 @@ TEST_F(MistakesTest, ALateNoticeKeepsFurtherBadSteps) {
 
 TEST_F(MistakesTest, TheChooserGivesEachMistakeATurnAndDeadEndsMore) {
   const Tree tree =
-      WithRefusals({{"g", 1}, {"h", 1}, {"i", 1}, {"k", 1}, {"a b", 0}, {"stuck x", 0}});
+      WithRefusals(HandTree({{"g", 1}, {"h", 1}, {"i", 1}, {"k", 1}, {"a b", 0}, {"stuck x", 0}}));
   const StateMap states(tree, family_);
   const std::vector<Mistake> mistakes = FindMistakes(tree, states, family_, options_);
   ASSERT_EQ(mistakes.size(), 2U);

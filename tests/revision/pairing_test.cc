@@ -47,6 +47,16 @@ TEST(ChoiceTest, BetaItselfIsNotBadEnough) {
   EXPECT_TRUE(IsBadBeside({1, 0.69}, {2, 0.9}, choice));
 }
 
+TEST(ChoiceTest, InATreeTheBestPathDecidesToo) {
+  const std::vector<LeafPath> paths = {{1, 0.75}, {2, 0.6}, {3, 0}};
+  EXPECT_EQ(InTree({.alpha = 0.5}, paths, 1).alpha, 0.75);
+  EXPECT_DOUBLE_EQ(InTree({.alpha = 0.5, .margin = 0.1}, paths, 1).alpha, 0.65);
+  EXPECT_EQ(InTree({.alpha = 0.5, .margin = 1}, paths, 1).alpha, 0.5);
+  EXPECT_EQ(InTree({.alpha = 0.8}, paths, 1).alpha, 0.8);
+  EXPECT_EQ(InTree({.alpha = 0.5}, paths, 0.7).alpha, 0.7) << "0.7 is already success";
+  EXPECT_EQ(InTree({.alpha = 0.5}, {}, 1).alpha, 0.5);
+}
+
 TEST(PairingTest, AllPairsEveryGoodPathWithEveryBadOne) {
   const Tree tree = HandTree({{"a b", 1}, {"a c", 0}, {"d", 0.75}, {"e", 0.6}});
   EXPECT_THAT(Pairs(tree, Pairing::kAll),

@@ -13,10 +13,11 @@ namespace {
 
 // A line of places: "r" and "l" walk right and left, "far" leaps two to the left, "jump" leaves the
 // line for the hole, which "up" leads out of; "win" at 2 ends with 1. What cannot be done changes
-// nothing. "nap" passes time, which shows nowhere.
+// nothing. "nap" passes time, which shows nowhere; "work" at 2 ends with 1 after a nap, else 0.75.
 StepResult LineWorld(int /*task*/, const std::vector<std::string>& actions) {
   int place = 0;
   bool hole = false;
+  bool rested = false;
   StepResult result{"at 0"};
   for (const std::string& action : actions) {
     result = {"Nothing changes"};
@@ -32,7 +33,11 @@ StepResult LineWorld(int /*task*/, const std::vector<std::string>& actions) {
       hole = true;
     } else if (action == "win" && place == 2) {
       return {"won", 1, true};
-    } else if (action != "nap") {
+    } else if (action == "work" && place == 2) {
+      return {"done", rested ? 1 : 0.75, true};
+    } else if (action == "nap") {
+      rested = true;
+    } else {
       continue;
     }
     result = {hole ? "in the hole" : "at " + std::to_string(place)};
@@ -135,6 +140,13 @@ TEST_F(RepairTest, NoRecoveryIsLongerThanAllowedOrSearchedForWithoutForks) {
   options_.max_recovery = 6;
   forks_ = false;
   EXPECT_EQ(Repair({{"r r win", 1}, {"r far x", 0}}), "=r -far ~wait +r +win failed");
+}
+
+TEST_F(RepairTest, NothingThatTheFullRewardNeedsIsPruned) {
+  options_.alpha = 1;
+  const std::vector<Ended> episodes = {{"nap r r work", 1}, {"nap r wait l", 0}};
+  EXPECT_EQ(Repair(episodes), "=nap =r -wait ~wait +r +work verified");
+  EXPECT_EQ(repaired_.replay.reward, 1);
 }
 
 TEST_F(RepairTest, StepsWithoutEffectAndDetoursGo) {

@@ -25,7 +25,7 @@ StepResult World(int task_id, const std::vector<std::string>& actions) {
   if (last == "wait") return {"Nothing changes"};
   if (last == "bad") return {saw, -1, false};
   if (last == "end") return {saw, 0, true};
-  // The trace of a bad step is not seen at the end, but for "b".
+  // The trace of a bad step is not seen at the end, except that of "b".
   if (last != "g") return {saw};
   if (saw.find(" x") != std::string::npos) return {saw, 0, true};
   return {saw.find(" b") != std::string::npos ? saw : "saw p g",

@@ -115,7 +115,7 @@ void RowProperties::CheckRow(const Draft& draft) const {
   EXPECT_EQ(messages[bad_end]["content"], "Thought: Oh.\nAction: wait");
   for (size_t i = 0; i < messages.size(); ++i) {
     SCOPED_TRACE(i);
-    // It starts as the bad path does, and only what follows is trained, but for refused actions.
+    // It starts as the bad path does, and only what follows is trained, refused actions excepted.
     if (i < bad_end) {
       EXPECT_EQ(messages[i]["content"], bad[i].content);
     }

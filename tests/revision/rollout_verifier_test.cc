@@ -28,19 +28,6 @@ StepResult RolloutWorld(int /*task*/, const std::vector<std::string>& actions) {
 
 class RolloutVerifierTest : public ::testing::Test {
  protected:
-  // As HandTree, with "stuck" refused.
-  static Tree WithRefusals(const Tree& plain) {
-    Tree tree(plain.origin(), plain.instruction(), plain.root().observation);
-    for (int i = 1; i < plain.size(); ++i) {
-      Node node = plain.node(i);
-      node.children.clear();
-      if (node.action == "stuck") node.observation = "Nothing changes";
-      const int index = tree.Add(node.parent, node);
-      tree.Restore(index, plain.node(i).visits, plain.node(i).value);
-    }
-    return tree;
-  }
-
   FirstError Find(const std::string& bad, int continuations = 8) {
     const Tree tree = WithRefusals(HandTree({{"p g", 1}, {bad, 0, End::kDepth}}));
     const StateMap states(tree, family_);

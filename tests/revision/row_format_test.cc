@@ -122,8 +122,8 @@ TEST_F(RowFormatTest, ProvenanceNamesWhereARowComesFrom) {
       Keys(provenance),
       ElementsAre("version", "tree", "task", "model", "data_hash", "nodes", "rewards", "mistake",
                   "evidence", "reason", "values", "revision_length", "bad_steps", "recovery",
-                  "pruned_turns", "seed", "alpha", "beta", "pairing", "verifier", "prune",
-                  "train_prefix", "replay", "dropped_turns", "last_observation", "hash"));
+                  "pruned_turns", "seed", "alpha", "beta", "good_margin", "pairing", "verifier",
+                  "prune", "train_prefix", "replay", "dropped_turns", "last_observation", "hash"));
   EXPECT_EQ(provenance["version"], 2);
   EXPECT_EQ(provenance["last_observation"], "saw p g");
   EXPECT_EQ(provenance["revision_length"], (ordered_json{{"from_start", 2}, {"from_ancestor", 1}}));

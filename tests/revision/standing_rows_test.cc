@@ -26,6 +26,13 @@ TEST(StandingRows, AsManyAndAsWellCheckedOnesMayTakeTheirPlace) {
   EXPECT_EQ(Keep({0, 0}, {0, 0}), "");
 }
 
+TEST(StandingRows, ChecksThatRemoveAFewRowsMakeTheRestBetter) {
+  EXPECT_EQ(Keep({10, 0}, {9, 9}), "");
+  EXPECT_EQ(Keep({10, 4}, {8, 8}), "");
+  EXPECT_NE(Keep({10, 0}, {3, 3}), "") << "most rows would be lost";
+  EXPECT_NE(Keep({10, 9}, {9, 9}), "");
+}
+
 TEST(StandingRows, FewerOrLessCheckedOnesMayNot) {
   EXPECT_NE(Keep({10, 10}, {9, 9}), "");
   EXPECT_NE(Keep({10, 10}, {0, 0}), "");

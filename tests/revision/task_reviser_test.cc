@@ -13,7 +13,9 @@
 namespace agentr {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 
 const std::vector<Ended> kGoodAndTwoBad = {
     {"p g", 1}, {"p x d", 0, End::kDone}, {"p y d", 0, End::kDone}};
@@ -32,7 +34,7 @@ class TaskReviserTest : public ::testing::Test {
  protected:
   using Outcome = tl::expected<TaskRows, TaskFailure>;
 
-  // What comes of the tree with these episodes, task 3.
+  // The result for the tree with these episodes, task 3.
   Outcome Run(const std::vector<Ended>& episodes) {
     return RunText(WriteTree(HandTree(episodes), TreeFormat::kCompact));
   }
@@ -94,6 +96,20 @@ TEST_F(TaskReviserTest, ARowForEachPairGoesFromTheErrorToTheGoodPath) {
               ::testing::UnorderedElementsAre(::testing::ElementsAre("p", "x", "wait", "g"),
                                               ::testing::ElementsAre("p", "y", "wait", "g")));
   EXPECT_NE(done->rows[0].hash, done->rows[1].hash);
+}
+
+TEST_F(TaskReviserTest, RowsEndAsWellAsTheBestPathOfTheTree) {
+  const std::vector<Ended> episodes = {{"p g", 1}, {"p h", 0.75}, {"p x q", 0}};
+  const Outcome done = Run(episodes);
+  ASSERT_TRUE(done);
+  ASSERT_EQ(done->rows.size(), 1U);
+  EXPECT_THAT(ActionsOf(done->rows[0]), ::testing::ElementsAre("p", "x", "wait", "g"));
+  EXPECT_EQ(done->counts.good_paths, 1);
+  options_.choice.margin = 0.25;
+  EXPECT_EQ(Run(episodes)->rows.size(), 2U) << "one of them ends with h";
+  options_.choice.margin = 0;
+  options_.data_type = "good";
+  EXPECT_EQ(Run(episodes)->rows.size(), 1U);
 }
 
 TEST_F(TaskReviserTest, ALineForEachFormat) {
@@ -175,6 +191,58 @@ TEST_F(TaskReviserTest, AGoodPathThatFailsInTheEnvironmentGivesNoRow) {
   EXPECT_TRUE(done->rows.empty());
 }
 
+TEST_F(TaskReviserTest, AGoodStepThatFailedIsNotTriedAfterAnotherMistakeOfTheKind) {
+  FakeEnvironment environment(true, [](int task_id, const std::vector<std::string>& actions) {
+    const bool too_late = actions.size() > 2 && actions.back() == "g";
+    return too_late ? StepResult{"nothing"} : ReviserWorld(task_id, actions);
+  });
+  environment_ = &environment;
+  const Outcome done = Run(kGoodAndTwoBad);
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->counts.mistakes_found, 2);
+  EXPECT_EQ(done->counts.replays[static_cast<size_t>(ReplayOutcome::kFailed)], 1);
+  EXPECT_TRUE(done->rows.empty());
+}
+
+TEST_F(TaskReviserTest, AGoodStepThatFailedIsNotTriedAtAnotherNodeOfTheState) {
+  // After "x" it is too late for "h".
+  FakeEnvironment environment(true, [](int /*task*/, const std::vector<std::string>& actions) {
+    if (actions.empty()) return StepResult{"Goal 3."};
+    const std::string& last = actions.back();
+    if (last == "wait" || last == "stuck") return StepResult{"Nothing changes"};
+    const bool late = std::ranges::count(actions, "x") > 0;
+    if (late && last == "h") return StepResult{"nothing"};
+    return StepResult{"saw", 0, false};
+  });
+  environment_ = &environment;
+  const Tree tree =
+      WithRefusals(HandTree({{"p h a", 1}, {"p stuck h b", 1}, {"p x d", 0, End::kDone}}));
+  const Outcome done = RunText(WriteTree(tree, TreeFormat::kCompact));
+  ASSERT_TRUE(done);
+  EXPECT_THAT(done->counts.mistakes, Contains(Pair("dead_end", 1)))
+      << "two good paths repair it, and both begin with h";
+}
+
+TEST_F(TaskReviserTest, AMistakeThatCostsRewardForGoodIsTriedOnceAndGivesNoRow) {
+  FakeEnvironment environment(true, [](int /*task*/, const std::vector<std::string>& actions) {
+    if (actions.empty()) return StepResult{"Goal 3."};
+    std::string saw = "saw";
+    for (const std::string& action : actions) {
+      if (action != "wait" && action != "x") saw += " " + action;
+    }
+    const bool mistaken = std::ranges::count(actions, "x") > 0;
+    if (actions.back() == "g") return StepResult{saw, mistaken ? 0.75 : 1, true};
+    return StepResult{actions.back() == "wait" ? "Nothing changes" : saw};
+  });
+  environment_ = &environment;
+  const Outcome done = Run({{"p g", 1}, {"p h g", 1}, {"p i g", 1}, {"p x d", 0, End::kDone}});
+  ASSERT_TRUE(done);
+  EXPECT_GE(done->counts.pairs_found, 3);
+  EXPECT_EQ(done->counts.replays[static_cast<size_t>(ReplayOutcome::kFailed)], 1);
+  EXPECT_EQ(done->counts.replays[static_cast<size_t>(ReplayOutcome::kVerified)], 0);
+  EXPECT_TRUE(done->rows.empty());
+}
+
 TEST_F(TaskReviserTest, DecisionsAreKeptUntilWhatTheyDependOnChanges) {
   FakeEnvironment environment(true, ReviserWorld);
   environment_ = &environment;
@@ -198,6 +266,8 @@ TEST_F(TaskReviserTest, DecisionsAreKeptUntilWhatTheyDependOnChanges) {
   formats_ = {"sharegpt"};
   EXPECT_FALSE(asks()) << "the format decides nothing";
   options_.choice.alpha = 0.75;
+  EXPECT_TRUE(asks());
+  options_.choice.margin = 0.1;
   EXPECT_TRUE(asks());
   options_.seed = 5;
   EXPECT_TRUE(asks());
