@@ -23,7 +23,7 @@ struct SubCommand {
   const char* help;
 };
 
-constexpr std::array<SubCommand, 11> kSubCommands = {{
+constexpr std::array<SubCommand, 12> kSubCommands = {{
     {"collect", "mcts_collect", "search trees of tasks"},
     {"revise", "path_collect", "make training rows from trees"},
     {"train", "agent_train", "fine-tune a model on rows"},
@@ -31,6 +31,7 @@ constexpr std::array<SubCommand, 11> kSubCommands = {{
     {"loop", "self_train", "search, revise, train, evaluate, and repeat"},
     {"rl", "agent_rl", "train a model by reward"},
     {"report", "agent_report", "show results as an HTML page"},
+    {"status", "store_status", "show the progress of runs in a database"},
     {"show", "tree_show", "show a search tree on the terminal"},
     {"demos", "make_demos", "write demonstrations for a model without training"},
     {"env-server", "env_server", "serve an environment"},

@@ -69,6 +69,9 @@ class Environment {
   virtual ~Environment() = default;
   virtual Result<std::unique_ptr<Session>> Open() = 0;
   virtual bool CanExpand() const = 0;
+
+  // The number of sessions that a run should have open at once unless its user gives one.
+  virtual int DefaultSessions() const { return 256; }
 };
 
 }  // namespace agentr

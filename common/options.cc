@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <deque>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <type_traits>
 
+#include "common/cli11.h"
 #include "common/installed_file.h"
 #include "common/option_docs.h"
 #include "common/text.h"
@@ -21,56 +21,6 @@
 #include "common/version.h"
 
 namespace agentr {
-namespace {
-
-// Lets --config read our TOML. CLI11's writer is not used (see common/toml.h).
-class TomlConfig : public CLI::Config {
- public:
-  // `former`: names of earlier releases and what they are called now, without dashes.
-  explicit TomlConfig(const std::map<std::string, std::string>& former) : former_(former) {}
-
-  std::string to_config(const CLI::App* /*app*/, bool /*default_also*/, bool /*write_description*/,
-                        std::string /*prefix*/) const override {
-    return "";
-  }
-
-  std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
-    const std::string text(std::istreambuf_iterator<char>(input), {});
-    std::vector<CLI::ConfigItem> config;
-    for (TomlItem& toml : ParseToml(text)) {
-      CLI::ConfigItem& item = config.emplace_back();
-      const auto renamed = former_.find("--" + toml.key);
-      item.name = renamed == former_.end() ? std::move(toml.key) : renamed->second.substr(2);
-      item.inputs = std::move(toml.values);
-    }
-    return config;
-  }
-
- private:
-  const std::map<std::string, std::string>& former_;
-};
-
-// "--iterations INT [8] $ITERA": type or choices, default, environment variable.
-class HelpFormatter : public CLI::Formatter {
- public:
-  std::string make_option_opts(const CLI::Option* option) const override {
-    std::string out;
-    if (option->get_type_size() != 0) {
-      // CLI11 appends the checks to the name of the type: "INT:>= 1", "TEXT:{a,b}".
-      const std::string type = option->get_type_name();
-      const size_t colon = type.find(':');
-      const bool choices = colon != std::string::npos && type.compare(colon, 2, ":{") == 0;
-      out += ' ' + (choices ? type.substr(colon + 1) : type.substr(0, colon));
-      const std::string value = option->get_default_str();
-      if (!value.empty() && value != "[]") out += " [" + value + "]";
-      if (option->get_expected_max() == CLI::detail::expected_max_vector_size) out += " ...";
-    }
-    if (!option->get_envname().empty()) out += " $" + option->get_envname();
-    return out;
-  }
-};
-
-}  // namespace
 
 OptionSet::Declared& OptionSet::Declared::Min(double least) {
   option_->check(CLI::Validator(
@@ -272,34 +222,8 @@ std::optional<ExitCode> OptionSet::Parser::Parse(int argc, const char* const* ar
     fmt::print(stderr, "error: --config {}: {}\n", app.get_config_ptr()->as<std::string>(),
                EscapeControls(error.what()));
     return error.code();
-  } catch (const CLI::FileError& error) {
-    fmt::print(stderr, "error: --config: {}\n", EscapeControls(error.what()));
-    return ExitCode::kFile;
-  } catch (const CLI::ConfigError& error) {
-    // "INI was not able to parse KEY", or "KEY: This option is not allowed in a configuration file".
-    const std::string text = error.what();
-    const size_t only_here = text.find(": This option is not allowed");
-    if (only_here != std::string::npos) {
-      fmt::print(
-          stderr,
-          "error: --config: give '--{}' on the command line, because it applies to one run only\n",
-          EscapeControls(text.substr(0, only_here)));
-      return ExitCode::kUsage;
-    }
-    fmt::print(stderr, "error: --config: there is no option '{}'\n{} --help lists the options\n",
-               EscapeControls(text.substr(text.find_last_of(' ') + 1)), app.get_name());
-    return ExitCode::kUsage;
-  } catch (const CLI::ConversionError& error) {  // "Could not convert: --min = abc"
-    const std::string text = error.what();
-    fmt::print(
-        stderr, "error: {} does not have the type of its option\n{} --help lists the options\n",
-        EscapeControls(text.substr(text.find(": ") == std::string::npos ? 0 : text.find(": ") + 2)),
-        app.get_name());
-    return ExitCode::kUsage;
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "error: {}\n{} --help lists the options\n", EscapeControls(error.what()),
-               app.get_name());
-    return ExitCode::kUsage;
+    return PrintParseError(error, app.get_name());
   }
 }
 
@@ -375,6 +299,10 @@ OptionSet::Declared OptionSet::AddSwitch(const std::string& flag, bool& value,
 void OptionSet::AddPositional(const std::string& name, std::vector<std::string>& values,
                               const std::string& help) {
   parser_->app.add_option(name, values, help)->required();
+}
+
+void OptionSet::AfterParsing(std::function<void()> settle) {
+  parser_->setters.push_back(std::move(settle));
 }
 
 std::optional<ExitCode> OptionSet::Parse(int argc, const char* const* argv) {

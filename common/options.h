@@ -83,6 +83,9 @@ class OptionSet {
   void AddPositional(const std::string& name, std::vector<std::string>& values,
                      const std::string& help);
 
+  // `settle` is called when the structs are filled: for a field that follows from several options.
+  void AfterParsing(std::function<void()> settle);
+
   // Fills the structs. For --help, --version or a bad flag it prints the text and returns the exit
   // code with which the program should end.
   std::optional<ExitCode> Parse(int argc, const char* const* argv);

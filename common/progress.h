@@ -45,8 +45,9 @@ class Progress {
   void AddUnits(int64_t count) { units_ += count; }
   void Note(std::string note);
 
- private:
   ProgressState Now() const;
+
+ private:
   void Draw(bool last);
   void Loop();
 

@@ -12,6 +12,7 @@ enum class Claim {
   kMine,   // reserved for the caller, who does it
   kDone,   // its result is there already
   kTaken,  // another run works on it at this moment
+  kLater,  // the same, and the caller should ask again later: that run may die or give it up
 };
 
 // Claims are locks on bytes of the file `.claims` in the folder. The system releases them when a

@@ -6,8 +6,13 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <deque>
 #include <functional>
+#include <mutex>
+#include <optional>
+#include <utility>
 
 namespace agentr {
 
@@ -27,10 +32,17 @@ class WorkQueue {
   void Succeeded() { failures_in_a_row_ = 0; }
   void Failed();
 
+  // Called by `work` if its item cannot be done yet: it comes again after the other items, and not
+  // before half a second has passed.
+  void PutBack(size_t item);
+
   bool gave_up() const { return gave_up_; }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   void WorkOrStopAll(const std::function<void(size_t item)>& work);
+  std::optional<size_t> Next();  // nullopt at the end
 
   const size_t items_;
   const int in_flight_;
@@ -39,6 +51,10 @@ class WorkQueue {
   std::atomic<size_t> next_ = 0;
   std::atomic<int> failures_in_a_row_ = 0;
   std::atomic<bool> gave_up_ = false;
+
+  std::mutex mutex_;
+  // Items that were put back, and when each may come again; guarded by mutex_.
+  std::deque<std::pair<size_t, Clock::time_point>> later_;
 };
 
 }  // namespace agentr

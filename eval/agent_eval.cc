@@ -21,6 +21,7 @@
 #include "eval/episode_store.h"
 #include "eval/evaluation_plan.h"
 #include "eval/failed_trajectories.h"
+#include "eval/postgres_episode_store.h"
 #include "eval/summary.h"
 #include "rollout/prompt_truncation.h"
 #include "rollout/run_report.h"
@@ -108,6 +109,18 @@ Json ToJson(const EvaluatorReport& r) {
   return json;
 }
 
+// The folder, or the run in a database, which is named like the folder.
+std::unique_ptr<EpisodeStore> OpenStore(const AgentEvalOptions& options, const Plan& plan,
+                                        const fs::path& folder) {
+  const std::string played_with = plan.played_with.dump();
+  if (options.store.url.empty()) return std::make_unique<FileEpisodeStore>(folder, played_with);
+  std::vector<std::pair<int, int>> episodes;
+  for (const EpisodeStart& start : plan.starts) episodes.emplace_back(start.task_id, start.attempt);
+  const std::string name =
+      RunName(options.store, options.environment.task, folder.filename().string());
+  return std::make_unique<PostgresEpisodeStore>(options.store, name, played_with, episodes);
+}
+
 // Renames an existing summary of more than `with_result` episodes, because a run of fewer tasks
 // must not overwrite it.
 void KeepLargerSummary(const fs::path& folder, int64_t with_result) {
@@ -130,9 +143,9 @@ void KeepLargerSummary(const fs::path& folder, int64_t with_result) {
 // Measures the stored episodes, prints the table, writes summary.json and summary.csv. Returns
 // whether every requested episode has a result. The lock lets only one process do this at a time:
 // otherwise a run that loaded the episodes earlier could overwrite a newer summary.
-bool Summarize(const Plan& plan, const EpisodeStore& store, const AgentEvalOptions& options,
-               const EvaluatorReport& report) {
-  const FileLock lock(store.folder() / ".claims");
+bool Summarize(const Plan& plan, const EpisodeStore& store, const fs::path& folder,
+               const AgentEvalOptions& options, const EvaluatorReport& report) {
+  const FileLock lock(folder / ".claims");
   // Loaded only after the lock is held, so that no newer episode is missing in the last summary.
   const std::vector<Episode> episodes = EpisodesOf(plan, store.Load(), report.failed);
   MetricOptions metric_options;
@@ -149,9 +162,9 @@ bool Summarize(const Plan& plan, const EpisodeStore& store, const AgentEvalOptio
   }
   json["success_threshold"] = options.success;
   json["options"] = plan.played_with;
-  KeepLargerSummary(store.folder(), metrics.with_result);
-  WriteFileAtomically(store.folder() / "summary.json", json.dump(1) + "\n");
-  WriteFileAtomically(store.folder() / "summary.csv", SummaryCsv(episodes, metric_options));
+  KeepLargerSummary(folder, metrics.with_result);
+  WriteFileAtomically(folder / "summary.json", json.dump(1) + "\n");
+  WriteFileAtomically(folder / "summary.csv", SummaryCsv(episodes, metric_options));
   return metrics.with_result == asked_for;
 }
 
@@ -212,6 +225,7 @@ void Declare(OptionSet& set, AgentEvalOptions& o) {
       "--model_type", o.model_type,
       "Second part of the folder's name; default: scripted, server or local, by how the model runs",
       "MODEL_TYPE");
+  Declare(set, o.store);
   Declare(set, o.play);
   Declare(set, o.environment);
   Declare(set, o.model);
@@ -239,30 +253,31 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
   if (options.play.snap_actions) CheckSnapping(options.environment.task, *environment);
   const Plan plan = MakePlan(options, PlayedWith(options, *family, *model, environment->info()),
                              environment->info().tasks);
-  EpisodeStore store(ResultFolderOf(options, model->name()), plan.played_with.dump());
-  CheckFolder(store, plan);
-  WriteResolved(store.folder(), resolved.ResolvedToml());
+  const fs::path folder = ResultFolderOf(options, model->name());
+  const std::unique_ptr<EpisodeStore> store = OpenStore(options, plan, folder);
+  CheckFolder(*store, plan);
+  WriteResolved(folder, resolved.ResolvedToml());
   spdlog::info("playing {} {} episodes with model {}, results in {}", plan.starts.size(),
-               options.environment.task, model->name(), store.folder().string());
+               options.environment.task, model->name(), store->place());
   if (IsScripted(options.model)) spdlog::info(kOtherPolicies);
-  Evaluator evaluator(*family, *environment, *model, store, options.play, options.parallelism);
+  Evaluator evaluator(*family, *environment, *model, *store, options.play, options.parallelism);
   EvaluatorReport report = evaluator.Run(plan.starts, StopOnSignal());
   report.cost = ParsePrice(options.model.openai.limits.price).Of(report.usage);
-  AppendToRunFile(store.folder(), {{"program", "agent_eval"},
-                                   {"version", kVersion},
-                                   {"compiler", __VERSION__},
-                                   {"model_name", model->name()},
-                                   {"played_with", plan.played_with},
-                                   {"options", resolved.ResolvedJson()},
-                                   {"environment_server", ToJson(environment->info())},
-                                   {"environment_http", environment->stats().Json()},
-                                   {"result", ToJson(report)}});
-  const bool complete = Summarize(plan, store, options, report);
+  AppendToRunFile(folder, {{"program", "agent_eval"},
+                           {"version", kVersion},
+                           {"compiler", __VERSION__},
+                           {"model_name", model->name()},
+                           {"played_with", plan.played_with},
+                           {"options", resolved.ResolvedJson()},
+                           {"environment_server", ToJson(environment->info())},
+                           {"environment_http", environment->stats().Json()},
+                           {"result", ToJson(report)}});
+  const bool complete = Summarize(plan, *store, folder, options, report);
   if (!options.model.dir.empty() || report.usage.cached_tokens > 0) {
     PrintTokens(report.usage, report.wall_s);
   }
   PrintCost(report);
-  PrintReport(report, complete, store.folder());
+  PrintReport(report, complete, folder);
   return ExitCodeOf(report, !complete);
 }
 

@@ -10,6 +10,7 @@
 #include "rollout/episode_player.h"
 #include "rollout/run_options.h"
 #include "rollout/workbench.h"
+#include "store/store_options.h"
 
 namespace agentr {
 
@@ -26,6 +27,7 @@ struct AgentEvalOptions {
   std::string compare_json = "";          // file for the comparison, as JSON; empty: none
   std::string output_dir = "test_result";
   std::string model_type = "";  // empty: chosen by how the model runs
+  StoreOptions store;           // a database instead of output_dir for the episodes
   ModelOptions model;
   PlayOptions play;
   ParallelismOptions parallelism;
@@ -33,7 +35,8 @@ struct AgentEvalOptions {
 
 void Declare(OptionSet& set, AgentEvalOptions& options);
 
-// Plays the requested episodes that do not exist yet. Writes their files, summary.json and
+// Plays the requested episodes that do not exist yet. Writes their files (with options.store: into
+// the database), summary.json and
 // summary.csv about all requested episodes that exist (the same bytes whether or not the run was
 // interrupted), run.json and resolved.toml into `<output_dir>/<task>/<model_name>_<model_type>`
 // (`…_revision_of_<folder>` for a revision test). An earlier summary of more episodes is renamed to

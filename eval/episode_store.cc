@@ -25,31 +25,38 @@ int64_t KeyOf(int task_id, int attempt) { return (int64_t{attempt} << 32) | task
 
 }  // namespace
 
-EpisodeStore::EpisodeStore(fs::path folder, std::string options)
+FileEpisodeStore::FileEpisodeStore(fs::path folder, std::string options)
     : folder_(std::move(folder)), options_(std::move(options)), claims_(folder_) {}
 
-fs::path EpisodeStore::PathOf(int task_id, int attempt) const {
+fs::path FileEpisodeStore::PathOf(int task_id, int attempt) const {
   return folder_ / FileName(task_id, attempt);
 }
 
-Claim EpisodeStore::TryClaim(int task_id, int attempt) {
+Claim FileEpisodeStore::TryClaim(int task_id, int attempt) {
   return claims_.TryClaim(KeyOf(task_id, attempt), PathOf(task_id, attempt));
 }
 
-void EpisodeStore::Release(int task_id, int attempt) { claims_.Release(KeyOf(task_id, attempt)); }
+void FileEpisodeStore::Release(int task_id, int attempt, std::string_view /*error*/) {
+  claims_.Release(KeyOf(task_id, attempt));
+}
 
-void EpisodeStore::Commit(const Episode& episode) {
+std::string FileEpisodeStore::PlaceOf(int task_id, int attempt) const {
+  return PathOf(task_id, attempt).string();
+}
+
+bool FileEpisodeStore::Commit(const Episode& episode) {
   try {
     WriteFileAtomically(PathOf(episode.task_id, episode.attempt),
                         WriteEpisode({episode, options_}));
   } catch (...) {
-    Release(episode.task_id, episode.attempt);
+    Release(episode.task_id, episode.attempt, "");
     throw;
   }
-  Release(episode.task_id, episode.attempt);
+  Release(episode.task_id, episode.attempt, "");
+  return true;
 }
 
-std::vector<Episode> EpisodeStore::Load() const {
+std::vector<Episode> FileEpisodeStore::Load() const {
   std::vector<Episode> episodes;
   for (StoredEpisode& stored : ReadEpisodes(folder_)) {
     const std::string differences = OptionDifferences(stored.options, options_, "there", "here");

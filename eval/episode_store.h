@@ -1,8 +1,9 @@
-// Stores the episodes of an evaluation: a folder with one file for each.
+// Stores the episodes of an evaluation: an episode is claimed, and committed as a whole.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/work_claims.h"
@@ -11,28 +12,48 @@
 
 namespace agentr {
 
+// All episodes in a store must be played with the same options, because they are averaged.
+// Thread-safe.
+class EpisodeStore {
+ public:
+  virtual ~EpisodeStore() = default;
+
+  // Reserves the episode for the caller until Commit or Release.
+  virtual Claim TryClaim(int task_id, int attempt) = 0;
+
+  // Ends a claim without a result; `error`: why the episode failed, empty if it was only given up.
+  virtual void Release(int task_id, int attempt, std::string_view error) = 0;
+
+  // Writes a claimed episode, completely or not at all, and ends the claim. Returns false if another
+  // worker has taken it over; then it is discarded. Throws FatalError.
+  virtual bool Commit(const Episode& episode) = 0;
+
+  // The stored episodes, by task and attempt. Throws FatalError: kFile for an episode that cannot be
+  // read, kUsage naming one that was played with other options.
+  virtual std::vector<Episode> Load() const = 0;
+
+  // Where the episode is, or would be, for messages.
+  virtual std::string PlaceOf(int task_id, int attempt) const = 0;
+  virtual std::string place() const = 0;  // of all
+};
+
 // Files `search_results_<task>.json` for attempt 0, as Agent-R names them, and
 // `search_results_<task>_<attempt>.json` for the others. Several processes may share the folder; no
-// episode is played by two of them at once. All episodes in a folder must be played with the same
-// options, because they are averaged. Thread-safe.
-class EpisodeStore {
+// episode is played by two of them at once.
+class FileEpisodeStore : public EpisodeStore {
  public:
   // `options`: a JSON object with everything that determines the episodes. Throws
   // FatalError(kFile).
-  EpisodeStore(std::filesystem::path folder, std::string options);
+  FileEpisodeStore(std::filesystem::path folder, std::string options);
 
-  Claim TryClaim(int task_id, int attempt);
-  void Release(int task_id, int attempt);  // ends a claim without a result
-  // Writes a claimed episode, completely or not at all, and ends the claim. Throws
-  // FatalError(kFile).
-  void Commit(const Episode& episode);
-
-  // The stored episodes, by task and attempt. Throws FatalError: kFile like ReadEpisodes, kUsage
-  // naming an episode that was played with other options.
-  std::vector<Episode> Load() const;
+  Claim TryClaim(int task_id, int attempt) override;
+  void Release(int task_id, int attempt, std::string_view error) override;
+  bool Commit(const Episode& episode) override;  // always true
+  std::vector<Episode> Load() const override;
+  std::string PlaceOf(int task_id, int attempt) const override;
+  std::string place() const override { return folder_.string(); }
 
   std::filesystem::path PathOf(int task_id, int attempt) const;
-  const std::filesystem::path& folder() const { return folder_; }
 
  private:
   const std::filesystem::path folder_;

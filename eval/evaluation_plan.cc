@@ -79,7 +79,7 @@ void CheckFolder(const EpisodeStore& store, const EvaluationPlan& plan) {
   throw FatalError(ExitCode::kUsage,
                    fmt::format("{} continues another trajectory than that of --revision_from: "
                                "choose another --output_dir, or remove the folder",
-                               store.PathOf(other->task_id, other->attempt).string()));
+                               store.PlaceOf(other->task_id, other->attempt)));
 }
 
 std::vector<Episode> EpisodesOf(const EvaluationPlan& plan, std::vector<Episode> stored,

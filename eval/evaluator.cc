@@ -16,7 +16,8 @@ namespace {
 
 // An episode uses its session until its end. With fewer sessions than episodes, the episodes would
 // take sessions from one another and replay.
-ParallelismOptions WithASessionEach(ParallelismOptions options) {
+ParallelismOptions WithASessionEach(ParallelismOptions options, const Environment& environment) {
+  if (options.sessions == 0) options.sessions = environment.DefaultSessions();
   options.in_flight = std::min(options.in_flight, options.sessions);
   return options;
 }
@@ -26,7 +27,8 @@ ParallelismOptions WithASessionEach(ParallelismOptions options) {
 struct Evaluator::Shared {
   Shared(size_t episodes, std::atomic<bool>& stop, Environment& environment,
          const ParallelismOptions& options)
-      : run(episodes, WithASessionEach(options), environment, stop, "episodes", "turns") {}
+      : run(episodes, WithASessionEach(options, environment), environment, stop, "episodes",
+            "turns") {}
 
   TaskRun run;
 
@@ -51,7 +53,7 @@ EvaluatorReport Evaluator::Run(const std::vector<EpisodeStart>& starts, std::ato
   Shared shared(starts.size(), stop, environment_, options_);
   shared.run.Run(
       [&](size_t index) { return store_.TryClaim(starts[index].task_id, starts[index].attempt); },
-      [&](size_t index) { PlayAndKeep(starts[index], shared); });
+      [&](size_t index) { return PlayAndKeep(starts[index], shared); });
   EvaluatorReport report;
   static_cast<RunReport&>(report) = shared.run.TakeReport();
   report.failed = std::move(shared.failed);
@@ -62,7 +64,7 @@ EvaluatorReport Evaluator::Run(const std::vector<EpisodeStart>& starts, std::ato
   return report;
 }
 
-void Evaluator::PlayAndKeep(const EpisodeStart& start, Shared& shared) {
+bool Evaluator::PlayAndKeep(const EpisodeStart& start, Shared& shared) {
   Result<Episode> episode = PlayOnce(start, shared);
   for (int tries = 1;
        episode && !HasResult(episode->end) && shared.run.TryAgain(episode->error_kind, tries);
@@ -71,12 +73,13 @@ void Evaluator::PlayAndKeep(const EpisodeStart& start, Shared& shared) {
     episode = PlayOnce(start, shared);
   }
   if (episode && HasResult(episode->end)) return Keep(*episode, shared);
-  store_.Release(start.task_id, start.attempt);
-  if (!episode) return;
+  store_.Release(start.task_id, start.attempt, episode ? episode->error : "");
+  if (!episode) return true;
   spdlog::warn("task {} failed ({}): {}", episode->task_id, Name(episode->end), episode->error);
   shared.run.Failed(episode->error_kind);
   const std::lock_guard lock(shared.mutex);
   shared.failed.push_back(std::move(*episode));
+  return true;
 }
 
 Result<Episode> Evaluator::PlayOnce(const EpisodeStart& start, Shared& shared) {
@@ -91,8 +94,8 @@ Result<Episode> Evaluator::PlayOnce(const EpisodeStart& start, Shared& shared) {
   return episode;
 }
 
-void Evaluator::Keep(const Episode& episode, Shared& shared) {
-  store_.Commit(episode);
+bool Evaluator::Keep(const Episode& episode, Shared& shared) {
+  if (!store_.Commit(episode)) return false;
   shared.run.Finished();
   const std::lock_guard lock(shared.mutex);
   ++shared.written;
@@ -100,6 +103,7 @@ void Evaluator::Keep(const Episode& episode, Shared& shared) {
   shared.rewards += episode.reward;
   shared.run.progress().Note(
       fmt::format("mean reward {:.3f}", shared.rewards / static_cast<double>(shared.written)));
+  return true;
 }
 
 }  // namespace agentr

@@ -32,9 +32,10 @@ class Evaluator {
 
  private:
   struct Shared;  // the state that the workers of one Run share
-  void PlayAndKeep(const EpisodeStart& start, Shared& shared);
+  // False if the episode was lost to another worker.
+  bool PlayAndKeep(const EpisodeStart& start, Shared& shared);
   Result<Episode> PlayOnce(const EpisodeStart& start, Shared& shared);
-  void Keep(const Episode& episode, Shared& shared);
+  bool Keep(const Episode& episode, Shared& shared);
 
   const TaskFamily& family_;
   Environment& environment_;

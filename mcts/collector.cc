@@ -37,7 +37,7 @@ Collector::Collector(const TaskFamily& family, Environment& environment, Languag
 CollectReport Collector::Run(const std::vector<int>& tasks, std::atomic<bool>& stop) {
   Shared shared(tasks.size(), stop, environment_, options_);
   shared.run.Run([&](size_t index) { return store_.TryClaim(tasks[index]); },
-                 [&](size_t index) { RunTask(tasks[index], shared); });
+                 [&](size_t index) { return RunTask(tasks[index], shared); });
   CollectReport report;
   static_cast<RunReport&>(report) = shared.run.TakeReport();
   report.failed = std::move(shared.failed);
@@ -46,27 +46,29 @@ CollectReport Collector::Run(const std::vector<int>& tasks, std::atomic<bool>& s
   return report;
 }
 
-void Collector::RunTask(int task_id, Shared& shared) {
+bool Collector::RunTask(int task_id, Shared& shared) {
   Result<Tree> tree = SearchOnce(task_id, shared);
   for (int tries = 1; !tree && shared.run.TryAgain(tree.error().kind, tries); ++tries) {
     spdlog::debug("task {}: {}; try {}", task_id, tree.error().message, tries + 1);
     tree = SearchOnce(task_id, shared);
   }
   if (tree) {
-    store_.Commit(*tree);
+    if (!store_.Commit(*tree)) return false;
     shared.run.Finished();
     const std::lock_guard lock(shared.mutex);
     shared.nodes += tree->size();
-    return;
+    return true;
   }
-  store_.Release(task_id);
   const Error& error = tree.error();
   // Not a failure: the next run of the command searches the task again.
-  if (error.kind == ErrorKind::kCancelled) return;
+  const bool given_up = error.kind == ErrorKind::kCancelled;
+  store_.Release(task_id, given_up ? "" : error.message);
+  if (given_up) return true;
   spdlog::warn("task {} failed ({}): {}", task_id, Name(error.kind), error.message);
   shared.run.Failed(error.kind);
   const std::lock_guard lock(shared.mutex);
   shared.failed.push_back({task_id, error});
+  return true;
 }
 
 Result<Tree> Collector::SearchOnce(int task_id, Shared& shared) {

@@ -39,7 +39,8 @@ class Collector {
 
  private:
   struct Shared;  // the state that the workers of one Run share
-  void RunTask(int task_id, Shared& shared);
+  // False if the task was lost to another worker.
+  bool RunTask(int task_id, Shared& shared);
   Result<Tree> SearchOnce(int task_id, Shared& shared);
 
   const TaskFamily& family_;

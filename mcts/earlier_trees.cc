@@ -52,26 +52,6 @@ std::optional<TreeOrigin> OriginOf(const TreeFile& file, const std::string& fami
   return std::nullopt;
 }
 
-// The reason why a run of `origin` must not add to trees of `there`; empty if it may.
-std::string Misfit(const TreeOrigin& there, const TreeOrigin& origin, const std::string& search,
-                   bool mix_options) {
-  if (there.model != origin.model || there.model_identity != origin.model_identity) {
-    return fmt::format("another model of the name {}: choose another --model_name or --output_dir",
-                       origin.model);
-  }
-  if (there.data_hash != origin.data_hash && !there.data_hash.empty() &&
-      !origin.data_hash.empty()) {
-    return "a server with other data, where the same id is another task: choose another "
-           "--output_dir";
-  }
-  const std::string differences = mix_options ? "" : SearchDifferences(there.search, search);
-  if (differences.empty()) return "";
-  return fmt::format(
-      "other options ({}): choose another --output_dir, give the same options, or mix them with "
-      "--mix_options 1",
-      differences);
-}
-
 }  // namespace
 
 std::string SearchDifferences(const std::string& there, const std::string& now) {
@@ -90,6 +70,25 @@ std::string SearchDifferences(const std::string& there, const std::string& now) 
   return OptionDifferences(before, after);
 }
 
+std::string TreeMisfit(const TreeOrigin& there, const TreeOrigin& origin, const std::string& search,
+                       bool mix_options, const std::string& elsewhere) {
+  if (there.model != origin.model || there.model_identity != origin.model_identity) {
+    return fmt::format("another model of the name {}: choose another --model_name or {}",
+                       origin.model, elsewhere);
+  }
+  if (there.data_hash != origin.data_hash && !there.data_hash.empty() &&
+      !origin.data_hash.empty()) {
+    return "a server with other data, where the same id is another task: choose another " +
+           elsewhere;
+  }
+  const std::string differences = mix_options ? "" : SearchDifferences(there.search, search);
+  if (differences.empty()) return "";
+  return fmt::format(
+      "other options ({}): choose another {}, give the same options, or mix them with "
+      "--mix_options 1",
+      differences, elsewhere);
+}
+
 void CheckEarlierTrees(const FileTreeStore& store, const TreeOrigin& origin,
                        const SearchOptions& search, bool mix_options) {
   const std::vector<TreeFile> files = TreeFilesIn(store.folder());
@@ -98,7 +97,7 @@ void CheckEarlierTrees(const FileTreeStore& store, const TreeOrigin& origin,
   oneapi::tbb::parallel_for(size_t{0}, files.size(), [&](size_t i) {
     const std::optional<TreeOrigin> there = OriginOf(files[i], origin.family);
     if (there && !there->family.empty()) {
-      misfits[i] = Misfit(*there, origin, options, mix_options);
+      misfits[i] = TreeMisfit(*there, origin, options, mix_options, "--output_dir");
     }
   });
   for (size_t i = 0; i < files.size(); ++i) {

@@ -16,6 +16,11 @@ namespace agentr {
 void CheckEarlierTrees(const FileTreeStore& store, const TreeOrigin& origin,
                        const SearchOptions& search, bool mix_options);
 
+// The reason why a run of `origin`, with options `search` (ToJson), must not add to trees of
+// `there`, with a cure that names `elsewhere`, the option for another place; empty if it may.
+std::string TreeMisfit(const TreeOrigin& there, const TreeOrigin& origin, const std::string& search,
+                       bool mix_options, const std::string& elsewhere);
+
 // The differences between two results of ToJson(SearchOptions), in their order, as flags:
 // "--iterations 4 there, 8 now; --seed 1 there, 0 now"; empty if there are none.
 std::string SearchDifferences(const std::string& there, const std::string& now);

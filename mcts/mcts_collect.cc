@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "clients/env/http_environment.h"
@@ -14,6 +15,7 @@
 #include "common/text.h"
 #include "common/version.h"
 #include "mcts/earlier_trees.h"
+#include "mcts/postgres_tree_store.h"
 #include "rollout/prompt_truncation.h"
 #include "rollout/run_report.h"
 #include "rollout/snapping.h"
@@ -37,13 +39,21 @@ nlohmann::ordered_json ToJson(const CollectReport& r) {
   return json;
 }
 
-// The number of these tasks that have a tree now. If the folder is removed during a run, the next
-// tree makes it again, but the earlier trees are lost.
-int64_t TreesOf(const FileTreeStore& store, const std::vector<int>& ids) {
-  return std::ranges::count_if(ids, [&](int id) { return fs::exists(store.PathOf(id)); });
+// The folder, or the run in a database, after a check of the trees that are there.
+std::unique_ptr<TreeStore> OpenStore(const MctsCollectOptions& options, const TreeOrigin& origin,
+                                     const std::vector<int>& ids, const fs::path& folder) {
+  const TreeFormat format = ParseTreeFormat(options.tree_format);
+  if (options.store.url.empty()) {
+    auto store = std::make_unique<FileTreeStore>(folder, format);
+    CheckEarlierTrees(*store, origin, options.search, options.mix_options);
+    return store;
+  }
+  const std::string name = RunName(options.store, options.environment.task, origin.model);
+  return std::make_unique<PostgresTreeStore>(options.store, name, format, origin, options.search,
+                                             options.mix_options, ids);
 }
 
-void PrintSummary(const CollectReport& r, int64_t environment_calls, const fs::path& folder) {
+void PrintSummary(const CollectReport& r, int64_t environment_calls, const std::string& place) {
   PrintOutcome(r, r.failed.size(), "trees written", "being searched");
   fmt::print("\n");
   if (r.nodes > 0) {
@@ -64,7 +74,7 @@ void PrintSummary(const CollectReport& r, int64_t environment_calls, const fs::p
                EscapeControls(f.error.message));
   }
   if (!r.failed.empty() || r.interrupted) fmt::print("Run the same command again to continue.\n");
-  fmt::print("{}\n", folder.string());
+  fmt::print("{}\n", place);
 }
 
 // The message if no id is left to search.
@@ -109,6 +119,7 @@ void Declare(OptionSet& set, MctsCollectOptions& o) {
           "Allow a folder with trees that were searched with other options (1), or refuse it (0)");
   set.Add("--tree_format", o.tree_format, "compact, or agent-r, the format of the original")
       .OneOf({"compact", "agent-r"});
+  Declare(set, o.store);
   Declare(set, o.environment);
   Declare(set, o.model);
   Declare(set, o.search);
@@ -145,18 +156,17 @@ ExitCode MctsCollect(const MctsCollectOptions& options, const OptionSet& resolve
   const std::vector<int> ids = TaskIds(options, environment->info().tasks);
   if (ids.empty()) throw FatalError(ExitCode::kUsage, WhyNoIds(options, environment->info().tasks));
   const fs::path folder = ResultFolder(options.output_dir, options.environment.task, model->name());
-  FileTreeStore store(folder, ParseTreeFormat(options.tree_format));
   TreeOrigin origin;
   origin.family = family->name();
   origin.model = model->name();
   origin.data_hash = environment->info().data_hash;
   origin.model_identity = model->identity();
-  CheckEarlierTrees(store, origin, options.search, options.mix_options);
+  const std::unique_ptr<TreeStore> store = OpenStore(options, origin, ids, folder);
   WriteResolved(folder, resolved.ResolvedToml());
   spdlog::info("searching {} {} tasks with model {}, results in {}", ids.size(),
-               options.environment.task, model->name(), folder.string());
+               options.environment.task, model->name(), store->place());
   if (IsScripted(options.model)) spdlog::info(kOtherPolicies);
-  Collector collector(*family, *environment, *model, store, options.search, options.parallelism,
+  Collector collector(*family, *environment, *model, *store, options.search, options.parallelism,
                       std::move(origin), values.get());
   CollectReport report = collector.Run(ids, StopOnSignal());
   report.cost = ParsePrice(options.model.openai.limits.price).Of(report.usage);
@@ -173,13 +183,13 @@ ExitCode MctsCollect(const MctsCollectOptions& options, const OptionSet& resolve
     PrintTokens(report.usage, report.wall_s);
   }
   PrintCost(report);
-  PrintSummary(report, environment->stats().calls(), folder);
-  const int64_t lost = report.finished + report.skipped - TreesOf(store, ids);
+  PrintSummary(report, environment->stats().calls(), store->place());
+  const int64_t lost = report.finished + report.skipped - store->CountDone(ids);
   if (lost > 0) {
     fmt::print(
         "{} written trees are missing: was {} removed during the run? Run the same command "
         "again.\n",
-        lost, folder.string());
+        lost, store->place());
   }
   return ExitCodeOf(report, !report.failed.empty() || lost > 0);
 }

@@ -10,6 +10,7 @@
 #include "mcts/search.h"
 #include "rollout/run_options.h"
 #include "rollout/workbench.h"
+#include "store/store_options.h"
 
 namespace agentr {
 
@@ -24,6 +25,7 @@ struct MctsCollectOptions {
   std::string output_dir = "mcts_result";
   bool mix_options = false;  // allow trees that were searched with other options in the folder
   std::string tree_format = "compact";
+  StoreOptions store;  // a database instead of output_dir for the trees
   ModelOptions model;
   SearchOptions search;
   ParallelismOptions parallelism;
@@ -37,7 +39,8 @@ void Declare(OptionSet& set, MctsCollectOptions& options);
 // type, or if this kind of task has no types.
 std::vector<int> TaskIds(const MctsCollectOptions& options, int64_t tasks);
 
-// Searches the tasks and writes run.json and resolved.toml beside the trees. Prints the summary to
+// Searches the tasks. Writes the trees into the folder OUTPUT_DIR/TASK/MODEL or into a database, and
+// run.json and resolved.toml into the folder. Prints the summary to
 // stdout. Throws FatalError.
 ExitCode MctsCollect(const MctsCollectOptions& options, const OptionSet& resolved,
                      Workbench& workbench);

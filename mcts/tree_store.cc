@@ -29,6 +29,8 @@ std::optional<int> TaskOf(const fs::path& path) {
 
 }  // namespace
 
+std::string TreeFileName(int task_id) { return fmt::format("search_results_{}.json", task_id); }
+
 std::vector<TreeFile> TreeFilesIn(const fs::path& folder) {
   std::vector<TreeFile> files;
   std::error_code error;
@@ -42,28 +44,33 @@ std::vector<TreeFile> TreeFilesIn(const fs::path& folder) {
 FileTreeStore::FileTreeStore(fs::path folder, TreeFormat format)
     : folder_(std::move(folder)), format_(format), claims_(folder_) {}
 
-fs::path FileTreeStore::PathOf(int task_id) const {
-  return folder_ / fmt::format("search_results_{}.json", task_id);
-}
+fs::path FileTreeStore::PathOf(int task_id) const { return folder_ / TreeFileName(task_id); }
 
 Claim FileTreeStore::TryClaim(int task_id) { return claims_.TryClaim(task_id, PathOf(task_id)); }
 
-void FileTreeStore::Commit(const Tree& tree) {
+bool FileTreeStore::Commit(const Tree& tree) {
   const int task_id = tree.origin().task_id;
   try {
     WriteFileAtomically(PathOf(task_id), WriteTree(tree, format_));
   } catch (...) {
-    Release(task_id);
+    claims_.Release(task_id);
     throw;
   }
-  Release(task_id);
+  claims_.Release(task_id);
+  return true;
 }
 
-void FileTreeStore::Release(int task_id) { claims_.Release(task_id); }
+void FileTreeStore::Release(int task_id, std::string_view /*error*/) { claims_.Release(task_id); }
 
 Tree FileTreeStore::Load(int task_id) const {
   const fs::path path = PathOf(task_id);
   return ReadTree(ReadFile(path), path.string());
+}
+
+// If the folder is removed during a run, the next tree makes it again, but the earlier trees are
+// lost.
+int64_t FileTreeStore::CountDone(const std::vector<int>& tasks) const {
+  return std::ranges::count_if(tasks, [&](int task_id) { return fs::exists(PathOf(task_id)); });
 }
 
 }  // namespace agentr

@@ -1,31 +1,10 @@
 #include "report/packed_items.h"
 
-#include <zlib.h>
-
 #include <nlohmann/json.hpp>
 
-#include "common/error.h"
+#include "common/gzip.h"
 
 namespace agentr {
-
-std::string Gzip(std::string_view text) {
-  z_stream stream{};
-  constexpr int kGzip = 15 + 16;  // the largest window, and a gzip header instead of zlib's
-  constexpr int kMemory = 8;
-  if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, kGzip, kMemory, Z_DEFAULT_STRATEGY) !=
-      Z_OK) {
-    throw FatalError(ExitCode::kFile, "zlib cannot start: out of memory");
-  }
-  std::string out(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);  // cannot fail: the output has the size of deflateBound
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
 
 std::string Base64(std::string_view bytes) {
   static constexpr std::string_view kDigits =
@@ -55,7 +34,7 @@ PackedItems::Place PackedItems::Add(const nlohmann::ordered_json& item) {
 
 void PackedItems::EndBlock() {
   if (items_ == 0) return;
-  blocks_.push_back(Base64(Gzip("[" + open_ + "]")));
+  blocks_.push_back(Base64(Gzip("[" + open_ + "]", GzipLevel::kSmallest)));
   open_.clear();
   items_ = 0;
 }

@@ -10,9 +10,6 @@
 
 namespace agentr {
 
-// The text as a gzip stream without a time or a file name, so that equal texts give equal bytes.
-std::string Gzip(std::string_view text);
-
 // RFC 4648, with padding.
 std::string Base64(std::string_view bytes);
 

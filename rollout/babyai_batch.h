@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,13 +17,15 @@ struct BabyAiBatchOptions {
   size_t size = 32;
   std::string level = "MixedTrainLocal";
   std::string task = "";   // empty: the level's tasks take turns over the slots
+  int distractors = 0;     // objects that lie about; 0: as the level has them
   uint64_t seed = 0;       // slot i gets 100 * seed + i, as in the original's training
   bool reference = false;  // "You see a open red door"
 };
 
 class BabyAiBatch : public BatchEnvironment {
  public:
-  // Throws FatalError(kUsage) for an unknown level or task.
+  // Throws FatalError(kUsage) for an unknown level or task, and for so few distractors that there
+  // is no mission, or so many that they have no place.
   explicit BabyAiBatch(const BabyAiBatchOptions& options);
 
   size_t size() const override { return slots_.size(); }
@@ -45,6 +48,7 @@ class BabyAiBatch : public BatchEnvironment {
   BatchStep StepSlot(Slot& slot, std::string_view action) const;
 
   bool reference_;
+  std::unique_ptr<const BabyAiLevel> level_;  // of all slots
   std::vector<Slot> slots_;
   std::vector<BatchStep> steps_;
 };

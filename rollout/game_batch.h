@@ -1,6 +1,6 @@
 // The games of servers/text_game_service.h as a BatchEnvironment: Twenty Questions, Guess My City,
-// Detective. Rewards are those of the papers: -1 for each question that does not win, the points of
-// a step in Detective.
+// Detective, WebShop in ArCHer's style. Rewards are those of the papers: -1 for each question that
+// does not win, the points of a step in Detective, the score of a purchase.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,34 @@
 #include "servers/detective/detective.h"
 #include "servers/questions/guess_my_city.h"
 #include "servers/questions/twenty_questions.h"
+#include "servers/webshop/archer_shop.h"
 
 namespace agentr {
 
 struct GameBatchOptions {
   size_t size = 32;
   uint64_t seed = 0;  // slot i draws its tasks from RandomStream(seed).Split(i)
+  int64_t first_task = 0;
+  int64_t tasks = 0;   // the number of tasks from first_task on that are drawn; 0: all
+  int64_t stride = 1;  // from one of these tasks to the next
 };
+
+// The ten objects of Twenty Questions that ArCHer's subset has.
+inline GameBatchOptions TwentyQuestionsSubset(size_t size, uint64_t seed) {
+  return {.size = size, .seed = seed, .first_task = 1, .tasks = 10, .stride = 10};
+}
 
 // What ArCHer shows: the whole history of a guessing game, the present view of Detective.
 inline std::string_view BatchObservation(const TwentyQuestionsState& state) {
   return state.game.history;
 }
 inline std::string_view BatchObservation(const DetectiveState& state) { return state.observation; }
+inline std::string_view BatchObservation(const ArcherState& state) { return state.observation; }
 // True if the episode ended by what happened in it, and not by the limit of its steps.
 inline bool EndedItself(const TwentyQuestionsState& state) { return state.game.won; }
 inline bool EndedItself(const DetectiveState& state) { return state.won || state.shot; }
+
+inline bool EndedItself(const ArcherState& state) { return state.shop.place == ShopPlace::kDone; }
 
 // `Game` has the built-in oracle, which always answers.
 template <typename Game>
@@ -37,7 +49,12 @@ class GameBatch : public BatchEnvironment {
 
   // `goal` is what Goal() tells.
   GameBatch(Game game, std::string_view goal, const GameBatchOptions& options)
-      : game_(std::move(game)), goal_(goal), steps_(options.size) {
+      : game_(std::move(game)),
+        goal_(goal),
+        first_task_(options.first_task),
+        tasks_(options.tasks > 0 ? options.tasks : game_.task_count() - first_task_),
+        stride_(options.stride),
+        steps_(options.size) {
     const RandomStream streams(options.seed);
     for (size_t i = 0; i < options.size; ++i) {
       Slot& slot = slots_.emplace_back(Slot{streams.Split(i), {}, {}});
@@ -67,6 +84,7 @@ class GameBatch : public BatchEnvironment {
     return steps_;
   }
 
+  const Game& game() const { return game_; }
   const State& state(size_t slot) const { return slots_[slot].state; }
 
  private:
@@ -77,12 +95,13 @@ class GameBatch : public BatchEnvironment {
   };
 
   State Draw(RandomStream& random) const {
-    const auto count = static_cast<uint64_t>(game_.task_count());
-    return *game_.Start(static_cast<int64_t>(random.Below(count)));
+    const auto drawn = static_cast<int64_t>(random.Below(static_cast<uint64_t>(tasks_)));
+    return *game_.Start(first_task_ + stride_ * drawn);
   }
 
   const Game game_;
   const std::string_view goal_;
+  const int64_t first_task_, tasks_, stride_;
   std::vector<Slot> slots_;
   std::vector<BatchStep> steps_;
 };
@@ -98,6 +117,15 @@ inline GameBatch<GuessMyCity> GuessMyCityBatch(const GameBatchOptions& options,
 }
 inline GameBatch<Detective> DetectiveBatch(const GameBatchOptions& options) {
   return {Detective(), "solve the case", options};
+}
+
+// Tasks are drawn from the instructions 2000 to 2099, as in the paper, unless `options` says others.
+inline GameBatch<ArcherShop> ArcherShopBatch(GameBatchOptions options) {
+  if (options.tasks == 0) {
+    options.first_task = 2000;
+    options.tasks = 100;
+  }
+  return {ArcherShop::BuiltIn(), "buy what the instruction says", options};
 }
 
 }  // namespace agentr

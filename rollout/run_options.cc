@@ -2,6 +2,7 @@
 
 #include "common/options.h"
 #include "common/work_queue.h"
+#include "tasks/task_family.h"
 
 namespace agentr {
 
@@ -16,6 +17,7 @@ void DeclareTask(OptionSet& set, EnvironmentOptions& o) {
           "Kind of task: webshop, textcraft, sciworld, babyai, "
           "twenty_questions, guess_my_city, detective",
           "TASK");
+  DeclareStyle(set, o.style, o.task);
 }
 
 void Declare(OptionSet& set, EnvironmentOptions& o) {
@@ -62,14 +64,20 @@ void DeclareParallelism(OptionSet& set, ParallelismOptions& o, const std::string
   set.Add("--" + what + "_in_flight", o.in_flight,
           "Number of " + what + " in progress at once (waiting uses no core)")
       .Range(1, kMostInFlight);
-  set.Add("--sessions", o.sessions, "Environment sessions open at once if the server cannot fork")
-      .Range(1, 1000000);
+  set.Add("--sessions", o.sessions,
+          "Environment sessions open at once if the server cannot fork; 0: 256, but 16 for each "
+          "SciWorld server, where each session costs a Java machine")
+      .Range(0, 1000000);
   set.Add("--max_tries", o.max_tries,
           "Attempts at a task before it counts as failed; failed calls are retried separately")
       .Min(1)
       .Formerly(former_max_tries);
   set.Add("--give_up_after", o.give_up_after, "Failed tasks in a row after which the run ends")
       .Min(1);
+  set.Add("--metrics_port", o.metrics_port,
+          "Serve the run's progress as Prometheus text, GET http://127.0.0.1:PORT/metrics; 0: not")
+      .Range(0, 65535)
+      .OnlyOnCommandLine();
 }
 
 }  // namespace agentr

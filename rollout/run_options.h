@@ -16,7 +16,8 @@ class OptionSet;
 
 // The kind of task and its environment servers.
 struct EnvironmentOptions {
-  std::string task = "webshop";
+  std::string task = "webshop";  // with the style: "webshop_archer" (DeclareStyle)
+  std::string style = "";
   std::vector<std::string> env_server_base = {};  // base URLs; empty: an embedded server
   HttpOptions http = ManyConnections();
 
@@ -24,7 +25,7 @@ struct EnvironmentOptions {
   static HttpOptions ManyConnections();
 };
 
-// Declares --task in the present option group.
+// Declares --task and --style in the present option group.
 void DeclareTask(OptionSet& set, EnvironmentOptions& options);
 
 // Declares --env_server_base, --env_timeout, ….
@@ -68,9 +69,10 @@ void DeclareSampling(OptionSet& set, SamplingOptions& options,
 // The number of tasks in progress at once, and when to give up.
 struct ParallelismOptions {
   int in_flight = 32;      // trees or episodes in progress at once
-  int sessions = 256;      // environment sessions open at once if the server cannot fork
+  int sessions = 0;        // environment sessions open at once; 0: the environment decides
   int max_tries = 3;       // attempts at a task before it counts as failed (TaskRun::TryAgain)
   int give_up_after = 20;  // failed tasks in a row after which the run ends
+  int metrics_port = 0;    // serve GET /metrics there during the run; 0: nowhere
 };
 
 // Declares --trees_in_flight or --episodes_in_flight (`what`: "trees", "episodes") and the others.

@@ -1,7 +1,6 @@
 #include "rollout/session_pool.h"
 
 #include <algorithm>
-#include <cassert>
 #include <chrono>
 #include <tuple>
 #include <utility>
@@ -27,9 +26,8 @@ Session& SessionPool::Lease::session() const {
 }
 
 SessionPool::SessionPool(Environment& environment, int limit)
-    : environment_(environment), limit_(static_cast<size_t>(limit)) {
-  assert(limit >= 1);
-}
+    : environment_(environment),
+      limit_(static_cast<size_t>(limit > 0 ? limit : environment.DefaultSessions())) {}
 
 size_t SessionPool::Choose(int64_t tree, std::span<const int> path) const {
   // Smaller is better; the parts are compared in order.

@@ -53,7 +53,7 @@ class SessionPool {
     size_t slot_;
   };
 
-  // At most `limit` sessions (>= 1) are ever open at once.
+  // At most `limit` sessions are ever open at once; 0: the environment's default number.
   SessionPool(Environment& environment, int limit);
 
   // A session for the state at the end of `path` (states of `tree` from its root on, with

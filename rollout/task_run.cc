@@ -12,14 +12,24 @@ TaskRun::TaskRun(size_t items, const ParallelismOptions& options, Environment& e
       stop_(stop),
       queue_(items, options.in_flight, options.give_up_after, stop),
       sessions_(environment, options.sessions),
-      progress_(what, units, static_cast<int64_t>(items)) {}
+      progress_(what, units, static_cast<int64_t>(items)) {
+  if (options.metrics_port == 0) return;
+  metrics_ = std::make_unique<RunMetrics>(options.metrics_port, [this, what, units] {
+    const ProgressState state = progress_.Now();
+    const std::lock_guard lock(mutex_);
+    return MetricsText(what, units, state, report_);
+  });
+}
 
 void TaskRun::Run(const std::function<Claim(size_t)>& claim,
-                  const std::function<void(size_t)>& work) {
+                  const std::function<bool(size_t)>& work) {
   const auto begin = std::chrono::steady_clock::now();
   queue_.Run([&](size_t item) {
     const Claim claimed = claim(item);
-    if (claimed == Claim::kMine) return work(item);
+    if (claimed == Claim::kLater || (claimed == Claim::kMine && !work(item))) {
+      return queue_.PutBack(item);
+    }
+    if (claimed == Claim::kMine) return;
     progress_.Skipped();
     const std::lock_guard lock(mutex_);
     ++(claimed == Claim::kDone ? report_.skipped : report_.taken);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "common/progress.h"
 #include "common/work_claims.h"
 #include "common/work_queue.h"
+#include "rollout/run_metrics.h"
 #include "rollout/run_options.h"
 #include "rollout/run_report.h"
 #include "rollout/session_pool.h"
@@ -26,9 +28,10 @@ class TaskRun {
   TaskRun(size_t items, const ParallelismOptions& options, Environment& environment,
           std::atomic<bool>& stop, const char* what, const char* units);
 
-  // Calls work(i) for each item i that claim(i) reserves for this run, in order, many at once.
-  // Exceptions of either are thrown again.
-  void Run(const std::function<Claim(size_t)>& claim, const std::function<void(size_t)>& work);
+  // Calls work(i) for each item i that claim(i) reserves for this run, in order, many at once. An
+  // item is claimed again later if claim(i) says so, or if work(i) returns false because it lost its
+  // claim. Exceptions of either are thrown again.
+  void Run(const std::function<Claim(size_t)>& claim, const std::function<bool(size_t)>& work);
 
   // Called by `work` with the cost of a try and the end of the item.
   void AddCost(const Usage& usage, const ExecutionStats& execution);
@@ -60,6 +63,7 @@ class TaskRun {
   size_t failed_ = 0;  // guarded by mutex_
   bool only_unreachable_ =
       true;  // guarded by mutex_; all failures were of kind kUnreachable or kTimeout
+  std::unique_ptr<RunMetrics> metrics_;  // last, because it reads the others
 };
 
 }  // namespace agentr

@@ -7,8 +7,8 @@ set -euo pipefail
 build=(g++ cmake pkg-config)
 faster=(ninja-build ccache mold) # skipped if the distribution does not have them
 libraries=(libtbb-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
-  libcpp-httplib-dev libexpected-dev libssl-dev libicu-dev libpcre2-dev libtomlplusplus-dev
-  zlib1g-dev)
+  libcpp-httplib-dev libexpected-dev libssl-dev libicu-dev libpcre2-dev libpq-dev
+  libtomlplusplus-dev zlib1g-dev)
 torch=(libtorch-dev libgloo-dev # for training in many processes
   libopenblas0-openmp) # LibTorch's products run on this BLAS, in LibTorch's own threads
 tests=(libgtest-dev libgmock-dev libstemmer-dev)
@@ -21,6 +21,7 @@ Usage: scripts/setup.sh                               install with apt-get, as r
        scripts/setup.sh --prefix DIR --debs FOLDER    the same from .deb files, without a network
        scripts/setup.sh --download FOLDER             fill FOLDER with the .deb files for --debs
        scripts/setup.sh --sciworld                    also install a JDK and the simulator for SciWorld
+       scripts/setup.sh --postgresql                  also install a PostgreSQL server, for its tests
 
 Installed packages are not changed, so a second run does nothing.
 
@@ -31,6 +32,9 @@ sets AGENTR_PREFIX), setup.sh without options means setup.sh --prefix DIR.
 --sciworld installs a JDK (headless; skipped if there is one) and downloads the simulator, the
 package scienceworld 1.2.3, from the Python index in PIP_INDEX_URL (or that of pip, or pypi.org)
 into ${XDG_CACHE_HOME:-~/.cache}/agentr. Build again afterwards. Only SciWorld's server needs it.
+
+--postgresql installs Debian's server, without making or starting a database: the tests of --store
+start one of their own, and are skipped without it.
 
 --download is for clusters and machines that cannot reach a package registry: run it on a connected
 machine of the same release and architecture, then copy FOLDER. ccache and mold, which only make a
@@ -182,6 +186,28 @@ install_sciworld() {
       fail "apt-get could not install them; its messages stand above"
   fi
   fetch_simulator
+}
+
+# --- PostgreSQL ----------------------------------------------------------------------------------
+
+install_postgresql() {
+  local missing
+  mapfile -t missing < <(missing_of postgresql)
+  if ((${#missing[@]} == 0)); then
+    say "nothing to install"
+    return
+  fi
+  find_root postgresql
+  # Without this the package would make a database and start its server.
+  local settings=/etc/postgresql-common/createcluster.conf
+  if [[ ! -e $settings ]]; then
+    "${as_root[@]}" mkdir -p "${settings%/*}"
+    echo 'create_main_cluster = false' | "${as_root[@]}" tee "$settings" >/dev/null
+  fi
+  local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
+  "${as_root[@]}" "${apt[@]}" -qq update || say "continuing with the old lists"
+  "${as_root[@]}" "${apt[@]}" -o DPkg::Options::=--force-confold install --no-install-recommends \
+    postgresql || fail "apt-get could not install it; its messages stand above"
 }
 
 # --- .deb files ----------------------------------------------------------------------------------
@@ -401,11 +427,12 @@ tell_next() {
 
 # -------------------------------------------------------------------------------------------------
 
-prefix='' debs='' fill='' sciworld=0
+prefix='' debs='' fill='' sciworld=0 postgresql=0
 while (($#)); do
   case $1 in
     -h | --help) usage && exit 0 ;;
     --sciworld) sciworld=1 && shift ;;
+    --postgresql) postgresql=1 && shift ;;
     --prefix | --debs | --download)
       [[ -n ${2:-} ]] || fail "$1 needs a folder"
       case $1 in
@@ -428,6 +455,9 @@ fi
 if ((sciworld)); then
   [[ -z $prefix && -z $fill ]] || fail "--sciworld goes without other options"
   install_sciworld
+elif ((postgresql)); then
+  [[ -z $prefix && -z $fill ]] || fail "--postgresql goes without other options"
+  install_postgresql
 elif [[ -n $fill ]]; then
   [[ -z $prefix ]] || fail "--download goes without --prefix"
   download_folder "$fill"

@@ -136,6 +136,11 @@ Result<std::unique_ptr<Session>> HttpEnvironment::Open() {
 }
 
 bool HttpEnvironment::CanExpand() const { return servers_->can_expand(); }
+int HttpEnvironment::DefaultSessions() const {
+  const int per_server = servers_->protocol().SessionsPerServer();
+  if (CanExpand() || per_server == 0) return Environment::DefaultSessions();
+  return per_server * static_cast<int>(servers_->count());
+}
 bool HttpEnvironment::Offers(std::string_view extension) const {
   return std::ranges::find(info().extensions, extension) != info().extensions.end();
 }

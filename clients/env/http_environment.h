@@ -41,6 +41,9 @@ class HttpEnvironment : public Environment {
   // True if all servers offer /expand.
   bool CanExpand() const override;
 
+  // As many as the protocol allows per server that cannot fork.
+  int DefaultSessions() const override;
+
   // True if the first server that answered lists this extension.
   bool Offers(std::string_view extension) const;
 

@@ -130,7 +130,9 @@ bool Protocol::IsLostSession(const Error& error) const {
 
 std::unique_ptr<Protocol> MakeProtocol(std::string_view family) {
   if (family == "textcraft") return std::make_unique<Protocol>("textcraft");
-  if (family == "webshop") return std::make_unique<WebShopProtocol>();
+  if (family == "webshop" || family == "webshop_archer") {
+    return std::make_unique<WebShopProtocol>(std::string(family));
+  }
   if (family == "sciworld") return std::make_unique<SciWorldProtocol>();
   for (const char* const plain : {"babyai", "twenty_questions", "guess_my_city", "detective"}) {
     if (family == plain) return std::make_unique<Protocol>(plain);

@@ -49,6 +49,10 @@ class Protocol {
 
   virtual std::string CloseBody(int64_t id) const;
 
+  // The number of sessions for which the public server of this kind has memory; 0 if sessions cost
+  // it little.
+  virtual int SessionsPerServer() const { return 0; }
+
   // The path to GET an extension that lists something about a session: "/gold?id=7" is answered
   // with {"gold": [strings]}.
   std::string AskPath(std::string_view extension, int64_t id) const;

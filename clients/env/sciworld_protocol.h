@@ -19,6 +19,8 @@ class SciWorldProtocol : public Protocol {
 
   std::string CreateBody() const override;
   Result<std::string> ParseReset(std::string_view reply) const override;
+  // AgentGym's server starts a Java machine of about 350 MB for each session and never ends it.
+  int SessionsPerServer() const override { return 16; }
 
  protected:
   Result<StepResult> StepOf(const nlohmann::json& object) const override;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "clients/env/protocol.h"
@@ -17,7 +18,8 @@ namespace agentr {
 // server.
 class WebShopProtocol : public Protocol {
  public:
-  WebShopProtocol() : Protocol("webshop") {}
+  // `family`: "webshop", or "webshop_archer", which our server shows in another style.
+  explicit WebShopProtocol(std::string family) : Protocol(std::move(family)) {}
 
   std::string CreateBody() const override;
   Result<int64_t> ParseCreate(std::string_view reply) const override;

@@ -48,8 +48,15 @@ add_library(agentr_pcre2 INTERFACE)
 target_include_directories(agentr_pcre2 SYSTEM INTERFACE "${AGENTR_PCRE2_INCLUDE}")
 target_link_libraries(agentr_pcre2 INTERFACE "${AGENTR_PCRE2_LIBRARY}")
 
-# Compression of reports.
+# Compression of reports and of results in a database.
 find_package(ZLIB REQUIRED)
+
+# The client of PostgreSQL, for results in a database. CMake's own module also wants the server's headers.
+find_path(AGENTR_LIBPQ_INCLUDE libpq-fe.h PATH_SUFFIXES postgresql REQUIRED)
+find_library(AGENTR_LIBPQ_LIBRARY pq REQUIRED)
+add_library(agentr_libpq INTERFACE)
+target_include_directories(agentr_libpq SYSTEM INTERFACE "${AGENTR_LIBPQ_INCLUDE}")
+target_link_libraries(agentr_libpq INTERFACE "${AGENTR_LIBPQ_LIBRARY}")
 
 # Option files. The header alone: common/toml.cc compiles the implementation in.
 find_path(AGENTR_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)

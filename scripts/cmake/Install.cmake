@@ -36,12 +36,13 @@ install(DIRECTORY "${docs}/zsh/" COMPONENT programs
         DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions")
 
 # The libraries of search, of playing and of language models, with all that they need.
-set(libraries common http babyai detective questions clients tasks rollout mcts lm_jinja lm_text lm_weights
-              lm_decoder lm_engine lm_local lm_model)
+set(libraries common http babyai detective questions search webshop clients store tasks rollout mcts
+              lm_jinja lm_text lm_weights lm_decoder lm_engine lm_local lm_model)
 list(TRANSFORM libraries PREPEND agentr_)
-install(TARGETS ${libraries} agentr_httplib agentr_pcre2 agentr_tomlplusplus EXPORT agentr
+install(TARGETS ${libraries} agentr_httplib agentr_libpq agentr_pcre2 agentr_tomlplusplus EXPORT agentr
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}/agentr" COMPONENT dev)
-foreach(folder common clients tasks lm rollout mcts servers/http servers/babyai servers/detective servers/questions)
+foreach(folder common clients store tasks lm rollout mcts servers/http servers/babyai servers/detective
+               servers/questions servers/search servers/webshop)
   install(DIRECTORY ${folder}/ DESTINATION "include/agentr/${folder}" COMPONENT dev
           FILES_MATCHING PATTERN "*.h" PATTERN "torch_compat.h" EXCLUDE)
 endforeach()
@@ -57,7 +58,8 @@ install(FILES "${PROJECT_BINARY_DIR}/agentrConfig.cmake"
               "${PROJECT_BINARY_DIR}/agentrConfigVersion.cmake"
         DESTINATION "${package}" COMPONENT dev)
 
-# cpack -G DEB needs dpkg-dev, whose dpkg-shlibdeps finds the packages of the shared libraries.
+# cpack -G DEB needs dpkg-dev, whose dpkg-shlibdeps finds the packages of the shared libraries, and
+# file, by which CPack knows programs and libraries.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME agentr)
 set(CPACK_PACKAGE_CONTACT "the authors of agentr <agentr@localhost>")
@@ -78,5 +80,5 @@ set(CPACK_DEBIAN_DEV_PACKAGE_NAME agentr-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_DESCRIPTION "Search, playing and language models of agentr for other programs")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
-    "agentr (= ${PROJECT_VERSION}), libtbb-dev, libfmt-dev, libspdlog-dev, nlohmann-json3-dev, libcli11-dev, libcpp-httplib-dev, libexpected-dev, libssl-dev, libicu-dev, libpcre2-dev, libtomlplusplus-dev")
+    "agentr (= ${PROJECT_VERSION}), libtbb-dev, libfmt-dev, libspdlog-dev, nlohmann-json3-dev, libcli11-dev, libcpp-httplib-dev, libexpected-dev, libssl-dev, libicu-dev, libpcre2-dev, libpq-dev, libtomlplusplus-dev, zlib1g-dev")
 include(CPack)

@@ -1,7 +1,7 @@
 // babyai_bench: how often the bot solves each level of BabyAI-Text, and the steps per second of the
 // game batched in the process, over HTTP, and (with --python) of the public package minigrid in the
-// same run; then the steps per second of the guessing games and
-// of Detective.
+// same run; then the steps per second of the guessing games, of Detective and of WebShop in ArCHer's
+// style.
 #include <fmt/core.h>
 #include <stdio.h>
 
@@ -171,11 +171,15 @@ void PrintServed(double seconds) {
   PrintBatchedGame("guess_my_city", GuessMyCityBatch({}),
                    SomeQuestions(CityTable::BuiltIn().words()), seconds);
   PrintBatchedGame("detective", DetectiveBatch({}), doors, seconds);
+  const std::vector<std::string> purchase = {"search[desk lamp]", "click[Back to Search]",
+                                             "click[< Prev]", "think[which one?]"};
+  PrintBatchedGame("webshop_archer", ArcherShopBatch({}), purchase, seconds);
   const std::vector<std::string> questions = {"Is it alive?", "Is it in Asia?", "Is it sweet?",
                                               "Is it a city?"};
   PrintHttp("twenty_questions", questions, 157, seconds);
   PrintHttp("guess_my_city", questions, 91, seconds);
   PrintHttp("detective", doors, 1000, seconds);
+  PrintHttp("webshop_archer", purchase, 1000, seconds);
 }
 
 void PrintPython(const BenchOptions& options) {
@@ -199,7 +203,8 @@ int main(int argc, char** argv) {
     log.level = "warn";
     agentr::OptionSet set(
         "babyai_bench",
-        "BabyAI-Text and the guessing games: the bot's score, and steps per second.");
+        "BabyAI-Text, the guessing games, Detective and WebShop in ArCHer's style: the bot's "
+        "score, and steps per second.");
     Declare(set, options);
     Declare(set, log);
     if (const auto exit = set.Parse(argc, argv)) return *exit;

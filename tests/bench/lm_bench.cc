@@ -6,7 +6,6 @@
 //   tests/bench/lm_transformers.py DIR
 //   tests/bench/lm_llama_cpp.py DIR
 #include <fmt/core.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <chrono>
@@ -115,21 +114,7 @@ ExitCode Main(int argc, char** argv) {
   OptionSet set("lm_bench", "Tokens per second of the in-process language model.");
   Declare(set, o);
   if (const auto code = set.Parse(argc, argv)) return *code;
-  if (!o.write_model.empty()) {
-    WriteRandomModel(o.write_model, SmallLlama(), 1);
-    return ExitCode::kOk;
-  }
-  if (!o.model_dir.empty()) {
-    Measure(o.model_dir, o);
-    return ExitCode::kOk;
-  }
-  std::string folder = (fs::temp_directory_path() / "lm_bench.XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr) {
-    throw FatalError(ExitCode::kFile, "cannot make a temporary folder");
-  }
-  WriteRandomModel(folder, SmallLlama(), 1);
-  Measure(folder, o);
-  fs::remove_all(folder);
+  BenchModel(o.write_model, o.model_dir, [&](const fs::path& folder) { Measure(folder, o); });
   return ExitCode::kOk;
 }
 

@@ -49,18 +49,21 @@ class BenchStore : public TreeStore {
  public:
   explicit BenchStore(fs::path folder) : folder_(std::move(folder)) {}
   Claim TryClaim(int /*task*/) override { return Claim::kMine; }
-  void Release(int /*task*/) override {}
+  void Release(int /*task*/, std::string_view /*error*/) override {}
   Tree Load(int task_id) const override {
     const fs::path path = folder_ / fmt::format("{}.json", task_id);
     return ReadTree(ReadFile(path), path.string());
   }
-  void Commit(const Tree& tree) override {
+  bool Commit(const Tree& tree) override {
     const std::string text = WriteTree(tree, TreeFormat::kCompact);
     bytes += static_cast<int64_t>(text.size());
     agent_r_bytes +=
         static_cast<int64_t>(measure_agent_r ? WriteTree(tree, TreeFormat::kAgentR).size() : 0);
     WriteFileAtomically(folder_ / fmt::format("{}.json", next_++), text);
+    return true;
   }
+  int64_t CountDone(const std::vector<int>& /*tasks*/) const override { return next_; }
+  std::string place() const override { return folder_.string(); }
 
   bool measure_agent_r = false;
   std::atomic<int64_t> bytes = 0;

@@ -6,6 +6,7 @@
 //   sciworld_bench --episodes 200 --plain_hash > c   # without -XX:hashCode=2
 //   sciworld_bench --forks 10000 --kept 100          # forks a second, and Java's heap
 //   sciworld_bench --steps 5 --task melt             # milliseconds per step
+//   sciworld_bench --steps 5 --threads 4             # and how the rate grows with the threads
 //   tests/bench/sciworld_wrapper.py                  # the Python package, for comparison
 #include <fmt/core.h>
 #include <httplib.h>
@@ -154,6 +155,40 @@ void Steps(SimulatorSource& source, const std::string& type, int rounds) {
   }
 }
 
+// The same in several threads, each with an episode of its own: a lock that all of them need would
+// show as a rate that does not grow with the threads.
+void ParallelSteps(SimulatorSource& source, const std::string& type, int rounds) {
+  const SimulatorTask task = {type, 0};
+  const std::vector<std::string> gold = SciWorldGold(source, task);
+  double one = 0;
+  for (const int threads : {1, 1, 2, 4}) {  // the first one warms up
+    std::atomic<uint64_t> steps = 0;
+    std::atomic<uint64_t> nanoseconds = 0;
+    {
+      std::vector<std::jthread> pool;
+      for (int t = 0; t < threads; ++t) {
+        pool.emplace_back([&] {
+          for (int round = 0; round < rounds; ++round) {
+            SciWorldEpisode episode(source, task);
+            const double begin = Seconds();
+            for (const std::string& action : gold) {
+              if (episode.last().done) break;
+              episode.Step(action);
+              ++steps;
+            }
+            nanoseconds += static_cast<uint64_t>(1e9 * (Seconds() - begin));
+          }
+        });
+      }
+    }
+    const double rate =
+        threads * 1e9 * static_cast<double>(steps) / static_cast<double>(nanoseconds);
+    if (threads == 1) one = rate;
+    fmt::print("{}: {} thread{}: {:.0f} steps/s, {:.2f} times one\n", type, threads,
+               threads == 1 ? "" : "s", rate, rate / one);
+  }
+}
+
 ExitCode Run(int argc, char** argv) {
   std::string golden = "tests/golden/sciworld_episodes.json";
   std::string jar = CachedScienceWorldJar().string();
@@ -181,6 +216,7 @@ ExitCode Run(int argc, char** argv) {
     const auto source = StartScienceWorld({.class_path = jar});
     if (forks > 0) Forks(*source, type, forks, kept);
     if (steps > 0) Steps(*source, type, steps);
+    if (steps > 0 && threads > 1) ParallelSteps(*source, type, steps);
   } else if (episodes > 0) {
     Fingerprints({.class_path = jar, .constant_hash = !plain_hash}, episodes, threads);
   } else {

@@ -14,7 +14,6 @@
 #include "tasks/sciworld/sciworld_family.h"
 #include "tasks/sciworld/sciworld_planner.h"
 #include "tasks/textcraft/textcraft_planner.h"
-#include "tasks/webshop/webshop_planner.h"
 
 namespace agentr {
 namespace {
@@ -31,10 +30,19 @@ class TextCraftTruth : public StepTruth {
 };
 
 // The built-in shop, in which the paths of trees are replayed.
-class ShopTruth : public StepTruth {
- protected:
-  ShopTruth() : shop_(GenerateShop(kDefaultShopSize, kDefaultShopSeed), {kDefaultShopSeed}) {}
+class WebShopGoalTruth : public StepTruth {
+ public:
+  WebShopGoalTruth()
+      : shop_(GenerateShop(kDefaultShopSize, kDefaultShopSeed), {kDefaultShopSeed}),
+        goals_(shop_.catalogue(), false) {}
 
+  Outlook From(const Tree& tree, int node) override {
+    const auto [known, is_new] = clicks_.try_emplace({tree.origin().task_id, node});
+    if (is_new) known->second = Clicks(tree, node);
+    return {1, known->second};
+  }
+
+ private:
   WebShopState StateAt(const Tree& tree, int node) const {
     if (tree.origin().data_hash != shop_.data_hash()) {
       throw FatalError(ExitCode::kUsage, "the trees come from another shop than the built-in one");
@@ -46,38 +54,6 @@ class ShopTruth : public StepTruth {
     return state;
   }
 
-  const WebShop shop_;
-};
-
-class WebShopPlayerTruth : public ShopTruth {
- public:
-  Outlook From(const Tree& tree, int node) override {
-    constexpr int kMostSteps = 40;
-    WebShopState state = StateAt(tree, node);
-    std::vector<Message> conversation = tree.Conversation(node);
-    for (int steps = 1; steps <= kMostSteps; ++steps) {
-      const auto view = ReadWebShop(conversation);
-      const std::string action = view ? PlanWebShop(*view) : "";
-      shop_.Step(state, action);
-      if (state.done) return {state.reward, steps};
-      conversation.push_back({"assistant", "Action: " + action});
-      conversation.push_back({"user", OneLine(shop_.Observation(state))});
-    }
-    return {};
-  }
-};
-
-class WebShopGoalTruth : public ShopTruth {
- public:
-  WebShopGoalTruth() : goals_(shop_.catalogue(), false) {}
-
-  Outlook From(const Tree& tree, int node) override {
-    const auto [known, is_new] = clicks_.try_emplace({tree.origin().task_id, node});
-    if (is_new) known->second = Clicks(tree, node);
-    return {1, known->second};
-  }
-
- private:
   int Clicks(const Tree& tree, int node) {
     LookUp(tree.origin().task_id);
     const WebShopState state = StateAt(tree, node);
@@ -118,6 +94,7 @@ class WebShopGoalTruth : public ShopTruth {
     }
   }
 
+  const WebShop shop_;
   const ShopGoals goals_;
   std::map<std::pair<int, int>, int> clicks_;  // by task and node
   int task_ = -1;
@@ -147,8 +124,62 @@ class SciWorldTruth : public StepTruth {
 
  private:
   GoldSource& gold_;
+  // Some steps of a task give a score without being steps of the solution.
+  bool TrustsRewards() const override { return true; }
+
   int task_ = -1;
   std::vector<std::string> steps_;
+};
+
+class PlayerTruth : public StepTruth {
+ public:
+  PlayerTruth(Environment& environment, const ScriptedPolicy& policy)
+      : environment_(environment), policy_(policy) {}
+
+  Outlook From(const Tree& tree, int node) override {
+    const auto [known, is_new] = outlooks_.try_emplace({tree.origin().task_id, node});
+    if (is_new) {
+      Result<Outlook> outlook = Play(tree, node);
+      if (!outlook) throw FatalError(ExitCode::kUnavailable, outlook.error().message);
+      known->second = *outlook;
+    }
+    return known->second;
+  }
+
+ private:
+  Result<Outlook> Play(const Tree& tree, int node) {
+    constexpr int kMostSteps = 100;
+    if (tree.node(node).end != End::kNone) return Outlook{tree.node(node).reward, 0};
+    const int task = tree.origin().task_id;
+    if (session_ == nullptr) {
+      AGENTR_ASSIGN_OR_RETURN(session_, environment_.Open());
+    }
+    AGENTR_RETURN_IF_ERROR(session_->Reset(task));
+    for (const int at : tree.Path(node)) {
+      if (at != 0) AGENTR_RETURN_IF_ERROR(session_->Step(tree.node(at).action));
+    }
+    std::vector<Message> conversation = tree.Conversation(node);
+    double best = tree.node(node).reward;
+    int steps_to_best = 0;
+    for (int steps = 1; steps <= kMostSteps; ++steps) {
+      AGENTR_ASSIGN_OR_RETURN(const auto state, policy_.Read(conversation, task));
+      const std::string action = state ? state->Plan() : "";
+      AGENTR_ASSIGN_OR_RETURN(const StepResult step, session_->Step(action));
+      if (step.reward > best) {
+        best = step.reward;
+        steps_to_best = steps;
+      }
+      if (step.done) break;
+      conversation.push_back({"assistant", "Action: " + action});
+      conversation.push_back({"user", OneLine(step.observation)});
+    }
+    return Outlook{best, steps_to_best};
+  }
+
+  Environment& environment_;
+  const ScriptedPolicy& policy_;
+  std::unique_ptr<Session> session_;
+  std::map<std::pair<int, int>, Outlook> outlooks_;  // by task and node
 };
 
 }  // namespace
@@ -157,8 +188,8 @@ bool StepTruth::IsWrong(const Tree& tree, int node) {
   const int parent = tree.node(node).parent;
   const Outlook before = From(tree, parent);
   const Outlook after = From(tree, node);
-  // An action that the environment rewards immediately, as SciWorld does, was right.
-  if (before.reward <= 0 || tree.node(node).reward > tree.node(parent).reward) return false;
+  if (before.reward <= 0) return false;
+  if (TrustsRewards() && tree.node(node).reward > tree.node(parent).reward) return false;
   if (std::abs(after.reward - before.reward) > kRewardTolerance) {
     return after.reward < before.reward;
   }
@@ -174,11 +205,15 @@ bool StepTruth::IsHarmful(const Tree& tree, int node) {
   return after.steps > before.steps;
 }
 
-std::unique_ptr<StepTruth> MakeStepTruth(std::string_view name, GoldSource* gold) {
+std::unique_ptr<StepTruth> MakeStepTruth(std::string_view name, const TruthSources& sources) {
   if (name == "textcraft") return std::make_unique<TextCraftTruth>();
   if (name == "webshop") return std::make_unique<WebShopGoalTruth>();
-  if (name == "webshop-player") return std::make_unique<WebShopPlayerTruth>();
-  if (name == "sciworld" && gold != nullptr) return std::make_unique<SciWorldTruth>(*gold);
+  if (name == "sciworld" && sources.gold != nullptr) {
+    return std::make_unique<SciWorldTruth>(*sources.gold);
+  }
+  if (name == "player" && sources.policy != nullptr) {
+    return std::make_unique<PlayerTruth>(sources.environment, *sources.policy);
+  }
   throw FatalError(ExitCode::kUsage, "there is no referee " + std::string(name));
 }
 

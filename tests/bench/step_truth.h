@@ -7,17 +7,19 @@
 //   textcraft       the plan from what is held to the goal (tasks/textcraft/textcraft_planner.h)
 //   webshop         the shop's own knowledge: the clicks to buying a product that is worth the full
 //                   reward, where a search for its title counts as finding it
-//   webshop-player  a player who knows the goal as the instruction tells it, and who plays on in the
-//                   shop without a mistake (tasks/webshop/webshop_planner.h): it says where someone
-//                   without the shop's knowledge gets to, but does not always find the best product
 //   sciworld        the steps of the simulator's own solution that are left
+//   player          for all kinds of tasks: the scripted policy plays on from the state, in the
+//                   environment and without a mistake. In WebShop it knows only what the
+//                   instruction tells, so it does not always find the best product.
 #pragma once
 
 #include <memory>
 #include <optional>
 
 #include "clients/env/gold_source.h"
+#include "clients/environment.h"
 #include "mcts/tree.h"
+#include "tasks/scripted_policy.h"
 
 namespace agentr {
 
@@ -35,9 +37,20 @@ class StepTruth {
 
   bool IsWrong(const Tree& tree, int node);
   bool IsHarmful(const Tree& tree, int node);
+
+ private:
+  // True if a step that raises the reward is right whatever the outlook says.
+  virtual bool TrustsRewards() const { return false; }
 };
 
-// By name, for the built-in shop and recipes. `gold` (outlives it): for SciWorld.
-std::unique_ptr<StepTruth> MakeStepTruth(std::string_view name, GoldSource* gold);
+// What the referees may use; it outlives them.
+struct TruthSources {
+  GoldSource* gold = nullptr;  // for sciworld
+  Environment& environment;    // for player
+  const ScriptedPolicy* policy = nullptr;
+};
+
+// By name, for the built-in shop and recipes.
+std::unique_ptr<StepTruth> MakeStepTruth(std::string_view name, const TruthSources& sources);
 
 }  // namespace agentr

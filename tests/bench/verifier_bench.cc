@@ -40,6 +40,7 @@ struct BenchOptions {
   std::vector<int> min_evidence = {3};
   double min_success = MistakeOptions{}.min_success;
   std::string truth;
+  bool recall = true;
   double error_rate = 0.25;
   int pairs = 20;  // per tree
   int most = 1000000;
@@ -52,8 +53,9 @@ void Declare(OptionSet& set, BenchOptions& o) {
   set.Add("--verifier", o.verifiers, "tree, rollout, actor (repeatable)");
   set.Add("--min_evidence", o.min_evidence, "Of the verifier tree (repeatable)");
   set.Add("--min_success", o.min_success, "Of the verifier tree").Range(0, 1);
-  set.Add("--truth", o.truth,
-          "Referee: textcraft, webshop, webshop-player, sciworld; none: by the trees");
+  set.Add("--truth", o.truth, "Referee: textcraft, webshop, sciworld, player; none: by the trees");
+  set.Add("--recall", o.recall,
+          "Judge also the steps that were not found (slow with the referee player)");
   set.Add("--error_rate", o.error_rate,
           "Error rate of the planner that continues episodes and judges");
   set.Add("--pairs", o.pairs, "Pairs of each tree, for rollout and actor").Min(1);
@@ -102,8 +104,9 @@ class Bench {
         environment_(MakeProtocol(family), {server_->base_url()}, {}),
         sessions_(environment_, 8) {
     if (PlansByGold(family)) gold_ = MakeHttpGold(family, {server_->base_url()}, {});
-    truth_ = MakeStepTruth(options.truth.empty() ? family : options.truth, gold_.get());
     policy_ = MakeScriptedPolicy(family, gold_.get());
+    truth_ = MakeStepTruth(options.truth.empty() ? family : options.truth,
+                           {gold_.get(), environment_, policy_.get()});
     planner_ =
         MakeScriptedModel("planner", *family_, {.error_rate = options.error_rate}, gold_.get());
   }
@@ -157,6 +160,7 @@ class Bench {
       CountFound(tree, states, mistake.node, sum);
       if (!mistake.refused) found[static_cast<size_t>(states.Of(mistake.node))] = true;
     }
+    if (!options_.recall) return;
     std::vector<bool> seen(static_cast<size_t>(states.size()));
     for (int node = 1; node < tree.size(); ++node) {
       const auto state = static_cast<size_t>(states.Of(node));
@@ -196,6 +200,7 @@ class Bench {
       if (!error) Throw(error.error());
       const int found = error->found ? error->steps.back().node : -1;
       if (found >= 0) CountFound(tree, states, found, sum);
+      if (!options_.recall) continue;
       const int first = FirstWrong(tree, states, pair);
       sum.truth += first >= 0 ? 1 : 0;
       sum.hit += first >= 0 && first == found ? 1 : 0;
@@ -230,8 +235,8 @@ class Bench {
   HttpEnvironment environment_;
   SessionPool sessions_;
   std::unique_ptr<GoldSource> gold_;
-  std::unique_ptr<StepTruth> truth_;
   std::unique_ptr<ScriptedPolicy> policy_;
+  std::unique_ptr<StepTruth> truth_;
   std::unique_ptr<LanguageModel> planner_;
   std::atomic<bool> stop_ = false;
   int printed_ = 0;

@@ -51,6 +51,54 @@ class AgentTrainProcesses : public TrainingRuns {
     return {std::stod(match[1]), std::stod(match[2])};
   }
 
+  using Environment = std::map<std::string, std::string>;
+
+  // A port that other tests, which run at the same time, do not use.
+  static int FreePort() { return 20000 + static_cast<int>(::getpid()) % 10000; }
+
+  static std::vector<Environment> Torchrun(int ranks, int port) {
+    std::vector<Environment> all;
+    for (int rank = 0; rank < ranks; ++rank) {
+      all.push_back({{"RANK", std::to_string(rank)},
+                     {"WORLD_SIZE", std::to_string(ranks)},
+                     {"LOCAL_RANK", std::to_string(rank)},
+                     {"MASTER_ADDR", "127.0.0.1"},
+                     {"MASTER_PORT", std::to_string(port)}});
+    }
+    return all;
+  }
+
+  // A process for each of the environments.
+  std::vector<std::unique_ptr<Program>> Start(const std::string& name,
+                                              const std::vector<Environment>& ranks,
+                                              std::map<std::string, std::string> flags) const {
+    for (const auto& [flag, file] : {std::pair("--model_dir", "tiny"),
+                                     {"--data", "rows.jsonl"},
+                                     {"--output_dir", "train_result"}}) {
+      flags[flag] = folder_.path() / file;
+    }
+    std::vector<std::unique_ptr<Program>> programs;
+    for (const Environment& environment : ranks) {
+      const fs::path folder = folder_.path() / fmt::format("{}-{}", name, programs.size());
+      fs::create_directories(folder);
+      programs.push_back(
+          std::make_unique<Program>("agent_train", Arguments(name, flags), folder, environment));
+    }
+    return programs;
+  }
+
+  // The processes train as one job, with the losses of the run "one".
+  void ExpectOneJob(const std::vector<Environment>& ranks) const {
+    const auto programs = Start("many", ranks, {{"--max_steps", kSteps}, {"--zero", "1"}});
+    for (size_t rank = 0; rank < ranks.size(); ++rank) {
+      const Outcome outcome = programs[rank]->Wait();
+      EXPECT_EQ(outcome.exit, 0) << outcome.err;
+      if (rank > 0) continue;
+      EXPECT_THAT(outcome.out, HasSubstr(fmt::format("{} processes, --zero 1", ranks.size())));
+    }
+    ExpectSameLosses("many", "one");
+  }
+
   // Child processes of the one that runs `agent_train --processes`, by rank.
   std::map<int, pid_t> Ranks(const std::string& name) const {
     std::map<int, pid_t> ranks;
@@ -191,38 +239,13 @@ TEST_F(AgentTrainProcesses, AKilledRankEndsTheJobWithItsName) {
 }
 
 // As torchrun starts them on several machines: nobody watches the processes but they each other.
-TEST_F(AgentTrainProcesses, RanksFindEachOtherByTheEnvironment) {
+TEST_F(AgentTrainProcesses, RanksFindEachOtherByTorchrunsVariables) {
   ASSERT_EQ(Train("one", {{"--max_steps", kSteps}}).exit, 0);
-  const auto start = [this](const std::string& name, int ranks, int port,
-                            const std::map<std::string, std::string>& more) {
-    std::vector<std::unique_ptr<Program>> programs;
-    for (int rank = 0; rank < ranks; ++rank) {
-      const fs::path folder = folder_.path() / fmt::format("{}-{}", name, rank);
-      fs::create_directories(folder);
-      std::map<std::string, std::string> flags = more;
-      for (const auto& [flag, file] : {std::pair("--model_dir", "tiny"),
-                                       {"--data", "rows.jsonl"},
-                                       {"--output_dir", "train_result"}}) {
-        flags[flag] = folder_.path() / file;
-      }
-      programs.push_back(std::make_unique<Program>(
-          "agent_train", Arguments(name, flags), folder,
-          std::map<std::string, std::string>{{"RANK", std::to_string(rank)},
-                                             {"WORLD_SIZE", std::to_string(ranks)},
-                                             {"LOCAL_RANK", std::to_string(rank)},
-                                             {"MASTER_ADDR", "127.0.0.1"},
-                                             {"MASTER_PORT", std::to_string(port)}}));
-    }
-    return programs;
-  };
-  const int port = 20000 + static_cast<int>(::getpid()) % 10000;
-  for (const auto& program : start("many", 2, port, {{"--max_steps", kSteps}, {"--zero", "1"}})) {
-    const Outcome outcome = program->Wait();
-    EXPECT_EQ(outcome.exit, 0) << outcome.err;
-  }
-  ExpectSameLosses("many", "one");
+  const int port = FreePort();
+  ExpectOneJob(Torchrun(2, port));
 
-  const auto programs = start("killed", 3, port + 1, {{"--epochs", "1000"}, {"--eval_every", "0"}});
+  const auto programs =
+      Start("killed", Torchrun(3, port + 1), {{"--epochs", "1000"}, {"--eval_every", "0"}});
   WaitForLines("killed", 3);
   const auto begin = Clock::now();
   programs[2]->Signal(SIGKILL);
@@ -233,6 +256,20 @@ TEST_F(AgentTrainProcesses, RanksFindEachOtherByTheEnvironment) {
                 ContainsRegex("rank 2 .process [0-9]+ on .* has given no sign of life"));
   }
   EXPECT_LT(Clock::now() - begin, std::chrono::seconds(60));
+}
+
+// As srun starts them: the first host of the job has the store, at a port made from the job's number.
+TEST_F(AgentTrainProcesses, RanksFindEachOtherBySlurmsVariables) {
+  ASSERT_EQ(Train("one", {{"--max_steps", kSteps}}).exit, 0);
+  std::vector<Environment> ranks;
+  for (int rank = 0; rank < 2; ++rank) {
+    ranks.push_back({{"SLURM_PROCID", std::to_string(rank)},
+                     {"SLURM_NTASKS", "2"},
+                     {"SLURM_LOCALID", std::to_string(rank)},
+                     {"SLURM_JOB_ID", std::to_string(FreePort() + 2)},
+                     {"SLURM_JOB_NODELIST", "localhost,node[2-3]"}});
+  }
+  ExpectOneJob(ranks);
 }
 
 TEST_F(AgentTrainProcesses, AFaultOfOneIsSaidWithItsRank) {

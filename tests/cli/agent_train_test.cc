@@ -8,12 +8,15 @@
 #include <numeric>
 #include <thread>
 
+#include "clients/http/http_client.h"
 #include "lm/model_folder.h"
+#include "servers/http/http_service.h"
 #include "tests/cli/training_runs.h"
 
 namespace agentr {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class AgentTrain : public TrainingRuns {};
@@ -92,6 +95,29 @@ TEST_F(AgentTrain, AnInterruptionSavesAndADamagedCheckpointIsRefused) {
   const Outcome outcome = Train("a");
   EXPECT_EQ(outcome.exit, 3);
   EXPECT_THAT(outcome.err, HasSubstr((checkpoint.filename() / "weights.safetensors").string()));
+}
+
+TEST_F(AgentTrain, ItsProgressCanBeReadWhileItRuns) {
+  // The port of a server that has ended is free.
+  const int port = [] {
+    HttpService service({.port = 0});
+    service.Start();
+    return service.port();
+  }();
+  Program program("agent_train",
+                  Arguments("a", {{"--metrics_port", std::to_string(port)}, {"--epochs", "1000"}}),
+                  folder_.path());
+  HttpClient client(fmt::format("http://127.0.0.1:{}", port), HttpOptions(),
+                    std::make_shared<CallStats>());
+  const auto steps = ::testing::ContainsRegex("\nagentr_run_done_total [1-9]");
+  std::string text;
+  while (program.Running() && !::testing::Matches(steps)(text)) {
+    if (const auto reply = client.Get("/metrics")) text = reply->body;
+  }
+  EXPECT_THAT(text, AllOf(HasSubstr("# HELP agentr_run_done_total Finished optimiser steps.\n"),
+                          steps));
+  program.Signal(SIGINT);
+  EXPECT_EQ(program.Wait().exit, 130);
 }
 
 TEST_F(AgentTrain, StepsThatAreNotFiniteEndTheRun) {

@@ -45,7 +45,8 @@ class ScriptedJudge {
                                                             : "It is of no use.\nJudgement: Bad"}};
           reply.set_content(
               nlohmann::json{
-                  {"choices", {{{"index", 0}, {"message", message}, {"finish_reason", "stop"}}}}}
+                  {"choices", {{{"index", 0}, {"message", message}, {"finish_reason", "stop"}}}},
+                  {"usage", {{"prompt_tokens", 10}, {"completion_tokens", 3}}}}
                   .dump(),
               "application/json");
         });
@@ -257,12 +258,17 @@ TEST_P(PathCollect, KilledAtAnyMomentItGoesOnToTheSameFiles) {
 TEST_P(PathCollect, TheActorIsAskedAndItsAnswersAreRemembered) {
   Search();
   ScriptedJudge judge;
-  const Arguments line = {"--verifier", "actor", "--llm_base", judge.url(), "--judge_ahead", "2"};
+  const Arguments line = {"--verifier",    "actor", "--llm_base",  judge.url(),
+                          "--judge_ahead", "2",     "--llm_price", "1000000:0"};
   const Outcome outcome = Run(line);
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
   EXPECT_GT(judge.questions, 0);
   EXPECT_EQ(judge.strange, 0);
   EXPECT_THAT(outcome.out, HasSubstr("judgements"));
+  const nlohmann::json model = RunFile()["model"];
+  EXPECT_EQ(model["requests"].get<int>(), judge.questions);
+  EXPECT_EQ(model["cost"].get<double>(), 10 * judge.questions) << "1 for a token of a prompt";
+  EXPECT_THAT(outcome.out, HasSubstr(fmt::format("{} requests, ", judge.questions.load())));
   const std::string rows = ReadFile(PathOf(".jsonl"));
   EXPECT_THAT(rows, HasSubstr("It is of no use."));
   const int questions = judge.questions;

@@ -97,5 +97,56 @@ TEST_P(Worlds, AreEvaluatedWithTheirOwnMeasureOfSuccess) {
   }
 }
 
+// The whole way with the style as an option; its name in folders and files tells the rest.
+TEST(ArcherStyle, IsSearchedRevisedAndEvaluated) {
+  const ScratchFolder folder;
+  const auto run = [&](const std::string& program, const Arguments& arguments) {
+    const Outcome outcome = RunProgram(program, arguments, folder.path());
+    EXPECT_EQ(outcome.exit, 0) << outcome.out << outcome.err;
+    return outcome.out;
+  };
+  const Arguments style = {"--task", "webshop", "--style", "archer"};
+  const auto with = [&](const Arguments& more) {
+    Arguments all = style;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  run("mcts_collect", with({"--min", "2000", "--max", "2020", "--iterations", "6"}));
+  const auto trees = TreeFiles(folder.path());
+  EXPECT_EQ(trees.size(), 18U) << "of twenty ids, without two test ids";
+  int bought = 0;
+  for (const auto& [name, text] : trees) {
+    const Tree tree = ReadTree(text, name);
+    EXPECT_EQ(tree.origin().family, "webshop_archer");
+    EXPECT_TRUE(tree.root().observation.starts_with("\nObservation:\n\nWebShop "));
+    for (const Node& node : tree.nodes()) bought += node.end == End::kDone && node.reward >= 1;
+  }
+  EXPECT_GT(bought, 20);
+  const std::filesystem::path trees_at = folder.path() / "mcts_result/webshop_archer/planner";
+  const nlohmann::json searched = nlohmann::json::parse(ReadFile(trees_at / "run.json"));
+  EXPECT_EQ(searched["runs"].back()["result"]["environment"]["mismatches"], 0);
+  run("path_collect", {"--output_dir", "newest"});
+  run("path_collect", with({"--output_dir", "named"}));
+  const auto revised = [&](const std::string& output, const std::string& file) {
+    return ReadFile(folder.path() / output / ("webshop_archer_centric." + file));
+  };
+  const std::string rows = revised("named", "messages.jsonl");
+  EXPECT_EQ(rows, revised("newest", "messages.jsonl")) << "without the option, of the newest trees";
+  const nlohmann::json counts =
+      nlohmann::json::parse(revised("named", "run.json"))["counts"]["replay"];
+  const double verified = counts["verified"], failed = counts["failed"];
+  EXPECT_GT(verified, 200) << counts;
+  EXPECT_GT(verified / (verified + failed), 0.95) << counts;
+  run("agent_eval", with({"--split", "train", "--max", "30", "--planner_error_rate", "0"}));
+  const nlohmann::json summary = nlohmann::json::parse(
+      ReadFile(folder.path() / "test_result/webshop_archer/planner_scripted/summary.json"));
+  EXPECT_EQ(summary["asked_for"], 30);
+  EXPECT_GT(summary["reward"]["mean"], 0.8);
+  const Outcome unknown =
+      RunProgram("mcts_collect", {"--task", "babyai", "--style", "archer"}, folder.path());
+  EXPECT_EQ(unknown.exit, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("unknown task \"babyai_archer\""));
+}
+
 }  // namespace
 }  // namespace agentr

@@ -41,6 +41,29 @@ TEST(WorkQueue, EndsEarlyWhenStopped) {
   EXPECT_FALSE(queue.gave_up());
 }
 
+TEST(WorkQueue, WhatIsPutBackComesAgainAfterTheOthers) {
+  std::atomic<bool> stop = false;
+  std::vector<size_t> order;
+  WorkQueue queue(3, 1, 3, stop);
+  queue.Run([&](size_t item) {
+    if (item == 0 && std::ranges::count(order, 0U) < 2) queue.PutBack(item);
+    order.push_back(item);
+  });
+  EXPECT_EQ(order, (std::vector<size_t>{0, 1, 2, 0, 0}));
+}
+
+TEST(WorkQueue, DoesNotWaitForWhatIsPutBackOnceItIsStopped) {
+  std::atomic<bool> stop = false;
+  int done = 0;
+  WorkQueue queue(1, 1, 3, stop);
+  queue.Run([&](size_t item) {
+    ++done;
+    queue.PutBack(item);
+    stop = true;
+  });
+  EXPECT_EQ(done, 1);
+}
+
 TEST(WorkQueue, GivesUpAfterFailuresInARow) {
   std::atomic<bool> stop = false;
   int done = 0;

@@ -24,7 +24,7 @@ class EpisodeStoreTest : public ::testing::Test {
   }
 
   TemporaryFolder folder_;
-  EpisodeStore store_{folder_.path(), R"({"max_steps":30})"};
+  FileEpisodeStore store_{folder_.path(), R"({"max_steps":30})"};
 };
 
 TEST_F(EpisodeStoreTest, NamesTheFirstAttemptAsAgentRDoes) {
@@ -35,13 +35,13 @@ TEST_F(EpisodeStoreTest, NamesTheFirstAttemptAsAgentRDoes) {
 }
 
 TEST_F(EpisodeStoreTest, AnEpisodeIsClaimedByOne) {
-  EpisodeStore other(folder_.path(), "{}");
+  FileEpisodeStore other(folder_.path(), "{}");
   EXPECT_EQ(store_.TryClaim(31, 0), Claim::kMine);
   EXPECT_EQ(store_.TryClaim(31, 0), Claim::kTaken);
   EXPECT_EQ(other.TryClaim(31, 0), Claim::kTaken);
   EXPECT_EQ(other.TryClaim(31, 1), Claim::kMine) << "attempts are claimed one by one";
   EXPECT_EQ(other.TryClaim(0, 31), Claim::kMine);
-  store_.Release(31, 0);
+  store_.Release(31, 0, "");
   EXPECT_EQ(other.TryClaim(31, 0), Claim::kMine);
   other.Commit(HandEpisode(31, 0, 1));
   EXPECT_EQ(store_.TryClaim(31, 0), Claim::kDone);
@@ -58,7 +58,7 @@ TEST_F(EpisodeStoreTest, LoadsByTaskAndAttempt) {
 
 TEST_F(EpisodeStoreTest, RefusesEpisodesOfOtherOptions) {
   Play(31, 0);
-  const EpisodeStore other(folder_.path(), R"({"max_steps":100})");
+  const FileEpisodeStore other(folder_.path(), R"({"max_steps":100})");
   try {
     other.Load();
     FAIL();

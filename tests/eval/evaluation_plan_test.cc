@@ -92,7 +92,7 @@ TEST(PlanRevisionTest, RefusesWhatHasNothingToGoOnFrom) {
 
 TEST(CheckFolder, NamesAnEpisodeOfAnotherTrajectory) {
   const ScratchFolder folder;
-  EpisodeStore store(folder.path(), "{}");
+  FileEpisodeStore store(folder.path(), "{}");
   ASSERT_EQ(store.TryClaim(2, 0), Claim::kMine);
   Episode played = HandEpisode(2, 0, 1, {"a", "x", "y"});
   played.replayed_turns = 2;

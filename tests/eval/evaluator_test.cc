@@ -48,7 +48,7 @@ struct ToyEvaluation {
   ToyFamily family;
   ToyEnvironment world;
   ToyModel model{ToyActions()};
-  EpisodeStore store{folder.path(), "{}"};
+  FileEpisodeStore store{folder.path(), "{}"};
   PlayOptions play;
   ParallelismOptions options;
   std::atomic<bool> stop = false;
@@ -116,7 +116,7 @@ TEST(EvaluatorTest, FaultsChangeNothing) {
 TEST(EvaluatorTest, WhatIsThereIsSkippedAndWhatIsClaimedIsLeft) {
   ToyEvaluation evaluation;
   evaluation.Run(Starts(5));
-  EpisodeStore other(evaluation.folder.path(), "{}");
+  FileEpisodeStore other(evaluation.folder.path(), "{}");
   ASSERT_EQ(other.TryClaim(7, 0), Claim::kMine);
   const EvaluatorReport report = evaluation.Run(Starts(10));
   EXPECT_EQ(report.skipped, 5);

@@ -26,22 +26,32 @@ class MemoryStore : public TreeStore {
   Claim TryClaim(int task_id) override {
     const std::lock_guard lock(mutex_);
     if (trees_.contains(task_id)) return Claim::kDone;
+    if (later[task_id] > 0) {
+      --later[task_id];
+      return Claim::kLater;
+    }
     return claims_.insert(task_id).second ? Claim::kMine : Claim::kTaken;
   }
 
-  void Commit(const Tree& tree) override {
-    Release(tree.origin().task_id);
+  bool Commit(const Tree& tree) override {
+    Release(tree.origin().task_id, "");
     const std::lock_guard lock(mutex_);
+    if (lost.erase(tree.origin().task_id) > 0) return false;
     if (trees_.size() >= room) throw FatalError(ExitCode::kFile, "the disk is full");
     trees_[tree.origin().task_id] = WriteTree(tree, TreeFormat::kCompact);
+    return true;
   }
 
-  void Release(int task_id) override {
+  void Release(int task_id, std::string_view /*error*/) override {
     const std::lock_guard lock(mutex_);
     EXPECT_EQ(claims_.erase(task_id), 1) << task_id;
   }
 
   Tree Load(int task_id) const override { return ReadTree(trees_.at(task_id), "memory"); }
+  int64_t CountDone(const std::vector<int>& tasks) const override {
+    return std::ranges::count_if(tasks, [&](int task) { return trees_.contains(task); });
+  }
+  std::string place() const override { return "memory"; }
 
   std::vector<int> done() const {
     std::vector<int> tasks;
@@ -52,6 +62,8 @@ class MemoryStore : public TreeStore {
   bool all_released() const { return claims_.empty(); }
 
   size_t room = 1000000;
+  std::map<int, int> later;  // how often another worker still has a task
+  std::set<int> lost;        // tasks whose first tree comes after another worker took them over
 
  private:
   std::mutex mutex_;
@@ -137,6 +149,24 @@ TEST(CollectorTest, SkipsWhatIsDoneOrTaken) {
   EXPECT_EQ(report.finished, 7);
   EXPECT_EQ(report.skipped, 2);
   EXPECT_EQ(report.taken, 1);
+}
+
+TEST(CollectorTest, AsksAgainForATaskThatItLost) {
+  Job job;
+  job.store.lost = {2};
+  const CollectReport report = job.Run(Tasks(4));
+  EXPECT_EQ(report.finished, 4);
+  EXPECT_EQ(job.store.done(), Tasks(4));
+  EXPECT_THAT(report.failed, IsEmpty());
+}
+
+TEST(CollectorTest, WaitsForATaskThatAnotherWorkerMayGiveUp) {
+  Job job;
+  job.store.later[1] = 2;
+  const CollectReport report = job.Run(Tasks(3));
+  EXPECT_EQ(report.finished, 3);
+  EXPECT_EQ(report.taken, 0);
+  EXPECT_EQ(job.store.later[1], 0);
 }
 
 TEST(CollectorTest, NothingToDo) {

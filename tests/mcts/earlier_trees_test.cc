@@ -86,7 +86,7 @@ TEST_F(EarlierTreesTest, WhatIsNoTreeIsMovedAside) {
     EXPECT_FALSE(fs::exists(store_.PathOf(5))) << text;
     EXPECT_TRUE(fs::exists(store_.PathOf(5).string() + ".corrupt")) << text;
     EXPECT_EQ(store_.TryClaim(5), Claim::kMine) << text;
-    store_.Release(5);
+    store_.Release(5, "");
   }
 }
 

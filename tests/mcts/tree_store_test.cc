@@ -73,7 +73,7 @@ TEST_F(TreeStoreTest, AClaimIsOnce) {
   EXPECT_EQ(store_.TryClaim(4), Claim::kMine);
   EXPECT_EQ(store_.TryClaim(4), Claim::kTaken);
   EXPECT_EQ(store_.TryClaim(5), Claim::kMine);
-  store_.Release(4);
+  store_.Release(4, "");
   EXPECT_EQ(store_.TryClaim(4), Claim::kMine);
 }
 
@@ -85,7 +85,7 @@ TEST_F(TreeStoreTest, AnotherRunSeesTheClaims) {
   EXPECT_EQ(store_.TryClaim(5), Claim::kTaken);
   store_.Commit(TreeOf(4));
   EXPECT_EQ(other.TryClaim(4), Claim::kDone);
-  other.Release(5);
+  other.Release(5, "");
   EXPECT_EQ(store_.TryClaim(5), Claim::kMine);
 }
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/gzip.h"
 #include "tests/report/page_data.h"
 
 namespace agentr {
@@ -17,17 +18,9 @@ TEST(PackedItems, EncodesTheExamplesOfRfc4648) {
   EXPECT_EQ(Base64("\xff\xfe\xfd"), "//79");
 }
 
-TEST(PackedItems, WritesGzipThatReadsBack) {
-  std::string text;
-  for (int i = 0; i < 5000; ++i) text += std::to_string(i * 7919);
-  EXPECT_EQ(Gunzip(Gzip(text)), text);
-  EXPECT_EQ(Gunzip(Gzip("")), "");
-  EXPECT_LT(Gzip(std::string(100'000, 'a')).size(), 400);
-  EXPECT_EQ(Gzip(text), Gzip(text));
-}
-
 nlohmann::json Block(PackedItems& items, int block) {
-  return nlohmann::json::parse(Gunzip(FromBase64(items.Blocks().at(static_cast<size_t>(block)))));
+  const std::string packed = FromBase64(items.Blocks().at(static_cast<size_t>(block)));
+  return nlohmann::json::parse(Gunzip(packed, /*most=*/100'000'000).value());
 }
 
 TEST(PackedItems, PutsItemsWhereItSays) {

@@ -1,12 +1,17 @@
 #include "tests/report/page_data.h"
 
 #include <fmt/core.h>
-#include <zlib.h>
 
-#include <array>
 #include <stdexcept>
 
+#include "common/gzip.h"
+
 namespace agentr {
+namespace {
+
+constexpr size_t kMostBytes = 1'000'000'000;
+
+}  // namespace
 
 std::string FromBase64(const std::string& text) {
   static const std::string kDigits =
@@ -27,26 +32,6 @@ std::string FromBase64(const std::string& text) {
   return out;
 }
 
-std::string Gunzip(const std::string& bytes) {
-  z_stream stream{};
-  constexpr int kGzip = 15 + 16;
-  inflateInit2(&stream, kGzip);
-  std::string input = bytes, out;
-  stream.next_in = reinterpret_cast<Bytef*>(input.data());
-  stream.avail_in = static_cast<uInt>(input.size());
-  std::array<char, 65536> part{};
-  int state = Z_OK;
-  while (state == Z_OK) {
-    stream.next_out = reinterpret_cast<Bytef*>(part.data());
-    stream.avail_out = part.size();
-    state = inflate(&stream, Z_NO_FLUSH);
-    out.append(part.data(), part.size() - stream.avail_out);
-  }
-  inflateEnd(&stream);
-  if (state != Z_STREAM_END) throw std::invalid_argument("not gzip");
-  return out;
-}
-
 std::string ElementText(const std::string& page, const std::string& id) {
   const size_t name = page.find(fmt::format(" id=\"{}\">", id));
   if (name == std::string::npos) throw std::invalid_argument("no element " + id);
@@ -60,7 +45,8 @@ nlohmann::json IndexOf(const std::string& page) {
 
 nlohmann::json ItemOf(const std::string& page, int block, int at) {
   const std::string packed = ElementText(page, fmt::format("block-{}", block));
-  return nlohmann::json::parse(Gunzip(FromBase64(packed))).at(static_cast<size_t>(at));
+  return nlohmann::json::parse(Gunzip(FromBase64(packed), kMostBytes).value())
+      .at(static_cast<size_t>(at));
 }
 
 }  // namespace agentr

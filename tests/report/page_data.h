@@ -7,7 +7,6 @@
 namespace agentr {
 
 std::string FromBase64(const std::string& text);
-std::string Gunzip(const std::string& bytes);
 
 // The text of the element <script … id="ID">.
 std::string ElementText(const std::string& page, const std::string& id);

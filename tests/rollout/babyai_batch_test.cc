@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/error.h"
 #include "common/random.h"
 
 namespace agentr {
@@ -48,6 +49,24 @@ TEST(BabyAiBatch, SlotsAreStreamsOfTheirOwn) {
   }
   EXPECT_GT(truncated, 5);
   EXPECT_GT(ended, truncated);
+}
+
+TEST(BabyAiBatch, AsManyObjectsLieAboutAsWanted) {
+  const auto objects = [](const BabyAiBatchOptions& options) {
+    return BabyAiBatch(options).game(0).world().objects().size();
+  };
+  EXPECT_EQ(objects({.size = 1, .level = "GoToLocal"}), 8u);
+  for (const int count : {2, 3, 9}) {
+    EXPECT_EQ(objects({.size = 1, .level = "GoToLocal", .distractors = count}),
+              static_cast<size_t>(count));
+    EXPECT_EQ(objects({.size = 1, .task = "putnext", .distractors = count}),
+              static_cast<size_t>(count));
+    // The door and its key besides.
+    EXPECT_EQ(objects({.size = 1, .task = "open", .distractors = count}),
+              static_cast<size_t>(count) + 2);
+  }
+  EXPECT_THROW(objects({.size = 1, .distractors = 1}), FatalError);
+  EXPECT_THROW(objects({.size = 1, .distractors = 10}), FatalError);
 }
 
 TEST(BabyAiBatch, WhatIsNoActionCostsNoStep) {

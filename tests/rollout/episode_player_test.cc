@@ -23,7 +23,7 @@ using ::testing::SizeIs;
 using Call = ToyEnvironment::Call;
 using Fault = ToyEnvironment::Fault;
 using Op = ToyEnvironment::Op;
-using Texts = std::vector<std::string>;
+using TextList = std::vector<std::string>;
 
 // One episode with everything around it. Change the fields before Run.
 struct ToyEpisode {
@@ -32,9 +32,9 @@ struct ToyEpisode {
     options.max_steps = 10;
     options.temperature = 1;
     if (actions.empty()) return;
-    model.reply = [actions, this](std::span<const Message>, int) -> Result<Texts> {
+    model.reply = [actions, this](std::span<const Message>, int) -> Result<TextList> {
       const size_t turn = std::min(said_++, actions.size() - 1);
-      return Texts{ToyModel::Response(actions[turn])};
+      return TextList{ToyModel::Response(actions[turn])};
     };
   }
 
@@ -188,9 +188,9 @@ TEST(EpisodePlayerTest, AContextTooSmallForTheTaskIsNoResult) {
 TEST(EpisodePlayerTest, DropsFurtherWhenTheModelRefuses) {
   ToyEpisode toy;
   int calls = 0;
-  toy.model.reply = [&](std::span<const Message> prompt, int) -> Result<Texts> {
+  toy.model.reply = [&](std::span<const Message> prompt, int) -> Result<TextList> {
     if (prompt.size() > 7) return Fail(ErrorKind::kContextLength, "too long");
-    return Texts{ToyModel::Response("go " + std::to_string(calls++))};
+    return TextList{ToyModel::Response("go " + std::to_string(calls++))};
   };
   const Episode episode = toy.MustRun();
   EXPECT_EQ(episode.end, EpisodeEnd::kMaxSteps);
@@ -218,15 +218,15 @@ TEST(EpisodePlayerTest, ErrorsOfTheEnvironmentAreNoResult) {
 
 TEST(EpisodePlayerTest, ErrorsOfTheModelAreNoResult) {
   ToyEpisode toy;
-  toy.model.reply = [](std::span<const Message> prompt, int) -> Result<Texts> {
-    if (prompt.size() < 5) return Texts{"Action: go a"};
+  toy.model.reply = [](std::span<const Message> prompt, int) -> Result<TextList> {
+    if (prompt.size() < 5) return TextList{"Action: go a"};
     return Fail(ErrorKind::kServer, "no GPU");
   };
   const Episode episode = toy.MustRun();
   EXPECT_EQ(episode.end, EpisodeEnd::kModelError);
   EXPECT_THAT(episode.error,
               AllOf(HasSubstr(std::string(Name(ErrorKind::kServer))), HasSubstr("no GPU")));
-  toy.model.reply = [](std::span<const Message>, int) -> Result<Texts> { return Texts{}; };
+  toy.model.reply = [](std::span<const Message>, int) -> Result<TextList> { return TextList{}; };
   EXPECT_EQ(toy.MustRun().end, EpisodeEnd::kModelError);
 }
 

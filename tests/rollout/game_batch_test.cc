@@ -54,6 +54,17 @@ TEST(GameBatch, EndsAfterTwentyQuestionsAndDrawsNewObjects) {
   EXPECT_GT(drawn.size(), 8U) << "each slot draws for itself";
 }
 
+TEST(GameBatch, TheSubsetHasTenObjects) {
+  const auto batch = TwentyQuestionsBatch(TwentyQuestionsSubset(200, 3));
+  std::set<std::string> drawn;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    drawn.insert(WordTable::BuiltIn().words()[batch.state(i).word].aliases.front());
+  }
+  const std::set<std::string> subset = {"football", "dog",   "banana", "truck", "pants",
+                                        "computer", "piano", "chair",  "pen",   "scissors"};
+  EXPECT_EQ(drawn, subset);
+}
+
 TEST(GameBatch, CitiesAreGuessedToo) {
   auto batch = GuessMyCityBatch({.size = 2, .seed = 4});
   const std::string guess =
@@ -79,6 +90,44 @@ TEST(GameBatch, RewardsOfDetectiveAreThePointsOfTheStep) {
     if (step.done) break;
   }
   EXPECT_GT(points, 0);
+}
+
+TEST(GameBatch, WebShopPaysThePurchaseAndEndsWithTheEleventhAction) {
+  auto batch = ArcherShopBatch({.size = 3, .seed = 4});
+  std::vector<std::string> first;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    EXPECT_GE(batch.state(i).shop.goal, 2000u);
+    EXPECT_LT(batch.state(i).shop.goal, 2100u);
+    first.emplace_back(batch.Observation(i));
+  }
+  const auto product = [&] {
+    return "click[" + batch.game().Clickables(batch.state(1)).at(1) + "]";
+  };
+  const std::vector<std::string_view> search(3, "search[desk lamp]");
+  EXPECT_EQ(batch.Step(search)[1].reward, 0);
+  const std::string click = product();
+  batch.Step(std::vector<std::string_view>{"wait", click, "think[hm]"});
+  const auto bought = batch.Step(std::vector<std::string_view>{"wait", "click[Buy Now]", "wait"});
+  EXPECT_TRUE(bought[1].done);
+  EXPECT_FALSE(bought[1].truncated);
+  EXPECT_NE(bought[1].observation.find("Your score"), std::string_view::npos);
+  EXPECT_NE(batch.Observation(1), first[1]) << "the next session, probably of another task";
+  EXPECT_FALSE(bought[0].done);
+  const std::vector<std::string_view> wait(3, "wait");
+  for (int action = 4; action <= 11; ++action) {
+    const BatchStep step = batch.Step(wait)[0];
+    EXPECT_EQ(step.reward, 0);
+    ASSERT_EQ(step.done, action == 11) << action;
+    EXPECT_EQ(step.truncated, step.done);
+  }
+  EXPECT_EQ(batch.state(0).steps, 0) << "an ended session is not played again";
+}
+
+TEST(GameBatch, DrawsTheTasksAskedFor) {
+  const auto batch = ArcherShopBatch({.size = 20, .first_task = 7, .tasks = 2});
+  std::set<uint32_t> goals;
+  for (size_t i = 0; i < batch.size(); ++i) goals.insert(batch.state(i).shop.goal);
+  EXPECT_EQ(goals, (std::set<uint32_t>{7, 8}));
 }
 
 }  // namespace

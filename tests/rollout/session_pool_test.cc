@@ -116,6 +116,19 @@ TEST_F(SessionPoolTest, RetiredTreesFreeTheirSessions) {
   EXPECT_EQ(pool.opened(), 2);
 }
 
+TEST_F(SessionPoolTest, WithoutALimitTheEnvironmentDecides) {
+  struct : ToyEnvironment {
+    int DefaultSessions() const override { return 1; }
+  } small_world;
+  SessionPool pool(small_world, 0);
+  const auto held = Take(pool, 1, {0});
+  std::thread waiter([&] { EXPECT_FALSE(pool.Acquire(1, std::vector<int>{0}, stop_)); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  stop_ = true;
+  waiter.join();
+  EXPECT_EQ(small_world.counts.opens, 1);
+}
+
 TEST_F(SessionPoolTest, TreeNumbersAreDistinct) {
   SessionPool pool(world_, 1);
   const int64_t first = pool.NewTree();

@@ -105,6 +105,16 @@ TEST(SciWorldProtocol, AnswersOfAServerComeThrough) {
   ExpectSciWorldError(session->Query("gold"), ErrorKind::kSessionLost, "lost the session");
 }
 
+TEST(SciWorldProtocol, APublicServerGetsFewSessions) {
+  SmallSciWorldServer server(/*extensions=*/false), other(/*extensions=*/false);
+  const auto sessions = [](const std::string& task, const std::vector<std::string>& bases) {
+    return HttpEnvironment(MakeProtocol(task), bases, HttpOptions{}).DefaultSessions();
+  };
+  EXPECT_EQ(sessions("sciworld", {server.url()}), 16);
+  EXPECT_EQ(sessions("sciworld", {server.url(), other.url()}), 32);
+  EXPECT_EQ(sessions("babyai", {server.url()}), 256);
+}
+
 TEST(SciWorldProtocol, APublicServerHasNoExtensions) {
   SmallSciWorldServer server(/*extensions=*/false);
   HttpEnvironment house(MakeProtocol("sciworld"), {server.url()}, HttpOptions{});
