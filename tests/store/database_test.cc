@@ -122,9 +122,12 @@ TEST_F(DatabaseTest, GivesUpWhenPatienceEndsAndThenAtOnce) {
   StoreOptions options = Options();
   options.patience_s = 1;
   Database database(options);
+  const auto query = [&] { database.Query("SELECT 1"); };
   server().Kill();
-  for (int i = 0; i < 2; ++i) {
-    const auto [code, message] = Thrown([&] { database.Query("SELECT 1"); });
+  // The process that serves the connection may live on for a moment and answer.
+  std::pair<ExitCode, std::string> first = Thrown(query);
+  while (first.first == ExitCode::kOk) first = Thrown(query);
+  for (const auto& [code, message] : {first, Thrown(query)}) {
     EXPECT_EQ(code, ExitCode::kUnavailable);
     EXPECT_THAT(message, AllOf(HasSubstr("has not answered for 1 s"), HasSubstr(database.place()),
                                HasSubstr("run the same command again")));
