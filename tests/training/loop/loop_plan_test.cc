@@ -43,7 +43,8 @@ TEST(LoopPlan, GoesOnFromTheModelBefore) {
   EXPECT_THAT(Stage(plan, "iteration_0/evaluate").arguments, Contains("--model_dir=start"));
   EXPECT_THAT(Stage(plan, "iteration_1/collect").arguments, Contains("--model_dir=start"));
   EXPECT_THAT(Stage(plan, "iteration_1/train").arguments, Contains("--model_dir=start"));
-  for (const char* stage : {"iteration_1/evaluate", "iteration_2/collect", "iteration_2/train"}) {
+  for (const char* stage : {"iteration_1/evaluate", "iteration_2/collect",
+                            "iteration_2/revise_centric", "iteration_2/train"}) {
     EXPECT_THAT(Stage(plan, stage).arguments, Contains(one)) << stage;
   }
 }
