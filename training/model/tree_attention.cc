@@ -47,49 +47,59 @@ std::vector<AttentionPlan::Range> Cut(const std::vector<AttentionPlan::Range>& p
   return kept;
 }
 
-// The concatenated keys of a block: [kv heads, length, head_dim].
+// The concatenated keys of a block, for one head: [length, head_dim].
 Tensor Gather(const Tensor& all, const AttentionPlan::Block& block) {
-  const Tensor flat = all.squeeze(2);
   std::vector<Tensor> parts;
   for (const auto& range : block.keys) {
-    parts.push_back(flat.narrow(1, range.begin, range.end - range.begin));
+    parts.push_back(all.narrow(0, range.begin, range.end - range.begin));
   }
-  return parts.size() == 1 ? parts[0] : at::cat(parts, 1);
+  return parts.size() == 1 ? parts[0] : at::cat(parts, 0);
 }
 
-// Adds [kv heads, length, head_dim] to the positions from which Gather copied.
-void Scatter(const Tensor& part, const AttentionPlan::Block& block, const Tensor& all) {
+// Adds aᵀ b [length, head_dim] to the positions from which Gather copied.
+void ScatterProduct(const Tensor& a, const Tensor& b, const AttentionPlan::Block& block,
+                    const Tensor& all) {
   int64_t at = 0;
   for (const auto& range : block.keys) {
     const int64_t length = range.end - range.begin;
-    all.squeeze(2).narrow(1, range.begin, length).add_(part.narrow(1, at, length));
+    AddProduct(all.narrow(0, range.begin, length), a.narrow(1, at, length), b);
     at += length;
   }
 }
 
-// The rows of a block in a tensor [kv heads, queries, shared, width], as [kv heads, rows, width].
-Tensor RowsOf(const Tensor& all, const AttentionPlan::Block& block) {
-  const int64_t count = (block.end - block.begin) * all.size(2);
-  return all.narrow(1, block.begin, block.end - block.begin)
-      .view({all.size(0), count, all.size(3)});
+// The rows of a block in a head's tensor [queries, shared, width], as [rows, width].
+Tensor RowsOf(const Tensor& head, const AttentionPlan::Block& block) {
+  const int64_t count = (block.end - block.begin) * head.size(1);
+  return head.narrow(0, block.begin, block.end - block.begin).view({count, head.size(2)});
 }
 
-AttentionInput ForProducts(const AttentionInput& in) {
-  return {agentr::ForProducts(in.q), agentr::ForProducts(in.k), agentr::ForProducts(in.v)};
-}
-
-// Calls work(row of [kv heads * rows], query of the block, index in log_sums) for each row.
+// Calls work(head). The products of one head are small: where there are enough heads each thread
+// takes whole ones, so that their scores stay in its cache; otherwise all threads share a product.
 template <typename Work>
-void ForScores(const AttentionPlan::Block& block, const Tensor& log_sums, const Work& work) {
-  const int64_t shared = log_sums.size(2), queries = log_sums.size(1);
-  const int64_t rows = (block.end - block.begin) * shared;
-  at::parallel_for(0, log_sums.size(0) * rows, 8, [&](int64_t begin, int64_t end) {
-    std::vector<float> a, b;
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t head = i / rows, row = i % rows;
-      work(i, row / shared, (head * queries + block.begin) * shared + row, a, b);
-    }
+void ForHeads(int64_t heads, const Work& work) {
+  if (heads < at::get_num_threads()) {
+    for (int64_t head = 0; head < heads; ++head) work(head);
+    return;
+  }
+  at::parallel_for(0, heads, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t head = begin; head < end; ++head) work(head);
   });
+}
+
+// Calls work(row, query of the block) for each row of a head's scores.
+template <typename Work>
+void ForScores(const AttentionPlan::Block& block, int64_t shared, const Work& work) {
+  const int64_t rows = (block.end - block.begin) * shared;
+  at::parallel_for(0, rows, 8, [&](int64_t begin, int64_t end) {
+    std::vector<float> a, b;
+    for (int64_t row = begin; row < end; ++row) work(row, row / shared, a, b);
+  });
+}
+
+// Without the history of derivatives, which other threads would go on recording.
+AttentionInput ForProducts(const AttentionInput& in) {
+  return {agentr::ForProducts(in.q.detach()), agentr::ForProducts(in.k.detach()).squeeze(2),
+          agentr::ForProducts(in.v.detach()).squeeze(2)};
 }
 
 }  // namespace
@@ -139,20 +149,24 @@ AttentionOutput Attend(const AttentionPlan& plan, const AttentionInput& narrow) 
   const AttentionInput in = ForProducts(narrow);
   AttentionOutput out{at::empty_like(in.q), at::empty({in.q.size(0), in.q.size(1), in.q.size(2)},
                                                       in.q.options().dtype(at::kFloat))};
+  const int64_t queries = in.q.size(1), shared = in.q.size(2);
   const float scale = 1 / std::sqrt(static_cast<float>(in.q.size(3)));
-  for (const AttentionPlan::Block& block : plan.blocks()) {
-    const Tensor keys = Gather(in.k, block), values = Gather(in.v, block);
-    const Tensor scores = at::bmm(RowsOf(in.q, block), keys.transpose(1, 2)).contiguous();
-    const MatrixRows rows(scores.view({-1, block.length}));
-    float* sums = out.log_sums.data_ptr<float>();
-    ForScores(
-        block, out.log_sums, [&](int64_t i, int64_t query, int64_t place, auto& scratch, auto&) {
-          float* row = rows.Open(i, scratch);
-          sums[place] = rows::Softmax(row, scale, block.from[query], block.to[query], block.length);
-          rows.Store(i, row);
-        });
-    RowsOf(out.mixed, block).copy_(at::bmm(scores, values));
-  }
+  ForHeads(in.q.size(0), [&](int64_t head) {
+    const Tensor q = in.q[head], k = in.k[head], v = in.v[head];
+    for (const AttentionPlan::Block& block : plan.blocks()) {
+      const Tensor scores = at::mm(RowsOf(q, block), Gather(k, block).t());
+      const MatrixRows rows(scores);
+      float* sums =
+          out.log_sums.data_ptr<float>() + (head * queries + block.begin) * shared;
+      ForScores(block, shared, [&](int64_t i, int64_t query, auto& scratch, auto&) {
+        float* row = rows.Open(i, scratch);
+        sums[i] = rows::Softmax(row, scale, block.from[query], block.to[query], block.length);
+        rows.Store(i, row);
+      });
+      Tensor mixed = RowsOf(out.mixed[head], block);
+      at::mm_out(mixed, scores, Gather(v, block));
+    }
+  });
   out.mixed = out.mixed.to(narrow.q.scalar_type());
   return out;
 }
@@ -160,30 +174,37 @@ AttentionOutput Attend(const AttentionPlan& plan, const AttentionInput& narrow) 
 AttentionInput AttendBackward(const AttentionPlan& plan, const AttentionInput& narrow,
                               const Tensor& log_sums, const Tensor& dmixed, const Tensor& dots) {
   const AttentionInput in = ForProducts(narrow);
-  const Tensor wide_dmixed = ForProducts(dmixed);
+  const Tensor wide_dmixed = agentr::ForProducts(dmixed.detach());
   const auto wide = in.k.options().dtype(at::kFloat);
-  AttentionInput grad{at::empty_like(in.q), at::zeros(in.k.sizes(), wide),
-                      at::zeros(in.v.sizes(), wide)};
+  AttentionInput grad{at::empty_like(in.q), at::zeros(narrow.k.sizes(), wide),
+                      at::zeros(narrow.v.sizes(), wide)};
+  const int64_t queries = in.q.size(1), shared = in.q.size(2);
   const float scale = 1 / std::sqrt(static_cast<float>(in.q.size(3)));
-  const float *sums = log_sums.data_ptr<float>(), *dot = dots.data_ptr<float>();
-  for (const AttentionPlan::Block& block : plan.blocks()) {
-    const Tensor keys = Gather(in.k, block), values = Gather(in.v, block);
-    const Tensor queries = RowsOf(in.q, block), d = RowsOf(wide_dmixed, block);
-    const Tensor shares = at::bmm(queries, keys.transpose(1, 2)).contiguous();
-    const Tensor dscores = at::bmm(d, values.transpose(1, 2)).contiguous();
-    const MatrixRows rows(shares.view({-1, block.length}));
-    const MatrixRows drows(dscores.view({-1, block.length}));
-    ForScores(block, log_sums, [&](int64_t i, int64_t query, int64_t place, auto& a, auto& b) {
-      float *row = rows.Open(i, a), *drow = drows.Open(i, b);
-      rows::SoftmaxBackward(row, drow, scale, sums[place], dot[place], block.from[query],
-                            block.to[query], block.length);
-      rows.Store(i, row);
-      drows.Store(i, drow);
-    });
-    RowsOf(grad.q, block).copy_(at::bmm(dscores, keys));
-    Scatter(at::bmm(dscores.transpose(1, 2), queries), block, grad.k);
-    Scatter(at::bmm(shares.transpose(1, 2), d), block, grad.v);
-  }
+  ForHeads(in.q.size(0), [&](int64_t head) {
+    const Tensor q = in.q[head], k = in.k[head], v = in.v[head], d = wide_dmixed[head];
+    const Tensor dk = grad.k[head].squeeze(1), dv = grad.v[head].squeeze(1);
+    for (const AttentionPlan::Block& block : plan.blocks()) {
+      const Tensor keys = Gather(k, block);
+      const Tensor block_q = RowsOf(q, block), block_d = RowsOf(d, block);
+      const Tensor shares = at::mm(block_q, keys.t());
+      const Tensor dscores = at::mm(block_d, Gather(v, block).t());
+      const MatrixRows rows(shares), drows(dscores);
+      const int64_t first = (head * queries + block.begin) * shared;
+      const float* sums = log_sums.data_ptr<float>() + first;
+      const float* dot = dots.data_ptr<float>() + first;
+      ForScores(block, shared, [&](int64_t i, int64_t query, auto& a, auto& b) {
+        float *row = rows.Open(i, a), *drow = drows.Open(i, b);
+        rows::SoftmaxBackward(row, drow, scale, sums[i], dot[i], block.from[query],
+                              block.to[query], block.length);
+        rows.Store(i, row);
+        drows.Store(i, drow);
+      });
+      Tensor dq = RowsOf(grad.q[head], block);
+      at::mm_out(dq, dscores, keys);
+      ScatterProduct(dscores, block_q, block, dk);
+      ScatterProduct(shares, block_d, block, dv);
+    }
+  });
   grad.q = grad.q.to(narrow.q.scalar_type());
   return grad;
 }
