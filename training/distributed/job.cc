@@ -1,17 +1,16 @@
 #include "training/distributed/job.h"
 
-#include <ATen/Parallel.h>
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
-#include <thread>
 
 #include "training/distributed/job_group.h"
 #include "training/distributed/launcher.h"
 #include "training/distributed/rendezvous.h"
+#include "training/speed.h"
 
 namespace agentr {
 namespace {
@@ -61,12 +60,7 @@ ExitCode RunInJob(const DistributedOptions& options, int threads,
                   const std::function<ExitCode(ProcessGroup*)>& body) {
   if (options.processes > 1 && !StartedByRank()) return RunProcesses(options.processes);
   const auto place = PlaceInJob(options);
-  if (threads > 0) {
-    at::set_num_threads(threads);
-  } else if (place && place->local_size > 1) {
-    const int cores = static_cast<int>(std::thread::hardware_concurrency());
-    at::set_num_threads(std::max(1, cores / place->local_size));
-  }
+  UseThreads(threads, place ? place->local_size : 1);
   if (!place || place->size == 1) return body(nullptr);
   return RunAsRank(*place, options, body);
 }

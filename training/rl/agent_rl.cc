@@ -1,6 +1,5 @@
 #include "training/rl/agent_rl.h"
 
-#include <ATen/Parallel.h>
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
@@ -257,7 +256,7 @@ void RlRun::Export() {
 ExitCode AgentRl(const AgentRlOptions& options, const OptionSet& resolved) {
   Check(options);
   KeepFreedMemory();
-  if (options.threads > 0) at::set_num_threads(options.threads);
+  UseThreads(options.threads, 1);
   const AgentRlOptions started = WithValueModel(options);
   RlRun run(started, resolved);
   return run.Train();
