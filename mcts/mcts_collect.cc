@@ -11,6 +11,7 @@
 #include "clients/env/http_environment.h"
 #include "common/interrupt.h"
 #include "common/options.h"
+#include "common/random.h"
 #include "common/run_file.h"
 #include "common/text.h"
 #include "common/version.h"
@@ -111,6 +112,8 @@ void Declare(OptionSet& set, MctsCollectOptions& o) {
   set.Add("--split", o.split,
           "The ids of the range to search: train (all except the test ids), test or all")
       .OneOf({"train", "test", "all"});
+  set.Add("--sample", o.sample, "Search only so many tasks of the range, drawn by --seed; 0: all")
+      .Min(0);
   set.Group("Output");
   set.Add(
       "--output_dir", o.output_dir,
@@ -138,6 +141,12 @@ std::vector<int> TaskIds(const MctsCollectOptions& options, int64_t tasks) {
     const int id = by_type ? typed[static_cast<size_t>(place)] : place;
     if (tasks > 0 && id >= tasks) break;
     if (split.Has(part, id)) ids.push_back(id);
+  }
+  const auto count = static_cast<size_t>(options.sample);
+  if (count > 0 && count < ids.size()) {
+    RandomStream(options.search.seed).Split("tasks").Shuffle(ids);
+    ids.resize(count);
+    std::ranges::sort(ids);
   }
   return ids;
 }

@@ -22,6 +22,7 @@ struct MctsCollectOptions {
   int max = 200;                            // exclusive
   std::vector<std::string> task_type = {};  // SciWorld: only tasks of these types ("1-1")
   std::string split = "train";              // train (all ids except the test ids), test or all
+  int sample = 0;  // only so many of the ids, drawn by the search's seed; 0: all
   std::string output_dir = "mcts_result";
   bool mix_options = false;  // allow trees that were searched with other options in the folder
   std::string tree_format = "compact";
@@ -33,9 +34,9 @@ struct MctsCollectOptions {
 
 void Declare(OptionSet& set, MctsCollectOptions& options);
 
-// The ids to search: min … max-1 of the split, below `tasks`, the server's number of tasks (0 if
-// unknown; larger ids would name the first tasks again, including test tasks). With task types, min
-// and max are positions among the tasks of these types. Throws FatalError(kUsage) for an unknown
+// The ids to search, increasing: min … max-1 of the split, or a sample of them, below `tasks`, the
+// server's number of tasks (0 if unknown; larger ids would name the first tasks again, including test
+// tasks). With task types, min and max are positions among the tasks of these types. Throws FatalError(kUsage) for an unknown
 // type, or if this kind of task has no types.
 std::vector<int> TaskIds(const MctsCollectOptions& options, int64_t tasks);
 
