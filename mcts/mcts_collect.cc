@@ -84,6 +84,7 @@ std::string WhyNoIds(const MctsCollectOptions& options, int64_t tasks) {
                                  options.split, options.min, options.max, tasks);
   MctsCollectOptions all = options;
   all.split = "all";
+  all.sample = 0;
   const size_t left_out = options.split == "all" ? 0 : TaskIds(all, tasks).size();
   if (left_out == 0) return text + "; choose other --min and --max";
   return text +
