@@ -37,7 +37,7 @@ train plan 0.92 0.08 --model_dir "$folder/copy/model" --export_dtype float32 \
   --seed 2 --lr 1.5e-3 --lr_schedule constant --warmup 0.05 --max_steps 300
 train refine 0.98 0.02 --model_dir "$folder/plan/model" --export_dtype bfloat16 \
   --seed 3 --lr 1.2e-3 --lr_schedule linear --lr_least 0.03 --max_steps 200
-train both 0.45 0.02 --data "$folder/demos/both/webshop.jsonl:0.53" --max_length 3072 \
+train both 0.70 0.02 --data "$folder/demos/both/webshop.jsonl:0.28" --max_length 3072 \
   --model_dir "$folder/refine/model" --export_dtype bfloat16 \
-  --seed 4 --lr 1e-3 --lr_schedule linear --lr_least 0.03 --max_steps 500
+  --seed 4 --lr 1e-3 --lr_schedule linear --lr_least 0.03 --max_steps 300
 printf '\nThe model is in %s\n' "$folder/both/model"
