@@ -1,15 +1,12 @@
 #include "training/speed.h"
 
-#include <ATen/Parallel.h>
 #include <malloc.h>
 
 #include <algorithm>
 #include <chrono>
 #include <climits>
-#include <cstdlib>
 #include <fstream>
 #include <string>
-#include <thread>
 
 #include "training/model/matrix_product.h"
 
@@ -51,16 +48,6 @@ void KeepFreedMemory() {
   ::mallopt(M_TRIM_THRESHOLD, INT_MAX);
   ::mallopt(M_TOP_PAD, 64 << 20);
 #endif
-}
-
-void UseThreads(int threads, int processes) {
-  if (threads > 0) {
-    at::set_num_threads(threads);
-  } else if (std::getenv("OMP_NUM_THREADS") == nullptr) {
-    // LibTorch's own number may be too small: on virtual machines it takes two cores for one.
-    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-    at::set_num_threads(std::max(1, cores / processes));
-  }
 }
 
 double MemoryGib() { return StatusGib("VmRSS"); }

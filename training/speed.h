@@ -15,10 +15,6 @@ double MeasureMatmulLimit(at::ScalarType type, const ModelConfig& config);
 // and new pages would cost a tenth of the time. Call it at the start of a program.
 void KeepFreedMemory();
 
-// Sets the CPU threads of a process. 0: the cores, divided by the `processes` of this machine, or
-// what OMP_NUM_THREADS says.
-void UseThreads(int threads, int processes);
-
 double MemoryGib();      // present memory of this process
 double PeakMemoryGib();  // largest value so far
 

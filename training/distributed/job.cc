@@ -1,16 +1,17 @@
 #include "training/distributed/job.h"
 
+#include <ATen/Parallel.h>
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <thread>
 
 #include "training/distributed/job_group.h"
 #include "training/distributed/launcher.h"
 #include "training/distributed/rendezvous.h"
-#include "training/speed.h"
 
 namespace agentr {
 namespace {
@@ -55,6 +56,16 @@ ExitCode RunAsRank(const Place& place, const DistributedOptions& options,
 }
 
 }  // namespace
+
+void UseThreads(int threads, int processes) {
+  if (threads > 0) {
+    at::set_num_threads(threads);
+  } else if (std::getenv("OMP_NUM_THREADS") == nullptr) {
+    // LibTorch's own number may be too small: on virtual machines it takes two cores for one.
+    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+    at::set_num_threads(std::max(1, cores / processes));
+  }
+}
 
 ExitCode RunInJob(const DistributedOptions& options, int threads,
                   const std::function<ExitCode(ProcessGroup*)>& body) {

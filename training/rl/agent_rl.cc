@@ -15,6 +15,7 @@
 #include "common/progress.h"
 #include "common/run_file.h"
 #include "common/version.h"
+#include "training/distributed/job.h"
 #include "training/metrics.h"
 #include "training/model/export_model.h"
 #include "training/rl/rl_context.h"
