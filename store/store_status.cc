@@ -53,8 +53,8 @@ GROUP BY run.id ORDER BY run.id)";
 std::vector<WorkerStatus> ReadWorkers(std::string_view array) {
   std::vector<WorkerStatus> workers;
   for (const nlohmann::json& worker : nlohmann::json::parse(array)) {
-    workers.push_back({worker["name"], worker["workers"], worker["done"], worker["running"],
-                       worker["seen_s"]});
+    workers.push_back(
+        {worker["name"], worker["workers"], worker["done"], worker["running"], worker["seen_s"]});
   }
   return workers;
 }

@@ -114,8 +114,8 @@ TEST_F(AgentTrain, ItsProgressCanBeReadWhileItRuns) {
   while (program.Running() && !::testing::Matches(steps)(text)) {
     if (const auto reply = client.Get("/metrics")) text = reply->body;
   }
-  EXPECT_THAT(text, AllOf(HasSubstr("# HELP agentr_run_done_total Finished optimiser steps.\n"),
-                          steps));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("# HELP agentr_run_done_total Finished optimiser steps.\n"), steps));
   program.Signal(SIGINT);
   EXPECT_EQ(program.Wait().exit, 130);
 }

@@ -41,11 +41,10 @@ class IterationPlan {
 
   LoopStage Revise(const std::string& data_type) const {
     LoopStage stage = Make("revise_" + data_type, "path_collect");
-    Append(stage,
-           {Argument("input_dir", Make("collect", "").folder.string()), Argument("task", o_.task),
-            Argument("model_dir", ModelBefore()), Argument("model_name", kModelName),
-            Argument("data_type", data_type),
-            Argument("alpha", AlphaOf(o_, at_)), Argument("beta", o_.beta), Seed()});
+    Append(stage, {Argument("input_dir", Make("collect", "").folder.string()),
+                   Argument("task", o_.task), Argument("model_dir", ModelBefore()),
+                   Argument("model_name", kModelName), Argument("data_type", data_type),
+                   Argument("alpha", AlphaOf(o_, at_)), Argument("beta", o_.beta), Seed()});
     if (o_.method == "direct-revision" && data_type == kRevisedRows) {
       stage.arguments.push_back(Argument("verifier", "none"));
     }

@@ -156,8 +156,7 @@ AttentionOutput Attend(const AttentionPlan& plan, const AttentionInput& narrow) 
     for (const AttentionPlan::Block& block : plan.blocks()) {
       const Tensor scores = at::mm(RowsOf(q, block), Gather(k, block).t());
       const MatrixRows rows(scores);
-      float* sums =
-          out.log_sums.data_ptr<float>() + (head * queries + block.begin) * shared;
+      float* sums = out.log_sums.data_ptr<float>() + (head * queries + block.begin) * shared;
       ForScores(block, shared, [&](int64_t i, int64_t query, auto& scratch, auto&) {
         float* row = rows.Open(i, scratch);
         sums[i] = rows::Softmax(row, scale, block.from[query], block.to[query], block.length);
@@ -194,8 +193,8 @@ AttentionInput AttendBackward(const AttentionPlan& plan, const AttentionInput& n
       const float* dot = dots.data_ptr<float>() + first;
       ForScores(block, shared, [&](int64_t i, int64_t query, auto& a, auto& b) {
         float *row = rows.Open(i, a), *drow = drows.Open(i, b);
-        rows::SoftmaxBackward(row, drow, scale, sums[i], dot[i], block.from[query],
-                              block.to[query], block.length);
+        rows::SoftmaxBackward(row, drow, scale, sums[i], dot[i], block.from[query], block.to[query],
+                              block.length);
         rows.Store(i, row);
         drows.Store(i, drow);
       });
