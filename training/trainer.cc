@@ -15,13 +15,14 @@ std::unique_ptr<ShardedParameters> Shards(Network& network, ProcessGroup* group,
                                              config.tied_embeddings);
 }
 
-std::vector<Parameter> TrainedWith(const Network& network, const std::vector<Parameter>& heads) {
-  std::vector<Parameter> all = network.trained();
+std::vector<Parameter> TrainedWith(const Network* network, const std::vector<Parameter>& heads) {
+  std::vector<Parameter> all;
+  if (network != nullptr) all = network->trained();
   all.insert(all.end(), heads.begin(), heads.end());
   return all;
 }
 
-std::vector<Parameter> Updated(const Network& network, const std::vector<Parameter>& heads,
+std::vector<Parameter> Updated(const Network* network, const std::vector<Parameter>& heads,
                                const ShardedParameters* shards) {
   if (shards == nullptr) return TrainedWith(network, heads);
   TORCH_CHECK(heads.empty(), "heads are trained by one process");
@@ -47,12 +48,19 @@ LossSums SumOf(ProcessGroup& group, const LossSums& sums) {
 
 Trainer::Trainer(Network& network, const AdamWOptions& options, ProcessGroup* group, int zero,
                  std::vector<Parameter> heads)
-    : network_(network),
+    : network_(&network),
       group_(group),
       zero_(group == nullptr ? 0 : zero),
       heads_(std::move(heads)),
       shards_(Shards(network, group, zero)),
-      optimizer_(Updated(network, heads_, shards_.get()), options) {}
+      optimizer_(Updated(network_, heads_, shards_.get()), options) {}
+
+Trainer::Trainer(std::vector<Parameter> parameters, const AdamWOptions& options)
+    : network_(nullptr),
+      group_(nullptr),
+      zero_(0),
+      heads_(std::move(parameters)),
+      optimizer_(heads_, options) {}
 
 // Of forward and backward: as many as there are batches; in stage 2, where every pass exchanges
 // gradients, as many as the rank with the most has.
@@ -78,17 +86,17 @@ StepReport Trainer::Step(const std::vector<Batch>& batches, double weight, doubl
     const bool exchange = shards_ && (zero_ == 2 || i + 1 == passes);
     if (exchange) {
       shards_->BeginPass();
-      network_.OnLayerDone([this](int layer) { shards_->LayerDone(layer); });
+      network_->OnLayerDone([this](int layer) { shards_->LayerDone(layer); });
     }
     if (i < batches.size()) {
-      report.sums += TrainOn(network_, batches[i], 1 / weight, draw == 0 ? 0 : first_draw + i);
+      report.sums += TrainOn(*network_, batches[i], 1 / weight, draw == 0 ? 0 : first_draw + i);
       report.row_tokens += batches[i].row_tokens;
       report.tokens += static_cast<int64_t>(batches[i].tokens.size());
-      report.flops += FlopsOf(network_.config(), batches[i], network_.adapters().empty());
+      report.flops += FlopsOf(network_->config(), batches[i], network_->adapters().empty());
     }
     if (exchange) {
       shards_->EndPass();
-      network_.OnLayerDone(nullptr);
+      network_->OnLayerDone(nullptr);
     }
   }
   AddUp(report);
@@ -104,7 +112,7 @@ void Trainer::Update(StepReport& report, double learning_rate) {
   } else {
     optimizer_.Step(learning_rate, report.gradient_norm);
     if (shards_) shards_->GatherValues();
-    network_.Refresh();
+    if (network_ != nullptr) network_->Refresh();
   }
   if (shards_) shards_->ClearGradients();
 }
@@ -127,7 +135,7 @@ double Trainer::GradientNorm() const {
 
 LossSums Trainer::HeldOut(const std::vector<Batch>& batches) {
   LossSums sums;
-  for (const Batch& batch : batches) sums += Evaluate(network_, batch);
+  for (const Batch& batch : batches) sums += Evaluate(*network_, batch);
   return group_ == nullptr ? sums : SumOf(*group_, sums);
 }
 
@@ -159,7 +167,7 @@ CheckpointTensors Trainer::Own() const {
 
 void Trainer::Continue(int64_t optimizer_steps) {
   optimizer_.set_steps(optimizer_steps);
-  network_.Refresh();
+  if (network_ != nullptr) network_->Refresh();
 }
 
 TrainingMemory Trainer::memory() const {

@@ -42,6 +42,8 @@ class Trainer {
   // group).
   Trainer(Network& network, const AdamWOptions& options, ProcessGroup* group = nullptr,
           int zero = 0, std::vector<Parameter> heads = {});
+  // Of a model of another kind: only Update, the tensors and Continue may be called.
+  Trainer(std::vector<Parameter> parameters, const AdamWOptions& options);
 
   // `batches`: of this process. `weight`: of the targets of the whole step. `draw`: of dropout;
   // another for each step.
@@ -66,7 +68,7 @@ class Trainer {
   void AddUp(StepReport& report) const;
   double GradientNorm() const;
 
-  Network& network_;
+  Network* const network_;  // null: of another kind
   ProcessGroup* const group_;
   const int zero_;
   const std::vector<Parameter> heads_;

@@ -38,7 +38,9 @@ class AgentRl : public ::testing::Test {
 
   // What a run leaves, without times.
   std::string Left(const std::string& name) const {
-    std::string text = Sha256(ReadFile(Result(name) / "model/model.safetensors")) + "\n" +
+    const fs::path model = Result(name) / "model/model.safetensors";
+    const fs::path last = Result(name) / "checkpoints/step-00000008/weights.safetensors";
+    std::string text = Sha256(ReadFile(fs::exists(model) ? model : last)) + "\n" +
                        Sha256(ReadFile(Result(name) / "transitions.bin")) + "\n";
     for (auto line : ReadRows(Result(name) / "metrics.jsonl")) {
       line.erase("speed");
@@ -90,6 +92,14 @@ TEST_F(AgentRl, PpoToo) {
   ExpectSameAfterKills("drrn", {{"--algorithm", "drrn"}, {"--task", "echo_listed"}});
 }
 
+// The memory of the agents and the running averages of the norms go on as well.
+TEST_F(AgentRl, SymbolicPpoToo) {
+  ExpectSameAfterKills("symbolic", {{"--algorithm", "symbolic_ppo"},
+                                    {"--task", "babyai"},
+                                    {"--model_dir", ""},
+                                    {"--recurrence", "4"}});
+}
+
 TEST_F(AgentRl, ArcherOnlineAndOfflineToo) {
   const Flags small = {{"--critic_updates", "3"}, {"--critic_width", "8"}, {"--critic_lr", "1e-3"}};
   Flags online = small, offline = small;
@@ -108,6 +118,16 @@ TEST_F(AgentRl, WhatDoesNotFitIsSaid) {
   const Outcome none = RunProgram("agent_rl", {"--algorithm", "bc"}, folder_.path());
   EXPECT_EQ(none.exit, 2);
   EXPECT_THAT(none.err, HasSubstr("--model_dir"));
+  const Flags symbolic = {{"--algorithm", "symbolic_ppo"}, {"--task", "babyai"}};
+  const Outcome model = Learn("s", symbolic);
+  EXPECT_EQ(model.exit, 2);
+  EXPECT_THAT(model.err, HasSubstr("leave out --model_dir"));
+  Flags odd = symbolic;
+  odd["--model_dir"] = "";
+  odd["--recurrence"] = "5";
+  const Outcome recurrence = Learn("s", odd);
+  EXPECT_EQ(recurrence.exit, 2);
+  EXPECT_THAT(recurrence.err, HasSubstr("multiple of --recurrence"));
   const Flags flags = {{"--algorithm", "bc"}, {"--player", "random"}, {"--iterations", "2"}};
   ASSERT_EQ(Learn("b", flags).exit, 0);
   Flags others = flags;

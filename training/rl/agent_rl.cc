@@ -47,8 +47,11 @@ Fingerprint FingerprintOf(const AgentRlOptions& o, const OptionSet& resolved) {
                                       "eval_prompts", "model_threads", "log_level"};
   nlohmann::ordered_json options = resolved.ResolvedJson();
   for (const char* name : kFree) options.erase(name);
-  Fingerprint print = {
-      {"the model (--model_dir)", Sha256(ReadFile(fs::path(o.model_dir) / "config.json"))}};
+  Fingerprint print;
+  if (!o.model_dir.empty()) {
+    print.emplace_back("the model (--model_dir)",
+                       Sha256(ReadFile(fs::path(o.model_dir) / "config.json")));
+  }
   for (const auto& [name, value] : options.items()) print.emplace_back("--" + name, value.dump());
   return print;
 }
@@ -242,6 +245,11 @@ void RlRun::Save() {
 }
 
 void RlRun::Export() {
+  if (o_.model_dir.empty()) {
+    fmt::print("{} iterations, {} transitions; the weights are in {}\n", state_.step,
+               context_->store().size(), checkpoints_.Path(state_.step).string());
+    return;
+  }
   const fs::path to = folder_ / "model";
   ExportModel(to, o_.model_dir, *context_->policy().Snapshot(state_.step));
   if (o_.lora.rank > 0) {

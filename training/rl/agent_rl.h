@@ -5,7 +5,8 @@
 //                   metrics.jsonl        a line per iteration, and per evaluation
 //                   events.out.tfevents… the same for TensorBoard
 //                   resolved.toml, run.json
-//                   model/               the result: a Hugging Face folder
+//                   model/               the result: a Hugging Face folder (not of symbolic_ppo,
+//                                        whose result is its last checkpoint)
 //                   adapter/             with --lora_rank also as PEFT's adapter
 #pragma once
 
@@ -45,6 +46,7 @@ struct ExperienceOptions {
 // As in GLAM's released configuration.
 struct PpoRunOptions {
   int epochs = 4;                                      // over the transitions of an iteration
+  int recurrence = 20;                                 // steps of a piece (symbolic_ppo)
   double lambda = 0.99;                                // of generalised advantage estimation
   bool normalize_advantages = false;                   // in each minibatch
   int value_width = 1024;                              // of the value head's two inner layers

@@ -33,6 +33,9 @@ void Declare(OptionSet& set, ExperienceOptions& o) {
 void Declare(OptionSet& set, PpoRunOptions& o) {
   set.Group("PPO");
   set.Add("--ppo_epochs", o.epochs, "Passes over the transitions of an iteration").Min(1);
+  set.Add("--recurrence", o.recurrence,
+          "Steps of an environment through which symbolic_ppo propagates back in one piece")
+      .Min(1);
   set.Add("--gae_lambda", o.lambda, "Decay of generalised advantage estimation").Range(0, 1);
   set.Add(
       "--normalize_advantages", o.normalize_advantages,
@@ -116,6 +119,12 @@ void Declare(OptionSet& set, AgentRlOptions& o) {
 }
 
 void Check(const AgentRlOptions& o) {
+  if (o.algorithm == &MakeSymbolicPpo) {
+    if (o.model_dir.empty() && o.eval_prompts == "none") return;
+    throw FatalError(ExitCode::kUsage,
+                     "--algorithm symbolic_ppo reads images, not prompts, and learns a network of "
+                     "its own: leave out --model_dir and --eval_prompts");
+  }
   if (o.model_dir.empty()) {
     throw FatalError(ExitCode::kUsage,
                      "there is no model to train: name its Hugging Face folder with --model_dir");

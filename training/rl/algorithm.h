@@ -54,6 +54,9 @@ std::unique_ptr<Algorithm> MakeChai(RlContext& context);
 // Q-learning on listed actions (DRRN), a baseline of GLAM.
 std::unique_ptr<Algorithm> MakeDrrn(RlContext& context);
 
+// PPO of a recurrent network on the image and the mission of BabyAI, another baseline of GLAM.
+std::unique_ptr<Algorithm> MakeSymbolicPpo(RlContext& context);
+
 // Only plays, with a scripted player: baselines.
 std::unique_ptr<Algorithm> MakePlay(RlContext& context);
 
@@ -67,12 +70,13 @@ std::unique_ptr<Algorithm> MakeGrpo(RlContext& context);
 std::unique_ptr<Algorithm> MakeTreeValue(RlContext& context);
 
 // Every algorithm by its name: the choices of --algorithm.
-inline constexpr std::array<NamedValue<MakeAlgorithm>, 13> kAlgorithms = {
+inline constexpr std::array<NamedValue<MakeAlgorithm>, 14> kAlgorithms = {
     {{"play", &MakePlay},
      {"bc", &MakeCloning},
      {"filtered_bc", &MakeFilteredCloning},
      {"ppo", &MakePpo},
      {"drrn", &MakeDrrn},
+     {"symbolic_ppo", &MakeSymbolicPpo},
      {"archer", &MakeArcher},
      {"offline_archer", &MakeOfflineArcher},
      {"chai", &MakeChai},

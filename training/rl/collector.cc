@@ -16,6 +16,12 @@ std::vector<std::string_view> TextsOf(std::span<const Choice> choices) {
   return texts;
 }
 
+void ReadPromptsOf(const World& world, const PolicyModel* policy,
+                   std::vector<std::vector<int32_t>>& prompts) {
+  if (policy == nullptr) return;
+  for (size_t i = 0; i < prompts.size(); ++i) prompts[i] = policy->PromptIds(world.Prompt(i));
+}
+
 }  // namespace
 
 nlohmann::ordered_json PlayResult::ToJson() const {
@@ -28,7 +34,7 @@ nlohmann::ordered_json PlayResult::ToJson() const {
   return json;
 }
 
-Collector::Collector(World& world, const PolicyModel& policy, TransitionStore& store)
+Collector::Collector(World& world, const PolicyModel* policy, TransitionStore& store)
     : world_(world),
       policy_(policy),
       store_(store),
@@ -74,11 +80,7 @@ void Collector::Replay() {
   }
 }
 
-void Collector::ReadPrompts() {
-  for (size_t i = 0; i < prompts_.size(); ++i) {
-    prompts_[i] = policy_.PromptIds(world_.Prompt(i));
-  }
-}
+void Collector::ReadPrompts() { ReadPromptsOf(world_, policy_, prompts_); }
 
 PlayResult Collector::Play(Actor& actor, int steps, const RandomStream& random) {
   const auto begin = std::chrono::steady_clock::now();
@@ -98,8 +100,10 @@ void Collector::Take(std::span<const Choice> choices, int64_t version, PlayResul
     const Choice& choice = choices[i];
     Transition t{episode_[i], static_cast<int32_t>(i), step_[i]++, std::move(prompts_[i])};
     t.action = choice.text;
-    t.tokens =
-        choice.tokens.empty() ? policy_.ActionIds(choice.text, choice.listed >= 0) : choice.tokens;
+    t.tokens = choice.tokens;
+    if (t.tokens.empty() && policy_ != nullptr) {
+      t.tokens = policy_->ActionIds(choice.text, choice.listed >= 0);
+    }
     t.logprobs = choice.logprobs;
     t.choice = choice.listed;
     t.value = choice.value;
@@ -122,7 +126,7 @@ void Collector::Take(std::span<const Choice> choices, int64_t version, PlayResul
   ReadPrompts();
 }
 
-PlayResult PlayEpisodes(World& world, const PolicyModel& policy, Actor& actor, int episodes,
+PlayResult PlayEpisodes(World& world, const PolicyModel* policy, Actor& actor, int episodes,
                         const RandomStream& random) {
   const size_t slots = world.size();
   const auto quota = (static_cast<size_t>(episodes) + slots - 1) / slots;
@@ -131,7 +135,7 @@ PlayResult PlayEpisodes(World& world, const PolicyModel& policy, Actor& actor, i
   std::vector<std::vector<int32_t>> prompts(slots);
   PlayResult result;
   for (uint64_t t = 0; std::ranges::min(finished) < quota; ++t) {
-    for (size_t i = 0; i < slots; ++i) prompts[i] = policy.PromptIds(world.Prompt(i));
+    ReadPromptsOf(world, policy, prompts);
     const std::vector<Choice> choices = actor.Act(world, prompts, random.Split(t));
     const std::span<const BatchStep> steps = world.Step(TextsOf(choices));
     for (size_t i = 0; i < slots; ++i) {

@@ -28,9 +28,10 @@ struct PlayResult {
 
 class Collector {
  public:
-  // All outlive it. The transitions in `store` are those of this world from its beginning.
+  // All outlive it. `policy` makes the prompts; null: they are empty.
+  // The transitions in `store` are those of this world from its beginning.
   // Throws FatalError(kFile) if they are not: another version of the environment.
-  Collector(World& world, const PolicyModel& policy, TransitionStore& store);
+  Collector(World& world, const PolicyModel* policy, TransitionStore& store);
 
   // Takes `steps` steps in every environment. Step t of iteration i draws from random.Split(t).
   PlayResult Play(Actor& actor, int steps, const RandomStream& random);
@@ -47,7 +48,7 @@ class Collector {
   void ReadPrompts();
 
   World& world_;
-  const PolicyModel& policy_;
+  const PolicyModel* const policy_;
   TransitionStore& store_;
   std::vector<std::vector<int32_t>> prompts_;
   std::vector<int64_t> episode_;  // by slot
@@ -58,7 +59,7 @@ class Collector {
 };
 
 // Plays whole episodes in a new world, the same number in each slot, at least `episodes` in all.
-PlayResult PlayEpisodes(World& world, const PolicyModel& policy, Actor& actor, int episodes,
+PlayResult PlayEpisodes(World& world, const PolicyModel* policy, Actor& actor, int episodes,
                         const RandomStream& random);
 
 }  // namespace agentr

@@ -59,25 +59,32 @@ void ListedPolicy::Backward(const Tensor& by_scores, const Tensor& by_values) {
   pass_.reset();
 }
 
+std::vector<Choice> ChooseListed(std::span<const std::string_view> actions, const Tensor& scores,
+                                 const Tensor& values, const RandomStream& random, bool greedy) {
+  const Tensor log_probs = at::log_softmax(scores, 1).contiguous();
+  const int64_t count = log_probs.size(1);
+  std::vector<Choice> choices;
+  for (int64_t row = 0; row < log_probs.size(0); ++row) {
+    const float* of = log_probs.data_ptr<float>() + row * count;
+    const int64_t chosen =
+        greedy ? std::max_element(of, of + count) - of
+               : IndexAt(of, count, random.Split(static_cast<uint64_t>(row)).Uniform());
+    choices.push_back({std::string(actions[static_cast<size_t>(chosen)]),
+                       {},
+                       {of[chosen]},
+                       static_cast<int32_t>(chosen),
+                       values[row].item<float>()});
+  }
+  return choices;
+}
+
 std::vector<Choice> ListedPolicy::Act(const World& world,
                                       std::span<const std::vector<int32_t>> prompts,
                                       const RandomStream& random) {
   const Scores scores = Score(prompts, /*keep=*/false);
-  const Tensor log_probs = at::log_softmax(scores.scores, 1).contiguous();
-  const int64_t count = log_probs.size(1);
-  std::vector<Choice> choices;
-  for (size_t i = 0; i < prompts.size(); ++i) {
-    const auto row = static_cast<int64_t>(i);
-    const float* values = log_probs.data_ptr<float>() + row * count;
-    const int64_t chosen = greedy_ ? std::max_element(values, values + count) - values
-                                   : IndexAt(values, count, random.Split(i).Uniform());
-    const auto index = static_cast<size_t>(chosen);
-    choices.push_back({std::string(world.actions()[index]),
-                       actions_[index],
-                       {values[chosen]},
-                       static_cast<int32_t>(chosen),
-                       scores.values[row].item<float>()});
-  }
+  std::vector<Choice> choices =
+      ChooseListed(world.actions(), scores.scores, scores.values, random, greedy_);
+  for (Choice& choice : choices) choice.tokens = actions_[static_cast<size_t>(choice.listed)];
   return choices;
 }
 

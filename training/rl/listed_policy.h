@@ -26,6 +26,13 @@ namespace agentr {
 // GLAM's value head: width -> hidden -> hidden -> 1, there with sigmoids.
 Mlp MakeValueHead(int64_t width, int64_t hidden, Activation activation, uint64_t seed);
 
+// An action for each row of `scores` [rows, actions], drawn from the softmax (row i by
+// random.Split(i)) or, if `greedy`, that of the largest score, the first of equal ones; with the
+// values [rows] noted beside it.
+std::vector<Choice> ChooseListed(std::span<const std::string_view> actions,
+                                 const at::Tensor& scores, const at::Tensor& values,
+                                 const RandomStream& random, bool greedy);
+
 class ListedPolicy : public Actor {
  public:
   // `policy` and `head` (null: values are 0) outlive it. `actions`: the same in every state.
@@ -40,7 +47,6 @@ class ListedPolicy : public Actor {
   // Adds the gradients of a loss by the last scores and values to those of network and head.
   void Backward(const at::Tensor& by_scores, const at::Tensor& by_values);
 
-  // Draws from the softmax or, if `greedy`, takes the largest score, the first of equal ones.
   std::vector<Choice> Act(const World& world, std::span<const std::vector<int32_t>> prompts,
                           const RandomStream& random) override;
   int64_t weights_version() const override { return version_; }

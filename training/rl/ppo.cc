@@ -9,51 +9,22 @@
 // --normalize_advantages, --value_clip 0 and --reward_scale 1 are for small models that learn fast,
 // and --value_activation relu: through two layers of sigmoids hidden states of norm 1 change the
 // value so little that for thousands of steps it is a constant.
-#include <optional>
+#include <utility>
 
-#include "training/loss/policy_loss.h"
 #include "training/loss/returns.h"
 #include "training/optim/schedule.h"
+#include "training/rl/ppo_rollout.h"
 #include "training/rl/rl_context.h"
-#include "training/trainer.h"
 
 namespace agentr {
 namespace {
 
 using at::Tensor;
 
-// The transitions of an iteration: number t of slot i is first + t * slots + i in the store.
+// The transitions of an iteration.
 struct RolloutBlock {
-  std::vector<std::vector<int32_t>> prompts;  // by transition
-  PpoInput noted;                             // scores and values are not of now
-};
-
-struct PpoSums {
-  double policy = 0, value = 0, entropy = 0, clipped = 0, kl = 0, norm = 0;
-  int64_t steps = 0, skipped = 0, tokens = 0;
-
-  void Add(const PpoLoss& loss, const StepReport& report) {
-    policy += loss.policy;
-    value += loss.value;
-    entropy += loss.entropy;
-    clipped += loss.clipped;
-    kl += loss.kl;
-    norm += report.gradient_norm;
-    skipped += report.skipped ? 1 : 0;
-    ++steps;
-  }
-  nlohmann::ordered_json ToJson() const {
-    const auto n = static_cast<double>(steps);
-    return {{"policy_loss", policy / n},
-            {"value_loss", value / n},
-            {"entropy", entropy / n},
-            {"clipped_ratios", clipped / n},
-            {"kl", kl / n},
-            {"gradient_norm", norm / n},
-            {"steps", steps},
-            {"skipped", skipped},
-            {"distinct_tokens", tokens}};
-  }
+  std::vector<std::vector<int32_t>> prompts;
+  PpoInput noted;
 };
 
 class Ppo : public Algorithm {
@@ -72,11 +43,10 @@ class Ppo : public Algorithm {
   }
 
   nlohmann::ordered_json Iterate(int64_t iteration) override {
-    const int64_t first = context_.store().size();
     policy_.set_weights_version(trainer_.optimizer_steps());
     const PlayResult play =
         context_.collector().Play(policy_, o_.experience.steps, context_.Random("play", iteration));
-    const RolloutBlock block = ReadBlock(first);
+    const RolloutBlock block = ReadBlock();
     nlohmann::ordered_json metrics = {{"play", play.ToJson()}};
     metrics["train"] = Learn(block, iteration);
     metrics["train"]["explained_variance"] =
@@ -98,36 +68,14 @@ class Ppo : public Algorithm {
     return head;
   }
 
-  RolloutBlock ReadBlock(int64_t first) {
-    const auto slots = static_cast<int64_t>(context_.world().size());
-    const int64_t steps = o_.experience.steps, count = steps * slots;
-    RolloutBlock block;
-    const auto empty = [&] { return at::zeros({count}, at::kFloat); };
-    Tensor reward = empty(), done = empty(), value = empty(), logprob = empty();
-    Tensor action = at::zeros({count}, at::kLong);
-    for (int64_t n = 0; n < count; ++n) {
-      Transition t = context_.store().Read(first + n);
-      block.prompts.push_back(std::move(t.prompt));
-      reward.data_ptr<float>()[n] = t.reward * static_cast<float>(o_.world.reward_scale);
-      done.data_ptr<float>()[n] = t.done ? 1.0f : 0.0f;
-      value.data_ptr<float>()[n] = t.value;
-      logprob.data_ptr<float>()[n] = t.logprobs.front();
-      action.data_ptr<int64_t>()[n] = t.choice;
-    }
-    GaeInput gae;
-    const auto block_of = [&](const Tensor& flat) { return flat.view({steps, slots}); };
-    gae.rewards = block_of(reward);
-    gae.done = block_of(done);
-    gae.values = block_of(value);
-    gae.bootstrap = policy_.Score(context_.collector().prompts(), /*keep=*/false).values;
-    gae.gamma = o_.experience.gamma;
-    gae.lambda = o_.ppo.lambda;
-    const Advantages advantages = GeneralizedAdvantages(gae);
-    block.noted.advantage = advantages.advantages.reshape({-1});
-    block.noted.returns = advantages.returns.reshape({-1});
-    block.noted.action = action;
-    block.noted.old_logprob = logprob;
-    block.noted.old_values = value;
+  RolloutBlock ReadBlock() {
+    std::vector<Transition> transitions =
+        LastTransitions(context_.store(), o_.experience.steps,
+                        static_cast<int64_t>(context_.world().size()));
+    const Tensor bootstrap =
+        policy_.Score(context_.collector().prompts(), /*keep=*/false).values;
+    RolloutBlock block{{}, WithAdvantages(transitions, bootstrap, o_)};
+    for (Transition& t : transitions) block.prompts.push_back(std::move(t.prompt));
     return block;
   }
 
@@ -156,13 +104,8 @@ class Ppo : public Algorithm {
     const ListedPolicy::Scores now = policy_.Score(prompts, /*keep=*/true);
     sums.tokens += policy_.tokens() - tokens_before;
     const Tensor index = at::tensor(at::ArrayRef<int64_t>(chosen.data(), chosen.size()), at::kLong);
-    const auto of = [&](const Tensor& all) { return all.index_select(0, index); };
-    const PpoInput& n = block.noted;
-    const Tensor advantage =
-        o_.ppo.normalize_advantages ? NormalizedAdvantages(of(n.advantage)) : of(n.advantage);
-    const PpoLoss loss = ClippedPpoLoss({now.scores, now.values, of(n.action), of(n.old_logprob),
-                                         advantage, of(n.returns), of(n.old_values)},
-                                        o_.ppo.loss);
+    const PpoLoss loss = ClippedPpoLoss(
+        RowsOf(block.noted, index, now.scores, now.values, o_.ppo), o_.ppo.loss);
     policy_.Backward(loss.dscores, loss.dvalues);
     StepReport report;
     report.sums.kinds[0] = {loss.total, 1, 0};

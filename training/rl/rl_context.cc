@@ -8,7 +8,9 @@ namespace agentr {
 
 RlContext::RlContext(const AgentRlOptions& options, std::filesystem::path folder,
                      int64_t transitions)
-    : options_(options), policy_(options), store_(folder / "transitions") {
+    : options_(options),
+      policy_(options.model_dir.empty() ? nullptr : std::make_unique<PolicyModel>(options)),
+      store_(folder / "transitions") {
   store_.Truncate(transitions);
 }
 
@@ -18,7 +20,7 @@ World& RlContext::world() {
 }
 
 Collector& RlContext::collector() {
-  if (!collector_) collector_ = std::make_unique<Collector>(world(), policy_, store_);
+  if (!collector_) collector_ = std::make_unique<Collector>(world(), policy_.get(), store_);
   return *collector_;
 }
 
@@ -28,7 +30,7 @@ RandomStream RlContext::Random(std::string_view part, int64_t iteration) const {
 
 Actor& RlContext::Player(int64_t version, bool greedy, Mlp* value_head) {
   if (!world().actions().empty()) {
-    listed_ = std::make_unique<ListedPolicy>(policy_, value_head, world().actions());
+    listed_ = std::make_unique<ListedPolicy>(*policy_, value_head, world().actions());
     listed_->set_greedy(greedy);
     listed_->set_weights_version(version);
     return *listed_;
@@ -40,7 +42,7 @@ Actor& RlContext::Player(int64_t version, bool greedy, Mlp* value_head) {
 
 WrittenPolicy& RlContext::Written(std::optional<int64_t> version) {
   if (!written_) {
-    written_ = std::make_unique<WrittenPolicy>(policy_, options_.experience.max_new_tokens,
+    written_ = std::make_unique<WrittenPolicy>(*policy_, options_.experience.max_new_tokens,
                                                options_.threads);
   }
   written_->set_greedy(false);
@@ -57,7 +59,7 @@ nlohmann::ordered_json RlContext::EvaluateActor(int64_t iteration, Actor& actor)
   RandomStream worlds = random;
   const std::unique_ptr<World> fresh =
       WithChangedPrompts(MakeWorld(options_.world, worlds.Next() >> 40), options_.eval_prompts);
-  return PlayEpisodes(*fresh, policy_, actor, options_.eval_episodes,
+  return PlayEpisodes(*fresh, policy_.get(), actor, options_.eval_episodes,
                       random.Split(static_cast<uint64_t>(iteration)))
       .ToJson();
 }

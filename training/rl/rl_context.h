@@ -23,7 +23,7 @@ class RlContext {
   RlContext(const AgentRlOptions& options, std::filesystem::path folder, int64_t transitions);
 
   const AgentRlOptions& options() const { return options_; }
-  PolicyModel& policy() { return policy_; }
+  PolicyModel& policy() { return *policy_; }  // only where there is --model_dir
   TransitionStore& store() { return store_; }
   World& world();
   Collector& collector();
@@ -48,7 +48,7 @@ class RlContext {
 
  private:
   const AgentRlOptions& options_;
-  PolicyModel policy_;
+  const std::unique_ptr<PolicyModel> policy_;  // null without --model_dir
   TransitionStore store_;
   std::unique_ptr<World> world_;
   std::unique_ptr<Collector> collector_;
