@@ -24,13 +24,14 @@ void FindBundledModel(ModelOptions& model) {
 
 std::vector<std::string> ProgramWorkbench::BasesOf(const EnvironmentOptions& options) {
   if (!options.env_server_base.empty()) return options.env_server_base;
-  if (embedded_ == nullptr) {
+  std::unique_ptr<EnvServer>& embedded = embedded_[options.task];
+  if (embedded == nullptr) {
     EnvServerOptions server;
     server.task = options.task;
     server.port = 0;
-    embedded_ = StartEnvServer(server);
+    embedded = StartEnvServer(server);
   }
-  return {embedded_->base_url()};
+  return {embedded->base_url()};
 }
 
 std::unique_ptr<HttpEnvironment> ProgramWorkbench::OpenEnvironment(

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,11 +29,11 @@ class ProgramWorkbench : public Workbench {
   std::unique_ptr<ChatEncoder> OpenEncoder(const std::string& model_dir) override;
 
  private:
-  // The base URLs of the options or, if there are none, of the embedded server.
+  // The base URLs of the options or, if there are none, of the task's embedded server.
   std::vector<std::string> BasesOf(const EnvironmentOptions& options);
 
   const ModelFolderOptions& local_;
-  std::unique_ptr<EnvServer> embedded_;
+  std::map<std::string, std::unique_ptr<EnvServer>> embedded_;  // by kind of task
   std::vector<std::unique_ptr<GoldSource>> gold_;  // the solutions that scripted models use
 };
 

@@ -1,6 +1,7 @@
 #include "training/loop/loop_plan.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -32,23 +33,23 @@ class IterationPlan {
  public:
   IterationPlan(const SelfTrainOptions& options, int iteration) : o_(options), at_(iteration) {}
 
-  LoopStage Collect() const {
-    LoopStage stage = Make("collect", "mcts_collect");
-    Append(stage, {Argument("task", o_.task), Argument("model_dir", ModelBefore()),
+  LoopStage Collect(const std::string& task) const {
+    LoopStage stage = MakeFor(task, "collect", "mcts_collect");
+    Append(stage, {Argument("task", task), Argument("model_dir", ModelBefore()),
                    Argument("model_name", kModelName), Seed()});
-    return With(o_.collect, std::move(stage));
+    return With(o_.collect, task, std::move(stage));
   }
 
-  LoopStage Revise(const std::string& data_type) const {
-    LoopStage stage = Make("revise_" + data_type, "path_collect");
-    Append(stage, {Argument("input_dir", Make("collect", "").folder.string()),
-                   Argument("task", o_.task), Argument("model_dir", ModelBefore()),
+  LoopStage Revise(const std::string& task, const std::string& data_type) const {
+    LoopStage stage = MakeFor(task, "revise_" + data_type, "path_collect");
+    Append(stage, {Argument("input_dir", MakeFor(task, "collect", "").folder.string()),
+                   Argument("task", task), Argument("model_dir", ModelBefore()),
                    Argument("model_name", kModelName), Argument("data_type", data_type),
                    Argument("alpha", AlphaOf(o_, at_)), Argument("beta", o_.beta), Seed()});
     if (o_.method == "direct-revision" && data_type == kRevisedRows) {
       stage.arguments.push_back(Argument("verifier", "none"));
     }
-    return With(o_.revise, std::move(stage));
+    return With(o_.revise, task, std::move(stage));
   }
 
   LoopStage Train(const std::vector<std::string>& data_types) const {
@@ -56,25 +57,27 @@ class IterationPlan {
     const int from = o_.train_from == "start" ? 0 : at_ - 1;
     Append(stage, {Argument("model_dir", ModelAfter(o_, from).string()),
                    Argument("name", kModelName), Argument("merge_adapters", "1"), Seed()});
-    const bool weighed = std::ranges::any_of(o_.demonstrations, [](const std::string& path) {
-      const size_t colon = path.find_last_of(':');
-      return colon != std::string::npos && std::atof(path.c_str() + colon + 1) > 0;
-    });
     for (int iteration = o_.rows == "all" ? 1 : at_; iteration <= at_; ++iteration) {
-      for (const std::string& type : data_types) {
-        const fs::path rows = IterationFolder(o_, iteration) / ("revise_" + type) /
-                              fmt::format("{}_{}.messages.jsonl", o_.task, type);
-        stage.arguments.push_back(Argument("data", rows.string() + (weighed ? ":1" : "")));
+      for (const std::string& task : o_.tasks) {
+        for (const std::string& type : data_types) {
+          const fs::path rows =
+              IterationPlan(o_, iteration).MakeFor(task, "revise_" + type, "").folder /
+              fmt::format("{}_{}.messages.jsonl", task, type);
+          stage.arguments.push_back(Argument("data", rows.string() + WeightOf(type)));
+        }
       }
     }
     for (const std::string& path : o_.demonstrations) {
       stage.arguments.push_back(Argument("data", path));
     }
-    return With(o_.train, std::move(stage));
+    AddArguments(stage, o_.train);
+    return stage;
   }
 
-  LoopStage Evaluate() const { return MakeEvaluation("evaluate", 1); }
-  LoopStage EvaluateBySampling() const { return MakeEvaluation("sample", o_.attempts); }
+  LoopStage Evaluate(const std::string& task) const { return MakeEvaluation(task, "evaluate", 1); }
+  LoopStage EvaluateBySampling(const std::string& task) const {
+    return MakeEvaluation(task, "sample", o_.attempts);
+  }
 
  private:
   LoopStage Make(const std::string& what, const char* program) const {
@@ -87,13 +90,31 @@ class IterationPlan {
     return stage;
   }
 
-  LoopStage MakeEvaluation(const std::string& what, int attempts) const {
-    LoopStage stage = Make(what, "agent_eval");
+  // A stage that exists once for each task.
+  LoopStage MakeFor(const std::string& task, const std::string& what, const char* program) const {
+    return Make(o_.tasks.size() == 1 ? what : what + "_" + task, program);
+  }
+
+  LoopStage MakeEvaluation(const std::string& task, const std::string& what, int attempts) const {
+    LoopStage stage = MakeFor(task, what, "agent_eval");
     Append(stage,
-           {Argument("task", o_.task), Argument("model_dir", ModelAfter(o_, at_).string()),
+           {Argument("task", task), Argument("model_dir", ModelAfter(o_, at_).string()),
             Argument("model_name", kModelName), Argument("attempts", std::to_string(attempts)),
             Argument("seed", std::to_string(o_.seed))});
-    return With(o_.evaluate, std::move(stage));
+    return With(o_.evaluate, task, std::move(stage));
+  }
+
+  // What follows the path of rows in --data. Either all files of a training have weights or none.
+  std::string WeightOf(const std::string& data_type) const {
+    const bool weighed =
+        o_.revised_weight > 0 ||
+        std::ranges::any_of(o_.demonstrations, [](const std::string& path) {
+          const size_t colon = path.find_last_of(':');
+          return colon != std::string::npos && std::atof(path.c_str() + colon + 1) > 0;
+        });
+    if (!weighed) return "";
+    const bool revised = data_type == kRevisedRows && o_.revised_weight > 0;
+    return fmt::format(":{}", revised ? o_.revised_weight : 1.0);
   }
 
   std::string ModelBefore() const { return ModelAfter(o_, at_ - 1).string(); }
@@ -107,8 +128,19 @@ class IterationPlan {
     stage.arguments.insert(stage.arguments.end(), arguments.begin(), arguments.end());
   }
 
-  static LoopStage With(const std::vector<std::string>& further, LoopStage stage) {
-    AddArguments(stage, further);
+  // Adds the further arguments that are for all tasks or for this one.
+  LoopStage With(const std::vector<std::string>& further, const std::string& task,
+                 LoopStage stage) const {
+    std::vector<std::string> own;
+    for (const std::string& argument : further) {
+      const size_t dashes = argument.find("--");
+      if (dashes == 0 || dashes == std::string::npos) {
+        own.push_back(argument);
+      } else if (argument.substr(0, dashes) == task + ":") {
+        own.push_back(argument.substr(dashes));
+      }
+    }
+    AddArguments(stage, own);
     return stage;
   }
 
@@ -120,7 +152,8 @@ class IterationPlan {
 
 void Declare(OptionSet& set, SelfTrainOptions& o) {
   set.Group("Loop");
-  set.Add("--task", o.task, "Kind of task: webshop, textcraft", "TASK");
+  set.Add("--task", o.tasks,
+          "Kind of task: webshop, textcraft; repeatable, so that one model learns several", "TASK");
   set.Add("--model_dir", o.model_dir, "Hugging Face folder of the model to start from");
   set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME");
   set.Add("--name", o.name, "Name of the run");
@@ -145,12 +178,19 @@ void Declare(OptionSet& set, SelfTrainOptions& o) {
   set.Add("--demonstrations", o.demonstrations,
           "Rows that every training uses in addition, PATH or PATH:WEIGHT; the rows of the "
           "iteration have the weight 1 (repeatable)");
+  set.Add("--revised_weight", o.revised_weight,
+          "Weight of the revised rows in the mixture; the good paths of the iteration have 1 (0: 1 "
+          "too, and without weighted demonstrations every row is drawn once an epoch)")
+      .Min(0);
   set.Add("--attempts", o.attempts,
           "Episodes of each task in a second evaluation, sampled, for avg@k and pass@k; 0: none")
       .Min(0);
   set.Add("--seed", o.seed, "Seed of every random choice of the run");
   set.Group("Stages");
-  set.Add("--collect", o.collect, "An additional argument of mcts_collect (repeatable)");
+  set.Add(
+      "--collect", o.collect,
+      "An additional argument of mcts_collect (repeatable); with the name of a task and a colon "
+      "before it, as in webshop:--max=100, only for that task, in each of these lists");
   set.Add("--revise", o.revise, "An additional argument of path_collect (repeatable)");
   set.Add("--train", o.train, "An additional argument of agent_train (repeatable)");
   set.Add("--evaluate", o.evaluate, "An additional argument of agent_eval (repeatable)");
@@ -161,6 +201,23 @@ void Check(const SelfTrainOptions& o) {
     throw FatalError(ExitCode::kUsage,
                      "there is no model to start from: name its Hugging Face folder with "
                      "--model_dir");
+  }
+  if (o.tasks.empty()) {
+    throw FatalError(ExitCode::kUsage, "--task has no value: name the kind of task to learn");
+  }
+  for (const auto* list : {&o.collect, &o.revise, &o.evaluate}) {
+    for (const std::string& argument : *list) {
+      const size_t dashes = argument.find("--");
+      if (dashes == 0 || dashes == std::string::npos) continue;
+      const std::string task = argument.substr(0, dashes - 1);
+      if (argument[dashes - 1] == ':' && std::ranges::find(o.tasks, task) != o.tasks.end())
+        continue;
+      throw FatalError(
+          ExitCode::kUsage,
+          fmt::format("\"{}\" is not for a task of this run ({}): write --FLAG=VALUE, or "
+                      "TASK:--FLAG=VALUE",
+                      argument, fmt::join(o.tasks, ", ")));
+    }
   }
   if (o.alpha.empty()) {
     throw FatalError(ExitCode::kUsage, "--alpha has no value: give one, or one per iteration");
@@ -191,18 +248,22 @@ void AddArguments(LoopStage& stage, const std::vector<std::string>& further) {
 std::vector<LoopStage> PlanLoop(const SelfTrainOptions& o) {
   std::vector<LoopStage> stages;
   const auto evaluate = [&](const IterationPlan& plan) {
-    stages.push_back(plan.Evaluate());
-    if (o.attempts > 0) stages.push_back(plan.EvaluateBySampling());
+    for (const std::string& task : o.tasks) {
+      stages.push_back(plan.Evaluate(task));
+      if (o.attempts > 0) stages.push_back(plan.EvaluateBySampling(task));
+    }
   };
+  std::vector<std::string> types = {kGoodRows};
+  if (o.method == "agent-r" || o.method == "direct-revision") {
+    types.insert(types.begin(), kRevisedRows);
+  }
   evaluate(IterationPlan(o, 0));
   for (int i = 1; i <= o.iterations; ++i) {
     const IterationPlan plan(o, i);
-    stages.push_back(plan.Collect());
-    std::vector<std::string> types = {kGoodRows};
-    if (o.method == "agent-r" || o.method == "direct-revision") {
-      types.insert(types.begin(), kRevisedRows);
+    for (const std::string& task : o.tasks) {
+      stages.push_back(plan.Collect(task));
+      for (const std::string& type : types) stages.push_back(plan.Revise(task, type));
     }
-    for (const std::string& type : types) stages.push_back(plan.Revise(type));
     if (o.method == "search-only") continue;
     stages.push_back(plan.Train(types));
     evaluate(plan);

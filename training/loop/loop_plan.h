@@ -4,6 +4,7 @@
 //   OUTPUT_DIR/NAME/iteration_0/evaluate/…              the start model
 //                   iteration_1/{collect,revise,train,evaluate}/…
 //                   iteration_1/train/model/model       the model that iteration 1 made
+//                   iteration_1/collect_webshop/…       with several tasks, one stage for each
 //                   loop.json                           what is finished: loop_record.h
 #pragma once
 
@@ -17,7 +18,7 @@ namespace agentr {
 class OptionSet;
 
 struct SelfTrainOptions {
-  std::string task = "textcraft";
+  std::vector<std::string> tasks = {"textcraft"};
   std::string model_dir;  // the start model
   std::string output_dir = "loop_result";
   std::string name = "loop";
@@ -30,9 +31,13 @@ struct SelfTrainOptions {
   std::string train_from = "last";  // start | last: the model with which each training begins
   std::string rows = "last";        // last | all: the iterations whose rows each training uses
   std::vector<std::string> demonstrations;  // row files, PATH or PATH:WEIGHT
+  // Weight of the revised rows in the mixture; the good rows of the same iteration have 1. 0: every
+  // row is drawn as often as every other, unless demonstrations have weights.
+  double revised_weight = 0;
   int attempts = 0;  // episodes of each task in a second, sampled evaluation; 0: none
   uint64_t seed = 0;
-  // Further arguments of the programs, such as "--iterations=8".
+  // Further arguments of the programs, such as "--iterations=8"; "webshop:--iterations=8" is only
+  // for that task.
   std::vector<std::string> collect, revise, train, evaluate;
 };
 

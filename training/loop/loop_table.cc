@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -33,14 +35,16 @@ std::string Difference(const PairedDifference& difference) {
 }
 
 std::string EvaluationLine(const LoopStage& stage, const Json& summary,
-                           const std::vector<Episode>& start) {
+                           const std::vector<Episode>& start, size_t width) {
   const double steps = summary.value("steps", 0.0);
+  const Json length = summary.value("mean_revision_length", Json());
   std::string line = fmt::format(
-      "{:<20} {:<22} {:<22} {:>8.1f} % {:>6} {:>9} {:>12}", stage.name,
+      "{:<{}} {:<22} {:<22} {:>8.1f} % {:>6} {:>9} {:>12} {:>6}", stage.name, width,
       Interval(summary.at("success")), Interval(summary.at("reward")),
       steps > 0 ? 100 * summary.value("refused_steps", 0.0) / steps : 0.0,
       summary.value("looping_episodes", 0), summary.value("revision_events", 0),
-      fmt::format("{} of {}", summary.value("revised_errors", 0), summary.value("errors", 0)));
+      fmt::format("{} of {}", summary.value("revised_errors", 0), summary.value("errors", 0)),
+      length.is_number() ? fmt::format("{:.1f}", length.get<double>()) : "-");
   if (stage.iteration > 0) {
     CompareOptions options;
     options.success_threshold = summary.value("success_threshold", 1.0);
@@ -55,11 +59,11 @@ std::string EvaluationLine(const LoopStage& stage, const Json& summary,
   return line + "\n";
 }
 
-std::string RowsLine(const LoopStage& stage, const Json& result) {
+std::string RowsLine(const LoopStage& stage, const Json& result, size_t width) {
   const Json& audit = result.at("audit");
   const Json tokens = audit.value("tokens", Json::object());
-  return fmt::format("{:<30} {:>6} rows of {:>4} tasks, {:>8} trained of {:>9} tokens\n",
-                     stage.name, result.value("rows", 0), audit.value("tasks", 0),
+  return fmt::format("{:<{}} {:>6} rows of {:>4} tasks, {:>8} trained of {:>9} tokens\n",
+                     stage.name, width, result.value("rows", 0), audit.value("tasks", 0),
                      tokens.value("trained", 0), tokens.value("all", 0));
 }
 
@@ -68,19 +72,23 @@ std::string RowsLine(const LoopStage& stage, const Json& result) {
 std::string LoopTable(const std::vector<LoopStage>& plan, const LoopRecord& record) {
   std::string evaluations, rows, seconds;
   std::map<std::string, std::vector<Episode>> start;  // by kind of evaluation
+  size_t width = 20;                                  // of the names of evaluations
+  for (const LoopStage& stage : plan) {
+    if (stage.program == "agent_eval") width = std::max(width, stage.name.size());
+  }
   for (const LoopStage& stage : plan) {
     const Json& result = record.ResultOf(stage.name);
     if (result.is_null()) continue;
-    seconds += fmt::format("{:<30} {:>8.0f} s\n", stage.name, record.SecondsOf(stage.name));
-    if (stage.program == "path_collect") rows += RowsLine(stage, result);
+    seconds += fmt::format("{:<{}} {:>8.0f} s\n", stage.name, width, record.SecondsOf(stage.name));
+    if (stage.program == "path_collect") rows += RowsLine(stage, result, width);
     if (stage.program != "agent_eval") continue;
     const std::string kind = stage.folder.filename().string();
     if (stage.iteration == 0) start[kind] = EpisodesIn(stage);
-    evaluations += EvaluationLine(stage, result, start[kind]);
+    evaluations += EvaluationLine(stage, result, start[kind], width);
   }
   std::string text =
-      fmt::format("{:<20} {:<22} {:<22} {:>10} {:>6} {:>9} {:>12}  {}\n", "evaluation", "success",
-                  "reward", "refused", "loops", "revisions", "of errors",
+      fmt::format("{:<{}} {:<22} {:<22} {:>10} {:>6} {:>9} {:>12} {:>6}  {}\n", "evaluation", width,
+                  "success", "reward", "refused", "loops", "revisions", "of errors", "length",
                   "success and reward against the start, paired by task");
   text += evaluations;
   if (!rows.empty()) text += "\n" + rows;

@@ -135,6 +135,61 @@ TEST(LoopPlan, DemonstrationsKeepTheirWeights) {
                        "textcraft_good.messages.jsonl:1"));
 }
 
+TEST(LoopPlan, RevisedRowsMayWeighMoreThanGoodOnes) {
+  const std::string folder = "loop_result/loop/iteration_1/";
+  SelfTrainOptions options = Options(1);
+  options.revised_weight = 2.5;
+  const auto plan = PlanLoop(options);
+  const auto& arguments = Stage(plan, "iteration_1/train").arguments;
+  EXPECT_THAT(arguments,
+              Contains("--data=" + folder + "revise_centric/textcraft_centric.messages.jsonl:2.5"));
+  EXPECT_THAT(arguments,
+              Contains("--data=" + folder + "revise_good/textcraft_good.messages.jsonl:1"));
+}
+
+TEST(LoopPlan, OneModelLearnsSeveralTasks) {
+  SelfTrainOptions options = Options(1);
+  options.tasks = {"textcraft", "webshop"};
+  options.attempts = 2;
+  options.collect = {"--n_gen=2", "webshop:--max=100"};
+  options.evaluate = {"textcraft:--max_steps=20"};
+  Check(options);
+  const auto plan = PlanLoop(options);
+  EXPECT_THAT(Names(plan),
+              ElementsAre("iteration_0/evaluate_textcraft", "iteration_0/sample_textcraft",
+                          "iteration_0/evaluate_webshop", "iteration_0/sample_webshop",
+                          "iteration_1/collect_textcraft", "iteration_1/revise_centric_textcraft",
+                          "iteration_1/revise_good_textcraft", "iteration_1/collect_webshop",
+                          "iteration_1/revise_centric_webshop", "iteration_1/revise_good_webshop",
+                          "iteration_1/train", "iteration_1/evaluate_textcraft",
+                          "iteration_1/sample_textcraft", "iteration_1/evaluate_webshop",
+                          "iteration_1/sample_webshop"));
+  const std::string folder = "loop_result/loop/iteration_1/";
+  const auto& train = Stage(plan, "iteration_1/train").arguments;
+  for (const char* task : {"textcraft", "webshop"}) {
+    EXPECT_THAT(train, Contains("--data=" + folder + "revise_good_" + task + "/" + task +
+                                "_good.messages.jsonl"));
+  }
+  const auto& textcraft = Stage(plan, "iteration_1/collect_textcraft").arguments;
+  EXPECT_THAT(textcraft, Contains("--n_gen=2"));
+  EXPECT_THAT(textcraft, Not(Contains("--max=100")));
+  const auto& webshop = Stage(plan, "iteration_1/collect_webshop").arguments;
+  EXPECT_THAT(webshop, Contains("--n_gen=2"));
+  EXPECT_THAT(webshop, Contains("--max=100"));
+  EXPECT_THAT(Stage(plan, "iteration_1/revise_good_webshop").arguments,
+              Contains("--input_dir=" + folder + "collect_webshop"));
+  EXPECT_THAT(Stage(plan, "iteration_1/sample_textcraft").arguments, Contains("--max_steps=20"));
+  EXPECT_THAT(Stage(plan, "iteration_1/sample_webshop").arguments, Not(Contains("--max_steps=20")));
+}
+
+TEST(LoopPlan, AnArgumentForAnotherTaskIsAnError) {
+  SelfTrainOptions options = Options(1);
+  options.evaluate = {"webshop:--max_steps=20"};
+  EXPECT_THROW(Check(options), FatalError);
+  options.evaluate = {"textcraft:--max_steps=20"};
+  EXPECT_NO_THROW(Check(options));
+}
+
 TEST(LoopPlan, FurtherArgumentsComeLast) {
   SelfTrainOptions options = Options(1);
   options.collect = {"--iterations=9"};
