@@ -60,6 +60,7 @@ void Declare(OptionSet& set, AgentTrainOptions& o) {
   set.Add("--eval_every", o.eval_every, "Steps between held-out losses; 0: only at the end").Min(0);
   set.Add("--eval_rows", o.eval_rows, "Largest number of held-out rows to measure; 0: none").Min(0);
   Declare(set, o.distributed);
+  DeclareZero(set, o.distributed);
   Declare(set, o.schedule);
   Declare(set, o.adamw);
   Declare(set, o.lora);

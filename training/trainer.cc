@@ -22,10 +22,8 @@ std::vector<Parameter> TrainedWith(const Network* network, const std::vector<Par
   return all;
 }
 
-std::vector<Parameter> Updated(const Network* network, const std::vector<Parameter>& heads,
-                               const ShardedParameters* shards) {
-  if (shards == nullptr) return TrainedWith(network, heads);
-  TORCH_CHECK(heads.empty(), "heads are trained by one process");
+std::vector<Parameter> Updated(const Network& network, const ShardedParameters* shards) {
+  if (shards == nullptr) return network.trained();
   std::vector<Parameter> own;
   for (const ParameterPart& part : shards->own()) own.push_back(part.part);
   return own;
@@ -46,14 +44,20 @@ LossSums SumOf(ProcessGroup& group, const LossSums& sums) {
 
 }  // namespace
 
-Trainer::Trainer(Network& network, const AdamWOptions& options, ProcessGroup* group, int zero,
-                 std::vector<Parameter> heads)
+Trainer::Trainer(Network& network, const AdamWOptions& options, ProcessGroup* group, int zero)
     : network_(&network),
       group_(group),
       zero_(group == nullptr ? 0 : zero),
-      heads_(std::move(heads)),
       shards_(Shards(network, group, zero)),
-      optimizer_(Updated(network_, heads_, shards_.get()), options) {}
+      optimizer_(Updated(network, shards_.get()), options) {}
+
+Trainer::Trainer(Network& network, const AdamWOptions& options, std::vector<Parameter> heads,
+                 ProcessGroup* group)
+    : network_(&network),
+      group_(group),
+      zero_(0),
+      heads_(std::move(heads)),
+      optimizer_(TrainedWith(network_, heads_), options) {}
 
 Trainer::Trainer(std::vector<Parameter> parameters, const AdamWOptions& options)
     : network_(nullptr),
@@ -104,7 +108,24 @@ StepReport Trainer::Step(const std::vector<Batch>& batches, double weight, doubl
   return report;
 }
 
+// One exchange of all gradients: the heads' ones are the same in all processes, so that their mean
+// is taken, which makes them equal to the last bit.
+void Trainer::AddUpGradients() const {
+  if (group_ == nullptr || shards_) return;
+  std::vector<at::Tensor> flat;
+  for (const Parameter& p : network_->trained()) flat.push_back(p.gradient.view({-1}));
+  for (const Parameter& p : heads_) flat.push_back(p.gradient.view({-1}) / group_->size());
+  const at::Tensor all = at::cat(flat);
+  group_->AllReduce(all)->Wait();
+  int64_t begin = 0;
+  for (const Parameter& p : TrainedWith(network_, heads_)) {
+    p.gradient.copy_(all.narrow(0, begin, p.gradient.numel()).view(p.gradient.sizes()));
+    begin += p.gradient.numel();
+  }
+}
+
 void Trainer::Update(StepReport& report, double learning_rate) {
+  AddUpGradients();
   report.gradient_norm = GradientNorm();
   report.skipped = !std::isfinite(report.gradient_norm) || !std::isfinite(report.sums.Total().loss);
   if (report.skipped) {

@@ -1,5 +1,5 @@
 // Makes optimiser steps: gradients of micro-batches, clipping, AdamW. It runs in one process, or in
-// many that each have some of a step's micro-batches.
+// many that each have some of a step's micro-batches or rows.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +38,13 @@ class Trainer {
   // `network` outlives it, and has its gradients already (TrainAll, TrainAdapters). `group`: of the
   // job's processes, whose methods below are then called by all of them together; null: there is
   // this one alone. `zero`: what is shared out (sharded_parameters.h): 0, 1 or 2.
-  // `heads`: parameters beside the network, whose gradients the caller adds up (only without a
-  // group).
   Trainer(Network& network, const AdamWOptions& options, ProcessGroup* group = nullptr,
-          int zero = 0, std::vector<Parameter> heads = {});
+          int zero = 0);
+  // For learning from reward. `heads`: parameters beside the network, whose gradients the caller
+  // adds up. In a group every process has all of the heads' gradient and its share of the network's
+  // (training/rl/shared_pass.h); Update adds up the shares.
+  Trainer(Network& network, const AdamWOptions& options, std::vector<Parameter> heads,
+          ProcessGroup* group);
   // Of a model of another kind: only Update, the tensors and Continue may be called.
   Trainer(std::vector<Parameter> parameters, const AdamWOptions& options);
 
@@ -61,11 +64,13 @@ class Trainer {
   void Continue(int64_t optimizer_steps);
 
   int64_t optimizer_steps() const { return optimizer_.steps(); }
+  ProcessGroup* group() const { return group_; }  // may be null
   TrainingMemory memory() const;
 
  private:
   size_t Passes(size_t batches) const;
   void AddUp(StepReport& report) const;
+  void AddUpGradients() const;
   double GradientNorm() const;
 
   Network* const network_;  // null: of another kind

@@ -111,6 +111,46 @@ TEST_F(AgentRl, ArcherOnlineAndOfflineToo) {
   ExpectSameAfterKills("offline", offline);
 }
 
+// The same episodes and, but for the rounding of sums, the same numbers as in one process.
+TEST_F(AgentRl, SeveralProcessesLearnAsOne) {
+  const Flags critic = {
+      {"--critic_updates", "3"}, {"--critic_width", "8"}, {"--critic_lr", "1e-3"}};
+  std::map<std::string, Flags> all;
+  all["ppo"] = all["drrn"] = {{"--task", "echo_listed"}};
+  all["filtered_bc"] = {{"--player", "policy"}};
+  all["archer"] = all["chai"] = critic;
+  all["archer"]["--token_baseline"] = "1";
+  for (auto& [algorithm, flags] : all) {
+    flags["--algorithm"] = algorithm;
+    flags["--iterations"] = "3";
+    const Outcome one = Learn(algorithm, flags);
+    ASSERT_EQ(one.exit, 0) << one.err;
+    flags["--processes"] = "3";
+    const std::string name = algorithm + "-3";
+    const Outcome many = Learn(name, flags);
+    ASSERT_EQ(many.exit, 0) << many.err;
+    EXPECT_FALSE(fs::exists(Result(name) / "ranks"));
+    const auto alone = ReadRows(Result(algorithm) / "metrics.jsonl");
+    const auto shared = ReadRows(Result(name) / "metrics.jsonl");
+    ASSERT_EQ(alone.size(), shared.size());
+    for (size_t i = 0; i < alone.size(); ++i) {
+      const auto a = alone[i].flatten(), b = shared[i].flatten();
+      ASSERT_EQ(a.size(), b.size());
+      for (const auto& [key, value] : a.items()) {
+        if (key.starts_with("/speed") || key.ends_with("/distinct_tokens")) continue;
+        const double expected = value.get<double>();
+        EXPECT_NEAR(b.at(key).get<double>(), expected, 1e-3 * std::max(1.0, std::abs(expected)))
+            << algorithm << ", line " << i << key;
+      }
+    }
+  }
+}
+
+TEST_F(AgentRl, AJobOfProcessesKilledAtAnyMomentEndsInTheSameBytes) {
+  ExpectSameAfterKills("ppo",
+                       {{"--algorithm", "ppo"}, {"--task", "echo_listed"}, {"--processes", "2"}});
+}
+
 TEST_F(AgentRl, WhatDoesNotFitIsSaid) {
   const Outcome written = Learn("a", {{"--algorithm", "ppo"}});
   EXPECT_EQ(written.exit, 2);
@@ -122,6 +162,12 @@ TEST_F(AgentRl, WhatDoesNotFitIsSaid) {
   const Outcome model = Learn("s", symbolic);
   EXPECT_EQ(model.exit, 2);
   EXPECT_THAT(model.err, HasSubstr("leave out --model_dir"));
+  Flags many = symbolic;
+  many["--model_dir"] = "";
+  many["--processes"] = "2";
+  const Outcome processes = Learn("s", many);
+  EXPECT_EQ(processes.exit, 2);
+  EXPECT_THAT(processes.err, HasSubstr("leave out --processes"));
   Flags odd = symbolic;
   odd["--model_dir"] = "";
   odd["--recurrence"] = "5";

@@ -39,10 +39,11 @@ class TreeLearning : public ::testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     MustRun("mcts_collect", arguments);
   }
-  Outcome Learn(const std::string& algorithm, const std::string& name) {
-    return MustRun("agent_rl", {"--algorithm", algorithm, "--name", name, "--model_dir", "tiny",
-                                "--iterations", "3", "--updates", "4", "--batch", "16", "--lr",
-                                "1e-3", "--model_threads", "1"});
+  Outcome Learn(const std::string& algorithm, const std::string& name, int processes = 1) {
+    return MustRun("agent_rl",
+                   {"--algorithm", algorithm, "--name", name, "--model_dir", "tiny", "--iterations",
+                    "3", "--updates", "4", "--batch", "16", "--lr", "1e-3", "--model_threads", "1",
+                    "--processes", std::to_string(processes)});
   }
   std::vector<nlohmann::json> Metrics(const std::string& name) {
     return LinesOf(folder_.path() / "rl_result" / name / "metrics.jsonl");
@@ -87,6 +88,24 @@ TEST_F(TreeLearning, AwrAndTreeGrpoLearnFromAllResponses) {
     const auto metrics = Metrics(algorithm);
     ASSERT_EQ(metrics.size(), 3U) << algorithm;
     EXPECT_LT(metrics.back()["train"]["loss"], metrics.front()["train"]["loss"]) << algorithm;
+  }
+}
+
+// Also the probabilities of the reference model are computed together.
+TEST_F(TreeLearning, SeveralProcessesLearnAsOne) {
+  Collect();
+  for (const std::string algorithm : {"dpo", "awr"}) {
+    Learn(algorithm, algorithm);
+    Learn(algorithm, algorithm + "-3", 3);
+    const auto alone = Metrics(algorithm), shared = Metrics(algorithm + "-3");
+    ASSERT_EQ(alone.size(), shared.size());
+    for (size_t i = 0; i < alone.size(); ++i) {
+      for (const char* key : {"loss", "gradient_norm", "items", "row_tokens"}) {
+        const double expected = alone[i]["train"][key];
+        EXPECT_NEAR(shared[i]["train"][key].get<double>(), expected, 1e-4 * std::abs(expected))
+            << algorithm << " " << key;
+      }
+    }
   }
 }
 

@@ -9,9 +9,6 @@ void Declare(OptionSet& set, DistributedOptions& o) {
   set.Add("--processes", o.processes,
           "Number of processes to start on this machine; 0: those of torchrun or Slurm, or one")
       .Range(0, 1024);
-  set.Add("--zero", o.zero,
-          "Data to divide among the processes: 0 nothing | 1 optimiser state | 2 also gradients")
-      .Range(0, 2);
   set.Add("--transport", o.transport,
           "Connections between the processes: gloo (of LibTorch) | tcp (our own) | auto: gloo if "
           "it is built in")
@@ -20,6 +17,12 @@ void Declare(OptionSet& set, DistributedOptions& o) {
           "Seconds that a process waits for the others in one exchange; increase it if writing a "
           "checkpoint takes longer")
       .Min(1);
+}
+
+void DeclareZero(OptionSet& set, DistributedOptions& o) {
+  set.Add("--zero", o.zero,
+          "Data to divide among the processes: 0 nothing | 1 optimiser state | 2 also gradients")
+      .Range(0, 2);
 }
 
 }  // namespace agentr

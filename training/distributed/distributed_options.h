@@ -14,7 +14,9 @@ struct DistributedOptions {
   int collective_timeout = 600;    // seconds
 };
 
-// Declares --processes, --zero, --transport and --collective_timeout.
+// Declares --processes, --transport and --collective_timeout.
 void Declare(OptionSet& set, DistributedOptions& options);
+// Declares --zero.
+void DeclareZero(OptionSet& set, DistributedOptions& options);
 
 }  // namespace agentr

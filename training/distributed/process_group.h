@@ -53,4 +53,7 @@ inline std::vector<double> SumOverRanks(ProcessGroup& group, std::vector<double>
   return values;
 }
 
+// The text of every rank, in the order of the ranks.
+std::vector<std::string> GatherTexts(ProcessGroup& group, const std::string& own);
+
 }  // namespace agentr

@@ -44,7 +44,8 @@ int64_t TokensIn(const nlohmann::ordered_json& metrics) {
 Fingerprint FingerprintOf(const AgentRlOptions& o, const OptionSet& resolved) {
   static const char* const kFree[] = {"output_dir",   "name",          "save_every",
                                       "keep",         "eval_every",    "eval_episodes",
-                                      "eval_prompts", "model_threads", "log_level"};
+                                      "eval_prompts", "model_threads", "log_level",
+                                      "processes",    "transport",     "collective_timeout"};
   nlohmann::ordered_json options = resolved.ResolvedJson();
   for (const char* name : kFree) options.erase(name);
   Fingerprint print;
@@ -114,28 +115,43 @@ struct StageTimes {
   }
 };
 
+// A run of the program. Of a job of many processes each has its own, and all do the same with the
+// same numbers, except that the work of the networks is divided (shared_pass.h); rank 0 alone writes.
 class RlRun {
  public:
-  RlRun(const AgentRlOptions& options, const OptionSet& resolved)
+  RlRun(const AgentRlOptions& options, const OptionSet& resolved, ProcessGroup* group)
       : o_(options),
+        group_(group),
         folder_(RlFolder(options)),
         checkpoints_(folder_ / "checkpoints"),
         print_(FingerprintOf(options, resolved)) {
-    fs::create_directories(folder_);
-    WriteResolved(folder_, resolved.ResolvedToml());
+    if (writes()) {
+      fs::create_directories(folder_);
+      WriteResolved(folder_, resolved.ResolvedToml());
+    }
     Open();
   }
 
   ExitCode Train();
 
  private:
+  bool writes() const { return group_ == nullptr || group_->rank() == 0; }
+  void WaitForAll() const {
+    if (group_ != nullptr) group_->Barrier();
+  }
+  double OverRanks(double value) const {  // its sum
+    return group_ == nullptr ? value : SumOverRanks(*group_, {value})[0];
+  }
   void Open();
+  void OpenContext(int64_t transitions);
   void TakeIteration(Progress& progress);
   void Evaluate();
   void Save();
+  void WriteCheckpoint();
   void Export();
 
   const AgentRlOptions& o_;
+  ProcessGroup* const group_;
   const fs::path folder_;
   const CheckpointFolder checkpoints_;
   const Fingerprint print_;
@@ -149,15 +165,18 @@ class RlRun {
 
 void RlRun::Open() {
   const std::vector<int64_t> steps = checkpoints_.Steps();
+  // Rank 0 chooses the checkpoint, because a network file system may show new files to other ranks
+  // later.
+  const int64_t last = steps.empty() ? -1 : steps.back();
+  saved_ = static_cast<int64_t>(OverRanks(writes() ? static_cast<double>(last) : 0));
   nlohmann::json saved = nlohmann::json::object();
-  if (!steps.empty()) {
-    saved_ = steps.back();
+  if (saved_ >= 0) {
     const std::string place = checkpoints_.Path(saved_).string();
     saved = checkpoints_.State(saved_);
     state_ = RunState::From(saved, print_, place);
     spdlog::info("continuing from {}", place);
   }
-  context_.emplace(o_, folder_, saved.value("transitions", int64_t{0}));
+  OpenContext(saved.value("transitions", int64_t{0}));
   algorithm_ = o_.algorithm(*context_);
   if (saved_ >= 0) {
     checkpoints_.Load(saved_, TensorsOf(*algorithm_));
@@ -167,7 +186,20 @@ void RlRun::Open() {
     }
     algorithm_->Restore(saved.at("algorithm"));
   }
-  metrics_.emplace(folder_, saved_);
+  WaitForAll();  // so that no checkpoint is removed before all have read it
+  if (writes()) metrics_.emplace(folder_, saved_);
+}
+
+// The other ranks copy the transitions of rank 0, cut to those of the checkpoint.
+void RlRun::OpenContext(int64_t transitions) {
+  if (writes()) context_.emplace(o_, folder_, transitions, group_);
+  WaitForAll();
+  if (writes()) return;
+  const fs::path own = folder_ / "ranks" / std::to_string(group_->rank());
+  fs::create_directories(own);
+  const fs::path name = "transitions.bin";
+  fs::copy_file(folder_ / name, own / name, fs::copy_options::overwrite_existing);
+  context_.emplace(o_, own, transitions, group_);
 }
 
 ExitCode RlRun::Train() {
@@ -176,13 +208,18 @@ ExitCode RlRun::Train() {
   const int64_t first = state_.step;
   {
     if (saved_ < 0) Evaluate();
-    Progress progress("iterations", "transitions", o_.iterations);
+    // Of no iterations it draws nothing.
+    Progress progress("iterations", "transitions", writes() ? o_.iterations : 0);
     for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
-    while (state_.step < o_.iterations && !stop) TakeIteration(progress);
+    // A signal may have reached only some of the processes, so they agree to stop together.
+    while (state_.step < o_.iterations && OverRanks(stop ? 1 : 0) == 0) TakeIteration(progress);
     if (saved_ != state_.step) Save();
   }
+  if (!writes()) return state_.step < o_.iterations ? ExitCode::kInterrupted : ExitCode::kOk;
+  fs::remove_all(folder_ / "ranks");
   AppendToRunFile(folder_, {{"program", "agent_rl"},
                             {"version", kVersion},
+                            {"processes", group_ == nullptr ? 1 : group_->size()},
                             {"first_iteration", first},
                             {"iterations", state_.step},
                             {"transitions", context_->store().size()},
@@ -212,7 +249,7 @@ void RlRun::TakeIteration(Progress& progress) {
                    {"environment_steps_per_s", now.ToJson()["environment_steps_per_s"]},
                    {"tokens_per_s_learning", now.ToJson()["tokens_per_s_learning"]},
                    {"memory_gib", MemoryGib()}};
-  metrics_->Add(line);
+  if (metrics_) metrics_->Add(line);
   progress.AddUnits(played);
   const bool last = state_.step == o_.iterations;
   if (last || (o_.eval_every > 0 && state_.step % o_.eval_every == 0)) Evaluate();
@@ -225,12 +262,18 @@ void RlRun::Evaluate() {
   const auto begin = std::chrono::steady_clock::now();
   const nlohmann::ordered_json result = algorithm_->Evaluate(state_.step);
   times_.evaluating += SecondsSince(begin);
-  if (result.is_null()) return;
+  if (result.is_null() || !writes()) return;
   metrics_->Add({{"step", state_.step}, {"evaluation", result}});
   fmt::print("iteration {}: {}\n", state_.step, result.dump());
 }
 
 void RlRun::Save() {
+  saved_ = state_.step;
+  if (writes()) WriteCheckpoint();
+  WaitForAll();  // so that no rank goes on before the checkpoint is complete
+}
+
+void RlRun::WriteCheckpoint() {
   context_->store().Sync();
   nlohmann::ordered_json json = state_.ToJson(print_);
   json["transitions"] = context_->store().size();
@@ -240,7 +283,6 @@ void RlRun::Save() {
   }
   json["algorithm"] = algorithm_->State();
   checkpoints_.Save(state_.step, TensorsOf(*algorithm_), json);
-  saved_ = state_.step;
   checkpoints_.KeepLast(o_.keep_checkpoints, {});
 }
 
@@ -265,10 +307,16 @@ void RlRun::Export() {
 ExitCode AgentRl(const AgentRlOptions& options, const OptionSet& resolved) {
   Check(options);
   KeepFreedMemory();
-  UseThreads(options.threads, 1);
-  const AgentRlOptions started = WithValueModel(options);
-  RlRun run(started, resolved);
-  return run.Train();
+  return RunInJob(options.distributed, options.threads, [&](ProcessGroup* group) {
+    const bool writes = group == nullptr || group->rank() == 0;
+    // Rank 0 makes the start of a value model, and the others then find it.
+    AgentRlOptions started = options;
+    if (writes) started = WithValueModel(options);
+    if (group != nullptr) group->Barrier();
+    if (!writes) started = WithValueModel(options);
+    RlRun run(started, resolved, group);
+    return run.Train();
+  });
 }
 
 }  // namespace agentr

@@ -8,6 +8,8 @@
 //                   model/               the result: a Hugging Face folder (not of symbolic_ppo,
 //                                        whose result is its last checkpoint)
 //                   adapter/             with --lora_rank also as PEFT's adapter
+//                   ranks/N/             while it runs in several processes: the transitions of the
+//                                        others, copies of the above
 #pragma once
 
 #include <cstdint>
@@ -15,6 +17,7 @@
 #include <string>
 
 #include "common/error.h"
+#include "training/distributed/distributed_options.h"
 #include "training/loss/policy_loss.h"
 #include "training/model/lora.h"
 #include "training/model/mlp.h"
@@ -88,6 +91,7 @@ struct AgentRlOptions {
   LoraOptions lora;  // of the policy; critics learn all their weights
   AdamWOptions adamw;
   ScheduleOptions schedule;
+  DistributedOptions distributed;  // without `zero`
 };
 
 void Declare(OptionSet& set, AgentRlOptions& options);

@@ -116,10 +116,16 @@ void Declare(OptionSet& set, AgentRlOptions& o) {
   Declare(set, o.lora);
   Declare(set, o.schedule);
   Declare(set, o.adamw);
+  Declare(set, o.distributed);
 }
 
 void Check(const AgentRlOptions& o) {
   if (o.algorithm == &MakeSymbolicPpo) {
+    if (o.distributed.processes > 1) {
+      throw FatalError(ExitCode::kUsage,
+                       "--algorithm symbolic_ppo runs in one process, because the norms of its "
+                       "network look at all agents together: leave out --processes");
+    }
     if (o.model_dir.empty() && o.eval_prompts == "none") return;
     throw FatalError(ExitCode::kUsage,
                      "--algorithm symbolic_ppo reads images, not prompts, and learns a network of "

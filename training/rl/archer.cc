@@ -90,9 +90,10 @@ class Archer : public Algorithm {
         o_(context.options()),
         kind_(kind),
         baseline_(MakeBaseline()),
-        trainer_(context.policy().network(), o_.adamw, nullptr, 0,
-                 o_.archer.token_baseline ? baseline_.parameters() : std::vector<Parameter>()),
-        critic_(o_, context.policy().config()) {
+        trainer_(context.policy().network(), o_.adamw,
+                 o_.archer.token_baseline ? baseline_.parameters() : std::vector<Parameter>(),
+                 context.group()),
+        critic_(o_, context.policy().config(), context.group()) {
     if (!context.world().actions().empty()) {
       throw FatalError(ExitCode::kUsage,
                        "ArCHer needs a task whose actions are written freely, such as --task "

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "training/loss/policy_loss.h"
-#include "training/loss/row_pass.h"
+#include "training/rl/shared_pass.h"
 
 namespace agentr {
 namespace {
@@ -54,7 +54,7 @@ Tensor Flat(const RowValues& values) {
 
 void BaselineStep(Trainer& trainer, Network& network, Mlp& head, std::span<const TrainingRow> rows,
                   const Tensor& advantage, double learning_rate, WeightedStepSums& sums) {
-  RowPass pass(network, rows, Predictors(rows), /*keep=*/true);
+  SharedPass pass(trainer.group(), network, rows, Predictors(rows), /*keep=*/true);
   const Tensor values = head.Forward(pass.states(), /*keep=*/true).squeeze(1);
   const BaselineLoss loss =
       ReinforceBaselineLoss(Padded(rows, Flat(pass.token_log_probs())), Padded(rows, values),

@@ -26,7 +26,7 @@ class Cloning : public Algorithm {
         o_(context.options()),
         filtered_(filtered),
         online_(o_.experience.transitions.empty() && o_.experience.player == "policy"),
-        trainer_(context.policy().network(), o_.adamw) {
+        trainer_(context.policy().network(), o_.adamw, {}, context.group()) {
     if (!o_.experience.transitions.empty()) recorded_.emplace(o_.experience.transitions);
   }
 

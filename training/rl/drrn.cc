@@ -11,6 +11,7 @@
 #include "training/loss/critic_loss.h"
 #include "training/optim/schedule.h"
 #include "training/rl/rl_context.h"
+#include "training/rl/shared_pass.h"
 #include "training/trainer.h"
 
 namespace agentr {
@@ -22,8 +23,10 @@ using Ids = std::vector<int32_t>;
 // Q of states and actions, and the player that acts by it.
 class QPolicy : public Actor {
  public:
-  QPolicy(PolicyModel& policy, int width, uint64_t seed, std::span<const std::string_view> actions)
+  QPolicy(PolicyModel& policy, int width, uint64_t seed, std::span<const std::string_view> actions,
+          ProcessGroup* group)
       : policy_(policy),
+        group_(group),
         head_("q", {2 * policy.config().hidden_size, width, 1}, Activation::kRelu, seed) {
     head_.Train();
     for (const std::string_view action : actions) {
@@ -40,7 +43,7 @@ class QPolicy : public Actor {
     for (const Ids& prompt : prompts) {
       for (const Ids& action : actions_) AddPair(prompt, action, rows, tokens);
     }
-    const RowPass pass(policy_.network(), rows, tokens, /*keep=*/false);
+    const SharedPass pass(group_, policy_.network(), rows, tokens, /*keep=*/false);
     return Read(pass, /*keep=*/false).view({static_cast<int64_t>(prompts.size()), -1});
   }
 
@@ -52,7 +55,7 @@ class QPolicy : public Actor {
     for (size_t i = 0; i < prompts.size(); ++i) {
       AddPair(prompts[i], actions_[static_cast<size_t>(chosen[i])], rows, tokens);
     }
-    RowPass pass(policy_.network(), rows, tokens, /*keep=*/true);
+    SharedPass pass(group_, policy_.network(), rows, tokens, /*keep=*/true);
     const TdLoss loss = HuberTdLoss(Read(pass, /*keep=*/true), reward, done, next_q, gamma);
     const Tensor by_pairs = head_.Backward(loss.gradient.unsqueeze(1));
     const auto count = static_cast<int64_t>(rows.size());
@@ -80,12 +83,13 @@ class QPolicy : public Actor {
   void set_weights_version(int64_t version) { version_ = version; }
 
  private:
-  Tensor Read(const RowPass& pass, bool keep) {
+  Tensor Read(const SharedPass& pass, bool keep) {
     const Tensor states = pass.states();
     return head_.Forward(states.view({states.size(0) / 2, -1}), keep).squeeze(1);
   }
 
   PolicyModel& policy_;
+  ProcessGroup* const group_;
   Mlp head_;
   std::vector<Ids> actions_;
   int64_t version_ = 0;
@@ -96,8 +100,10 @@ class Drrn : public Algorithm {
   explicit Drrn(RlContext& context)
       : context_(context),
         o_(context.options()),
-        policy_(context.policy(), o_.critic.width, o_.seed, context.world().actions()),
-        trainer_(context.policy().network(), o_.adamw, nullptr, 0, policy_.head().parameters()) {
+        policy_(context.policy(), o_.critic.width, o_.seed, context.world().actions(),
+                context.group()),
+        trainer_(context.policy().network(), o_.adamw, policy_.head().parameters(),
+                 context.group()) {
     if (context.world().actions().empty()) {
       throw FatalError(ExitCode::kUsage,
                        "--algorithm drrn needs a task with listed actions, such as --task babyai");

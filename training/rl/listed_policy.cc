@@ -25,8 +25,8 @@ Mlp MakeValueHead(int64_t width, int64_t hidden, Activation activation, uint64_t
 }
 
 ListedPolicy::ListedPolicy(PolicyModel& policy, Mlp* head,
-                           std::span<const std::string_view> actions)
-    : policy_(policy), head_(head) {
+                           std::span<const std::string_view> actions, ProcessGroup* group)
+    : policy_(policy), head_(head), group_(group) {
   for (const std::string_view action : actions) {
     actions_.push_back(policy.ActionIds(action, /*listed=*/true));
   }
@@ -41,7 +41,7 @@ ListedPolicy::Scores ListedPolicy::Score(std::span<const std::vector<int32_t>> p
     }
     for (const std::vector<int32_t>& action : actions_) rows.push_back(ActionRow(prompt, action));
   }
-  auto pass = std::make_unique<RowPass>(policy_.network(), rows, states, keep);
+  auto pass = std::make_unique<SharedPass>(group_, policy_.network(), rows, states, keep);
   tokens_ += pass->tokens();
   const auto count = static_cast<int64_t>(prompts.size());
   Scores result;

@@ -16,10 +16,10 @@
 #include <string_view>
 #include <vector>
 
-#include "training/loss/row_pass.h"
 #include "training/model/mlp.h"
 #include "training/rl/actor.h"
 #include "training/rl/policy_model.h"
+#include "training/rl/shared_pass.h"
 
 namespace agentr {
 
@@ -35,8 +35,10 @@ std::vector<Choice> ChooseListed(std::span<const std::string_view> actions,
 
 class ListedPolicy : public Actor {
  public:
-  // `policy` and `head` (null: values are 0) outlive it. `actions`: the same in every state.
-  ListedPolicy(PolicyModel& policy, Mlp* head, std::span<const std::string_view> actions);
+  // `policy` and `head` (null: values are 0) outlive it. `actions`: the same in every state. `group`:
+  // of the job's processes, which divide the rows; null: there is one.
+  ListedPolicy(PolicyModel& policy, Mlp* head, std::span<const std::string_view> actions,
+               ProcessGroup* group = nullptr);
 
   struct Scores {
     at::Tensor scores;  // [prompts, actions]
@@ -59,8 +61,9 @@ class ListedPolicy : public Actor {
  private:
   PolicyModel& policy_;
   Mlp* const head_;
+  ProcessGroup* const group_;
   std::vector<std::vector<int32_t>> actions_;
-  std::unique_ptr<RowPass> pass_;  // of the last Score with `keep`
+  std::unique_ptr<SharedPass> pass_;  // of the last Score with `keep`
   int64_t version_ = 0;
   int64_t tokens_ = 0;
   bool greedy_ = false;

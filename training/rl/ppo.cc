@@ -33,8 +33,8 @@ class Ppo : public Algorithm {
       : context_(context),
         o_(context.options()),
         head_(MakeHead()),
-        trainer_(context.policy().network(), o_.adamw, nullptr, 0, head_.parameters()),
-        policy_(context.policy(), &head_, context.world().actions()) {
+        trainer_(context.policy().network(), o_.adamw, head_.parameters(), context.group()),
+        policy_(context.policy(), &head_, context.world().actions(), context.group()) {
     if (context.world().actions().empty()) {
       throw FatalError(ExitCode::kUsage,
                        "--algorithm ppo needs a task with listed actions, such as --task babyai or "
@@ -69,11 +69,9 @@ class Ppo : public Algorithm {
   }
 
   RolloutBlock ReadBlock() {
-    std::vector<Transition> transitions =
-        LastTransitions(context_.store(), o_.experience.steps,
-                        static_cast<int64_t>(context_.world().size()));
-    const Tensor bootstrap =
-        policy_.Score(context_.collector().prompts(), /*keep=*/false).values;
+    std::vector<Transition> transitions = LastTransitions(
+        context_.store(), o_.experience.steps, static_cast<int64_t>(context_.world().size()));
+    const Tensor bootstrap = policy_.Score(context_.collector().prompts(), /*keep=*/false).values;
     RolloutBlock block{{}, WithAdvantages(transitions, bootstrap, o_)};
     for (Transition& t : transitions) block.prompts.push_back(std::move(t.prompt));
     return block;
@@ -104,8 +102,8 @@ class Ppo : public Algorithm {
     const ListedPolicy::Scores now = policy_.Score(prompts, /*keep=*/true);
     sums.tokens += policy_.tokens() - tokens_before;
     const Tensor index = at::tensor(at::ArrayRef<int64_t>(chosen.data(), chosen.size()), at::kLong);
-    const PpoLoss loss = ClippedPpoLoss(
-        RowsOf(block.noted, index, now.scores, now.values, o_.ppo), o_.ppo.loss);
+    const PpoLoss loss =
+        ClippedPpoLoss(RowsOf(block.noted, index, now.scores, now.values, o_.ppo), o_.ppo.loss);
     policy_.Backward(loss.dscores, loss.dvalues);
     StepReport report;
     report.sums.kinds[0] = {loss.total, 1, 0};

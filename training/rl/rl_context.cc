@@ -7,8 +7,9 @@
 namespace agentr {
 
 RlContext::RlContext(const AgentRlOptions& options, std::filesystem::path folder,
-                     int64_t transitions)
+                     int64_t transitions, ProcessGroup* group)
     : options_(options),
+      group_(group),
       policy_(options.model_dir.empty() ? nullptr : std::make_unique<PolicyModel>(options)),
       store_(folder / "transitions") {
   store_.Truncate(transitions);
@@ -30,7 +31,7 @@ RandomStream RlContext::Random(std::string_view part, int64_t iteration) const {
 
 Actor& RlContext::Player(int64_t version, bool greedy, Mlp* value_head) {
   if (!world().actions().empty()) {
-    listed_ = std::make_unique<ListedPolicy>(*policy_, value_head, world().actions());
+    listed_ = std::make_unique<ListedPolicy>(*policy_, value_head, world().actions(), group_);
     listed_->set_greedy(greedy);
     listed_->set_weights_version(version);
     return *listed_;
@@ -43,7 +44,7 @@ Actor& RlContext::Player(int64_t version, bool greedy, Mlp* value_head) {
 WrittenPolicy& RlContext::Written(std::optional<int64_t> version) {
   if (!written_) {
     written_ = std::make_unique<WrittenPolicy>(*policy_, options_.experience.max_new_tokens,
-                                               options_.threads);
+                                               options_.threads, group_);
   }
   written_->set_greedy(false);
   if (version) written_->Load(*version);

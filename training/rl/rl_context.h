@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "training/distributed/process_group.h"
 #include "training/rl/actor.h"
 #include "training/rl/agent_rl.h"
 #include "training/rl/collector.h"
@@ -18,11 +19,15 @@ namespace agentr {
 
 class RlContext {
  public:
-  // `transitions`: how many of the store belong to the checkpoint that is continued; later ones are
-  // forgotten.
-  RlContext(const AgentRlOptions& options, std::filesystem::path folder, int64_t transitions);
+  // `folder`: for the store. `transitions`: how many of the store belong to the checkpoint that is
+  // continued; later ones are forgotten. `group`: of the job's processes, all of which have the
+  // same world and the same transitions, and divide the work of the networks; null: there is one.
+  RlContext(const AgentRlOptions& options, std::filesystem::path folder, int64_t transitions,
+            ProcessGroup* group = nullptr);
 
   const AgentRlOptions& options() const { return options_; }
+  ProcessGroup* group() const { return group_; }  // may be null
+  bool writes() const { return group_ == nullptr || group_->rank() == 0; }
   PolicyModel& policy() { return *policy_; }  // only where there is --model_dir
   TransitionStore& store() { return store_; }
   World& world();
@@ -48,6 +53,7 @@ class RlContext {
 
  private:
   const AgentRlOptions& options_;
+  ProcessGroup* const group_;
   const std::unique_ptr<PolicyModel> policy_;  // null without --model_dir
   TransitionStore store_;
   std::unique_ptr<World> world_;

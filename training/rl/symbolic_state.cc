@@ -56,8 +56,7 @@ SymbolicStates ReadStates(const BabyAiBatch& batch, MissionWords& words) {
     if (game.steps() == 0) states.goes_on[i] = 0;
     const std::vector<int64_t> ids = words.Ids(batch.Goal(static_cast<size_t>(i)));
     TORCH_CHECK(static_cast<int64_t>(ids.size()) <= SymbolicStates::kMissionWords);
-    std::ranges::copy(
-        ids, states.missions.data_ptr<int64_t>() + i * SymbolicStates::kMissionWords);
+    std::ranges::copy(ids, states.missions.data_ptr<int64_t>() + i * SymbolicStates::kMissionWords);
   }
   states.images = at::stack(images);
   return states;

@@ -50,10 +50,10 @@ class TreeLearning : public Algorithm {
         text_(LoadRowTokenizer(o_.model_dir, o_.trees.chat_template)),
         data_(ReadTreeData(DataOptionsOf(o_), kind, text_)),
         order_(OrderOf(data_, o_)),
-        objective_(o_.trees.objective, kind, data_, context.policy().network()),
+        objective_(o_.trees.objective, kind, data_, context.policy().network(), context.group()),
         network_(context.policy().network()),
-        trainer_(network_, o_.adamw) {
-    SayWhatIsLearned(data_, kind);
+        trainer_(network_, o_.adamw, {}, context.group()) {
+    if (context.writes()) SayWhatIsLearned(data_, kind);
     // The network still has its first weights, also when a run continues: its checkpoint is loaded
     // after this.
     if (objective_.NeedsReference()) objective_.UseReference(RlFolder(o_) / "reference.json");

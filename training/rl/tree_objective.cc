@@ -8,7 +8,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "training/loss/row_pass.h"
+#include "training/rl/shared_pass.h"
 
 namespace agentr {
 namespace {
@@ -115,8 +115,8 @@ nlohmann::ordered_json ToJson(const TreeStepReport& r, TreeAlgorithmKind kind) {
 }
 
 TreeObjective::TreeObjective(const TreeObjectiveOptions& options, TreeAlgorithmKind kind,
-                             const TreeData& data, Network& network)
-    : options_(options), kind_(kind), data_(data), network_(network) {}
+                             const TreeData& data, Network& network, ProcessGroup* group)
+    : options_(options), kind_(kind), data_(data), network_(network), group_(group) {}
 
 bool TreeObjective::NeedsReference() const {
   if (kind_ == TreeAlgorithmKind::kDpo) return true;
@@ -126,10 +126,14 @@ bool TreeObjective::NeedsReference() const {
 }
 
 void TreeObjective::UseReference(const std::filesystem::path& file) {
-  if (!std::filesystem::exists(file)) {
+  const bool writes = group_ == nullptr || group_->rank() == 0;
+  // Rank 0 decides for all, because the file may appear between two looks.
+  double exists = writes && std::filesystem::exists(file) ? 1 : 0;
+  if (group_ != nullptr) exists = SumOverRanks(*group_, {exists})[0];
+  if (exists == 0) {
     ComputeReference();
     const nlohmann::json stored = {{"data", data_.hash}, {"logprobs", reference_}};
-    WriteFileAtomically(file, stored.dump() + "\n");
+    if (writes) WriteFileAtomically(file, stored.dump() + "\n");
     return;
   }
   const auto stored = nlohmann::json::parse(ReadFile(file), nullptr, /*allow_exceptions=*/false);
@@ -148,7 +152,7 @@ void TreeObjective::ComputeReference() {
   std::iota(all.begin(), all.end(), size_t{0});
   reference_.resize(data_.responses.size());
   for (const std::vector<size_t>& items : MicroBatches(all)) {
-    const RowPass pass(network_, RowsOf(items), {}, /*keep=*/false);
+    const SharedPass pass(group_, network_, RowsOf(items), {}, /*keep=*/false);
     size_t row = 0;
     for (const size_t item : items) {
       for (const size_t response : data_.items[item]) {
@@ -195,7 +199,7 @@ TreeStepReport TreeObjective::AddGradients(std::span<const size_t> items, uint64
   report.items = static_cast<int64_t>(items.size());
   const double share = 1 / static_cast<double>(items.size());
   for (const std::vector<size_t>& micro : MicroBatches(items)) {
-    RowPass pass(network_, RowsOf(micro), {}, /*keep=*/true, draw == 0 ? 0 : draw++);
+    SharedPass pass(group_, network_, RowsOf(micro), {}, /*keep=*/true, draw == 0 ? 0 : draw++);
     report.row_tokens += pass.row_tokens();
     report.distinct_tokens += pass.tokens();
     const RowValues& logprobs = pass.token_log_probs();

@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "training/distributed/process_group.h"
 #include "training/loss/group_relative.h"
 #include "training/loss/preference.h"
 #include "training/model/network.h"
@@ -48,9 +49,9 @@ nlohmann::ordered_json ToJson(const TreeStepReport& report, TreeAlgorithmKind ki
 
 class TreeObjective {
  public:
-  // All outlive it.
+  // All outlive it. `group`: of the job's processes, which divide the rows; null: there is one.
   TreeObjective(const TreeObjectiveOptions& options, TreeAlgorithmKind kind, const TreeData& data,
-                Network& network);
+                Network& network, ProcessGroup* group = nullptr);
 
   // True if the loss needs the probabilities under the model before training.
   bool NeedsReference() const;
@@ -60,7 +61,8 @@ class TreeObjective {
   // FatalError(kFile) for a file of other data.
   void UseReference(const std::filesystem::path& file);
 
-  // Adds the gradient of the loss over `items` to the network's.
+  // Adds the gradient of the loss over `items` to the network's; in a group, what this process's
+  // rows contribute to it.
   TreeStepReport AddGradients(std::span<const size_t> items, uint64_t draw = 0);
 
  private:
@@ -73,6 +75,7 @@ class TreeObjective {
   const TreeAlgorithmKind kind_;
   const TreeData& data_;
   Network& network_;
+  ProcessGroup* const group_;
   std::vector<std::vector<double>> reference_;  // by response and token; empty: not needed
 };
 

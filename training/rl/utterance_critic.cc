@@ -36,15 +36,17 @@ DoubleCritic UtteranceCritic::Side::Heads(const Tensor& states, const Tensor& ac
           heads[2].Forward(states, keep).squeeze(1), heads[3].Forward(states, keep).squeeze(1)};
 }
 
-UtteranceCritic::UtteranceCritic(const AgentRlOptions& o, const ModelConfig& config)
+UtteranceCritic::UtteranceCritic(const AgentRlOptions& o, const ModelConfig& config,
+                                 ProcessGroup* group)
     : o_(o.critic),
       gamma_(o.experience.gamma),
+      group_(group),
       online_(o, config),
       target_(o, config),
       trainer_([&]() -> Trainer {
         online_.network.TrainAll();
         for (Mlp& head : online_.heads) head.Train();
-        return Trainer(online_.network, o.adamw, nullptr, 0, online_.HeadParameters());
+        return Trainer(online_.network, o.adamw, online_.HeadParameters(), group);
       }()) {}
 
 std::vector<Parameter> UtteranceCritic::target_parameters() const {
@@ -60,7 +62,7 @@ DoubleCritic UtteranceCritic::Judge(std::span<const TokenIds> states,
   std::vector<RowToken> tokens;
   for (size_t i = 0; i < states.size(); ++i) AddPair(states[i], actions[i], rows, tokens);
   Side& side = target ? target_ : online_;
-  const RowPass pass(side.network, rows, tokens, /*keep=*/false);
+  const SharedPass pass(group_, side.network, rows, tokens, /*keep=*/false);
   const Tensor read = pass.states().view({static_cast<int64_t>(states.size()), 2, -1});
   return side.Heads(read.select(1, 0), read.select(1, 1), /*keep=*/false);
 }
@@ -77,7 +79,7 @@ CriticTargets UtteranceCritic::TargetsOf(const CriticBatch& batch,
     tokens.push_back({rows.size(), static_cast<int32_t>(next.size()) - 1});
     rows.emplace_back().ids = next;
   }
-  const RowPass pass(target_.network, rows, tokens, /*keep=*/false);
+  const SharedPass pass(group_, target_.network, rows, tokens, /*keep=*/false);
   const Tensor states = pass.states();
   const Tensor read = states.narrow(0, 0, 2 * count).view({count, 2, -1});
   const DoubleCritic here = target_.Heads(read.select(1, 0), read.select(1, 1), false);
@@ -94,7 +96,7 @@ CriticLoss UtteranceCritic::Learn(const CriticBatch& batch, std::optional<double
   for (size_t i = 0; i < batch.states.size(); ++i) {
     AddPair(batch.states[i], batch.actions[i], rows, tokens);
   }
-  RowPass pass(online_.network, rows, tokens, /*keep=*/true);
+  SharedPass pass(group_, online_.network, rows, tokens, /*keep=*/true);
   learned_tokens_ = pass.tokens();
   const Tensor read = pass.states().view({static_cast<int64_t>(rows.size()), 2, -1});
   const DoubleCritic now = online_.Heads(read.select(1, 0), read.select(1, 1), /*keep=*/true);
@@ -109,7 +111,7 @@ CriticLoss UtteranceCritic::Learn(const CriticBatch& batch, std::optional<double
   return loss;
 }
 
-void UtteranceCritic::Backward(RowPass& pass, const DoubleCritic& gradient) {
+void UtteranceCritic::Backward(SharedPass& pass, const DoubleCritic& gradient) {
   const auto back = [&](size_t head, const Tensor& by_value) {
     return online_.heads[head].Backward(by_value.unsqueeze(1));
   };

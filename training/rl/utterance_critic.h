@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "training/loss/critic_loss.h"
-#include "training/loss/row_pass.h"
 #include "training/model/mlp.h"
 #include "training/rl/critic_options.h"
 #include "training/rl/policy_model.h"
+#include "training/rl/shared_pass.h"
 #include "training/trainer.h"
 
 namespace agentr {
@@ -39,7 +39,9 @@ struct CriticBatch {
 
 class UtteranceCritic {
  public:
-  UtteranceCritic(const AgentRlOptions& options, const ModelConfig& config);
+  // `group`: of the job's processes, which divide the rows; null: there is one.
+  UtteranceCritic(const AgentRlOptions& options, const ModelConfig& config,
+                  ProcessGroup* group = nullptr);
 
   // [n] each.
   DoubleCritic Judge(std::span<const TokenIds> states, std::span<const TokenIds> actions,
@@ -69,10 +71,11 @@ class UtteranceCritic {
   };
 
   CriticTargets TargetsOf(const CriticBatch& batch, std::optional<double> expectile);
-  void Backward(RowPass& pass, const DoubleCritic& gradient);
+  void Backward(SharedPass& pass, const DoubleCritic& gradient);
 
   const CriticOptions& o_;
   const double gamma_;
+  ProcessGroup* const group_;
   Side online_, target_;
   Trainer trainer_;
   int64_t learned_tokens_ = 0;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "training/data/batch_builder.h"
+#include "training/rl/shared_pass.h"
 
 namespace agentr {
 namespace {
@@ -33,11 +34,14 @@ void WeightedStep(Trainer& trainer, std::span<const TrainingRow> rows, double co
   std::vector<const TrainingRow*> sorted;
   for (const TrainingRow& row : rows) sorted.push_back(&row);
   SortForSharing(sorted);
-  const std::vector<size_t> borders = SplitByTokens(sorted, kBatchTokens, /*share_prefixes=*/true);
+  const RowRange range = OwnRows(trainer.group(), sorted);
+  const auto own = std::span(sorted).subspan(range.begin, range.end - range.begin);
   std::vector<Batch> batches;
-  for (size_t i = 0; i + 1 < borders.size(); ++i) {
-    batches.push_back(
-        BuildBatch(std::span(sorted).subspan(borders[i], borders[i + 1] - borders[i]), true));
+  if (!own.empty()) {
+    const std::vector<size_t> borders = SplitByTokens(own, kBatchTokens, /*share_prefixes=*/true);
+    for (size_t i = 0; i + 1 < borders.size(); ++i) {
+      batches.push_back(BuildBatch(own.subspan(borders[i], borders[i + 1] - borders[i]), true));
+    }
   }
   const StepReport report = trainer.Step(batches, count, learning_rate, /*draw=*/0);
   sums.Add(report, count);

@@ -1,6 +1,9 @@
 #include "training/rl/written_policy.h"
 
+#include <ATen/Parallel.h>
+
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "common/error.h"
 #include "lm/decoder/load_decoder.h"
@@ -14,13 +17,37 @@ T ValueOf(Result<T> result) {
   throw FatalError(ExitCode::kInternal, "the engine of the policy: " + result.error().message);
 }
 
+// Choices as bytes, for other processes. MessagePack keeps texts that are not UTF-8.
+std::string TextOf(const std::vector<std::vector<Choice>>& all) {
+  auto json = nlohmann::json::array();
+  for (const std::vector<Choice>& choices : all) {
+    auto& list = json.emplace_back(nlohmann::json::array());
+    for (const Choice& choice : choices)
+      list.push_back({choice.text, choice.tokens, choice.logprobs});
+  }
+  std::string bytes;
+  nlohmann::json::to_msgpack(json, bytes);
+  return bytes;
+}
+
+void ReadChoices(const std::string& bytes, std::vector<std::vector<Choice>>& all) {
+  for (const auto& list : nlohmann::json::from_msgpack(bytes)) {
+    std::vector<Choice>& choices = all.emplace_back();
+    for (const auto& choice : list) {
+      choices.push_back({choice[0].get<std::string>(), choice[1].get<std::vector<int32_t>>(),
+                         choice[2].get<std::vector<float>>()});
+    }
+  }
+}
+
 }  // namespace
 
-WrittenPolicy::WrittenPolicy(PolicyModel& policy, int max_new_tokens, int threads)
-    : policy_(policy), max_new_tokens_(max_new_tokens) {
+WrittenPolicy::WrittenPolicy(PolicyModel& policy, int max_new_tokens, int threads,
+                             ProcessGroup* group)
+    : policy_(policy), max_new_tokens_(max_new_tokens), group_(group) {
   DecoderOptions options;
   options.dtype = "float32";
-  options.threads = threads;
+  options.threads = threads > 0 ? threads : at::get_num_threads();  // this process's share
   options.kv_cache_gib = 0.25;
   decoder_ = MakeDecoder(policy.config(), policy.Snapshot(0), options);
   engine_ = std::make_unique<Engine>(*decoder_, policy.tokenizer(), EngineOptions{});
@@ -33,8 +60,22 @@ void WrittenPolicy::Load(int64_t version) {
 
 std::vector<std::vector<Choice>> WrittenPolicy::Sample(
     std::span<const std::vector<int32_t>> prompts, int count, const RandomStream& random) {
+  if (group_ == nullptr) return SampleOwn(prompts, 0, prompts.size(), count, random);
+  const auto rank = static_cast<size_t>(group_->rank()), size = static_cast<size_t>(group_->size());
+  const size_t begin = prompts.size() * rank / size, end = prompts.size() * (rank + 1) / size;
+  std::vector<std::vector<Choice>> all;
+  for (const std::string& part :
+       GatherTexts(*group_, TextOf(SampleOwn(prompts, begin, end, count, random)))) {
+    ReadChoices(part, all);
+  }
+  return all;
+}
+
+std::vector<std::vector<Choice>> WrittenPolicy::SampleOwn(
+    std::span<const std::vector<int32_t>> prompts, size_t begin, size_t end, int count,
+    const RandomStream& random) {
   std::vector<Pending<Generation>> pending;
-  for (size_t i = 0; i < prompts.size(); ++i) {
+  for (size_t i = begin; i < end; ++i) {
     GenerationRequest request;
     request.prompt = prompts[i];
     request.n = count;

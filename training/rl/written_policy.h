@@ -12,6 +12,7 @@
 
 #include "lm/decoder/decoder.h"
 #include "lm/engine/engine.h"
+#include "training/distributed/process_group.h"
 #include "training/rl/actor.h"
 #include "training/rl/policy_model.h"
 
@@ -19,8 +20,9 @@ namespace agentr {
 
 class WrittenPolicy : public Actor {
  public:
-  // `policy` outlives it.
-  WrittenPolicy(PolicyModel& policy, int max_new_tokens, int threads);
+  // `policy` outlives it. `group`: of the job's processes, which divide the prompts; null: there is
+  // one.
+  WrittenPolicy(PolicyModel& policy, int max_new_tokens, int threads, ProcessGroup* group);
 
   // From now on it samples with the policy's weights of now. `version` grows with each change.
   void Load(int64_t version);
@@ -36,8 +38,13 @@ class WrittenPolicy : public Actor {
                                           const RandomStream& random);
 
  private:
+  std::vector<std::vector<Choice>> SampleOwn(std::span<const std::vector<int32_t>> prompts,
+                                             size_t begin, size_t end, int count,
+                                             const RandomStream& random);
+
   PolicyModel& policy_;
   const int max_new_tokens_;
+  ProcessGroup* const group_;
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<Engine> engine_;
   int64_t version_ = 0;

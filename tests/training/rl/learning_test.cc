@@ -220,7 +220,7 @@ TEST_F(Learning, ABaselineOfZeroIsReinforce) {
     for (const size_t last : {2, 3}) head.parameters()[last].value.zero_();
     AdamWOptions options;
     options.max_norm = 0;
-    Trainer trainer(model.network(), options, nullptr, 0, head.parameters());
+    Trainer trainer(model.network(), options, head.parameters(), nullptr);
     std::vector<TrainingRow> rows;
     const std::vector<float> advantage = {0.5f, -2.0f, 1.0f};
     const std::vector<std::string> actions = {"g2", "g1 g1 g1", "g0"};

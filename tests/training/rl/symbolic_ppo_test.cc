@@ -132,11 +132,13 @@ TEST_F(SymbolicPpoRun, LearnsWithFiniteNumbersAndSavesItsState) {
   EXPECT_EQ(learned, 3);
   // What goes on beside the weights is in the checkpoint, and not as it began.
   const WeightFiles saved(RlFolder(o_) / "checkpoints/step-00000003/weights.safetensors");
-  for (const char* name : {"memory", "image_norm.0.running_mean", "film.1.second_norm.running_mean"}) {
+  for (const char* name :
+       {"memory", "image_norm.0.running_mean", "film.1.second_norm.running_mean"}) {
     const auto found = saved.weights().find(name);
     ASSERT_NE(found, saved.weights().end()) << name;
-    EXPECT_FALSE(std::ranges::all_of(found->second.data, [](std::byte b) { return b == std::byte(); }))
-        << name;
+    EXPECT_FALSE(std::ranges::all_of(found->second.data, [](std::byte b) {
+      return b == std::byte();
+    })) << name;
   }
 }
 
