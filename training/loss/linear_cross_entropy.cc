@@ -8,6 +8,7 @@
 #include "training/model/elementwise.h"
 #include "training/model/matrix_product.h"
 #include "training/model/row_kernels.h"
+#include "training/model/without_autograd.h"
 
 namespace agentr {
 namespace {
@@ -54,6 +55,7 @@ std::vector<TargetLoss> LossesOf(const Tensor& hidden, const Tensor& weight,
                                  const std::vector<Target>& targets, double factor,
                                  const Tensor& dhidden, const Tensor& dweight,
                                  const LossOptions& options) {
+  const WithoutAutograd guard;
   const std::vector<size_t> first = FirstTargets(targets);
   const int64_t rows = hidden.size(0), vocabulary = weight.size(0);
   TORCH_CHECK(static_cast<size_t>(rows) + 1 == first.size() || (rows == 0 && targets.empty()),

@@ -4,6 +4,8 @@
 
 #include "lm/decoder/decoder_plan.h"
 #include "lm/decoder/model_weights.h"
+#include "training/model/without_autograd.h"
+#include "training/model/without_autograd.h"
 
 namespace agentr {
 namespace {
@@ -166,6 +168,7 @@ void Network::Prepare(const Batch& batch, const std::vector<int32_t>& rows) {
 
 Tensor Network::Forward(const Batch& batch, const std::vector<int32_t>& rows, bool keep,
                         uint64_t draw) {
+  const WithoutAutograd guard;
   Prepare(batch, rows);
   draw_ = draw;
   kept_.clear();
@@ -239,6 +242,7 @@ Tensor Network::HeadNormBackward(const Tensor& dy, const Tensor& values,
 }
 
 void Network::Backward(const Tensor& dhidden) {
+  const WithoutAutograd guard;
   Tensor dx = at::zeros_like(last_);
   RmsNormBackward(dhidden, last_, norm_.value, config_.norm_epsilon, dx, norm_.gradient);
   last_ = Tensor();

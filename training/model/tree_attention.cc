@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "training/model/elementwise.h"
 #include "training/model/matrix_product.h"
 #include "training/model/row_kernels.h"
+#include "training/model/without_autograd.h"
 
 namespace agentr {
 namespace {
@@ -31,6 +33,19 @@ std::vector<AttentionPlan::Range> PathTo(const Batch& batch, int32_t segment) {
   }
   std::reverse(path.begin(), path.end());
   return path;
+}
+
+// The last of the short siblings that begin with `segment` and have no children between them; it is
+// `segment` if the next segment is none.
+size_t LastSibling(const Batch& batch, size_t segment) {
+  const Segment& first = batch.segments[segment];
+  size_t last = segment;
+  while (first.parent >= 0 && last + 1 < batch.segments.size()) {
+    const Segment& next = batch.segments[last + 1];
+    if (next.parent != first.parent || next.end - first.begin > kBlockQueries) break;
+    ++last;
+  }
+  return last;
 }
 
 // The part of `path` between its tokens `from` and `to`.
@@ -82,8 +97,17 @@ void ForHeads(int64_t heads, const Work& work) {
     return;
   }
   at::parallel_for(0, heads, 1, [&](int64_t begin, int64_t end) {
+    const WithoutAutograd guard;  // also of the other threads
     for (int64_t head = begin; head < end; ++head) work(head);
   });
+}
+
+constexpr float kNothing = -std::numeric_limits<float>::infinity();
+
+// Sets a query's values for the keys of its siblings: kNothing before the softmax, 0 after it.
+void HideSiblings(const AttentionPlan::Block& block, int64_t query, float value, float* row) {
+  if (block.own.empty()) return;
+  std::fill(row + block.fork, row + block.own[static_cast<size_t>(query)], value);
 }
 
 // Calls work(row, query of the block) for each row of a head's scores.
@@ -110,10 +134,38 @@ AttentionPlan::AttentionPlan(const Batch& batch, const std::vector<int32_t>& que
   int64_t next = 0;
   for (size_t s = 0; s < batch.segments.size(); ++s) {
     const int64_t first = next;
-    while (next < queries_ && queries[next] < batch.segments[s].end) ++next;
-    if (first == next) continue;
-    AddSegment(batch, PathTo(batch, static_cast<int32_t>(s)), first, next, queries, window);
+    const size_t last = window > 0 ? s : LastSibling(batch, s);
+    while (next < queries_ && queries[next] < batch.segments[last].end) ++next;
+    if (first < next && last > s) AddSiblings(batch, s, first, next, queries);
+    if (first < next && last == s) {
+      AddSegment(batch, PathTo(batch, static_cast<int32_t>(s)), first, next, queries, window);
+    }
+    s = last;
   }
+}
+
+void AttentionPlan::AddSiblings(const Batch& batch, size_t segment, int64_t first, int64_t last,
+                                const std::vector<int32_t>& queries) {
+  const int64_t begin = batch.segments[segment].begin;  // of the siblings, in the batch
+  Block block;
+  block.begin = first;
+  block.end = last;
+  block.keys = PathTo(batch, batch.segments[segment].parent);
+  for (const Range& range : block.keys) block.fork += range.end - range.begin;
+  const int64_t end = queries[last - 1] + 1;
+  block.length = block.fork + end - begin;
+  if (block.keys.back().end == begin) {
+    block.keys.back().end = end;
+  } else {
+    block.keys.push_back({begin, end});
+  }
+  for (int64_t q = first; q < last; ++q) {
+    while (queries[q] >= batch.segments[segment].end) ++segment;
+    block.from.push_back(0);
+    block.to.push_back(block.fork + queries[q] - begin + 1);
+    block.own.push_back(block.fork + batch.segments[segment].begin - begin);
+  }
+  blocks_.push_back(std::move(block));
 }
 
 void AttentionPlan::AddSegment(const Batch& batch, const std::vector<Range>& path, int64_t first,
@@ -159,7 +211,9 @@ AttentionOutput Attend(const AttentionPlan& plan, const AttentionInput& narrow) 
       float* sums = out.log_sums.data_ptr<float>() + (head * queries + block.begin) * shared;
       ForScores(block, shared, [&](int64_t i, int64_t query, auto& scratch, auto&) {
         float* row = rows.Open(i, scratch);
+        HideSiblings(block, query, kNothing, row);
         sums[i] = rows::Softmax(row, scale, block.from[query], block.to[query], block.length);
+        HideSiblings(block, query, 0, row);
         rows.Store(i, row);
       });
       Tensor mixed = RowsOf(out.mixed[head], block);
@@ -193,8 +247,11 @@ AttentionInput AttendBackward(const AttentionPlan& plan, const AttentionInput& n
       const float* dot = dots.data_ptr<float>() + first;
       ForScores(block, shared, [&](int64_t i, int64_t query, auto& a, auto& b) {
         float *row = rows.Open(i, a), *drow = drows.Open(i, b);
+        HideSiblings(block, query, kNothing, row);
         rows::SoftmaxBackward(row, drow, scale, sums[i], dot[i], block.from[query], block.to[query],
                               block.length);
+        HideSiblings(block, query, 0, row);
+        HideSiblings(block, query, 0, drow);
         rows.Store(i, row);
         drows.Store(i, drow);
       });

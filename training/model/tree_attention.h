@@ -1,9 +1,10 @@
 // Attention on a prefix tree: each token sees the tokens of its path, including itself.
 //
 // A segment's queries are multiplied with the keys of its ancestors and, causally, its own keys, in
-// a few dense matrix products. No product includes keys of other branches, and nothing of the size
-// queries × keys is kept: the backward pass recomputes the shares from the logarithm of each row's
-// sum (like FlashAttention, Dao et al. 2022).
+// a few dense matrix products. No product includes keys of other branches, except that short
+// siblings without children between them, such as the listed actions of a state, share one product
+// in which each hides the others. Nothing of the size queries × keys is kept: the backward pass
+// recomputes the shares from the logarithm of each row's sum (like FlashAttention, Dao et al. 2022).
 #pragma once
 
 #include <ATen/ATen.h>
@@ -26,12 +27,15 @@ class AttentionPlan {
   struct Range {  // of the batch
     int64_t begin = 0, end = 0;
   };
-  // Queries of one segment, and the keys that at least one of them sees.
+  // Queries of one segment or of siblings, and the keys that at least one of them sees.
   struct Block {
     int64_t begin = 0, end = 0;     // in `queries`
     std::vector<Range> keys;        // along the path
     int64_t length = 0;             // number of all `keys`
     std::vector<int64_t> from, to;  // per query: it sees the keys from … to - 1 of `length`
+    // Of siblings: except those from `fork`, where they begin, to the query's own segment.
+    int64_t fork = 0;
+    std::vector<int64_t> own;  // per query: the first key of its segment; empty: one segment
   };
   const std::vector<Block>& blocks() const { return blocks_; }
   int64_t queries() const { return queries_; }
@@ -40,6 +44,8 @@ class AttentionPlan {
  private:
   void AddSegment(const Batch& batch, const std::vector<Range>& path, int64_t first, int64_t last,
                   const std::vector<int32_t>& queries, int64_t window);
+  void AddSiblings(const Batch& batch, size_t segment, int64_t first, int64_t last,
+                   const std::vector<int32_t>& queries);
 
   int64_t queries_;
   std::vector<Block> blocks_;

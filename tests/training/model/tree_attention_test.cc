@@ -1,0 +1,94 @@
+#include "training/model/tree_attention.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "tests/training/finite_difference.h"
+
+namespace agentr {
+namespace {
+
+using at::Tensor;
+
+// A trunk of five tokens with three short leaves, then a branch with a leaf of its own, and one more
+// leaf behind it. The leaves 1 to 3 are neighbours; 6 has the branch's child before it.
+Batch Tree() {
+  Batch batch;
+  batch.segments = {{0, 5, -1},  {5, 7, 0},   {7, 8, 0},  {8, 11, 0},
+                    {11, 14, 0}, {14, 16, 4}, {16, 18, 0}};
+  batch.positions = {0, 1, 2, 3, 4, 5, 6, 5, 5, 6, 7, 5, 6, 7, 8, 9, 5, 6};
+  batch.tokens.resize(batch.positions.size());
+  return batch;
+}
+
+// True where token `query` sees token `key`: [tokens, tokens], by walking up the tree.
+Tensor Seen(const Batch& batch) {
+  const auto n = static_cast<int64_t>(batch.positions.size());
+  const Tensor seen = at::zeros({n, n}, at::kBool);
+  for (const Segment& segment : batch.segments) {
+    for (int32_t query = segment.begin; query < segment.end; ++query) {
+      for (int32_t key = segment.begin; key <= query; ++key) seen[query][key] = true;
+      for (int32_t s = segment.parent; s >= 0; s = batch.segments[static_cast<size_t>(s)].parent) {
+        const Segment& up = batch.segments[static_cast<size_t>(s)];
+        for (int32_t key = up.begin; key < up.end; ++key) seen[query][key] = true;
+      }
+    }
+  }
+  return seen;
+}
+
+// Softmax over the keys that are seen, with one product of all queries and all keys.
+Tensor DenseAttention(const AttentionInput& in, const Tensor& index, const Tensor& seen) {
+  const Tensor q = in.q.permute({0, 2, 1, 3}), k = in.k.permute({0, 2, 1, 3}),
+               v = in.v.permute({0, 2, 1, 3});
+  const Tensor scores = at::matmul(q, k.transpose(2, 3)) / std::sqrt(in.q.size(3));
+  const Tensor hidden = seen.index_select(0, index).logical_not();
+  return at::matmul(at::softmax(scores.masked_fill(hidden, -INFINITY), 3), v).permute({0, 2, 1, 3});
+}
+
+AttentionInput RandomInput(int64_t queries, int64_t tokens) {
+  return {RandomTensor({2, queries, 3, 4}, 1, 2), RandomTensor({2, tokens, 1, 4}, 2, 2),
+          RandomTensor({2, tokens, 1, 4}, 3)};
+}
+
+void ExpectDense(const std::vector<int32_t>& queries) {
+  const Batch batch = Tree();
+  const AttentionPlan plan(batch, queries, /*window=*/0);
+  const auto count = static_cast<int64_t>(queries.size());
+  const AttentionInput in = RandomInput(count, static_cast<int64_t>(batch.tokens.size()));
+  const Tensor index = at::tensor(at::ArrayRef<int32_t>(queries), at::kInt);
+  const Tensor seen = Seen(batch);
+  const AttentionOutput out = Attend(plan, in);
+  EXPECT_LT((out.mixed - DenseAttention(in, index, seen)).abs().max().item<float>(), 1e-6);
+
+  const Tensor d = RandomTensor(in.q.sizes(), 4);
+  const AttentionInput gradient = AttendBackward(plan, in, out.log_sums, d, (d * out.mixed).sum(3));
+  const auto f = [&] { return Product(DenseAttention(in, index, seen), d); };
+  ExpectGradient(in.q, gradient.q, f);
+  ExpectGradient(in.k, gradient.k, f);
+  ExpectGradient(in.v, gradient.v, f);
+}
+
+TEST(TreeAttention, IsThatOfAMaskOverAllTokens) {
+  std::vector<int32_t> all(18);
+  std::iota(all.begin(), all.end(), 0);
+  ExpectDense(all);
+}
+
+TEST(TreeAttention, AlsoOfSomeQueries) { ExpectDense({4, 6, 8, 10, 13, 15, 16}); }
+
+TEST(TreeAttention, ShortSiblingsShareAProduct) {
+  std::vector<int32_t> all(18);
+  std::iota(all.begin(), all.end(), 0);
+  const AttentionPlan plan(Tree(), all, /*window=*/0);
+  ASSERT_EQ(plan.blocks().size(),
+            4U);  // trunk, its first four children, the branch's leaf, the last leaf
+  EXPECT_EQ(plan.blocks()[1].begin, 5);
+  EXPECT_EQ(plan.blocks()[1].end, 14);
+  EXPECT_EQ(plan.blocks()[1].length, 14);
+  const AttentionPlan windowed(Tree(), all, /*window=*/3);
+  EXPECT_EQ(windowed.blocks().size(), 7U);
+}
+
+}  // namespace
+}  // namespace agentr
