@@ -57,13 +57,15 @@ class IterationPlan {
     const int from = o_.train_from == "start" ? 0 : at_ - 1;
     Append(stage, {Argument("model_dir", ModelAfter(o_, from).string()),
                    Argument("name", kModelName), Argument("merge_adapters", "1"), Seed()});
-    for (int iteration = o_.rows == "all" ? 1 : at_; iteration <= at_; ++iteration) {
+    const int first = o_.rows == "all" ? 1 : at_;
+    for (int iteration = first; iteration <= at_; ++iteration) {
       for (const std::string& task : o_.tasks) {
         for (const std::string& type : data_types) {
           const fs::path rows =
               IterationPlan(o_, iteration).MakeFor(task, "revise_" + type, "").folder /
               fmt::format("{}_{}.messages.jsonl", task, type);
-          stage.arguments.push_back(Argument("data", rows.string() + WeightOf(type)));
+          stage.arguments.push_back(
+              Argument("data", rows.string() + WeightOf(type, at_ - first + 1)));
         }
       }
     }
@@ -105,7 +107,10 @@ class IterationPlan {
   }
 
   // What follows the path of rows in --data. Either all files of a training have weights or none.
-  std::string WeightOf(const std::string& data_type) const {
+  // The rows of several iterations share the weight of their type, so that the mixture stays the
+  // same: if every iteration added its own weight, the demonstrations' share would fall, and what
+  // they keep from being forgotten would be.
+  std::string WeightOf(const std::string& data_type, int iterations) const {
     const bool weighed =
         o_.revised_weight > 0 ||
         std::ranges::any_of(o_.demonstrations, [](const std::string& path) {
@@ -114,7 +119,7 @@ class IterationPlan {
         });
     if (!weighed) return "";
     const bool revised = data_type == kRevisedRows && o_.revised_weight > 0;
-    return fmt::format(":{}", revised ? o_.revised_weight : 1.0);
+    return fmt::format(":{:.6g}", (revised ? o_.revised_weight : 1.0) / iterations);
   }
 
   std::string ModelBefore() const { return ModelAfter(o_, at_ - 1).string(); }
@@ -176,11 +181,12 @@ void Declare(OptionSet& set, SelfTrainOptions& o) {
           "iterations; goes well with --train_from start)")
       .OneOf({"last", "all"});
   set.Add("--demonstrations", o.demonstrations,
-          "Rows that every training uses in addition, PATH or PATH:WEIGHT; the rows of the "
-          "iteration have the weight 1 (repeatable)");
+          "Rows that every training uses in addition, PATH or PATH:WEIGHT; the good paths of all "
+          "iterations that it uses together have the weight 1 (repeatable)");
   set.Add("--revised_weight", o.revised_weight,
-          "Weight of the revised rows in the mixture; the good paths of the iteration have 1 (0: 1 "
-          "too, and without weighted demonstrations every row is drawn once an epoch)")
+          "Weight of the revised rows in the mixture, all iterations together; that of the good "
+          "paths is 1 (0: 1 too, and without weighted demonstrations every row is drawn once an "
+          "epoch)")
       .Min(0);
   set.Add("--attempts", o.attempts,
           "Episodes of each task in a second evaluation, sampled, for avg@k and pass@k; 0: none")

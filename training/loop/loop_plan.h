@@ -31,8 +31,8 @@ struct SelfTrainOptions {
   std::string train_from = "last";  // start | last: the model with which each training begins
   std::string rows = "last";        // last | all: the iterations whose rows each training uses
   std::vector<std::string> demonstrations;  // row files, PATH or PATH:WEIGHT
-  // Weight of the revised rows in the mixture; the good rows of the same iteration have 1. 0: every
-  // row is drawn as often as every other, unless demonstrations have weights.
+  // Weight of the revised rows in the mixture, over all iterations that a training uses; the good
+  // rows have 1. 0: every row is drawn as often as every other, unless demonstrations have weights.
   double revised_weight = 0;
   int attempts = 0;  // episodes of each task in a second, sampled evaluation; 0: none
   uint64_t seed = 0;

@@ -147,6 +147,21 @@ TEST(LoopPlan, RevisedRowsMayWeighMoreThanGoodOnes) {
               Contains("--data=" + folder + "revise_good/textcraft_good.messages.jsonl:1"));
 }
 
+// Otherwise the share of the demonstrations would fall with every iteration.
+TEST(LoopPlan, TheRowsOfAllIterationsShareTheWeightOfTheirType) {
+  SelfTrainOptions options = Options(4);
+  options.rows = "all";
+  options.revised_weight = 2;
+  const auto plan = PlanLoop(options);
+  for (const std::string iteration : {"1", "2", "3", "4"}) {
+    const std::string folder = "--data=loop_result/loop/iteration_" + iteration + "/";
+    const auto& arguments = Stage(plan, "iteration_4/train").arguments;
+    EXPECT_THAT(arguments,
+                Contains(folder + "revise_centric/textcraft_centric.messages.jsonl:0.5"));
+    EXPECT_THAT(arguments, Contains(folder + "revise_good/textcraft_good.messages.jsonl:0.25"));
+  }
+}
+
 TEST(LoopPlan, OneModelLearnsSeveralTasks) {
   SelfTrainOptions options = Options(1);
   options.tasks = {"textcraft", "webshop"};
