@@ -172,7 +172,10 @@ void Search::Record(int node, std::vector<Node> children) {
   std::vector<int> ended;
   for (Node& child : children) {
     const StateTree::Transition& outcome = *context_.executor.states().Find(state, child.action);
-    child.observation = OneLine(outcome.result.observation);
+    const bool revision =
+        outcome.state == state && child.action == context_.family.RevisionAction();
+    child.observation =
+        revision ? std::string(TaskFamily::kRevisionReply) : OneLine(outcome.result.observation);
     child.reward = std::max(outcome.result.reward, 0.0);
     if (last_turn) child.end = End::kDepth;
     if (outcome.result.done) child.end = End::kDone;

@@ -57,6 +57,17 @@ bool IsAsExpected(const Trajectory& trajectory, size_t i, const std::string& obs
   });
 }
 
+namespace {
+
+// True for the row's revision turn and for those of the search: the environment's reply to them is
+// not what the agent was told.
+bool IsRevision(const SplicedTurn& turn, const TaskFamily* family) {
+  return turn.part == Part::kRevision ||
+         (family != nullptr && family->IsRevision(turn.action, turn.observation));
+}
+
+}  // namespace
+
 Replay JudgeReplay(const Trajectory& trajectory, const ReplayedEpisode& episode, double alpha,
                    const TaskFamily* family) {
   Replay replay;
@@ -64,7 +75,7 @@ Replay JudgeReplay(const Trajectory& trajectory, const ReplayedEpisode& episode,
   replay.reward = episode.empty() ? 0 : std::max(episode.back().result.reward, 0.0);
   for (size_t i = 0; i < episode.size(); ++i) {
     const SplicedTurn& turn = trajectory.turns[i];
-    if (turn.part == Part::kRevision && episode[i].unchanged) continue;
+    if (IsRevision(turn, family) && episode[i].unchanged) continue;
     std::string observation = OneLine(episode[i].result.observation);
     if (observation != turn.observation) replay.observations[i] = std::move(observation);
   }
@@ -83,7 +94,8 @@ Replay JudgeReplay(const Trajectory& trajectory, const ReplayedEpisode& episode,
   for (size_t i = 0; i < episode.size(); ++i) {
     const SplicedTurn& turn = trajectory.turns[i];
     const bool trained = turn.part == Part::kGood || turn.part == Part::kRecovery;
-    lost_turn = lost_turn || (trained && episode[i].refused && !turn.refused);
+    lost_turn =
+        lost_turn || (trained && episode[i].refused && !turn.refused && !IsRevision(turn, family));
   }
   if (replay.ended_bad || lost_turn || episode.empty() || !AtLeast(replay.reward, alpha)) {
     replay.outcome = ReplayOutcome::kFailed;

@@ -11,6 +11,7 @@
 #include "revision/pruning.h"
 #include "revision/rollout_verifier.h"
 #include "revision/splice.h"
+#include "tasks/task_family.h"
 
 namespace agentr {
 
@@ -44,7 +45,7 @@ struct ReviseOptions {
   std::string turn_thoughts = "agree";  // of trained turns: keep | agree | rewrite
   std::string thoughts = "";            // file; empty: the built-in ones
   std::string revision_action = "";     // empty: that of the family
-  std::string revision_reply = "ok.";
+  std::string revision_reply{TaskFamily::kRevisionReply};
   uint64_t seed = 0;
 
   int MaxRowTokens() const { return max_row_tokens < 0 ? judge.max_context : max_row_tokens; }

@@ -29,8 +29,9 @@ void StateMap::AddNode(const TaskFamily& family, int node, const std::vector<int
   const std::string& before = tree_.node(state(above).entered).observation;
   const bool over = turn.end == End::kDone || turn.end == End::kDisaster;
   const auto at = static_cast<size_t>(node);
-  refused_[at] = !over && family.IsRefusal(before, turn.action, turn.observation);
   of_[at] = above;
+  if (family.IsRevision(turn.action, turn.observation)) return;
+  refused_[at] = !over && family.IsRefusal(before, turn.action, turn.observation);
   if (!over && family.LeavesStateUnchanged(before, turn.action, turn.observation)) return;
   const auto same = std::ranges::find_if(
       children, [&](int child) { return tree_.node(child).action == turn.action; });

@@ -32,7 +32,7 @@ struct PlayOptions : SamplingOptions {
   int max_steps = 100;        // turns, including the given ones of a revision test
   bool snap_actions = false;  // SciWorld: take the nearest valid action instead (sciworld_snap.h)
   std::string revision_action = "";  // empty: that of the family
-  std::string revision_reply = "ok.";
+  std::string revision_reply{TaskFamily::kRevisionReply};
 };
 
 void Declare(OptionSet& set, PlayOptions& options);

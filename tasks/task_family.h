@@ -61,6 +61,15 @@ class TaskFamily {
   // an action that the environment refuses, or one that only gives information.
   virtual std::string_view RevisionAction() const { return "wait"; }
 
+  // What the agent is told after that action, instead of the environment's own reply, which may
+  // be a refusal: in the search, in rows and in evaluations alike (Agent-R's rows).
+  static constexpr std::string_view kRevisionReply = "ok.";
+
+  // True for a turn of a tree in which the agent noticed a mistake.
+  bool IsRevision(std::string_view action, std::string_view observation) const {
+    return action == RevisionAction() && observation == kRevisionReply;
+  }
+
   // The functions below serve the revision of failed paths. `history` is the first observation and
   // all turns since then.
 

@@ -1,7 +1,9 @@
-// A training: curves over its steps.
+// A training: curves over its steps. Learning from reward: curves over the transitions played, or over
+// iterations where nothing is played.
 
 function trainingPage(part) {
   const lines = part.metrics;
+  if (lines.some((line) => line.evaluation || line.transitions !== undefined)) return rewardPage(part);
   const trained = lines.filter((line) => line.train);
   const kinds = [...new Set(trained.flatMap((line) => Object.keys(line.train)
     .filter((name) => typeof line.train[name] === 'object' && line.train[name] !== null)))];
@@ -41,6 +43,45 @@ function trainingPage(part) {
       one('Memory (GiB)', (line) => line.speed?.memory_gib, {exact: true})),
     h('p', {class: 'note'}, 'The thin line is each step, the thick one the mean of the latest steps. ' +
       'A click on a name hides its line.'),
+    origin(part),
+  ];
+}
+
+function rewardPage(part) {
+  const lines = [];  // with x: the transitions so far
+  for (const line of part.metrics) {
+    const before = lines.length > 0 ? lines[lines.length - 1].x : 0;
+    lines.push({...line, x: line.transitions ?? (line.evaluation ? before : line.step)});
+  }
+  const chart = (title, parts) => lineChart(title, parts
+    .map(([name, value]) => ({name, points: lines.map((line) => [line.x, value(line)])
+      .filter((point) => typeof point[1] === 'number')}))
+    .filter((series) => series.points.length > 0));
+  const ofEpisodes = (title, field) => chart(title,
+    [['while learning', (line) => line.play?.[field]], ['evaluated', (line) => line.evaluation?.[field]]]);
+  const ofLosses = ['train', 'critic'].flatMap((group) => {
+    const names = lines.flatMap((line) => Object.entries(line[group] ?? {})
+      .filter(([, value]) => typeof value === 'number').map(([name]) => name));
+    return [...new Set(names)].map((name) => chart(
+      (group === 'critic' ? 'critic: ' : '') + name.replaceAll('_', ' '),
+      [[name, (line) => line[group]?.[name]]]));
+  });
+  const last = lines[lines.length - 1];
+  const evaluations = lines.filter((line) => line.evaluation);
+  const result = evaluations[evaluations.length - 1]?.evaluation;
+  return [
+    h('h1', {}, `Learning from reward: ${labelOf(part)}`),
+    figures([
+      [count(last.step), 'iterations'],
+      ...(last.transitions === undefined ? [] : [[count(last.transitions), 'transitions']]),
+      ...(result ? [[percent(result.success, 1), 'success of the last evaluation'],
+                  [fixed(result.return), 'return of the last evaluation']] : []),
+      [duration(lines.reduce((total, line) => total + (line.speed?.seconds || 0), 0)), 'in iterations']]),
+    problems(part),
+    h('div', {class: 'charts'}, ofEpisodes('Success', 'success'), ofEpisodes('Return', 'return'),
+      ofEpisodes('Steps of an episode', 'length'), ...ofLosses),
+    h('p', {class: 'note'}, 'The horizontal axis counts transitions, or iterations where none are played. ' +
+      'The thin line is each iteration, the thick one the mean of the latest ones. A click on a name hides its line.'),
     origin(part),
   ];
 }

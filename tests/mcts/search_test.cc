@@ -190,6 +190,35 @@ TEST(SearchTest, IterationsUntilTheWholeTreeIsExplored) {
   EXPECT_EQ(search.model.prompts().size(), 15);
 }
 
+TEST(SearchTest, TheTurnThatNoticesAMistakeIsAnsweredAsInRows) {
+  ToySearch search;
+  search.family.revision_action = "stuck";  // refused in the toy world
+  AlwaysReply(search, {"stuck", "go a"});
+  const Tree tree = search.MustRun();
+  int turns = 0;
+  for (int i = 1; i < tree.size(); ++i) {
+    if (tree.node(i).action == "go a") {
+      EXPECT_NE(tree.node(i).observation, "ok.");
+    } else {
+      EXPECT_EQ(tree.node(i).observation, "ok.");
+      ++turns;
+    }
+  }
+  EXPECT_GT(turns, 1);
+  const bool told = std::ranges::any_of(search.model.prompts(), [](const auto& prompt) {
+    return std::ranges::find(prompt, Message{"user", "ok."}) != prompt.end();
+  });
+  EXPECT_TRUE(told);
+}
+
+// Where the action does something, the agent has to know what.
+TEST(SearchTest, ATurnThatNoticesAMistakeAndChangesSomethingIsAnsweredByTheWorld) {
+  ToySearch search;
+  search.family.revision_action = "go a";
+  AlwaysReply(search, {"go a"});
+  EXPECT_NE(search.MustRun().node(1).observation, "ok.");
+}
+
 TEST(SearchTest, StoresObservationsOnOneLine) {
   ToySearch search;
   search.world.garble = [](std::string observation, const Call& call) {

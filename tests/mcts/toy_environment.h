@@ -95,6 +95,9 @@ class ToyFamily : public TaskFamily {
                  std::string_view after) const override;
   std::vector<bool> LikelyUnchanged(std::span<const Message> history,
                                     std::span<const std::string> actions) const override;
+  std::string_view RevisionAction() const override { return revision_action; }
+
+  std::string revision_action = "wait";
 };
 
 // Fails calls of kind `op` with probability `rate`, before or after they take effect, by a seed.

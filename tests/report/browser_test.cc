@@ -37,6 +37,12 @@ class BrowserTest : public ::testing::Test {
     }
     WriteFileAtomically(folder_.path() / "train/metrics.jsonl",
                         "{\"step\":1,\"train\":{\"loss\":2.5,\"accuracy\":0.5,\"tokens\":9}}\n");
+    WriteFileAtomically(
+        folder_.path() / "with_reward/metrics.jsonl",
+        "{\"step\":0,\"evaluation\":{\"success\":0.25,\"return\":0.2,\"length\":40}}\n"
+        "{\"step\":1,\"play\":{\"success\":0.5,\"return\":0.4,\"length\":30},\"train\":{"
+        "\"entropy\":1.5},"
+        "\"critic\":{\"gap\":0.1},\"transitions\":1024}\n");
     ::testing::internal::CaptureStdout();
     AgentReport({{folder_.path().string()}, Page(), {}});
     ::testing::internal::GetCapturedStdout();
@@ -71,7 +77,7 @@ class BrowserTest : public ::testing::Test {
 };
 
 TEST_F(BrowserTest, ShowsTextOfAnEnvironmentAsText) {
-  // Parts by path: a, b, rows, train, trees.
+  // Parts by path: a, b, rows, train, trees, with_reward.
   const std::string tree = Show("#/4/0");
   EXPECT_THAT(tree, AllOf(HasSubstr("data-shown=\"#/4/0\""), HasSubstr("role=\"treeitem\""),
                           HasSubstr("&lt;b&gt;bold&lt;/b&gt;"), Not(HasSubstr("<img"))));
@@ -79,11 +85,15 @@ TEST_F(BrowserTest, ShowsTextOfAnEnvironmentAsText) {
 }
 
 TEST_F(BrowserTest, ShowsEveryKindOfResult) {
-  const std::map<std::string, std::string> views = {
-      {"#/", "paired comparisons"},        {"#/0", "Paired comparisons on the same tasks"},
-      {"#/0/1", "Could not execute look"}, {"#/2", "malformed"},
-      {"#/2/0", "bandname part4"},         {"#/3", "Loss by kind of text"},
-      {"#/4", "best reward, mean"},        {"#/compare", "From "}};
+  const std::map<std::string, std::string> views = {{"#/", "paired comparisons"},
+                                                    {"#/0", "Paired comparisons on the same tasks"},
+                                                    {"#/0/1", "Could not execute look"},
+                                                    {"#/2", "malformed"},
+                                                    {"#/2/0", "bandname part4"},
+                                                    {"#/3", "Loss by kind of text"},
+                                                    {"#/4", "best reward, mean"},
+                                                    {"#/5", "critic: gap"},
+                                                    {"#/compare", "From "}};
   for (const auto& [view, text] : views) {
     const std::string dom = Show(view);
     EXPECT_THAT(dom, AllOf(HasSubstr(fmt::format("data-shown=\"{}\"", view)), HasSubstr(text)))

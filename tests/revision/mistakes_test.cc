@@ -32,6 +32,29 @@ class MistakesTest : public ::testing::Test {
   MistakeOptions options_{.choice = {}, .min_evidence = 1};
 };
 
+// The same tree, in which "wait" is the turn that notices a mistake.
+Tree WithRevisions(const Tree& plain) {
+  Tree tree(plain.origin(), plain.instruction(), plain.root().observation);
+  for (int i = 1; i < plain.size(); ++i) {
+    Node node = plain.node(i);
+    node.children.clear();
+    if (node.action == "wait") node.observation = "ok.";
+    const int index = tree.Add(node.parent, node);
+    tree.Restore(index, plain.node(i).visits, plain.node(i).value);
+  }
+  return tree;
+}
+
+TEST_F(MistakesTest, ARevisionOfTheSearchIsNoStepAndNoMistake) {
+  const Tree tree = WithRevisions(HandTree({{"p wait g", 1}, {"p wait wait a b", 0}}));
+  const StateMap states(tree, family_);
+  for (const char* path : {"p wait", "p wait wait"}) {
+    EXPECT_FALSE(states.Changed(At(tree, path)));
+    EXPECT_FALSE(states.Refused(At(tree, path)));
+  }
+  EXPECT_THAT(Found(tree), ElementsAre("a/g"));
+}
+
 TEST_F(MistakesTest, AStepBelowWhichNothingAsGoodWasFound) {
   EXPECT_THAT(Found(HandTree({{"p g", 1}, {"p a b", 0}})), ElementsAre("a/g"));
   EXPECT_THAT(Found(HandTree({{"p g", 1}, {"p a b", 0.8}})), IsEmpty()) << "as good within beta";

@@ -161,6 +161,17 @@ TEST(ReplayRevisionTest, WhereTheEnvironmentTakesTheActionItsAnswerIsShown) {
   EXPECT_THAT(replay.observations, ElementsAre(Pair(1U, "Time passes.")));
 }
 
+// What the environment says to a revision of the search is not what the agent was told there.
+TEST(ReplayRevisionTest, ARevisionOfTheSearchIsAsExpected) {
+  Trajectory trajectory;
+  trajectory.turns = {{Part::kGood, 1, "", "wait", "ok."}, {Part::kGood, 2, "", "g", "G"}};
+  const ReplayedEpisode episode = {{{"Could not wait"}, true, true}, {{"G", 1, true}}};
+  const ToyFamily family;
+  EXPECT_EQ(JudgeReplay(trajectory, episode, 0.5, &family).outcome, ReplayOutcome::kVerified);
+  trajectory.turns[0].action = "sleep";
+  EXPECT_EQ(JudgeReplay(trajectory, episode, 0.5, &family).outcome, ReplayOutcome::kFailed);
+}
+
 // An instrument that shows the time.
 class ClockFamily : public ToyFamily {
  public:
