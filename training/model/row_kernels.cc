@@ -35,9 +35,8 @@ AGENTR_INLINE float Load(uint16_t x) { return std::bit_cast<float>(uint32_t{x} <
 AGENTR_INLINE void Save(float value, float& to) { to = value; }
 AGENTR_INLINE void Save(float value, uint16_t& to) {
   const auto bits = std::bit_cast<uint32_t>(value);
-  const uint32_t rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
-  const bool nan = (bits & 0x7FFFFFFF) > 0x7F800000;
-  to = static_cast<uint16_t>(nan ? 0x7FC0 : rounded);
+  const uint32_t rounded = bits + 0x7FFF + (bits >> 16 & 1);
+  to = static_cast<uint16_t>((value != value ? 0x7FC00000 : rounded) >> 16);
 }
 
 AGENTR_INLINE float Sum(const float (&lanes)[kLanes]) {
@@ -59,20 +58,16 @@ AGENTR_INLINE float LaneSum(int64_t begin, int64_t end, const Term& term) {
   return sum;
 }
 
-template <typename T>
-AGENTR_INLINE float GreatestOf(const T* x, int64_t begin, int64_t end) {
+AGENTR_INLINE float GreatestOf(const float* x, int64_t begin, int64_t end) {
   float lanes[kLanes];
   std::fill_n(lanes, kLanes, -INFINITY);
   int64_t i = begin;
   for (; i + kLanes <= end; i += kLanes) {
-    for (int64_t l = 0; l < kLanes; ++l) {
-      const float value = Load(x[i + l]);
-      lanes[l] = lanes[l] > value ? lanes[l] : value;
-    }
+    for (int64_t l = 0; l < kLanes; ++l) lanes[l] = lanes[l] > x[i + l] ? lanes[l] : x[i + l];
   }
   float greatest = -INFINITY;
   for (int64_t l = 0; l < kLanes; ++l) greatest = std::max(greatest, lanes[l]);
-  for (; i < end; ++i) greatest = std::max(greatest, Load(x[i]));
+  for (; i < end; ++i) greatest = std::max(greatest, x[i]);
   return greatest;
 }
 
@@ -82,13 +77,13 @@ AGENTR_INLINE void ClearOutside(T* x, int64_t begin, int64_t end, int64_t n) {
   std::fill(x + end, x + n, T{});
 }
 
-// `powers` may be x.
+// `powers`, which may be x, has the values of x in begin … end - 1.
 template <typename T>
 AGENTR_INLINE float SoftmaxOf(T* x, float scale, int64_t begin, int64_t end, int64_t n,
                               float* powers) {
-  const float greatest = GreatestOf(x, begin, end) * scale;
+  const float greatest = GreatestOf(powers, begin, end) * scale;
   const float sum = LaneSum(
-      begin, end, [=](int64_t i) { return powers[i] = Exp(Load(x[i]) * scale - greatest); });
+      begin, end, [=](int64_t i) { return powers[i] = Exp(powers[i] * scale - greatest); });
   const float inverse = 1 / sum;
   for (int64_t i = begin; i < end; ++i) Save(powers[i] * inverse, x[i]);
   ClearOutside(x, begin, end, n);
@@ -176,6 +171,7 @@ AGENTR_EACH_SET float Softmax(float* x, float scale, int64_t begin, int64_t end,
 
 AGENTR_EACH_SET float Softmax(uint16_t* x, float scale, int64_t begin, int64_t end, int64_t n,
                               float* scratch) {
+  for (int64_t i = begin; i < end; ++i) scratch[i] = Load(x[i]);
   return SoftmaxOf(x, scale, begin, end, n, scratch);
 }
 

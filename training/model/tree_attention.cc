@@ -128,6 +128,20 @@ void WithValues(const Tensor& x, const Work& work) {
   }
 }
 
+// rows::SoftmaxBackward for each row of a block, whose sums and dots begin at these places.
+void ScoresBackward(const AttentionPlan::Block& block, int64_t shared, float scale,
+                    const float* log_sums, const float* dots, const Tensor& shares,
+                    const Tensor& dscores) {
+  WithValues(shares, [&](auto* x) {
+    auto* dx = static_cast<decltype(x)>(dscores.data_ptr());
+    ForScores(block, shared, [&](int64_t i, int64_t query, float*) {
+      const int64_t at = i * block.length;
+      rows::SoftmaxBackward(x + at, dx + at, scale, log_sums[i], dots[i], block.from[query],
+                            block.to[query], block.length);
+    });
+  });
+}
+
 // Without the history of derivatives, which other threads would go on recording.
 AttentionInput ForProducts(const AttentionInput& in) {
   return {agentr::ForProducts(in.q.detach()), agentr::ForProducts(in.k.detach()).squeeze(2),
@@ -222,16 +236,8 @@ AttentionInput AttendBackward(const AttentionPlan& plan, const AttentionInput& n
       const Tensor shares = memory.Product(block_q, keys);
       const Tensor dscores = dmemory.Product(block_d, Gather(v, block));
       const int64_t first = (head * queries + block.begin) * shared;
-      const float* sums = log_sums.data_ptr<float>() + first;
-      const float* dot = dots.data_ptr<float>() + first;
-      WithValues(shares, [&](auto* x) {
-        auto* dx = static_cast<decltype(x)>(dscores.data_ptr());
-        ForScores(block, shared, [&](int64_t i, int64_t query, float*) {
-          const int64_t at = i * block.length;
-          rows::SoftmaxBackward(x + at, dx + at, scale, sums[i], dot[i], block.from[query],
-                                block.to[query], block.length);
-        });
-      });
+      ScoresBackward(block, shared, scale, log_sums.data_ptr<float>() + first,
+                     dots.data_ptr<float>() + first, shares, dscores);
       Tensor dq = RowsOf(grad.q[head], block);
       at::mm_out(dq, dscores, keys);
       ScatterProduct(dscores, block_q, block, dk);
