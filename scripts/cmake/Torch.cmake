@@ -42,3 +42,10 @@ if(AGENTR_OPENMP_BLAS)
 endif()
 target_link_libraries(agentr_torch INTERFACE -Wl,--push-state,--no-as-needed ${_torch}
                       -Wl,--pop-state "${AGENTR_LIB_torch_cpu}" "${AGENTR_LIB_c10}")
+
+# The loops of at::parallel_for are a header's template, which runs on one thread where it is compiled without
+# OpenMP. The thread sanitizer does not see how GNU OpenMP hands work from thread to thread.
+if(NOT AGENTR_SANITIZE MATCHES "thread")
+  find_package(OpenMP REQUIRED COMPONENTS CXX)
+  target_link_libraries(agentr_torch INTERFACE OpenMP::OpenMP_CXX)
+endif()

@@ -30,12 +30,18 @@ MatrixRows::MatrixRows(const Tensor& matrix)
 
 const float* MatrixRows::Read(int64_t row, Scratch& scratch) const { return Open(row, scratch); }
 
-float* MatrixRows::Open(int64_t row, Scratch& scratch) const {
-  char* place = data_ + row * stride_;
-  if (wide_) return reinterpret_cast<float*>(place);
+float* MatrixRows::New(int64_t row, Scratch& scratch) const {
+  if (wide_) return reinterpret_cast<float*>(data_ + row * stride_);
   scratch.resize(width_);
-  rows::Widen(reinterpret_cast<const uint16_t*>(place), width_, scratch.data());
   return scratch.data();
+}
+
+float* MatrixRows::Open(int64_t row, Scratch& scratch) const {
+  float* values = New(row, scratch);
+  if (!wide_) {
+    rows::Widen(reinterpret_cast<const uint16_t*>(data_ + row * stride_), width_, values);
+  }
+  return values;
 }
 
 void MatrixRows::Store(int64_t row, const float* values) const {
@@ -51,7 +57,7 @@ Tensor RmsNorm(const Tensor& x, const Tensor& weight, double epsilon) {
     Scratch a, b;
     for (int64_t i = begin; i < end; ++i) {
       const float* row = from.Read(i, a);
-      float* out = to.Open(i, b);
+      float* out = to.New(i, b);
       rows::RmsNorm(row, w, static_cast<float>(epsilon), from.width(), out);
       to.Store(i, out);
     }
@@ -89,7 +95,7 @@ Tensor SwiGlu(const Tensor& gate_up) {
     Scratch a, b;
     for (int64_t i = begin; i < end; ++i) {
       const float* row = from.Read(i, a);
-      float* out = to.Open(i, b);
+      float* out = to.New(i, b);
       rows::SwiGlu(row, row + width, width, out);
       to.Store(i, out);
     }
@@ -106,7 +112,7 @@ SwiGluGradient SwiGluBackward(const Tensor& dy, const Tensor& gate_up) {
     Scratch a, b, c, d;
     for (int64_t i = begin; i < end; ++i) {
       const float *g = grad.Read(i, a), *row = from.Read(i, b);
-      float *again = y.Open(i, c), *out = to.Open(i, d);
+      float *again = y.New(i, c), *out = to.New(i, d);
       rows::SwiGluBackward(g, row, row + width, width, again, out, out + width);
       y.Store(i, again);
       to.Store(i, out);
@@ -141,7 +147,7 @@ Tensor ToHeads(const Tensor& x, int64_t groups, int64_t shared, const RotaryTabl
       const float* row = from.Read(t, a);
       for (int64_t h = 0; h < groups * shared; ++h) {
         const int64_t place = (h / shared * tokens + t) * shared + h % shared;
-        float* out = to.Open(place, b);
+        float* out = to.New(place, b);
         CopyHead(row + h * width, rotary, t, 1, width, out);
         to.Store(place, out);
       }
@@ -157,7 +163,7 @@ void FromHeads(const Tensor& heads, const RotaryTable* rotary, const Tensor& x) 
   at::parallel_for(0, tokens, kGrain, [&](int64_t begin, int64_t end) {
     Scratch a, b;
     for (int64_t t = begin; t < end; ++t) {
-      float* row = to.Open(t, a);
+      float* row = to.New(t, a);
       for (int64_t h = 0; h < groups * shared; ++h) {
         const int64_t place = (h / shared * tokens + t) * shared + h % shared;
         CopyHead(from.Read(place, b), rotary, t, -1, width, row + h * width);

@@ -22,6 +22,8 @@ class MatrixRows {
   const float* Read(int64_t row, std::vector<float>& scratch) const;
   // A buffer with the old values of row `row` to be changed; Store writes it back.
   float* Open(int64_t row, std::vector<float>& scratch) const;
+  // The same for a row of which every value will be set: the buffer's values are arbitrary.
+  float* New(int64_t row, std::vector<float>& scratch) const;
   void Store(int64_t row, const float* values) const;
 
  private:

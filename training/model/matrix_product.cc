@@ -1,8 +1,11 @@
 #include "training/model/matrix_product.h"
 
+#include <ATen/Parallel.h>
+
 #include <algorithm>
 
 #include "lm/decoder/cpu_kernels.h"
+#include "training/model/row_kernels.h"
 
 namespace agentr {
 namespace {
@@ -29,6 +32,16 @@ Tensor WideRows(const Tensor& x, int64_t begin, int64_t count) {
   return x.narrow(0, begin, count).to(at::kFloat);
 }
 
+// sum += scale * product in one pass; LibTorch would first convert the whole product.
+void AddNarrow(const Tensor& sum, const Tensor& product, double scale) {
+  TORCH_CHECK(sum.is_contiguous() && product.is_contiguous(), "not contiguous");
+  const auto* from = static_cast<const uint16_t*>(product.data_ptr());
+  float* to = sum.data_ptr<float>();
+  at::parallel_for(0, sum.numel(), at::internal::GRAIN_SIZE, [&](int64_t begin, int64_t end) {
+    rows::AddScaled(from + begin, static_cast<float>(scale), end - begin, to + begin);
+  });
+}
+
 }  // namespace
 
 Tensor ForProducts(const Tensor& x) { return MultipliesFast(x) ? x : x.to(at::kFloat); }
@@ -47,7 +60,7 @@ void AddProduct(const Tensor& sum, const Tensor& a, const Tensor& b, double scal
   if (a.scalar_type() == sum.scalar_type()) {
     sum.addmm_(a.t(), b, 1, scale);
   } else if (MultipliesFast(a)) {
-    sum.add_(at::mm(a.t(), b), scale);
+    AddNarrow(sum, at::mm(a.t(), b), scale);
   } else {
     ForBlocks(a.size(0), [&](int64_t begin, int64_t count) {
       sum.addmm_(WideRows(a, begin, count).t(), WideRows(b, begin, count), 1, scale);

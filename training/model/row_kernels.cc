@@ -30,6 +30,15 @@ AGENTR_INLINE float Exp(float x) {
   return fraction * std::bit_cast<float>((exponent + 127) << 23);
 }
 
+AGENTR_INLINE float Load(float x) { return x; }
+AGENTR_INLINE float Load(uint16_t x) { return std::bit_cast<float>(uint32_t{x} << 16); }
+AGENTR_INLINE void Save(float value, float& to) { to = value; }
+AGENTR_INLINE void Save(float value, uint16_t& to) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t rounded = bits + 0x7FFF + (bits >> 16 & 1);
+  to = static_cast<uint16_t>((value != value ? 0x7FC00000 : rounded) >> 16);
+}
+
 AGENTR_INLINE float Sum(const float (&lanes)[kLanes]) {
   float sum = 0;
   for (int64_t l = 0; l < kLanes; ++l) sum += lanes[l];
@@ -62,19 +71,49 @@ AGENTR_INLINE float GreatestOf(const float* x, int64_t begin, int64_t end) {
   return greatest;
 }
 
+template <typename T>
+AGENTR_INLINE void ClearOutside(T* x, int64_t begin, int64_t end, int64_t n) {
+  std::fill(x, x + begin, T{});
+  std::fill(x + end, x + n, T{});
+}
+
+// `powers`, which may be x, has the values of x in begin … end - 1.
+template <typename T>
+AGENTR_INLINE float SoftmaxOf(T* x, float scale, int64_t begin, int64_t end, int64_t n,
+                              float* powers) {
+  const float greatest = GreatestOf(powers, begin, end) * scale;
+  const float sum = LaneSum(
+      begin, end, [=](int64_t i) { return powers[i] = Exp(powers[i] * scale - greatest); });
+  const float inverse = 1 / sum;
+  for (int64_t i = begin; i < end; ++i) Save(powers[i] * inverse, x[i]);
+  ClearOutside(x, begin, end, n);
+  return greatest + std::log(sum);
+}
+
+template <typename T>
+AGENTR_INLINE void SoftmaxBackwardOf(T* __restrict x, T* __restrict dp, float scale, float log_sum,
+                                     float dot, int64_t begin, int64_t end, int64_t n) {
+  for (int64_t i = begin; i < end; ++i) {
+    const float p = Exp(Load(x[i]) * scale - log_sum);
+    Save(p, x[i]);
+    Save(p * (Load(dp[i]) - dot) * scale, dp[i]);
+  }
+  ClearOutside(x, begin, end, n);
+  ClearOutside(dp, begin, end, n);
+}
+
 }  // namespace
 
 AGENTR_EACH_SET void Widen(const uint16_t* from, int64_t n, float* to) {
-  for (int64_t i = 0; i < n; ++i) to[i] = std::bit_cast<float>(uint32_t{from[i]} << 16);
+  for (int64_t i = 0; i < n; ++i) to[i] = Load(from[i]);
 }
 
 AGENTR_EACH_SET void Narrow(const float* from, int64_t n, uint16_t* to) {
-  for (int64_t i = 0; i < n; ++i) {
-    const auto bits = std::bit_cast<uint32_t>(from[i]);
-    const uint32_t rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
-    const bool nan = (bits & 0x7FFFFFFF) > 0x7F800000;
-    to[i] = static_cast<uint16_t>(nan ? 0x7FC0 : rounded);
-  }
+  for (int64_t i = 0; i < n; ++i) Save(from[i], to[i]);
+}
+
+AGENTR_EACH_SET void AddScaled(const uint16_t* from, float scale, int64_t n, float* to) {
+  for (int64_t i = 0; i < n; ++i) to[i] += scale * Load(from[i]);
 }
 
 AGENTR_EACH_SET float Dot(const float* a, const float* b, int64_t n) {
@@ -125,28 +164,25 @@ AGENTR_EACH_SET void Rotate(const float* from, const float* cos, const float* si
   }
 }
 
-AGENTR_EACH_SET float Softmax(float* x, float scale, int64_t begin, int64_t end, int64_t n) {
-  const float greatest = GreatestOf(x, begin, end) * scale;
-  const float sum =
-      LaneSum(begin, end, [=](int64_t i) { return x[i] = Exp(x[i] * scale - greatest); });
-  const float inverse = 1 / sum;
-  for (int64_t i = begin; i < end; ++i) x[i] *= inverse;
-  std::fill(x, x + begin, 0.0f);
-  std::fill(x + end, x + n, 0.0f);
-  return greatest + std::log(sum);
+AGENTR_EACH_SET float Softmax(float* x, float scale, int64_t begin, int64_t end, int64_t n,
+                              float* /*scratch*/) {
+  return SoftmaxOf(x, scale, begin, end, n, x);
+}
+
+AGENTR_EACH_SET float Softmax(uint16_t* x, float scale, int64_t begin, int64_t end, int64_t n,
+                              float* scratch) {
+  for (int64_t i = begin; i < end; ++i) scratch[i] = Load(x[i]);
+  return SoftmaxOf(x, scale, begin, end, n, scratch);
 }
 
 AGENTR_EACH_SET void SoftmaxBackward(float* x, float* dp, float scale, float log_sum, float dot,
                                      int64_t begin, int64_t end, int64_t n) {
-  for (int64_t i = begin; i < end; ++i) {
-    const float p = Exp(x[i] * scale - log_sum);
-    x[i] = p;
-    dp[i] = p * (dp[i] - dot) * scale;
-  }
-  for (float* row : {x, dp}) {
-    std::fill(row, row + begin, 0.0f);
-    std::fill(row + end, row + n, 0.0f);
-  }
+  SoftmaxBackwardOf(x, dp, scale, log_sum, dot, begin, end, n);
+}
+
+AGENTR_EACH_SET void SoftmaxBackward(uint16_t* x, uint16_t* dp, float scale, float log_sum,
+                                     float dot, int64_t begin, int64_t end, int64_t n) {
+  SoftmaxBackwardOf(x, dp, scale, log_sum, dot, begin, end, n);
 }
 
 AGENTR_EACH_SET float Greatest(const float* x, int64_t n) { return GreatestOf(x, 0, n); }

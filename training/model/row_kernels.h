@@ -2,7 +2,7 @@
 // instruction set and chosen when the program starts; sums use 16 lanes with every set.
 //
 // Rows of bfloat16 are converted to float in a scratch row, processed, and converted back (in the
-// L1 cache).
+// L1 cache). The kernels of attention, which see the most values, convert each value as they go.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,8 @@ namespace agentr::rows {
 
 void Widen(const uint16_t* from, int64_t n, float* to);   // bfloat16 to float
 void Narrow(const float* from, int64_t n, uint16_t* to);  // to the nearest, ties to even
+// to += scale * from, which is bfloat16.
+void AddScaled(const uint16_t* from, float scale, int64_t n, float* to);
 
 float Dot(const float* a, const float* b, int64_t n);
 
@@ -32,12 +34,16 @@ void Rotate(const float* from, const float* cos, const float* sin, float sign, i
             float* to);
 
 // softmax(scale * x) over x[begin … end), in place; 0 elsewhere in 0 … n - 1. Returns the
-// logarithm of the sum of exp(scale * x).
-float Softmax(float* x, float scale, int64_t begin, int64_t end, int64_t n);
+// logarithm of the sum of exp(scale * x). `x` is float or bfloat16; `scratch` [n] is used for the
+// latter.
+float Softmax(float* x, float scale, int64_t begin, int64_t end, int64_t n, float* scratch);
+float Softmax(uint16_t* x, float scale, int64_t begin, int64_t end, int64_t n, float* scratch);
 // Recomputes the row of Softmax from its result: x becomes p = exp(scale * x - log_sum), and dp
 // becomes the gradient of x, where `dot` is the sum of p * dp.
 void SoftmaxBackward(float* x, float* dp, float scale, float log_sum, float dot, int64_t begin,
                      int64_t end, int64_t n);
+void SoftmaxBackward(uint16_t* x, uint16_t* dp, float scale, float log_sum, float dot,
+                     int64_t begin, int64_t end, int64_t n);
 
 float Greatest(const float* x, int64_t n);
 // The logarithm of the sum of exp(x), where `greatest` is the greatest x.

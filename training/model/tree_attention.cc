@@ -3,10 +3,10 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
-#include "training/model/elementwise.h"
 #include "training/model/matrix_product.h"
 #include "training/model/row_kernels.h"
 #include "training/model/without_autograd.h"
@@ -104,19 +104,76 @@ void ForHeads(int64_t heads, const Work& work) {
 
 constexpr float kNothing = -std::numeric_limits<float>::infinity();
 
-// Sets a query's values for the keys of its siblings: kNothing before the softmax, 0 after it.
-void HideSiblings(const AttentionPlan::Block& block, int64_t query, float value, float* row) {
-  if (block.own.empty()) return;
-  std::fill(row + block.fork, row + block.own[static_cast<size_t>(query)], value);
+void Fill(float* begin, float* end, float value) { std::fill(begin, end, value); }
+// For bfloat16: the upper half of a float.
+void Fill(uint16_t* begin, uint16_t* end, float value) {
+  std::fill(begin, end, static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16));
 }
 
-// Calls work(row, query of the block) for each row of a head's scores.
+// Sets a query's values for the keys of its siblings: kNothing before the softmax, 0 after it.
+template <typename T>
+void HideSiblings(const AttentionPlan::Block& block, int64_t query, float value, T* row) {
+  if (block.own.empty()) return;
+  Fill(row + block.fork, row + block.own[static_cast<size_t>(query)], value);
+}
+
+// Memory for the scores of one block after the other, so that they stay in the cache.
+class ScoreMemory {
+ public:
+  ScoreMemory(const AttentionPlan& plan, int64_t shared, const Tensor& like) {
+    int64_t most = 0;
+    for (const AttentionPlan::Block& block : plan.blocks()) {
+      most = std::max(most, (block.end - block.begin) * shared * block.length);
+    }
+    values_ = at::empty({most}, like.options());
+  }
+
+  // a bᵀ, which lasts until the next call.
+  Tensor Product(const Tensor& a, const Tensor& b) const {
+    const int64_t rows = a.size(0), columns = b.size(0);
+    Tensor product = values_.narrow(0, 0, rows * columns).view({rows, columns});
+    at::mm_out(product, a, b.t());
+    return product;
+  }
+
+ private:
+  Tensor values_;
+};
+
+// Calls work(row, query of the block, scratch [length]) for each row of a head's scores.
 template <typename Work>
 void ForScores(const AttentionPlan::Block& block, int64_t shared, const Work& work) {
   const int64_t rows = (block.end - block.begin) * shared;
   at::parallel_for(0, rows, 8, [&](int64_t begin, int64_t end) {
-    std::vector<float> a, b;
-    for (int64_t row = begin; row < end; ++row) work(row, row / shared, a, b);
+    std::vector<float> scratch(block.length);
+    for (int64_t row = begin; row < end; ++row) work(row, row / shared, scratch.data());
+  });
+}
+
+// Calls work(the values of x), as float or as uint16_t for bfloat16.
+template <typename Work>
+void WithValues(const Tensor& x, const Work& work) {
+  if (x.scalar_type() == at::kFloat) {
+    work(static_cast<float*>(x.data_ptr()));
+  } else {
+    work(static_cast<uint16_t*>(x.data_ptr()));
+  }
+}
+
+// rows::SoftmaxBackward for each row of a block, whose sums and dots begin at these places.
+void ScoresBackward(const AttentionPlan::Block& block, int64_t shared, float scale,
+                    const float* log_sums, const float* dots, const Tensor& shares,
+                    const Tensor& dscores) {
+  WithValues(shares, [&](auto* x) {
+    auto* dx = static_cast<decltype(x)>(dscores.data_ptr());
+    ForScores(block, shared, [&](int64_t i, int64_t query, float*) {
+      const int64_t at = i * block.length;
+      HideSiblings(block, query, kNothing, x + at);
+      rows::SoftmaxBackward(x + at, dx + at, scale, log_sums[i], dots[i], block.from[query],
+                            block.to[query], block.length);
+      HideSiblings(block, query, 0, x + at);
+      HideSiblings(block, query, 0, dx + at);
+    });
   });
 }
 
@@ -205,16 +262,18 @@ AttentionOutput Attend(const AttentionPlan& plan, const AttentionInput& narrow) 
   const float scale = 1 / std::sqrt(static_cast<float>(in.q.size(3)));
   ForHeads(in.q.size(0), [&](int64_t head) {
     const Tensor q = in.q[head], k = in.k[head], v = in.v[head];
+    const ScoreMemory memory(plan, shared, q);
     for (const AttentionPlan::Block& block : plan.blocks()) {
-      const Tensor scores = at::mm(RowsOf(q, block), Gather(k, block).t());
-      const MatrixRows rows(scores);
+      const Tensor scores = memory.Product(RowsOf(q, block), Gather(k, block));
       float* sums = out.log_sums.data_ptr<float>() + (head * queries + block.begin) * shared;
-      ForScores(block, shared, [&](int64_t i, int64_t query, auto& scratch, auto&) {
-        float* row = rows.Open(i, scratch);
-        HideSiblings(block, query, kNothing, row);
-        sums[i] = rows::Softmax(row, scale, block.from[query], block.to[query], block.length);
-        HideSiblings(block, query, 0, row);
-        rows.Store(i, row);
+      WithValues(scores, [&](auto* x) {
+        ForScores(block, shared, [&](int64_t i, int64_t query, float* scratch) {
+          auto* row = x + i * block.length;
+          HideSiblings(block, query, kNothing, row);
+          sums[i] =
+              rows::Softmax(row, scale, block.from[query], block.to[query], block.length, scratch);
+          HideSiblings(block, query, 0, row);
+        });
       });
       Tensor mixed = RowsOf(out.mixed[head], block);
       at::mm_out(mixed, scores, Gather(v, block));
@@ -236,25 +295,15 @@ AttentionInput AttendBackward(const AttentionPlan& plan, const AttentionInput& n
   ForHeads(in.q.size(0), [&](int64_t head) {
     const Tensor q = in.q[head], k = in.k[head], v = in.v[head], d = wide_dmixed[head];
     const Tensor dk = grad.k[head].squeeze(1), dv = grad.v[head].squeeze(1);
+    const ScoreMemory memory(plan, shared, q), dmemory(plan, shared, q);
     for (const AttentionPlan::Block& block : plan.blocks()) {
       const Tensor keys = Gather(k, block);
       const Tensor block_q = RowsOf(q, block), block_d = RowsOf(d, block);
-      const Tensor shares = at::mm(block_q, keys.t());
-      const Tensor dscores = at::mm(block_d, Gather(v, block).t());
-      const MatrixRows rows(shares), drows(dscores);
+      const Tensor shares = memory.Product(block_q, keys);
+      const Tensor dscores = dmemory.Product(block_d, Gather(v, block));
       const int64_t first = (head * queries + block.begin) * shared;
-      const float* sums = log_sums.data_ptr<float>() + first;
-      const float* dot = dots.data_ptr<float>() + first;
-      ForScores(block, shared, [&](int64_t i, int64_t query, auto& a, auto& b) {
-        float *row = rows.Open(i, a), *drow = drows.Open(i, b);
-        HideSiblings(block, query, kNothing, row);
-        rows::SoftmaxBackward(row, drow, scale, sums[i], dot[i], block.from[query], block.to[query],
-                              block.length);
-        HideSiblings(block, query, 0, row);
-        HideSiblings(block, query, 0, drow);
-        rows.Store(i, row);
-        drows.Store(i, drow);
-      });
+      ScoresBackward(block, shared, scale, log_sums.data_ptr<float>() + first,
+                     dots.data_ptr<float>() + first, shares, dscores);
       Tensor dq = RowsOf(grad.q[head], block);
       at::mm_out(dq, dscores, keys);
       ScatterProduct(dscores, block_q, block, dk);

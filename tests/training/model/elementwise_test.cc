@@ -1,5 +1,7 @@
 #include "training/model/elementwise.h"
 
+#include <ATen/Parallel.h>
+
 #include "tests/training/finite_difference.h"
 
 namespace agentr {
@@ -71,6 +73,19 @@ TEST(Elementwise, Bfloat16RoundsOnce) {
                         rounded(SwiGluBackward(d.to(at::kFloat), wide).dgate_up)));
   EXPECT_TRUE(std::isnan(SwiGlu(at::full({1, 2}, NAN).to(at::kBFloat16)).item<float>()));
 }
+
+#ifndef __SANITIZE_THREAD__  // compiled without OpenMP
+TEST(Elementwise, LoopsUseAllThreads) {
+  const int before = at::get_num_threads();
+  at::set_num_threads(2);
+  std::vector<int> threads(2, -1);
+  at::parallel_for(0, 2, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) threads[i] = at::get_thread_num();
+  });
+  at::set_num_threads(before);
+  EXPECT_EQ(threads, (std::vector<int>{0, 1}));
+}
+#endif
 
 }  // namespace
 }  // namespace agentr

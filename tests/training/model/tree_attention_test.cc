@@ -75,6 +75,28 @@ TEST(TreeAttention, IsThatOfAMaskOverAllTokens) {
   ExpectDense(all);
 }
 
+TEST(TreeAttention, AlsoInBfloat16) {
+  std::vector<int32_t> all(18);
+  std::iota(all.begin(), all.end(), 0);
+  const Batch batch = Tree();
+  const AttentionPlan plan(batch, all, /*window=*/0);
+  const auto rounded = [](const AttentionInput& in, at::ScalarType type) -> AttentionInput {
+    return {in.q.to(at::kBFloat16).to(type), in.k.to(at::kBFloat16).to(type),
+            in.v.to(at::kBFloat16).to(type)};
+  };
+  const AttentionInput in = RandomInput(18, 18);
+  const AttentionInput narrow = rounded(in, at::kBFloat16), wide = rounded(in, at::kFloat);
+  const AttentionOutput out = Attend(plan, narrow), exact = Attend(plan, wide);
+  EXPECT_LT((out.mixed.to(at::kFloat) - exact.mixed).abs().max().item<float>(), 0.02);
+  const Tensor d = RandomTensor(in.q.sizes(), 4).to(at::kBFloat16).to(at::kFloat);
+  const Tensor dots = (d * exact.mixed).sum(3);
+  const AttentionInput a = AttendBackward(plan, narrow, out.log_sums, d.to(at::kBFloat16), dots);
+  const AttentionInput b = AttendBackward(plan, wide, exact.log_sums, d, dots);
+  EXPECT_LT((a.q.to(at::kFloat) - b.q).abs().max().item<float>(), 0.05);
+  EXPECT_LT((a.k - b.k).abs().max().item<float>(), 0.1);
+  EXPECT_LT((a.v - b.v).abs().max().item<float>(), 0.1);
+}
+
 TEST(TreeAttention, AlsoOfSomeQueries) { ExpectDense({4, 6, 8, 10, 13, 15, 16}); }
 
 TEST(TreeAttention, ShortSiblingsShareAProduct) {
