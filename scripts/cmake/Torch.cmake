@@ -46,6 +46,11 @@ target_link_libraries(agentr_torch INTERFACE -Wl,--push-state,--no-as-needed ${_
 # The loops of at::parallel_for are a header's template, which runs on one thread where it is compiled without
 # OpenMP. The thread sanitizer does not see how GNU OpenMP hands work from thread to thread.
 if(NOT AGENTR_SANITIZE MATCHES "thread")
-  find_package(OpenMP REQUIRED COMPONENTS CXX)
-  target_link_libraries(agentr_torch INTERFACE OpenMP::OpenMP_CXX)
+  find_package(OpenMP COMPONENTS CXX)
+  if(OpenMP_CXX_FOUND)
+    target_link_libraries(agentr_torch INTERFACE OpenMP::OpenMP_CXX)
+  else()
+    message(WARNING "The compiler has no OpenMP, so training's own loops run on one thread. Clang needs Debian's "
+                    "package libomp-dev.")
+  endif()
 endif()
