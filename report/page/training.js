@@ -62,18 +62,21 @@ function rewardPage(part) {
   const ofLosses = ['train', 'critic'].flatMap((group) => {
     const names = lines.flatMap((line) => Object.entries(line[group] ?? {})
       .filter(([, value]) => typeof value === 'number').map(([name]) => name));
-    return [...new Set(names)].map((name) => chart(
+    const varies = (name) => new Set(lines.map((line) => line[group]?.[name])
+      .filter((value) => value !== undefined)).size > 1 || lines.length < 3;
+    return [...new Set(names)].filter(varies).map((name) => chart(
       (group === 'critic' ? 'critic: ' : '') + name.replaceAll('_', ' '),
       [[name, (line) => line[group]?.[name]]]));
   });
   const last = lines[lines.length - 1];
+  const played = lines.findLast((line) => line.transitions !== undefined);
   const evaluations = lines.filter((line) => line.evaluation);
   const result = evaluations[evaluations.length - 1]?.evaluation;
   return [
     h('h1', {}, `Learning from reward: ${labelOf(part)}`),
     figures([
       [count(last.step), 'iterations'],
-      ...(last.transitions === undefined ? [] : [[count(last.transitions), 'transitions']]),
+      ...(played ? [[count(played.transitions), 'transitions']] : []),
       ...(result ? [[percent(result.success, 1), 'success of the last evaluation'],
                   [fixed(result.return), 'return of the last evaluation']] : []),
       [duration(lines.reduce((total, line) => total + (line.speed?.seconds || 0), 0)), 'in iterations']]),
