@@ -37,7 +37,7 @@ run agent_eval --max_steps 30
 run make_demos --output_dir demos_result --seed 77 --textcraft_books 60 --slips 0 --judgements 0 \
   --chat_rows 0 --webshop_shops 0
 run self_train --config configs/loop/textcraft.toml --iterations 1 --name quickstart \
-  --model_dir bundled --demonstrations demos_result/textcraft.jsonl:1 --seed 1
+  --model_dir bundled --demonstrations demos_result/textcraft.jsonl:0.5 --seed 1
 
 printf '\n== Made in %s\n' "$PWD"
 printf '%-12s %s\n' trees "$trees/search_results_*.json" rows path_result/webshop_centric.jsonl \

@@ -12,12 +12,6 @@ namespace {
 using at::Tensor;
 using Rows = std::span<const TrainingRow* const>;
 
-std::vector<const TrainingRow*> PointersTo(std::span<const TrainingRow> rows) {
-  std::vector<const TrainingRow*> pointers;
-  for (const TrainingRow& row : rows) pointers.push_back(&row);
-  return pointers;
-}
-
 // The place of each of `wanted` in the sorted list `all`.
 Tensor PlacesIn(const std::vector<int32_t>& all, const std::vector<int32_t>& wanted) {
   std::vector<int64_t> places;
@@ -66,6 +60,12 @@ std::vector<int32_t> IndicesOf(std::span<const RowToken> states, const Batch& ba
 }
 
 }  // namespace
+
+std::vector<const TrainingRow*> PointersTo(std::span<const TrainingRow> rows) {
+  std::vector<const TrainingRow*> pointers;
+  for (const TrainingRow& row : rows) pointers.push_back(&row);
+  return pointers;
+}
 
 void AddPair(const std::vector<int32_t>& state, const std::vector<int32_t>& action,
              std::vector<TrainingRow>& rows, std::vector<RowToken>& tokens) {

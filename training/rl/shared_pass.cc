@@ -8,12 +8,6 @@ namespace {
 using at::Tensor;
 using Rows = std::span<const TrainingRow* const>;
 
-std::vector<const TrainingRow*> PointersTo(std::span<const TrainingRow> rows) {
-  std::vector<const TrainingRow*> pointers;
-  for (const TrainingRow& row : rows) pointers.push_back(&row);
-  return pointers;
-}
-
 // The row with which the stretch of rank `rank` of `size` begins.
 size_t FirstRow(Rows rows, int rank, int size) {
   int64_t all = 0, before = 0;
