@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "training/model/elementwise.h"
 #include "training/model/matrix_product.h"
