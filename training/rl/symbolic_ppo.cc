@@ -6,6 +6,8 @@
 // loss is the mean over all their transitions. At an episode's beginning the memory is 0. Norms use the
 // statistics of the agents that are together at a step, in playing and in learning alike, so that
 // the policy that is scored is about the one that played; evaluations use running averages.
+#include <c10/core/GradMode.h>
+
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -66,7 +68,7 @@ class SymbolicPlayer : public Actor {
     return step;
   }
   SymbolicNetwork::Output Forward(const SymbolicStep& step) const {
-    const at::NoGradGuard no_gradients;
+    const c10::NoGradGuard no_gradients;
     return network_.Forward(step.states.images, network_.ReadMissions(step.states.missions),
                             step.memory, batch_statistics_);
   }

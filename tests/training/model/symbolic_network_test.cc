@@ -2,6 +2,8 @@
 // float64), and what it begins with.
 #include "training/model/symbolic_network.h"
 
+#include <c10/core/GradMode.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -24,8 +26,8 @@ SymbolicNetwork FilledNetwork() {
   int n = 0;
   for (auto& [name, value] : named) {
     const bool norm = name.find("norm") != std::string::npos;
-    const auto inputs = static_cast<double>(
-        value.dim() > 1 ? value.numel() / value.size(0) : SymbolicNetwork::kWidth);
+    const auto inputs = static_cast<double>(value.dim() > 1 ? value.numel() / value.size(0)
+                                                            : SymbolicNetwork::kWidth);
     const double scale = norm ? 0.1 : name == "embedding.weight" ? 1 : 1 / std::sqrt(inputs);
     value.copy_(Fill(value.sizes(), 0.7, n++, scale));
     if (norm && name.ends_with("weight")) value.add_(1);
@@ -33,9 +35,7 @@ SymbolicNetwork FilledNetwork() {
   return network;
 }
 
-Tensor Images(int step) {
-  return (4 + Fill({3, 3, 7, 7}, 0.37, step, 4)).round().to(at::kFloat);
-}
+Tensor Images(int step) { return (4 + Fill({3, 3, 7, 7}, 0.37, step, 4)).round().to(at::kFloat); }
 
 Tensor Missions() {
   return golden_losses::Longs({3, 1, 4, 1, 5, 0, 2, 7, 0, 0, 0, 0, 3, 1, 4, 1, 5, 0}).view({3, 6});
@@ -72,7 +72,7 @@ TEST(SymbolicNetwork, StepsGradientsAndStatisticsArePyTorchs) {
     const auto norm = golden.at("statistics").at(p.name).get<double>();
     EXPECT_NEAR(p.value.norm().item<double>(), norm, 1e-4 * norm) << p.name;
   }
-  const at::NoGradGuard no_gradients;
+  const c10::NoGradGuard no_gradients;
   ExpectOutput(network.Forward(Images(0), network.ReadMissions(Missions()), NoMemory(),
                                /*batch_statistics=*/false),
                golden.at("evaluation"));
@@ -112,7 +112,7 @@ TEST(SymbolicNetwork, HasTheShapesAndBeginsAsItShould) {
 // Running averages change where they are made, and only there.
 TEST(SymbolicNetwork, EvaluationLeavesTheStatistics) {
   const SymbolicNetwork network(6, 1);
-  const at::NoGradGuard no_gradients;
+  const c10::NoGradGuard no_gradients;
   const auto forward = [&](bool batch_statistics) {
     return network.Forward(Images(0), network.ReadMissions(Missions()), NoMemory(),
                            batch_statistics);
