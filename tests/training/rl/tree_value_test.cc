@@ -7,6 +7,7 @@
 #include "lm/weights/safetensors.h"
 #include "tests/lm/tiny_model_folder.h"
 #include "tests/mcts/toy_search.h"
+#include "training/data/batch_builder.h"
 #include "training/data/row_tokenizer.h"
 #include "training/loss/batch_loss.h"
 #include "training/model/weight_snapshot.h"
