@@ -18,8 +18,7 @@ struct Collector::Shared {
   TaskRun run;
 
   std::mutex mutex;
-  std::vector<FailedTask> failed;  // guarded by mutex
-  int64_t nodes = 0;               // guarded by mutex
+  CollectReport report;  // failed tasks and counts of written trees; guarded by mutex
 };
 
 Collector::Collector(const TaskFamily& family, Environment& environment, LanguageModel& model,
@@ -38,28 +37,28 @@ CollectReport Collector::Run(const std::vector<int>& tasks, std::atomic<bool>& s
   Shared shared(tasks.size(), stop, environment_, options_);
   shared.run.Run([&](size_t index) { return store_.TryClaim(tasks[index]); },
                  [&](size_t index) { return RunTask(tasks[index], shared); });
-  CollectReport report;
+  CollectReport report = std::move(shared.report);
   static_cast<RunReport&>(report) = shared.run.TakeReport();
-  report.failed = std::move(shared.failed);
-  report.nodes = shared.nodes;
   std::ranges::sort(report.failed, {}, &FailedTask::task_id);
   return report;
 }
 
 bool Collector::RunTask(int task_id, Shared& shared) {
-  Result<Tree> tree = SearchOnce(task_id, shared);
-  for (int tries = 1; !tree && shared.run.TryAgain(tree.error().kind, tries); ++tries) {
-    spdlog::debug("task {}: {}; try {}", task_id, tree.error().message, tries + 1);
-    tree = SearchOnce(task_id, shared);
+  Result<Found> found = SearchOnce(task_id, shared);
+  for (int tries = 1; !found && shared.run.TryAgain(found.error().kind, tries); ++tries) {
+    spdlog::debug("task {}: {}; try {}", task_id, found.error().message, tries + 1);
+    found = SearchOnce(task_id, shared);
   }
-  if (tree) {
-    if (!store_.Commit(*tree)) return false;
+  if (found) {
+    if (!store_.Commit(found->tree)) return false;
     shared.run.Finished();
     const std::lock_guard lock(shared.mutex);
-    shared.nodes += tree->size();
+    shared.report.nodes += found->tree.size();
+    shared.report.successes += found->nodes_to_success > 0 ? 1 : 0;
+    shared.report.nodes_to_success += found->nodes_to_success;
     return true;
   }
-  const Error& error = tree.error();
+  const Error& error = found.error();
   // Not a failure: the next run of the command searches the task again.
   const bool given_up = error.kind == ErrorKind::kCancelled;
   store_.Release(task_id, given_up ? "" : error.message);
@@ -67,11 +66,11 @@ bool Collector::RunTask(int task_id, Shared& shared) {
   spdlog::warn("task {} failed ({}): {}", task_id, Name(error.kind), error.message);
   shared.run.Failed(error.kind);
   const std::lock_guard lock(shared.mutex);
-  shared.failed.push_back({task_id, error});
+  shared.report.failed.push_back({task_id, error});
   return true;
 }
 
-Result<Tree> Collector::SearchOnce(int task_id, Shared& shared) {
+Result<Collector::Found> Collector::SearchOnce(int task_id, Shared& shared) {
   TaskRun& run = shared.run;
   const std::unique_ptr<Executor> executor =
       MakeExecutor(task_id, environment_, run.sessions(), family_, run.stop());
@@ -83,7 +82,8 @@ Result<Tree> Collector::SearchOnce(int task_id, Shared& shared) {
                  [&](int nodes) { run.progress().AddUnits(nodes); }, values_});
   Result<Tree> tree = search.Run();
   run.AddCost(search.usage(), executor->stats());
-  return tree;
+  if (!tree) return tl::unexpected(tree.error());
+  return Found{std::move(*tree), search.nodes_to_success()};
 }
 
 }  // namespace agentr

@@ -23,6 +23,8 @@ struct FailedTask {
 struct CollectReport : RunReport {
   std::vector<FailedTask> failed;  // by task id
   int64_t nodes = 0;               // of the written trees
+  int64_t successes = 0;           // written trees with an episode of reward 1
+  int64_t nodes_to_success = 0;    // their sum of Search::nodes_to_success
 };
 
 class Collector {
@@ -41,7 +43,11 @@ class Collector {
   struct Shared;  // the state that the workers of one Run share
   // False if the task was lost to another worker.
   bool RunTask(int task_id, Shared& shared);
-  Result<Tree> SearchOnce(int task_id, Shared& shared);
+  struct Found {
+    Tree tree;
+    int nodes_to_success = 0;
+  };
+  Result<Found> SearchOnce(int task_id, Shared& shared);
 
   const TaskFamily& family_;
   Environment& environment_;

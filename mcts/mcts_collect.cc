@@ -37,6 +37,8 @@ nlohmann::ordered_json ToJson(const CollectReport& r) {
   json["failed"] = std::move(failed);
   json["nodes"] = r.nodes;
   json["nodes_per_s"] = PerSecond(r.nodes, r.wall_s);
+  json["successes"] = r.successes;
+  json["nodes_to_success"] = r.nodes_to_success;
   return json;
 }
 
@@ -63,6 +65,11 @@ void PrintSummary(const CollectReport& r, int64_t environment_calls, const std::
         "{} nodes, {:.0f} nodes/s; per node {:.3f} model requests, {:.3f} environment calls\n",
         r.nodes, PerSecond(r.nodes, r.wall_s), static_cast<double>(r.usage.requests) / nodes,
         static_cast<double>(environment_calls) / nodes);
+    fmt::print("{} of {} trees contain a success{}\n", r.successes, r.finished,
+               r.successes == 0 ? ""
+                                : fmt::format(", found after {:.1f} nodes on average",
+                                              static_cast<double>(r.nodes_to_success) /
+                                                  static_cast<double>(r.successes)));
   }
   if (r.execution.mismatches > 0) {
     fmt::print(

@@ -60,6 +60,10 @@ class Search {
 
   const Usage& usage() const { return usage_; }
 
+  // The nodes that the tree had when the first episode of reward 1 ended in it, with the siblings of
+  // its end; 0: none did. It measures how fast a search finds a success.
+  int nodes_to_success() const { return nodes_to_success_; }
+
  private:
   Result<void> Iterate();
   Result<void> Expand(int node);
@@ -83,6 +87,7 @@ class Search {
   Tree tree_;
   std::vector<int> state_of_;  // by node: its environment state
   Usage usage_;
+  int nodes_to_success_ = 0;
 };
 
 }  // namespace agentr

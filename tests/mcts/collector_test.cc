@@ -124,15 +124,20 @@ TEST(CollectorTest, SearchesAllTasks) {
   EXPECT_FALSE(report.interrupted);
   EXPECT_EQ(job.store.done(), Tasks(20));
   EXPECT_TRUE(job.store.all_released());
-  int64_t nodes = 0;
+  int64_t nodes = 0, successes = 0;
   for (int task_id = 0; task_id < 20; ++task_id) {
     const Tree tree = job.store.Load(task_id);
     EXPECT_EQ(tree.origin().task_id, task_id);
     EXPECT_EQ(tree.origin().data_hash, "data");
     EXPECT_EQ(tree.root().observation, ToyEnvironment::FirstObservation(task_id));
     nodes += tree.size();
+    successes += std::ranges::any_of(tree.nodes(), [](const Node& n) { return n.reward == 1; });
   }
   EXPECT_EQ(report.nodes, nodes);
+  EXPECT_EQ(report.successes, successes);
+  EXPECT_GT(successes, 0);
+  EXPECT_GT(report.nodes_to_success, successes);
+  EXPECT_LT(report.nodes_to_success, nodes);
   EXPECT_EQ(report.usage.requests, static_cast<int64_t>(job.model.prompts().size()));
   EXPECT_EQ(report.execution.opens, job.world.counts.opens);
   EXPECT_EQ(report.execution.steps + report.execution.replays, job.world.counts.steps);

@@ -247,6 +247,24 @@ TEST(SearchTest, CountsUsageAndNodes) {
   EXPECT_EQ(search.nodes_told, tree.size() - 1);
 }
 
+TEST(SearchTest, SaysAfterHowManyNodesItSucceeded) {
+  ToySearch search;
+  search.options.iterations = 3;
+  // Each expansion below the root's ends one episode without a success, except the third.
+  int expansions = 0;
+  search.model.reply = [&](std::span<const Message>, int) -> Result<Texts> {
+    const char* end = ++expansions == 3 ? "end 1" : "end 0.5";
+    return Texts{ToyModel::Response("go a"), ToyModel::Response(end)};
+  };
+  search.MustRun();
+  EXPECT_GT(expansions, 3) << "the search goes on after it";
+  EXPECT_EQ(search.nodes_to_success, 1 + 3 * 2);
+
+  AlwaysReply(search, {"end 0.5", "end 0"});
+  search.MustRun();
+  EXPECT_EQ(search.nodes_to_success, 0);
+}
+
 // The prompts that were answered belong to the expanded nodes in the order of their children.
 void ExpectStoredIsWhatWasSeen(const Tree& tree, const std::vector<std::vector<Message>>& prompts) {
   std::vector<int> first_children;

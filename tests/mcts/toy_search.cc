@@ -67,6 +67,7 @@ Result<Tree> ToySearch::Run(int task_id) {
   Result<Tree> tree = search.Run();
   usage = search.usage();
   stats = executor->stats();
+  nodes_to_success = search.nodes_to_success();
   return tree;
 }
 

@@ -44,6 +44,7 @@ struct ToySearch {
   Usage usage;
   ExecutionStats stats;
   int64_t nodes_told = 0;
+  int nodes_to_success = 0;
 };
 
 // A turn for trees made by hand.
