@@ -72,6 +72,11 @@ class IterationPlan {
     for (const std::string& path : o_.demonstrations) {
       stage.arguments.push_back(Argument("data", path));
     }
+    if (o_.train_tokens > 0) {
+      const auto iterations = static_cast<uint64_t>(at_ - first + 1);
+      stage.arguments.push_back(
+          Argument("train_tokens", std::to_string(o_.train_tokens * iterations)));
+    }
     AddArguments(stage, o_.train);
     return stage;
   }
@@ -188,6 +193,9 @@ void Declare(OptionSet& set, SelfTrainOptions& o) {
           "paths is 1 (0: 1 too, and without weighted demonstrations every row is drawn once an "
           "epoch)")
       .Min(0);
+  set.Add("--train_tokens", o.train_tokens,
+          "Trained tokens for the rows of one iteration; a training on the rows of several (--rows "
+          "all) has as many times more (0: what --train says)");
   set.Add("--attempts", o.attempts,
           "Episodes of each task in a second evaluation, sampled, for avg@k and pass@k; 0: none")
       .Min(0);

@@ -162,6 +162,22 @@ TEST(LoopPlan, TheRowsOfAllIterationsShareTheWeightOfTheirType) {
   }
 }
 
+// With the same number of tokens a later training would see each row less often.
+TEST(LoopPlan, TrainedTokensGrowWithTheRows) {
+  SelfTrainOptions options = Options(3);
+  options.train_tokens = 1000;
+  EXPECT_THAT(Stage(PlanLoop(options), "iteration_3/train").arguments,
+              Contains("--train_tokens=1000"));
+  options.rows = "all";
+  EXPECT_THAT(Stage(PlanLoop(options), "iteration_1/train").arguments,
+              Contains("--train_tokens=1000"));
+  EXPECT_THAT(Stage(PlanLoop(options), "iteration_3/train").arguments,
+              Contains("--train_tokens=3000"));
+  options.train_tokens = 0;
+  EXPECT_THAT(Stage(PlanLoop(options), "iteration_3/train").arguments,
+              Not(Contains(testing::StartsWith("--train_tokens"))));
+}
+
 TEST(LoopPlan, OneModelLearnsSeveralTasks) {
   SelfTrainOptions options = Options(1);
   options.tasks = {"textcraft", "webshop"};
