@@ -111,6 +111,26 @@ TEST_F(AgentRl, ArcherOnlineAndOfflineToo) {
   ExpectSameAfterKills("offline", offline);
 }
 
+TEST_F(AgentRl, ARunWithOneRateCanBeProlonged) {
+  Flags flags = {{"--algorithm", "ppo"},
+                 {"--task", "echo_listed"},
+                 {"--lr_schedule", "constant"},
+                 {"--warmup", "0"}};
+  ASSERT_EQ(Learn("whole", flags).exit, 0);
+  flags["--iterations"] = "4";
+  ASSERT_EQ(Learn("prolonged", flags).exit, 0);
+  flags["--iterations"] = "8";
+  const Outcome more = Learn("prolonged", flags);
+  ASSERT_EQ(more.exit, 0) << more.err;
+  EXPECT_EQ(Left("prolonged"), Left("whole"));
+  // Otherwise its rates would be those of no run.
+  flags["--lr_schedule"] = "linear";
+  flags["--iterations"] = "4";
+  ASSERT_EQ(Learn("falling", flags).exit, 0);
+  flags["--iterations"] = "8";
+  EXPECT_THAT(Learn("falling", flags).err, HasSubstr("--iterations differs"));
+}
+
 // The same episodes and, but for the rounding of sums, the same numbers as in one process.
 TEST_F(AgentRl, SeveralProcessesLearnAsOne) {
   const Flags critic = {

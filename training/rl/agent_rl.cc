@@ -48,6 +48,8 @@ Fingerprint FingerprintOf(const AgentRlOptions& o, const OptionSet& resolved) {
                                       "processes",    "transport",     "collective_timeout"};
   nlohmann::ordered_json options = resolved.ResolvedJson();
   for (const char* name : kFree) options.erase(name);
+  // The number of iterations decides nothing but the rates, so a run with one rate can be prolonged.
+  if (o.schedule.shape == "constant" && o.schedule.warmup == 0) options.erase("iterations");
   Fingerprint print;
   if (!o.model_dir.empty()) {
     print.emplace_back("the model (--model_dir)",

@@ -83,7 +83,11 @@ void Declare(OptionSet& set, ArcherOptions& o) {
 void Declare(OptionSet& set, AgentRlOptions& o) {
   set.Group("Learning");
   set.AddNamed("--algorithm", o.algorithm, kAlgorithms, "How to learn");
-  set.Add("--iterations", o.iterations, "Iterations of playing and learning").Min(1);
+  set.Add("--iterations", o.iterations,
+          "Iterations of playing and learning; with --lr_schedule constant --warmup 0 a finished "
+          "run "
+          "goes on if there are more")
+      .Min(1);
   set.Add("--seed", o.seed, "Seed of everything that is drawn");
   set.Group("Model");
   set.Add("--model_dir", o.model_dir, "Hugging Face folder of the model to start from");
