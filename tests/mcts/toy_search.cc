@@ -77,6 +77,14 @@ Tree ToySearch::MustRun(int task_id) {
   return std::move(*tree);
 }
 
+void AlwaysReply(ToySearch& search, const std::vector<std::string>& actions) {
+  std::vector<std::string> texts;
+  for (const std::string& action : actions) texts.push_back(ToyModel::Response(action));
+  search.model.reply = [texts](std::span<const Message>, int) -> Result<std::vector<std::string>> {
+    return texts;
+  };
+}
+
 Node Turn(const std::string& action, const std::string& observation, double reward, End end) {
   Node node;
   node.response = ToyModel::Response(action);

@@ -47,6 +47,9 @@ struct ToySearch {
   int nodes_to_success = 0;
 };
 
+// The model answers every prompt with these actions.
+void AlwaysReply(ToySearch& search, const std::vector<std::string>& actions);
+
 // A turn for trees made by hand.
 Node Turn(const std::string& action, const std::string& observation, double reward = 0,
           End end = End::kNone);

@@ -10,7 +10,7 @@
 //
 // FiLM (Perez et al. 2018) scales and shifts each channel by linear functions of the mission. Unlike
 // the language model, this network has its backward pass from LibTorch's autograd: Forward records
-// unless an c10::NoGradGuard is there.
+// unless a c10::NoGradGuard is there.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -84,9 +84,8 @@ void Declare(OptionSet& set, AgentRlOptions& o) {
   set.Group("Learning");
   set.AddNamed("--algorithm", o.algorithm, kAlgorithms, "How to learn");
   set.Add("--iterations", o.iterations,
-          "Iterations of playing and learning; with --lr_schedule constant --warmup 0 a finished "
-          "run "
-          "goes on if there are more")
+          "Iterations of playing and learning; with --lr_schedule constant --warmup 0 a larger "
+          "number prolongs a finished run")
       .Min(1);
   set.Add("--seed", o.seed, "Seed of everything that is drawn");
   set.Group("Model");
