@@ -8,7 +8,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
 #include "clients/env/http_environment.h"
 #include "clients/metered_model.h"
@@ -18,6 +17,7 @@
 #include "common/options.h"
 #include "common/run_file.h"
 #include "common/sum_fields.h"
+#include "common/usable_cores.h"
 #include "common/version.h"
 #include "lm/bundled_model.h"
 #include "revision/audit.h"
@@ -106,8 +106,9 @@ std::vector<std::unique_ptr<RowFormat>> Formats(std::vector<std::string> names,
 
 int InFlight(const PathCollectOptions& options) {
   if (options.tasks_in_flight > 0) return options.tasks_in_flight;
-  if (options.revise.Verifying() == "actor") return kInFlightWithModel;
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const std::string verifier = options.revise.Verifying();
+  if (verifier == "actor" || verifier == "rollout") return kInFlightWithModel;
+  return UsableCores();
 }
 
 void WriteRunFile(const fs::path& path, const ReviseReport& report, const Audit& audit,
@@ -223,7 +224,7 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
   Declare(set, o.openai);
   set.Group("Parallelism");
   set.Add("--tasks_in_flight", o.tasks_in_flight,
-          "Trees in progress at once; 0: one per core, 32 with the verifier actor")
+          "Trees in progress at once; 0: one per core, 32 with the verifiers actor and rollout")
       .Range(0, 4096);
   set.Add("--give_up_after", o.give_up_after, "Failed tasks in a row after which the run ends")
       .Min(1);

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "common/options.h"
 #include "common/text.h"
 #include "revision/choice.h"
+#include "rollout/prompt_truncation.h"
 
 namespace agentr {
 namespace {
@@ -133,6 +135,28 @@ Result<int> RolloutVerifier::StateFor(int node) {
   return episode.back().state;
 }
 
+Result<std::string> RolloutVerifier::Respond(std::span<const Message> conversation,
+                                             const SamplingParams& sampling) const {
+  const size_t opening = tree_.instruction().size() + 1;  // with the first observation
+  TruncatableConversation prompt;
+  prompt.messages = [&](int dropped_turns) {
+    std::vector<Message> messages(conversation.begin(), conversation.end());
+    const auto first = messages.begin() + static_cast<std::ptrdiff_t>(opening);
+    messages.erase(first, first + 2 * dropped_turns);
+    return messages;
+  };
+  prompt.first_turn = static_cast<int>(opening);
+  prompt.most_dropped = static_cast<int>((conversation.size() - opening) / 2);
+  const int context =
+      options_.max_context == 0 ? std::numeric_limits<int>::max() : options_.max_context;
+  AGENTR_ASSIGN_OR_RETURN(TruncatedCompletion answer,
+                          CompleteTruncated(policy_, prompt, 1, sampling, context));
+  if (answer.batch.completions.empty()) {
+    return Fail(ErrorKind::kProtocol, "the model returned no completion");
+  }
+  return std::move(answer.batch.completions.front().text);
+}
+
 Result<double> RolloutVerifier::Continue(int node, RandomStream random) {
   AGENTR_ASSIGN_OR_RETURN(const int start, StateFor(node));
   int state = start;
@@ -144,11 +168,7 @@ Result<double> RolloutVerifier::Continue(int node, RandomStream random) {
   double reward = 0;
   for (int turn = 0; turn < options_.max_steps; ++turn) {
     sampling.seed = random.Split(static_cast<uint64_t>(turn)).Next();
-    AGENTR_ASSIGN_OR_RETURN(const auto answer, policy_.Complete(conversation, 1, sampling));
-    if (answer.completions.empty()) {
-      return Fail(ErrorKind::kProtocol, "the model returned no completion");
-    }
-    const std::string& text = answer.completions.front().text;
+    AGENTR_ASSIGN_OR_RETURN(const std::string text, Respond(conversation, sampling));
     const std::string action = family_.ParseAction(text);
     AGENTR_ASSIGN_OR_RETURN(const ReplayedEpisode step, replayer_.Run(state, {&action, 1}));
     const StepResult& result = step.front().result;

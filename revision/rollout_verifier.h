@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,7 @@ struct RolloutOptions {
   int max_steps = 20;     // largest number of turns of a continuation
   double temperature = 1.0;
   int max_new_tokens = 500;  // per turn
+  int max_context = 8192;    // tokens of prompt and response together; 0: the model's own limit
 };
 
 void Declare(OptionSet& set, RolloutOptions& options);
@@ -48,8 +50,11 @@ class RolloutVerifier {
   FirstError ErrorAt(const PathPair& pair, int node, std::string reason,
                      std::optional<ValueChange> values = {}) const;
   Result<ShareEstimate> ValueOf(int node, double wanted);
-  // The final reward of one continuation from the state of `node`.
+  // The final reward of one continuation from the state of `node`. Prompts that do not fit into the
+  // context leave out the oldest turns.
   Result<double> Continue(int node, RandomStream random);
+  Result<std::string> Respond(std::span<const Message> conversation,
+                              const SamplingParams& sampling) const;
   Result<int> StateFor(int node);
 
   const Tree& tree_;

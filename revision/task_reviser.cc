@@ -238,14 +238,16 @@ Result<void> TaskReviser::DecideByVerifier(Work& work, Replayer* replayer,
                      work.random.Split("pairs"));
   const std::unique_ptr<Verifier> verifier = MakeVerifier(work);
   std::optional<RolloutVerifier> rollout;
-  if (verifier_ == "rollout") {
+  if (verifier_ == "rollout" && !pairs.empty()) {
     if (replayer == nullptr || !forks() || context_.model == nullptr) {
       return Fail(ErrorKind::kRejected,
                   "--verifier rollout continues episodes in the environment: it needs the server "
                   "of the search, which must be able to fork (ours for WebShop and TextCraft are)");
     }
+    RolloutOptions rollout_options = options_.rollout;
+    rollout_options.max_context = options_.judge.max_context;
     rollout.emplace(work.tree, work.states, context_.family, *context_.model, *replayer,
-                    options_.rollout, work.random.Split("rollout"));
+                    rollout_options, work.random.Split("rollout"));
   }
   const int ahead = verifier_ == "actor" ? options_.judge.ahead : 1;
   for (const PathPair& pair : pairs) {
@@ -348,7 +350,8 @@ std::string TaskReviser::RecordKey(const Work& work) const {
            : nlohmann::ordered_json{context_.model == nullptr ? "" : context_.model->name(),
                                     context_.model == nullptr ? "" : context_.model->identity(),
                                     options_.rollout.continuations, options_.rollout.max_steps,
-                                    options_.rollout.temperature, options_.rollout.max_new_tokens}},
+                                    options_.rollout.temperature, options_.rollout.max_new_tokens,
+                                    options_.judge.max_context}},
       {"replay", context_.environment != nullptr},
       {"must_replay", context_.must_replay},
       {"environment", context_.data_hash},

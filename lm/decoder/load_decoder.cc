@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <limits>
-#include <thread>
 #include <utility>
 
 #include "common/error.h"
 #include "common/options.h"
+#include "common/usable_cores.h"
 #include "lm/decoder/aten_decoder.h"
 #include "lm/decoder/cpu_decoder.h"
 #include "lm/decoder/decoder_plan.h"
@@ -38,8 +38,7 @@ DecoderPlan MakePlan(const ModelConfig& config, const DecoderOptions& options) {
   }
   plan.max_context = options.max_context > 0 ? options.max_context : static_cast<int32_t>(limit);
   plan.cache_bytes = static_cast<int64_t>(options.kv_cache_gib * (int64_t{1} << 30));
-  plan.threads =
-      options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
+  plan.threads = options.threads > 0 ? options.threads : UsableCores();
   return plan;
 }
 

@@ -79,6 +79,14 @@ TEST_F(RolloutVerifierTest, WhatTheEnvironmentRefusedIsAnErrorUnlessAnEarlierSte
   }
 }
 
+TEST_F(RolloutVerifierTest, APromptTooLongForTheModelLeavesOutTheOldestTurn) {
+  policy_.FailAt(0, {ErrorKind::kContextLength, "too long"});
+  EXPECT_TRUE(Find("p x c").found);
+  const std::vector<std::vector<Message>> prompts = policy_.prompts();
+  ASSERT_EQ(prompts[0].size(), prompts[1].size() + 2);
+  EXPECT_EQ(prompts[1].back().content, "Goal 3.");
+}
+
 TEST_F(RolloutVerifierTest, TooFewContinuationsProveNothing) {
   EXPECT_FALSE(Find("p a x c", 1).found);
 }

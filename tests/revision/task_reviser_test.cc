@@ -136,6 +136,17 @@ TEST_F(TaskReviserTest, TreesWithoutAPairAreCountedByTheirReason) {
   EXPECT_TRUE(only_good->rows.empty());
 }
 
+TEST_F(TaskReviserTest, ATreeWithoutAPairNeedsNoVerifier) {
+  options_.verifier = "rollout";
+  for (const std::vector<Ended>& episodes :
+       {std::vector<Ended>{{"p x", 0}, {"p y", 0}}, std::vector<Ended>{{"p g", 1}}}) {
+    const Outcome done = Run(episodes);
+    ASSERT_TRUE(done) << done.error().error.message;
+    EXPECT_TRUE(done->rows.empty());
+  }
+  EXPECT_FALSE(Run(kGoodAndTwoBad)) << "without an environment";
+}
+
 TEST_F(TaskReviserTest, PairsAreLimitedAfterTheyAreCounted) {
   options_.max_pairs_per_task = 1;
   const Outcome done = Run(kGoodAndTwoBad);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "common/usable_cores.h"
 #include "training/distributed/job_group.h"
 #include "training/distributed/launcher.h"
 #include "training/distributed/rendezvous.h"
@@ -57,13 +58,18 @@ ExitCode RunAsRank(const Place& place, const DistributedOptions& options,
 
 }  // namespace
 
+// Slurm may bind each process to cores of its own; then they are not shared with the others.
+bool HasOwnCores() {
+  return std::getenv("SLURM_PROCID") != nullptr &&
+         UsableCores() < static_cast<int>(std::thread::hardware_concurrency());
+}
+
 void UseThreads(int threads, int processes) {
   if (threads > 0) {
     at::set_num_threads(threads);
   } else if (std::getenv("OMP_NUM_THREADS") == nullptr) {
     // LibTorch's own number may be too small: on virtual machines it takes two cores for one.
-    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-    at::set_num_threads(std::max(1, cores / processes));
+    at::set_num_threads(std::max(1, UsableCores() / (HasOwnCores() ? 1 : processes)));
   }
 }
 
