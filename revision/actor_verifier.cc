@@ -20,6 +20,8 @@ void Declare(OptionSet& set, JudgeOptions& o) {
   set.Add("--judge_evidence", o.evidence,
           "true: the question also contains how the search's episodes ended that went on after the "
           "step, and those that took another action instead");
+  set.Add("--judge_refusals", o.refusals,
+          "true: also ask about steps that the environment refused (false: they are bad)");
   set.Add("--judge_ahead", o.ahead,
           "Steps of one path judged in parallel; the first bad one counts")
       .Range(1, 64);
@@ -50,6 +52,9 @@ std::string ActorVerifier::Evidence(int node) const {
 }
 
 Result<StepJudgement> ActorVerifier::Judge(const PathPair& /*pair*/, int node) {
+  if (!options_.refusals && states_.Refused(node)) {
+    return StepJudgement{Judgement::kBad, std::string(kRefused), true};
+  }
   SamplingParams sampling;
   sampling.temperature = options_.temperature;
   sampling.max_tokens = options_.max_new_tokens;

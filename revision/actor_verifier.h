@@ -15,13 +15,15 @@ struct JudgeOptions {
   int max_new_tokens = 500;  // per judgement
   int max_context = 8192;    // tokens of question and answer together; 0: no limit
   bool evidence = false;     // the question tells what the search found behind the step
+  bool refusals = false;     // also asks about steps that the environment refused
   int ahead = 1;             // steps of a path judged at once (FindFirstError)
 };
 
 void Declare(OptionSet& set, JudgeOptions& options);
 
-// Asks the language model to judge steps of `tree`. If the question does not fit into the context,
-// the oldest turns of the log are left out.
+// Asks the language model to judge steps of `tree`, except for those that the environment refused:
+// they are bad in any case, and a weak model calls them good. If the question does not fit into the
+// context, the oldest turns of the log are left out.
 class ActorVerifier : public Verifier {
  public:
   // All references outlive the verifier. `random`: of the tree.

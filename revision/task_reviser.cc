@@ -343,7 +343,7 @@ std::string TaskReviser::RecordKey(const Work& work) const {
            : nlohmann::ordered_json{context_.model->name(), context_.model->identity(),
                                     options_.judge.temperature, options_.judge.max_new_tokens,
                                     options_.judge.max_context, options_.judge.evidence,
-                                    MessagesToJson(prompt_->messages())}},
+                                    options_.judge.refusals, MessagesToJson(prompt_->messages())}},
       {"rollout",
        verifier_ != "rollout"
            ? nlohmann::ordered_json(nullptr)

@@ -30,6 +30,9 @@ struct StepJudgement {
   bool operator==(const StepJudgement&) const = default;
 };
 
+// The reason for judging a refused step bad.
+inline constexpr std::string_view kRefused = "The environment refused it.";
+
 // Thread-safe.
 class Verifier {
  public:

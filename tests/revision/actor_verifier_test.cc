@@ -33,6 +33,22 @@ TEST_F(ActorVerifierTest, AsksTheModelAboutTheStep) {
   EXPECT_EQ(model_.prompts()[0], prompt_.Query(tree_, At(tree_, "a b")));
 }
 
+TEST_F(ActorVerifierTest, ARefusedStepIsBadWithoutAQuestion) {
+  const Tree tree = WithRefusals(HandTree({{"a stuck b", 0}}));
+  const StateMap states(tree, family_);
+  const auto judge = [&](const std::string& step) {
+    return ActorVerifier(tree, states, model_, prompt_, options_, RandomStream(7))
+        .Judge({}, At(tree, step));
+  };
+  EXPECT_EQ(judge("a stuck"), (StepJudgement{Judgement::kBad, std::string(kRefused), true}));
+  EXPECT_EQ(model_.calls(), 0);
+  EXPECT_TRUE(judge("a stuck b"));
+  EXPECT_EQ(model_.calls(), 1);
+  options_.refusals = true;
+  EXPECT_EQ(judge("a stuck")->reasons, "No.\nJudgement: Bad");
+  EXPECT_EQ(model_.calls(), 2);
+}
+
 TEST_F(ActorVerifierTest, TheSearchsEvidenceIsShownWhereAskedFor) {
   options_.evidence = true;
   EXPECT_TRUE(Judge("a b"));
