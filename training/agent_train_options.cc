@@ -40,7 +40,9 @@ void Declare(OptionSet& set, AgentTrainOptions& o) {
           "Keep only the layers' inputs and recompute the rest: less memory, more time");
   set.Add("--merge_adapters", o.merge_adapters,
           "Export the whole model instead of only the adapters");
-  set.Add("--model_threads", o.threads, "Threads on the CPU, of each process; 0: all cores").Min(0);
+  set.Add("--model_threads", o.threads,
+          "Threads on the CPU, of each process; 0: all cores that it may use")
+      .Min(0);
   Declare(set, o.data);
   set.Group("Run");
   set.Add("--epochs", o.epochs, "Number of times that every row is trained").Min(1);

@@ -53,7 +53,9 @@ void Declare(OptionSet& set, DecoderOptions& o) {
   set.Add("--kv_cache_gib", o.kv_cache_gib, "Memory for keys and values, GiB")
       .Min(0)
       .Formerly("--cache_gib");
-  set.Add("--model_threads", o.threads, "Threads of the model on the CPU; 0: all cores").Min(0);
+  set.Add("--model_threads", o.threads,
+          "Threads of the model on the CPU; 0: all cores that it may use")
+      .Min(0);
 }
 
 std::unique_ptr<Decoder> LoadDecoder(const std::filesystem::path& folder,
