@@ -182,16 +182,24 @@ TEST_F(LocalModel, JudgesTheStepsOfPaths) {
                        folder_.path())
                 .exit,
             0);
-  const Outcome outcome = RunProgram("path_collect",
-                                     {"--model_dir", "tiny-llama", "--verifier", "actor",
-                                      "--judge_max_new_tokens", "8", "--max_context", "4096"},
-                                     folder_.path());
-  ASSERT_EQ(outcome.exit, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("Uncertain ("));
-  const auto run =
-      nlohmann::json::parse(ReadFile(folder_.path() / "path_result/textcraft_centric.run.json"));
-  EXPECT_GT(run["counts"]["unparsed"], 0) << "random weights say nothing that can be read";
-  EXPECT_GT(run["counts"]["first_error_at"]["none"], 0);
+  const auto judged = [&](const std::string& refusals) {
+    const Outcome outcome =
+        RunProgram("path_collect",
+                   {"--model_dir", "tiny-llama", "--verifier", "actor", "--judge_max_new_tokens",
+                    "8", "--max_context", "4096", "--judge_refusals", refusals, "--output_dir",
+                    "judged" + refusals},
+                   folder_.path());
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("Uncertain ("));
+    return nlohmann::json::parse(
+        ReadFile(folder_.path() / ("judged" + refusals) / "textcraft_centric.run.json"))["counts"];
+  };
+  const nlohmann::json asked = judged("1");
+  EXPECT_GT(asked["unparsed"], 0) << "random weights say nothing that can be read";
+  EXPECT_GT(asked["first_error_at"].value("none", 0), 0);
+  const nlohmann::json known = judged("0");
+  EXPECT_EQ(known["first_error_at"].value("none", 0), 0) << "each bad path has a refused step";
+  EXPECT_LT(known["unparsed"], asked["unparsed"]);
 }
 
 TEST_F(LocalModel, AnotherModelOfTheSameNameIsNotTakenForIt) {
