@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <utility>
 
@@ -66,14 +65,9 @@ Result<StepJudgement> ActorVerifier::Judge(const PathPair& /*pair*/, int node) {
     return prompt_.Query(tree_, node, dropped_turns, evidence);
   };
   question.most_dropped = tree_.node(node).depth - 1;
-  const int context =
-      options_.max_context == 0 ? std::numeric_limits<int>::max() : options_.max_context;
-  AGENTR_ASSIGN_OR_RETURN(TruncatedCompletion answer,
-                          CompleteTruncated(model_, question, 1, sampling, context));
-  if (answer.batch.completions.empty()) {
-    return Fail(ErrorKind::kProtocol, "the model returned no completion");
-  }
-  return ParseJudgement(answer.batch.completions.front().text);
+  AGENTR_ASSIGN_OR_RETURN(const std::string answer,
+                          RespondTruncated(model_, question, sampling, options_.max_context));
+  return ParseJudgement(answer);
 }
 
 }  // namespace agentr

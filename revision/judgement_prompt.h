@@ -1,6 +1,7 @@
 // The question to the actor about a step, and the parsing of its answer. The wording is in a file
 // (configs/verifier/<family>.txt): the rules, which all questions share (so a prefix cache keeps
-// them), then the task, the log so far, and at the end the step itself. The answer gives reasons first and then a last line "Judgement: Good|Bad|Uncertain".
+// them), then the task, the log so far, and at the end the step itself. The answer gives reasons
+// first and then a last line "Judgement: Good|Bad|Uncertain".
 #pragma once
 
 #include <string>

@@ -81,9 +81,7 @@ void Declare(OptionSet& set, ReviseOptions& o) {
       "Action of the revision turn (default: wait; in SciWorld, where that lets time pass, task)");
   set.Add("--revision_reply", o.revision_reply, "Reply to the revision turn");
   set.Add("--max_context", o.judge.max_context,
-          "Tokens of what a verifier's model reads and says: of a judgement, question and answer; "
-          "of "
-          "a turn of a continuation, prompt and response",
+          "Largest number of tokens that a verifier's model reads and writes for one answer",
           "MAX_TOKEN_LENGTH")
       .Min(0);
   set.Add("--max_row_tokens", o.max_row_tokens,

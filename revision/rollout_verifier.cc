@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "common/options.h"
@@ -147,14 +146,7 @@ Result<std::string> RolloutVerifier::Respond(std::span<const Message> conversati
   };
   prompt.first_turn = static_cast<int>(opening);
   prompt.most_dropped = static_cast<int>((conversation.size() - opening) / 2);
-  const int context =
-      options_.max_context == 0 ? std::numeric_limits<int>::max() : options_.max_context;
-  AGENTR_ASSIGN_OR_RETURN(TruncatedCompletion answer,
-                          CompleteTruncated(policy_, prompt, 1, sampling, context));
-  if (answer.batch.completions.empty()) {
-    return Fail(ErrorKind::kProtocol, "the model returned no completion");
-  }
-  return std::move(answer.batch.completions.front().text);
+  return RespondTruncated(policy_, prompt, sampling, options_.max_context);
 }
 
 Result<double> RolloutVerifier::Continue(int node, RandomStream random) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -69,6 +70,18 @@ Result<TruncatedCompletion> CompleteTruncated(LanguageModel& model,
               fmt::format("the shortest possible prompt leaves no room for {} new tokens in a "
                           "context of {}; raise --max_context or lower --max_new_tokens{}",
                           sampling.max_tokens, max_context, refusal));
+}
+
+Result<std::string> RespondTruncated(LanguageModel& model,
+                                     const TruncatableConversation& conversation,
+                                     const SamplingParams& sampling, int max_context) {
+  const int context = max_context == 0 ? std::numeric_limits<int>::max() : max_context;
+  AGENTR_ASSIGN_OR_RETURN(TruncatedCompletion answer,
+                          CompleteTruncated(model, conversation, 1, sampling, context));
+  if (answer.batch.completions.empty()) {
+    return Fail(ErrorKind::kProtocol, "the model returned no completion");
+  }
+  return std::move(answer.batch.completions.front().text);
 }
 
 }  // namespace agentr

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "clients/language_model.h"
@@ -42,5 +43,10 @@ struct TruncatedCompletion {
 Result<TruncatedCompletion> CompleteTruncated(LanguageModel& model,
                                               const TruncatableConversation& conversation, int n,
                                               const SamplingParams& sampling, int max_context);
+
+// The text of one response. `max_context` 0: only the model's own limit counts.
+Result<std::string> RespondTruncated(LanguageModel& model,
+                                     const TruncatableConversation& conversation,
+                                     const SamplingParams& sampling, int max_context);
 
 }  // namespace agentr

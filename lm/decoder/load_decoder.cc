@@ -54,7 +54,7 @@ void Declare(OptionSet& set, DecoderOptions& o) {
       .Min(0)
       .Formerly("--cache_gib");
   set.Add("--model_threads", o.threads,
-          "Threads of the model on the CPU; 0: all cores that it may use")
+          "Threads of the model on the CPU; 0: all cores that the process may use")
       .Min(0);
 }
 

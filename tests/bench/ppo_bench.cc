@@ -6,7 +6,6 @@
 //
 // The states are those that the policy itself meets in BabyAI-Text. Takes all options of agent_rl.
 #include <fmt/core.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +14,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/options.h"
+#include "tests/bench/cpu_seconds.h"
 #include "tests/common/scratch_folder.h"
 #include "training/distributed/job.h"
 #include "training/rl/ppo_rollout.h"
@@ -23,15 +23,6 @@
 
 namespace agentr {
 namespace {
-
-double CpuSeconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 class PpoBench {
  public:

@@ -7,7 +7,6 @@
 //   tests/bench/train_transformers.py DIR
 #include <ATen/Parallel.h>
 #include <fmt/core.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,6 +15,7 @@
 #include "common/error.h"
 #include "common/options.h"
 #include "common/random.h"
+#include "tests/bench/cpu_seconds.h"
 #include "tests/lm/decoder/random_model.h"
 #include "training/data/step_loader.h"
 #include "training/speed.h"
@@ -49,17 +49,6 @@ void DeclareBench(OptionSet& set, BenchOptions& o) {
   set.Add("--threads", o.threads, "Threads on the CPU").Min(1);
   set.Add("--checkpoint_activations", o.checkpoint, "Compute the layers twice");
   Declare(set, o.data);
-}
-
-// CPU time of all threads of this process. With --threads 1, where no thread waits for another, the
-// tokens per second of it are meaningful also on a machine that others use.
-double CpuSeconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 Batch DenseRows(const ModelConfig& config, int length, int tokens) {

@@ -96,7 +96,8 @@ void Declare(OptionSet& set, AgentRlOptions& o) {
           "With --from_scratch: random, or induction, which lets small models copy from the prompt "
           "from the first step on")
       .OneOf({"random", "induction"});
-  set.Add("--model_threads", o.threads, "Threads on the CPU; 0: all cores that it may use").Min(0);
+  set.Add("--model_threads", o.threads, "Threads on the CPU; 0: all cores that the process may use")
+      .Min(0);
   set.Group("Run");
   set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME");
   set.Add("--name", o.name, "Name of the run (default: the algorithm and the task)");
