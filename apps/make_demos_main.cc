@@ -1,24 +1,17 @@
 // make_demos: demonstrations for a model that knows nothing yet.
-#include "common/error.h"
-#include "common/logging.h"
-#include "common/options.h"
+#include "apps/program.h"
 #include "training/demos/make_demos.h"
 
 int main(int argc, char** argv) {
-  return agentr::RunMain([&] {
-    agentr::MakeDemosOptions options;
-    agentr::LogOptions log;
-    agentr::OptionSet set("make_demos",
-                          "Writes demonstrations with which agent_train teaches a model with\n"
-                          "random weights to play tasks: episodes of training tasks only, in\n"
-                          "recipe books with varied names and recipes.",
-                          "  make_demos --output_dir demos_result --seed 1\n"
-                          "  agent_train --model_dir models/start \\\n"
-                          "              --data demos_result/textcraft.jsonl");
-    Declare(set, options);
-    Declare(set, log);
-    if (const auto exit = set.Parse(argc, argv)) return *exit;
-    InitLogging(log);
-    return MakeDemos(options, set);
-  });
+  agentr::MakeDemosOptions options;
+  return agentr::RunWithOptions(
+      argc, argv,
+      {"make_demos",
+       "Writes demonstrations with which agent_train teaches a model with random weights: "
+       "TextCraft\n"
+       "episodes in varied recipe books, WebShop episodes in generated shops, and small talk. No\n"
+       "test task is among them.",
+       "  make_demos --output_dir demos_result --seed 1\n"
+       "  agent_train --model_dir models/start --data demos_result/textcraft.jsonl"},
+      [&](const agentr::OptionSet& set) { return agentr::MakeDemos(options, set); }, options);
 }

@@ -16,7 +16,6 @@ FakeLanguageModel::FakeLanguageModel(std::vector<std::string> texts)
 
 Result<CompletionBatch> FakeLanguageModel::Complete(std::span<const Message> prompt, int n,
                                                     const SamplingParams& sampling) {
-  std::this_thread::sleep_for(delay_);
   std::lock_guard lock(mutex_);
   const auto call = static_cast<int64_t>(prompts_.size());
   prompts_.emplace_back(prompt.begin(), prompt.end());

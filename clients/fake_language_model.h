@@ -31,8 +31,6 @@ class FakeLanguageModel : public LanguageModel {
 
   // Makes the call with number `call` (from 0) fail with this error.
   void FailAt(int64_t call, Error error);
-  // Makes each call take this long.
-  void set_delay(std::chrono::milliseconds delay) { delay_ = delay; }
 
   int64_t calls() const;
   // The prompts, in order of the calls.
@@ -40,7 +38,6 @@ class FakeLanguageModel : public LanguageModel {
 
  private:
   const Script script_;
-  std::chrono::milliseconds delay_{0};
   mutable std::mutex mutex_;
   std::vector<std::vector<Message>> prompts_;        // guarded by mutex_
   std::vector<std::pair<int64_t, Error>> failures_;  // guarded by mutex_

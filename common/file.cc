@@ -108,14 +108,21 @@ void RefuseLfsPointer(std::string_view text, const fs::path& path) {
                                path.string()));
 }
 
-FileLock::FileLock(const fs::path& path) {
+FileLock::FileLock(const fs::path& path, IfLocked if_locked) {
   MakeFolderOf(path);
   fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd_ < 0) ThrowFileError("cannot open", path, errno);
-  while (::flock(fd_, LOCK_EX) != 0) {
+  while (::flock(fd_, if_locked == IfLocked::kWait ? LOCK_EX : LOCK_EX | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
     const int reason = errno;
     ::close(fd_);
+    if (reason == EWOULDBLOCK) {
+      throw FatalError(
+          ExitCode::kFile,
+          fmt::format("{} is in use by another process. Cure: wait until it has ended, "
+                      "or choose another name for this run",
+                      path.parent_path().string()));
+    }
     ThrowFileError("cannot lock", path, reason);
   }
 }

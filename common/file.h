@@ -50,10 +50,12 @@ void WriteFileAtomically(const std::filesystem::path& path,
                          const std::function<bool(std::string& block)>& next);
 
 // Excludes other processes by a lock on the file `path` (made if missing, with its folder) until
-// destroyed; for read-change-write of a file that several runs share. Throws FatalError(kFile).
+// destroyed: waits for it, for read-change-write of a file that several runs share, or refuses, for
+// the folder of a run that a second process must not touch. Throws FatalError(kFile).
 class FileLock {
  public:
-  explicit FileLock(const std::filesystem::path& path);
+  enum class IfLocked { kWait, kRefuse };
+  explicit FileLock(const std::filesystem::path& path, IfLocked if_locked = IfLocked::kWait);
   ~FileLock();
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;

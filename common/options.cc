@@ -51,11 +51,6 @@ OptionSet::Declared& OptionSet::Declared::OneOf(const std::vector<std::string>& 
   return *this;
 }
 
-OptionSet::Declared& OptionSet::Declared::Hidden() {
-  option_->group("")->configurable(false);
-  return *this;
-}
-
 OptionSet::Declared& OptionSet::Declared::OnlyOnCommandLine() {
   option_->configurable(false);
   return *this;

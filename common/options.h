@@ -41,7 +41,6 @@ class OptionSet {
     Declared& Min(double least);
     Declared& Range(double least, double most);
     Declared& OneOf(const std::vector<std::string>& values);
-    Declared& Hidden();  // neither in --help nor in resolved.toml
     // Must be given again for each run: no file may contain it, and resolved.toml leaves it out.
     Declared& OnlyOnCommandLine();
     // `flag` was its name in an earlier release. It still works but is not listed in --help.

@@ -35,6 +35,9 @@ struct Node {
   double value = 0;       // sum of their rewards
   double estimate = -1;   // of the average reward behind it, by a value model; -1: none
   bool terminal = false;  // ended, or all children are terminal: nothing is left to explore
+
+  // The average reward behind it; 0 if it was never visited.
+  double mean() const { return visits > 0 ? value / visits : 0; }
 };
 
 // How a tree was made; written into its file.

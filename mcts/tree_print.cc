@@ -49,10 +49,10 @@ class Printer {
         "mean value {:.3f}\n",
         origin.family.empty() ? "(agent-r)" : EscapeControls(origin.family), origin.task_id,
         origin.model.empty() ? "unknown" : EscapeControls(origin.model), tree_.size(), ended,
-        deepest, best, Mean(tree_.root()));
+        deepest, best, tree_.root().mean());
     out_ += "Each line: visits, mean value, [end, reward of a leaf] action -> observation\n\n";
     out_ += EscapeControls(tree_.root().observation, "\n\t") + "\n\n";
-    out_ += fmt::format("{} {:.2f} ROOT\n", tree_.root().visits, Mean(tree_.root()));
+    out_ += fmt::format("{} {:.2f} ROOT\n", tree_.root().visits, tree_.root().mean());
   }
 
   void Children(int parent, const std::string& indent) {
@@ -69,30 +69,14 @@ class Printer {
 
   void Line(int index, const std::string& branch, const std::string& below) {
     const Node& node = tree_.node(index);
-    const std::string text = fmt::format("{}{} {:.2f} {}{} -> {}", branch, node.visits, Mean(node),
-                                         Ending(node), node.action, OneLine(node.observation));
+    const std::string text = fmt::format("{}{} {:.2f} {}{} -> {}", branch, node.visits, node.mean(),
+                                         EndingText(node), node.action, OneLine(node.observation));
     out_ += Paint(node, Cut(EscapeControls(text), options_.width)) + "\n";
     if (options_.responses) {
       const std::string response = EscapeControls(OneLine(node.response));
       out_ += Cut(fmt::format("{}   {}", below, response), options_.width) + "\n";
     }
   }
-
-  static std::string Ending(const Node& node) {
-    switch (node.end) {
-      case End::kNone:
-        return "";
-      case End::kDone:
-        return fmt::format("[done {}] ", node.reward);
-      case End::kDisaster:
-        return "[disaster] ";
-      case End::kDepth:
-        return fmt::format("[depth limit {}] ", node.reward);
-    }
-    return "";
-  }
-
-  static double Mean(const Node& node) { return node.visits > 0 ? node.value / node.visits : 0; }
 
   std::string Paint(const Node& node, const std::string& text) const {
     if (!color_ || node.end == End::kNone) return text;
@@ -114,6 +98,20 @@ void Declare(OptionSet& set, TreePrintOptions& o) {
   set.AddSwitch("--responses", o.responses, "Show the model's whole responses");
   set.AddSwitch("--rewarded", o.rewarded, "Show only paths that lead to a reward above 0");
   set.Add("--color", o.color, "Colour ended leaves").OneOf({"auto", "always", "never"});
+}
+
+std::string EndingText(const Node& node) {
+  switch (node.end) {
+    case End::kNone:
+      return "";
+    case End::kDone:
+      return fmt::format("[done {}] ", node.reward);
+    case End::kDisaster:
+      return "[disaster] ";
+    case End::kDepth:
+      return fmt::format("[depth limit {}] ", node.reward);
+  }
+  return "";
 }
 
 std::string PrintTree(const Tree& tree, const TreePrintOptions& options) {

@@ -18,6 +18,9 @@ struct TreePrintOptions {
 
 void Declare(OptionSet& set, TreePrintOptions& options);
 
+// How a leaf ended, with its reward and a blank: "[done 1] "; empty for inner nodes.
+std::string EndingText(const Node& node);
+
 // The tree as indented text with one line per node: visits and mean value, a leaf's end and reward,
 // action and observation.
 std::string PrintTree(const Tree& tree, const TreePrintOptions& options);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/text.h"
+#include "mcts/tree_print.h"
 
 namespace agentr {
 namespace {
@@ -56,22 +57,6 @@ int BestLeaf(const Tree& tree) {
   }
   return best;
 }
-
-std::string Ending(const Node& node) {
-  switch (node.end) {
-    case End::kDone:
-      return fmt::format("[done {}] ", node.reward);
-    case End::kDisaster:
-      return "[disaster] ";
-    case End::kDepth:
-      return fmt::format("[depth limit {}] ", node.reward);
-    case End::kNone:
-      break;
-  }
-  return "";
-}
-
-double Mean(const Node& node) { return node.visits > 0 ? node.value / node.visits : 0; }
 
 // Keys come at once, without an echo, while this exists; the screen is an alternate one.
 class RawTerminal {
@@ -199,7 +184,7 @@ std::string TreeWalk::Line(int index, int columns) const {
   const std::string arrow = !inner ? "  " : open_[static_cast<size_t>(index)] ? "▾ " : "▸ ";
   const std::string text =
       fmt::format("{}{}{} {:.2f} {}{} -> {}", std::string(2 * static_cast<size_t>(node.depth), ' '),
-                  arrow, node.visits, Mean(node), Ending(node),
+                  arrow, node.visits, node.mean(), EndingText(node),
                   node.parent < 0 ? "START" : OneLine(node.action), OneLine(node.observation));
   const std::string line = Fit(EscapeControls(text), columns);
   if (index == selected()) return "\x1b[7m" + line + "\x1b[0m";

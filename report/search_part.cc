@@ -48,8 +48,6 @@ Json Messages(const std::vector<Message>& messages) {
   return list;
 }
 
-double Mean(const Node& node) { return node.visits > 0 ? node.value / node.visits : 0; }
-
 // The nodes by columns, which compress better than objects.
 Json TreeItem(const Tree& tree, const TaskFamily& family) {
   const StateMap states(tree, family);
@@ -67,7 +65,7 @@ Json TreeItem(const Tree& tree, const TaskFamily& family) {
     item["observation"].push_back(texts.Index(node.observation));
     item["reward"].push_back(node.reward);
     item["visits"].push_back(node.visits);
-    item["value"].push_back(Mean(node));
+    item["value"].push_back(node.mean());
     item["end"].push_back(NumberOf(node.end));
     item["flags"].push_back((states.Changed(i) ? 0 : 1) + (states.Refused(i) ? 2 : 0));
     item["dropped"].push_back(node.dropped_turns);
@@ -84,7 +82,7 @@ Json IndexLine(const Tree& tree, int task, PackedItems::Place place) {
           leaves,
           std::ranges::max(tree.nodes(), {}, &Node::depth).depth,
           std::ranges::max(tree.nodes(), {}, &Node::reward).reward,
-          Mean(tree.root()),
+          tree.root().mean(),
           place.block,
           place.at};
 }

@@ -183,16 +183,17 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
       "Trees of mcts_collect: INPUT_DIR/TASK/MODEL/search_results_ID.json, or their own folder");
   set.Add("--task", o.input.task, "Kind of task (default: that of the newest trees)", "TASK");
   DeclareStyle(set, o.input.style, o.input.task);
-  set.Add("--model_name", o.input.model_name,
-          "Model whose trees are used and that the verifier actor queries (default: that of the "
-          "newest trees)",
-          "MODEL_NAME");
+  set.Add(
+      "--model_name", o.input.model_name,
+      "Model whose trees are used and that the verifiers actor and rollout query (default: that of "
+      "the newest trees)",
+      "MODEL_NAME");
   set.Add("--min", o.input.min, "First task id").Min(0);
   set.Add("--max", o.input.max, "One past the last task id").Min(0);
   set.Group("Output");
   set.Add("--output_dir", o.output_dir,
           "Rows are written to OUTPUT_DIR/TASK_DATATYPE.jsonl and files beside it");
-  set.Add("--format", o.format, "Formats of the rows: agent-r, messages, sharegpt, tokens")
+  set.Add("--format", o.format, "Formats of the rows (repeatable)")
       .OneOf({"agent-r", "messages", "sharegpt", "tokens"});
   set.AddNamed(
       "--dedup", o.dedup, kDedups,
@@ -218,8 +219,8 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
   Declare(set, o.environment);
   set.Group("Model");
   set.Add("--model_dir", o.model_dir,
-          "Hugging Face folder of the verifier actor's model, which runs in this process; its "
-          "tokenizer counts the tokens of rows and encodes them for --format tokens",
+          "Hugging Face folder of the model of the verifiers actor and rollout, which runs in this "
+          "process; its tokenizer counts the tokens of rows and encodes them for --format tokens",
           "MODEL_DIR");
   Declare(set, o.openai);
   set.Group("Parallelism");

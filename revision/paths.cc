@@ -29,16 +29,4 @@ int DeepestCommonAncestor(const Tree& tree, int a, int b) {
   return a;
 }
 
-std::vector<double> BestBelow(const Tree& tree) {
-  std::vector<double> best(static_cast<size_t>(tree.size()), -1);
-  for (const LeafPath& path : LeafPaths(tree)) {
-    best[static_cast<size_t>(path.leaf)] = path.quality;
-  }
-  for (int i = tree.size() - 1; i > 0; --i) {
-    double& above = best[static_cast<size_t>(tree.node(i).parent)];
-    above = std::max(above, best[static_cast<size_t>(i)]);
-  }
-  return best;
-}
-
 }  // namespace agentr

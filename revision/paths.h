@@ -22,7 +22,4 @@ std::vector<LeafPath> LeafPaths(const Tree& tree);
 // The last node that the paths to `a` and `b` share.
 int DeepestCommonAncestor(const Tree& tree, int a, int b);
 
-// For each node the best quality of an ended leaf at or below it; -1 if there is none.
-std::vector<double> BestBelow(const Tree& tree);
-
 }  // namespace agentr

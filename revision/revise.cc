@@ -9,6 +9,7 @@
 #include <chrono>
 #include <utility>
 
+#include "common/clock.h"
 #include "common/handoff.h"
 #include "common/progress.h"
 
@@ -154,7 +155,7 @@ ReviseReport Revise(const std::vector<TreeFile>& trees, const TaskReviser& revis
   report.interrupted = stop && !report.gave_up;
   report.gave_up = report.gave_up || AllFailed(report);
   if (!report.interrupted && !report.gave_up) Write(sink, why_not, report);
-  report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  report.wall_s = SecondsSince(begin);
   return report;
 }
 

@@ -22,8 +22,8 @@ void Declare(OptionSet& set, ReviseOptions& o) {
       .Range(0, 1);
   set.AddNamed(
       "--pairing", o.pairing, kPairings,
-      "siblings: a bad path with the good ones that share the most of it; all: with every good "
-      "one");
+      "Good paths that repair a mistake: siblings, those that leave the bad path latest; all, also "
+      "those that leave it earlier");
   set.Add("--max_pairs_per_task", o.max_pairs_per_task,
           "Largest number of pairs (with --data_type good: good paths) of a task, chosen for "
           "diversity (preferences: at random); 0: all")

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "common/clock.h"
 #include "common/options.h"
 #include "common/text.h"
 #include "rollout/prompt_truncation.h"
@@ -18,9 +19,7 @@ namespace {
 class Stopwatch {
  public:
   explicit Stopwatch(double& seconds) : seconds_(seconds) {}
-  ~Stopwatch() {
-    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
+  ~Stopwatch() { seconds_ += SecondsSince(begin_); }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 

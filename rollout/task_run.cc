@@ -3,6 +3,8 @@
 #include <chrono>
 #include <utility>
 
+#include "common/clock.h"
+
 namespace agentr {
 
 TaskRun::TaskRun(size_t items, const ParallelismOptions& options, Environment& environment,
@@ -34,7 +36,7 @@ void TaskRun::Run(const std::function<Claim(size_t)>& claim,
     const std::lock_guard lock(mutex_);
     ++(claimed == Claim::kDone ? report_.skipped : report_.taken);
   });
-  report_.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  report_.wall_s = SecondsSince(begin);
 }
 
 void TaskRun::AddCost(const Usage& usage, const ExecutionStats& execution) {

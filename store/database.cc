@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "clients/http/retry.h"
+#include "common/clock.h"
 #include "common/error.h"
 #include "common/random.h"
 #include "common/text.h"
@@ -19,10 +20,6 @@ using Clock = std::chrono::steady_clock;
 // SQLSTATEs, appendix A of PostgreSQL's manual.
 constexpr std::string_view kDiskFull = "53100";
 constexpr std::string_view kNoPrivilege = "42501";
-
-double SecondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 // Pauses that grow from a tenth of a second to five seconds.
 RetryPolicy Pauses() {

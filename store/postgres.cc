@@ -61,8 +61,6 @@ double SqlRows::Double(int row, int column) const {
   return IsNull(row, column) ? 0 : std::stod(std::string(Text(row, column)));
 }
 
-bool SqlRows::Bool(int row, int column) const { return Text(row, column) == "t"; }
-
 PostgresConnection::PostgresConnection(const std::string& url) : connection_(nullptr, PQfinish) {
   // Words after "dbname" would take precedence over the URL.
   const std::array<const char*, 8> names = {

@@ -63,7 +63,6 @@ class SqlRows {
   std::string_view Text(int row, int column) const;  // valid as long as the rows
   int64_t Int(int row, int column) const;            // 0 for NULL
   double Double(int row, int column) const;          // 0 for NULL
-  bool Bool(int row, int column) const;
 
  private:
   std::shared_ptr<pg_result> result_;

@@ -13,8 +13,8 @@
 #include <set>
 #include <tuple>
 
+#include "common/clock.h"
 #include "common/file.h"
-#include "common/hash.h"
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/progress.h"
@@ -47,18 +47,14 @@ class Run {
   ExitCode Train();
 
  private:
-  bool writes() const { return group_ == nullptr || group_->rank() == 0; }
-  void WaitForAll() const {
-    if (group_ != nullptr) group_->Barrier();
-  }
-  double OverRanks(double value) const {  // its sum
-    return group_ == nullptr ? value : SumOverRanks(*group_, {value})[0];
-  }
+  bool writes() const { return IsFirstRank(group_); }
   LoaderOptions Share() const;
   Fingerprint MakeFingerprint() const;
   void Continue();
   void SayMemory() const;
   void TakeStep(StepLoader& loader, Progress& progress);
+  void CheckHeldOut() const;
+  void SayWhatIsTooLong() const;
   void NoteSpeed(const StepReport& report, double rate, double seconds, const LoadedStep& loaded,
                  Progress& progress);
   void EvaluateHeldOut();
@@ -78,11 +74,13 @@ class Run {
   Network network_;
   std::optional<Trainer> trainer_;
   const CheckpointFolder checkpoints_;
+  std::optional<FileLock> lock_;    // of the folder, where this process writes
   std::optional<Metrics> metrics_;  // where this process writes them
   bool evaluates_ = false;
   std::vector<Batch> held_out_;  // of this process
   int64_t steps_ = 0;            // of the whole run
   RunState state_;
+  RowCounts counts_;              // of the steps of this process, over all ranks
   std::optional<int64_t> saved_;  // the step of the last checkpoint
   double matmul_limit_ = 0;
   int skipped_in_a_row_ = 0;
@@ -115,12 +113,13 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
     held_out_ = MicroBatches(data_.ReadHeldOut(o_.eval_rows).rows, data_.options(), Share());
   }
   if (writes()) {
-    fs::create_directories(folder_);
-    WriteResolved(folder_, resolved.ResolvedToml());
+    lock_.emplace(folder_ / ".lock", FileLock::IfLocked::kRefuse);
     SayMemory();
   }
   Continue();
-  matmul_limit_ = OverRanks(MeasureMatmulLimit(ComputeType(o_, config_), config_));
+  // Not before the checkpoint has been accepted: its options are in the present file.
+  if (writes()) WriteResolved(folder_, resolved.ResolvedToml());
+  matmul_limit_ = SumOverRanks(group_, MeasureMatmulLimit(ComputeType(o_, config_), config_));
 }
 
 // Cost of a pair of attention in that of a token of the linear layers, in multiply-adds.
@@ -153,7 +152,7 @@ void Run::SayMemory() const {
 Fingerprint Run::MakeFingerprint() const {
   const auto& [a, s, l] = std::tie(o_.adamw, o_.schedule, o_.lora);
   return {{"the model (--model_dir)",
-           Sha256(ReadFile(fs::path(o_.model_dir) / "config.json")) +
+           ModelHash(o_.model_dir, o_.from_scratch) +
                (o_.from_scratch ? " from scratch " + o_.initial_attention : "")},
           {"the rows or how they are read and ordered (--data and its options, --seed)",
            data_.data_hash()},
@@ -172,14 +171,15 @@ void Run::Continue() {
   // Rank 0 chooses the checkpoint, because a network file system may show new files to other ranks
   // later.
   const int64_t last = steps.empty() ? -1 : steps.back();
-  const auto step = static_cast<int64_t>(OverRanks(writes() ? static_cast<double>(last) : 0));
+  const auto step =
+      static_cast<int64_t>(SumOverRanks(group_, writes() ? static_cast<double>(last) : 0));
   if (step < 0) return;
   const std::string place = checkpoints_.Path(step).string();
   state_ = RunState::From(checkpoints_.State(step), MakeFingerprint(), place);
   checkpoints_.Load(step, trainer_->Own());
   trainer_->Continue(state_.optimizer_steps);
   saved_ = step;
-  WaitForAll();
+  WaitForAll(group_);
   RemoveOldCheckpoints();
   spdlog::info("continuing from {}", place);
 }
@@ -195,6 +195,10 @@ ExitCode Run::Train() {
   const int64_t first = state_.step;
   {
     if (state_.step == 0 && !saved_) EvaluateHeldOut();
+    if (o_.export_which == "best") {
+      CheckHeldOut();
+      if (!saved_) Save();  // the start model may stay the best one
+    }
     Progress progress("steps", "tokens", writes() ? steps_ : 0);  // 0: it draws nothing
     for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
     std::optional<RunMetrics> served;
@@ -205,13 +209,14 @@ ExitCode Run::Train() {
     if (state_.step < steps_) {
       StepLoader loader(data_, state_.step, Share());
       // A signal may have reached only some of the processes, so they agree to stop together.
-      while (state_.step < steps_ && OverRanks(stop ? 1 : 0) == 0) TakeStep(loader, progress);
+      while (state_.step < steps_ && SumOverRanks(group_, stop ? 1 : 0) == 0) {
+        TakeStep(loader, progress);
+      }
     }
     // Also after a signal: the same command then continues from this step.
     if (saved_ != state_.step) Save();
   }
-  const double wall_s =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double wall_s = SecondsSince(begin);
   if (writes()) {
     AppendToRunFile(folder_, {{"program", "agent_train"},
                               {"version", kVersion},
@@ -223,22 +228,47 @@ ExitCode Run::Train() {
                               {"peak_memory_gib", PeakMemoryGib()}});
   }
   if (state_.step < steps_) return ExitCode::kInterrupted;
+  SayWhatIsTooLong();
   if (writes()) Export();
   Show();
   return ExitCode::kOk;
 }
 
+void Run::CheckHeldOut() const {
+  if (state_.best_step >= 0) return;
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format("--export best needs a held-out loss, but {}. Cure: a larger --held_out, or "
+                  "--export last",
+                  evaluates_ ? "all held-out rows are longer than --max_length"
+                             : "no task of the rows was drawn to be held out"));
+}
+
+void Run::SayWhatIsTooLong() const {
+  constexpr const char* kCure =
+      "Usual cures: a larger --max_length, or --too_long cut, which leaves out the oldest turns";
+  if (state_.optimizer_steps == 0 && state_.skipped == 0) {
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("no row could be trained: all are longer than {} tokens. {}",
+                                 o_.data.max_length, kCure));
+  }
+  if (!writes() || counts_.dropped == 0) return;
+  spdlog::warn(
+      "{} of {} rows that were read were left out, because they are longer than {} tokens. {}",
+      counts_.dropped, counts_.rows, o_.data.max_length, kCure);
+}
+
 void Run::TakeStep(StepLoader& loader, Progress& progress) {
   const auto begin = std::chrono::steady_clock::now();
   const LoadedStep loaded = loader.Next();
+  counts_ += loaded.counts;
   const double rate = LearningRate(o_.schedule, state_.step, steps_);
   const StepReport report =
       trainer_->Step(loaded.batches, loaded.weight, rate,
                      o_.lora.dropout > 0 ? static_cast<uint64_t>(state_.step) + 1 : 0);
   ++state_.step;
   state_.optimizer_steps = trainer_->optimizer_steps();
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double seconds = SecondsSince(begin);
   NoteSpeed(report, rate, seconds, loaded, progress);
   // A single bad step may be chance; several in a row mean that the run has diverged.
   skipped_in_a_row_ = report.skipped ? skipped_in_a_row_ + 1 : 0;
@@ -252,8 +282,8 @@ void Run::TakeStep(StepLoader& loader, Progress& progress) {
   if (skipped_in_a_row_ == kMostSkipped) {
     throw FatalError(ExitCode::kIncomplete,
                      fmt::format("the loss or its gradient was not finite in {} steps in a row, up "
-                                 "to step {}. Usual cure: a lower --lr, or --dtype float32; the "
-                                 "last checkpoint is from before",
+                                 "to step {}. Usual cure: a lower --lr, or --dtype float32, with "
+                                 "another --name",
                                  kMostSkipped, state_.step));
   }
   const bool last = state_.step == steps_;
@@ -269,7 +299,7 @@ void Run::TakeStep(StepLoader& loader, Progress& progress) {
 void Run::NoteSpeed(const StepReport& report, double rate, double seconds, const LoadedStep& loaded,
                     Progress& progress) {
   // Every rank must call this sum, also those that write nothing.
-  const double memory_gib = OverRanks(MemoryGib());
+  const double memory_gib = SumOverRanks(group_, MemoryGib());
   if (!writes()) return;
   const double distinct = static_cast<double>(report.tokens) / seconds;
   const double share = report.flops / seconds / matmul_limit_;
@@ -294,8 +324,8 @@ void Run::NoteSpeed(const StepReport& report, double rate, double seconds, const
   progress.Note(fmt::format(
       "loss {:.4f}, held-out {:.4f}, lr {:.2e}, norm {:.2f}, {:.0f} distinct tokens/s, {:.0f}% of "
       "the matmul limit, {:.1f} GiB",
-      total.loss / total.weight, state_.held_out, rate, report.gradient_norm, distinct, 100 * share,
-      memory_gib));
+      total.weight > 0 ? total.loss / total.weight : 0, state_.held_out, rate, report.gradient_norm,
+      distinct, 100 * share, memory_gib));
 }
 
 void Run::EvaluateHeldOut() {
@@ -321,13 +351,13 @@ void Run::Show() {
     const nlohmann::ordered_json play = listener_.show(state_.step, Snapshot());
     if (!play.is_null()) metrics_->Add({{"step", state_.step}, {"play", play}});
   }
-  WaitForAll();
+  WaitForAll(group_);
 }
 
 void Run::Save() {
   const CheckpointTensors tensors = trainer_->Whole();
   if (writes()) checkpoints_.Save(state_.step, tensors, state_.ToJson(MakeFingerprint()));
-  WaitForAll();  // so that no rank makes a step before the checkpoint is complete
+  WaitForAll(group_);  // so that no rank makes a step before the checkpoint is complete
   saved_ = state_.step;
   RemoveOldCheckpoints();
 }
@@ -340,8 +370,15 @@ void Run::RemoveOldCheckpoints() const {
 }
 
 void Run::Export() {
-  const bool best = o_.export_which == "best" && state_.best_step > 0;
+  const bool best = o_.export_which == "best";
   if (best) {
+    if (!fs::exists(checkpoints_.Path(state_.best_step))) {
+      throw FatalError(ExitCode::kUsage,
+                       fmt::format("the best model, that of step {}, was not kept, because the run "
+                                   "began with --export last. Cure: train again with --export best "
+                                   "and another --name",
+                                   state_.best_step));
+    }
     checkpoints_.LoadParameters(state_.best_step, trainer_->Own());
     network_.Refresh();
   }

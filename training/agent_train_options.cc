@@ -15,6 +15,11 @@ void Check(const AgentTrainOptions& o) {
         ExitCode::kUsage,
         "--export best needs a held-out loss: give --held_out and --eval_rows above 0");
   }
+  if (o.from_scratch && o.lora.rank > 0 && !o.merge_adapters) {
+    throw FatalError(ExitCode::kUsage,
+                     "--from_scratch with --lora_rank: adapters of random weights that are kept "
+                     "nowhere would be of no use; give --merge_adapters 1, or train all weights");
+  }
   Check(o.data);
 }
 

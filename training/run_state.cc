@@ -3,8 +3,27 @@
 #include <fmt/core.h>
 
 #include "common/error.h"
+#include "common/file.h"
+#include "common/hash.h"
+#include "lm/weights/safetensors.h"
 
 namespace agentr {
+namespace {
+
+// Both values where a person can read them, which hashes and long lists are not.
+std::string Difference(const std::string& there, const std::string& now) {
+  constexpr size_t kReadable = 40;
+  if (there.empty()) return " (it is not recorded there)";
+  if (there.size() > kReadable || now.size() > kReadable) return "";
+  return fmt::format(" ({} there, {} now)", there, now);
+}
+
+}  // namespace
+
+std::string ModelHash(const std::filesystem::path& model_dir, bool from_scratch) {
+  const std::string config = ReadFile(model_dir / "config.json");
+  return Sha256(from_scratch ? config : config + DescribeWeights(WeightFiles(model_dir)));
+}
 
 nlohmann::ordered_json RunState::ToJson(const Fingerprint& fingerprint) const {
   nlohmann::ordered_json json = {{"step", step},
@@ -21,12 +40,13 @@ nlohmann::ordered_json RunState::ToJson(const Fingerprint& fingerprint) const {
 RunState RunState::From(const nlohmann::json& json, const Fingerprint& fingerprint,
                         const std::string& place) try {
   for (const auto& [name, value] : fingerprint) {
-    if (json.at("fingerprint").at(name).get<std::string>() == value) continue;
+    const std::string there = json.at("fingerprint").value(name, "");
+    if (there == value) continue;
     throw FatalError(
         ExitCode::kUsage,
-        fmt::format("{} was made with other options: {} differs. Cure: use its options (from "
-                    "resolved.toml beside it), or another --name for a new run",
-                    place, name));
+        fmt::format("{} was made with other options: {} differs{}. Cure: use its options (from "
+                    "resolved.toml in the run's folder), or another --name for a new run",
+                    place, name, Difference(there, value)));
   }
   RunState state;
   json.at("step").get_to(state.step);

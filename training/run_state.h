@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -13,6 +14,10 @@ namespace agentr {
 // The inputs that determine a run's result: descriptions with the names of options, and values.
 using Fingerprint = std::vector<std::pair<std::string, std::string>>;
 
+// A hash of a model folder's configuration and, unless a run starts from scratch, its weights
+// (DescribeWeights). Throws FatalError(kFile).
+std::string ModelHash(const std::filesystem::path& model_dir, bool from_scratch);
+
 struct RunState {
   int64_t step = 0;             // finished steps; the next step of the data has this number
   int64_t optimizer_steps = 0;  // finished steps that were not skipped
@@ -22,8 +27,8 @@ struct RunState {
   int64_t best_step = -1;  // -1: no held-out loss yet
 
   nlohmann::ordered_json ToJson(const Fingerprint& fingerprint) const;
-  // Throws FatalError: kUsage naming the difference if the fingerprint differs; kFile if fields are
-  // missing. `place` names the checkpoint in messages.
+  // Throws FatalError: kUsage naming the first difference if the fingerprint differs or lacks an
+  // entry; kFile if fields are missing. `place` names the checkpoint in messages.
   static RunState From(const nlohmann::json& json, const Fingerprint& fingerprint,
                        const std::string& place);
 };

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 
+#include "common/clock.h"
 #include "training/model/matrix_product.h"
 
 namespace agentr {
@@ -34,8 +35,7 @@ double MeasureMatmulLimit(at::ScalarType type, const ModelConfig& config) {
   for (int i = 0; i < 20 && (i < 3 || spent < 0.3); ++i) {
     const auto begin = std::chrono::steady_clock::now();
     Multiply(x, w.t());
-    const double s =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double s = SecondsSince(begin);
     spent += s;
     fastest = std::max(fastest, flops / s);
   }

@@ -45,7 +45,8 @@ class Trainer {
   // (training/rl/shared_pass.h); Update adds up the shares.
   Trainer(Network& network, const AdamWOptions& options, std::vector<Parameter> heads,
           ProcessGroup* group);
-  // Of a model of another kind: only Update, the tensors and Continue may be called.
+  // For a model that is not a Network (symbolic_ppo): only Update, Whole, Own and Continue may be
+  // called.
   Trainer(std::vector<Parameter> parameters, const AdamWOptions& options);
 
   // `batches`: of this process. `weight`: of the targets of the whole step. `draw`: of dropout;
@@ -73,7 +74,7 @@ class Trainer {
   void AddUpGradients() const;
   double GradientNorm() const;
 
-  Network* const network_;  // null: of another kind
+  Network* const network_;  // null: the model is not a Network
   ProcessGroup* const group_;
   const int zero_;
   const std::vector<Parameter> heads_;

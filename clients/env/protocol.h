@@ -40,14 +40,14 @@ class Protocol {
   virtual std::string ResetBody(int64_t id, int task_id) const;
   virtual Result<std::string> ParseReset(std::string_view reply) const;
 
-  virtual std::string StepBody(int64_t id, std::string_view action) const;
-  virtual Result<StepResult> ParseStep(std::string_view reply) const;
+  std::string StepBody(int64_t id, std::string_view action) const;
+  Result<StepResult> ParseStep(std::string_view reply) const;
 
-  virtual std::string ExpandBody(int64_t id, const std::vector<std::string>& actions) const;
+  std::string ExpandBody(int64_t id, const std::vector<std::string>& actions) const;
   // Expects `count` children, one per action.
-  virtual Result<std::vector<ForkReply>> ParseExpand(std::string_view reply, size_t count) const;
+  Result<std::vector<ForkReply>> ParseExpand(std::string_view reply, size_t count) const;
 
-  virtual std::string CloseBody(int64_t id) const;
+  std::string CloseBody(int64_t id) const;
 
   // The number of sessions for which the public server of this kind has memory; 0 if sessions cost
   // it little.
@@ -64,7 +64,7 @@ class Protocol {
 
   // True if `error` says that the server does not know the session ("is not valid", "has been
   // deleted"): it was restarted, or has closed the session, for example after a long idle time.
-  virtual bool IsLostSession(const Error& error) const;
+  bool IsLostSession(const Error& error) const;
 
  protected:
   // The name of the session's id in requests and replies.

@@ -46,8 +46,8 @@ DecoderPlan MakePlan(const ModelConfig& config, const DecoderOptions& options) {
 
 void Declare(OptionSet& set, DecoderOptions& o) {
   set.Group("Local model");
-  set.Add("--device", o.device, "cpu | cuda | cuda:N");
-  set.Add("--dtype", o.dtype, "auto (as the weights) | float32 | bfloat16 | float16")
+  set.Add("--device", o.device, "Where the model runs: cpu, cuda or cuda:N");
+  set.Add("--dtype", o.dtype, "Type in which the model computes; auto: that of its weights")
       .OneOf({"auto", "float32", "bfloat16", "float16"});
   set.Add("--model_context", o.max_context, "Positions of a sequence; 0: the model's limit").Min(0);
   set.Add("--kv_cache_gib", o.kv_cache_gib, "Memory for keys and values, GiB")

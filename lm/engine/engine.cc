@@ -11,7 +11,6 @@
 
 #include "lm/engine/completion.h"
 #include "lm/engine/scheduler.h"
-#include "lm/engine/scoring.h"
 
 namespace agentr {
 namespace {
@@ -190,20 +189,6 @@ Pending<Generation> Engine::Generate(GenerationRequest request) {
   auto job =
       std::make_unique<GenerationJob>(std::move(request), cancelled, loop_->tokenizer(), shape);
   Pending<Generation> pending = job->pending(cancelled);
-  loop_->Submit(std::move(job));
-  return pending;
-}
-
-Pending<ContinuationScores> Engine::Score(ScoreRequest request) {
-  if (auto error = Check(request, loop_->shape())) {
-    return Answered<ContinuationScores>(tl::make_unexpected(*std::move(error)));
-  }
-  if (request.continuation.empty()) {
-    return Answered<ContinuationScores>(ContinuationScores{{}, stats().weights_version});
-  }
-  const auto cancelled = std::make_shared<std::atomic<bool>>(false);
-  auto job = std::make_unique<ScoreJob>(std::move(request), cancelled);
-  Pending<ContinuationScores> pending = job->pending(cancelled);
   loop_->Submit(std::move(job));
   return pending;
 }

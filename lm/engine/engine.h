@@ -51,7 +51,6 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   Pending<Generation> Generate(GenerationRequest request);
-  Pending<ContinuationScores> Score(ScoreRequest request);
 
   // Replaces the weights by others of the same names and shapes (Decoder::Load) and returns their
   // version. Earlier requests are still computed with the old weights, and later ones wait for the

@@ -51,17 +51,6 @@ struct Generation {
   int64_t weights_version = 0;  // version of the weights used (EngineStats)
 };
 
-// The natural-log probability of each token of `continuation` after `prompt`.
-struct ScoreRequest {
-  std::vector<int32_t> prompt;  // at least one token
-  std::vector<int32_t> continuation;
-};
-
-struct ContinuationScores {
-  std::vector<float> logprobs;  // one per token of the continuation
-  int64_t weights_version = 0;  // version of the weights used (EngineStats)
-};
-
 // A request in progress. Destroying this object does not stop the work; Cancel does.
 template <typename T>
 class Pending {

@@ -201,8 +201,7 @@ std::vector<Scheduler::ScheduledChunk> Scheduler::Plan() const {
     chunks.push_back({sequence, 1, sequence->size() - sequence->first_logits()});
   }
   int32_t tokens = std::max(1, options_.max_batched_tokens - static_cast<int32_t>(chunks.size()));
-  int32_t rows = options_.max_batch;  // limits rows of logits, of which scoring a long text needs
-                                      // many
+  int32_t rows = options_.max_batch;  // limits rows of logits
   for (const auto& [arrival, sequence] : running_) {
     if (sequence->uncomputed() <= 1) continue;
     const int32_t start = sequence->table.tokens();

@@ -25,12 +25,6 @@ const std::array<int32_t, 256>& Table() {
 
 }  // namespace
 
-std::string ByteLevelCharacter(uint8_t byte) {
-  std::string text;
-  AppendCodePoint(Table()[byte], text);
-  return text;
-}
-
 std::optional<std::string> ByteLevelBytes(std::string_view text) {
   std::string bytes;
   for (size_t at = 0; at < text.size();) {

@@ -11,6 +11,7 @@ install(TARGETS ${programs} RUNTIME COMPONENT programs)
 install(TARGETS agentr_aten LIBRARY DESTINATION lib/agentr COMPONENT programs)
 install(DIRECTORY configs models DESTINATION "${CMAKE_INSTALL_DATADIR}/agentr" COMPONENT programs)
 install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT programs)
+install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT programs)
 install(FILES packaging/agentr-env-server@.service packaging/agentr-lm-server.service
         DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPONENT programs)
 

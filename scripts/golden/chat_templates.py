@@ -1,4 +1,4 @@
-"""What transformers' apply_chat_template makes of conversations, for tests/lm/chat_template_test.cc.
+"""What transformers' apply_chat_template makes of conversations, for tests/lm/chat/chat_template_test.cc.
 
 In a virtual environment with transformers==5.23.0 and jinja2==3.1.6:
 python scripts/golden/chat_templates.py

@@ -1,4 +1,4 @@
-"""A file by Python's safetensors, for tests/lm/safetensors_test.cc.
+"""A file by Python's safetensors, for tests/lm/weights/safetensors_test.cc.
 
     python3 -m venv VENV && VENV/bin/pip install safetensors==0.8.0 torch==2.13 numpy
     VENV/bin/python scripts/golden/safetensors_file.py tests/golden/safetensors_file.json

@@ -1,5 +1,5 @@
 """Small tokenizers of each kind and what the tokenizers library makes of 3,200 strings with them,
-for tests/lm/tokenizer_test.cc.
+for tests/lm/tokenizer/tokenizer_test.cc.
 
 In a virtual environment with tokenizers==0.23.3:
 TOKENIZERS_PARALLELISM=false python scripts/golden/tokenizer_kinds.py

@@ -39,8 +39,6 @@ class BabyAiEpisodes {
   bool truncated() const { return !solved_ && steps_ >= horizon_; }
 
   const BabyAiWorld& world() const { return world_; }
-  const BabyAiLevel& level() const { return *level_; }
-  BabyAiTask task() const { return task_; }
 
   bool operator==(const BabyAiEpisodes&) const = default;
 

@@ -67,7 +67,6 @@ class RecipeBook {
 
   // Every name in order of first mention. "minecraft:oak_log".
   const std::string& Name(NameId id) const { return entries_[id].name; }
-  size_t name_count() const { return entries_.size(); }
   std::optional<NameId> Find(std::string_view name) const;
 
   bool IsItem(NameId id) const { return entries_[id].is_item; }

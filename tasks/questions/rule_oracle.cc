@@ -62,10 +62,6 @@ std::optional<WordSet> AnswersPart(const WordTable& table, std::string_view plai
 
 }  // namespace
 
-std::string GuessIn(std::string_view question) {
-  return std::string(WithoutLead(PlainQuestion(question)));
-}
-
 std::optional<WordSet> AnswersYes(const WordTable& table, std::string_view question) {
   std::string positive;
   bool negated = false;

@@ -21,7 +21,4 @@ std::optional<WordSet> AnswersYes(const WordTable& table, std::string_view quest
 // "yes", "no" or "invalid question".
 std::string RuleAnswer(const WordTable& table, size_t word, std::string_view question);
 
-// What a question guesses: its text without "Is it a" and the like.
-std::string GuessIn(std::string_view question);
-
 }  // namespace agentr

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "clients/env/http_environment.h"
+#include "common/clock.h"
 #include "common/error.h"
 #include "common/logging.h"
 #include "common/options.h"
@@ -36,10 +37,6 @@ void Declare(OptionSet& set, BenchOptions& o) {
   set.Add("--seconds", o.seconds, "Duration of each measurement").Min(0.001);
   set.Add("--python", o.python, "Python with the package minigrid, to measure beside ours");
   set.Add("--script", o.script, "The script that measures minigrid");
-}
-
-double SecondsSince(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 struct BotScore {

@@ -19,6 +19,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "common/clock.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/options.h"
@@ -93,8 +94,7 @@ void Measure(const std::vector<std::vector<Call>>& trees, const Tokenizer& token
       });
     }
   }
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double seconds = SecondsSince(begin);
   const EngineStats stats = engine.stats();
   fmt::print(
       "{:<14} {:6.1f} s  {:5.1f}% of {} prompt tokens from the cache  {:7.0f} new tokens/s  "

@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "clients/env/http_environment.h"
+#include "common/clock.h"
 #include "common/file.h"
 #include "common/logging.h"
 #include "common/options.h"
@@ -200,7 +201,7 @@ class Bench {
       }
     }
     baseline_calls_ = environment.stats().calls();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return SecondsSince(begin);
   }
 
   void PrintSpeeds(const EnvServer& server) {

@@ -32,10 +32,10 @@ class PpoBench {
         head_(MakeHead()),
         trainer_(context_.policy().network(), o_.adamw, head_.parameters(), nullptr),
         policy_(context_.policy(), &head_, context_.world().actions()) {
-    context_.collector().Play(policy_, o_.experience.steps, context_.Random("play", 0));
+    context_.recorder().Play(policy_, o_.experience.steps, context_.Random("play", 0));
     transitions_ = LastTransitions(context_.store(), o_.experience.steps,
                                    static_cast<int64_t>(context_.world().size()));
-    const at::Tensor bootstrap = policy_.Score(context_.collector().prompts(), false).values;
+    const at::Tensor bootstrap = policy_.Score(context_.recorder().prompts(), false).values;
     noted_ = WithAdvantages(transitions_, bootstrap, o_);
   }
 

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "common/clock.h"
 #include "common/error.h"
 #include "common/options.h"
 #include "common/random.h"
@@ -85,8 +86,7 @@ void MeasureSteps(const std::string& what, const fs::path& folder, const std::st
     const double cpu_before = CpuSeconds();
     const auto begin = std::chrono::steady_clock::now();
     const StepReport report = trainer.Step(steps[i], weight, 1e-5, 0);
-    const double s =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double s = SecondsSince(begin);
     const auto step_tokens = static_cast<double>(report.row_tokens);
     least_cpu = std::min(least_cpu, (CpuSeconds() - cpu_before) / step_tokens);
     const double per_token = s / step_tokens;

@@ -171,6 +171,51 @@ TEST_F(AgentRl, AJobOfProcessesKilledAtAnyMomentEndsInTheSameBytes) {
                        {{"--algorithm", "ppo"}, {"--task", "echo_listed"}, {"--processes", "2"}});
 }
 
+TEST_F(AgentRl, RecordedTransitionsAreReadOnlyAndMustStayTheSame) {
+  Flags play = {{"--algorithm", "play"},
+                {"--player", "random"},
+                {"--lr_schedule", "constant"},
+                {"--warmup", "0"}};
+  ASSERT_EQ(Learn("data", play).exit, 0);
+  const Flags learn = {{"--algorithm", "bc"}, {"--transitions", "rl_result/data/transitions.bin"}};
+  const std::string recorded = ReadFile(Result("data") / "transitions.bin");
+  const Outcome first = Learn("copy", learn);
+  ASSERT_EQ(first.exit, 0) << first.err;
+  EXPECT_EQ(ReadFile(Result("data") / "transitions.bin"), recorded);
+  play["--iterations"] = "9";
+  ASSERT_EQ(Learn("data", play).exit, 0);
+  const Outcome more = Learn("copy", learn);
+  EXPECT_EQ(more.exit, 2);
+  EXPECT_THAT(more.err, HasSubstr("has learned from other"));
+  const Outcome none = Learn("b", {{"--algorithm", "bc"}, {"--transitions", "no/transitions"}});
+  EXPECT_EQ(none.exit, 3);
+  EXPECT_THAT(none.err, HasSubstr("no/transitions.bin"));
+  EXPECT_FALSE(fs::exists(folder_.path() / "no"));
+}
+
+TEST_F(AgentRl, LostTransitionsAreSaid) {
+  const Flags flags = {{"--algorithm", "bc"}, {"--player", "random"}};
+  ASSERT_EQ(Learn("a", flags).exit, 0);
+  std::string bytes = ReadFile(Result("a") / "transitions.bin");
+  bytes[200] = static_cast<char>(bytes[200] ^ 1);
+  WriteFileAtomically(Result("a") / "transitions.bin", bytes);
+  const Outcome outcome = Learn("a", flags);
+  EXPECT_EQ(outcome.exit, 3);
+  EXPECT_THAT(outcome.err, ::testing::ContainsRegex("only [0-9]+ of the 32 transitions"));
+  EXPECT_EQ(ReadFile(Result("a") / "transitions.bin"), bytes) << "what is left stays";
+}
+
+TEST_F(AgentRl, WithoutAnEpisodeThereIsNothingToLearn) {
+  const Outcome none = Learn(
+      "a",
+      {{"--algorithm", "bc"}, {"--player", "random"}, {"--environments", "1"}, {"--steps", "1"}});
+  EXPECT_EQ(none.exit, 2);
+  EXPECT_THAT(none.err, HasSubstr("nothing to learn from: of 0 finished episodes"));
+  const Outcome policy = Learn("b", {{"--algorithm", "offline_archer"}});
+  EXPECT_EQ(policy.exit, 2);
+  EXPECT_THAT(policy.err, HasSubstr("--player random or expert"));
+}
+
 TEST_F(AgentRl, WhatDoesNotFitIsSaid) {
   const Outcome written = Learn("a", {{"--algorithm", "ppo"}});
   EXPECT_EQ(written.exit, 2);

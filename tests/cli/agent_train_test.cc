@@ -146,8 +146,12 @@ TEST_F(AgentTrain, PlaysWithTheWeightsOfTheMoment) {
   for (const char* play : {"max=3", "max_steps=2", "max_new_tokens=4"}) {
     arguments.push_back(fmt::format("--play=--{}", play));
   }
+  // A killed run may have left episodes of other weights.
+  const fs::path old = Result("a") / "plays/step_00000004/left";
+  WriteFileAtomically(old, "");
   const Outcome outcome = RunProgram("agent_train", arguments, folder_.path());
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_FALSE(fs::exists(old));
   std::vector<int64_t> played;
   for (const auto& line : ReadRows(Result("a") / "metrics.jsonl")) {
     if (!line.contains("play")) continue;
@@ -168,6 +172,68 @@ TEST_F(AgentTrain, PlaysWithTheWeightsOfTheMoment) {
                  folder_.path());
   EXPECT_EQ(wrong.exit, 2);
   EXPECT_THAT(wrong.err, HasSubstr("--maxx=3"));
+}
+
+TEST_F(AgentTrain, ARunGoesOnOnlyWithItsModelAndItsOptions) {
+  ASSERT_EQ(Train("a", {{"--epochs", "1"}}).exit, 0);
+  const std::string options = ReadFile(Result("a") / "resolved.toml");
+  const Outcome rate = Train("a", {{"--epochs", "1"}, {"--adam_beta2", "0.9"}});
+  EXPECT_EQ(rate.exit, 2);
+  EXPECT_THAT(rate.err, AllOf(HasSubstr("AdamW"), HasSubstr("0.9 0.999"), HasSubstr("0.9 0.9 ")));
+  EXPECT_EQ(ReadFile(Result("a") / "resolved.toml"), options) << "those of the run";
+  // Another model of the same shape in the same folder.
+  WriteTinyModel(folder_.path() / "tiny", 2);
+  const Outcome model = Train("a", {{"--epochs", "1"}});
+  EXPECT_EQ(model.exit, 2);
+  EXPECT_THAT(model.err, HasSubstr("--model_dir"));
+}
+
+TEST_F(AgentTrain, ASecondProcessKeepsOutOfTheFolder) {
+  Program first("agent_train", Arguments("a", {{"--epochs", "1000"}}), folder_.path());
+  while (first.Running() && Lines("a") == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  const Outcome second = Train("a", {{"--epochs", "1000"}});
+  EXPECT_EQ(second.exit, 3);
+  EXPECT_THAT(second.err, HasSubstr("in use by another process"));
+  first.Signal(SIGTERM);
+  EXPECT_EQ(first.Wait().exit, 130);
+}
+
+TEST_F(AgentTrain, RowsThatAreTooLongAreSaid) {
+  const std::string words = "Nothing happens.";
+  std::string many = words, longer = Rows(3);
+  for (int i = 0; i < 8; ++i) many += many;
+  for (size_t at = 0; (at = longer.find(words, at)) != std::string::npos; at += many.size()) {
+    longer.replace(at, words.size(), many);
+  }
+  WriteFileAtomically(folder_.path() / "rows.jsonl", longer + Rows(30));
+  const Outcome some = Train("some", {{"--epochs", "1"}});
+  EXPECT_EQ(some.exit, 0) << some.err;
+  EXPECT_THAT(some.err, HasSubstr("9 of 87 rows that were read were left out"));
+  const Outcome all = Train("all", {{"--max_length", "8"}, {"--eval_rows", "0"}});
+  EXPECT_EQ(all.exit, 3);
+  EXPECT_THAT(all.err, HasSubstr("no row could be trained"));
+  EXPECT_FALSE(fs::exists(Result("all") / "model"));
+}
+
+TEST_F(AgentTrain, TheBestModelMayBeTheFirst) {
+  const auto weights = [&](const char* name) {
+    return Sha256(ReadFile(Result(name) / "model/model.safetensors"));
+  };
+  ASSERT_EQ(Train("still", {{"--lr", "0"}, {"--epochs", "1"}}).exit, 0);
+  const Outcome worse = Train("worse", {{"--lr", "1"}, {"--epochs", "1"}, {"--export", "best"}});
+  ASSERT_EQ(worse.exit, 0) << worse.err;
+  EXPECT_THAT(worse.out, HasSubstr("at step 0); the best model"));
+  EXPECT_EQ(weights("worse"), weights("still"));
+  ASSERT_EQ(Train("last", {{"--lr", "1"}, {"--epochs", "1"}}).exit, 0);
+  EXPECT_NE(weights("last"), weights("still"));
+  const Outcome late = Train("last", {{"--lr", "1"}, {"--epochs", "1"}, {"--export", "best"}});
+  EXPECT_EQ(late.exit, 2);
+  EXPECT_THAT(late.err, HasSubstr("that of step 0, was not kept"));
+  const Outcome none = Train("none", {{"--held_out", "1e-9"}, {"--export", "best"}});
+  EXPECT_EQ(none.exit, 2);
+  EXPECT_THAT(none.err, HasSubstr("no task of the rows was drawn"));
 }
 
 TEST_F(AgentTrain, WhatIsMissingIsSaid) {

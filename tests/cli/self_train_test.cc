@@ -154,6 +154,9 @@ TEST_F(SelfTrain, ArgumentsOfLaterStagesAreCheckedBeforeTheFirst) {
   EXPECT_THAT(outcome.err, HasSubstr("iteration_1/train"));
   EXPECT_THAT(outcome.err, HasSubstr("--epoch=3"));
   EXPECT_FALSE(fs::exists(Result("a") / "iteration_0"));
+  const Outcome processes = Run("a", {"--train=--processes=2"});
+  EXPECT_EQ(processes.exit, 2);
+  EXPECT_THAT(processes.err, HasSubstr("--processes"));
 }
 
 TEST_F(SelfTrain, WithoutRowsTheCureIsNamed) {
@@ -162,6 +165,11 @@ TEST_F(SelfTrain, WithoutRowsTheCureIsNamed) {
   const Outcome outcome = RunProgram("self_train", arguments, folder_.path());
   EXPECT_EQ(outcome.exit, 1);
   EXPECT_THAT(outcome.err, HasSubstr("iteration_1/train has nothing to train on"));
+  // Demonstrations that are asked for are never left out.
+  WriteFileAtomically(folder_.path() / "demonstrations.jsonl", "");
+  const Outcome empty = Run("b");
+  EXPECT_EQ(empty.exit, 3);
+  EXPECT_THAT(empty.err, HasSubstr("demonstrations.jsonl"));
 }
 
 }  // namespace

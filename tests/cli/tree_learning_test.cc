@@ -91,6 +91,21 @@ TEST_F(TreeLearning, AwrAndTreeGrpoLearnFromAllResponses) {
   }
 }
 
+// The newest trees are learned from, so that the same command may mean others.
+TEST_F(TreeLearning, ARunDoesNotGoOnWithOtherTrees) {
+  Collect();
+  Learn("awr", "a");
+  MustRun("mcts_collect", {"--task", "textcraft", "--min", "37", "--max", "39"});
+  const Outcome other = Program("agent_rl",
+                                {"--algorithm", "awr", "--name", "a", "--model_dir", "tiny",
+                                 "--iterations", "3", "--updates", "4", "--batch", "16", "--lr",
+                                 "1e-3", "--model_threads", "1", "--processes", "1"},
+                                folder_.path())
+                            .Wait();
+  EXPECT_EQ(other.exit, 2);
+  EXPECT_THAT(other.err, HasSubstr("has learned from other trees"));
+}
+
 // Also the probabilities of the reference model are computed together.
 TEST_F(TreeLearning, SeveralProcessesLearnAsOne) {
   Collect();

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "common/jsonl.h"
 #include "tests/common/file_faults.h"
 #include "tests/common/scratch_folder.h"
 
@@ -98,52 +97,6 @@ TEST(ReadFile, ErrorsNameThePath) {
   const ScratchFolder folder;
   EXPECT_THAT(FileErrorOf([&] { ReadFile(folder / "none"); }), HasSubstr("none: No such file"));
   EXPECT_THAT(FileErrorOf([&] { ReadFile(folder.path()); }), HasSubstr(folder.path().string()));
-}
-
-TEST(JsonLinesReader, CountsLinesAndSkipsEmptyOnes) {
-  const ScratchFolder folder;
-  JsonLinesReader in(folder.Write("x", "{\"a\":1}\n\n  \r\n[2]\r\n3"));
-  EXPECT_EQ(in.Next().value()["a"], 1);
-  EXPECT_EQ(in.line(), 1u);
-  EXPECT_EQ(in.Next().value()[0], 2);
-  EXPECT_EQ(in.line(), 4u);
-  EXPECT_EQ(in.Next().value(), 3);
-  EXPECT_FALSE(in.Next());
-  EXPECT_EQ(in.line(), 5u);
-}
-
-TEST(JsonLinesReader, ErrorsNameTheLine) {
-  const ScratchFolder folder;
-  const auto path = folder.Write("x", "1\n\n{\"a\":}\n2\n");
-  JsonLinesReader in(path);
-  in.Next();
-  const std::string message = FileErrorOf([&] { in.Next(); });
-  EXPECT_THAT(message, HasSubstr(path.string() + ":3: "));
-  EXPECT_THAT(message, Not(HasSubstr("cut off")));
-}
-
-TEST(JsonLinesReader, ABrokenLastLineMayBeCutOff) {
-  const ScratchFolder folder;
-  for (const char* text : {"1\n{\"a\": \"hal", "1\n{\"a\": \"hal\n"}) {
-    JsonLinesReader in(folder.Write("x", text));
-    in.Next();
-    const std::string message = FileErrorOf([&] { in.Next(); });
-    EXPECT_THAT(message, HasSubstr(":2: "));
-    EXPECT_THAT(message, HasSubstr("cut off"));
-  }
-}
-
-TEST(JsonLinesReader, ANumberBeyondDoubleIsAnErrorOfItsLine) {
-  const ScratchFolder folder;
-  JsonLinesReader in(folder.Write("x", "1\n1e999\n"));
-  in.Next();
-  EXPECT_THAT(FileErrorOf([&] { in.Next(); }), HasSubstr(":2: "));
-}
-
-TEST(JsonLinesReader, NeedsAFile) {
-  const ScratchFolder folder;
-  EXPECT_THAT(FileErrorOf([&] { JsonLinesReader in(folder / "none"); }), HasSubstr("No such file"));
-  EXPECT_THAT(FileErrorOf([&] { JsonLinesReader in(folder.path()); }), HasSubstr("folder"));
 }
 
 TEST(ReadFileTest, PipesAndDevicesAreRefusedNotWaitedOn) {

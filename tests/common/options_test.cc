@@ -22,7 +22,6 @@ struct Options {
   int steps = 8;
   double rate = 0.25;
   std::string name = "planner";
-  std::string token = "none";
   std::vector<std::string> bases = {"a", "b"};
   std::vector<int> numbers;
   bool fast = false;
@@ -38,7 +37,6 @@ void Declare(OptionSet& set, Options& o) {
   set.Add("--steps", o.steps, "Steps per tree", kVariable).Min(1);
   set.Add("--rate", o.rate, "Rate of it").Range(0, 1);
   set.Add("--name", o.name, "Name of it");
-  set.Add("--token", o.token, "A secret").Hidden();
   set.Add("--bases", o.bases, "Servers");
   set.Add("--numbers", o.numbers, "Numbers");
   set.AddSwitch("--fast", o.fast, "Hurry");
@@ -142,7 +140,7 @@ TEST_F(OptionsTest, ResolvedOptionsReadBack) {
 }
 
 TEST_F(OptionsTest, ResolvedOptionsAreWholeTypedAndWithoutSecrets) {
-  const Parsed parsed({"--token", "secret", "--name", ""});
+  const Parsed parsed({"--name", ""});
   EXPECT_EQ(parsed.set.ResolvedToml(),
             "steps = 8\nrate = 0.25\nname = \"\"\nbases = [\"a\",\"b\"]\nfast = false\n"
             "seed = true\nbig = 0\nweight = 0.0\n");
@@ -279,7 +277,7 @@ TEST(FormerNames, WorkUnlisted) {
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("--c ")));
 }
 
-TEST_F(OptionsTest, HelpTellsEveryOptionButHiddenOnes) {
+TEST_F(OptionsTest, HelpTellsEveryOption) {
   const Parsed parsed({"--help"});
   EXPECT_EQ(parsed.exit, ExitCode::kOk);
   for (const char* part : {"Does things.", "--steps", "Steps per tree", kVariable, "Search",
@@ -287,7 +285,6 @@ TEST_F(OptionsTest, HelpTellsEveryOptionButHiddenOnes) {
     EXPECT_THAT(parsed.out, HasSubstr(part));
   }
   EXPECT_THAT(parsed.out, ContainsRegex("--steps [^\n]*8")) << "the default";
-  EXPECT_THAT(parsed.out, Not(HasSubstr("--token")));
 }
 
 // A file of options may come from elsewhere.

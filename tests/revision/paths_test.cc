@@ -40,18 +40,5 @@ TEST(AncestorTest, IsTheLastSharedNode) {
   EXPECT_EQ(DeepestCommonAncestor(tree, At(tree, "a b"), At(tree, "a b c")), At(tree, "a b"));
 }
 
-TEST(BestBelowTest, IsTheBestEndThatWasFound) {
-  const Tree tree = HandTree({{"a b", 0.5}, {"a c", 1}, {"d e", 0}});
-  const std::vector<double> best = BestBelow(tree);
-  const auto of = [&](const std::string& actions) {
-    return best[static_cast<size_t>(At(tree, actions))];
-  };
-  EXPECT_EQ(of(""), 1);
-  EXPECT_EQ(of("a"), 1);
-  EXPECT_EQ(of("a b"), 0.5);
-  EXPECT_EQ(of("d"), 0);
-  EXPECT_THAT(BestBelow(HandTree({})), ElementsAre(-1));
-}
-
 }  // namespace
 }  // namespace agentr

@@ -70,7 +70,7 @@ TEST_F(DatabaseTest, ValuesOfAllTypesComeBack) {
   EXPECT_EQ(numbers.Int(1, 0), -4);
   EXPECT_TRUE(numbers.IsNull(0, 1));
   EXPECT_EQ(numbers.Double(0, 2), 0.5);
-  EXPECT_TRUE(numbers.Bool(0, 3));
+  EXPECT_EQ(numbers.Text(0, 3), "t");
 }
 
 TEST_F(DatabaseTest, AnErrorOfAStatementIsNotTriedAgain) {

@@ -13,9 +13,11 @@
 namespace agentr {
 namespace {
 
-// A part's rows as lines. Parts are made in parallel and written in their order.
+// A part's rows as lines. Parts are made in parallel and written in their order. Without parts there
+// is no file, and one of an earlier run is left as it is.
 template <typename MakePart>
 size_t WriteParts(const std::filesystem::path& path, int parts, const MakePart& make) {
+  if (parts == 0) return 0;
   constexpr int kAtOnce = 64;
   AtomicFile file(path);
   size_t rows = 0;

@@ -53,6 +53,17 @@ inline std::vector<double> SumOverRanks(ProcessGroup& group, std::vector<double>
   return values;
 }
 
+// For jobs whose `group` is null if they have one process.
+inline bool IsFirstRank(const ProcessGroup* group) {
+  return group == nullptr || group->rank() == 0;
+}
+inline void WaitForAll(ProcessGroup* group) {
+  if (group != nullptr) group->Barrier();
+}
+inline double SumOverRanks(ProcessGroup* group, double value) {
+  return group == nullptr ? value : SumOverRanks(*group, {value})[0];
+}
+
 // The text of every rank, in the order of the ranks.
 std::vector<std::string> GatherTexts(ProcessGroup& group, const std::string& own);
 

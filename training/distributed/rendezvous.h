@@ -12,7 +12,6 @@ namespace agentr {
 struct Place {
   int rank = 0;
   int size = 1;
-  int local_rank = 0;
   int local_size = 1;              // processes on this machine, which share its cores
   std::string host = "127.0.0.1";  // host of rank 0
   int port = 0;
@@ -27,9 +26,9 @@ inline constexpr const char* kWatchedVariable = "AGENTR_WATCHED";
 // Returns the value of an environment variable; nullptr if it is not set.
 using GetEnv = std::function<const char*(const char*)>;
 
-// Tries in this order: torchrun's RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and
+// Tries in this order: torchrun's RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR and
 // MASTER_PORT (if torchrun itself uses that port, according to TORCHELASTIC_USE_AGENT_STORE, the
-// next one is used); Slurm's SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID and the first host of
+// next one is used); Slurm's SLURM_PROCID, SLURM_NTASKS and the first host of
 // SLURM_JOB_NODELIST, at MASTER_PORT or a port made from SLURM_JOB_ID. nullopt if neither is set,
 // or if Slurm runs only one task. Throws FatalError(kUsage) naming a variable that is missing or
 // not a valid number.

@@ -40,7 +40,6 @@ class ShardedParameters {
   // The parts that this rank's optimiser updates: in stage 0 all parameters completely.
   const std::vector<ParameterPart>& own() const { return own_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
-  int stage() const { return stage_; }
 
   // Called around a forward and backward pass whose gradients are summed over the ranks: the last
   // pass of an optimiser step, in stage 2 every pass. All ranks must make the same number of

@@ -2,7 +2,8 @@
 // arguments. The plan is a pure function, so a killed run makes the same plan again.
 //
 //   OUTPUT_DIR/NAME/iteration_0/evaluate/…              the start model
-//                   iteration_1/{collect,revise,train,evaluate}/…
+//                   iteration_1/{collect,revise_centric,revise_good,train,evaluate}/…
+//                   iteration_1/sample/…                with --attempts
 //                   iteration_1/train/model/model       the model that iteration 1 made
 //                   iteration_1/collect_webshop/…       with several tasks, one stage for each
 //                   loop.json                           what is finished: loop_record.h

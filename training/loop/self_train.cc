@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <vector>
 
 #include "common/file.h"
 #include "common/options.h"
@@ -19,14 +20,16 @@ namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-// Leaves out files without rows, because a training cannot read them.
-LoopStage WithoutEmptyFiles(LoopStage stage) {
+// Leaves out the loop's own files without rows, because a training cannot read them; a search may
+// find nothing to revise.
+LoopStage WithoutEmptyFiles(LoopStage stage, const fs::path& loop_folder) {
   std::erase_if(stage.arguments, [&](const std::string& argument) {
     constexpr std::string_view kData = "--data=";
     if (!argument.starts_with(kData)) return false;
     std::string path = argument.substr(kData.size());
     if (!fs::exists(path)) path = path.substr(0, path.find_last_of(':'));
-    if (!fs::exists(path) || fs::file_size(path) > 0) return false;
+    const bool own = path.starts_with(loop_folder.string());
+    if (!own || !fs::exists(path) || fs::file_size(path) > 0) return false;
     spdlog::warn("{}: {} has no rows and is left out", stage.name, path);
     return true;
   });
@@ -48,19 +51,21 @@ ExitCode SelfTrain(const SelfTrainOptions& options, const OptionSet& resolved,
   const std::vector<LoopStage> plan = PlanLoop(options);
   for (const LoopStage& stage : plan) CheckArguments(stage);
   const fs::path folder = LoopFolder(options);
-  std::error_code none;  // a failure is reported when the first file is written
-  fs::create_directories(folder, none);
-  WriteResolved(folder, resolved.ResolvedToml());
-  const FileLock lock(folder / ".lock");
+  const FileLock lock(folder / ".lock", FileLock::IfLocked::kRefuse);
   LoopRecord record(folder);
-  LoopWorkbench bench(workbench);
+  std::vector<LoopStage> left;
   for (const LoopStage& stage : plan) {
-    if (record.Has(stage)) continue;
+    if (!record.Has(stage)) left.push_back(stage);
+  }
+  // Not before the record has been accepted: its options are in the present file.
+  WriteResolved(folder, resolved.ResolvedToml());
+  LoopWorkbench bench(workbench);
+  for (const LoopStage& stage : left) {
     fmt::print("\n== {}: {} {}\n", stage.name, stage.program, fmt::join(stage.arguments, " "));
     std::fflush(stdout);
     const auto begin = std::chrono::steady_clock::now();
     const ExitCode exit =
-        RunStage(stage.program == "agent_train" ? WithoutEmptyFiles(stage) : stage, bench);
+        RunStage(stage.program == "agent_train" ? WithoutEmptyFiles(stage, folder) : stage, bench);
     if (exit == ExitCode::kIncomplete) {
       spdlog::warn("stage {} left out some tasks; the loop continues with the others", stage.name);
     } else if (exit != ExitCode::kOk) {

@@ -17,6 +17,17 @@
 namespace agentr {
 namespace {
 
+template <typename Options>
+void CheckForLoop(const Options& /*options*/) {}
+
+// More processes would be started as copies of the program that runs the loop.
+void CheckForLoop(const AgentTrainOptions& options) {
+  if (options.distributed.processes <= 1) return;
+  throw FatalError(ExitCode::kUsage,
+                   "--processes: in self_train the trainings run in its own process; train with "
+                   "agent_train --processes, or leave the option out");
+}
+
 // Calls job(options, set, *workbench); without a workbench the arguments are only read.
 template <typename Options, typename Job>
 ExitCode RunJob(const LoopStage& stage, LoopWorkbench* workbench, Job job) {
@@ -29,6 +40,7 @@ ExitCode RunJob(const LoopStage& stage, LoopWorkbench* workbench, Job job) {
     throw FatalError(ExitCode::kUsage, fmt::format("stage {} has a bad argument: {} {}", stage.name,
                                                    stage.program, fmt::join(stage.arguments, " ")));
   }
+  CheckForLoop(options);
   return workbench == nullptr ? ExitCode::kOk : job(options, set, *workbench);
 }
 

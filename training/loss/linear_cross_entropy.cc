@@ -61,6 +61,10 @@ std::vector<TargetLoss> LossesOf(const Tensor& hidden, const Tensor& weight,
   const int64_t rows = hidden.size(0), vocabulary = weight.size(0);
   TORCH_CHECK(static_cast<size_t>(rows) + 1 == first.size() || (rows == 0 && targets.empty()),
               "a row of hidden states for each position with targets");
+  for (const Target& target : targets) {
+    TORCH_CHECK(target.token >= 0 && target.token < vocabulary, "target ", target.token,
+                " is none of the ", vocabulary, " rows of the output projection");
+  }
   std::vector<TargetLoss> losses(targets.size());
   const Tensor head = ForProducts(weight);
   const int64_t chunk = std::max<int64_t>(1, options.chunk_logits / vocabulary);

@@ -59,7 +59,7 @@ struct PpoOptions {
   double value_coefficient = 0.5;
 };
 
-// What was noted when the actions were taken, and the scores and values of now. The policy is
+// What was noted when the actions were taken, and the current scores and values. The policy is
 // softmax(scores). All [rows] but `scores` [rows, actions] and `action` (int64).
 struct PpoInput {
   at::Tensor scores, values;

@@ -8,7 +8,7 @@
 namespace agentr {
 
 void Declare(OptionSet& set, DpoOptions& o) {
-  set.Group("Preferences");
+  set.Group("DPO");
   set.Add("--dpo_beta", o.beta,
           "DPO: how strongly the policy is held to the model before training; a smaller value lets "
           "it move further")

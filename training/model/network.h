@@ -73,10 +73,6 @@ class Network {
   std::vector<Parameter> adapters() const;  // by PEFT's names
   std::vector<Parameter> trained() const;   // the parameters with a gradient
 
-  // The number of query-key pairs that attention computes for one head in each layer except the
-  // last, for the last batch.
-  int64_t attention_products() const { return all_plan_ ? all_plan_->products() : 0; }
-
  private:
   struct Layer {
     Parameter attention_norm, mlp_norm, query_norm, key_norm;

@@ -186,13 +186,13 @@ AttentionInput ForProducts(const AttentionInput& in) {
 }  // namespace
 
 AttentionPlan::AttentionPlan(const Batch& batch, const std::vector<int32_t>& queries,
-                             int64_t window)
-    : queries_(static_cast<int64_t>(queries.size())) {
+                             int64_t window) {
+  const auto count = static_cast<int64_t>(queries.size());
   int64_t next = 0;
   for (size_t s = 0; s < batch.segments.size(); ++s) {
     const int64_t first = next;
     const size_t last = window > 0 ? s : LastSibling(batch, s);
-    while (next < queries_ && queries[next] < batch.segments[last].end) ++next;
+    while (next < count && queries[next] < batch.segments[last].end) ++next;
     if (first < next && last > s) AddSiblings(batch, s, first, next, queries);
     if (first < next && last == s) {
       AddSegment(batch, PathTo(batch, static_cast<int32_t>(s)), first, next, queries, window);
@@ -246,12 +246,6 @@ void AttentionPlan::AddSegment(const Batch& batch, const std::vector<Range>& pat
     }
     blocks_.push_back(std::move(block));
   }
-}
-
-int64_t AttentionPlan::products() const {
-  int64_t sum = 0;
-  for (const Block& block : blocks_) sum += (block.end - block.begin) * block.length;
-  return sum;
 }
 
 AttentionOutput Attend(const AttentionPlan& plan, const AttentionInput& narrow) {

@@ -38,8 +38,6 @@ class AttentionPlan {
     std::vector<int64_t> own;  // per query: the first key of its segment; empty: one segment
   };
   const std::vector<Block>& blocks() const { return blocks_; }
-  int64_t queries() const { return queries_; }
-  int64_t products() const;  // number of computed query-key pairs
 
  private:
   void AddSegment(const Batch& batch, const std::vector<Range>& path, int64_t first, int64_t last,
@@ -47,7 +45,6 @@ class AttentionPlan {
   void AddSiblings(const Batch& batch, size_t segment, int64_t first, int64_t last,
                    const std::vector<int32_t>& queries);
 
-  int64_t queries_;
   std::vector<Block> blocks_;
 };
 

@@ -1,5 +1,6 @@
 #include "training/optim/schedule.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -10,7 +11,7 @@ namespace agentr {
 void Declare(OptionSet& set, ScheduleOptions& o) {
   set.Group("Learning rate");
   set.Add("--lr", o.learning_rate, "Largest learning rate").Min(0);
-  set.Add("--lr_schedule", o.shape, "constant | linear | cosine")
+  set.Add("--lr_schedule", o.shape, "How the learning rate falls after the warm-up")
       .OneOf({"constant", "linear", "cosine"});
   set.Add("--warmup", o.warmup, "Share of the steps during which the learning rate increases")
       .Range(0, 1);
@@ -18,7 +19,9 @@ void Declare(OptionSet& set, ScheduleOptions& o) {
 }
 
 double LearningRate(const ScheduleOptions& o, int64_t step, int64_t steps) {
-  const double warmup = std::ceil(o.warmup * static_cast<double>(steps));
+  // At least one step has a rate above 0, also if it is the only one.
+  const double warmup =
+      std::min(std::ceil(o.warmup * static_cast<double>(steps)), static_cast<double>(steps - 1));
   const auto at = static_cast<double>(step);
   if (at < warmup) return o.learning_rate * at / warmup;
   if (o.shape == "constant") return o.learning_rate;

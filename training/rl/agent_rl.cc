@@ -8,8 +8,8 @@
 #include <chrono>
 #include <optional>
 
+#include "common/clock.h"
 #include "common/file.h"
-#include "common/hash.h"
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/progress.h"
@@ -26,10 +26,6 @@
 namespace agentr {
 namespace fs = std::filesystem;
 namespace {
-
-double SecondsSince(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 // The distinct tokens that the networks learned from in an iteration with these metrics.
 int64_t TokensIn(const nlohmann::ordered_json& metrics) {
@@ -52,8 +48,7 @@ Fingerprint FingerprintOf(const AgentRlOptions& o, const OptionSet& resolved) {
   if (o.schedule.shape == "constant" && o.schedule.warmup == 0) options.erase("iterations");
   Fingerprint print;
   if (!o.model_dir.empty()) {
-    print.emplace_back("the model (--model_dir)",
-                       Sha256(ReadFile(fs::path(o.model_dir) / "config.json")));
+    print.emplace_back("the model (--model_dir)", ModelHash(o.model_dir, o.from_scratch));
   }
   for (const auto& [name, value] : options.items()) print.emplace_back("--" + name, value.dump());
   return print;
@@ -127,24 +122,18 @@ class RlRun {
         folder_(RlFolder(options)),
         checkpoints_(folder_ / "checkpoints"),
         print_(FingerprintOf(options, resolved)) {
-    if (writes()) {
-      fs::create_directories(folder_);
-      WriteResolved(folder_, resolved.ResolvedToml());
-    }
+    if (writes()) lock_.emplace(folder_ / ".lock", FileLock::IfLocked::kRefuse);
     Open();
+    // Not before the checkpoint has been accepted: its options are in the present file.
+    if (writes()) WriteResolved(folder_, resolved.ResolvedToml());
   }
 
   ExitCode Train();
 
  private:
-  bool writes() const { return group_ == nullptr || group_->rank() == 0; }
-  void WaitForAll() const {
-    if (group_ != nullptr) group_->Barrier();
-  }
-  double OverRanks(double value) const {  // its sum
-    return group_ == nullptr ? value : SumOverRanks(*group_, {value})[0];
-  }
+  bool writes() const { return IsFirstRank(group_); }
   void Open();
+  void CheckData(const nlohmann::json& saved) const;
   void OpenContext(int64_t transitions);
   void TakeIteration(Progress& progress);
   void Evaluate();
@@ -157,6 +146,7 @@ class RlRun {
   const fs::path folder_;
   const CheckpointFolder checkpoints_;
   const Fingerprint print_;
+  std::optional<FileLock> lock_;  // of the folder, where this process writes
   std::optional<RlContext> context_;
   std::unique_ptr<Algorithm> algorithm_;
   std::optional<Metrics> metrics_;
@@ -170,7 +160,7 @@ void RlRun::Open() {
   // Rank 0 chooses the checkpoint, because a network file system may show new files to other ranks
   // later.
   const int64_t last = steps.empty() ? -1 : steps.back();
-  saved_ = static_cast<int64_t>(OverRanks(writes() ? static_cast<double>(last) : 0));
+  saved_ = static_cast<int64_t>(SumOverRanks(group_, writes() ? static_cast<double>(last) : 0));
   nlohmann::json saved = nlohmann::json::object();
   if (saved_ >= 0) {
     const std::string place = checkpoints_.Path(saved_).string();
@@ -181,6 +171,7 @@ void RlRun::Open() {
   OpenContext(saved.value("transitions", int64_t{0}));
   algorithm_ = o_.algorithm(*context_);
   if (saved_ >= 0) {
+    CheckData(saved);
     checkpoints_.Load(saved_, TensorsOf(*algorithm_));
     const std::vector<Trainer*> trainers = algorithm_->trainers();
     for (size_t i = 0; i < trainers.size(); ++i) {
@@ -188,14 +179,23 @@ void RlRun::Open() {
     }
     algorithm_->Restore(saved.at("algorithm"));
   }
-  WaitForAll();  // so that no checkpoint is removed before all have read it
+  WaitForAll(group_);  // so that no checkpoint is removed before all have read it
   if (writes()) metrics_.emplace(folder_, saved_);
+}
+
+void RlRun::CheckData(const nlohmann::json& saved) const {
+  if (saved.value("data", "") == algorithm_->DataDescription()) return;
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format("{} has learned from other trees, episodes or transitions than there "
+                  "are now. Cure: another --name for a new run, or the data of before",
+                  checkpoints_.Path(saved_).string()));
 }
 
 // The other ranks copy the transitions of rank 0, cut to those of the checkpoint.
 void RlRun::OpenContext(int64_t transitions) {
   if (writes()) context_.emplace(o_, folder_, transitions, group_);
-  WaitForAll();
+  WaitForAll(group_);
   if (writes()) return;
   const fs::path own = folder_ / "ranks" / std::to_string(group_->rank());
   fs::create_directories(own);
@@ -214,7 +214,9 @@ ExitCode RlRun::Train() {
     Progress progress("iterations", "transitions", writes() ? o_.iterations : 0);
     for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
     // A signal may have reached only some of the processes, so they agree to stop together.
-    while (state_.step < o_.iterations && OverRanks(stop ? 1 : 0) == 0) TakeIteration(progress);
+    while (state_.step < o_.iterations && SumOverRanks(group_, stop ? 1 : 0) == 0) {
+      TakeIteration(progress);
+    }
     if (saved_ != state_.step) Save();
   }
   if (!writes()) return state_.step < o_.iterations ? ExitCode::kInterrupted : ExitCode::kOk;
@@ -272,7 +274,7 @@ void RlRun::Evaluate() {
 void RlRun::Save() {
   saved_ = state_.step;
   if (writes()) WriteCheckpoint();
-  WaitForAll();  // so that no rank goes on before the checkpoint is complete
+  WaitForAll(group_);  // so that no rank goes on before the checkpoint is complete
 }
 
 void RlRun::WriteCheckpoint() {
@@ -283,6 +285,7 @@ void RlRun::WriteCheckpoint() {
   for (const Trainer* trainer : algorithm_->trainers()) {
     json["trainer_steps"].push_back(trainer->optimizer_steps());
   }
+  json["data"] = algorithm_->DataDescription();
   json["algorithm"] = algorithm_->State();
   checkpoints_.Save(state_.step, TensorsOf(*algorithm_), json);
   checkpoints_.KeepLast(o_.keep_checkpoints, {});
@@ -310,12 +313,9 @@ ExitCode AgentRl(const AgentRlOptions& options, const OptionSet& resolved) {
   Check(options);
   KeepFreedMemory();
   return RunInJob(options.distributed, options.threads, [&](ProcessGroup* group) {
-    const bool writes = group == nullptr || group->rank() == 0;
     // Rank 0 makes the start of a value model, and the others then find it.
-    AgentRlOptions started = options;
-    if (writes) started = WithValueModel(options);
-    if (group != nullptr) group->Barrier();
-    if (!writes) started = WithValueModel(options);
+    const AgentRlOptions started = WithValueModel(options, IsFirstRank(group));
+    WaitForAll(group);
     RlRun run(started, resolved, group);
     return run.Train();
   });

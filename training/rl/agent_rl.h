@@ -41,7 +41,7 @@ struct ExperienceOptions {
   int updates = 10;               // optimiser steps of the policy per iteration
   int batch = 128;                // transitions of an optimiser step
   int warmup = 0;                 // iterations before the policy learns
-  double gamma = 0.99;            // discount of later rewards (ppo, archer)
+  double gamma = 0.99;            // discount of later rewards (all but cloning)
   double keep = 0.1;              // share of the episodes that filtered cloning keeps
   int max_new_tokens = 32;        // of an action
 };

@@ -12,9 +12,10 @@ void Declare(OptionSet& set, ExperienceOptions& o) {
   set.Group("Experience");
   set.Add("--steps", o.steps, "Steps of every environment in an iteration").Min(1);
   set.Add("--player", o.player,
-          "Who plays the episodes that bc, filtered_bc and offline_archer learn from: the policy "
-          "itself, in every iteration; any legal action (random) or a script (expert), in the "
-          "first iteration only")
+          "Who plays with play, and the episodes that bc, filtered_bc and offline_archer learn "
+          "from: the policy "
+          "itself, in every iteration (not offline_archer); any legal action (random) or a script "
+          "(expert), in the first iteration only")
       .OneOf({"policy", "random", "expert"});
   set.Add("--noise", o.noise, "Share of the expert's actions that are random ones instead")
       .Range(0, 1);
@@ -138,6 +139,12 @@ void Check(const AgentRlOptions& o) {
   if (o.model_dir.empty()) {
     throw FatalError(ExitCode::kUsage,
                      "there is no model to train: name its Hugging Face folder with --model_dir");
+  }
+  if (o.algorithm == &MakeOfflineArcher && o.experience.transitions.empty() &&
+      o.experience.player == "policy") {
+    throw FatalError(ExitCode::kUsage,
+                     "--algorithm offline_archer learns from fixed episodes: name who plays them, "
+                     "--player random or expert, or recorded ones, --transitions");
   }
   if (o.lora.rank > 0 && o.lora.dropout > 0) {
     throw FatalError(

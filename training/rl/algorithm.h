@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "common/named_values.h"
@@ -24,7 +25,7 @@ class Algorithm {
   // Returns its metrics: numbers, and objects of numbers.
   virtual nlohmann::ordered_json Iterate(int64_t iteration) = 0;
 
-  // The agent's results in new episodes, with the weights of now; null: there is nothing to play.
+  // The agent's results in new episodes, with the current weights; null: there is nothing to play.
   virtual nlohmann::ordered_json Evaluate(int64_t iteration) = 0;
 
   // Everything that learns, for the checkpoint. The names of all parameters are different.
@@ -34,6 +35,10 @@ class Algorithm {
   // What else a continuation needs. Restore is called after the tensors have been loaded.
   virtual nlohmann::ordered_json State() const { return nlohmann::ordered_json::object(); }
   virtual void Restore(const nlohmann::json& /*state*/) {}
+
+  // Distinguishes what is learned from, where the run does not play it itself; a run continues only
+  // with the same. Empty: it plays.
+  virtual std::string DataDescription() const { return ""; }
 };
 
 using MakeAlgorithm = std::unique_ptr<Algorithm> (*)(RlContext& context);
@@ -57,7 +62,7 @@ std::unique_ptr<Algorithm> MakeDrrn(RlContext& context);
 // PPO of a recurrent network on the image and the mission of BabyAI, another baseline of GLAM.
 std::unique_ptr<Algorithm> MakeSymbolicPpo(RlContext& context);
 
-// Only plays, with a scripted player: baselines.
+// Plays without learning: a scripted player as a baseline, or the policy as it is.
 std::unique_ptr<Algorithm> MakePlay(RlContext& context);
 
 // From the trees of mcts_collect, without playing (tree_objective.h).

@@ -123,6 +123,7 @@ class Archer : public Algorithm {
 
   std::vector<Trainer*> trainers() override { return {&trainer_, &critic_.trainer()}; }
   std::vector<Parameter> followers() override { return critic_.target_parameters(); }
+  std::string DataDescription() const override { return recorded_ ? recorded_->Description() : ""; }
   nlohmann::ordered_json State() const override { return {{"actor_learns", actor_learns_}}; }
   void Restore(const nlohmann::json& state) override {
     actor_learns_ = state.at("actor_learns").get<bool>();
@@ -137,21 +138,21 @@ class Archer : public Algorithm {
     return head;
   }
   const TransitionStore& store() const { return recorded_ ? *recorded_ : context_.store(); }
-  // With the weights of now.
+  // With the current weights.
   WrittenPolicy& LoadedPolicy() { return context_.Written(trainer_.optimizer_steps()); }
 
   nlohmann::ordered_json Play(int64_t iteration) {
     const RandomStream random = context_.Random("play", iteration);
     const ExperienceOptions& e = o_.experience;
-    Collector& collector = context_.collector();
+    Recorder& recorder = context_.recorder();
     if (kind_ == ArcherKind::kOffline) {
       ScriptedActor script(e.player == "random" ? 1 : e.noise);
-      return collector.Play(script, e.steps, random).ToJson();
+      return recorder.Play(script, e.steps, random).ToJson();
     }
     WrittenPolicy& policy = LoadedPolicy();
-    if (kind_ == ArcherKind::kOnline) return collector.Play(policy, e.steps, random).ToJson();
+    if (kind_ == ArcherKind::kOnline) return recorder.Play(policy, e.steps, random).ToJson();
     RankedPolicy ranked(policy, critic_, o_.archer.samples);
-    return collector.Play(ranked, e.steps, random).ToJson();
+    return recorder.Play(ranked, e.steps, random).ToJson();
   }
 
   // Those of the last `capacity` that ended or whose next state is known.
@@ -264,11 +265,11 @@ class Archer : public Algorithm {
     WeightedStep(trainer_, rows, static_cast<double>(rows.size()), rate, sums);
   }
 
-  // The mean advantage of the expert's actions over that of any legal ones, in the states of now:
+  // The mean advantage of the expert's actions over that of any legal ones, in the current states:
   // whether the critic can tell them apart.
   double Gap(RandomStream& random) {
     // A continued run must be in the same states, which the collector brings about.
-    const std::vector<TokenIds> states = context_.collector().prompts();
+    const std::vector<TokenIds> states = context_.recorder().prompts();
     World& world = context_.world();
     std::vector<TokenIds> right, any;
     for (size_t i = 0; i < world.size(); ++i) {

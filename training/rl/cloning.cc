@@ -1,8 +1,11 @@
 // Behaviour cloning, and filtered behaviour cloning offline and online.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <optional>
 #include <set>
 
+#include "common/error.h"
 #include "training/data/batch_builder.h"
 #include "training/loss/returns.h"
 #include "training/rl/rl_context.h"
@@ -34,6 +37,14 @@ class Cloning : public Algorithm {
     nlohmann::ordered_json metrics;
     if (!recorded_ && (online_ || iteration == 0)) metrics["play"] = Play(iteration);
     const std::vector<int64_t> chosen = Choose(metrics);
+    if (!online_ && chosen.empty()) {
+      throw FatalError(
+          ExitCode::kUsage,
+          fmt::format("there is nothing to learn from: of {} finished episodes none is "
+                      "chosen. Cure: more --steps or --environments, or a larger "
+                      "--keep_share",
+                      store().episodes().size()));
+    }
     if (iteration < o_.experience.warmup || chosen.empty()) return metrics;
     RandomStream random = context_.Random("cloning", iteration);
     metrics["train"] = LearnFrom(chosen, iteration, random);
@@ -45,6 +56,7 @@ class Cloning : public Algorithm {
   }
 
   std::vector<Trainer*> trainers() override { return {&trainer_}; }
+  std::string DataDescription() const override { return recorded_ ? recorded_->Description() : ""; }
 
  private:
   const TransitionStore& store() const { return recorded_ ? *recorded_ : context_.store(); }
@@ -54,10 +66,10 @@ class Cloning : public Algorithm {
     const ExperienceOptions& e = o_.experience;
     if (online_) {
       Actor& player = context_.Player(trainer_.optimizer_steps(), /*greedy=*/false);
-      return context_.collector().Play(player, e.steps, random).ToJson();
+      return context_.recorder().Play(player, e.steps, random).ToJson();
     }
     ScriptedActor script(e.player == "random" ? 1 : e.noise);
-    return context_.collector().Play(script, e.steps, random).ToJson();
+    return context_.recorder().Play(script, e.steps, random).ToJson();
   }
 
   // The transitions of the episodes to train on.

@@ -113,7 +113,7 @@ class Drrn : public Algorithm {
   nlohmann::ordered_json Iterate(int64_t iteration) override {
     policy_.set_weights_version(trainer_.optimizer_steps());
     const PlayResult play =
-        context_.collector().Play(policy_, o_.experience.steps, context_.Random("play", iteration));
+        context_.recorder().Play(policy_, o_.experience.steps, context_.Random("play", iteration));
     nlohmann::ordered_json metrics = {{"play", play.ToJson()}};
     RandomStream random = context_.Random("drrn", iteration);
     const double rate = LearningRate(o_.schedule, iteration, o_.iterations);

@@ -15,8 +15,8 @@ class Play : public Algorithm {
 
   nlohmann::ordered_json Iterate(int64_t iteration) override {
     const PlayResult result =
-        context_.collector().Play(Player(/*greedy=*/false), context_.options().experience.steps,
-                                  context_.Random("play", iteration));
+        context_.recorder().Play(Player(/*greedy=*/false), context_.options().experience.steps,
+                                 context_.Random("play", iteration));
     return {{"play", result.ToJson()}};
   }
   nlohmann::ordered_json Evaluate(int64_t iteration) override {

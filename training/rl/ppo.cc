@@ -45,7 +45,7 @@ class Ppo : public Algorithm {
   nlohmann::ordered_json Iterate(int64_t iteration) override {
     policy_.set_weights_version(trainer_.optimizer_steps());
     const PlayResult play =
-        context_.collector().Play(policy_, o_.experience.steps, context_.Random("play", iteration));
+        context_.recorder().Play(policy_, o_.experience.steps, context_.Random("play", iteration));
     const RolloutBlock block = ReadBlock();
     nlohmann::ordered_json metrics = {{"play", play.ToJson()}};
     metrics["train"] = Learn(block, iteration);
@@ -71,7 +71,7 @@ class Ppo : public Algorithm {
   RolloutBlock ReadBlock() {
     std::vector<Transition> transitions = LastTransitions(
         context_.store(), o_.experience.steps, static_cast<int64_t>(context_.world().size()));
-    const Tensor bootstrap = policy_.Score(context_.collector().prompts(), /*keep=*/false).values;
+    const Tensor bootstrap = policy_.Score(context_.recorder().prompts(), /*keep=*/false).values;
     RolloutBlock block{{}, WithAdvantages(transitions, bootstrap, o_)};
     for (Transition& t : transitions) block.prompts.push_back(std::move(t.prompt));
     return block;

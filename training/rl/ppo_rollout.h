@@ -19,13 +19,13 @@ namespace agentr {
 // The last steps of every slot: number t of slot i is at t * slots + i.
 std::vector<Transition> LastTransitions(const TransitionStore& store, int64_t steps, int64_t slots);
 
-// Actions, log-probabilities, values, advantages and returns of these transitions, flat; scores and
-// values of now are left out. `bootstrap` [slots]: the values of the states after them. Rewards are
+// Actions, log-probabilities, values, advantages and returns of these transitions, flat; the current
+// scores and values are left out. `bootstrap` [slots]: the values of the states after them. Rewards are
 // scaled here.
 PpoInput WithAdvantages(std::span<const Transition> transitions, const at::Tensor& bootstrap,
                         const AgentRlOptions& options);
 
-// The rows `index` (int64) of `noted`, with the scores and values of now; advantages normalised if
+// The rows `index` (int64) of `noted`, with the current scores and values; advantages normalised if
 // the options say so.
 PpoInput RowsOf(const PpoInput& noted, const at::Tensor& index, const at::Tensor& scores,
                 const at::Tensor& values, const PpoRunOptions& options);

@@ -11,18 +11,16 @@ RlContext::RlContext(const AgentRlOptions& options, std::filesystem::path folder
     : options_(options),
       group_(group),
       policy_(options.model_dir.empty() ? nullptr : std::make_unique<PolicyModel>(options)),
-      store_(folder / "transitions") {
-  store_.Truncate(transitions);
-}
+      store_(folder / "transitions", transitions) {}
 
 World& RlContext::world() {
   if (!world_) world_ = MakeWorld(options_.world, options_.seed);
   return *world_;
 }
 
-Collector& RlContext::collector() {
-  if (!collector_) collector_ = std::make_unique<Collector>(world(), policy_.get(), store_);
-  return *collector_;
+Recorder& RlContext::recorder() {
+  if (!recorder_) recorder_ = std::make_unique<Recorder>(world(), policy_.get(), store_);
+  return *recorder_;
 }
 
 RandomStream RlContext::Random(std::string_view part, int64_t iteration) const {

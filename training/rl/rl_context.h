@@ -9,9 +9,9 @@
 #include "training/distributed/process_group.h"
 #include "training/rl/actor.h"
 #include "training/rl/agent_rl.h"
-#include "training/rl/collector.h"
 #include "training/rl/listed_policy.h"
 #include "training/rl/policy_model.h"
+#include "training/rl/recorder.h"
 #include "training/rl/transition_store.h"
 #include "training/rl/written_policy.h"
 
@@ -27,23 +27,23 @@ class RlContext {
 
   const AgentRlOptions& options() const { return options_; }
   ProcessGroup* group() const { return group_; }  // may be null
-  bool writes() const { return group_ == nullptr || group_->rank() == 0; }
+  bool writes() const { return IsFirstRank(group_); }
   PolicyModel& policy() { return *policy_; }  // only where there is --model_dir
   TransitionStore& store() { return store_; }
   World& world();
-  Collector& collector();
+  Recorder& recorder();
 
-  double play_seconds() const { return collector_ ? collector_->seconds() : 0; }
+  double play_seconds() const { return recorder_ ? recorder_->seconds() : 0; }
 
   // The streams of a part of the run: RandomStream(seed).Split(part).Split(iteration).
   RandomStream Random(std::string_view part, int64_t iteration) const;
 
-  // The policy as a player of the world, with the weights of now: on listed actions or freely
+  // The policy as a player of the world, with the current weights: on listed actions or freely
   // written ones. `version`: how many optimiser steps the weights have had. Valid until the next
   // call.
   Actor& Player(int64_t version, bool greedy, Mlp* value_head = nullptr);
 
-  // The policy on freely written actions. With `version`, the weights of now are loaded as that
+  // The policy on freely written actions. With `version`, the current weights are loaded as that
   // version; otherwise it has those of the last time.
   WrittenPolicy& Written(std::optional<int64_t> version);
 
@@ -57,7 +57,7 @@ class RlContext {
   const std::unique_ptr<PolicyModel> policy_;  // null without --model_dir
   TransitionStore store_;
   std::unique_ptr<World> world_;
-  std::unique_ptr<Collector> collector_;
+  std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<ListedPolicy> listed_;
   std::unique_ptr<WrittenPolicy> written_;
 };

@@ -48,7 +48,7 @@ class SymbolicPlayer : public Actor {
     return ChooseListed(world.actions(), output.scores, output.values, random, greedy_);
   }
 
-  // Of the states of now.
+  // Of the current states.
   Tensor Values(const World& world) { return Forward(Now(world)).values; }
 
   std::vector<SymbolicStep> TakeNoted() { return std::exchange(noted_, {}); }
@@ -100,7 +100,7 @@ class SymbolicPpo : public Algorithm {
   nlohmann::ordered_json Iterate(int64_t iteration) override {
     player_.set_weights_version(trainer_.optimizer_steps());
     const PlayResult play =
-        context_.collector().Play(player_, o_.experience.steps, context_.Random("play", iteration));
+        context_.recorder().Play(player_, o_.experience.steps, context_.Random("play", iteration));
     const SymbolicBlock block = ReadBlock();
     nlohmann::ordered_json metrics = {{"play", play.ToJson()}};
     metrics["train"] = Learn(block, iteration);

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -133,43 +134,68 @@ bool WriteAt(int fd, uint64_t offset, std::string_view bytes) {
 // The body of the record at `begin`; false if it is not whole.
 bool ReadBody(int fd, uint64_t begin, std::string& body) {
   RecordHead head;
-  if (!ReadAt(fd, begin, &head, sizeof(head)) || head.bytes > kMostBytes) return false;
+  if (!ReadAt(fd, begin, &head, sizeof(head))) return false;
+  if (head.bytes == 0 || head.bytes > kMostBytes) return false;
   body.resize(head.bytes);
   return ReadAt(fd, begin + sizeof(head), body.data(), head.bytes) && Crc32c(body) == head.crc;
 }
 
 }  // namespace
 
-TransitionStore::TransitionStore(const std::filesystem::path& path)
+TransitionStore::TransitionStore(const std::filesystem::path& path, int64_t count)
     : path_(path.string() + ".bin") {
   if (path_.has_parent_path()) std::filesystem::create_directories(path_.parent_path());
-  fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  Open(O_RDWR | O_CREAT);
+  ReadRecords(count);
+  if (size() < count) {
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("{}: only {} of the {} transitions of the checkpoint are whole. "
+                                 "Cure: another --name, which begins a new run",
+                                 path_.string(), size(), count));
+  }
+  if (end_ == kMagic.size() && !WriteAt(fd_, 0, kMagic)) Fail("write");
+  if (::ftruncate(fd_, static_cast<off_t>(end_)) != 0) {
+    Fail("cut off what is behind the checkpoint");
+  }
+}
+
+TransitionStore::TransitionStore(const std::filesystem::path& path)
+    : path_(path.extension() == ".bin" ? path.string() : path.string() + ".bin") {
+  Open(O_RDONLY);
+  ReadRecords(std::numeric_limits<int64_t>::max());
+  if (size() > 0) return;
+  throw FatalError(ExitCode::kFile,
+                   fmt::format("{} has no transitions. Cure: name those of a run that has played, "
+                               "--transitions rl_result/NAME/transitions",
+                               path_.string()));
+}
+
+void TransitionStore::Open(int flags) {
+  fd_ = ::open(path_.c_str(), flags | O_CLOEXEC, 0644);
   if (fd_ < 0) Fail("open");
-  ReadAll();
 }
 
 TransitionStore::~TransitionStore() { ::close(fd_); }
 
 void TransitionStore::Fail(const char* doing) const {
   throw FatalError(ExitCode::kFile, fmt::format("{}: cannot {}: {}. Usual cure: free space on the "
-                                                "disk, or another --output_dir",
+                                                "disk, or another folder",
                                                 path_.string(), doing, std::strerror(errno)));
 }
 
-void TransitionStore::ReadAll() {
+// The first `most` records, or as many as are whole.
+void TransitionStore::ReadRecords(int64_t most) {
   std::string magic(kMagic.size(), '\0');
   end_ = kMagic.size();
-  if (!ReadAt(fd_, 0, magic.data(), magic.size())) {
-    // A new file, or one whose first write was torn.
-    if (::ftruncate(fd_, 0) != 0 || !WriteAt(fd_, 0, kMagic)) Fail("write");
-  } else if (magic != kMagic) {
+  // A shorter file is new, or its first write was torn.
+  if (!ReadAt(fd_, 0, magic.data(), magic.size())) return;
+  if (magic != kMagic) {
     throw FatalError(ExitCode::kFile, path_.string() + " contains no transitions of agent_rl");
   }
-  for (std::string body; ReadBody(fd_, end_, body);) {
+  for (std::string body; size() < most && ReadBody(fd_, end_, body);) {
     Note(Unpacked(body), end_);
     end_ += sizeof(RecordHead) + body.size();
   }
-  if (::ftruncate(fd_, static_cast<off_t>(end_)) != 0) Fail("cut off a torn record");
 }
 
 void TransitionStore::Note(const Transition& t, uint64_t begin) {
@@ -203,15 +229,8 @@ void TransitionStore::Sync() {
   if (::fsync(fd_) != 0) Fail("sync");
 }
 
-void TransitionStore::Truncate(int64_t count) {
-  if (count >= size()) return;
-  if (::ftruncate(fd_, static_cast<off_t>(records_[static_cast<size_t>(count)].begin)) != 0) {
-    Fail("cut off what is behind the checkpoint");
-  }
-  records_.clear();
-  episodes_.clear();
-  open_.clear();
-  ReadAll();
+std::string TransitionStore::Description() const {
+  return fmt::format("{} transitions in {} bytes", size(), end_);
 }
 
 Transition TransitionStore::Read(int64_t number) const {

@@ -3,9 +3,9 @@
 //
 //   PATH.bin   8 bytes "agentrl1", then records: u32 bytes of the body, u32 CRC-32C of it, the body
 //
-// After a kill the last record may be torn: it is cut off on opening. The index is in memory and is
-// made by reading the file once: where each transition is, what follows it, and of which episode it
-// is (48 bytes). Tokens are read from the file when they are asked for.
+// What is behind the transitions of the last checkpoint, after a kill perhaps a torn record, is cut
+// off when the run continues. The index is in memory and is made by reading the file once: where each
+// transition is, what follows it, and of which episode it is (48 bytes). Tokens are read from the file when they are asked for.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,12 @@ struct EpisodeRecord {
 // Not thread-safe; one process at a time writes.
 class TransitionStore {
  public:
-  // Opens or makes `path`.bin. Throws FatalError(kFile) for files that cannot be
-  // written or are no transitions.
+  // The store of a run: opens or makes `path`.bin with its first `count` transitions, those of the
+  // checkpoint, and forgets all others. Throws FatalError(kFile), without a change to the file, if it
+  // has fewer that are whole or cannot be written, or is something else.
+  TransitionStore(const std::filesystem::path& path, int64_t count);
+  // The whole transitions of another run, to be read only; `path` with or without ".bin". Throws
+  // FatalError(kFile) if there are none.
   explicit TransitionStore(const std::filesystem::path& path);
   ~TransitionStore();
   TransitionStore(const TransitionStore&) = delete;
@@ -39,11 +43,10 @@ class TransitionStore {
   int64_t Append(const Transition& transition);
   // Writes all of it to the disk.
   void Sync();
-  // Forgets the transitions from number `count` on, as a continued run does with those after its
-  // checkpoint.
-  void Truncate(int64_t count);
 
   int64_t size() const { return static_cast<int64_t>(records_.size()); }
+  // Distinguishes stores: how many transitions they have, in how many bytes.
+  std::string Description() const;
   Transition Read(int64_t number) const;
 
   // The number of the transition that follows in the same episode; -1: none is known.
@@ -63,7 +66,8 @@ class TransitionStore {
     bool truncated = false;
   };
 
-  void ReadAll();
+  void Open(int flags);
+  void ReadRecords(int64_t most);
   void Note(const Transition& transition, uint64_t begin);
   [[noreturn]] void Fail(const char* doing) const;
 

@@ -1,9 +1,10 @@
-// What the algorithms that learn from search trees train on: the responses of the trees as token
-// rows, in items that are trained together.
+// What the algorithms that learn from search trees, or from groups of episodes, train on: the
+// responses as token rows, in items that are trained together.
 //
 //   dpo         an item is a preference: the chosen and the rejected response (revision/preferences.h)
 //   awr         an item is one visited response with its advantage (StepAdvantages)
-//   tree_grpo   an item is one response with the advantage of its episodes (TreeGroupAdvantages)
+//   tree_grpo   an item is one response with the advantage of its episodes (TreeGroupAdvantages);
+//               grpo: the same of recorded episodes, those of a task as one tree (episode_tree.h)
 //   value       an item is the state of a visited node that has not ended; its "responses" are the
 //               bins next to its average reward, with their weights (tree_value.h)
 #pragma once

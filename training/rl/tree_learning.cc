@@ -9,6 +9,7 @@
 #include "common/options.h"
 #include "training/data/row_order.h"
 #include "training/rl/rl_context.h"
+#include "training/run_state.h"
 #include "training/trainer.h"
 
 namespace agentr {
@@ -56,7 +57,10 @@ class TreeLearning : public Algorithm {
     if (context.writes()) SayWhatIsLearned(data_, kind);
     // The network still has its first weights, also when a run continues: its checkpoint is loaded
     // after this.
-    if (objective_.NeedsReference()) objective_.UseReference(RlFolder(o_) / "reference.json");
+    if (objective_.NeedsReference()) {
+      objective_.UseReference(RlFolder(o_) / "reference.json",
+                              ModelHash(o_.model_dir, o_.from_scratch));
+    }
   }
 
   nlohmann::ordered_json Iterate(int64_t iteration) override {
@@ -83,6 +87,7 @@ class TreeLearning : public Algorithm {
   }
 
   std::vector<Trainer*> trainers() override { return {&trainer_}; }
+  std::string DataDescription() const override { return data_.hash; }
 
  private:
   nlohmann::ordered_json TakeStep(int64_t step, double rate) {
@@ -112,7 +117,7 @@ class TreeLearning : public Algorithm {
 }  // namespace
 
 void Declare(OptionSet& set, TreeLearningOptions& o) {
-  set.Group("Learning from search trees (dpo, awr, tree_grpo, value)");
+  set.Group("Learning from search trees (dpo, awr, tree_grpo, grpo, value)");
   set.Add(
       "--trees", o.data.input.input_dir,
       "Trees of mcts_collect: DIR/TASK/MODEL/search_results_ID.json, of which the newest folder "
@@ -145,11 +150,11 @@ void Declare(OptionSet& set, TreeLearningOptions& o) {
   Declare(set, o.objective.grpo);
 }
 
-AgentRlOptions WithValueModel(const AgentRlOptions& options) {
+AgentRlOptions WithValueModel(const AgentRlOptions& options, bool writes) {
   AgentRlOptions changed = options;
   if (options.algorithm != &MakeTreeValue) return changed;
   const std::filesystem::path start = RlFolder(options) / "start";
-  MakeValueFolder(options.model_dir, start, options.trees.data.value_bins);
+  if (writes) MakeValueFolder(options.model_dir, start, options.trees.data.value_bins);
   changed.model_dir = start.string();
   return changed;
 }

@@ -125,24 +125,25 @@ bool TreeObjective::NeedsReference() const {
          std::ranges::any_of(data_.responses, [](const auto& r) { return r.sampled.empty(); });
 }
 
-void TreeObjective::UseReference(const std::filesystem::path& file) {
-  const bool writes = group_ == nullptr || group_->rank() == 0;
+void TreeObjective::UseReference(const std::filesystem::path& file, const std::string& model) {
+  const bool writes = IsFirstRank(group_);
   // Rank 0 decides for all, because the file may appear between two looks.
-  double exists = writes && std::filesystem::exists(file) ? 1 : 0;
-  if (group_ != nullptr) exists = SumOverRanks(*group_, {exists})[0];
+  const double exists = SumOverRanks(group_, writes && std::filesystem::exists(file) ? 1 : 0);
   if (exists == 0) {
     ComputeReference();
-    const nlohmann::json stored = {{"data", data_.hash}, {"logprobs", reference_}};
+    const nlohmann::json stored = {
+        {"data", data_.hash}, {"model", model}, {"logprobs", reference_}};
     if (writes) WriteFileAtomically(file, stored.dump() + "\n");
     return;
   }
   const auto stored = nlohmann::json::parse(ReadFile(file), nullptr, /*allow_exceptions=*/false);
-  if (!stored.is_object() || stored.value("data", "") != data_.hash) {
-    throw FatalError(
-        ExitCode::kFile,
-        fmt::format("{} has the reference log-probabilities of other trees or options: "
-                    "choose another --name, or remove the run's folder",
-                    file.string()));
+  if (!stored.is_object() || stored.value("data", "") != data_.hash ||
+      stored.value("model", "") != model) {
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("{} has the reference log-probabilities of other trees or "
+                                 "options, or of another model: "
+                                 "choose another --name, or remove the run's folder",
+                                 file.string()));
   }
   reference_ = stored.at("logprobs").get<std::vector<std::vector<double>>>();
 }
@@ -172,24 +173,28 @@ std::vector<const TrainingRow*> TreeObjective::RowsOf(const std::vector<size_t>&
 
 std::vector<std::vector<size_t>> TreeObjective::MicroBatches(std::span<const size_t> items) const {
   std::vector<std::vector<size_t>> batches;
-  const TrainingRow* last = nullptr;
+  const TrainingRow* last = nullptr;  // of the batch
   int64_t tokens = 0;
-  for (const size_t item : items) {
-    int64_t added = 0;
-    const TrainingRow* before = last;
+  // The distinct tokens that an item adds to a batch that ends with the row `before`.
+  const auto added = [&](size_t item, const TrainingRow* before) {
+    int64_t distinct = 0;
     for (const size_t response : data_.items[item]) {
       const TrainingRow& row = data_.responses[response].row;
       const size_t shared = before == nullptr ? 0 : SharedTokens(before->ids, row.ids);
-      added += static_cast<int64_t>(row.ids.size() - shared);
+      distinct += static_cast<int64_t>(row.ids.size() - shared);
       before = &row;
     }
-    if (batches.empty() || tokens + added > options_.batch_tokens) {
+    return distinct;
+  };
+  for (const size_t item : items) {
+    if (batches.empty() || tokens + added(item, last) > options_.batch_tokens) {
       batches.emplace_back();
       tokens = 0;
+      last = nullptr;
     }
     batches.back().push_back(item);
-    tokens += added;
-    last = before;
+    tokens += added(item, last);
+    last = &data_.responses[data_.items[item].back()].row;
   }
   return batches;
 }

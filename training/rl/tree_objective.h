@@ -57,9 +57,9 @@ class TreeObjective {
   bool NeedsReference() const;
 
   // Computes the log-probabilities of all responses under the present weights, which must be those
-  // before training, and stores them in `file`; or, if the file exists, reads them. Throws
-  // FatalError(kFile) for a file of other data.
-  void UseReference(const std::filesystem::path& file);
+  // before training, and stores them in `file`; or, if the file exists, reads them. `model`: a hash
+  // of these weights. Throws FatalError(kFile) for a file of other data or another model.
+  void UseReference(const std::filesystem::path& file, const std::string& model);
 
   // Adds the gradient of the loss over `items` to the network's; in a group, what this process's
   // rows contribute to it.

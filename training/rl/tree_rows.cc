@@ -21,8 +21,6 @@ namespace {
                   text.chat->name(), error.message));
 }
 
-double AverageReward(const Node& node) { return node.visits > 0 ? node.value / node.visits : 0; }
-
 // Adds `score` of each ended leaf to all nodes on its path.
 void AddScores(const Tree& tree, const std::vector<LeafPath>& leaves,
                std::span<const double> scores, std::vector<double>& sums) {
@@ -85,8 +83,7 @@ std::vector<double> StepAdvantages(const Tree& tree) {
   for (int i = 1; i < tree.size(); ++i) {
     const Node& node = tree.node(i);
     if (node.visits == 0) continue;
-    advantages[static_cast<size_t>(i)] =
-        AverageReward(node) - AverageReward(tree.node(node.parent));
+    advantages[static_cast<size_t>(i)] = node.mean() - tree.node(node.parent).mean();
   }
   return advantages;
 }

@@ -64,7 +64,6 @@ std::vector<BinWeight> TwoHot(double value, int bins) {
 }
 
 void MakeValueFolder(const fs::path& from, const fs::path& to, int bins) {
-  if (fs::exists(to / "config.json")) return;
   const WeightFiles source(from);
   std::map<std::string, Weight> weights = source.weights();
   const Weight& embedding = weights.at("model.embed_tokens.weight");

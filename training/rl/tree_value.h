@@ -25,7 +25,7 @@ struct BinWeight {
 std::vector<BinWeight> TwoHot(double value, int bins);
 
 // Writes the folder of a value model that is not trained yet: the model in `from`, whose output
-// projection becomes [bins, width] zeros. A complete folder `to` stays as it is. Throws FatalError.
+// projection becomes [bins, width] zeros. Throws FatalError.
 void MakeValueFolder(const std::filesystem::path& from, const std::filesystem::path& to, int bins);
 
 // A state and the average reward that the search found behind it.

@@ -8,6 +8,7 @@
 #include "common/options.h"
 #include "rollout/game_batch.h"
 #include "tasks/questions/asker.h"
+#include "tasks/questions/city_table.h"
 #include "tasks/questions/word_table.h"
 #include "tasks/webshop/archer_policy.h"
 #include "training/rl/babyai_world.h"
@@ -64,11 +65,14 @@ std::vector<Message> ConversationOf(std::string_view history) {
   return conversation;
 }
 
-class QuestionsWorld : public HistoryWorld<GameBatch<TwentyQuestions>> {
+// Twenty Questions or Guess My City. `words`: its objects with their properties.
+template <typename Game>
+class QuestionsWorld : public HistoryWorld<GameBatch<Game>> {
  public:
-  QuestionsWorld(const GameBatchOptions& options, bool reference)
-      : HistoryWorld([&] { return TwentyQuestionsBatch(options, reference); }) {
-    const int64_t all = batch_.game().task_count();
+  template <typename Make>
+  QuestionsWorld(const Make& make, const WordTable& words, const GameBatchOptions& options)
+      : HistoryWorld<GameBatch<Game>>(make), words_(words) {
+    const int64_t all = this->batch_.game().task_count();
     const int64_t tasks = options.tasks > 0 ? options.tasks : all;
     for (int64_t i = 0; i < tasks; ++i) {
       objects_.push_back(static_cast<size_t>(options.first_task + options.stride * i));
@@ -83,22 +87,22 @@ class QuestionsWorld : public HistoryWorld<GameBatch<TwentyQuestions>> {
     for (std::string_view& question : questions) {
       if (question == "wait" || PlainQuestion(question).empty()) question = "Hm?";
     }
-    return HistoryWorld::Step(questions);
+    return this->batch_.Step(questions);
   }
 
   std::string Expert(size_t slot) const override {
-    const WordTable& table = WordTable::BuiltIn();
-    AskedSoFar so_far = ReadQuestions(table, ConversationOf(Prompt(slot)));
+    AskedSoFar so_far = ReadQuestions(words_, ConversationOf(this->Prompt(slot)));
     WordSet known;
     for (const size_t object : objects_) known.set(object);
     if ((so_far.possible & known).any()) so_far.possible &= known;
-    return BestQuestion(table, so_far);
+    return BestQuestion(words_, so_far);
   }
   std::string AnyAction(size_t /*slot*/, RandomStream& random) const override {
-    return AnyQuestion(WordTable::BuiltIn(), objects_, random);
+    return AnyQuestion(words_, objects_, random);
   }
 
  private:
+  const WordTable& words_;
   std::vector<size_t> objects_;  // that are drawn
 };
 
@@ -126,9 +130,8 @@ void Declare(OptionSet& set, WorldOptions& o) {
   set.Group("Environments");
   set.AddNamed(
       "--task", o.task, kWorldNames,
-      "What is played: BabyAI-Text with its six listed actions, Twenty Questions, WebShop, "
-      "or the toy game Echo with free or listed answers");
-  set.Add("--style", o.style, "How WebShop is shown: as in ArCHer").OneOf({"archer"});
+      "What is played: BabyAI-Text with its six listed actions, Twenty Questions, Guess My "
+      "City, WebShop as ArCHer shows it, or the toy game Echo with free or listed answers");
   set.Add("--environments", o.environments, "Environments that are stepped together").Min(1);
   set.Add("--level", o.level, "Level of BabyAI-Text");
   set.Add("--mission", o.mission,
@@ -155,11 +158,19 @@ std::unique_ptr<World> MakeWorld(const WorldOptions& o, uint64_t seed) {
       options.reference = o.reference;
       return std::make_unique<BabyAiWorldBatch>(options);
     }
-    case WorldKind::kTwentyQuestions:
-      return std::make_unique<QuestionsWorld>(o.subset
-                                                  ? TwentyQuestionsSubset(size, seed)
-                                                  : GameBatchOptions{.size = size, .seed = seed},
-                                              o.reference);
+    case WorldKind::kTwentyQuestions: {
+      const auto options = o.subset ? TwentyQuestionsSubset(size, seed)
+                                    : GameBatchOptions{.size = size, .seed = seed};
+      return std::make_unique<QuestionsWorld<TwentyQuestions>>(
+          [&] { return TwentyQuestionsBatch(options, o.reference); }, WordTable::BuiltIn(),
+          options);
+    }
+    case WorldKind::kGuessMyCity: {
+      const GameBatchOptions options{.size = size, .seed = seed};
+      return std::make_unique<QuestionsWorld<GuessMyCity>>(
+          [&] { return GuessMyCityBatch(options, o.reference); }, CityTable::BuiltIn().words(),
+          options);
+    }
     case WorldKind::kWebShop:
       return std::make_unique<WebShopWorld>(
           [&] { return ArcherShopBatch({.size = size, .seed = seed}); });

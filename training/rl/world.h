@@ -17,17 +17,17 @@ namespace agentr {
 
 class OptionSet;
 
-enum class WorldKind { kBabyAi, kTwentyQuestions, kWebShop, kEcho, kEchoListed };
-inline constexpr std::array<NamedValue<WorldKind>, 5> kWorldNames = {
+enum class WorldKind { kBabyAi, kTwentyQuestions, kGuessMyCity, kWebShop, kEcho, kEchoListed };
+inline constexpr std::array<NamedValue<WorldKind>, 6> kWorldNames = {
     {{"babyai", WorldKind::kBabyAi},
      {"twenty_questions", WorldKind::kTwentyQuestions},
+     {"guess_my_city", WorldKind::kGuessMyCity},
      {"webshop", WorldKind::kWebShop},
      {"echo", WorldKind::kEcho},
      {"echo_listed", WorldKind::kEchoListed}}};
 
 struct WorldOptions {
   WorldKind task = WorldKind::kBabyAi;
-  std::string style = "archer";  // of WebShop
   int environments = 32;
   std::string level = "GoToLocal";  // of BabyAI-Text
   std::string mission = "";  // its kind of mission: goto, pickup, …; empty: they take turns
@@ -37,7 +37,7 @@ struct WorldOptions {
   bool reference = false;    // texts and rules as the originals have them
 };
 
-// Declares --task, --style, --environments, --level, --mission, --distractors, --subset,
+// Declares --task, --environments, --level, --mission, --distractors, --subset,
 // --reward_scale and --reference.
 void Declare(OptionSet& set, WorldOptions& options);
 

@@ -24,7 +24,7 @@ class WrittenPolicy : public Actor {
   // one.
   WrittenPolicy(PolicyModel& policy, int max_new_tokens, int threads, ProcessGroup* group);
 
-  // From now on it samples with the policy's weights of now. `version` grows with each change.
+  // From now on it samples with the policy's current weights. `version` grows with each change.
   void Load(int64_t version);
 
   std::vector<Choice> Act(const World& world, std::span<const std::vector<int32_t>> prompts,

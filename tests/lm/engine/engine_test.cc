@@ -20,14 +20,11 @@ TEST(Engine, CancelledRequestsEndSoon) {
   Engine engine(decoder, tokenizer, {.max_batch = 2});
   Pending<Generation> running = engine.Generate(Request(Numbers(0, 10), 400));
   Pending<Generation> waiting = engine.Generate(Request(Numbers(5, 15), 400, 4));
-  Pending<ContinuationScores> score = engine.Score({Numbers(0, 10), Numbers(0, 100)});
   running.Cancel();
   waiting.Cancel();
-  score.Cancel();
   gate.Open();
   EXPECT_EQ(running.Wait().error().kind, ErrorKind::kCancelled);
   EXPECT_EQ(waiting.Wait().error().kind, ErrorKind::kCancelled);
-  EXPECT_EQ(score.Wait().error().kind, ErrorKind::kCancelled);
   EXPECT_LT(decoder.computed(), 100);
   const EngineStats stats = engine.stats();
   EXPECT_EQ(stats.running, 0);
@@ -39,21 +36,15 @@ TEST(Engine, TheEndCompletesEveryWaiter) {
   decoder.before_forward = [](auto) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
   const ByteTokenizer tokenizer;
   std::vector<Pending<Generation>> pending;
-  std::vector<Pending<ContinuationScores>> scores;
   {
     Engine engine(decoder, tokenizer, {.max_batch = 4});
     for (int i = 0; i < 50; ++i) {
       pending.push_back(engine.Generate(Request(Numbers(i, i + 10), 400, 2)));
-      scores.push_back(engine.Score({Numbers(i, i + 10), Numbers(0, 300)}));
     }
   }
   int cancelled = 0;
   for (auto& one : pending) cancelled += one.Wait().error().kind == ErrorKind::kCancelled;
   EXPECT_EQ(cancelled, 50);
-  for (auto& one : scores) {
-    const auto result = one.Wait();
-    EXPECT_TRUE(result || result.error().kind == ErrorKind::kCancelled);
-  }
 }
 
 TEST(Engine, CountsWhatItDoes) {

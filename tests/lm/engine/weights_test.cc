@@ -47,18 +47,6 @@ TEST(EngineWeights, ChangeWhatIsGenerated) {
   EXPECT_EQ(model.engine.stats().weights_version, 1);
 }
 
-TEST(EngineWeights, ScoresNameTheWeightsThatComputedThem) {
-  Model model;
-  const ScoreRequest request{Numbers(0, 10), Numbers(0, 3)};
-  const auto before = model.engine.Score(request).Wait().value();
-  model.engine.Load(Weights(1)).Wait().value();
-  const auto after = model.engine.Score(request).Wait().value();
-  EXPECT_EQ(before.weights_version, 0);
-  EXPECT_EQ(after.weights_version, 1);
-  EXPECT_NE(before.logprobs, after.logprobs);
-  EXPECT_EQ(model.engine.Score({Numbers(0, 10), {}}).Wait().value().weights_version, 1);
-}
-
 TEST(EngineWeights, APromptOfTheOldOnesIsComputedAnew) {
   Model model;
   const GenerationRequest request = Request(Numbers(0, 40), 5);

@@ -36,7 +36,7 @@ using Body = std::function<void(int rank, Collectives& collectives)>;
 void RunRanks(const std::string& transport, int size, const Body& body) {
   const int port = FreePort();
   const auto place = [&](int rank) {
-    return Place{rank, size, rank, size, "127.0.0.1", port, false};
+    return Place{rank, size, size, "127.0.0.1", port, false};
   };
   const auto server = ConnectStore(place(0), true, 30);
   std::vector<std::thread> threads;

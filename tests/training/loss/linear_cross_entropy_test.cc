@@ -48,6 +48,11 @@ TEST(LinearCrossEntropy, GradientsAreThoseOfTheLossInChunksToo) {
   }
 }
 
+TEST(LinearCrossEntropy, ATargetWithoutALogitIsRefused) {
+  const Tensor hidden = RandomTensor({2, 6}, 1), weight = RandomTensor({3, 6}, 2);
+  EXPECT_THROW(LinearCrossEntropy(hidden, weight, Targets(), 1, {}, {}), c10::Error);
+}
+
 // Logits far apart: no overflow, and a loss that is right.
 TEST(LinearCrossEntropy, LogitsFarApart) {
   const Tensor hidden = at::ones({1, 1}), weight = at::tensor({300.0f, -300.0f}).view({2, 1});

@@ -124,7 +124,7 @@ TEST(PolicyLoss, ReinforceWithKl) {
     return ReinforceKlLoss(a.Sums(), a.advantage, reference, 0.3);
   };
   ExpectLoss(loss, GoldenLosses()["actor_kl"]);
-  // The bracket is a constant in the gradient, so the loss with the bracket of now is the one to
+  // The bracket is a constant in the gradient, so the loss with the current bracket is the one to
   // differentiate.
   const Actions a;
   const Tensor factor = loss(a).gradient * 3;

@@ -29,6 +29,8 @@ TEST(Schedule, NoWarmupAndASingleStep) {
   ScheduleOptions o;
   o.warmup = 0;
   EXPECT_DOUBLE_EQ(LearningRate(o, 0, 1), o.learning_rate);
+  o.warmup = 0.03;  // a single step without a rate would change nothing
+  EXPECT_DOUBLE_EQ(LearningRate(o, 0, 1), o.learning_rate);
 }
 
 }  // namespace

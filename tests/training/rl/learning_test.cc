@@ -140,7 +140,7 @@ TEST_F(Learning, ScoredProbabilitiesAreTheSamplers) {
     o_.world.task = task;
     RlContext context(o_, folder_.path() / NameOf(kWorldNames, task), 0);
     Actor& player = context.Player(0, /*greedy=*/false);
-    context.collector().Play(player, 4, RandomStream(5));
+    context.recorder().Play(player, 4, RandomStream(5));
     const TransitionStore& store = context.store();
     ASSERT_EQ(store.size(), 48);
     for (int64_t n = 0; n < store.size(); ++n) {

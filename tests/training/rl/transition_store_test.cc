@@ -44,7 +44,7 @@ std::vector<Transition> Several() {
 class Store : public ::testing::Test {
  protected:
   void Fill() const {
-    TransitionStore store(path());
+    TransitionStore store(path(), 0);
     for (const Transition& t : Several()) store.Append(t);
   }
   void ExpectFirst(int64_t count) const {
@@ -79,25 +79,51 @@ TEST_F(Store, ATornRecordIsCutOffAndTheNextOneFollows) {
   Fill();
   const std::string whole = ReadFile(file());
   const std::vector<Transition> all = Several();
+  int64_t kept = 0;  // whole records
   for (size_t bytes = 0; bytes < whole.size(); bytes += 7) {
-    WriteFileAtomically(file(), whole.substr(0, bytes));
-    int64_t kept = 0;
+    const std::string torn = whole.substr(0, bytes);
+    WriteFileAtomically(file(), torn);
+    try {
+      TransitionStore more(path(), kept + 1);
+      ++kept;
+    } catch (const FatalError&) {
+      EXPECT_EQ(ReadFile(file()), torn) << "what is left stays";
+    }
     {
-      TransitionStore store(path());
-      kept = store.size();
-      ASSERT_LT(kept, 7);
+      TransitionStore store(path(), kept);
+      ASSERT_EQ(store.size(), kept);
       for (auto i = static_cast<size_t>(kept); i < all.size(); ++i) store.Append(all[i]);
     }
     ASSERT_EQ(ReadFile(file()), whole) << "torn at byte " << bytes << ", kept " << kept;
   }
+  EXPECT_EQ(kept, 6);
+}
+
+// A machine that crashed may leave zeros at the end.
+TEST_F(Store, ZerosAreNoRecords) {
+  Fill();
+  WriteFileAtomically(file(), ReadFile(file()) + std::string(64, '\0'));
+  ExpectFirst(7);
+}
+
+TEST_F(Store, ReadingChangesNothing) {
+  EXPECT_THROW(TransitionStore store(path()), FatalError);
+  EXPECT_FALSE(std::filesystem::exists(file().parent_path()));
+  Fill();
+  const std::string torn = ReadFile(file()) + "torn";
+  WriteFileAtomically(file(), torn);
+  EXPECT_EQ(TransitionStore(file()).size(), 7);
+  EXPECT_EQ(ReadFile(file()), torn);
+  WriteFileAtomically(file(), torn.substr(0, 20));
+  EXPECT_THROW(TransitionStore store(path()), FatalError) << "no transition";
 }
 
 TEST_F(Store, ForgetsWhatIsBehindACheckpoint) {
   Fill();
   const std::string whole = ReadFile(file());
   {
-    TransitionStore store(path());
-    store.Truncate(5);
+    TransitionStore store(path(), 5);
+    EXPECT_EQ(store.size(), 5);
     EXPECT_EQ(store.episodes().size(), 1u);
     store.Append(Several()[5]);
     EXPECT_EQ(store.episodes().size(), 2u);

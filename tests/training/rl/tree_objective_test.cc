@@ -55,7 +55,8 @@ class TreeObjectiveTest : public ::testing::Test {
 
   std::vector<TreeStepReport> Train(TreeAlgorithmKind kind, const TreeData& data, int steps) {
     TreeObjective objective(options_, kind, data, network_);
-    if (objective.NeedsReference()) objective.UseReference(folder_.path() / "reference.json");
+    if (objective.NeedsReference())
+      objective.UseReference(folder_.path() / "reference.json", "model");
     AdamW optimizer(network_.trained(), {});
     std::vector<TreeStepReport> reports;
     for (int i = 0; i < steps; ++i) {
@@ -123,7 +124,7 @@ TEST_F(TreeObjectiveTest, MicroBatchesAddUp) {
   for (const int batch_tokens : {1000, 1}) {
     options_.batch_tokens = batch_tokens;
     TreeObjective objective(options_, TreeAlgorithmKind::kDpo, data, network_);
-    objective.UseReference(folder_.path() / "reference.json");
+    objective.UseReference(folder_.path() / "reference.json", "model");
     TrainedStep& result = results.emplace_back();
     result.loss = objective.AddGradients(AllItems(data)).loss;
     for (const Parameter& p : network_.trained()) {
@@ -139,12 +140,13 @@ TEST_F(TreeObjectiveTest, TheReferenceIsThatBeforeTraining) {
   Train(TreeAlgorithmKind::kDpo, data, 5);
   // A continued run reads it: with the trained weights the margin is no longer 0.
   TreeObjective again(options_, TreeAlgorithmKind::kDpo, data, network_);
-  again.UseReference(folder_.path() / "reference.json");
+  again.UseReference(folder_.path() / "reference.json", "model");
   EXPECT_GT(again.AddGradients(AllItems(data)).margin, 0);
   TreeData other = Pairs();
   other.hash = "other";
   TreeObjective wrong(options_, TreeAlgorithmKind::kDpo, other, network_);
-  EXPECT_THROW(wrong.UseReference(folder_.path() / "reference.json"), FatalError);
+  EXPECT_THROW(wrong.UseReference(folder_.path() / "reference.json", "model"), FatalError);
+  EXPECT_THROW(again.UseReference(folder_.path() / "reference.json", "another"), FatalError);
 }
 
 }  // namespace

@@ -58,6 +58,12 @@ class ValueModelTest : public ::testing::Test {
       {{"user", "Goal: a."}, {"assistant", "Action: b"}, {"user", "You see nothing."}}};
 };
 
+TEST_F(ValueModelTest, TheFolderIsMadeAnewForAnotherNumberOfBins) {
+  MakeValueFolder(folder_.path() / "tiny", folder_.path() / "value", 41);
+  const WeightFiles weights(folder_.path() / "value");
+  EXPECT_EQ(weights.weights().at("lm_head.weight").shape[0], 41);
+}
+
 TEST_F(ValueModelTest, KnowsNothingBeforeTraining) {
   LocalValueModel model(LoadModel(folder_.path() / "value", "", {}));
   const auto values = model.Values(std::vector<ValueRequest>{{states_[0], {}}, {states_[1], {}}});

@@ -1,10 +1,11 @@
-#include "training/rl/collector.h"
+#include "training/rl/recorder.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 
+#include "common/clock.h"
 #include "common/error.h"
 
 namespace agentr {
@@ -34,7 +35,7 @@ nlohmann::ordered_json PlayResult::ToJson() const {
   return json;
 }
 
-Collector::Collector(World& world, const PolicyModel* policy, TransitionStore& store)
+Recorder::Recorder(World& world, const PolicyModel* policy, TransitionStore& store)
     : world_(world),
       policy_(policy),
       store_(store),
@@ -47,7 +48,7 @@ Collector::Collector(World& world, const PolicyModel* policy, TransitionStore& s
   ReadPrompts();
 }
 
-void Collector::Replay() {
+void Recorder::Replay() {
   std::vector<std::string> texts(world_.size());
   for (int64_t first = 0; first + static_cast<int64_t>(world_.size()) <= store_.size();
        first += static_cast<int64_t>(world_.size())) {
@@ -80,9 +81,9 @@ void Collector::Replay() {
   }
 }
 
-void Collector::ReadPrompts() { ReadPromptsOf(world_, policy_, prompts_); }
+void Recorder::ReadPrompts() { ReadPromptsOf(world_, policy_, prompts_); }
 
-PlayResult Collector::Play(Actor& actor, int steps, const RandomStream& random) {
+PlayResult Recorder::Play(Actor& actor, int steps, const RandomStream& random) {
   const auto begin = std::chrono::steady_clock::now();
   PlayResult result;
   for (int t = 0; t < steps; ++t) {
@@ -90,11 +91,11 @@ PlayResult Collector::Play(Actor& actor, int steps, const RandomStream& random) 
         actor.Act(world_, prompts_, random.Split(static_cast<uint64_t>(t)));
     Take(choices, actor.weights_version(), &result);
   }
-  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  seconds_ += SecondsSince(begin);
   return result;
 }
 
-void Collector::Take(std::span<const Choice> choices, int64_t version, PlayResult* result) {
+void Recorder::Take(std::span<const Choice> choices, int64_t version, PlayResult* result) {
   const std::span<const BatchStep> steps = world_.Step(TextsOf(choices));
   for (size_t i = 0; i < steps.size(); ++i) {
     const Choice& choice = choices[i];

@@ -26,12 +26,12 @@ struct PlayResult {
   nlohmann::ordered_json ToJson() const;
 };
 
-class Collector {
+class Recorder {
  public:
   // All outlive it. `policy` makes the prompts; null: they are empty.
   // The transitions in `store` are those of this world from its beginning.
   // Throws FatalError(kFile) if they are not: another version of the environment.
-  Collector(World& world, const PolicyModel* policy, TransitionStore& store);
+  Recorder(World& world, const PolicyModel* policy, TransitionStore& store);
 
   // Takes `steps` steps in every environment. Step t of iteration i draws from random.Split(t).
   PlayResult Play(Actor& actor, int steps, const RandomStream& random);
@@ -39,7 +39,7 @@ class Collector {
   // Time spent in Play so far.
   double seconds() const { return seconds_; }
 
-  // The token ids of the prompts of now, one per slot.
+  // The token ids of the current prompts, one per slot.
   const std::vector<std::vector<int32_t>>& prompts() const { return prompts_; }
 
  private:
