@@ -35,7 +35,7 @@ fs::path ResultFolder(const fs::path& output_dir, const std::string& task,
 }
 
 void AppendToRunFile(const fs::path& folder, nlohmann::ordered_json run) {
-  const FileLock lock(folder / ".claims");
+  const FileLock lock(folder / kRunLock);
   const fs::path path = folder / "run.json";
   nlohmann::ordered_json runs = EarlierRuns(path);
   runs.push_back(std::move(run));
@@ -45,7 +45,7 @@ void AppendToRunFile(const fs::path& folder, nlohmann::ordered_json run) {
 }
 
 void WriteResolved(const fs::path& folder, const std::string& toml) {
-  const FileLock lock(folder / ".claims");
+  const FileLock lock(folder / kRunLock);
   WriteFileAtomically(folder / "resolved.toml", toml);
 }
 

@@ -145,7 +145,7 @@ void KeepLargerSummary(const fs::path& folder, int64_t with_result) {
 // otherwise a run that loaded the episodes earlier could overwrite a newer summary.
 bool Summarize(const Plan& plan, const EpisodeStore& store, const fs::path& folder,
                const AgentEvalOptions& options, const EvaluatorReport& report) {
-  const FileLock lock(folder / ".claims");
+  const FileLock lock(folder / kRunLock);
   // Loaded only after the lock is held, so that no newer episode is missing in the last summary.
   const std::vector<Episode> episodes = EpisodesOf(plan, store.Load(), report.failed);
   MetricOptions metric_options;
@@ -236,10 +236,10 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
   AgentEvalOptions options = given;
   CheckTogether(options);
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.environment.task);
-  if (options.success == 0) options.success = family->SuccessReward();
   if (!options.compare.empty()) {
     return CompareRuns(options.compare, options.success, options.compare_json);
   }
+  if (options.success == 0) options.success = family->SuccessReward();
   CheckContext(options.play.max_context, options.play.max_new_tokens);
   if (options.play.temperature == PlayOptions::kChooseTemperature)
     options.play.temperature = options.attempts > 1 ? 1 : 0;

@@ -10,6 +10,7 @@
 #include "common/text.h"
 #include "eval/comparison.h"
 #include "eval/episode_store.h"
+#include "tasks/task_family.h"
 
 namespace agentr {
 namespace {
@@ -36,8 +37,8 @@ Run ReadRun(const std::string& folder) {
   return run;
 }
 
-// Checks that the same id names the same task in both.
-void CheckSameTasks(const Run& a, const Run& b) {
+// Checks that the same id names the same task in both; returns the kind of task.
+std::string CheckSameTasks(const Run& a, const Run& b) {
   const Json of_a = Json::parse(a.options), of_b = Json::parse(b.options);
   const std::string task_a = of_a.value("task", ""), task_b = of_b.value("task", "");
   if (task_a != task_b) {
@@ -51,6 +52,7 @@ void CheckSameTasks(const Run& a, const Run& b) {
         "A and B were played on servers with different data: an id may name a different task in "
         "each");
   }
+  return task_a;
 }
 
 }  // namespace
@@ -62,12 +64,13 @@ ExitCode CompareRuns(const std::vector<std::string>& folders, double success,
   }
   const Run a = ReadRun(folders[0]);
   const Run b = ReadRun(folders[1]);
-  CheckSameTasks(a, b);
+  const std::string task = CheckSameTasks(a, b);
   CompareOptions options;
-  options.success_threshold = success;
+  options.success_threshold = success > 0 ? success : MakeTaskFamily(task)->SuccessReward();
   const std::string differences = OptionDifferences(a.options, b.options, "A", "B");
   const Comparison comparison = Compare(a.episodes, b.episodes, options);
   fmt::print("{}", ComparisonTable(comparison, folders[0], folders[1]));
+  fmt::print("a success is a reward of at least {}\n", options.success_threshold);
   if (!differences.empty()) {
     fmt::print("played with different options: {}\n", EscapeControls(differences));
   }

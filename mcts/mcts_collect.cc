@@ -159,8 +159,9 @@ std::vector<int> TaskIds(const MctsCollectOptions& options, int64_t tasks) {
   return ids;
 }
 
-ExitCode MctsCollect(const MctsCollectOptions& options, const OptionSet& resolved,
+ExitCode MctsCollect(const MctsCollectOptions& given, const OptionSet& resolved,
                      Workbench& workbench) {
+  MctsCollectOptions options = given;
   CheckContext(options.search.max_context, options.search.max_new_tokens);
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.environment.task);
   const std::unique_ptr<HttpEnvironment> environment =
@@ -169,6 +170,7 @@ ExitCode MctsCollect(const MctsCollectOptions& options, const OptionSet& resolve
       workbench.OpenModel(options.model, *family, options.environment);
   const std::string& value_dir = options.search.value_model;
   const auto values = value_dir.empty() ? nullptr : workbench.OpenValueModel(value_dir);
+  if (values) options.search.value_model_identity = values->identity();
   if (options.search.snap_actions) CheckSnapping(options.environment.task, *environment);
   const std::vector<int> ids = TaskIds(options, environment->info().tasks);
   if (ids.empty()) throw FatalError(ExitCode::kUsage, WhyNoIds(options, environment->info().tasks));

@@ -42,6 +42,7 @@ std::string ToJson(const SearchOptions& o) {
                                  {"max_context", o.max_context},
                                  {"seed", o.seed}};
   if (!o.value_model.empty()) json["value_model"] = o.value_model;
+  if (!o.value_model_identity.empty()) json["value_model_identity"] = o.value_model_identity;
   if (o.snap_actions) json["snap_actions"] = true;
   return json.dump();
 }

@@ -30,8 +30,9 @@ struct SearchOptions : SamplingOptions {
   int max_depth = 0;  // turns after which a path ends with its present reward; 0: chosen by the
                       // task (TaskFamily::SearchDepth)
   int n_gen = 4;      // responses sampled per expansion
-  double exploration = 0.25;     // weight of exploration in the selection score
-  std::string value_model = "";  // folder of a value model that orders the expansions
+  double exploration = 0.25;              // weight of exploration in the selection score
+  std::string value_model = "";           // folder of a value model that orders the expansions
+  std::string value_model_identity = "";  // ValueModel::identity(); not an option
   bool snap_actions = false;  // SciWorld: take the nearest valid action instead (sciworld_snap.h)
 };
 

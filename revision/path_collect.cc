@@ -47,6 +47,14 @@ int64_t DropTestIds(TreeInput& input, int64_t tasks) {
   }));
 }
 
+void CheckSomeAreLeft(const TreeInput& input, int64_t test_ids) {
+  if (!input.files.empty()) return;
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("no tree is left in {}: trees of test tasks ({} here) are never "
+                               "used, and the others are outside of --min and --max",
+                               input.folder.string(), test_ids));
+}
+
 // The environment for the replay; null if there is none and that is allowed.
 std::unique_ptr<HttpEnvironment> OpenEnvironment(const PathCollectOptions& options,
                                                  const std::string& task, Workbench& workbench) {
@@ -157,11 +165,13 @@ ExitCode AuditFile(const PathCollectOptions& options) {
 // Nothing is replayed, because both responses of a pair were taken in the search.
 ExitCode WritePreferences(const PathCollectOptions& options, TreeInput& input,
                           const OptionSet& resolved) {
-  DropTestIds(input, 0);
+  CheckSomeAreLeft(input, DropTestIds(input, 0));
   const std::string name = fmt::format("{}_preferences", input.task);
   const FileLock lock(fs::path(options.output_dir) / fmt::format(".{}.lock", name));
   const fs::path stem = fs::path(options.output_dir) / name;
-  CollectPreferences(input, options.revise, resolved, stem.string(), options.show);
+  const bool all = CollectPreferences(input, options.revise, resolved, stem.string(), options.show,
+                                      options.overwrite, StopOnSignal());
+  if (!all) return ExitCode::kInterrupted;
   fmt::print("{}.jsonl\n", stem.string());
   return ExitCode::kOk;
 }
@@ -249,6 +259,7 @@ ExitCode CollectFromFiles(const PathCollectOptions& options, const OptionSet& re
   const std::unique_ptr<ChatEncoder> encoder =
       options.model_dir.empty() ? nullptr : workbench.OpenEncoder(options.model_dir);
   const int64_t test_ids = DropTestIds(input, environment ? environment->info().tasks : 0);
+  CheckSomeAreLeft(input, test_ids);
 
   const std::string name = fmt::format("{}_{}", input.task, options.revise.data_type);
   const fs::path stem = fs::path(options.output_dir) / name;

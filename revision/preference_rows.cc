@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -23,6 +25,11 @@ std::string DumpReplaced(const PreferenceJson& json, int indent = -1) {
 
 PreferenceJson Sides(const auto& chosen, const auto& rejected) {
   return {{"chosen", chosen}, {"rejected", rejected}};
+}
+
+// 0 if there is no such file.
+int64_t LinesOf(const std::string& path) {
+  return std::filesystem::exists(path) ? std::ranges::count(ReadFile(path), '\n') : 0;
 }
 
 // The end of the prompt and both responses, for people.
@@ -72,13 +79,15 @@ std::string PreferenceLine(const Tree& tree, const Preference& pair, const std::
   return DumpReplaced(row);
 }
 
-PreferenceCounts CollectPreferences(const TreeInput& input, const ReviseOptions& options,
-                                    const OptionSet& resolved, const std::string& stem, int show) {
+bool CollectPreferences(const TreeInput& input, const ReviseOptions& options,
+                        const OptionSet& resolved, const std::string& stem, int show,
+                        bool overwrite, const std::atomic<bool>& stop) {
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(input.task);
   PreferenceCounts counts;
   AtomicFile rows(stem + ".jsonl");
-  int64_t shown = 0;
+  int64_t shown = 0, made = 0;
   for (const TreeFile& file : input.files) {
+    if (stop) return false;
     const Tree tree = LoadTree(file, input.task, ReadFile(file.path));
     const std::vector<Preference> pairs = LimitPreferences(
         FindPreferences(tree, StateMap(tree, *family), *family, options.preferences, counts),
@@ -87,8 +96,16 @@ PreferenceCounts CollectPreferences(const TreeInput& input, const ReviseOptions&
         counts);
     for (const Preference& pair : pairs) {
       rows.Append(PreferenceLine(tree, pair, file.path.string(), file.task_id));
+      ++made;
       if (shown < show) ShowPreference(tree, pair, static_cast<int>(++shown));
     }
+  }
+  const int64_t before = overwrite ? 0 : LinesOf(stem + ".jsonl");
+  if (made < before) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("{}.jsonl has {} pairs and stays, because this run found only {}. "
+                                 "Cure: --overwrite 1, or another --output_dir",
+                                 stem, before, made));
   }
   rows.Commit();
   WriteFileAtomically(stem + ".toml", resolved.ResolvedToml());
@@ -99,7 +116,7 @@ PreferenceCounts CollectPreferences(const TreeInput& input, const ReviseOptions&
                               {"counts", FieldsToJson(kPreferenceFields, counts)}};
   WriteFileAtomically(stem + ".run.json", DumpReplaced(run, 1));
   fmt::print("{}", PreferenceTable(counts));
-  return counts;
+  return true;
 }
 
 }  // namespace agentr

@@ -11,6 +11,7 @@
 // to the two actions.
 #pragma once
 
+#include <atomic>
 #include <string>
 
 #include "mcts/tree.h"
@@ -27,8 +28,10 @@ std::string PreferenceLine(const Tree& tree, const Preference& pair, const std::
                            int task_id);
 
 // The job of path_collect --data_type preferences: writes STEM.jsonl, STEM.run.json and STEM.toml,
-// prints the counts and the first `show` pairs. Throws FatalError.
-PreferenceCounts CollectPreferences(const TreeInput& input, const ReviseOptions& options,
-                                    const OptionSet& resolved, const std::string& stem, int show);
+// prints the counts and the first `show` pairs. False: `stop` came first, and nothing is written.
+// Throws FatalError; kUsage if there are more rows already and they are not to be overwritten.
+bool CollectPreferences(const TreeInput& input, const ReviseOptions& options,
+                        const OptionSet& resolved, const std::string& stem, int show,
+                        bool overwrite, const std::atomic<bool>& stop);
 
 }  // namespace agentr

@@ -24,10 +24,15 @@ FatalError NoTrees(const Database& database, const std::string& run) {
                   run.empty() ? "" : " of run " + run, database.place()));
 }
 
-// The kind of task that the run's options name.
-std::string FamilyOf(const RunRecord& run) {
+// What the run's options say: the kind of task under "family", the model under "model".
+std::string OptionOf(const RunRecord& run, const char* name) {
   const auto options = ParseJson<nlohmann::ordered_json>(run.options);
-  return options.is_object() ? options.value("family", "") : "";
+  return options.is_object() ? options.value(name, "") : "";
+}
+
+// True if `wanted` is empty or the value.
+bool Fits(const std::string& wanted, const std::string& value) {
+  return wanted.empty() || wanted == value;
 }
 
 }  // namespace
@@ -39,7 +44,10 @@ std::string TreeRun(Database& database, const StoreOptions& options,
   std::string last;
   for (const std::string& name : RunsOfKind(database, kTreeRuns)) {
     const auto run = FindRun(database, {kTreeRuns, name});
-    if (run && (input.task.empty() || FamilyOf(*run) == input.task)) last = name;
+    if (run && Fits(input.task, OptionOf(*run, "family")) &&
+        Fits(input.model_name, OptionOf(*run, "model"))) {
+      last = name;
+    }
   }
   if (last.empty()) throw NoTrees(database, "");
   return last;
@@ -51,7 +59,12 @@ TreeInputOptions FetchTrees(Database& database, const std::string& run, TreeInpu
   const std::vector<ResultHash> results =
       record ? HashesOf(database, record->id) : std::vector<ResultHash>();
   if (results.empty()) throw NoTrees(database, run);
-  input.task = FamilyOf(*record);
+  const std::string task = OptionOf(*record, "family");
+  if (!Fits(input.task, task)) {
+    throw FatalError(ExitCode::kUsage, fmt::format("--task {}: the trees of run {} are of {}",
+                                                   input.task, run, task));
+  }
+  input.task = task;
   const fs::path folder =
       cache / FolderName(input.task) / FolderName(fs::path(run).filename().string());
   std::set<fs::path> wanted;

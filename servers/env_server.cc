@@ -65,7 +65,11 @@ std::unique_ptr<EnvService> MakeWebShop(const EnvServerOptions& options) {
 // Null for the built-in oracle.
 template <typename Table>
 std::unique_ptr<QuestionOracle> MakeOracle(const OracleOptions& options, const Table& table) {
-  if (options.base.empty()) return nullptr;
+  if (options.base.empty() && options.model.empty()) return nullptr;
+  if (options.base.empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     "--oracle_model needs --oracle_base, the server that has the model");
+  }
   if (options.model.empty()) {
     throw FatalError(ExitCode::kUsage,
                      "--oracle_base needs --oracle_model, the server's name for the model");

@@ -101,16 +101,16 @@ SqlRows Database::QueryOnce(const char* sql, const std::vector<SqlValue>& values
 
 void Database::Wait(int failures, double lost_for_s, const std::string& reason) {
   const std::string what = EscapeControls(reason);
-  if (failures == 1) {
-    spdlog::warn("the connection to {} was lost ({}); trying again for up to {} s", place_, what,
-                 options_.patience_s);
-  }
   if (lost_for_s >= options_.patience_s) {
     given_up_ = fmt::format(
         "the database {} has not answered for {} s (--store_patience): {}. Start it, then run the "
         "same command again to continue",
         place_, options_.patience_s, what);
     throw FatalError(ExitCode::kUnavailable, given_up_);
+  }
+  if (failures == 1) {
+    spdlog::warn("the connection to {} was lost ({}); trying again for up to {} s", place_, what,
+                 options_.patience_s);
   }
   RandomStream stream(static_cast<uint64_t>(Clock::now().time_since_epoch().count()));
   if (Pauses().sleep(BackoffSeconds(Pauses(), failures, 0, stream))) return;

@@ -1,11 +1,13 @@
 #include "store/store_status.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
+#include <set>
 
 #include "clients/http/retry.h"
 #include "common/file.h"
@@ -149,11 +151,17 @@ void CopyFiles(Database& database, const std::string& only, const std::string& f
       "SELECT DISTINCT run.id, run.name FROM agentr.file JOIN agentr.run ON run.id = file.run"
       " WHERE $1 = '' OR run.name = $1",
       {only});
+  if (rows.size() == 0) {
+    throw FatalError(ExitCode::kFile,
+                     "there is no file to copy: path_collect --store writes those of a run");
+  }
+  const std::filesystem::path base = std::filesystem::path(folder).lexically_normal();
   for (int row = 0; row < rows.size(); ++row) {
     const std::string run(rows.Text(row, 1));
     for (const std::string& name : FilesOf(database, rows.Int(row, 0))) {
-      const auto path = (std::filesystem::path(folder) / run / name).lexically_normal();
-      if (path.lexically_relative(folder).begin()->string() == "..") {
+      const auto path = (base / run / name).lexically_normal();
+      const std::filesystem::path inside = path.lexically_relative(base);
+      if (inside.empty() || *inside.begin() == "..") {
         throw FatalError(ExitCode::kUsage,
                          fmt::format("the file {} of run {} would lie outside of {}",
                                      EscapeControls(name), EscapeControls(run), folder));
@@ -162,6 +170,17 @@ void CopyFiles(Database& database, const std::string& only, const std::string& f
       fmt::print("{}\n", path.string());
     }
   }
+}
+
+// Throws FatalError(kUsage) if there are runs, but none of this name.
+void CheckRun(Database& database, const std::string& name) {
+  if (name.empty() || !ReadStatus(database, name).empty()) return;
+  std::set<std::string> names;
+  for (const RunStatus& run : ReadStatus(database, "")) names.insert(EscapeControls(run.name));
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format("--store_run {}: the database has no run of this name, but {}", name,
+                  names.empty() ? "none at all" : fmt::format("{}", fmt::join(names, ", "))));
 }
 
 ExitCode StoreStatus(const StoreStatusOptions& options) {
@@ -174,6 +193,8 @@ ExitCode StoreStatus(const StoreStatusOptions& options) {
   StoreOptions store;
   store.url = options.url;
   Database database(store);
+  // A run that is watched may come later.
+  if (options.watch_s <= 0) CheckRun(database, options.run);
   if (!options.files_to.empty()) {
     CopyFiles(database, options.run, options.files_to);
     return ExitCode::kOk;

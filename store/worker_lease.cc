@@ -27,11 +27,15 @@ int64_t Enter(Database& database, int64_t run, int lease_s) {
   return rows.Int(0, 0);
 }
 
+StoreOptions WithoutPatience(StoreOptions options) {
+  options.patience_s = 0;
+  return options;
+}
+
 }  // namespace
 
 WorkerLease::WorkerLease(const StoreOptions& options, Database& database, int64_t run)
-    : options_(options),
-      signs_(options),
+    : options_(WithoutPatience(options)),
       worker_(Enter(database, run, options.lease_s)),
       thread_([this] { Loop(); }) {}
 
@@ -42,10 +46,8 @@ WorkerLease::~WorkerLease() {
   }
   wake_.notify_one();
   thread_.join();
-  StoreOptions once = options_;
-  once.patience_s = 0;
   try {
-    Database(once).Query(
+    Database(options_).Query(
         "WITH ended AS (UPDATE agentr.worker SET ended_at = now() WHERE id = $1)"
         " UPDATE agentr.task SET worker = NULL"
         " WHERE run = (SELECT run FROM agentr.worker WHERE id = $1) AND worker = $1"
@@ -59,10 +61,12 @@ WorkerLease::~WorkerLease() {
 
 void WorkerLease::SayAlive() {
   try {
-    signs_.Query("UPDATE agentr.worker SET seen_at = now() WHERE id = $1", {worker_});
+    if (signs_ == nullptr) signs_ = std::make_unique<Database>(options_);
+    signs_->Query("UPDATE agentr.worker SET seen_at = now() WHERE id = $1", {worker_});
   } catch (const FatalError& error) {
-    // The threads that need the database end the run with the same error.
+    // The threads that need the database wait for it, or end the run with the same error.
     spdlog::debug("no sign of life: {}", error.what());
+    signs_.reset();
   }
 }
 

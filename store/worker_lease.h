@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -29,8 +30,8 @@ class WorkerLease {
   void SayAlive();
   void Loop();
 
-  const StoreOptions options_;
-  Database signs_;
+  const StoreOptions options_;       // without patience: the next sign tries again
+  std::unique_ptr<Database> signs_;  // null: made anew by the next sign
   const int64_t worker_;
 
   std::mutex mutex_;

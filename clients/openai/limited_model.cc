@@ -92,7 +92,8 @@ double LimitedModel::CostOf(const Usage& usage) const {
 Result<CompletionBatch> LimitedModel::Limited(int64_t prompt_tokens, int n,
                                               const SamplingParams& sampling, const Call& call) {
   Usage largest;
-  largest.prompt_tokens = prompt_tokens;
+  // A server that ignores n gets the prompt n times.
+  largest.prompt_tokens = asks_for_each_ ? n * prompt_tokens : prompt_tokens;
   largest.completion_tokens = static_cast<int64_t>(n) * sampling.max_tokens;
   const double most = CostOf(largest);
   AGENTR_RETURN_IF_ERROR(Reserve(most));
@@ -106,6 +107,7 @@ Result<CompletionBatch> LimitedModel::Limited(int64_t prompt_tokens, int n,
     return batch;
   }
   Usage usage = batch->usage;
+  if (usage.requests > 1) asks_for_each_ = true;
   if (usage.prompt_tokens == 0) usage.prompt_tokens = prompt_tokens;  // the server does not say
   Settle(most, CostOf(usage), usage.requests + usage.retries - 1);
   return batch;

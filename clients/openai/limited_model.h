@@ -2,6 +2,7 @@
 // requests.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -81,6 +82,8 @@ class LimitedModel : public LanguageModel {
   const ModelLimits limits_;
   const TokenPrice price_;
   const Time time_;
+
+  std::atomic<bool> asks_for_each_ = false;  // the server returned one completion per request
 
   mutable std::mutex mutex_;
   std::condition_variable settled_;

@@ -195,10 +195,9 @@ TEST_P(PathCollect, TestTasksNeverAppear) {
                 .exit,
             0);
   const Outcome outcome = Run({});
-  EXPECT_EQ(outcome.exit, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("0 trees in "));
-  EXPECT_THAT(outcome.out, HasSubstr("(1 of test tasks left out)"));
-  EXPECT_EQ(ReadFile(PathOf(".jsonl")), "");
+  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("trees of test tasks (1 here) are never used"));
+  EXPECT_FALSE(fs::exists(PathOf(".jsonl")));
 }
 
 TEST_P(PathCollect, BadFilesAreNamedAndLeftAlone) {

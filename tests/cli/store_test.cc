@@ -197,6 +197,10 @@ TEST_F(Store, RowsAreMadeFromStoredTreesAndKept) {
   const Outcome copied = RunProgram(
       "store_status", {"--store", server().url(), "--files_to", "copies"}, fetched.path());
   EXPECT_EQ(copied.exit, 0) << copied.err;
+  const Outcome other_name = RunProgram(
+      "store_status", {"--store", server().url(), "--store_run", "webshp/planner"}, fetched.path());
+  EXPECT_EQ(other_name.exit, 2);
+  EXPECT_THAT(other_name.err, HasSubstr("textcraft/planner"));
   const std::string name = "textcraft_centric.messages.jsonl";
   EXPECT_TRUE(ReadFile(fetched.path() / "copies/textcraft/planner" / name) ==
               ReadFile(other.path() / "path_result" / name));

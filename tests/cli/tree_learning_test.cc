@@ -71,6 +71,17 @@ TEST_F(TreeLearning, PreferencesAreWrittenForPeopleAndLearned) {
   const std::string first = ReadFile(folder_.path() / "path_result/textcraft_preferences.jsonl");
   MustRun("path_collect", {"--data_type", "preferences"});
   EXPECT_EQ(ReadFile(folder_.path() / "path_result/textcraft_preferences.jsonl"), first);
+  // Fewer pairs do not take their place unasked.
+  const Arguments fewer = {"--data_type", "preferences", "--max", "33"};
+  const Outcome kept = Program("path_collect", fewer, folder_.path()).Wait();
+  EXPECT_EQ(kept.exit, 2);
+  EXPECT_THAT(kept.err, HasSubstr("--overwrite 1"));
+  EXPECT_EQ(ReadFile(folder_.path() / "path_result/textcraft_preferences.jsonl"), first);
+  const Outcome none =
+      Program("path_collect", {"--data_type", "preferences", "--min", "5000"}, folder_.path())
+          .Wait();
+  EXPECT_EQ(none.exit, 2);
+  EXPECT_THAT(none.err, HasSubstr("no tree is left"));
 
   Learn("dpo", "a");
   Learn("dpo", "b");
@@ -132,6 +143,19 @@ TEST_F(TreeLearning, AValueModelOrdersTheSearch) {
       ReadFile(folder_.path() / "valued/textcraft/planner/search_results_31.json");
   EXPECT_THAT(tree, HasSubstr("\"estimate\":0."));
   EXPECT_THAT(tree, HasSubstr("\"value_model\":\"rl_result/value/model\""));
+  // Other weights in the same folder are another model.
+  const std::string weights = "rl_result/value/model/model.safetensors";
+  std::string bytes = ReadFile(folder_.path() / weights);
+  bytes[bytes.size() - 100] = static_cast<char>(bytes[bytes.size() - 100] ^ 1);
+  WriteFileAtomically(folder_.path() / weights, bytes);
+  const Outcome mixed =
+      Program("mcts_collect",
+              {"--task", "textcraft", "--min", "31", "--max", "38", "--value_model",
+               "rl_result/value/model", "--output_dir", "valued"},
+              folder_.path())
+          .Wait();
+  EXPECT_EQ(mixed.exit, 2);
+  EXPECT_THAT(mixed.err, HasSubstr("value_model_identity"));
   const Outcome wrong =
       Program("mcts_collect",
               {"--task", "textcraft", "--min", "31", "--max", "32", "--value_model", "tiny"},

@@ -118,6 +118,9 @@ TEST_F(StoreStatusTest, CopiesFilesAndNothingOutsideTheFolder) {
   StoreFile(database, FindOrMakeRun(database, {"rows", "webshop/m"}, "{}").id, "a.jsonl", "rows");
   CopyFiles(database, "", folder.path());
   EXPECT_EQ(ReadFile(folder / "webshop/m/a.jsonl"), "rows");
+  CopyFiles(database, "", folder.path() / "x" / ".." / "y/");
+  EXPECT_EQ(ReadFile(folder / "y/webshop/m/a.jsonl"), "rows");
+  EXPECT_THROW(CopyFiles(database, "no such run", folder.path()), FatalError);
   StoreFile(database, FindOrMakeRun(database, {"rows", "../b"}, "{}").id, "a.jsonl", "rows");
   EXPECT_THROW(CopyFiles(database, "../b", folder / "deeper"), FatalError);
   EXPECT_FALSE(std::filesystem::exists(folder / "b"));

@@ -147,6 +147,32 @@ TEST_F(TaskQueueTest, ASignOfLifeRenewsTheLease) {
   EXPECT_EQ(server().Ask(outlived), "t");
 }
 
+TEST_F(TaskQueueTest, SignsOfLifeGoOnAfterALostConnection) {
+  StoreOptions options = Options();
+  options.lease_s = 1;
+  options.patience_s = 0;
+  const auto worker = Worker(Keys(1), options);
+  const auto eventually = [&](const std::string& statement, const std::string& expected) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (server().Ask(statement) != expected && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return server().Ask(statement) == expected;
+  };
+  const std::string signing =
+      "FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE 'UPDATE agentr.worker "
+      "SET "
+      "seen_at%'";
+  ASSERT_TRUE(eventually("SELECT count(*) > 0 " + signing, "t"));
+  server().Ask("SELECT count(pg_terminate_backend(pid)) " + signing);
+  const std::string now = server().Ask("SELECT now()");
+  EXPECT_TRUE(eventually(
+      fmt::format("SELECT seen_at > '{}' FROM agentr.worker WHERE run = (SELECT id FROM agentr.run "
+                  "WHERE name = '{}')",
+                  now, key().name),
+      "t"));
+}
+
 TEST_F(TaskQueueTest, AClaimWhoseAnswerGotLostIsGivenAgain) {
   const auto worker = Worker(Keys(2));
   server().Ask(

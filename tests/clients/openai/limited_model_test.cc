@@ -26,12 +26,14 @@ class FixedModel : public LanguageModel {
     CompletionBatch batch;
     batch.completions.resize(static_cast<size_t>(n));
     batch.usage = {.requests = requests, .prompt_tokens = 100, .completion_tokens = 10 * n};
+    if (one_by_one) batch.usage.requests = n, batch.usage.prompt_tokens = 100 * n;
     return batch;
   }
 
   std::atomic<int> calls = 0;
   int64_t requests = 1;
   bool fail = false;
+  bool one_by_one = false;  // as a server that ignores n
 };
 
 class LimitedModelTest : public ::testing::Test {
@@ -103,6 +105,15 @@ TEST_F(LimitedModelTest, NeverExceedsItsTokens) {
                                                "need 120"));
   EXPECT_EQ(inner_->calls, 2);
   EXPECT_EQ(model.spent(), 220);
+}
+
+TEST_F(LimitedModelTest, AServerThatIgnoresNGetsThePromptNTimes) {
+  LimitedModel& model = Make({.budget = 900});
+  inner_->one_by_one = true;
+  ASSERT_TRUE(Ask(3));  // 330
+  ASSERT_TRUE(Ask(3));  // 660
+  EXPECT_FALSE(Ask(3)) << "would need 330 more";
+  EXPECT_EQ(model.spent(), 660);
 }
 
 TEST_F(LimitedModelTest, CountsMoneyWhereThereIsAPrice) {
