@@ -7,10 +7,9 @@ int main(int argc, char** argv) {
   return agentr::RunWithOptions(
       argc, argv,
       {"make_demos",
-       "Writes demonstrations with which agent_train teaches a model with random weights: "
-       "TextCraft\n"
-       "episodes in varied recipe books, WebShop episodes in generated shops, and small talk. No\n"
-       "test task is among them.",
+       "Writes demonstrations with which agent_train teaches a model with random weights:\n"
+       "TextCraft episodes in varied recipe books, WebShop episodes in generated shops, and\n"
+       "small talk. No test task is among them.",
        "  make_demos --output_dir demos_result --seed 1\n"
        "  agent_train --model_dir models/start --data demos_result/textcraft.jsonl"},
       [&](const agentr::OptionSet& set) { return agentr::MakeDemos(options, set); }, options);

@@ -179,8 +179,9 @@ void CheckRun(Database& database, const std::string& name) {
   for (const RunStatus& run : ReadStatus(database, "")) names.insert(EscapeControls(run.name));
   throw FatalError(
       ExitCode::kUsage,
-      fmt::format("--store_run {}: the database has no run of this name, but {}", name,
-                  names.empty() ? "none at all" : fmt::format("{}", fmt::join(names, ", "))));
+      fmt::format("--store_run {}: the database has no run of this name; {}", name,
+                  names.empty() ? "it has no runs yet"
+                                : fmt::format("its runs are {}", fmt::join(names, ", "))));
 }
 
 ExitCode StoreStatus(const StoreStatusOptions& options) {

@@ -54,7 +54,6 @@ class Run {
   void SayMemory() const;
   void TakeStep(StepLoader& loader, Progress& progress);
   void CheckHeldOut() const;
-  void SayWhatIsTooLong() const;
   void NoteSpeed(const StepReport& report, double rate, double seconds, const LoadedStep& loaded,
                  Progress& progress);
   void EvaluateHeldOut();
@@ -120,14 +119,6 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
   // Not before the checkpoint has been accepted: its options are in the present file.
   if (writes()) WriteResolved(folder_, resolved.ResolvedToml());
   matmul_limit_ = SumOverRanks(group_, MeasureMatmulLimit(ComputeType(o_, config_), config_));
-}
-
-// Cost of a pair of attention in that of a token of the linear layers, in multiply-adds.
-double PairCost(const ModelConfig& c) {
-  const auto heads = static_cast<double>(c.num_heads * c.head_dim);
-  const auto keys = static_cast<double>(c.num_kv_heads * c.head_dim);
-  const auto inner = static_cast<double>(c.intermediate_size);
-  return 2 * heads / (static_cast<double>(c.hidden_size) * (2 * heads + 2 * keys + 3 * inner));
 }
 
 LoaderOptions Run::Share() const {
@@ -228,7 +219,8 @@ ExitCode Run::Train() {
                               {"peak_memory_gib", PeakMemoryGib()}});
   }
   if (state_.step < steps_) return ExitCode::kInterrupted;
-  SayWhatIsTooLong();
+  CheckSomeRowsFit(state_.optimizer_steps + state_.skipped, o_.data.max_length);
+  if (writes()) WarnOfLongRows(counts_, o_.data.max_length);
   if (writes()) Export();
   Show();
   return ExitCode::kOk;
@@ -242,20 +234,6 @@ void Run::CheckHeldOut() const {
                   "--export last",
                   evaluates_ ? "all held-out rows are longer than --max_length"
                              : "no task of the rows was drawn to be held out"));
-}
-
-void Run::SayWhatIsTooLong() const {
-  constexpr const char* kCure =
-      "Usual cures: a larger --max_length, or --too_long cut, which leaves out the oldest turns";
-  if (state_.optimizer_steps == 0 && state_.skipped == 0) {
-    throw FatalError(ExitCode::kFile,
-                     fmt::format("no row could be trained: all are longer than {} tokens. {}",
-                                 o_.data.max_length, kCure));
-  }
-  if (!writes() || counts_.dropped == 0) return;
-  spdlog::warn(
-      "{} of {} rows that were read were left out, because they are longer than {} tokens. {}",
-      counts_.dropped, counts_.rows, o_.data.max_length, kCure);
 }
 
 void Run::TakeStep(StepLoader& loader, Progress& progress) {

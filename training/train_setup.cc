@@ -1,5 +1,8 @@
 #include "training/train_setup.h"
 
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -10,6 +13,12 @@
 namespace agentr {
 
 namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kLongRowsCure =
+    "Usual cures: a larger --max_length, or --too_long cut, which leaves out the oldest turns";
+
+}  // namespace
 
 std::string NewestRows() {
   const fs::path folder = "path_result";
@@ -72,6 +81,27 @@ TrainingData OpenData(const AgentTrainOptions& o, const RowTokenizer& text, Proc
   TrainingData data(o.data, text);
   if (group != nullptr && group->rank() == 0) group->Barrier();
   return data;
+}
+
+double PairCost(const ModelConfig& c) {
+  const auto heads = static_cast<double>(c.num_heads * c.head_dim);
+  const auto keys = static_cast<double>(c.num_kv_heads * c.head_dim);
+  const auto inner = static_cast<double>(c.intermediate_size);
+  return 2 * heads / (static_cast<double>(c.hidden_size) * (2 * heads + 2 * keys + 3 * inner));
+}
+
+void CheckSomeRowsFit(int64_t steps, int64_t max_length) {
+  if (steps > 0) return;
+  throw FatalError(ExitCode::kFile,
+                   fmt::format("no row could be trained: all are longer than {} tokens. {}",
+                               max_length, kLongRowsCure));
+}
+
+void WarnOfLongRows(const RowCounts& counts, int64_t max_length) {
+  if (counts.dropped == 0) return;
+  spdlog::warn(
+      "{} of {} rows that were read were left out, because they are longer than {} tokens. {}",
+      counts.dropped, counts.rows, max_length, kLongRowsCure);
 }
 
 int64_t StepsForTokens(TrainingData& data, int64_t tokens) {

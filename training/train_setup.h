@@ -32,6 +32,15 @@ std::unique_ptr<WeightSource> FirstWeights(const AgentTrainOptions& o, const Mod
 // read. `group`: null for a job of one process.
 TrainingData OpenData(const AgentTrainOptions& o, const RowTokenizer& text, ProcessGroup* group);
 
+// The cost of a pair of attention relative to that of a token in the linear layers, both counted in
+// multiply-adds.
+double PairCost(const ModelConfig& config);
+
+// Throws FatalError(kFile) after a run that took no step, because every row was too long.
+void CheckSomeRowsFit(int64_t steps, int64_t max_length);
+// Logs how many of the rows that were read were left out.
+void WarnOfLongRows(const RowCounts& counts, int64_t max_length);
+
 // The smallest number of steps in which at least `tokens` tokens are trained.
 int64_t StepsForTokens(TrainingData& data, int64_t tokens);
 

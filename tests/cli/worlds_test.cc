@@ -95,6 +95,21 @@ TEST_P(Worlds, AreEvaluatedWithTheirOwnMeasureOfSuccess) {
   } else {
     EXPECT_LT(summary["success_threshold"], 0.1) << "no reward is 1";
   }
+  // Also where two folders are compared, which name their task themselves.
+  const Outcome compared =
+      RunProgram("agent_eval", {"--compare", folder.string(), folder.string()}, folder_.path());
+  EXPECT_EQ(compared.exit, 0) << compared.err;
+  EXPECT_THAT(compared.out, HasSubstr(fmt::format("a success is a reward of at least {}\n",
+                                                  summary["success_threshold"].get<double>())));
+}
+
+TEST(Oracle, AModelWithoutAServerIsRefused) {
+  const ScratchFolder folder;
+  const Outcome outcome =
+      RunProgram("env_server", {"--task", "twenty_questions", "--port", "0", "--oracle_model", "m"},
+                 folder.path());
+  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--oracle_base"));
 }
 
 // The whole way with the style as an option; its name in folders and files tells the rest.

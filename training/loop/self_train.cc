@@ -28,7 +28,7 @@ LoopStage WithoutEmptyFiles(LoopStage stage, const fs::path& loop_folder) {
     if (!argument.starts_with(kData)) return false;
     std::string path = argument.substr(kData.size());
     if (!fs::exists(path)) path = path.substr(0, path.find_last_of(':'));
-    const bool own = path.starts_with(loop_folder.string());
+    const bool own = path.starts_with((loop_folder / "").string());
     if (!own || !fs::exists(path) || fs::file_size(path) > 0) return false;
     spdlog::warn("{}: {} has no rows and is left out", stage.name, path);
     return true;

@@ -188,7 +188,7 @@ void RlRun::CheckData(const nlohmann::json& saved) const {
   throw FatalError(
       ExitCode::kUsage,
       fmt::format("{} has learned from other trees, episodes or transitions than there "
-                  "are now. Cure: another --name for a new run, or the data of before",
+                  "are now. Cure: another --name for a new run, or the same data as before",
                   checkpoints_.Path(saved_).string()));
 }
 
