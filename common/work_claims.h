@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <mutex>
 #include <set>
+#include <string>
+#include <string_view>
 
 namespace agentr {
 
@@ -16,11 +18,13 @@ enum class Claim {
 };
 
 // Claims are locks on bytes of the file `.claims` in the folder. The system releases them when a
-// process ends, even if it is killed. Thread-safe.
+// process ends, even if it is killed. The file contains the terms of the runs that share the folder.
+// Thread-safe.
 class WorkClaims {
  public:
-  // Makes the folder if it is missing. Throws FatalError(kFile).
-  explicit WorkClaims(const std::filesystem::path& folder);
+  // Makes the folder if it is missing. `terms`: what the results of a folder must have in common,
+  // such as the options. Throws FatalError(kFile).
+  explicit WorkClaims(const std::filesystem::path& folder, std::string_view terms = "");
   ~WorkClaims();
   WorkClaims(const WorkClaims&) = delete;
   WorkClaims& operator=(const WorkClaims&) = delete;
@@ -31,8 +35,15 @@ class WorkClaims {
   Claim TryClaim(int64_t key, const std::filesystem::path& result);
   void Release(int64_t key);
 
+  // The terms of the first of the runs that share the folder now; those of the caller if no other
+  // run does.
+  const std::string& terms() const { return terms_; }
+
  private:
+  void WriteTerms(const std::filesystem::path& claims);
+
   int fd_ = -1;
+  std::string terms_;
   std::mutex mutex_;
   std::set<int64_t> mine_;  // guarded by mutex_; needed because the file locks do not separate
                             // threads of one process

@@ -26,7 +26,14 @@ int64_t KeyOf(int task_id, int attempt) { return (int64_t{attempt} << 32) | task
 }  // namespace
 
 FileEpisodeStore::FileEpisodeStore(fs::path folder, std::string options)
-    : folder_(std::move(folder)), options_(std::move(options)), claims_(folder_) {}
+    : folder_(std::move(folder)), options_(std::move(options)), claims_(folder_, options_) {
+  const std::string differences = OptionDifferences(claims_.terms(), options_, "there", "here");
+  if (differences.empty()) return;
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("another run is playing into {} with other options ({}): choose "
+                               "another --output_dir, --model_name or --model_type",
+                               folder_.string(), differences));
+}
 
 fs::path FileEpisodeStore::PathOf(int task_id, int attempt) const {
   return folder_ / FileName(task_id, attempt);

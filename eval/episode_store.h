@@ -42,8 +42,8 @@ class EpisodeStore {
 // episode is played by two of them at once.
 class FileEpisodeStore : public EpisodeStore {
  public:
-  // `options`: a JSON object with everything that determines the episodes. Throws
-  // FatalError(kFile).
+  // `options`: a JSON object with everything that determines the episodes. Throws FatalError: kFile,
+  // and kUsage if another run plays into the folder at this moment with other options.
   FileEpisodeStore(std::filesystem::path folder, std::string options);
 
   Claim TryClaim(int task_id, int attempt) override;

@@ -12,6 +12,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_depth.h"
 #include "common/options.h"
 #include "mcts/tree_file.h"
 
@@ -54,6 +55,27 @@ std::optional<TreeOrigin> OriginOf(const TreeFile& file, const std::string& fami
 
 }  // namespace
 
+std::string CommonText(const TreeOrigin& origin, const SearchOptions& search) {
+  const Json json = {{"family", origin.family},
+                     {"model", origin.model},
+                     {"model_identity", origin.model_identity},
+                     {"data_hash", origin.data_hash},
+                     {"search", Json::parse(ToJson(search))}};
+  return json.dump();
+}
+
+TreeOrigin CommonOrigin(const std::string& text) {
+  const auto json = ParseJson<Json>(text);
+  TreeOrigin origin;
+  if (!json.is_object()) return origin;
+  origin.family = json.value("family", "");
+  origin.model = json.value("model", "");
+  origin.model_identity = json.value("model_identity", "");
+  origin.data_hash = json.value("data_hash", "");
+  if (json.contains("search")) origin.search = json["search"].dump();
+  return origin;
+}
+
 std::string SearchDifferences(const std::string& there, const std::string& now) {
   if (there == now) return "";
   // The option's name differs from the field's.
@@ -91,6 +113,14 @@ std::string TreeMisfit(const TreeOrigin& there, const TreeOrigin& origin, const 
 
 void CheckEarlierTrees(const FileTreeStore& store, const TreeOrigin& origin,
                        const SearchOptions& search, bool mix_options) {
+  const TreeOrigin beside = CommonOrigin(store.terms());
+  const std::string why = beside.family.empty() ? ""
+                                                : TreeMisfit(beside, origin, ToJson(search),
+                                                             mix_options, "--output_dir");
+  if (!why.empty()) {
+    throw FatalError(ExitCode::kUsage, fmt::format("another run is searching into {} with {}",
+                                                   store.folder().string(), why));
+  }
   const std::vector<TreeFile> files = TreeFilesIn(store.folder());
   const std::string options = ToJson(search);
   std::vector<std::string> misfits(files.size());

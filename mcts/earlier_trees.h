@@ -8,11 +8,17 @@
 
 namespace agentr {
 
+// What all trees of a run have in common, as text, and the origin that it contains (without a task;
+// empty for any other text).
+std::string CommonText(const TreeOrigin& origin, const SearchOptions& search);
+TreeOrigin CommonOrigin(const std::string& text);
+
 // Reads every tree of the store. A file that is not a complete tree, or is that of another task, is
 // renamed to `<name>.corrupt` with a warning, so that its task is searched again. Throws
 // FatalError(kUsage) if a tree was searched by another model, on a server with other data or, unless
 // `mix_options`, with other options: the message names a tree, the difference and the cure.
-// Agent-R's own trees do not contain this information and are accepted.
+// Agent-R's own trees do not contain this information and are accepted. The same holds for a run that
+// searches into the folder at this moment, whether or not it has written a tree.
 void CheckEarlierTrees(const FileTreeStore& store, const TreeOrigin& origin,
                        const SearchOptions& search, bool mix_options);
 

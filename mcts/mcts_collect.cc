@@ -47,7 +47,7 @@ std::unique_ptr<TreeStore> OpenStore(const MctsCollectOptions& options, const Tr
                                      const std::vector<int>& ids, const fs::path& folder) {
   const TreeFormat format = ParseTreeFormat(options.tree_format);
   if (options.store.url.empty()) {
-    auto store = std::make_unique<FileTreeStore>(folder, format);
+    auto store = std::make_unique<FileTreeStore>(folder, format, CommonText(origin, options.search));
     CheckEarlierTrees(*store, origin, options.search, options.mix_options);
     return store;
   }

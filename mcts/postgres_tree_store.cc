@@ -2,37 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
-
 #include "common/error.h"
-#include "common/json_depth.h"
 #include "mcts/earlier_trees.h"
 
 namespace agentr {
 namespace {
-
-// What all trees of a run have in common.
-std::string CommonText(const TreeOrigin& origin, const SearchOptions& search) {
-  const nlohmann::ordered_json json = {{"family", origin.family},
-                                       {"model", origin.model},
-                                       {"model_identity", origin.model_identity},
-                                       {"data_hash", origin.data_hash},
-                                       {"search", nlohmann::ordered_json::parse(ToJson(search))}};
-  return json.dump();
-}
-
-// Reads CommonText; anything else has none of the fields.
-TreeOrigin CommonOrigin(const std::string& text) {
-  const auto json = ParseJson<nlohmann::ordered_json>(text);
-  TreeOrigin origin;
-  if (!json.is_object()) return origin;
-  origin.family = json.value("family", "");
-  origin.model = json.value("model", "");
-  origin.model_identity = json.value("model_identity", "");
-  origin.data_hash = json.value("data_hash", "");
-  if (json.contains("search")) origin.search = json["search"].dump();
-  return origin;
-}
 
 std::vector<int64_t> KeysOf(const std::vector<int>& tasks) { return {tasks.begin(), tasks.end()}; }
 

@@ -41,8 +41,8 @@ std::vector<TreeFile> TreeFilesIn(const fs::path& folder) {
   return files;
 }
 
-FileTreeStore::FileTreeStore(fs::path folder, TreeFormat format)
-    : folder_(std::move(folder)), format_(format), claims_(folder_) {}
+FileTreeStore::FileTreeStore(fs::path folder, TreeFormat format, std::string_view terms)
+    : folder_(std::move(folder)), format_(format), claims_(folder_, terms) {}
 
 fs::path FileTreeStore::PathOf(int task_id) const { return folder_ / TreeFileName(task_id); }
 

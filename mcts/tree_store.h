@@ -54,8 +54,8 @@ class TreeStore {
 // Files `search_results_<task>.json` in one folder, which runs of several processes may share.
 class FileTreeStore : public TreeStore {
  public:
-  // Makes the folder if it is missing. Throws FatalError(kFile).
-  FileTreeStore(std::filesystem::path folder, TreeFormat format);
+  // Makes the folder if it is missing. `terms`: CommonText of the run. Throws FatalError(kFile).
+  FileTreeStore(std::filesystem::path folder, TreeFormat format, std::string_view terms = "");
 
   Claim TryClaim(int task_id) override;
   bool Commit(const Tree& tree) override;  // always true: a claim lasts as long as the process
@@ -66,6 +66,7 @@ class FileTreeStore : public TreeStore {
 
   std::filesystem::path PathOf(int task_id) const;
   const std::filesystem::path& folder() const { return folder_; }
+  const std::string& terms() const { return claims_.terms(); }  // as in WorkClaims
 
  private:
   const std::filesystem::path folder_;

@@ -35,7 +35,7 @@ TEST_F(EpisodeStoreTest, NamesTheFirstAttemptAsAgentRDoes) {
 }
 
 TEST_F(EpisodeStoreTest, AnEpisodeIsClaimedByOne) {
-  FileEpisodeStore other(folder_.path(), "{}");
+  FileEpisodeStore other(folder_.path(), R"({"max_steps":30})");
   EXPECT_EQ(store_.TryClaim(31, 0), Claim::kMine);
   EXPECT_EQ(store_.TryClaim(31, 0), Claim::kTaken);
   EXPECT_EQ(other.TryClaim(31, 0), Claim::kTaken);
@@ -56,9 +56,25 @@ TEST_F(EpisodeStoreTest, LoadsByTaskAndAttempt) {
   EXPECT_THAT(keys, ElementsAre(std::pair(31, 1), std::pair(100, 0), std::pair(100, 1)));
 }
 
+TEST_F(EpisodeStoreTest, RefusesARunBesideOneOfOtherOptions) {
+  try {
+    const FileEpisodeStore other(folder_.path(), R"({"max_steps":100})");
+    FAIL();
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("another run is playing"),
+                                    HasSubstr("max_steps: 30 there, 100 here")));
+  }
+}
+
 TEST_F(EpisodeStoreTest, RefusesEpisodesOfOtherOptions) {
-  Play(31, 0);
-  const FileEpisodeStore other(folder_.path(), R"({"max_steps":100})");
+  const fs::path earlier = folder_.path() / "earlier";
+  {
+    FileEpisodeStore store(earlier, R"({"max_steps":30})");
+    ASSERT_EQ(store.TryClaim(31, 0), Claim::kMine);
+    store.Commit(HandEpisode(31, 0, 0.5, {"look"}));
+  }
+  const FileEpisodeStore other(earlier, R"({"max_steps":100})");
   try {
     other.Load();
     FAIL();

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "common/error.h"
 #include "tests/mcts/toy_search.h"
@@ -77,6 +78,29 @@ TEST_F(EarlierTreesTest, OtherModelsAndDataAreNeverMixed) {
   TreeOrigin data = Origin(search_);
   data.data_hash = "other";
   EXPECT_THAT(Refusal(data, search_, /*mix=*/true), HasSubstr("other data"));
+}
+
+TEST_F(EarlierTreesTest, ARunThatHasWrittenNoTreeYetIsNotMixedWithEither) {
+  SearchOptions other;
+  other.seed = 7;
+  std::optional<FileTreeStore> first(std::in_place, folder_.path() / "shared", TreeFormat::kAgentR,
+                                     CommonText(Origin(other), other));
+  const auto join = [&](bool mix) {
+    const FileTreeStore store(folder_.path() / "shared", TreeFormat::kCompact,
+                              CommonText(Origin(search_), search_));
+    CheckEarlierTrees(store, Origin(search_), search_, mix);
+  };
+  EXPECT_NO_THROW(join(/*mix=*/true));
+  try {
+    join(/*mix=*/false);
+    FAIL() << "not refused";
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("another run is searching"), HasSubstr("shared"),
+                                    HasSubstr("--seed 7 there, 0 now")));
+  }
+  first.reset();
+  EXPECT_NO_THROW(join(/*mix=*/false));
 }
 
 TEST_F(EarlierTreesTest, WhatIsNoTreeIsMovedAside) {
