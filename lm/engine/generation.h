@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <future>
@@ -59,6 +60,10 @@ class Pending {
       : result_(std::move(result)), cancelled_(std::move(cancelled)) {}
 
   Result<T> Wait() { return result_.get(); }
+  // Waits for at most `longest`; true if the result is there.
+  bool WaitFor(std::chrono::milliseconds longest) const {
+    return result_.wait_for(longest) == std::future_status::ready;
+  }
   void Cancel() { *cancelled_ = true; }  // Wait then ends soon with kCancelled
 
  private:

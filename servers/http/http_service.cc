@@ -94,6 +94,8 @@ std::string DefaultErrorBody(const HttpStatusError& error) { return ErrorJson(er
 
 }  // namespace
 
+bool HttpRequest::ClientGone() const { return HttpTransport::ClientGone(); }
+
 std::optional<std::string> HttpRequest::Parameter(const std::string& name) const {
   if (!query) return std::nullopt;
   const auto at = query->find(name);

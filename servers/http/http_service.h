@@ -81,6 +81,10 @@ struct HttpRequest {
 
   // A parameter of the query string.
   std::optional<std::string> Parameter(const std::string& name) const;
+
+  // Whether nobody waits for the reply any more: the client has disconnected. For handlers that take
+  // long; only on the thread on which the handler is called.
+  bool ClientGone() const;
 };
 
 struct HttpResponse {

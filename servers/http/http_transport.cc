@@ -37,6 +37,9 @@ size_t RaiseDescriptorLimit() {
   return limit.rlim_cur;
 }
 
+// The connection of the request that this thread answers. The library does not show it to handlers.
+thread_local const RequestStream* answered = nullptr;
+
 }  // namespace
 
 // Adapts our threads to the library's queue of connections. In old versions its Enqueue returns
@@ -109,6 +112,8 @@ void HttpTransport::Run() {
   }
 }
 
+bool HttpTransport::ClientGone() { return answered != nullptr && answered->ClientGone(); }
+
 void HttpTransport::Shutdown() {
   // stop() has no effect before the accepting loop has begun, so it is repeated.
   while (!is_running() && !ended_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -162,7 +167,9 @@ bool HttpTransport::ServeRequest(RequestStream& stream) {
       return self.process_request(stream, "", 0, "", 0, false, closed, nullptr);
     }
   };
+  answered = &stream;
   more = process(*this);
+  answered = nullptr;
   return stream.Flush() && more && !closed && !stream.error_sent() && stream.body_read();
 }
 

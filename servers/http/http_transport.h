@@ -49,6 +49,9 @@ class HttpTransport : public httplib::Server {
   // Serves until Shutdown. Called once, after Bind.
   void Run();
 
+  // Whether the client of the request that the calling thread answers has disconnected.
+  static bool ClientGone();
+
   // Ends Run(): accepts no new connection, sends replies in progress, and closes idle connections.
   void Shutdown();
 

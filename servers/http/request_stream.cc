@@ -95,6 +95,12 @@ void RequestStream::Refuse(std::string_view reply) {
   Flush();
 }
 
+bool RequestStream::ClientGone() const {
+  char byte;
+  const ssize_t size = recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return size == 0 || (size < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
 void RequestStream::Linger() {
   constexpr size_t kMost = 4 << 20;
   shutdown(socket_, SHUT_WR);

@@ -50,6 +50,9 @@ class RequestStream : public httplib::Stream {
   // True if the body was read to its end, so that the next byte begins a request.
   bool body_read() const;
 
+  // Whether the client has closed the connection, or its side of it.
+  bool ClientGone() const;
+
   // Reads and discards further bytes of the client for a moment: closing with unread bytes would
   // reset the connection, and the client might never see the reply.
   void Linger();

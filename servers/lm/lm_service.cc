@@ -21,7 +21,8 @@
 namespace agentr {
 namespace {
 
-constexpr int kCompletionTokens = 16;  // OpenAI's default for /v1/completions
+constexpr int kCompletionTokens = 16;                    // OpenAI's default for /v1/completions
+constexpr std::chrono::milliseconds kBetweenLooks(200);  // for a client that has gone
 
 int64_t Now() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -202,7 +203,15 @@ HttpResponse LmServer::Serve(LmApi api, const HttpRequest& http) {
                 .id = fmt::format("{}-{:x}-{}", kind, started_, number),
                 .created = Now()};
   if (reply.request.stream) return Stream(std::move(reply), *model_.engine);
-  return {.body = reply.Whole(OrThrow(model_.engine->Generate(reply.request.generation).Wait()))};
+  return {.body = reply.Whole(OrThrow(Generate(http, reply.request.generation)))};
+}
+
+Result<Generation> LmServer::Generate(const HttpRequest& http, GenerationRequest request) const {
+  Pending<Generation> pending = model_.engine->Generate(std::move(request));
+  while (!pending.WaitFor(kBetweenLooks)) {
+    if (http.ClientGone()) pending.Cancel();
+  }
+  return pending.Wait();
 }
 
 void LmServer::CheckModel(const LmRequest& request) const {

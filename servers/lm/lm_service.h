@@ -60,6 +60,8 @@ class LmServer {
   HttpResponse Models() const;
   // A POST of either kind.
   HttpResponse Serve(LmApi api, const HttpRequest& http);
+  // Ends early if the client disconnects.
+  Result<Generation> Generate(const HttpRequest& http, GenerationRequest request) const;
   HttpResponse Tokenize(const HttpRequest& http) const;
   // For a chat.
   PreparedPrompt Prepare(const LmRequest& request) const;

@@ -1,9 +1,13 @@
 #include "servers/lm/lm_service.h"
 
+#include <fmt/format.h>
+
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "clients/openai/openai_model.h"
+#include "tests/servers/http/raw_client.h"
 #include "tests/servers/lm/lm_server_fixture.h"
 
 namespace agentr {
@@ -84,6 +88,19 @@ TEST_F(LmServiceTest, TooManyRequestsWait) {
   open = true;
   open.notify_all();
   for (std::thread& client : clients) client.join();
+}
+
+TEST_F(LmServiceTest, NothingIsGeneratedForAClientThatHasGone) {
+  StartEndless({}, /*max_context=*/1'000'000,
+               [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+  const std::string body = Json{{"messages", kMessages}}.dump();
+  {
+    testing::RawClient client(server_->port());
+    client.Send(fmt::format("POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{}",
+                            kChatPath, body.size(), body));
+    AwaitMetric("agentr_lm_running 1");
+  }
+  AwaitMetric("agentr_lm_running 0");  // its million tokens would take a quarter of an hour
 }
 
 // The project's own client sees what the model in the process says.
