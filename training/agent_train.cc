@@ -91,10 +91,11 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
       listener_(listener),
       group_(group),
       folder_(TrainFolder(options)),
-      config_(ReadModelConfig(options.model_dir)),
-      text_(LoadRowTokenizer(options.model_dir, options.data.chat_template)),
+      config_(ReadModelConfig(options.start.dir)),
+      text_(LoadRowTokenizer(options.start.dir, options.data.chat_template)),
       data_(OpenData(options, text_, group)),
-      network_(config_, *FirstWeights(options, config_), NetworkOptionsOf(options, config_)),
+      network_(config_, *FirstWeights(options.start, config_, options.data.seed),
+               NetworkOptionsOf(options, config_)),
       checkpoints_(folder_ / "checkpoints") {
   if (writes()) fmt::print("{}", data_.Describe());
   if (o_.data.inspect > 0) return;
@@ -142,9 +143,7 @@ void Run::SayMemory() const {
 
 Fingerprint Run::MakeFingerprint() const {
   const auto& [a, s, l] = std::tie(o_.adamw, o_.schedule, o_.lora);
-  return {{"the model (--model_dir)",
-           ModelHash(o_.model_dir, o_.from_scratch) +
-               (o_.from_scratch ? " from scratch " + o_.initial_attention : "")},
+  return {{"the model (--model_dir)", ModelHash(o_.start)},
           {"the rows or how they are read and ordered (--data and its options, --seed)",
            data_.data_hash()},
           {"the number of steps (--epochs, --max_steps, --train_tokens)", std::to_string(steps_)},
@@ -362,9 +361,9 @@ void Run::Export() {
   }
   const fs::path to = folder_ / "model";
   if (o_.lora.rank > 0 && !o_.merge_adapters) {
-    WriteAdapters(to, o_.lora, o_.model_dir, network_.adapters());
+    WriteAdapters(to, o_.lora, o_.start.dir, network_.adapters());
   } else {
-    ExportModel(to, o_.model_dir, *Snapshot());
+    ExportModel(to, o_.start.dir, *Snapshot());
   }
   fmt::print("{} steps, held-out loss {:.4f} (best {:.4f} at step {}); {} is in {}\n", state_.step,
              state_.held_out, state_.best_held_out, state_.best_step,

@@ -21,6 +21,7 @@
 #include "training/model/lora.h"
 #include "training/optim/adamw.h"
 #include "training/optim/schedule.h"
+#include "training/start_model.h"
 
 namespace agentr {
 
@@ -28,11 +29,9 @@ class OptionSet;
 class WeightSnapshot;
 
 struct AgentTrainOptions {
-  std::string model_dir;      // the folder to start from
-  bool from_scratch = false;  // use only its shape and tokenizer; the weights are random
-  std::string initial_attention = "random";  // random | induction: for random weights
+  StartModel start;
   std::string output_dir = "train_result";
-  std::string name;                   // empty: the name of model_dir
+  std::string name;                   // empty: that of the start model's folder
   std::string dtype = "auto";         // auto | float32 | bfloat16, for computing
   std::string export_dtype = "auto";  // auto: as the start model's weights
   bool checkpoint_activations = false;

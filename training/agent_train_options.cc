@@ -6,7 +6,7 @@
 namespace agentr {
 
 void Check(const AgentTrainOptions& o) {
-  if (o.model_dir.empty()) {
+  if (o.start.dir.empty()) {
     throw FatalError(ExitCode::kUsage,
                      "there is no model to train: name its Hugging Face folder with --model_dir");
   }
@@ -15,7 +15,7 @@ void Check(const AgentTrainOptions& o) {
         ExitCode::kUsage,
         "--export best needs a held-out loss: give --held_out and --eval_rows above 0");
   }
-  if (o.from_scratch && o.lora.rank > 0 && !o.merge_adapters) {
+  if (o.start.from_scratch && o.lora.rank > 0 && !o.merge_adapters) {
     throw FatalError(ExitCode::kUsage,
                      "--from_scratch with --lora_rank: adapters of random weights that are kept "
                      "nowhere would be of no use; give --merge_adapters 1, or train all weights");
@@ -25,14 +25,7 @@ void Check(const AgentTrainOptions& o) {
 
 void Declare(OptionSet& set, AgentTrainOptions& o) {
   set.Group("Model");
-  set.Add("--model_dir", o.model_dir, "Hugging Face folder of the model to start from");
-  set.Add("--from_scratch", o.from_scratch,
-          "Start from random weights (by --seed): only config.json and the tokenizer are read from "
-          "the folder");
-  set.Add("--initial_attention", o.initial_attention,
-          "With --from_scratch: random, or induction, which lets small models copy from the prompt "
-          "from the first step on")
-      .OneOf({"random", "induction"});
+  Declare(set, o.start);
   set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME");
   set.Add("--name", o.name, "Name of the run (default: the name of the model's folder)");
   set.Add("--dtype", o.dtype, "Type for computing: auto (that of the weights) | float32 | bfloat16")
@@ -75,7 +68,7 @@ void Declare(OptionSet& set, AgentTrainOptions& o) {
 
 std::filesystem::path TrainFolder(const AgentTrainOptions& o) {
   return std::filesystem::path(o.output_dir) /
-         FolderName(o.name.empty() ? NameOf(o.model_dir) : o.name);
+         FolderName(o.name.empty() ? NameOf(o.start.dir) : o.name);
 }
 
 }  // namespace agentr

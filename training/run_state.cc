@@ -3,9 +3,6 @@
 #include <fmt/core.h>
 
 #include "common/error.h"
-#include "common/file.h"
-#include "common/hash.h"
-#include "lm/weights/safetensors.h"
 
 namespace agentr {
 namespace {
@@ -19,11 +16,6 @@ std::string Difference(const std::string& there, const std::string& now) {
 }
 
 }  // namespace
-
-std::string ModelHash(const std::filesystem::path& model_dir, bool from_scratch) {
-  const std::string config = ReadFile(model_dir / "config.json");
-  return Sha256(from_scratch ? config : config + DescribeWeights(WeightFiles(model_dir)));
-}
 
 nlohmann::ordered_json RunState::ToJson(const Fingerprint& fingerprint) const {
   nlohmann::ordered_json json = {{"step", step},

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -13,10 +12,6 @@ namespace agentr {
 
 // The inputs that determine a run's result: descriptions with the names of options, and values.
 using Fingerprint = std::vector<std::pair<std::string, std::string>>;
-
-// A hash of a model folder's configuration and, unless a run starts from scratch, its weights
-// (DescribeWeights). Throws FatalError(kFile).
-std::string ModelHash(const std::filesystem::path& model_dir, bool from_scratch);
 
 struct RunState {
   int64_t step = 0;             // finished steps; the next step of the data has this number

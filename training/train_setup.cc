@@ -8,7 +8,6 @@
 #include <system_error>
 
 #include "common/error.h"
-#include "training/model/initial_weights.h"
 
 namespace agentr {
 
@@ -64,16 +63,6 @@ NetworkOptions NetworkOptionsOf(const AgentTrainOptions& o, const ModelConfig& c
   options.type = ComputeType(o, config);
   options.checkpoint_activations = o.checkpoint_activations;
   return options;
-}
-
-std::unique_ptr<WeightSource> FirstWeights(const AgentTrainOptions& o, const ModelConfig& config) {
-  if (o.from_scratch) {
-    return std::make_unique<InitialWeights>(config, o.data.seed,
-                                            o.initial_attention == "induction"
-                                                ? InitialAttention::kInduction
-                                                : InitialAttention::kRandom);
-  }
-  return std::make_unique<WeightFiles>(o.model_dir);
 }
 
 TrainingData OpenData(const AgentTrainOptions& o, const RowTokenizer& text, ProcessGroup* group) {

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "lm/weights/model_config.h"
-#include "lm/weights/weight_source.h"
 #include "training/agent_train.h"
 #include "training/data/training_data.h"
 #include "training/distributed/job.h"
@@ -24,9 +23,6 @@ WeightType ExportType(const AgentTrainOptions& o, const ModelConfig& config);
 std::string TypeName(at::ScalarType type);
 
 NetworkOptions NetworkOptionsOf(const AgentTrainOptions& o, const ModelConfig& config);
-
-// Those of --model_dir, or random ones with --from_scratch.
-std::unique_ptr<WeightSource> FirstWeights(const AgentTrainOptions& o, const ModelConfig& config);
 
 // Rank 0 opens the data first, because it writes the indices of large files, which the others then
 // read. `group`: null for a job of one process.

@@ -47,8 +47,8 @@ Fingerprint FingerprintOf(const AgentRlOptions& o, const OptionSet& resolved) {
   // The number of iterations decides nothing but the rates, so a run with one rate can be prolonged.
   if (o.schedule.shape == "constant" && o.schedule.warmup == 0) options.erase("iterations");
   Fingerprint print;
-  if (!o.model_dir.empty()) {
-    print.emplace_back("the model (--model_dir)", ModelHash(o.model_dir, o.from_scratch));
+  if (!o.start.dir.empty()) {
+    print.emplace_back("the model (--model_dir)", ModelHash(o.start));
   }
   for (const auto& [name, value] : options.items()) print.emplace_back("--" + name, value.dump());
   return print;
@@ -292,15 +292,15 @@ void RlRun::WriteCheckpoint() {
 }
 
 void RlRun::Export() {
-  if (o_.model_dir.empty()) {
+  if (o_.start.dir.empty()) {
     fmt::print("{} iterations, {} transitions; the weights are in {}\n", state_.step,
                context_->store().size(), checkpoints_.Path(state_.step).string());
     return;
   }
   const fs::path to = folder_ / "model";
-  ExportModel(to, o_.model_dir, *context_->policy().Snapshot(state_.step));
+  ExportModel(to, o_.start.dir, *context_->policy().Snapshot(state_.step));
   if (o_.lora.rank > 0) {
-    WriteAdapters(folder_ / "adapter", o_.lora, o_.model_dir,
+    WriteAdapters(folder_ / "adapter", o_.lora, o_.start.dir,
                   context_->policy().network().adapters());
   }
   fmt::print("{} iterations, {} transitions; the model is in {}\n", state_.step,

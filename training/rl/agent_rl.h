@@ -27,6 +27,7 @@
 #include "training/rl/critic_options.h"
 #include "training/rl/tree_learning.h"
 #include "training/rl/world.h"
+#include "training/start_model.h"
 
 namespace agentr {
 
@@ -68,9 +69,7 @@ struct ArcherOptions {
 
 struct AgentRlOptions {
   MakeAlgorithm algorithm = &MakeCloning;
-  std::string model_dir;
-  bool from_scratch = false;
-  std::string initial_attention = "random";  // random | induction
+  StartModel start;
   std::string output_dir = "rl_result";
   std::string name;  // empty: the algorithm and the task
   uint64_t seed = 0;

@@ -90,13 +90,7 @@ void Declare(OptionSet& set, AgentRlOptions& o) {
       .Min(1);
   set.Add("--seed", o.seed, "Seed of everything that is drawn");
   set.Group("Model");
-  set.Add("--model_dir", o.model_dir, "Hugging Face folder of the model to start from");
-  set.Add("--from_scratch", o.from_scratch,
-          "Start from random weights: only config.json and the tokenizer are read from the folder");
-  set.Add("--initial_attention", o.initial_attention,
-          "With --from_scratch: random, or induction, which lets small models copy from the prompt "
-          "from the first step on")
-      .OneOf({"random", "induction"});
+  Declare(set, o.start);
   set.Add("--model_threads", o.threads, "Threads on the CPU; 0: all cores that the process may use")
       .Min(0);
   set.Group("Run");
@@ -131,12 +125,12 @@ void Check(const AgentRlOptions& o) {
                        "--algorithm symbolic_ppo runs in one process, because the norms of its "
                        "network look at all agents together: leave out --processes");
     }
-    if (o.model_dir.empty() && o.eval_prompts == "none") return;
+    if (o.start.dir.empty() && o.eval_prompts == "none") return;
     throw FatalError(ExitCode::kUsage,
                      "--algorithm symbolic_ppo reads images, not prompts, and learns a network of "
                      "its own: leave out --model_dir and --eval_prompts");
   }
-  if (o.model_dir.empty()) {
+  if (o.start.dir.empty()) {
     throw FatalError(ExitCode::kUsage,
                      "there is no model to train: name its Hugging Face folder with --model_dir");
   }

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "common/error.h"
-#include "training/model/initial_weights.h"
 #include "training/rl/agent_rl.h"
 
 namespace agentr {
@@ -15,20 +14,12 @@ constexpr size_t kRoomForAction = 128;  // tokens of the context that prompts le
 
 }  // namespace
 
-std::unique_ptr<WeightSource> FirstWeights(const AgentRlOptions& o, const ModelConfig& config,
-                                           uint64_t seed) {
-  if (!o.from_scratch) return std::make_unique<WeightFiles>(o.model_dir);
-  const InitialAttention attention =
-      o.initial_attention == "induction" ? InitialAttention::kInduction : InitialAttention::kRandom;
-  return std::make_unique<InitialWeights>(config, seed, attention);
-}
-
 // Learning from reward computes in float32: probabilities of the sampler and of the update must
 // agree to 1e-4.
 PolicyModel::PolicyModel(const AgentRlOptions& o)
-    : config_(ReadModelConfig(o.model_dir)),
-      tokenizer_(Tokenizer::Load(o.model_dir)),
-      network_(config_, *FirstWeights(o, config_, o.seed), {}) {
+    : config_(ReadModelConfig(o.start.dir)),
+      tokenizer_(Tokenizer::Load(o.start.dir)),
+      network_(config_, *FirstWeights(o.start, config_, o.seed), {}) {
   if (o.lora.rank > 0) {
     network_.TrainAdapters(o.lora, o.seed);
   } else {

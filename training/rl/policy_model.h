@@ -46,9 +46,4 @@ class PolicyModel {
 TrainingRow ActionRow(const std::vector<int32_t>& prompt, const std::vector<int32_t>& action,
                       float weight = 1);
 
-// The weights of a new network of this configuration, for the policy and for critics: those of the
-// folder or, with --from_scratch, random ones.
-std::unique_ptr<WeightSource> FirstWeights(const AgentRlOptions& options, const ModelConfig& config,
-                                           uint64_t seed);
-
 }  // namespace agentr

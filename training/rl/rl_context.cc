@@ -10,7 +10,7 @@ RlContext::RlContext(const AgentRlOptions& options, std::filesystem::path folder
                      int64_t transitions, ProcessGroup* group)
     : options_(options),
       group_(group),
-      policy_(options.model_dir.empty() ? nullptr : std::make_unique<PolicyModel>(options)),
+      policy_(options.start.dir.empty() ? nullptr : std::make_unique<PolicyModel>(options)),
       store_(folder / "transitions", transitions) {}
 
 World& RlContext::world() {

@@ -48,7 +48,7 @@ class TreeLearning : public Algorithm {
   TreeLearning(RlContext& context, TreeAlgorithmKind kind)
       : o_(context.options()),
         kind_(kind),
-        text_(LoadRowTokenizer(o_.model_dir, o_.trees.chat_template)),
+        text_(LoadRowTokenizer(o_.start.dir, o_.trees.chat_template)),
         data_(ReadTreeData(DataOptionsOf(o_), kind, text_)),
         order_(OrderOf(data_, o_)),
         objective_(o_.trees.objective, kind, data_, context.policy().network(), context.group()),
@@ -59,7 +59,7 @@ class TreeLearning : public Algorithm {
     // after this.
     if (objective_.NeedsReference()) {
       objective_.UseReference(RlFolder(o_) / "reference.json",
-                              ModelHash(o_.model_dir, o_.from_scratch));
+                              ModelHash(o_.start));
     }
   }
 
@@ -154,8 +154,8 @@ AgentRlOptions WithValueModel(const AgentRlOptions& options, bool writes) {
   AgentRlOptions changed = options;
   if (options.algorithm != &MakeTreeValue) return changed;
   const std::filesystem::path start = RlFolder(options) / "start";
-  if (writes) MakeValueFolder(options.model_dir, start, options.trees.data.value_bins);
-  changed.model_dir = start.string();
+  if (writes) MakeValueFolder(options.start.dir, start, options.trees.data.value_bins);
+  changed.start.dir = start.string();
   return changed;
 }
 

@@ -13,7 +13,7 @@ constexpr uint64_t kCriticSeed = 0x0C;  // so that its random weights are not th
 }  // namespace
 
 UtteranceCritic::Side::Side(const AgentRlOptions& o, const ModelConfig& config)
-    : network(config, *FirstWeights(o, config, o.seed ^ kCriticSeed), {}), heads([&] {
+    : network(config, *FirstWeights(o.start, config, o.seed ^ kCriticSeed), {}), heads([&] {
         const int64_t width = config.hidden_size, inner = o.critic.width;
         const auto head = [&](const char* name, int64_t inputs) {
           return Mlp(name, {inputs, inner, inner, 1}, Activation::kRelu, o.seed ^ kCriticSeed);

@@ -40,10 +40,10 @@ class Learning : public ::testing::Test {
  protected:
   Learning() {
     WriteEchoModel(folder_.path() / "model");
-    o_.model_dir = (folder_.path() / "model").string();
+    o_.start.dir = (folder_.path() / "model").string();
     o_.output_dir = (folder_.path() / "result").string();
-    o_.from_scratch = true;
-    o_.initial_attention = "induction";
+    o_.start.from_scratch = true;
+    o_.start.attention = InitialAttention::kInduction;
     o_.threads = 1;
     o_.schedule = {1e-3, "constant", 0, 0};
     o_.eval_every = 0;

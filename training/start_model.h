@@ -1,0 +1,33 @@
+// The model from which a run of training begins.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "lm/weights/model_config.h"
+#include "lm/weights/weight_source.h"
+#include "training/model/initial_weights.h"
+
+namespace agentr {
+
+class OptionSet;
+
+struct StartModel {
+  std::string dir;            // a Hugging Face folder
+  bool from_scratch = false;  // use only its shape and tokenizer; the weights are random
+  InitialAttention attention = InitialAttention::kRandom;  // of random weights
+};
+
+// Declares --model_dir, --from_scratch, --initial_attention.
+void Declare(OptionSet& set, StartModel& start);
+
+// The weights of the folder, or random ones drawn by `seed`. Throws FatalError.
+std::unique_ptr<WeightSource> FirstWeights(const StartModel& start, const ModelConfig& config,
+                                           uint64_t seed);
+
+// A hash of the folder's configuration and its weights (DescribeWeights) or, from scratch, how they
+// are drawn. Throws FatalError(kFile).
+std::string ModelHash(const StartModel& start);
+
+}  // namespace agentr
