@@ -38,9 +38,9 @@ auto FirstRevision(const auto& turns) {
 
 }  // namespace
 
-// A turn of the agent with the observation before it and the reply.
+// A turn of the agent with the state before it and the reply.
 struct Audit::Turn {
-  std::string before;
+  std::string before;  // TaskFamily::StateKey or, where that is unknown, the page
   std::string action;
   std::string after;
   bool trained = false;
@@ -55,12 +55,14 @@ struct Audit::Turn {
 std::vector<Audit::Turn> Audit::TurnsOf(const AuditRow& row) const {
   std::vector<Turn> turns;
   std::vector<Message> history;
-  std::string entered;  // the observation with which the state was entered
+  std::vector<Message> played;  // what changed the state: the first observation and later turns
+  std::string entered;          // the observation with which the state was entered
   int users = 0;
   for (const AuditRow::Line& line : row.messages) {
     if (line.role == "assistant") {
       Turn turn;
-      turn.before = entered;
+      turn.before = family_.StateKey(played);
+      if (turn.before.empty()) turn.before = entered;
       turn.action = family_.ParseAction(line.content);
       turn.trained = line.trained;
       turn.instruction = users < 2;
@@ -79,9 +81,13 @@ std::vector<Audit::Turn> Audit::TurnsOf(const AuditRow& row) const {
         turn.idle = same && !turn.refused;
         // The reply to the revision turn is not a page: the state stays the one before.
         const bool revision = turn.trained && !same && line.content == "ok.";
-        if (!same && !revision) entered = line.content;
+        if (!same && !revision) {
+          entered = line.content;
+          played.insert(played.end(), {history.back(), {line.role, line.content}});
+        }
       } else {
         entered = line.content;
+        played = {{line.role, line.content}};
       }
     }
     history.push_back({line.role, line.content});

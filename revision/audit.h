@@ -64,7 +64,7 @@ class Audit {
     int64_t bad_steps = 0;       // in rows that say their number
     int64_t tell_bad_steps = 0;  // rows
     int64_t good_is_bad = 0;     // rows whose first action after the revision is the masked one
-    int64_t trains_masked = 0;   // rows that train a masked action on the same observation
+    int64_t trains_masked = 0;   // rows that train a masked action in the same state
   };
   struct Turn;
 

@@ -35,17 +35,28 @@ std::string DecisionCollector::ThoughtFor(const Decision& decision, RandomStream
                                 {error.action, error.observation, ""}, random);
 }
 
-// True if the row would train the mistaken action on the same page on which it was a mistake.
+// True if the row would train the mistaken action in the very state in which it was a mistake. Where
+// the family knows no states (TaskFamily::StateKey), the page stands for it. A page alone is not
+// enough: in TextCraft each crafting of planks has the same answer, and what failed with four of
+// them is right with eight.
 bool DecisionCollector::Contradicts(const Trajectory& trajectory, int error) const {
   if (error < 0) return false;
-  const Node& mistaken = context_.tree.node(error);
-  std::string page = trajectory.first_observation;
-  std::string mistaken_on;
+  const std::string& mistaken = context_.tree.node(error).action;
+  std::vector<Message> history = {{"user", trajectory.first_observation}};
+  const auto state = [&] {
+    const std::string key = context_.family.StateKey(history);
+    return key.empty() ? history.back().content : key;
+  };
+  std::string mistaken_in;
   for (const SplicedTurn& turn : trajectory.turns) {
-    if (turn.node == error) mistaken_on = page;
-    const bool again = turn.action == mistaken.action && page == mistaken_on;
-    if (again && turn.node != error && IsTrained(trajectory, turn)) return true;
-    if (turn.part != Part::kRevision && !turn.refused) page = turn.observation;
+    if (turn.node == error) {
+      mistaken_in = state();
+    } else if (turn.action == mistaken && IsTrained(trajectory, turn) && state() == mistaken_in) {
+      return true;
+    }
+    if (turn.part == Part::kRevision || turn.refused) continue;
+    history.push_back({"assistant", turn.response});
+    history.push_back({"user", turn.observation});
   }
   return false;
 }

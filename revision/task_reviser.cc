@@ -36,7 +36,7 @@ namespace {
 
 // Counts up whenever the same tree and options give other decisions, so that records of before are
 // not used.
-constexpr int kProcedure = 2;
+constexpr int kProcedure = 3;
 
 std::string RevisionActionOf(const ReviseOptions& options, const TaskReviser::Context& context) {
   if (!options.revision_action.empty()) return options.revision_action;

@@ -90,6 +90,35 @@ TEST(AuditOfThoughtsTest, TrainedThoughtsThatContradictTheirActionAreCounted) {
   EXPECT_EQ(audit.Json()["trained"]["contradicted_by_the_thought"], 1);
 }
 
+// In TextCraft each crafting of planks has the same answer, but what is held differs.
+TEST(AuditOfStatesTest, ThePageAloneIsNotTheState) {
+  const auto family = MakeTaskFamily("textcraft");
+  const std::string planks = "craft 4 oak planks using 1 oak log";
+  const std::string boat = "craft 1 oak boat using 5 oak planks";
+  const std::string crafted = "Crafted 4 minecraft:oak_planks";
+  AuditRow row;
+  row.messages = {Saw("Play."),
+                  {"assistant", "Ok.", false},
+                  Saw("Crafting commands:\n" + planks + "\n" + boat + "\n\nGoal: craft oak boat."),
+                  Said("get 2 oak log", false),
+                  Saw("Got 2 oak log"),
+                  Said(planks, false),
+                  Saw(crafted),
+                  Said(boat, false),
+                  Saw("Could not find enough items to craft minecraft:oak_boat"),
+                  Said("wait"),
+                  Saw("ok."),
+                  Said(planks),
+                  Saw(crafted),
+                  Said(boat)};
+  Audit audit(*family);
+  audit.Add(row);
+  const nlohmann::json json = audit.Json();
+  EXPECT_EQ(json["contradictions"]["masked_action_trained_on_the_same_page"], 0);
+  EXPECT_EQ(json["trained"]["repeated"], 0);
+  EXPECT_EQ(json["rows_with_a_revision"], 1);
+}
+
 TEST_F(AuditTest, ContradictionsAreCounted) {
   const auto same =
       Of({Said("stuck", false), Saw(kNothing), Said("wait"), Saw("ok."), Said("stuck"), Saw("B")});
