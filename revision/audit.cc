@@ -176,7 +176,7 @@ nlohmann::ordered_json Audit::Json() const {
       {"bad_steps_per_row", ShareOf(c.bad_steps, c.tell_bad_steps)},
       {"contradictions",
        {{"good_action_is_the_bad_one", c.good_is_bad},
-        {"masked_action_trained_on_the_same_page", c.trains_masked}}},
+        {"masked_action_trained_in_the_same_state", c.trains_masked}}},
       {"unique_suffixes", suffixes_.size()},
       {"revision_length",
        {{"from_start", MeanOf(from_start_)}, {"from_ancestor", MeanOf(from_ancestor_)}}}};
@@ -203,7 +203,7 @@ std::string Audit::Table() const {
       "  of those    refused {}, without effect {}, repeated in vain {}\n"
       "              instruction {}, before the mistake {}, contradicted by the thought {}\n"
       "rows          that train a refused turn: {}; with a revision: {}, {:.2f} bad steps each\n"
-      "contradict    good action = bad action: {}; masked action trained on the same page: {}\n",
+      "contradict    good action = bad action: {}; masked action trained in the same state: {}\n",
       c.rows, rows_of_task_.size(), suffixes_.size(), share(c.trained, c.turns), c.turns,
       share(c.trained_tokens, c.all_tokens), c.all_tokens, share(c.refused, c.trained),
       share(c.without_effect, c.trained), share(c.repeated, c.trained),

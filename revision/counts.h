@@ -23,7 +23,7 @@ struct RevisionCounts {
   int64_t pairs_found = 0;
   int64_t mistakes_found = 0;    // distinct mistakes, each with any number of good paths
   int64_t duplicate_drafts = 0;  // pairs that gave the same actions as another pair of the task
-  int64_t contradictions = 0;    // pairs whose row would train the mistaken action on the same page
+  int64_t contradictions = 0;    // pairs whose row would train the mistaken action in its state
   int64_t pairs = 0;             // pairs that were run (with data type good: good paths)
   std::map<std::string, int64_t> mistakes;  // of the rows, by TaskFamily::MistakeName
   std::map<int, int64_t> recoveries;        // of the rows, by the number of actions

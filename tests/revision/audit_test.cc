@@ -114,7 +114,7 @@ TEST(AuditOfStatesTest, ThePageAloneIsNotTheState) {
   Audit audit(*family);
   audit.Add(row);
   const nlohmann::json json = audit.Json();
-  EXPECT_EQ(json["contradictions"]["masked_action_trained_on_the_same_page"], 0);
+  EXPECT_EQ(json["contradictions"]["masked_action_trained_in_the_same_state"], 0);
   EXPECT_EQ(json["trained"]["repeated"], 0);
   EXPECT_EQ(json["rows_with_a_revision"], 1);
 }
@@ -123,11 +123,11 @@ TEST_F(AuditTest, ContradictionsAreCounted) {
   const auto same =
       Of({Said("stuck", false), Saw(kNothing), Said("wait"), Saw("ok."), Said("stuck"), Saw("B")});
   EXPECT_EQ(same["contradictions"]["good_action_is_the_bad_one"], 1);
-  EXPECT_EQ(same["contradictions"]["masked_action_trained_on_the_same_page"], 1);
+  EXPECT_EQ(same["contradictions"]["masked_action_trained_in_the_same_state"], 1);
   const auto later = Of({Said("b", false), Saw("B"), Said("wait"), Saw("ok."), Said("back"),
                          Saw("A"), Said("b"), Saw("B")});
   EXPECT_EQ(later["contradictions"]["good_action_is_the_bad_one"], 0);
-  EXPECT_EQ(later["contradictions"]["masked_action_trained_on_the_same_page"], 1);
+  EXPECT_EQ(later["contradictions"]["masked_action_trained_in_the_same_state"], 1);
 }
 
 // Only the turn before the revision is the mistake, and only the revision may change nothing.
@@ -137,7 +137,7 @@ TEST_F(AuditTest, ASlipThatTheGoodPathKeepsIsNotTheMistake) {
                         Said("stuck"), Saw("D")});
   EXPECT_EQ(json["rows_with_a_revision"], 1);
   EXPECT_EQ(json["contradictions"]["good_action_is_the_bad_one"], 0);
-  EXPECT_EQ(json["contradictions"]["masked_action_trained_on_the_same_page"], 0);
+  EXPECT_EQ(json["contradictions"]["masked_action_trained_in_the_same_state"], 0);
   EXPECT_EQ(json["trained"]["without_effect"], 1);
 }
 
@@ -253,7 +253,7 @@ TEST_F(AuditFileTest, RowsOfAgentRAreCountedRight) {
   EXPECT_EQ(json["trained"]["refused"], 0);
   EXPECT_EQ(json["rows_with_a_revision"], 1);
   EXPECT_EQ(json["contradictions"]["good_action_is_the_bad_one"], 0);
-  EXPECT_EQ(json["contradictions"]["masked_action_trained_on_the_same_page"], 0)
+  EXPECT_EQ(json["contradictions"]["masked_action_trained_in_the_same_state"], 0)
       << "the same action, but with the logs at hand";
 }
 
