@@ -17,8 +17,8 @@ TreeOrigin CommonOrigin(const std::string& text);
 // renamed to `<name>.corrupt` with a warning, so that its task is searched again. Throws
 // FatalError(kUsage) if a tree was searched by another model, on a server with other data or, unless
 // `mix_options`, with other options: the message names a tree, the difference and the cure.
-// Agent-R's own trees do not contain this information and are accepted. The same holds for a run that
-// searches into the folder at this moment, whether or not it has written a tree.
+// Agent-R's own trees do not contain this information and are accepted. A run that searches into the
+// folder at this moment is compared in the same way, even if it has not written a tree yet.
 void CheckEarlierTrees(const FileTreeStore& store, const TreeOrigin& origin,
                        const SearchOptions& search, bool mix_options);
 
