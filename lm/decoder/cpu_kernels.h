@@ -25,7 +25,8 @@ constexpr int kTileRows = 32;  // the most queries × heads in one call of Atten
 
 // C (rows × columns) = A B, or C += A B, accumulated in float32.
 //
-// A is float32; with kBF16 it is bfloat16, already rounded. B is packed: with kF32 and kF16,
+// A is float32; with kBF16 it is bfloat16, already rounded. A[r][k] is at r * lda + k * a_step, so
+// that A can also be the transpose of what is stored (not with kBF16). B is packed: with kF32 and kF16,
 // B[k][c] is at k * ldb + c. With kBF16, depth must be even, and two neighbours in depth are
 // adjacent: B[k][c] is at (k / 2 * ldb + c) * 2 + k % 2.
 struct MatrixProduct {
@@ -39,6 +40,7 @@ struct MatrixProduct {
   int64_t ldc = 0;
   int columns = 0;  // a multiple of kLanes
   bool add = false;
+  int64_t a_step = 1;
 };
 
 // Attention of neighbouring tokens of one sequence, for the query heads that share a kv head.

@@ -141,7 +141,7 @@ using TileFunction = void (*)(const MatrixProduct&, const TilePlace&);
 template <class F, int kRows, int kVecs>
 AGENTR_SIMD void Tile(const MatrixProduct& p, const TilePlace& at) {
   Vec sums[kRows][kVecs] = {};
-  const auto* a = static_cast<const typename F::Left*>(p.a) + at.row * p.lda + at.begin;
+  const auto* a = static_cast<const typename F::Left*>(p.a) + at.row * p.lda + at.begin * p.a_step;
   const std::byte* b =
       static_cast<const std::byte*>(p.b) + (at.begin / F::kDepth * p.ldb + at.column) * F::kBytes;
   for (int64_t k = at.begin; k < at.end; k += F::kDepth) {
@@ -150,7 +150,7 @@ AGENTR_SIMD void Tile(const MatrixProduct& p, const TilePlace& at) {
     for (int r = 0; r < kRows; ++r) {
       for (int v = 0; v < kVecs; ++v) F::Add(sums[r][v], a + r * p.lda, right[v]);
     }
-    a += F::kDepth;
+    a += F::kDepth * p.a_step;
     b += p.ldb * F::kBytes;
   }
   for (int r = 0; r < kRows; ++r) {

@@ -112,6 +112,31 @@ TEST_P(Kernels, MultiplyEqualsTheSumOfProducts) {
   }
 }
 
+TEST_P(Kernels, TheLeftSideCanBeATranspose) {
+  const int rows = 13, columns = 48, depth = 130, stride = rows + 4;
+  for (const WeightType type : {WeightType::kF32, WeightType::kF16}) {
+    const Values transposed = Random(depth * stride), b = Random(depth * columns);
+    Values a;
+    for (int r = 0; r < rows; ++r) {
+      for (int k = 0; k < depth; ++k) a.push_back(transposed[k * stride + r]);
+    }
+    const std::vector<double> product = ExactProduct(type, a, depth, rows, b, depth, columns);
+    const std::vector<std::byte> packed = Packed(type, b, depth, columns, columns);
+    Values c(rows * columns);
+    kernels_.multiply(type, {.a = transposed.data(),
+                             .lda = 1,
+                             .rows = rows,
+                             .b = packed.data(),
+                             .ldb = columns,
+                             .depth = depth,
+                             .c = c.data(),
+                             .ldc = columns,
+                             .columns = columns,
+                             .a_step = stride});
+    for (size_t i = 0; i < c.size(); ++i) ASSERT_NEAR(c[i], product[i], 2e-5) << Name(type) << i;
+  }
+}
+
 TEST_P(Kernels, ARowOfAProductIsTheSameBesideOthers) {
   for (const WeightType type : kTypes) {
     const int depth = 300, columns = 64;

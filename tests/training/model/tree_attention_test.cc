@@ -1,5 +1,7 @@
 #include "training/model/tree_attention.h"
 
+#include <ATen/Parallel.h>
+
 #include <cmath>
 #include <numeric>
 
@@ -46,16 +48,16 @@ Tensor DenseAttention(const AttentionInput& in, const Tensor& index, const Tenso
   return at::matmul(at::softmax(scores.masked_fill(hidden, -INFINITY), 3), v).permute({0, 2, 1, 3});
 }
 
-AttentionInput RandomInput(int64_t queries, int64_t tokens) {
-  return {RandomTensor({2, queries, 3, 4}, 1, 2), RandomTensor({2, tokens, 1, 4}, 2, 2),
-          RandomTensor({2, tokens, 1, 4}, 3)};
+AttentionInput RandomInput(int64_t queries, int64_t tokens, int64_t width = 4) {
+  return {RandomTensor({2, queries, 3, width}, 1, 2), RandomTensor({2, tokens, 1, width}, 2, 2),
+          RandomTensor({2, tokens, 1, width}, 3)};
 }
 
-void ExpectDense(const std::vector<int32_t>& queries) {
+void ExpectDense(const std::vector<int32_t>& queries, int64_t width = 4) {
   const Batch batch = Tree();
   const AttentionPlan plan(batch, queries, /*window=*/0);
   const auto count = static_cast<int64_t>(queries.size());
-  const AttentionInput in = RandomInput(count, static_cast<int64_t>(batch.tokens.size()));
+  const AttentionInput in = RandomInput(count, static_cast<int64_t>(batch.tokens.size()), width);
   const Tensor index = at::tensor(at::ArrayRef<int32_t>(queries), at::kInt);
   const Tensor seen = Seen(batch);
   const AttentionOutput out = Attend(plan, in);
@@ -73,6 +75,72 @@ TEST(TreeAttention, IsThatOfAMaskOverAllTokens) {
   std::vector<int32_t> all(18);
   std::iota(all.begin(), all.end(), 0);
   ExpectDense(all);
+}
+
+TEST(TreeAttention, AlsoWithHeadsOfWholeVectors) {
+  std::vector<int32_t> all(18);
+  std::iota(all.begin(), all.end(), 0);
+  ExpectDense(all, /*width=*/16);
+}
+
+// Segments of several blocks and panels, neither of which begin where a segment does.
+Batch LongTree() {
+  Batch batch;
+  batch.segments = {{0, 150, -1}, {150, 300, 0}, {300, 301, 1}, {301, 430, 0}};
+  for (const Segment& segment : batch.segments) {
+    const int32_t first = segment.parent < 0 ? 0 : batch.segments[segment.parent].end;
+    const int32_t start = segment.parent < 0 ? 0 : batch.positions[first - 1] + 1;
+    for (int32_t i = segment.begin; i < segment.end; ++i) {
+      batch.positions.push_back(start + i - segment.begin);
+    }
+  }
+  batch.tokens.resize(batch.positions.size());
+  return batch;
+}
+
+struct Attended {
+  AttentionOutput out;
+  AttentionInput gradient;
+};
+
+// With as many threads as heads each has a head for itself, with more they share its products,
+// which LibTorch then computes.
+Attended AttendWith(int threads, const std::vector<int32_t>& queries, int64_t width,
+                    int64_t window) {
+  const int before = at::get_num_threads();
+  at::set_num_threads(threads);
+  const Batch batch = LongTree();
+  const AttentionPlan plan(batch, queries, window);
+  const AttentionInput in = RandomInput(static_cast<int64_t>(queries.size()), 430, width);
+  const Tensor d = RandomTensor(in.q.sizes(), 4);
+  Attended result{Attend(plan, in), {}};
+  result.gradient = AttendBackward(plan, in, result.out.log_sums, d, (d * result.out.mixed).sum(3));
+  at::set_num_threads(before);
+  return result;
+}
+
+TEST(TreeAttention, KernelsOfOurOwnComputeWhatLibTorchDoes) {
+  std::vector<int32_t> all(430);
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<int32_t> some;
+  for (int32_t i = 3; i < 430; i += 1 + i % 5) some.push_back(i);
+  for (const auto& queries : {all, some}) {
+    for (const int64_t width : {16, 48, 64, 128}) {
+      for (const int64_t window : {0, 70}) {
+        const Attended own = AttendWith(2, queries, width, window);
+        const Attended library = AttendWith(3, queries, width, window);
+        const auto expect_equal = [&](const Tensor& a, const Tensor& b) {
+          EXPECT_LT((a - b).abs().max().item<float>(), 3e-5 * b.abs().max().item<float>())
+              << queries.size() << " queries of width " << width << ", window " << window;
+        };
+        expect_equal(own.out.mixed, library.out.mixed);
+        expect_equal(own.out.log_sums, library.out.log_sums);
+        expect_equal(own.gradient.q, library.gradient.q);
+        expect_equal(own.gradient.k, library.gradient.k);
+        expect_equal(own.gradient.v, library.gradient.v);
+      }
+    }
+  }
 }
 
 TEST(TreeAttention, AlsoInBfloat16) {
