@@ -71,6 +71,7 @@ PathProducts::Columns PathProducts::ColumnsOf(const Tensor& keys) const {
   columns.products_ = this;
   columns.keys_ = keys;
   if (kernels_ == nullptr) return columns;
+  TORCH_CHECK(keys.is_contiguous(), "not contiguous");
   // A kernel may read up to a line beyond the last panel.
   columns.panels_.resize(RoundUp(keys.size(0), kPanel) * width_ + kLanes);
   const float* from = keys.data_ptr<float>();
@@ -119,6 +120,7 @@ void PathProducts::Mix(const Tensor& scores, const Tensor& keys, const Block& bl
     at::mm_out(mixed, scores, Gather(keys, block));
     return;
   }
+  TORCH_CHECK(keys.is_contiguous() && out.is_contiguous(), "not contiguous");
   const int64_t queries = block.end - block.begin, length = scores.size(1);
   for (int64_t query = 0; query < queries; query += kGroupQueries) {
     const int64_t count = std::min(kGroupQueries, queries - query);
