@@ -16,15 +16,6 @@ constexpr int64_t kGroupKeys = 48;     // keys that leave out the same queries
 
 int64_t RoundUp(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
-// The concatenated keys of a block: [length, width].
-Tensor Gather(const Tensor& all, const Block& block) {
-  std::vector<Tensor> parts;
-  for (const auto& range : block.keys) {
-    parts.push_back(all.narrow(0, range.begin, range.end - range.begin));
-  }
-  return parts.size() == 1 ? parts[0] : at::cat(parts, 0);
-}
-
 // The first query of the block that sees its key `key` or a later one: where a query's keys end
 // does not decrease from query to query.
 int64_t FirstThatSees(const Block& block, int64_t key) {
@@ -66,30 +57,41 @@ Tensor PathProducts::ScoresOf(const Block& block, const Tensor& memory) const {
   return memory.narrow(0, 0, rows * length).view({rows, length});
 }
 
-PathProducts::Columns PathProducts::ColumnsOf(const Tensor& keys) const {
-  Columns columns;
-  columns.products_ = this;
-  columns.keys_ = keys;
-  if (kernels_ == nullptr) return columns;
+PathProducts::Keys::Keys(const PathProducts& products, const Tensor& keys)
+    : products_(products), keys_(keys) {
   TORCH_CHECK(keys.is_contiguous(), "not contiguous");
-  // A kernel may read up to a line beyond the last panel.
-  columns.panels_.resize(RoundUp(keys.size(0), kPanel) * width_ + kLanes);
-  const float* from = keys.data_ptr<float>();
-  for (int64_t key = 0; key < keys.size(0); ++key) {
-    float* to = columns.panels_.data() + key / kPanel * kPanel * width_ + key % kPanel;
-    for (int64_t i = 0; i < width_; ++i) to[i * kPanel] = from[key * width_ + i];
-  }
-  return columns;
 }
 
-void PathProducts::Columns::Score(const Tensor& rows, const Block& block,
-                                  const Tensor& scores) const {
-  const PathProducts& p = *products_;
+void PathProducts::Keys::MakePanels() {
+  const int64_t tokens = keys_.size(0), width = keys_.size(1);
+  // A kernel may read up to a line beyond the last panel.
+  panels_.resize(RoundUp(tokens, kPanel) * width + kLanes);
+  const float* from = keys_.data_ptr<float>();
+  for (int64_t key = 0; key < tokens; ++key) {
+    float* to = panels_.data() + key / kPanel * kPanel * width + key % kPanel;
+    for (int64_t i = 0; i < width; ++i) to[i * kPanel] = from[key * width + i];
+  }
+}
+
+const Tensor& PathProducts::Keys::Gathered(const Block& block) {
+  if (of_ == &block) return gathered_;
+  std::vector<Tensor> parts;
+  for (const auto& range : block.keys) {
+    parts.push_back(keys_.narrow(0, range.begin, range.end - range.begin));
+  }
+  gathered_ = parts.size() == 1 ? parts[0] : at::cat(parts, 0);
+  of_ = &block;
+  return gathered_;
+}
+
+void PathProducts::Keys::Score(const Tensor& rows, const Block& block, const Tensor& scores) {
+  const PathProducts& p = products_;
   if (p.kernels_ == nullptr) {
     Tensor out = scores;
-    at::mm_out(out, rows, Gather(keys_, block).t());
+    at::mm_out(out, rows, Gathered(block).t());
     return;
   }
+  if (panels_.empty()) MakePanels();
   const int64_t count = rows.size(0), length = scores.size(1);
   int64_t at = 0;  // keys of the path before the range
   for (const auto& range : block.keys) {
@@ -113,30 +115,30 @@ void PathProducts::Columns::Score(const Tensor& rows, const Block& block,
   }
 }
 
-void PathProducts::Mix(const Tensor& scores, const Tensor& keys, const Block& block,
-                       const Tensor& out) const {
-  if (kernels_ == nullptr) {
+void PathProducts::Keys::Mix(const Tensor& scores, const Block& block, const Tensor& out) {
+  const PathProducts& p = products_;
+  if (p.kernels_ == nullptr) {
     Tensor mixed = out;
-    at::mm_out(mixed, scores, Gather(keys, block));
+    at::mm_out(mixed, scores, Gathered(block));
     return;
   }
-  TORCH_CHECK(keys.is_contiguous() && out.is_contiguous(), "not contiguous");
+  TORCH_CHECK(out.is_contiguous(), "not contiguous");
   const int64_t queries = block.end - block.begin, length = scores.size(1);
   for (int64_t query = 0; query < queries; query += kGroupQueries) {
     const int64_t count = std::min(kGroupQueries, queries - query);
     const int64_t seen = block.to[query + count - 1];
     int64_t at = 0;
     for (const auto& range : block.keys) {
-      Multiply({.a = scores.data_ptr<float>() + query * shared_ * length + at,
-                .lda = length,
-                .rows = static_cast<int>(count * shared_),
-                .b = keys.data_ptr<float>() + range.begin * width_,
-                .ldb = width_,
-                .depth = std::min(range.end - range.begin, seen - at),
-                .c = out.data_ptr<float>() + query * shared_ * width_,
-                .ldc = width_,
-                .columns = static_cast<int>(width_),
-                .add = at > 0});
+      p.Multiply({.a = scores.data_ptr<float>() + query * p.shared_ * length + at,
+                  .lda = length,
+                  .rows = static_cast<int>(count * p.shared_),
+                  .b = keys_.data_ptr<float>() + range.begin * p.width_,
+                  .ldb = p.width_,
+                  .depth = std::min(range.end - range.begin, seen - at),
+                  .c = out.data_ptr<float>() + query * p.shared_ * p.width_,
+                  .ldc = p.width_,
+                  .columns = static_cast<int>(p.width_),
+                  .add = at > 0});
       at += range.end - range.begin;
     }
   }

@@ -23,30 +23,35 @@ class PathProducts {
   // tensors. `whole_heads`: the calling thread has a head for itself.
   PathProducts(int64_t width, int64_t shared, const at::Tensor& like, bool whole_heads);
 
-  // The keys (or values) [tokens, width] of a head, so laid out that rows can be multiplied with
-  // them.
-  class Columns {
+  // The keys (or values) [tokens, width] of a head. Blocks are best taken one after the other: what
+  // a product prepares serves the next one of the same block.
+  class Keys {
    public:
     // `rows` [queries * shared, width] times the keys of the block, into `scores`, of whose rows
     // only the parts are defined that their queries see.
-    void Score(const at::Tensor& rows, const Block& block, const at::Tensor& scores) const;
+    void Score(const at::Tensor& rows, const Block& block, const at::Tensor& scores);
+    // out = scores × the block's keys. The scores of keys that a query does not see must be 0.
+    void Mix(const at::Tensor& scores, const Block& block, const at::Tensor& out);
 
    private:
     friend class PathProducts;
-    const PathProducts* products_ = nullptr;
+    Keys(const PathProducts& products, const at::Tensor& keys);
+    void MakePanels();
+    const at::Tensor& Gathered(const Block& block);
+
+    const PathProducts& products_;
     at::Tensor keys_;
     std::vector<float> panels_;  // [tokens / kPanel][width][kPanel], with kernels of our own
+    at::Tensor gathered_;        // [length, width], those of `of_`, with LibTorch
+    const Block* of_ = nullptr;
   };
-  Columns ColumnsOf(const at::Tensor& keys) const;
+  Keys KeysOf(const at::Tensor& keys) const { return {*this, keys}; }
 
   // Memory for the scores of one block after the other, so that they stay in the cache.
   at::Tensor ScoreMemory(const AttentionPlan& plan) const;
   // The scores [queries * shared, at least block.length] of the block in this memory.
   at::Tensor ScoresOf(const Block& block, const at::Tensor& memory) const;
 
-  // out = scores × the block's keys. The scores of keys that a query does not see must be 0.
-  void Mix(const at::Tensor& scores, const at::Tensor& keys, const Block& block,
-           const at::Tensor& out) const;
   // Adds the transposed scores × `rows` to the block's keys in `sum` [tokens, width], in float32.
   void AddTransposed(const at::Tensor& scores, const at::Tensor& rows, const Block& block,
                      const at::Tensor& sum) const;

@@ -109,7 +109,7 @@ AttentionOutput Attend(const AttentionPlan& plan, const AttentionInput& narrow) 
   const PathProducts products(in.q.size(3), shared, in.q, TakesWholeHeads(in.q.size(0)));
   ForHeads(in.q.size(0), [&](int64_t head) {
     const Tensor q = in.q[head], k = in.k[head], v = in.v[head];
-    const PathProducts::Columns keys = products.ColumnsOf(k);
+    PathProducts::Keys keys = products.KeysOf(k), values = products.KeysOf(v);
     const Tensor memory = products.ScoreMemory(plan);
     for (const AttentionPlan::Block& block : plan.blocks()) {
       const Tensor scores = products.ScoresOf(block, memory);
@@ -124,7 +124,7 @@ AttentionOutput Attend(const AttentionPlan& plan, const AttentionInput& narrow) 
           HideSiblings(block, query, 0, row);
         });
       });
-      products.Mix(scores, v, block, RowsOf(out.mixed[head], block));
+      values.Mix(scores, block, RowsOf(out.mixed[head], block));
     }
   });
   out.mixed = out.mixed.to(narrow.q.scalar_type());
@@ -144,7 +144,7 @@ AttentionInput AttendBackward(const AttentionPlan& plan, const AttentionInput& n
   ForHeads(in.q.size(0), [&](int64_t head) {
     const Tensor q = in.q[head], k = in.k[head], v = in.v[head], d = wide_dmixed[head];
     const Tensor dk = grad.k[head].squeeze(1), dv = grad.v[head].squeeze(1);
-    const PathProducts::Columns keys = products.ColumnsOf(k), values = products.ColumnsOf(v);
+    PathProducts::Keys keys = products.KeysOf(k), values = products.KeysOf(v);
     const Tensor memory = products.ScoreMemory(plan), dmemory = products.ScoreMemory(plan);
     for (const AttentionPlan::Block& block : plan.blocks()) {
       const Tensor shares = products.ScoresOf(block, memory);
@@ -155,7 +155,7 @@ AttentionInput AttendBackward(const AttentionPlan& plan, const AttentionInput& n
       const int64_t first = (head * queries + block.begin) * shared;
       ScoresBackward(block, shared, scale, log_sums.data_ptr<float>() + first,
                      dots.data_ptr<float>() + first, shares, dscores);
-      products.Mix(dscores, k, block, RowsOf(grad.q[head], block));
+      keys.Mix(dscores, block, RowsOf(grad.q[head], block));
       products.AddTransposed(dscores, block_q, block, dk);
       products.AddTransposed(shares, block_d, block, dv);
     }
