@@ -99,7 +99,7 @@ void PathProducts::Keys::Score(const Tensor& rows, const Block& block, const Ten
       const int64_t end = std::min(range.end, (begin / kPanel + 1) * kPanel);
       const int64_t column = at + begin - range.begin;
       const int64_t first = FirstThatSees(block, column) * p.shared_;
-      // Columns are computed by the line; those too many are overwritten by the next range.
+      // Columns are computed by whole lines; the next range overwrites the surplus.
       p.Multiply({.a = rows.data_ptr<float>() + first * p.width_,
                   .lda = p.width_,
                   .rows = static_cast<int>(count - first),

@@ -27,8 +27,8 @@ class PathProducts {
   // a product prepares serves the next one of the same block.
   class Keys {
    public:
-    // `rows` [queries * shared, width] times the keys of the block, into `scores`, of whose rows
-    // only the parts are defined that their queries see.
+    // Writes `rows` [queries * shared, width] times the keys of the block into `scores`. In each
+    // row only the scores of the keys that its query sees are defined.
     void Score(const at::Tensor& rows, const Block& block, const at::Tensor& scores);
     // out = scores × the block's keys. The scores of keys that a query does not see must be 0.
     void Mix(const at::Tensor& scores, const Block& block, const at::Tensor& out);

@@ -83,7 +83,7 @@ TEST(TreeAttention, AlsoWithHeadsOfWholeVectors) {
   ExpectDense(all, /*width=*/16);
 }
 
-// Segments of several blocks and panels, neither of which begin where a segment does.
+// Segments of several blocks and panels, most of which begin inside a segment.
 Batch LongTree() {
   Batch batch;
   batch.segments = {{0, 150, -1}, {150, 300, 0}, {300, 301, 1}, {301, 430, 0}};
