@@ -128,10 +128,6 @@ constexpr int kMaxRows = 4, kMaxVecs = 1;
 constexpr int kMaxRows = 2, kMaxVecs = 1;
 #endif
 
-// The depth of B in one pass over the rows: 64 columns of it stay in the L1 cache. In each pass the
-// sum starts from 0, which also keeps rounding errors small.
-constexpr int64_t kPass = 128;
-
 struct TilePlace {
   int64_t row, column, begin, end;  // begin … end: in depth
   bool add;
@@ -153,8 +149,11 @@ AGENTR_SIMD void Tile(const MatrixProduct& p, const TilePlace& at) {
     a += F::kDepth * p.a_step;
     b += p.ldb * F::kBytes;
   }
+  // Unrolled, so that the sums stay in registers.
+#pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
     float* c = p.c + (at.row + r) * p.ldc + at.column;
+#pragma GCC unroll 4
     for (int v = 0; v < kVecs; ++v, c += kLanes) {
       StoreVec(c, at.add ? LoadVec(c) + sums[r][v] : sums[r][v]);
     }
@@ -179,8 +178,8 @@ AGENTR_SIMD void MultiplyColumns(const MatrixProduct& p, TilePlace at) {
 
 template <class F>
 AGENTR_SIMD void MultiplyAs(const MatrixProduct& p) {
-  for (int64_t begin = 0; begin < p.depth; begin += kPass) {
-    TilePlace at{0, 0, begin, std::min(begin + kPass, p.depth), p.add || begin > 0};
+  for (int64_t begin = 0; begin < p.depth; begin += p.pass) {
+    TilePlace at{0, 0, begin, std::min(begin + p.pass, p.depth), p.add || begin > 0};
     while (at.column < p.columns) {
       const int64_t vecs = (p.columns - at.column) / kLanes;
       if (kMaxVecs >= 4 && vecs >= 4) {

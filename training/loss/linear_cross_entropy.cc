@@ -67,11 +67,11 @@ std::vector<TargetLoss> LossesOf(const Tensor& hidden, const Tensor& weight,
   }
   std::vector<TargetLoss> losses(targets.size());
   const Tensor head = ForProducts(weight);
-  const int64_t chunk = std::max<int64_t>(1, options.chunk_logits / vocabulary);
+  const int64_t chunk = std::max(options.least_rows, options.chunk_logits / vocabulary);
   for (int64_t begin = 0; begin < rows; begin += chunk) {
     const int64_t count = std::min(chunk, rows - begin);
     const Tensor part = ForProducts(hidden.narrow(0, begin, count));
-    const Tensor logits = at::mm(part, head.t());
+    const Tensor logits = Multiply(part, head.t());
     const MatrixRows of(logits);
     at::parallel_for(0, count, 4, [&](int64_t from, int64_t to) {
       std::vector<float> scratch;
@@ -83,7 +83,7 @@ std::vector<TargetLoss> LossesOf(const Tensor& hidden, const Tensor& weight,
       }
     });
     if (!dhidden.defined()) continue;
-    dhidden.narrow(0, begin, count).copy_(at::mm(logits, head));
+    dhidden.narrow(0, begin, count).copy_(Multiply(logits, head));
     if (dweight.defined()) AddProduct(dweight, logits, part);
   }
   return losses;

@@ -5,6 +5,7 @@
 // them, such as the listed actions of a state, share one product in which each hides the others.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -39,10 +39,11 @@ AGENTR_INLINE void Save(float value, uint16_t& to) {
   to = static_cast<uint16_t>((value != value ? 0x7FC00000 : rounded) >> 16);
 }
 
-AGENTR_INLINE float Sum(const float (&lanes)[kLanes]) {
-  float sum = 0;
-  for (int64_t l = 0; l < kLanes; ++l) sum += lanes[l];
-  return sum;
+AGENTR_INLINE float Sum(float (&lanes)[kLanes]) {
+  for (int64_t n = kLanes / 2; n > 0; n /= 2) {
+    for (int64_t l = 0; l < n; ++l) lanes[l] += lanes[l + n];
+  }
+  return lanes[0];
 }
 
 // The sum of term(i) for i in begin … end - 1, in lanes.
@@ -58,12 +59,16 @@ AGENTR_INLINE float LaneSum(int64_t begin, int64_t end, const Term& term) {
   return sum;
 }
 
+// The compiler takes the maximum of plain lanes one by one.
+using Vec = float __attribute__((vector_size(64)));
+using LooseVec = float __attribute__((vector_size(64), aligned(4), may_alias));
+
 AGENTR_INLINE float GreatestOf(const float* x, int64_t begin, int64_t end) {
-  float lanes[kLanes];
-  std::fill_n(lanes, kLanes, -INFINITY);
+  Vec lanes = Vec{} - INFINITY;
   int64_t i = begin;
   for (; i + kLanes <= end; i += kLanes) {
-    for (int64_t l = 0; l < kLanes; ++l) lanes[l] = lanes[l] > x[i + l] ? lanes[l] : x[i + l];
+    const Vec next = *reinterpret_cast<const LooseVec*>(x + i);
+    lanes = next > lanes ? next : lanes;
   }
   float greatest = -INFINITY;
   for (int64_t l = 0; l < kLanes; ++l) greatest = std::max(greatest, lanes[l]);
@@ -82,8 +87,8 @@ template <typename T>
 AGENTR_INLINE float SoftmaxOf(T* x, float scale, int64_t begin, int64_t end, int64_t n,
                               float* powers) {
   const float greatest = GreatestOf(powers, begin, end) * scale;
-  const float sum = LaneSum(
-      begin, end, [=](int64_t i) { return powers[i] = Exp(powers[i] * scale - greatest); });
+  const float sum =
+      LaneSum(begin, end, [=](int64_t i) { return powers[i] = Exp(powers[i] * scale - greatest); });
   const float inverse = 1 / sum;
   for (int64_t i = begin; i < end; ++i) Save(powers[i] * inverse, x[i]);
   ClearOutside(x, begin, end, n);

@@ -1,6 +1,9 @@
 #include "training/model/matrix_product.h"
 
+#include <ATen/Parallel.h>
+
 #include "tests/training/finite_difference.h"
+#include "training/model/panel_product.h"
 
 namespace agentr {
 namespace {
@@ -37,6 +40,46 @@ TEST(MatrixProduct, IsAddedToTheSumOfEveryType) {
     AddProduct(sum, a, b, 0.5);
     const Tensor product = at::mm(a.to(at::kDouble).t(), b.to(at::kDouble));
     ExpectRoundedOnce(sum - before, 0.5 * product);
+  }
+}
+
+// A product of the shapes that training multiplies, in panels. Rows that are not contiguous are
+// columns of a transposed matrix.
+struct PanelCase {
+  int64_t rows, depth, columns;
+  bool transposed_a, transposed_b, add;
+};
+
+Tensor Operand(int64_t rows, int64_t columns, bool transposed, uint64_t seed) {
+  if (transposed) return RandomTensor({columns, rows + 5}, seed).narrow(1, 3, rows).t();
+  return RandomTensor({rows, columns + 5}, seed).narrow(1, 3, columns);
+}
+
+Tensor PanelsOf(const PanelCase& c, const Tensor& a, const Tensor& b, int threads) {
+  const int before = at::get_num_threads();
+  at::set_num_threads(threads);
+  const Tensor sum = RandomTensor({c.rows, c.columns}, 3);
+  MultiplyPanels(a, b, sum, c.add);
+  at::set_num_threads(before);
+  return sum;
+}
+
+// Whole and cut panels, tiles and blocks of a transpose; one to three passes over
+// the depth, and more columns than are packed at once.
+TEST(MatrixProduct, InPanelsIsTheExactProductWithAnyNumberOfThreads) {
+  for (const PanelCase& c : {PanelCase{96, 64, 16, false, true, false},
+                             {131, 77, 80, false, true, true},
+                             {200, 1100, 144, false, false, false},
+                             {101, 1030, 2128, true, false, true},
+                             {98, 65, 4128, true, true, false}}) {
+    const Tensor a = Operand(c.rows, c.depth, c.transposed_a, 1);
+    const Tensor b = Operand(c.depth, c.columns, c.transposed_b, 2);
+    if (!FitsPanels(a, b)) GTEST_SKIP() << "no AVX-512";
+    const Tensor one = PanelsOf(c, a, b, 1);
+    Tensor exact = at::mm(a.to(at::kDouble), b.to(at::kDouble));
+    if (c.add) exact += RandomTensor({c.rows, c.columns}, 3);
+    EXPECT_LT((one - exact).abs().max().item<double>(), 1e-4);
+    EXPECT_TRUE(at::equal(one, PanelsOf(c, a, b, 3)));
   }
 }
 
