@@ -95,7 +95,7 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
       text_(LoadRowTokenizer(options.start.dir, options.data.chat_template)),
       data_(OpenData(options, text_, group)),
       network_(config_, *FirstWeights(options.start, config_, options.data.seed),
-               NetworkOptionsOf(options, config_)),
+               NetworkOptionsOf(options, config_, group)),
       checkpoints_(folder_ / "checkpoints") {
   if (writes()) fmt::print("{}", data_.Describe());
   if (o_.data.inspect > 0) return;
@@ -119,7 +119,7 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
   Continue();
   // Not before the checkpoint has been accepted: its options are in the present file.
   if (writes()) WriteResolved(folder_, resolved.ResolvedToml());
-  matmul_limit_ = SumOverRanks(group_, MeasureMatmulLimit(ComputeType(o_, config_), config_));
+  matmul_limit_ = SumOverRanks(group_, MeasureMatmulLimit(network_.options(), config_));
 }
 
 LoaderOptions Run::Share() const {

@@ -32,6 +32,7 @@ struct AgentTrainOptions {
   StartModel start;
   std::string output_dir = "train_result";
   std::string name;                   // empty: that of the start model's folder
+  std::string device = "cpu";         // cpu | cuda | cuda:N
   std::string dtype = "auto";         // auto | float32 | bfloat16, for computing
   std::string export_dtype = "auto";  // auto: as the start model's weights
   bool checkpoint_activations = false;

@@ -28,6 +28,10 @@ void Declare(OptionSet& set, AgentTrainOptions& o) {
   Declare(set, o.start);
   set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME");
   set.Add("--name", o.name, "Name of the run (default: the name of the model's folder)");
+  set.Add(
+      "--device", o.device,
+      "Where the model is trained: cpu, cuda (each process on the GPU of its number) or cuda:N; "
+      "the GPU needs a LibTorch with CUDA");
   set.Add("--dtype", o.dtype, "Type for computing: auto (that of the weights) | float32 | bfloat16")
       .OneOf({"auto", "float32", "bfloat16"});
   set.Add("--export_dtype", o.export_dtype, "Type of the exported weights, with the same choices")

@@ -26,15 +26,16 @@ double StatusGib(const std::string& name) {
 
 }  // namespace
 
-double MeasureMatmulLimit(at::ScalarType type, const ModelConfig& config) {
+double MeasureMatmulLimit(const NetworkOptions& options, const ModelConfig& config) {
   constexpr int64_t kRows = 1024;
-  const at::Tensor x = at::ones({kRows, config.hidden_size}, type);
-  const at::Tensor w = at::ones({config.intermediate_size, config.hidden_size}, type);
+  const auto like = at::device(options.device).dtype(options.type);
+  const at::Tensor x = at::ones({kRows, config.hidden_size}, like);
+  const at::Tensor w = at::ones({config.intermediate_size, config.hidden_size}, like);
   const double flops = 2.0 * kRows * static_cast<double>(w.numel());
   double fastest = 0, spent = 0;
   for (int i = 0; i < 20 && (i < 3 || spent < 0.3); ++i) {
     const auto begin = std::chrono::steady_clock::now();
-    Multiply(x, w.t());
+    Multiply(x, w.t())[0][0].item();  // waits for a GPU
     const double s = SecondsSince(begin);
     spent += s;
     fastest = std::max(fastest, flops / s);

@@ -4,12 +4,13 @@
 #include <ATen/ATen.h>
 
 #include "lm/weights/model_config.h"
+#include "training/model/network.h"
 
 namespace agentr {
 
-// Operations per second of a matrix product with the shape of the model's MLP and 1,024 rows, in
-// `type`: the fastest of several. Takes up to half a second.
-double MeasureMatmulLimit(at::ScalarType type, const ModelConfig& config);
+// Operations per second of a matrix product with the shape of the model's MLP and 1,024 rows, on the
+// device and in the type of the options: the fastest of several. Takes up to half a second.
+double MeasureMatmulLimit(const NetworkOptions& options, const ModelConfig& config);
 
 // Makes the process keep freed memory: every micro-batch allocates tensors of the same sizes again,
 // and new pages would cost a tenth of the time. Call it at the start of a program.

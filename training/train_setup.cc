@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "common/error.h"
+#include "training/model/device.h"
 
 namespace agentr {
 
@@ -58,8 +59,10 @@ WeightType ExportType(const AgentTrainOptions& o, const ModelConfig& config) {
 
 std::string TypeName(at::ScalarType type) { return type == at::kFloat ? "float32" : "bfloat16"; }
 
-NetworkOptions NetworkOptionsOf(const AgentTrainOptions& o, const ModelConfig& config) {
+NetworkOptions NetworkOptionsOf(const AgentTrainOptions& o, const ModelConfig& config,
+                                const ProcessGroup* group) {
   NetworkOptions options;
+  options.device = TrainingDevice(o.device, LocalRank(group));
   options.type = ComputeType(o, config);
   options.checkpoint_activations = o.checkpoint_activations;
   return options;

@@ -22,7 +22,8 @@ at::ScalarType ComputeType(const AgentTrainOptions& o, const ModelConfig& config
 WeightType ExportType(const AgentTrainOptions& o, const ModelConfig& config);
 std::string TypeName(at::ScalarType type);
 
-NetworkOptions NetworkOptionsOf(const AgentTrainOptions& o, const ModelConfig& config);
+NetworkOptions NetworkOptionsOf(const AgentTrainOptions& o, const ModelConfig& config,
+                                const ProcessGroup* group);
 
 // Rank 0 opens the data first, because it writes the indices of large files, which the others then
 // read. `group`: null for a job of one process.

@@ -43,6 +43,13 @@ endif()
 target_link_libraries(agentr_torch INTERFACE -Wl,--push-state,--no-as-needed ${_torch}
                       -Wl,--pop-state "${AGENTR_LIB_torch_cpu}" "${AGENTR_LIB_c10}")
 
+# Of a LibTorch with CUDA: what the exchange of gradients between GPUs needs (training/distributed). As
+# Python packages CUDA's and NCCL's headers lie beside LibTorch.
+find_library(AGENTR_LIB_torch_cuda torch_cuda PATHS "${_lib}" NO_DEFAULT_PATH)
+file(GLOB _nvidia "${_lib}/../../nvidia/*/include")
+find_path(AGENTR_CUDA_INCLUDE cuda_runtime_api.h HINTS ${_nvidia} /usr/local/cuda/include)
+find_path(AGENTR_NCCL_INCLUDE nccl.h HINTS ${_nvidia})
+
 # The loops of at::parallel_for are a header's template, which runs on one thread where it is compiled without
 # OpenMP. The thread sanitizer does not see how GNU OpenMP hands work from thread to thread.
 if(NOT AGENTR_SANITIZE MATCHES "thread")

@@ -78,7 +78,7 @@ void MeasureSteps(const std::string& what, const fs::path& folder, const std::st
   Network network(config, WeightFiles(folder), options);
   network.TrainAll();
   Trainer trainer(network, {});
-  const double limit = MeasureMatmulLimit(options.type, config);
+  const double limit = MeasureMatmulLimit(options, config);
   double fastest = 1e9, least_cpu = 1e9, share = 0, rows = 0, seconds = 0;
   for (size_t i = 0; i < steps.size(); ++i) {
     double weight = 0;

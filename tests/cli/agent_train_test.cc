@@ -97,6 +97,13 @@ TEST_F(AgentTrain, AnInterruptionSavesAndADamagedCheckpointIsRefused) {
   EXPECT_THAT(outcome.err, HasSubstr((checkpoint.filename() / "weights.safetensors").string()));
 }
 
+TEST_F(AgentTrain, AGpuThatIsNotThereIsRefused) {
+  const Outcome outcome = Train("a", {{"--device", "cuda:99"}});
+  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--device cuda:99"));
+  EXPECT_FALSE(fs::exists(Result("a")));
+}
+
 TEST_F(AgentTrain, ItsProgressCanBeReadWhileItRuns) {
   // The port of a server that has ended is free.
   const int port = [] {

@@ -53,11 +53,13 @@ Named MomentsOf(const CheckpointTensors& tensors) {
 
 void Write(const fs::path& file, const Named& named) {
   std::map<std::string, Weight> weights;
+  std::vector<Tensor> copies;  // of what is not in the memory of the CPU
   for (const auto& [name, piece] : named) {
-    weights[name] = {WeightType::kF32,
-                     piece.shape.vec(),
-                     {static_cast<const std::byte*>(piece.values.data_ptr()),
-                      static_cast<size_t>(piece.values.nbytes())}};
+    const Tensor& values = copies.emplace_back(piece.values.cpu());
+    weights[name] = {
+        WeightType::kF32,
+        piece.shape.vec(),
+        {static_cast<const std::byte*>(values.data_ptr()), static_cast<size_t>(values.nbytes())}};
   }
   WriteSafetensors(file, weights);
 }
@@ -109,7 +111,9 @@ void Read(const fs::path& file, const Named& named, size_t count) {
     }
     const auto data = found->second.data.subspan(static_cast<size_t>(piece.begin) * sizeof(float),
                                                  static_cast<size_t>(piece.values.nbytes()));
-    std::memcpy(piece.values.data_ptr(), data.data(), data.size());
+    // LibTorch only reads through this pointer.
+    void* values = const_cast<std::byte*>(data.data());
+    piece.values.copy_(at::from_blob(values, piece.values.sizes(), at::kFloat));
   }
 }
 

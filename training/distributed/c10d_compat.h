@@ -1,8 +1,48 @@
-// The used parts of c10d's Gloo, and all assumptions about its versions (1.13 of Debian 12, 2.6 of
-// Debian 13): only calls that all of them have.
+// The used parts of c10d, and all assumptions about its versions (1.13 of Debian 12, 2.6 of Debian
+// 13 and later): only calls that all of them have.
 #pragma once
 
-#define USE_C10D_GLOO 1  // LibTorch is built with it; its header asks for this
+#include <chrono>
+#include <functional>
+#include <string>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <torch/csrc/distributed/c10d/Work.hpp>
+#include <utility>
+#include <vector>
+
+#include "common/interrupt.h"
+#include "training/distributed/collectives.h"
+#include "training/distributed/tcp_store_options.h"
+
+namespace agentr {
+
+// The part `name` of the store that rank 0 has opened.
+inline c10::intrusive_ptr<c10d::Store> PartOfStore(const Place& place, int timeout_s,
+                                                   const std::string& name) {
+  IgnoreBrokenPipes();
+  auto at = WithoutLibUv(c10d::TCPStoreOptions{});
+  at.port = static_cast<uint16_t>(place.port);
+  at.waitWorkers = false;
+  at.timeout = std::chrono::seconds(timeout_s);
+  return c10::make_intrusive<c10d::PrefixStore>(
+      name, c10::make_intrusive<c10d::TCPStore>(place.host, at));
+}
+
+using Works = std::vector<c10::intrusive_ptr<c10d::Work>>;
+
+class PendingWorks : public Collectives::Pending {
+ public:
+  explicit PendingWorks(Works works, std::function<void()> then = {})
+      : works_(std::move(works)), then_(std::move(then)) {}
+  void Wait() override {
+    for (const auto& work : works_) work->wait();
+    if (then_) then_();
+  }
+
+ private:
+  const Works works_;
+  const std::function<void()> then_;
+};
+
+}  // namespace agentr

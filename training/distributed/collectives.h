@@ -1,5 +1,5 @@
-// Implementations of the collectives of a process group (defined in process_group.h): Gloo, or
-// plain TCP connections.
+// Implementations of the collectives of a process group (defined in process_group.h): for the
+// memory of the CPU Gloo or plain TCP connections, for that of GPUs NCCL.
 #pragma once
 
 #include <memory>
@@ -22,6 +22,9 @@ class Collectives {
 
 // c10d's Gloo, with its own part of the store. Null if the build does not contain it.
 std::unique_ptr<Collectives> MakeGlooCollectives(const Place& place, int timeout_s);
+
+// c10d's NCCL, with its own part of the store. Null if the build does not contain it.
+std::unique_ptr<Collectives> MakeNcclCollectives(const Place& place, int timeout_s);
 
 // TCP connections of every rank to every other, whose addresses are exchanged through `store`.
 std::unique_ptr<Collectives> MakeTcpCollectives(const Place& place, KeyValueStore& store,

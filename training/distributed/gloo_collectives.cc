@@ -1,31 +1,15 @@
 #include <cstdlib>
-#include <utility>
 #include <vector>
 
-#include "common/interrupt.h"
 #include "training/distributed/c10d_compat.h"
-#include "training/distributed/collectives.h"
-#include "training/distributed/tcp_store_options.h"
+
+#define USE_C10D_GLOO 1  // LibTorch is built with it; its header asks for this
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 namespace agentr {
 namespace {
 
 using at::Tensor;
-using Works = std::vector<c10::intrusive_ptr<c10d::Work>>;
-
-class GlooPending : public Collectives::Pending {
- public:
-  explicit GlooPending(Works works, std::function<void()> then = {})
-      : works_(std::move(works)), then_(std::move(then)) {}
-  void Wait() override {
-    for (const auto& work : works_) work->wait();
-    if (then_) then_();
-  }
-
- private:
-  const Works works_;
-  const std::function<void()> then_;
-};
 
 // The interface named by GLOO_SOCKET_IFNAME, else that of the host's name. If all processes meet at
 // the loopback address, it must be the loopback interface.
@@ -40,22 +24,15 @@ std::shared_ptr<::gloo::transport::Device> MakeDevice(const Place& place) {
 class GlooCollectives : public Collectives {
  public:
   GlooCollectives(const Place& place, int timeout_s) : size_(place.size), rank_(place.rank) {
-    IgnoreBrokenPipes();
-    auto at = WithoutLibUv(c10d::TCPStoreOptions{});
-    at.port = static_cast<uint16_t>(place.port);
-    at.waitWorkers = false;
-    at.timeout = std::chrono::seconds(timeout_s);
     auto options = c10d::ProcessGroupGloo::Options::create(std::chrono::seconds(timeout_s));
     options->devices.push_back(MakeDevice(place));
-    group_ = c10::make_intrusive<c10d::ProcessGroupGloo>(
-        c10::make_intrusive<c10d::PrefixStore>("gloo",
-                                               c10::make_intrusive<c10d::TCPStore>(place.host, at)),
-        place.rank, place.size, options);
+    group_ = c10::make_intrusive<c10d::ProcessGroupGloo>(PartOfStore(place, timeout_s, "gloo"),
+                                                         place.rank, place.size, options);
   }
 
   std::unique_ptr<Pending> AllReduce(const Tensor& values) override {
     std::vector<Tensor> tensors = {values};
-    return std::make_unique<GlooPending>(Works{group_->allreduce(tensors)});
+    return std::make_unique<PendingWorks>(Works{group_->allreduce(tensors)});
   }
 
   // LibTorch 1.13 has no reduce_scatter for Gloo. So each rank receives all parts of its span and
@@ -63,8 +40,8 @@ class GlooCollectives : public Collectives {
   std::unique_ptr<Pending> ReduceScatter(const Tensor& values) override {
     Tensor in = values.view({size_, -1}), parts = at::empty_like(in);
     std::vector<int64_t> equal;
-    return std::make_unique<GlooPending>(Works{group_->alltoall_base(parts, in, equal, equal)},
-                                         [parts, own = in[rank_]] { own.copy_(parts.sum(0)); });
+    return std::make_unique<PendingWorks>(Works{group_->alltoall_base(parts, in, equal, equal)},
+                                          [parts, own = in[rank_]] { own.copy_(parts.sum(0)); });
   }
 
   std::unique_ptr<Pending> AllGather(const Tensor& values) override {
@@ -76,7 +53,7 @@ class GlooCollectives : public Collectives {
       std::vector<Tensor> tensors = {spans[root]};
       works.push_back(group_->broadcast(tensors, options));
     }
-    return std::make_unique<GlooPending>(std::move(works));
+    return std::make_unique<PendingWorks>(std::move(works));
   }
 
  private:

@@ -72,20 +72,22 @@ class JobGroup : public ProcessGroup {
             ConnectStore(place, false, options.meet_s), place.rank, place.size, LivenessOptions(),
             [rank = place.rank](const std::string& message) { EndProcess(rank, message); })) {
     Meet(*store_, place, options.meet_s);
+    timeout_s_ = options.timeout_s;
     Checked([&] { collectives_ = MakeCollectives(place, *store_, options); });
   }
 
   int rank() const override { return place_.rank; }
   int size() const override { return place_.size; }
+  int local_rank() const override { return place_.local_rank; }
 
   std::unique_ptr<Pending> AllReduce(const Tensor& values) override {
-    return Begin([&] { return collectives_->AllReduce(values); });
+    return Begin([&] { return For(values).AllReduce(values); });
   }
   std::unique_ptr<Pending> ReduceScatter(const Tensor& values) override {
-    return Begin([&] { return collectives_->ReduceScatter(values); });
+    return Begin([&] { return For(values).ReduceScatter(values); });
   }
   std::unique_ptr<Pending> AllGather(const Tensor& values) override {
-    return Begin([&] { return collectives_->AllGather(values); });
+    return Begin([&] { return For(values).AllGather(values); });
   }
   void Barrier() override { SumOverRanks(*this, {0}); }
 
@@ -111,6 +113,19 @@ class JobGroup : public ProcessGroup {
     JobGroup& group_;
     const std::unique_ptr<Pending> pending_;
   };
+
+  // Those of the memory in which the values are; NCCL is started by the first ones on a GPU.
+  Collectives& For(const Tensor& values) {
+    if (values.device().is_cpu()) return *collectives_;
+    if (!nccl_) nccl_ = MakeNcclCollectives(place_, timeout_s_);
+    if (!nccl_) {
+      throw FatalError(ExitCode::kUsage,
+                       "several processes on GPUs exchange their gradients by NCCL, which this "
+                       "build does not contain. Cure: install NCCL's headers (those of the version "
+                       "that LibTorch has) and build again, or --processes 1");
+    }
+    return *nccl_;
+  }
 
   template <typename Call>
   std::unique_ptr<Pending> Begin(const Call& call) {
@@ -138,7 +153,8 @@ class JobGroup : public ProcessGroup {
   const Place place_;
   const std::unique_ptr<KeyValueStore> store_;
   std::unique_ptr<Liveness> liveness_;
-  std::unique_ptr<Collectives> collectives_;
+  std::unique_ptr<Collectives> collectives_, nccl_;
+  int timeout_s_ = 0;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The processes of a training job, its ranks, and the collectives over them.
 //
 // Every rank makes the same calls in the same order, with tensors of the same size: contiguous,
-// float32 or float64, in the memory of the CPU. A collective is in progress until Wait returns, and
+// float32 or float64, in the memory of the CPU or of the rank's GPU. A collective is in progress until Wait returns, and
 // its tensor must not be used in the meantime. Several may be in progress at once.
 //
 // If a rank dies or does not answer, the others do not wait for ever: Wait throws
@@ -27,6 +27,7 @@ class ProcessGroup {
   virtual ~ProcessGroup() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  virtual int local_rank() const = 0;  // among the processes on this machine
 
   // Replaces the values by their sums over all ranks.
   virtual std::unique_ptr<Pending> AllReduce(const at::Tensor& values) = 0;
@@ -56,6 +57,9 @@ inline std::vector<double> SumOverRanks(ProcessGroup& group, std::vector<double>
 // For jobs whose `group` is null if they have one process.
 inline bool IsFirstRank(const ProcessGroup* group) {
   return group == nullptr || group->rank() == 0;
+}
+inline int LocalRank(const ProcessGroup* group) {
+  return group == nullptr ? 0 : group->local_rank();
 }
 inline void WaitForAll(ProcessGroup* group) {
   if (group != nullptr) group->Barrier();

@@ -60,6 +60,7 @@ Place OfTorchrun(const GetEnv& get) {
   place.size = v.Number("WORLD_SIZE", 1, kMostRanks);
   place.rank = v.Number("RANK", 0, place.size - 1);
   place.local_size = v.Number("LOCAL_WORLD_SIZE", 1, kMostRanks, 1);
+  place.local_rank = v.Number("LOCAL_RANK", 0, kMostRanks, 0);
   place.host = v.Text("MASTER_ADDR");
   place.port = v.Number("MASTER_PORT", 1, kMostPort - 1);
   place.watched = v.Has(kWatchedVariable);
@@ -75,6 +76,7 @@ Place OfSlurm(const GetEnv& get) {
   Place place;
   place.size = v.Number("SLURM_NTASKS", 1, kMostRanks);
   place.rank = v.Number("SLURM_PROCID", 0, place.size - 1);
+  place.local_rank = v.Number("SLURM_LOCALID", 0, kMostRanks, 0);
   place.host =
       v.Has("MASTER_ADDR") ? v.Text("MASTER_ADDR") : FirstHost(v.Text("SLURM_JOB_NODELIST"));
   constexpr int kFirstPort = 20000, kPorts = 10000;

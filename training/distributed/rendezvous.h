@@ -16,6 +16,7 @@ struct Place {
   std::string host = "127.0.0.1";  // host of rank 0
   int port = 0;
   bool watched = false;  // by launcher.h, which ends all processes if one fails
+  int local_rank = 0;    // among the processes on this machine
 
   bool operator==(const Place&) const = default;
 };
@@ -26,7 +27,7 @@ inline constexpr const char* kWatchedVariable = "AGENTR_WATCHED";
 // Returns the value of an environment variable; nullptr if it is not set.
 using GetEnv = std::function<const char*(const char*)>;
 
-// Tries in this order: torchrun's RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR and
+// Tries in this order: torchrun's RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and
 // MASTER_PORT (if torchrun itself uses that port, according to TORCHELASTIC_USE_AGENT_STORE, the
 // next one is used); Slurm's SLURM_PROCID, SLURM_NTASKS and the first host of
 // SLURM_JOB_NODELIST, at MASTER_PORT or a port made from SLURM_JOB_ID. nullopt if neither is set,

@@ -1,7 +1,6 @@
 #include "training/distributed/sharded_parameters.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace agentr {
@@ -15,6 +14,11 @@ constexpr size_t kMostUnderWay = 2;
 
 int64_t Values(const Tensor& memory) {
   return static_cast<int64_t>(memory.storage().nbytes() / sizeof(float));
+}
+
+// All values of the memory of which `part` may be a part.
+Tensor Whole(const Tensor& part) {
+  return at::empty({0}, part.options()).set_(part.storage(), 0, {Values(part)});
 }
 
 // Moves all tensors of that memory into `flat`, beginning at `begin`.
@@ -58,16 +62,16 @@ void ShardedParameters::FindBlocks(int layers) {
 void ShardedParameters::LayOut() {
   for (size_t b = 0; b < buckets_.size(); ++b) {
     Held held;
-    if (stage_ > 0) held.values = at::zeros({Size(b)}, at::kFloat);
+    if (stage_ > 0) held.values = Zeros(Size(b));
     if (stage_ == 2) {
-      held.own = at::zeros({buckets_[b].span}, at::kFloat);
+      held.own = Zeros(buckets_[b].span);
     } else {
-      held.gradients = at::zeros({Size(b)}, at::kFloat);
+      held.gradients = Zeros(Size(b));
     }
     for (const auto& [block, begin] : buckets_[b].blocks) {
       if (stage_ > 0) {
-        std::memcpy(held.values.data_ptr<float>() + begin, block_values_[block].storage().data(),
-                    block_values_[block].storage().nbytes());
+        const Tensor& block_of = block_values_[block];
+        held.values.narrow(0, begin, Values(block_of)).copy_(Whole(block_of));
         PointInto(block_values_[block], held.values, begin);
       }
       if (stage_ == 2) {
@@ -109,7 +113,7 @@ void ShardedParameters::FindOwn() {
 void ShardedParameters::Materialise(size_t b) {
   Held& held = held_[b];
   if (stage_ < 2 || held.gradients.defined()) return;
-  held.gradients = at::zeros({Size(b)}, at::kFloat);
+  held.gradients = Zeros(Size(b));
   for (const auto& [block, begin] : buckets_[b].blocks) {
     PointInto(block_gradients_[block], held.gradients, begin);
   }
@@ -173,10 +177,10 @@ std::vector<Tensor> ShardedParameters::Gather(const std::vector<Tensor>& own) co
   if (stage_ == 0) return own;
   std::vector<Tensor> whole;
   for (const Parameter& p : parameters_) {
-    if (group_.rank() == 0) whole.push_back(at::empty(p.value.sizes(), at::kFloat));
+    if (group_.rank() == 0) whole.push_back(at::empty(p.value.sizes(), p.value.options()));
   }
   for (size_t b = 0; b < buckets_.size(); ++b) {
-    const Tensor flat = at::zeros({Size(b)}, at::kFloat);
+    const Tensor flat = Zeros(Size(b));
     for (size_t k = 0; k < own_.size(); ++k) {
       if (where_[k].bucket == b) flat.narrow(0, where_[k].begin, own[k].numel()).copy_(own[k]);
     }

@@ -79,6 +79,9 @@ class ShardedParameters {
   void Launch();  // the next bucket's exchange
   void FinishOldest();
   int64_t Size(size_t bucket) const { return buckets_[bucket].span * group_.size(); }
+  at::Tensor Zeros(int64_t count) const {  // on the device of the parameters
+    return at::zeros({count}, parameters_[0].value.options());
+  }
 
   ProcessGroup& group_;
   const std::vector<Parameter> parameters_;

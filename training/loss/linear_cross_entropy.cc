@@ -6,6 +6,7 @@
 #include <cmath>
 #include <span>
 
+#include "training/model/device.h"
 #include "training/model/elementwise.h"
 #include "training/model/matrix_product.h"
 #include "training/model/row_kernels.h"
@@ -50,6 +51,76 @@ void LossOfRow(float* logits, int64_t vocabulary, std::span<const Target> target
   }
 }
 
+using Losses = std::vector<TargetLoss>;
+
+// The losses of the targets of `count` rows of logits, from row `begin` on. With `gradient` the
+// logits are replaced by the gradient.
+class LogitLosses {
+ public:
+  LogitLosses(const std::vector<Target>& targets, double factor)
+      : targets_(targets), first_(FirstTargets(targets)), factor_(factor) {}
+
+  int64_t rows() const { return static_cast<int64_t>(first_.size()) - 1; }
+
+  void Compute(const Tensor& logits, int64_t begin, bool gradient, Losses& losses) const {
+    if (HasOwnLoops(logits)) {
+      ByRows(logits, begin, gradient, losses);
+    } else {
+      ByOperators(logits, begin, gradient, losses);
+    }
+  }
+
+ private:
+  void ByRows(const Tensor& logits, int64_t begin, bool gradient, Losses& losses) const {
+    const MatrixRows of(logits);
+    at::parallel_for(0, of.rows(), 4, [&](int64_t from, int64_t to) {
+      std::vector<float> scratch;
+      for (int64_t i = from; i < to; ++i) {
+        const size_t t = first_[begin + i], n = first_[begin + i + 1] - t;
+        float* row = of.Open(i, scratch);
+        LossOfRow(row, of.width(), {&targets_[t], n}, {&losses[t], n}, gradient, factor_);
+        if (gradient) of.Store(i, row);
+      }
+    });
+  }
+
+  void ByOperators(const Tensor& logits, int64_t begin, bool gradient, Losses& losses) const {
+    const int64_t count = logits.size(0);
+    const size_t t = first_[begin], n = first_[begin + count] - t;
+    std::vector<int64_t> row_of, token_of;
+    std::vector<float> weight_of;
+    for (int64_t i = 0; i < count; ++i) {
+      for (size_t k = first_[begin + i]; k < first_[begin + i + 1]; ++k) {
+        row_of.push_back(i);
+        token_of.push_back(targets_[k].token);
+        weight_of.push_back(targets_[k].weight);
+      }
+    }
+    const auto there = [&](const auto& values, at::ScalarType type) {
+      return at::tensor(values, type).to(logits.device());
+    };
+    const Tensor rows = there(row_of, at::kLong), tokens = there(token_of, at::kLong);
+    const Tensor places = rows * logits.size(1) + tokens;
+    const Tensor wide = logits.to(at::kFloat), sums = wide.logsumexp(1);
+    const Tensor loss =
+        (sums.index_select(0, rows) - wide.view({-1}).index_select(0, places)).cpu();
+    const Tensor right = wide.argmax(1).index_select(0, rows).eq(tokens).cpu();
+    for (size_t k = 0; k < n; ++k) {
+      losses[t + k] = {loss.data_ptr<float>()[k], right.data_ptr<bool>()[k]};
+    }
+    if (!gradient) return;
+    const Tensor weights = there(weight_of, at::kFloat) * factor_;
+    const Tensor by_row = at::zeros({count}, weights.options()).index_add_(0, rows, weights);
+    const Tensor shares = (wide - sums.view({-1, 1})).exp_().mul_(by_row.view({-1, 1}));
+    shares.view({-1}).index_add_(0, places, weights, -1);
+    logits.copy_(shares);
+  }
+
+  const std::vector<Target>& targets_;
+  const std::vector<size_t> first_;
+  const double factor_;
+};
+
 // The loss of each target. If `dhidden` is defined, it becomes the gradient of factor * (their
 // weighted sum); if `dweight` is defined too, the gradient of the weight is added to it.
 std::vector<TargetLoss> LossesOf(const Tensor& hidden, const Tensor& weight,
@@ -57,9 +128,9 @@ std::vector<TargetLoss> LossesOf(const Tensor& hidden, const Tensor& weight,
                                  const Tensor& dhidden, const Tensor& dweight,
                                  const LossOptions& options) {
   const WithoutAutograd guard;
-  const std::vector<size_t> first = FirstTargets(targets);
+  const LogitLosses losses_of(targets, factor);
   const int64_t rows = hidden.size(0), vocabulary = weight.size(0);
-  TORCH_CHECK(static_cast<size_t>(rows) + 1 == first.size() || (rows == 0 && targets.empty()),
+  TORCH_CHECK(rows == losses_of.rows() || (rows == 0 && targets.empty()),
               "a row of hidden states for each position with targets");
   for (const Target& target : targets) {
     TORCH_CHECK(target.token >= 0 && target.token < vocabulary, "target ", target.token,
@@ -72,16 +143,7 @@ std::vector<TargetLoss> LossesOf(const Tensor& hidden, const Tensor& weight,
     const int64_t count = std::min(chunk, rows - begin);
     const Tensor part = ForProducts(hidden.narrow(0, begin, count));
     const Tensor logits = Multiply(part, head.t());
-    const MatrixRows of(logits);
-    at::parallel_for(0, count, 4, [&](int64_t from, int64_t to) {
-      std::vector<float> scratch;
-      for (int64_t i = from; i < to; ++i) {
-        const size_t t = first[begin + i], n = first[begin + i + 1] - t;
-        float* row = of.Open(i, scratch);
-        LossOfRow(row, vocabulary, {&targets[t], n}, {&losses[t], n}, dhidden.defined(), factor);
-        if (dhidden.defined()) of.Store(i, row);
-      }
-    });
+    losses_of.Compute(logits, begin, dhidden.defined(), losses);
     if (!dhidden.defined()) continue;
     dhidden.narrow(0, begin, count).copy_(Multiply(logits, head));
     if (dweight.defined()) AddProduct(dweight, logits, part);

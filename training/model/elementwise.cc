@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "training/model/device.h"
+#include "training/model/operators.h"
 #include "training/model/row_kernels.h"
 
 namespace agentr {
@@ -50,6 +52,7 @@ void MatrixRows::Store(int64_t row, const float* values) const {
 }
 
 Tensor RmsNorm(const Tensor& x, const Tensor& weight, double epsilon) {
+  if (!HasOwnLoops(x)) return operators::RmsNorm(x, weight, epsilon);
   Tensor y = at::empty(x.sizes(), x.options());
   const MatrixRows from(x), to(y);
   const float* w = weight.data_ptr<float>();
@@ -67,6 +70,7 @@ Tensor RmsNorm(const Tensor& x, const Tensor& weight, double epsilon) {
 
 void RmsNormBackward(const Tensor& dy, const Tensor& x, const Tensor& weight, double epsilon,
                      const Tensor& dx, const Tensor& dweight) {
+  if (!HasOwnLoops(x)) return operators::RmsNormBackward(dy, x, weight, epsilon, dx, dweight);
   const MatrixRows grad(dy), from(x), to(dx);
   const int64_t n = from.rows(), width = from.width();
   const float* w = weight.data_ptr<float>();
@@ -88,6 +92,7 @@ void RmsNormBackward(const Tensor& dy, const Tensor& x, const Tensor& weight, do
 }
 
 Tensor SwiGlu(const Tensor& gate_up) {
+  if (!HasOwnLoops(gate_up)) return operators::SwiGlu(gate_up);
   const int64_t width = gate_up.size(1) / 2;
   Tensor y = at::empty({gate_up.size(0), width}, gate_up.options());
   const MatrixRows from(gate_up), to(y);
@@ -104,6 +109,7 @@ Tensor SwiGlu(const Tensor& gate_up) {
 }
 
 SwiGluGradient SwiGluBackward(const Tensor& dy, const Tensor& gate_up) {
+  if (!HasOwnLoops(gate_up)) return operators::SwiGluBackward(dy, gate_up);
   const int64_t width = gate_up.size(1) / 2;
   SwiGluGradient result{at::empty(dy.sizes(), dy.options()),
                         at::empty(gate_up.sizes(), gate_up.options())};
@@ -138,6 +144,7 @@ void CopyHead(const float* from, const RotaryTable* rotary, int64_t token, float
 }  // namespace
 
 Tensor ToHeads(const Tensor& x, int64_t groups, int64_t shared, const RotaryTable* rotary) {
+  if (!HasOwnLoops(x)) return operators::ToHeads(x, groups, shared, rotary);
   const int64_t tokens = x.size(0), width = x.size(1) / (groups * shared);
   Tensor heads = at::empty({groups, tokens, shared, width}, x.options());
   const MatrixRows from(x), to(heads.view({-1, width}));
@@ -157,6 +164,7 @@ Tensor ToHeads(const Tensor& x, int64_t groups, int64_t shared, const RotaryTabl
 }
 
 void FromHeads(const Tensor& heads, const RotaryTable* rotary, const Tensor& x) {
+  if (!HasOwnLoops(x)) return operators::FromHeads(heads, rotary, x);
   const int64_t groups = heads.size(0), tokens = heads.size(1), shared = heads.size(2);
   const int64_t width = heads.size(3);
   const MatrixRows from(heads.view({-1, width})), to(x);
@@ -174,6 +182,7 @@ void FromHeads(const Tensor& heads, const RotaryTable* rotary, const Tensor& x) 
 }
 
 Tensor HeadDots(const Tensor& a, const Tensor& b, int64_t groups, int64_t shared) {
+  if (!HasOwnLoops(a)) return operators::HeadDots(a, b, groups, shared);
   const int64_t tokens = a.size(0), width = a.size(1) / (groups * shared);
   Tensor dots = at::empty({groups, tokens, shared}, a.options().dtype(at::kFloat));
   float* out = dots.data_ptr<float>();

@@ -15,7 +15,7 @@ using at::Tensor;
 // The factors of dropout for an input of this shape: 0 or 1 / (1 - share), drawn from the stream of
 // this adapter, draw and row, so they do not depend on threads.
 Tensor DropoutFactors(const Adapter& adapter, uint64_t draw, const Tensor& x) {
-  Tensor factors = at::empty(x.sizes(), x.options().dtype(at::kFloat));
+  Tensor factors = at::empty(x.sizes(), at::kFloat);
   float* out = factors.data_ptr<float>();
   const int64_t width = x.size(1);
   const RandomStream stream = RandomStream(adapter.key).Split(draw);
@@ -28,7 +28,7 @@ Tensor DropoutFactors(const Adapter& adapter, uint64_t draw, const Tensor& x) {
       }
     }
   });
-  return factors.to(x.scalar_type());
+  return factors.to(x.options());
 }
 
 bool Drops(const Adapter& adapter, uint64_t draw) { return adapter.dropout > 0 && draw != 0; }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
@@ -11,6 +10,7 @@
 #include "common/random.h"
 #include "lm/weights/safetensors.h"
 #include "training/model/network.h"
+#include "training/model/weight_snapshot.h"
 
 namespace agentr {
 namespace {
@@ -42,9 +42,10 @@ void AddAdapters(Linear& linear, const LoraOptions& options, uint64_t seed) {
     const std::string prefix = "base_model.model." + name;
     Adapter adapter;
     adapter.a.name = prefix + ".lora_A.weight";
-    adapter.a.value = RandomA(stream.Split("a"), options.rank, linear.inputs());
+    const auto like = linear.weight().options().dtype(at::kFloat);
+    adapter.a.value = RandomA(stream.Split("a"), options.rank, linear.inputs()).to(like);
     adapter.b.name = prefix + ".lora_B.weight";
-    adapter.b.value = at::zeros({linear.outputs(part), options.rank}, at::kFloat);
+    adapter.b.value = at::zeros({linear.outputs(part), options.rank}, like);
     adapter.scale = ScaleOf(options);
     adapter.dropout = options.dropout;
     adapter.key = stream.Split("dropout").Next();
@@ -70,14 +71,8 @@ double ScaleOf(const LoraOptions& o) {
 
 void WriteAdapters(const std::filesystem::path& folder, const LoraOptions& options,
                    const std::string& base_model, const std::vector<Parameter>& adapters) {
-  std::map<std::string, Weight> weights;
-  for (const Parameter& p : adapters) {
-    weights[p.name] = {
-        WeightType::kF32,
-        p.value.sizes().vec(),
-        {static_cast<const std::byte*>(p.value.data_ptr()), static_cast<size_t>(p.value.nbytes())}};
-  }
-  WriteSafetensors(folder / "adapter_model.safetensors", weights);
+  const WeightSnapshot weights("the adapters", adapters, WeightType::kF32);
+  WriteSafetensors(folder / "adapter_model.safetensors", weights.weights());
   const nlohmann::ordered_json config = {{"peft_type", "LORA"},
                                          {"task_type", "CAUSAL_LM"},
                                          {"base_model_name_or_path", base_model},

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lm/decoder/cpu_kernels.h"
+#include "training/model/device.h"
 #include "training/model/panel_product.h"
 #include "training/model/row_kernels.h"
 
@@ -48,7 +49,7 @@ void AddNarrow(const Tensor& sum, const Tensor& product, double scale) {
 Tensor ForProducts(const Tensor& x) { return MultipliesFast(x) ? x : x.to(at::kFloat); }
 
 Tensor Multiply(const Tensor& a, const Tensor& b) {
-  if (FitsPanels(a, b)) {
+  if (HasOwnLoops(a) && FitsPanels(a, b)) {
     const Tensor product = at::empty({a.size(0), b.size(1)}, a.options());
     MultiplyPanels(a, b, product, /*add=*/false);
     return product;
@@ -63,7 +64,9 @@ Tensor Multiply(const Tensor& a, const Tensor& b) {
 }
 
 void AddProduct(const Tensor& sum, const Tensor& a, const Tensor& b, double scale) {
-  if (scale == 1 && FitsPanels(a.t(), b)) {
+  if (!HasOwnLoops(a)) {
+    sum.add_(at::mm(a.t(), b), scale);
+  } else if (scale == 1 && FitsPanels(a.t(), b)) {
     MultiplyPanels(a.t(), b, sum, /*add=*/true);
   } else if (a.scalar_type() == sum.scalar_type()) {
     sum.addmm_(a.t(), b, 1, scale);

@@ -5,7 +5,6 @@
 #include "lm/decoder/decoder_plan.h"
 #include "lm/decoder/model_weights.h"
 #include "training/model/without_autograd.h"
-#include "training/model/without_autograd.h"
 
 namespace agentr {
 namespace {
@@ -18,24 +17,11 @@ at::ScalarType TypeOf(WeightType type) {
                                     : at::kBFloat16;
 }
 
-Tensor Master(const Weight& weight) {
+Tensor Master(const Weight& weight, at::Device device) {
   // LibTorch only reads through this pointer; the tensor is a copy.
   void* data = const_cast<std::byte*>(weight.data.data());
   const Tensor view = at::from_blob(data, weight.shape, at::dtype(TypeOf(weight.type)));
-  return view.to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
-}
-
-Parameter Norm(const std::string& name, const Weight* weight) {
-  if (weight == nullptr) return {};
-  return {name + ".weight", Master(*weight), {}, false};
-}
-
-Linear::Part PartOf(const std::string& name, const LinearWeights& from) {
-  return {name, Master(*from.weight), from.bias != nullptr ? Master(*from.bias) : Tensor()};
-}
-
-Tensor Indices(const std::vector<int32_t>& values) {
-  return at::tensor(at::ArrayRef<int32_t>(values), at::kInt).to(at::kLong);
+  return view.to(device, at::kFloat, /*non_blocking=*/false, /*copy=*/true);
 }
 
 RotaryTable TableOf(const Tensor& positions, const Tensor& frequencies) {
@@ -61,30 +47,38 @@ Network::Network(const ModelConfig& config, const WeightSource& weights,
                  const NetworkOptions& options)
     : config_(config), options_(options) {
   Load(weights);
-  frequencies_ = at::tensor(RotaryFrequencies(config_), at::kFloat);
+  frequencies_ = at::tensor(RotaryFrequencies(config_), at::kFloat).to(options_.device);
   Refresh();
 }
 
 void Network::Load(const WeightSource& weights) {
   const ModelWeights from = PlaceWeights(config_, weights);
-  embedding_ = Linear({{"model.embed_tokens", Master(*from.embedding), {}}}, /*decays=*/false);
-  norm_ = Norm("model.norm", from.norm);
-  if (!config_.tied_embeddings) head_ = Linear({PartOf("lm_head", from.output)});
+  const auto master = [&](const Weight* of) {
+    return of == nullptr ? Tensor() : Master(*of, options_.device);
+  };
+  const auto norm = [&](const std::string& name, const Weight* of) {
+    return of == nullptr ? Parameter() : Parameter{name + ".weight", master(of), {}, false};
+  };
+  const auto part = [&](const std::string& name, const LinearWeights& of) {
+    return Linear::Part{name, master(of.weight), master(of.bias)};
+  };
+  embedding_ = Linear({{"model.embed_tokens", master(from.embedding), {}}}, /*decays=*/false);
+  norm_ = norm("model.norm", from.norm);
+  if (!config_.tied_embeddings) head_ = Linear({part("lm_head", from.output)});
   for (size_t i = 0; i < from.layers.size(); ++i) {
     const LayerWeights& w = from.layers[i];
     const std::string at = fmt::format("model.layers.{}.", i);
     Layer layer;
-    layer.attention_norm = Norm(at + "input_layernorm", w.attention_norm);
-    layer.mlp_norm = Norm(at + "post_attention_layernorm", w.mlp_norm);
-    layer.query_norm = Norm(at + "self_attn.q_norm", w.query_norm);
-    layer.key_norm = Norm(at + "self_attn.k_norm", w.key_norm);
-    layer.query = Linear({PartOf(at + "self_attn.q_proj", w.query)});
+    layer.attention_norm = norm(at + "input_layernorm", w.attention_norm);
+    layer.mlp_norm = norm(at + "post_attention_layernorm", w.mlp_norm);
+    layer.query_norm = norm(at + "self_attn.q_norm", w.query_norm);
+    layer.key_norm = norm(at + "self_attn.k_norm", w.key_norm);
+    layer.query = Linear({part(at + "self_attn.q_proj", w.query)});
     layer.key_value =
-        Linear({PartOf(at + "self_attn.k_proj", w.key), PartOf(at + "self_attn.v_proj", w.value)});
-    layer.output = Linear({PartOf(at + "self_attn.o_proj", w.output)});
-    layer.gate_up =
-        Linear({PartOf(at + "mlp.gate_proj", w.gate), PartOf(at + "mlp.up_proj", w.up)});
-    layer.down = Linear({PartOf(at + "mlp.down_proj", w.down)});
+        Linear({part(at + "self_attn.k_proj", w.key), part(at + "self_attn.v_proj", w.value)});
+    layer.output = Linear({part(at + "self_attn.o_proj", w.output)});
+    layer.gate_up = Linear({part(at + "mlp.gate_proj", w.gate), part(at + "mlp.up_proj", w.up)});
+    layer.down = Linear({part(at + "mlp.down_proj", w.down)});
     layers_.push_back(std::move(layer));
   }
 }
@@ -150,6 +144,10 @@ std::vector<Parameter> Network::trained() const {
   std::erase_if(some, [](const Parameter& p) { return !p.gradient.defined(); });
   for (Parameter& adapter : adapters()) some.push_back(std::move(adapter));
   return some;
+}
+
+Tensor Network::Indices(const std::vector<int32_t>& values) const {
+  return at::tensor(at::ArrayRef<int32_t>(values), at::kInt).to(options_.device, at::kLong);
 }
 
 void Network::Prepare(const Batch& batch, const std::vector<int32_t>& rows) {

@@ -29,6 +29,7 @@ namespace agentr {
 struct LoraOptions;
 
 struct NetworkOptions {
+  at::Device device = at::kCPU;         // where the weights lie and everything is computed
   at::ScalarType type = at::kFloat;     // type of activations and products: float32 or bfloat16
   bool checkpoint_activations = false;  // keep only the inputs of the layers
   bool all_rows = false;                // compute the last layer everywhere, for comparison
@@ -90,6 +91,7 @@ class Network {
   };
 
   void Load(const WeightSource& weights);
+  at::Tensor Indices(const std::vector<int32_t>& values) const;
   std::vector<Parameter> Collect(bool merge) const;
   bool SomeRows(size_t layer) const { return layer + 1 == layers_.size() && row_index_.defined(); }
   const AttentionPlan& Plan(size_t layer) const {

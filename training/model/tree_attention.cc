@@ -7,7 +7,9 @@
 #include <cmath>
 #include <limits>
 
+#include "training/model/device.h"
 #include "training/model/matrix_product.h"
+#include "training/model/operators.h"
 #include "training/model/path_products.h"
 #include "training/model/row_kernels.h"
 #include "training/model/without_autograd.h"
@@ -101,6 +103,7 @@ AttentionInput InputForProducts(const AttentionInput& in) {
 }  // namespace
 
 AttentionOutput Attend(const AttentionPlan& plan, const AttentionInput& narrow) {
+  if (!HasOwnLoops(narrow.q)) return operators::Attend(plan, narrow);
   const AttentionInput in = InputForProducts(narrow);
   AttentionOutput out{at::empty_like(in.q), at::empty({in.q.size(0), in.q.size(1), in.q.size(2)},
                                                       in.q.options().dtype(at::kFloat))};
@@ -133,6 +136,9 @@ AttentionOutput Attend(const AttentionPlan& plan, const AttentionInput& narrow) 
 
 AttentionInput AttendBackward(const AttentionPlan& plan, const AttentionInput& narrow,
                               const Tensor& log_sums, const Tensor& dmixed, const Tensor& dots) {
+  if (!HasOwnLoops(narrow.q)) {
+    return operators::AttendBackward(plan, narrow, log_sums, dmixed, dots);
+  }
   const AttentionInput in = InputForProducts(narrow);
   const Tensor wide_dmixed = ForProducts(dmixed.detach());
   const auto wide = in.k.options().dtype(at::kFloat);

@@ -9,7 +9,8 @@ WeightSnapshot::WeightSnapshot(std::string name, const std::vector<Parameter>& p
     : name_(std::move(name)), type_(type) {
   const at::ScalarType scalar = type == WeightType::kF32 ? at::kFloat : at::kBFloat16;
   for (const Parameter& p : parameters) {
-    tensors_.push_back(p.value.to(scalar, /*non_blocking=*/false, /*copy=*/true).contiguous());
+    tensors_.push_back(
+        p.value.to(at::kCPU, scalar, /*non_blocking=*/false, /*copy=*/true).contiguous());
     const at::Tensor& data = tensors_.back();
     weights_[p.name] = {
         type,

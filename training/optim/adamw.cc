@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "common/options.h"
+#include "training/model/device.h"
 #include "training/vector_sets.h"
 
 namespace agentr {
@@ -50,6 +51,16 @@ AGENTR_EACH_SET double SumOfSquares(const float* x, int64_t n) {
   return sum;
 }
 
+// UpdatePiece with LibTorch's operators.
+void UpdateByOperators(const StepSizes& s, const Parameter& p, const AdamW::Moments& m) {
+  const Tensor g = p.gradient * s.clip;
+  m.mean.add_(g - m.mean, 1 - s.beta1);
+  m.square.mul_(s.beta2).addcmul_(g, g, 1 - s.beta2);
+  const Tensor scale = m.square.sqrt().div_(s.correction).add_(s.epsilon);
+  p.value.mul_(s.keep).addcdiv_(m.mean, scale, -s.step);
+  p.gradient.zero_();
+}
+
 template <typename Work>
 void ForPieces(int64_t count, const Work& work) {
   at::parallel_for(0, (count + kPiece - 1) / kPiece, 1, [&](int64_t begin, int64_t end) {
@@ -85,6 +96,10 @@ AdamW::AdamW(std::vector<Parameter> parameters, const AdamWOptions& options)
 double AdamW::GradientNorm() const {
   double sum = 0;
   for (const Parameter& p : parameters_) {
+    if (!HasOwnLoops(p.gradient)) {
+      sum += p.gradient.square().sum(at::kDouble).item<double>();
+      continue;
+    }
     const float* g = p.gradient.data_ptr<float>();
     std::vector<double> sums(p.gradient.numel() / kPiece + 1);
     ForPieces(p.gradient.numel(), [&](int64_t piece, int64_t begin, int64_t n) {
@@ -112,6 +127,10 @@ void AdamW::Step(double learning_rate, double norm) {
                           static_cast<float>(learning_rate / correction1),
                           static_cast<float>(std::sqrt(correction2)),
                           static_cast<float>(options_.epsilon)};
+    if (!HasOwnLoops(p.value)) {
+      UpdateByOperators(sizes, p, moments_[k]);
+      continue;
+    }
     float *gradient = p.gradient.data_ptr<float>(), *value = p.value.data_ptr<float>();
     float* mean = moments_[k].mean.data_ptr<float>();
     float* square = moments_[k].square.data_ptr<float>();

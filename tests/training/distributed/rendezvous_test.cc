@@ -47,7 +47,7 @@ Variables With(Variables variables, const std::string& name, const std::string& 
 }
 
 TEST(Rendezvous, TorchrunsVariables) {
-  EXPECT_EQ(PlaceOf(kTorchrun), (Place{5, 8, 4, "node7", 29500, false}));
+  EXPECT_EQ(PlaceOf(kTorchrun), (Place{5, 8, 4, "node7", 29500, false, 1}));
   // The port itself is torchrun's own.
   EXPECT_EQ(PlaceOf(With(kTorchrun, "TORCHELASTIC_USE_AGENT_STORE", "True"))->port, 29501);
   EXPECT_EQ(PlaceOf(With(kTorchrun, "TORCHELASTIC_USE_AGENT_STORE", "False"))->port, 29500);
@@ -55,7 +55,7 @@ TEST(Rendezvous, TorchrunsVariables) {
 }
 
 TEST(Rendezvous, SlurmsVariables) {
-  EXPECT_EQ(PlaceOf(kSlurm), (Place{9, 16, 1, "gpu007", 24567, false}));
+  EXPECT_EQ(PlaceOf(kSlurm), (Place{9, 16, 1, "gpu007", 24567, false, 1}));
   const auto other = PlaceOf(With(With(kSlurm, "MASTER_ADDR", "a"), "MASTER_PORT", "77"));
   EXPECT_EQ(other->host, "a");
   EXPECT_EQ(other->port, 77);

@@ -34,6 +34,7 @@ class ThreadGroups {
     Group(ThreadGroups& all, int rank) : all_(all), rank_(rank) {}
     int rank() const override { return rank_; }
     int size() const override { return static_cast<int>(all_.tensors_.size()); }
+    int local_rank() const override { return rank_; }
 
     std::unique_ptr<Pending> AllReduce(const at::Tensor& values) override {
       return Exchange(values, [values](const std::vector<at::Tensor>& all) {

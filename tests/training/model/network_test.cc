@@ -1,6 +1,8 @@
 #include "training/model/network.h"
 
 #include <fmt/format.h>
+#include <torch/library.h>
+#include <torch/version.h>
 
 #include <nlohmann/json.hpp>
 
@@ -10,6 +12,7 @@
 #include "tests/training/batches.h"
 #include "tests/training/finite_difference.h"
 #include "tests/training/tiny_network.h"
+#include "training/model/device.h"
 #include "training/model/weight_snapshot.h"
 #include "training/optim/adamw.h"
 
@@ -103,6 +106,18 @@ TEST_P(Families, TrainAdaptersLikePeft) {
   network.TrainAdapters(GoldenLora(GetParam()), 1);
   FillAdapters(network);
   ExpectGolden(network, Golden()["models"][GetParam()]["lora"]);
+}
+
+// The loss, the attention of the tree, every gradient and AdamW as on a GPU.
+TEST_P(Families, TrainLikeTransformersWithLibTorchsOperators) {
+  const WithOperators operators;
+  Network network = TinyNetwork(GetParam());
+  network.TrainAll();
+  ExpectGolden(network, Golden()["models"][GetParam()]["full"]);
+  Network with_adapters = TinyNetwork(GetParam());
+  with_adapters.TrainAdapters(GoldenLora(GetParam()), 1);
+  FillAdapters(with_adapters);
+  ExpectGolden(with_adapters, Golden()["models"][GetParam()]["lora"]);
 }
 
 TEST_P(Families, MergedAdaptersAreTheSameNetwork) {
@@ -201,6 +216,61 @@ TEST(Network, DropoutIsTheSameForwardBackwardAndInCheckpoints) {
         return RunStep(network, batches, {}, 1).loss;
       },
       3e-3, 5e-3);
+}
+
+#if TORCH_VERSION_MAJOR >= 2
+// PyTorch has it only in Python.
+Tensor SelectWithoutMemory(const Tensor& from, int64_t dim, const Tensor& index) {
+  EXPECT_EQ(index.device(), from.device());
+  std::vector<int64_t> shape = from.sizes().vec();
+  shape[static_cast<size_t>(dim)] = index.numel();
+  return at::empty(shape, from.options());
+}
+TORCH_LIBRARY_IMPL(aten, Meta, library) { library.impl("index_select", SelectWithoutMemory); }
+#endif
+
+// Nothing of forward and backward may be in the memory of the CPU or read a number: a device without
+// memory would refuse it.
+TEST(Network, AStepStaysOnItsDevice) {
+  if (TORCH_VERSION_MAJOR < 2) GTEST_SKIP() << "the device meta of LibTorch 1.13 lacks operators";
+  const Batch batch = MakeBatch(RandomRows(2, 4, 60, 64, 3), true);
+  const std::vector<int32_t> rows = TargetRows(batch);
+  LoraOptions lora;
+  lora.rank = 3;
+  lora.dropout = 0.3;
+  for (const bool adapters : {false, true}) {
+    NetworkOptions options;
+    options.device = at::kMeta;
+    options.type = adapters ? at::kBFloat16 : at::kFloat;
+    Network network = TinyNetwork("qwen3", options);
+    adapters ? network.TrainAdapters(lora, 1) : network.TrainAll();
+    const Tensor hidden = network.Forward(batch, rows, /*keep=*/true, /*draw=*/1);
+    EXPECT_EQ(hidden.device(), at::Device(at::kMeta));
+    network.Backward(at::empty_like(hidden));
+    AdamW(network.trained(), {}).Step(1e-3, 1);
+    network.Refresh();
+    for (const Parameter& p : network.trained()) {
+      EXPECT_EQ(p.gradient.device(), at::Device(at::kMeta)) << p.name;
+    }
+  }
+}
+
+TEST(Network, Bfloat16OfLibTorchsOperatorsIsNearOurs) {
+  const std::vector<Batch> batches = {MakeBatch(RandomRows(2, 4, 60, 64, 3), true)};
+  NetworkOptions options;
+  options.type = at::kBFloat16;
+  Network network = TinyNetwork("qwen3", options);
+  network.TrainAll();
+  const TrainedStep ours = RunStep(network, batches);
+  const WithOperators operators;
+  ExpectSame(RunStep(network, batches), ours, 2e-3, 0.05);
+}
+
+TEST(Network, DevicesThatAreNotThereAreRefused) {
+  EXPECT_EQ(TrainingDevice("cpu", 3), at::Device(at::kCPU));
+  for (const char* name : {"gpu", "cuda:x", "meta", "cuda:99"}) {
+    EXPECT_THROW(TrainingDevice(name, 0), FatalError) << name;
+  }
 }
 
 TEST(Network, Bfloat16IsNearFloat32) {

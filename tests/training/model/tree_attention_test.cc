@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "tests/training/finite_difference.h"
+#include "training/model/device.h"
 
 namespace agentr {
 namespace {
@@ -83,6 +84,14 @@ TEST(TreeAttention, AlsoWithHeadsOfWholeVectors) {
   ExpectDense(all, /*width=*/16);
 }
 
+TEST(TreeAttention, AlsoWithLibTorchsOperators) {
+  const WithOperators operators;
+  std::vector<int32_t> all(18);
+  std::iota(all.begin(), all.end(), 0);
+  ExpectDense(all);
+  ExpectDense({4, 6, 8, 10, 13, 15, 16});
+}
+
 // Segments of several blocks and panels, most of which begin inside a segment.
 Batch LongTree() {
   Batch batch;
@@ -128,16 +137,20 @@ TEST(TreeAttention, KernelsOfOurOwnComputeWhatLibTorchDoes) {
     for (const int64_t width : {16, 48, 64, 128}) {
       for (const int64_t window : {0, 70}) {
         const Attended own = AttendWith(2, queries, width, window);
-        const Attended library = AttendWith(3, queries, width, window);
+        const Attended products = AttendWith(3, queries, width, window);
+        const WithOperators operators;
+        const Attended everything = AttendWith(3, queries, width, window);
         const auto expect_equal = [&](const Tensor& a, const Tensor& b) {
           EXPECT_LT((a - b).abs().max().item<float>(), 3e-5 * b.abs().max().item<float>())
               << queries.size() << " queries of width " << width << ", window " << window;
         };
-        expect_equal(own.out.mixed, library.out.mixed);
-        expect_equal(own.out.log_sums, library.out.log_sums);
-        expect_equal(own.gradient.q, library.gradient.q);
-        expect_equal(own.gradient.k, library.gradient.k);
-        expect_equal(own.gradient.v, library.gradient.v);
+        for (const Attended& library : {products, everything}) {
+          expect_equal(own.out.mixed, library.out.mixed);
+          expect_equal(own.out.log_sums, library.out.log_sums);
+          expect_equal(own.gradient.q, library.gradient.q);
+          expect_equal(own.gradient.k, library.gradient.k);
+          expect_equal(own.gradient.v, library.gradient.v);
+        }
       }
     }
   }
