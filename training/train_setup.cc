@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "common/error.h"
-#include "training/model/device.h"
+#include "training/device.h"
 
 namespace agentr {
 

@@ -113,7 +113,7 @@ void Read(const fs::path& file, const Named& named, size_t count) {
                                                  static_cast<size_t>(piece.values.nbytes()));
     // LibTorch only reads through this pointer.
     void* values = const_cast<std::byte*>(data.data());
-    piece.values.copy_(at::from_blob(values, piece.values.sizes(), at::kFloat));
+    piece.values.detach().copy_(at::from_blob(values, piece.values.sizes(), at::kFloat));
   }
 }
 

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <span>
 
-#include "training/model/device.h"
 #include "training/model/elementwise.h"
 #include "training/model/matrix_product.h"
 #include "training/model/row_kernels.h"
 #include "training/model/without_autograd.h"
+#include "training/own_loops.h"
 
 namespace agentr {
 namespace {

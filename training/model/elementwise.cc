@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "training/model/device.h"
 #include "training/model/operators.h"
 #include "training/model/row_kernels.h"
+#include "training/own_loops.h"
 
 namespace agentr {
 namespace {

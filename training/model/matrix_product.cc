@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "lm/decoder/cpu_kernels.h"
-#include "training/model/device.h"
 #include "training/model/panel_product.h"
 #include "training/model/row_kernels.h"
+#include "training/own_loops.h"
 
 namespace agentr {
 namespace {

@@ -1,5 +1,5 @@
 // What elementwise.h and tree_attention.h declare, with LibTorch's operators instead of our own
-// loops: for every device but the CPU. The functions of those headers call these (device.h).
+// loops: for every device but the CPU. The functions of those headers call these (own_loops.h).
 #pragma once
 
 #include "training/model/attention_plan.h"

@@ -7,12 +7,12 @@
 #include <cmath>
 #include <limits>
 
-#include "training/model/device.h"
 #include "training/model/matrix_product.h"
 #include "training/model/operators.h"
 #include "training/model/path_products.h"
 #include "training/model/row_kernels.h"
 #include "training/model/without_autograd.h"
+#include "training/own_loops.h"
 
 namespace agentr {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "common/options.h"
-#include "training/model/device.h"
+#include "training/own_loops.h"
 #include "training/vector_sets.h"
 
 namespace agentr {

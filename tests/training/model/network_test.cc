@@ -12,9 +12,10 @@
 #include "tests/training/batches.h"
 #include "tests/training/finite_difference.h"
 #include "tests/training/tiny_network.h"
-#include "training/model/device.h"
+#include "training/device.h"
 #include "training/model/weight_snapshot.h"
 #include "training/optim/adamw.h"
+#include "training/own_loops.h"
 
 namespace agentr {
 namespace {

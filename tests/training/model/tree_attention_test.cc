@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "tests/training/finite_difference.h"
-#include "training/model/device.h"
+#include "training/own_loops.h"
 
 namespace agentr {
 namespace {

@@ -1,4 +1,4 @@
-#include "training/model/device.h"
+#include "training/device.h"
 
 #include <fmt/format.h>
 

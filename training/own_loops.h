@@ -1,16 +1,10 @@
 // Where a tensor's numbers are computed. On the CPU training has loops of its own, which are much
-// faster there; on every other device it uses LibTorch's operators (operators.h).
+// faster there; on every other device it uses LibTorch's operators (model/operators.h).
 #pragma once
 
 #include <ATen/ATen.h>
 
-#include <string>
-
 namespace agentr {
-
-// The device of this name, cpu, cuda or cuda:N; cuda is the one with the number `local_rank`. Throws
-// FatalError(kUsage) if this LibTorch or machine does not have it.
-at::Device TrainingDevice(const std::string& name, int local_rank);
 
 // While an object of this class lives, LibTorch's operators are used on the CPU too, so that tests
 // can compare them with our loops.
