@@ -30,7 +30,7 @@ struct LossSums {
 
 struct LossOptions {
   int64_t chunk_logits = int64_t{1} << 23;  // largest number of logits at once,
-  int64_t least_rows = 256;                 // but at least those of so many rows
+  int64_t least_rows = 256;  // but at least those of so many rows: products of few are slow
 };
 
 // The weights of targets may be negative: then the loss makes the token less probable.

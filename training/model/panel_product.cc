@@ -12,11 +12,12 @@ namespace {
 
 using at::Tensor;
 
-constexpr int64_t kColumns = 64;            // of a panel of B
-constexpr int64_t kDepth = 512;             // of a panel, the most
-constexpr int64_t kPackedValues = 2 << 20;  // of panels in memory at once, unless one has more
-constexpr int64_t kStripRows = 96;          // of A: they stay in the L2 cache for all panels
-constexpr int64_t kTile = 6;                // rows that a kernel computes together
+constexpr int64_t kColumns = 64;        // of a panel of B
+constexpr int64_t kDepth = 512;         // of a panel, the most
+constexpr int64_t kPackedDepth = 4096;  // of all panels in memory at once: 8 MiB, in the L3 cache
+constexpr int64_t kPackedColumns = 512;
+constexpr int64_t kStripRows = 96;  // of A: they stay in the L2 cache for all panels
+constexpr int64_t kTile = 6;        // rows that a kernel computes together
 constexpr int64_t kStripLength = kStripRows + kTile;
 
 // A matrix in memory, whose rows or columns are contiguous.
@@ -90,7 +91,7 @@ inline void CopyRows(const float* from, int64_t from_row, int64_t depth, int64_t
   }
 }
 
-// The product with neighbouring columns of B, all of whose panels are copied first.
+// The product with a part of B, all of whose panels are copied first.
 class PanelProduct {
  public:
   PanelProduct(const Operand& a, const Operand& b, const Operand& c, int64_t rows, int64_t depth,
@@ -183,12 +184,15 @@ void MultiplyPanels(const Tensor& a, const Tensor& b, const Tensor& c, bool add)
   const int64_t rows = a.size(0), depth = a.size(1), columns = b.size(1);
   TORCH_CHECK(b.size(0) == depth && c.size(0) == rows && c.size(1) == columns && c.stride(1) == 1,
               "the shapes of a product");
-  const int64_t most = std::max<int64_t>(1, kPackedValues / depth / kColumns) * kColumns;
-  for (int64_t begin = 0; begin < columns; begin += most) {
-    const int64_t count = std::min(most, columns - begin);
-    PanelProduct(Operand(a), Operand(b.narrow(1, begin, count)), Operand(c.narrow(1, begin, count)),
-                 rows, depth, count)
-        .Run(add);
+  for (int64_t k = 0; k < depth; k += kPackedDepth) {
+    const int64_t steps = std::min(kPackedDepth, depth - k);
+    for (int64_t j = 0; j < columns; j += kPackedColumns) {
+      const int64_t count = std::min(kPackedColumns, columns - j);
+      PanelProduct(Operand(a.narrow(1, k, steps)),
+                   Operand(b.narrow(0, k, steps).narrow(1, j, count)),
+                   Operand(c.narrow(1, j, count)), rows, steps, count)
+          .Run(add || k > 0);
+    }
   }
 }
 

@@ -71,7 +71,8 @@ TEST(MatrixProduct, InPanelsIsTheExactProductWithAnyNumberOfThreads) {
                              {131, 77, 80, false, true, true},
                              {200, 1100, 144, false, false, false},
                              {101, 1030, 2128, true, false, true},
-                             {98, 65, 4128, true, true, false}}) {
+                             {98, 65, 528, true, true, false},
+                             {98, 4200, 80, false, true, true}}) {
     const Tensor a = Operand(c.rows, c.depth, c.transposed_a, 1);
     const Tensor b = Operand(c.depth, c.columns, c.transposed_b, 2);
     if (!FitsPanels(a, b)) GTEST_SKIP() << "no AVX-512";
