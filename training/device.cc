@@ -20,7 +20,8 @@ std::optional<at::Device> Parse(const std::string& name) try {
 at::Device TrainingDevice(const std::string& name, int local_rank) {
   const std::optional<at::Device> device = Parse(name);
   if (!device || !(device->is_cpu() || device->is_cuda())) {
-    throw FatalError(ExitCode::kUsage, fmt::format("--device {}: it is cpu, cuda or cuda:N", name));
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--device {}: must be cpu, cuda or cuda:N", name));
   }
   if (device->is_cpu()) return *device;
   if (!at::hasCUDA()) {
@@ -30,8 +31,10 @@ at::Device TrainingDevice(const std::string& name, int local_rank) {
                                  "GPU",
                                  name));
   }
-  const int index = device->has_index() ? device->index() : local_rank;
   const auto present = static_cast<int>(at::detail::getCUDAHooks().getNumGPUs());
+  // Slurm may show each process only its own GPU.
+  const int by_rank = present == 1 ? 0 : local_rank;
+  const int index = device->has_index() ? device->index() : by_rank;
   if (index >= present) {
     throw FatalError(ExitCode::kUsage,
                      fmt::format("--device {}: process {} of this machine needs GPU {}, but there "

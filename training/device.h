@@ -7,8 +7,8 @@
 
 namespace agentr {
 
-// The device of this name, cpu, cuda or cuda:N; cuda is the one with the number `local_rank`. Throws
-// FatalError(kUsage) if this LibTorch or machine does not have it.
+// The device of this name: cpu, cuda or cuda:N. cuda is the GPU with the number `local_rank`, or the
+// only one that this process sees. Throws FatalError(kUsage) if LibTorch or the machine has none.
 at::Device TrainingDevice(const std::string& name, int local_rank);
 
 }  // namespace agentr

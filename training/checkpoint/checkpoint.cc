@@ -111,7 +111,8 @@ void Read(const fs::path& file, const Named& named, size_t count) {
     }
     const auto data = found->second.data.subspan(static_cast<size_t>(piece.begin) * sizeof(float),
                                                  static_cast<size_t>(piece.values.nbytes()));
-    // LibTorch only reads through this pointer.
+    // LibTorch only reads through this pointer. The parameters of a network with autograd may be
+    // changed only as detached tensors.
     void* values = const_cast<std::byte*>(data.data());
     piece.values.detach().copy_(at::from_blob(values, piece.values.sizes(), at::kFloat));
   }

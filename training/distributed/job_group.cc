@@ -67,12 +67,12 @@ class JobGroup : public ProcessGroup {
  public:
   JobGroup(const Place& place, const JobGroupOptions& options)
       : place_(place),
+        timeout_s_(options.timeout_s),
         store_(ConnectStore(place, place.rank == 0, options.meet_s)),
         liveness_(std::make_unique<Liveness>(
             ConnectStore(place, false, options.meet_s), place.rank, place.size, LivenessOptions(),
             [rank = place.rank](const std::string& message) { EndProcess(rank, message); })) {
     Meet(*store_, place, options.meet_s);
-    timeout_s_ = options.timeout_s;
     Checked([&] { collectives_ = MakeCollectives(place, *store_, options); });
   }
 
@@ -151,10 +151,10 @@ class JobGroup : public ProcessGroup {
   }
 
   const Place place_;
+  const int timeout_s_;
   const std::unique_ptr<KeyValueStore> store_;
   std::unique_ptr<Liveness> liveness_;
   std::unique_ptr<Collectives> collectives_, nccl_;
-  int timeout_s_ = 0;
 };
 
 }  // namespace

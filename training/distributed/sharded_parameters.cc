@@ -70,8 +70,8 @@ void ShardedParameters::LayOut() {
     }
     for (const auto& [block, begin] : buckets_[b].blocks) {
       if (stage_ > 0) {
-        const Tensor& block_of = block_values_[block];
-        held.values.narrow(0, begin, Values(block_of)).copy_(Whole(block_of));
+        const Tensor whole = Whole(block_values_[block]);
+        held.values.narrow(0, begin, whole.numel()).copy_(whole);
         PointInto(block_values_[block], held.values, begin);
       }
       if (stage_ == 2) {

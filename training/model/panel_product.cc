@@ -183,7 +183,7 @@ bool FitsPanels(const Tensor& a, const Tensor& b) {
 void MultiplyPanels(const Tensor& a, const Tensor& b, const Tensor& c, bool add) {
   const int64_t rows = a.size(0), depth = a.size(1), columns = b.size(1);
   TORCH_CHECK(b.size(0) == depth && c.size(0) == rows && c.size(1) == columns && c.stride(1) == 1,
-              "the shapes of a product");
+              "the shapes of the product do not fit");
   for (int64_t k = 0; k < depth; k += kPackedDepth) {
     const int64_t steps = std::min(kPackedDepth, depth - k);
     for (int64_t j = 0; j < columns; j += kPackedColumns) {
