@@ -1,6 +1,22 @@
 // path_collect: makes self-correction data from search trees.
 #include "apps/wiring.h"
+#include "revision/audit.h"
 #include "revision/path_collect.h"
+#include "revision/preference_rows.h"
+#include "revision/stored_trees.h"
+
+namespace agentr {
+namespace {
+
+ExitCode Run(const PathCollectOptions& options, const OptionSet& resolved, Workbench& workbench) {
+  if (!options.audit.empty()) return AuditFile(options.audit, options.input.task);
+  const auto job = options.revise.data_type == "preferences" ? CollectPreferences : PathCollect;
+  if (options.store.url.empty()) return job(options, resolved, workbench);
+  return OnStoredTrees(job, options, resolved, workbench);
+}
+
+}  // namespace
+}  // namespace agentr
 
 int main(int argc, char** argv) {
   return agentr::RunProgram(
@@ -14,5 +30,5 @@ int main(int argc, char** argv) {
        "  path_collect --task textcraft --data_type good\n"
        "  path_collect --verifier actor --model_dir models/my-model --format tokens\n"
        "  path_collect --verifier actor --llm_base http://127.0.0.1:8000/v1 --model_name my-model"},
-      agentr::PathCollect);
+      agentr::Run);
 }

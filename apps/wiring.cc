@@ -62,7 +62,7 @@ std::unique_ptr<LanguageModel> ProgramWorkbench::OpenModel(const ModelOptions& a
     auto model = std::make_unique<OpenAiModel>(options.name, options.openai);
     model->Discover();
     const ModelLimits& limits = options.openai.limits;
-    if (limits.rate <= 0 && limits.budget <= 0 && limits.price.empty()) return model;
+    if (limits.rate <= 0 && limits.budget <= 0 && !limits.price) return model;
     return std::make_unique<LimitedModel>(std::move(model), limits);
   }
   const std::string name = options.name.empty() ? "planner" : options.name;

@@ -10,32 +10,6 @@
 
 namespace agentr {
 
-std::string_view Name(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::kUnreachable:
-      return "unreachable";
-    case ErrorKind::kTimeout:
-      return "timeout";
-    case ErrorKind::kRateLimited:
-      return "rate limited";
-    case ErrorKind::kServer:
-      return "server";
-    case ErrorKind::kProtocol:
-      return "protocol";
-    case ErrorKind::kEnvironment:
-      return "environment";
-    case ErrorKind::kSessionLost:
-      return "session lost";
-    case ErrorKind::kRejected:
-      return "rejected";
-    case ErrorKind::kContextLength:
-      return "context length";
-    case ErrorKind::kCancelled:
-      return "cancelled";
-  }
-  return "unknown";
-}
-
 bool IsTransient(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::kUnreachable:

@@ -6,12 +6,15 @@
 // A message says what failed, where, and the usual cure.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
 #include <utility>
+
+#include "common/named_values.h"
 
 namespace agentr {
 
@@ -30,8 +33,19 @@ enum class ErrorKind {
   kCancelled,      // the run is being stopped
 };
 
-// "timeout", "protocol", …: for messages and counters.
-std::string_view Name(ErrorKind kind);
+// For messages and counters.
+inline constexpr std::array<NamedValue<ErrorKind>, 10> kErrorKinds = {
+    {{"unreachable", ErrorKind::kUnreachable},
+     {"timeout", ErrorKind::kTimeout},
+     {"rate limited", ErrorKind::kRateLimited},
+     {"server", ErrorKind::kServer},
+     {"protocol", ErrorKind::kProtocol},
+     {"environment", ErrorKind::kEnvironment},
+     {"session lost", ErrorKind::kSessionLost},
+     {"rejected", ErrorKind::kRejected},
+     {"context length", ErrorKind::kContextLength},
+     {"cancelled", ErrorKind::kCancelled}}};
+constexpr std::string_view Name(ErrorKind kind) { return NameOf(kErrorKinds, kind); }
 
 struct Error {
   ErrorKind kind = ErrorKind::kProtocol;

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -13,6 +14,8 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "common/named_values.h"
 
 namespace agentr {
 
@@ -84,6 +87,15 @@ T JsonField(const nlohmann::ordered_json& object, const char* name) {
 template <typename T>
 T JsonFieldOr(const nlohmann::ordered_json& object, const char* name, T absent) {
   return object.contains(name) ? JsonField<T>(object, name) : absent;
+}
+
+// Field `name`, a text of `names`, as the value that has this name. Throws likewise.
+template <typename E, size_t n>
+E JsonField(const nlohmann::ordered_json& object, const char* name,
+            const std::array<NamedValue<E>, n>& names) {
+  const auto text = JsonField<std::string>(object, name);
+  if (const auto value = ValueOf(names, text)) return *value;
+  throw std::invalid_argument(fmt::format("field \"{}\": \"{}\" is unknown", name, text));
 }
 
 }  // namespace agentr

@@ -71,7 +71,7 @@ class OptionSet {
                     const std::string& help) {
     std::vector<std::string> texts;
     for (const auto& [name, named] : names) texts.emplace_back(name);
-    return AddNamed(flag, texts, NameOf(names, value), help,
+    return AddNamed(flag, texts, std::string(NameOf(names, value)), help,
                     [&value, names](size_t chosen) { value = names[chosen].second; });
   }
 

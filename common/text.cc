@@ -49,6 +49,46 @@ void AppendEscaped(unsigned char byte, std::string& out) {
 
 }  // namespace
 
+std::string_view Trim(std::string_view text, std::string_view blanks) {
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
+std::vector<std::string_view> SplitText(std::string_view text, char separator) {
+  std::vector<std::string_view> pieces;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(separator, begin), text.size());
+    pieces.push_back(Trim(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return pieces;
+}
+
+std::vector<std::string_view> SplitWords(std::string_view text, std::string_view blanks) {
+  std::vector<std::string_view> words;
+  while (!(text = Trim(text, blanks)).empty()) {
+    words.push_back(text.substr(0, text.find_first_of(blanks)));
+    text.remove_prefix(words.back().size());
+  }
+  return words;
+}
+
+std::string AsciiLower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = AsciiLower(c);
+  return lower;
+}
+
+bool EqualIgnoringCase(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](char x, char y) { return AsciiLower(x) == AsciiLower(y); });
+}
+
+void ReplaceAll(std::string& text, std::string_view from, std::string_view to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+}
+
 std::string OneLine(std::string text) {
   std::ranges::replace_if(
       text, [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');

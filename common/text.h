@@ -1,10 +1,42 @@
-// Prepares text for files and terminals.
+// Takes text apart, and prepares it for files and terminals.
 #pragma once
 
+#include <charconv>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace agentr {
+
+// Without the characters of `blanks` at both ends.
+std::string_view Trim(std::string_view text, std::string_view blanks = " \t\r\n");
+
+// The trimmed pieces between the separators; they may be empty.
+std::vector<std::string_view> SplitText(std::string_view text, char separator);
+
+// The words between blanks; none is empty.
+std::vector<std::string_view> SplitWords(std::string_view text,
+                                         std::string_view blanks = " \t\r\n");
+
+// A to Z become a to z; all other bytes, those of UTF-8 too, stay as they are.
+constexpr char AsciiLower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+std::string AsciiLower(std::string_view text);
+constexpr bool IsAsciiLetter(char c) { return AsciiLower(c) >= 'a' && AsciiLower(c) <= 'z'; }
+bool EqualIgnoringCase(std::string_view a, std::string_view b);
+
+void ReplaceAll(std::string& text, std::string_view from, std::string_view to);
+
+// The number that is all of `text`; nullopt for other text and for numbers that T cannot hold.
+template <typename T>
+std::optional<T> ParseNumber(std::string_view text) {
+  T number{};
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && at == end ? std::optional(number) : std::nullopt;
+}
 
 // An observation on one line: line breaks and tabs become spaces.
 std::string OneLine(std::string text);

@@ -262,7 +262,7 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
   if (IsScripted(options.model)) spdlog::info(kOtherPolicies);
   Evaluator evaluator(*family, *environment, *model, *store, options.play, options.parallelism);
   EvaluatorReport report = evaluator.Run(plan.starts, StopOnSignal());
-  report.cost = ParsePrice(options.model.openai.limits.price).Of(report.usage);
+  report.cost = options.model.openai.limits.Cost(report.usage);
   AppendToRunFile(folder, {{"program", "agent_eval"},
                            {"version", kVersion},
                            {"compiler", __VERSION__},

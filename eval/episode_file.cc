@@ -92,7 +92,7 @@ StoredEpisode FromJson(const Json& json) {
   episode.model = JsonField<std::string>(json, "model_name");
   ReadConversation(json, episode);
   episode.attempt = JsonField<int>(json, "attempt");
-  episode.end = ParseEpisodeEnd(JsonField<std::string>(json, "end"));
+  episode.end = JsonField(json, "end", kEpisodeEnds);
   episode.error = JsonFieldOr<std::string>(json, "error", "");
   episode.seed = JsonField<uint64_t>(json, "seed");
   episode.replayed_turns = JsonField<size_t>(json, "replayed_turns");

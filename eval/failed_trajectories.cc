@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <span>
@@ -11,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/random.h"
+#include "common/text.h"
 #include "eval/task_episodes.h"
 
 namespace agentr {
@@ -19,9 +19,8 @@ namespace {
 // The number of turns; nullopt for "seeded".
 std::optional<size_t> ParseCut(const std::string& cut) {
   if (cut == "seeded") return std::nullopt;
-  size_t turns = 0;
-  const auto [end, error] = std::from_chars(cut.data(), cut.data() + cut.size(), turns);
-  if (error == std::errc() && end == cut.data() + cut.size() && turns > 0) return turns;
+  const std::optional<size_t> turns = ParseNumber<size_t>(cut);
+  if (turns.value_or(0) > 0) return turns;
   throw FatalError(ExitCode::kUsage,
                    fmt::format("--cut {} is neither \"seeded\" nor a number of turns", cut));
 }

@@ -11,10 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array kEnds = {EpisodeEnd::kDone, EpisodeEnd::kMaxSteps,
-                              EpisodeEnd::kContextOverflow, EpisodeEnd::kEnvironmentError,
-                              EpisodeEnd::kModelError};
-
 double Per(int64_t part, int64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -29,10 +25,10 @@ std::string Line(std::string_view name, const std::string& text) {
 
 std::string Ends(const EvalMetrics& metrics) {
   std::string text;
-  for (const EpisodeEnd end : kEnds) {
+  for (const auto& [name, end] : kEpisodeEnds) {
     const int64_t count = metrics.ends[static_cast<size_t>(end)];
     if (count == 0) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", Name(end), count);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, count);
     if (!HasResult(end)) text += " (not counted below)";
   }
   return text;
@@ -171,7 +167,7 @@ std::string SummaryTable(const EvalMetrics& metrics, int64_t asked_for) {
 Json SummaryJson(const EvalMetrics& metrics, int64_t asked_for) {
   const bool any = metrics.with_result > 0;
   Json ends;
-  for (const EpisodeEnd end : kEnds) ends[Name(end)] = metrics.ends[static_cast<size_t>(end)];
+  for (const auto& [name, end] : kEpisodeEnds) ends[name] = metrics.ends[static_cast<size_t>(end)];
   return {{"asked_for", asked_for},
           {"complete", metrics.with_result == asked_for},
           {"episodes", metrics.episodes},

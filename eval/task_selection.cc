@@ -60,19 +60,18 @@ std::vector<int> CountIds(const Split& split, SplitPart part, size_t places, int
 }
 
 std::vector<int> IdsOf(const TaskSelection& selection, const std::string& family, int64_t tasks) {
-  const std::string& name = selection.split;
-  if (name != "test" && name != "train" && name != "all") return IdsOfFile(name);
-  const SplitPart part = ParseSplitPart(name);
-  CheckPublished(part, family);
+  const std::optional<SplitPart> part = ValueOf(kSplitParts, selection.split);
+  if (!part) return IdsOfFile(selection.split);
+  CheckPublished(*part, family);
   const Split& split = SplitOf(family);
-  if (part == SplitPart::kTest) return split.test();
+  if (*part == SplitPart::kTest) return split.test();
   if (tasks == 0 && selection.max == kNoLimit) {
     throw FatalError(ExitCode::kUsage,
                      fmt::format("--split {}: the server does not say how many tasks it has; give "
                                  "the number to play with --max",
-                                 name));
+                                 selection.split));
   }
-  return CountIds(split, part, static_cast<size_t>(selection.max), tasks);
+  return CountIds(split, *part, static_cast<size_t>(selection.max), tasks);
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::string_view kFormat = "agentr-tree";
 constexpr int kVersion1 = 1;
-constexpr std::array<std::pair<End, const char*>, 3> kEnds = {
-    {{End::kDone, "done"}, {End::kDisaster, "disaster"}, {End::kDepth, "depth"}}};
+constexpr std::array<NamedValue<End>, 3> kEnds = {
+    {{"done", End::kDone}, {"disaster", End::kDisaster}, {"depth", End::kDepth}}};
 
 std::string Dump(const nlohmann::ordered_json& value) {
   return value.dump(-1, ' ', /*ensure_ascii=*/false,
@@ -34,21 +34,11 @@ nlohmann::ordered_json NodeToJson(const Node& node) {
   if (node.visits != 0) json["visits"] = node.visits;
   if (node.value != 0) json["value"] = node.value;
   if (node.estimate >= 0) json["estimate"] = node.estimate;
-  for (const auto& [end, name] : kEnds) {
-    if (node.end == end) json["end"] = name;
-  }
+  if (node.end != End::kNone) json["end"] = NameOf(kEnds, node.end);
   if (node.dropped_turns != 0) json["dropped_turns"] = node.dropped_turns;
   if (!node.token_ids.empty()) json["token_ids"] = node.token_ids;
   if (!node.logprobs.empty()) json["logprobs"] = node.logprobs;
   return json;
-}
-
-End ParseEnd(const std::string& text) {
-  if (text.empty()) return End::kNone;
-  for (const auto& [end, name] : kEnds) {
-    if (text == name) return end;
-  }
-  throw std::invalid_argument(fmt::format("unknown \"end\" of a node: {}", text));
 }
 
 Node NodeFromJson(const nlohmann::ordered_json& json) {
@@ -57,7 +47,7 @@ Node NodeFromJson(const nlohmann::ordered_json& json) {
   node.action = JsonField<std::string>(json, "action");
   node.observation = JsonField<std::string>(json, "observation");
   node.reward = JsonFieldOr(json, "reward", 0.0);
-  node.end = ParseEnd(JsonFieldOr(json, "end", std::string()));
+  if (json.contains("end")) node.end = JsonField(json, "end", kEnds);
   node.estimate = JsonFieldOr(json, "estimate", -1.0);
   node.dropped_turns = JsonFieldOr(json, "dropped_turns", 0);
   node.token_ids = JsonFieldOr(json, "token_ids", std::vector<int32_t>());

@@ -15,6 +15,7 @@
 #include "common/json_depth.h"
 #include "common/options.h"
 #include "mcts/tree_file.h"
+#include "mcts/tree_folder.h"
 
 namespace agentr {
 namespace fs = std::filesystem;

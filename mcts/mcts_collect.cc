@@ -21,7 +21,6 @@
 #include "rollout/run_report.h"
 #include "rollout/snapping.h"
 #include "tasks/sciworld/sciworld_tasks.h"
-#include "tasks/splits.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -45,15 +44,15 @@ nlohmann::ordered_json ToJson(const CollectReport& r) {
 // The folder, or the run in a database, after a check of the trees that are there.
 std::unique_ptr<TreeStore> OpenStore(const MctsCollectOptions& options, const TreeOrigin& origin,
                                      const std::vector<int>& ids, const fs::path& folder) {
-  const TreeFormat format = ParseTreeFormat(options.tree_format);
   if (options.store.url.empty()) {
-    auto store = std::make_unique<FileTreeStore>(folder, format, CommonText(origin, options.search));
+    auto store = std::make_unique<FileTreeStore>(folder, options.tree_format,
+                                                 CommonText(origin, options.search));
     CheckEarlierTrees(*store, origin, options.search, options.mix_options);
     return store;
   }
   const std::string name = RunName(options.store, options.environment.task, origin.model);
-  return std::make_unique<PostgresTreeStore>(options.store, name, format, origin, options.search,
-                                             options.mix_options, ids);
+  return std::make_unique<PostgresTreeStore>(options.store, name, options.tree_format, origin,
+                                             options.search, options.mix_options, ids);
 }
 
 void PrintSummary(const CollectReport& r, int64_t environment_calls, const std::string& place) {
@@ -87,17 +86,18 @@ void PrintSummary(const CollectReport& r, int64_t environment_calls, const std::
 
 // The message if no id is left to search.
 std::string WhyNoIds(const MctsCollectOptions& options, int64_t tasks) {
-  std::string text = fmt::format("no {} task ids from {} to below {} (the server has {} tasks)",
-                                 options.split, options.min, options.max, tasks);
+  std::string text =
+      fmt::format("no {} task ids from {} to below {} (the server has {} tasks)",
+                  NameOf(kSplitParts, options.split), options.min, options.max, tasks);
   MctsCollectOptions all = options;
-  all.split = "all";
+  all.split = SplitPart::kAll;
   all.sample = 0;
-  const size_t left_out = options.split == "all" ? 0 : TaskIds(all, tasks).size();
+  const size_t left_out = options.split == SplitPart::kAll ? 0 : TaskIds(all, tasks).size();
   if (left_out == 0) return text + "; choose other --min and --max";
   return text +
          fmt::format(
              "; {} ids of that range are {}: use --split all, or choose other --min and --max",
-             left_out, options.split == "train" ? "test ids" : "train ids");
+             left_out, options.split == SplitPart::kTrain ? "test ids" : "train ids");
 }
 
 std::vector<int> TasksOfTypes(const MctsCollectOptions& options) {
@@ -117,9 +117,8 @@ void Declare(OptionSet& set, MctsCollectOptions& o) {
   set.Add("--task_type", o.task_type,
           "SciWorld: only tasks of this type, such as 1-1 (repeatable); --min and --max then count "
           "among them");
-  set.Add("--split", o.split,
-          "The ids of the range to search: train (all except the test ids), test or all")
-      .OneOf({"train", "test", "all"});
+  set.AddNamed("--split", o.split, kSplitParts,
+               "The ids of the range to search: train (all except the test ids), test or all");
   set.Add("--sample", o.sample, "Search only so many tasks of the range, drawn by --seed; 0: all")
       .Min(0);
   set.Group("Output");
@@ -128,8 +127,8 @@ void Declare(OptionSet& set, MctsCollectOptions& o) {
       "Trees are written to OUTPUT_DIR/TASK/MODEL/search_results_ID.json; existing ones are kept");
   set.Add("--mix_options", o.mix_options,
           "Allow a folder with trees that were searched with other options (1), or refuse it (0)");
-  set.Add("--tree_format", o.tree_format, "compact, or agent-r, the format of the original")
-      .OneOf({"compact", "agent-r"});
+  set.AddNamed("--tree_format", o.tree_format, kTreeFormats,
+               "compact, or agent-r, the format of the original");
   Declare(set, o.store);
   Declare(set, o.environment);
   Declare(set, o.model);
@@ -139,8 +138,7 @@ void Declare(OptionSet& set, MctsCollectOptions& o) {
 
 std::vector<int> TaskIds(const MctsCollectOptions& options, int64_t tasks) {
   const Split& split = SplitOf(options.environment.task);
-  const SplitPart part = ParseSplitPart(options.split);
-  CheckPublished(part, options.environment.task);
+  CheckPublished(options.split, options.environment.task);
   const bool by_type = !options.task_type.empty();
   const std::vector<int> typed = by_type ? TasksOfTypes(options) : std::vector<int>();
   const int most = by_type ? static_cast<int>(typed.size()) : std::numeric_limits<int>::max();
@@ -148,7 +146,7 @@ std::vector<int> TaskIds(const MctsCollectOptions& options, int64_t tasks) {
   for (int place = options.min; place < std::min(options.max, most); ++place) {
     const int id = by_type ? typed[static_cast<size_t>(place)] : place;
     if (tasks > 0 && id >= tasks) break;
-    if (split.Has(part, id)) ids.push_back(id);
+    if (split.Has(options.split, id)) ids.push_back(id);
   }
   const auto count = static_cast<size_t>(options.sample);
   if (count > 0 && count < ids.size()) {
@@ -188,7 +186,7 @@ ExitCode MctsCollect(const MctsCollectOptions& given, const OptionSet& resolved,
   Collector collector(*family, *environment, *model, *store, options.search, options.parallelism,
                       std::move(origin), values.get());
   CollectReport report = collector.Run(ids, StopOnSignal());
-  report.cost = ParsePrice(options.model.openai.limits.price).Of(report.usage);
+  report.cost = options.model.openai.limits.Cost(report.usage);
   AppendToRunFile(folder, {{"program", "mcts_collect"},
                            {"version", kVersion},
                            {"compiler", __VERSION__},

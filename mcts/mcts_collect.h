@@ -11,6 +11,7 @@
 #include "rollout/run_options.h"
 #include "rollout/workbench.h"
 #include "store/store_options.h"
+#include "tasks/splits.h"
 
 namespace agentr {
 
@@ -21,11 +22,11 @@ struct MctsCollectOptions {
   int min = 0;
   int max = 200;                            // exclusive
   std::vector<std::string> task_type = {};  // SciWorld: only tasks of these types ("1-1")
-  std::string split = "train";              // train (all ids except the test ids), test or all
+  SplitPart split = SplitPart::kTrain;
   int sample = 0;  // only so many of the ids, drawn by the search's seed; 0: all
   std::string output_dir = "mcts_result";
   bool mix_options = false;  // allow trees that were searched with other options in the folder
-  std::string tree_format = "compact";
+  TreeFormat tree_format = TreeFormat::kCompact;
   StoreOptions store;  // a database instead of output_dir for the trees
   ModelOptions model;
   SearchOptions search;

@@ -12,13 +12,6 @@
 
 namespace agentr {
 
-TreeFormat ParseTreeFormat(std::string_view name) {
-  if (name == "compact") return TreeFormat::kCompact;
-  if (name == "agent-r") return TreeFormat::kAgentR;
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("unknown tree format '{}': compact or agent-r", name));
-}
-
 std::string WriteTree(const Tree& tree, TreeFormat format) {
   return format == TreeFormat::kCompact ? WriteCompactTree(tree) : WriteAgentRTree(tree);
 }

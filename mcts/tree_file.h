@@ -21,17 +21,19 @@
 // Agent-R's own files do not distinguish.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
+#include "common/named_values.h"
 #include "mcts/tree.h"
 
 namespace agentr {
 
 enum class TreeFormat { kCompact, kAgentR };
 
-// "compact" | "agent-r"; throws FatalError(kUsage) for others.
-TreeFormat ParseTreeFormat(std::string_view name);
+inline constexpr std::array<NamedValue<TreeFormat>, 2> kTreeFormats = {
+    {{"compact", TreeFormat::kCompact}, {"agent-r", TreeFormat::kAgentR}}};
 
 // The same tree gives the same bytes. Invalid UTF-8 becomes U+FFFD.
 std::string WriteTree(const Tree& tree, TreeFormat format);

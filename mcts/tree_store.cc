@@ -3,43 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 #include <utility>
 
 #include "common/file.h"
+#include "mcts/tree_folder.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
-namespace {
-
-// The id in "search_results_31.json"; nullopt for other names.
-std::optional<int> TaskOf(const fs::path& path) {
-  constexpr std::string_view kBegin = "search_results_";
-  constexpr std::string_view kEnd = ".json";
-  const std::string name = path.filename().string();
-  if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) return std::nullopt;
-  const char* begin = name.data() + kBegin.size();
-  const char* end = name.data() + name.size() - kEnd.size();
-  int task_id = 0;
-  const auto [stopped, error] = std::from_chars(begin, end, task_id);
-  if (error != std::errc() || stopped != end || begin == end || task_id < 0) return std::nullopt;
-  return task_id;
-}
-
-}  // namespace
-
-std::string TreeFileName(int task_id) { return fmt::format("search_results_{}.json", task_id); }
-
-std::vector<TreeFile> TreeFilesIn(const fs::path& folder) {
-  std::vector<TreeFile> files;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (const auto task = TaskOf(entry.path())) files.push_back({*task, entry.path()});
-  }
-  std::ranges::sort(files, {}, &TreeFile::task_id);
-  return files;
-}
 
 FileTreeStore::FileTreeStore(fs::path folder, TreeFormat format, std::string_view terms)
     : folder_(std::move(folder)), format_(format), claims_(folder_, terms) {}

@@ -14,18 +14,6 @@
 
 namespace agentr {
 
-// A file search_results_<task>.json.
-struct TreeFile {
-  int task_id = 0;
-  std::filesystem::path path;
-};
-
-// "search_results_31.json".
-std::string TreeFileName(int task_id);
-
-// The tree files in `folder`, by task; empty if there is no such folder.
-std::vector<TreeFile> TreeFilesIn(const std::filesystem::path& folder);
-
 // Thread-safe.
 class TreeStore {
  public:

@@ -29,7 +29,8 @@ std::vector<size_t> Spread(size_t count, int most) {
 
 Json CommonPart(const RunResult& result, const std::string& run_file, const std::string& toml_file,
                 PackedItems& items) {
-  Json part = {{"kind", Name(result.kind)}, {"path", result.path.string()}, {"family", ""}};
+  Json part = {
+      {"kind", NameOf(kResultKinds, result.kind)}, {"path", result.path.string()}, {"family", ""}};
   const Json run = JsonOrNull(run_file);
   part["run"] = nullptr;
   if (!run.is_null()) {

@@ -2,7 +2,7 @@
 // page's index, which the page reads when it opens; the long texts of its items go into `items`.
 //
 // Common fields of a part:
-//   "kind"     Name(ResultKind)
+//   "kind"     of kResultKinds
 //   "path"     as found
 //   "family"   "webshop"; "" if unknown
 //   "run"      place of the content of its run.json, or null

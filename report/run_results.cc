@@ -10,7 +10,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_depth.h"
-#include "mcts/tree_store.h"
+#include "mcts/tree_folder.h"
 #include "report/report_parts.h"
 
 namespace agentr {
@@ -58,22 +58,6 @@ void LookInto(const fs::path& folder, std::vector<RunResult>& found) {
 }
 
 }  // namespace
-
-std::string_view Name(ResultKind kind) {
-  switch (kind) {
-    case ResultKind::kLoop:
-      return "loop";
-    case ResultKind::kSearch:
-      return "search";
-    case ResultKind::kRows:
-      return "rows";
-    case ResultKind::kTraining:
-      return "training";
-    case ResultKind::kEvaluation:
-      return "evaluation";
-  }
-  return "";
-}
 
 std::vector<RunResult> FindResults(const std::vector<std::string>& folders) {
   std::vector<RunResult> found;

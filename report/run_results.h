@@ -1,16 +1,23 @@
 // Finds what the programs wrote in folders, for a report.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include "common/named_values.h"
 
 namespace agentr {
 
 enum class ResultKind { kLoop, kSearch, kRows, kTraining, kEvaluation };
 
-// "loop" | "search" | "rows" | "training" | "evaluation".
-std::string_view Name(ResultKind kind);
+inline constexpr std::array<NamedValue<ResultKind>, 5> kResultKinds = {
+    {{"loop", ResultKind::kLoop},
+     {"search", ResultKind::kSearch},
+     {"rows", ResultKind::kRows},
+     {"training", ResultKind::kTraining},
+     {"evaluation", ResultKind::kEvaluation}}};
 
 // The results of one run, or of several runs into the same folder.
 struct RunResult {

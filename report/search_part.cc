@@ -3,9 +3,10 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "mcts/tree_file.h"
+#include "mcts/tree_folder.h"
 #include "report/report_parts.h"
 #include "revision/states.h"
-#include "revision/tree_input.h"
 #include "tasks/task_family.h"
 
 namespace agentr {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "common/error.h"
 #include "revision/splice.h"
 #include "tasks/task_family.h"
 
@@ -87,6 +88,10 @@ AuditRow AuditRowOf(const Trajectory& trajectory);
 // The rows of a file in any of the formats: JSON lines or one JSON array. Throws FatalError(kFile)
 // with the place of the fault.
 std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path);
+
+// Prints the audit of a file's rows, as a table and as JSON; `task`: their kind of task, empty if the
+// file shows it. Throws FatalError: kFile like ReadAuditRows, kUsage if the kind is unknown.
+ExitCode AuditFile(const std::string& path, std::string task);
 
 // The kind of task of the rows, from the file's name or the rows' ids ("webshop_12"); "" if neither
 // shows it.

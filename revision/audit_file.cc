@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "common/error.h"
 #include "common/file.h"
 #include "common/json_depth.h"
 #include "revision/audit.h"
@@ -109,6 +108,22 @@ std::string FamilyOfRows(const std::filesystem::path& path, const std::vector<Au
   });
   if (of_rows != kFamilies.end()) return *of_rows;
   return "";
+}
+
+ExitCode AuditFile(const std::string& path, std::string task) {
+  const std::vector<AuditRow> rows = ReadAuditRows(path);
+  if (task.empty()) task = FamilyOfRows(path, rows);
+  if (task.empty()) {
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("{}: neither its name nor its rows show the kind of task: give it with --task",
+                    path));
+  }
+  const std::unique_ptr<TaskFamily> family = MakeTaskFamily(task);
+  Audit audit(*family);
+  for (const AuditRow& row : rows) audit.Add(row);
+  fmt::print("{}{}\n", audit.Table(), audit.Json().dump(1));
+  return ExitCode::kOk;
 }
 
 }  // namespace agentr

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 
+#include "common/sum_fields.h"
 #include "revision/task_record.h"
 #include "rollout/executor.h"
 
@@ -47,9 +47,34 @@ struct RevisionCounts {
   RevisionCounts& operator+=(const RevisionCounts& other);
 };
 
+// The members that are simple sums, by name.
+inline constexpr std::array<SumField<RevisionCounts>, 24> kRevisionSums = {
+    {{"trees", &RevisionCounts::trees},
+     {"without_good", &RevisionCounts::without_good},
+     {"without_pairs", &RevisionCounts::without_pairs},
+     {"other_start", &RevisionCounts::other_start},
+     {"cache_hits", &RevisionCounts::cache_hits},
+     {"paths", &RevisionCounts::paths},
+     {"good_paths", &RevisionCounts::good_paths},
+     {"bad_paths", &RevisionCounts::bad_paths},
+     {"pairs_found", &RevisionCounts::pairs_found},
+     {"mistakes_found", &RevisionCounts::mistakes_found},
+     {"duplicate_drafts", &RevisionCounts::duplicate_drafts},
+     {"contradictions", &RevisionCounts::contradictions},
+     {"pairs", &RevisionCounts::pairs},
+     {"pruned_turns", &RevisionCounts::pruned_turns},
+     {"cut_turns", &RevisionCounts::cut_turns},
+     {"rewritten_turns", &RevisionCounts::rewritten_turns},
+     {"disagreeing_rows", &RevisionCounts::disagreeing_rows},
+     {"unclean_rows", &RevisionCounts::unclean_rows},
+     {"unparsed", &RevisionCounts::unparsed},
+     {"ended_bad", &RevisionCounts::ended_bad},
+     {"too_long", &RevisionCounts::too_long},
+     {"rows_before_dedup", &RevisionCounts::rows},
+     {"episodes", &RevisionCounts::episodes},
+     {"episode_turns", &RevisionCounts::episode_turns}}};
+
 // Counts a decision.
 void Count(const Decision& decision, RevisionCounts& counts);
-
-nlohmann::ordered_json ToJson(const RevisionCounts& counts);
 
 }  // namespace agentr

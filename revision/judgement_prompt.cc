@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/text.h"
 #include "tasks/prompt_file.h"
 
 namespace agentr {
@@ -57,13 +58,6 @@ std::string LogBefore(const Tree& tree, int node, int dropped_turns) {
                        turn.observation);
   }
   return log.empty() ? "(nothing)" : log;
-}
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
 }
 
 // The only word of the text; "" if there is none or more than one.
@@ -129,15 +123,15 @@ std::vector<Message> JudgementPrompt::Query(const Tree& tree, int node, int drop
 
 StepJudgement ParseJudgement(std::string_view answer) {
   constexpr std::string_view kLabel = "judgement:";
-  const std::string lower = Lower(answer);
+  const std::string lower = AsciiLower(answer);
   StepJudgement judged{Judgement::kUncertain, std::string(answer), false};
   const size_t label = lower.rfind(kLabel);
   if (label == std::string::npos) return judged;
   const size_t begin = label + kLabel.size();
   const std::string word =
       OnlyWord(std::string_view(lower).substr(begin, lower.find('\n', begin) - begin));
-  for (const Judgement known : {Judgement::kGood, Judgement::kBad, Judgement::kUncertain}) {
-    if (word != Lower(Name(known))) continue;
+  for (const auto& [name, known] : kJudgements) {
+    if (word != AsciiLower(name)) continue;
     judged.judgement = known;
     judged.parsed = true;
   }

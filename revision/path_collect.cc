@@ -15,19 +15,13 @@
 #include "common/file.h"
 #include "common/interrupt.h"
 #include "common/options.h"
-#include "common/run_file.h"
-#include "common/sum_fields.h"
 #include "common/usable_cores.h"
 #include "common/version.h"
 #include "lm/bundled_model.h"
 #include "revision/audit.h"
-#include "revision/preference_rows.h"
 #include "revision/report.h"
 #include "revision/show.h"
-#include "revision/standing_rows.h"
-#include "revision/stored_trees.h"
 #include "rollout/run_report.h"
-#include "tasks/splits.h"
 #include "tasks/task_family.h"
 
 namespace agentr {
@@ -36,24 +30,6 @@ namespace {
 
 constexpr int kInFlightWithModel = 32;  // their threads mostly wait
 constexpr int kShowWidth = 140;
-
-// Removes test tasks from the input and returns how many were removed. `tasks`: the environment's
-// number of tasks (0 if unknown); larger ids name the first tasks again.
-int64_t DropTestIds(TreeInput& input, int64_t tasks) {
-  const Split& split = SplitOf(input.task);
-  return static_cast<int64_t>(std::erase_if(input.files, [&](const TreeFile& file) {
-    return split.IsTest(file.task_id) ||
-           (tasks > 0 && split.IsTest(static_cast<int>(file.task_id % tasks)));
-  }));
-}
-
-void CheckSomeAreLeft(const TreeInput& input, int64_t test_ids) {
-  if (!input.files.empty()) return;
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("no tree is left in {}: trees of test tasks ({} here) are never "
-                               "used, and the others are outside of --min and --max",
-                               input.folder.string(), test_ids));
-}
 
 // The environment for the replay; null if there is none and that is allowed.
 std::unique_ptr<HttpEnvironment> OpenEnvironment(const PathCollectOptions& options,
@@ -98,20 +74,6 @@ std::unique_ptr<LanguageModel> OpenModel(const PathCollectOptions& options, cons
                              family, environment);
 }
 
-// The requested formats, each once, and the provenance file that agent-r rows need.
-std::vector<std::unique_ptr<RowFormat>> Formats(std::vector<std::string> names,
-                                                const ChatEncoder* encoder) {
-  if (std::ranges::find(names, "agent-r") != names.end()) names.emplace_back("provenance");
-  std::vector<std::unique_ptr<RowFormat>> formats;
-  for (size_t i = 0; i < names.size(); ++i) {
-    const auto before = names.begin() + static_cast<std::ptrdiff_t>(i);
-    if (std::find(names.begin(), before, names[i]) == before) {
-      formats.push_back(MakeRowFormat(names[i], encoder));
-    }
-  }
-  return formats;
-}
-
 int InFlight(const PathCollectOptions& options) {
   if (options.tasks_in_flight > 0) return options.tasks_in_flight;
   const std::string verifier = options.revise.Verifying();
@@ -121,59 +83,14 @@ int InFlight(const PathCollectOptions& options) {
 
 void WriteRunFile(const fs::path& path, const ReviseReport& report, const Audit& audit,
                   const TreeInput& input, const OptionSet& resolved) {
-  auto failed = nlohmann::ordered_json::array();
-  for (const TaskFailure& f : report.failed) {
-    failed.push_back({{"task", f.task_id}, {"bad_tree", f.bad_tree}, {"error", f.error.message}});
-  }
-  nlohmann::ordered_json model = FieldsToJson(kUsageFields, report.usage);
-  if (report.cost > 0) model["cost"] = report.cost;
-  const nlohmann::ordered_json run = {{"program", "path_collect"},
-                                      {"version", kVersion},
-                                      {"trees", input.folder.string()},
-                                      {"options", resolved.ResolvedJson()},
-                                      {"rows", report.rows},
-                                      {"verified", report.verified},
-                                      {"exact_duplicates", report.exact_duplicates},
-                                      {"near_duplicates", report.near_duplicates},
-                                      {"failed", std::move(failed)},
-                                      {"wall_s", report.wall_s},
-                                      {"model", std::move(model)},
-                                      {"counts", ToJson(report.counts)},
-                                      {"audit", audit.Json()}};
+  nlohmann::ordered_json run = {{"program", "path_collect"},
+                                {"version", kVersion},
+                                {"trees", input.folder.string()},
+                                {"options", resolved.ResolvedJson()}};
+  run.update(ReportJson(report));
+  run["audit"] = audit.Json();
   const auto replace = nlohmann::ordered_json::error_handler_t::replace;
   WriteFileAtomically(path, run.dump(1, ' ', false, replace) + "\n");
-}
-
-// Prints the audit of the file's rows.
-ExitCode AuditFile(const PathCollectOptions& options) {
-  const std::vector<AuditRow> rows = ReadAuditRows(options.audit);
-  std::string task = options.input.task;
-  if (task.empty()) task = FamilyOfRows(options.audit, rows);
-  if (task.empty()) {
-    throw FatalError(
-        ExitCode::kUsage,
-        fmt::format("{}: neither its name nor its rows show the kind of task: give it with --task",
-                    options.audit));
-  }
-  const std::unique_ptr<TaskFamily> family = MakeTaskFamily(task);
-  Audit audit(*family);
-  for (const AuditRow& row : rows) audit.Add(row);
-  fmt::print("{}{}\n", audit.Table(), audit.Json().dump(1));
-  return ExitCode::kOk;
-}
-
-// Nothing is replayed, because both responses of a pair were taken in the search.
-ExitCode WritePreferences(const PathCollectOptions& options, TreeInput& input,
-                          const OptionSet& resolved) {
-  CheckSomeAreLeft(input, DropTestIds(input, 0));
-  const std::string name = fmt::format("{}_preferences", input.task);
-  const FileLock lock(fs::path(options.output_dir) / fmt::format(".{}.lock", name));
-  const fs::path stem = fs::path(options.output_dir) / name;
-  const bool all = CollectPreferences(input, options.revise, resolved, stem.string(), options.show,
-                                      options.overwrite, StopOnSignal());
-  if (!all) return ExitCode::kInterrupted;
-  fmt::print("{}.jsonl\n", stem.string());
-  return ExitCode::kOk;
 }
 
 void WarnOfOtherEnvironment(const ReviseReport& report) {
@@ -241,29 +158,26 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
       .Min(1);
 }
 
-namespace {
+std::filesystem::path RowStem(const PathCollectOptions& options, const std::string& task) {
+  return fs::path(options.output_dir) / fmt::format("{}_{}", task, options.revise.data_type);
+}
 
-ExitCode CollectFromFiles(const PathCollectOptions& options, const OptionSet& resolved,
-                          Workbench& workbench) {
-  if (options.input.min >= options.input.max) {
-    throw FatalError(ExitCode::kUsage,
-                     fmt::format("--min {} is not below --max {}: this selects no tree",
-                                 options.input.min, options.input.max));
-  }
+FileLock LockRows(const fs::path& stem) {
+  return FileLock(stem.parent_path() / fmt::format(".{}.lock", stem.filename().string()));
+}
+
+ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolved,
+                     Workbench& workbench) {
   std::atomic<bool>& stop = StopOnSignal();
   TreeInput input = FindTrees(options.input);
-  if (options.revise.data_type == "preferences") return WritePreferences(options, input, resolved);
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(input.task);
   const std::unique_ptr<LanguageModel> model = OpenModel(options, input, *family, workbench);
   const auto environment = OpenEnvironment(options, input.task, workbench);
   const std::unique_ptr<ChatEncoder> encoder =
       options.model_dir.empty() ? nullptr : workbench.OpenEncoder(options.model_dir);
-  const int64_t test_ids = DropTestIds(input, environment ? environment->info().tasks : 0);
-  CheckSomeAreLeft(input, test_ids);
-
-  const std::string name = fmt::format("{}_{}", input.task, options.revise.data_type);
-  const fs::path stem = fs::path(options.output_dir) / name;
-  const FileLock lock(fs::path(options.output_dir) / fmt::format(".{}.lock", name));
+  const int64_t test_ids = LeaveOutTestTasks(input, environment ? environment->info().tasks : 0);
+  const fs::path stem = RowStem(options, input.task);
+  const FileLock lock = LockRows(stem);
 
   std::unique_ptr<SessionPool> sessions;
   if (environment) sessions = std::make_unique<SessionPool>(*environment, options.sessions);
@@ -276,14 +190,11 @@ ExitCode CollectFromFiles(const PathCollectOptions& options, const OptionSet& re
   context.data_hash = environment ? environment->info().data_hash : "";
   context.must_replay = options.replay == "1";
   context.model_name = input.model;
-  context.records = fs::path(options.output_dir) / fmt::format(".{}.decisions", name);
-  context.formats = Formats(options.format, encoder.get());
+  context.records = stem.parent_path() / fmt::format(".{}.decisions", stem.filename().string());
+  context.formats = MakeRowFormats(options.format, encoder.get());
   context.encoder = encoder.get();
-  std::vector<std::string> suffixes;
-  for (const auto& format : context.formats) suffixes.emplace_back(format->suffix());
-
+  RowSink sink(stem, context.formats, {options.dedup, options.overwrite, resolved.ResolvedJson()});
   const TaskReviser reviser(options.revise, std::move(context));
-  RowSink sink(stem, suffixes, options.dedup);
   fmt::print("{} trees in {}", input.files.size(), input.folder.string());
   if (test_ids > 0) fmt::print(" ({} of test tasks left out)", test_ids);
   fmt::print("\n");
@@ -295,16 +206,11 @@ ExitCode CollectFromFiles(const PathCollectOptions& options, const OptionSet& re
     fmt::print("{}\n", ShowTrajectory(row.trajectory, fmt::format("row {}", ++shown),
                                       ::isatty(STDOUT_FILENO) != 0, kShowWidth));
   };
-  const auto why_not = [&](const ReviseReport& made) -> std::string {
-    const auto standing = options.overwrite ? std::nullopt : FindStandingRows(stem);
-    if (!standing) return "";
-    return WhyKeep(*standing, {made.rows, made.verified}, resolved.ResolvedJson());
-  };
-  ReviseReport report = Revise(input.files, reviser, sink,
-                               {InFlight(options), options.give_up_after}, stop, show, why_not);
+  ReviseReport report =
+      Revise(input.files, reviser, sink, {InFlight(options), options.give_up_after}, stop, show);
   if (metered) {
     report.usage = metered->usage();
-    report.cost = ParsePrice(options.openai.limits.price).Of(report.usage);
+    report.cost = options.openai.limits.Cost(report.usage);
   }
   WarnOfOtherEnvironment(report);
   if (!report.files.empty()) {
@@ -316,23 +222,6 @@ ExitCode CollectFromFiles(const PathCollectOptions& options, const OptionSet& re
   if (!report.kept.empty()) throw FatalError(ExitCode::kUsage, report.kept);
   const ExitCode exit = ExitCodeOf(report.interrupted, report.gave_up, !report.failed.empty());
   if (exit != ExitCode::kOk) fmt::print("Run the same command again to continue.\n");
-  return exit;
-}
-
-}  // namespace
-
-ExitCode PathCollect(const PathCollectOptions& given, const OptionSet& resolved,
-                     Workbench& workbench) {
-  if (!given.audit.empty()) return AuditFile(given);
-  if (given.store.url.empty()) return CollectFromFiles(given, resolved, workbench);
-  Database database(given.store);
-  const std::string run = TreeRun(database, given.store, given.input);
-  const fs::path folder = given.output_dir;
-  PathCollectOptions options = given;
-  options.input = FetchTrees(database, run, given.input, folder / ".trees");
-  const ExitCode exit = CollectFromFiles(options, resolved, workbench);
-  const std::string name = fmt::format("{}_{}", options.input.task, options.revise.data_type);
-  StoreRows(database, run, folder / name);
   return exit;
 }
 

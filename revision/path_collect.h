@@ -1,15 +1,18 @@
-// The job of path_collect: makes files of training data according to the options, and prints a
-// table.
+// The main job of path_collect: makes files of training data according to the options, and prints a
+// table. The program's other jobs are CollectPreferences (preference_rows.h), AuditFile (audit.h),
+// and each of them on trees of a database (stored_trees.h).
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "common/error.h"
+#include "common/file.h"
+#include "mcts/tree_folder.h"
 #include "revision/dedup.h"
 #include "revision/revise.h"
 #include "revision/revise_options.h"
-#include "revision/tree_input.h"
 #include "rollout/run_options.h"
 #include "rollout/workbench.h"
 #include "store/store_options.h"
@@ -40,11 +43,16 @@ struct PathCollectOptions {
 
 void Declare(OptionSet& set, PathCollectOptions& options);
 
-// Writes `<output_dir>/<task>_<data_type>…`: rows in each format, .run.json and .toml (the options;
-// give it to --config). If the run made fewer or less verified rows than exist (standing_rows.h)
-// and `overwrite` is not set, the existing rows stay and the run ends with kUsage. Prints the table
-// to stdout. With options.store the trees come from the database, which also gets these files. Throws
-// FatalError.
+// `<output_dir>/<task>_<data_type>`, with which the names of all files of a run begin.
+std::filesystem::path RowStem(const PathCollectOptions& options, const std::string& task);
+
+// Held while the files of `stem` are made. Throws FatalError(kUsage) if another run holds it.
+FileLock LockRows(const std::filesystem::path& stem);
+
+// Makes the rows of the trees in options.input, in each format, beside .run.json and .toml (the
+// options; give it to --config). If the run made fewer or less verified rows than exist
+// (standing_rows.h) and `overwrite` is not set, the existing rows stay and the run ends with kUsage.
+// Prints the table to stdout. Throws FatalError.
 ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolved,
                      Workbench& workbench);
 

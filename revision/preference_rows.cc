@@ -9,6 +9,7 @@
 
 #include "clients/message_json.h"
 #include "common/file.h"
+#include "common/interrupt.h"
 #include "common/options.h"
 #include "common/text.h"
 #include "common/version.h"
@@ -79,28 +80,32 @@ std::string PreferenceLine(const Tree& tree, const Preference& pair, const std::
   return DumpReplaced(row);
 }
 
-bool CollectPreferences(const TreeInput& input, const ReviseOptions& options,
-                        const OptionSet& resolved, const std::string& stem, int show,
-                        bool overwrite, const std::atomic<bool>& stop) {
+ExitCode CollectPreferences(const PathCollectOptions& options, const OptionSet& resolved,
+                            Workbench& /*workbench*/) {
+  const std::atomic<bool>& stop = StopOnSignal();
+  TreeInput input = FindTrees(options.input);
+  LeaveOutTestTasks(input);
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(input.task);
+  const std::string stem = RowStem(options, input.task).string();
+  const FileLock lock = LockRows(stem);
+  const RandomStream random = RandomStream(options.revise.seed).Split("preferences");
   PreferenceCounts counts;
   AtomicFile rows(stem + ".jsonl");
   int64_t shown = 0, made = 0;
   for (const TreeFile& file : input.files) {
-    if (stop) return false;
+    if (stop) return ExitCode::kInterrupted;
     const Tree tree = LoadTree(file, input.task, ReadFile(file.path));
     const std::vector<Preference> pairs = LimitPreferences(
-        FindPreferences(tree, StateMap(tree, *family), *family, options.preferences, counts),
-        options.max_pairs_per_task,
-        RandomStream(options.seed).Split("preferences").Split(static_cast<uint64_t>(file.task_id)),
+        FindPreferences(tree, StateMap(tree, *family), *family, options.revise.preferences, counts),
+        options.revise.max_pairs_per_task, random.Split(static_cast<uint64_t>(file.task_id)),
         counts);
     for (const Preference& pair : pairs) {
       rows.Append(PreferenceLine(tree, pair, file.path.string(), file.task_id));
       ++made;
-      if (shown < show) ShowPreference(tree, pair, static_cast<int>(++shown));
+      if (shown < options.show) ShowPreference(tree, pair, static_cast<int>(++shown));
     }
   }
-  const int64_t before = overwrite ? 0 : LinesOf(stem + ".jsonl");
+  const int64_t before = options.overwrite ? 0 : LinesOf(stem + ".jsonl");
   if (made < before) {
     throw FatalError(ExitCode::kUsage,
                      fmt::format("{}.jsonl has {} pairs and stays, because this run found only {}. "
@@ -115,8 +120,8 @@ bool CollectPreferences(const TreeInput& input, const ReviseOptions& options,
                               {"options", resolved.ResolvedJson()},
                               {"counts", FieldsToJson(kPreferenceFields, counts)}};
   WriteFileAtomically(stem + ".run.json", DumpReplaced(run, 1));
-  fmt::print("{}", PreferenceTable(counts));
-  return true;
+  fmt::print("{}{}.jsonl\n", PreferenceTable(counts), stem);
+  return ExitCode::kOk;
 }
 
 }  // namespace agentr

@@ -11,27 +11,23 @@
 // to the two actions.
 #pragma once
 
-#include <atomic>
 #include <string>
 
 #include "mcts/tree.h"
+#include "revision/path_collect.h"
 #include "revision/preferences.h"
-#include "revision/revise_options.h"
-#include "revision/tree_input.h"
 
 namespace agentr {
-
-class OptionSet;
 
 // One line, with a newline. `file`: the tree's. The same pair gives the same bytes.
 std::string PreferenceLine(const Tree& tree, const Preference& pair, const std::string& file,
                            int task_id);
 
-// The job of path_collect --data_type preferences: writes STEM.jsonl, STEM.run.json and STEM.toml,
-// prints the counts and the first `show` pairs. False: `stop` came first, and nothing is written.
-// Throws FatalError; kUsage if there are more rows already and they are not to be overwritten.
-bool CollectPreferences(const TreeInput& input, const ReviseOptions& options,
-                        const OptionSet& resolved, const std::string& stem, int show,
-                        bool overwrite, const std::atomic<bool>& stop);
+// The job of path_collect --data_type preferences: writes RowStem.jsonl, .run.json and .toml, prints
+// the counts and the first options.show pairs. Nothing is replayed, because both responses of a pair
+// were taken in the search. kInterrupted: a signal came first, and nothing is written. Throws
+// FatalError; kUsage if there are more rows already and they are not to be overwritten.
+ExitCode CollectPreferences(const PathCollectOptions& options, const OptionSet& resolved,
+                            Workbench& workbench);
 
 }  // namespace agentr

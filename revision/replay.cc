@@ -1,9 +1,7 @@
 #include "revision/replay.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <stdexcept>
 #include <utility>
 
 #include "common/text.h"
@@ -11,12 +9,6 @@
 
 namespace agentr {
 namespace {
-
-constexpr std::array<std::pair<ReplayOutcome, std::string_view>, 4> kNames = {
-    {{ReplayOutcome::kUnchecked, "unchecked"},
-     {ReplayOutcome::kVerified, "verified"},
-     {ReplayOutcome::kDiverged, "diverged"},
-     {ReplayOutcome::kFailed, "failed"}}};
 
 // Whether `number` is in `text` and is no part of another number or of a word.
 bool ContainsNumber(std::string_view text, std::string_view number) {
@@ -31,16 +23,6 @@ bool ContainsNumber(std::string_view text, std::string_view number) {
 }
 
 }  // namespace
-
-std::string_view Name(ReplayOutcome outcome) {
-  return std::ranges::find(kNames, outcome, &decltype(kNames)::value_type::first)->second;
-}
-
-ReplayOutcome ParseReplayOutcome(std::string_view name) {
-  const auto found = std::ranges::find(kNames, name, &decltype(kNames)::value_type::second);
-  if (found == kNames.end()) throw std::invalid_argument("no replay outcome: " + std::string(name));
-  return found->first;
-}
 
 bool IsAsExpected(const Trajectory& trajectory, size_t i, const std::string& observation,
                   const TaskFamily* family) {

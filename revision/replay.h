@@ -7,6 +7,7 @@
 // shows the environment's answer.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "clients/environment.h"
+#include "common/named_values.h"
 #include "revision/splice.h"
 #include "rollout/executor.h"
 #include "rollout/session_pool.h"
@@ -30,9 +32,12 @@ enum class ReplayOutcome {
   kFailed,     // ended below it, before the first good turn, or with a trained turn refused
 };
 
-// "unchecked", "verified", "diverged", "failed".
-std::string_view Name(ReplayOutcome outcome);
-ReplayOutcome ParseReplayOutcome(std::string_view name);  // throws std::invalid_argument
+inline constexpr std::array<NamedValue<ReplayOutcome>, 4> kReplayOutcomes = {
+    {{"unchecked", ReplayOutcome::kUnchecked},
+     {"verified", ReplayOutcome::kVerified},
+     {"diverged", ReplayOutcome::kDiverged},
+     {"failed", ReplayOutcome::kFailed}}};
+constexpr std::string_view Name(ReplayOutcome outcome) { return NameOf(kReplayOutcomes, outcome); }
 
 struct Replay {
   ReplayOutcome outcome = ReplayOutcome::kUnchecked;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "common/progress.h"
 #include "common/text.h"
@@ -90,9 +91,9 @@ std::string Recoveries(const RevisionCounts& counts) {
 
 std::string Judgements(const RevisionCounts& counts) {
   std::string text;
-  for (const Judgement judgement : {Judgement::kGood, Judgement::kBad, Judgement::kUncertain}) {
+  for (const auto& [name, judgement] : kJudgements) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
-                        counts.judgements[static_cast<size_t>(judgement)], Name(judgement));
+                        counts.judgements[static_cast<size_t>(judgement)], name);
   }
   return text + fmt::format(" ({} unreadable)", counts.unparsed);
 }
@@ -168,6 +169,42 @@ std::string ReportTable(const ReviseReport& report) {
         fmt::format("{} ({:.1f} MB)\n", file.path.string(), static_cast<double>(file.bytes) / 1e6);
   }
   return table;
+}
+
+nlohmann::ordered_json ToJson(const RevisionCounts& counts) {
+  nlohmann::ordered_json json = FieldsToJson(kRevisionSums, counts);
+  for (const auto& [position, count] : counts.first_errors) {
+    json["first_error_at"][position == 0 ? "none" : std::to_string(position)] = count;
+  }
+  for (const auto& [name, count] : counts.mistakes) json["mistakes"][name] = count;
+  for (const auto& [actions, count] : counts.recoveries) {
+    json["recovery_actions"][std::to_string(actions)] = count;
+  }
+  for (const auto& [name, judgement] : kJudgements) {
+    json["judgements"][std::string(name)] = counts.judgements[static_cast<size_t>(judgement)];
+  }
+  for (const auto& [name, outcome] : kReplayOutcomes) {
+    json["replay"][std::string(name)] = counts.replays[static_cast<size_t>(outcome)];
+  }
+  json["environment"] = FieldsToJson(kExecutionFields, counts.calls);
+  return json;
+}
+
+nlohmann::ordered_json ReportJson(const ReviseReport& report) {
+  auto failed = nlohmann::ordered_json::array();
+  for (const TaskFailure& f : report.failed) {
+    failed.push_back({{"task", f.task_id}, {"bad_tree", f.bad_tree}, {"error", f.error.message}});
+  }
+  nlohmann::ordered_json model = FieldsToJson(kUsageFields, report.usage);
+  if (report.cost > 0) model["cost"] = report.cost;
+  return {{"rows", report.rows},
+          {"verified", report.verified},
+          {"exact_duplicates", report.exact_duplicates},
+          {"near_duplicates", report.near_duplicates},
+          {"failed", std::move(failed)},
+          {"wall_s", report.wall_s},
+          {"model", std::move(model)},
+          {"counts", ToJson(report.counts)}};
 }
 
 }  // namespace agentr

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "revision/revise.h"
@@ -8,5 +9,9 @@ namespace agentr {
 
 // The results of a run as a table for people, with the files at the end.
 std::string ReportTable(const ReviseReport& report);
+
+// The results for run.json.
+nlohmann::ordered_json ToJson(const RevisionCounts& counts);
+nlohmann::ordered_json ReportJson(const ReviseReport& report);
 
 }  // namespace agentr

@@ -84,20 +84,13 @@ bool AllFailed(const ReviseReport& report) {
          std::ranges::any_of(report.failed, [](const TaskFailure& f) { return !f.bad_tree; });
 }
 
-void Write(RowSink& sink, const WhyNotWrite& why_not, ReviseReport& report) {
-  if (why_not) report.kept = why_not(report);
-  if (!report.kept.empty()) return;
-  sink.Commit();
-  report.files = sink.files();
-}
-
 }  // namespace
 
-RowSink::RowSink(const std::filesystem::path& stem, const std::vector<std::string>& suffixes,
-                 Dedup dedup)
-    : dedup_(dedup) {
-  for (const std::string& suffix : suffixes) {
-    files_.push_back({stem.string() + suffix, 0});
+RowSink::RowSink(std::filesystem::path stem, const std::vector<std::unique_ptr<RowFormat>>& formats,
+                 Options options)
+    : stem_(std::move(stem)), options_(std::move(options)), dedup_(options_.dedup) {
+  for (const auto& format : formats) {
+    files_.push_back({stem_.string() + std::string(format->suffix()), 0});
     open_.push_back(std::make_unique<AtomicFile>(files_.back().path));
   }
 }
@@ -109,17 +102,22 @@ Deduplicator::Verdict RowSink::Add(const FinishedRow& row) {
     open_[i]->Append(row.lines[i]);
     files_[i].bytes += static_cast<int64_t>(row.lines[i].size());
   }
+  ++worth_.rows;
+  worth_.verified += row.verified;
   return verdict;
 }
 
-void RowSink::Commit() {
+std::string RowSink::Commit() {
+  const auto standing = options_.overwrite ? std::nullopt : FindStandingRows(stem_);
+  std::string why = standing ? WhyKeep(*standing, worth_, options_.run) : "";
+  if (!why.empty()) return why;
   for (const auto& file : open_) file->Commit();
+  return "";
 }
 
 ReviseReport Revise(const std::vector<TreeFile>& trees, const TaskReviser& reviser, RowSink& sink,
                     const PipelineOptions& options, std::atomic<bool>& stop,
-                    const std::function<void(const FinishedRow&)>& on_row,
-                    const WhyNotWrite& why_not) {
+                    const std::function<void(const FinishedRow&)>& on_row) {
   namespace tbb = oneapi::tbb;
   const auto begin = std::chrono::steady_clock::now();
   // TBB fixes its maximum number of threads at first use, so it is set to the largest value; the
@@ -154,7 +152,10 @@ ReviseReport Revise(const std::vector<TreeFile>& trees, const TaskReviser& revis
   ReviseReport report = std::move(collect.report);
   report.interrupted = stop && !report.gave_up;
   report.gave_up = report.gave_up || AllFailed(report);
-  if (!report.interrupted && !report.gave_up) Write(sink, why_not, report);
+  if (!report.interrupted && !report.gave_up) {
+    report.kept = sink.Commit();
+    if (report.kept.empty()) report.files = sink.files();
+  }
   report.wall_s = SecondsSince(begin);
   return report;
 }

@@ -7,14 +7,16 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "clients/language_model.h"
 #include "common/file.h"
+#include "mcts/tree_folder.h"
 #include "revision/dedup.h"
+#include "revision/standing_rows.h"
 #include "revision/task_reviser.h"
-#include "revision/tree_input.h"
 
 namespace agentr {
 
@@ -26,17 +28,29 @@ struct WrittenFile {
 // Writes the rows of a run into files, which appear completely with Commit, or not at all.
 class RowSink {
  public:
-  // Opens one file per format: `<stem><suffix>` for each of `suffixes`. Throws FatalError(kFile).
-  RowSink(const std::filesystem::path& stem, const std::vector<std::string>& suffixes, Dedup dedup);
+  struct Options {
+    Dedup dedup = Dedup::kNear;
+    bool overwrite = true;  // false: better rows of an earlier run stay (standing_rows.h)
+    nlohmann::ordered_json run = nullptr;  // the run's options, to name what differs
+  };
+
+  // Opens `<stem><suffix>` for each format. Throws FatalError(kFile).
+  RowSink(std::filesystem::path stem, const std::vector<std::unique_ptr<RowFormat>>& formats,
+          Options options);
 
   // Adds the row unless it is a duplicate.
   Deduplicator::Verdict Add(const FinishedRow& row);
-  void Commit();
+
+  // Puts the files in their places; or returns the reason why the rows there stay.
+  std::string Commit();
 
   const std::vector<WrittenFile>& files() const { return files_; }
 
  private:
+  const std::filesystem::path stem_;
+  const Options options_;
   Deduplicator dedup_;
+  RowsWorth worth_;
   std::vector<WrittenFile> files_;
   std::vector<std::unique_ptr<AtomicFile>> open_;
 };
@@ -63,15 +77,10 @@ struct PipelineOptions {
   int give_up_after = 20;  // failed tasks in a row after which the run ends
 };
 
-// Called once before anything is written: returns the reason not to write the rows of this run;
-// empty if they may be written.
-using WhyNotWrite = std::function<std::string(const ReviseReport&)>;
-
 // Calls `on_row` with each row to be written, in order. Set `stop` to end early; then nothing is
 // written. Throws FatalError(kFile) if a file cannot be written.
 ReviseReport Revise(const std::vector<TreeFile>& trees, const TaskReviser& reviser, RowSink& sink,
                     const PipelineOptions& options, std::atomic<bool>& stop,
-                    const std::function<void(const FinishedRow&)>& on_row,
-                    const WhyNotWrite& why_not = nullptr);
+                    const std::function<void(const FinishedRow&)>& on_row);
 
 }  // namespace agentr

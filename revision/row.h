@@ -24,8 +24,8 @@ struct RowSource {
   uint64_t seed = 0;
   QualityThresholds choice;
   std::string verifier;
-  std::string pairing;
-  std::string prune = "";
+  std::string_view pairing;
+  std::string_view prune = "";
 };
 
 struct Row {

@@ -254,4 +254,17 @@ std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name, const ChatEncode
       fmt::format("--format: \"{}\" is not agent-r, messages, sharegpt or tokens", name));
 }
 
+std::vector<std::unique_ptr<RowFormat>> MakeRowFormats(const std::vector<std::string>& names,
+                                                       const ChatEncoder* encoder) {
+  std::vector<std::string> wanted;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(wanted, name) == wanted.end()) wanted.push_back(name);
+  };
+  for (const std::string& name : names) add(name);
+  if (std::ranges::find(wanted, "agent-r") != wanted.end()) add("provenance");
+  std::vector<std::unique_ptr<RowFormat>> formats;
+  for (const std::string& name : wanted) formats.push_back(MakeRowFormat(name, encoder));
+  return formats;
+}
+
 }  // namespace agentr

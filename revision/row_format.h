@@ -31,6 +31,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "clients/chat_encoder.h"
 #include "revision/row.h"
@@ -62,5 +63,9 @@ class RowFormat {
 // `encoder` (may be null, outlives the format) is used by tokens.
 std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name,
                                          const ChatEncoder* encoder = nullptr);
+
+// The formats of these names, each once, and provenance where there is agent-r, which needs it.
+std::vector<std::unique_ptr<RowFormat>> MakeRowFormats(const std::vector<std::string>& names,
+                                                       const ChatEncoder* encoder);
 
 }  // namespace agentr

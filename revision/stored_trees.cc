@@ -35,6 +35,17 @@ bool Fits(const std::string& wanted, const std::string& value) {
   return wanted.empty() || wanted == value;
 }
 
+// Stores the files `<stem>.…` as the rows of the run, each under its name.
+void StoreRows(Database& database, const std::string& run, const fs::path& stem) {
+  const RunRecord record = FindOrMakeRun(database, {"rows", run}, "{}");
+  const std::string begin = stem.filename().string() + ".";
+  for (const auto& entry : fs::directory_iterator(stem.parent_path())) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_regular_file() || !name.starts_with(begin)) continue;
+    StoreFile(database, record.id, name, ReadFile(entry.path()));
+  }
+}
+
 }  // namespace
 
 std::string TreeRun(Database& database, const StoreOptions& options,
@@ -82,14 +93,15 @@ TreeInputOptions FetchTrees(Database& database, const std::string& run, TreeInpu
   return input;
 }
 
-void StoreRows(Database& database, const std::string& run, const fs::path& stem) {
-  const RunRecord record = FindOrMakeRun(database, {"rows", run}, "{}");
-  const std::string begin = stem.filename().string() + ".";
-  for (const auto& entry : fs::directory_iterator(stem.parent_path())) {
-    const std::string name = entry.path().filename().string();
-    if (!entry.is_regular_file() || !name.starts_with(begin)) continue;
-    StoreFile(database, record.id, name, ReadFile(entry.path()));
-  }
+ExitCode OnStoredTrees(const TreeJob& job, const PathCollectOptions& given,
+                       const OptionSet& resolved, Workbench& workbench) {
+  Database database(given.store);
+  const std::string run = TreeRun(database, given.store, given.input);
+  PathCollectOptions options = given;
+  options.input = FetchTrees(database, run, given.input, fs::path(given.output_dir) / ".trees");
+  const ExitCode exit = job(options, resolved, workbench);
+  StoreRows(database, run, RowStem(options, options.input.task));
+  return exit;
 }
 
 }  // namespace agentr

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
-#include "revision/tree_input.h"
+#include "revision/path_collect.h"
 #include "store/database.h"
 
 namespace agentr {
@@ -19,7 +20,12 @@ std::string TreeRun(Database& database, const StoreOptions& options, const TreeI
 TreeInputOptions FetchTrees(Database& database, const std::string& run, TreeInputOptions input,
                             const std::filesystem::path& cache);
 
-// Stores the files `<stem>.…` as the rows of the run, each under its name. Throws FatalError.
-void StoreRows(Database& database, const std::string& run, const std::filesystem::path& stem);
+// A job on trees: PathCollect or CollectPreferences.
+using TreeJob = std::function<ExitCode(const PathCollectOptions&, const OptionSet&, Workbench&)>;
+
+// Does the job on the trees of options.store, and keeps the files that it wrote beside them, each
+// under its name. Throws FatalError.
+ExitCode OnStoredTrees(const TreeJob& job, const PathCollectOptions& options,
+                       const OptionSet& resolved, Workbench& workbench);
 
 }  // namespace agentr

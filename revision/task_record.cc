@@ -61,7 +61,7 @@ Json ToJson(const Replay& replay) {
 }
 
 Replay ReplayFromJson(const Json& json) {
-  Replay replay{ParseReplayOutcome(JsonField<std::string>(json, "outcome")),
+  Replay replay{JsonField(json, "outcome", kReplayOutcomes),
                 JsonField<double>(json, "reward"),
                 JsonField<size_t>(json, "turns"),
                 JsonField<bool>(json, "ended_bad"),

@@ -14,6 +14,7 @@
 
 #include "clients/environment.h"
 #include "clients/language_model.h"
+#include "mcts/tree_folder.h"
 #include "revision/audit.h"
 #include "revision/counts.h"
 #include "revision/decision_collector.h"
@@ -23,7 +24,6 @@
 #include "revision/revise_options.h"
 #include "revision/row_format.h"
 #include "revision/thoughts.h"
-#include "revision/tree_input.h"
 #include "rollout/session_pool.h"
 #include "tasks/task_family.h"
 

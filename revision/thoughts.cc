@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "common/config_lines.h"
 #include "common/error.h"
 
 namespace agentr {
@@ -14,13 +15,6 @@ extern const std::string_view kRevisionThoughts;
 namespace {
 
 constexpr std::string_view kAnyMistake = "any";
-
-std::string_view TrimmedThought(std::string_view line) {
-  constexpr std::string_view kBlank = " \t\r";
-  line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
-  line.remove_suffix(line.size() - (line.find_last_not_of(kBlank) + 1));
-  return line;
-}
 
 using Slots = std::array<std::pair<std::string_view, std::string_view>, 3>;
 
@@ -56,15 +50,12 @@ std::string Filled(std::string_view thought, const Slots& slots) {
 Thoughts Thoughts::Parse(std::string_view text) {
   Thoughts thoughts;
   std::string kind(kAnyMistake);
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    const std::string_view line = TrimmedThought(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    if (line.empty() || line.front() == '#') continue;
-    if (line.front() == '[' && line.back() == ']') {
-      kind = line.substr(1, line.size() - 2);
+  ConfigLines lines(text, "revision thoughts");
+  while (lines.Next()) {
+    if (const auto heading = lines.Heading()) {
+      kind = *heading;
     } else {
-      thoughts.by_kind_[kind].emplace_back(line);
+      thoughts.by_kind_[kind].emplace_back(lines.line());
     }
   }
   if (!thoughts.by_kind_.contains(std::string(kAnyMistake))) {

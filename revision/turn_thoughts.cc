@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "common/text.h"
+
 namespace agentr {
 
 std::string_view ThoughtOf(std::string_view response) {
   constexpr std::string_view kThought = "Thought:";
-  constexpr std::string_view kBlank = " \t\r\n";
   response = response.substr(0, response.find("Action:"));
   if (response.starts_with(kThought)) response.remove_prefix(kThought.size());
-  response.remove_prefix(std::min(response.find_first_not_of(kBlank), response.size()));
-  return response.substr(0, response.find_last_not_of(kBlank) + 1);
+  return Trim(response);
 }
 
 bool MendThoughts(std::string_view mode, const TaskFamily& family, Trajectory& trajectory,

@@ -2,18 +2,6 @@
 
 namespace agentr {
 
-std::string_view Name(Judgement judgement) {
-  switch (judgement) {
-    case Judgement::kGood:
-      return "Good";
-    case Judgement::kBad:
-      return "Bad";
-    case Judgement::kUncertain:
-      break;
-  }
-  return "Uncertain";
-}
-
 Result<StepJudgement> CachingVerifier::Judge(const PathPair& pair, int node) {
   {
     const std::lock_guard lock(mutex_);

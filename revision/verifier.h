@@ -1,6 +1,7 @@
 // Judges whether a step of a bad path was wrong.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/named_values.h"
 #include "mcts/tree.h"
 #include "revision/pairing.h"
 #include "revision/share_estimate.h"
@@ -18,8 +20,9 @@ namespace agentr {
 
 enum class Judgement { kGood, kBad, kUncertain };
 
-// "Good" | "Bad" | "Uncertain".
-std::string_view Name(Judgement judgement);
+inline constexpr std::array<NamedValue<Judgement>, 3> kJudgements = {
+    {{"Good", Judgement::kGood}, {"Bad", Judgement::kBad}, {"Uncertain", Judgement::kUncertain}}};
+constexpr std::string_view Name(Judgement judgement) { return NameOf(kJudgements, judgement); }
 
 struct StepJudgement {
   Judgement judgement = Judgement::kUncertain;

@@ -1,6 +1,7 @@
 // The record of one episode: its conversation, its end and its cost.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "clients/language_model.h"
 #include "common/error.h"
+#include "common/named_values.h"
 
 namespace agentr {
 
@@ -20,9 +22,13 @@ enum class EpisodeEnd {
                       // fit into its context
 };
 
-// "done" | "max_steps" | "context_overflow" | "environment_error" | "model_error".
-std::string_view Name(EpisodeEnd end);
-EpisodeEnd ParseEpisodeEnd(std::string_view name);  // throws std::invalid_argument
+inline constexpr std::array<NamedValue<EpisodeEnd>, 5> kEpisodeEnds = {
+    {{"done", EpisodeEnd::kDone},
+     {"max_steps", EpisodeEnd::kMaxSteps},
+     {"context_overflow", EpisodeEnd::kContextOverflow},
+     {"environment_error", EpisodeEnd::kEnvironmentError},
+     {"model_error", EpisodeEnd::kModelError}}};
+constexpr std::string_view Name(EpisodeEnd end) { return NameOf(kEpisodeEnds, end); }
 
 // True if the episode has a result, so that its reward counts. The two errors are not the agent's
 // fault: they are counted separately, never as a reward of 0.

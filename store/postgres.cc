@@ -16,9 +16,7 @@ namespace {
 
 // What libpq writes, on one line: its lines after the first are details.
 std::string Message(const char* text) {
-  std::string message = OneLine(text == nullptr ? "" : text);
-  const size_t end = message.find_last_not_of(' ');
-  return message.substr(0, end + 1);
+  return OneLine(std::string(Trim(text == nullptr ? "" : text)));
 }
 
 // SQLSTATEs (PostgreSQL's manual, appendix A) after which the same statement may succeed: connection

@@ -1,10 +1,23 @@
 #include "tasks/prompt_file.h"
 
+#include <map>
 #include <string>
 
 #include "common/error.h"
+#include "common/text.h"
 
 namespace agentr {
+namespace embedded {
+extern const std::string_view kBabyAiPrompt;
+extern const std::string_view kDetectivePrompt;
+extern const std::string_view kGuessMyCityPrompt;
+extern const std::string_view kSciWorldPrompt;
+extern const std::string_view kTextCraftPrompt;
+extern const std::string_view kTwentyQuestionsPrompt;
+extern const std::string_view kWebShopArcherPrompt;
+extern const std::string_view kWebShopPrompt;
+}  // namespace embedded
+
 namespace {
 
 // The role that a heading such as "[user]" names; empty for any other line.
@@ -18,12 +31,20 @@ std::string_view RoleOfHeading(std::string_view line) {
   return {};
 }
 
-void TrimNewlines(std::string& text) {
-  text.erase(0, text.find_first_not_of('\n'));
-  text.erase(text.find_last_not_of('\n') + 1);
-}
-
 }  // namespace
+
+std::vector<Message> InstructionOf(std::string_view family) {
+  static const std::map<std::string_view, std::string_view> prompts = {
+      {"babyai", embedded::kBabyAiPrompt},
+      {"detective", embedded::kDetectivePrompt},
+      {"guess_my_city", embedded::kGuessMyCityPrompt},
+      {"sciworld", embedded::kSciWorldPrompt},
+      {"textcraft", embedded::kTextCraftPrompt},
+      {"twenty_questions", embedded::kTwentyQuestionsPrompt},
+      {"webshop", embedded::kWebShopPrompt},
+      {"webshop_archer", embedded::kWebShopArcherPrompt}};
+  return ParsePromptFile(prompts.at(family));
+}
 
 std::vector<Message> ParsePromptFile(std::string_view text) {
   std::vector<Message> messages;
@@ -41,7 +62,7 @@ std::vector<Message> ParsePromptFile(std::string_view text) {
     throw FatalError(ExitCode::kUsage,
                      "a prompt file has no message: open one with a line \"[user]\"");
   }
-  for (Message& message : messages) TrimNewlines(message.content);
+  for (Message& message : messages) message.content = Trim(message.content, "\n");
   return messages;
 }
 

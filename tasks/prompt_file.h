@@ -9,6 +9,9 @@
 
 namespace agentr {
 
+// The built-in instruction of the named family (configs/prompts/NAME.txt).
+std::vector<Message> InstructionOf(std::string_view family);
+
 // The messages of a prompt file. Throws FatalError(kUsage) when it has none.
 std::vector<Message> ParsePromptFile(std::string_view text);
 

@@ -18,18 +18,18 @@ namespace {
 // stream, and counts the usage.
 class ScriptedModel : public LanguageModel {
  public:
-  ScriptedModel(std::unique_ptr<ScriptedPolicy> policy, std::chrono::milliseconds delay)
+  ScriptedModel(ScriptedPolicy policy, std::chrono::milliseconds delay)
       : policy_(std::move(policy)), delay_(delay) {}
 
   Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
                                    const SamplingParams& sampling) override {
     if (delay_.count() > 0) std::this_thread::sleep_for(delay_);
     AGENTR_ASSIGN_OR_RETURN(const std::unique_ptr<PolicyState> position,
-                            policy_->Read(prompt, sampling.task_id));
+                            policy_.read(prompt, sampling.task_id));
     if (position == nullptr) {
       return Fail(ErrorKind::kRejected,
                   fmt::format("the model \"{}\" plays {} here, and the prompt shows no task of it",
-                              name(), policy_->title()));
+                              name(), policy_.title));
     }
     CompletionBatch batch;
     batch.usage.requests = 1;
@@ -50,7 +50,7 @@ class ScriptedModel : public LanguageModel {
   virtual std::string Act(PolicyState& position, RandomStream& random) const = 0;
 
  private:
-  const std::unique_ptr<ScriptedPolicy> policy_;
+  const ScriptedPolicy policy_;
   const std::chrono::milliseconds delay_;
 };
 
@@ -67,8 +67,7 @@ class RandomModel : public ScriptedModel {
 
 class PlannerModel : public ScriptedModel {
  public:
-  PlannerModel(std::unique_ptr<ScriptedPolicy> policy, std::chrono::milliseconds delay,
-               double error_rate)
+  PlannerModel(ScriptedPolicy policy, std::chrono::milliseconds delay, double error_rate)
       : ScriptedModel(std::move(policy), delay), error_rate_(error_rate) {}
   std::string name() const override { return "planner"; }
   std::string identity() const override { return fmt::format("error rate {}", error_rate_); }
@@ -105,9 +104,9 @@ std::unique_ptr<LanguageModel> MakeScriptedModel(std::string_view name, const Ta
                                  "not available here; name another model",
                                  family.name()));
   }
-  std::unique_ptr<ScriptedPolicy> policy =
+  std::optional<ScriptedPolicy> policy =
       MakeScriptedPolicy(family.name(), by_gold ? gold : nullptr);
-  if (policy == nullptr) {
+  if (!policy) {
     throw FatalError(
         ExitCode::kUsage,
         fmt::format("the model \"{}\" does not play {}; name a language model: --llm_base "
@@ -115,8 +114,8 @@ std::unique_ptr<LanguageModel> MakeScriptedModel(std::string_view name, const Ta
                     name, family.name()));
   }
   const std::chrono::milliseconds delay(options.delay_ms);
-  if (name == "random") return std::make_unique<RandomModel>(std::move(policy), delay);
-  return std::make_unique<PlannerModel>(std::move(policy), delay, options.error_rate);
+  if (name == "random") return std::make_unique<RandomModel>(*std::move(policy), delay);
+  return std::make_unique<PlannerModel>(*std::move(policy), delay, options.error_rate);
 }
 
 }  // namespace agentr

@@ -15,20 +15,37 @@ namespace agentr {
 
 bool PlansByGold(std::string_view family) { return family == "sciworld"; }
 
-std::unique_ptr<ScriptedPolicy> MakeScriptedPolicy(std::string_view family, GoldSource* gold) {
-  if (family == "textcraft") return std::make_unique<TextCraftPolicy>();
-  if (family == "webshop") return std::make_unique<WebShopPolicy>();
-  if (family == "webshop_archer") return std::make_unique<ArcherPolicy>();
-  if (family == "sciworld") return std::make_unique<SciWorldPolicy>(gold);
-  if (family == "babyai") return std::make_unique<BabyAiPolicy>();
+std::string PolicyState::Mistake(RandomStream& random) {
+  const std::string right = Plan();
+  std::string wrong = right;
+  while (wrong == right) wrong = AnyAction(random);
+  return wrong;
+}
+
+std::optional<ScriptedPolicy> MakeScriptedPolicy(std::string_view family, GoldSource* gold) {
+  using Conversation = std::span<const Message>;
+  // The policies that need nothing but the conversation.
+  const auto of = [](std::string_view title, auto read) {
+    return ScriptedPolicy{title, [read](Conversation shown, int) { return read(shown); }};
+  };
+  if (family == "textcraft") return of("TextCraft", ReadTextCraftPolicy);
+  if (family == "webshop") return of("WebShop", ReadWebShopPolicy);
+  if (family == "webshop_archer") return of("WebShop in ArCHer's style", ReadArcherPolicy);
+  if (family == "babyai") return of("BabyAI-Text", ReadBabyAiPolicy);
+  if (family == "detective") return of("Detective", ReadDetectivePolicy);
   if (family == "twenty_questions") {
-    return std::make_unique<QuestionsPolicy>("Twenty Questions", WordTable::BuiltIn());
+    return of("Twenty Questions",
+              [](Conversation shown) { return ReadQuestionsPolicy(shown, WordTable::BuiltIn()); });
   }
   if (family == "guess_my_city") {
-    return std::make_unique<QuestionsPolicy>("Guess My City", CityTable::BuiltIn().words());
+    return of("Guess My City", [](Conversation shown) {
+      return ReadQuestionsPolicy(shown, CityTable::BuiltIn().words());
+    });
   }
-  if (family == "detective") return std::make_unique<DetectivePolicy>();
-  return nullptr;
+  if (family != "sciworld") return std::nullopt;
+  return ScriptedPolicy{"SciWorld", [gold](Conversation shown, int task_id) {
+                          return ReadSciWorldPolicy(shown, task_id, gold);
+                        }};
 }
 
 std::string_view AnyOpening(RandomStream& random) {

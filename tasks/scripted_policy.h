@@ -1,8 +1,13 @@
-// How the scripted models play one kind of task. A new kind of task needs one pair of these
-// classes; the models themselves do not change.
+// How the scripted models play one kind of task. A new kind of task needs a PolicyState and a
+// function that reads it; the models themselves do not change.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <array>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,8 +31,8 @@ class PolicyState {
   // The next action of a plan towards the goal; the same for every call.
   virtual std::string Plan() = 0;
 
-  // A mistake instead of Plan(), never that action itself.
-  virtual std::string Mistake(RandomStream& random) = 0;
+  // A mistake instead of Plan(), never that action itself. By default any other action.
+  virtual std::string Mistake(RandomStream& random);
 
   // Any action that is plausible from the conversation.
   virtual std::string AnyAction(RandomStream& random) const = 0;
@@ -37,25 +42,22 @@ class PolicyState {
 };
 
 // Thread-safe.
-class ScriptedPolicy {
- public:
-  virtual ~ScriptedPolicy() = default;
-
-  // The kind of task, for messages: "TextCraft".
-  virtual std::string_view title() const = 0;
+struct ScriptedPolicy {
+  std::string_view title;  // the kind of task, for messages: "TextCraft"
 
   // Reads the conversation; null if it shows no task of this kind. `task_id` is
   // SamplingParams::task_id, for policies whose plan needs more than the conversation shows; an
   // error if that cannot be obtained.
-  virtual Result<std::unique_ptr<PolicyState>> Read(std::span<const Message> conversation,
-                                                    int task_id) const = 0;
+  std::function<Result<std::unique_ptr<PolicyState>>(std::span<const Message> conversation,
+                                                     int task_id)>
+      read;
 };
 
-// The policy of this family ("textcraft"), or nullptr if there is none. `gold` (may be null,
-// outlives the policy) gives the plans if PlansByGold is true; without it such a policy only knows
-// plausible actions.
-std::unique_ptr<ScriptedPolicy> MakeScriptedPolicy(std::string_view family,
-                                                   GoldSource* gold = nullptr);
+// The policy of this family ("textcraft"), if there is one. `gold` (may be null, outlives the
+// policy) gives the plans if PlansByGold is true; without it such a policy only knows plausible
+// actions.
+std::optional<ScriptedPolicy> MakeScriptedPolicy(std::string_view family,
+                                                 GoldSource* gold = nullptr);
 
 // True if the plans of this family's policy come from a GoldSource.
 bool PlansByGold(std::string_view family);
@@ -63,5 +65,14 @@ bool PlansByGold(std::string_view family);
 // A random opening of a thought ("Let me see. "), or "". The choices are the same for all kinds of
 // tasks.
 std::string_view AnyOpening(RandomStream& random);
+
+// An opening, and one of `reasons` with the arguments filled in.
+template <size_t n, typename... Arguments>
+std::string AnyThought(const std::array<std::string_view, n>& reasons, RandomStream& random,
+                       const Arguments&... arguments) {
+  const std::string_view opening = AnyOpening(random);
+  return fmt::format("{}{}", opening,
+                     fmt::format(fmt::runtime(random.Pick(reasons)), arguments...));
+}
 
 }  // namespace agentr

@@ -30,14 +30,6 @@ Split ReadSplit(std::string_view text) {
 
 }  // namespace
 
-SplitPart ParseSplitPart(std::string_view name) {
-  if (name == "train") return SplitPart::kTrain;
-  if (name == "test") return SplitPart::kTest;
-  if (name == "all") return SplitPart::kAll;
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("--split: \"{}\" is not train, test or all", name));
-}
-
 Split::Split(std::vector<int> test, std::vector<int> train)
     : test_(std::move(test)), train_(std::move(train)) {
   std::sort(test_.begin(), test_.end());
@@ -47,15 +39,7 @@ Split::Split(std::vector<int> test, std::vector<int> train)
 bool Split::IsTest(int id) const { return std::binary_search(test_.begin(), test_.end(), id); }
 
 bool Split::Has(SplitPart part, int id) const {
-  switch (part) {
-    case SplitPart::kTest:
-      return IsTest(id);
-    case SplitPart::kTrain:
-      return !IsTest(id);
-    case SplitPart::kAll:
-      break;
-  }
-  return true;
+  return part == SplitPart::kAll || IsTest(id) == (part == SplitPart::kTest);
 }
 
 void CheckPublished(SplitPart part, std::string_view family) {

@@ -2,16 +2,19 @@
 // so that no test task is used for search or training.
 #pragma once
 
+#include <array>
 #include <string_view>
 #include <vector>
+
+#include "common/named_values.h"
 
 namespace agentr {
 
 // The tasks to use: --split.
 enum class SplitPart { kTrain, kTest, kAll };
 
-// "train", "test" or "all". Throws FatalError(kUsage) for anything else.
-SplitPart ParseSplitPart(std::string_view name);
+inline constexpr std::array<NamedValue<SplitPart>, 3> kSplitParts = {
+    {{"train", SplitPart::kTrain}, {"test", SplitPart::kTest}, {"all", SplitPart::kAll}}};
 
 class Split {
  public:

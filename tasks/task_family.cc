@@ -4,8 +4,10 @@
 
 #include "common/error.h"
 #include "common/options.h"
+#include "common/text.h"
 #include "tasks/babyai/babyai_family.h"
 #include "tasks/detective/detective_family.h"
+#include "tasks/prompt_file.h"
 #include "tasks/questions/questions_family.h"
 #include "tasks/sciworld/sciworld_family.h"
 #include "tasks/textcraft/textcraft_family.h"
@@ -14,14 +16,6 @@
 
 namespace agentr {
 namespace {
-
-constexpr std::string_view kBlank = " \t\r\n";
-
-std::string_view Trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
 
 size_t SkipDigits(std::string_view text, size_t at) {
   while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
@@ -49,6 +43,13 @@ std::string_view ActionPart(std::string_view response) {
 }
 
 }  // namespace
+
+std::vector<Message> TaskFamily::Instruction() const { return InstructionOf(name()); }
+
+std::string TaskFamily::ParseAction(std::string_view response) const {
+  const std::string text = TextOfAction(response);
+  return std::string(Trim(std::string_view(text).substr(0, text.find('\n'))));
+}
 
 std::string_view TaskFamily::MistakeName(std::span<const Message> history, std::string_view action,
                                          std::string_view after) const {

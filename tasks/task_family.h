@@ -26,12 +26,14 @@ class TaskFamily {
   // "textcraft": the name on the command line, in folders and in files.
   virtual std::string_view name() const = 0;
 
-  // The turns before the first observation: the instruction and the assistant's "Ok.".
-  virtual std::vector<Message> Instruction() const = 0;
+  // The turns before the first observation: the instruction and the assistant's "Ok.". By default
+  // those of configs/prompts.
+  virtual std::vector<Message> Instruction() const;
 
-  // The action inside a response, in the form that the environment takes. It is the text after the
-  // last "Action:" or "Action 1:" without a leading "1. ", else the last line.
-  virtual std::string ParseAction(std::string_view response) const = 0;
+  // The action inside a response, in the form that the environment takes: the text after the last
+  // "Action:" or "Action 1:" without a leading "1. ", else the last line. By default only its first
+  // line.
+  virtual std::string ParseAction(std::string_view response) const;
 
   // True only if it is certain that `action` did not change the state. `before` is the observation
   // with which the state was entered, `after` the reply to the action, both exactly as the

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <condition_variable>
 #include <cstdlib>
@@ -27,11 +26,8 @@ bool IsHostAndPort(const std::string& text) {
   const size_t host_end = text.starts_with('[') ? text.find(']') + 1 : text.find(':');
   if (host_end == 0 || text.empty()) return false;
   if (host_end >= text.size()) return true;
-  const std::string_view digits = std::string_view(text).substr(host_end + 1);
-  uint16_t port = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  return text[host_end] == ':' && error == std::errc() && end == digits.data() + digits.size() &&
-         port > 0;
+  const auto port = ParseNumber<uint16_t>(std::string_view(text).substr(host_end + 1));
+  return text[host_end] == ':' && port.value_or(0) > 0;
 }
 
 ErrorKind KindOf(HttpFault fault) {

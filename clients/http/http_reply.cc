@@ -25,18 +25,6 @@ tl::unexpected<HttpFailure> Malformed(std::string detail) {
   return Failed(HttpFault::kMalformed, std::move(detail));
 }
 
-char LowerLetter(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool SameName(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, LowerLetter, LowerLetter);
-}
-
-std::string_view TrimBlanks(std::string_view text) {
-  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-  return text;
-}
-
 // A number of `base` that is all of `text`, without sign.
 std::optional<uint64_t> Number(std::string_view text, int base) {
   uint64_t value = 0;
@@ -130,21 +118,23 @@ class ReplyReader {
       return Malformed(fmt::format("the header '{}'", EscapeControls(line.substr(0, 60))));
     }
     const std::string_view name = line.substr(0, colon);
-    const std::string_view value = TrimBlanks(line.substr(colon + 1));
-    if (SameName(name, "Content-Length")) {
+    const std::string_view value = Trim(line.substr(colon + 1), " \t");
+    if (EqualIgnoringCase(name, "Content-Length")) {
       const auto length = Number(value, 10);
       if (!length || (length_ && *length_ != *length)) return Malformed("its Content-Length");
       length_ = length;
-    } else if (SameName(name, "Transfer-Encoding")) {
-      if (!SameName(value, "chunked")) return Malformed("its Transfer-Encoding");
+    } else if (EqualIgnoringCase(name, "Transfer-Encoding")) {
+      if (!EqualIgnoringCase(value, "chunked")) return Malformed("its Transfer-Encoding");
       chunked_ = true;
-    } else if (SameName(name, "Content-Encoding") && !SameName(value, "identity")) {
+    } else if (EqualIgnoringCase(name, "Content-Encoding") &&
+               !EqualIgnoringCase(value, "identity")) {
       return Malformed("it is compressed, which was not asked for");
-    } else if (SameName(name, "Connection")) {
-      reply_.keep = reply_.keep ? !SameName(value, "close") : SameName(value, "keep-alive");
-    } else if (SameName(name, "Retry-After")) {
+    } else if (EqualIgnoringCase(name, "Connection")) {
+      reply_.keep =
+          reply_.keep ? !EqualIgnoringCase(value, "close") : EqualIgnoringCase(value, "keep-alive");
+    } else if (EqualIgnoringCase(name, "Retry-After")) {
       reply_.retry_after = value;
-    } else if (SameName(name, kInstanceHeader)) {
+    } else if (EqualIgnoringCase(name, kInstanceHeader)) {
       reply_.instance = value;
     }
     return {};
@@ -190,8 +180,8 @@ class ReplyReader {
     while (true) {
       size_t budget = limits_.head;
       AGENTR_ASSIGN_OR_RETURN(const std::string head, ReadLine(budget));
-      const std::string_view digits = TrimBlanks(std::string_view(head).substr(0, head.find(';')));
-      const auto length = Number(digits, 16);
+      const std::string_view digits = std::string_view(head).substr(0, head.find(';'));
+      const auto length = Number(Trim(digits, " \t"), 16);
       if (!length) return Malformed("the length of a chunk");
       if (*length == 0) return SkipTrailers();
       AGENTR_RETURN_IF_ERROR(ReadBytes(*length));

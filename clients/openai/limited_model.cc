@@ -19,9 +19,12 @@ void Declare(OptionSet& set, ModelLimits& o) {
           "End the requests of this run when they have used this many tokens or, with --llm_price, "
           "this much money (0: no limit)")
       .Min(0);
-  set.Add("--llm_price", o.price,
+  set.Add("--llm_price", o.llm_price,
           "IN:OUT, the prices of a million prompt tokens and of a million new tokens, such as "
           "2.5:10; then the summary and run.json contain the cost");
+  set.AfterParsing([&o] {
+    if (!o.llm_price.empty()) o.price = TokenPrice::Parse(o.llm_price);
+  });
 }
 
 double TokenPrice::Of(const Usage& usage) const {
@@ -29,8 +32,7 @@ double TokenPrice::Of(const Usage& usage) const {
          completion * static_cast<double>(usage.completion_tokens);
 }
 
-TokenPrice ParsePrice(const std::string& text) {
-  if (text.empty()) return {};
+TokenPrice TokenPrice::Parse(const std::string& text) {
   const auto number = [&](const std::string& part) {
     char* end = nullptr;
     const double value = std::strtod(part.c_str(), &end);
@@ -57,10 +59,7 @@ LimitedModel::Time LimitedModel::RealTime() {
 
 LimitedModel::LimitedModel(std::unique_ptr<LanguageModel> inner, const ModelLimits& limits,
                            Time time)
-    : inner_(std::move(inner)),
-      limits_(limits),
-      price_(ParsePrice(limits.price)),
-      time_(std::move(time)) {}
+    : inner_(std::move(inner)), limits_(limits), time_(std::move(time)) {}
 
 Result<PreparedPrompt> LimitedModel::Prepare(std::vector<Message> conversation,
                                              SampledIds sampled) const {
@@ -85,7 +84,7 @@ double LimitedModel::spent() const {
 }
 
 double LimitedModel::CostOf(const Usage& usage) const {
-  if (!limits_.price.empty()) return price_.Of(usage);
+  if (limits_.price) return limits_.price->Of(usage);
   return static_cast<double>(usage.prompt_tokens + usage.completion_tokens);
 }
 
@@ -120,12 +119,11 @@ Result<void> LimitedModel::Reserve(double most) {
   };
   settled_.wait(lock, [&] { return fits() || reserved_ == 0; });
   if (!fits()) {
-    return Fail(
-        ErrorKind::kRejected,
-        fmt::format("the budget of the model is spent: {} of {} {} are used, and this "
-                    "request may need {} (--llm_budget; run the same command again to "
-                    "continue with a new budget)",
-                    spent_, limits_.budget, limits_.price.empty() ? "tokens" : "in money", most));
+    return Fail(ErrorKind::kRejected,
+                fmt::format("the budget of the model is spent: {} of {} {} are used, and this "
+                            "request may need {} (--llm_budget; run the same command again to "
+                            "continue with a new budget)",
+                            spent_, limits_.budget, limits_.price ? "in money" : "tokens", most));
   }
   reserved_ += most;
   return {};

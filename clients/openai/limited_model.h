@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,26 +19,30 @@ namespace agentr {
 
 class OptionSet;
 
-struct ModelLimits {
-  double rate = 0;         // requests per minute; 0: unlimited
-  double budget = 0;       // of one run: tokens or, with a price, money; 0: unlimited
-  std::string price = "";  // "IN:OUT": of a million prompt tokens, of a million new tokens
-};
-
-// Declares --llm_rate, --llm_budget, --llm_price.
-void Declare(OptionSet& set, ModelLimits& limits);
-
-// The prices of one token.
+// The prices of one token. Tokens that a server takes from its cache count like others.
 struct TokenPrice {
   double prompt = 0;
   double completion = 0;
 
+  // Of "IN:OUT", the prices of a million prompt tokens and of a million new tokens. Throws
+  // FatalError(kUsage) for another text or a negative price.
+  static TokenPrice Parse(const std::string& text);
+
   double Of(const Usage& usage) const;
 };
 
-// Tokens that a server takes from its cache count like others. Throws FatalError(kUsage) if the text
-// is not "IN:OUT" with numbers of at least 0. 0 for an empty text.
-TokenPrice ParsePrice(const std::string& text);
+struct ModelLimits {
+  double rate = 0;             // requests per minute; 0: unlimited
+  double budget = 0;           // of one run: tokens or, with a price, money; 0: unlimited
+  std::string llm_price = "";  // as given: "IN:OUT" or ""
+  std::optional<TokenPrice> price = std::nullopt;  // set from it
+
+  // In money; 0 without a price.
+  double Cost(const Usage& usage) const { return price ? price->Of(usage) : 0; }
+};
+
+// Declares --llm_rate, --llm_budget, --llm_price.
+void Declare(OptionSet& set, ModelLimits& limits);
 
 // Each Complete waits until its request is due: requests begin evenly spaced, and what the model
 // sends again counts too. A request is only made if its largest cost (the prompt and n full
@@ -52,7 +57,6 @@ class LimitedModel : public LanguageModel {
   };
   static Time RealTime();
 
-  // Throws FatalError(kUsage) for a bad price.
   LimitedModel(std::unique_ptr<LanguageModel> inner, const ModelLimits& limits,
                Time time = RealTime());
 
@@ -80,7 +84,6 @@ class LimitedModel : public LanguageModel {
 
   const std::unique_ptr<LanguageModel> inner_;
   const ModelLimits limits_;
-  const TokenPrice price_;
   const Time time_;
 
   std::atomic<bool> asks_for_each_ = false;  // the server returned one completion per request

@@ -25,8 +25,8 @@ std::string ErrorCode(const Json& reply) {
 }
 
 // The phrases of OpenAI and vLLM, newer vLLM, llama.cpp, and SGLang.
-bool SpeaksOfContextLength(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+bool SpeaksOfContextLength(std::string_view message) {
+  const std::string text = AsciiLower(message);
   const std::array<std::string_view, 4> phrases = {"maximum context length", "maximum model length",
                                                    "context size", "model's context length"};
   return std::ranges::any_of(

@@ -2,18 +2,13 @@
 
 #include <charconv>
 
+#include "common/text.h"
 #include "lm/tokenizer/byte_level.h"
 
 namespace agentr {
 namespace {
 
 using TokenStep = std::function<void(DecodedToken& token)>;
-
-void ReplaceAll(std::string& text, std::string_view from, std::string_view to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-    text.replace(at, from.size(), to);
-  }
-}
 
 void StripLeft(std::string& text, std::string_view what, int64_t most) {
   for (; most > 0 && text.starts_with(what); --most) text.erase(0, what.size());

@@ -61,13 +61,6 @@ std::string_view HeaderText(std::span<const std::byte> file, const fs::path& pat
   return text;
 }
 
-std::optional<WeightType> ParseType(const nlohmann::json& name) {
-  for (const WeightType type : {WeightType::kF32, WeightType::kF16, WeightType::kBF16}) {
-    if (name == Name(type)) return type;
-  }
-  return std::nullopt;
-}
-
 // A member of an entry; null if it is missing.
 const nlohmann::json& Member(const nlohmann::json& entry, const char* name) {
   static const nlohmann::json kNull;
@@ -88,7 +81,9 @@ Placed ParseEntry(const std::string& name, const nlohmann::json& entry, const fs
   if (!entry.is_object()) refuse("its entry in the header is no object");
   Placed placed;
   placed.name = name;
-  const std::optional<WeightType> type = ParseType(Member(entry, "dtype"));
+  const nlohmann::json& dtype = Member(entry, "dtype");
+  const std::optional<WeightType> type =
+      dtype.is_string() ? ValueOf(kWeightTypes, dtype.get_ref<const std::string&>()) : std::nullopt;
   if (!type) {
     refuse(fmt::format("dtype {} is not supported", Member(entry, "dtype").dump()),
            "convert it to F32, F16 or BF16");

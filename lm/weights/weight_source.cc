@@ -10,18 +10,6 @@
 
 namespace agentr {
 
-std::string_view Name(WeightType type) {
-  switch (type) {
-    case WeightType::kF32:
-      return "F32";
-    case WeightType::kF16:
-      return "F16";
-    case WeightType::kBF16:
-      return "BF16";
-  }
-  return "?";
-}
-
 WeightsInMemory::WeightsInMemory(std::string name, std::map<std::string, Weight> weights)
     : name_(std::move(name)), weights_(std::move(weights)) {
   for (const auto& [tensor, weight] : weights_) {

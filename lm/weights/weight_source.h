@@ -1,6 +1,7 @@
 // Named tensors, whose bytes are in safetensors files or in the memory of a trainer.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -11,11 +12,16 @@
 #include <utility>
 #include <vector>
 
+#include "common/named_values.h"
+
 namespace agentr {
 
 enum class WeightType { kF32, kF16, kBF16 };
 
-std::string_view Name(WeightType type);    // "F32" | "F16" | "BF16"
+inline constexpr std::array<NamedValue<WeightType>, 3> kWeightTypes = {
+    {{"F32", WeightType::kF32}, {"F16", WeightType::kF16}, {"BF16", WeightType::kBF16}}};
+constexpr std::string_view Name(WeightType type) { return NameOf(kWeightTypes, type); }
+
 constexpr size_t Bytes(WeightType type) {  // of one element
   return type == WeightType::kF32 ? 4 : 2;
 }

@@ -8,6 +8,7 @@
 
 #include "clients/language_model.h"
 #include "common/hash.h"
+#include "common/text.h"
 #include "tasks/detective/detective_map.h"
 #include "tasks/detective/detective_texts.h"
 
@@ -19,17 +20,6 @@ constexpr int kArrestPoints = 100;
 constexpr int kKey = 0;  // its place in DetectiveCase::things
 
 const CaseRoom& Here(const DetectiveState& state) { return state.house->rooms[state.room]; }
-
-// In lower case, without outer blanks.
-std::string PlainAction(std::string_view text) {
-  std::string plain;
-  for (const char c : text) {
-    plain += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  const size_t first = plain.find_first_not_of(" \t\r\n");
-  if (first == std::string::npos) return "";
-  return plain.substr(first, plain.find_last_not_of(" \t\r\n") - first + 1);
-}
 
 bool IsLocked(const DetectiveState& state, int door) {
   return door == state.house->hiding_place && !state.carries(kKey);
@@ -155,7 +145,7 @@ std::optional<DetectiveState> Detective::Start(int64_t data_idx) const {
 }
 
 void Detective::Step(DetectiveState& state, std::string_view action) const {
-  const std::string wanted = PlainAction(action);
+  const std::string wanted = AsciiLower(Trim(action));
   if (wanted == "look" || wanted == "inventory") {
     Observe(state, kNothingNew);
     return;

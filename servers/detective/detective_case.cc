@@ -5,8 +5,9 @@
 #include <map>
 #include <utility>
 
-#include "common/error.h"
+#include "common/config_lines.h"
 #include "common/random.h"
+#include "common/text.h"
 #include "tasks/detective/detective_texts.h"
 
 namespace agentr {
@@ -32,12 +33,10 @@ Cell Neighbour(Cell cell, int direction) {
 
 Mansion ReadMansion(std::string_view text) {
   Mansion mansion;
-  for (int number = 1; !text.empty(); ++number) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    if (line.empty() || line.front() == '#') continue;
-    const std::string_view kind = line.substr(0, line.find(' '));
-    const std::string_view rest = line.substr(std::min(kind.size() + 1, line.size()));
+  ConfigLines lines(text, "configs/detective/mansion.txt");
+  while (lines.Next()) {
+    const std::string_view kind = lines.line().substr(0, lines.line().find(' '));
+    const std::string_view rest = Trim(lines.line().substr(kind.size()));
     const size_t bar = rest.find(" | ");
     if (kind == "room" && bar != std::string_view::npos) {
       mansion.rooms.push_back({rest.substr(0, bar), rest.substr(bar + 3)});
@@ -46,10 +45,7 @@ Mansion ReadMansion(std::string_view text) {
     } else if (kind == "person" && !rest.empty()) {
       mansion.people.push_back(rest);
     } else {
-      throw FatalError(ExitCode::kFile,
-                       fmt::format("configs/detective/mansion.txt, line {}: expected \"room NAME | "
-                                   "TEXT\", \"clue NAME\" or \"person NAME\"",
-                                   number));
+      lines.Stop("expected \"room NAME | TEXT\", \"clue NAME\" or \"person NAME\"");
     }
   }
   return mansion;

@@ -18,17 +18,10 @@ std::string_view WithoutPort(std::string_view host) {
   return host.substr(0, host.find(':'));
 }
 
-std::string LowerCase(std::string_view name) {
-  std::string lower(name);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
-
 }  // namespace
 
 bool IsLoopbackName(std::string_view name) {
-  const std::string text = LowerCase(name);
+  const std::string text = AsciiLower(name);
   in_addr v4{};
   in6_addr v6{};
   if (inet_pton(AF_INET, text.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == 127;
@@ -41,11 +34,11 @@ HostNames::HostNames(const std::string& listen_host, std::vector<std::string> al
              std::ranges::find(allowed, "*") == allowed.end()),
       own_(std::move(allowed)) {
   own_.push_back(listen_host);
-  for (std::string& name : own_) name = LowerCase(name);
+  for (std::string& name : own_) name = AsciiLower(name);
 }
 
 bool HostNames::IsOwn(std::string_view name) const {
-  return IsLoopbackName(name) || std::ranges::find(own_, LowerCase(name)) != own_.end();
+  return IsLoopbackName(name) || std::ranges::find(own_, AsciiLower(name)) != own_.end();
 }
 
 std::optional<std::string> HostNames::Refusal(std::string_view host,

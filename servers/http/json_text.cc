@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 
 #include "common/json_depth.h"
 #include "common/json_fields.h"
+#include "common/text.h"
 #include "servers/http/http_service.h"
 
 namespace agentr {
@@ -38,14 +38,6 @@ nlohmann::json ParseObject(std::string_view body) {
   return object;
 }
 
-std::optional<int64_t> ParseInt(std::string_view text) {
-  int64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (text.empty() || error != std::errc() || at != end) return std::nullopt;
-  return value;
-}
-
 // The original servers read bodies with pydantic, which accepts 3, "3" and 3.0 as an integer.
 int64_t IntField(const nlohmann::json& object, const char* name) {
   const nlohmann::json& value = Field(object, name);
@@ -61,7 +53,7 @@ int64_t IntField(const nlohmann::json& object, const char* name) {
     const auto real = value.get<double>();
     if (std::trunc(real) == real && std::abs(real) <= kLimit) number = static_cast<int64_t>(real);
   } else if (value.is_string()) {
-    number = ParseInt(value.get_ref<const std::string&>());
+    number = ParseNumber<int64_t>(value.get_ref<const std::string&>());
   }
   if (!number) WrongType(name, "an integer of 64 bits");
   return *number;

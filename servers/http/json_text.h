@@ -14,9 +14,6 @@ namespace agentr {
 // text that is not JSON or is nested too deep, 422 for a value that is not an object.
 nlohmann::json ParseObject(std::string_view body);
 
-// The integer that `text` consists of; nullopt if it is not an integer or does not fit.
-std::optional<int64_t> ParseInt(std::string_view text);
-
 // Fields of the object; an integer may be written as 3, "3" or 3.0. They throw HttpStatusError(422)
 // naming a field that is missing or of another type.
 int64_t IntField(const nlohmann::json& object, const char* name);

@@ -17,30 +17,17 @@ tl::unexpected<HttpRefusal> RefuseHead(int status, std::string message) {
   return tl::make_unexpected(HttpRefusal{status, std::move(message)});
 }
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool EqualIgnoringCase(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, Lower, Lower);
-}
-
 // A token of RFC 9110, 5.6.2: the names of methods and fields.
 bool IsToken(std::string_view text) {
   constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::ranges::all_of(text, [&](char c) {
-    return (c >= '0' && c <= '9') || (Lower(c) >= 'a' && Lower(c) <= 'z') ||
-           kOthers.find(c) != std::string_view::npos;
+    return (c >= '0' && c <= '9') || IsAsciiLetter(c) || kOthers.find(c) != std::string_view::npos;
   });
 }
 
 bool IsControl(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte < 0x20 || byte == 0x7f;
-}
-
-std::string_view Trim(std::string_view text) {
-  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-  return text;
 }
 
 // The next line without its end; removes it from `rest`.
@@ -95,7 +82,7 @@ std::optional<HttpRefusal> ParseField(std::string_view line, RequestHead& head) 
     return HttpRefusal{400, fmt::format("The request is malformed: the header line '{}'.",
                                         EscapeControls(line.substr(0, 60)))};
   }
-  const std::string_view value = Trim(line.substr(colon + 1));
+  const std::string_view value = Trim(line.substr(colon + 1), " \t");
   if (std::ranges::any_of(value, [](char c) { return IsControl(c) && c != '\t'; })) {
     return HttpRefusal{400, fmt::format("The header '{}' contains control characters.", name)};
   }
@@ -134,10 +121,8 @@ std::optional<HttpRefusal> ReadFraming(RequestHead& head) {
                        "other."};
   }
   if (length) {
-    uint64_t value = 0;
-    const char* const end = length->data() + length->size();
-    const auto [at, error] = std::from_chars(length->data(), end, value);
-    if (length->empty() || at != end || error != std::errc() || value > INT64_MAX) {
+    const auto value = ParseNumber<uint64_t>(*length);
+    if (!value || *value > INT64_MAX) {
       return HttpRefusal{400, "The header 'Content-Length' is not a number."};
     }
     head.content_length = value;

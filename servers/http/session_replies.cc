@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/text.h"
 #include "servers/http/http_metrics.h"
 #include "servers/http/json_text.h"
 
@@ -28,7 +29,7 @@ std::vector<std::string> ActionsOf(const nlohmann::json& body) {
 
 int64_t IntParameter(const HttpRequest& request, const std::string& field) {
   const std::string text = request.Parameter(field).value_or("");
-  const std::optional<int64_t> value = ParseInt(text);
+  const std::optional<int64_t> value = ParseNumber<int64_t>(text);
   if (!value)
     throw HttpStatusError(422, fmt::format("The parameter '{}' must be an integer.", field));
   return *value;

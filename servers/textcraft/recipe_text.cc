@@ -7,6 +7,7 @@
 #include <map>
 
 #include "common/error.h"
+#include "common/text.h"
 
 namespace agentr {
 
@@ -18,36 +19,10 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr std::string_view kSpace = " \t\r";
-
-std::string_view Trim(std::string_view text) {
-  const size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
-
-// The trimmed pieces between separators; several spaces count as one separator.
-Words Split(std::string_view text, char separator) {
-  Words pieces;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(separator, begin), text.size());
-    const std::string_view piece = Trim(text.substr(begin, end - begin));
-    if (!piece.empty() || separator != ' ') pieces.emplace_back(piece);
-    begin = end + 1;
-  }
-  return pieces;
-}
-
 bool IsName(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
   });
-}
-
-void ReplaceAll(std::string& text, const std::string& from, const std::string& to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-    text.replace(at, from.size(), to);
-  }
 }
 
 class Parser {
@@ -55,11 +30,9 @@ class Parser {
   explicit Parser(const std::string& name) : name_(name) {}
 
   std::vector<SourceRecipe> Parse(std::string_view text) {
-    for (size_t begin = 0; begin < text.size();) {
-      const size_t end = std::min(text.find('\n', begin), text.size());
+    for (const std::string_view line : SplitText(text, '\n')) {
       ++line_;
-      ParseLine(text.substr(begin, end - begin));
-      begin = end + 1;
+      ParseLine(line);
     }
     JoinTags();
     if (recipes_.empty()) Stop("the file contains no recipe");
@@ -125,8 +98,8 @@ class Parser {
 
   Words ExpandWords(std::string_view text) const {
     Words expanded;
-    for (const std::string& word : Split(text, ' ')) {
-      for (std::string& full : Expand(word)) expanded.push_back(std::move(full));
+    for (const std::string_view word : SplitWords(text)) {
+      for (std::string& full : Expand(std::string(word))) expanded.push_back(std::move(full));
     }
     return expanded;
   }
@@ -138,13 +111,12 @@ class Parser {
   }
 
   // "2 oak_log", "oak_log", "6 @planks".
-  SourceIngredient ParseAmount(const std::string& text) const {
+  SourceIngredient ParseAmount(std::string_view text) const {
     SourceIngredient amount;
-    Words words = Split(text, ' ');
+    std::vector<std::string_view> words = SplitWords(text);
     if (words.size() == 2) {
-      const char* end = words[0].data() + words[0].size();
-      const auto [stop, error] = std::from_chars(words[0].data(), end, amount.count);
-      if (error != std::errc() || stop != end || amount.count < 1 || amount.count > 64) {
+      amount.count = ParseNumber<int>(words[0]).value_or(0);
+      if (amount.count < 1 || amount.count > 64) {
         Stop(fmt::format("'{}' is not a count from 1 to 64", words[0]));
       }
       words.erase(words.begin());
@@ -152,16 +124,16 @@ class Parser {
     if (words.size() != 1)
       Stop(fmt::format("'{}': expected '[count] name', separated by commas", text));
     amount.tag = words[0].front() == '@';
-    amount.name = FullName(std::string_view(words[0]).substr(amount.tag ? 1 : 0));
+    amount.name = FullName(words[0].substr(amount.tag ? 1 : 0));
     return amount;
   }
 
   void AddRecipe(const std::string& text) {
-    const Words sides = Split(text, '=');
+    const std::vector<std::string_view> sides = SplitText(text, '=');
     const SourceIngredient made = ParseAmount(sides[0]);
     if (made.tag) Stop(fmt::format("'{}': a recipe makes an item, not a tag", sides[0]));
     SourceRecipe recipe{made.name, made.count, std::nullopt, {}};
-    for (const std::string& part : Split(sides[1], ',')) {
+    for (const std::string_view part : SplitText(sides[1], ',')) {
       recipe.ingredients.push_back(ParseAmount(part));
       const auto& [name, tag, count] = recipe.ingredients.back();
       if (tag) tag_uses_.try_emplace(name, line_);

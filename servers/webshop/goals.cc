@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "common/error.h"
+#include "common/text.h"
 #include "servers/webshop/python_random.h"
 
 namespace agentr {
@@ -48,12 +49,6 @@ uint32_t CountCombinations(const Product& product) {
     }
   }
   return static_cast<uint32_t>(count);
-}
-
-std::string_view WithoutOuterDots(std::string_view text) {
-  const size_t begin = text.find_first_not_of('.');
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of('.') - begin + 1);
 }
 
 }  // namespace
@@ -140,7 +135,7 @@ ShopGoal ShopGoals::At(size_t number) const {
   ShopGoal goal{.product = &product, .text = {}, .attributes = Attributes(packed), .options = {}};
   if (human_) {
     const HumanInstruction& instruction = product.human_instructions[packed.which];
-    goal.text = WithoutOuterDots(instruction.text);
+    goal.text = Trim(instruction.text, ".");
     for (const std::string_view value : instruction.options) goal.options.push_back({{}, value});
   } else {
     goal.text = product.instruction;

@@ -114,17 +114,11 @@ std::string_view PythonStrip(std::string_view text) {
 }
 
 std::string PythonLower(std::string_view text) {
-  std::string lower(text);
-  if (!IsAscii(text)) {
-    lower.clear();
-    icu::UnicodeString::fromUTF8(icu::StringPiece(text.data(), static_cast<int32_t>(text.size())))
-        .toLower(icu::Locale::getRoot())
-        .toUTF8String(lower);
-    return lower;
-  }
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
+  if (IsAscii(text)) return AsciiLower(text);
+  std::string lower;
+  icu::UnicodeString::fromUTF8(icu::StringPiece(text.data(), static_cast<int32_t>(text.size())))
+      .toLower(icu::Locale::getRoot())
+      .toUTF8String(lower);
   return lower;
 }
 

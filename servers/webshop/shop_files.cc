@@ -12,6 +12,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_stream.h"
+#include "common/text.h"
 #include "servers/webshop/python_text.h"
 
 namespace agentr {
@@ -48,10 +49,7 @@ std::optional<double> Dollars(std::string_view piece) {
   for (const char c : piece) {
     if ((c >= '0' && c <= '9') || c == '.') number += c;
   }
-  double value = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (error != std::errc() || end != number.data() + number.size()) return std::nullopt;
-  return value;
+  return ParseNumber<double>(number);
 }
 
 // "$12.50", "$5 to $20.00"; without a number the default price stays.

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <set>
 
-#include "servers/webshop/config_lines.h"
+#include "common/config_lines.h"
+#include "common/text.h"
 
 namespace agentr {
 
@@ -156,11 +156,8 @@ class KindParser {
   }
 
   double Dollars(const std::string& text) const {
-    int dollars = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), dollars);
-    if (error != std::errc() || end != text.data() + text.size() || dollars < 1) {
-      lines_.Stop(fmt::format("'{}' is not a number of dollars", text));
-    }
+    const int dollars = ParseNumber<int>(text).value_or(0);
+    if (dollars < 1) lines_.Stop(fmt::format("'{}' is not a number of dollars", text));
     return dollars;
   }
 

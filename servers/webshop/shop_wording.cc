@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "servers/webshop/config_lines.h"
+#include "common/config_lines.h"
 
 namespace agentr {
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <unordered_set>
 
+#include "common/text.h"
 #include "servers/webshop/python_text.h"
 #include "servers/webshop/word_list.h"
 
@@ -107,9 +108,7 @@ std::string Simplified(std::string_view title) {
 
 // The word without quotes and hyphens around it, and without 's.
 std::string_view Bare(std::string_view word) {
-  constexpr std::string_view kAround = "'-";
-  word.remove_prefix(std::min(word.find_first_not_of(kAround), word.size()));
-  word = word.substr(0, word.find_last_not_of(kAround) + 1);
+  word = Trim(word, "'-");
   constexpr std::string_view kPossessive = "'s";
   if (word.ends_with(kPossessive)) word.remove_suffix(kPossessive.size());
   return word;

@@ -7,13 +7,8 @@
 
 #include "common/text.h"
 #include "tasks/babyai/babyai_map.h"
-#include "tasks/prompt_file.h"
 
 namespace agentr {
-namespace embedded {
-extern const std::string_view kBabyAiPrompt;
-}  // namespace embedded
-
 namespace {
 
 constexpr std::string_view kOffer = "Available actions: [";
@@ -55,8 +50,6 @@ bool MovedNothing(std::string_view before, std::string_view action, std::string_
   return moves && !ViewIn(after).starts_with("You see nothing") && ViewIn(before) == ViewIn(after);
 }
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 bool IsKeptInBabyAi(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == ','; }
 
 }  // namespace
@@ -75,14 +68,10 @@ std::vector<std::string_view> BabyAiActions(std::string_view reply) {
   return actions;
 }
 
-std::vector<Message> BabyAiFamily::Instruction() const {
-  return ParsePromptFile(embedded::kBabyAiPrompt);
-}
-
 std::string BabyAiFamily::ParseAction(std::string_view response) const {
   std::string action;
   for (const char said : TextOfAction(response)) {
-    const char c = Lower(said);
+    const char c = AsciiLower(said);
     if (c == '\n') break;
     if (IsKeptInBabyAi(c)) action += c;
     if ((c == ' ' || c == '\t') && !action.empty() && action.back() != ' ') action += ' ';

@@ -18,7 +18,6 @@ namespace agentr {
 class BabyAiFamily : public TaskFamily {
  public:
   std::string_view name() const override { return "babyai"; }
-  std::vector<Message> Instruction() const override;  // configs/prompts/babyai.txt
 
   // The first line of the action's text, in lower case, of letters, digits, commas and single
   // blanks only, as AgentGym's own client sends it; "pick up" becomes "pickup", which the server

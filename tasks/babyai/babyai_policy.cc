@@ -63,19 +63,11 @@ class BabyAiPolicyState : public PolicyState {
     if (plan_.empty()) plan_ = PlanBabyAi(scene_);
     return plan_;
   }
-  std::string Mistake(RandomStream& random) override {
-    const std::string right = Plan();
-    std::string wrong = right;
-    while (wrong == right) wrong = random.Pick(kBabyAiMoves);
-    return wrong;
-  }
   std::string AnyAction(RandomStream& random) const override {
     return std::string(random.Pick(kBabyAiMoves));
   }
   std::string Thought(std::string_view action, RandomStream& random) const override {
-    const std::string_view opening = AnyOpening(random);
-    const std::string_view reason = random.Pick(ReasonsForMove(action));
-    return fmt::format("{}{}", opening, fmt::format(fmt::runtime(reason), About()));
+    return AnyThought(ReasonsForMove(action), random, About());
   }
 
  private:
@@ -93,8 +85,7 @@ class BabyAiPolicyState : public PolicyState {
 
 }  // namespace
 
-Result<std::unique_ptr<PolicyState>> BabyAiPolicy::Read(std::span<const Message> conversation,
-                                                        int /*task*/) const {
+std::unique_ptr<PolicyState> ReadBabyAiPolicy(std::span<const Message> conversation) {
   std::optional<BabyAiScene> scene = ReadBabyAi(conversation);
   if (!scene) return nullptr;
   return std::make_unique<BabyAiPolicyState>(std::move(*scene));

@@ -5,11 +5,7 @@
 
 namespace agentr {
 
-class BabyAiPolicy : public ScriptedPolicy {
- public:
-  std::string_view title() const override { return "BabyAI-Text"; }
-  Result<std::unique_ptr<PolicyState>> Read(std::span<const Message> conversation,
-                                            int task_id) const override;
-};
+// Null if the conversation shows no task of this kind.
+std::unique_ptr<PolicyState> ReadBabyAiPolicy(std::span<const Message> conversation);
 
 }  // namespace agentr

@@ -4,22 +4,8 @@
 
 #include "tasks/detective/detective_map.h"
 #include "tasks/detective/detective_texts.h"
-#include "tasks/prompt_file.h"
 
 namespace agentr {
-namespace embedded {
-extern const std::string_view kDetectivePrompt;
-}  // namespace embedded
-
-std::vector<Message> DetectiveFamily::Instruction() const {
-  return ParsePromptFile(embedded::kDetectivePrompt);
-}
-
-std::string DetectiveFamily::ParseAction(std::string_view response) const {
-  const std::string text = TextOfAction(response);
-  return text.substr(0, text.find('\n'));
-}
-
 bool DetectiveFamily::LeavesStateUnchanged(std::string_view /*before*/, std::string_view /*action*/,
                                            std::string_view after) const {
   const auto view = ReadDetectiveView(after);

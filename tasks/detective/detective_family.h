@@ -8,10 +8,6 @@ namespace agentr {
 class DetectiveFamily : public TaskFamily {
  public:
   std::string_view name() const override { return "detective"; }
-  std::vector<Message> Instruction() const override;  // configs/prompts/detective.txt
-
-  // The first line of the action's text.
-  std::string ParseAction(std::string_view response) const override;
 
   // Both are read from the answer to the action, the third part of the observation.
   bool LeavesStateUnchanged(std::string_view before, std::string_view action,

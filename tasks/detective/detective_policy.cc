@@ -35,12 +35,6 @@ class DetectivePolicyState : public PolicyState {
 
   int wasted_turns() const override { return map_.wasted_turns; }
   std::string Plan() override { return NextDetectiveAction(map_); }
-  std::string Mistake(RandomStream& random) override {
-    const std::string right = Plan();
-    std::string wrong = right;
-    while (wrong == right) wrong = AnyAction(random);
-    return wrong;
-  }
   // Also through a wall, so that there always is another one.
   std::string AnyAction(RandomStream& random) const override {
     const auto& valid = map_.view().actions;
@@ -48,15 +42,9 @@ class DetectivePolicyState : public PolicyState {
     return std::string(random.Pick(kDirections));
   }
   std::string Thought(std::string_view action, RandomStream& random) const override {
-    const std::string_view opening = AnyOpening(random);
-    if (action.starts_with("arrest ")) {
-      return fmt::format("{}{}", opening, random.Pick(kArrestReasons));
-    }
-    if (action.starts_with("take ")) {
-      return fmt::format("{}{}", opening, random.Pick(kTakeReasonsOfDetective));
-    }
-    const std::string_view reason = random.Pick(kWalkReasonsOfDetective);
-    return fmt::format("{}{}", opening, fmt::format(fmt::runtime(reason), map_.here));
+    if (action.starts_with("arrest ")) return AnyThought(kArrestReasons, random);
+    if (action.starts_with("take ")) return AnyThought(kTakeReasonsOfDetective, random);
+    return AnyThought(kWalkReasonsOfDetective, random, map_.here);
   }
 
  private:
@@ -65,8 +53,7 @@ class DetectivePolicyState : public PolicyState {
 
 }  // namespace
 
-Result<std::unique_ptr<PolicyState>> DetectivePolicy::Read(std::span<const Message> conversation,
-                                                           int /*task*/) const {
+std::unique_ptr<PolicyState> ReadDetectivePolicy(std::span<const Message> conversation) {
   std::optional<DetectiveMap> map = ReadDetective(conversation);
   if (!map) return nullptr;
   return std::make_unique<DetectivePolicyState>(std::move(*map));

@@ -6,7 +6,8 @@
 #include <array>
 #include <map>
 
-#include "common/error.h"
+#include "common/config_lines.h"
+#include "common/text.h"
 #include "tasks/questions/rule_oracle.h"
 
 namespace agentr {
@@ -18,51 +19,30 @@ namespace {
 
 constexpr size_t kCityFields = 9;
 
-std::string_view CityPart(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \r\t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \r\t") - first + 1);
-}
-
-std::vector<std::string> SplitCity(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(separator, begin), text.size());
-    parts.emplace_back(CityPart(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  return parts;
-}
-
-[[noreturn]] void ThrowCity(int line, const std::string& what) {
-  throw FatalError(ExitCode::kFile,
-                   fmt::format("configs/questions/cities.txt, line {}: {}", line, what));
-}
-
-CityFacts ReadCity(std::string_view text, int line) {
-  const std::vector<std::string> fields = SplitCity(text, '|');
+CityFacts ReadCity(const ConfigLines& lines) {
+  const std::vector<std::string_view> fields = SplitText(lines.line(), '|');
   if (fields.size() != kCityFields) {
-    ThrowCity(line, fmt::format("{} fields instead of {}", fields.size(), kCityFields));
+    lines.Stop(fmt::format("{} fields instead of {}", fields.size(), kCityFields));
   }
-  const std::vector<std::string> place = SplitCity(fields[0], ',');
-  if (place.size() != 2) ThrowCity(line, "the first field is not \"City, Country\"");
-  CityFacts facts{.city = place[0],
-                  .country = place[1],
-                  .continent = fields[1],
-                  .language = fields[2],
-                  .size = fields[3],
-                  .climate = fields[4],
-                  .river = fields[6] == "-" ? "" : fields[6],
-                  .landmark = fields[7],
-                  .dish = fields[8]};
-  for (const std::string& tag : SplitCity(fields[5], ',')) {
+  const std::vector<std::string_view> place = SplitText(fields[0], ',');
+  if (place.size() != 2) lines.Stop("the first field is not \"City, Country\"");
+  CityFacts facts{.city = std::string(place[0]),
+                  .country = std::string(place[1]),
+                  .continent = std::string(fields[1]),
+                  .language = std::string(fields[2]),
+                  .size = std::string(fields[3]),
+                  .climate = std::string(fields[4]),
+                  .river = std::string(fields[6] == "-" ? "" : fields[6]),
+                  .landmark = std::string(fields[7]),
+                  .dish = std::string(fields[8])};
+  for (const std::string_view tag : SplitText(fields[5], ',')) {
     if (tag == "-") continue;
     bool* const flag = tag == "coast"     ? &facts.coast
                        : tag == "capital" ? &facts.capital
                        : tag == "south"   ? &facts.south
                        : tag == "high"    ? &facts.high
                                           : nullptr;
-    if (flag == nullptr) ThrowCity(line, fmt::format("\"{}\" is no tag", tag));
+    if (flag == nullptr) lines.Stop(fmt::format("\"{}\" is no tag", tag));
     *flag = true;
   }
   return facts;
@@ -70,11 +50,8 @@ CityFacts ReadCity(std::string_view text, int line) {
 
 std::vector<CityFacts> ReadCities(std::string_view text) {
   std::vector<CityFacts> cities;
-  int number = 0;
-  for (const std::string& line : SplitCity(text, '\n')) {
-    ++number;
-    if (!line.empty() && line.front() != '#') cities.push_back(ReadCity(line, number));
-  }
+  ConfigLines lines(text, "configs/questions/cities.txt");
+  while (lines.Next()) cities.push_back(ReadCity(lines));
   return cities;
 }
 

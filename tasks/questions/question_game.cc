@@ -4,31 +4,16 @@
 
 #include <algorithm>
 
+#include "common/text.h"
 #include "tasks/questions/word_table.h"
 
 namespace agentr {
 namespace {
 
-bool IsAsciiLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-std::string LowerOf(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
-
-std::string_view WithoutBlanks(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\n\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\n\r") - first + 1);
-}
-
 // Lower case, without what follows the last letter.
 std::string UpToLastLetter(std::string_view question) {
   while (!question.empty() && !IsAsciiLetter(question.back())) question.remove_suffix(1);
-  return LowerOf(question);
+  return AsciiLower(question);
 }
 
 // `name` in `text`, both plain: as whole words, or anywhere.
@@ -46,17 +31,17 @@ bool Names(std::string_view text, std::string_view name, bool whole) {
 
 std::string MapOracle(std::string_view oracle_text, OracleMapping mapping) {
   if (mapping == OracleMapping::kExact) {
-    const std::string_view text = WithoutBlanks(oracle_text);
+    const std::string_view text = Trim(oracle_text);
     return text == "yes" ? "Yes." : text == "no" ? "No." : std::string(oracle_text);
   }
-  const std::string lower = LowerOf(oracle_text);
+  const std::string lower = AsciiLower(oracle_text);
   if (lower.find("yes") != std::string::npos) return "Yes.";
   return lower.find("no") != std::string::npos ? "No." : "Invalid Question.";
 }
 
 bool WinsTwentyQuestions(std::string_view question, std::string_view answer,
                          std::span<const std::string> names, WinTest test) {
-  if (LowerOf(answer).find("yes") == std::string::npos) return false;
+  if (AsciiLower(answer).find("yes") == std::string::npos) return false;
   const std::string asked = UpToLastLetter(question);
   if (test == WinTest::kReference) {
     const std::string last = asked.substr(asked.rfind(' ') + 1);
@@ -70,11 +55,11 @@ bool WinsTwentyQuestions(std::string_view question, std::string_view answer,
 }
 
 bool WinsGuessMyCity(std::string_view question, std::string_view city, WinTest test) {
-  return Names(UpToLastLetter(question), LowerOf(city), test == WinTest::kMended);
+  return Names(UpToLastLetter(question), AsciiLower(city), test == WinTest::kMended);
 }
 
 std::string GuardCity(std::string_view oracle_text, std::string_view city, WinTest test) {
-  const bool leaks = Names(LowerOf(oracle_text), LowerOf(city), test == WinTest::kMended);
+  const bool leaks = Names(AsciiLower(oracle_text), AsciiLower(city), test == WinTest::kMended);
   return leaks ? "I can't answer that question." : std::string(oracle_text);
 }
 

@@ -9,10 +9,6 @@ namespace agentr {
 class TwentyQuestionsFamily : public TaskFamily {
  public:
   std::string_view name() const override { return "twenty_questions"; }
-  std::vector<Message> Instruction() const override;  // configs/prompts/twenty_questions.txt
-
-  // The first line of the action's text.
-  std::string ParseAction(std::string_view response) const override;
 
   // Only a text that is no question (the reply is kNoQuestion) leaves the state as it was.
   bool LeavesStateUnchanged(std::string_view before, std::string_view action,
@@ -30,7 +26,6 @@ class TwentyQuestionsFamily : public TaskFamily {
 class GuessMyCityFamily : public TwentyQuestionsFamily {
  public:
   std::string_view name() const override { return "guess_my_city"; }
-  std::vector<Message> Instruction() const override;  // configs/prompts/guess_my_city.txt
 };
 
 // The reply to "wait" and to an empty text, which are no questions.

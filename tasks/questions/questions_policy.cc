@@ -26,18 +26,9 @@ class QuestionsPolicyState : public PolicyState {
 
   int wasted_turns() const override { return so_far_.wasted_turns; }
   std::string Plan() override { return BestQuestion(table_, so_far_); }
-  std::string Mistake(RandomStream& random) override {
-    const std::string right = Plan();
-    std::string wrong = right;
-    while (wrong == right) wrong = AnyQuestion(table_, random);
-    return wrong;
-  }
   std::string AnyAction(RandomStream& random) const override { return AnyQuestion(table_, random); }
   std::string Thought(std::string_view /*action*/, RandomStream& random) const override {
-    const std::string_view opening = AnyOpening(random);
-    const std::string_view reason = random.Pick(kAskReasons);
-    return fmt::format("{}{}", opening,
-                       fmt::format(fmt::runtime(reason), so_far_.possible.count()));
+    return AnyThought(kAskReasons, random, so_far_.possible.count());
   }
 
  private:
@@ -47,14 +38,14 @@ class QuestionsPolicyState : public PolicyState {
 
 }  // namespace
 
-Result<std::unique_ptr<PolicyState>> QuestionsPolicy::Read(std::span<const Message> conversation,
-                                                           int /*task*/) const {
+std::unique_ptr<PolicyState> ReadQuestionsPolicy(std::span<const Message> conversation,
+                                                 const WordTable& table) {
   const auto first = std::ranges::find_if(conversation, [](const Message& message) {
     return message.role == "user" && message.content.starts_with("Questions:");
   });
   if (first == conversation.end()) return nullptr;
-  return std::make_unique<QuestionsPolicyState>(table_,
-                                                ReadQuestions(table_, {first, conversation.end()}));
+  return std::make_unique<QuestionsPolicyState>(table,
+                                                ReadQuestions(table, {first, conversation.end()}));
 }
 
 }  // namespace agentr

@@ -6,18 +6,8 @@
 
 namespace agentr {
 
-class QuestionsPolicy : public ScriptedPolicy {
- public:
-  // Both outlive it.
-  QuestionsPolicy(std::string_view title, const WordTable& table) : title_(title), table_(table) {}
-
-  std::string_view title() const override { return title_; }
-  Result<std::unique_ptr<PolicyState>> Read(std::span<const Message> conversation,
-                                            int task_id) const override;
-
- private:
-  const std::string_view title_;
-  const WordTable& table_;
-};
+// Null if the conversation shows no such game. `table` outlives the result.
+std::unique_ptr<PolicyState> ReadQuestionsPolicy(std::span<const Message> conversation,
+                                                 const WordTable& table);
 
 }  // namespace agentr

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "common/text.h"
+
 namespace agentr {
 namespace {
 
@@ -14,16 +16,6 @@ constexpr std::array<std::string_view, 39> kLeadWords = {
     "its",   "was",  "were",   "will",   "have",  "home",    "town", "hometown", "city"};
 constexpr std::array<std::string_view, 6> kNegations = {"not",   "isnt",    "doesnt",
                                                         "never", "without", "non"};
-
-// Calls `use` with each word of a plain text.
-template <typename Use>
-void ForEachWordOf(std::string_view text, const Use& use) {
-  while (!text.empty()) {
-    const size_t at = std::min(text.find(' '), text.size());
-    if (at > 0) use(text.substr(0, at));
-    text.remove_prefix(std::min(at + 1, text.size()));
-  }
-}
 
 // Whether `phrase` occurs in `text` as whole words.
 bool ContainsWords(std::string_view text, std::string_view phrase) {
@@ -66,13 +58,13 @@ std::optional<WordSet> AnswersYes(const WordTable& table, std::string_view quest
   std::string positive;
   bool negated = false;
   const std::string plain = PlainQuestion(question);
-  ForEachWordOf(plain, [&](std::string_view word) {
+  for (const std::string_view word : SplitWords(plain)) {
     if (std::ranges::find(kNegations, word) != kNegations.end()) {
       negated = !negated;
     } else {
       positive.append(positive.empty() ? "" : " ").append(word);
     }
-  });
+  }
   std::optional<WordSet> members = AnswersPart(table, positive);
   // A phrase may contain "or"; only a question that is not understood as a whole is taken apart.
   constexpr std::string_view kOr = " or ";

@@ -10,6 +10,8 @@
 
 namespace agentr {
 
+class ConfigLines;
+
 constexpr size_t kMostGuessWords = 256;
 using WordSet = std::bitset<kMostGuessWords>;
 
@@ -49,8 +51,8 @@ class WordTable {
 
  private:
   void ReadObjects(std::string_view text);
-  void ReadAttribute(std::string_view line, int number);
-  WordSet MembersOf(std::string_view name, int number) const;
+  void ReadAttribute(const ConfigLines& lines);
+  WordSet MembersOf(std::string_view name, const ConfigLines& lines) const;
 
   std::vector<GuessWord> words_;
   std::vector<WordProperty> properties_;

@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <array>
 
-#include "tasks/prompt_file.h"
+#include "common/text.h"
 #include "tasks/sciworld/sciworld_conversation.h"
 #include "tasks/sciworld/sciworld_recovery.h"
 #include "tasks/sciworld/sciworld_state.h"
 #include "tasks/sciworld/sciworld_tasks.h"
 
 namespace agentr {
-namespace embedded {
-extern const std::string_view kSciWorldPrompt;
-}  // namespace embedded
-
 namespace {
 
 // The beginnings of all actions except numbers.
@@ -34,15 +30,7 @@ bool HasKnownForm(const std::string& key) {
 
 }  // namespace
 
-std::string SciWorldKey(std::string_view action) {
-  const size_t first = action.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return "";
-  std::string key(action.substr(first, action.find_last_not_of(" \t\r\n") - first + 1));
-  for (char& c : key) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return key;
-}
+std::string SciWorldKey(std::string_view action) { return AsciiLower(Trim(action)); }
 
 bool OnlyTells(std::string_view sciworld_action) {
   const std::string key = SciWorldKey(sciworld_action);
@@ -79,17 +67,6 @@ bool IsAmbiguous(std::string_view sciworld_reply) {
 
 bool LeavesQuestionOpen(std::string_view sciworld_action) {
   return SciWorldKey(sciworld_action) == "task";
-}
-
-std::vector<Message> SciWorldFamily::Instruction() const {
-  return ParsePromptFile(embedded::kSciWorldPrompt);
-}
-
-std::string SciWorldFamily::ParseAction(std::string_view response) const {
-  std::string text = TextOfAction(response);
-  text.erase(std::min(text.find('\n'), text.size()));
-  text.erase(text.find_last_not_of(" \t\r") + 1);
-  return text;
 }
 
 bool SciWorldFamily::LeavesStateUnchanged(std::string_view before, std::string_view action,

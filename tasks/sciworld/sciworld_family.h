@@ -9,10 +9,6 @@ namespace agentr {
 class SciWorldFamily : public TaskFamily {
  public:
   std::string_view name() const override { return "sciworld"; }
-  std::vector<Message> Instruction() const override;  // configs/prompts/sciworld.txt
-
-  // The first line of the action's text. The game ignores case.
-  std::string ParseAction(std::string_view response) const override;
 
   // True for input that the game does not understand and for actions that only give information:
   // they take no game time. While the game waits for a number ("Ambiguous request"), any input is

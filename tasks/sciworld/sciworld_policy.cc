@@ -71,7 +71,7 @@ constexpr std::array<ActionKind, 12> kActionKinds = {{{"go to ", kWayReasons},
                                                       {"focus on ", kFocusReasons},
                                                       {"wait", kWaitReasons}}};
 
-std::string ReasonFor(std::string_view action, RandomStream& random) {
+std::string ThoughtOn(std::string_view action, RandomStream& random) {
   std::string_view about = action.substr(action.find(' ') + 1);
   const Reasons* reasons = &kOtherSciWorldReasons;
   for (const ActionKind& kind : kActionKinds) {
@@ -80,8 +80,7 @@ std::string ReasonFor(std::string_view action, RandomStream& random) {
     reasons = &kind.reasons;
     break;
   }
-  const std::string_view reason = random.Pick(*reasons);
-  return fmt::format(fmt::runtime(reason), about);
+  return AnyThought(*reasons, random, about);
 }
 
 class SciWorldPolicyState : public PolicyState {
@@ -98,8 +97,7 @@ class SciWorldPolicyState : public PolicyState {
     return RandomSciWorldAction(view_, random);
   }
   std::string Thought(std::string_view action, RandomStream& random) const override {
-    const std::string_view opening = AnyOpening(random);
-    return std::string(opening) + ReasonFor(action, random);
+    return ThoughtOn(action, random);
   }
 
  private:
@@ -109,18 +107,18 @@ class SciWorldPolicyState : public PolicyState {
 
 }  // namespace
 
-Result<std::unique_ptr<PolicyState>> SciWorldPolicy::Read(std::span<const Message> conversation,
-                                                          int task_id) const {
+Result<std::unique_ptr<PolicyState>> ReadSciWorldPolicy(std::span<const Message> conversation,
+                                                        int task_id, GoldSource* gold) {
   std::optional<SciWorldView> view = ReadSciWorld(conversation);
   if (!view) return nullptr;
   std::vector<std::string> steps;
-  if (gold_ != nullptr) {
+  if (gold != nullptr) {
     if (task_id < 0) {
       return Fail(ErrorKind::kRejected,
                   "SciWorld's planner needs the task's id, which the request does not contain");
     }
-    AGENTR_ASSIGN_OR_RETURN(const std::vector<std::string> gold, gold_->GoldFor(task_id));
-    steps = SciWorldSteps(gold);
+    AGENTR_ASSIGN_OR_RETURN(const std::vector<std::string> solution, gold->GoldFor(task_id));
+    steps = SciWorldSteps(solution);
   }
   return std::make_unique<SciWorldPolicyState>(std::move(*view), std::move(steps));
 }

@@ -6,19 +6,10 @@
 
 namespace agentr {
 
-class SciWorldPolicy : public ScriptedPolicy {
- public:
-  // Without `gold` (null) there is no plan: Plan() is "look around".
-  explicit SciWorldPolicy(GoldSource* gold) : gold_(gold) {}
-
-  std::string_view title() const override { return "SciWorld"; }
-
-  // With gold it needs the task's id: kRejected if it is missing, or the error of the source.
-  Result<std::unique_ptr<PolicyState>> Read(std::span<const Message> conversation,
-                                            int task_id) const override;
-
- private:
-  GoldSource* const gold_;
-};
+// Null if the conversation shows no such task. The plan comes from `gold`, which needs the task's
+// id: kRejected if it is missing, or the error of the source. Without `gold` (null) there is no plan:
+// Plan() is "look around".
+Result<std::unique_ptr<PolicyState>> ReadSciWorldPolicy(std::span<const Message> conversation,
+                                                        int task_id, GoldSource* gold);
 
 }  // namespace agentr

@@ -4,6 +4,8 @@
 #include <array>
 #include <span>
 
+#include "common/text.h"
+
 namespace agentr {
 namespace {
 
@@ -26,9 +28,7 @@ void DropStart(std::string_view& text, std::string_view start) {
 // "a substance called water" becomes "water"; "nothing" and things that are never acted on become
 // "".
 std::string ThingName(std::string_view text) {
-  text = text.substr(0, text.find_first_of(".,()"));
-  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-  text = text.substr(0, text.find_last_not_of(' ') + 1);
+  text = Trim(text.substr(0, text.find_first_of(".,()")), " ");
   for (const std::string_view start : {"a ", "an ", "the ", "some "}) {
     if (!text.starts_with(start)) continue;
     text.remove_prefix(start.size());

@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "common/text.h"
 #include "tasks/sciworld/sciworld_family.h"
 
 namespace agentr {
@@ -24,19 +25,15 @@ bool IsFocusAllowed(std::string_view thing, std::string_view look, std::string_v
          inventory.find(thing) != std::string_view::npos;
 }
 
-std::set<std::string> Words(std::string_view text) {
-  std::set<std::string> words;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find_first_of(" \t\n"), text.size());
-    if (end > 0) words.insert(SciWorldKey(text.substr(0, end)));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return words;
+// The words of a SciWorldKey, into which they point.
+std::set<std::string_view> WordsOf(std::string_view key) {
+  const std::vector<std::string_view> words = SplitWords(key);
+  return {words.begin(), words.end()};
 }
 
-size_t Shared(const std::set<std::string>& a, const std::set<std::string>& b) {
+size_t Shared(const std::set<std::string_view>& a, const std::set<std::string_view>& b) {
   return static_cast<size_t>(
-      std::ranges::count_if(a, [&](const std::string& word) { return b.contains(word); }));
+      std::ranges::count_if(a, [&](std::string_view word) { return b.contains(word); }));
 }
 
 bool IsNumber(std::string_view text) {
@@ -69,13 +66,14 @@ std::string SnapAction(std::string_view said, std::span<const std::string> valid
   const std::string key = SciWorldKey(said);
   if (IsNumber(key)) return std::string(said);
   const std::vector<std::string> candidates = SnapCandidates(valid, look, inventory, last_three);
-  const std::set<std::string> words = Words(key);
+  const std::set<std::string_view> words = WordsOf(key);
   using Rank = std::tuple<size_t, size_t>;  // missing words, length: smaller is better
   const std::string* best = nullptr;
   Rank best_rank;
   for (const std::string& candidate : candidates) {
-    if (SciWorldKey(candidate) == key) return std::string(said);
-    const Rank rank{words.size() - Shared(words, Words(candidate)), candidate.size()};
+    const std::string other = SciWorldKey(candidate);
+    if (other == key) return std::string(said);
+    const Rank rank{words.size() - Shared(words, WordsOf(other)), candidate.size()};
     if (best == nullptr || rank < best_rank)
       std::tie(best, best_rank) = std::tuple(&candidate, rank);
   }

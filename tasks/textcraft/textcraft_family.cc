@@ -4,16 +4,11 @@
 
 #include <algorithm>
 
-#include "tasks/prompt_file.h"
 #include "tasks/textcraft/textcraft_conversation.h"
 #include "tasks/textcraft/textcraft_planner.h"
 #include "tasks/textcraft/textcraft_teacher.h"
 
 namespace agentr {
-namespace embedded {
-extern const std::string_view kTextCraftPrompt;
-}  // namespace embedded
-
 namespace {
 
 // ASCII only in every locale, unlike std::isalnum.
@@ -39,10 +34,6 @@ std::string CleanTextCraftAction(std::string_view action) {
     clean += c;
   }
   return clean;
-}
-
-std::vector<Message> TextCraftFamily::Instruction() const {
-  return ParsePromptFile(embedded::kTextCraftPrompt);
 }
 
 std::string TextCraftFamily::ParseAction(std::string_view response) const {

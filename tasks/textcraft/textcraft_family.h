@@ -8,7 +8,6 @@ namespace agentr {
 class TextCraftFamily : public TaskFamily {
  public:
   std::string_view name() const override { return "textcraft"; }
-  std::vector<Message> Instruction() const override;  // configs/prompts/textcraft.txt
   std::string ParseAction(std::string_view response) const override;
   // Decided by the reply alone.
   bool LeavesStateUnchanged(std::string_view before, std::string_view action,

@@ -65,10 +65,8 @@ class TextCraftPolicyState : public PolicyState {
   }
 
   std::string Thought(std::string_view action, RandomStream& random) const override {
-    const std::string_view opening = AnyOpening(random);
-    const std::string_view reason = random.Pick(ReasonsFor(action));
-    const std::string_view goal = view_.names[static_cast<size_t>(view_.goal)];
-    return fmt::format("{}{}", opening, fmt::format(fmt::runtime(reason), ItemIn(action), goal));
+    return AnyThought(ReasonsFor(action), random, ItemIn(action),
+                      view_.names[static_cast<size_t>(view_.goal)]);
   }
 
  private:
@@ -87,8 +85,7 @@ class TextCraftPolicyState : public PolicyState {
 
 }  // namespace
 
-Result<std::unique_ptr<PolicyState>> TextCraftPolicy::Read(std::span<const Message> conversation,
-                                                           int /*task*/) const {
+std::unique_ptr<PolicyState> ReadTextCraftPolicy(std::span<const Message> conversation) {
   std::optional<TextCraftView> view = ReadTextCraft(conversation);
   if (!view) return nullptr;
   return std::make_unique<TextCraftPolicyState>(std::move(*view));

@@ -5,11 +5,7 @@
 
 namespace agentr {
 
-class TextCraftPolicy : public ScriptedPolicy {
- public:
-  std::string_view title() const override { return "TextCraft"; }
-  Result<std::unique_ptr<PolicyState>> Read(std::span<const Message> conversation,
-                                            int task_id) const override;
-};
+// Null if the conversation shows no task of this kind.
+std::unique_ptr<PolicyState> ReadTextCraftPolicy(std::span<const Message> conversation);
 
 }  // namespace agentr

@@ -1,15 +1,10 @@
 #include "tasks/webshop/archer_family.h"
 
-#include "tasks/prompt_file.h"
 #include "tasks/webshop/archer_log.h"
 #include "tasks/webshop/archer_texts.h"
 #include "tasks/webshop/webshop_page.h"
 
 namespace agentr {
-namespace embedded {
-extern const std::string_view kWebShopArcherPrompt;
-}  // namespace embedded
-
 namespace {
 
 constexpr std::string_view kThink = "think[";
@@ -23,10 +18,6 @@ bool IsLikelyInvalid(const WebShopPage& page, std::string_view text, std::string
 }
 
 }  // namespace
-
-std::vector<Message> ArcherFamily::Instruction() const {
-  return ParsePromptFile(embedded::kWebShopArcherPrompt);
-}
 
 bool ArcherFamily::IsRefusal(std::string_view /*before*/, std::string_view /*action*/,
                              std::string_view after) const {

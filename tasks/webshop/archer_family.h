@@ -9,7 +9,6 @@ namespace agentr {
 class ArcherFamily : public WebShopFamily {
  public:
   std::string_view name() const override { return "webshop_archer"; }
-  std::vector<Message> Instruction() const override;  // configs/prompts/webshop_archer.txt
 
   // Never: every action takes one of the ten of a session and stands in the log.
   bool LeavesStateUnchanged(std::string_view /*before*/, std::string_view /*action*/,

@@ -19,12 +19,6 @@ constexpr std::string_view kObservationMark = " Observation: ";
 constexpr std::string_view kActionMark = " Action: ";
 constexpr std::string_view kInstructionMark = " Instruction: ";
 
-std::string_view Trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(' ');
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
-}
-
 bool IsButton(std::string_view part) { return part.starts_with('[') && part.ends_with(']'); }
 
 std::string_view WithoutBrackets(std::string_view text) {
@@ -35,9 +29,9 @@ std::string_view WithoutBrackets(std::string_view text) {
 
 // The parts between two blanks or more: each string of a page begins on a new line and ends with a
 // blank, but for options.
-std::vector<std::string_view> Split(std::string_view page) {
+std::vector<std::string_view> PartsOf(std::string_view page) {
   std::vector<std::string_view> parts;
-  while (!(page = Trimmed(page)).empty()) {
+  while (!(page = Trim(page, " ")).empty()) {
     parts.push_back(page.substr(0, page.find("  ")));
     page.remove_prefix(parts.back().size());
   }
@@ -150,9 +144,9 @@ class LogReader {
   std::string Page(std::string_view text) {
     if (text.starts_with(archer::kScore)) {
       return fmt::format("Thank you for shopping with us!{0}{1}{0}{2}", kBetween, archer::kScore,
-                         Trimmed(text.substr(std::min(archer::kScore.size() + 1, text.size()))));
+                         Trim(text.substr(archer::kScore.size()), " "));
     }
-    const std::vector<std::string_view> parts = Split(text);
+    const std::vector<std::string_view> parts = PartsOf(text);
     std::vector<std::string_view> pieces;
     if (parts.size() > 3 && parts[0] == "WebShop") {
       instruction_ = Join(Parts(parts).subspan(2, parts.size() - 3));

@@ -47,8 +47,7 @@ class ArcherPolicyState : public PolicyState {
 
 }  // namespace
 
-Result<std::unique_ptr<PolicyState>> ArcherPolicy::Read(std::span<const Message> conversation,
-                                                        int /*task*/) const {
+std::unique_ptr<PolicyState> ReadArcherPolicy(std::span<const Message> conversation) {
   auto state = std::make_unique<ArcherPolicyState>(NewestArcherLog(conversation));
   if (!state->shows_task()) return nullptr;
   return state;

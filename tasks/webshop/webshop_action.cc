@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "common/text.h"
+
 namespace agentr {
 
 std::optional<WebShopAction> ReadWebShopAction(std::string_view text) {
@@ -16,16 +18,7 @@ std::optional<WebShopAction> ReadWebShopAction(std::string_view text) {
   return WebShopAction{text.substr(0, open), text.substr(open + 1, close - open - 1)};
 }
 
-std::string WebShopKey(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return "";
-  std::string key(text.substr(first, text.find_last_not_of(kBlank) - first + 1));
-  std::ranges::transform(key, key.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return key;
-}
+std::string WebShopKey(std::string_view text) { return AsciiLower(Trim(text)); }
 
 std::string WebShopClick(std::string_view value) {
   return fmt::format("click[{}]", WebShopKey(value));

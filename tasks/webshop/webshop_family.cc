@@ -2,24 +2,13 @@
 
 #include <algorithm>
 
-#include "tasks/prompt_file.h"
 #include "tasks/webshop/webshop_action.h"
 #include "tasks/webshop/webshop_conversation.h"
 #include "tasks/webshop/webshop_page.h"
 
 namespace agentr {
-namespace embedded {
-extern const std::string_view kWebShopPrompt;
-}  // namespace embedded
-
-std::vector<Message> WebShopFamily::Instruction() const {
-  return ParsePromptFile(embedded::kWebShopPrompt);
-}
-
 std::string WebShopFamily::ParseAction(std::string_view response) const {
-  std::string text = TextOfAction(response);
-  text.erase(std::min(text.find('\n'), text.size()));
-  text.erase(text.find_last_not_of(" \t\r") + 1);
+  std::string text = TaskFamily::ParseAction(response);
   if (ReadWebShopAction(text)) text.erase(text.rfind(']') + 1);
   return text;
 }

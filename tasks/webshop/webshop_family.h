@@ -9,7 +9,6 @@ namespace agentr {
 class WebShopFamily : public TaskFamily {
  public:
   std::string_view name() const override { return "webshop"; }
-  std::vector<Message> Instruction() const override;  // configs/prompts/webshop.txt
 
   // The first line of the action's text, up to the last "]" if it has the form of an action.
   std::string ParseAction(std::string_view response) const override;

@@ -87,9 +87,7 @@ class WebShopPolicyState : public PolicyState {
 
   std::string Thought(std::string_view action, RandomStream& random) const override {
     const WebShopAction read = ReadWebShopAction(action).value_or(WebShopAction{"", action});
-    const std::string_view opening = AnyOpening(random);
-    const std::string_view reason = random.Pick(ReasonsFor(view_.page, read));
-    return fmt::format("{}{}", opening, fmt::format(fmt::runtime(reason), read.argument, Wish()));
+    return AnyThought(ReasonsFor(view_.page, read), random, read.argument, Wish());
   }
 
  private:
@@ -108,8 +106,7 @@ class WebShopPolicyState : public PolicyState {
 
 }  // namespace
 
-Result<std::unique_ptr<PolicyState>> WebShopPolicy::Read(std::span<const Message> conversation,
-                                                         int /*task*/) const {
+std::unique_ptr<PolicyState> ReadWebShopPolicy(std::span<const Message> conversation) {
   std::optional<WebShopView> view = ReadWebShop(conversation);
   if (!view) return nullptr;
   return WebShopPolicyIn(std::move(*view));

@@ -6,12 +6,8 @@
 
 namespace agentr {
 
-class WebShopPolicy : public ScriptedPolicy {
- public:
-  std::string_view title() const override { return "WebShop"; }
-  Result<std::unique_ptr<PolicyState>> Read(std::span<const Message> conversation,
-                                            int task_id) const override;
-};
+// Null if the conversation shows no task of this kind.
+std::unique_ptr<PolicyState> ReadWebShopPolicy(std::span<const Message> conversation);
 
 // What the policy does in `view`, whose texts outlive the result.
 std::unique_ptr<PolicyState> WebShopPolicyIn(WebShopView view);

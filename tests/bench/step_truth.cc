@@ -162,7 +162,7 @@ class PlayerTruth : public StepTruth {
     double best = tree.node(node).reward;
     int steps_to_best = 0;
     for (int steps = 1; steps <= kMostSteps; ++steps) {
-      AGENTR_ASSIGN_OR_RETURN(const auto state, policy_.Read(conversation, task));
+      AGENTR_ASSIGN_OR_RETURN(const auto state, policy_.read(conversation, task));
       const std::string action = state ? state->Plan() : "";
       AGENTR_ASSIGN_OR_RETURN(const StepResult step, session_->Step(action));
       if (step.reward > best) {

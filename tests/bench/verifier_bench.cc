@@ -23,7 +23,7 @@
 #include "common/file.h"
 #include "common/options.h"
 #include "mcts/tree_file.h"
-#include "mcts/tree_store.h"
+#include "mcts/tree_folder.h"
 #include "revision/mistakes.h"
 #include "revision/rollout_verifier.h"
 #include "tasks/scripted_model.h"
@@ -81,7 +81,7 @@ class PlannerJudge : public Verifier {
 
   Result<StepJudgement> Judge(const PathPair& /*pair*/, int node) override {
     const Node& step = tree_.node(node);
-    auto state = policy_.Read(tree_.Conversation(step.parent), tree_.origin().task_id);
+    auto state = policy_.read(tree_.Conversation(step.parent), tree_.origin().task_id);
     if (!state) return tl::make_unexpected(state.error());
     RandomStream random = RandomStream(1).Split(static_cast<uint64_t>(node));
     const bool as_planned = *state != nullptr && (*state)->Plan() == step.action;
@@ -106,7 +106,7 @@ class Bench {
     if (PlansByGold(family)) gold_ = MakeHttpGold(family, {server_->base_url()}, {});
     policy_ = MakeScriptedPolicy(family, gold_.get());
     truth_ = MakeStepTruth(options.truth.empty() ? family : options.truth,
-                           {gold_.get(), environment_, policy_.get()});
+                           {gold_.get(), environment_, policy_ ? &*policy_ : nullptr});
     planner_ =
         MakeScriptedModel("planner", *family_, {.error_rate = options.error_rate}, gold_.get());
   }
@@ -235,7 +235,7 @@ class Bench {
   HttpEnvironment environment_;
   SessionPool sessions_;
   std::unique_ptr<GoldSource> gold_;
-  std::unique_ptr<ScriptedPolicy> policy_;
+  std::optional<ScriptedPolicy> policy_;
   std::unique_ptr<StepTruth> truth_;
   std::unique_ptr<LanguageModel> planner_;
   std::atomic<bool> stop_ = false;

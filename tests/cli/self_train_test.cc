@@ -157,6 +157,9 @@ TEST_F(SelfTrain, ArgumentsOfLaterStagesAreCheckedBeforeTheFirst) {
   const Outcome processes = Run("a", {"--train=--processes=2"});
   EXPECT_EQ(processes.exit, 2);
   EXPECT_THAT(processes.err, HasSubstr("--processes"));
+  const Outcome elsewhere = Run("a", {"--revise=--data_type=preferences"});
+  EXPECT_EQ(elsewhere.exit, 2);
+  EXPECT_THAT(elsewhere.err, HasSubstr("--data_type preferences"));
 }
 
 TEST_F(SelfTrain, WithoutRowsTheCureIsNamed) {

@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "common/file.h"
-#include "mcts/tree_store.h"
+#include "mcts/tree_folder.h"
 #include "tests/cli/program.h"
 
 namespace agentr {

@@ -254,6 +254,13 @@ TEST(NamedValues, OthersAreRefused) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("{red,green}"));
 }
 
+TEST(NamedValues, AreFoundInBothDirections) {
+  EXPECT_EQ(ValueOf(kColours, "red"), Colour::kRed);
+  EXPECT_EQ(ValueOf(kColours, "blue"), std::nullopt);
+  EXPECT_EQ(NameOf(kColours, Colour::kGreen), "green");
+  EXPECT_EQ(NameOf(kColours, static_cast<Colour>(7)), "unknown");
+}
+
 TEST(FormerNames, WorkUnlisted) {
   for (const std::vector<const char*>& arguments : {std::vector<const char*>{"p", "--c", "0.5"},
                                                     {"p", "--c=0.5"},

@@ -1,9 +1,55 @@
 #include "common/text.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace agentr {
 namespace {
+
+using ::testing::ElementsAre;
+
+TEST(TrimTest, DropsBlanksAtBothEnds) {
+  EXPECT_EQ(Trim(" \ta b\r\n"), "a b");
+  EXPECT_EQ(Trim("a"), "a");
+  EXPECT_EQ(Trim(" \n"), "");
+  EXPECT_EQ(Trim(""), "");
+  EXPECT_EQ(Trim("'don't-'", "'-"), "don't");
+}
+
+TEST(SplitTest, PiecesAreTrimmedAndMayBeEmpty) {
+  EXPECT_THAT(SplitText(" a , b,,c", ','), ElementsAre("a", "b", "", "c"));
+  EXPECT_THAT(SplitText("", ','), ElementsAre(""));
+  EXPECT_THAT(SplitText("a,", ','), ElementsAre("a", ""));
+}
+
+TEST(SplitTest, WordsAreNotEmpty) {
+  EXPECT_THAT(SplitWords("  two\t words \n"), ElementsAre("two", "words"));
+  EXPECT_THAT(SplitWords("_a__b c", "_"), ElementsAre("a", "b c"));
+  EXPECT_THAT(SplitWords(" "), ElementsAre());
+}
+
+TEST(AsciiLowerTest, LeavesOtherBytesAlone) {
+  EXPECT_EQ(AsciiLower("ABZ [@`{ É 9"), "abz [@`{ É 9");
+  EXPECT_TRUE(EqualIgnoringCase("Content-LENGTH", "content-length"));
+  EXPECT_FALSE(EqualIgnoringCase("host", "hosts"));
+  EXPECT_TRUE(IsAsciiLetter('Z'));
+  EXPECT_FALSE(IsAsciiLetter('['));
+}
+
+TEST(ReplaceAllTest, GoesOnBehindWhatItWrote) {
+  std::string text = "aXbX";
+  ReplaceAll(text, "X", "XX");
+  EXPECT_EQ(text, "aXXbXX");
+}
+
+TEST(ParseNumberTest, TakesTheWholeText) {
+  EXPECT_EQ(ParseNumber<int>("-12"), -12);
+  EXPECT_EQ(ParseNumber<double>("2.5"), 2.5);
+  for (const char* bad : {"", " 1", "1 ", "+1", "1x", "x", "2.5", "9999999999"}) {
+    EXPECT_EQ(ParseNumber<int>(bad), std::nullopt) << bad;
+  }
+  EXPECT_EQ(ParseNumber<uint16_t>("-1"), std::nullopt);
+}
 
 TEST(OneLineTest, TurnsLineBreaksAndTabsIntoSpaces) {
   EXPECT_EQ(OneLine("a\nb\tc\rd e"), "a b c d e");

@@ -97,9 +97,9 @@ TEST(BabyAiSearchTest, TheTestIdsAreThoseOfTheTestLevel) {
   options.environment.task = "babyai";
   options.min = 9998;
   options.max = 10002;
-  options.split = "train";
+  options.split = SplitPart::kTrain;
   EXPECT_EQ(TaskIds(options, 0), (std::vector{9998, 9999}));
-  options.split = "test";
+  options.split = SplitPart::kTest;
   EXPECT_EQ(TaskIds(options, 0), (std::vector{10000, 10001}));
 }
 

@@ -170,7 +170,7 @@ TEST(SciWorldSearch, ValidActionsAreThoseOfTheStateAskedOnce) {
 TEST(SciWorldSearch, TaskTypesSelectIds) {
   MctsCollectOptions options;
   options.environment.task = "sciworld";
-  options.split = "all";
+  options.split = SplitPart::kAll;
   options.task_type = {"1-3"};
   options.max = 3;
   EXPECT_THAT(TaskIds(options, 4639), ElementsAre(60, 61, 62));
@@ -185,7 +185,7 @@ TEST(SciWorldSearch, TaskTypesSelectIds) {
   options.min = 0;
   options.max = 540;
   EXPECT_EQ(TaskIds(options, 0).size(), 540u);
-  options.split = "train";
+  options.split = SplitPart::kTrain;
   EXPECT_LT(TaskIds(options, 0).size(), 540u) << "without the test ids";
   options.task_type = {"0-0"};
   EXPECT_THROW(TaskIds(options, 0), FatalError);

@@ -85,12 +85,6 @@ TEST(TreeFileTest, KeepsTheEstimatesOfAValueModel) {
   EXPECT_EQ(read.node(2).estimate, -1);
 }
 
-TEST(TreeFormatTest, NamesAreParsed) {
-  EXPECT_EQ(ParseTreeFormat("compact"), TreeFormat::kCompact);
-  EXPECT_EQ(ParseTreeFormat("agent-r"), TreeFormat::kAgentR);
-  EXPECT_THROW(ParseTreeFormat("xml"), FatalError);
-}
-
 TEST(CompactTreeTest, Golden) {
   EXPECT_EQ(Compact(),
             R"({"format":"agentr-tree","version":1,

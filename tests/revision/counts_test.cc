@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "revision/report.h"
+
 namespace agentr {
 namespace {
 

@@ -205,13 +205,5 @@ TEST(ReplayRevisionTest, AlphaItselfIsEnough) {
   EXPECT_EQ(JudgeReplay(trajectory, {{{"G", 0.9, true}}}, 1.0).outcome, ReplayOutcome::kFailed);
 }
 
-TEST(ReplayOutcomeTest, NamesAreParsed) {
-  for (const ReplayOutcome outcome : {ReplayOutcome::kUnchecked, ReplayOutcome::kVerified,
-                                      ReplayOutcome::kDiverged, ReplayOutcome::kFailed}) {
-    EXPECT_EQ(ParseReplayOutcome(Name(outcome)), outcome);
-  }
-  EXPECT_THROW(ParseReplayOutcome("maybe"), std::invalid_argument);
-}
-
 }  // namespace
 }  // namespace agentr

@@ -71,14 +71,14 @@ class ReviseTest : public ::testing::Test {
     context.records = folder_.path() / "records";
     context.must_replay = must_replay_;
     context.formats.push_back(MakeRowFormat("messages"));
+    RowSink sink(folder_.path() / "rows", context.formats, {.dedup = dedup_});
     const TaskReviser reviser(options_, std::move(context));
-    RowSink sink(folder_.path() / "rows", {".jsonl"}, dedup_);
     return Revise(files_, reviser, sink, {in_flight, 3}, stop_, [](const FinishedRow&) {});
   }
 
   std::vector<nlohmann::json> Rows() const {
     std::vector<nlohmann::json> rows;
-    std::istringstream in(ReadFile(folder_.path() / "rows.jsonl"));
+    std::istringstream in(ReadFile(folder_.path() / "rows.messages.jsonl"));
     for (std::string line; std::getline(in, line);) rows.push_back(nlohmann::json::parse(line));
     return rows;
   }
@@ -101,12 +101,12 @@ TEST_F(ReviseTest, RowsStandInTheOrderOfTheTasksWhateverTheParallelism) {
   const ReviseReport report = Run(1);
   EXPECT_EQ(report.rows, 80);
   EXPECT_EQ(report.counts.trees, 40);
-  const std::string text = ReadFile(folder_.path() / "rows.jsonl");
+  const std::string text = ReadFile(folder_.path() / "rows.messages.jsonl");
   std::vector<int> tasks;
   for (const auto& row : Rows()) tasks.push_back(row["provenance"]["task"]);
   EXPECT_TRUE(std::ranges::is_sorted(tasks));
   Run(8);
-  EXPECT_EQ(ReadFile(folder_.path() / "rows.jsonl"), text);
+  EXPECT_EQ(ReadFile(folder_.path() / "rows.messages.jsonl"), text);
 }
 
 TEST_F(ReviseTest, BadFilesAreNamedAndLeftAloneAndTheRestGoesOn) {
@@ -172,14 +172,14 @@ TEST_F(ReviseTest, WhatWasDecidedIsNotAskedAgain) {
   Write(1, {"x"});
   Write(2, {"y"});
   Run();
-  const std::string text = ReadFile(folder_.path() / "rows.jsonl");
+  const std::string text = ReadFile(folder_.path() / "rows.messages.jsonl");
   const int64_t calls = environment.calls("reset");
   const ReviseReport again = Run();
   EXPECT_EQ(environment.calls("reset"), calls);
   EXPECT_EQ(again.counts.cache_hits, 2);
   EXPECT_EQ(again.counts.episodes, 0);
   EXPECT_EQ(again.counts.pairs, 2);
-  EXPECT_EQ(ReadFile(folder_.path() / "rows.jsonl"), text);
+  EXPECT_EQ(ReadFile(folder_.path() / "rows.messages.jsonl"), text);
   options_.choice.alpha = 0.75;  // other options: another question
   Run();
   EXPECT_GT(environment.calls("reset"), calls);
@@ -212,8 +212,8 @@ TEST_F(ReviseTest, TooManyFailuresInARowEndTheRunWithoutAFile) {
   const ReviseReport report = Run(1);
   EXPECT_TRUE(report.gave_up);
   EXPECT_LT(report.failed.size(), 29U);
-  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "rows.jsonl"));
-  EXPECT_FALSE(std::filesystem::exists(TemporaryPath(folder_.path() / "rows.jsonl")));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "rows.messages.jsonl"));
+  EXPECT_FALSE(std::filesystem::exists(TemporaryPath(folder_.path() / "rows.messages.jsonl")));
 }
 
 TEST_F(ReviseTest, WhereEverythingFailsEarlierRowsStay) {
@@ -236,7 +236,7 @@ TEST_F(ReviseTest, AStoppedRunWritesNothing) {
   Write(1, {"x"});
   stop_ = true;
   EXPECT_TRUE(Run().interrupted);
-  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "rows.jsonl"));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "rows.messages.jsonl"));
 }
 
 TEST_F(ReviseTest, GoodPathsAlone) {

@@ -76,12 +76,5 @@ TEST(Splits, PartsFilterTasks) {
   EXPECT_TRUE(split.Has(SplitPart::kAll, 4));
 }
 
-TEST(Splits, PartsHaveNames) {
-  EXPECT_EQ(ParseSplitPart("train"), SplitPart::kTrain);
-  EXPECT_EQ(ParseSplitPart("test"), SplitPart::kTest);
-  EXPECT_EQ(ParseSplitPart("all"), SplitPart::kAll);
-  EXPECT_THROW(ParseSplitPart("dev"), FatalError);
-}
-
 }  // namespace
 }  // namespace agentr

@@ -2,12 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 
 #include "common/error.h"
 #include "common/options.h"
+#include "common/text.h"
 
 namespace agentr {
 
@@ -25,10 +25,10 @@ void Declare(OptionSet& set, DataOptions& o) {
   set.Add("--seed", o.seed, "Seed of every random choice of the run");
   set.Add("--max_length", o.max_length, "Largest number of tokens of a row", "MAX_TOKEN_LENGTH")
       .Min(2);
-  set.Add("--too_long", o.too_long,
-          "Longer rows: cut (leave out their oldest untrained turns after the first observation, "
-          "or the row if it still does not fit), drop (leave them out), error")
-      .OneOf({"drop", "cut", "error"});
+  set.AddNamed(
+      "--too_long", o.too_long, kTooLong,
+      "Longer rows: cut (leave out their oldest untrained turns after the first observation, or "
+      "the row if it still does not fit), drop (leave them out), error");
   set.Add("--batch_rows", o.batch_rows, "Rows of an optimiser step, over all processes").Min(1);
   set.Add("--batch_tokens", o.batch_tokens,
           "Largest number of tokens of a micro-batch; shared tokens count once")
@@ -57,16 +57,13 @@ void Check(const DataOptions& o) {
 DataPath DataPath::Parse(const std::string& value) {
   const size_t colon = value.rfind(':');
   if (colon == std::string::npos || std::filesystem::exists(value)) return {value};
-  const char* begin = value.data() + colon + 1;
-  const char* end = value.data() + value.size();
-  DataPath path{value.substr(0, colon)};
-  const auto [stop, error] = std::from_chars(begin, end, path.weight);
-  if (error != std::errc() || stop != end) return {value};
-  if (!(path.weight > 0) || !std::isfinite(path.weight)) {
+  const auto weight = ParseNumber<double>(std::string_view(value).substr(colon + 1));
+  if (!weight) return {value};
+  if (!(*weight > 0) || !std::isfinite(*weight)) {
     throw FatalError(ExitCode::kUsage,
                      fmt::format("--data {}: the weight after the colon must be above 0", value));
   }
-  return path;
+  return {value.substr(0, colon), *weight};
 }
 
 }  // namespace agentr

@@ -1,20 +1,28 @@
 // Options of the training data: --data, --held_out, --batch_rows and so on.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "common/named_values.h"
+
 namespace agentr {
 
 class OptionSet;
+
+// What is done with a row that is longer than max_length.
+enum class TooLong { kDrop, kCut, kError };
+inline constexpr std::array<NamedValue<TooLong>, 3> kTooLong = {
+    {{"drop", TooLong::kDrop}, {"cut", TooLong::kCut}, {"error", TooLong::kError}}};
 
 struct DataOptions {
   std::vector<std::string> data;       // PATH[:weight]; weights for all of them or for none
   double held_out = 0.02;              // share of the tasks whose rows are never trained
   uint64_t seed = 0;                   // of the held-out split and of the order
   int max_length = 8192;               // tokens of a row
-  std::string too_long = "cut";        // drop | cut | error: treatment of longer rows
+  TooLong too_long = TooLong::kCut;    // treatment of longer rows
   int batch_rows = 64;                 // rows of an optimiser step
   int batch_tokens = 16384;            // largest number of distinct tokens in a micro-batch
   bool share_prefixes = true;          // false: separate rows (plain packing)

@@ -272,20 +272,6 @@ std::string_view ValueOf(std::string_view text, std::string_view key) {
 
 }  // namespace
 
-std::string_view Name(DataFormat format) {
-  switch (format) {
-    case DataFormat::kMessages:
-      return "messages";
-    case DataFormat::kShareGpt:
-      return "sharegpt";
-    case DataFormat::kAgentR:
-      return "agent-r";
-    case DataFormat::kTokens:
-      return "tokens";
-  }
-  return "unknown";
-}
-
 ParsedRow ParseRow(std::string_view line) {
   const Json json = Parse(line);
   ParsedRow row;

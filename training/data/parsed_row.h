@@ -20,19 +20,25 @@
 // rows are kOther.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "clients/language_model.h"
+#include "common/named_values.h"
 #include "training/data/training_row.h"
 
 namespace agentr {
 
 enum class DataFormat { kMessages, kShareGpt, kAgentR, kTokens };
 
-std::string_view Name(DataFormat format);  // "messages", "sharegpt", "agent-r", "tokens"
+inline constexpr std::array<NamedValue<DataFormat>, 4> kDataFormats = {
+    {{"messages", DataFormat::kMessages},
+     {"sharegpt", DataFormat::kShareGpt},
+     {"agent-r", DataFormat::kAgentR},
+     {"tokens", DataFormat::kTokens}}};
 
 struct ParsedRow {
   DataFormat format = DataFormat::kMessages;

@@ -105,14 +105,6 @@ TrainingRow EncodeTurns(const RowTokenizer& text, const ParsedRow& row) {
 
 }  // namespace
 
-TooLong ParseTooLong(std::string_view name) {
-  if (name == "drop") return TooLong::kDrop;
-  if (name == "cut") return TooLong::kCut;
-  if (name == "error") return TooLong::kError;
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("--too_long: \"{}\" is not drop, cut or error", name));
-}
-
 RowCounts& RowCounts::operator+=(const RowCounts& other) {
   rows += other.rows;
   cut += other.cut;

@@ -15,11 +15,6 @@
 
 namespace agentr {
 
-enum class TooLong { kDrop, kCut, kError };
-
-// "drop", "cut", "error".
-TooLong ParseTooLong(std::string_view name);
-
 // Counts of the rows read; a row that is too long is always counted.
 struct RowCounts {
   int64_t rows = 0;           // rows read

@@ -66,9 +66,7 @@ bool Weighted(const std::vector<DataPath>& paths) {
 }  // namespace
 
 TrainingData::TrainingData(const DataOptions& options, const RowTokenizer& text)
-    : options_(options),
-      text_(&text),
-      encoder_(text, options.max_length, ParseTooLong(options.too_long)) {
+    : options_(options), text_(&text), encoder_(text, options.max_length, options.too_long) {
   Check(options_);
   for (const std::string& value : options_.data) paths_.push_back(DataPath::Parse(value));
   const bool weighted = Weighted(paths_);
@@ -99,9 +97,9 @@ TrainingData::TrainingData(const DataOptions& options, const RowTokenizer& text)
 }
 
 std::string TrainingData::Hash() const {
-  std::string all =
-      fmt::format("{} {} {} {} {} {} {}\n", options_.seed, options_.batch_rows, options_.held_out,
-                  options_.max_length, options_.too_long, text_->hash, text_->chat->name());
+  std::string all = fmt::format(
+      "{} {} {} {} {} {} {}\n", options_.seed, options_.batch_rows, options_.held_out,
+      options_.max_length, NameOf(kTooLong, options_.too_long), text_->hash, text_->chat->name());
   for (size_t i = 0; i < files_.size(); ++i) {
     all += fmt::format("{} {}\n", paths_[i].weight, files_[i]->hash());
   }
@@ -116,7 +114,7 @@ std::string TrainingData::Describe() const {
   std::string text;
   for (size_t i = 0; i < files_.size(); ++i) {
     text += fmt::format("{}: {} rows, format {}, {} held out", paths_[i].path, files_[i]->rows(),
-                        Name(formats_[i]), held_out[i]);
+                        NameOf(kDataFormats, formats_[i]), held_out[i]);
     if (weights > 0)
       text += fmt::format(", {:.1f} % of what is drawn", 100 * paths_[i].weight / weights);
     text += "\n";

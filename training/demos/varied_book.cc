@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "common/config_lines.h"
+#include "common/text.h"
 #include "servers/textcraft/recipe_text.h"
 
 namespace agentr {
@@ -21,16 +23,6 @@ constexpr double kOtherIngredient = 0.15;  // of the ingredients that are no tag
 
 std::string_view WithoutNamespace(std::string_view name) {
   return name.starts_with(kItemNamespace) ? name.substr(kItemNamespace.size()) : name;
-}
-
-// Calls `use` with each non-empty piece of `text` between any of `separators`.
-template <typename Use>
-void ForEachWord(std::string_view text, std::string_view separators, const Use& use) {
-  while (!text.empty()) {
-    const size_t end = std::min(text.find_first_of(separators), text.size());
-    if (end > 0) use(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
 }
 
 std::string MadeUpWord(RandomStream& random) {
@@ -68,10 +60,10 @@ class WordMap {
   std::string Rename(std::string_view name) const {
     const std::string_view bare = WithoutNamespace(name);
     std::string renamed(name.substr(0, name.size() - bare.size()));
-    ForEachWord(bare, "_", [&](std::string_view word) {
+    for (const std::string_view word : SplitWords(bare, "_")) {
       if (!renamed.empty() && renamed.back() != ':') renamed += '_';
       renamed += words_.at(std::string(word));
-    });
+    }
     return renamed;
   }
 
@@ -114,7 +106,7 @@ void ExchangeIngredients(SourceRecipe& recipe, const std::vector<std::string>& i
 std::set<std::string> WordsOf(const std::vector<SourceRecipe>& recipes) {
   std::set<std::string> words;
   ForEachName(recipes, [&](const std::string& name) {
-    ForEachWord(WithoutNamespace(name), "_", [&](std::string_view word) { words.emplace(word); });
+    for (const auto word : SplitWords(WithoutNamespace(name), "_")) words.emplace(word);
   });
   return words;
 }
@@ -123,10 +115,10 @@ std::set<std::string> WordsOf(const std::vector<SourceRecipe>& recipes) {
 
 std::vector<std::string> DemoWords() {
   std::vector<std::string> words;
-  ForEachWord(embedded::kDemoWords, "\n", [&](std::string_view line) {
-    if (line.starts_with('#')) return;
-    ForEachWord(line, " ", [&](std::string_view word) { words.emplace_back(word); });
-  });
+  ConfigLines lines(embedded::kDemoWords, "configs/demos/words.txt");
+  while (lines.Next()) {
+    for (const std::string_view word : SplitWords(lines.line())) words.emplace_back(word);
+  }
   return words;
 }
 

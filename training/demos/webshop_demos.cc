@@ -13,19 +13,12 @@
 #include "common/text.h"
 #include "servers/webshop/shop_generator.h"
 #include "servers/webshop/webshop.h"
-#include "tasks/scripted_policy.h"
 #include "tasks/webshop/webshop_family.h"
 #include "tasks/webshop/webshop_page.h"
+#include "tasks/webshop/webshop_policy.h"
 
 namespace agentr {
 namespace {
-
-std::string LowerAscii(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
 
 // The instruction up to its options or its price, as it stands there. A small model can copy such a
 // text, but cannot choose words from it; the search ignores the words that say nothing.
@@ -48,7 +41,7 @@ std::string ThoughtFor(const std::string& action, const std::string& instruction
                        const WebShopState& state) {
   if (action.starts_with("search[")) return "I look for what is asked for.";
   const std::string value = action.substr(action.find('[') + 1, action.size() - 7);
-  const std::string lower = LowerAscii(value);
+  const std::string lower = AsciiLower(value);
   if (lower == "buy now") return "All that is asked for is chosen.";
   if (lower == "< prev" || lower == "back to search") return "This is not what is asked for.";
   if (state.place == ShopPlace::kResults) {
@@ -58,8 +51,8 @@ std::string ThoughtFor(const std::string& action, const std::string& instruction
 }
 
 // Nothing where the planner does not earn the least reward in time.
-std::optional<DemoRow> Episode(const WebShopDemoOptions& options, const WebShop& shop,
-                               const ScriptedPolicy& policy, size_t goal, const std::string& task) {
+std::optional<DemoRow> Episode(const WebShopDemoOptions& options, const WebShop& shop, size_t goal,
+                               const std::string& task) {
   const WebShopFamily family;
   std::vector<Message> messages = family.Instruction();
   WebShopState state = shop.Start(goal);
@@ -67,9 +60,9 @@ std::optional<DemoRow> Episode(const WebShopDemoOptions& options, const WebShop&
   std::vector<char> trained(messages.size());
   const std::string instruction = shop.Instruction(state);
   for (int turn = 0; turn < options.max_turns && !state.done; ++turn) {
-    const auto position = policy.Read(messages, 0);
-    if (!position || *position == nullptr) return std::nullopt;
-    std::string action = AsSpelledOnPage(messages.back().content, (*position)->Plan());
+    const std::unique_ptr<PolicyState> position = ReadWebShopPolicy(messages);
+    if (position == nullptr) return std::nullopt;
+    std::string action = AsSpelledOnPage(messages.back().content, position->Plan());
     if (action.starts_with("search[")) action = fmt::format("search[{}]", WishOf(instruction));
     messages.push_back({"assistant", fmt::format("Thought: {}\nAction: {}",
                                                  ThoughtFor(action, instruction, state), action)});
@@ -93,12 +86,11 @@ std::vector<DemoRow> WebShopDemos(const WebShopDemoOptions& options, uint64_t se
   while (shop_seed == kDefaultShopSeed) shop_seed = random.Next();
   const WebShop game(GenerateShop(static_cast<size_t>(options.products), shop_seed),
                      {.seed = shop_seed});
-  const std::unique_ptr<ScriptedPolicy> policy = MakeScriptedPolicy("webshop");
   std::vector<DemoRow> rows;
   for (int i = 0; i < options.goals; ++i) {
     const size_t goal = random.Below(game.task_count());
     const std::string task = fmt::format("webshop-{}-{}", shop, goal);
-    std::optional<DemoRow> row = Episode(options, game, *policy, goal, task);
+    std::optional<DemoRow> row = Episode(options, game, goal, task);
     if (row) rows.push_back(std::move(*row));
   }
   return rows;

@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <cstring>
 
 #include "common/error.h"
+#include "common/text.h"
 
 namespace agentr {
 namespace {
@@ -32,16 +32,14 @@ class Variables {
   }
   int Number(const char* name, int least, int most) const {
     const std::string text = Text(name);
-    int number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || number < least ||
-        number > most) {
+    const std::optional<int> number = ParseNumber<int>(text);
+    if (!number || *number < least || *number > most) {
       throw FatalError(
           ExitCode::kUsage,
           fmt::format("the environment variable {} is \"{}\", but must be a number from {} to {}",
                       name, text, least, most));
     }
-    return number;
+    return *number;
   }
   int Number(const char* name, int least, int most, int otherwise) const {
     return Has(name) ? Number(name, least, most) : otherwise;

@@ -28,6 +28,16 @@ void CheckForLoop(const AgentTrainOptions& options) {
                    "agent_train --processes, or leave the option out");
 }
 
+void CheckForLoop(const PathCollectOptions& options) {
+  if (options.audit.empty() && options.store.url.empty() &&
+      options.revise.data_type != "preferences") {
+    return;
+  }
+  throw FatalError(ExitCode::kUsage,
+                   "--audit, --store and --data_type preferences: self_train learns from rows of "
+                   "trees in its own folder; use path_collect itself for these");
+}
+
 // Calls job(options, set, *workbench); without a workbench the arguments are only read.
 template <typename Options, typename Job>
 ExitCode RunJob(const LoopStage& stage, LoopWorkbench* workbench, Job job) {

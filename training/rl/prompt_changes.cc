@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "common/text.h"
+
 namespace agentr {
 namespace {
 
@@ -33,12 +35,6 @@ const std::vector<std::pair<std::string, Pairs>>& Changes() {
       {"first_person_speaker", {{"Goal of the agent", "I would like the agent to"}}},
       {"first_person_agent", {{"Goal of the agent", "You have to"}}}};
   return kChanges;
-}
-
-void ReplaceAll(std::string& text, std::string_view from, std::string_view to) {
-  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
-  }
 }
 
 class ChangedWorld : public World {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "common/sum_fields.h"
+#include "mcts/tree_folder.h"
 #include "revision/preferences.h"
-#include "revision/tree_input.h"
 #include "training/rl/tree_rows.h"
 #include "training/rl/tree_value.h"
 

@@ -120,7 +120,7 @@ class WebShopWorld : public HistoryWorld<GameBatch<ArcherShop>> {
 
  private:
   std::unique_ptr<PolicyState> Read(size_t slot) const {
-    return *ArcherPolicy().Read(std::vector<Message>{{"user", Prompt(slot)}}, /*task_id=*/0);
+    return ReadArcherPolicy(std::vector<Message>{{"user", Prompt(slot)}});
   }
 };
 

@@ -117,7 +117,7 @@ TEST_F(LimitedModelTest, AServerThatIgnoresNGetsThePromptNTimes) {
 }
 
 TEST_F(LimitedModelTest, CountsMoneyWhereThereIsAPrice) {
-  LimitedModel& model = Make({.budget = 0.002, .price = "5:20"});
+  LimitedModel& model = Make({.budget = 0.002, .price = TokenPrice{5e-6, 20e-6}});
   ASSERT_TRUE(Ask(2));  // 100 prompt tokens, 20 new ones
   EXPECT_NEAR(model.spent(), 100 * 5e-6 + 20 * 20e-6, 1e-12);
   EXPECT_FALSE(Ask(3)) << "may cost 0.0017, and 0.0011 are left";
@@ -155,12 +155,11 @@ TEST_F(LimitedModelTest, IsTheModelThatItLimits) {
   EXPECT_EQ(model.identity(), "id");
 }
 
-TEST(ParsePriceTest, ReadsTwoNumbers) {
-  EXPECT_DOUBLE_EQ(ParsePrice("2.5:10").prompt, 2.5e-6);
-  EXPECT_DOUBLE_EQ(ParsePrice("2.5:10").completion, 10e-6);
-  EXPECT_EQ(ParsePrice("").prompt, 0);
+TEST(TokenPriceTest, ReadsTwoNumbers) {
+  EXPECT_DOUBLE_EQ(TokenPrice::Parse("2.5:10").prompt, 2.5e-6);
+  EXPECT_DOUBLE_EQ(TokenPrice::Parse("2.5:10").completion, 10e-6);
   for (const char* bad : {"2.5", "2.5:", ":1", "a:b", "-1:2", "nan:1", "1:2:3"}) {
-    EXPECT_THROW(ParsePrice(bad), FatalError) << bad;
+    EXPECT_THROW(TokenPrice::Parse(bad), FatalError) << bad;
   }
 }
 

@@ -102,12 +102,12 @@ TEST(WordTable, SaysWhatIsWrongInItsFiles) {
     return std::string();
   };
   EXPECT_EQ(message("Pets | pet\nCat, Dog", "soft | Cat, not Dog"), "");
-  EXPECT_THAT(message("Cat, Dog", ""), HasSubstr("objects.txt, line 1"));
+  EXPECT_THAT(message("Cat, Dog", ""), HasSubstr("objects.txt:1: "));
   EXPECT_THAT(message("Pets | pet\nCat\nDog;Cat", ""),
-              HasSubstr("line 3: \"Cat\" is the name of two"));
+              HasSubstr("objects.txt:3: \"Cat\" is the name of two"));
   EXPECT_THAT(message("Pets | pet\nCat", "soft | Cat\nwild | Wolf"),
-              HasSubstr("attributes.txt, line 2: \"Wolf\" is neither"));
-  EXPECT_THAT(message("Pets | pet\nCat", "soft"), HasSubstr("there is no \"|\""));
+              HasSubstr("attributes.txt:2: \"Wolf\" is neither"));
+  EXPECT_THAT(message("Pets | pet\nCat", "soft"), HasSubstr("attributes.txt:1: expected a '|'"));
 }
 
 TEST(RuleOracle, AnswersByNamesCategoriesAndProperties) {
@@ -267,7 +267,7 @@ TEST(CityTable, HasTheCitiesOfTheSheetInTheirOrder) {
     const CityTable table("Lima, Peru | South America");
     FAIL();
   } catch (const FatalError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("cities.txt, line 1: 2 fields instead of 9"));
+    EXPECT_THAT(error.what(), HasSubstr("cities.txt:1: 2 fields instead of 9"));
   }
 }
 

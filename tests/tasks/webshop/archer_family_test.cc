@@ -153,8 +153,7 @@ TEST(ArcherFamily, TellsTheModelTheRules) {
 }
 
 std::string PlanFor(const std::vector<LogTurn>& turns) {
-  const std::vector<Message> history = HistoryOf(turns);
-  return (*ArcherPolicy().Read(history, 0))->Plan();
+  return ReadArcherPolicy(HistoryOf(turns))->Plan();
 }
 
 TEST(ArcherPolicy, SpellsActionsAsThePageDoes) {
@@ -162,7 +161,7 @@ TEST(ArcherPolicy, SpellsActionsAsThePageDoes) {
   EXPECT_EQ(PlanFor({kLooked[0]}), "click[B000000001]");
   EXPECT_EQ(PlanFor(kLooked), "click[red]");
   EXPECT_EQ(PlanFor(LookedAnd({{"click[red]", "You have clicked red."}})), "click[Buy Now]");
-  EXPECT_EQ(*ArcherPolicy().Read(std::vector<Message>{{"user", "Questions:"}}, 0), nullptr);
+  EXPECT_EQ(ReadArcherPolicy(std::vector<Message>{{"user", "Questions:"}}), nullptr);
 }
 
 TEST(ArcherPolicy, LooksNoFurtherWhenItsActionsRunOut) {

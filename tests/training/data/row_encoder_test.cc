@@ -287,12 +287,5 @@ TEST(RowEncoder, TokenRowsAreTakenAsTheyAre) {
   EXPECT_THAT(Refusal(text, row, 20, TooLong::kError), HasSubstr("more than --max_length 20"));
 }
 
-TEST(RowEncoder, TooLongNames) {
-  EXPECT_EQ(ParseTooLong("drop"), TooLong::kDrop);
-  EXPECT_EQ(ParseTooLong("cut"), TooLong::kCut);
-  EXPECT_EQ(ParseTooLong("error"), TooLong::kError);
-  EXPECT_THAT(FatalMessage([] { ParseTooLong("x"); }), HasSubstr("is not drop, cut or error"));
-}
-
 }  // namespace
 }  // namespace agentr

@@ -115,7 +115,7 @@ TEST_F(TrainingDataTest, TheHashTellsWhatDecidesTheOrder) {
                                   hash([](DataOptions& o) { o.batch_rows = 9; }),
                                   hash([](DataOptions& o) { o.held_out = 0.01; }),
                                   hash([](DataOptions& o) { o.max_length = 100; }),
-                                  hash([](DataOptions& o) { o.too_long = "drop"; }),
+                                  hash([](DataOptions& o) { o.too_long = TooLong::kDrop; }),
                                   hash([](DataOptions& o) { o.data[0] += ":1"; }),
                                   hash([](DataOptions& o) { o.data.push_back(o.data[0]); }),
                                   hash([&](DataOptions& o) {
@@ -184,7 +184,7 @@ TEST_F(TrainingDataTest, KindsReachTheTargets) {
 TEST_F(TrainingDataTest, RowsThatAreTooLongAreMissingAndCounted) {
   DataOptions options = Options(AgentRows(3, 2));
   options.max_length = 20;
-  options.too_long = "drop";
+  options.too_long = TooLong::kDrop;
   TrainingData data(options, text_);
   const StepRows step = data.ReadStep(0);
   EXPECT_TRUE(step.rows.empty());
@@ -204,7 +204,7 @@ TEST_F(TrainingDataTest, ErrorsNameFileAndLine) {
               HasSubstr("rows.jsonl:2: a token row of another tokenizer"));
   DataOptions error = Options(good);
   error.max_length = 10;
-  error.too_long = "error";
+  error.too_long = TooLong::kError;
   EXPECT_THAT(Refusal(error), HasSubstr("rows.jsonl:1: "));
   // The first row is looked at when the file is opened.
   EXPECT_THAT(Refusal(Options("[1]\n" + good), 0), HasSubstr("rows.jsonl:1: a list"));

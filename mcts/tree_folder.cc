@@ -1,4 +1,4 @@
-#include "revision/tree_input.h"
+#include "mcts/tree_folder.h"
 
 #include <fmt/core.h>
 
@@ -6,11 +6,25 @@
 
 #include "common/error.h"
 #include "common/run_file.h"
+#include "common/text.h"
 #include "mcts/tree_file.h"
+#include "tasks/splits.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
 namespace {
+
+// The id in "search_results_31.json"; nullopt for other names.
+std::optional<int> TaskOf(const fs::path& path) {
+  constexpr std::string_view kBegin = "search_results_";
+  constexpr std::string_view kEnd = ".json";
+  const std::string name = path.filename().string();
+  if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) return std::nullopt;
+  const auto id =
+      std::string_view(name).substr(kBegin.size(), name.size() - kBegin.size() - kEnd.size());
+  const std::optional<int> task_id = ParseNumber<int>(id);
+  return task_id.value_or(-1) >= 0 ? task_id : std::nullopt;
+}
 
 std::vector<fs::path> FoldersIn(const fs::path& folder) {
   std::vector<fs::path> folders;
@@ -49,7 +63,24 @@ std::vector<fs::path> Candidates(const TreeInputOptions& options) {
 
 }  // namespace
 
+std::string TreeFileName(int task_id) { return fmt::format("search_results_{}.json", task_id); }
+
+std::vector<TreeFile> TreeFilesIn(const fs::path& folder) {
+  std::vector<TreeFile> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (const auto task = TaskOf(entry.path())) files.push_back({*task, entry.path()});
+  }
+  std::ranges::sort(files, {}, &TreeFile::task_id);
+  return files;
+}
+
 TreeInput FindTrees(const TreeInputOptions& options) {
+  if (options.min >= options.max) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--min {} is not below --max {}: this selects no tree",
+                                 options.min, options.max));
+  }
   TreeInput input;
   input.folder = fs::path(options.input_dir).lexically_normal();
   if (!input.folder.has_filename()) input.folder = input.folder.parent_path();
@@ -71,6 +102,19 @@ TreeInput FindTrees(const TreeInputOptions& options) {
     return file.task_id < options.min || file.task_id >= options.max;
   });
   return input;
+}
+
+int64_t LeaveOutTestTasks(TreeInput& input, int64_t tasks) {
+  const Split& split = SplitOf(input.task);
+  const auto test_ids = std::erase_if(input.files, [&](const TreeFile& file) {
+    return split.IsTest(file.task_id) ||
+           (tasks > 0 && split.IsTest(static_cast<int>(file.task_id % tasks)));
+  });
+  if (!input.files.empty()) return static_cast<int64_t>(test_ids);
+  throw FatalError(ExitCode::kUsage,
+                   fmt::format("no tree is left in {}: trees of test tasks ({} here) are never "
+                               "used, and the others are outside of --min and --max",
+                               input.folder.string(), test_ids));
 }
 
 Tree LoadTree(const TreeFile& file, const std::string& family, const std::string& text) {

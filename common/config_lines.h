@@ -1,4 +1,4 @@
-// Reads the lines of editable texts: configs/webshop.
+// Reads the lines of editable texts, such as those of configs/webshop.
 //
 // Lines that start with '#' are comments. Comments, blank lines, and spaces around a line or its
 // pieces are ignored. Errors are FatalError(kFile) "name:line: reason".

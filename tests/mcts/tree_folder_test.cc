@@ -1,4 +1,4 @@
-#include "revision/tree_input.h"
+#include "mcts/tree_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,10 +6,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "mcts/tree_file.h"
-#include "revision/choice.h"
-#include "revision/paths.h"
 #include "tests/mcts/toy_search.h"
-#include "tests/revision/hand_tree.h"
 
 namespace agentr {
 namespace {
@@ -90,6 +87,13 @@ TEST_F(FindTreesTest, WithoutTreesItSaysWhatToDo) {
   }
 }
 
+// Of toy task 3, with one finished action.
+Tree TreeOf(double reward) {
+  Tree tree({"toy", 3, "m", "h", "{}"}, {{"user", "Play."}}, "Start");
+  tree.BackUp(tree.Add(0, Turn("a", "A", reward, End::kDone)));
+  return tree;
+}
+
 std::string LoadError(const Tree& tree, int task_id, const std::string& family) {
   try {
     LoadTree({task_id, "folder/tree.json"}, family, WriteTree(tree, TreeFormat::kCompact));
@@ -101,20 +105,20 @@ std::string LoadError(const Tree& tree, int task_id, const std::string& family) 
 }
 
 TEST(LoadTreeTest, HoldsTheTaskOfItsName) {
-  const Tree tree = HandTree({{"a", 1}});
+  const Tree tree = TreeOf(1);
   EXPECT_EQ(LoadError(tree, 3, "toy"), "");
   EXPECT_THAT(LoadError(tree, 4, "toy"), HasSubstr("folder/tree.json: contains toy task 3"));
   EXPECT_THAT(LoadError(tree, 3, "webshop"), HasSubstr("contains toy task 3"));
 }
 
 TEST(LoadTreeTest, RewardsAreSharesOfOne) {
-  EXPECT_THAT(LoadError(HandTree({{"a", 45}}), 3, "toy"), HasSubstr("reward 45"));
-  EXPECT_THAT(LoadError(HandTree({{"a", -0.5}}), 3, "toy"), HasSubstr("reward -0.5"));
+  EXPECT_THAT(LoadError(TreeOf(45), 3, "toy"), HasSubstr("reward 45"));
+  EXPECT_THAT(LoadError(TreeOf(-0.5), 3, "toy"), HasSubstr("reward -0.5"));
 }
 
 // In whatever order the nodes were made.
 TEST(LoadTreeTest, NodesAreDepthFirst) {
-  Tree made = HandTree({{"a", 1}});
+  Tree made = TreeOf(1);
   const int first = made.Add(0, Turn("b", "B"));
   const int second = made.Add(0, Turn("c", "C", 0.5, End::kDone));
   const int below = made.Add(first, Turn("d", "D", 0.25, End::kDepth));
@@ -149,11 +153,11 @@ TEST(LoadTreeTest, ReadsTheOriginalFormat) {
   ASSERT_EQ(tree.size(), 5);
   EXPECT_EQ(tree.instruction().size(), 3U);
   EXPECT_EQ(tree.root().observation, "Goal: craft stick.");
-  const std::vector<LeafPath> paths = LeafPaths(tree);
-  EXPECT_THAT(paths, ElementsAre(LeafPath{3, 1}, LeafPath{4, 0}));
   EXPECT_EQ(tree.node(3).action, "craft 4 stick using 2 oak planks");
+  EXPECT_EQ(tree.node(3).end, End::kDone);
+  EXPECT_EQ(tree.node(3).reward, 1);
   EXPECT_EQ(tree.node(4).end, End::kDisaster);
-  EXPECT_EQ(DeepestCommonAncestor(tree, 3, 4), 1);
+  EXPECT_EQ(tree.node(4).parent, 1);
 }
 
 }  // namespace

@@ -1,23 +1,13 @@
-#include "servers/webshop/config_lines.h"
+#include "common/config_lines.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "common/error.h"
+#include "common/text.h"
 
 namespace agentr {
-namespace {
-
-std::string_view Trim(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r";
-  const size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
-
-}  // namespace
-
 bool ConfigLines::Next() {
   while (!rest_.empty()) {
     const size_t end = std::min(rest_.find('\n'), rest_.size());
@@ -49,11 +39,9 @@ ConfigLines::Sides ConfigLines::Split(char separator) const {
 
 std::vector<std::string> ConfigLines::Pieces(std::string_view text, char separator) const {
   std::vector<std::string> pieces;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(separator, begin), text.size());
-    pieces.emplace_back(Trim(text.substr(begin, end - begin)));
-    if (pieces.back().empty()) Stop(fmt::format("one side of '{}' is empty", separator));
-    begin = end + 1;
+  for (const std::string_view piece : SplitText(text, separator)) {
+    if (piece.empty()) Stop(fmt::format("one side of '{}' is empty", separator));
+    pieces.emplace_back(piece);
   }
   return pieces;
 }

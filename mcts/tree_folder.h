@@ -1,14 +1,26 @@
-// Finds and loads the trees for a run.
+// The tree files in a folder: their names, and finding and loading those for a run.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "mcts/tree.h"
-#include "mcts/tree_store.h"
 
 namespace agentr {
+
+// A file search_results_<task>.json.
+struct TreeFile {
+  int task_id = 0;
+  std::filesystem::path path;
+};
+
+// "search_results_31.json".
+std::string TreeFileName(int task_id);
+
+// The tree files in `folder`, by task; empty if there is no such folder.
+std::vector<TreeFile> TreeFilesIn(const std::filesystem::path& folder);
 
 struct TreeInput {
   std::filesystem::path folder;
@@ -28,8 +40,13 @@ struct TreeInputOptions {
 
 // Looks in `<input_dir>/<task>/<model>`; if task or model are not given, in the most recently
 // written folder of this form. If input_dir itself contains tree files, it is used. Throws
-// FatalError(kFile) if there is no tree file.
+// FatalError: kFile if there is no tree file, kUsage if min is not below max.
 TreeInput FindTrees(const TreeInputOptions& options);
+
+// Leaves out the trees of test tasks, which nothing may be trained on, and returns their number.
+// `tasks`: the environment's number of tasks (0 if unknown); larger ids name the first tasks again.
+// Throws FatalError(kUsage) if no tree is left.
+int64_t LeaveOutTestTasks(TreeInput& input, int64_t tasks = 0);
 
 // The tree of the file, with its nodes in depth-first order. Compact files have them in the order of
 // creation, Agent-R's files nested; random draws depend on node numbers, so without this order both
