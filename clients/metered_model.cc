@@ -1,13 +1,6 @@
 #include "clients/metered_model.h"
 
-#include <utility>
-
 namespace agentr {
-
-Result<PreparedPrompt> MeteredModel::Prepare(std::vector<Message> conversation,
-                                             SampledIds sampled) const {
-  return inner_.Prepare(std::move(conversation), sampled);
-}
 
 Result<CompletionBatch> MeteredModel::Complete(std::span<const Message> prompt, int n,
                                                const SamplingParams& sampling) {

@@ -21,14 +21,14 @@ constexpr std::string_view NameOf(const std::array<NamedValue<E>, n>& names, E v
   return "unknown";
 }
 
-// The value of this name, if there is one.
-template <typename E, size_t n>
-constexpr std::optional<E> ValueOf(const std::array<NamedValue<E>, n>& names,
-                                   std::string_view name) {
+// The value of this name, if there is one. `names`: any range of NamedValue.
+template <typename Names>
+constexpr auto ValueOf(const Names& names, std::string_view name) {
+  std::optional<typename Names::value_type::second_type> found;
   for (const auto& [known, value] : names) {
-    if (known == name) return value;
+    if (known == name) found = value;
   }
-  return std::nullopt;
+  return found;
 }
 
 }  // namespace agentr

@@ -3,25 +3,21 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "common/error.h"
+#include "common/named_values.h"
 #include "common/text.h"
 #include "tasks/prompt_file.h"
+#include "tasks/splits.h"
 
 namespace agentr {
 namespace embedded {
-extern const std::string_view kBabyAiVerifier;
-extern const std::string_view kDetectiveVerifier;
-extern const std::string_view kGuessMyCityVerifier;
-extern const std::string_view kSciWorldVerifier;
-extern const std::string_view kTextCraftVerifier;
-extern const std::string_view kTwentyQuestionsVerifier;
-extern const std::string_view kWebShopVerifier;
-}  // namespace embedded
+extern const std::span<const NamedValue<std::string_view>> kVerifierPrompts;
+}
 
 namespace {
 
@@ -92,17 +88,8 @@ JudgementPrompt::JudgementPrompt(std::string_view text) : messages_(ParsePromptF
 }
 
 JudgementPrompt JudgementPrompt::Of(std::string_view family) {
-  const std::array<std::pair<std::string_view, std::string_view>, 8> prompts = {
-      {{"babyai", embedded::kBabyAiVerifier},
-       {"detective", embedded::kDetectiveVerifier},
-       {"guess_my_city", embedded::kGuessMyCityVerifier},
-       {"sciworld", embedded::kSciWorldVerifier},
-       {"textcraft", embedded::kTextCraftVerifier},
-       {"twenty_questions", embedded::kTwentyQuestionsVerifier},
-       {"webshop", embedded::kWebShopVerifier},
-       {"webshop_archer", embedded::kWebShopVerifier}}};
-  for (const auto& [name, text] : prompts) {
-    if (name == family) return JudgementPrompt(text);
+  if (const auto text = ValueOf(embedded::kVerifierPrompts, WithoutStyle(family))) {
+    return JudgementPrompt(*text);
   }
   throw FatalError(
       ExitCode::kUsage,

@@ -1,22 +1,16 @@
 #include "tasks/prompt_file.h"
 
-#include <map>
+#include <span>
 #include <string>
 
 #include "common/error.h"
+#include "common/named_values.h"
 #include "common/text.h"
 
 namespace agentr {
 namespace embedded {
-extern const std::string_view kBabyAiPrompt;
-extern const std::string_view kDetectivePrompt;
-extern const std::string_view kGuessMyCityPrompt;
-extern const std::string_view kSciWorldPrompt;
-extern const std::string_view kTextCraftPrompt;
-extern const std::string_view kTwentyQuestionsPrompt;
-extern const std::string_view kWebShopArcherPrompt;
-extern const std::string_view kWebShopPrompt;
-}  // namespace embedded
+extern const std::span<const NamedValue<std::string_view>> kPrompts;
+}
 
 namespace {
 
@@ -34,16 +28,7 @@ std::string_view RoleOfHeading(std::string_view line) {
 }  // namespace
 
 std::vector<Message> InstructionOf(std::string_view family) {
-  static const std::map<std::string_view, std::string_view> prompts = {
-      {"babyai", embedded::kBabyAiPrompt},
-      {"detective", embedded::kDetectivePrompt},
-      {"guess_my_city", embedded::kGuessMyCityPrompt},
-      {"sciworld", embedded::kSciWorldPrompt},
-      {"textcraft", embedded::kTextCraftPrompt},
-      {"twenty_questions", embedded::kTwentyQuestionsPrompt},
-      {"webshop", embedded::kWebShopPrompt},
-      {"webshop_archer", embedded::kWebShopArcherPrompt}};
-  return ParsePromptFile(prompts.at(family));
+  return ParsePromptFile(ValueOf(embedded::kPrompts, family).value());
 }
 
 std::vector<Message> ParsePromptFile(std::string_view text) {

@@ -5,20 +5,15 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "common/error.h"
 
 namespace agentr {
 namespace embedded {
-extern const std::string_view kBabyAiSplit;
-extern const std::string_view kDetectiveSplit;
-extern const std::string_view kGuessMyCitySplit;
-extern const std::string_view kSciWorldSplit;
-extern const std::string_view kTextCraftSplit;
-extern const std::string_view kTwentyQuestionsSplit;
-extern const std::string_view kWebShopSplit;
-}  // namespace embedded
+extern const std::span<const NamedValue<std::string_view>> kSplits;
+}
 
 namespace {
 
@@ -29,6 +24,10 @@ Split ReadSplit(std::string_view text) {
 }
 
 }  // namespace
+
+std::string_view WithoutStyle(std::string_view family) {
+  return family == "webshop_archer" ? "webshop" : family;
+}
 
 Split::Split(std::vector<int> test, std::vector<int> train)
     : test_(std::move(test)), train_(std::move(train)) {
@@ -53,17 +52,12 @@ void CheckPublished(SplitPart part, std::string_view family) {
 
 const Split& SplitOf(std::string_view family) {
   static const Split none;
-  static const std::map<std::string_view, Split> splits = {
-      {"babyai", ReadSplit(embedded::kBabyAiSplit)},
-      {"detective", ReadSplit(embedded::kDetectiveSplit)},
-      {"guess_my_city", ReadSplit(embedded::kGuessMyCitySplit)},
-      {"sciworld", ReadSplit(embedded::kSciWorldSplit)},
-      {"textcraft", ReadSplit(embedded::kTextCraftSplit)},
-      {"twenty_questions", ReadSplit(embedded::kTwentyQuestionsSplit)},
-      {"webshop", ReadSplit(embedded::kWebShopSplit)},
-      {"webshop_archer", ReadSplit(embedded::kWebShopSplit)},
-  };
-  const auto at = splits.find(family);
+  static const std::map<std::string_view, Split> splits = [] {
+    std::map<std::string_view, Split> read;
+    for (const auto& [name, text] : embedded::kSplits) read.emplace(name, ReadSplit(text));
+    return read;
+  }();
+  const auto at = splits.find(WithoutStyle(family));
   return at == splits.end() ? none : at->second;
 }
 

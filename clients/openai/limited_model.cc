@@ -59,23 +59,18 @@ LimitedModel::Time LimitedModel::RealTime() {
 
 LimitedModel::LimitedModel(std::unique_ptr<LanguageModel> inner, const ModelLimits& limits,
                            Time time)
-    : inner_(std::move(inner)), limits_(limits), time_(std::move(time)) {}
-
-Result<PreparedPrompt> LimitedModel::Prepare(std::vector<Message> conversation,
-                                             SampledIds sampled) const {
-  return inner_->Prepare(std::move(conversation), sampled);
-}
+    : ForwardingModel(*inner), owned_(std::move(inner)), limits_(limits), time_(std::move(time)) {}
 
 Result<CompletionBatch> LimitedModel::Complete(std::span<const Message> prompt, int n,
                                                const SamplingParams& sampling) {
   return Limited(EstimateTokens(prompt), n, sampling,
-                 [&] { return inner_->Complete(prompt, n, sampling); });
+                 [&] { return inner_.Complete(prompt, n, sampling); });
 }
 
 Result<CompletionBatch> LimitedModel::CompletePrepared(const PreparedPrompt& prompt, int n,
                                                        const SamplingParams& sampling) {
   return Limited(prompt.tokens, n, sampling,
-                 [&] { return inner_->CompletePrepared(prompt, n, sampling); });
+                 [&] { return inner_.CompletePrepared(prompt, n, sampling); });
 }
 
 double LimitedModel::spent() const {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "clients/forwarding_model.h"
 #include "clients/http/retry.h"
-#include "clients/language_model.h"
 
 namespace agentr {
 
@@ -49,7 +49,7 @@ void Declare(OptionSet& set, ModelLimits& limits);
 // completions) fits into the rest of the budget, so the budget is never exceeded by requests that
 // succeed; where it does not fit, requests in progress are awaited, because they may cost less than
 // their largest cost. Then the error is kRejected. Thread-safe.
-class LimitedModel : public LanguageModel {
+class LimitedModel : public ForwardingModel {
  public:
   struct Time {
     std::function<double()> now;  // seconds, monotonic
@@ -60,10 +60,6 @@ class LimitedModel : public LanguageModel {
   LimitedModel(std::unique_ptr<LanguageModel> inner, const ModelLimits& limits,
                Time time = RealTime());
 
-  std::string name() const override { return inner_->name(); }
-  std::string identity() const override { return inner_->identity(); }
-  Result<PreparedPrompt> Prepare(std::vector<Message> conversation,
-                                 SampledIds sampled = {}) const override;
   Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
                                    const SamplingParams& sampling) override;
   Result<CompletionBatch> CompletePrepared(const PreparedPrompt& prompt, int n,
@@ -82,7 +78,7 @@ class LimitedModel : public LanguageModel {
   Result<void> WaitForTurn();
   void Settle(double most, double cost, int64_t more_requests);
 
-  const std::unique_ptr<LanguageModel> inner_;
+  const std::unique_ptr<LanguageModel> owned_;  // inner_
   const ModelLimits limits_;
   const Time time_;
 

@@ -47,14 +47,9 @@ function(agentr_test name)
   set_property(GLOBAL APPEND PROPERTY AGENTR_TEST_SOURCES ${ARG_SOURCES})
 endfunction()
 
-# agentr_embed(TARGET SYMBOL FILE): the bytes of FILE as the string_view agentr::embedded::SYMBOL,
+# agentr_embed(target symbol file): the bytes of the file as the string_view agentr::embedded::SYMBOL.
 function(agentr_embed target symbol file)
-  cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
-  file(READ "${file}" text HEX)
-  string(LENGTH "${text}" length)
-  math(EXPR length "${length} / 2")
-  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," text "${text}")
+  agentr_read_bytes("${file}" text length)
   file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cc" @ONLY CONTENT
 "#include <string_view>
 namespace agentr::embedded {
@@ -64,4 +59,45 @@ constinit const std::string_view @symbol@(@symbol@Bytes, @length@);
 }  // namespace agentr::embedded
 ")
   target_sources(${target} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cc")
+endfunction()
+
+# agentr_embed_folder(target symbol folder extension): the same for all files of a folder with this
+# extension, as pairs of a file's name without the extension and its content:
+#   extern const std::span<const NamedValue<std::string_view>> symbol;
+function(agentr_embed_folder target symbol folder extension)
+  file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.${extension}")
+  set(bytes "")
+  set(entries "")
+  foreach(file IN LISTS files)
+    agentr_read_bytes("${file}" text length)
+    cmake_path(GET file STEM name)
+    string(APPEND bytes "static constexpr char ${symbol}_${name}[] = {${text}0};\n")
+    string(APPEND entries "    {\"${name}\", {${symbol}_${name}, ${length}}},\n")
+  endforeach()
+  file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cc" @ONLY CONTENT
+"#include <span>
+#include <string_view>
+#include <utility>
+namespace agentr::embedded {
+using File = std::pair<std::string_view, std::string_view>;
+@bytes@static constexpr File @symbol@Files[] = {
+@entries@};
+extern const std::span<const File> @symbol@;
+constinit const std::span<const File> @symbol@(@symbol@Files);
+}  // namespace agentr::embedded
+")
+  target_sources(${target} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cc")
+endfunction()
+
+# The bytes of a file as the elements of an array of characters, and their number. CMake runs again
+# when the file changes.
+function(agentr_read_bytes file text length)
+  cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  file(READ "${file}" bytes HEX)
+  string(LENGTH "${bytes}" digits)
+  math(EXPR count "${digits} / 2")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${bytes}")
+  set(${text} "${bytes}" PARENT_SCOPE)
+  set(${length} "${count}" PARENT_SCOPE)
 endfunction()

@@ -4,37 +4,11 @@
 
 #include <utility>
 
+#include "clients/forwarding_model.h"
 #include "lm/local_language_model.h"
 #include "lm/weights/safetensors.h"
 
 namespace agentr {
-namespace {
-
-// A model that somebody else owns.
-class BorrowedModel : public LanguageModel {
- public:
-  explicit BorrowedModel(LanguageModel& model) : model_(model) {}
-
-  std::string name() const override { return model_.name(); }
-  std::string identity() const override { return model_.identity(); }
-  Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
-                                   const SamplingParams& sampling) override {
-    return model_.Complete(prompt, n, sampling);
-  }
-  Result<PreparedPrompt> Prepare(std::vector<Message> conversation,
-                                 SampledIds sampled) const override {
-    return model_.Prepare(std::move(conversation), sampled);
-  }
-  Result<CompletionBatch> CompletePrepared(const PreparedPrompt& prompt, int n,
-                                           const SamplingParams& sampling) override {
-    return model_.CompletePrepared(prompt, n, sampling);
-  }
-
- private:
-  LanguageModel& model_;
-};
-
-}  // namespace
 
 std::unique_ptr<HttpEnvironment> LoopWorkbench::OpenEnvironment(const EnvironmentOptions& options) {
   return inner_.OpenEnvironment(options);
@@ -58,7 +32,7 @@ std::unique_ptr<LanguageModel> LoopWorkbench::OpenModel(const ModelOptions& opti
   } else if (options.dir != folder_) {
     Load(options.dir, std::make_shared<WeightFiles>(options.dir));
   }
-  return std::make_unique<BorrowedModel>(*model_);
+  return std::make_unique<ForwardingModel>(*model_);
 }
 
 void LoopWorkbench::Take(const std::string& folder,
