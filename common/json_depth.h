@@ -1,9 +1,10 @@
-// Parses JSON from outside the process with a limit on its nesting depth.
+// Parses JSON from outside the process with a limit on its nesting depth, and writes JSON.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 
 namespace agentr {
@@ -38,6 +39,12 @@ Json ParseJsonOrThrow(std::string_view text, int deepest = kDeepestJson) {
                                     fmt::format("nested deeper than {} levels", deepest), nullptr);
   }
   return Json::parse(text);
+}
+
+// The value as text, on one line or indented. Bytes that are not UTF-8 become U+FFFD.
+template <typename Json = nlohmann::json>
+std::string DumpJson(const Json& value, int indent = -1) {
+  return value.dump(indent, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
 }
 
 }  // namespace agentr

@@ -39,9 +39,7 @@ void AppendToRunFile(const fs::path& folder, nlohmann::ordered_json run) {
   const fs::path path = folder / "run.json";
   nlohmann::ordered_json runs = EarlierRuns(path);
   runs.push_back(std::move(run));
-  const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-  WriteFileAtomically(path,
-                      nlohmann::ordered_json{{"runs", runs}}.dump(1, ' ', false, replace) + "\n");
+  WriteFileAtomically(path, DumpJson(nlohmann::ordered_json{{"runs", runs}}, 1) + "\n");
 }
 
 void WriteResolved(const fs::path& folder, const std::string& toml) {

@@ -16,6 +16,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/json_depth.h"
 #include "common/text.h"
 
 namespace agentr {
@@ -191,11 +192,8 @@ std::string ValueToml(const nlohmann::ordered_json& value) {
     return fmt::format("\"{}\"", value.get<uint64_t>());
   }
   // JSON's strings, numbers, booleans and their arrays are TOML too, except for DEL in a string.
-  std::string text =
-      value.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace);
-  for (size_t at = 0; (at = text.find('\x7f', at)) != std::string::npos;) {
-    text.replace(at, 1, "\\u007f");
-  }
+  std::string text = DumpJson(value);
+  ReplaceAll(text, "\x7f", "\\u007f");
   return text;
 }
 

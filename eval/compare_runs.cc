@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/file.h"
+#include "common/json_depth.h"
 #include "common/text.h"
 #include "eval/comparison.h"
 #include "eval/episode_store.h"
@@ -77,7 +78,7 @@ ExitCode CompareRuns(const std::vector<std::string>& folders, double success,
   if (!json_file.empty()) {
     Json json = ComparisonJson(comparison, folders[0], folders[1]);
     json["options"] = {{"a", Json::parse(a.options)}, {"b", Json::parse(b.options)}};
-    WriteFileAtomically(json_file, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+    WriteFileAtomically(json_file, DumpJson(json, 1) + "\n");
   }
   return ExitCode::kOk;
 }

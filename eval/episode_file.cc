@@ -131,7 +131,7 @@ std::string WriteEpisode(const StoredEpisode& stored) {
       {"timings",
        {{"model_s", e.model_s}, {"environment_s", e.environment_s}, {"wall_s", e.wall_s}}}};
   if (!e.error.empty()) json["error"] = e.error;
-  return json.dump(1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+  return DumpJson(json, 1) + "\n";
 }
 
 StoredEpisode ReadEpisode(std::string_view text, const std::string& name) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "clients/message_json.h"
+#include "common/json_depth.h"
 #include "mcts/selection.h"
 
 namespace agentr {
@@ -98,9 +99,7 @@ void AddChildren(const Json& parent, int parent_index, Tree& tree) {
 }  // namespace
 
 std::string WriteAgentRTree(const Tree& tree) {
-  return NodeToJson(tree, 0, ExplorationOf(tree))
-             .dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) +
-         "\n";
+  return DumpJson(NodeToJson(tree, 0, ExplorationOf(tree))) + "\n";
 }
 
 Tree ReadAgentRTree(const Json& document) {

@@ -8,19 +8,17 @@
 #include <utility>
 
 #include "clients/message_json.h"
+#include "common/json_depth.h"
 
 namespace agentr {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "agentr-tree";
 constexpr int kVersion1 = 1;
 constexpr std::array<NamedValue<End>, 3> kEnds = {
     {{"done", End::kDone}, {"disaster", End::kDisaster}, {"depth", End::kDepth}}};
-
-std::string Dump(const nlohmann::ordered_json& value) {
-  return value.dump(-1, ' ', /*ensure_ascii=*/false,
-                    nlohmann::ordered_json::error_handler_t::replace);
-}
 
 nlohmann::ordered_json NodeToJson(const Node& node) {
   nlohmann::ordered_json json;
@@ -72,17 +70,18 @@ void CheckHeader(const nlohmann::ordered_json& document) {
 std::string WriteCompactTree(const Tree& tree) {
   const TreeOrigin& origin = tree.origin();
   std::string text = fmt::format("{{\"format\":\"{}\",\"version\":{},\n", kFormat, kVersion1);
-  text +=
-      fmt::format("\"family\":{},\"task\":{},\"model\":{},\"data_hash\":{},\n", Dump(origin.family),
-                  origin.task_id, Dump(origin.model), Dump(origin.data_hash));
+  text += fmt::format("\"family\":{},\"task\":{},\"model\":{},\"data_hash\":{},\n",
+                      DumpJson<Json>(origin.family), origin.task_id, DumpJson<Json>(origin.model),
+                      DumpJson<Json>(origin.data_hash));
   if (!origin.model_identity.empty()) {
-    text += fmt::format("\"model_identity\":{},\n", Dump(origin.model_identity));
+    text += fmt::format("\"model_identity\":{},\n", DumpJson<Json>(origin.model_identity));
   }
   text += fmt::format("\"search\":{},\n", origin.search.empty() ? "{}" : origin.search);
-  text += fmt::format("\"instruction\":{},\n\"nodes\":[", Dump(MessagesToJson(tree.instruction())));
+  text +=
+      fmt::format("\"instruction\":{},\n\"nodes\":[", DumpJson(MessagesToJson(tree.instruction())));
   for (const Node& node : tree.nodes()) {
     text += &node == &tree.root() ? "\n" : ",\n";
-    text += Dump(NodeToJson(node));
+    text += DumpJson(NodeToJson(node));
   }
   text += "\n]}\n";
   return text;

@@ -1,7 +1,5 @@
 #include "mcts/tree_store.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <utility>
 

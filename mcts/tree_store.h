@@ -2,8 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/gzip.h"
+#include "common/json_depth.h"
 
 namespace agentr {
 
@@ -27,7 +28,7 @@ std::string Base64(std::string_view bytes) {
 PackedItems::Place PackedItems::Add(const nlohmann::ordered_json& item) {
   const Place place{static_cast<int>(blocks_.size()), items_++};
   if (!open_.empty()) open_ += ',';
-  open_ += item.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  open_ += DumpJson(item);
   if (open_.size() >= kBlockBytes) EndBlock();
   return place;
 }

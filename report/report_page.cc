@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "common/hash.h"
+#include "common/json_depth.h"
+#include "common/text.h"
 #include "report/packed_items.h"
 
 namespace agentr {
@@ -44,18 +46,9 @@ std::string SourceHash(std::string_view text) {
 
 // JSON that cannot end or open an element, wherever a parser of HTML looks.
 std::string Embeddable(const nlohmann::ordered_json& json) {
-  const std::string text =
-      json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    if (c == '<') {
-      out += "\\u003c";
-    } else {
-      out += c;
-    }
-  }
-  return out;
+  std::string text = DumpJson(json);
+  ReplaceAll(text, "<", "\\u003c");
+  return text;
 }
 
 std::string EscapeHtml(std::string_view text) {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>

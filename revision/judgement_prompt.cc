@@ -6,7 +6,6 @@
 #include <cctype>
 #include <map>
 #include <span>
-#include <utility>
 
 #include "common/error.h"
 #include "common/named_values.h"

@@ -14,6 +14,7 @@
 #include "clients/openai/limited_model.h"
 #include "common/file.h"
 #include "common/interrupt.h"
+#include "common/json_depth.h"
 #include "common/options.h"
 #include "common/usable_cores.h"
 #include "common/version.h"
@@ -89,8 +90,7 @@ void WriteRunFile(const fs::path& path, const ReviseReport& report, const Audit&
                                 {"options", resolved.ResolvedJson()}};
   run.update(ReportJson(report));
   run["audit"] = audit.Json();
-  const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-  WriteFileAtomically(path, run.dump(1, ' ', false, replace) + "\n");
+  WriteFileAtomically(path, DumpJson(run, 1) + "\n");
 }
 
 void WarnOfOtherEnvironment(const ReviseReport& report) {

@@ -10,6 +10,7 @@
 #include "clients/message_json.h"
 #include "common/file.h"
 #include "common/interrupt.h"
+#include "common/json_depth.h"
 #include "common/options.h"
 #include "common/text.h"
 #include "common/version.h"
@@ -18,11 +19,6 @@ namespace agentr {
 namespace {
 
 using PreferenceJson = nlohmann::ordered_json;
-
-std::string DumpReplaced(const PreferenceJson& json, int indent = -1) {
-  return json.dump(indent, ' ', /*ensure_ascii=*/false, PreferenceJson::error_handler_t::replace) +
-         "\n";
-}
 
 PreferenceJson Sides(const auto& chosen, const auto& rejected) {
   return {{"chosen", chosen}, {"rejected", rejected}};
@@ -77,7 +73,7 @@ std::string PreferenceLine(const Tree& tree, const Preference& pair, const std::
       {"visits", Sides(pair.chosen.visits, pair.rejected.visits)},
       {"replies", Sides(chosen.observation, rejected.observation)},
       {"dropped_turns", chosen.dropped_turns}};
-  return DumpReplaced(row);
+  return DumpJson(row) + "\n";
 }
 
 ExitCode CollectPreferences(const PathCollectOptions& options, const OptionSet& resolved,
@@ -119,7 +115,7 @@ ExitCode CollectPreferences(const PathCollectOptions& options, const OptionSet& 
                               {"trees", input.folder.string()},
                               {"options", resolved.ResolvedJson()},
                               {"counts", FieldsToJson(kPreferenceFields, counts)}};
-  WriteFileAtomically(stem + ".run.json", DumpReplaced(run, 1));
+  WriteFileAtomically(stem + ".run.json", DumpJson(run, 1) + "\n");
   fmt::print("{}{}.jsonl\n", PreferenceTable(counts), stem);
   return ExitCode::kOk;
 }

@@ -7,6 +7,7 @@
 
 #include "clients/message_json.h"
 #include "common/error.h"
+#include "common/json_depth.h"
 #include "revision/token_row.h"
 
 namespace agentr {
@@ -14,9 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string LineOf(const Json& json) {
-  return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
-}
+std::string LineOf(const Json& json) { return DumpJson(json) + "\n"; }
 
 Json NodeId(int node) { return node < 0 ? Json(nullptr) : Json(node); }
 

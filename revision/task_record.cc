@@ -128,7 +128,7 @@ void WriteRecord(const std::filesystem::path& path, const std::string& key,
                     {"replay", ToJson(decision.replay)}});
   }
   const Json record = {{"key", key}, {"decisions", std::move(list)}};
-  WriteFileAtomically(path, record.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  WriteFileAtomically(path, DumpJson(record) + "\n");
 }
 
 std::optional<std::vector<Decision>> ReadRecord(const std::filesystem::path& path,

@@ -12,6 +12,7 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/installed_file.h"
+#include "common/json_depth.h"
 #include "common/random.h"
 #include "common/text.h"
 #include "revision/clean_turns.h"
@@ -364,7 +365,7 @@ std::string TaskReviser::RecordKey(const Work& work) const {
       {"thoughts", Sha256(thoughts_.Text())},
       {"procedure", kProcedure},
       {"version", kRowVersion}};
-  return Sha256(key.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  return Sha256(DumpJson(key));
 }
 
 }  // namespace agentr

@@ -36,7 +36,6 @@
 #include <utility>
 #include <vector>
 
-#include "common/version.h"
 #include "servers/env_service.h"
 #include "servers/http/json_text.h"
 #include "servers/http/session_replies.h"
@@ -77,7 +76,9 @@ class TextGameService : public EnvService {
         return nlohmann::json({{"gold", game_.Gold(session.task_id)}}).dump();
       });
     });
-    http.Get("/version", [reply = Version()](const HttpRequest&) { return reply; });
+    http.Get("/version",
+             [reply = VersionReply(Game::kTask, game_.DataHash(), R"(["expand","gold"])",
+                                   game_.task_count())](const HttpRequest&) { return reply; });
   }
 
   std::string Summary() const override {
@@ -183,20 +184,9 @@ class TextGameService : public EnvService {
       }
       const auto ids = sessions_.Fork(id, forks);
       if (!ids) ThrowFull();
-      std::string out = R"({"children":[)";
-      for (size_t i = 0; i < forks.size(); ++i) {
-        out += fmt::format("{}{{\"id\":{},", i == 0 ? "" : ",", (*ids)[i]);
-        AppendStep(*forks[i].state, out);
-        out += '}';
-      }
-      return out + "]}";
+      return ChildrenJson("id", *ids,
+                          [&](size_t i, std::string& out) { AppendStep(*forks[i].state, out); });
     });
-  }
-
-  HttpResponse Version() const {
-    return {.body = fmt::format(R"({{"server":"agentr","version":"{}","task":"{}",)"
-                                R"("data_hash":"{}","extensions":["expand","gold"],"tasks":{}}})",
-                                kVersion, Game::kTask, game_.DataHash(), game_.task_count())};
   }
 
   const Game game_;

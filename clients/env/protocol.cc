@@ -7,6 +7,7 @@
 #include "clients/env/sciworld_protocol.h"
 #include "clients/env/webshop_protocol.h"
 #include "clients/http/json_fields.h"
+#include "common/json_depth.h"
 
 namespace agentr {
 namespace {
@@ -40,7 +41,7 @@ Result<int64_t> Protocol::ParseCreate(std::string_view reply) const {
 }
 
 std::string Protocol::ResetBody(int64_t id, int task_id) const {
-  return JsonText({{IdField(), id}, {"data_idx", task_id}});
+  return DumpJson({{IdField(), id}, {"data_idx", task_id}});
 }
 
 Result<std::string> Protocol::ParseReset(std::string_view reply) const {
@@ -51,7 +52,7 @@ Result<std::string> Protocol::ParseReset(std::string_view reply) const {
 }
 
 std::string Protocol::StepBody(int64_t id, std::string_view action) const {
-  return JsonText({{IdField(), id}, {"action", action}});
+  return DumpJson({{IdField(), id}, {"action", action}});
 }
 
 Result<StepResult> Protocol::ParseStep(std::string_view reply) const {
@@ -69,7 +70,7 @@ Result<StepResult> Protocol::StepOf(const Json& object) const {
 }
 
 std::string Protocol::ExpandBody(int64_t id, const std::vector<std::string>& actions) const {
-  return JsonText({{IdField(), id}, {"actions", actions}});
+  return DumpJson({{IdField(), id}, {"actions", actions}});
 }
 
 Result<std::vector<ForkReply>> Protocol::ParseExpand(std::string_view reply, size_t count) const {
@@ -94,7 +95,7 @@ Result<std::vector<ForkReply>> Protocol::ParseExpand(std::string_view reply, siz
   return forks;
 }
 
-std::string Protocol::CloseBody(int64_t id) const { return JsonText({{IdField(), id}}); }
+std::string Protocol::CloseBody(int64_t id) const { return DumpJson({{IdField(), id}}); }
 
 std::string Protocol::AskPath(std::string_view extension, int64_t id) const {
   return fmt::format("/{}?{}={}", extension, IdField(), id);

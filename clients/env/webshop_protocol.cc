@@ -35,7 +35,7 @@ Result<int64_t> WebShopProtocol::ParseCreate(std::string_view reply) const {
 }
 
 std::string WebShopProtocol::ResetBody(int64_t id, int task_id) const {
-  return JsonText({{IdField(), id}, {"session_id", task_id}});
+  return DumpJson({{IdField(), id}, {"session_id", task_id}});
 }
 
 Result<std::string> WebShopProtocol::ParseReset(std::string_view reply) const {

@@ -7,7 +7,8 @@ namespace agentr {
 
 namespace {
 
-tl::unexpected<Error> Unreadable(const std::string& what, const char* fault, std::string_view text) {
+tl::unexpected<Error> Unreadable(const std::string& what, const char* fault,
+                                 std::string_view text) {
   return Fail(ErrorKind::kProtocol,
               "the " + what + " is " + fault + ": " + EscapeControls(text.substr(0, 200)));
 }
@@ -25,10 +26,6 @@ Result<nlohmann::json> ParseObject(std::string_view text, const std::string& wha
   auto value = ParseJson(text, what);
   if (value && !value->is_object()) return Unreadable(what, "not an object", text);
   return value;
-}
-
-std::string JsonText(const nlohmann::json& value) {
-  return value.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace agentr

@@ -18,10 +18,6 @@ Result<nlohmann::json> ParseJson(std::string_view text, const std::string& what)
 // The same for an object; another value is an error.
 Result<nlohmann::json> ParseObject(std::string_view text, const std::string& what);
 
-// `value` on one line. Text from a model may contain a truncated UTF-8 sequence; it is sent as
-// U+FFFD, so that the call does not fail.
-std::string JsonText(const nlohmann::json& value);
-
 // Field `name` of `object` as a T: bool, std::string, an integer, a floating-point number, or
 // nlohmann::json::array_t.
 template <typename T>

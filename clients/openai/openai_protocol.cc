@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
 #include "clients/http/json_fields.h"
@@ -93,7 +92,7 @@ std::string ChatBody(const std::string& model, std::span<const Message> prompt, 
   if (extras.seed) body["seed"] = RequestSeed(sampling.seed, first);
   if (sampling.logprobs || extras.logprobs) body["logprobs"] = true;
   if (extras.token_ids) body["return_token_ids"] = true;
-  return JsonText(body);
+  return DumpJson(body);
 }
 
 Result<CompletionBatch> ParseChat(std::string_view reply, size_t max_text) {

@@ -8,6 +8,7 @@
 
 #include "clients/http/json_fields.h"
 #include "clients/openai/openai_reply.h"
+#include "common/json_depth.h"
 
 namespace agentr {
 namespace {
@@ -62,7 +63,7 @@ std::string TokenizeBody(const std::string& model, std::span<const Message> conv
         Json{{"role", conversation[i].role}, {"content", conversation[i].content}});
     if (i < sampled.size() && !sampled[i].empty()) message["token_ids"] = sampled[i];
   }
-  return JsonText({{"model", model}, {"messages", std::move(messages)}});
+  return DumpJson({{"model", model}, {"messages", std::move(messages)}});
 }
 
 Result<PreparedPrompt> ParseTokenize(std::string_view reply) {
@@ -100,7 +101,7 @@ std::string CompletionsBody(const std::string& model, std::span<const int32_t> p
   if (!sampling.stop.empty()) body["stop"] = sampling.stop;
   if (extras.seed) body["seed"] = RequestSeed(sampling.seed, first);
   if (sampling.logprobs || extras.logprobs) body["logprobs"] = 0;
-  return JsonText(body);
+  return DumpJson(body);
 }
 
 Result<CompletionBatch> ParseCompletions(std::string_view reply, size_t max_text) {

@@ -1,7 +1,5 @@
 #include "servers/detective/detective_case.h"
 
-#include <fmt/format.h>
-
 #include <map>
 #include <utility>
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/text.h"
+#include "common/version.h"
 #include "servers/http/http_metrics.h"
 #include "servers/http/json_text.h"
 
@@ -25,6 +26,13 @@ std::vector<std::string> ActionsOf(const nlohmann::json& body) {
     throw HttpStatusError(422, fmt::format("At most {} actions at once.", kMaxExpandActions));
   }
   return actions;
+}
+
+HttpResponse VersionReply(std::string_view task, std::string_view data_hash,
+                          std::string_view extensions, size_t tasks) {
+  return {.body = fmt::format(R"({{"server":"agentr","version":"{}","task":"{}","data_hash":"{}",)"
+                              R"("extensions":{},"tasks":{}}})",
+                              kVersion, task, data_hash, extensions, tasks)};
 }
 
 int64_t IntParameter(const HttpRequest& request, const std::string& field) {

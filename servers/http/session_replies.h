@@ -1,6 +1,8 @@
 // Replies that are the same for the services of all environments.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -23,6 +25,24 @@ HttpResponse NotValid(std::string_view field, int64_t id);
 
 // The "actions" of a request. Throws HttpStatusError(422) for too many.
 std::vector<std::string> ActionsOf(const nlohmann::json& body);
+
+// The reply to /expand, {"children": [{FIELD: id, …}, …]}. append(i, out) appends the other members
+// of child i.
+template <typename Append>
+std::string ChildrenJson(std::string_view field, const std::vector<int64_t>& ids,
+                         const Append& append) {
+  std::string out = R"({"children":[)";
+  for (size_t i = 0; i < ids.size(); ++i) {
+    out += fmt::format("{}{{\"{}\":{},", i == 0 ? "" : ",", field, ids[i]);
+    append(i, out);
+    out += '}';
+  }
+  return out + "]}";
+}
+
+// The reply to /version. `extensions`: a JSON array.
+HttpResponse VersionReply(std::string_view task, std::string_view data_hash,
+                          std::string_view extensions, size_t tasks);
 
 // The integer parameter `field` of the query. Throws HttpStatusError(422).
 int64_t IntParameter(const HttpRequest& request, const std::string& field);

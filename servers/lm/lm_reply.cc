@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/json_depth.h"
 #include "common/text.h"
 
 namespace agentr {
@@ -13,12 +14,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A token may be a part of a character; then it is not valid text.
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-std::string Event(const Json& json) { return "data: " + Dump(json) + "\n\n"; }
+// A token may be a part of a character, and then it is not valid text: DumpJson replaces it.
+std::string Event(const Json& json) { return "data: " + DumpJson(json) + "\n\n"; }
 
 Json OrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
@@ -157,7 +154,7 @@ std::string LmReply::Whole(const Generation& generation) const {
   }
   json["usage"] = UsageJson(generation);
   AddPromptIds(*this, json);
-  return Dump(json);
+  return DumpJson(json);
 }
 
 std::string LmReply::Opening() const {
@@ -203,11 +200,12 @@ std::string LmReply::Broken(const HttpStatusError& error) const {
 }
 
 std::string LmErrorBody(const HttpStatusError& error) {
-  return Dump({{"error",
-                {{"message", error.what()},
-                 {"type", error.status() >= 500 ? "server_error" : "invalid_request_error"},
-                 {"param", OrNull(error.field())},
-                 {"code", OrNull(error.code())}}}});
+  return DumpJson<Json>(
+      {{"error",
+        {{"message", error.what()},
+         {"type", error.status() >= 500 ? "server_error" : "invalid_request_error"},
+         {"param", OrNull(error.field())},
+         {"code", OrNull(error.code())}}}});
 }
 
 }  // namespace agentr

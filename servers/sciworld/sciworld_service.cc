@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "common/version.h"
 #include "servers/http/http_metrics.h"
 #include "servers/http/json_text.h"
 #include "servers/http/session_replies.h"
@@ -84,7 +83,9 @@ void SciWorldService::AddTo(HttpService& http) {
            }));
   http.Post("/expand", [this](const HttpRequest& request) { return Expand(request); });
   http.Get("/gold", [this](const HttpRequest& request) { return Gold(request); });
-  http.Get("/version", [reply = Version()](const HttpRequest&) { return reply; });
+  http.Get("/version",
+           [reply = VersionReply("sciworld", data_hash_, R"(["expand","valid_actions","gold"])",
+                                 SimulatorTaskCount())](const HttpRequest&) { return reply; });
 }
 
 std::string SciWorldService::Summary() const {
@@ -153,11 +154,7 @@ HttpResponse SciWorldService::Expand(const HttpRequest& request) {
     for (size_t i = 0; i < children.size(); ++i) AppendReply(children[i].last, replies[i]);
     const auto ids = sessions_.Fork(id, std::move(children));
     if (!ids) ThrowFull();
-    std::string out = R"({"children":[)";
-    for (size_t i = 0; i < replies.size(); ++i) {
-      out += fmt::format("{}{{\"id\":{},{}}}", i == 0 ? "" : ",", (*ids)[i], replies[i]);
-    }
-    return out + "]}";
+    return ChildrenJson("id", *ids, [&](size_t i, std::string& out) { out += replies[i]; });
   });
 }
 
@@ -204,13 +201,6 @@ HttpResponse SciWorldService::Gold(const HttpRequest& request) {
     AppendStrings("gold", SciWorldGold(*source_, session.path->task()), out);
     return out + "}";
   });
-}
-
-HttpResponse SciWorldService::Version() const {
-  return {.body = fmt::format(R"({{"server":"agentr","version":"{}","task":"sciworld",)"
-                              R"("data_hash":"{}","extensions":["expand","valid_actions","gold"],)"
-                              R"("tasks":{}}})",
-                              kVersion, data_hash_, SimulatorTaskCount())};
 }
 
 template <typename Use>

@@ -65,7 +65,6 @@ class SciWorldService : public EnvService {
   HttpResponse Close(const HttpRequest& request);
   HttpResponse Expand(const HttpRequest& request);
   HttpResponse Gold(const HttpRequest& request);
-  HttpResponse Version() const;
 
   // Replies with the body that `use` makes; closes the session if its simulator fails.
   template <typename Use>

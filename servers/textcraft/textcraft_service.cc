@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "common/version.h"
 #include "servers/http/json_text.h"
 #include "servers/http/session_replies.h"
 
@@ -28,7 +27,9 @@ void TextCraftService::AddTo(HttpService& http) {
   http.AddMetrics([this](std::string& out) { AppendSessionMetrics(sessions_.Counts(), out); });
   if (!extensions_) return;
   http.Post("/expand", [this](const HttpRequest& request) { return Expand(request); });
-  http.Get("/version", [reply = Version()](const HttpRequest&) { return reply; });
+  http.Get("/version",
+           [reply = VersionReply("textcraft", game_.DataHash(), R"(["expand"])",
+                                 game_.task_count())](const HttpRequest&) { return reply; });
 }
 
 std::string TextCraftService::Summary() const {
@@ -107,20 +108,8 @@ HttpResponse TextCraftService::Expand(const HttpRequest& request) {
   for (size_t i = 0; i < actions.size(); ++i) game_.Step(forks[i], actions[i]);
   const auto ids = sessions_.Fork(id, forks);
   if (!ids) ThrowFull();
-  HttpResponse reply{.body = R"({"children":[)"};
-  for (size_t i = 0; i < forks.size(); ++i) {
-    reply.body += fmt::format("{}{{\"id\":{},", i == 0 ? "" : ",", (*ids)[i]);
-    AppendStep(forks[i], reply.body);
-    reply.body += '}';
-  }
-  reply.body += "]}";
-  return reply;
-}
-
-HttpResponse TextCraftService::Version() const {
-  return {.body = fmt::format(R"({{"server":"agentr","version":"{}","task":"textcraft",)"
-                              R"("data_hash":"{}","extensions":["expand"],"tasks":{}}})",
-                              kVersion, game_.DataHash(), game_.task_count())};
+  return {.body = ChildrenJson("id", *ids,
+                               [&](size_t i, std::string& out) { AppendStep(forks[i], out); })};
 }
 
 HttpResponse TextCraftService::Begun(int64_t id, const TextCraftState& state) const {

@@ -38,7 +38,6 @@ class TextCraftService : public EnvService {
   HttpResponse Detail(const HttpRequest& request);
   HttpResponse Close(const HttpRequest& request);
   HttpResponse Expand(const HttpRequest& request);
-  HttpResponse Version() const;
 
   // {"id":…,"observation":…,"done":false,"reward":0} for a session at its beginning.
   HttpResponse Begun(int64_t id, const TextCraftState& state) const;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "common/version.h"
 #include "servers/http/json_text.h"
 #include "servers/http/session_replies.h"
 #include "servers/webshop/python_text.h"
@@ -46,7 +45,9 @@ void WebShopService<Shop>::AddTo(HttpService& http) {
   http.AddMetrics([this](std::string& out) { AppendSessionMetrics(sessions_.Counts(), out); });
   if (!extensions_) return;
   http.Post("/expand", [this](const HttpRequest& request) { return Expand(request); });
-  http.Get("/version", [reply = Version()](const HttpRequest&) { return reply; });
+  http.Get("/version",
+           [reply = VersionReply(Shop::kTask, shop_.shop().data_hash(), R"(["expand"])",
+                                 shop_.shop().task_count())](const HttpRequest&) { return reply; });
 }
 
 template <typename Shop>
@@ -123,22 +124,9 @@ HttpResponse WebShopService<Shop>::Expand(const HttpRequest& request) {
   for (size_t i = 0; i < actions.size(); ++i) shop_.Step(forks[i].state, actions[i]);
   const auto ids = sessions_.Fork(id, forks);
   if (!ids) ThrowFull();
-  HttpResponse reply{.body = R"({"children":[)"};
-  for (size_t i = 0; i < forks.size(); ++i) {
-    reply.body += fmt::format("{}{{\"env_idx\":{},", i == 0 ? "" : ",", (*ids)[i]);
-    AppendStep(forks[i].state, reply.body);
-    reply.body += '}';
-  }
-  reply.body += "]}";
-  return reply;
-}
-
-template <typename Shop>
-HttpResponse WebShopService<Shop>::Version() const {
-  return {.body = fmt::format(R"({{"server":"agentr","version":"{}","task":"{}",)"
-                              R"("data_hash":"{}","extensions":["expand"],"tasks":{}}})",
-                              kVersion, Shop::kTask, shop_.shop().data_hash(),
-                              shop_.shop().task_count())};
+  return {.body = ChildrenJson("env_idx", *ids, [&](size_t i, std::string& out) {
+            AppendStep(forks[i].state, out);
+          })};
 }
 
 template <typename Shop>

@@ -80,7 +80,6 @@ class WebShopService : public EnvService {
   HttpResponse Step(const HttpRequest& request);
   HttpResponse Close(const HttpRequest& request);
   HttpResponse Expand(const HttpRequest& request);
-  HttpResponse Version() const;
 
   // A reply about the session in the query.
   template <typename Write>

@@ -1,7 +1,5 @@
 #include "tasks/detective/detective_policy.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <utility>
 

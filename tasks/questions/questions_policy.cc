@@ -1,7 +1,5 @@
 #include "tasks/questions/questions_policy.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>

@@ -1,7 +1,5 @@
 #include "tasks/sciworld/sciworld_policy.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <optional>
 #include <utility>

@@ -1,7 +1,5 @@
 #include "tasks/textcraft/textcraft_policy.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <utility>
-
 #include "clients/forwarding_model.h"
 #include "lm/local_language_model.h"
 #include "lm/weights/safetensors.h"
