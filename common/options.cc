@@ -208,8 +208,6 @@ std::optional<ExitCode> OptionSet::Parser::Parse(int argc, const char* const* ar
         resolved[entry.option->get_single_name()] = entry.value();
       }
     }
-    for (const auto& set : setters) set();
-    return std::nullopt;
   } catch (const CLI::Success& done) {  // --help, --version
     app.exit(done);
     return ExitCode::kOk;
@@ -220,6 +218,8 @@ std::optional<ExitCode> OptionSet::Parser::Parse(int argc, const char* const* ar
   } catch (const CLI::ParseError& error) {
     return PrintParseError(error, app.get_name());
   }
+  for (const auto& set : setters) set();
+  return std::nullopt;
 }
 
 OptionSet::OptionSet(const std::string& program, const std::string& description,

@@ -82,7 +82,8 @@ class OptionSet {
   void AddPositional(const std::string& name, std::vector<std::string>& values,
                      const std::string& help);
 
-  // `settle` is called when the structs are filled: for a field that follows from several options.
+  // `settle` is called when the structs are filled: for a field that follows from several options,
+  // and to check them. Parse throws what it throws.
   void AfterParsing(std::function<void()> settle);
 
   // Fills the structs. For --help, --version or a bad flag it prints the text and returns the exit

@@ -23,7 +23,6 @@
 #include "eval/failed_trajectories.h"
 #include "eval/postgres_episode_store.h"
 #include "eval/summary.h"
-#include "rollout/prompt_truncation.h"
 #include "rollout/run_report.h"
 #include "rollout/snapping.h"
 
@@ -240,7 +239,6 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
     return CompareRuns(options.compare, options.success, options.compare_json);
   }
   if (options.success == 0) options.success = family->SuccessReward();
-  CheckContext(options.play.max_context, options.play.max_new_tokens);
   if (options.play.temperature == PlayOptions::kChooseTemperature)
     options.play.temperature = options.attempts > 1 ? 1 : 0;
   if (options.play.revision_action.empty()) {

@@ -17,7 +17,6 @@
 #include "common/version.h"
 #include "mcts/earlier_trees.h"
 #include "mcts/postgres_tree_store.h"
-#include "rollout/prompt_truncation.h"
 #include "rollout/run_report.h"
 #include "rollout/snapping.h"
 #include "tasks/sciworld/sciworld_tasks.h"
@@ -160,7 +159,6 @@ std::vector<int> TaskIds(const MctsCollectOptions& options, int64_t tasks) {
 ExitCode MctsCollect(const MctsCollectOptions& given, const OptionSet& resolved,
                      Workbench& workbench) {
   MctsCollectOptions options = given;
-  CheckContext(options.search.max_context, options.search.max_new_tokens);
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.environment.task);
   const std::unique_ptr<HttpEnvironment> environment =
       workbench.OpenEnvironment(options.environment);

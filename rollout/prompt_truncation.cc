@@ -8,15 +8,6 @@
 #include <utility>
 
 namespace agentr {
-
-void CheckContext(int max_context, int max_new_tokens) {
-  if (max_new_tokens < max_context) return;
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("--max_context {} leaves no room for a prompt beside "
-                               "--max_new_tokens {}; raise the first or lower the second",
-                               max_context, max_new_tokens));
-}
-
 namespace {
 
 // Tolerance in tokens: where turns are removed, neighbouring text may be tokenised differently, so

@@ -26,10 +26,6 @@ struct TruncatableConversation {
   int first_turn = -1;
 };
 
-// Throws FatalError(kUsage) if a response of `max_new_tokens` leaves no room for a prompt in a
-// context of `max_context`.
-void CheckContext(int max_context, int max_new_tokens);
-
 struct TruncatedCompletion {
   CompletionBatch batch;
   int dropped_turns = 0;  // left out of the prompt

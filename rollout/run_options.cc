@@ -1,5 +1,8 @@
 #include "rollout/run_options.h"
 
+#include <fmt/format.h>
+
+#include "common/error.h"
 #include "common/options.h"
 #include "common/work_queue.h"
 #include "tasks/task_family.h"
@@ -55,6 +58,13 @@ void DeclareSampling(OptionSet& set, SamplingOptions& o, const std::string& temp
           "Tokens of prompt and response together; the oldest turns are dropped to fit",
           "MAX_TOKEN_LENGTH")
       .Min(1);
+  set.AfterParsing([&o] {
+    if (o.max_new_tokens < o.max_context) return;
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--max_context {} leaves no room for a prompt beside "
+                                 "--max_new_tokens {}; raise the first or lower the second",
+                                 o.max_context, o.max_new_tokens));
+  });
   set.Add("--seed", o.seed, "Seed of every random choice of the run");
 }
 

@@ -254,6 +254,20 @@ TEST(NamedValues, OthersAreRefused) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("{red,green}"));
 }
 
+TEST(AfterParsing, ChecksTheOptionsTogether) {
+  OptionSet set("p", "A program.");
+  int low = 0, high = 5;
+  set.Add("--low", low, "Low");
+  set.Add("--high", high, "High");
+  set.AfterParsing([&] {
+    if (low >= high) throw FatalError(ExitCode::kUsage, "--low is not below --high");
+  });
+  const char* good[] = {"p", "--low", "4"};
+  EXPECT_FALSE(set.Parse(3, good));
+  const char* bad[] = {"p", "--low", "5"};
+  EXPECT_THROW(set.Parse(3, bad), FatalError);
+}
+
 TEST(NamedValues, AreFoundInBothDirections) {
   EXPECT_EQ(ValueOf(kColours, "red"), Colour::kRed);
   EXPECT_EQ(ValueOf(kColours, "blue"), std::nullopt);
