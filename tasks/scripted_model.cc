@@ -24,9 +24,9 @@ class ScriptedModel : public LanguageModel {
   Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
                                    const SamplingParams& sampling) override {
     if (delay_.count() > 0) std::this_thread::sleep_for(delay_);
-    AGENTR_ASSIGN_OR_RETURN(const std::unique_ptr<PolicyState> position,
+    AGENTR_ASSIGN_OR_RETURN(const std::unique_ptr<PolicyState> state,
                             policy_.read(prompt, sampling.task_id));
-    if (position == nullptr) {
+    if (state == nullptr) {
       return Fail(ErrorKind::kRejected,
                   fmt::format("the model \"{}\" plays {} here, and the prompt shows no task of it",
                               name(), policy_.title));
@@ -37,9 +37,9 @@ class ScriptedModel : public LanguageModel {
     const RandomStream stream(sampling.seed);
     for (int i = 0; i < n; ++i) {
       RandomStream random = stream.Split(static_cast<uint64_t>(i));
-      const std::string action = Act(*position, random);
+      const std::string action = Act(*state, random);
       std::string text =
-          fmt::format("Thought: {}\nAction: {}", position->Thought(action, random), action);
+          fmt::format("Thought: {}\nAction: {}", state->Thought(action, random), action);
       batch.usage.completion_tokens += static_cast<int64_t>(text.size() + 3) / 4;
       batch.completions.push_back({std::move(text), "stop", {}, {}});
     }
@@ -47,7 +47,7 @@ class ScriptedModel : public LanguageModel {
   }
 
  protected:
-  virtual std::string Act(PolicyState& position, RandomStream& random) const = 0;
+  virtual std::string Act(PolicyState& state, RandomStream& random) const = 0;
 
  private:
   const ScriptedPolicy policy_;
@@ -60,8 +60,8 @@ class RandomModel : public ScriptedModel {
   std::string name() const override { return "random"; }
 
  protected:
-  std::string Act(PolicyState& position, RandomStream& random) const override {
-    return position.AnyAction(random);
+  std::string Act(PolicyState& state, RandomStream& random) const override {
+    return state.AnyAction(random);
   }
 };
 
@@ -73,9 +73,9 @@ class PlannerModel : public ScriptedModel {
   std::string identity() const override { return fmt::format("error rate {}", error_rate_); }
 
  protected:
-  std::string Act(PolicyState& position, RandomStream& random) const override {
-    const double mistake = 1 - std::pow(1 - error_rate_, 1 + 2 * position.wasted_turns());
-    return random.Chance(mistake) ? position.Mistake(random) : position.Plan();
+  std::string Act(PolicyState& state, RandomStream& random) const override {
+    const double mistake = 1 - std::pow(1 - error_rate_, 1 + 2 * state.wasted_turns());
+    return random.Chance(mistake) ? state.Mistake(random) : state.Plan();
   }
 
  private:

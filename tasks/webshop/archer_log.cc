@@ -28,7 +28,7 @@ std::string_view WithoutBrackets(std::string_view text) {
 }
 
 // The parts between two blanks or more: each string of a page begins on a new line and ends with a
-// blank, but for options.
+// blank, except options.
 std::vector<std::string_view> PartsOf(std::string_view page) {
   std::vector<std::string_view> parts;
   while (!(page = Trim(page, " ")).empty()) {

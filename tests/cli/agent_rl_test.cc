@@ -131,7 +131,7 @@ TEST_F(AgentRl, ARunWithOneRateCanBeProlonged) {
   EXPECT_THAT(Learn("falling", flags).err, HasSubstr("--iterations differs"));
 }
 
-// The same episodes and, but for the rounding of sums, the same numbers as in one process.
+// The same episodes and, except for the rounding of sums, the same numbers as in one process.
 TEST_F(AgentRl, SeveralProcessesLearnAsOne) {
   const Flags critic = {
       {"--critic_updates", "3"}, {"--critic_width", "8"}, {"--critic_lr", "1e-3"}};

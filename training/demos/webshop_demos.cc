@@ -59,9 +59,9 @@ std::optional<DemoRow> Episode(const WebShopDemoOptions& options, const WebShop&
   std::vector<char> trained(messages.size());
   const std::string instruction = shop.Instruction(state);
   for (int turn = 0; turn < options.max_turns && !state.done; ++turn) {
-    const std::unique_ptr<PolicyState> position = ReadWebShopPolicy(messages);
-    if (position == nullptr) return std::nullopt;
-    std::string action = AsSpelledOnPage(messages.back().content, position->Plan());
+    const std::unique_ptr<PolicyState> planner = ReadWebShopPolicy(messages);
+    if (planner == nullptr) return std::nullopt;
+    std::string action = AsSpelledOnPage(messages.back().content, planner->Plan());
     if (action.starts_with("search[")) action = fmt::format("search[{}]", WishOf(instruction));
     messages.push_back({"assistant", fmt::format("Thought: {}\nAction: {}",
                                                  ThoughtFor(action, instruction, state), action)});

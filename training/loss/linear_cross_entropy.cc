@@ -36,7 +36,7 @@ struct TargetLoss {
 // gradient.
 void LossOfRow(float* logits, int64_t vocabulary, std::span<const Target> targets,
                std::span<TargetLoss> losses, bool gradient, double factor) {
-  const float greatest = rows::Greatest(logits, vocabulary);
+  const float greatest = rows::RowMax(logits, vocabulary);
   const float log_sum = rows::LogSumExp(logits, greatest, vocabulary);
   const auto best = std::find(logits, logits + vocabulary, greatest) - logits;
   double weight = 0;

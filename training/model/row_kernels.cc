@@ -63,7 +63,7 @@ AGENTR_INLINE float LaneSum(int64_t begin, int64_t end, const Term& term) {
 using Vec = float __attribute__((vector_size(64)));
 using LooseVec = float __attribute__((vector_size(64), aligned(4), may_alias));
 
-AGENTR_INLINE float GreatestOf(const float* x, int64_t begin, int64_t end) {
+AGENTR_INLINE float MaxOf(const float* x, int64_t begin, int64_t end) {
   Vec lanes = Vec{} - INFINITY;
   int64_t i = begin;
   for (; i + kLanes <= end; i += kLanes) {
@@ -86,7 +86,7 @@ AGENTR_INLINE void ClearOutside(T* x, int64_t begin, int64_t end, int64_t n) {
 template <typename T>
 AGENTR_INLINE float SoftmaxOf(T* x, float scale, int64_t begin, int64_t end, int64_t n,
                               float* powers) {
-  const float greatest = GreatestOf(powers, begin, end) * scale;
+  const float greatest = MaxOf(powers, begin, end) * scale;
   const float sum =
       LaneSum(begin, end, [=](int64_t i) { return powers[i] = Exp(powers[i] * scale - greatest); });
   const float inverse = 1 / sum;
@@ -190,7 +190,7 @@ AGENTR_EACH_SET void SoftmaxBackward(uint16_t* x, uint16_t* dp, float scale, flo
   SoftmaxBackwardOf(x, dp, scale, log_sum, dot, begin, end, n);
 }
 
-AGENTR_EACH_SET float Greatest(const float* x, int64_t n) { return GreatestOf(x, 0, n); }
+AGENTR_EACH_SET float RowMax(const float* x, int64_t n) { return MaxOf(x, 0, n); }
 
 AGENTR_EACH_SET float LogSumExp(const float* x, float greatest, int64_t n) {
   const float sum = LaneSum(0, n, [=](int64_t i) { return Exp(x[i] - greatest); });

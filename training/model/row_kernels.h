@@ -45,7 +45,7 @@ void SoftmaxBackward(float* x, float* dp, float scale, float log_sum, float dot,
 void SoftmaxBackward(uint16_t* x, uint16_t* dp, float scale, float log_sum, float dot,
                      int64_t begin, int64_t end, int64_t n);
 
-float Greatest(const float* x, int64_t n);
+float RowMax(const float* x, int64_t n);
 // The logarithm of the sum of exp(x), where `greatest` is the greatest x.
 float LogSumExp(const float* x, float greatest, int64_t n);
 // x becomes factor * exp(x - log_sum).

@@ -67,7 +67,7 @@ TEST(RowOrder, RowsOfATaskStandTogetherAndTasksAreShuffled) {
   EXPECT_NE(other.Step(0), first);
 }
 
-// Agent-R's objective eta * (L_good + L_revision) + (1 - eta) * L_general is, but for the factor
+// Agent-R's objective eta * (L_good + L_revision) + (1 - eta) * L_general is, except for the factor
 // 1 + eta, the mean loss of rows of which these weights are the shares.
 TEST(RowOrder, WeightsAreTheMixtureOfAgentR) {
   const auto golden = nlohmann::json::parse(
