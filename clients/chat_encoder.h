@@ -1,9 +1,11 @@
 // Encodes conversations into the token ids that a model is trained on.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +23,15 @@ struct ChatTokens {
   };
   std::vector<int32_t> ids;
   std::vector<Span> messages;  // one per message, in their order
+
+  // The indices of the messages by position: some of Mistral's templates put the system's text into
+  // the last turn of the user.
+  std::vector<size_t> InOrder() const {
+    std::vector<size_t> order(messages.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, {}, [&](size_t i) { return messages[i].begin; });
+    return order;
+  }
 };
 
 // Immutable and thread-safe.

@@ -1,9 +1,11 @@
 #include "common/option_docs.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <sstream>
+
+#include "common/text.h"
 
 namespace agentr {
 namespace {
@@ -37,21 +39,8 @@ std::string Gist(std::string text) {
 }
 
 // "-h,--help" -> {"-h", "--help"}.
-std::vector<std::string> FlagsOf(const OptionDoc& option) {
-  std::vector<std::string> flags;
-  std::istringstream list(option.flags);
-  for (std::string flag; std::getline(list, flag, ',');) flags.push_back(flag);
-  return flags;
-}
-
-std::string Joined(const std::vector<std::string>& texts, const char* separator) {
-  std::string out;
-  for (const std::string& text : texts) out += (out.empty() ? "" : separator) + text;
-  return out;
-}
-
 std::string ValueName(const OptionDoc& option) {
-  return option.choices.empty() ? option.type : Joined(option.choices, "|");
+  return option.choices.empty() ? option.type : fmt::format("{}", fmt::join(option.choices, "|"));
 }
 
 std::string ManOption(const OptionDoc& option) {
@@ -121,11 +110,12 @@ std::string BashCompletion(const ProgramDoc& program) {
   std::string flags, cases;
   for (const OptionDoc& option : program.options) {
     if (option.positional) continue;
-    const std::vector<std::string> names = FlagsOf(option);
-    flags += (flags.empty() ? "" : " ") + Joined(names, " ");
+    const std::vector<std::string_view> names = SplitText(option.flags, ',');
+    flags += fmt::format("{}{}", flags.empty() ? "" : " ", fmt::join(names, " "));
     if (option.choices.empty()) continue;
     cases += fmt::format("    {}) COMPREPLY=($(compgen -W '{}' -- \"$cur\")); return ;;\n",
-                         Joined(names, "|"), Quoted(Joined(option.choices, " ")));
+                         fmt::join(names, "|"),
+                         Quoted(fmt::format("{}", fmt::join(option.choices, " "))));
   }
   return fmt::format(
       "# Completion of {0} for bash.\n"
@@ -146,10 +136,11 @@ std::string ZshCompletion(const ProgramDoc& program) {
   std::string specs;
   for (const OptionDoc& option : program.options) {
     if (option.positional) continue;
-    for (const std::string& flag : FlagsOf(option)) {
+    for (const std::string_view flag : SplitText(option.flags, ',')) {
       specs += fmt::format("  '{}{}[{}]", option.repeatable ? "*" : "", flag, ZshText(option.help));
       if (!option.choices.empty()) {
-        specs += fmt::format(":value:({})", Quoted(Joined(option.choices, " ")));
+        specs +=
+            fmt::format(":value:({})", Quoted(fmt::format("{}", fmt::join(option.choices, " "))));
       } else if (!option.type.empty()) {
         specs += fmt::format(":{}:_files", ZshText(option.type));
       }

@@ -10,7 +10,6 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <type_traits>
 
 #include "common/cli11.h"
@@ -152,10 +151,9 @@ namespace {
 std::vector<std::string> ChoicesOf(const std::string& type) {
   const size_t begin = type.find(":{");
   if (begin == std::string::npos) return {};
-  std::vector<std::string> choices;
-  std::istringstream list(type.substr(begin + 2, type.find('}', begin) - begin - 2));
-  for (std::string choice; std::getline(list, choice, ',');) choices.push_back(choice);
-  return choices;
+  const std::string_view list = std::string_view(type).substr(begin + 2);
+  const auto choices = SplitText(list.substr(0, list.find('}')), ',');
+  return {choices.begin(), choices.end()};
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ constexpr char AsciiLower(char c) {
 }
 std::string AsciiLower(std::string_view text);
 constexpr bool IsAsciiLetter(char c) { return AsciiLower(c) >= 'a' && AsciiLower(c) <= 'z'; }
+constexpr bool IsAsciiDigit(char c) { return c >= '0' && c <= '9'; }
 bool EqualIgnoringCase(std::string_view a, std::string_view b);
 
 void ReplaceAll(std::string& text, std::string_view from, std::string_view to);

@@ -1,17 +1,18 @@
 #include "eval/task_selection.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_depth.h"
 #include "common/options.h"
+#include "common/text.h"
 #include "tasks/splits.h"
 
 namespace agentr {
@@ -31,10 +32,7 @@ constexpr int kNoLimit = std::numeric_limits<int>::max();
 std::string AsArray(const std::string& text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '[') return text;
-  std::istringstream words(text);
-  std::string array;
-  for (std::string word; words >> word;) array += (array.empty() ? "" : ",") + word;
-  return "[" + array + "]";
+  return fmt::format("[{}]", fmt::join(SplitWords(text), ","));
 }
 
 std::vector<int> IdsOfFile(const std::string& path) {

@@ -1,7 +1,6 @@
 #include "revision/token_row.h"
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 #include <utility>
 
@@ -39,15 +38,6 @@ void AppendSampled(const Node& node, std::span<const int32_t> encoded, const Cha
   }
 }
 
-// Messages by where they stand: some of Mistral's templates put the system's text into the last
-// turn of the user.
-std::vector<size_t> InOrderOfTokens(const ChatTokens& chat) {
-  std::vector<size_t> order(chat.messages.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, {}, [&](size_t i) { return chat.messages[i].begin; });
-  return order;
-}
-
 bool IsRevision(const Row& row, const RowMessage& message) {
   return message.turn >= 0 && message.role == "assistant" &&
          row.trajectory.turns[static_cast<size_t>(message.turn)].part == Part::kRevision;
@@ -65,7 +55,7 @@ Result<TokenRow> EncodeRow(const Row& row, const ChatEncoder& encoder) {
   const std::span<const int32_t> ids(chat.ids);
   TokenRow tokens;
   size_t done = 0;
-  for (const size_t i : InOrderOfTokens(chat)) {
+  for (const size_t i : chat.InOrder()) {
     // A token that holds the end of one message and the beginning of the next is in both.
     const size_t begin = std::max(chat.messages[i].begin, done);
     const size_t end = std::max(chat.messages[i].end, begin);

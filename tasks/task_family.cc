@@ -18,7 +18,7 @@ namespace agentr {
 namespace {
 
 size_t SkipDigits(std::string_view text, size_t at) {
-  while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
+  while (at < text.size() && IsAsciiDigit(text[at])) ++at;
   return at;
 }
 

@@ -20,7 +20,7 @@ tl::unexpected<HttpRefusal> RefuseHead(int status, std::string message) {
 bool IsToken(std::string_view text) {
   constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::ranges::all_of(text, [&](char c) {
-    return (c >= '0' && c <= '9') || IsAsciiLetter(c) || kOthers.find(c) != std::string_view::npos;
+    return IsAsciiDigit(c) || IsAsciiLetter(c) || kOthers.find(c) != std::string_view::npos;
   });
 }
 

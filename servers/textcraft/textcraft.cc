@@ -11,14 +11,13 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "common/random.h"
+#include "common/text.h"
 #include "servers/textcraft/textcraft_prompt.h"
 
 namespace agentr {
 namespace {
 
 constexpr std::string_view kUsing = " using ";
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // A dot of the original's regular expressions does not match a line break.
 std::string_view FirstLine(std::string_view text) { return text.substr(0, text.find('\n')); }
@@ -52,7 +51,8 @@ struct Amount {
 
 // "<digits> <item>" at the start of the text.
 std::optional<Amount> SplitAmount(std::string_view text) {
-  const auto digits = static_cast<size_t>(std::ranges::find_if_not(text, IsDigit) - text.begin());
+  const auto digits =
+      static_cast<size_t>(std::ranges::find_if_not(text, IsAsciiDigit) - text.begin());
   if (digits == 0 || digits == text.size() || text[digits] != ' ') return std::nullopt;
   return Amount{text.substr(0, digits), FirstLine(text.substr(digits + 1))};
 }

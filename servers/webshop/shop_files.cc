@@ -47,7 +47,7 @@ Texts KeepTexts(const Json& record, const char* field, Catalogue& catalogue, boo
 std::optional<double> Dollars(std::string_view piece) {
   std::string number;
   for (const char c : piece) {
-    if ((c >= '0' && c <= '9') || c == '.') number += c;
+    if (IsAsciiDigit(c) || c == '.') number += c;
   }
   return ParseNumber<double>(number);
 }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "common/config_lines.h"
+#include "common/text.h"
 
 namespace agentr {
 
@@ -19,9 +20,7 @@ using Strings = std::vector<std::string>;
 
 char Upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
-bool IsWordCharacter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
+bool IsWordCharacter(char c) { return IsAsciiLetter(c) || IsAsciiDigit(c); }
 
 template <size_t n>
 bool IsOneOf(std::string_view word, const std::array<std::string_view, n>& words) {

@@ -38,8 +38,6 @@ const TitleWords& Words() {
   return words;
 }
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 bool HasAttributeEnding(std::string_view word) {
   static constexpr std::array<std::string_view, 10> kEndings = {
       "able", "ful", "less", "ous", "ive", "ly", "proof", "free", "ed", "ible"};
@@ -52,7 +50,8 @@ bool HasAttributeEnding(std::string_view word) {
 // True for a word that is not a noun, also as a part of a hyphenated word.
 bool IsAttribute(std::string_view word) {
   if (Words().nouns.contains(word)) return false;
-  return IsDigit(word.front()) || Words().attributes.contains(word) || HasAttributeEnding(word);
+  return IsAsciiDigit(word.front()) || Words().attributes.contains(word) ||
+         HasAttributeEnding(word);
 }
 
 std::vector<std::string_view> Split(std::string_view text, char separator) {
@@ -95,7 +94,8 @@ std::string Simplified(std::string_view title) {
       simplified += lower.substr(begin, static_cast<size_t>(next) - begin);
     } else if (c == '-') {
       simplified += '-';
-    } else if (c == '.' && begin > 0 && IsDigit(lower[begin - 1]) && IsDigit(lower[begin + 1])) {
+    } else if (c == '.' && begin > 0 && IsAsciiDigit(lower[begin - 1]) &&
+               IsAsciiDigit(lower[begin + 1])) {
       simplified += '.';
     } else if (c == '\'' || c == kRightQuote) {
       simplified += '\'';

@@ -34,7 +34,7 @@ std::string PlainQuestion(std::string_view text) {
   std::string plain;
   for (const char c : text) {
     if (c == '\'') continue;
-    if (IsAsciiLetter(c) || (c >= '0' && c <= '9') || c == '-') {
+    if (IsAsciiLetter(c) || IsAsciiDigit(c) || c == '-') {
       plain += AsciiLower(c);
     } else if (!plain.empty() && plain.back() != ' ') {
       plain += ' ';

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "common/text.h"
 #include "tasks/task_family.h"
 #include "tasks/textcraft/textcraft_family.h"
 
@@ -19,8 +20,6 @@ struct Part {
   int count = 1;
   std::string_view name;
 };
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // "3 oak planks"; without a number the count is 1. Blanks and a full stop at the ends are dropped.
 Part ReadPart(std::string_view text) {
@@ -112,7 +111,7 @@ void Reader::ReadCommands(std::string_view text) {
     while (at < text.size()) {
       const size_t after = at + kCraft.size();
       const bool starts = at == 0 || text[at - 1] == '\n' || text[at - 1] == ' ';
-      if (starts && after < text.size() && IsDigit(text[after])) return at;
+      if (starts && after < text.size() && IsAsciiDigit(text[after])) return at;
       at = text.find(kCraft, after);
     }
     return text.size();

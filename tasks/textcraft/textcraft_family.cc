@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/text.h"
 #include "tasks/textcraft/textcraft_conversation.h"
 #include "tasks/textcraft/textcraft_planner.h"
 #include "tasks/textcraft/textcraft_teacher.h"
@@ -11,10 +12,7 @@
 namespace agentr {
 namespace {
 
-// ASCII only in every locale, unlike std::isalnum.
-bool IsKeptInTextCraft(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == ',';
-}
+bool IsKeptInTextCraft(char c) { return IsAsciiLetter(c) || IsAsciiDigit(c) || c == ','; }
 
 bool RefusesTextCraft(std::string_view reply) {
   return reply.starts_with("Could not") || reply.starts_with("Wrong item format");

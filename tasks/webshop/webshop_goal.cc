@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "common/text.h"
 #include "tasks/webshop/webshop_action.h"
 
 namespace agentr {
@@ -58,8 +59,7 @@ std::vector<WebShopChoice> ReadChoices(std::string_view text) {
 }
 
 bool IsLetter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         static_cast<unsigned char>(c) >= 0x80;
+  return IsAsciiLetter(c) || IsAsciiDigit(c) || static_cast<unsigned char>(c) >= 0x80;
 }
 
 bool IsJoint(char c) { return c == '-' || c == '.' || c == '\'' || c == '/'; }

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
@@ -64,15 +63,6 @@ void CheckNoBos(const RowTokenizer& text, const std::string& content) {
                   spelling, text.chat->name()));
 }
 
-// Messages sorted by position: some of Mistral's templates put the system text into the last user
-// turn.
-std::vector<size_t> InOrderOfTokens(const ChatTokens& chat) {
-  std::vector<size_t> order(chat.messages.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, {}, [&](size_t i) { return chat.messages[i].begin; });
-  return order;
-}
-
 TrainingRow EncodeTurns(const RowTokenizer& text, const ParsedRow& row) {
   Result<ChatTokens> chat = text.chat->Apply(row.messages, /*generation=*/false);
   if (!chat) {
@@ -83,7 +73,7 @@ TrainingRow EncodeTurns(const RowTokenizer& text, const ParsedRow& row) {
   }
   TrainingRow tokens;
   size_t done = 1;  // nothing predicts the first token
-  for (const size_t i : InOrderOfTokens(*chat)) {
+  for (const size_t i : chat->InOrder()) {
     const ChatTokens::Span span = chat->messages[i];
     // A token with the end of one message and the beginning of the next one is in both spans.
     const size_t begin = std::max(span.begin, done);
@@ -106,12 +96,7 @@ TrainingRow EncodeTurns(const RowTokenizer& text, const ParsedRow& row) {
 }  // namespace
 
 RowCounts& RowCounts::operator+=(const RowCounts& other) {
-  rows += other.rows;
-  cut += other.cut;
-  dropped_turns += other.dropped_turns;
-  dropped += other.dropped;
-  tokens += other.tokens;
-  trained += other.trained;
+  AddFields(kRowCountFields, other, *this);
   return *this;
 }
 

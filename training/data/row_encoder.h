@@ -5,10 +5,13 @@
 // the header that opens it. Token rows are used unchanged.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "common/sum_fields.h"
+#include "training/data/data_options.h"
 #include "training/data/parsed_row.h"
 #include "training/data/row_tokenizer.h"
 #include "training/data/training_row.h"
@@ -28,6 +31,14 @@ struct RowCounts {
   RowCounts& operator+=(const RowCounts& other);
   bool operator==(const RowCounts&) const = default;
 };
+inline constexpr std::array<SumField<RowCounts>, 6> kRowCountFields = {
+    {{"rows", &RowCounts::rows},
+     {"cut", &RowCounts::cut},
+     {"dropped_turns", &RowCounts::dropped_turns},
+     {"dropped", &RowCounts::dropped},
+     {"tokens", &RowCounts::tokens},
+     {"trained", &RowCounts::trained}}};
+static_assert(NamesEveryField(kRowCountFields));
 
 // Thread-safe. The tokenizer outlives it.
 class RowEncoder {

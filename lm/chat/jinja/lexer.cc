@@ -4,15 +4,15 @@
 
 #include <algorithm>
 
+#include "common/text.h"
 #include "lm/chat/jinja/run.h"
 #include "lm/tokenizer/utf8.h"
 
 namespace agentr::jinja {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsNameBegin(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool IsNameCharacter(char c) { return IsNameBegin(c) || IsDigit(c); }
+bool IsNameCharacter(char c) { return IsNameBegin(c) || IsAsciiDigit(c); }
 
 // The source with "\n" as line ends, and without the last one.
 std::string Normalized(std::string_view source) {
@@ -188,7 +188,7 @@ class Lexer {
 
   void ReadToken() {
     const char c = Peek(0);
-    if (IsDigit(c)) return ReadNumber();
+    if (IsAsciiDigit(c)) return ReadNumber();
     if (c == '\'' || c == '"') return ReadString(c);
     if (IsNameBegin(c)) {
       size_t end = at_;
@@ -209,8 +209,8 @@ class Lexer {
   // Digits, with single underscores between them.
   size_t Digits(size_t at) const {
     while (at < source_.size() &&
-           (IsDigit(source_[at]) ||
-            (source_[at] == '_' && at + 1 < source_.size() && IsDigit(source_[at + 1])))) {
+           (IsAsciiDigit(source_[at]) ||
+            (source_[at] == '_' && at + 1 < source_.size() && IsAsciiDigit(source_[at + 1])))) {
       ++at;
     }
     return at;
@@ -222,7 +222,7 @@ class Lexer {
     const bool after_dot = at_ > 0 && source_[at_ - 1] == '.';
     const auto at = [&](size_t i) { return i < source_.size() ? source_[i] : '\0'; };
     if (!after_dot) {
-      if (at(end) == '.' && IsDigit(at(end + 1))) {
+      if (at(end) == '.' && IsAsciiDigit(at(end + 1))) {
         end = Digits(end + 1);
         is_float = true;
       }
@@ -230,7 +230,7 @@ class Lexer {
       if (at(exponent) == 'e' || at(exponent) == 'E') {
         ++exponent;
         if (at(exponent) == '+' || at(exponent) == '-') ++exponent;
-        if (IsDigit(at(exponent))) {
+        if (IsAsciiDigit(at(exponent))) {
           end = Digits(exponent);
           is_float = true;
         }
