@@ -11,16 +11,9 @@
 namespace agentr {
 
 bool IsTransient(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::kUnreachable:
-    case ErrorKind::kTimeout:
-    case ErrorKind::kRateLimited:
-    case ErrorKind::kServer:
-    case ErrorKind::kProtocol:
-      return true;
-    default:
-      return false;
-  }
+  using enum ErrorKind;
+  return kind == kUnreachable || kind == kTimeout || kind == kRateLimited || kind == kServer ||
+         kind == kProtocol;
 }
 
 int RunMain(const std::function<ExitCode()>& body) noexcept {

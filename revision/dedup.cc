@@ -1,11 +1,11 @@
 #include "revision/dedup.h"
 
 #include <fmt/core.h>
-
-#include <cctype>
+#include <fmt/ranges.h>
 
 #include "common/error.h"
 #include "common/hash.h"
+#include "common/text.h"
 
 namespace agentr {
 namespace {
@@ -18,17 +18,7 @@ void AppendField(std::string_view field, std::string& bytes) {
 }
 
 std::string Normalised(std::string_view action) {
-  std::string normal;
-  for (const char c : action) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isspace(byte) == 0) {
-      normal += static_cast<char>(std::tolower(byte));
-    } else if (!normal.empty() && normal.back() != ' ') {
-      normal += ' ';
-    }
-  }
-  if (!normal.empty() && normal.back() == ' ') normal.pop_back();
-  return normal;
+  return fmt::format("{}", fmt::join(SplitWords(AsciiLower(action), " \t\n\v\f\r"), " "));
 }
 
 }  // namespace

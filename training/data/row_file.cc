@@ -18,6 +18,7 @@
 #include "common/handoff.h"
 #include "common/hash.h"
 #include "common/random.h"
+#include "common/text.h"
 #include "training/data/parsed_row.h"
 
 namespace agentr {
@@ -65,10 +66,6 @@ class Mapping {
   void* data_ = nullptr;
   size_t size_ = 0;
 };
-
-bool IsBlank(std::string_view line) {
-  return line.find_first_not_of(" \t\r") == std::string_view::npos;
-}
 
 size_t EndOfLine(std::string_view text, size_t at) {
   return std::min(text.find('\n', at), text.size());
@@ -120,7 +117,7 @@ void RowFile::Scan() {
     while (at < end) {
       const size_t stop = EndOfLine(text, at);
       const std::string_view line = text.substr(at, stop - at);
-      if (!IsBlank(line)) {
+      if (!Trim(line).empty()) {
         const std::string_view task = TaskKey(line);
         const uint64_t hash = HashRow(line);
         parts[chunk].begins.push_back(at);

@@ -79,18 +79,13 @@ class Ppo : public Algorithm {
 
   nlohmann::ordered_json Learn(const RolloutBlock& block, int64_t iteration) {
     PpoSums sums;
-    RandomStream random = context_.Random("ppo", iteration);
     const double rate = LearningRate(o_.schedule, iteration, o_.iterations);
     std::vector<int64_t> order(block.prompts.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
-    const auto batch = static_cast<size_t>(o_.experience.batch);
-    for (int epoch = 0; epoch < o_.ppo.epochs; ++epoch) {
-      random.Shuffle(order);
-      for (size_t begin = 0; begin < order.size(); begin += batch) {
-        const size_t count = std::min(batch, order.size() - begin);
-        LearnBatch(block, std::span(order).subspan(begin, count), rate, sums);
-      }
-    }
+    ForEachMinibatch(std::move(order), static_cast<size_t>(o_.experience.batch), o_.ppo.epochs,
+                     context_.Random("ppo", iteration), [&](std::span<const int64_t> chosen) {
+                       LearnBatch(block, chosen, rate, sums);
+                     });
     return sums.ToJson();
   }
 

@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -29,6 +30,18 @@ PpoInput WithAdvantages(std::span<const Transition> transitions, const at::Tenso
 // the options say so.
 PpoInput RowsOf(const PpoInput& noted, const at::Tensor& index, const at::Tensor& scores,
                 const at::Tensor& values, const PpoRunOptions& options);
+
+// Shuffles `items` for each epoch and calls learn(span) for each `batch` of them.
+template <typename Learn>
+void ForEachMinibatch(std::vector<int64_t> items, size_t batch, int epochs, RandomStream random,
+                      const Learn& learn) {
+  for (int epoch = 0; epoch < epochs; ++epoch) {
+    random.Shuffle(items);
+    for (size_t begin = 0; begin < items.size(); begin += batch) {
+      learn(std::span(items).subspan(begin, std::min(batch, items.size() - begin)));
+    }
+  }
+}
 
 struct PpoSums {
   double policy = 0, value = 0, entropy = 0, clipped = 0, kl = 0, norm = 0;

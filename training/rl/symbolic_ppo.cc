@@ -144,21 +144,18 @@ class SymbolicPpo : public Algorithm {
 
   nlohmann::ordered_json Learn(const SymbolicBlock& block, int64_t iteration) {
     PpoSums sums;
-    RandomStream random = context_.Random("symbolic_ppo", iteration);
     const double rate = LearningRate(o_.schedule, iteration, o_.iterations);
     std::vector<int64_t> starts;  // rows
     for (int t = 0; t < o_.experience.steps; t += o_.ppo.recurrence) {
       for (int64_t slot = 0; slot < slots_; ++slot) starts.push_back(t * slots_ + slot);
     }
     const auto batch = static_cast<size_t>(o_.experience.batch / o_.ppo.recurrence);
-    for (int epoch = 0; epoch < o_.ppo.epochs; ++epoch) {
-      random.Shuffle(starts);
-      for (size_t begin = 0; begin < starts.size(); begin += batch) {
-        const size_t count = std::min(batch, starts.size() - begin);
-        const at::ArrayRef<int64_t> chosen(starts.data() + begin, count);
-        LearnBatch(block, at::tensor(chosen, at::kLong), rate, sums);
-      }
-    }
+    ForEachMinibatch(std::move(starts), batch, o_.ppo.epochs,
+                     context_.Random("symbolic_ppo", iteration),
+                     [&](std::span<const int64_t> chosen) {
+                       const at::ArrayRef<int64_t> rows(chosen.data(), chosen.size());
+                       LearnBatch(block, at::tensor(rows, at::kLong), rate, sums);
+                     });
     return sums.ToJson();
   }
 
