@@ -1,11 +1,7 @@
 // env_server: an AgentGym-compatible environment server.
 #include <fmt/core.h>
-#include <spdlog/spdlog.h>
-
-#include <cstdio>
 
 #include "apps/program.h"
-#include "common/interrupt.h"
 #include "servers/env_server.h"
 
 namespace agentr {
@@ -31,12 +27,7 @@ int main(int argc, char** argv) {
       fmt::print("{}\n", ExportShop(options.webshop, to.folder));
       return agentr::ExitCode::kOk;
     }
-    agentr::SignalWait signals;
-    const auto server = StartEnvServer(options);
-    fmt::print("{} ({})\n", server->base_url(), server->Summary());
-    std::fflush(stdout);
-    spdlog::info("signal {}: stopping", signals.Wait());
-    return agentr::ExitCode::kOk;
+    return agentr::ServeUntilSignal([&] { return StartEnvServer(options); });
   };
   return agentr::RunWithOptions(
       argc, argv,

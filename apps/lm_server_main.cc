@@ -1,11 +1,7 @@
 // lm_server: a language model behind OpenAI's HTTP protocol.
-#include <fmt/core.h>
-#include <spdlog/spdlog.h>
-
-#include <cstdio>
+#include <memory>
 
 #include "apps/wiring.h"
-#include "common/interrupt.h"
 #include "servers/lm/lm_service.h"
 
 namespace agentr {
@@ -35,12 +31,10 @@ int main(int argc, char** argv) {
       throw agentr::FatalError(agentr::ExitCode::kUsage,
                                "--model_dir is missing: give the folder of a model");
     }
-    agentr::SignalWait signals;
-    const agentr::LmServer running(agentr::LoadModel(served.dir, served.name, local), options);
-    fmt::print("{} ({})\n", running.base_url(), running.Summary());
-    std::fflush(stdout);
-    spdlog::info("signal {}: stopping; a second signal ends the program at once", signals.Wait());
-    return agentr::ExitCode::kOk;
+    return agentr::ServeUntilSignal([&] {
+      return std::make_unique<agentr::LmServer>(agentr::LoadModel(served.dir, served.name, local),
+                                                options);
+    });
   };
   return agentr::RunWithOptions(
       argc, argv,

@@ -1,8 +1,14 @@
-// The common part of all main functions: declare and read the options, start the log, do the job,
-// and turn a FatalError into one line and an exit code (RunMain).
+// The common parts of main functions: declare and read the options, start the log, do the job or
+// serve, and turn a FatalError into one line and an exit code (RunMain).
 #pragma once
 
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+
 #include "common/error.h"
+#include "common/interrupt.h"
 #include "common/logging.h"
 #include "common/options.h"
 
@@ -28,6 +34,18 @@ int RunWithOptions(int argc, char** argv, const ProgramText& text, Job job, Opti
     InitLogging(log);
     return job(set);
   });
+}
+
+// Starts a server, prints its address and summary, and stops it when SIGINT or SIGTERM comes.
+// `start` returns the running server in a unique_ptr.
+template <typename Start>
+ExitCode ServeUntilSignal(const Start& start) {
+  SignalWait signals;  // before the server's threads
+  const auto server = start();
+  fmt::print("{} ({})\n", server->base_url(), server->Summary());
+  std::fflush(stdout);
+  spdlog::info("signal {}: stopping; a second signal ends the program at once", signals.Wait());
+  return ExitCode::kOk;
 }
 
 }  // namespace agentr

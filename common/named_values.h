@@ -1,5 +1,5 @@
-// The names of an enumeration's values, for options, files and messages: one table next to the
-// enumeration says them all.
+// The names of an enumeration's values, for options, files and messages. One table next to the
+// enumeration holds all of them.
 #pragma once
 
 #include <array>

@@ -28,6 +28,7 @@ constexpr bool IsAsciiLetter(char c) { return AsciiLower(c) >= 'a' && AsciiLower
 constexpr bool IsAsciiDigit(char c) { return c >= '0' && c <= '9'; }
 bool EqualIgnoringCase(std::string_view a, std::string_view b);
 
+// `from` is not empty.
 void ReplaceAll(std::string& text, std::string_view from, std::string_view to);
 
 // The number that is all of `text`; nullopt for other text and for numbers that T cannot hold.

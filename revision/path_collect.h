@@ -1,6 +1,6 @@
 // The main job of path_collect: makes files of training data according to the options, and prints a
-// table. The program's other jobs are CollectPreferences (preference_rows.h), AuditFile (audit.h),
-// and each of them on trees of a database (stored_trees.h).
+// table. The program's other jobs are CollectPreferences (preference_rows.h) and AuditFile (audit.h);
+// OnStoredTrees (stored_trees.h) runs this job or the first of them on trees of a database.
 #pragma once
 
 #include <filesystem>

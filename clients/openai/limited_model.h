@@ -35,7 +35,7 @@ struct ModelLimits {
   double rate = 0;             // requests per minute; 0: unlimited
   double budget = 0;           // of one run: tokens or, with a price, money; 0: unlimited
   std::string llm_price = "";  // as given: "IN:OUT" or ""
-  std::optional<TokenPrice> price = std::nullopt;  // set from it
+  std::optional<TokenPrice> price = std::nullopt;  // parsed from llm_price by Declare
 
   // In money; 0 without a price.
   double Cost(const Usage& usage) const { return price ? price->Of(usage) : 0; }
