@@ -11,6 +11,7 @@
 #include "common/interrupt.h"
 #include "common/logging.h"
 #include "common/options.h"
+#include "common/simd.h"
 
 namespace agentr {
 
@@ -27,11 +28,15 @@ template <typename Job, typename... Options>
 int RunWithOptions(int argc, char** argv, const ProgramText& text, Job job, Options&... options) {
   return RunMain([&] {
     LogOptions log;
+    SimdOptions simd;
     OptionSet set(text.name, text.description, text.examples);
     (Declare(set, options), ...);
+    Declare(set, simd);
     Declare(set, log);
     if (const auto exit = set.Parse(argc, argv)) return *exit;
     InitLogging(log);
+    SetSimd(simd.level);
+    spdlog::info("{} {}, instruction set {}", text.name, AGENTR_VERSION, DescribeProcessor());
     return job(set);
   });
 }

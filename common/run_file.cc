@@ -7,6 +7,7 @@
 
 #include "common/file.h"
 #include "common/json_depth.h"
+#include "common/simd.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -38,6 +39,7 @@ void AppendToRunFile(const fs::path& folder, nlohmann::ordered_json run) {
   const FileLock lock(folder / kRunLock);
   const fs::path path = folder / "run.json";
   nlohmann::ordered_json runs = EarlierRuns(path);
+  run["processor"] = DescribeProcessor();
   runs.push_back(std::move(run));
   WriteFileAtomically(path, DumpJson(nlohmann::ordered_json{{"runs", runs}}, 1) + "\n");
 }

@@ -21,10 +21,9 @@ at::ScalarType ScalarType(WeightType type) {
       return at::kFloat;
     case WeightType::kF16:
       return at::kHalf;
-    case WeightType::kBF16:
+    default:
       return at::kBFloat16;
   }
-  throw std::logic_error("unknown weight type");
 }
 
 at::Device ParseDevice(const std::string& name) {
@@ -67,13 +66,13 @@ class AtenDecoder : public Decoder {
   AtenDecoder(const DecoderPlan& plan, const WeightSource& source, const std::string& device,
               bool reference)
       : config_(plan.config),
-        options_(at::device(ParseDevice(device)).dtype(ScalarType(plan.type))),
+        options_(at::device(ParseDevice(device)).dtype(ScalarType(plan.number_type))),
         fused_(!reference && kHasFusedAttention) {
     const c10::InferenceMode inference;
     if (options_.device().is_cpu()) at::set_num_threads(plan.threads);
     frequencies_ = at::tensor(RotaryFrequencies(config_), at::kFloat).to(options_.device());
     const int64_t block_bytes = 2 * config_.num_layers * kBlockTokens * config_.num_kv_heads *
-                                config_.head_dim * static_cast<int64_t>(Bytes(plan.type));
+                                config_.head_dim * static_cast<int64_t>(Bytes(plan.number_type));
     shape_ = {static_cast<int32_t>(config_.vocab_size),
               plan.max_context,
               kBlockTokens,

@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "common/error.h"
-#include "lm/decoder/activation_rows.h"
 #include "lm/decoder/batch_parts.h"
 #include "lm/decoder/kv_pool.h"
+#include "lm/decoder/left_rows.h"
 #include "lm/decoder/packed_matrix.h"
 
 namespace agentr {
 namespace {
 
-constexpr int kPanel = PackedMatrix::kPanel;
 constexpr int kMaxRows = 512;  // computed through all layers at once; longer batches are divided
 constexpr int kRowBlock = 96;  // rows that one thread multiplies with a panel at once
 constexpr int kFewRows = 8;    // up to this many, normalising them in every thread is faster than a
@@ -30,10 +30,11 @@ class CpuDecoder : public Decoder {
  public:
   CpuDecoder(const DecoderPlan& plan, std::shared_ptr<const WeightSource> source, Simd simd)
       : config_(Checked(plan.config)),
-        type_(plan.type),
+        weights_(plan.weights),
+        kv_type_(plan.kv_type),
         kernels_(KernelsOf(simd)),
         team_(plan.threads),
-        pool_(config_, type_, plan.cache_bytes),
+        pool_(config_, kv_type_, plan.cache_bytes),
         shape_{static_cast<int32_t>(config_.vocab_size),
                plan.max_context,
                kKeyBlock,
@@ -49,14 +50,8 @@ class CpuDecoder : public Decoder {
         projected_(kMaxRows, (config_.num_heads + 2 * config_.num_kv_heads) * config_.head_dim),
         scratch_(plan.threads, config_.hidden_size),
         cos_(kMaxRows, config_.head_dim / 2),
-        sin_(kMaxRows, config_.head_dim / 2),
-        normed_(kMaxRows, config_.hidden_size, type_, kernels_),
-        mixed_(kMaxRows, config_.num_heads * config_.head_dim, type_, kernels_),
-        hidden_(kMaxRows, config_.intermediate_size, type_, kernels_) {
+        sin_(kMaxRows, config_.head_dim / 2) {
     Load(std::move(source));
-    for (int i = 0; i < plan.threads; ++i) {
-      own_normed_.emplace_back(kFewRows, config_.hidden_size, type_, kernels_);
-    }
   }
 
   const DecoderShape& shape() const override { return shape_; }
@@ -85,9 +80,10 @@ class CpuDecoder : public Decoder {
   void Load(std::shared_ptr<const WeightSource> source) override {
     const ModelWeights weights = PlaceWeights(config_, *source);
     norm_ = Vector(weights.norm);
-    output_.Pack({weights.output}, type_, team_);
+    output_.Pack({weights.output}, OutputType(), kernels_, team_);
     for (size_t i = 0; i < layers_.size(); ++i) Pack(weights.layers[i], layers_[i]);
     KeepEmbedding(*weights.embedding, std::move(source));
+    MakeLeftRows();
   }
 
  private:
@@ -115,11 +111,41 @@ class CpuDecoder : public Decoder {
     layer.query_norm = Vector(from.query_norm);
     layer.key_norm = Vector(from.key_norm);
     layer.mlp_norm = Vector(from.mlp_norm);
-    layer.query_key_value.Pack({from.query, from.key, from.value}, type_, team_);
-    layer.output.Pack({from.output}, type_, team_);
-    layer.gate.Pack({from.gate}, type_, team_);
-    layer.up.Pack({from.up}, type_, team_);
-    layer.down.Pack({from.down}, type_, team_);
+    layer.query_key_value.Pack({from.query, from.key, from.value}, weights_, kernels_, team_);
+    layer.output.Pack({from.output}, weights_, kernels_, team_);
+    layer.gate.Pack({from.gate}, weights_, kernels_, team_);
+    layer.up.Pack({from.up}, weights_, kernels_, team_);
+    layer.down.Pack({from.down}, weights_, kernels_, team_);
+  }
+
+  // Four bits are too few for the output, which decides between neighbouring tokens.
+  std::optional<WeightType> OutputType() const {
+    return weights_ == WeightType::kQ4_0 ? WeightType::kQ8_0 : weights_;
+  }
+
+  // The left sides of all products, in the forms that the matrices need.
+  void MakeLeftRows() {
+    LeftForms normed = output_.forms(), mixed, hidden;
+    for (const Layer& layer : layers_) {
+      normed = normed | layer.query_key_value.forms() | layer.gate.forms() | layer.up.forms();
+      mixed = mixed | layer.output.forms();
+      hidden = hidden | layer.down.forms();
+    }
+    const int64_t heads = config_.num_heads * config_.head_dim;
+    if (mixed.blocks && heads / config_.num_kv_heads % kLeftBlock != 0) {
+      throw FatalError(ExitCode::kUsage,
+                       fmt::format("the kernels of quantised weights take heads whose key-value "
+                                   "group is a multiple of {} wide; that of this model is {} wide. "
+                                   "Cure: --dtype bfloat16",
+                                   kLeftBlock, heads / config_.num_kv_heads));
+    }
+    normed_.emplace(kMaxRows, config_.hidden_size, normed, kernels_);
+    mixed_.emplace(kMaxRows, heads, mixed, kernels_);
+    hidden_.emplace(kMaxRows, config_.intermediate_size, hidden, kernels_);
+    own_normed_.clear();
+    for (int i = 0; i < team_.size(); ++i) {
+      own_normed_.emplace_back(kFewRows, config_.hidden_size, normed, kernels_);
+    }
   }
 
   // Only one row per token is read, so an immutable source makes a copy of the whole embedding
@@ -171,18 +197,18 @@ class CpuDecoder : public Decoder {
     team_.Barrier();
     Attention(layer, index, rank);
     team_.Barrier();
-    Multiply(mixed_, rows, layer.output, x_[0], x_.stride(), /*add=*/true, rank);
+    Multiply(*mixed_, rows, layer.output, x_[0], x_.stride(), /*add=*/true, rank);
     team_.Barrier();
     GateAndUp(layer, Normalise(layer.mlp_norm, rows, rank), rows, rank);
     team_.Barrier();
-    Multiply(hidden_, rows, layer.down, x_[0], x_.stride(), /*add=*/true, rank);
+    Multiply(*hidden_, rows, layer.down, x_[0], x_.stride(), /*add=*/true, rank);
     team_.Barrier();
   }
 
   // Normalises the rows of x_; when it returns they can be read.
   const LeftRows& Normalise(const std::vector<float>& weight, int64_t rows, int rank) {
     const bool few = rows <= kFewRows;
-    LeftRows& to = few ? own_normed_[rank] : normed_;
+    LeftRows& to = few ? own_normed_[rank] : *normed_;
     const auto [begin, end] = few ? ThreadTeam::Range{0, rows} : team_.Share(rows, rank);
     for (int64_t row = begin; row < end; ++row) NormaliseRow(weight, x_[row], to, row, rank);
     if (!few) team_.Barrier();
@@ -197,11 +223,11 @@ class CpuDecoder : public Decoder {
 
   float Epsilon() const { return static_cast<float>(config_.norm_epsilon); }
 
-  // Calls body(panel, first row, count) for the products of this thread.
+  // Calls body(slice, first row, count) for the products of this thread.
   template <class Body>
-  void ForShare(int64_t panels, int64_t rows, int rank, const Body& body) {
+  void ForShare(int64_t slices, int64_t rows, int rank, const Body& body) {
     const int64_t row_blocks = (rows + kRowBlock - 1) / kRowBlock;
-    const auto [begin, end] = team_.Share(panels * row_blocks, rank);
+    const auto [begin, end] = team_.Share(slices * row_blocks, rank);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = i % row_blocks * kRowBlock;
       body(i / row_blocks, first, static_cast<int>(std::min<int64_t>(kRowBlock, rows - first)));
@@ -211,32 +237,21 @@ class CpuDecoder : public Decoder {
   // Computes to [rows] (+)= from [rows] weightᵀ + bias for this thread's columns.
   void Multiply(const LeftRows& from, int64_t rows, const PackedMatrix& weight, float* to,
                 int64_t stride, bool add, int rank) {
-    ForShare(weight.panels(), rows, rank, [&](int64_t panel, int64_t first, int count) {
-      MultiplyPanel(from, first, count, weight, panel, to + first * stride + panel * kPanel, stride,
-                    add);
+    ForShare(weight.slices(), rows, rank, [&](int64_t slice, int64_t first, int count) {
+      weight.Multiply(from, first, count, slice, to + first * stride + weight.FirstOutput(slice),
+                      stride, add);
     });
   }
 
-  void MultiplyPanel(const LeftRows& from, int64_t first, int count, const PackedMatrix& weight,
-                     int64_t panel, float* to, int64_t stride, bool add) {
-    kernels_.multiply(type_, {from[first], from.stride(), count, weight.Panel(panel), kPanel,
-                              weight.inputs(), to, stride, kPanel, add});
-    if (weight.bias() == nullptr) return;
-    const float* bias = weight.bias() + panel * kPanel;
-    for (int row = 0; row < count; ++row) {
-      for (int i = 0; i < kPanel; ++i) to[row * stride + i] += bias[i];
-    }
-  }
-
   void GateAndUp(const Layer& layer, const LeftRows& from, int64_t rows, int rank) {
-    ForShare(layer.gate.panels(), rows, rank, [&](int64_t panel, int64_t first, int count) {
-      alignas(64) float gate[kRowBlock * kPanel];
-      alignas(64) float up[kRowBlock * kPanel];
-      MultiplyPanel(from, first, count, layer.gate, panel, gate, kPanel, /*add=*/false);
-      MultiplyPanel(from, first, count, layer.up, panel, up, kPanel, /*add=*/false);
-      kernels_.swiglu(gate, up, count * kPanel, gate);
+    ForShare(layer.gate.slices(), rows, rank, [&](int64_t slice, int64_t first, int count) {
+      alignas(64) float gate[kRowBlock * kSlice];
+      alignas(64) float up[kRowBlock * kSlice];
+      layer.gate.Multiply(from, first, count, slice, gate, kSlice, /*add=*/false);
+      layer.up.Multiply(from, first, count, slice, up, kSlice, /*add=*/false);
+      kernels_.swiglu(gate, up, count * kSlice, gate);
       for (int row = 0; row < count; ++row) {
-        hidden_.Put(first + row, panel * kPanel, gate + row * kPanel, kPanel);
+        hidden_->Put(first + row, slice * kSlice, gate + row * kSlice, kSlice);
       }
     });
   }
@@ -293,7 +308,7 @@ class CpuDecoder : public Decoder {
     const int width = queries_per_kv_head_ * head_dim_;
     const int64_t row = tile.part->row + tile.first;
     AttentionTask task;
-    task.type = type_;
+    task.type = kv_type_;
     task.queries = Query(row, kv_head);
     task.query_stride = projected_.stride();
     task.mixed = mixed;
@@ -309,7 +324,7 @@ class CpuDecoder : public Decoder {
     task.block_bytes = pool_.block_bytes();
     kernels_.attend(task);
     for (int i = 0; i < tile.tokens; ++i) {
-      mixed_.Put(row + i, kv_head * width, mixed + i * width, width);
+      mixed_->Put(row + i, kv_head * width, mixed + i * width, width);
     }
   }
 
@@ -318,10 +333,10 @@ class CpuDecoder : public Decoder {
     const auto count = static_cast<int64_t>(wanted.size());
     if (count == 0) return;
     const auto [begin, end] = team_.Share(count, rank);
-    for (int64_t i = begin; i < end; ++i) NormaliseRow(norm_, x_[wanted[i]], normed_, i, rank);
+    for (int64_t i = begin; i < end; ++i) NormaliseRow(norm_, x_[wanted[i]], *normed_, i, rank);
     team_.Barrier();
     const int64_t stride = Padded(config_.outputs());
-    Multiply(normed_, count, output_,
+    Multiply(*normed_, count, output_,
              reinterpret_cast<float*>(logits_.data()) + logit_rows_ * stride, stride,
              /*add=*/false, rank);
   }
@@ -337,8 +352,9 @@ class CpuDecoder : public Decoder {
   }
 
   const ModelConfig config_;
-  const WeightType type_;
-  const CpuKernels& kernels_;
+  const std::optional<WeightType> weights_;  // of matrices; none: as in the file
+  const WeightType kv_type_;
+  const Kernels& kernels_;
   std::shared_ptr<const WeightSource> source_;  // keeps the embedding alive if it is not a copy
   std::vector<std::byte> embedding_copy_;
   Weight embedding_;
@@ -359,9 +375,9 @@ class CpuDecoder : public Decoder {
   ActivationRows projected_;          // [rows, queries, keys and values of all heads]
   ActivationRows scratch_;            // [threads, width]
   ActivationRows cos_, sin_;          // [rows, head_dim / 2]
-  LeftRows normed_;                   // [rows, width]
-  LeftRows mixed_;                    // [rows, heads * head_dim]
-  LeftRows hidden_;                   // [rows, intermediate_size]
+  std::optional<LeftRows> normed_;    // [rows, width]
+  std::optional<LeftRows> mixed_;     // [rows, heads * head_dim]
+  std::optional<LeftRows> hidden_;    // [rows, intermediate_size]
   std::vector<LeftRows> own_normed_;  // by thread, [kFewRows, width]
   AlignedBuffer logits_;
   int64_t logit_rows_ = 0;  // logit rows computed so far

@@ -1,4 +1,4 @@
-// The decoder on the CPU: our own kernels (cpu_kernels.h) on packed weights. A team of threads
+// The decoder on the CPU: our own kernels (kernels.h) on packed weights. A team of threads
 // divides the columns, heads or rows of each step.
 //
 // Activations are float32; with bfloat16 the left side of each product is rounded to it. A row's
@@ -8,7 +8,7 @@
 
 #include <memory>
 
-#include "lm/decoder/cpu_kernels.h"
+#include "lm/kernels/kernels.h"
 #include "lm/decoder/decoder.h"
 #include "lm/decoder/decoder_plan.h"
 #include "lm/decoder/model_weights.h"

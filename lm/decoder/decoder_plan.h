@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "lm/weights/model_config.h"
@@ -9,8 +10,11 @@
 namespace agentr {
 
 struct DecoderPlan {
-  ModelConfig config;       // of the model
-  WeightType type{};        // for computing, and for keys and values
+  ModelConfig config;  // of the model
+  // The type of the matrices in memory; none: as they are in the file.
+  std::optional<WeightType> weights;
+  WeightType number_type{};  // in which LibTorch's operators compute
+  WeightType kv_type{};      // of keys and values
   int32_t max_context = 0;  // positions
   int64_t cache_bytes = 0;  // for keys and values
   int threads = 1;          // CPU threads

@@ -1,12 +1,12 @@
 // The pool of keys and values of the CPU path, packed as the right operands of attention's two
-// products (see MatrixProduct in cpu_kernels.h).
+// products (see MatrixProduct in kernels.h).
 //
 // The order in memory is block, layer, kv head. Each kv head has its keys as a matrix head_dim ×
 // kKeyBlock, then its values as a matrix kKeyBlock × head_dim (padded to a multiple of kLanes).
 #pragma once
 
 #include "lm/decoder/aligned_buffer.h"
-#include "lm/decoder/cpu_kernels.h"
+#include "lm/kernels/kernels.h"
 #include "lm/weights/model_config.h"
 
 namespace agentr {

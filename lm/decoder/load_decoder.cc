@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -17,19 +18,41 @@
 namespace agentr {
 namespace {
 
-WeightType ParseType(const std::string& name, WeightType of_file) {
-  if (name == "auto") return of_file;
-  if (name == "float32") return WeightType::kF32;
-  if (name == "bfloat16") return WeightType::kBF16;
-  if (name == "float16") return WeightType::kF16;
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("--dtype {} is not auto, float32, bfloat16 or float16", name));
+constexpr std::array<NamedValue<WeightType>, 5> kTypes = {{{"float32", WeightType::kF32},
+                                                            {"bfloat16", WeightType::kBF16},
+                                                            {"float16", WeightType::kF16},
+                                                            {"q8_0", WeightType::kQ8_0},
+                                                            {"q4_0", WeightType::kQ4_0}}};
+
+WeightType ParseType(std::string_view flag, const std::string& name) {
+  if (const auto type = ValueOf(kTypes, name)) return *type;
+  throw FatalError(ExitCode::kUsage, fmt::format("{} {} is none of the types", flag, name));
 }
 
-DecoderPlan MakePlan(const ModelConfig& config, const DecoderOptions& options) {
+bool HasQuantised(const WeightSource& source) {
+  return std::ranges::any_of(source.weights(),
+                             [](const auto& named) { return IsQuantised(named.second.type); });
+}
+
+// Types that follow from each other: by default a model computes in the type of its weights, and so
+// are its keys and values; beside quantised weights they are bfloat16.
+void ChooseTypes(const WeightSource& source, const DecoderOptions& options, DecoderPlan& plan) {
+  if (options.dtype != "auto") {
+    plan.weights = ParseType("--dtype", options.dtype);
+  } else if (!HasQuantised(source)) {
+    plan.weights = plan.config.weight_type;
+  }
+  plan.number_type =
+      plan.weights && !IsQuantised(*plan.weights) ? *plan.weights : WeightType::kBF16;
+  plan.kv_type = options.kv_dtype == "auto" ? plan.number_type
+                                            : ParseType("--kv_dtype", options.kv_dtype);
+}
+
+DecoderPlan MakePlan(const ModelConfig& config, const WeightSource& source,
+                     const DecoderOptions& options) {
   DecoderPlan plan;
   plan.config = config;
-  plan.type = ParseType(options.dtype, config.weight_type);
+  ChooseTypes(source, options, plan);
   const int64_t limit = std::min<int64_t>(config.max_context, std::numeric_limits<int32_t>::max());
   if (options.max_context > limit) {
     throw FatalError(ExitCode::kUsage,
@@ -47,7 +70,10 @@ DecoderPlan MakePlan(const ModelConfig& config, const DecoderOptions& options) {
 void Declare(OptionSet& set, DecoderOptions& o) {
   set.Group("Local model");
   set.Add("--device", o.device, "Where the model runs: cpu, cuda or cuda:N");
-  set.Add("--dtype", o.dtype, "Type in which the model computes; auto: that of its weights")
+  set.Add("--dtype", o.dtype, "Type of the weights in memory; auto: their own; q8_0, q4_0: quantised while loading")
+      .OneOf({"auto", "float32", "bfloat16", "float16", "q8_0", "q4_0"});
+  set.Add("--kv_dtype", o.kv_dtype,
+          "Type of keys and values; auto: that of the weights, bfloat16 if they are quantised")
       .OneOf({"auto", "float32", "bfloat16", "float16"});
   set.Add("--model_context", o.max_context, "Positions of a sequence; 0: the model's limit").Min(0);
   set.Add("--kv_cache_gib", o.kv_cache_gib, "Memory for keys and values, GiB")
@@ -66,9 +92,15 @@ std::unique_ptr<Decoder> LoadDecoder(const std::filesystem::path& folder,
 std::unique_ptr<Decoder> MakeDecoder(const ModelConfig& config,
                                      std::shared_ptr<const WeightSource> weights,
                                      const DecoderOptions& options) {
-  const DecoderPlan plan = MakePlan(config, options);
+  const DecoderPlan plan = MakePlan(config, *weights, options);
   if (options.device == "cpu" && !options.reference) {
-    return MakeCpuDecoder(plan, std::move(weights), AvailableSimd().back());
+    return MakeCpuDecoder(plan, std::move(weights), ActiveSimd());
+  }
+  if (plan.weights && IsQuantised(*plan.weights)) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--dtype {}: only the CPU computes with quantised weights. Cure: "
+                                 "--dtype bfloat16, or --device cpu",
+                                 options.dtype));
   }
   return MakeAtenDecoder(plan, *weights, options.device, options.reference);
 }

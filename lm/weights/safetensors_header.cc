@@ -84,7 +84,7 @@ Placed ParseEntry(const std::string& name, const nlohmann::json& entry, const fs
   const nlohmann::json& dtype = Member(entry, "dtype");
   const std::optional<WeightType> type =
       dtype.is_string() ? ValueOf(kWeightTypes, dtype.get_ref<const std::string&>()) : std::nullopt;
-  if (!type) {
+  if (!type || IsQuantised(*type)) {
     refuse(fmt::format("dtype {} is not supported", Member(entry, "dtype").dump()),
            "convert it to F32, F16 or BF16");
   }

@@ -14,14 +14,52 @@
 
 namespace agentr {
 
-enum class WeightType { kF32, kF16, kBF16 };
+// Types of numbers, and the quantised types of GGUF files: blocks of whole numbers with common factors
+// (quantised.h).
+enum class WeightType { kF32, kF16, kBF16, kQ8_0, kQ4_0, kQ4_1, kQ5_0, kQ5_1, kQ4_K, kQ5_K, kQ6_K };
 
-inline constexpr std::array<NamedValue<WeightType>, 3> kWeightTypes = {
-    {{"F32", WeightType::kF32}, {"F16", WeightType::kF16}, {"BF16", WeightType::kBF16}}};
+inline constexpr std::array<NamedValue<WeightType>, 11> kWeightTypes = {
+    {{"F32", WeightType::kF32},
+     {"F16", WeightType::kF16},
+     {"BF16", WeightType::kBF16},
+     {"Q8_0", WeightType::kQ8_0},
+     {"Q4_0", WeightType::kQ4_0},
+     {"Q4_1", WeightType::kQ4_1},
+     {"Q5_0", WeightType::kQ5_0},
+     {"Q5_1", WeightType::kQ5_1},
+     {"Q4_K", WeightType::kQ4_K},
+     {"Q5_K", WeightType::kQ5_K},
+     {"Q6_K", WeightType::kQ6_K}}};
 constexpr std::string_view Name(WeightType type) { return NameOf(kWeightTypes, type); }
 
-constexpr size_t Bytes(WeightType type) {  // of one element
-  return type == WeightType::kF32 ? 4 : 2;
+// A tensor's rows are whole blocks: `values` numbers in `bytes` bytes.
+struct BlockSize {
+  int64_t values = 1;
+  int64_t bytes = 0;
+};
+constexpr BlockSize BlockOf(WeightType type) {
+  constexpr std::array<BlockSize, 11> kSizes = {{{1, 4},
+                                                 {1, 2},
+                                                 {1, 2},
+                                                 {32, 34},
+                                                 {32, 18},
+                                                 {32, 20},
+                                                 {32, 22},
+                                                 {32, 24},
+                                                 {256, 144},
+                                                 {256, 176},
+                                                 {256, 210}}};
+  return kSizes[static_cast<size_t>(type)];
+}
+
+constexpr bool IsQuantised(WeightType type) { return BlockOf(type).values > 1; }
+
+// Of a number of a type that is not quantised.
+constexpr size_t Bytes(WeightType type) { return static_cast<size_t>(BlockOf(type).bytes); }
+
+// Of `count` numbers, a multiple of a block's.
+constexpr int64_t BytesOf(WeightType type, int64_t count) {
+  return count / BlockOf(type).values * BlockOf(type).bytes;
 }
 
 struct Weight {

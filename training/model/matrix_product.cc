@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "lm/decoder/cpu_kernels.h"
+#include "lm/kernels/kernels.h"
 #include "training/model/panel_product.h"
 #include "training/model/row_kernels.h"
 #include "training/own_loops.h"
@@ -18,8 +18,8 @@ using at::Tensor;
 constexpr int64_t kBlockRows = 512;
 
 bool MultipliesFast(const Tensor& x) {
-  static const bool bfloat16 = AvailableSimd().back() == Simd::kAvx512Bf16;
-  return x.scalar_type() != at::kBFloat16 || !x.device().is_cpu() || bfloat16;
+  return x.scalar_type() != at::kBFloat16 || !x.device().is_cpu() ||
+         ActiveSimd() == Simd::kAvx512Bf16;
 }
 
 // Calls work(begin, count) for each block of `rows`.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lm/decoder/cpu_kernels.h"
+#include "lm/kernels/kernels.h"
 
 namespace agentr {
 namespace {
@@ -33,10 +33,8 @@ struct Operand {
 
 bool HasLines(const Tensor& x) { return x.stride(0) == 1 || x.stride(1) == 1; }
 
-const CpuKernels* Kernels() {
-  static const Simd best = AvailableSimd().back();
-  return best == Simd::kAvx512 || best == Simd::kAvx512Bf16 ? &KernelsOf(best) : nullptr;
-}
+// OpenBLAS has faster products than the portable kernels.
+bool HasFastKernels() { return ActiveSimd() != Simd::kPortable; }
 
 int64_t Ceil(int64_t n, int64_t part) { return (n + part - 1) / part; }
 
@@ -105,7 +103,8 @@ class PanelProduct {
         passes_(Ceil(depth, kDepth)),
         panels_(Ceil(columns, kColumns)),
         memory_(at::empty({panels_ * kColumns * depth}, at::kFloat)),
-        packed_(memory_.data_ptr<float>()) {}
+        packed_(memory_.data_ptr<float>()),
+        kernels_(KernelsOf(ActiveSimd())) {}
 
   void Run(bool add) {
     at::parallel_for(0, passes_ * panels_, 1, [&](int64_t begin, int64_t end) {
@@ -150,7 +149,7 @@ class PanelProduct {
         a = lines;
       }
       for (int64_t panel = 0; panel < panels_; ++panel) {
-        Kernels()->multiply(WeightType::kF32, {.a = a,
+        kernels_.multiply(WeightType::kF32, {.a = a,
                                                .lda = a_.row,
                                                .rows = static_cast<int>(end - row),
                                                .b = Panel(panel, pass),
@@ -170,12 +169,13 @@ class PanelProduct {
   int64_t rows_, depth_, columns_, passes_, panels_;
   Tensor memory_;
   float* packed_;  // [pass][panel][depth of the pass][kColumns]
+  const Kernels& kernels_;
 };
 
 }  // namespace
 
 bool FitsPanels(const Tensor& a, const Tensor& b) {
-  return Kernels() != nullptr && a.scalar_type() == at::kFloat && a.device().is_cpu() &&
+  return HasFastKernels() && a.scalar_type() == at::kFloat && a.device().is_cpu() &&
          HasLines(a) && HasLines(b) && a.size(0) >= kStripRows && a.size(1) >= kColumns &&
          b.size(1) % kLanes == 0;
 }

@@ -26,11 +26,9 @@ int64_t FirstThatSees(const Block& block, int64_t key) {
 
 PathProducts::PathProducts(int64_t width, int64_t shared, const Tensor& like, bool whole_heads)
     : width_(width), shared_(shared), options_(like.options()) {
-  static const Simd best = AvailableSimd().back();
-  const bool is_fast = best == Simd::kAvx512 || best == Simd::kAvx512Bf16;
-  if (is_fast && whole_heads && like.scalar_type() == at::kFloat && like.device().is_cpu() &&
+  if (ActiveSimd() != Simd::kPortable && whole_heads && like.scalar_type() == at::kFloat && like.device().is_cpu() &&
       width % kLanes == 0) {
-    kernels_ = &KernelsOf(best);
+    kernels_ = &KernelsOf(ActiveSimd());
   }
 }
 

@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "lm/decoder/cpu_kernels.h"
+#include "lm/kernels/kernels.h"
 #include "training/model/attention_plan.h"
 
 namespace agentr {
@@ -62,7 +62,7 @@ class PathProducts {
 
   int64_t width_, shared_;
   at::TensorOptions options_;
-  const CpuKernels* kernels_ = nullptr;  // null: LibTorch multiplies
+  const Kernels* kernels_ = nullptr;  // null: LibTorch multiplies
 };
 
 }  // namespace agentr

@@ -1,9 +1,10 @@
-#include "lm/decoder/cpu_kernels.h"
+#include "lm/kernels/kernels.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
+#include <cstring>
 
 #include "common/random.h"
 #include "lm/weights/half.h"
@@ -13,7 +14,7 @@ namespace {
 
 using Values = std::vector<float>;
 
-class Kernels : public ::testing::TestWithParam<Simd> {
+class KernelsTest : public ::testing::TestWithParam<Simd> {
  protected:
   float Uniform() { return static_cast<float>(stream_.Uniform() * 2 - 1); }
   Values Random(size_t count) {
@@ -22,7 +23,21 @@ class Kernels : public ::testing::TestWithParam<Simd> {
     return values;
   }
 
-  const CpuKernels& kernels_ = KernelsOf(GetParam());
+  // Values as the left side of products with weights of this type.
+  std::vector<std::byte> Left(WeightType type, const Values& values) const {
+    const auto count = static_cast<int>(values.size());
+    const bool rounded = type == WeightType::kBF16;
+    std::vector<std::byte> left(count * (rounded ? kernels_.bf16_left_bytes : sizeof(float)));
+    if (rounded) kernels_.round_left(values.data(), count, left.data());
+    if (!rounded) std::memcpy(left.data(), values.data(), left.size());
+    return left;
+  }
+  // The bytes of a value in it.
+  size_t LeftBytes(WeightType type) const {
+    return type == WeightType::kBF16 ? kernels_.bf16_left_bytes : sizeof(float);
+  }
+
+  const Kernels& kernels_ = KernelsOf(GetParam());
   RandomStream stream_{11};
 };
 
@@ -73,29 +88,21 @@ std::vector<double> ExactProduct(WeightType type, const Values& a, int lda, int 
   return product;
 }
 
-std::vector<uint16_t> Narrowed(const Values& values) {
-  std::vector<uint16_t> narrow;
-  for (const float value : values) narrow.push_back(ToBf16(value));
-  return narrow;
-}
-
-TEST_P(Kernels, MultiplyEqualsTheSumOfProducts) {
+TEST_P(KernelsTest, MultiplyEqualsTheSumOfProducts) {
   for (const WeightType type : kTypes) {
     for (const int rows : {1, 3, 6, 13}) {
       for (const int columns : {16, 48, 64, 112}) {
         for (const int depth : {2, 128, 130, 300}) {
           const int lda = depth + 3 + depth % 2, ldb = columns + 16, ldc = columns + 5;
           const Values a = Random(rows * lda), b = Random(depth * columns);
-          const std::vector<uint16_t> narrow = Narrowed(a);
+          const std::vector<std::byte> left = Left(type, a);
           const std::vector<std::byte> packed = Packed(type, b, depth, columns, ldb);
           const Values before = Random(rows * ldc);
           const std::vector<double> product = ExactProduct(type, a, lda, rows, b, depth, columns);
           for (const bool add : {false, true}) {
             Values c = before;
-            const void* left =
-                type == WeightType::kBF16 ? static_cast<const void*>(narrow.data()) : a.data();
-            kernels_.multiply(
-                type, {left, lda, rows, packed.data(), ldb, depth, c.data(), ldc, columns, add});
+            kernels_.multiply(type, {left.data(), lda, rows, packed.data(), ldb, depth, c.data(),
+                                     ldc, columns, add});
             for (int r = 0; r < rows; ++r) {
               for (int i = 0; i < ldc; ++i) {
                 double expected = before[r * ldc + i];
@@ -112,7 +119,38 @@ TEST_P(Kernels, MultiplyEqualsTheSumOfProducts) {
   }
 }
 
-TEST_P(Kernels, TheLeftSideCanBeATranspose) {
+// The same matrix in panels of panel_columns.
+TEST_P(KernelsTest, TheRightSideCanBeInPanels) {
+  const int depth = 130, columns = 128, panel = kernels_.panel_columns;
+  for (const WeightType type : kTypes) {
+    const Values b = Random(depth * columns);
+    std::vector<std::byte> panels;
+    for (int first = 0; first < columns; first += panel) {
+      Values part;
+      for (int k = 0; k < depth; ++k) {
+        part.insert(part.end(), b.begin() + k * columns + first,
+                    b.begin() + k * columns + first + panel);
+      }
+      std::ranges::copy(Packed(type, part, depth, panel, panel), std::back_inserter(panels));
+    }
+    const std::vector<std::byte> plain = Packed(type, b, depth, columns, columns);
+    for (const int rows : {1, 2, 3, 4, 5, 7}) {
+      const std::vector<std::byte> left = Left(type, Random(rows * depth));
+      Values expected(rows * columns), c(rows * columns);
+      MatrixProduct product{left.data(), depth,  rows, plain.data(), columns, depth,
+                            expected.data(), columns, columns};
+      kernels_.multiply(type, product);
+      product.b = panels.data();
+      product.ldb = panel;
+      product.c = c.data();
+      product.panel_stride = (type == WeightType::kBF16 ? depth / 2 : depth) * panel;
+      kernels_.multiply(type, product);
+      EXPECT_EQ(c, expected) << Name(type) << " " << rows;
+    }
+  }
+}
+
+TEST_P(KernelsTest, TheLeftSideCanBeATranspose) {
   const int rows = 13, columns = 48, depth = 130, stride = rows + 4;
   for (const WeightType type : {WeightType::kF32, WeightType::kF16}) {
     const Values transposed = Random(depth * stride), b = Random(depth * columns);
@@ -137,19 +175,16 @@ TEST_P(Kernels, TheLeftSideCanBeATranspose) {
   }
 }
 
-TEST_P(Kernels, ARowOfAProductIsTheSameBesideOthers) {
+TEST_P(KernelsTest, ARowOfAProductIsTheSameBesideOthers) {
   for (const WeightType type : kTypes) {
     const int depth = 300, columns = 64;
     const Values a = Random(40 * depth);
-    const std::vector<uint16_t> narrow = Narrowed(a);
+    const std::vector<std::byte> left = Left(type, a);
     const auto packed = Packed(type, Random(depth * columns), depth, columns, columns);
     const auto multiply = [&](int first, int rows) {
       Values c(rows * columns);
-      const void* left = type == WeightType::kBF16
-                             ? static_cast<const void*>(narrow.data() + first * depth)
-                             : a.data() + first * depth;
-      kernels_.multiply(
-          type, {left, depth, rows, packed.data(), columns, depth, c.data(), columns, columns});
+      kernels_.multiply(type, {left.data() + first * depth * LeftBytes(type), depth, rows,
+                               packed.data(), columns, depth, c.data(), columns, columns});
       return c;
     };
     const Values all = multiply(0, 40);
@@ -160,21 +195,18 @@ TEST_P(Kernels, ARowOfAProductIsTheSameBesideOthers) {
   }
 }
 
-TEST_P(Kernels, RmsNormSwiGluRotateAndNarrow) {
+TEST_P(KernelsTest, RmsNormSwiGluRotateAndRound) {
   for (const int n : {1, 2, 15, 16, 17, 33, 64, 200}) {
     const Values x = Random(n), y = Random(n);
     Values out(n + 1, 7), gated(n + 1, 7), turned = x;
-    std::vector<uint16_t> narrow(n + 1, 7);
     kernels_.rms_norm(x.data(), y.data(), 1e-3f, n, out.data());
     kernels_.swiglu(x.data(), y.data(), n, gated.data());
-    kernels_.narrow(x.data(), n, narrow.data());
     kernels_.rotate(turned.data(), y.data(), y.data() + n / 2, n / 2);
     double squares = 0;
     for (const float value : x) squares += static_cast<double>(value) * value;
     for (int i = 0; i < n; ++i) {
       EXPECT_NEAR(out[i], x[i] / std::sqrt(squares / n + 1e-3) * y[i], 1e-6);
       EXPECT_NEAR(gated[i], x[i] / (1 + std::exp(-x[i])) * y[i], 1e-6);
-      EXPECT_EQ(narrow[i], ToBf16(x[i]));
     }
     for (int i = 0; i < n / 2; ++i) {
       const float a = x[i], b = x[i + n / 2], cos = y[i], sin = y[i + n / 2];
@@ -183,11 +215,26 @@ TEST_P(Kernels, RmsNormSwiGluRotateAndNarrow) {
     }
     EXPECT_EQ(out[n], 7);
     EXPECT_EQ(gated[n], 7);
-    EXPECT_EQ(narrow[n], 7);
   }
 }
 
-TEST_P(Kernels, SwiGluAtTheEndsOfExp) {
+TEST_P(KernelsTest, RoundLeftRoundsToBfloat16) {
+  for (const int n : {1, 2, 15, 16, 17, 33, 200}) {
+    Values x = Random(n);
+    x[0] = n == 1 ? 1 + 0x1p-8f : NAN;  // a tie goes to the even neighbour, and a NaN stays one
+    std::vector<std::byte> left((n + 1) * kernels_.bf16_left_bytes, std::byte{7});
+    kernels_.round_left(x.data(), n, left.data());
+    for (int i = 0; i < n; ++i) {
+      uint32_t bits = 0;
+      std::memcpy(&bits, left.data() + i * kernels_.bf16_left_bytes, kernels_.bf16_left_bytes);
+      if (kernels_.bf16_left_bytes == 4) bits >>= 16;
+      EXPECT_EQ(bits, ToBf16(x[i])) << i;
+    }
+    EXPECT_EQ(left[n * kernels_.bf16_left_bytes], std::byte{7});
+  }
+}
+
+TEST_P(KernelsTest, SwiGluAtTheEndsOfExp) {
   const Values gate = {-200, -88.5, -87.5, -86, -20, -1e-6f, 0, 20, 86, 89, 200};
   const Values up(gate.size(), 1);
   Values out(gate.size());
@@ -203,7 +250,7 @@ struct AttentionCase {
 };
 
 // softmax(q kᵀ / sqrt(width)) v over keys in blocks out of order, in double.
-TEST_P(Kernels, AttendEqualsTheDefinition) {
+TEST_P(KernelsTest, AttendEqualsTheDefinition) {
   constexpr std::array kCases = {AttentionCase{1, 8, 0, 1, 0},    AttentionCase{2, 16, 0, 16, 0},
                                  AttentionCase{4, 40, 30, 5, 0},  AttentionCase{2, 64, 511, 1, 0},
                                  AttentionCase{6, 12, 77, 5, 20}, AttentionCase{1, 128, 95, 32, 33},
@@ -279,10 +326,9 @@ TEST_P(Kernels, AttendEqualsTheDefinition) {
 }
 
 std::string NameOf(const ::testing::TestParamInfo<Simd>& test) {
-  constexpr std::array kNames = {"portable", "avx2", "avx512", "avx512bf16"};
-  return kNames[static_cast<size_t>(test.param)];
+  return std::string(Name(test.param));
 }
-INSTANTIATE_TEST_SUITE_P(Simds, Kernels, ::testing::ValuesIn(AvailableSimd()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Simds, KernelsTest, ::testing::ValuesIn(AvailableSimd()), NameOf);
 
 TEST(Half, EveryFloat16IsItselfAgain) {
   for (uint32_t bits = 0; bits < 0x10000; ++bits) {

@@ -1,0 +1,97 @@
+#include "common/simd.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+
+#include "common/error.h"
+#include "common/options.h"
+#include "common/text.h"
+#include "common/usable_cores.h"
+
+namespace agentr {
+namespace {
+
+std::vector<Simd> DetectSimd() {
+  std::vector<Simd> available = {Simd::kPortable};
+#if defined(__aarch64__)
+  available.push_back(Simd::kNeon);
+#elif defined(__x86_64__)
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+      !__builtin_cpu_supports("f16c")) {
+    return available;
+  }
+  available.push_back(Simd::kAvx2);
+  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+      !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl")) {
+    return available;
+  }
+  available.push_back(Simd::kAvx512);
+  if (__builtin_cpu_supports("avx512bf16")) available.push_back(Simd::kAvx512Bf16);
+#endif
+  return available;
+}
+
+// The level of this name; `option` is where the name was given.
+Simd LevelOf(const std::string& name, std::string_view option) {
+  const auto level = ValueOf(kSimdNames, name);
+  if (level && std::ranges::find(AvailableSimd(), *level) != AvailableSimd().end()) return *level;
+  std::vector<std::string_view> names = {"auto"};
+  for (const Simd simd : AvailableSimd()) names.push_back(Name(simd));
+  throw FatalError(ExitCode::kUsage, fmt::format("{} {}: this processor has {}", option, name,
+                                                 fmt::join(names, ", ")));
+}
+
+Simd DefaultLevel() {
+  const char* lowered = std::getenv("AGENTR_SIMD");
+  if (lowered == nullptr || *lowered == '\0') return AvailableSimd().back();
+  return LevelOf(lowered, "AGENTR_SIMD");
+}
+
+std::atomic<Simd>& Level() {
+  static std::atomic<Simd> level = DefaultLevel();
+  return level;
+}
+
+std::string ProcessorName() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    const size_t colon = line.find(':');
+    if (line.starts_with("model name") && colon != std::string::npos) {
+      return std::string(Trim(std::string_view(line).substr(colon + 1)));
+    }
+  }
+  return "a processor without a name";  // on aarch64 the kernel gives none
+}
+
+}  // namespace
+
+const std::vector<Simd>& AvailableSimd() {
+  static const std::vector<Simd> available = DetectSimd();
+  return available;
+}
+
+void Declare(OptionSet& set, SimdOptions& options) {
+  std::vector<std::string> names = {"auto"};
+  for (const auto& [name, level] : kSimdNames) names.emplace_back(name);
+  set.Group("Processor");
+  set.Add("--simd", options.level,
+          "Instruction set of inner loops; auto: that of AGENTR_SIMD, else the fastest")
+      .OneOf(names);
+}
+
+Simd ActiveSimd() { return Level(); }
+
+void SetSimd(const std::string& name) {
+  Level() = name == "auto" ? DefaultLevel() : LevelOf(name, "--simd");
+}
+
+std::string DescribeProcessor() {
+  return fmt::format("{} ({}, {} cores)", Name(ActiveSimd()), ProcessorName(), UsableCores());
+}
+
+}  // namespace agentr
