@@ -52,10 +52,8 @@ Simd DefaultLevel() {
   return LevelOf(lowered, "AGENTR_SIMD");
 }
 
-std::atomic<Simd>& Level() {
-  static std::atomic<Simd> level = DefaultLevel();
-  return level;
-}
+constexpr int kNotSet = -1;
+std::atomic<int> level_set = kNotSet;
 
 std::string ProcessorName() {
   std::ifstream info("/proc/cpuinfo");
@@ -84,10 +82,16 @@ void Declare(OptionSet& set, SimdOptions& options) {
       .OneOf(names);
 }
 
-Simd ActiveSimd() { return Level(); }
+// Loops ask for each row, so the answer is a load.
+Simd ActiveSimd() {
+  const int level = level_set.load(std::memory_order_relaxed);
+  if (level != kNotSet) return static_cast<Simd>(level);
+  SetSimd("auto");
+  return ActiveSimd();
+}
 
 void SetSimd(const std::string& name) {
-  Level() = name == "auto" ? DefaultLevel() : LevelOf(name, "--simd");
+  level_set = static_cast<int>(name == "auto" ? DefaultLevel() : LevelOf(name, "--simd"));
 }
 
 std::string DescribeProcessor() {

@@ -18,8 +18,8 @@ namespace {
 
 constexpr int kMaxRows = 512;  // computed through all layers at once; longer batches are divided
 constexpr int kRowBlock = 96;  // rows that one thread multiplies with a panel at once
-constexpr int kFewRows = 8;    // up to this many, normalising them in every thread is faster than a
-                               // barrier
+constexpr int kFewRows = 8;    // up to this many, every thread normalises them for itself
+constexpr int kRowsOfPiece = 8;
 
 struct Layer {
   std::vector<float> attention_norm, query_norm, key_norm, mlp_norm;
@@ -162,23 +162,32 @@ class CpuDecoder : public Decoder {
     source_ = nullptr;
   }
 
+  using Member = ThreadTeam::Member;
+
   // Computes all layers for the rows of batch_ and then clears it.
   void ForwardRows() {
     batch_.Finish(std::max(1, kTileRows / queries_per_kv_head_));
-    team_.Run([&](int rank) {
-      Embed(rank);
-      team_.Barrier();
-      for (size_t i = 0; i < layers_.size(); ++i) ForwardLayer(static_cast<int64_t>(i), rank);
-      Logits(rank);
+    team_.Run([&](Member& member) {
+      Embed(member);
+      for (size_t i = 0; i < layers_.size(); ++i) ForwardLayer(static_cast<int64_t>(i), member);
+      Logits(member);
     });
     logit_rows_ += static_cast<int64_t>(batch_.wanted().size());
     batch_.Clear();
   }
 
+  // Calls body(row) for `rows` rows, which the team shares in pieces.
+  template <class Body>
+  void ForRows(int64_t rows, Member& member, const Body& body) {
+    member.ForEach((rows + kRowsOfPiece - 1) / kRowsOfPiece, [&](int64_t piece) {
+      const int64_t end = std::min((piece + 1) * kRowsOfPiece, rows);
+      for (int64_t row = piece * kRowsOfPiece; row < end; ++row) body(row);
+    });
+  }
+
   // Reads the embedding of each row and computes the angles of its position.
-  void Embed(int rank) {
-    const auto [begin, end] = team_.Share(batch_.rows(), rank);
-    for (int64_t row = begin; row < end; ++row) {
+  void Embed(Member& member) {
+    ForRows(batch_.rows(), member, [&](int64_t row) {
       ReadWeight(embedding_, batch_.tokens()[row] * config_.hidden_size, config_.hidden_size,
                  x_[row]);
       for (size_t i = 0; i < frequencies_.size(); ++i) {
@@ -186,92 +195,121 @@ class CpuDecoder : public Decoder {
         cos_[row][i] = std::cos(angle);
         sin_[row][i] = std::sin(angle);
       }
-    }
+    });
   }
 
-  void ForwardLayer(int64_t index, int rank) {
+  void ForwardLayer(int64_t index, Member& member) {
     const int64_t rows = batch_.rows();
     const Layer& layer = layers_[index];
-    Multiply(Normalise(layer.attention_norm, rows, rank), rows, layer.query_key_value,
-             projected_[0], projected_.stride(), /*add=*/false, rank);
-    team_.Barrier();
-    Attention(layer, index, rank);
-    team_.Barrier();
-    Multiply(*mixed_, rows, layer.output, x_[0], x_.stride(), /*add=*/true, rank);
-    team_.Barrier();
-    GateAndUp(layer, Normalise(layer.mlp_norm, rows, rank), rows, rank);
-    team_.Barrier();
-    Multiply(*hidden_, rows, layer.down, x_[0], x_.stride(), /*add=*/true, rank);
-    team_.Barrier();
+    {
+      Normed normed(*this, layer.attention_norm, rows, member);
+      ForSlices(layer.query_key_value.slices(), rows, member, [&](const Piece& piece) {
+        Multiply(normed.Rows(), layer.query_key_value, piece, projected_, /*add=*/false);
+      });
+    }
+    Attention(layer, index, member);
+    ForSlices(layer.output.slices(), rows, member, [&](const Piece& piece) {
+      Multiply(*mixed_, layer.output, piece, x_, /*add=*/true);
+    });
+    {
+      Normed normed(*this, layer.mlp_norm, rows, member);
+      ForSlices(layer.gate.slices(), rows, member,
+                [&](const Piece& piece) { GateAndUp(layer, normed.Rows(), piece); });
+    }
+    ForSlices(layer.down.slices(), rows, member,
+              [&](const Piece& piece) { Multiply(*hidden_, layer.down, piece, x_, /*add=*/true); });
   }
 
-  // Normalises the rows of x_; when it returns they can be read.
-  const LeftRows& Normalise(const std::vector<float>& weight, int64_t rows, int rank) {
-    const bool few = rows <= kFewRows;
-    LeftRows& to = few ? own_normed_[rank] : *normed_;
-    const auto [begin, end] = few ? ThreadTeam::Range{0, rows} : team_.Share(rows, rank);
-    for (int64_t row = begin; row < end; ++row) NormaliseRow(weight, x_[row], to, row, rank);
-    if (!few) team_.Barrier();
-    return to;
-  }
+  // The normalised rows of x_. Many are shared by the team; a few are normalised by each member, when
+  // it has a piece of the product that needs them.
+  class Normed {
+   public:
+    Normed(CpuDecoder& decoder, const std::vector<float>& weight, int64_t rows, Member& member)
+        : decoder_(decoder),
+          weight_(weight),
+          rows_(rows),
+          to_(rows > kFewRows ? *decoder.normed_ : decoder.own_normed_[member.rank()]),
+          scratch_(decoder.scratch_[member.rank()]) {
+      if (rows <= kFewRows) return;
+      decoder.ForRows(rows, member, [&](int64_t row) { Normalise(row); });
+      done_ = true;
+    }
+    const LeftRows& Rows() {
+      for (int64_t row = 0; row < rows_ && !done_; ++row) Normalise(row);
+      done_ = true;
+      return to_;
+    }
+
+   private:
+    void Normalise(int64_t row) {
+      decoder_.NormaliseRow(weight_, decoder_.x_[row], to_, row, scratch_);
+    }
+
+    CpuDecoder& decoder_;
+    const std::vector<float>& weight_;
+    const int64_t rows_;
+    LeftRows& to_;
+    float* const scratch_;
+    bool done_ = false;
+  };
 
   void NormaliseRow(const std::vector<float>& weight, const float* x, LeftRows& to, int64_t row,
-                    int rank) {
-    kernels_.rms_norm(x, weight.data(), Epsilon(), width_, scratch_[rank]);
-    to.Put(row, 0, scratch_[rank], width_);
+                    float* scratch) {
+    kernels_.rms_norm(x, weight.data(), Epsilon(), width_, scratch);
+    to.Put(row, 0, scratch, width_);
   }
 
   float Epsilon() const { return static_cast<float>(config_.norm_epsilon); }
 
-  // Calls body(slice, first row, count) for the products of this thread.
+  // A slice of outputs for neighbouring rows: what a thread computes at once.
+  struct Piece {
+    int64_t slice = 0;
+    int64_t row = 0;
+    int rows = 0;
+  };
+
   template <class Body>
-  void ForShare(int64_t slices, int64_t rows, int rank, const Body& body) {
+  void ForSlices(int64_t slices, int64_t rows, Member& member, const Body& body) {
     const int64_t row_blocks = (rows + kRowBlock - 1) / kRowBlock;
-    const auto [begin, end] = team_.Share(slices * row_blocks, rank);
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i % row_blocks * kRowBlock;
-      body(i / row_blocks, first, static_cast<int>(std::min<int64_t>(kRowBlock, rows - first)));
+    member.ForEach(slices * row_blocks, [&](int64_t i) {
+      const int64_t row = i % row_blocks * kRowBlock;
+      body({i / row_blocks, row, static_cast<int>(std::min<int64_t>(kRowBlock, rows - row))});
+    });
+  }
+
+  // Computes to (+)= from weightᵀ + bias.
+  static void Multiply(const LeftRows& from, const PackedMatrix& weight, const Piece& piece,
+                       const ActivationRows& to, bool add) {
+    weight.Multiply(from, piece.row, piece.rows, piece.slice,
+                    to[piece.row] + weight.FirstOutput(piece.slice), to.stride(), add);
+  }
+
+  void GateAndUp(const Layer& layer, const LeftRows& from, const Piece& piece) {
+    alignas(64) float gate[kRowBlock * kSlice];
+    alignas(64) float up[kRowBlock * kSlice];
+    layer.gate.Multiply(from, piece.row, piece.rows, piece.slice, gate, kSlice, /*add=*/false);
+    layer.up.Multiply(from, piece.row, piece.rows, piece.slice, up, kSlice, /*add=*/false);
+    kernels_.swiglu(gate, up, piece.rows * kSlice, gate);
+    for (int i = 0; i < piece.rows; ++i) {
+      hidden_->Put(piece.row + i, piece.slice * kSlice, gate + i * kSlice, kSlice);
     }
   }
 
-  // Computes to [rows] (+)= from [rows] weightᵀ + bias for this thread's columns.
-  void Multiply(const LeftRows& from, int64_t rows, const PackedMatrix& weight, float* to,
-                int64_t stride, bool add, int rank) {
-    ForShare(weight.slices(), rows, rank, [&](int64_t slice, int64_t first, int count) {
-      weight.Multiply(from, first, count, slice, to + first * stride + weight.FirstOutput(slice),
-                      stride, add);
-    });
-  }
-
-  void GateAndUp(const Layer& layer, const LeftRows& from, int64_t rows, int rank) {
-    ForShare(layer.gate.slices(), rows, rank, [&](int64_t slice, int64_t first, int count) {
-      alignas(64) float gate[kRowBlock * kSlice];
-      alignas(64) float up[kRowBlock * kSlice];
-      layer.gate.Multiply(from, first, count, slice, gate, kSlice, /*add=*/false);
-      layer.up.Multiply(from, first, count, slice, up, kSlice, /*add=*/false);
-      kernels_.swiglu(gate, up, count * kSlice, gate);
-      for (int row = 0; row < count; ++row) {
-        hidden_->Put(first + row, slice * kSlice, gate + row * kSlice, kSlice);
-      }
-    });
-  }
-
-  // A thread processes whole kv heads: it writes their keys and values and then reads them. A
-  // barrier is needed only if a part has several tiles, because other threads then read them.
-  void Attention(const Layer& layer, int64_t index, int rank) {
-    const auto heads = static_cast<size_t>(config_.num_kv_heads);
+  // A piece is a kv head of a part: its keys and values are written and then read. Another step is
+  // needed only if a part has several tiles, because other threads then read them.
+  void Attention(const Layer& layer, int64_t index, Member& member) {
+    const int64_t heads = config_.num_kv_heads;
     const auto& parts = batch_.parts();
     const auto& tiles = batch_.tiles();
     const bool one_tile_each = batch_.one_tile_each();
-    for (size_t i = rank; i < parts.size() * heads; i += team_.size()) {
+    member.ForEach(static_cast<int64_t>(parts.size()) * heads, [&](int64_t i) {
       StoreKeys(layer, index, parts[i / heads], static_cast<int>(i % heads));
       if (one_tile_each) Attend(index, tiles[i / heads], static_cast<int>(i % heads));
-    }
+    });
     if (one_tile_each) return;
-    team_.Barrier();
-    for (size_t i = rank; i < tiles.size() * heads; i += team_.size()) {
+    member.ForEach(static_cast<int64_t>(tiles.size()) * heads, [&](int64_t i) {
       Attend(index, tiles[i / heads], static_cast<int>(i % heads));
-    }
+    });
   }
 
   float* Query(int64_t row, int kv_head) const {
@@ -328,17 +366,19 @@ class CpuDecoder : public Decoder {
     }
   }
 
-  void Logits(int rank) {
+  void Logits(Member& member) {
     const std::vector<int64_t>& wanted = batch_.wanted();
     const auto count = static_cast<int64_t>(wanted.size());
     if (count == 0) return;
-    const auto [begin, end] = team_.Share(count, rank);
-    for (int64_t i = begin; i < end; ++i) NormaliseRow(norm_, x_[wanted[i]], *normed_, i, rank);
-    team_.Barrier();
+    ForRows(count, member, [&](int64_t i) {
+      NormaliseRow(norm_, x_[wanted[i]], *normed_, i, scratch_[member.rank()]);
+    });
     const int64_t stride = Padded(config_.outputs());
-    Multiply(*normed_, count, output_,
-             reinterpret_cast<float*>(logits_.data()) + logit_rows_ * stride, stride,
-             /*add=*/false, rank);
+    float* logits = reinterpret_cast<float*>(logits_.data()) + logit_rows_ * stride;
+    ForSlices(output_.slices(), count, member, [&](const Piece& piece) {
+      output_.Multiply(*normed_, piece.row, piece.rows, piece.slice,
+                       logits + piece.row * stride + piece.slice * kSlice, stride, /*add=*/false);
+    });
   }
 
   // Removes the gaps after rows whose last panel is incomplete.

@@ -8,10 +8,10 @@
 
 #include <memory>
 
-#include "lm/kernels/kernels.h"
 #include "lm/decoder/decoder.h"
 #include "lm/decoder/decoder_plan.h"
 #include "lm/decoder/model_weights.h"
+#include "lm/kernels/kernels.h"
 
 namespace agentr {
 

@@ -15,9 +15,9 @@ struct DecoderPlan {
   std::optional<WeightType> weights;
   WeightType number_type{};  // in which LibTorch's operators compute
   WeightType kv_type{};      // of keys and values
-  int32_t max_context = 0;  // positions
-  int64_t cache_bytes = 0;  // for keys and values
-  int threads = 1;          // CPU threads
+  int32_t max_context = 0;   // positions
+  int64_t cache_bytes = 0;   // for keys and values
+  int threads = 1;           // CPU threads
 };
 
 // The number of blocks of `block_bytes` in `cache_bytes`. Throws FatalError(kUsage) if it is 0.

@@ -33,9 +33,9 @@ class ActivationRows {
 
 // How the left side of a product must be, by the types of the weights.
 struct LeftForms {
-  bool wide = false;    // float32: for F32 and F16
-  bool rounded = false; // bfloat16: for BF16
-  bool blocks = false;  // bytes with scales: for quantised types
+  bool wide = false;     // float32: for F32 and F16
+  bool rounded = false;  // bfloat16: for BF16
+  bool blocks = false;   // bytes with scales: for quantised types
 
   static LeftForms Of(WeightType type) {
     return {type == WeightType::kF32 || type == WeightType::kF16, type == WeightType::kBF16,

@@ -19,10 +19,10 @@ namespace agentr {
 namespace {
 
 constexpr std::array<NamedValue<WeightType>, 5> kTypes = {{{"float32", WeightType::kF32},
-                                                            {"bfloat16", WeightType::kBF16},
-                                                            {"float16", WeightType::kF16},
-                                                            {"q8_0", WeightType::kQ8_0},
-                                                            {"q4_0", WeightType::kQ4_0}}};
+                                                           {"bfloat16", WeightType::kBF16},
+                                                           {"float16", WeightType::kF16},
+                                                           {"q8_0", WeightType::kQ8_0},
+                                                           {"q4_0", WeightType::kQ4_0}}};
 
 WeightType ParseType(std::string_view flag, const std::string& name) {
   if (const auto type = ValueOf(kTypes, name)) return *type;
@@ -44,8 +44,8 @@ void ChooseTypes(const WeightSource& source, const DecoderOptions& options, Deco
   }
   plan.number_type =
       plan.weights && !IsQuantised(*plan.weights) ? *plan.weights : WeightType::kBF16;
-  plan.kv_type = options.kv_dtype == "auto" ? plan.number_type
-                                            : ParseType("--kv_dtype", options.kv_dtype);
+  plan.kv_type =
+      options.kv_dtype == "auto" ? plan.number_type : ParseType("--kv_dtype", options.kv_dtype);
 }
 
 DecoderPlan MakePlan(const ModelConfig& config, const WeightSource& source,
@@ -70,7 +70,8 @@ DecoderPlan MakePlan(const ModelConfig& config, const WeightSource& source,
 void Declare(OptionSet& set, DecoderOptions& o) {
   set.Group("Local model");
   set.Add("--device", o.device, "Where the model runs: cpu, cuda or cuda:N");
-  set.Add("--dtype", o.dtype, "Type of the weights in memory; auto: their own; q8_0, q4_0: quantised while loading")
+  set.Add("--dtype", o.dtype,
+          "Type of the weights in memory; auto: their own; q8_0, q4_0: quantised while loading")
       .OneOf({"auto", "float32", "bfloat16", "float16", "q8_0", "q4_0"});
   set.Add("--kv_dtype", o.kv_dtype,
           "Type of keys and values; auto: that of the weights, bfloat16 if they are quantised")

@@ -15,13 +15,13 @@ namespace agentr {
 class OptionSet;
 
 struct DecoderOptions {
-  std::string device = "cpu";  // cpu | cuda | cuda:N
-  std::string dtype = "auto";  // auto (the file's) | float32 | bfloat16 | float16 | q8_0 | q4_0
+  std::string device = "cpu";     // cpu | cuda | cuda:N
+  std::string dtype = "auto";     // auto (the file's) | float32 | bfloat16 | float16 | q8_0 | q4_0
   std::string kv_dtype = "auto";  // of keys and values: auto | float32 | bfloat16 | float16
-  int max_context = 0;         // positions; 0: the model's own limit
-  double kv_cache_gib = 1;     // memory for keys and values
-  int threads = 0;             // CPU threads; 0: all cores
-  bool reference = false;      // use plain operators instead of the fast ones, for comparison
+  int max_context = 0;            // positions; 0: the model's own limit
+  double kv_cache_gib = 1;        // memory for keys and values
+  int threads = 0;                // CPU threads; 0: all cores
+  bool reference = false;         // use plain operators instead of the fast ones, for comparison
 };
 
 // Declares --device, --dtype, --kv_dtype, --model_context, --kv_cache_gib and --model_threads.

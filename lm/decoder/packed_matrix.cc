@@ -101,18 +101,16 @@ void PackedMatrix::PackSection(const std::vector<LinearWeights>& parts, size_t f
   section.outputs = rows.size();
   section.panel = quantised ? kernels_->block_columns : kernels_->panel_columns;
   const int64_t depth = type == WeightType::kBF16 ? (inputs_ + 1) / 2 * 2 : inputs_;
-  section.panel_bytes = quantised
-                            ? BlockPanelBytes(type, section.panel, inputs_)
-                            : depth * section.panel * static_cast<int64_t>(Bytes(type));
+  section.panel_bytes = quantised ? BlockPanelBytes(type, section.panel, inputs_)
+                                  : depth * section.panel * static_cast<int64_t>(Bytes(type));
   const int64_t panels = Padded(section.outputs) / section.panel;
   const auto bytes = static_cast<size_t>(panels * section.panel_bytes);
   if (section.data.size() != bytes) section.data = AlignedBuffer(bytes);
-  team.Run([&](int rank) {
+  team.Run([&](ThreadTeam::Member& member) {
     std::vector<float> values(inputs_);
     std::vector<std::vector<std::byte>> memory(section.panel);
     std::vector<const std::byte*> outputs;
-    const auto [begin, last] = team.Share(panels, rank);
-    for (int64_t p = begin; p < last; ++p) {
+    member.ForEach(panels, [&](int64_t p) {
       std::byte* panel = section.data.data() + p * section.panel_bytes;
       const int64_t row = p * section.panel;
       const int64_t count = std::clamp<int64_t>(rows.size() - row, 0, section.panel);
@@ -126,7 +124,7 @@ void PackedMatrix::PackSection(const std::vector<LinearWeights>& parts, size_t f
         for (int64_t k = 0; k < inputs_; ++k) Put(type, section.panel, panel, k, c, values[k]);
       }
       if (quantised) MakeBlockPanel(type, section.panel, outputs, inputs_, panel);
-    }
+    });
   });
 }
 
@@ -138,7 +136,8 @@ void PackedMatrix::MakeSlices() {
     for (int64_t within = 0; within < outputs; within += kSlice) {
       // The padding of the last section may be written, that of others is where the next begins.
       const int64_t rest = s + 1 == sections_.size() ? kSlice : outputs - within;
-      slices_.push_back({s, output + within, within, static_cast<int>(std::min<int64_t>(kSlice, rest))});
+      slices_.push_back(
+          {s, output + within, within, static_cast<int>(std::min<int64_t>(kSlice, rest))});
     }
     output += outputs;
   }

@@ -46,9 +46,9 @@ class PackedMatrix {
   };
   struct Slice {
     size_t section = 0;
-    int64_t output = 0;         // of the matrix
-    int64_t within = 0;         // the same in its section
-    int columns = kSlice;       // that may be written
+    int64_t output = 0;    // of the matrix
+    int64_t within = 0;    // the same in its section
+    int columns = kSlice;  // that may be written
   };
 
   void PackSection(const std::vector<LinearWeights>& parts, size_t first, size_t end,

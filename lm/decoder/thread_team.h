@@ -1,11 +1,16 @@
-// A fixed team of threads that run the same function at the same time and meet at barriers.
+// A fixed team of threads that share the steps of a computation.
 //
-// A layer of a small model takes microseconds, so waiting threads spin at first. After about ten
-// microseconds, and therefore between two calls of Run, they sleep.
+// Every member calls the same ForEach in the same order. The pieces of a step go to whoever comes for
+// them, and a step is over when all its pieces are done, so a thread that the system has put aside
+// holds up the others by the piece it has at most, and takes part again later. A layer of a small model
+// takes microseconds, so waiting threads spin at first. After about ten microseconds, and therefore
+// between two calls of Run, they sleep.
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -13,6 +18,36 @@ namespace agentr {
 
 class ThreadTeam {
  public:
+  // A thread within a call of Run.
+  class Member {
+   public:
+    int rank() const { return rank_; }
+
+    // Calls body(i) for i in 0 … count - 1, each on one of the members; returns when all calls have
+    // returned.
+    template <class Body>
+    void ForEach(int64_t count, const Body& body) {
+      if (count == 0) return;
+      if (team_.members_ == 1) {
+        for (int64_t i = 0; i < count; ++i) body(i);
+        return;
+      }
+      for (int64_t i = 0; team_.Claim(step_, count, i);) {
+        body(i);
+        team_.Finish(step_, count);
+      }
+      team_.AwaitEnd(step_++);
+    }
+
+   private:
+    friend class ThreadTeam;
+    Member(ThreadTeam& team, int rank, uint32_t step) : team_(team), rank_(rank), step_(step) {}
+
+    ThreadTeam& team_;
+    const int rank_;
+    uint32_t step_;
+  };
+
   explicit ThreadTeam(int size);  // at least 1; the caller of Run is one of them
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
@@ -20,31 +55,32 @@ class ThreadTeam {
 
   int size() const { return size_; }
 
-  // Calls work(rank) for every rank in 0 … size - 1 at once; returns when all are done. The work
-  // must not throw. One thread at a time.
-  void Run(const std::function<void(int rank)>& work);
-
-  // Called within the work: returns when every thread has called it the same number of times.
-  void Barrier();
-
-  // The part [begin, end) of 0 … count - 1 that belongs to `rank`.
-  struct Range {
-    int64_t begin = 0;
-    int64_t end = 0;
-  };
-  Range Share(int64_t count, int rank) const {
-    return {count * rank / size_, count * (rank + 1) / size_};
-  }
+  // Calls work on `members` threads, by default all, with ranks from 0; returns when all are done. The
+  // work must not throw. One thread at a time.
+  void Run(const std::function<void(Member&)>& work, int members = 0);
 
  private:
+  struct Worker {
+    std::atomic<uint32_t> calls = 0;
+    std::thread thread;
+  };
+
+  // Takes the next piece of a step. False if there is none, or if the step is over.
+  bool Claim(uint32_t step, int64_t count, int64_t& piece);
+  void Finish(uint32_t step, int64_t count);
+  void AwaitEnd(uint32_t step);
   void Work(int rank);
 
   const int size_;
-  const std::function<void(int)>* work_ = nullptr;  // null: end
-  std::atomic<uint32_t> runs_ = 0;
-  std::atomic<int> arrived_ = 0;
-  std::atomic<uint32_t> phase_ = 0;
-  std::vector<std::thread> threads_;
+  const std::function<void(Member&)>* work_ = nullptr;  // null: end
+  int members_ = 1;                                     // of this run
+  uint32_t first_step_ = 0;                             // of this run
+  std::atomic<uint64_t> next_ = 0;                      // step << 32 | next piece
+  std::atomic<int64_t> finished_ = 0;                   // pieces of this step
+  std::atomic<uint32_t> step_ = 0;                      // as in next_, to wait for
+  std::atomic<uint32_t> left_ = 0;  // workers that are done with all runs so far
+  uint32_t sent_ = 0;               // the same, when the present run is over
+  std::vector<std::unique_ptr<Worker>> workers_;
 };
 
 }  // namespace agentr

@@ -27,7 +27,8 @@ AGENTR_SIMD inline void WeighScores(AttentionScratch& s, int row, int low, int h
   float* shares = s.shares + row * kKeyBlock;
   Vec scores[kVecs], most = never;
   for (int v = 0; v < kVecs; ++v) {
-    const IntVec position = reinterpret_cast<IntVec>(LoadVec(kPositionsOfBlock.data() + v * kWidth));
+    const IntVec position =
+        reinterpret_cast<IntVec>(LoadVec(kPositionsOfBlock.data() + v * kWidth));
     scores[v] = ((position >= low) & (position < high)) ? LoadVec(shares + v * kWidth) : never;
     most = Greater::Of(scores[v], most);
   }
@@ -89,9 +90,9 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
     }
     // Values that no token sees yet are not read, because they may be uninitialised.
     const int seen = std::min(end - first, kKeyBlock);
-    Multiply(t.type, {narrow ? static_cast<const void*>(s.left_shares) : s.shares, kKeyBlock,
-                      rows, t.values + block, width, narrow ? (seen + 1) / 2 * 2 : seen, s.mixed,
-                      width, width, /*add=*/true});
+    Multiply(t.type, {narrow ? static_cast<const void*>(s.left_shares) : s.shares, kKeyBlock, rows,
+                      t.values + block, width, narrow ? (seen + 1) / 2 * 2 : seen, s.mixed, width,
+                      width, /*add=*/true});
   }
   for (int row = 0; row < rows; ++row) {
     float* mixed = t.mixed + row / t.heads * t.mixed_stride + row % t.heads * t.head_dim;

@@ -9,8 +9,8 @@ namespace {
 
 // Bytes for each output of the panel.
 struct Layout {
-  int head = 2;      // of each 32 or 256 inputs
-  int scales = 0;    // of each 32 inputs, as the others
+  int head = 2;    // of each 32 or 256 inputs
+  int scales = 0;  // of each 32 inputs, as the others
   int upper = 0;
   int values = 16;
   int block() const { return scales + upper + values; }

@@ -125,11 +125,16 @@ struct Q6_K {
 
 // --- sums of products of bytes -------------------------------------------------------------------
 
-// Adds the products of a half block with the same half of kRows rows, which are lda blocks apart: sums[r]
-// of a column += its 16 values times those of row r.
+// kBlockRows: rows of a tile, whose sums and a few groups of weights fit into the registers.
+//
+// AddHalf adds the products of a half block with the same half of kRows rows, which are lda blocks
+// apart: sums[r] of a column += its 16 values times those of row r.
 #if AGENTR_DOT
 
-constexpr int kBlockRows = AGENTR_WIDTH == 8 ? 4 : 8;
+template <class Q>
+constexpr int kBlockRows = AGENTR_WIDTH == 16 ? 6
+                           : Q::kMost == 63   ? 3
+                                              : 4;
 
 AGENTR_INLINE IntVec AddDots(IntVec sum, BitVec weights, BitVec row) {
 #if defined(__aarch64__)
@@ -162,16 +167,19 @@ AGENTR_INLINE void AddHalf(const std::byte* block, int half, const LeftBlock* a,
 
 #elif AGENTR_WIDTH >= 8
 
-constexpr int kBlockRows = AGENTR_WIDTH == 8 ? 4 : 8;
+template <class Q>
+constexpr int kBlockRows = AGENTR_WIDTH == 16 ? 6
+                           : Q::kMost == 31 || Q::kMost == 63 ? 3
+                                                              : 4;
 
 // Sums of two products each, as 16 bits: at most 2 * 127 * Q::kMost.
 AGENTR_INLINE BitVec PairSums(BitVec weights, BitVec row) {
 #if AGENTR_WIDTH == 16
-  return reinterpret_cast<BitVec>(_mm512_maddubs_epi16(reinterpret_cast<__m512i>(weights),
-                                                       reinterpret_cast<__m512i>(row)));
+  return reinterpret_cast<BitVec>(
+      _mm512_maddubs_epi16(reinterpret_cast<__m512i>(weights), reinterpret_cast<__m512i>(row)));
 #else
-  return reinterpret_cast<BitVec>(_mm256_maddubs_epi16(reinterpret_cast<__m256i>(weights),
-                                                       reinterpret_cast<__m256i>(row)));
+  return reinterpret_cast<BitVec>(
+      _mm256_maddubs_epi16(reinterpret_cast<__m256i>(weights), reinterpret_cast<__m256i>(row)));
 #endif
 }
 
@@ -199,9 +207,8 @@ AGENTR_INLINE IntVec WidePairSums(BitVec pairs) {
 AGENTR_INLINE BitVec WithSigns(BitVec row, BitVec weights) {
 #if AGENTR_WIDTH == 16
   const __m512i x = reinterpret_cast<__m512i>(row);
-  return reinterpret_cast<BitVec>(
-      _mm512_mask_sub_epi8(x, _mm512_movepi8_mask(reinterpret_cast<__m512i>(weights)),
-                           _mm512_setzero_si512(), x));
+  return reinterpret_cast<BitVec>(_mm512_mask_sub_epi8(
+      x, _mm512_movepi8_mask(reinterpret_cast<__m512i>(weights)), _mm512_setzero_si512(), x));
 #else
   return reinterpret_cast<BitVec>(
       _mm256_sign_epi8(reinterpret_cast<__m256i>(row), reinterpret_cast<__m256i>(weights)));
@@ -235,8 +242,7 @@ AGENTR_INLINE void AddHalf(const std::byte* block, int half, const LeftBlock* a,
 #pragma GCC unroll 4
       for (int j = 0; j < kGroups; ++j) {
         const BitVec row = Broadcast(a[r * lda].q + half * 16 + (i + j) * 4);
-        const BitVec more =
-            PairSums(magnitudes[j], Q::kSigned ? WithSigns(row, weights[j]) : row);
+        const BitVec more = PairSums(magnitudes[j], Q::kSigned ? WithSigns(row, weights[j]) : row);
         pairs = j == 0 ? more : AddPairSums(pairs, more);
       }
       sums[r] += WidePairSums(pairs);
@@ -246,7 +252,8 @@ AGENTR_INLINE void AddHalf(const std::byte* block, int half, const LeftBlock* a,
 
 #elif defined(__SSE2__)
 
-constexpr int kBlockRows = 2;
+template <class Q>
+constexpr int kBlockRows = Q::kMost == 31 || Q::kMost == 63 ? 1 : 2;
 
 // Bytes widened to 16 bits: the lower or upper eight.
 template <bool kSigned>
@@ -282,6 +289,7 @@ AGENTR_INLINE void AddHalf(const std::byte* block, int half, const LeftBlock* a,
 
 #else
 
+template <class Q>
 constexpr int kBlockRows = 4;
 
 template <class Q, int kRows>
@@ -356,10 +364,11 @@ constexpr std::array<BlockTileFunction, sizeof...(kRow)> BlockTilesOf(
 
 template <class Q>
 AGENTR_SIMD void MultiplyBlocksAs(const BlockProduct& p) {
-  static constexpr auto kTiles = BlockTilesOf<Q>(std::make_index_sequence<kBlockRows>());
+  constexpr int kMaxRows = kBlockRows<Q>;
+  static constexpr auto kTiles = BlockTilesOf<Q>(std::make_index_sequence<kMaxRows>());
   for (int column = 0; column < p.columns; column += kWidth) {
     const std::byte* panel = p.b + column / kWidth * p.panel_bytes;
-    int64_t groups = (p.rows + kBlockRows - 1) / kBlockRows;
+    int64_t groups = (p.rows + kMaxRows - 1) / kMaxRows;
     for (int64_t row = 0; row < p.rows; --groups) {
       const int64_t rows = (p.rows - row + groups - 1) / groups;
       kTiles[rows - 1](p, panel, row, p.c + column);

@@ -10,15 +10,13 @@ constexpr int kPanelColumns = AGENTR_PANEL;
 constexpr int kBf16LeftBytes = AGENTR_BF16 ? 2 : 4;
 
 // In the order in which they use each other.
+// clang-format off
 #include "lm/kernels/vectors_simd.h"
-
 #include "lm/kernels/products_simd.h"
-
 #include "lm/kernels/rows_simd.h"
-
 #include "lm/kernels/blocks_simd.h"
-
 #include "lm/kernels/attention_simd.h"
+// clang-format on
 
 constexpr Kernels kKernels = {.panel_columns = kPanelColumns,
                               .block_columns = kWidth,

@@ -35,8 +35,7 @@ AGENTR_SIMD inline void RoundLeft(const float* x, int n, void* y) {
     const BitVec rounded = RoundBf16(LoadVec(x + i, n - i));
 #if AGENTR_BF16
     const HalfVec half = __builtin_convertvector(rounded >> 16, HalfVec);
-    std::memcpy(static_cast<uint16_t*>(y) + i, &half,
-                std::min(kWidth, n - i) * sizeof(uint16_t));
+    std::memcpy(static_cast<uint16_t*>(y) + i, &half, std::min(kWidth, n - i) * sizeof(uint16_t));
 #else
     StoreVec(static_cast<float*>(y) + i, reinterpret_cast<Vec>(rounded), n - i);
 #endif
@@ -44,9 +43,7 @@ AGENTR_SIMD inline void RoundLeft(const float* x, int n, void* y) {
 }
 
 // To the nearest whole number, ties to even, of numbers below 2^22.
-AGENTR_INLINE IntVec Round(Vec x) {
-  return reinterpret_cast<IntVec>(x + 0x1.8p23f) - 0x4B400000;
-}
+AGENTR_INLINE IntVec Round(Vec x) { return reinterpret_cast<IntVec>(x + 0x1.8p23f) - 0x4B400000; }
 
 AGENTR_SIMD inline void QuantiseLeft(const float* x, int n, LeftBlock* y) {
   constexpr int kVecs = kLeftBlock / kWidth;

@@ -97,11 +97,13 @@ AGENTR_INLINE BitVec RoundBf16(Vec x) {
 
 AGENTR_INLINE Vec FromF16(const void* from) {
 #if AGENTR_WIDTH == 16
-  return reinterpret_cast<Vec>(_mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(from))));
+  return reinterpret_cast<Vec>(
+      _mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(from))));
 #elif AGENTR_WIDTH == 8
   return reinterpret_cast<Vec>(_mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i*>(from))));
 #elif defined(__aarch64__)
-  return reinterpret_cast<Vec>(vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(static_cast<const uint16_t*>(from)))));
+  return reinterpret_cast<Vec>(
+      vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(static_cast<const uint16_t*>(from)))));
 #else  // an infinity becomes 65536
   const BitVec bits = __builtin_convertvector(*static_cast<const LooseHalf*>(from), BitVec);
   const Vec magnitude = reinterpret_cast<Vec>((bits & 0x7FFF) << 13) * 0x1p112f;
@@ -117,9 +119,8 @@ AGENTR_INLINE Vec AddPairs(Vec sum, BitVec a, BitVec b) {
                                            reinterpret_cast<bfloat16x8_t>(a),
                                            reinterpret_cast<bfloat16x8_t>(b)));
 #else
-  return reinterpret_cast<Vec>(_mm512_dpbf16_ps(reinterpret_cast<__m512>(sum),
-                                                reinterpret_cast<__m512bh>(a),
-                                                reinterpret_cast<__m512bh>(b)));
+  return reinterpret_cast<Vec>(_mm512_dpbf16_ps(
+      reinterpret_cast<__m512>(sum), reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b)));
 #endif
 }
 #endif

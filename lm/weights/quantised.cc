@@ -56,8 +56,8 @@ void ReadK(const uint8_t* block, const uint8_t* fifth, const uint8_t* nibbles, i
 void ReadQ6(const uint8_t* block, int j, QuantisedPart& part) {
   const uint8_t *low = block + j / 4 * 64 + j % 2 * 32, *high = block + 128 + j / 4 * 32;
   for (int i = 0; i < 32; ++i) {
-    part.q[i] = static_cast<uint8_t>((low[i] >> (j % 4 / 2 * 4) & 15) |
-                                     (high[i] >> (j % 4 * 2) & 3) << 4);
+    part.q[i] =
+        static_cast<uint8_t>((low[i] >> (j % 4 / 2 * 4) & 15) | (high[i] >> (j % 4 * 2) & 3) << 4);
   }
   part.s = {block[192 + j * 2], block[192 + j * 2 + 1]};
   part.d = HalfAt(block + 208);
@@ -135,8 +135,8 @@ void Quantise(WeightType type, const float* from, int64_t count, std::byte* bloc
   assert(CanQuantise(type));
   auto* to = reinterpret_cast<uint8_t*>(blocks);
   for (int64_t b = 0; b < count / 32; ++b, from += 32, to += BlockOf(type).bytes) {
-    const float most =
-        *std::max_element(from, from + 32, [](float x, float y) { return std::fabs(x) < std::fabs(y); });
+    const float most = *std::max_element(
+        from, from + 32, [](float x, float y) { return std::fabs(x) < std::fabs(y); });
     const float d = type == WeightType::kQ8_0 ? std::fabs(most) / 127 : most / -8;
     const float inverse = d != 0 ? 1 / d : 0;
     const uint16_t half = ToF16(d);

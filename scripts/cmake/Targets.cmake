@@ -20,10 +20,26 @@ function(agentr_program name)
   set_property(GLOBAL APPEND PROPERTY AGENTR_PROGRAMS ${name})
 endfunction()
 
-# agentr_test(NAME [AS_ONE] SOURCES … [DEPENDS …] [LABELS …]): one GoogleTest binary, each test in
-# ctest; AS_ONE: all tests in one process, because most of the time of a process would be loading LibTorch.
+# The instruction-set levels below this processor's (common/simd.h).
+set(AGENTR_LOWER_SIMD "")
+if(EXISTS /proc/cpuinfo)
+  file(STRINGS /proc/cpuinfo flags REGEX "^(flags|Features)" LIMIT_COUNT 1)
+  if(flags MATCHES " avx2 " OR flags MATCHES " asimd ")
+    list(APPEND AGENTR_LOWER_SIMD portable)
+  endif()
+  if(flags MATCHES " avx512vl ")
+    list(APPEND AGENTR_LOWER_SIMD avx2)
+  endif()
+  if(flags MATCHES " avx512_bf16 ")
+    list(APPEND AGENTR_LOWER_SIMD avx512)
+  endif()
+endif()
+
+# agentr_test(NAME [AS_ONE] [EACH_LEVEL] SOURCES … [DEPENDS …] [LABELS …]): one GoogleTest binary, each
+# test in ctest; AS_ONE: all tests in one process, because most of the time of a process would be loading
+# LibTorch. EACH_LEVEL: all of it once more at each lower level of instruction sets, as NAME@LEVEL.
 function(agentr_test name)
-  cmake_parse_arguments(ARG "AS_ONE" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "AS_ONE;EACH_LEVEL" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   # Optimising the tests themselves would take half of the whole build.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O0>)
@@ -40,6 +56,13 @@ function(agentr_test name)
   else()
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
                          PROPERTIES TIMEOUT ${timeout} LABELS "${ARG_LABELS}")
+  endif()
+  if(ARG_EACH_LEVEL)
+    foreach(level IN LISTS AGENTR_LOWER_SIMD)
+      add_test(NAME ${name}@${level} COMMAND ${name})
+      set_tests_properties(${name}@${level} PROPERTIES TIMEOUT ${timeout} LABELS "${ARG_LABELS};simd"
+                           ENVIRONMENT AGENTR_SIMD=${level})
+    endforeach()
   endif()
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/tests"
              OUTPUT_VARIABLE folder)

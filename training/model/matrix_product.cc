@@ -63,9 +63,13 @@ Tensor Multiply(const Tensor& a, const Tensor& b) {
   return product;
 }
 
+Tensor MultiplyBatch(const Tensor& a, const Tensor& b) {
+  return at::bmm(ForProducts(a), ForProducts(b)).to(a.scalar_type());
+}
+
 void AddProduct(const Tensor& sum, const Tensor& a, const Tensor& b, double scale) {
   if (!HasOwnLoops(a)) {
-    sum.add_(at::mm(a.t(), b), scale);
+    sum.add_(at::mm(ForProducts(a).t(), ForProducts(b)).to(a.scalar_type()), scale);
   } else if (scale == 1 && FitsPanels(a.t(), b)) {
     MultiplyPanels(a.t(), b, sum, /*add=*/true);
   } else if (a.scalar_type() == sum.scalar_type()) {

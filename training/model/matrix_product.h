@@ -15,6 +15,9 @@ at::Tensor ForProducts(const at::Tensor& x);
 // a b in their type; sums of bfloat16 are float32.
 at::Tensor Multiply(const at::Tensor& a, const at::Tensor& b);
 
+// a[i] b[i] for each i, in their type, with LibTorch's operators.
+at::Tensor MultiplyBatch(const at::Tensor& a, const at::Tensor& b);
+
 // sum += scale * aᵀ b, where `sum` has their type, or float32 if that is bfloat16.
 void AddProduct(const at::Tensor& sum, const at::Tensor& a, const at::Tensor& b, double scale = 1);
 

@@ -4,6 +4,8 @@
 #include <limits>
 #include <vector>
 
+#include "training/model/matrix_product.h"
+
 namespace agentr::operators {
 namespace {
 
@@ -59,7 +61,7 @@ Tensor Unseen(const Block& block, int64_t shared, const at::Device& device) {
 Tensor Scores(const AttentionInput& in, const Block& block) {
   const double scale = 1 / std::sqrt(static_cast<double>(in.q.size(3)));
   const Tensor keys = Gathered(in.k.squeeze(2), block);
-  const Tensor scores = Wide(at::bmm(RowsOf(in.q, block), keys.transpose(1, 2))).mul_(scale);
+  const Tensor scores = Wide(MultiplyBatch(RowsOf(in.q, block), keys.transpose(1, 2))).mul_(scale);
   return scores.masked_fill_(Unseen(block, in.q.size(2), in.q.device()),
                              -std::numeric_limits<float>::infinity());
 }
@@ -132,7 +134,7 @@ AttentionOutput Attend(const AttentionPlan& plan, const AttentionInput& in) {
       const Tensor part = into.narrow(1, block.begin, count);
       part.copy_(values.view(part.sizes()));
     };
-    put(out.mixed, at::bmm(shares, Gathered(in.v.squeeze(2), block)));
+    put(out.mixed, MultiplyBatch(shares, Gathered(in.v.squeeze(2), block)));
     put(out.log_sums, most + total.log());
   }
   return out;
@@ -149,12 +151,12 @@ AttentionInput AttendBackward(const AttentionPlan& plan, const AttentionInput& i
     const Tensor keys = Gathered(in.k.squeeze(2), block), d = RowsOf(dmixed, block);
     const Tensor shares = (Scores(in, block) - RowsOf(log_sums, block).unsqueeze(2)).exp_();
     const Tensor values = Gathered(in.v.squeeze(2), block);
-    const Tensor dshares = Wide(at::bmm(d, values.transpose(1, 2)));
+    const Tensor dshares = Wide(MultiplyBatch(d, values.transpose(1, 2)));
     const Tensor dscores = ((dshares - RowsOf(dots, block).unsqueeze(2)) * shares * scale).to(type);
     const Tensor dq = grad.q.narrow(1, block.begin, block.end - block.begin);
-    dq.copy_(at::bmm(dscores, keys).view(dq.sizes()));
-    AddToKeys(grad.k.squeeze(2), at::bmm(dscores.transpose(1, 2), RowsOf(in.q, block)), block);
-    AddToKeys(grad.v.squeeze(2), at::bmm(shares.to(type).transpose(1, 2), d), block);
+    dq.copy_(MultiplyBatch(dscores, keys).view(dq.sizes()));
+    AddToKeys(grad.k.squeeze(2), MultiplyBatch(dscores.transpose(1, 2), RowsOf(in.q, block)), block);
+    AddToKeys(grad.v.squeeze(2), MultiplyBatch(shares.to(type).transpose(1, 2), d), block);
   }
   return grad;
 }

@@ -60,18 +60,22 @@ AGENTR_INLINE float LaneSum(int64_t begin, int64_t end, const Term& term) {
 }
 
 // The compiler takes the maximum of plain lanes one by one.
-using Vec = float __attribute__((vector_size(64)));
-using LooseVec = float __attribute__((vector_size(64), aligned(4), may_alias));
+constexpr int64_t kMaxLanes = 8;
+using Vec = float __attribute__((vector_size(4 * kMaxLanes)));
+using LooseVec = float __attribute__((vector_size(4 * kMaxLanes), aligned(4), may_alias));
 
 AGENTR_INLINE float MaxOf(const float* x, int64_t begin, int64_t end) {
-  Vec lanes = Vec{} - INFINITY;
+  Vec first = Vec{} - INFINITY, second = first;
   int64_t i = begin;
-  for (; i + kLanes <= end; i += kLanes) {
+  for (; i + 2 * kMaxLanes <= end; i += 2 * kMaxLanes) {
     const Vec next = *reinterpret_cast<const LooseVec*>(x + i);
-    lanes = next > lanes ? next : lanes;
+    const Vec after = *reinterpret_cast<const LooseVec*>(x + i + kMaxLanes);
+    first = next > first ? next : first;
+    second = after > second ? after : second;
   }
+  first = second > first ? second : first;
   float greatest = -INFINITY;
-  for (int64_t l = 0; l < kLanes; ++l) greatest = std::max(greatest, lanes[l]);
+  for (int64_t l = 0; l < kMaxLanes; ++l) greatest = std::max(greatest, first[l]);
   for (; i < end; ++i) greatest = std::max(greatest, x[i]);
   return greatest;
 }
@@ -109,32 +113,36 @@ AGENTR_INLINE void SoftmaxBackwardOf(T* __restrict x, T* __restrict dp, float sc
 
 }  // namespace
 
-AGENTR_EACH_SET void Widen(const uint16_t* from, int64_t n, float* to) {
+AGENTR_EACH_SET(void, Widen, (const uint16_t* from, int64_t n, float* to), (from, n, to)) {
   for (int64_t i = 0; i < n; ++i) to[i] = Load(from[i]);
 }
 
-AGENTR_EACH_SET void Narrow(const float* from, int64_t n, uint16_t* to) {
+AGENTR_EACH_SET(void, Narrow, (const float* from, int64_t n, uint16_t* to), (from, n, to)) {
   for (int64_t i = 0; i < n; ++i) Save(from[i], to[i]);
 }
 
-AGENTR_EACH_SET void AddScaled(const uint16_t* from, float scale, int64_t n, float* to) {
+AGENTR_EACH_SET(void, AddScaled, (const uint16_t* from, float scale, int64_t n, float* to),
+                (from, scale, n, to)) {
   for (int64_t i = 0; i < n; ++i) to[i] += scale * Load(from[i]);
 }
 
-AGENTR_EACH_SET float Dot(const float* a, const float* b, int64_t n) {
+AGENTR_EACH_SET(float, Dot, (const float* a, const float* b, int64_t n), (a, b, n)) {
   return LaneSum(0, n, [=](int64_t i) { return a[i] * b[i]; });
 }
 
-AGENTR_EACH_SET float RmsNorm(const float* x, const float* weight, float epsilon, int64_t n,
-                              float* y) {
+AGENTR_EACH_SET(float, RmsNorm,
+                (const float* x, const float* weight, float epsilon, int64_t n, float* y),
+                (x, weight, epsilon, n, y)) {
   const float squares = LaneSum(0, n, [=](int64_t i) { return x[i] * x[i]; });
   const float scale = 1 / std::sqrt(squares / static_cast<float>(n) + epsilon);
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] * scale * weight[i];
   return scale;
 }
 
-AGENTR_EACH_SET void RmsNormBackward(const float* dy, const float* x, const float* weight,
-                                     float epsilon, int64_t n, float* dx, float* dweight) {
+AGENTR_EACH_SET(void, RmsNormBackward,
+                (const float* dy, const float* x, const float* weight, float epsilon, int64_t n,
+                 float* dx, float* dweight),
+                (dy, x, weight, epsilon, n, dx, dweight)) {
   const float squares = LaneSum(0, n, [=](int64_t i) { return x[i] * x[i]; });
   const float scale = 1 / std::sqrt(squares / static_cast<float>(n) + epsilon);
   const float dot = LaneSum(0, n, [=](int64_t i) { return dy[i] * weight[i] * x[i]; });
@@ -144,13 +152,16 @@ AGENTR_EACH_SET void RmsNormBackward(const float* dy, const float* x, const floa
   for (int64_t i = 0; i < n; ++i) dweight[i] += dy[i] * x[i] * scale;
 }
 
-AGENTR_EACH_SET void SwiGlu(const float* gate, const float* up, int64_t n, float* y) {
+AGENTR_EACH_SET(void, SwiGlu, (const float* gate, const float* up, int64_t n, float* y),
+                (gate, up, n, y)) {
   for (int64_t i = 0; i < n; ++i) y[i] = gate[i] / (1 + Exp(-gate[i])) * up[i];
 }
 
-AGENTR_EACH_SET void SwiGluBackward(const float* __restrict dy, const float* __restrict gate,
-                                    const float* __restrict up, int64_t n, float* __restrict y,
-                                    float* __restrict dgate, float* __restrict dup) {
+AGENTR_EACH_SET(void, SwiGluBackward,
+                (const float* __restrict dy, const float* __restrict gate,
+                 const float* __restrict up, int64_t n, float* __restrict y,
+                 float* __restrict dgate, float* __restrict dup),
+                (dy, gate, up, n, y, dgate, dup)) {
   for (int64_t i = 0; i < n; ++i) {
     const float sigmoid = 1 / (1 + Exp(-gate[i]));
     const float silu = gate[i] * sigmoid;
@@ -160,8 +171,10 @@ AGENTR_EACH_SET void SwiGluBackward(const float* __restrict dy, const float* __r
   }
 }
 
-AGENTR_EACH_SET void Rotate(const float* from, const float* cos, const float* sin, float sign,
-                            int64_t half, float* to) {
+AGENTR_EACH_SET(void, Rotate,
+                (const float* from, const float* cos, const float* sin, float sign, int64_t half,
+                 float* to),
+                (from, cos, sin, sign, half, to)) {
   for (int64_t i = 0; i < half; ++i) {
     const float a = from[i], b = from[i + half], turn = sign * sin[i];
     to[i] = a * cos[i] - b * turn;
@@ -169,35 +182,43 @@ AGENTR_EACH_SET void Rotate(const float* from, const float* cos, const float* si
   }
 }
 
-AGENTR_EACH_SET float Softmax(float* x, float scale, int64_t begin, int64_t end, int64_t n,
-                              float* /*scratch*/) {
+AGENTR_EACH_SET(float, Softmax,
+                (float* x, float scale, int64_t begin, int64_t end, int64_t n,
+                 [[maybe_unused]] float* scratch),
+                (x, scale, begin, end, n, scratch)) {
   return SoftmaxOf(x, scale, begin, end, n, x);
 }
 
-AGENTR_EACH_SET float Softmax(uint16_t* x, float scale, int64_t begin, int64_t end, int64_t n,
-                              float* scratch) {
+AGENTR_EACH_SET(float, Softmax,
+                (uint16_t * x, float scale, int64_t begin, int64_t end, int64_t n, float* scratch),
+                (x, scale, begin, end, n, scratch)) {
   for (int64_t i = begin; i < end; ++i) scratch[i] = Load(x[i]);
   return SoftmaxOf(x, scale, begin, end, n, scratch);
 }
 
-AGENTR_EACH_SET void SoftmaxBackward(float* x, float* dp, float scale, float log_sum, float dot,
-                                     int64_t begin, int64_t end, int64_t n) {
+AGENTR_EACH_SET(void, SoftmaxBackward,
+                (float* x, float* dp, float scale, float log_sum, float dot, int64_t begin,
+                 int64_t end, int64_t n),
+                (x, dp, scale, log_sum, dot, begin, end, n)) {
   SoftmaxBackwardOf(x, dp, scale, log_sum, dot, begin, end, n);
 }
 
-AGENTR_EACH_SET void SoftmaxBackward(uint16_t* x, uint16_t* dp, float scale, float log_sum,
-                                     float dot, int64_t begin, int64_t end, int64_t n) {
+AGENTR_EACH_SET(void, SoftmaxBackward,
+                (uint16_t * x, uint16_t* dp, float scale, float log_sum, float dot, int64_t begin,
+                 int64_t end, int64_t n),
+                (x, dp, scale, log_sum, dot, begin, end, n)) {
   SoftmaxBackwardOf(x, dp, scale, log_sum, dot, begin, end, n);
 }
 
-AGENTR_EACH_SET float RowMax(const float* x, int64_t n) { return MaxOf(x, 0, n); }
+AGENTR_EACH_SET(float, RowMax, (const float* x, int64_t n), (x, n)) { return MaxOf(x, 0, n); }
 
-AGENTR_EACH_SET float LogSumExp(const float* x, float greatest, int64_t n) {
+AGENTR_EACH_SET(float, LogSumExp, (const float* x, float greatest, int64_t n), (x, greatest, n)) {
   const float sum = LaneSum(0, n, [=](int64_t i) { return Exp(x[i] - greatest); });
   return greatest + std::log(sum);
 }
 
-AGENTR_EACH_SET void ScaledExp(float* x, float log_sum, float factor, int64_t n) {
+AGENTR_EACH_SET(void, ScaledExp, (float* x, float log_sum, float factor, int64_t n),
+                (x, log_sum, factor, n)) {
   for (int64_t i = 0; i < n; ++i) x[i] = factor * Exp(x[i] - log_sum);
 }
 

@@ -24,9 +24,10 @@ struct StepSizes {
   float beta1, beta2, step, correction, epsilon;
 };
 
-AGENTR_EACH_SET void UpdatePiece(const StepSizes& s, int64_t n, const float* __restrict gradient,
-                                 float* __restrict value, float* __restrict mean,
-                                 float* __restrict square) {
+AGENTR_EACH_SET(void, UpdatePiece,
+                (const StepSizes& s, int64_t n, const float* __restrict gradient,
+                 float* __restrict value, float* __restrict mean, float* __restrict square),
+                (s, n, gradient, value, mean, square)) {
   for (int64_t i = 0; i < n; ++i) {
     const float g = gradient[i] * s.clip;
     mean[i] += (g - mean[i]) * (1 - s.beta1);
@@ -36,7 +37,7 @@ AGENTR_EACH_SET void UpdatePiece(const StepSizes& s, int64_t n, const float* __r
   }
 }
 
-AGENTR_EACH_SET double SumOfSquares(const float* x, int64_t n) {
+AGENTR_EACH_SET(double, SumOfSquares, (const float* x, int64_t n), (x, n)) {
   constexpr int64_t kLanes = 16;
   double lanes[kLanes] = {};
   int64_t i = 0;

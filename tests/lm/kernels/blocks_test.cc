@@ -33,7 +33,8 @@ class BlocksTest : public ::testing::TestWithParam<Case> {
   // Random blocks with small factors; `bytes`: the value of all others, or random ones.
   std::vector<std::byte> Weights(std::optional<int> bytes = std::nullopt) {
     std::vector<std::byte> weights(BytesOf(type_, kInputs) * kOutputs);
-    for (std::byte& byte : weights) byte = static_cast<std::byte>(bytes.value_or(stream_.Below(256)));
+    for (std::byte& byte : weights)
+      byte = static_cast<std::byte>(bytes.value_or(stream_.Below(256)));
     for (size_t at = 0; at < weights.size(); at += BlockOf(type_).bytes) {
       const bool last = type_ == WeightType::kQ6_K;
       PutFactor(weights, at + (last ? 208 : 0));

@@ -137,8 +137,8 @@ TEST_P(KernelsTest, TheRightSideCanBeInPanels) {
     for (const int rows : {1, 2, 3, 4, 5, 7}) {
       const std::vector<std::byte> left = Left(type, Random(rows * depth));
       Values expected(rows * columns), c(rows * columns);
-      MatrixProduct product{left.data(), depth,  rows, plain.data(), columns, depth,
-                            expected.data(), columns, columns};
+      MatrixProduct product{left.data(), depth,           rows,    plain.data(), columns,
+                            depth,       expected.data(), columns, columns};
       kernels_.multiply(type, product);
       product.b = panels.data();
       product.ldb = panel;

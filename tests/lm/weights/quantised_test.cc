@@ -12,9 +12,7 @@ namespace {
 // Made by scripts/golden/quantised.py with the published converter.
 class QuantisedTest : public ::testing::Test {
  protected:
-  QuantisedTest() {
-    std::ifstream(AGENTR_SOURCE_DIR "/tests/golden/quantised.json") >> golden_;
-  }
+  QuantisedTest() { std::ifstream(AGENTR_SOURCE_DIR "/tests/golden/quantised.json") >> golden_; }
 
   template <typename T>
   static std::vector<T> FromHex(const std::string& digits) {
