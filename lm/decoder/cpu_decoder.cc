@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "lm/decoder/kv_pool.h"
 #include "lm/decoder/left_rows.h"
 #include "lm/decoder/packed_matrix.h"
+#include "lm/decoder/team_size.h"
 
 namespace agentr {
 namespace {
@@ -34,6 +36,7 @@ class CpuDecoder : public Decoder {
         kv_type_(plan.kv_type),
         kernels_(KernelsOf(simd)),
         team_(plan.threads),
+        team_size_(plan.threads),
         pool_(config_, kv_type_, plan.cache_bytes),
         shape_{static_cast<int32_t>(config_.vocab_size),
                plan.max_context,
@@ -167,11 +170,15 @@ class CpuDecoder : public Decoder {
   // Computes all layers for the rows of batch_ and then clears it.
   void ForwardRows() {
     batch_.Finish(std::max(1, kTileRows / queries_per_kv_head_));
-    team_.Run([&](Member& member) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto work = [&](Member& member) {
       Embed(member);
       for (size_t i = 0; i < layers_.size(); ++i) ForwardLayer(static_cast<int64_t>(i), member);
       Logits(member);
-    });
+    };
+    team_.Run(work, team_size_.Next(batch_.rows()));
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    team_size_.Took(batch_.rows(), took.count());
     logit_rows_ += static_cast<int64_t>(batch_.wanted().size());
     batch_.Clear();
   }
@@ -399,6 +406,7 @@ class CpuDecoder : public Decoder {
   std::vector<std::byte> embedding_copy_;
   Weight embedding_;
   ThreadTeam team_;
+  TeamSize team_size_;
   KvPool pool_;
   const DecoderShape shape_;
   const int width_;

@@ -1,5 +1,7 @@
 #include "lm/decoder/kv_pool.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "lm/decoder/decoder_plan.h"
@@ -12,9 +14,9 @@ KvPool::KvPool(const ModelConfig& config, WeightType type, int64_t bytes)
       heads_(config.num_kv_heads),
       head_dim_(static_cast<int>(config.head_dim)),
       padded_width_((head_dim_ + kLanes - 1) / kLanes * kLanes) {
-  const auto value_bytes = static_cast<int64_t>(Bytes(type));
-  key_bytes_ = kKeyBlock * head_dim_ * value_bytes;
-  head_bytes_ = key_bytes_ + kKeyBlock * padded_width_ * value_bytes;
+  const int64_t factors = type == WeightType::kQ8_0 ? kKeyBlock * sizeof(float) : 0;
+  key_bytes_ = kKeyBlock * head_dim_ * NumberBytes(type) + factors;
+  head_bytes_ = key_bytes_ + kKeyBlock * padded_width_ * NumberBytes(type) + factors;
   block_bytes_ = config.num_layers * heads_ * head_bytes_;
   blocks_ = BlocksOfPool(bytes, block_bytes_);
   data_ = AlignedBuffer(blocks_ * block_bytes_);
@@ -23,6 +25,12 @@ KvPool::KvPool(const ModelConfig& config, WeightType type, int64_t bytes)
 void KvPool::Write(int32_t block, int64_t layer, int64_t head, int offset, const float* key,
                    const float* value) {
   std::byte* place = Place(block, layer, head);
+  if (type_ == WeightType::kQ8_0) {
+    WriteBytes(key, place + offset, kKeyBlock, place + kKeyBlock * head_dim_, offset);
+    place += key_bytes_;
+    WriteBytes(value, place + offset * padded_width_, 1, place + kKeyBlock * padded_width_, offset);
+    return;
+  }
   auto* floats = reinterpret_cast<float*>(place);
   auto* halves = reinterpret_cast<uint16_t*>(place);
   for (int d = 0; d < head_dim_; ++d) {
@@ -49,6 +57,18 @@ void KvPool::Write(int32_t block, int64_t layer, int64_t head, int offset, const
       if (offset % 2 == 0) pair[1] = 0;
     }
   }
+}
+
+// Rounds to 255 steps of a factor that is stored for the position.
+void KvPool::WriteBytes(const float* from, std::byte* to, int step, std::byte* factors,
+                        int offset) const {
+  float most = 0;
+  for (int d = 0; d < head_dim_; ++d) most = std::max(most, std::fabs(from[d]));
+  const float factor = most / 127, inverse = most > 0 ? 127 / most : 0;
+  for (int d = 0; d < head_dim_; ++d) {
+    to[d * step] = static_cast<std::byte>(static_cast<int>(std::rint(from[d] * inverse)));
+  }
+  std::memcpy(factors + offset * sizeof(float), &factor, sizeof factor);
 }
 
 void KvPool::Copy(int32_t from, int32_t to) {

@@ -13,7 +13,8 @@ namespace agentr {
 
 class KvPool {
  public:
-  // Allocates as many blocks as fit into `bytes`. Throws FatalError(kUsage) if none does.
+  // `type`: of numbers, or kQ8_0 for bytes with a factor for each position. Allocates as many blocks as
+  // fit into `bytes`. Throws FatalError(kUsage) if none does.
   KvPool(const ModelConfig& config, WeightType type, int64_t bytes);
 
   int32_t blocks() const { return blocks_; }
@@ -35,6 +36,8 @@ class KvPool {
   std::byte* Place(int32_t block, int64_t layer, int64_t head) const {
     return data_.data() + block * block_bytes_ + (layer * heads_ + head) * head_bytes_;
   }
+
+  void WriteBytes(const float* from, std::byte* to, int step, std::byte* factors, int offset) const;
 
   const WeightType type_;
   const int64_t heads_;

@@ -18,11 +18,12 @@
 namespace agentr {
 namespace {
 
-constexpr std::array<NamedValue<WeightType>, 5> kTypes = {{{"float32", WeightType::kF32},
+constexpr std::array<NamedValue<WeightType>, 6> kTypes = {{{"float32", WeightType::kF32},
                                                            {"bfloat16", WeightType::kBF16},
                                                            {"float16", WeightType::kF16},
                                                            {"q8_0", WeightType::kQ8_0},
-                                                           {"q4_0", WeightType::kQ4_0}}};
+                                                           {"q4_0", WeightType::kQ4_0},
+                                                           {"q8", WeightType::kQ8_0}}};
 
 WeightType ParseType(std::string_view flag, const std::string& name) {
   if (const auto type = ValueOf(kTypes, name)) return *type;
@@ -74,8 +75,9 @@ void Declare(OptionSet& set, DecoderOptions& o) {
           "Type of the weights in memory; auto: their own; q8_0, q4_0: quantised while loading")
       .OneOf({"auto", "float32", "bfloat16", "float16", "q8_0", "q4_0"});
   set.Add("--kv_dtype", o.kv_dtype,
-          "Type of keys and values; auto: that of the weights, bfloat16 if they are quantised")
-      .OneOf({"auto", "float32", "bfloat16", "float16"});
+          "Type of keys and values; auto: that of the weights, bfloat16 if they are quantised; q8: "
+          "bytes")
+      .OneOf({"auto", "float32", "bfloat16", "float16", "q8"});
   set.Add("--model_context", o.max_context, "Positions of a sequence; 0: the model's limit").Min(0);
   set.Add("--kv_cache_gib", o.kv_cache_gib, "Memory for keys and values, GiB")
       .Min(0)
@@ -97,11 +99,12 @@ std::unique_ptr<Decoder> MakeDecoder(const ModelConfig& config,
   if (options.device == "cpu" && !options.reference) {
     return MakeCpuDecoder(plan, std::move(weights), ActiveSimd());
   }
-  if (plan.weights && IsQuantised(*plan.weights)) {
+  if ((plan.weights && IsQuantised(*plan.weights)) || options.kv_dtype != "auto") {
     throw FatalError(ExitCode::kUsage,
-                     fmt::format("--dtype {}: only the CPU computes with quantised weights. Cure: "
-                                 "--dtype bfloat16, or --device cpu",
-                                 options.dtype));
+                     fmt::format("--dtype {} --kv_dtype {}: only the CPU computes with quantised "
+                                 "weights and with other types of keys than of weights. Cure: "
+                                 "--dtype bfloat16 without --kv_dtype, or --device cpu",
+                                 options.dtype, options.kv_dtype));
   }
   return MakeAtenDecoder(plan, *weights, options.device, options.reference);
 }

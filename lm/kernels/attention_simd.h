@@ -19,6 +19,13 @@ struct AttentionScratch {
   float total[kTileRows];    // of e^(score - highest)
 };
 
+// Multiplies a row's values for the positions of a block by factors of the positions.
+AGENTR_SIMD inline void ScaleByPosition(const std::byte* factors, float* row) {
+  for (int i = 0; i < kKeyBlock; i += kWidth) {
+    StoreVec(row + i, LoadVec(row + i) * LoadVec(factors + i * sizeof(float)));
+  }
+}
+
 // Turns the scores of one row for a block into shares e^(score - highest). The positions low … high
 // - 1 of the block are visible, at least one.
 AGENTR_SIMD inline void WeighScores(AttentionScratch& s, int row, int low, int high, int width) {
@@ -52,6 +59,7 @@ AGENTR_SIMD inline void WeighScores(AttentionScratch& s, int row, int low, int h
 AGENTR_SIMD inline void Attend(const AttentionTask& t) {
   AttentionScratch s;
   const bool narrow = t.type == WeightType::kBF16;
+  const bool bytes = t.type == WeightType::kQ8_0;  // with a factor for each position behind them
   const int rows = t.tokens * t.heads;
   const int width = (t.head_dim + kLanes - 1) / kLanes * kLanes;
   const float scale = 1 / std::sqrt(static_cast<float>(t.head_dim));
@@ -70,9 +78,9 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
     const int64_t block = t.blocks[first / kKeyBlock] * t.block_bytes;
     if (first + kKeyBlock < end) {  // prefetch, because the next block can be anywhere in memory
       const int64_t next = t.blocks[first / kKeyBlock + 1] * t.block_bytes;
-      const int64_t bytes = kKeyBlock * width * static_cast<int64_t>(Bytes(t.type));
-      for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(t.keys + next + i, 0, 2);
-      for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(t.values + next + i, 0, 2);
+      const int64_t size = kKeyBlock * width * NumberBytes(t.type);
+      for (int64_t i = 0; i < size; i += 64) __builtin_prefetch(t.keys + next + i, 0, 2);
+      for (int64_t i = 0; i < size; i += 64) __builtin_prefetch(t.values + next + i, 0, 2);
     }
     Multiply(t.type, {narrow ? static_cast<const void*>(s.left_queries) : s.queries, width, rows,
                       t.keys + block, kKeyBlock, t.head_dim, s.shares, kKeyBlock, kKeyBlock});
@@ -81,8 +89,10 @@ AGENTR_SIMD inline void Attend(const AttentionTask& t) {
       const int low = t.window > 0 ? std::max(0, position + 1 - t.window - first) : 0;
       const int high = std::min(position + 1 - first, kKeyBlock);
       float* shares = s.shares + row * kKeyBlock;
+      if (bytes) ScaleByPosition(t.keys + block + kKeyBlock * t.head_dim, shares);
       if (low < high) {
         WeighScores(s, row, low, high, width);
+        if (bytes) ScaleByPosition(t.values + block + kKeyBlock * width, shares);
       } else {
         std::fill_n(shares, kKeyBlock, 0.0f);
       }

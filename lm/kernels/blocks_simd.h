@@ -80,10 +80,7 @@ struct Q5_1 : Q4_1 {
   }
 };
 
-AGENTR_INLINE Vec FromBytes(const std::byte* from) {
-  const ByteVec bytes = *reinterpret_cast<const LooseBytes*>(from);
-  return Convert(__builtin_convertvector(bytes, IntVec));
-}
+AGENTR_INLINE Vec FromBytes(const std::byte* from) { return Int8::Load(from); }
 
 // The head has the factors of all scales and minima; each block begins with its own, as bytes.
 struct Q4_K {

@@ -25,7 +25,7 @@ constexpr int kLeftBlock =
 //
 // A is float32: with kBF16, bfloat16 values (Kernels::left_bytes). A[r][k] is at r * lda + k * a_step,
 // so that A can also be the transpose of what is stored (not with kBF16). B is packed: with kF32 and
-// kF16, B[k][c] is at k * ldb + c. With kBF16, depth must be even, and two neighbours in depth are
+// kF16, B[k][c] is at k * ldb + c; with kQ8_0 likewise, as bytes with signs. With kBF16, depth must be even, and two neighbours in depth are
 // adjacent: B[k][c] is at (k / 2 * ldb + c) * 2 + k % 2.
 struct MatrixProduct {
   const void* a = nullptr;
@@ -46,6 +46,11 @@ struct MatrixProduct {
   // places of columns: bytes divided by those of a column in ldb).
   int64_t panel_stride = 0;
 };
+
+// Of a key or value in a pool of this type.
+constexpr int64_t NumberBytes(WeightType type) {
+  return type == WeightType::kQ8_0 ? 1 : static_cast<int64_t>(Bytes(type));
+}
 
 // 32 neighbours in a row of activations, as the left side of a product with quantised weights: value i
 // is scale * q[i].
@@ -72,6 +77,10 @@ struct BlockProduct {
 };
 
 // Attention of neighbouring tokens of one sequence, for the query heads that share a kv head.
+//
+// Keys are a matrix head_dim × kKeyBlock, values one of kKeyBlock × head_dim (padded to a multiple of
+// kLanes), packed as B of a MatrixProduct. With the type kQ8_0 both are bytes with signs, behind which
+// are float32 factors, one for each position.
 struct AttentionTask {
   WeightType type = WeightType::kF32;
   const float* queries = nullptr;  // [tokens][heads][head_dim], the tokens `stride` apart

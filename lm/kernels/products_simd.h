@@ -39,6 +39,13 @@ struct F16 : F32 {
   AGENTR_INLINE static Vec Load(const std::byte* b) { return FromF16(b); }
 };
 
+struct Int8 : F32 {
+  static constexpr int kBytes = 1;
+  AGENTR_INLINE static Vec Load(const std::byte* b) {
+    return Convert(__builtin_convertvector(*reinterpret_cast<const LooseBytes*>(b), IntVec));
+  }
+};
+
 #if AGENTR_BF16
 struct Bf16 {
   using Left = uint16_t;
@@ -181,6 +188,8 @@ inline void Multiply(WeightType type, const MatrixProduct& p) {
       return MultiplyAs<F32>(p);
     case WeightType::kF16:
       return MultiplyAs<F16>(p);
+    case WeightType::kQ8_0:
+      return MultiplyAs<Int8>(p);
     default:
       return MultiplyAs<Bf16>(p);
   }

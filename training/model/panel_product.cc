@@ -12,12 +12,11 @@ namespace {
 
 using at::Tensor;
 
-constexpr int64_t kColumns = 64;        // of a panel of B
-constexpr int64_t kDepth = 512;         // of a panel, the most
 constexpr int64_t kPackedDepth = 4096;  // of all panels in memory at once: 8 MiB, in the L3 cache
 constexpr int64_t kPackedColumns = 512;
 constexpr int64_t kStripRows = 96;  // of A: they stay in the L2 cache for all panels
 constexpr int64_t kTile = 6;        // rows that a kernel computes together
+constexpr int64_t kMinDepth = 64;
 constexpr int64_t kStripLength = kStripRows + kTile;
 
 // A matrix in memory, whose rows or columns are contiguous.
@@ -30,6 +29,10 @@ struct Operand {
   float* data;
   int64_t row, column;  // distances of neighbours
 };
+
+// A panel stays in the L2 cache with AVX-512, whose kernels need few values of B for each product, else
+// in the L1 cache.
+int64_t DeepestPanel() { return ActiveSimd() >= Simd::kAvx512 ? 512 : 256; }
 
 bool HasLines(const Tensor& x) { return x.stride(0) == 1 || x.stride(1) == 1; }
 
@@ -81,11 +84,11 @@ inline void CopyRows(const float* from, int64_t from_row, int64_t depth, int64_t
   constexpr int64_t kAhead = 8;
   for (int64_t k = 0; k < depth; ++k, from += from_row, to += to_row) {
     for (int64_t c = 0; c < columns; c += kLanes) __builtin_prefetch(from + kAhead * from_row + c);
-    if (columns == kColumns) {
-      std::memcpy(to, from, kColumns * sizeof(float));  // inlined for this length
-    } else {
-      std::copy_n(from, columns, to);
+    int64_t c = 0;
+    for (; c + kLanes <= columns; c += kLanes) {
+      std::memcpy(to + c, from + c, kLanes * sizeof(float));  // inlined
     }
+    std::copy_n(from + c, columns - c, to + c);
   }
 }
 
@@ -100,11 +103,12 @@ class PanelProduct {
         rows_(rows),
         depth_(depth),
         columns_(columns),
-        passes_(Ceil(depth, kDepth)),
-        panels_(Ceil(columns, kColumns)),
-        memory_(at::empty({panels_ * kColumns * depth}, at::kFloat)),
-        packed_(memory_.data_ptr<float>()),
-        kernels_(KernelsOf(ActiveSimd())) {}
+        kernels_(KernelsOf(ActiveSimd())),
+        panel_(kernels_.panel_columns),
+        passes_(Ceil(depth, DeepestPanel())),
+        panels_(Ceil(columns, panel_)),
+        memory_(at::empty({panels_ * panel_ * depth}, at::kFloat)),
+        packed_(memory_.data_ptr<float>()) {}
 
   void Run(bool add) {
     at::parallel_for(0, passes_ * panels_, 1, [&](int64_t begin, int64_t end) {
@@ -117,7 +121,7 @@ class PanelProduct {
       return strip == strips ? rows_ : rows_ * strip / strips / kTile * kTile;
     };
     at::parallel_for(0, strips, 1, [&](int64_t begin, int64_t end) {
-      const Tensor lines = at::empty({a_.HasRows() ? 0 : kStripLength * kDepth}, at::kFloat);
+      const Tensor lines = at::empty({a_.HasRows() ? 0 : kStripLength * DeepestPanel()}, at::kFloat);
       for (int64_t s = begin; s < end; ++s) {
         MultiplyStrip(first(s), first(s + 1), add, lines.data_ptr<float>());
       }
@@ -127,17 +131,17 @@ class PanelProduct {
  private:
   int64_t Begin(int64_t pass) const { return depth_ * pass / passes_; }
   int64_t Depth(int64_t pass) const { return Begin(pass + 1) - Begin(pass); }
-  int64_t Columns(int64_t panel) const { return std::min(kColumns, columns_ - panel * kColumns); }
+  int64_t Columns(int64_t panel) const { return std::min(panel_, columns_ - panel * panel_); }
   float* Panel(int64_t panel, int64_t pass) const {
-    return packed_ + (Begin(pass) * panels_ + panel * Depth(pass)) * kColumns;
+    return packed_ + (Begin(pass) * panels_ + panel * Depth(pass)) * panel_;
   }
 
   void CopyPanel(int64_t panel, int64_t pass) const {
     const int64_t depth = Depth(pass), columns = Columns(panel);
-    const float* from = b_.At(Begin(pass), panel * kColumns);
+    const float* from = b_.At(Begin(pass), panel * panel_);
     float* to = Panel(panel, pass);
-    if (!b_.HasRows()) return Transpose(from, b_.column, columns, depth, to, kColumns);
-    CopyRows(from, b_.row, depth, columns, to, kColumns);
+    if (!b_.HasRows()) return Transpose(from, b_.column, columns, depth, to, panel_);
+    CopyRows(from, b_.row, depth, columns, to, panel_);
   }
 
   // The rows row … end - 1. `lines` is memory for a copy of them, if A has contiguous columns.
@@ -148,35 +152,36 @@ class PanelProduct {
         CopyRows(a, a_.column, Depth(pass), end - row, lines, kStripLength);
         a = lines;
       }
-      for (int64_t panel = 0; panel < panels_; ++panel) {
-        kernels_.multiply(WeightType::kF32, {.a = a,
-                                               .lda = a_.row,
-                                               .rows = static_cast<int>(end - row),
-                                               .b = Panel(panel, pass),
-                                               .ldb = kColumns,
-                                               .depth = Depth(pass),
-                                               .c = c_.At(row, panel * kColumns),
-                                               .ldc = c_.row,
-                                               .columns = static_cast<int>(Columns(panel)),
-                                               .add = add || pass > 0,
-                                               .a_step = a_.HasRows() ? 1 : kStripLength,
-                                               .pass = kDepth});
-      }
+      kernels_.multiply(WeightType::kF32, {.a = a,
+                                           .lda = a_.row,
+                                           .rows = static_cast<int>(end - row),
+                                           .b = Panel(0, pass),
+                                           .ldb = panel_,
+                                           .depth = Depth(pass),
+                                           .c = c_.At(row, 0),
+                                           .ldc = c_.row,
+                                           .columns = static_cast<int>(columns_),
+                                           .add = add || pass > 0,
+                                           .a_step = a_.HasRows() ? 1 : kStripLength,
+                                           .pass = Depth(pass),
+                                           .panel_stride = Depth(pass) * panel_});
     }
   }
 
   Operand a_, b_, c_;
-  int64_t rows_, depth_, columns_, passes_, panels_;
-  Tensor memory_;
-  float* packed_;  // [pass][panel][depth of the pass][kColumns]
+  int64_t rows_, depth_, columns_;
   const Kernels& kernels_;
+  int64_t panel_;  // columns of a panel
+  int64_t passes_, panels_;
+  Tensor memory_;
+  float* packed_;  // [pass][panel][depth of the pass][panel_]
 };
 
 }  // namespace
 
 bool FitsPanels(const Tensor& a, const Tensor& b) {
   return HasFastKernels() && a.scalar_type() == at::kFloat && a.device().is_cpu() &&
-         HasLines(a) && HasLines(b) && a.size(0) >= kStripRows && a.size(1) >= kColumns &&
+         HasLines(a) && HasLines(b) && a.size(0) >= kStripRows && a.size(1) >= kMinDepth &&
          b.size(1) % kLanes == 0;
 }
 
