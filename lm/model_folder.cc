@@ -10,18 +10,18 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/options.h"
+#include "lm/weights/gguf_model.h"
 #include "lm/weights/model_config.h"
-#include "lm/weights/safetensors.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
 void CheckFolder(const fs::path& folder) {
-  if (fs::is_directory(folder)) return;
+  if (fs::is_directory(folder) || IsGguf(folder)) return;
   throw FatalError(ExitCode::kFile,
-                   fmt::format("{} is not a folder; --model_dir takes a folder with config.json, "
-                               "tokenizer.json and *.safetensors",
+                   fmt::format("{} is neither a folder nor a GGUF file; --model_dir takes a folder "
+                               "with config.json, tokenizer.json and *.safetensors, or a *.gguf",
                                folder.string()));
 }
 
@@ -29,6 +29,11 @@ void CheckFolder(const fs::path& folder) {
 std::string DescribeFolder(const fs::path& folder, std::string_view chat_template,
                            const DecoderOptions& decoder) {
   std::string text = fmt::format("{} {} {}\n", chat_template, decoder.dtype, decoder.max_context);
+  if (decoder.kv_dtype != "auto") text += fmt::format("keys {}\n", decoder.kv_dtype);
+  if (IsGguf(folder)) {
+    return text + fmt::format("config {}\ntokenizer {}\n",
+                              Sha256(GgufConfig(GgufFile(folder)).dump()), TokenizerHash(folder));
+  }
   // An export writes the type of its weights into config.json. The weights themselves tell it, and
   // a model keeps its identity whether it was loaded from the export or from the trainer's memory.
   auto config = nlohmann::json::parse(ReadFile(folder / "config.json"));
@@ -57,7 +62,7 @@ class FolderChatEncoder : public ChatEncoder {
                     const std::string& chat_date)
       : tokenizer_(Tokenizer::Load(folder)),
         chat_(MakeChatTemplate(chat_template, *tokenizer_, chat_date)),
-        tokenizer_hash_(Sha256(ReadFile(folder / "tokenizer.json"))) {}
+        tokenizer_hash_(TokenizerHash(folder)) {}
 
   Result<ChatTokens> Encode(std::span<const Message> conversation) const override {
     return chat_->Apply(conversation, /*generation=*/false);
@@ -106,7 +111,7 @@ LoadedModel LoadModel(const fs::path& folder, const std::string& name,
       model.stop_tokens.push_back(token);
     }
   }
-  const auto weights = std::make_shared<WeightFiles>(folder);
+  const auto weights = OpenWeights(folder);
   const ModelConfig config = ReadModelConfig(folder);
   model.identify = [described = DescribeFolder(folder, model.chat->identity(), options.decoder)](
                        const WeightSource& source) {

@@ -1,4 +1,4 @@
-// Loads a model from a Hugging Face folder.
+// Loads a model from a Hugging Face folder or a GGUF file.
 #pragma once
 
 #include <filesystem>

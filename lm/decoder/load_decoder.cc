@@ -89,7 +89,7 @@ void Declare(OptionSet& set, DecoderOptions& o) {
 
 std::unique_ptr<Decoder> LoadDecoder(const std::filesystem::path& folder,
                                      const DecoderOptions& options) {
-  return MakeDecoder(ReadModelConfig(folder), std::make_shared<WeightFiles>(folder), options);
+  return MakeDecoder(ReadModelConfig(folder), OpenWeights(folder), options);
 }
 
 std::unique_ptr<Decoder> MakeDecoder(const ModelConfig& config,

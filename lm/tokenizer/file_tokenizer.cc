@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "common/error.h"
+#include "common/file.h"
+#include "common/hash.h"
+#include "lm/tokenizer/gguf_tokenizer.h"
 #include "lm/tokenizer/utf8.h"
 
 namespace agentr {
@@ -21,10 +24,21 @@ std::vector<ByteRange> Clip(std::span<const ByteRange> ranges, size_t begin, siz
 }  // namespace
 
 std::unique_ptr<Tokenizer> Tokenizer::Load(const std::filesystem::path& folder) {
+  if (IsGguf(folder)) {
+    const GgufFile file(folder);
+    const nlohmann::json json = GgufTokenizerJson(file);
+    return std::make_unique<FileTokenizer>(TokenizerJson(json, folder.string()),
+                                           GgufTokenizerConfig(file));
+  }
   const std::filesystem::path path = folder / "tokenizer.json";
   const nlohmann::json json = ParseTokenizerFile(path);
   return std::make_unique<FileTokenizer>(TokenizerJson(json, path.string()),
                                          ReadTokenizerConfig(folder));
+}
+
+std::string TokenizerHash(const std::filesystem::path& folder) {
+  return Sha256(IsGguf(folder) ? GgufTokenizerJson(GgufFile(folder)).dump()
+                               : ReadFile(folder / "tokenizer.json"));
 }
 
 FileTokenizer::FileTokenizer(const TokenizerJson& json, const TokenizerConfig& config)

@@ -42,7 +42,7 @@ struct EncodedParts {
 class Tokenizer {
  public:
   // Reads tokenizer.json and, if present, tokenizer_config.json and chat_template.jinja of
-  // `folder`. Throws FatalError(kFile) naming the file and field that is missing, malformed or not
+  // `folder`, or the tokenizer of a GGUF file. Throws FatalError(kFile) naming the file and field that is missing, malformed or not
   // supported. Truncation, padding and post-processing are ignored: the chat template writes BOS.
   static std::unique_ptr<Tokenizer> Load(const std::filesystem::path& folder);
   virtual ~Tokenizer() = default;
@@ -77,6 +77,10 @@ class Tokenizer {
   // Spellings by the names that templates use: bos_token, eos_token, unk_token, …
   virtual std::map<std::string, std::string> special_tokens() const;
 };
+
+// Distinguishes tokenizers: the SHA-256 of tokenizer.json, or of what a GGUF file has instead. Throws
+// FatalError(kFile).
+std::string TokenizerHash(const std::filesystem::path& folder);
 
 // Decodes tokens one by one. The result of Add is final and never ends within a UTF-8 character;
 // all results together, including Finish, equal Decode of all ids.

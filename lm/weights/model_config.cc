@@ -7,6 +7,7 @@
 
 #include "common/file.h"
 #include "lm/weights/config_fields.h"
+#include "lm/weights/gguf_model.h"
 #include "lm/weights/safetensors_header.h"
 
 namespace agentr {
@@ -201,7 +202,9 @@ void ReadSpecialTokens(const std::vector<ConfigFields>& files, ModelConfig& conf
 }  // namespace
 
 ModelConfig ReadModelConfig(const fs::path& folder) {
-  const ConfigFields fields = ReadFields(folder / "config.json");
+  const bool gguf = IsGguf(folder);
+  const ConfigFields fields = gguf ? ConfigFields(folder, GgufConfig(GgufFile(folder)))
+                                   : ReadFields(folder / "config.json");
   ModelConfig config;
   config.family = ReadFamily(fields);
   ReadSizes(fields, config);
@@ -222,9 +225,16 @@ ModelConfig ReadModelConfig(const fs::path& folder) {
   if (fields.Has("rms_norm_eps")) config.norm_epsilon = fields.Positive("rms_norm_eps");
   const fs::path generation = folder / "generation_config.json";
   ReadSpecialTokens(
-      fs::exists(generation) ? std::vector{ReadFields(generation), fields} : std::vector{fields},
+      !gguf && fs::exists(generation) ? std::vector{ReadFields(generation), fields} : std::vector{fields},
       config);
   return config;
+}
+
+std::shared_ptr<const WeightSource> OpenWeights(const fs::path& folder) {
+  if (IsGguf(folder)) {
+    return std::make_shared<GgufWeights>(std::make_shared<GgufFile>(folder));
+  }
+  return std::make_shared<WeightFiles>(folder);
 }
 
 }  // namespace agentr

@@ -1,9 +1,10 @@
 // The shape of a decoder-only transformer, from config.json and generation_config.json of a Hugging
-// Face folder.
+// Face folder, or from a GGUF file.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,5 +55,8 @@ struct ModelConfig {
 // Throws FatalError(kFile) naming the file and the field that is missing, of the wrong type or not
 // supported (another architecture, activation or rope scaling), and the supported values.
 ModelConfig ReadModelConfig(const std::filesystem::path& folder);
+
+// The weights of the folder or GGUF file; immutable. Throws what WeightFiles and GgufWeights throw.
+std::shared_ptr<const WeightSource> OpenWeights(const std::filesystem::path& folder);
 
 }  // namespace agentr

@@ -1,13 +1,7 @@
 #include "lm/weights/safetensors.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <set>
 #include <utility>
 
@@ -77,42 +71,6 @@ std::map<std::string, std::string> ReadIndex(const fs::path& path) {
 
 }  // namespace
 
-// A whole file mapped into memory; the system reads pages on first access.
-class WeightFiles::Mapping {
- public:
-  explicit Mapping(const fs::path& path) {
-    const auto fail = [&](std::string_view why) {
-      Refuse(path, fmt::format("cannot read weights: {}", why));
-    };
-    std::error_code error;
-    const uintmax_t size = fs::file_size(path, error);
-    if (error) fail(error.message());
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) fail(std::strerror(errno));
-    size_ = size;
-    // mmap fails for an empty file.
-    void* const start =
-        size_ == 0 ? nullptr : ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
-    const int reason = errno;
-    ::close(fd);
-    if (start == MAP_FAILED) fail(std::strerror(reason));
-    start_ = start;
-  }
-  ~Mapping() {
-    if (start_ != nullptr) ::munmap(start_, size_);
-  }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-
-  std::span<const std::byte> bytes() const {
-    return {static_cast<const std::byte*>(start_), size_};
-  }
-
- private:
-  void* start_ = nullptr;
-  size_t size_ = 0;
-};
-
 WeightFiles::WeightFiles(const fs::path& folder_or_file) : name_(folder_or_file.string()) {
   const fs::path& path = folder_or_file;
   std::error_code unreadable;
@@ -129,7 +87,7 @@ WeightFiles::WeightFiles(const fs::path& folder_or_file) : name_(folder_or_file.
 }
 
 std::map<std::string, Weight> WeightFiles::ReadOne(const fs::path& file) {
-  files_.push_back(std::make_unique<Mapping>(file));
+  files_.push_back(std::make_unique<MappedFile>(file));
   return ParseSafetensors(files_.back()->bytes(), file);
 }
 
@@ -158,8 +116,5 @@ void WeightFiles::ReadShards(const fs::path& folder) {
                                        kWeightsIndex, kPartsCure));
   }
 }
-
-WeightFiles::~WeightFiles() = default;
-WeightFiles::WeightFiles(WeightFiles&&) noexcept = default;
 
 }  // namespace agentr

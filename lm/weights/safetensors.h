@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lm/weights/mapped_file.h"
 #include "lm/weights/weight_source.h"
 
 namespace agentr {
@@ -33,21 +34,17 @@ class WeightFiles : public WeightSource {
   // Throws FatalError(kFile) naming the file, the tensor and the cure for data that is truncated,
   // overlapping, out of range, of an unknown type, duplicated, or missing from a shard.
   explicit WeightFiles(const std::filesystem::path& folder_or_file);
-  ~WeightFiles() override;
-  WeightFiles(WeightFiles&&) noexcept;
 
   const std::map<std::string, Weight>& weights() const override { return weights_; }
   const std::string& name() const override { return name_; }
   bool immutable() const override { return true; }
 
  private:
-  class Mapping;
-
   std::map<std::string, Weight> ReadOne(const std::filesystem::path& file);
   void ReadShards(const std::filesystem::path& folder);
 
   std::string name_;
-  std::vector<std::unique_ptr<Mapping>> files_;
+  std::vector<std::unique_ptr<MappedFile>> files_;
   std::map<std::string, Weight> weights_;
 };
 

@@ -10,7 +10,7 @@ RowTokenizer LoadRowTokenizer(const std::filesystem::path& model_dir,
   RowTokenizer text;
   text.tokenizer = Tokenizer::Load(model_dir);
   text.chat = ChatTemplate::Make(chat_template, *text.tokenizer);
-  text.hash = Sha256(ReadFile(model_dir / "tokenizer.json"));
+  text.hash = TokenizerHash(model_dir);
   return text;
 }
 

@@ -1,0 +1,231 @@
+#include "lm/tokenizer/gguf_tokenizer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "lm/tokenizer/utf8.h"
+
+namespace agentr {
+namespace {
+
+using nlohmann::json;
+using TokenTexts = std::vector<std::string_view>;
+
+// The kinds of tokens that matter, as the file numbers them.
+constexpr int64_t kControl = 3, kUserDefined = 4;
+
+json SplitJson(const std::string& pattern) {
+  return {{"type", "Split"},
+          {"pattern", {{"Regex", pattern}}},
+          {"behavior", "Isolated"},
+          {"invert", false}};
+}
+
+json ByteLevelJson(bool gpt2_pattern) {
+  return {{"type", "ByteLevel"},
+          {"add_prefix_space", false},
+          {"trim_offsets", true},
+          {"use_regex", gpt2_pattern}};
+}
+
+json SequenceJson(const json& steps) { return {{"type", "Sequence"}, {"pretokenizers", steps}}; }
+
+json DigitsJson() { return {{"type", "Digits"}, {"individual_digits", true}}; }
+
+// How a text is divided into pieces, by the value of tokenizer.ggml.pre. The patterns are those of
+// the models' tokenizer.json.
+struct Division {
+  std::string_view name;
+  json (*pre_tokenizer)();
+  bool ignore_merges = false;  // a piece that is a token becomes it
+  bool nfc = false;
+};
+
+json Gpt2() { return ByteLevelJson(true); }
+json DigitsThenGpt2() { return SequenceJson({DigitsJson(), ByteLevelJson(true)}); }
+json Llama3() {
+  return SequenceJson(
+      {SplitJson(R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|)"
+                 R"( ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"),
+       ByteLevelJson(false)});
+}
+json Qwen2() {
+  return SequenceJson({SplitJson(R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|)"
+                                 R"( ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"),
+                       ByteLevelJson(false)});
+}
+json Gpt4o() {
+  return SequenceJson(
+      {SplitJson(R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+)"
+                 R"((?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
+                 R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*)"
+                 R"((?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|)"
+                 R"(\s*[\r\n]+|\s+(?!\S)|\s+)"),
+       ByteLevelJson(false)});
+}
+
+constexpr std::array<Division, 10> kDivisions = {{{"default", &Gpt2},
+                                                  {"gpt-2", &Gpt2},
+                                                  {"olmo", &Gpt2},
+                                                  {"smollm", &DigitsThenGpt2},
+                                                  {"refact", &DigitsThenGpt2},
+                                                  {"starcoder", &DigitsThenGpt2},
+                                                  {"llama-bpe", &Llama3, true},
+                                                  {"qwen2", &Qwen2, false, true},
+                                                  {"dbrx", &Llama3},
+                                                  {"gpt-4o", &Gpt4o}}};
+
+const Division& DivisionOf(const GgufFile& file) {
+  const auto name = file.Get<std::string_view>("tokenizer.ggml.pre", "default");
+  std::vector<std::string_view> names;
+  for (const Division& known : kDivisions) {
+    if (known.name == name) return known;
+    names.push_back(known.name);
+  }
+  file.Refuse("tokenizer.ggml.pre",
+              fmt::format("is '{}'; {} are supported", name, fmt::join(names, ", ")));
+}
+
+json VocabularyJson(const TokenTexts& tokens) {
+  json vocabulary = json::object();
+  for (size_t id = 0; id < tokens.size(); ++id) {
+    vocabulary.emplace(std::string(tokens[id]), id);
+  }
+  return vocabulary;
+}
+
+// Control tokens are special; both kinds are found in a text before all others.
+json AddedTokensJson(const GgufFile& file, const TokenTexts& tokens) {
+  const auto types = file.Get("tokenizer.ggml.token_type", std::vector<int64_t>());
+  json added = json::array();
+  for (size_t id = 0; id < std::min(types.size(), tokens.size()); ++id) {
+    if (types[id] != kControl && types[id] != kUserDefined) continue;
+    added.push_back({{"id", id},
+                     {"content", std::string(tokens[id])},
+                     {"special", types[id] == kControl},
+                     {"normalized", false},
+                     {"single_word", false},
+                     {"lstrip", false},
+                     {"rstrip", false}});
+  }
+  return added;
+}
+
+json BytePairJson(const GgufFile& file) {
+  const Division& division = DivisionOf(file);
+  const TokenTexts& tokens = file.Get<TokenTexts>("tokenizer.ggml.tokens");
+  json merges = json::array();
+  for (const std::string_view merge : file.Get<TokenTexts>("tokenizer.ggml.merges")) {
+    merges.push_back(std::string(merge));
+  }
+  return {{"normalizer", division.nfc ? json{{"type", "NFC"}} : json()},
+          {"pre_tokenizer", division.pre_tokenizer()},
+          {"decoder", ByteLevelJson(true)},
+          {"added_tokens", AddedTokensJson(file, tokens)},
+          {"model",
+           {{"type", "BPE"},
+            {"ignore_merges", division.ignore_merges},
+            {"vocab", VocabularyJson(tokens)},
+            {"merges", std::move(merges)}}}};
+}
+
+// Every division of a piece into two other pieces, those of the best piece first.
+json MergesByScore(const GgufFile& file, const TokenTexts& tokens) {
+  const auto& scores = file.Get<std::vector<double>>("tokenizer.ggml.scores");
+  if (scores.size() != tokens.size()) {
+    file.Refuse("tokenizer.ggml.scores", "does not have one score per token");
+  }
+  std::unordered_map<std::string_view, size_t> ids;
+  for (size_t id = 0; id < tokens.size(); ++id) ids.emplace(tokens[id], id);
+  std::vector<size_t> order;
+  for (size_t id = 0; id < tokens.size(); ++id) order.push_back(id);
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](size_t id) { return scores[id]; });
+  json merges = json::array();
+  for (const size_t id : order) {
+    const std::string_view piece = tokens[id];
+    for (size_t at = 1; at < piece.size(); ++at) {
+      if ((piece[at] & 0xC0) == 0x80) continue;  // within a character
+      const std::string_view left = piece.substr(0, at), right = piece.substr(at);
+      if (ids.contains(left) && ids.contains(right)) {
+        merges.push_back(json::array({std::string(left), std::string(right)}));
+      }
+    }
+  }
+  return merges;
+}
+
+json SentencePieceJson(const GgufFile& file) {
+  const TokenTexts& tokens = file.Get<TokenTexts>("tokenizer.ggml.tokens");
+  const bool prefix = file.Get<bool>("tokenizer.ggml.add_space_prefix", true);
+  const json replace = {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "▁"}};
+  json decoders =
+      json::array({{{"type", "Replace"}, {"pattern", {{"String", "▁"}}}, {"content", " "}},
+                   {{"type", "ByteFallback"}},
+                   {{"type", "Fuse"}}});
+  json normalizer = replace;
+  if (prefix) {
+    normalizer = {{"type", "Sequence"},
+                  {"normalizers", {{{"type", "Prepend"}, {"prepend", "▁"}}, replace}}};
+    decoders.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
+  }
+  json model = {{"type", "BPE"},
+                {"byte_fallback", true},
+                {"fuse_unk", true},
+                {"vocab", VocabularyJson(tokens)},
+                {"merges", MergesByScore(file, tokens)}};
+  const auto unk = file.Get<int64_t>("tokenizer.ggml.unknown_token_id", 0);
+  if (unk < 0 || unk >= static_cast<int64_t>(tokens.size())) {
+    file.Refuse("tokenizer.ggml.unknown_token_id", fmt::format("is {}, no token", unk));
+  }
+  model["unk_token"] = std::string(tokens[unk]);
+  return {{"normalizer", std::move(normalizer)},
+          {"decoder", {{"type", "Sequence"}, {"decoders", std::move(decoders)}}},
+          {"added_tokens", AddedTokensJson(file, tokens)},
+          {"model", std::move(model)}};
+}
+
+}  // namespace
+
+json GgufTokenizerJson(const GgufFile& file) {
+  for (const std::string_view token : file.Get<TokenTexts>("tokenizer.ggml.tokens")) {
+    if (!IsValidUtf8(token)) file.Refuse("tokenizer.ggml.tokens", "has a token that is not UTF-8");
+  }
+  const auto model = file.Get<std::string_view>("tokenizer.ggml.model");
+  if (model == "gpt2") return BytePairJson(file);
+  if (model == "llama") return SentencePieceJson(file);
+  file.Refuse("tokenizer.ggml.model", fmt::format("is '{}'; gpt2 and llama are supported", model));
+}
+
+TokenizerConfig GgufTokenizerConfig(const GgufFile& file) {
+  const TokenTexts& tokens = file.Get<TokenTexts>("tokenizer.ggml.tokens");
+  TokenizerConfig config;
+  for (const auto& [key, name] :
+       {std::pair("bos", "bos_token"), std::pair("eos", "eos_token"),
+        std::pair("unknown", "unk_token"), std::pair("padding", "pad_token")}) {
+    const std::string field = fmt::format("tokenizer.ggml.{}_token_id", key);
+    if (!file.Has(field)) continue;
+    const auto id = file.Get<int64_t>(field);
+    if (id < 0 || id >= static_cast<int64_t>(tokens.size())) {
+      file.Refuse(field, fmt::format("is {}, no token of {}", id, tokens.size()));
+    }
+    config.special_tokens[name] = std::string(tokens[id]);
+  }
+  config.bos = config.special_tokens["bos_token"];
+  config.eos = config.special_tokens["eos_token"];
+  std::erase_if(config.special_tokens, [](const auto& token) { return token.second.empty(); });
+  if (file.Has("tokenizer.chat_template")) {
+    config.chat_template = std::string(file.Get<std::string_view>("tokenizer.chat_template"));
+    config.chat_template_file = "tokenizer.chat_template";
+  }
+  return config;
+}
+
+}  // namespace agentr

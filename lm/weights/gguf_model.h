@@ -1,0 +1,35 @@
+// A model in a GGUF file as if it were in a Hugging Face folder: the fields of config.json, and the
+// weights under their names there and in their order of rows.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "lm/weights/gguf.h"
+
+namespace agentr {
+
+// The fields of config.json, with the special tokens of generation_config.json. Throws FatalError(kFile)
+// naming an architecture that is not supported, with those that are, or a value that is missing.
+nlohmann::json GgufConfig(const GgufFile& file);
+
+// Llama's files turn neighbouring values of a head instead of its halves, so the rows of queries and keys
+// are in another order there; these are copied.
+class GgufWeights : public WeightSource {
+ public:
+  // Throws FatalError(kFile) for a tensor that has no place.
+  explicit GgufWeights(std::shared_ptr<const GgufFile> file);
+
+  const std::map<std::string, Weight>& weights() const override { return weights_; }
+  const std::string& name() const override { return name_; }
+  bool immutable() const override { return true; }
+
+ private:
+  std::span<const std::byte> InHalves(const Weight& weight, int64_t heads);
+
+  const std::shared_ptr<const GgufFile> file_;
+  const std::string name_;
+  std::map<std::string, Weight> weights_;
+  std::vector<std::vector<std::byte>> copies_;
+};
+
+}  // namespace agentr
