@@ -141,8 +141,4 @@ void AdamW::Step(double learning_rate, double norm) {
   }
 }
 
-void AdamW::Skip() {
-  for (const Parameter& p : parameters_) p.gradient.zero_();
-}
-
 }  // namespace agentr

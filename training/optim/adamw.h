@@ -32,8 +32,6 @@ class AdamW {
   double GradientNorm() const;
   // Clips the gradients, whose norm is `norm`, makes a step, and sets the gradients to 0.
   void Step(double learning_rate, double norm);
-  // Only sets the gradients to 0.
-  void Skip();
 
   // The state that a continuation needs in addition to the parameters, by their names.
   struct Moments {

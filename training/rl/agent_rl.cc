@@ -17,6 +17,7 @@
 #include "common/version.h"
 #include "training/distributed/job.h"
 #include "training/metrics.h"
+#include "training/model/divergence.h"
 #include "training/model/export_model.h"
 #include "training/rl/rl_context.h"
 #include "training/run_state.h"
@@ -135,6 +136,7 @@ class RlRun {
   void Open();
   void CheckData(const nlohmann::json& saved) const;
   void OpenContext(int64_t transitions);
+  void TakeIterations();
   void TakeIteration(Progress& progress);
   void Evaluate();
   void Save();
@@ -205,35 +207,48 @@ void RlRun::OpenContext(int64_t transitions) {
 }
 
 ExitCode RlRun::Train() {
-  const std::atomic<bool>& stop = StopOnSignal();
   const auto begin = std::chrono::steady_clock::now();
   const int64_t first = state_.step;
-  {
-    if (saved_ < 0) Evaluate();
-    // Of no iterations it draws nothing.
-    Progress progress("iterations", "transitions", writes() ? o_.iterations : 0);
-    for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
-    // A signal may have reached only some of the processes, so they agree to stop together.
-    while (state_.step < o_.iterations && SumOverRanks(group_, stop ? 1 : 0) == 0) {
-      TakeIteration(progress);
-    }
-    if (saved_ != state_.step) Save();
+  const auto note = [&](const std::string& diverged) {
+    if (!writes()) return;
+    nlohmann::ordered_json run = {{"program", "agent_rl"},
+                                  {"version", kVersion},
+                                  {"processes", group_ == nullptr ? 1 : group_->size()},
+                                  {"first_iteration", first},
+                                  {"iterations", state_.step},
+                                  {"transitions", context_->store().size()},
+                                  {"wall_s", SecondsSince(begin)},
+                                  {"stages", times_.ToJson()},
+                                  {"peak_memory_gib", PeakMemoryGib()}};
+    if (!diverged.empty()) run["diverged"] = diverged;
+    AppendToRunFile(folder_, std::move(run));
+  };
+  try {
+    TakeIterations();
+  } catch (const DivergedError& error) {
+    note(error.what());
+    throw;
   }
-  if (!writes()) return state_.step < o_.iterations ? ExitCode::kInterrupted : ExitCode::kOk;
-  fs::remove_all(folder_ / "ranks");
-  AppendToRunFile(folder_, {{"program", "agent_rl"},
-                            {"version", kVersion},
-                            {"processes", group_ == nullptr ? 1 : group_->size()},
-                            {"first_iteration", first},
-                            {"iterations", state_.step},
-                            {"transitions", context_->store().size()},
-                            {"wall_s", SecondsSince(begin)},
-                            {"stages", times_.ToJson()},
-                            {"peak_memory_gib", PeakMemoryGib()}});
-  fmt::print("{}\n", times_.Text());
+  if (writes()) fs::remove_all(folder_ / "ranks");
+  note("");
+  if (writes()) fmt::print("{}\n", times_.Text());
   if (state_.step < o_.iterations) return ExitCode::kInterrupted;
-  Export();
+  if (writes()) Export();
   return ExitCode::kOk;
+}
+
+// Up to the last one, or to a signal.
+void RlRun::TakeIterations() {
+  const std::atomic<bool>& stop = StopOnSignal();
+  if (saved_ < 0) Evaluate();
+  // Of no iterations it draws nothing.
+  Progress progress("iterations", "transitions", writes() ? o_.iterations : 0);
+  for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
+  // A signal may have reached only some of the processes, so they agree to stop together.
+  while (state_.step < o_.iterations && SumOverRanks(group_, stop ? 1 : 0) == 0) {
+    TakeIteration(progress);
+  }
+  if (saved_ != state_.step) Save();
 }
 
 void RlRun::TakeIteration(Progress& progress) {
@@ -278,6 +293,8 @@ void RlRun::Save() {
 }
 
 void RlRun::WriteCheckpoint() {
+  for (const Trainer* trainer : algorithm_->trainers()) trainer->CheckAnswer();
+  algorithm_->CheckAnswer();
   context_->store().Sync();
   nlohmann::ordered_json json = state_.ToJson(print_);
   json["transitions"] = context_->store().size();

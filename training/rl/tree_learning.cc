@@ -98,8 +98,7 @@ class TreeLearning : public Algorithm {
     update.sums.kinds[0] = {report.loss, 1, 0};
     trainer_.Update(update, rate);
     nlohmann::ordered_json json = ToJson(report, kind_);
-    json["gradient_norm"] = update.skipped ? 0 : update.gradient_norm;
-    json["skipped"] = update.skipped ? 1 : 0;
+    json["gradient_norm"] = update.gradient_norm;
     json["lr"] = rate;
     return json;
   }

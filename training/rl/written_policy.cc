@@ -1,19 +1,26 @@
 #include "training/rl/written_policy.h"
 
 #include <ATen/Parallel.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
 #include "lm/decoder/load_decoder.h"
+#include "lm/engine/sampler.h"
+#include "training/model/divergence.h"
 
 namespace agentr {
 namespace {
 
+// `version`: of the weights that answer.
 template <typename T>
-T ValueOf(Result<T> result) {
+T ValueOf(Result<T> result, int64_t version) {
   if (result) return *std::move(result);
+  if (result.error().message.find(kLogitsNotFinite) != std::string::npos) {
+    EndDiverged(fmt::format("after optimiser step {} the logits of the policy are not finite", version));
+  }
   throw FatalError(ExitCode::kInternal, "the engine of the policy: " + result.error().message);
 }
 
@@ -54,7 +61,7 @@ WrittenPolicy::WrittenPolicy(PolicyModel& policy, int max_new_tokens, int thread
 }
 
 void WrittenPolicy::Load(int64_t version) {
-  ValueOf(engine_->Load(policy_.Snapshot(version)).Wait());
+  ValueOf(engine_->Load(policy_.Snapshot(version)).Wait(), version);
   version_ = version;
 }
 
@@ -88,7 +95,7 @@ std::vector<std::vector<Choice>> WrittenPolicy::SampleOwn(
   std::vector<std::vector<Choice>> all;
   for (Pending<Generation>& one : pending) {
     std::vector<Choice>& choices = all.emplace_back();
-    for (GeneratedSequence& sequence : ValueOf(one.Wait()).sequences) {
+    for (GeneratedSequence& sequence : ValueOf(one.Wait(), version_).sequences) {
       choices.push_back(
           {std::move(sequence.text), std::move(sequence.token_ids), std::move(sequence.logprobs)});
     }
