@@ -16,6 +16,7 @@
 
 #include "common/clock.h"
 #include "common/file.h"
+#include "common/hash.h"
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/progress.h"
@@ -25,6 +26,7 @@
 #include "training/data/step_loader.h"
 #include "training/data/training_data.h"
 #include "training/distributed/job.h"
+#include "training/distributed/job_print.h"
 #include "training/metrics.h"
 #include "training/model/divergence.h"
 #include "training/model/export_model.h"
@@ -49,6 +51,7 @@ class Run {
  private:
   bool writes() const { return IsFirstRank(group_); }
   LoaderOptions Share() const;
+  void RequireSameInputs() const;
   Fingerprint MakeFingerprint() const;
   void Continue();
   void SayMemory() const;
@@ -100,6 +103,7 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
                NetworkOptionsOf(options, config_, group)),
       checkpoints_(folder_ / "checkpoints") {
   if (writes()) fmt::print("{}", data_.Describe());
+  RequireSameInputs();
   if (o_.data.inspect > 0) return;
   if (o_.lora.rank > 0) {
     network_.TrainAdapters(o_.lora, o_.data.seed);
@@ -143,6 +147,14 @@ void Run::SayMemory() const {
       static_cast<double>(memory.gradients) / kMib, static_cast<double>(memory.exchange) / kMib);
 }
 
+// Of the job's processes; their options have been compared where they met.
+void Run::RequireSameInputs() const {
+  JobPrint print = ModelPrint(o_.start);
+  print.push_back({"--data", data_.data_hash(),
+                   fmt::format("{} (hash {:.8})", fmt::join(o_.data.data, " "), data_.data_hash())});
+  RequireSame(group_, print);
+}
+
 Fingerprint Run::MakeFingerprint() const {
   const auto& [a, s, l] = std::tie(o_.adamw, o_.schedule, o_.lora);
   return {{"the model (--model_dir)", ModelHash(o_.start)},
@@ -167,7 +179,9 @@ void Run::Continue() {
       static_cast<int64_t>(SumOverRanks(group_, writes() ? static_cast<double>(last) : 0));
   if (step < 0) return;
   const std::string place = checkpoints_.Path(step).string();
-  state_ = RunState::From(checkpoints_.State(step), MakeFingerprint(), place);
+  const nlohmann::json saved = checkpoints_.State(step);
+  RequireSame(group_, {{"the checkpoint (--output_dir)", Sha256(saved.dump()), place}});
+  state_ = RunState::From(saved, MakeFingerprint(), place);
   checkpoints_.Load(step, trainer_->Own());
   trainer_->Continue(state_.optimizer_steps);
   saved_ = step;
@@ -395,7 +409,7 @@ ExitCode AgentTrain(const AgentTrainOptions& options, const OptionSet& resolved,
   Check(o);
   KeepFreedMemory();
   if (o.data.inspect > 0) o.distributed.processes = 1;
-  return RunInJob(o.distributed, o.threads, [&](ProcessGroup* group) {
+  return RunInJob(o.distributed, o.threads, resolved.ResolvedJson(), [&](ProcessGroup* group) {
     Run run(o, resolved, listener, group);
     return run.Train();
   });

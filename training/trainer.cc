@@ -158,10 +158,11 @@ void Trainer::EndAt(int64_t step, double learning_rate, const std::string& what)
               rate_);
 }
 
+// Tokens from all over the vocabulary, and a last one that every output has, also that of a value
+// model. Where the squares of hidden states overflow, a norm makes zeros of them: then the model is
+// blind, and says the same to everything.
 void Trainer::CheckAnswer() const {
   if (network_ == nullptr) return;
-  // A short row of tokens from all over the vocabulary, and a last one that every output has, also
-  // that of a value model.
   constexpr int32_t kTokens = 16;
   TrainingRow row;
   for (int32_t i = 0; i < kTokens; ++i) {
@@ -170,11 +171,15 @@ void Trainer::CheckAnswer() const {
   row.ids.push_back(0);
   row.trained = {{kTokens, kTokens + 1}};
   const TrainingRow* const rows[] = {&row};
-  const double loss = Evaluate(*network_, BuildBatch(rows, /*share_prefixes=*/false)).Total().loss;
-  if (std::isfinite(loss)) return;
+  const Batch batch = BuildBatch(rows, /*share_prefixes=*/false);
+  const at::Tensor hidden = network_->Forward(batch, TargetRows(batch), /*keep=*/false);
+  const LossSums sums =
+      LinearCrossEntropy(hidden, network_->head_weight(), batch.targets, 1, {}, {});
+  const double loss = sums.Total().loss;
+  if (std::isfinite(loss) && hidden.count_nonzero().item<int64_t>() > 0) return;
   EndDiverged(fmt::format("after optimiser step {} the weights are finite, but so large that the "
-                          "model answers with {}",
-                          optimizer_.steps(), WithoutSign(loss)),
+                          "model cannot answer",
+                          optimizer_.steps()),
               rate_);
 }
 

@@ -58,8 +58,8 @@ class Trainer {
   // the step. Ends the run, in all processes, if the loss in `report`, the norm of the gradients or a
   // weight after the step is not finite (EndDiverged).
   void Update(StepReport& report, double learning_rate);
-  // Ends the run in the same way if the network no longer tells how probable a token is: weights that
-  // are finite but too large are as bad, and after the last step no other would show it.
+  // Ends the run in the same way if the network can no longer tell how probable a token is: weights
+  // that are finite but too large are as bad, and after the last step no other would show it.
   void CheckAnswer() const;
   LossSums HeldOut(const std::vector<Batch>& batches);
 

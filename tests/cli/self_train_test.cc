@@ -83,6 +83,17 @@ class SelfTrain : public ::testing::Test {
   ScratchFolder folder_;
 };
 
+// Not like a search that leaves out some tasks, after which the loop goes on.
+TEST_F(SelfTrain, ATrainingThatDivergesEndsTheLoop) {
+  const Outcome outcome = Run("a", {"--train=--lr=1e30", "--train=--warmup=0"});
+  EXPECT_EQ(outcome.exit, 1) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("the training has diverged"));
+  EXPECT_FALSE(fs::exists(Weights("a", 1)));
+  for (const auto& stage : Stages("a")) {
+    EXPECT_THAT(stage["stage"].get<std::string>(), Not(HasSubstr("train")));
+  }
+}
+
 TEST_F(SelfTrain, SearchesRevisesTrainsAndEvaluatesAgainAndAgain) {
   const Outcome outcome = Run("a", {"--attempts=2"});
   ASSERT_EQ(outcome.exit, 0) << outcome.err;

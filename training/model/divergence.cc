@@ -37,20 +37,14 @@ int64_t CountNotFinite(const at::Tensor& values) {
 }
 
 std::string DescribeNotFinite(const std::vector<Parameter>& parameters) {
-  std::string first;
-  int others = 0;
+  std::string text;
   for (const Parameter& p : parameters) {
     const int64_t count = CountNotFinite(p.value);
     if (count == 0) continue;
-    if (!first.empty()) {
-      ++others;
-      continue;
-    }
-    first = fmt::format("{} of the {} values of {}", count, p.value.numel(), p.name);
+    if (!text.empty()) return text + ", like some of others";
+    text = fmt::format("{} of the {} values of {} are not finite", count, p.value.numel(), p.name);
   }
-  if (first.empty()) return first;
-  if (others > 0) first += fmt::format(", and values of {} other tensors,", others);
-  return first + " are not finite";
+  return text;
 }
 
 void EndDiverged(const std::string& what, std::string_view rate) {

@@ -19,8 +19,8 @@ namespace agentr {
 // How many of `values`, of any floating type and on any device, are not finite.
 int64_t CountNotFinite(const at::Tensor& values);
 
-// Such as "3 of the 4096 values of lm_head.weight, and values of 2 other tensors, are not finite";
-// empty if all are finite.
+// Such as "3 of the 4096 values of lm_head.weight are not finite, like some of others"; empty if all
+// are finite.
 std::string DescribeNotFinite(const std::vector<Parameter>& parameters);
 
 // Ends a run with the exit code kIncomplete.

@@ -7,18 +7,22 @@
 #include <atomic>
 #include <chrono>
 #include <optional>
+#include <set>
 
 #include "common/clock.h"
 #include "common/file.h"
+#include "common/hash.h"
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/run_file.h"
 #include "common/version.h"
 #include "training/distributed/job.h"
+#include "training/distributed/job_print.h"
 #include "training/metrics.h"
 #include "training/model/divergence.h"
 #include "training/model/export_model.h"
+#include "training/rl/collapse.h"
 #include "training/rl/rl_context.h"
 #include "training/run_state.h"
 #include "training/speed.h"
@@ -39,10 +43,10 @@ int64_t TokensIn(const nlohmann::ordered_json& metrics) {
 
 // All options except those that may change between two parts of a run.
 Fingerprint FingerprintOf(const AgentRlOptions& o, const OptionSet& resolved) {
-  static const char* const kFree[] = {"output_dir",   "name",          "save_every",
-                                      "keep",         "eval_every",    "eval_episodes",
-                                      "eval_prompts", "model_threads", "log_level",
-                                      "processes",    "transport",     "collective_timeout"};
+  static const char* const kFree[] = {
+      "output_dir",    "name",         "save_every",    "keep",      "eval_every",
+      "eval_episodes", "eval_prompts", "model_threads", "log_level", "processes",
+      "transport",     "meet_timeout", "collective_timeout"};
   nlohmann::ordered_json options = resolved.ResolvedJson();
   for (const char* name : kFree) options.erase(name);
   // The number of iterations decides nothing but the rates, so a run with one rate can be prolonged.
@@ -138,6 +142,7 @@ class RlRun {
   void OpenContext(int64_t transitions);
   void TakeIterations();
   void TakeIteration(Progress& progress);
+  void WarnOfCollapse(const nlohmann::ordered_json& metrics);
   void Evaluate();
   void Save();
   void WriteCheckpoint();
@@ -154,6 +159,7 @@ class RlRun {
   std::optional<Metrics> metrics_;
   RunState state_;  // its steps are iterations
   StageTimes times_;
+  std::set<std::string_view> warned_;  // signs of collapse in the last iteration
   int64_t saved_ = -1;
 };
 
@@ -170,8 +176,11 @@ void RlRun::Open() {
     state_ = RunState::From(saved, print_, place);
     spdlog::info("continuing from {}", place);
   }
+  RequireSame(group_, {{"the checkpoint (--output_dir)", Sha256(saved.dump()),
+                        saved_ < 0 ? "none" : checkpoints_.Path(saved_).string()}});
   OpenContext(saved.value("transitions", int64_t{0}));
   algorithm_ = o_.algorithm(*context_);
+  RequireSame(group_, {{"what is learned from", algorithm_->DataDescription(), ""}});
   if (saved_ >= 0) {
     CheckData(saved);
     checkpoints_.Load(saved_, TensorsOf(*algorithm_));
@@ -269,11 +278,24 @@ void RlRun::TakeIteration(Progress& progress) {
                    {"tokens_per_s_learning", now.ToJson()["tokens_per_s_learning"]},
                    {"memory_gib", MemoryGib()}};
   if (metrics_) metrics_->Add(line);
+  WarnOfCollapse(line);
   progress.AddUnits(played);
   const bool last = state_.step == o_.iterations;
   if (last || (o_.eval_every > 0 && state_.step % o_.eval_every == 0)) Evaluate();
   if (last || state_.step % o_.save_every == 0) Save();
   progress.Done();
+}
+
+// A sign that stays is said once.
+void RlRun::WarnOfCollapse(const nlohmann::ordered_json& metrics) {
+  std::set<std::string_view> seen;
+  for (const CollapseSign& sign : SignsOfCollapse(metrics)) {
+    seen.insert(sign.name);
+    if (writes() && !warned_.contains(sign.name)) {
+      spdlog::warn("iteration {}: {}", state_.step, sign.text);
+    }
+  }
+  warned_ = std::move(seen);
 }
 
 void RlRun::Evaluate() {
@@ -329,7 +351,9 @@ void RlRun::Export() {
 ExitCode AgentRl(const AgentRlOptions& options, const OptionSet& resolved) {
   Check(options);
   KeepFreedMemory();
-  return RunInJob(options.distributed, options.threads, [&](ProcessGroup* group) {
+  const auto& all = resolved.ResolvedJson();
+  return RunInJob(options.distributed, options.threads, all, [&](ProcessGroup* group) {
+    RequireSame(group, ModelPrint(options.start));
     // Rank 0 makes the start of a value model, and the others then find it.
     const AgentRlOptions started = WithValueModel(options, IsFirstRank(group));
     WaitForAll(group);

@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/options.h"
 #include "training/data/row_order.h"
+#include "training/distributed/job_print.h"
 #include "training/rl/rl_context.h"
 #include "training/run_state.h"
 #include "training/trainer.h"
@@ -55,6 +56,8 @@ class TreeLearning : public Algorithm {
         network_(context.policy().network()),
         trainer_(network_, o_.adamw, {}, context.group()) {
     if (context.writes()) SayWhatIsLearned(data_, kind);
+    RequireSame(context.group(), {{"what is learned from (--trees, --episodes)", data_.hash,
+                                   fmt::format("{} items, hash {:.8}", data_.items.size(), data_.hash)}});
     // The network still has its first weights, also when a run continues: its checkpoint is loaded
     // after this.
     if (objective_.NeedsReference()) {

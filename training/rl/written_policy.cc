@@ -30,7 +30,7 @@ std::string TextOf(const std::vector<std::vector<Choice>>& all) {
   for (const std::vector<Choice>& choices : all) {
     auto& list = json.emplace_back(nlohmann::json::array());
     for (const Choice& choice : choices)
-      list.push_back({choice.text, choice.tokens, choice.logprobs});
+      list.push_back({choice.text, choice.tokens, choice.logprobs, choice.unfinished});
   }
   std::string bytes;
   nlohmann::json::to_msgpack(json, bytes);
@@ -41,8 +41,11 @@ void ReadChoices(const std::string& bytes, std::vector<std::vector<Choice>>& all
   for (const auto& list : nlohmann::json::from_msgpack(bytes)) {
     std::vector<Choice>& choices = all.emplace_back();
     for (const auto& choice : list) {
-      choices.push_back({choice[0].get<std::string>(), choice[1].get<std::vector<int32_t>>(),
-                         choice[2].get<std::vector<float>>()});
+      Choice& read = choices.emplace_back();
+      choice[0].get_to(read.text);
+      choice[1].get_to(read.tokens);
+      choice[2].get_to(read.logprobs);
+      choice[3].get_to(read.unfinished);
     }
   }
 }
@@ -98,6 +101,7 @@ std::vector<std::vector<Choice>> WrittenPolicy::SampleOwn(
     for (GeneratedSequence& sequence : ValueOf(one.Wait(), version_).sequences) {
       choices.push_back(
           {std::move(sequence.text), std::move(sequence.token_ids), std::move(sequence.logprobs)});
+      choices.back().unfinished = sequence.finish_reason == "length";
     }
   }
   return all;
