@@ -55,7 +55,7 @@ class Run {
   Fingerprint MakeFingerprint() const;
   void Continue();
   void SayMemory() const;
-  void TakeSteps();
+  void TakeSteps(const std::atomic<bool>& stop);
   void TakeStep(StepLoader& loader, Progress& progress);
   void CheckHeldOut() const;
   void NoteSpeed(const StepReport& report, double rate, double seconds, const LoadedStep& loaded,
@@ -195,6 +195,7 @@ ExitCode Run::Train() {
     fmt::print("{}", data_.Inspect(o_.data.inspect, ::isatty(1) != 0));
     return ExitCode::kOk;
   }
+  const std::atomic<bool>& stop = StopOnSignal();
   if (writes()) metrics_.emplace(folder_, saved_.value_or(-1));
   const auto begin = std::chrono::steady_clock::now();
   const int64_t first = state_.step;
@@ -211,7 +212,7 @@ ExitCode Run::Train() {
     AppendToRunFile(folder_, std::move(run));
   };
   try {
-    TakeSteps();
+    TakeSteps(stop);
   } catch (const DivergedError& error) {
     note(error.what());
     throw;
@@ -225,9 +226,8 @@ ExitCode Run::Train() {
   return ExitCode::kOk;
 }
 
-// Up to the last one, or to a signal.
-void Run::TakeSteps() {
-  const std::atomic<bool>& stop = StopOnSignal();
+// Up to the last one, or until a signal says stop.
+void Run::TakeSteps(const std::atomic<bool>& stop) {
   if (state_.step == 0 && !saved_) EvaluateHeldOut();
   if (o_.export_which == "best") {
     CheckHeldOut();

@@ -206,7 +206,8 @@ TEST_F(AgentRl, ARunThatDivergesEndsAndKeepsItsGoodCheckpoint) {
   for (auto& [algorithm, flags] : all) {
     flags.insert(common.begin(), common.end());
     flags["--algorithm"] = algorithm;
-    for (int i = 0; i < 2; ++i) {
+    const int runs_in_a_row = algorithm == "ppo" ? 2 : 1;  // the second one goes on from it
+    for (int i = 0; i < runs_in_a_row; ++i) {
       const Outcome outcome = Learn(algorithm, flags);
       EXPECT_EQ(outcome.exit, 1) << algorithm << outcome.err;
       EXPECT_THAT(outcome.err, HasSubstr("the training has diverged: ")) << algorithm;

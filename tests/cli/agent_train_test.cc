@@ -168,7 +168,7 @@ TEST_F(AgentTrain, NoStepIsTooLateToFindThatItHasDiverged) {
 }
 
 TEST_F(AgentTrain, AHeldOutLossThatIsNotFiniteIsNeverTheBest) {
-  const Outcome outcome = Train("a", {{"--lr", "1e30"},
+  const Outcome outcome = Train("a", {{"--lr", "1e12"},
                                       {"--lr_schedule", "constant"},
                                       {"--warmup", "0"},
                                       {"--eval_every", "1"},

@@ -140,7 +140,7 @@ class RlRun {
   void Open();
   void CheckData(const nlohmann::json& saved) const;
   void OpenContext(int64_t transitions);
-  void TakeIterations();
+  void TakeIterations(const std::atomic<bool>& stop);
   void TakeIteration(Progress& progress);
   void WarnOfCollapse(const nlohmann::ordered_json& metrics);
   void Evaluate();
@@ -216,6 +216,7 @@ void RlRun::OpenContext(int64_t transitions) {
 }
 
 ExitCode RlRun::Train() {
+  const std::atomic<bool>& stop = StopOnSignal();
   const auto begin = std::chrono::steady_clock::now();
   const int64_t first = state_.step;
   const auto note = [&](const std::string& diverged) {
@@ -233,7 +234,7 @@ ExitCode RlRun::Train() {
     AppendToRunFile(folder_, std::move(run));
   };
   try {
-    TakeIterations();
+    TakeIterations(stop);
   } catch (const DivergedError& error) {
     note(error.what());
     throw;
@@ -246,9 +247,8 @@ ExitCode RlRun::Train() {
   return ExitCode::kOk;
 }
 
-// Up to the last one, or to a signal.
-void RlRun::TakeIterations() {
-  const std::atomic<bool>& stop = StopOnSignal();
+// Up to the last one, or until a signal says stop.
+void RlRun::TakeIterations(const std::atomic<bool>& stop) {
   if (saved_ < 0) Evaluate();
   // Of no iterations it draws nothing.
   Progress progress("iterations", "transitions", writes() ? o_.iterations : 0);
