@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -85,7 +86,9 @@ class SelfTrain : public ::testing::Test {
 
 // Not like a search that leaves out some tasks, after which the loop goes on.
 TEST_F(SelfTrain, ATrainingThatDivergesEndsTheLoop) {
-  const Outcome outcome = Run("a", {"--train=--lr=1e30", "--train=--warmup=0"});
+  std::vector<std::string> arguments = Arguments("a", {"--train=--warmup=0"});
+  std::ranges::replace(arguments, "--train=--lr=1e-2", "--train=--lr=1e30");
+  const Outcome outcome = RunProgram("self_train", arguments, folder_.path());
   EXPECT_EQ(outcome.exit, 1) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("the training has diverged"));
   EXPECT_FALSE(fs::exists(Weights("a", 1)));

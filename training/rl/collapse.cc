@@ -15,7 +15,7 @@ constexpr double kMostDivergence = 1;   // nats: PPO's usual limits are 0.01 to 
 constexpr double kMostUnreadable = 0.5;
 constexpr double kFewSuccesses = 0.5;  // a policy that solves its task may well be sure of itself
 
-constexpr std::string_view kSlower = "Usual cure: a lower --lr or fewer --updates, with another --name";
+constexpr std::string_view kSlower = "Usual cure: a lower --lr, with another --name";
 
 std::optional<double> Number(const Json& metrics, const char* part, const char* name) {
   if (!metrics.contains(part) || !metrics.at(part).contains(name)) return std::nullopt;

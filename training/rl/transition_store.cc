@@ -253,15 +253,18 @@ void TransitionStore::RefuseOtherTokenizer(const std::string& recorded) const {
   std::string own = tokens_.tokenizer;
   own.resize(kHashDigits, ' ');
   if (recorded == own) return;
-  const std::string other =
-      recorded.starts_with(' ') ? "without a language model, so that there are no token ids in it"
-                                : fmt::format("with another tokenizer than that of --model_dir (its "
-                                              "hash begins with {:.8}, not {:.8})",
-                                              recorded, own);
+  if (recorded.starts_with(' ')) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("{} was recorded without a language model, so that there are no "
+                                 "token ids in it. Cure: record with --algorithm play and this "
+                                 "--model_dir",
+                                 path_.string()));
+  }
   throw FatalError(ExitCode::kUsage,
-                   fmt::format("{} was recorded {}. Cure: a --model_dir with the tokenizer that "
-                               "recorded it, or play again with this one",
-                               path_.string(), other));
+                   fmt::format("{} was recorded with another tokenizer than that of --model_dir (its "
+                               "hash begins with {:.8}, not {:.8}). Cure: a --model_dir with the "
+                               "tokenizer that recorded it, or play again with this one",
+                               path_.string(), recorded, own));
 }
 
 Transition TransitionStore::Checked(const std::string& body, int64_t number) const {
