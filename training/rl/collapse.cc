@@ -41,8 +41,8 @@ std::vector<CollapseSign> SignsOfCollapse(const Json& metrics) {
   if (entropy && *entropy < kLeastEntropy && success < kFewSuccesses) {
     signs.push_back(
         {"entropy", fmt::format("the policy always does the same: the entropy of its choices is "
-                                "{:.2g} nats, and {:.0f} % of its episodes succeed. {}, or a larger "
-                                "--entropy_coefficient",
+                                "{:.2g} nats, and {:.0f} % of its episodes succeed. {}; for ppo "
+                                "also a larger --entropy_coefficient",
                                 *entropy, 100 * success, kSlower)});
   }
   const auto diverges = [&](std::optional<double> nats, std::string_view from) {

@@ -37,7 +37,7 @@ void PlayResult::Count(const Choice& choice) {
 
 nlohmann::ordered_json PlayResult::ToJson() const {
   nlohmann::ordered_json json = {{"steps", steps}, {"episodes", episodes}};
-  if (choices > 0) json["entropy"] = -logprob / static_cast<double>(choices);
+  if (choices > 0) json["entropy"] = (0 - logprob) / static_cast<double>(choices);
   if (written > 0) {
     json["unreadable"] = static_cast<double>(unreadable) / static_cast<double>(written);
   }
