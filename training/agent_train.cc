@@ -150,8 +150,9 @@ void Run::SayMemory() const {
 // Of the job's processes; their options have been compared where they met.
 void Run::RequireSameInputs() const {
   JobPrint print = ModelPrint(o_.start);
-  print.push_back({"--data", data_.data_hash(),
-                   fmt::format("{} (hash {:.8})", fmt::join(o_.data.data, " "), data_.data_hash())});
+  print.push_back(
+      {"--data", data_.data_hash(),
+       fmt::format("{} (hash {:.8})", fmt::join(o_.data.data, " "), data_.data_hash())});
   RequireSame(group_, print);
 }
 

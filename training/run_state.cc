@@ -18,12 +18,10 @@ std::string Difference(const std::string& there, const std::string& now) {
 }  // namespace
 
 nlohmann::ordered_json RunState::ToJson(const Fingerprint& fingerprint) const {
-  nlohmann::ordered_json json = {{"step", step},
-                                 {"optimizer_steps", optimizer_steps},
-                                 {"held_out", held_out},
-                                 {"best_held_out", best_held_out},
-                                 {"best_step", best_step},
-                                 {"fingerprint", nlohmann::ordered_json::object()}};
+  nlohmann::ordered_json json = {
+      {"step", step},           {"optimizer_steps", optimizer_steps},
+      {"held_out", held_out},   {"best_held_out", best_held_out},
+      {"best_step", best_step}, {"fingerprint", nlohmann::ordered_json::object()}};
   for (const auto& [name, value] : fingerprint) json["fingerprint"][name] = value;
   return json;
 }

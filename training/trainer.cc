@@ -154,8 +154,9 @@ void Trainer::Update(StepReport& report, double learning_rate) {
 }
 
 void Trainer::EndAt(int64_t step, double learning_rate, const std::string& what) const {
-  EndDiverged(fmt::format("optimiser step {}, with {} at {:g}: {}", step, rate_, learning_rate, what),
-              rate_);
+  EndDiverged(
+      fmt::format("optimiser step {}, with {} at {:g}: {}", step, rate_, learning_rate, what),
+      rate_);
 }
 
 // Tokens from all over the vocabulary, and a last one that every output has, also that of a value

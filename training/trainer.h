@@ -42,8 +42,8 @@ class Trainer {
           int zero = 0);
   // For learning from reward. `heads`: parameters beside the network, whose gradients the caller
   // adds up. In a group every process has all of the heads' gradient and its share of the network's
-  // (training/rl/shared_pass.h); Update adds up the shares. `rate`: the option of the learning rate,
-  // for messages.
+  // (training/rl/shared_pass.h); Update adds up the shares. `rate`: the option of the learning
+  // rate, for messages.
   Trainer(Network& network, const AdamWOptions& options, std::vector<Parameter> heads,
           ProcessGroup* group, std::string rate = "--lr");
   // For a model that is not a Network (symbolic_ppo): only Update, Whole, Own and Continue may be
@@ -55,8 +55,8 @@ class Trainer {
   StepReport Step(const std::vector<Batch>& batches, double weight, double learning_rate,
                   uint64_t draw);
   // The last part of a step, for a caller that has added up the gradients itself: clips and makes
-  // the step. Ends the run, in all processes, if the loss in `report`, the norm of the gradients or a
-  // weight after the step is not finite (EndDiverged).
+  // the step. Ends the run, in all processes, if the loss in `report`, the norm of the gradients or
+  // a weight after the step is not finite (EndDiverged).
   void Update(StepReport& report, double learning_rate);
   // Ends the run in the same way if the network can no longer tell how probable a token is: weights
   // that are finite but too large are as bad, and after the last step no other would show it.

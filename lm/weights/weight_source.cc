@@ -65,9 +65,10 @@ void RequireFinite(const WeightSource& source) {
     if (bad == 0) continue;
     throw FatalError(
         ExitCode::kFile,
-        fmt::format("{}: {} of the {} values of {} are not finite: the file is damaged, or the "
-                    "training that made it had diverged. Cure: another model, or get this one again",
-                    source.name(), bad, weight.data.size() / Bytes(weight.type), name));
+        fmt::format(
+            "{}: {} of the {} values of {} are not finite: the file is damaged, or the "
+            "training that made it had diverged. Cure: another model, or get this one again",
+            source.name(), bad, weight.data.size() / Bytes(weight.type), name));
   }
 }
 

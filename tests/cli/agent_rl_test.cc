@@ -194,10 +194,11 @@ TEST_F(AgentRl, AJobOfProcessesKilledAtAnyMomentEndsInTheSameBytes) {
 
 // The rate is 0 in the first iteration, whose checkpoint is good, and then much too high.
 TEST_F(AgentRl, ARunThatDivergesEndsAndKeepsItsGoodCheckpoint) {
-  const Flags common = {{"--lr", "1e30"},     {"--lr_schedule", "constant"}, {"--warmup", "0.5"},
-                        {"--save_every", "1"}, {"--keep", "1"},               {"--updates", "1"},
-                        {"--critic_lr", "1e-3"}, {"--critic_updates", "2"},  {"--critic_width", "8"},
-                        {"--eval_every", "0"}};
+  const Flags common = {{"--lr", "1e30"},        {"--lr_schedule", "constant"},
+                        {"--warmup", "0.5"},     {"--save_every", "1"},
+                        {"--keep", "1"},         {"--updates", "1"},
+                        {"--critic_lr", "1e-3"}, {"--critic_updates", "2"},
+                        {"--critic_width", "8"}, {"--eval_every", "0"}};
   std::map<std::string, Flags> all;
   all["ppo"] = all["drrn"] = {{"--task", "echo_listed"}};
   all["bc"] = all["offline_archer"] = {{"--player", "random"}};
@@ -276,8 +277,10 @@ TEST_F(AgentRl, TransitionsOfAnotherTokenizerAreRefused) {
   ASSERT_EQ(recorded.substr(0, 8), "agentrl2");
   const std::string earlier = "agentrl1" + recorded.substr(8 + 64 + 4);  // an earlier release
   for (const std::string algorithm : {"bc", "offline_archer"}) {
-    Flags learn = {{"--algorithm", algorithm}, {"--transitions", "rl_result/data/transitions"},
-                   {"--critic_width", "8"},    {"--iterations", "1"},
+    Flags learn = {{"--algorithm", algorithm},
+                   {"--transitions", "rl_result/data/transitions"},
+                   {"--critic_width", "8"},
+                   {"--iterations", "1"},
                    {"--eval_episodes", "0"}};
     WriteFileAtomically(file, earlier);
     const Outcome same = Learn(algorithm, learn);

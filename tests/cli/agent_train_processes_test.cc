@@ -66,7 +66,8 @@ class AgentTrainProcesses : public TrainingRuns {
       std::istringstream lines(ReadFile(table));
       for (std::string line; std::getline(lines, line);) {
         const size_t at = line.find(address);
-        if (at != std::string::npos && at < 50 && line.find(" 0A ") != std::string::npos) return true;
+        if (at != std::string::npos && at < 50 && line.find(" 0A ") != std::string::npos)
+          return true;
       }
     }
     return false;
@@ -89,7 +90,8 @@ class AgentTrainProcesses : public TrainingRuns {
       const std::string& name, const std::vector<Environment>& ranks,
       std::map<std::string, std::string> flags,
       const std::map<std::string, std::string>& others = {}) const {
-    flags.insert({{"--model_dir", "tiny"}, {"--data", "rows.jsonl"}, {"--output_dir", "train_result"}});
+    flags.insert(
+        {{"--model_dir", "tiny"}, {"--data", "rows.jsonl"}, {"--output_dir", "train_result"}});
     for (const auto& [flag, value] : others) flags[flag] = value;
     for (const char* flag : {"--model_dir", "--data", "--output_dir"}) {
       flags[flag] = folder_.path() / flags[flag];
@@ -307,8 +309,8 @@ TEST_F(AgentTrainProcesses, ProcessesThatDifferAreRefusedBeforeTheFirstStep) {
            {"--model_dir", "other", "rank 1 has --model_dir "}}) {
     const std::vector<Environment> ranks = Torchrun(2, port++);
     const auto first = Start("first", {ranks[0]}, {{"--max_steps", kSteps}});
-    const auto second =
-        Start("second", {ranks[1]}, {{"--max_steps", kSteps}}, {{"--name", "first"}, {flag, value}});
+    const auto second = Start("second", {ranks[1]}, {{"--max_steps", kSteps}},
+                              {{"--name", "first"}, {flag, value}});
     for (const auto& program : {&first, &second}) {
       const Outcome outcome = program->front()->Wait();
       EXPECT_EQ(outcome.exit, 2) << flag << outcome.err;

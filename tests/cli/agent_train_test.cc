@@ -130,8 +130,8 @@ TEST_F(AgentTrain, ItsProgressCanBeReadWhileItRuns) {
 // The rate is 0 in the first step, whose checkpoint is good, and then much too high.
 TEST_F(AgentTrain, ARunThatDivergesEndsAndKeepsItsGoodCheckpoint) {
   const std::map<std::string, std::string> flags = {
-      {"--lr", "1e30"}, {"--lr_schedule", "constant"}, {"--warmup", "0.5"}, {"--keep", "1"},
-      {"--save_every", "1"}, {"--eval_every", "0"}};
+      {"--lr", "1e30"}, {"--lr_schedule", "constant"}, {"--warmup", "0.5"},
+      {"--keep", "1"},  {"--save_every", "1"},         {"--eval_every", "0"}};
   const fs::path checkpoint = Result("a") / "checkpoints/step-00000001";
   std::string good;
   for (int i = 0; i < 2; ++i) {
@@ -152,8 +152,9 @@ TEST_F(AgentTrain, ARunThatDivergesEndsAndKeepsItsGoodCheckpoint) {
 
 // Without a checkpoint in between: the next step finds it, and after the last one the export does.
 TEST_F(AgentTrain, NoStepIsTooLateToFindThatItHasDiverged) {
-  for (const auto& [steps, said] : {std::pair("2", "optimiser step 2, with --lr at 1e+30: the loss is"),
-                                    {"1", "after optimiser step 1 the weights are finite, but"}}) {
+  for (const auto& [steps, said] :
+       {std::pair("2", "optimiser step 2, with --lr at 1e+30: the loss is"),
+        {"1", "after optimiser step 1 the weights are finite, but"}}) {
     const Outcome outcome = Train(steps, {{"--lr", "1e30"},
                                           {"--lr_schedule", "constant"},
                                           {"--warmup", "0"},

@@ -141,10 +141,11 @@ TEST_F(TreeLearning, ARunThatDivergesEndsAndKeepsItsGoodCheckpoint) {
   for (const std::string algorithm : {"dpo", "awr", "tree_grpo", "value"}) {
     const Outcome outcome =
         Program("agent_rl",
-                {"--algorithm", algorithm, "--name", algorithm, "--model_dir", "tiny", "--iterations",
-                 "4", "--updates", "1", "--batch", "16", "--lr", "1e30", "--lr_schedule", "constant",
-                 "--warmup", "0.5", "--save_every", "1", "--keep", "1", "--model_threads", "1",
-                 "--processes", "1"},
+                {"--algorithm",  algorithm, "--name",        algorithm,  "--model_dir",     "tiny",
+                 "--iterations", "4",       "--updates",     "1",        "--batch",         "16",
+                 "--lr",         "1e30",    "--lr_schedule", "constant", "--warmup",        "0.5",
+                 "--save_every", "1",       "--keep",        "1",        "--model_threads", "1",
+                 "--processes",  "1"},
                 folder_.path())
             .Wait();
     EXPECT_EQ(outcome.exit, 1) << algorithm << outcome.err;

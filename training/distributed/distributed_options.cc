@@ -14,7 +14,8 @@ void Declare(OptionSet& set, DistributedOptions& o) {
           "it is built in")
       .OneOf({"auto", "gloo", "tcp"});
   set.Add("--meet_timeout", o.meet_timeout,
-          "Seconds that a process waits at the start for the others; increase it where they start at "
+          "Seconds that a process waits at the start for the others; increase it where they start "
+          "at "
           "different times")
       .Range(1, 86400);
   set.Add("--collective_timeout", o.collective_timeout,

@@ -64,11 +64,11 @@ class JobGroup : public ProcessGroup {
         timeout_s_(options.timeout_s),
         patience_(PatienceForFirst(place, options)),
         store_(ConnectStore(place, place.rank == 0, options.meet_s)),
-        liveness_(std::make_unique<Liveness>(
-            ConnectStore(place, false, options.meet_s), place.rank, place.size, LivenessOptions(),
-            [rank = place.rank](const std::string& message) {
-              EndProcess(rank, message, ExitCode::kIncomplete);
-            })) {
+        liveness_(std::make_unique<Liveness>(ConnectStore(place, false, options.meet_s), place.rank,
+                                             place.size, LivenessOptions(),
+                                             [rank = place.rank](const std::string& message) {
+                                               EndProcess(rank, message, ExitCode::kIncomplete);
+                                             })) {
     Checked([&] { Meet(*store_, place, print, TimesOf(options), *patience_); });
     patience_.reset();
     Checked([&] { collectives_ = MakeCollectives(place, *store_, options); });
@@ -115,10 +115,10 @@ class JobGroup : public ProcessGroup {
   // The others cannot even begin to meet before they reach rank 0.
   static std::unique_ptr<Patience> PatienceForFirst(const Place& place,
                                                     const JobGroupOptions& options) {
-    auto patience = std::make_unique<Patience>(
-        TimesOf(options), [rank = place.rank](const std::string& message) {
-          EndProcess(rank, message, ExitCode::kUnavailable);
-        });
+    auto patience = std::make_unique<Patience>(TimesOf(options),
+                                               [rank = place.rank](const std::string& message) {
+                                                 EndProcess(rank, message, ExitCode::kUnavailable);
+                                               });
     if (place.rank > 0) patience->WaitFor("rank 0", /*anew=*/true);
     return patience;
   }

@@ -17,8 +17,8 @@ struct JobGroupOptions {
 };
 
 // Waits for all ranks of the job (meeting.h), whose `print` must be the same, and then watches them
-// (liveness.h). Throws FatalError: what Meet throws; kUnavailable with the fault of the meeting place;
-// kUsage if Gloo is requested but not built in.
+// (liveness.h). Throws FatalError: what Meet throws; kUnavailable with the fault of the meeting
+// place; kUsage if Gloo is requested but not built in.
 std::unique_ptr<ProcessGroup> JoinJobGroup(const Place& place, const JobPrint& print,
                                            const JobGroupOptions& options);
 

@@ -42,7 +42,8 @@ std::string Shown(const JobPrintEntry* entry) {
 JobPrint OptionsPrint(const nlohmann::ordered_json& resolved) {
   JobPrint print;
   for (const auto& [name, value] : resolved.items()) {
-    if (std::ranges::count(kOfOneProcess, name) + std::ranges::count(kOfContent, name) > 0) continue;
+    if (std::ranges::count(kOfOneProcess, name) + std::ranges::count(kOfContent, name) > 0)
+      continue;
     print.push_back({"--" + name, value.dump(), ""});
   }
   return print;
@@ -76,8 +77,9 @@ std::string DifferencesFromFirst(int rank, const JobPrint& own, const JobPrint& 
   std::string differences;
   const auto add = [&](const std::string& name, const JobPrintEntry* here,
                        const JobPrintEntry* there) {
-    differences += fmt::format("{}rank {} has {} {}, rank 0 has {}", differences.empty() ? "" : "; ",
-                               rank, name, Shown(here), Shown(there));
+    differences +=
+        fmt::format("{}rank {} has {} {}, rank 0 has {}", differences.empty() ? "" : "; ", rank,
+                    name, Shown(here), Shown(there));
   };
   for (const JobPrintEntry& entry : own) {
     const JobPrintEntry* const there = Find(first, entry.name);
@@ -90,10 +92,11 @@ std::string DifferencesFromFirst(int rank, const JobPrint& own, const JobPrint& 
 }
 
 void RefuseDifferences(const std::string& differences) {
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("the processes of the job do not belong together: {}. Cure: start all "
-                               "of them from the same program with the same options and data",
-                               differences));
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format("the processes of the job do not belong together: {}. Cure: start all "
+                  "of them from the same program with the same options and data",
+                  differences));
 }
 
 void RequireSame(ProcessGroup* group, const JobPrint& print) {

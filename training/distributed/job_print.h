@@ -1,7 +1,7 @@
 // The fingerprint of a process of a job: its options, data, model and program. All processes of a
-// job compute the same steps on the same rows, so one that differs would spoil the weights of all in
-// silence, or break an exchange. They compare their fingerprints where they meet, before the first
-// exchange (JobGroup), and those of what they read once they have opened it (RequireSame).
+// job compute the same steps on the same rows, so one that differs would spoil the weights of all
+// in silence, or break an exchange. They compare their fingerprints where they meet, before the
+// first exchange (JobGroup), and those of what they read once they have opened it (RequireSame).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -30,8 +30,8 @@ JobPrint ProgramPrint();
 std::string ToText(const JobPrint& print);
 JobPrint JobPrintOf(const std::string& text);
 
-// "rank 2 has --lr 0.001, rank 0 has 0.003; rank 2 has --seed 1, rank 0 has 0": how the print of rank
-// `rank` differs from that of rank 0. Empty: it does not.
+// "rank 2 has --lr 0.001, rank 0 has 0.003; rank 2 has --seed 1, rank 0 has 0": how the print of
+// rank `rank` differs from that of rank 0. Empty: it does not.
 std::string DifferencesFromFirst(int rank, const JobPrint& own, const JobPrint& first);
 
 // Throws FatalError(kUsage) with these differences and the cure.

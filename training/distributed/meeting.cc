@@ -38,10 +38,11 @@ class Meeting {
   void Arrive() {
     const std::string process = ThisProcess();
     if (const auto other = store_.Get(Key("process")); other && *other != process) {
-      throw FatalError(ExitCode::kUsage,
-                       fmt::format("rank {} of the job is already there: {}. Cure: give every "
-                                   "process a RANK of its own, or another MASTER_PORT to another job",
-                                   place_.rank, *other));
+      throw FatalError(
+          ExitCode::kUsage,
+          fmt::format("rank {} of the job is already there: {}. Cure: give every "
+                      "process a RANK of its own, or another MASTER_PORT to another job",
+                      place_.rank, *other));
     }
     store_.Set(Key("process"), process);
     const std::string text = ToText(print_);
@@ -80,12 +81,13 @@ class Meeting {
     LetOthersGo();
     throw FatalError(
         ExitCode::kUnavailable,
-        fmt::format("after {:g} s {} of the job's {} processes have not come to {}:{}: {}. Cure: "
-                    "start all of them (torchrun, srun or --processes do), look for the end of that "
-                    "one in its own output, or give a slow start more time with --meet_timeout; "
-                    "--processes 1 trains only in this one",
-                    InSeconds(after), missing_.size(), place_.size, place_.host, place_.port,
-                    RankList(missing_)));
+        fmt::format(
+            "after {:g} s {} of the job's {} processes have not come to {}:{}: {}. Cure: "
+            "start all of them (torchrun, srun or --processes do), look for the end of that "
+            "one in its own output, or give a slow start more time with --meet_timeout; "
+            "--processes 1 trains only in this one",
+            InSeconds(after), missing_.size(), place_.size, place_.host, place_.port,
+            RankList(missing_)));
   }
 
  private:
@@ -144,10 +146,10 @@ void Patience::Run() {
                    InSeconds(times_.most));
     }
     if (!whom_.empty() && waited >= times_.most + times_.grace) {
-      const std::string message =
-          fmt::format("{} has not answered for {:g} s: it, its machine or the network is frozen. "
-                      "Cure: end all processes of the job and start it again",
-                      whom_, InSeconds(times_.most));
+      const std::string message = fmt::format(
+          "{} has not answered for {:g} s: it, its machine or the network is frozen. "
+          "Cure: end all processes of the job and start it again",
+          whom_, InSeconds(times_.most));
       lock.unlock();
       return end_(message);
     }

@@ -22,19 +22,19 @@ struct MeetingTimes {
   std::chrono::milliseconds grace{1'000};  // after `most`, for a call that does not return
 };
 
-// Says for whom this process has been waiting for long, and ends it if even the call that waits does
-// not return, because the machine or the process at the other end is frozen.
+// Says for whom this process has been waiting for long, and ends it if even the call that waits
+// does not return, because the machine or the process at the other end is frozen.
 class Patience {
  public:
-  // `end` is called at most once, with a message, from a thread of this object; in a program it does
-  // not return.
+  // `end` is called at most once, with a message, from a thread of this object; in a program it
+  // does not return.
   Patience(const MeetingTimes& times, std::function<void(const std::string&)> end);
   ~Patience();
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
 
-  // From now on this process waits for `whom` ("rank 1, 2"; empty: for nobody). The time begins anew
-  // with `anew`.
+  // From now on this process waits for `whom` ("rank 1, 2"; empty: for nobody). The time begins
+  // anew with `anew`.
   void WaitFor(const std::string& whom, bool anew);
 
  private:
@@ -51,9 +51,9 @@ class Patience {
 };
 
 // Returns when all ranks of the job are in `store` with the fingerprint `print`. Throws FatalError:
-// kUsage, in all ranks that are there, naming the differences; kUnavailable naming the ranks that have
-// not come in time; kUsage for a rank that another process already has. Before rank 0 throws for the
-// first two it gives the others the time to do the same: the store ends with it.
+// kUsage, in all ranks that are there, naming the differences; kUnavailable naming the ranks that
+// have not come in time; kUsage for a rank that another process already has. Before rank 0 throws
+// for the first two it gives the others the time to do the same: the store ends with it.
 void Meet(KeyValueStore& store, const Place& place, const JobPrint& print,
           const MeetingTimes& times, Patience& patience);
 

@@ -24,8 +24,7 @@ bool HasOwnCount(const at::Tensor& values) {
 
 int64_t CountNotFinite(const at::Tensor& values) {
   if (!HasOwnCount(values)) return values.numel() - values.isfinite().sum().item<int64_t>();
-  const WeightType type =
-      values.scalar_type() == at::kFloat ? WeightType::kF32 : WeightType::kBF16;
+  const WeightType type = values.scalar_type() == at::kFloat ? WeightType::kF32 : WeightType::kBF16;
   const auto* data = static_cast<const std::byte*>(values.data_ptr());
   const auto bytes = static_cast<int64_t>(values.nbytes());
   std::atomic<int64_t> count = 0;

@@ -19,8 +19,8 @@ namespace agentr {
 // How many of `values`, of any floating type and on any device, are not finite.
 int64_t CountNotFinite(const at::Tensor& values);
 
-// Such as "3 of the 4096 values of lm_head.weight are not finite, like some of others"; empty if all
-// are finite.
+// Such as "3 of the 4096 values of lm_head.weight are not finite, like some of others"; empty if
+// all are finite.
 std::string DescribeNotFinite(const std::vector<Parameter>& parameters);
 
 // Ends a run with the exit code kIncomplete.
@@ -28,8 +28,8 @@ class DivergedError : public FatalError {
   using FatalError::FatalError;
 };
 
-// Throws DivergedError with `what`, a sentence without its full stop, and the usual cure. `rate`: the
-// option of the learning rate that is too high.
+// Throws DivergedError with `what`, a sentence without its full stop, and the usual cure. `rate`:
+// the option of the learning rate that is too high.
 [[noreturn]] void EndDiverged(const std::string& what, std::string_view rate = "--lr");
 
 // Calls EndDiverged if any of them is not finite; `what`: "the scores of the actions".

@@ -20,8 +20,8 @@ using at::Tensor;
 // number of threads.
 constexpr int64_t kPiece = 1 << 14;
 
-// With a decay of 1 in float32 nothing would ever come into the means, whose correction would be 0 / 0;
-// and where all gradients were 0 the root is 0, so that without epsilon the step would be 0 / 0.
+// With a decay of 1 in float32 nothing would ever come into the means, and their correction would
+// divide 0 by 0; so would a step without epsilon, where all gradients were 0.
 constexpr double kMostDecay = 0.999999;
 constexpr double kLeastEpsilon = 1e-30;
 
@@ -97,9 +97,10 @@ void Check(const AdamWOptions& o, double learning_rate, std::string_view rate) {
   if (o.weight_decay * learning_rate <= 1) return;
   throw FatalError(
       ExitCode::kUsage,
-      fmt::format("--weight_decay {:g} with {} {:g}: each step takes their product as a share off "
-                  "the weights, which cannot be more than 1. Usual value: a --weight_decay up to 0.1",
-                  o.weight_decay, rate, learning_rate));
+      fmt::format(
+          "--weight_decay {:g} with {} {:g}: each step takes their product as a share off "
+          "the weights, which cannot be more than 1. Usual value: a --weight_decay up to 0.1",
+          o.weight_decay, rate, learning_rate));
 }
 
 AdamW::AdamW(std::vector<Parameter> parameters, const AdamWOptions& options)

@@ -24,8 +24,8 @@ struct AdamWOptions {
 
 // Declares --adam_beta1, --adam_beta2, --adam_epsilon, --weight_decay and --max_grad_norm.
 void Declare(OptionSet& set, AdamWOptions& options);
-// Throws FatalError(kUsage) for a weight decay that cannot work with the largest learning rate, which
-// is that of the option `rate`.
+// Throws FatalError(kUsage) for a weight decay that cannot work with the largest learning rate,
+// which is that of the option `rate`.
 void Check(const AdamWOptions& options, double learning_rate, std::string_view rate = "--lr");
 
 class AdamW {

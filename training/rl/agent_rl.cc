@@ -44,8 +44,8 @@ int64_t TokensIn(const nlohmann::ordered_json& metrics) {
 // All options except those that may change between two parts of a run.
 Fingerprint FingerprintOf(const AgentRlOptions& o, const OptionSet& resolved) {
   static const char* const kFree[] = {
-      "output_dir",    "name",         "save_every",    "keep",      "eval_every",
-      "eval_episodes", "eval_prompts", "model_threads", "log_level", "processes",
+      "output_dir",    "name",         "save_every",        "keep",      "eval_every",
+      "eval_episodes", "eval_prompts", "model_threads",     "log_level", "processes",
       "transport",     "meet_timeout", "collective_timeout"};
   nlohmann::ordered_json options = resolved.ResolvedJson();
   for (const char* name : kFree) options.erase(name);

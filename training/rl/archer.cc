@@ -248,7 +248,8 @@ class Archer : public Algorithm {
       const Tensor weights =
           AdvantageWeights(critic_.Advantage(batch.states, batch.actions),
                            o_.archer.inverse_temperature, o_.archer.weight_limit);
-      RequireFinite(weights, "the weights of the actions", "--inverse_temperature or a --weight_limit");
+      RequireFinite(weights, "the weights of the actions",
+                    "--inverse_temperature or a --weight_limit");
       WeightedActions(batch.states, batch.actions, weights, iteration, sums);
     }
     nlohmann::ordered_json metrics = {{"critic", critic.ToJson()}, {"train", sums.ToJson()}};

@@ -12,8 +12,8 @@
 namespace agentr {
 namespace {
 
-// The file of an earlier release does not say with which tokenizer it was recorded; but with the same
-// one the ids of an action are its text. Those that are not UTF-8 may differ.
+// The file of an earlier release does not say with which tokenizer it was recorded; but with the
+// same one the ids of an action are its text. Those that are not UTF-8 may differ.
 void RequireSameTexts(const TransitionStore& store, const Tokenizer& tokenizer,
                       const std::string& path) {
   const int64_t compared = std::min<int64_t>(store.size(), 1000);
@@ -23,17 +23,19 @@ void RequireSameTexts(const TransitionStore& store, const Tokenizer& tokenizer,
     other += tokenizer.Decode(t.tokens).starts_with(t.action) ? 0 : 1;
   }
   if (2 * other <= compared) {
-    spdlog::info("{} does not say with which tokenizer it was recorded, but its actions read the "
-                 "same with that of --model_dir",
-                 path);
+    spdlog::info(
+        "{} does not say with which tokenizer it was recorded, but its actions read the "
+        "same with that of --model_dir",
+        path);
     return;
   }
   throw FatalError(
       ExitCode::kUsage,
-      fmt::format("{} was recorded with another tokenizer than that of --model_dir: with this one {} "
-                  "of its first {} actions are other texts. Cure: a --model_dir with the tokenizer "
-                  "that recorded it, or play again with this one",
-                  path, other, compared));
+      fmt::format(
+          "{} was recorded with another tokenizer than that of --model_dir: with this one {} "
+          "of its first {} actions are other texts. Cure: a --model_dir with the tokenizer "
+          "that recorded it, or play again with this one",
+          path, other, compared));
 }
 
 }  // namespace

@@ -134,7 +134,8 @@ class SymbolicPpo : public Algorithm {
  private:
   // Has the words that are known now, of which it keeps a copy, and changes nothing.
   SymbolicPlayer Examinee(bool greedy) const {
-    SymbolicPlayer player(network_, static_cast<size_t>(slots_), /*batch_statistics=*/false, greedy);
+    SymbolicPlayer player(network_, static_cast<size_t>(slots_), /*batch_statistics=*/false,
+                          greedy);
     player.words() = player_.words();
     return player;
   }

@@ -118,7 +118,8 @@ Transition Unpacked(std::string_view bytes) {
 std::string FaultOfIds(const char* of, const std::vector<int32_t>& ids, int64_t vocabulary) {
   if (vocabulary == 0) return "";
   if (ids.empty()) return fmt::format("has no tokens in its {}", of);
-  const auto bad = std::ranges::find_if(ids, [&](int32_t id) { return id < 0 || id >= vocabulary; });
+  const auto bad =
+      std::ranges::find_if(ids, [&](int32_t id) { return id < 0 || id >= vocabulary; });
   if (bad == ids.end()) return "";
   return fmt::format("has the token id {} in its {}, but the model has the ids 0 to {}", *bad, of,
                      vocabulary - 1);
@@ -227,7 +228,8 @@ std::optional<std::string> TransitionStore::ReadHeader() {
     throw FatalError(ExitCode::kFile, path_.string() + " contains no transitions of agent_rl");
   }
   if (!ReadAt(fd_, 0, header.data(), header.size())) return std::nullopt;
-  const std::string_view described = std::string_view(header).substr(0, kMagic.size() + kHashDigits);
+  const std::string_view described =
+      std::string_view(header).substr(0, kMagic.size() + kHashDigits);
   uint32_t crc = 0;
   std::memcpy(&crc, header.data() + described.size(), sizeof crc);
   if (crc != Crc32c(described)) {
@@ -260,11 +262,12 @@ void TransitionStore::RefuseOtherTokenizer(const std::string& recorded) const {
                                  "--model_dir",
                                  path_.string()));
   }
-  throw FatalError(ExitCode::kUsage,
-                   fmt::format("{} was recorded with another tokenizer than that of --model_dir (its "
-                               "hash begins with {:.8}, not {:.8}). Cure: a --model_dir with the "
-                               "tokenizer that recorded it, or play again with this one",
-                               path_.string(), recorded, own));
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format("{} was recorded with another tokenizer than that of --model_dir (its "
+                  "hash begins with {:.8}, not {:.8}). Cure: a --model_dir with the "
+                  "tokenizer that recorded it, or play again with this one",
+                  path_.string(), recorded, own));
 }
 
 Transition TransitionStore::Checked(const std::string& body, int64_t number) const {
@@ -276,11 +279,12 @@ Transition TransitionStore::Checked(const std::string& body, int64_t number) con
   } catch (const std::length_error& error) {
     fault = fmt::format("is {}", error.what());
   }
-  throw FatalError(ExitCode::kFile,
-                   fmt::format("{}: transition {} {}: nothing can be learned from it. Usual causes: "
-                               "another model or a training that had diverged has recorded it. Cure: "
-                               "record again, with another --name",
-                               path_.string(), number, fault));
+  throw FatalError(
+      ExitCode::kFile,
+      fmt::format("{}: transition {} {}: nothing can be learned from it. Usual causes: "
+                  "another model or a training that had diverged has recorded it. Cure: "
+                  "record again, with another --name",
+                  path_.string(), number, fault));
 }
 
 // The first `most` records, or as many as are whole.

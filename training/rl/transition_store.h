@@ -11,8 +11,8 @@
 //
 // What is behind the transitions of the last checkpoint, after a kill perhaps a torn record, is cut
 // off when the run continues. The index is in memory and is made by reading the file once: where each
-// transition is, what follows it, and of which episode it is (48 bytes). Tokens are read from the file
-// when they are asked for.
+// transition is, what follows it, and of which episode it is (48 bytes). Tokens are read from the
+// file when they are asked for.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,8 @@ class TransitionStore {
  public:
   // The store of a run: opens or makes `path`.bin with its first `count` transitions, those of the
   // checkpoint, and forgets all others. Throws FatalError without a change to the file: kFile if it
-  // has fewer that are whole, cannot be written, is something else, or has a transition that the check
-  // refuses; kUsage if they have another tokenizer.
+  // has fewer that are whole, cannot be written, is something else, or has a transition that the
+  // check refuses; kUsage if they have another tokenizer.
   TransitionStore(const std::filesystem::path& path, const TokenSpace& tokens, int64_t count);
   // The whole transitions of another run, to be read only; `path` with or without ".bin". Throws
   // FatalError likewise, and kFile if there are none.

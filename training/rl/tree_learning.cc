@@ -56,8 +56,9 @@ class TreeLearning : public Algorithm {
         network_(context.policy().network()),
         trainer_(network_, o_.adamw, {}, context.group()) {
     if (context.writes()) SayWhatIsLearned(data_, kind);
-    RequireSame(context.group(), {{"what is learned from (--trees, --episodes)", data_.hash,
-                                   fmt::format("{} items, hash {:.8}", data_.items.size(), data_.hash)}});
+    RequireSame(context.group(),
+                {{"what is learned from (--trees, --episodes)", data_.hash,
+                  fmt::format("{} items, hash {:.8}", data_.items.size(), data_.hash)}});
     // The network still has its first weights, also when a run continues: its checkpoint is loaded
     // after this.
     if (objective_.NeedsReference()) {

@@ -66,7 +66,8 @@ DoubleCritic UtteranceCritic::Judge(std::span<const TokenIds> states,
   const SharedPass pass(group_, side.network, rows, tokens, /*keep=*/false);
   const Tensor read = pass.states().view({static_cast<int64_t>(states.size()), 2, -1});
   const DoubleCritic judged = side.Heads(read.select(1, 0), read.select(1, 1), /*keep=*/false);
-  RequireFinite(at::stack({judged.q1, judged.q2, judged.v1, judged.v2}), "the critic", "--critic_lr");
+  RequireFinite(at::stack({judged.q1, judged.q2, judged.v1, judged.v2}), "the critic",
+                "--critic_lr");
   return judged;
 }
 

@@ -19,7 +19,8 @@ template <typename T>
 T ValueOf(Result<T> result, int64_t version) {
   if (result) return *std::move(result);
   if (result.error().message.find(kLogitsNotFinite) != std::string::npos) {
-    EndDiverged(fmt::format("after optimiser step {} the logits of the policy are not finite", version));
+    EndDiverged(
+        fmt::format("after optimiser step {} the logits of the policy are not finite", version));
   }
   throw FatalError(ExitCode::kInternal, "the engine of the policy: " + result.error().message);
 }

@@ -20,10 +20,11 @@ TEST(JobPrint, NamesEveryDifferenceWithBothValues) {
   own[1].shown = "elsewhere/a.jsonl";  // only what is compared counts
   EXPECT_EQ(DifferencesFromFirst(2, own, first), "");
   own = {{"--lr", "0.001", ""}, {"--data", "h2", "b.jsonl"}, {"--new", "x", ""}};
-  EXPECT_EQ(DifferencesFromFirst(2, own, first),
-            "rank 2 has --lr 0.001, rank 0 has 0.003; rank 2 has --data b.jsonl, rank 0 has "
-            "a.jsonl; rank 2 has --new x, rank 0 has nothing; rank 2 has --zero nothing, rank 0 has "
-            "1");
+  EXPECT_EQ(
+      DifferencesFromFirst(2, own, first),
+      "rank 2 has --lr 0.001, rank 0 has 0.003; rank 2 has --data b.jsonl, rank 0 has "
+      "a.jsonl; rank 2 has --new x, rank 0 has nothing; rank 2 has --zero nothing, rank 0 has "
+      "1");
 }
 
 TEST(JobPrint, SurvivesItsText) {
@@ -36,10 +37,9 @@ TEST(JobPrint, SurvivesItsText) {
 
 // What belongs to a machine may differ, and names of files, whose content is compared.
 TEST(JobPrint, LeavesOutWhatMayDiffer) {
-  const nlohmann::ordered_json resolved = {{"lr", 0.1},           {"model_threads", 2},
-                                           {"model_dir", "m"},    {"data", {"a"}},
-                                           {"output_dir", "out"}, {"seed", 3},
-                                           {"meet_timeout", 30},  {"device", "cuda:1"}};
+  const nlohmann::ordered_json resolved = {
+      {"lr", 0.1},           {"model_threads", 2}, {"model_dir", "m"},   {"data", {"a"}},
+      {"output_dir", "out"}, {"seed", 3},          {"meet_timeout", 30}, {"device", "cuda:1"}};
   std::string names;
   for (const JobPrintEntry& entry : OptionsPrint(resolved)) names += entry.name + " ";
   EXPECT_EQ(names, "--lr --seed ");
