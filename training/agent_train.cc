@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <set>
@@ -15,6 +16,7 @@
 
 #include "common/clock.h"
 #include "common/file.h"
+#include "common/hash.h"
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/progress.h"
@@ -24,7 +26,9 @@
 #include "training/data/step_loader.h"
 #include "training/data/training_data.h"
 #include "training/distributed/job.h"
+#include "training/distributed/job_print.h"
 #include "training/metrics.h"
+#include "training/model/divergence.h"
 #include "training/model/export_model.h"
 #include "training/run_state.h"
 #include "training/speed.h"
@@ -34,8 +38,6 @@
 namespace agentr {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr int kMostSkipped = 5;  // largest number of consecutive steps that are not finite
 
 // A run of the program: what it has opened, and how far it is. Of a job of many processes each has
 // its own, and all take the same steps; rank 0 alone writes.
@@ -49,14 +51,17 @@ class Run {
  private:
   bool writes() const { return IsFirstRank(group_); }
   LoaderOptions Share() const;
+  void RequireSameInputs() const;
   Fingerprint MakeFingerprint() const;
   void Continue();
   void SayMemory() const;
+  void TakeSteps(const std::atomic<bool>& stop);
   void TakeStep(StepLoader& loader, Progress& progress);
   void CheckHeldOut() const;
   void NoteSpeed(const StepReport& report, double rate, double seconds, const LoadedStep& loaded,
                  Progress& progress);
   void EvaluateHeldOut();
+  void WarnOfCollapse(double held_out);
   std::shared_ptr<const WeightSnapshot> Snapshot() const;
   void Show();
   void Save();
@@ -82,7 +87,7 @@ class Run {
   RowCounts counts_;              // of the steps of this process, over all ranks
   std::optional<int64_t> saved_;  // the step of the last checkpoint
   double matmul_limit_ = 0;
-  int skipped_in_a_row_ = 0;
+  bool collapsed_ = false;  // at the last held-out loss
 };
 
 Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
@@ -98,6 +103,7 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
                NetworkOptionsOf(options, config_, group)),
       checkpoints_(folder_ / "checkpoints") {
   if (writes()) fmt::print("{}", data_.Describe());
+  RequireSameInputs();
   if (o_.data.inspect > 0) return;
   if (o_.lora.rank > 0) {
     network_.TrainAdapters(o_.lora, o_.data.seed);
@@ -141,6 +147,15 @@ void Run::SayMemory() const {
       static_cast<double>(memory.gradients) / kMib, static_cast<double>(memory.exchange) / kMib);
 }
 
+// Of the job's processes; their options have been compared where they met.
+void Run::RequireSameInputs() const {
+  JobPrint print = ModelPrint(o_.start);
+  print.push_back(
+      {"--data", data_.data_hash(),
+       fmt::format("{} (hash {:.8})", fmt::join(o_.data.data, " "), data_.data_hash())});
+  RequireSame(group_, print);
+}
+
 Fingerprint Run::MakeFingerprint() const {
   const auto& [a, s, l] = std::tie(o_.adamw, o_.schedule, o_.lora);
   return {{"the model (--model_dir)", ModelHash(o_.start)},
@@ -165,7 +180,9 @@ void Run::Continue() {
       static_cast<int64_t>(SumOverRanks(group_, writes() ? static_cast<double>(last) : 0));
   if (step < 0) return;
   const std::string place = checkpoints_.Path(step).string();
-  state_ = RunState::From(checkpoints_.State(step), MakeFingerprint(), place);
+  const nlohmann::json saved = checkpoints_.State(step);
+  RequireSame(group_, {{"the checkpoint (--output_dir)", Sha256(saved.dump()), place}});
+  state_ = RunState::From(saved, MakeFingerprint(), place);
   checkpoints_.Load(step, trainer_->Own());
   trainer_->Continue(state_.optimizer_steps);
   saved_ = step;
@@ -183,46 +200,56 @@ ExitCode Run::Train() {
   if (writes()) metrics_.emplace(folder_, saved_.value_or(-1));
   const auto begin = std::chrono::steady_clock::now();
   const int64_t first = state_.step;
-  {
-    if (state_.step == 0 && !saved_) EvaluateHeldOut();
-    if (o_.export_which == "best") {
-      CheckHeldOut();
-      if (!saved_) Save();  // the start model may stay the best one
-    }
-    Progress progress("steps", "tokens", writes() ? steps_ : 0);  // 0: it draws nothing
-    for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
-    std::optional<RunMetrics> served;
-    if (writes() && o_.metrics_port > 0) {
-      served.emplace(o_.metrics_port,
-                     [&] { return MetricsText("optimiser steps", "row tokens", progress.Now()); });
-    }
-    if (state_.step < steps_) {
-      StepLoader loader(data_, state_.step, Share());
-      // A signal may have reached only some of the processes, so they agree to stop together.
-      while (state_.step < steps_ && SumOverRanks(group_, stop ? 1 : 0) == 0) {
-        TakeStep(loader, progress);
-      }
-    }
-    // Also after a signal: the same command then continues from this step.
-    if (saved_ != state_.step) Save();
+  const auto note = [&](const std::string& diverged) {
+    if (!writes()) return;
+    nlohmann::ordered_json run = {{"program", "agent_train"},
+                                  {"version", kVersion},
+                                  {"processes", group_ == nullptr ? 1 : group_->size()},
+                                  {"first_step", first},
+                                  {"steps", state_.step},
+                                  {"wall_s", SecondsSince(begin)},
+                                  {"peak_memory_gib", PeakMemoryGib()}};
+    if (!diverged.empty()) run["diverged"] = diverged;
+    AppendToRunFile(folder_, std::move(run));
+  };
+  try {
+    TakeSteps(stop);
+  } catch (const DivergedError& error) {
+    note(error.what());
+    throw;
   }
-  const double wall_s = SecondsSince(begin);
-  if (writes()) {
-    AppendToRunFile(folder_, {{"program", "agent_train"},
-                              {"version", kVersion},
-                              {"processes", group_ == nullptr ? 1 : group_->size()},
-                              {"first_step", first},
-                              {"steps", state_.step},
-                              {"skipped", state_.skipped},
-                              {"wall_s", wall_s},
-                              {"peak_memory_gib", PeakMemoryGib()}});
-  }
+  note("");
   if (state_.step < steps_) return ExitCode::kInterrupted;
-  CheckSomeRowsFit(state_.optimizer_steps + state_.skipped, o_.data.max_length);
+  CheckSomeRowsFit(state_.optimizer_steps, o_.data.max_length);
   if (writes()) WarnOfLongRows(counts_, o_.data.max_length);
   if (writes()) Export();
   Show();
   return ExitCode::kOk;
+}
+
+// Up to the last one, or until a signal says stop.
+void Run::TakeSteps(const std::atomic<bool>& stop) {
+  if (state_.step == 0 && !saved_) EvaluateHeldOut();
+  if (o_.export_which == "best") {
+    CheckHeldOut();
+    if (!saved_) Save();  // the start model may stay the best one
+  }
+  Progress progress("steps", "tokens", writes() ? steps_ : 0);  // 0: it draws nothing
+  for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
+  std::optional<RunMetrics> served;
+  if (writes() && o_.metrics_port > 0) {
+    served.emplace(o_.metrics_port,
+                   [&] { return MetricsText("optimiser steps", "row tokens", progress.Now()); });
+  }
+  if (state_.step < steps_) {
+    StepLoader loader(data_, state_.step, Share());
+    // A signal may have reached only some of the processes, so they agree to stop together.
+    while (state_.step < steps_ && SumOverRanks(group_, stop ? 1 : 0) == 0) {
+      TakeStep(loader, progress);
+    }
+  }
+  // Also after a signal: the same command then continues from this step.
+  if (saved_ != state_.step) Save();
 }
 
 void Run::CheckHeldOut() const {
@@ -247,22 +274,6 @@ void Run::TakeStep(StepLoader& loader, Progress& progress) {
   state_.optimizer_steps = trainer_->optimizer_steps();
   const double seconds = SecondsSince(begin);
   NoteSpeed(report, rate, seconds, loaded, progress);
-  // A single bad step may be chance; several in a row mean that the run has diverged.
-  skipped_in_a_row_ = report.skipped ? skipped_in_a_row_ + 1 : 0;
-  if (report.skipped) {
-    ++state_.skipped;
-    if (writes()) {
-      spdlog::warn("step {}: the loss or its gradient is not finite; the step is skipped",
-                   state_.step);
-    }
-  }
-  if (skipped_in_a_row_ == kMostSkipped) {
-    throw FatalError(ExitCode::kIncomplete,
-                     fmt::format("the loss or its gradient was not finite in {} steps in a row, up "
-                                 "to step {}. Usual cure: a lower --lr, or --dtype float32, with "
-                                 "another --name",
-                                 kMostSkipped, state_.step));
-  }
   const bool last = state_.step == steps_;
   const bool due = o_.eval_every > 0 && state_.step % o_.eval_every == 0;
   const int64_t best = state_.best_step;
@@ -310,12 +321,31 @@ void Run::EvaluateHeldOut() {
   const LossSums sums = trainer_->HeldOut(held_out_);
   const LossSums::Part total = sums.Total();
   if (total.weight == 0) return;
-  state_.held_out = total.loss / total.weight;
+  const double loss = total.loss / total.weight;
+  if (!std::isfinite(loss)) {
+    EndDiverged(fmt::format("after step {} the held-out loss is {}", state_.step, std::abs(loss)));
+  }
+  state_.held_out = loss;
+  WarnOfCollapse(loss);
   if (state_.best_step < 0 || state_.held_out < state_.best_held_out) {
     state_.best_step = state_.step;
     state_.best_held_out = state_.held_out;
   }
   if (metrics_) metrics_->Add({{"step", state_.step}, {"held_out", ToJson(sums)}});
+}
+
+// A model that is worse than guessing was good before, or never learned anything.
+void Run::WarnOfCollapse(double held_out) {
+  const double guessing = std::log(static_cast<double>(config_.vocab_size));
+  constexpr double kMuchWorse = 1.5;  // a new model may be a little worse
+  const bool collapsed = held_out > kMuchWorse * guessing;
+  if (collapsed && !collapsed_ && writes()) {
+    spdlog::warn(
+        "step {}: the held-out loss is {:.2f}, but {:.2f} if every token is equally likely: the "
+        "model has collapsed. Usual cure: a lower --lr, with another --name",
+        state_.step, held_out, guessing);
+  }
+  collapsed_ = collapsed;
 }
 
 std::shared_ptr<const WeightSnapshot> Run::Snapshot() const {
@@ -332,6 +362,7 @@ void Run::Show() {
 }
 
 void Run::Save() {
+  if (writes()) trainer_->CheckAnswer();
   const CheckpointTensors tensors = trainer_->Whole();
   if (writes()) checkpoints_.Save(state_.step, tensors, state_.ToJson(MakeFingerprint()));
   WaitForAll(group_);  // so that no rank makes a step before the checkpoint is complete
@@ -379,7 +410,7 @@ ExitCode AgentTrain(const AgentTrainOptions& options, const OptionSet& resolved,
   Check(o);
   KeepFreedMemory();
   if (o.data.inspect > 0) o.distributed.processes = 1;
-  return RunInJob(o.distributed, o.threads, [&](ProcessGroup* group) {
+  return RunInJob(o.distributed, o.threads, resolved.ResolvedJson(), [&](ProcessGroup* group) {
     Run run(o, resolved, listener, group);
     return run.Train();
   });

@@ -21,6 +21,7 @@ void Check(const AgentTrainOptions& o) {
                      "nowhere would be of no use; give --merge_adapters 1, or train all weights");
   }
   Check(o.data);
+  Check(o.adamw, o.schedule.learning_rate);
 }
 
 void Declare(OptionSet& set, AgentTrainOptions& o) {

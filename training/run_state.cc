@@ -18,13 +18,10 @@ std::string Difference(const std::string& there, const std::string& now) {
 }  // namespace
 
 nlohmann::ordered_json RunState::ToJson(const Fingerprint& fingerprint) const {
-  nlohmann::ordered_json json = {{"step", step},
-                                 {"optimizer_steps", optimizer_steps},
-                                 {"skipped", skipped},
-                                 {"held_out", held_out},
-                                 {"best_held_out", best_held_out},
-                                 {"best_step", best_step},
-                                 {"fingerprint", nlohmann::ordered_json::object()}};
+  nlohmann::ordered_json json = {
+      {"step", step},           {"optimizer_steps", optimizer_steps},
+      {"held_out", held_out},   {"best_held_out", best_held_out},
+      {"best_step", best_step}, {"fingerprint", nlohmann::ordered_json::object()}};
   for (const auto& [name, value] : fingerprint) json["fingerprint"][name] = value;
   return json;
 }
@@ -43,7 +40,6 @@ RunState RunState::From(const nlohmann::json& json, const Fingerprint& fingerpri
   RunState state;
   json.at("step").get_to(state.step);
   json.at("optimizer_steps").get_to(state.optimizer_steps);
-  json.at("skipped").get_to(state.skipped);
   json.at("held_out").get_to(state.held_out);
   json.at("best_held_out").get_to(state.best_held_out);
   json.at("best_step").get_to(state.best_step);

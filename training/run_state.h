@@ -15,8 +15,7 @@ using Fingerprint = std::vector<std::pair<std::string, std::string>>;
 
 struct RunState {
   int64_t step = 0;             // finished steps; the next step of the data has this number
-  int64_t optimizer_steps = 0;  // finished steps that were not skipped
-  int64_t skipped = 0;
+  int64_t optimizer_steps = 0;  // finished steps that had rows to train on
   double held_out = 0;  // the last held-out loss
   double best_held_out = 0;
   int64_t best_step = -1;  // -1: no held-out loss yet

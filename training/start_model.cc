@@ -34,6 +34,16 @@ std::unique_ptr<WeightSource> FirstWeights(const StartModel& start, const ModelC
   return std::make_unique<InitialWeights>(config, seed, start.attention);
 }
 
+JobPrint ModelPrint(const StartModel& start) {
+  if (start.dir.empty()) return {};
+  const std::string tokenizer =
+      Sha256(ReadFile(std::filesystem::path(start.dir) / "tokenizer.json"));
+  const std::string model = ModelHash(start);
+  return {{"--model_dir", model, fmt::format("{} (hash {:.8})", start.dir, model)},
+          {"the tokenizer of --model_dir", tokenizer,
+           fmt::format("{} (hash {:.8})", start.dir, tokenizer)}};
+}
+
 std::string ModelHash(const StartModel& start) {
   const std::string config = ReadFile(std::filesystem::path(start.dir) / "config.json");
   if (!start.from_scratch) return Sha256(config + DescribeWeights(WeightFiles(start.dir)));

@@ -7,6 +7,7 @@
 
 #include "lm/weights/model_config.h"
 #include "lm/weights/weight_source.h"
+#include "training/distributed/job_print.h"
 #include "training/model/initial_weights.h"
 
 namespace agentr {
@@ -29,5 +30,8 @@ std::unique_ptr<WeightSource> FirstWeights(const StartModel& start, const ModelC
 // A hash of the folder's configuration and its weights (DescribeWeights) or, from scratch, how they
 // are drawn. Throws FatalError(kFile).
 std::string ModelHash(const StartModel& start);
+
+// What the processes of a job compare of it: ModelHash and the tokenizer. Empty without a folder.
+JobPrint ModelPrint(const StartModel& start);
 
 }  // namespace agentr

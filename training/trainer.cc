@@ -1,8 +1,13 @@
 #include "training/trainer.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "training/data/batch_builder.h"
+#include "training/model/divergence.h"
 
 namespace agentr {
 
@@ -29,6 +34,9 @@ std::vector<Parameter> Updated(const Network& network, const ShardedParameters* 
   return own;
 }
 
+// For messages: the sign of what is no number says nothing.
+double WithoutSign(double value) { return std::isnan(value) ? std::abs(value) : value; }
+
 LossSums SumOf(ProcessGroup& group, const LossSums& sums) {
   std::vector<double> values;
   for (const LossSums::Part& p : sums.kinds) {
@@ -52,11 +60,12 @@ Trainer::Trainer(Network& network, const AdamWOptions& options, ProcessGroup* gr
       optimizer_(Updated(network, shards_.get()), options) {}
 
 Trainer::Trainer(Network& network, const AdamWOptions& options, std::vector<Parameter> heads,
-                 ProcessGroup* group)
+                 ProcessGroup* group, std::string rate)
     : network_(&network),
       group_(group),
       zero_(0),
       heads_(std::move(heads)),
+      rate_(std::move(rate)),
       optimizer_(TrainedWith(network_, heads_), options) {}
 
 Trainer::Trainer(std::vector<Parameter> parameters, const AdamWOptions& options)
@@ -127,15 +136,52 @@ void Trainer::AddUpGradients() const {
 void Trainer::Update(StepReport& report, double learning_rate) {
   AddUpGradients();
   report.gradient_norm = GradientNorm();
-  report.skipped = !std::isfinite(report.gradient_norm) || !std::isfinite(report.sums.Total().loss);
-  if (report.skipped) {
-    optimizer_.Skip();
-  } else {
-    optimizer_.Step(learning_rate, report.gradient_norm);
-    if (shards_) shards_->GatherValues();
-    if (network_ != nullptr) network_->Refresh();
+  const int64_t step = optimizer_.steps() + 1;
+  const LossSums::Part total = report.sums.Total();
+  const double loss = total.weight > 0 ? total.loss / total.weight : total.loss;
+  if (!std::isfinite(loss) || !std::isfinite(report.gradient_norm)) {
+    EndAt(step, learning_rate,
+          fmt::format("the loss is {} and the norm of its gradient {}", WithoutSign(loss),
+                      WithoutSign(report.gradient_norm)));
   }
+  optimizer_.Step(learning_rate, report.gradient_norm);
+  if (shards_) shards_->GatherValues();
+  if (const std::string bad = DescribeNotFinite(TrainedWith(network_, heads_)); !bad.empty()) {
+    EndAt(step, learning_rate, "after it " + bad);
+  }
+  if (network_ != nullptr) network_->Refresh();
   if (shards_) shards_->ClearGradients();
+}
+
+void Trainer::EndAt(int64_t step, double learning_rate, const std::string& what) const {
+  EndDiverged(
+      fmt::format("optimiser step {}, with {} at {:g}: {}", step, rate_, learning_rate, what),
+      rate_);
+}
+
+// Tokens from all over the vocabulary, and a last one that every output has, also that of a value
+// model. Where the squares of hidden states overflow, a norm makes zeros of them: then the model is
+// blind, and says the same to everything.
+void Trainer::CheckAnswer() const {
+  if (network_ == nullptr) return;
+  constexpr int32_t kTokens = 16;
+  TrainingRow row;
+  for (int32_t i = 0; i < kTokens; ++i) {
+    row.ids.push_back(static_cast<int32_t>(i * network_->config().vocab_size / kTokens));
+  }
+  row.ids.push_back(0);
+  row.trained = {{kTokens, kTokens + 1}};
+  const TrainingRow* const rows[] = {&row};
+  const Batch batch = BuildBatch(rows, /*share_prefixes=*/false);
+  const at::Tensor hidden = network_->Forward(batch, TargetRows(batch), /*keep=*/false);
+  const LossSums sums =
+      LinearCrossEntropy(hidden, network_->head_weight(), batch.targets, 1, {}, {});
+  const double loss = sums.Total().loss;
+  if (std::isfinite(loss) && hidden.count_nonzero().item<int64_t>() > 0) return;
+  EndDiverged(fmt::format("after optimiser step {} the weights are finite, but so large that the "
+                          "model cannot answer",
+                          optimizer_.steps()),
+              rate_);
 }
 
 void Trainer::AddUp(StepReport& report) const {

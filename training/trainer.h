@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "training/checkpoint/checkpoint.h"
@@ -19,7 +20,6 @@ namespace agentr {
 struct StepReport {
   LossSums sums;
   double gradient_norm = 0;
-  bool skipped = false;    // loss or gradient was not finite, so nothing was changed
   int64_t row_tokens = 0;  // tokens of all rows, without sharing
   int64_t tokens = 0;      // distinct tokens, which were computed
   double flops = 0;        // operations of all matrix products, forward and backward, without
@@ -42,20 +42,25 @@ class Trainer {
           int zero = 0);
   // For learning from reward. `heads`: parameters beside the network, whose gradients the caller
   // adds up. In a group every process has all of the heads' gradient and its share of the network's
-  // (training/rl/shared_pass.h); Update adds up the shares.
+  // (training/rl/shared_pass.h); Update adds up the shares. `rate`: the option of the learning
+  // rate, for messages.
   Trainer(Network& network, const AdamWOptions& options, std::vector<Parameter> heads,
-          ProcessGroup* group);
+          ProcessGroup* group, std::string rate = "--lr");
   // For a model that is not a Network (symbolic_ppo): only Update, Whole, Own and Continue may be
   // called.
   Trainer(std::vector<Parameter> parameters, const AdamWOptions& options);
 
   // `batches`: of this process. `weight`: of the targets of the whole step. `draw`: of dropout;
-  // another for each step.
+  // another for each step. Throws like Update.
   StepReport Step(const std::vector<Batch>& batches, double weight, double learning_rate,
                   uint64_t draw);
   // The last part of a step, for a caller that has added up the gradients itself: clips and makes
-  // the step, or skips it if `report` has a loss or the gradients a norm that is not finite.
+  // the step. Ends the run, in all processes, if the loss in `report`, the norm of the gradients or
+  // a weight after the step is not finite (EndDiverged).
   void Update(StepReport& report, double learning_rate);
+  // Ends the run in the same way if the network can no longer tell how probable a token is: weights
+  // that are finite but too large are as bad, and after the last step no other would show it.
+  void CheckAnswer() const;
   LossSums HeldOut(const std::vector<Batch>& batches);
 
   // The tensors to save; only rank 0 has the moments.
@@ -73,11 +78,13 @@ class Trainer {
   void AddUp(StepReport& report) const;
   void AddUpGradients() const;
   double GradientNorm() const;
+  [[noreturn]] void EndAt(int64_t step, double learning_rate, const std::string& what) const;
 
   Network* const network_;  // null: the model is not a Network
   ProcessGroup* const group_;
   const int zero_;
   const std::vector<Parameter> heads_;
+  const std::string rate_ = "--lr";
   std::unique_ptr<ShardedParameters> shards_;  // where there is a group
   AdamW optimizer_;
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <string>
 
 namespace agentr {
 namespace {
@@ -49,7 +50,8 @@ float Maximum(std::span<const float> values) {
 
 void RequireFinite(double value) {
   if (std::isfinite(value)) return;
-  throw std::runtime_error("its logits are not finite; a wider --dtype or other weights may help");
+  throw std::runtime_error(std::string(kLogitsNotFinite) +
+                           "; a wider --dtype or other weights may help");
 }
 
 float FiniteMaximum(std::span<const float> logits) {

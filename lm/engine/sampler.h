@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "common/random.h"
@@ -34,6 +35,9 @@ std::vector<Candidate> TopK(std::span<const float> values, size_t count);
 // Draws one of `candidates` (at least one) in proportion to its weight. Takes one number from
 // `random`.
 int32_t Draw(std::span<const Candidate> candidates, RandomStream& random);
+
+// How the error begins that a request gets for logits that are NaN or have no finite maximum.
+inline constexpr std::string_view kLogitsNotFinite = "its logits are not finite";
 
 // Throws std::runtime_error for logits that are NaN or have no finite maximum.
 class Sampler {

@@ -4,11 +4,34 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "common/error.h"
 #include "common/hash.h"
 
 namespace agentr {
+namespace {
+
+// Numbers whose exponent has all its bits set are infinite or no numbers.
+template <typename Bits>
+int64_t CountWithExponent(std::span<const std::byte> data, Bits exponent) {
+  // Inner loops have this fixed length, so that the compiler vectorises them.
+  std::array<Bits, 1024> block;
+  int64_t count = 0;
+  while (!data.empty()) {
+    const size_t bytes = std::min(data.size(), sizeof block);
+    if (bytes < sizeof block) block.fill(0);
+    std::memcpy(block.data(), data.data(), bytes);
+    uint32_t found = 0;
+    for (const Bits bits : block) found += (bits & exponent) == exponent ? 1 : 0;
+    count += found;
+    data = data.subspan(bytes);
+  }
+  return count;
+}
+
+}  // namespace
 
 WeightsInMemory::WeightsInMemory(std::string name, std::map<std::string, Weight> weights)
     : name_(std::move(name)), weights_(std::move(weights)) {
@@ -21,6 +44,31 @@ WeightsInMemory::WeightsInMemory(std::string name, std::map<std::string, Weight>
         fmt::format("{}: tensor {} of type {} and shape [{}] needs {} bytes, but has {}", name_,
                     tensor, Name(weight.type), fmt::join(weight.shape, ", "), bytes,
                     weight.data.size()));
+  }
+}
+
+int64_t CountNotFinite(WeightType type, std::span<const std::byte> data) {
+  switch (type) {
+    case WeightType::kF32:
+      return CountWithExponent<uint32_t>(data, 0x7F800000);
+    case WeightType::kBF16:
+      return CountWithExponent<uint16_t>(data, 0x7F80);
+    case WeightType::kF16:
+      return CountWithExponent<uint16_t>(data, 0x7C00);
+  }
+  return 0;
+}
+
+void RequireFinite(const WeightSource& source) {
+  for (const auto& [name, weight] : source.weights()) {
+    const int64_t bad = CountNotFinite(weight.type, weight.data);
+    if (bad == 0) continue;
+    throw FatalError(
+        ExitCode::kFile,
+        fmt::format(
+            "{}: {} of the {} values of {} are not finite: the file is damaged, or the "
+            "training that made it had diverged. Cure: another model, or get this one again",
+            source.name(), bad, weight.data.size() / Bytes(weight.type), name));
   }
 }
 

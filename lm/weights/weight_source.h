@@ -99,6 +99,13 @@ class WeightsInMemory : public WeightSource {
   const std::map<std::string, Weight> weights_;
 };
 
+// How many of the numbers in `data`, which may start at any address, are infinite or no numbers.
+int64_t CountNotFinite(WeightType type, std::span<const std::byte> data);
+
+// Throws FatalError(kFile) naming the first tensor with such numbers, how many there are, and the
+// cure: for training, which would make all weights like them.
+void RequireFinite(const WeightSource& source);
+
 // A text that distinguishes weights: the names, types, shapes and first 4 KiB of all of them.
 std::string DescribeWeights(const WeightSource& source);
 

@@ -116,7 +116,7 @@ ExitCode Main(int argc, char** argv) {
   Check(options);
   KeepFreedMemory();
   const ScratchFolder folder;
-  return RunInJob(options.distributed, options.threads, [&](ProcessGroup*) {
+  return RunInJob(options.distributed, options.threads, set.ResolvedJson(), [&](ProcessGroup*) {
     PpoBench bench(options, folder.path());
     if (!write.empty()) bench.Write(write);
     bench.Measure();

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "tests/cli/training_runs.h"
@@ -47,6 +48,26 @@ class AgentRl : public ::testing::Test {
       text += line.dump() + "\n";
     }
     return text;
+  }
+  void ExpectCheckpoints(const std::string& name, const std::set<std::string>& expected) const {
+    std::set<std::string> found;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(Result(name) / "checkpoints", none)) {
+      found.insert(entry.path().filename().string());
+    }
+    EXPECT_EQ(found, expected) << name;
+  }
+  // The tokenizer of the bundled model, and a small shape for random weights.
+  void WriteBundledShape(const std::string& name) const {
+    const fs::path bundled = AGENTR_SOURCE_DIR "/models/bundled";
+    auto config = nlohmann::ordered_json::parse(ReadFile(bundled / "config.json"));
+    config["hidden_size"] = 64;
+    config["intermediate_size"] = 64;
+    config["num_hidden_layers"] = 1;
+    WriteFileAtomically(folder_.path() / name / "config.json", config.dump());
+    for (const char* file : {"tokenizer.json", "tokenizer_config.json"}) {
+      WriteFileAtomically(folder_.path() / name / file, ReadFile(bundled / file));
+    }
   }
   size_t Lines(const std::string& name) const {
     const fs::path path = Result(name) / "metrics.jsonl";
@@ -169,6 +190,134 @@ TEST_F(AgentRl, SeveralProcessesLearnAsOne) {
 TEST_F(AgentRl, AJobOfProcessesKilledAtAnyMomentEndsInTheSameBytes) {
   ExpectSameAfterKills("ppo",
                        {{"--algorithm", "ppo"}, {"--task", "echo_listed"}, {"--processes", "2"}});
+}
+
+// The rate is 0 in the first iteration, whose checkpoint is good, and then much too high.
+TEST_F(AgentRl, ARunThatDivergesEndsAndKeepsItsGoodCheckpoint) {
+  const Flags common = {{"--lr", "1e30"},        {"--lr_schedule", "constant"},
+                        {"--warmup", "0.5"},     {"--save_every", "1"},
+                        {"--keep", "1"},         {"--updates", "1"},
+                        {"--critic_lr", "1e-3"}, {"--critic_updates", "2"},
+                        {"--critic_width", "8"}, {"--eval_every", "0"}};
+  std::map<std::string, Flags> all;
+  all["ppo"] = all["drrn"] = {{"--task", "echo_listed"}};
+  all["bc"] = all["offline_archer"] = {{"--player", "random"}};
+  all["filtered_bc"] = all["archer"] = {{"--player", "policy"}};
+  all["symbolic_ppo"] = {{"--task", "babyai"}, {"--model_dir", ""}, {"--recurrence", "4"}};
+  for (auto& [algorithm, flags] : all) {
+    flags.insert(common.begin(), common.end());
+    flags["--algorithm"] = algorithm;
+    const int runs_in_a_row = algorithm == "ppo" ? 2 : 1;  // the second one goes on from it
+    for (int i = 0; i < runs_in_a_row; ++i) {
+      const Outcome outcome = Learn(algorithm, flags);
+      EXPECT_EQ(outcome.exit, 1) << algorithm << outcome.err;
+      EXPECT_THAT(outcome.err, HasSubstr("the training has diverged: ")) << algorithm;
+      EXPECT_THAT(outcome.err, HasSubstr("a lower --lr, with another --name")) << algorithm;
+      EXPECT_EQ(outcome.err.find("continuing from") != std::string::npos, i > 0) << algorithm;
+      ExpectCheckpoints(algorithm, {"step-00000001"});
+      EXPECT_FALSE(fs::exists(Result(algorithm) / "model")) << algorithm;
+      const auto runs = nlohmann::json::parse(ReadFile(Result(algorithm) / "run.json"));
+      EXPECT_TRUE(runs["runs"].back().contains("diverged")) << algorithm;
+    }
+  }
+}
+
+TEST_F(AgentRl, ACriticThatDivergesEndsTheRunWithItsOwnCure) {
+  for (const std::string algorithm : {"archer", "offline_archer", "chai"}) {
+    const Outcome outcome =
+        Learn(algorithm, {{"--algorithm", algorithm},
+                          {"--player", algorithm == "offline_archer" ? "random" : "policy"},
+                          {"--critic_lr", "1e30"},
+                          {"--critic_updates", "3"},
+                          {"--critic_width", "8"},
+                          {"--save_every", "1"}});
+    EXPECT_EQ(outcome.exit, 1) << algorithm << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("a lower --critic_lr")) << algorithm;
+    ExpectCheckpoints(algorithm, {});
+  }
+}
+
+TEST_F(AgentRl, WhatCannotWorkIsRefused) {
+  for (const auto& [flag, value] : {std::pair("--adam_beta1", "1"),
+                                    {"--lr", "1e38"},
+                                    {"--critic_lr", "1e38"},
+                                    {"--reward_scale", "1e300"},
+                                    {"--value_coefficient", "1e300"},
+                                    {"--entropy_coefficient", "-1e300"}}) {
+    const Outcome outcome = Learn("a", {{"--algorithm", "bc"}, {flag, value}});
+    EXPECT_EQ(outcome.exit, 2) << flag;
+    EXPECT_THAT(outcome.err, HasSubstr(flag));
+  }
+  const fs::path weights = folder_.path() / "tiny/model.safetensors";
+  std::string bytes = ReadFile(weights);
+  bytes.replace(bytes.size() - 4, 4, std::string("\x00\x00\xC0\x7F", 4));  // a NaN
+  WriteFileAtomically(weights, bytes);
+  const Outcome outcome = Learn("a", {{"--algorithm", "bc"}, {"--player", "random"}});
+  EXPECT_EQ(outcome.exit, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("are not finite"));
+}
+
+// Random weights end no action within four tokens.
+TEST_F(AgentRl, APolicyThatNobodyCanReadIsWarnedAbout) {
+  const Outcome outcome =
+      Learn("a", {{"--algorithm", "filtered_bc"}, {"--iterations", "2"}, {"--lr", "0"}});
+  EXPECT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, ::testing::ContainsRegex(
+                               "iteration 1: [0-9]+ % of the policy's actions cannot be read"));
+  EXPECT_THAT(outcome.err, ::testing::Not(HasSubstr("iteration 2:"))) << "once";
+}
+
+// A file of another tokenizer has the same kinds of numbers, which mean nothing.
+TEST_F(AgentRl, TransitionsOfAnotherTokenizerAreRefused) {
+  const Flags play = {{"--algorithm", "play"}, {"--player", "random"}};
+  ASSERT_EQ(Learn("data", play).exit, 0);
+  WriteBundledShape("larger");
+  const fs::path file = Result("data") / "transitions.bin";
+  const std::string recorded = ReadFile(file);
+  ASSERT_EQ(recorded.substr(0, 8), "agentrl2");
+  const std::string earlier = "agentrl1" + recorded.substr(8 + 64 + 4);  // an earlier release
+  for (const std::string algorithm : {"bc", "offline_archer"}) {
+    Flags learn = {{"--algorithm", algorithm},
+                   {"--transitions", "rl_result/data/transitions"},
+                   {"--critic_width", "8"},
+                   {"--iterations", "1"},
+                   {"--eval_episodes", "0"}};
+    WriteFileAtomically(file, earlier);
+    const Outcome same = Learn(algorithm, learn);
+    EXPECT_EQ(same.exit, 0) << same.err;
+    EXPECT_THAT(same.err, HasSubstr("its actions read the same with that of --model_dir"));
+    learn["--model_dir"] = "larger";
+    learn["--from_scratch"] = "1";
+    for (const std::string& bytes : {recorded, earlier}) {
+      WriteFileAtomically(file, bytes);
+      const Outcome other = Learn(algorithm + "-other", learn);
+      EXPECT_EQ(other.exit, 2) << other.err;
+      EXPECT_THAT(other.err, HasSubstr("with another tokenizer than that of --model_dir"));
+    }
+  }
+}
+
+// symbolic_ppo records neither prompts nor tokens. An earlier release ended by a signal here.
+TEST_F(AgentRl, TransitionsWithoutTokensAreRefused) {
+  ASSERT_EQ(Learn("data", {{"--algorithm", "symbolic_ppo"},
+                           {"--task", "babyai"},
+                           {"--model_dir", ""},
+                           {"--recurrence", "4"},
+                           {"--iterations", "1"},
+                           {"--eval_episodes", "0"}})
+                .exit,
+            0);
+  const fs::path file = Result("data") / "transitions.bin";
+  const std::string recorded = ReadFile(file);
+  const Flags learn = {{"--algorithm", "offline_archer"},
+                       {"--transitions", "rl_result/data/transitions"}};
+  const Outcome now = Learn("a", learn);
+  EXPECT_EQ(now.exit, 2);
+  EXPECT_THAT(now.err, HasSubstr("without a language model"));
+  WriteFileAtomically(file, "agentrl1" + recorded.substr(8 + 64 + 4));
+  const Outcome earlier = Learn("a", learn);
+  EXPECT_EQ(earlier.exit, 3);
+  EXPECT_THAT(earlier.err, HasSubstr("transition 0 has no tokens in its prompt"));
 }
 
 TEST_F(AgentRl, RecordedTransitionsAreReadOnlyAndMustStayTheSame) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <memory>
 #include <regex>
+#include <sstream>
 #include <thread>
 
 #include "tests/cli/training_runs.h"
@@ -15,8 +16,10 @@
 namespace agentr {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Clock = std::chrono::steady_clock;
 
 class AgentTrainProcesses : public TrainingRuns {
@@ -56,6 +59,20 @@ class AgentTrainProcesses : public TrainingRuns {
   // A port that other tests, which run at the same time, do not use.
   static int FreePort() { return 20000 + static_cast<int>(::getpid()) % 10000; }
 
+  // Whether a process of this machine listens at the port: the kernel lists it in state 0A.
+  static bool Listens(int port) {
+    const std::string address = fmt::format(":{:04X} ", port);
+    for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+      std::istringstream lines(ReadFile(table));
+      for (std::string line; std::getline(lines, line);) {
+        const size_t at = line.find(address);
+        if (at != std::string::npos && at < 50 && line.find(" 0A ") != std::string::npos)
+          return true;
+      }
+    }
+    return false;
+  }
+
   static std::vector<Environment> Torchrun(int ranks, int port) {
     std::vector<Environment> all;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -68,14 +85,16 @@ class AgentTrainProcesses : public TrainingRuns {
     return all;
   }
 
-  // A process for each of the environments.
-  std::vector<std::unique_ptr<Program>> Start(const std::string& name,
-                                              const std::vector<Environment>& ranks,
-                                              std::map<std::string, std::string> flags) const {
-    for (const auto& [flag, file] : {std::pair("--model_dir", "tiny"),
-                                     {"--data", "rows.jsonl"},
-                                     {"--output_dir", "train_result"}}) {
-      flags[flag] = folder_.path() / file;
+  // A process for each of the environments. `others`: flags with other values than usual.
+  std::vector<std::unique_ptr<Program>> Start(
+      const std::string& name, const std::vector<Environment>& ranks,
+      std::map<std::string, std::string> flags,
+      const std::map<std::string, std::string>& others = {}) const {
+    flags.insert(
+        {{"--model_dir", "tiny"}, {"--data", "rows.jsonl"}, {"--output_dir", "train_result"}});
+    for (const auto& [flag, value] : others) flags[flag] = value;
+    for (const char* flag : {"--model_dir", "--data", "--output_dir"}) {
+      flags[flag] = folder_.path() / flags[flag];
     }
     std::vector<std::unique_ptr<Program>> programs;
     for (const Environment& environment : ranks) {
@@ -270,6 +289,89 @@ TEST_F(AgentTrainProcesses, RanksFindEachOtherBySlurmsVariables) {
                      {"SLURM_JOB_NODELIST", "localhost,node[2-3]"}});
   }
   ExpectOneJob(ranks);
+}
+
+// Each of two processes is started with options of its own.
+TEST_F(AgentTrainProcesses, ProcessesThatDifferAreRefusedBeforeTheFirstStep) {
+  WriteTinyModel(folder_.path() / "other", /*seed=*/2);
+  WriteFileAtomically(folder_.path() / "other.jsonl", Rows(20));
+  struct Difference {
+    const char *flag, *value, *said;
+  };
+  int port = FreePort() + 100;
+  for (const auto& [flag, value, said] : std::initializer_list<Difference>{
+           {"--lr", "1e-3", "rank 1 has --lr 0.001, rank 0 has 0.003"},
+           {"--seed", "5", "rank 1 has --seed 5, rank 0 has 0"},
+           {"--batch_rows", "10", "rank 1 has --batch_rows 10, rank 0 has 12"},
+           {"--zero", "2", "rank 1 has --zero 2, rank 0 has 0"},
+           {"--transport", "tcp", "rank 1 has --transport \"tcp\", rank 0 has \"auto\""},
+           {"--data", "other.jsonl", "rank 1 has --data "},
+           {"--model_dir", "other", "rank 1 has --model_dir "}}) {
+    const std::vector<Environment> ranks = Torchrun(2, port++);
+    const auto first = Start("first", {ranks[0]}, {{"--max_steps", kSteps}});
+    const auto second = Start("second", {ranks[1]}, {{"--max_steps", kSteps}},
+                              {{"--name", "first"}, {flag, value}});
+    for (const auto& program : {&first, &second}) {
+      const Outcome outcome = program->front()->Wait();
+      EXPECT_EQ(outcome.exit, 2) << flag << outcome.err;
+      EXPECT_THAT(outcome.err, HasSubstr(said));
+      EXPECT_THAT(outcome.err, Not(HasSubstr("EnforceNotMet"))) << flag;
+    }
+    EXPECT_EQ(Lines("first"), 0u) << flag;
+  }
+}
+
+// The same rows and the same model may have other names on other machines.
+TEST_F(AgentTrainProcesses, ProcessesMayFindTheSameUnderOtherNames) {
+  WriteTinyModel(folder_.path() / "same");
+  WriteFileAtomically(folder_.path() / "same.jsonl", Rows(30));
+  const std::vector<Environment> ranks = Torchrun(2, FreePort() + 200);
+  const auto first = Start("first", {ranks[0]}, {{"--max_steps", "2"}});
+  const auto second = Start("second", {ranks[1]}, {{"--max_steps", "2"}},
+                            {{"--name", "first"},
+                             {"--data", "same.jsonl"},
+                             {"--model_dir", "same"},
+                             {"--model_threads", "2"}});
+  for (const auto& program : {&first, &second}) {
+    const Outcome outcome = program->front()->Wait();
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+  }
+}
+
+TEST_F(AgentTrainProcesses, AProcessThatNeverComesIsNamed) {
+  const std::map<std::string, std::string> patient = {{"--meet_timeout", "12"}};
+  const int port = FreePort() + 300;
+  // It waits alone for rank 1, or for rank 0; and rank 1 is frozen before its first sign of life.
+  const auto alone = Start("alone", {Torchrun(2, port)[0]}, patient);
+  const auto without_first = Start("without", {Torchrun(2, port + 1)[1]}, patient);
+  const auto waits = Start("waits", {Torchrun(2, port + 2)[0]}, patient);
+  const auto frozen = Start("frozen", {Torchrun(2, port + 2)[1]}, patient);
+  frozen[0]->Signal(SIGSTOP);
+  const auto expect_named = [](const std::vector<std::unique_ptr<Program>>& programs, int rank) {
+    const Outcome outcome = programs[0]->Wait();
+    EXPECT_EQ(outcome.exit, 4) << outcome.err;
+    const std::string name = fmt::format("rank {}", rank);
+    EXPECT_THAT(outcome.err, HasSubstr("waiting for " + name + " (for at most 12 s"));
+    EXPECT_THAT(outcome.err, ContainsRegex((rank == 0 ? "reach " : "come to .*: ") + name));
+  };
+  expect_named(alone, 1);
+  expect_named(without_first, 0);
+  expect_named(waits, 1);
+}
+
+// Its kernel still accepts connections, so that the others get as far as to wait for an answer.
+TEST_F(AgentTrainProcesses, AFirstProcessThatFreezesWhileTheyMeetIsNamed) {
+  const std::map<std::string, std::string> patient = {{"--meet_timeout", "5"}};
+  const int port = FreePort() + 400;
+  const auto first = Start("first", {Torchrun(2, port)[0]}, patient);
+  while (first[0]->Running() && !Listens(port)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  first[0]->Signal(SIGSTOP);
+  const auto second = Start("second", {Torchrun(2, port)[1]}, patient);
+  const Outcome outcome = second[0]->Wait();
+  EXPECT_THAT(outcome.exit, AnyOf(1, 4)) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("rank 0"));
 }
 
 TEST_F(AgentTrainProcesses, AFaultOfOneIsSaidWithItsRank) {

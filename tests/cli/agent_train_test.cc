@@ -127,12 +127,94 @@ TEST_F(AgentTrain, ItsProgressCanBeReadWhileItRuns) {
   EXPECT_EQ(program.Wait().exit, 130);
 }
 
-TEST_F(AgentTrain, StepsThatAreNotFiniteEndTheRun) {
-  const Outcome outcome = Train(
-      "a",
-      {{"--lr", "1e38"}, {"--lr_schedule", "constant"}, {"--warmup", "0"}, {"--eval_rows", "0"}});
+// The rate is 0 in the first step, whose checkpoint is good, and then much too high.
+TEST_F(AgentTrain, ARunThatDivergesEndsAndKeepsItsGoodCheckpoint) {
+  const std::map<std::string, std::string> flags = {
+      {"--lr", "1e30"}, {"--lr_schedule", "constant"}, {"--warmup", "0.5"},
+      {"--keep", "1"},  {"--save_every", "1"},         {"--eval_every", "0"}};
+  const fs::path checkpoint = Result("a") / "checkpoints/step-00000001";
+  std::string good;
+  for (int i = 0; i < 2; ++i) {
+    const Outcome outcome = Train("a", flags);
+    EXPECT_EQ(outcome.exit, 1) << outcome.err;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("the training has diverged: after optimiser step 2"),
+                                   HasSubstr("a lower --lr, with another --name")));
+    EXPECT_EQ(outcome.err.find("continuing from") != std::string::npos, i > 0);
+    ASSERT_TRUE(fs::exists(checkpoint));
+    const std::string weights = ReadFile(checkpoint / "weights.safetensors");
+    EXPECT_EQ(weights == good, i > 0) << "nothing has replaced it";
+    good = weights;
+    EXPECT_FALSE(fs::exists(Result("a") / "model"));
+    const auto runs = nlohmann::json::parse(ReadFile(Result("a") / "run.json"));
+    EXPECT_THAT(runs["runs"].back()["diverged"].get<std::string>(), HasSubstr("optimiser step 2"));
+  }
+}
+
+// Without a checkpoint in between: the next step finds it, and after the last one the export does.
+TEST_F(AgentTrain, NoStepIsTooLateToFindThatItHasDiverged) {
+  for (const auto& [steps, said] :
+       {std::pair("2", "optimiser step 2, with --lr at 1e+30: the loss is"),
+        {"1", "after optimiser step 1 the weights are finite, but"}}) {
+    const Outcome outcome = Train(steps, {{"--lr", "1e30"},
+                                          {"--lr_schedule", "constant"},
+                                          {"--warmup", "0"},
+                                          {"--max_steps", steps},
+                                          {"--save_every", "0"},
+                                          {"--eval_rows", "0"}});
+    EXPECT_EQ(outcome.exit, 1) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(said));
+    EXPECT_FALSE(fs::exists(Result(steps) / "model"));
+    EXPECT_FALSE(fs::exists(Result(steps) / "checkpoints/step-00000001"));
+  }
+}
+
+TEST_F(AgentTrain, AHeldOutLossThatIsNotFiniteIsNeverTheBest) {
+  const Outcome outcome = Train("a", {{"--lr", "1e12"},
+                                      {"--lr_schedule", "constant"},
+                                      {"--warmup", "0"},
+                                      {"--eval_every", "1"},
+                                      {"--export", "best"}});
   EXPECT_EQ(outcome.exit, 1) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("not finite in 5 steps in a row"));
+  EXPECT_THAT(outcome.err, HasSubstr("after step 1 the held-out loss is nan"));
+  const auto state =
+      nlohmann::json::parse(ReadFile(Result("a") / "checkpoints/step-00000000/state.json"));
+  EXPECT_GT(state["best_held_out"].get<double>(), 0);
+}
+
+TEST_F(AgentTrain, AStartModelThatIsNotFiniteIsNamed) {
+  const fs::path weights = folder_.path() / "tiny/model.safetensors";
+  std::string bytes = ReadFile(weights);
+  bytes.replace(bytes.size() - 4, 4, std::string("\x00\x00\xC0\x7F", 4));  // a NaN
+  WriteFileAtomically(weights, bytes);
+  const Outcome outcome = Train("a");
+  EXPECT_EQ(outcome.exit, 3);
+  EXPECT_THAT(outcome.err, ::testing::ContainsRegex("tiny: 1 of the [0-9]+ values of .* are not "
+                                                    "finite"));
+  EXPECT_FALSE(fs::exists(Result("a") / "metrics.jsonl"));
+}
+
+TEST_F(AgentTrain, AModelThatIsWorseThanGuessingIsWarnedAbout) {
+  const Outcome outcome = Train("a", {{"--lr", "1"}, {"--epochs", "1"}});
+  EXPECT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.err,
+              ::testing::ContainsRegex("the held-out loss is [0-9.]+, but 6.56 if every token is "
+                                       "equally likely: the model has collapsed"));
+}
+
+TEST_F(AgentTrain, ValuesThatCannotWorkAreRefused) {
+  for (const auto& [flag, value] : {std::pair("--adam_beta1", "1"),
+                                    {"--adam_beta2", "1"},
+                                    {"--adam_beta2", "0.99999999"},
+                                    {"--adam_epsilon", "0"},
+                                    {"--lr", "1e38"},
+                                    {"--lr", "inf"}}) {
+    const Outcome outcome = Train("a", {{flag, value}});
+    EXPECT_EQ(outcome.exit, 2) << flag;
+    EXPECT_THAT(outcome.err, HasSubstr(flag));
+  }
+  const Outcome decay = Train("a", {{"--weight_decay", "500"}});
+  EXPECT_EQ(decay.exit, 2);
+  EXPECT_THAT(decay.err, HasSubstr("--weight_decay 500 with --lr 0.003"));
 }
 
 TEST_F(AgentTrain, TrainsAsManyTokensAsAreAskedFor) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -82,6 +83,19 @@ class SelfTrain : public ::testing::Test {
 
   ScratchFolder folder_;
 };
+
+// Not like a search that leaves out some tasks, after which the loop goes on.
+TEST_F(SelfTrain, ATrainingThatDivergesEndsTheLoop) {
+  std::vector<std::string> arguments = Arguments("a", {"--train=--warmup=0"});
+  std::ranges::replace(arguments, "--train=--lr=1e-2", "--train=--lr=1e30");
+  const Outcome outcome = RunProgram("self_train", arguments, folder_.path());
+  EXPECT_EQ(outcome.exit, 1) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("the training has diverged"));
+  EXPECT_FALSE(fs::exists(Weights("a", 1)));
+  for (const auto& stage : Stages("a")) {
+    EXPECT_THAT(stage["stage"].get<std::string>(), Not(HasSubstr("train")));
+  }
+}
 
 TEST_F(SelfTrain, SearchesRevisesTrainsAndEvaluatesAgainAndAgain) {
   const Outcome outcome = Run("a", {"--attempts=2"});

@@ -135,6 +135,31 @@ TEST_F(TreeLearning, SeveralProcessesLearnAsOne) {
   }
 }
 
+// The rate is 0 in the first step, and then much too high.
+TEST_F(TreeLearning, ARunThatDivergesEndsAndKeepsItsGoodCheckpoint) {
+  Collect();
+  for (const std::string algorithm : {"dpo", "awr", "tree_grpo", "value"}) {
+    const Outcome outcome =
+        Program("agent_rl",
+                {"--algorithm",  algorithm, "--name",        algorithm,  "--model_dir",     "tiny",
+                 "--iterations", "4",       "--updates",     "1",        "--batch",         "16",
+                 "--lr",         "1e30",    "--lr_schedule", "constant", "--warmup",        "0.5",
+                 "--save_every", "1",       "--keep",        "1",        "--model_threads", "1",
+                 "--processes",  "1"},
+                folder_.path())
+            .Wait();
+    EXPECT_EQ(outcome.exit, 1) << algorithm << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("the training has diverged: ")) << algorithm;
+    const fs::path result = folder_.path() / "rl_result" / algorithm;
+    EXPECT_FALSE(fs::exists(result / "model")) << algorithm;
+    // The outputs of a value model begin with zeros, so that its first step changes nothing else and
+    // still answers.
+    const bool value = algorithm == "value";
+    EXPECT_EQ(fs::exists(result / "checkpoints/step-00000001"), !value) << algorithm;
+    EXPECT_EQ(fs::exists(result / "checkpoints/step-00000002"), value) << algorithm;
+  }
+}
+
 TEST_F(TreeLearning, AValueModelOrdersTheSearch) {
   Collect();
   EXPECT_THAT(Learn("value", "value").out, HasSubstr("correlation"));

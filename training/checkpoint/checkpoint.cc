@@ -14,6 +14,7 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "lm/weights/safetensors.h"
+#include "training/model/divergence.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -49,6 +50,12 @@ Named MomentsOf(const CheckpointTensors& tensors) {
     named["square." + p.name] = {p.value.sizes(), begin, square};
   }
   return named;
+}
+
+void RequireAllFinite(const Named& named) {
+  for (const auto& [name, piece] : named) {
+    RequireFinite(piece.values, fmt::format("{} of the checkpoint", name));
+  }
 }
 
 void Write(const fs::path& file, const Named& named) {
@@ -111,6 +118,12 @@ void Read(const fs::path& file, const Named& named, size_t count) {
     }
     const auto data = found->second.data.subspan(static_cast<size_t>(piece.begin) * sizeof(float),
                                                  static_cast<size_t>(piece.values.nbytes()));
+    if (CountNotFinite(found->second.type, data) > 0) {
+      throw FatalError(ExitCode::kFile,
+                       fmt::format("{}: {} has values that are not finite: it was saved after the "
+                                   "training had diverged. {}",
+                                   file.string(), name, kCure));
+    }
     // LibTorch only reads through this pointer. The parameters of a network with autograd may be
     // changed only as detached tensors.
     void* values = const_cast<std::byte*>(data.data());
@@ -133,11 +146,14 @@ fs::path CheckpointFolder::Path(int64_t step) const {
 
 void CheckpointFolder::Save(int64_t step, const CheckpointTensors& tensors,
                             nlohmann::ordered_json state) const try {
+  const Named parameters = ParametersOf(tensors), moments = MomentsOf(tensors);
+  RequireAllFinite(parameters);
+  RequireAllFinite(moments);
   const fs::path path = Path(step), unfinished = TemporaryPath(path);
   fs::remove_all(unfinished);
   fs::create_directories(unfinished);
-  Write(unfinished / kParametersFile, ParametersOf(tensors));
-  Write(unfinished / kMomentsFile, MomentsOf(tensors));
+  Write(unfinished / kParametersFile, parameters);
+  Write(unfinished / kMomentsFile, moments);
   for (const std::string_view file : {kParametersFile, kMomentsFile}) {
     state["files"][std::string(file)] = Stamp(unfinished / file);
   }

@@ -39,7 +39,8 @@ class CheckpointFolder {
  public:
   explicit CheckpointFolder(std::filesystem::path root) : root_(std::move(root)) {}
 
-  // Throws FatalError(kFile).
+  // Throws FatalError(kFile), and kIncomplete without having written anything if a value is not
+  // finite (EndDiverged).
   void Save(int64_t step, const CheckpointTensors& tensors, nlohmann::ordered_json state) const;
 
   // The steps of all complete checkpoints, in increasing order.
@@ -48,7 +49,8 @@ class CheckpointFolder {
   // state.json of a step. Throws FatalError(kFile) naming the file.
   nlohmann::json State(int64_t step) const;
   // Overwrites the tensors with those of the step. Throws FatalError(kFile) naming the file and the
-  // cure if a file has changed since it was written, or has other tensors.
+  // cure if a file has changed since it was written, or has other tensors or values that are not
+  // finite.
   void Load(int64_t step, const CheckpointTensors& tensors) const;
   void LoadParameters(int64_t step, const CheckpointTensors& tensors) const;
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <chrono>
+#include <string_view>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
 
@@ -12,6 +13,12 @@
 
 namespace agentr {
 namespace {
+
+// Without the stack that LibTorch adds, and without a full stop.
+std::string_view FirstLine(std::string_view text) {
+  text = text.substr(0, text.find('\n'));
+  return text.substr(0, text.find_last_not_of('.') + 1);
+}
 
 class TcpStoreKeys : public KeyValueStore {
  public:
@@ -47,8 +54,8 @@ std::unique_ptr<KeyValueStore> ConnectStore(const Place& place, bool serves, int
       fmt::format("rank {} cannot {} {}:{}, where the job's processes meet: {}. Usual cure: check "
                   "that MASTER_ADDR is the machine of rank 0, that rank 0 runs, and that nothing "
                   "else uses MASTER_PORT there",
-                  place.rank, serves ? "listen at" : "reach", place.host, place.port,
-                  error.what()));
+                  place.rank, serves ? "listen at" : "reach rank 0 at", place.host, place.port,
+                  FirstLine(error.what())));
 }
 
 }  // namespace agentr

@@ -13,6 +13,11 @@ void Declare(OptionSet& set, DistributedOptions& o) {
           "Connections between the processes: gloo (of LibTorch) | tcp (our own) | auto: gloo if "
           "it is built in")
       .OneOf({"auto", "gloo", "tcp"});
+  set.Add("--meet_timeout", o.meet_timeout,
+          "Seconds that a process waits at the start for the others; increase it where they start "
+          "at "
+          "different times")
+      .Range(1, 86400);
   set.Add("--collective_timeout", o.collective_timeout,
           "Seconds that a process waits for the others in one exchange; increase it if writing a "
           "checkpoint takes longer")

@@ -11,10 +11,11 @@ struct DistributedOptions {
   int processes = 0;               // 0: the number from the environment, or one
   int zero = 0;                    // the data divided among them: sharded_parameters.h
   std::string transport = "auto";  // gloo | tcp; auto: gloo if the build has it
+  int meet_timeout = 30;           // seconds until all processes must be there
   int collective_timeout = 600;    // seconds
 };
 
-// Declares --processes, --transport and --collective_timeout.
+// Declares --processes, --transport, --meet_timeout and --collective_timeout.
 void Declare(OptionSet& set, DistributedOptions& options);
 // Declares --zero.
 void DeclareZero(OptionSet& set, DistributedOptions& options);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 
@@ -33,12 +34,16 @@ std::optional<Place> PlaceInJob(const DistributedOptions& options) {
 }
 
 ExitCode RunAsRank(const Place& place, const DistributedOptions& options,
+                   const nlohmann::ordered_json& resolved,
                    const std::function<ExitCode(ProcessGroup*)>& body) {
   if (place.rank > 0) spdlog::set_level(std::max(spdlog::get_level(), spdlog::level::warn));
   JobGroupOptions group_options;
   group_options.transport = options.transport;
+  group_options.meet_s = options.meet_timeout;
   group_options.timeout_s = options.collective_timeout;
-  auto group = JoinJobGroup(place, group_options);
+  JobPrint print = OptionsPrint(resolved);
+  for (JobPrintEntry& entry : ProgramPrint()) print.push_back(std::move(entry));
+  auto group = JoinJobGroup(place, print, group_options);
   try {
     const ExitCode code = body(group.get());
     group->Leave();
@@ -74,12 +79,13 @@ void UseThreads(int threads, int processes) {
 }
 
 ExitCode RunInJob(const DistributedOptions& options, int threads,
+                  const nlohmann::ordered_json& resolved,
                   const std::function<ExitCode(ProcessGroup*)>& body) {
   if (options.processes > 1 && !StartedByRank()) return RunProcesses(options.processes);
   const auto place = PlaceInJob(options);
   UseThreads(threads, place ? place->local_size : 1);
   if (!place || place->size == 1) return body(nullptr);
-  return RunAsRank(*place, options, body);
+  return RunAsRank(*place, options, resolved, body);
 }
 
 }  // namespace agentr

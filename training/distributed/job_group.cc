@@ -1,44 +1,38 @@
 #include "training/distributed/job_group.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
+#include <string_view>
 #include <utility>
 
 #include "common/error.h"
 #include "training/distributed/c10d_store.h"
 #include "training/distributed/collectives.h"
 #include "training/distributed/liveness.h"
+#include "training/distributed/meeting.h"
 
 namespace agentr {
 namespace {
 
 using at::Tensor;
 
-// Returns when every rank has reported its presence.
-void Meet(KeyValueStore& store, const Place& place, int within_s) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(within_s);
-  store.Set(fmt::format("here/{}", place.rank), "1");
-  std::vector<int> missing;
-  for (int rank = 0; rank < place.size; ++rank) missing.push_back(rank);
-  while (true) {
-    std::erase_if(missing,
-                  [&](int rank) { return store.Get(fmt::format("here/{}", rank)).has_value(); });
-    if (missing.empty()) return;
-    if (std::chrono::steady_clock::now() > end) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  throw FatalError(
-      ExitCode::kUnavailable,
-      fmt::format(
-          "after {} s {} of the job's {} processes have not arrived at {}:{}: rank {}. Cure: start "
-          "all of them (torchrun, srun or --processes do); --processes 1 trains only in this one",
-          within_s, missing.size(), place.size, place.host, place.port, fmt::join(missing, ", ")));
+MeetingTimes TimesOf(const JobGroupOptions& options) {
+  MeetingTimes times;
+  times.most = std::chrono::seconds(options.meet_s);
+  return times;
+}
+
+// What an exchange says of its failure, without the place in the source code where Gloo and LibTorch
+// found it ("[enforce fail at ./gloo/transport/tcp/pair.cc:510] …") and without their stack.
+std::string ReasonOf(const std::exception& error) {
+  std::string_view text = error.what();
+  text = text.substr(0, text.find('\n'));
+  const size_t end = text.starts_with('[') ? text.find("] ") : std::string_view::npos;
+  return std::string(end == std::string_view::npos ? text : text.substr(end + 2));
 }
 
 std::unique_ptr<Collectives> MakeCollectives(const Place& place, KeyValueStore& store,
@@ -56,23 +50,27 @@ std::unique_ptr<Collectives> MakeCollectives(const Place& place, KeyValueStore& 
 
 // Ends without destructors, because the main thread may be stuck in a collective. Files on the disk
 // are complete at any moment.
-[[noreturn]] void EndProcess(int rank, const std::string& message) {
+[[noreturn]] void EndProcess(int rank, const std::string& message, ExitCode code) {
   spdlog::error("rank {}: {}", rank, message);
   spdlog::default_logger()->flush();
   std::fflush(nullptr);
-  std::_Exit(static_cast<int>(ExitCode::kIncomplete));
+  std::_Exit(static_cast<int>(code));
 }
 
 class JobGroup : public ProcessGroup {
  public:
-  JobGroup(const Place& place, const JobGroupOptions& options)
+  JobGroup(const Place& place, const JobPrint& print, const JobGroupOptions& options)
       : place_(place),
         timeout_s_(options.timeout_s),
+        patience_(PatienceForFirst(place, options)),
         store_(ConnectStore(place, place.rank == 0, options.meet_s)),
-        liveness_(std::make_unique<Liveness>(
-            ConnectStore(place, false, options.meet_s), place.rank, place.size, LivenessOptions(),
-            [rank = place.rank](const std::string& message) { EndProcess(rank, message); })) {
-    Meet(*store_, place, options.meet_s);
+        liveness_(std::make_unique<Liveness>(ConnectStore(place, false, options.meet_s), place.rank,
+                                             place.size, LivenessOptions(),
+                                             [rank = place.rank](const std::string& message) {
+                                               EndProcess(rank, message, ExitCode::kIncomplete);
+                                             })) {
+    Checked([&] { Meet(*store_, place, print, TimesOf(options), *patience_); });
+    patience_.reset();
     Checked([&] { collectives_ = MakeCollectives(place, *store_, options); });
   }
 
@@ -114,6 +112,17 @@ class JobGroup : public ProcessGroup {
     const std::unique_ptr<Pending> pending_;
   };
 
+  // The others cannot even begin to meet before they reach rank 0.
+  static std::unique_ptr<Patience> PatienceForFirst(const Place& place,
+                                                    const JobGroupOptions& options) {
+    auto patience = std::make_unique<Patience>(TimesOf(options),
+                                               [rank = place.rank](const std::string& message) {
+                                                 EndProcess(rank, message, ExitCode::kUnavailable);
+                                               });
+    if (place.rank > 0) patience->WaitFor("rank 0", /*anew=*/true);
+    return patience;
+  }
+
   // Those of the memory in which the values are; NCCL is started by the first ones on a GPU.
   Collectives& For(const Tensor& values) {
     if (values.device().is_cpu()) return *collectives_;
@@ -147,11 +156,12 @@ class JobGroup : public ProcessGroup {
         fmt::format("an exchange between the processes failed, although all of them are alive: {}. "
                     "Usual cure: increase --collective_timeout, or check the network. The same "
                     "command continues from the last checkpoint",
-                    error.what()));
+                    ReasonOf(error)));
   }
 
   const Place place_;
   const int timeout_s_;
+  std::unique_ptr<Patience> patience_;  // until all have met
   const std::unique_ptr<KeyValueStore> store_;
   std::unique_ptr<Liveness> liveness_;
   std::unique_ptr<Collectives> collectives_, nccl_;
@@ -159,8 +169,9 @@ class JobGroup : public ProcessGroup {
 
 }  // namespace
 
-std::unique_ptr<ProcessGroup> JoinJobGroup(const Place& place, const JobGroupOptions& options) {
-  return std::make_unique<JobGroup>(place, options);
+std::unique_ptr<ProcessGroup> JoinJobGroup(const Place& place, const JobPrint& print,
+                                           const JobGroupOptions& options) {
+  return std::make_unique<JobGroup>(place, print, options);
 }
 
 }  // namespace agentr

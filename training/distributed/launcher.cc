@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/file.h"
@@ -173,14 +174,16 @@ class Job {
   }
 
   static void Say(const End& end) {
-    const std::string how =
-        end.signal != 0
-            ? fmt::format("was ended by signal {} ({})", end.signal, ::strsignal(end.signal))
-            : fmt::format("ended with exit code {}; see its message above", end.exit);
+    constexpr std::string_view kJob = "The job has ended, and its other processes were killed";
+    if (end.signal == 0) {
+      spdlog::error("rank {} (process {}) ended with exit code {}. {}. Its message above has the cure",
+                    end.rank, end.pid, end.exit, kJob);
+      return;
+    }
     spdlog::error(
-        "rank {} (process {}) {}. The job has ended, and its other processes were killed. "
-        "The same command continues from the last checkpoint",
-        end.rank, end.pid, how);
+        "rank {} (process {}) was ended by signal {} ({}). {}. The same command continues from the "
+        "last checkpoint",
+        end.rank, end.pid, end.signal, ::strsignal(end.signal), kJob);
   }
 
   std::map<pid_t, int> ranks_;  // ranks of the running copies

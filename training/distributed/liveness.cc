@@ -1,7 +1,8 @@
 #include "training/distributed/liveness.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
+
+#include "training/distributed/rendezvous.h"
 
 namespace agentr {
 namespace {
@@ -13,12 +14,6 @@ constexpr const char* kSuspicion = "suspicion";
 constexpr const char* kGoOn = "The same command continues from the last checkpoint";
 
 std::string SignKey(int rank) { return fmt::format("alive/{}", rank); }
-
-std::string ThisProcess() {
-  char host[256] = {};
-  ::gethostname(host, sizeof host - 1);
-  return fmt::format("process {} on {}", ::getpid(), host);
-}
 
 double Seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
 

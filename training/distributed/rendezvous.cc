@@ -1,6 +1,7 @@
 #include "training/distributed/rendezvous.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -93,6 +94,12 @@ std::optional<Place> PlaceFromEnvironment(const GetEnv& get) {
     if (place.size > 1) return place;
   }
   return std::nullopt;
+}
+
+std::string ThisProcess() {
+  char host[256] = {};
+  ::gethostname(host, sizeof host - 1);
+  return fmt::format("process {} on {}", ::getpid(), host);
 }
 
 std::string FirstHost(std::string_view list) {

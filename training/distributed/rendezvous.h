@@ -35,6 +35,9 @@ using GetEnv = std::function<const char*(const char*)>;
 // not a valid number.
 std::optional<Place> PlaceFromEnvironment(const GetEnv& get);
 
+// This process in messages: "process 123 on node7".
+std::string ThisProcess();
+
 // The first host of a list in Slurm's form: "node[003-010,12]-ib,other" -> "node003-ib".
 std::string FirstHost(std::string_view node_list);
 

@@ -49,7 +49,7 @@ class ShardedParameters {
   void LayerDone(int layer);
   void EndPass();
 
-  // Called after the optimiser step, or instead of it: sets gradients to 0.
+  // Called after the optimiser step: sets gradients to 0.
   void ClearGradients();
   // Fetches the values that other ranks have updated.
   void GatherValues();

@@ -44,7 +44,7 @@ Json ReadUnchecked(const LoopStage& stage) {
   }
   if (stage.program == "agent_train") {
     const Json run = LastRun(stage.folder / OptionOf(stage, "name"));
-    return {{"steps", run.at("steps")}, {"skipped", run.at("skipped")}};
+    return {{"steps", run.at("steps")}};
   }
   Json summary = ReadJsonFile(EvaluationFolder(stage) / "summary.json");
   summary.erase("options");

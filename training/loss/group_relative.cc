@@ -14,7 +14,8 @@ void Declare(OptionSet& set, AwrOptions& o) {
          "--awr_temperature", o.temperature,
          "AWR: a response counts exp(advantage / this); a large value is plain supervised learning")
       .Min(1e-6);
-  set.Add("--awr_max_weight", o.most_weight, "AWR: larger weights are cut to this value").Min(0);
+  set.Add("--awr_max_weight", o.most_weight, "AWR: larger weights are cut to this value")
+      .Range(0, 1e6);
 }
 
 double AwrWeight(double advantage, const AwrOptions& options) {
@@ -28,7 +29,7 @@ void Declare(OptionSet& set, GrpoOptions& o) {
           "1 + this")
       .Min(0);
   set.Add("--grpo_kl", o.kl, "GRPO: weight of the divergence from the model before training")
-      .Min(0);
+      .Range(0, 1e6);
   set.Add("--grpo_divide_by_std", o.divide_by_std,
           "GRPO: divide a group's advantages by the standard deviation of its rewards");
 }

@@ -12,13 +12,13 @@ void Declare(OptionSet& set, DpoOptions& o) {
   set.Add("--dpo_beta", o.beta,
           "DPO: how strongly the policy is held to the model before training; a smaller value lets "
           "it move further")
-      .Min(0);
+      .Range(0, 1e6);
   set.Add("--dpo_length_normalized", o.length_normalized,
           "DPO: use the mean log-probability of a response's tokens instead of the sum; --dpo_beta "
           "should then be about 5");
   set.Add("--dpo_likelihood", o.likelihood,
           "DPO: weight of the chosen response's own loss per token, which keeps it probable")
-      .Min(0);
+      .Range(0, 1e6);
 }
 
 PairLoss DpoLoss(const ResponseLogprob& chosen, const ResponseLogprob& rejected,

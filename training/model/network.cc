@@ -53,6 +53,7 @@ Network::Network(const ModelConfig& config, const WeightSource& weights,
 
 void Network::Load(const WeightSource& weights) {
   const ModelWeights from = PlaceWeights(config_, weights);
+  RequireFinite(weights);
   const auto master = [&](const Weight* of) {
     return of == nullptr ? Tensor() : Master(*of, options_.device);
   };

@@ -1,6 +1,10 @@
 #include "training/model/weight_snapshot.h"
 
+#include <fmt/format.h>
+
 #include <utility>
+
+#include "training/model/divergence.h"
 
 namespace agentr {
 
@@ -12,6 +16,7 @@ WeightSnapshot::WeightSnapshot(std::string name, const std::vector<Parameter>& p
     tensors_.push_back(
         p.value.to(at::kCPU, scalar, /*non_blocking=*/false, /*copy=*/true).contiguous());
     const at::Tensor& data = tensors_.back();
+    RequireFinite(data, fmt::format("{}, as {},", p.name, Name(type)));
     weights_[p.name] = {
         type,
         data.sizes().vec(),

@@ -16,7 +16,8 @@ namespace agentr {
 // Owns its bytes, so later changes of the parameters do not affect it.
 class WeightSnapshot : public WeightSource {
  public:
-  // `type`: kF32 or kBF16.
+  // `type`: kF32 or kBF16. Throws FatalError(kIncomplete) for a value that is not finite in this
+  // type (EndDiverged): a finite weight may become so by its adapter or by rounding.
   WeightSnapshot(std::string name, const std::vector<Parameter>& parameters, WeightType type);
 
   const std::map<std::string, Weight>& weights() const override { return weights_; }

@@ -1,10 +1,12 @@
 #include "training/optim/adamw.h"
 
 #include <ATen/Parallel.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "common/error.h"
 #include "common/options.h"
 #include "training/own_loops.h"
 #include "training/vector_sets.h"
@@ -17,6 +19,11 @@ using at::Tensor;
 // Number of values that one thread sums or changes as one piece, so that sums do not depend on the
 // number of threads.
 constexpr int64_t kPiece = 1 << 14;
+
+// With a decay of 1 in float32 nothing would ever come into the means, and their correction would
+// divide 0 by 0; so would a step without epsilon, where all gradients were 0.
+constexpr double kMostDecay = 0.999999;
+constexpr double kLeastEpsilon = 1e-30;
 
 struct StepSizes {
   float keep;  // 1 - learning rate * decay
@@ -75,15 +82,26 @@ void ForPieces(int64_t count, const Work& work) {
 
 void Declare(OptionSet& set, AdamWOptions& o) {
   set.Group("Optimiser");
-  set.Add("--adam_beta1", o.beta1, "Decay of AdamW's mean").Range(0, 1);
-  set.Add("--adam_beta2", o.beta2, "Decay of AdamW's mean of squares").Range(0, 1);
-  set.Add("--adam_epsilon", o.epsilon, "Added to AdamW's root of the mean of squares").Min(0);
+  set.Add("--adam_beta1", o.beta1, "Decay of AdamW's mean").Range(0, kMostDecay);
+  set.Add("--adam_beta2", o.beta2, "Decay of AdamW's mean of squares").Range(0, kMostDecay);
+  set.Add("--adam_epsilon", o.epsilon, "Added to AdamW's root of the mean of squares")
+      .Range(kLeastEpsilon, 1);
   set.Add("--weight_decay", o.weight_decay,
           "Weight decay of all parameters except norms, biases and embeddings")
       .Min(0);
   set.Add("--max_grad_norm", o.max_norm,
           "Largest norm of the gradient, which is clipped to it; 0: no clipping")
       .Min(0);
+}
+
+void Check(const AdamWOptions& o, double learning_rate, std::string_view rate) {
+  if (o.weight_decay * learning_rate <= 1) return;
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format(
+          "--weight_decay {:g} with {} {:g}: each step takes their product as a share off "
+          "the weights, which cannot be more than 1. Usual value: a --weight_decay up to 0.1",
+          o.weight_decay, rate, learning_rate));
 }
 
 AdamW::AdamW(std::vector<Parameter> parameters, const AdamWOptions& options)
@@ -140,10 +158,6 @@ void AdamW::Step(double learning_rate, double norm) {
       std::fill_n(gradient + begin, n, 0.0f);
     });
   }
-}
-
-void AdamW::Skip() {
-  for (const Parameter& p : parameters_) p.gradient.zero_();
 }
 
 }  // namespace agentr

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "training/parameter.h"
@@ -23,6 +24,9 @@ struct AdamWOptions {
 
 // Declares --adam_beta1, --adam_beta2, --adam_epsilon, --weight_decay and --max_grad_norm.
 void Declare(OptionSet& set, AdamWOptions& options);
+// Throws FatalError(kUsage) for a weight decay that cannot work with the largest learning rate,
+// which is that of the option `rate`.
+void Check(const AdamWOptions& options, double learning_rate, std::string_view rate = "--lr");
 
 class AdamW {
  public:
@@ -32,8 +36,6 @@ class AdamW {
   double GradientNorm() const;
   // Clips the gradients, whose norm is `norm`, makes a step, and sets the gradients to 0.
   void Step(double learning_rate, double norm);
-  // Only sets the gradients to 0.
-  void Skip();
 
   // The state that a continuation needs in addition to the parameters, by their names.
   struct Moments {

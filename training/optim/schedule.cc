@@ -10,7 +10,7 @@ namespace agentr {
 
 void Declare(OptionSet& set, ScheduleOptions& o) {
   set.Group("Learning rate");
-  set.Add("--lr", o.learning_rate, "Largest learning rate").Min(0);
+  set.Add("--lr", o.learning_rate, "Largest learning rate").Range(0, kMostLearningRate);
   set.Add("--lr_schedule", o.shape, "How the learning rate falls after the warm-up")
       .OneOf({"constant", "linear", "cosine"});
   set.Add("--warmup", o.warmup, "Share of the steps during which the learning rate increases")

@@ -16,6 +16,10 @@ struct ScheduleOptions {
   double least = 0;              // final value as a share of the learning rate
 };
 
+// The largest learning rate of any option: with a larger one the step of a single weight may not be
+// a number of float32.
+inline constexpr double kMostLearningRate = 1e30;
+
 // Declares --lr, --lr_schedule, --warmup and --lr_least.
 void Declare(OptionSet& set, ScheduleOptions& options);
 

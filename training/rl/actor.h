@@ -19,6 +19,7 @@ struct Choice {
   std::vector<float> logprobs = {};
   int32_t listed = -1;
   float value = 0;
+  bool unfinished = false;  // a written action that the limit of tokens has cut off
 };
 
 class Actor {

@@ -7,17 +7,22 @@
 #include <atomic>
 #include <chrono>
 #include <optional>
+#include <set>
 
 #include "common/clock.h"
 #include "common/file.h"
+#include "common/hash.h"
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/run_file.h"
 #include "common/version.h"
 #include "training/distributed/job.h"
+#include "training/distributed/job_print.h"
 #include "training/metrics.h"
+#include "training/model/divergence.h"
 #include "training/model/export_model.h"
+#include "training/rl/collapse.h"
 #include "training/rl/rl_context.h"
 #include "training/run_state.h"
 #include "training/speed.h"
@@ -38,10 +43,10 @@ int64_t TokensIn(const nlohmann::ordered_json& metrics) {
 
 // All options except those that may change between two parts of a run.
 Fingerprint FingerprintOf(const AgentRlOptions& o, const OptionSet& resolved) {
-  static const char* const kFree[] = {"output_dir",   "name",          "save_every",
-                                      "keep",         "eval_every",    "eval_episodes",
-                                      "eval_prompts", "model_threads", "log_level",
-                                      "processes",    "transport",     "collective_timeout"};
+  static const char* const kFree[] = {
+      "output_dir",    "name",         "save_every",        "keep",      "eval_every",
+      "eval_episodes", "eval_prompts", "model_threads",     "log_level", "processes",
+      "transport",     "meet_timeout", "collective_timeout"};
   nlohmann::ordered_json options = resolved.ResolvedJson();
   for (const char* name : kFree) options.erase(name);
   // The number of iterations decides nothing but the rates, so a run with one rate can be prolonged.
@@ -135,7 +140,9 @@ class RlRun {
   void Open();
   void CheckData(const nlohmann::json& saved) const;
   void OpenContext(int64_t transitions);
+  void TakeIterations(const std::atomic<bool>& stop);
   void TakeIteration(Progress& progress);
+  void WarnOfCollapse(const nlohmann::ordered_json& metrics);
   void Evaluate();
   void Save();
   void WriteCheckpoint();
@@ -152,6 +159,7 @@ class RlRun {
   std::optional<Metrics> metrics_;
   RunState state_;  // its steps are iterations
   StageTimes times_;
+  std::set<std::string_view> warned_;  // signs of collapse in the last iteration
   int64_t saved_ = -1;
 };
 
@@ -168,8 +176,11 @@ void RlRun::Open() {
     state_ = RunState::From(saved, print_, place);
     spdlog::info("continuing from {}", place);
   }
+  RequireSame(group_, {{"the checkpoint (--output_dir)", Sha256(saved.dump()),
+                        saved_ < 0 ? "none" : checkpoints_.Path(saved_).string()}});
   OpenContext(saved.value("transitions", int64_t{0}));
   algorithm_ = o_.algorithm(*context_);
+  RequireSame(group_, {{"what is learned from", algorithm_->DataDescription(), ""}});
   if (saved_ >= 0) {
     CheckData(saved);
     checkpoints_.Load(saved_, TensorsOf(*algorithm_));
@@ -208,32 +219,45 @@ ExitCode RlRun::Train() {
   const std::atomic<bool>& stop = StopOnSignal();
   const auto begin = std::chrono::steady_clock::now();
   const int64_t first = state_.step;
-  {
-    if (saved_ < 0) Evaluate();
-    // Of no iterations it draws nothing.
-    Progress progress("iterations", "transitions", writes() ? o_.iterations : 0);
-    for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
-    // A signal may have reached only some of the processes, so they agree to stop together.
-    while (state_.step < o_.iterations && SumOverRanks(group_, stop ? 1 : 0) == 0) {
-      TakeIteration(progress);
-    }
-    if (saved_ != state_.step) Save();
+  const auto note = [&](const std::string& diverged) {
+    if (!writes()) return;
+    nlohmann::ordered_json run = {{"program", "agent_rl"},
+                                  {"version", kVersion},
+                                  {"processes", group_ == nullptr ? 1 : group_->size()},
+                                  {"first_iteration", first},
+                                  {"iterations", state_.step},
+                                  {"transitions", context_->store().size()},
+                                  {"wall_s", SecondsSince(begin)},
+                                  {"stages", times_.ToJson()},
+                                  {"peak_memory_gib", PeakMemoryGib()}};
+    if (!diverged.empty()) run["diverged"] = diverged;
+    AppendToRunFile(folder_, std::move(run));
+  };
+  try {
+    TakeIterations(stop);
+  } catch (const DivergedError& error) {
+    note(error.what());
+    throw;
   }
-  if (!writes()) return state_.step < o_.iterations ? ExitCode::kInterrupted : ExitCode::kOk;
-  fs::remove_all(folder_ / "ranks");
-  AppendToRunFile(folder_, {{"program", "agent_rl"},
-                            {"version", kVersion},
-                            {"processes", group_ == nullptr ? 1 : group_->size()},
-                            {"first_iteration", first},
-                            {"iterations", state_.step},
-                            {"transitions", context_->store().size()},
-                            {"wall_s", SecondsSince(begin)},
-                            {"stages", times_.ToJson()},
-                            {"peak_memory_gib", PeakMemoryGib()}});
-  fmt::print("{}\n", times_.Text());
+  if (writes()) fs::remove_all(folder_ / "ranks");
+  note("");
+  if (writes()) fmt::print("{}\n", times_.Text());
   if (state_.step < o_.iterations) return ExitCode::kInterrupted;
-  Export();
+  if (writes()) Export();
   return ExitCode::kOk;
+}
+
+// Up to the last one, or until a signal says stop.
+void RlRun::TakeIterations(const std::atomic<bool>& stop) {
+  if (saved_ < 0) Evaluate();
+  // Of no iterations it draws nothing.
+  Progress progress("iterations", "transitions", writes() ? o_.iterations : 0);
+  for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
+  // A signal may have reached only some of the processes, so they agree to stop together.
+  while (state_.step < o_.iterations && SumOverRanks(group_, stop ? 1 : 0) == 0) {
+    TakeIteration(progress);
+  }
+  if (saved_ != state_.step) Save();
 }
 
 void RlRun::TakeIteration(Progress& progress) {
@@ -254,11 +278,24 @@ void RlRun::TakeIteration(Progress& progress) {
                    {"tokens_per_s_learning", now.ToJson()["tokens_per_s_learning"]},
                    {"memory_gib", MemoryGib()}};
   if (metrics_) metrics_->Add(line);
+  WarnOfCollapse(line);
   progress.AddUnits(played);
   const bool last = state_.step == o_.iterations;
   if (last || (o_.eval_every > 0 && state_.step % o_.eval_every == 0)) Evaluate();
   if (last || state_.step % o_.save_every == 0) Save();
   progress.Done();
+}
+
+// A sign that stays is said once.
+void RlRun::WarnOfCollapse(const nlohmann::ordered_json& metrics) {
+  std::set<std::string_view> seen;
+  for (const CollapseSign& sign : SignsOfCollapse(metrics)) {
+    seen.insert(sign.name);
+    if (writes() && !warned_.contains(sign.name)) {
+      spdlog::warn("iteration {}: {}", state_.step, sign.text);
+    }
+  }
+  warned_ = std::move(seen);
 }
 
 void RlRun::Evaluate() {
@@ -278,6 +315,8 @@ void RlRun::Save() {
 }
 
 void RlRun::WriteCheckpoint() {
+  for (const Trainer* trainer : algorithm_->trainers()) trainer->CheckAnswer();
+  algorithm_->CheckAnswer();
   context_->store().Sync();
   nlohmann::ordered_json json = state_.ToJson(print_);
   json["transitions"] = context_->store().size();
@@ -312,7 +351,9 @@ void RlRun::Export() {
 ExitCode AgentRl(const AgentRlOptions& options, const OptionSet& resolved) {
   Check(options);
   KeepFreedMemory();
-  return RunInJob(options.distributed, options.threads, [&](ProcessGroup* group) {
+  const auto& all = resolved.ResolvedJson();
+  return RunInJob(options.distributed, options.threads, all, [&](ProcessGroup* group) {
+    RequireSame(group, ModelPrint(options.start));
     // Rank 0 makes the start of a value model, and the others then find it.
     const AgentRlOptions started = WithValueModel(options, IsFirstRank(group));
     WaitForAll(group);

@@ -8,6 +8,8 @@
 namespace agentr {
 namespace {
 
+constexpr double kMostFactor = 1e6;  // of a part of a loss; more would drown all others
+
 void Declare(OptionSet& set, ExperienceOptions& o) {
   set.Group("Experience");
   set.Add("--steps", o.steps, "Steps of every environment in an iteration").Min(1);
@@ -47,13 +49,16 @@ void Declare(OptionSet& set, PpoRunOptions& o) {
                "Between the layers of the value head");
   set.Add("--clip", o.loss.clip, "Largest change of a probability's ratio").Min(0);
   set.Add("--value_clip", o.loss.value_clip, "Largest change of a value; 0: no limit").Min(0);
-  set.Add("--entropy_coefficient", o.loss.entropy_coefficient, "Factor of the entropy's bonus");
-  set.Add("--value_coefficient", o.loss.value_coefficient, "Factor of the value's loss");
+  set.Add("--entropy_coefficient", o.loss.entropy_coefficient, "Factor of the entropy's bonus")
+      .Range(-kMostFactor, kMostFactor);
+  set.Add("--value_coefficient", o.loss.value_coefficient, "Factor of the value's loss")
+      .Range(0, kMostFactor);
 }
 
 void Declare(OptionSet& set, CriticOptions& o) {
   set.Group("ArCHer");
-  set.Add("--critic_lr", o.learning_rate, "Learning rate of the critic").Min(0);
+  set.Add("--critic_lr", o.learning_rate, "Learning rate of the critic")
+      .Range(0, kMostLearningRate);
   set.Add("--critic_updates", o.updates, "Optimiser steps of the critic in an iteration").Min(1);
   set.Add("--critic_width", o.width, "Width of the critic's inner layers").Min(1);
   set.Add("--tau", o.tau, "Share of the critic that its target copy takes over in each step")
@@ -73,7 +78,8 @@ void Declare(OptionSet& set, ArcherOptions& o) {
           "the advantage");
   set.Add("--chai_samples", o.samples, "Samples of which CHAI plays the best").Min(1);
   set.Add("--inverse_temperature", o.inverse_temperature,
-          "Factor of the advantage in offline_archer's weights exp(factor * advantage)");
+          "Factor of the advantage in offline_archer's weights exp(factor * advantage)")
+      .Range(-kMostFactor, kMostFactor);
   set.Add("--weight_limit", o.weight_limit,
           "Largest of these weights; 0: no limit, as in the original")
       .Min(0);
@@ -119,6 +125,8 @@ void Declare(OptionSet& set, AgentRlOptions& o) {
 }
 
 void Check(const AgentRlOptions& o) {
+  Check(o.adamw, o.schedule.learning_rate);
+  Check(o.adamw, o.critic.learning_rate, "--critic_lr");
   if (o.algorithm == &MakeSymbolicPpo) {
     if (o.distributed.processes > 1) {
       throw FatalError(ExitCode::kUsage,

@@ -22,7 +22,8 @@ class Algorithm {
   virtual ~Algorithm() = default;
 
   // Iteration `iteration`, 0, 1, …, as a function of the seed, the iteration and what was restored.
-  // Returns its metrics: numbers, and objects of numbers.
+  // Returns its metrics: numbers, and objects of numbers. Numbers that are not finite end the run
+  // (EndDiverged).
   virtual nlohmann::ordered_json Iterate(int64_t iteration) = 0;
 
   // The agent's results in new episodes, with the current weights; null: there is nothing to play.
@@ -32,6 +33,9 @@ class Algorithm {
   virtual std::vector<Trainer*> trainers() = 0;
   // Parameters that are saved besides and follow others without a gradient, such as target networks.
   virtual std::vector<Parameter> followers() { return {}; }
+  // Before the present weights are saved: ends the run if a model that its trainer cannot ask
+  // (Trainer::CheckAnswer) no longer answers with finite numbers.
+  virtual void CheckAnswer() {}
   // What else a continuation needs. Restore is called after the tensors have been loaded.
   virtual nlohmann::ordered_json State() const { return nlohmann::ordered_json::object(); }
   virtual void Restore(const nlohmann::json& /*state*/) {}

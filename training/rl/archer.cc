@@ -18,6 +18,7 @@
 
 #include "training/loss/policy_loss.h"
 #include "training/loss/returns.h"
+#include "training/model/divergence.h"
 #include "training/rl/baseline_step.h"
 #include "training/rl/rl_context.h"
 #include "training/rl/utterance_critic.h"
@@ -93,13 +94,13 @@ class Archer : public Algorithm {
         trainer_(context.policy().network(), o_.adamw,
                  o_.archer.token_baseline ? baseline_.parameters() : std::vector<Parameter>(),
                  context.group()),
-        critic_(o_, context.policy().config(), context.group()) {
+        critic_(o_, context.policy().config(), context.group()),
+        recorded_(context.recorded()) {
     if (!context.world().actions().empty()) {
       throw FatalError(ExitCode::kUsage,
                        "ArCHer needs a task whose actions are written freely, such as --task "
                        "twenty_questions or --task echo; for listed actions: --algorithm ppo");
     }
-    if (!o_.experience.transitions.empty()) recorded_.emplace(o_.experience.transitions);
   }
 
   nlohmann::ordered_json Iterate(int64_t iteration) override {
@@ -247,6 +248,8 @@ class Archer : public Algorithm {
       const Tensor weights =
           AdvantageWeights(critic_.Advantage(batch.states, batch.actions),
                            o_.archer.inverse_temperature, o_.archer.weight_limit);
+      RequireFinite(weights, "the weights of the actions",
+                    "--inverse_temperature or a --weight_limit");
       WeightedActions(batch.states, batch.actions, weights, iteration, sums);
     }
     nlohmann::ordered_json metrics = {{"critic", critic.ToJson()}, {"train", sums.ToJson()}};
@@ -287,7 +290,7 @@ class Archer : public Algorithm {
   Mlp baseline_;  // of tokens, used with --token_baseline
   Trainer trainer_;
   UtteranceCritic critic_;
-  std::optional<TransitionStore> recorded_;
+  const TransitionStore* const recorded_;  // null: what it plays itself
   std::vector<int64_t> usable_;
   bool actor_learns_ = false;
 };

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <optional>
 #include <set>
 
 #include "common/error.h"
@@ -29,9 +28,8 @@ class Cloning : public Algorithm {
         o_(context.options()),
         filtered_(filtered),
         online_(o_.experience.transitions.empty() && o_.experience.player == "policy"),
-        trainer_(context.policy().network(), o_.adamw, {}, context.group()) {
-    if (!o_.experience.transitions.empty()) recorded_.emplace(o_.experience.transitions);
-  }
+        trainer_(context.policy().network(), o_.adamw, {}, context.group()),
+        recorded_(context.recorded()) {}
 
   nlohmann::ordered_json Iterate(int64_t iteration) override {
     nlohmann::ordered_json metrics;
@@ -115,7 +113,7 @@ class Cloning : public Algorithm {
   const bool filtered_;
   const bool online_;
   Trainer trainer_;
-  std::optional<TransitionStore> recorded_;
+  const TransitionStore* const recorded_;  // null: what it plays itself
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "training/loss/critic_loss.h"
+#include "training/model/divergence.h"
 #include "training/optim/schedule.h"
 #include "training/rl/rl_context.h"
 #include "training/rl/shared_pass.h"
@@ -44,7 +45,9 @@ class QPolicy : public Actor {
       for (const Ids& action : actions_) AddPair(prompt, action, rows, tokens);
     }
     const SharedPass pass(group_, policy_.network(), rows, tokens, /*keep=*/false);
-    return Read(pass, /*keep=*/false).view({static_cast<int64_t>(prompts.size()), -1});
+    const Tensor q = Read(pass, /*keep=*/false).view({static_cast<int64_t>(prompts.size()), -1});
+    RequireFinite(q, "Q");
+    return q;
   }
 
   // Adds the gradients of the loss of Q(prompts[i], chosen[i]).

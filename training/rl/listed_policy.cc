@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "training/model/divergence.h"
+
 namespace agentr {
 namespace {
 
@@ -61,6 +63,8 @@ void ListedPolicy::Backward(const Tensor& by_scores, const Tensor& by_values) {
 
 std::vector<Choice> ChooseListed(std::span<const std::string_view> actions, const Tensor& scores,
                                  const Tensor& values, const RandomStream& random, bool greedy) {
+  RequireFinite(scores, "the scores of the actions");
+  RequireFinite(values, "the values of the states");
   const Tensor log_probs = at::log_softmax(scores, 1).contiguous();
   const int64_t count = log_probs.size(1);
   std::vector<Choice> choices;

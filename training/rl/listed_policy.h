@@ -28,7 +28,7 @@ Mlp MakeValueHead(int64_t width, int64_t hidden, Activation activation, uint64_t
 
 // An action for each row of `scores` [rows, actions], drawn from the softmax (row i by
 // random.Split(i)) or, if `greedy`, that of the largest score, the first of equal ones; with the
-// values [rows] noted beside it.
+// values [rows] noted beside it. Ends the run if a score or a value is not finite (EndDiverged).
 std::vector<Choice> ChooseListed(std::span<const std::string_view> actions,
                                  const at::Tensor& scores, const at::Tensor& values,
                                  const RandomStream& random, bool greedy);

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "common/error.h"
+#include "common/file.h"
+#include "common/hash.h"
 #include "training/rl/agent_rl.h"
 
 namespace agentr {
@@ -19,6 +20,8 @@ constexpr size_t kRoomForAction = 128;  // tokens of the context that prompts le
 PolicyModel::PolicyModel(const AgentRlOptions& o)
     : config_(ReadModelConfig(o.start.dir)),
       tokenizer_(Tokenizer::Load(o.start.dir)),
+      tokens_{Sha256(ReadFile(std::filesystem::path(o.start.dir) / "tokenizer.json")),
+              config_.vocab_size},
       network_(config_, *FirstWeights(o.start, config_, o.seed), {}) {
   if (o.lora.rank > 0) {
     network_.TrainAdapters(o.lora, o.seed);

@@ -15,6 +15,7 @@
 #include "training/data/training_row.h"
 #include "training/model/network.h"
 #include "training/model/weight_snapshot.h"
+#include "training/rl/transition_store.h"
 
 namespace agentr {
 
@@ -28,6 +29,7 @@ class PolicyModel {
   Network& network() { return network_; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   const ModelConfig& config() const { return config_; }
+  const TokenSpace& tokens() const { return tokens_; }
 
   // At most as many tokens as the model has positions; longer prompts lose their beginning.
   std::vector<int32_t> PromptIds(std::string_view text) const;
@@ -39,6 +41,7 @@ class PolicyModel {
  private:
   const ModelConfig config_;
   const std::unique_ptr<Tokenizer> tokenizer_;
+  const TokenSpace tokens_;
   Network network_;
 };
 

@@ -62,7 +62,6 @@ void PpoSums::Add(const PpoLoss& loss, const StepReport& report) {
   clipped += loss.clipped;
   kl += loss.kl;
   norm += report.gradient_norm;
-  skipped += report.skipped ? 1 : 0;
   ++steps;
 }
 
@@ -75,7 +74,6 @@ nlohmann::ordered_json PpoSums::ToJson() const {
           {"kl", kl / n},
           {"gradient_norm", norm / n},
           {"steps", steps},
-          {"skipped", skipped},
           {"distinct_tokens", tokens}};
 }
 

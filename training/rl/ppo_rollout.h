@@ -45,7 +45,7 @@ void ForEachMinibatch(std::vector<int64_t> items, size_t batch, int epochs, Rand
 
 struct PpoSums {
   double policy = 0, value = 0, entropy = 0, clipped = 0, kl = 0, norm = 0;
-  int64_t steps = 0, skipped = 0, tokens = 0;
+  int64_t steps = 0, tokens = 0;
 
   void Add(const PpoLoss& loss, const StepReport& report);
   nlohmann::ordered_json ToJson() const;

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 
 #include "common/clock.h"
 #include "common/error.h"
+#include "common/text.h"
 
 namespace agentr {
 namespace {
@@ -25,8 +27,20 @@ void ReadPromptsOf(const World& world, const PolicyModel* policy,
 
 }  // namespace
 
+void PlayResult::Count(const Choice& choice) {
+  choices += static_cast<int64_t>(choice.logprobs.size());
+  logprob = std::accumulate(choice.logprobs.begin(), choice.logprobs.end(), logprob);
+  if (choice.listed >= 0 || choice.logprobs.empty()) return;
+  ++written;
+  unreadable += choice.unfinished || Trim(choice.text).empty() ? 1 : 0;
+}
+
 nlohmann::ordered_json PlayResult::ToJson() const {
   nlohmann::ordered_json json = {{"steps", steps}, {"episodes", episodes}};
+  if (choices > 0) json["entropy"] = (0 - logprob) / static_cast<double>(choices);
+  if (written > 0) {
+    json["unreadable"] = static_cast<double>(unreadable) / static_cast<double>(written);
+  }
   if (episodes == 0) return json;
   const auto n = static_cast<double>(episodes);
   json["return"] = total / n;
@@ -113,6 +127,7 @@ void Recorder::Take(std::span<const Choice> choices, int64_t version, PlayResult
     t.done = steps[i].done;
     t.truncated = steps[i].truncated;
     store_.Append(t);
+    result->Count(choice);
     total_[i] += steps[i].reward;
     ++result->steps;
     if (!t.done) continue;

@@ -23,6 +23,13 @@ struct PlayResult {
   double total = 0;   // sum of returns
   double length = 0;  // sum of numbers of steps
 
+  // Of the choices of a policy; only Recorder::Play counts them.
+  int64_t written = 0;     // actions that it wrote freely
+  int64_t unreadable = 0;  // of these, blank ones and those that do not end
+  int64_t choices = 0;     // of a token, or of a listed action
+  double logprob = 0;      // sum over the choices: its mean estimates the negative of the entropy
+
+  void Count(const Choice& choice);
   nlohmann::ordered_json ToJson() const;
 };
 

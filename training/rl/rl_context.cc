@@ -1,17 +1,51 @@
 #include "training/rl/rl_context.h"
 
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
 #include <utility>
 
+#include "common/error.h"
 #include "training/rl/prompt_changes.h"
 
 namespace agentr {
+namespace {
+
+// The file of an earlier release does not say with which tokenizer it was recorded; but with the
+// same one the ids of an action are its text. Those that are not UTF-8 may differ.
+void RequireSameTexts(const TransitionStore& store, const Tokenizer& tokenizer,
+                      const std::string& path) {
+  const int64_t compared = std::min<int64_t>(store.size(), 1000);
+  int64_t other = 0;
+  for (int64_t n = 0; n < compared; ++n) {
+    const Transition t = store.Read(n);
+    other += tokenizer.Decode(t.tokens).starts_with(t.action) ? 0 : 1;
+  }
+  if (2 * other <= compared) {
+    spdlog::info(
+        "{} does not say with which tokenizer it was recorded, but its actions read the "
+        "same with that of --model_dir",
+        path);
+    return;
+  }
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format(
+          "{} was recorded with another tokenizer than that of --model_dir: with this one {} "
+          "of its first {} actions are other texts. Cure: a --model_dir with the tokenizer "
+          "that recorded it, or play again with this one",
+          path, other, compared));
+}
+
+}  // namespace
 
 RlContext::RlContext(const AgentRlOptions& options, std::filesystem::path folder,
                      int64_t transitions, ProcessGroup* group)
     : options_(options),
       group_(group),
       policy_(options.start.dir.empty() ? nullptr : std::make_unique<PolicyModel>(options)),
-      store_(folder / "transitions", transitions) {}
+      store_(folder / "transitions", policy_ ? policy_->tokens() : TokenSpace(), transitions) {}
 
 World& RlContext::world() {
   if (!world_) world_ = MakeWorld(options_.world, options_.seed);
@@ -21,6 +55,14 @@ World& RlContext::world() {
 Recorder& RlContext::recorder() {
   if (!recorder_) recorder_ = std::make_unique<Recorder>(world(), policy_.get(), store_);
   return *recorder_;
+}
+
+const TransitionStore* RlContext::recorded() {
+  const std::string& path = options_.experience.transitions;
+  if (recorded_ || path.empty()) return recorded_.get();
+  recorded_ = std::make_unique<TransitionStore>(path, policy_->tokens());
+  if (!recorded_->tokenizer_known()) RequireSameTexts(*recorded_, policy_->tokenizer(), path);
+  return recorded_.get();
 }
 
 RandomStream RlContext::Random(std::string_view part, int64_t iteration) const {

@@ -32,6 +32,9 @@ class RlContext {
   TransitionStore& store() { return store_; }
   World& world();
   Recorder& recorder();
+  // The transitions that --transitions names; null without. Throws FatalError, for example if they
+  // have another tokenizer than the policy.
+  const TransitionStore* recorded();
 
   double play_seconds() const { return recorder_ ? recorder_->seconds() : 0; }
 
@@ -56,6 +59,7 @@ class RlContext {
   ProcessGroup* const group_;
   const std::unique_ptr<PolicyModel> policy_;  // null without --model_dir
   TransitionStore store_;
+  std::unique_ptr<TransitionStore> recorded_;
   std::unique_ptr<World> world_;
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<ListedPolicy> listed_;

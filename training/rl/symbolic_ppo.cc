@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "training/loss/returns.h"
+#include "training/model/divergence.h"
 #include "training/model/symbolic_network.h"
 #include "training/optim/schedule.h"
 #include "training/rl/ppo_rollout.h"
@@ -110,10 +111,13 @@ class SymbolicPpo : public Algorithm {
   }
 
   nlohmann::ordered_json Evaluate(int64_t iteration) override {
-    SymbolicPlayer player(network_, context_.world().size(), /*batch_statistics=*/false,
-                          o_.eval_greedy);
-    player.words() = player_.words();  // a copy: evaluations change nothing
+    SymbolicPlayer player = Examinee(o_.eval_greedy);
     return context_.EvaluateActor(iteration, player);
+  }
+
+  void CheckAnswer() override {
+    SymbolicPlayer player = Examinee(/*greedy=*/false);
+    RequireFinite(player.Values(context_.world()), "the network");
   }
 
   std::vector<Trainer*> trainers() override { return {&trainer_}; }
@@ -128,6 +132,14 @@ class SymbolicPpo : public Algorithm {
   }
 
  private:
+  // Has the words that are known now, of which it keeps a copy, and changes nothing.
+  SymbolicPlayer Examinee(bool greedy) const {
+    SymbolicPlayer player(network_, static_cast<size_t>(slots_), /*batch_statistics=*/false,
+                          greedy);
+    player.words() = player_.words();
+    return player;
+  }
+
   SymbolicBlock ReadBlock() {
     const std::vector<Transition> transitions =
         LastTransitions(context_.store(), o_.experience.steps, slots_);

@@ -5,9 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -19,7 +23,9 @@
 namespace agentr {
 namespace {
 
-constexpr std::string_view kMagic = "agentrl1";
+constexpr std::string_view kMagic = "agentrl2", kFirstMagic = "agentrl1";
+constexpr size_t kHashDigits = 64;
+constexpr size_t kHeaderBytes = kMagic.size() + kHashDigits + sizeof(uint32_t);
 constexpr uint32_t kMostBytes = 1 << 28;  // of a record; more means that the file is damaged
 
 struct RecordHead {
@@ -53,6 +59,8 @@ class BodyReader {
   void Take(T& value) {
     std::memcpy(&value, Bytes(sizeof(T)).data(), sizeof(T));
   }
+  void Take(bool& value) { value = Bytes(1).front() != 0; }
+  bool empty() const { return bytes_.empty(); }
   template <typename Items>
   void TakeAll(Items& items) {
     uint32_t count = 0;
@@ -64,11 +72,7 @@ class BodyReader {
 
  private:
   std::string_view Bytes(size_t count) {
-    if (count > bytes_.size()) {
-      throw FatalError(ExitCode::kFile,
-                       "a transition is shorter than it says: written by another "
-                       "version of the program?");
-    }
+    if (count > bytes_.size()) throw std::length_error("shorter than its fields");
     const std::string_view part = bytes_.substr(0, count);
     bytes_.remove_prefix(count);
     return part;
@@ -106,7 +110,30 @@ Transition Unpacked(std::string_view bytes) {
       body.Take(field);
     }
   });
+  if (!body.empty()) throw std::length_error("longer than its fields");
   return transition;
+}
+
+// What is wrong with the ids of a prompt or an action; empty: nothing.
+std::string FaultOfIds(const char* of, const std::vector<int32_t>& ids, int64_t vocabulary) {
+  if (vocabulary == 0) return "";
+  if (ids.empty()) return fmt::format("has no tokens in its {}", of);
+  const auto bad =
+      std::ranges::find_if(ids, [&](int32_t id) { return id < 0 || id >= vocabulary; });
+  if (bad == ids.end()) return "";
+  return fmt::format("has the token id {} in its {}, but the model has the ids 0 to {}", *bad, of,
+                     vocabulary - 1);
+}
+
+// What is wrong with a transition; empty: nothing.
+std::string FaultOf(const Transition& t, int64_t vocabulary) {
+  if (!std::isfinite(t.reward)) return fmt::format("has a reward of {}", t.reward);
+  if (!std::isfinite(t.value)) return fmt::format("has a value of {}", t.value);
+  for (const float logprob : t.logprobs) {
+    if (!std::isfinite(logprob)) return fmt::format("has a log-probability of {}", logprob);
+  }
+  const std::string fault = FaultOfIds("prompt", t.prompt, vocabulary);
+  return fault.empty() ? FaultOfIds("action", t.tokens, vocabulary) : fault;
 }
 
 // Reads `size` bytes at `offset`; false if the file ends before.
@@ -131,9 +158,8 @@ bool WriteAt(int fd, uint64_t offset, std::string_view bytes) {
   return true;
 }
 
-// The body of the record at `begin`; false if it is not whole.
-bool ReadBody(int fd, uint64_t begin, std::string& body) {
-  RecordHead head;
+// The record at `begin`; false if it is not whole.
+bool ReadRecord(int fd, uint64_t begin, RecordHead& head, std::string& body) {
   if (!ReadAt(fd, begin, &head, sizeof(head))) return false;
   if (head.bytes == 0 || head.bytes > kMostBytes) return false;
   body.resize(head.bytes);
@@ -142,10 +168,13 @@ bool ReadBody(int fd, uint64_t begin, std::string& body) {
 
 }  // namespace
 
-TransitionStore::TransitionStore(const std::filesystem::path& path, int64_t count)
-    : path_(path.string() + ".bin") {
+TransitionStore::TransitionStore(const std::filesystem::path& path, const TokenSpace& tokens,
+                                 int64_t count)
+    : path_(path.string() + ".bin"), tokens_(tokens) {
   if (path_.has_parent_path()) std::filesystem::create_directories(path_.parent_path());
   Open(O_RDWR | O_CREAT);
+  const std::optional<std::string> recorded = ReadHeader();
+  if (recorded && count > 0) RefuseOtherTokenizer(*recorded);
   ReadRecords(count);
   if (size() < count) {
     throw FatalError(ExitCode::kFile,
@@ -153,15 +182,16 @@ TransitionStore::TransitionStore(const std::filesystem::path& path, int64_t coun
                                  "Cure: another --name, which begins a new run",
                                  path_.string(), size(), count));
   }
-  if (end_ == kMagic.size() && !WriteAt(fd_, 0, kMagic)) Fail("write");
+  if (size() == 0) WriteHeader();
   if (::ftruncate(fd_, static_cast<off_t>(end_)) != 0) {
     Fail("cut off what is behind the checkpoint");
   }
 }
 
-TransitionStore::TransitionStore(const std::filesystem::path& path)
-    : path_(path.extension() == ".bin" ? path.string() : path.string() + ".bin") {
+TransitionStore::TransitionStore(const std::filesystem::path& path, const TokenSpace& tokens)
+    : path_(path.extension() == ".bin" ? path.string() : path.string() + ".bin"), tokens_(tokens) {
   Open(O_RDONLY);
+  if (const std::optional<std::string> recorded = ReadHeader()) RefuseOtherTokenizer(*recorded);
   ReadRecords(std::numeric_limits<int64_t>::max());
   if (size() > 0) return;
   throw FatalError(ExitCode::kFile,
@@ -183,22 +213,92 @@ void TransitionStore::Fail(const char* doing) const {
                                                 path_.string(), doing, std::strerror(errno)));
 }
 
-// The first `most` records, or as many as are whole.
-void TransitionStore::ReadRecords(int64_t most) {
-  std::string magic(kMagic.size(), '\0');
-  end_ = kMagic.size();
-  // A shorter file is new, or its first write was torn.
-  if (!ReadAt(fd_, 0, magic.data(), magic.size())) return;
-  if (magic != kMagic) {
+// Returns the hash of the tokenizer, or blanks, and finds out the version; the records begin at end_.
+// nullopt: an earlier release has not noted it, or the file is new or its first write was torn.
+std::optional<std::string> TransitionStore::ReadHeader() {
+  std::string header(kHeaderBytes, '\0');
+  end_ = kHeaderBytes;
+  if (!ReadAt(fd_, 0, header.data(), kMagic.size())) return std::nullopt;
+  if (header.starts_with(kFirstMagic)) {
+    version_ = 1;
+    end_ = kFirstMagic.size();
+    return std::nullopt;
+  }
+  if (!header.starts_with(kMagic)) {
     throw FatalError(ExitCode::kFile, path_.string() + " contains no transitions of agent_rl");
   }
-  for (std::string body; size() < most && ReadBody(fd_, end_, body);) {
-    Note(Unpacked(body), end_);
+  if (!ReadAt(fd_, 0, header.data(), header.size())) return std::nullopt;
+  const std::string_view described =
+      std::string_view(header).substr(0, kMagic.size() + kHashDigits);
+  uint32_t crc = 0;
+  std::memcpy(&crc, header.data() + described.size(), sizeof crc);
+  if (crc != Crc32c(described)) {
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("{}: its first {} bytes are damaged. Cure: another --name, which "
+                                 "begins a new run, or other --transitions",
+                                 path_.string(), kHeaderBytes));
+  }
+  return std::string(described.substr(kMagic.size()));
+}
+
+void TransitionStore::WriteHeader() {
+  version_ = 2;
+  end_ = kHeaderBytes;
+  std::string header = std::string(kMagic) + tokens_.tokenizer;
+  header.resize(kMagic.size() + kHashDigits, ' ');
+  const uint32_t crc = Crc32c(header);
+  header.append(reinterpret_cast<const char*>(&crc), sizeof crc);
+  if (!WriteAt(fd_, 0, header)) Fail("write");
+}
+
+void TransitionStore::RefuseOtherTokenizer(const std::string& recorded) const {
+  std::string own = tokens_.tokenizer;
+  own.resize(kHashDigits, ' ');
+  if (recorded == own) return;
+  if (recorded.starts_with(' ')) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("{} was recorded without a language model, so that there are no "
+                                 "token ids in it. Cure: record with --algorithm play and this "
+                                 "--model_dir",
+                                 path_.string()));
+  }
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format("{} was recorded with another tokenizer than that of --model_dir (its "
+                  "hash begins with {:.8}, not {:.8}). Cure: a --model_dir with the "
+                  "tokenizer that recorded it, or play again with this one",
+                  path_.string(), recorded, own));
+}
+
+Transition TransitionStore::Checked(const std::string& body, int64_t number) const {
+  std::string fault;
+  try {
+    Transition transition = Unpacked(body);
+    fault = FaultOf(transition, tokens_.vocabulary);
+    if (fault.empty()) return transition;
+  } catch (const std::length_error& error) {
+    fault = fmt::format("is {}", error.what());
+  }
+  throw FatalError(
+      ExitCode::kFile,
+      fmt::format("{}: transition {} {}: nothing can be learned from it. Usual causes: "
+                  "another model or a training that had diverged has recorded it. Cure: "
+                  "record again, with another --name",
+                  path_.string(), number, fault));
+}
+
+// The first `most` records, or as many as are whole.
+void TransitionStore::ReadRecords(int64_t most) {
+  RecordHead head;
+  for (std::string body; size() < most && ReadRecord(fd_, end_, head, body);) {
+    Note(Checked(body, size()), end_, head.crc);
     end_ += sizeof(RecordHead) + body.size();
   }
 }
 
-void TransitionStore::Note(const Transition& t, uint64_t begin) {
+void TransitionStore::Note(const Transition& t, uint64_t begin, uint32_t crc) {
+  const uint32_t both[] = {checksum_, crc};
+  checksum_ = Crc32c({reinterpret_cast<const char*>(both), sizeof both});
   const int64_t number = size();
   std::vector<int64_t>& episode = open_[t.episode];
   if (!episode.empty()) records_[static_cast<size_t>(episode.back())].next = number;
@@ -215,12 +315,18 @@ void TransitionStore::Note(const Transition& t, uint64_t begin) {
 }
 
 int64_t TransitionStore::Append(const Transition& transition) {
+  if (const std::string fault = FaultOf(transition, tokens_.vocabulary); !fault.empty()) {
+    throw FatalError(ExitCode::kInternal,
+                     fmt::format("the transition by the action \"{}\" {}, and is not recorded: a "
+                                 "fault of the environment or the player",
+                                 transition.action, fault));
+  }
   const std::string body = Packed(transition);
   const RecordHead head{static_cast<uint32_t>(body.size()), Crc32c(body)};
   std::string record(reinterpret_cast<const char*>(&head), sizeof(head));
   record += body;
   if (!WriteAt(fd_, end_, record)) Fail("write");
-  Note(transition, end_);
+  Note(transition, end_, head.crc);
   end_ += record.size();
   return size() - 1;
 }
@@ -230,18 +336,20 @@ void TransitionStore::Sync() {
 }
 
 std::string TransitionStore::Description() const {
-  return fmt::format("{} transitions in {} bytes", size(), end_);
+  const std::string text = fmt::format("{} transitions in {} bytes", size(), end_);
+  return tokenizer_known() ? fmt::format("{}, checksum {:08x}", text, checksum_) : text;
 }
 
 Transition TransitionStore::Read(int64_t number) const {
+  RecordHead head;
   std::string body;
-  if (!ReadBody(fd_, records_[static_cast<size_t>(number)].begin, body)) {
+  if (!ReadRecord(fd_, records_[static_cast<size_t>(number)].begin, head, body)) {
     throw FatalError(ExitCode::kFile,
                      fmt::format("{}: transition {} is damaged: its checksum is wrong. Cure: "
                                  "another --name, which begins a new run",
                                  path_.string(), number));
   }
-  return Unpacked(body);
+  return Checked(body, number);
 }
 
 }  // namespace agentr

@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/options.h"
 #include "training/data/row_order.h"
+#include "training/distributed/job_print.h"
 #include "training/rl/rl_context.h"
 #include "training/run_state.h"
 #include "training/trainer.h"
@@ -55,6 +56,9 @@ class TreeLearning : public Algorithm {
         network_(context.policy().network()),
         trainer_(network_, o_.adamw, {}, context.group()) {
     if (context.writes()) SayWhatIsLearned(data_, kind);
+    RequireSame(context.group(),
+                {{"what is learned from (--trees, --episodes)", data_.hash,
+                  fmt::format("{} items, hash {:.8}", data_.items.size(), data_.hash)}});
     // The network still has its first weights, also when a run continues: its checkpoint is loaded
     // after this.
     if (objective_.NeedsReference()) {
@@ -98,8 +102,7 @@ class TreeLearning : public Algorithm {
     update.sums.kinds[0] = {report.loss, 1, 0};
     trainer_.Update(update, rate);
     nlohmann::ordered_json json = ToJson(report, kind_);
-    json["gradient_norm"] = update.skipped ? 0 : update.gradient_norm;
-    json["skipped"] = update.skipped ? 1 : 0;
+    json["gradient_norm"] = update.gradient_norm;
     json["lr"] = rate;
     return json;
   }

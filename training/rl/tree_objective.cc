@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "training/model/divergence.h"
 #include "training/rl/shared_pass.h"
 
 namespace agentr {
@@ -154,6 +155,7 @@ void TreeObjective::ComputeReference() {
   reference_.resize(data_.responses.size());
   for (const std::vector<size_t>& items : MicroBatches(all)) {
     const SharedPass pass(group_, network_, RowsOf(items), {}, /*keep=*/false);
+    RequireFinite(pass.log_probs(), "the log-probabilities before training");
     size_t row = 0;
     for (const size_t item : items) {
       for (const size_t response : data_.items[item]) {

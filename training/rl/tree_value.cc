@@ -10,6 +10,7 @@
 #include "common/file.h"
 #include "lm/weights/safetensors.h"
 #include "training/data/batch_builder.h"
+#include "training/model/divergence.h"
 #include "training/model/export_model.h"
 #include "training/model/matrix_product.h"
 
@@ -44,6 +45,7 @@ std::vector<double> Estimates(Network& network, std::span<const TrainingRow* con
   const int64_t bins = logits.size(1);
   const at::Tensor rewards = at::linspace(0, 1, bins, at::kFloat);
   const at::Tensor means = at::mv(at::softmax(logits, -1), rewards).contiguous();
+  RequireFinite(means, "the estimates of the value model");
   std::vector<double> estimates;
   for (const std::vector<int32_t>& targets : rows.targets) {
     const int32_t index = rows.batch.targets[static_cast<size_t>(targets.at(0))].index;
@@ -65,6 +67,7 @@ std::vector<BinWeight> TwoHot(double value, int bins) {
 
 void MakeValueFolder(const fs::path& from, const fs::path& to, int bins) {
   const WeightFiles source(from);
+  RequireFinite(source);
   std::map<std::string, Weight> weights = source.weights();
   const Weight& embedding = weights.at("model.embed_tokens.weight");
   const int64_t width = embedding.shape[1];

@@ -1,6 +1,7 @@
 #include "training/rl/utterance_critic.h"
 
 #include "training/loss/returns.h"
+#include "training/model/divergence.h"
 #include "training/rl/agent_rl.h"
 
 namespace agentr {
@@ -46,7 +47,7 @@ UtteranceCritic::UtteranceCritic(const AgentRlOptions& o, const ModelConfig& con
       trainer_([&]() -> Trainer {
         online_.network.TrainAll();
         for (Mlp& head : online_.heads) head.Train();
-        return Trainer(online_.network, o.adamw, online_.HeadParameters(), group);
+        return Trainer(online_.network, o.adamw, online_.HeadParameters(), group, "--critic_lr");
       }()) {}
 
 std::vector<Parameter> UtteranceCritic::target_parameters() const {
@@ -64,7 +65,10 @@ DoubleCritic UtteranceCritic::Judge(std::span<const TokenIds> states,
   Side& side = target ? target_ : online_;
   const SharedPass pass(group_, side.network, rows, tokens, /*keep=*/false);
   const Tensor read = pass.states().view({static_cast<int64_t>(states.size()), 2, -1});
-  return side.Heads(read.select(1, 0), read.select(1, 1), /*keep=*/false);
+  const DoubleCritic judged = side.Heads(read.select(1, 0), read.select(1, 1), /*keep=*/false);
+  RequireFinite(at::stack({judged.q1, judged.q2, judged.v1, judged.v2}), "the critic",
+                "--critic_lr");
+  return judged;
 }
 
 CriticTargets UtteranceCritic::TargetsOf(const CriticBatch& batch,

@@ -43,7 +43,7 @@ class UtteranceCritic {
   UtteranceCritic(const AgentRlOptions& options, const ModelConfig& config,
                   ProcessGroup* group = nullptr);
 
-  // [n] each.
+  // [n] each. Ends the run if a value is not finite (EndDiverged).
   DoubleCritic Judge(std::span<const TokenIds> states, std::span<const TokenIds> actions,
                      bool target);
   at::Tensor Advantage(std::span<const TokenIds> states, std::span<const TokenIds> actions) {

@@ -14,7 +14,6 @@ constexpr int64_t kBatchTokens = 16384;  // distinct tokens of a micro-batch
 
 void WeightedStepSums::Add(const StepReport& report, double count) {
   ++steps;
-  skipped += report.skipped ? 1 : 0;
   tokens += report.tokens;
   loss += report.sums.Total().loss / count;
   gradient_norm += report.gradient_norm;
@@ -25,7 +24,6 @@ nlohmann::ordered_json WeightedStepSums::ToJson() const {
   return {{"loss", loss / n},
           {"gradient_norm", gradient_norm / n},
           {"steps", steps},
-          {"skipped", skipped},
           {"distinct_tokens", tokens}};
 }
 

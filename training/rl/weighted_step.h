@@ -15,7 +15,6 @@ namespace agentr {
 // Sums over steps.
 struct WeightedStepSums {
   int64_t steps = 0;
-  int64_t skipped = 0;
   int64_t tokens = 0;  // distinct ones that were computed
   double loss = 0;
   double gradient_norm = 0;

@@ -140,7 +140,7 @@ void Declare(OptionSet& set, WorldOptions& o) {
   set.Add("--distractors", o.distractors,
           "Objects that lie about in a room of BabyAI-Text (2 to 9); 0: as many as the level has");
   set.Add("--subset", o.subset, "Draw only the ten objects of ArCHer's subset of Twenty Questions");
-  set.Add("--reward_scale", o.reward_scale, "Factor of all rewards");
+  set.Add("--reward_scale", o.reward_scale, "Factor of all rewards").Range(-1e15, 1e15);
   set.Add("--reference", o.reference,
           "Texts and rules of the environments as in the originals, with their oddities");
 }

@@ -1,19 +1,27 @@
 #include "training/rl/written_policy.h"
 
 #include <ATen/Parallel.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
 #include "lm/decoder/load_decoder.h"
+#include "lm/engine/sampler.h"
+#include "training/model/divergence.h"
 
 namespace agentr {
 namespace {
 
+// `version`: of the weights that answer.
 template <typename T>
-T ValueOf(Result<T> result) {
+T ValueOf(Result<T> result, int64_t version) {
   if (result) return *std::move(result);
+  if (result.error().message.find(kLogitsNotFinite) != std::string::npos) {
+    EndDiverged(
+        fmt::format("after optimiser step {} the logits of the policy are not finite", version));
+  }
   throw FatalError(ExitCode::kInternal, "the engine of the policy: " + result.error().message);
 }
 
@@ -23,7 +31,7 @@ std::string TextOf(const std::vector<std::vector<Choice>>& all) {
   for (const std::vector<Choice>& choices : all) {
     auto& list = json.emplace_back(nlohmann::json::array());
     for (const Choice& choice : choices)
-      list.push_back({choice.text, choice.tokens, choice.logprobs});
+      list.push_back({choice.text, choice.tokens, choice.logprobs, choice.unfinished});
   }
   std::string bytes;
   nlohmann::json::to_msgpack(json, bytes);
@@ -34,8 +42,11 @@ void ReadChoices(const std::string& bytes, std::vector<std::vector<Choice>>& all
   for (const auto& list : nlohmann::json::from_msgpack(bytes)) {
     std::vector<Choice>& choices = all.emplace_back();
     for (const auto& choice : list) {
-      choices.push_back({choice[0].get<std::string>(), choice[1].get<std::vector<int32_t>>(),
-                         choice[2].get<std::vector<float>>()});
+      Choice& read = choices.emplace_back();
+      choice[0].get_to(read.text);
+      choice[1].get_to(read.tokens);
+      choice[2].get_to(read.logprobs);
+      choice[3].get_to(read.unfinished);
     }
   }
 }
@@ -54,7 +65,7 @@ WrittenPolicy::WrittenPolicy(PolicyModel& policy, int max_new_tokens, int thread
 }
 
 void WrittenPolicy::Load(int64_t version) {
-  ValueOf(engine_->Load(policy_.Snapshot(version)).Wait());
+  ValueOf(engine_->Load(policy_.Snapshot(version)).Wait(), version);
   version_ = version;
 }
 
@@ -88,9 +99,10 @@ std::vector<std::vector<Choice>> WrittenPolicy::SampleOwn(
   std::vector<std::vector<Choice>> all;
   for (Pending<Generation>& one : pending) {
     std::vector<Choice>& choices = all.emplace_back();
-    for (GeneratedSequence& sequence : ValueOf(one.Wait()).sequences) {
+    for (GeneratedSequence& sequence : ValueOf(one.Wait(), version_).sequences) {
       choices.push_back(
           {std::move(sequence.text), std::move(sequence.token_ids), std::move(sequence.logprobs)});
+      choices.back().unfinished = sequence.finish_reason == "length";
     }
   }
   return all;

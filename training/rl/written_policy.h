@@ -32,8 +32,9 @@ class WrittenPolicy : public Actor {
   int64_t weights_version() const override { return version_; }
   void set_greedy(bool greedy) { greedy_ = greedy; }
 
-  // `count` actions for each prompt: [prompts][count]. Throws FatalError(kInternal) if the engine
-  // fails, because every prompt fits.
+  // `count` actions for each prompt: [prompts][count]. Ends the run if the logits are not finite
+  // (EndDiverged). Throws FatalError(kInternal) if the engine fails otherwise, because every prompt
+  // fits.
   std::vector<std::vector<Choice>> Sample(std::span<const std::vector<int32_t>> prompts, int count,
                                           const RandomStream& random);
 

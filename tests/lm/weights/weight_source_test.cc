@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
 
 #include "common/error.h"
 #include "common/random.h"
+#include "lm/weights/half.h"
 
 namespace agentr {
 namespace {
@@ -38,6 +42,51 @@ TEST(WeightsInMemory, OfAnotherSizeThanTheirShapeAreRefused) {
     EXPECT_EQ(error.code(), ExitCode::kFile);
     EXPECT_THAT(error.what(), AllOf(HasSubstr("the trainer"), HasSubstr("tensor a"),
                                     HasSubstr("24 bytes"), HasSubstr("16")));
+  }
+}
+
+// At any address, and in the last values, which fill no whole block.
+TEST(CountNotFinite, CountsInfinitiesAndNoNumbersOfEveryType) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const float bad[] = {kInfinity, -kInfinity, std::nanf(""), -std::nanf("1")};
+  const float good[] = {0, -0.0f, 1e-45f, 65504, -3.3e38f};
+  const auto count = [](WeightType type, const std::vector<float>& values) {
+    std::vector<std::byte> bytes(1);  // so that the numbers begin at an odd address
+    for (const float value : values) {
+      const uint32_t wide = std::bit_cast<uint32_t>(value);
+      const uint16_t half = type == WeightType::kBF16 ? ToBf16(value) : ToF16(value);
+      // ToF16 has no infinities.
+      const uint16_t narrow = type == WeightType::kF16 && std::isinf(value) ? 0x7C00 : half;
+      const auto* from = type == WeightType::kF32 ? reinterpret_cast<const std::byte*>(&wide)
+                                                  : reinterpret_cast<const std::byte*>(&narrow);
+      bytes.insert(bytes.end(), from, from + Bytes(type));
+    }
+    return CountNotFinite(type, std::span(bytes).subspan(1));
+  };
+  for (const auto& [name, type] : kWeightTypes) {
+    std::vector<float> values;
+    EXPECT_EQ(count(type, values), 0) << name;
+    for (int i = 0; i < 700; ++i) values.insert(values.end(), std::begin(good), std::end(good));
+    EXPECT_EQ(count(type, values), 0) << name;
+    values.insert(values.begin() + 1023, std::begin(bad), std::end(bad));
+    values.push_back(kInfinity);
+    EXPECT_EQ(count(type, values), 5) << name;
+  }
+}
+
+TEST(RequireFinite, NamesTheTensorAndTheCure) {
+  std::array<float, 6> values = {1, 2, 3, 4, 5, 6};
+  const WeightsInMemory source("some/model", Some(values));
+  EXPECT_NO_THROW(RequireFinite(source));
+  values[1] = std::nanf("");
+  values[2] = -std::numeric_limits<float>::infinity();
+  try {
+    RequireFinite(source);
+    FAIL();
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kFile);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("some/model: 2 of the 4 values of a are not finite"),
+                                    HasSubstr("Cure: another model")));
   }
 }
 

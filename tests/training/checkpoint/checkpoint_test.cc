@@ -1,11 +1,16 @@
 #include "training/checkpoint/checkpoint.h"
 
+#include <gmock/gmock.h>
+
+#include <cmath>
 #include <fstream>
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/hash.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/training/finite_difference.h"
+#include "training/model/divergence.h"
 
 namespace agentr {
 namespace {
@@ -67,6 +72,46 @@ TEST(Checkpoint, KeepsTheLastAndTheBest) {
   folder.KeepLast(2, {5});
   EXPECT_EQ(folder.Steps(), (std::vector<int64_t>{5, 15, 20}));
   EXPECT_FALSE(std::filesystem::exists(scratch / "c/.step-00000025.tmp"));
+}
+
+// A good checkpoint of the same step stays, and nothing of the bad one is left.
+TEST(Checkpoint, NothingThatIsNotFiniteIsSaved) {
+  const ScratchFolder scratch;
+  const CheckpointFolder folder(scratch / "c");
+  folder.Save(7, Tensors(1), {{"word", "good"}});
+  const auto refused = [&](const CheckpointTensors& tensors, const std::string& name) {
+    try {
+      folder.Save(7, tensors, {{"word", "bad"}});
+      FAIL() << name;
+    } catch (const DivergedError& error) {
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("1 of the 15 values of " + name));
+    }
+    EXPECT_EQ(folder.State(7)["word"], "good");
+    EXPECT_FALSE(std::filesystem::exists(scratch / "c/.step-00000007.tmp"));
+  };
+  CheckpointTensors bad = Tensors(1);
+  bad.parameters[1].value[2][3] = NAN;
+  refused(bad, "b of the checkpoint");
+  bad = Tensors(1);
+  bad.moments[0].square[2][3] = INFINITY;
+  refused(bad, "square.a of the checkpoint");
+}
+
+// As earlier releases have saved them.
+TEST(Checkpoint, OneThatIsNotFiniteIsRefusedWithTheCure) {
+  const ScratchFolder scratch;
+  const CheckpointFolder folder(scratch / "c");
+  folder.Save(7, Tensors(1), {});
+  const auto path = folder.Path(7) / "weights.safetensors";
+  std::string bytes = ReadFile(path);
+  bytes.replace(bytes.size() - 4, 4, std::string("\x00\x00\xC0\x7F", 4));  // a NaN
+  WriteFileAtomically(path, bytes);
+  nlohmann::ordered_json state = folder.State(7);
+  state["files"]["weights.safetensors"]["sha256"] = Sha256(bytes);
+  WriteFileAtomically(folder.Path(7) / "state.json", state.dump());
+  EXPECT_THAT(FailureOf([&] { folder.Load(7, Tensors(50)); }),
+              ::testing::AllOf(::testing::HasSubstr("b has values that are not finite"),
+                               ::testing::HasSubstr("remove the checkpoint's folder")));
 }
 
 // Every flipped byte and every cut is noticed, and the message names the file.

@@ -2,9 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include <atomic>
 #include <map>
-#include <stdexcept>
+
+#include "tests/training/distributed/shared_keys.h"
 
 namespace agentr {
 namespace {
@@ -12,37 +12,6 @@ namespace {
 using std::chrono::milliseconds;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-// A store in memory that all ranks share, and that can vanish or get stuck.
-struct Shared {
-  std::mutex mutex;
-  std::map<std::string, std::string> values;
-  std::atomic<bool> gone = false;
-  std::atomic<bool> stuck = false;
-};
-
-class SharedKeys : public KeyValueStore {
- public:
-  explicit SharedKeys(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
-  void Set(const std::string& key, const std::string& value) override {
-    Reach();
-    const std::lock_guard lock(shared_->mutex);
-    shared_->values[key] = value;
-  }
-  std::optional<std::string> Get(const std::string& key) override {
-    Reach();
-    const std::lock_guard lock(shared_->mutex);
-    const auto found = shared_->values.find(key);
-    return found == shared_->values.end() ? std::nullopt : std::optional(found->second);
-  }
-
- private:
-  void Reach() const {
-    while (shared_->stuck) std::this_thread::sleep_for(milliseconds(5));
-    if (shared_->gone) throw std::runtime_error("Connection reset");
-  }
-  const std::shared_ptr<Shared> shared_;
-};
 
 class LivenessTest : public ::testing::Test {
  protected:
@@ -73,7 +42,7 @@ class LivenessTest : public ::testing::Test {
     return messages_;
   }
 
-  const std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
+  const std::shared_ptr<SharedStore> shared_ = std::make_shared<SharedStore>();
   LivenessOptions options_;
   std::mutex mutex_;
   std::map<int, std::string> messages_;

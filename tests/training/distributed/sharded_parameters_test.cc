@@ -7,6 +7,7 @@
 #include "tests/training/batches.h"
 #include "tests/training/distributed/thread_group.h"
 #include "tests/training/tiny_network.h"
+#include "training/model/divergence.h"
 #include "training/trainer.h"
 
 namespace agentr {
@@ -140,19 +141,22 @@ TEST_P(ShardedTraining, MemoryFallsWithTheNumberOfProcesses) {
   }
 }
 
-TEST_P(ShardedTraining, StepsThatAreNotFiniteChangeNothing) {
+// In all processes at the same step, also in those whose own loss and weights are finite.
+TEST_P(ShardedTraining, AStepThatIsNotFiniteEndsAllProcesses) {
   for (const int zero : {0, 1, 2}) {
     ThreadGroups::Run(2, [&](ProcessGroup& group) {
       Network network = Make();
       Trainer trainer(network, {}, &group, zero);
       const auto batches = Share(group.rank(), 2)[0];
       const at::Tensor before = network.weights()[1].value.clone();
-      // The loss of all is infinite, that of no rank alone is by its own doing.
-      EXPECT_TRUE(trainer.Step(batches, 1e-39, 1e-2, 0).skipped);
+      // The gradient of all is infinite, that of no rank alone is by its own doing.
+      EXPECT_THROW(trainer.Step(batches, 1e-39, 1e-2, 0), DivergedError);
       EXPECT_TRUE(at::equal(network.weights()[1].value, before));
-      const StepReport next = trainer.Step(batches, weights_[0], 1e-2, 0);
-      EXPECT_FALSE(next.skipped);  // nothing of the gradients before is left
-      EXPECT_LT(next.gradient_norm, 1e3);
+    });
+    ThreadGroups::Run(2, [&](ProcessGroup& group) {
+      Network network = Make();
+      Trainer trainer(network, {}, &group, zero);
+      EXPECT_THROW(trainer.Step(Share(group.rank(), 2)[0], weights_[0], 1e39, 0), DivergedError);
     });
   }
 }

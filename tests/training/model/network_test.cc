@@ -267,6 +267,25 @@ TEST(Network, Bfloat16OfLibTorchsOperatorsIsNearOurs) {
   ExpectSame(RunStep(network, batches), ours, 2e-3, 0.05);
 }
 
+TEST(Network, WeightsThatAreNotFiniteAreNamedAtTheStart) {
+  const auto folder = TinyModel("llama");
+  const WeightFiles files(folder);
+  std::map<std::string, Weight> weights = files.weights();
+  Weight& norm = weights.at("model.norm.weight");
+  std::vector<std::byte> bytes(norm.data.begin(), norm.data.end());
+  std::fill_n(bytes.begin() + 4, 4, std::byte{0xFF});
+  norm.data = bytes;
+  try {
+    Network(ReadModelConfig(folder), WeightsInMemory("the model", weights), {});
+    FAIL();
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kFile);
+    EXPECT_NE(std::string(error.what()).find("values of model.norm.weight are not finite"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(Network, DevicesThatAreNotThereAreRefused) {
   EXPECT_EQ(TrainingDevice("cpu", 3), at::Device(at::kCPU));
   for (const char* name : {"gpu", "cuda:x", "meta", "cuda:99"}) {

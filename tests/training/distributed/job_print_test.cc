@@ -1,0 +1,76 @@
+#include "training/distributed/job_print.h"
+
+#include <gmock/gmock.h>
+
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "common/error.h"
+#include "tests/training/distributed/thread_group.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(JobPrint, NamesEveryDifferenceWithBothValues) {
+  const JobPrint first = {{"--lr", "0.003", ""}, {"--data", "h1", "a.jsonl"}, {"--zero", "1", ""}};
+  JobPrint own = first;
+  EXPECT_EQ(DifferencesFromFirst(2, own, first), "");
+  own[1].shown = "elsewhere/a.jsonl";  // only what is compared counts
+  EXPECT_EQ(DifferencesFromFirst(2, own, first), "");
+  own = {{"--lr", "0.001", ""}, {"--data", "h2", "b.jsonl"}, {"--new", "x", ""}};
+  EXPECT_EQ(
+      DifferencesFromFirst(2, own, first),
+      "rank 2 has --lr 0.001, rank 0 has 0.003; rank 2 has --data b.jsonl, rank 0 has "
+      "a.jsonl; rank 2 has --new x, rank 0 has nothing; rank 2 has --zero nothing, rank 0 has "
+      "1");
+}
+
+TEST(JobPrint, SurvivesItsText) {
+  const JobPrint print = {{"--name", "\"a\"; b", ""}, {"--data", "h", "\xFF and \xC3\xA9"}};
+  const JobPrint back = JobPrintOf(ToText(print));
+  ASSERT_EQ(back.size(), 2u);
+  EXPECT_EQ(back[0].value, "\"a\"; b");
+  EXPECT_THAT(back[1].shown, HasSubstr("\xC3\xA9"));
+}
+
+// What belongs to a machine may differ, and names of files, whose content is compared.
+TEST(JobPrint, LeavesOutWhatMayDiffer) {
+  const nlohmann::ordered_json resolved = {
+      {"lr", 0.1},           {"model_threads", 2}, {"model_dir", "m"},   {"data", {"a"}},
+      {"output_dir", "out"}, {"seed", 3},          {"meet_timeout", 30}, {"device", "cuda:1"}};
+  std::string names;
+  for (const JobPrintEntry& entry : OptionsPrint(resolved)) names += entry.name + " ";
+  EXPECT_EQ(names, "--lr --seed ");
+}
+
+TEST(JobPrint, TheProgramIsNamed) {
+  const JobPrint print = ProgramPrint();
+  ASSERT_EQ(print.size(), 2u);
+  EXPECT_EQ(print[0].value.size(), 64u);
+  EXPECT_THAT(print[0].shown, HasSubstr(", file " + print[0].value.substr(0, 8)));
+}
+
+TEST(JobPrint, AllRanksRefuseWhatOneHasOtherwise) {
+  std::mutex mutex;
+  std::vector<std::string> messages;
+  ThreadGroups::Run(3, [&](ProcessGroup& group) {
+    RequireSame(&group, {{"--data", "same", ""}});
+    try {
+      RequireSame(&group, {{"--data", group.rank() == 1 ? "h2" : "h1", ""}});
+    } catch (const FatalError& error) {
+      const std::lock_guard lock(mutex);
+      EXPECT_EQ(error.code(), ExitCode::kUsage);
+      messages.emplace_back(error.what());
+    }
+  });
+  ASSERT_EQ(messages.size(), 3u);
+  for (const std::string& message : messages) {
+    EXPECT_THAT(message, HasSubstr("together: rank 1 has --data h2, rank 0 has h1. Cure"));
+  }
+  RequireSame(nullptr, {{"--data", "of the only process", ""}});
+}
+
+}  // namespace
+}  // namespace agentr

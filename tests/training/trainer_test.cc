@@ -1,0 +1,98 @@
+// The end of a training whose numbers are no longer finite.
+#include "training/trainer.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <functional>
+
+#include "tests/training/batches.h"
+#include "tests/training/tiny_network.h"
+#include "training/model/divergence.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class DivergedTraining : public ::testing::Test {
+ protected:
+  DivergedTraining() { network_.TrainAll(); }
+
+  std::string EndOf(const std::function<void()>& work) const {
+    try {
+      work();
+    } catch (const DivergedError& error) {
+      return error.what();
+    }
+    return "";
+  }
+  void Step(Trainer& trainer, double learning_rate) const {
+    trainer.Step({batch_}, batch_.weight(), learning_rate, 0);
+  }
+
+  const Batch batch_ = MakeBatch(RandomRows(2, 4, 12, 40, 3), true);
+  Network network_ = TinyNetwork("llama");
+};
+
+TEST_F(DivergedTraining, ALossOrAGradientThatIsNotFiniteEndsItBeforeTheStep) {
+  Trainer trainer(network_, {});
+  Step(trainer, 1e-3);
+  const at::Tensor before = network_.weights()[1].value.clone();
+  StepReport report;
+  report.sums.kinds[0] = {NAN, 1, 0};
+  EXPECT_THAT(EndOf([&] { trainer.Update(report, 1e-3); }),
+              AllOf(HasSubstr("optimiser step 2, with --lr at 0.001: the loss is nan"),
+                    HasSubstr("a lower --lr")));
+  report.sums.kinds[0] = {1, 1, 0};
+  network_.trained()[1].gradient.view({-1})[3] = INFINITY;
+  EXPECT_THAT(EndOf([&] { trainer.Update(report, 1e-3); }),
+              HasSubstr("the loss is 1 and the norm of its gradient inf"));
+  EXPECT_TRUE(at::equal(network_.weights()[1].value, before));
+  EXPECT_EQ(trainer.optimizer_steps(), 1);
+}
+
+TEST_F(DivergedTraining, AWeightThatIsNotFiniteEndsIt) {
+  Trainer trainer(network_, {});
+  EXPECT_THAT(EndOf([&] { Step(trainer, 1e39); }),
+              AllOf(HasSubstr("optimiser step 1, with --lr at 1e+39: after it "),
+                    HasSubstr("values of model.embed_tokens.weight")));
+}
+
+// As a decay of 1 would make it: what no option may be.
+TEST_F(DivergedTraining, AMeanWithoutCorrectionToo) {
+  AdamWOptions options;
+  options.beta1 = 1;
+  Trainer trainer(network_, options);
+  EXPECT_THAT(EndOf([&] { Step(trainer, 1e-3); }), HasSubstr("are not finite"));
+}
+
+TEST_F(DivergedTraining, AHeadBesideTheNetworkToo) {
+  const Parameter head = {"head", at::ones({4}), at::ones({4})};
+  Trainer trainer(network_, {}, {head}, nullptr, "--critic_lr");
+  StepReport report;
+  report.sums.kinds[0] = {1, 1, 0};
+  head.value[2] = NAN;
+  EXPECT_THAT(EndOf([&] { trainer.Update(report, 1e-3); }),
+              AllOf(HasSubstr("1 of the 4 values of head are not finite"),
+                    HasSubstr("a lower --critic_lr")));
+}
+
+TEST_F(DivergedTraining, AModelThatNoLongerAnswersIsNotSaved) {
+  for (const double rate : {1e7, 1e15, 1e25, 1e32}) {  // the weights themselves stay finite
+    Network network = TinyNetwork("llama");
+    network.TrainAll();
+    Trainer trainer(network, {});
+    trainer.CheckAnswer();
+    Step(trainer, 1e-3);
+    trainer.CheckAnswer();
+    Step(trainer, rate);
+    EXPECT_THAT(EndOf([&] { trainer.CheckAnswer(); }),
+                HasSubstr("after optimiser step 2 the weights are finite, but so large"))
+        << rate;
+  }
+}
+
+}  // namespace
+}  // namespace agentr

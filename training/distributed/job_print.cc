@@ -1,0 +1,116 @@
+#include "training/distributed/job_print.h"
+
+#include <fmt/format.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/hash.h"
+#include "common/version.h"
+
+namespace agentr {
+namespace {
+
+// Of a machine, or without an influence on the steps.
+constexpr std::array<std::string_view, 7> kOfOneProcess = {
+    "model_threads", "device",       "log_level",         "processes",
+    "output_dir",    "meet_timeout", "collective_timeout"};
+
+// Files and folders, which may have other names on other machines.
+constexpr std::array<std::string_view, 5> kOfContent = {"model_dir", "data", "transitions", "trees",
+                                                        "episodes"};
+
+constexpr size_t kHashShown = 8;  // digits
+
+const JobPrintEntry* Find(const JobPrint& print, const std::string& name) {
+  const auto found = std::ranges::find(print, name, &JobPrintEntry::name);
+  return found == print.end() ? nullptr : &*found;
+}
+
+std::string Shown(const JobPrintEntry* entry) {
+  if (entry == nullptr) return "nothing";
+  return entry->shown.empty() ? entry->value : entry->shown;
+}
+
+}  // namespace
+
+JobPrint OptionsPrint(const nlohmann::ordered_json& resolved) {
+  JobPrint print;
+  for (const auto& [name, value] : resolved.items()) {
+    if (std::ranges::count(kOfOneProcess, name) + std::ranges::count(kOfContent, name) > 0)
+      continue;
+    print.push_back({"--" + name, value.dump(), ""});
+  }
+  return print;
+}
+
+JobPrint ProgramPrint() {
+  const std::filesystem::path file = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string hash = Sha256(ReadFile("/proc/self/exe"));
+  return {{"the program", hash,
+           fmt::format("{} {}, file {}", file.filename().string(), kVersion,
+                       hash.substr(0, kHashShown))},
+          {"LibTorch", TORCH_VERSION, ""}};
+}
+
+std::string ToText(const JobPrint& print) {
+  auto json = nlohmann::json::array();
+  for (const JobPrintEntry& entry : print) json.push_back({entry.name, entry.value, entry.shown});
+  return json.dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace);
+}
+
+JobPrint JobPrintOf(const std::string& text) {
+  JobPrint print;
+  for (const auto& entry : nlohmann::json::parse(text)) {
+    print.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::string>(),
+                     entry.at(2).get<std::string>()});
+  }
+  return print;
+}
+
+std::string DifferencesFromFirst(int rank, const JobPrint& own, const JobPrint& first) {
+  std::string differences;
+  const auto add = [&](const std::string& name, const JobPrintEntry* here,
+                       const JobPrintEntry* there) {
+    differences +=
+        fmt::format("{}rank {} has {} {}, rank 0 has {}", differences.empty() ? "" : "; ", rank,
+                    name, Shown(here), Shown(there));
+  };
+  for (const JobPrintEntry& entry : own) {
+    const JobPrintEntry* const there = Find(first, entry.name);
+    if (there == nullptr || there->value != entry.value) add(entry.name, &entry, there);
+  }
+  for (const JobPrintEntry& entry : first) {
+    if (Find(own, entry.name) == nullptr) add(entry.name, nullptr, &entry);
+  }
+  return differences;
+}
+
+void RefuseDifferences(const std::string& differences) {
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format("the processes of the job do not belong together: {}. Cure: start all "
+                  "of them from the same program with the same options and data",
+                  differences));
+}
+
+void RequireSame(ProcessGroup* group, const JobPrint& print) {
+  if (group == nullptr) return;
+  const std::vector<std::string> texts = GatherTexts(*group, ToText(print));
+  const JobPrint first = JobPrintOf(texts[0]);
+  std::string differences;
+  for (size_t rank = 1; rank < texts.size(); ++rank) {
+    if (texts[rank] == texts[0]) continue;
+    const std::string own =
+        DifferencesFromFirst(static_cast<int>(rank), JobPrintOf(texts[rank]), first);
+    differences += (differences.empty() || own.empty() ? "" : "; ") + own;
+  }
+  if (!differences.empty()) RefuseDifferences(differences);
+}
+
+}  // namespace agentr
