@@ -86,7 +86,8 @@ std::unique_ptr<QuestionOracle> MakeOracle(const OracleOptions& options, const T
   try {
     model->Discover();
   } catch (const FatalError& error) {
-    throw FatalError(error.code(), fmt::format("--oracle_base: {}", error.what()));
+    throw FatalError(error.code(), fmt::format("--oracle_base: {} (--oracle_timeout {:g})",
+                                               error.what(), options.timeout_s));
   }
   return std::make_unique<ModelOracle>(std::move(model), table);
 }

@@ -52,14 +52,16 @@ int Dial(const std::string& target) {
   return -1;
 }
 
-// Sockets of this machine that try to connect to the port: state 02 of the system's table.
-int Trying(int port) {
-  int count = 0;
-  std::ifstream table("/proc/net/tcp");
-  for (std::string line; std::getline(table, line);) {
-    count += line.find(fmt::format(":{:04X} 02 ", port)) != std::string::npos ? 1 : 0;
+// True if a socket of this machine tries to connect to the port: state 02 of the system's tables.
+bool IsTried(int port) {
+  const std::string trying = fmt::format(":{:04X} 02 ", port);
+  for (const char* name : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    std::ifstream table(name);
+    for (std::string line; std::getline(table, line);) {
+      if (line.find(trying) != std::string::npos) return true;
+    }
   }
-  return count;
+  return false;
 }
 
 }  // namespace
@@ -93,7 +95,7 @@ void SilentPeer::Listen() {
 
 bool SilentPeer::IsAwaited() const {
   if (!fallen_) return false;
-  return silence_ == Silence::kNeverAccepts ? Trying(port_) > 0 : open_ > 0;
+  return silence_ == Silence::kNeverAccepts ? IsTried(port_) : open_ > 0;
 }
 
 // The system makes connections for a port until the queue of those that nobody has accepted is full.
@@ -136,6 +138,7 @@ bool SilentPeer::HandOn(Link& link, short client_events, short target_events) {
     const ssize_t size = ::recv(link.client, bytes.data(), bytes.size(), 0);
     if (size <= 0) return false;
     heard_ += static_cast<size_t>(size);
+    if (heard_ >= options_.until_heard) silent_ = true;
     if (link.target >= 0) {
       ::send(link.target, bytes.data(), static_cast<size_t>(size), MSG_NOSIGNAL);
     }
@@ -165,11 +168,12 @@ void SilentPeer::Loop(const std::stop_token& stop) {
   std::vector<pollfd> wanted;
   while (!stop.stop_requested()) {
     if (silent_ && !fallen_) BecomeSilent();
-    const bool accepts = !fallen_ || silence_ != Silence::kNeverAccepts;
+    const bool hears = !deaf_;
+    const bool accepts = hears && (!fallen_ || silence_ != Silence::kNeverAccepts);
     wanted.assign(1, {accepts ? listener_ : -1, POLLIN, 0});
     for (const Link& link : links_) {
-      wanted.push_back({link.client, POLLIN, 0});
-      wanted.push_back({link.target, POLLIN, 0});
+      wanted.push_back({hears ? link.client : -1, POLLIN, 0});
+      wanted.push_back({hears ? link.target : -1, POLLIN, 0});
     }
     ::poll(wanted.data(), wanted.size(), 10);
     size_t at = 1;

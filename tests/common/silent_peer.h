@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <limits>
 #include <list>
 #include <string>
 #include <thread>
@@ -24,8 +25,10 @@ class SilentPeer {
     // What it drips: the beginning of a reply without end; its last byte comes again and again.
     std::string drops = "HTTP/1.1 200 OK\r\n\r\nx";
     // The port of a server on this machine, or the path of a Unix socket, to and from which it hands
-    // on everything until FallSilent; empty: it is silent from the start.
+    // on everything until it falls silent; empty: it is silent from the start.
     std::string target = {};
+    // Bytes of its clients after which it falls silent by itself.
+    size_t until_heard = std::numeric_limits<size_t>::max();
   };
 
   explicit SilentPeer(Silence silence) : SilentPeer(silence, Options()) {}
@@ -40,8 +43,9 @@ class SilentPeer {
   // Loses its target. Connections stay open, except if it is one that never accepts.
   void FallSilent() { silent_ = true; }
 
-  // Bytes from clients so far.
-  size_t heard() const { return heard_; }
+  // Takes neither bytes nor connections from now on, so that what is sent to it piles up.
+  void StopReading() { deaf_ = true; }
+
   // True if it is silent, and a client is connected or tries to be.
   bool IsAwaited() const;
 
@@ -67,10 +71,12 @@ class SilentPeer {
   int listener_ = -1;
   int port_ = 0;
   std::vector<int> fillers_;
-  std::list<Link> links_;          // of the thread
-  std::atomic<bool> silent_;       // asked for
+  std::list<Link> links_;  // of the thread
+  std::atomic<bool> silent_;          // asked for
   std::atomic<bool> fallen_ = false;  // done
-  std::atomic<size_t> heard_ = 0, open_ = 0;
+  std::atomic<bool> deaf_ = false;
+  size_t heard_ = 0;  // of the thread
+  std::atomic<size_t> open_ = 0;
   std::jthread thread_;
 };
 
