@@ -134,7 +134,7 @@ FileLock::FileLock(const fs::path& path, IfLocked if_locked) {
   if (fd_ < 0) ThrowFileError("cannot open", path, errno);
   // A process that holds the lock may do so for hours. When the run is being stopped, what is still
   // to be written beside its results is worth a short wait.
-  StopTime stop(Interrupted(), 5);
+  StopTime stop(Interrupted(), 2);
   while (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
     const int reason = errno;
     const bool locked = reason == EWOULDBLOCK;

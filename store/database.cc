@@ -47,19 +47,23 @@ FatalError CannotOpen(const SqlError& error) {
                                 what));
 }
 
+PostgresLimits LimitsOf(const StoreOptions& options) {
+  constexpr double kLeastSilence = 60;  // seconds; a statement may have to wait for another's lock
+  return {std::max<double>(options.patience_s, kLeastSilence), options.stop_grace_s};
+}
+
 // The first connection of a program. Only a server that says that it is starting is waited for: any
 // other failure is more likely a wrong address than an outage.
-std::unique_ptr<PostgresConnection> Open(const StoreOptions& options,
-                                         const PostgresLimits& limits) {
+std::unique_ptr<PostgresConnection> Open(const StoreOptions& options) {
   const Clock::time_point begin = Clock::now();
   while (true) {
     try {
-      auto connection = std::make_unique<PostgresConnection>(options.url, limits);
+      auto connection = std::make_unique<PostgresConnection>(options.url, LimitsOf(options));
       Migrate(*connection);
       return connection;
     } catch (const SqlError& error) {
-      const bool wait =
-          !Interrupted() && IsStarting(options.url, limits) && SecondsSince(begin) < options.patience_s;
+      const bool wait = !Interrupted() && SecondsSince(begin) < options.patience_s &&
+                        IsStarting(options.url, LimitsOf(options));
       if (wait && Pauses().sleep(0.2)) continue;
       if (!Interrupted()) throw CannotOpen(error);
       throw FatalError(ExitCode::kInterrupted, "stopped while the database of --store was away");
@@ -80,15 +84,7 @@ std::unique_ptr<PostgresConnection> Open(const StoreOptions& options,
 }  // namespace
 
 Database::Database(const StoreOptions& options)
-    : options_(options),
-      stop_(Interrupted(), options.stop_grace_s),
-      connection_(Open(options, Limits())),
-      place_(connection_->place()) {}
-
-PostgresLimits Database::Limits() {
-  constexpr double kLeastSilence = 60;  // seconds; a statement may have to wait for another's lock
-  return {std::max<double>(options_.patience_s, kLeastSilence), &stop_};
-}
+    : options_(options), connection_(Open(options)), place_(connection_->place()) {}
 
 SqlRows Database::Query(const char* sql, const std::vector<SqlValue>& values, SqlFormat format) {
   const std::lock_guard lock(mutex_);
@@ -113,7 +109,7 @@ SqlRows Database::Query(const char* sql, const std::vector<SqlValue>& values, Sq
 
 SqlRows Database::QueryOnce(const char* sql, const std::vector<SqlValue>& values,
                             SqlFormat format) {
-  if (connection_ == nullptr) connection_ = std::make_unique<PostgresConnection>(options_.url, Limits());
+  if (connection_ == nullptr) connection_ = std::make_unique<PostgresConnection>(options_.url, LimitsOf(options_));
   return connection_->Query(sql, values, format);
 }
 

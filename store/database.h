@@ -33,12 +33,10 @@ class Database {
 
  private:
   SqlRows QueryOnce(const char* sql, const std::vector<SqlValue>& values, SqlFormat format);
-  PostgresLimits Limits();
   // Waits before the next attempt; throws FatalError if there is none.
   void Wait(int failures, double lost_for_s, const std::string& reason);
 
   const StoreOptions options_;
-  StopTime stop_;
   std::mutex mutex_;
   std::unique_ptr<PostgresConnection> connection_;  // guarded by mutex_; null while it is lost
   std::optional<FatalError> given_up_;  // guarded by mutex_; what all further statements throw

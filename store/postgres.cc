@@ -7,7 +7,6 @@
 
 #include <array>
 #include <chrono>
-#include <functional>
 #include <set>
 #include <string>
 #include <utility>
@@ -81,10 +80,6 @@ PgConnection Connect(const Secret& url) {
   return {PQconnectdbParams(kNames.data(), ValuesFor(url).data(), /*expand_dbname=*/1), PQfinish};
 }
 
-std::function<bool()> WhenStopped(const PostgresLimits& limits) {
-  return [&limits] { return limits.stop != nullptr && limits.stop->Passed(); };
-}
-
 SqlError Stopped() {
   return {"no answer while the run is being stopped", "", /*transient=*/true};
 }
@@ -97,7 +92,8 @@ PostgresConnection::PostgresConnection(const Secret& url, PostgresLimits limits)
     : url_(url), limits_(limits), connection_(nullptr, PQfinish) {
   // libpq's own form of connecting tries several hosts one after the other, which its asynchronous
   // form does not.
-  auto made = WaitUnless<PgConnection>([url] { return Connect(url); }, WhenStopped(limits_));
+  StopTime stop(Interrupted(), limits_.stop_grace_s);
+  auto made = WaitUnless<PgConnection>([url] { return Connect(url); }, [&] { return stop.Passed(); });
   if (!made) throw Stopped();
   connection_ = std::move(*made);
   if (connection_ == nullptr) throw std::bad_alloc();
@@ -131,16 +127,16 @@ SqlRows PostgresConnection::Receive(bool sent) {
   if (!sent) throw LastError(nullptr);
   SqlRows rows(nullptr);
   pg_result* last = nullptr;
-  while (pg_result* const result = Await()) rows = SqlRows(last = result);
+  StopTime stop(Interrupted(), limits_.stop_grace_s);
+  while (pg_result* const result = Await(stop)) rows = SqlRows(last = result);
   const ExecStatusType status = PQresultStatus(last);
   if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) throw LastError(last);
   return rows;
 }
 
 // PQexec would wait for a silent server without end, and nothing could interrupt it.
-pg_result* PostgresConnection::Await() {
+pg_result* PostgresConnection::Await(StopTime& stop) {
   pg_conn* const connection = connection_.get();
-  const auto stopped = WhenStopped(limits_);
   auto heard = std::chrono::steady_clock::now();
   while (true) {
     const int unsent = PQflush(connection);
@@ -152,7 +148,7 @@ pg_result* PostgresConnection::Await() {
       if (PQconsumeInput(connection) == 0) throw LastError(nullptr);
       heard = std::chrono::steady_clock::now();
     }
-    if (stopped()) throw Stopped();
+    if (stop.Passed()) throw Stopped();
     if (limits_.silent_s > 0 && SecondsSince(heard) > limits_.silent_s) {
       throw SqlError(fmt::format("no answer for {:g} s", limits_.silent_s), "", true);
     }
@@ -177,7 +173,8 @@ bool IsStarting(const Secret& url, const PostgresLimits& limits) {
   const auto ping = [url] {
     return PQpingParams(kNames.data(), ValuesFor(url).data(), /*expand_dbname=*/1);
   };
-  return WaitUnless<PGPing>(ping, WhenStopped(limits)) == PQPING_REJECT;
+  StopTime stop(Interrupted(), limits.stop_grace_s);
+  return WaitUnless<PGPing>(ping, [&] { return stop.Passed(); }) == PQPING_REJECT;
 }
 
 }  // namespace agentr

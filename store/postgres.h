@@ -87,8 +87,9 @@ struct PostgresLimits {
   // Seconds of a statement without a byte from the server; a server that is busy or waits for
   // another one's lock is silent too. 0: no limit.
   double silent_s = 0;
-  // Ends every wait when the run is being stopped; null: nothing does. Outlives the connection.
-  StopTime* stop = nullptr;
+  // Seconds that a statement or the connecting may go on when the run is being stopped. A server
+  // that answers takes less, so that all that is finished can be stored.
+  double stop_grace_s = 10;
 };
 
 // For one thread at a time. Messages of its errors do not contain the password of the URL.
@@ -113,7 +114,7 @@ class PostgresConnection {
   // Waits for the results of what was sent and returns the last one.
   SqlRows Receive(bool sent);
   // The next result; null after the last one.
-  pg_result* Await();
+  pg_result* Await(StopTime& stop);
   SqlError LastError(const pg_result* result) const;
 
   const Secret url_;

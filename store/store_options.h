@@ -17,7 +17,7 @@ struct StoreOptions {
   // Seconds for which a lost connection is tried again, and a silent one is waited for (at least a
   // minute).
   int patience_s = 600;
-  // Seconds for statements when the run is being stopped, so that finished results are stored.
+  // Seconds that a statement may take when the run is being stopped.
   double stop_grace_s = 10;
 };
 
