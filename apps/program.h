@@ -36,9 +36,10 @@ int RunWithOptions(int argc, char** argv, const ProgramText& text, Job job, Opti
   });
 }
 
-// Starts a server, prints its address and summary, and stops it when SIGINT or SIGTERM comes, within
-// two seconds: replies that need longer are cut off, because a server has nothing to save. A signal
-// during the start ends the program at once. `start` returns the running server in a unique_ptr.
+// Starts a server, prints its address and summary, and stops it within two seconds when SIGINT or
+// SIGTERM comes: replies that need longer are cut off, because a server has nothing to save. A
+// signal during the start ends the program at once. `start` returns the running server in a
+// unique_ptr.
 template <typename Start>
 ExitCode ServeUntilSignal(const Start& start) {
   const auto server = start();

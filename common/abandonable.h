@@ -1,5 +1,5 @@
-// Calls that block and that nothing can interrupt, such as the look-up of a host's name: they run on
-// a thread of their own, so that a caller who can wait no longer leaves them behind.
+// Calls that block and that nothing can interrupt, such as the look-up of a host's name. They run
+// on a thread of their own, so that a caller who can wait no longer leaves them behind.
 #pragma once
 
 #include <chrono>

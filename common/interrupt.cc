@@ -3,6 +3,7 @@
 #include <semaphore.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <string_view>
@@ -24,12 +25,14 @@ void Say(std::string_view text) {
 }
 
 void OnSignal(int /*signal*/) {
+  const int error = errno;  // of the call that the signal interrupts
   Say("\ninterrupted: waiting for the calls in progress; interrupt again to end at once, which "
       "loses only those calls\n");
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
   stop = true;
   ::sem_post(&signalled);
+  errno = error;
 }
 
 }  // namespace

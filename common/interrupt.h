@@ -1,5 +1,5 @@
 // The end of a program by SIGINT or SIGTERM. Until a program says that it has something to finish,
-// the first signal ends it at once, as usual. After that the first signal only sets a flag, at which
+// the first signal ends it, as usual. After that the first signal only sets a flag, at which
 // everything that waits for a peer gives up within seconds (clients/http, store), and the second
 // one, of either kind, ends the program at once, whatever it is doing.
 #pragma once

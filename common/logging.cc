@@ -16,8 +16,8 @@
 namespace agentr {
 namespace {
 
-// The message without secrets and with control characters escaped, because parts of it may come from
-// a model, a server or a file.
+// The message without secrets and with control characters escaped, because parts of it may come
+// from a model, a server or a file.
 class EscapedMessage : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,

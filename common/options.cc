@@ -60,9 +60,9 @@ class OptionSet::Parser {
   Parser(const std::string& program, const std::string& description, const std::string& examples);
 
   // `value`: what resolved.toml says of the option. `settle` may throw CLI::ParseError.
-  Declared Finish(CLI::Option* option, const std::string& env,
-                  std::function<nlohmann::ordered_json()> value,
-                  std::function<void()> settle = [] {}) {
+  Declared Finish(
+      CLI::Option* option, const std::string& env, std::function<nlohmann::ordered_json()> value,
+      std::function<void()> settle = [] {}) {
     option->group(group);
     if (!env.empty()) option->envname(env);
     entries_.push_back({option, std::move(value), std::move(settle)});
@@ -313,7 +313,8 @@ OptionSet::Declared OptionSet::Add(const std::string& flag, std::vector<Secret>&
 OptionSet::Declared OptionSet::AddArguments(const std::string& flag, std::vector<Secret>& values,
                                             const std::string& help) {
   CLI::Option* const option = AddSecrets(parser_->app, flag, values, help);
-  return parser_->Finish(option, "", [&values] { return nlohmann::ordered_json(Redacted(values)); });
+  return parser_->Finish(option, "",
+                         [&values] { return nlohmann::ordered_json(Redacted(values)); });
 }
 
 template OptionSet::Declared OptionSet::Add(const std::string&, int&, const std::string&,

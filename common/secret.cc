@@ -190,8 +190,7 @@ bool Secret::IsRedacted() const {
 }
 
 std::string Secret::WithoutIt(std::string message) const {
-  const std::vector<Span> spans =
-      kind_ == Kind::kText ? Finder(text_).Find() : std::vector<Span>();
+  const std::vector<Span> spans = kind_ == Kind::kText ? Finder(text_).Find() : std::vector<Span>();
   std::vector<std::string> parts;
   for (const Span& span : spans) {
     parts.push_back(text_.substr(span.begin, span.end - span.begin));
@@ -201,8 +200,8 @@ std::string Secret::WithoutIt(std::string message) const {
   for (const std::string& part : parts) {
     if (part.size() >= kShort) ReplaceAll(message, part, kMark);
   }
-  // A password that was not escaped is taken apart at the wrong places: then quoted pieces of it are
-  // called a host or a port.
+  // A password that was not escaped is taken apart at the wrong places: then quoted pieces of it
+  // are called a host or a port.
   for (size_t open = message.find('"'); open != std::string::npos;) {
     const size_t close = message.find('"', open + 1);
     if (close == std::string::npos) break;

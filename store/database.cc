@@ -109,7 +109,8 @@ SqlRows Database::Query(const char* sql, const std::vector<SqlValue>& values, Sq
 
 SqlRows Database::QueryOnce(const char* sql, const std::vector<SqlValue>& values,
                             SqlFormat format) {
-  if (connection_ == nullptr) connection_ = std::make_unique<PostgresConnection>(options_.url, LimitsOf(options_));
+  if (connection_ == nullptr)
+    connection_ = std::make_unique<PostgresConnection>(options_.url, LimitsOf(options_));
   return connection_->Query(sql, values, format);
 }
 

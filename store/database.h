@@ -22,10 +22,10 @@ class Database {
   explicit Database(const StoreOptions& options);
 
   // Runs one statement. If the connection is lost or silent, it is sent again on a new one, with
-  // growing pauses, for at most options.patience_s. The server may have run it although no answer came, so
-  // it must have the same effect if it runs twice. Throws FatalError: kUnavailable after that time,
-  // kInterrupted when the run is being stopped, kFile for an error of the statement (DamagedData if the
-  // server finds its files damaged).
+  // growing pauses, for at most options.patience_s. The server may have run it although no answer
+  // came, so it must have the same effect if it runs twice. Throws FatalError: kUnavailable after
+  // that time, kInterrupted when the run is being stopped, kFile for an error of the statement
+  // (DamagedData if the server finds its files damaged).
   SqlRows Query(const char* sql, const std::vector<SqlValue>& values = {},
                 SqlFormat format = SqlFormat::kText);
 

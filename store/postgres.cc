@@ -80,9 +80,7 @@ PgConnection Connect(const Secret& url) {
   return {PQconnectdbParams(kNames.data(), ValuesFor(url).data(), /*expand_dbname=*/1), PQfinish};
 }
 
-SqlError Stopped() {
-  return {"no answer while the run is being stopped", "", /*transient=*/true};
-}
+SqlError Stopped() { return {"no answer while the run is being stopped", "", /*transient=*/true}; }
 
 constexpr int kLookAgainMs = 100;
 
@@ -93,7 +91,8 @@ PostgresConnection::PostgresConnection(const Secret& url, PostgresLimits limits)
   // libpq's own form of connecting tries several hosts one after the other, which its asynchronous
   // form does not.
   StopTime stop(Interrupted(), limits_.stop_grace_s);
-  auto made = WaitUnless<PgConnection>([url] { return Connect(url); }, [&] { return stop.Passed(); });
+  auto made =
+      WaitUnless<PgConnection>([url] { return Connect(url); }, [&] { return stop.Passed(); });
   if (!made) throw Stopped();
   connection_ = std::move(*made);
   if (connection_ == nullptr) throw std::bad_alloc();

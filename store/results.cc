@@ -26,12 +26,13 @@ std::string ReadResult(Database& database, int64_t run, int64_t key, const std::
 
 // The transaction that wrote the row of a task: another one means another result.
 std::string RowVersion(Database& database, int64_t run, int64_t key) {
-  const SqlRows rows = database.Query(
-      "SELECT xmin::text FROM agentr.task WHERE run = $1 AND key = $2", {run, key});
+  const SqlRows rows =
+      database.Query("SELECT xmin::text FROM agentr.task WHERE run = $1 AND key = $2", {run, key});
   return rows.size() > 0 ? std::string(rows.Text(0, 0)) : "";
 }
 
-// Forgets the result of a task, unless it has another one by now. Returns what to add to the message.
+// Forgets the result of a task, unless it has another one by now. Returns what to add to the
+// message.
 std::string SetFree(Database& database, int64_t run, int64_t key, const std::string& version) {
   try {
     database.Query(
@@ -41,9 +42,10 @@ std::string SetFree(Database& database, int64_t run, int64_t key, const std::str
         {run, key, version});
   } catch (const FatalError& error) {
     if (error.code() != ExitCode::kFile) throw;
-    return fmt::format("; its task cannot be set free: {}. Restore the database, or make the "
-                       "results again under another --store_run",
-                       error.what());
+    return fmt::format(
+        "; its task cannot be set free: {}. Restore the database, or make the "
+        "results again under another --store_run",
+        error.what());
   }
   return "; its task is free again: run the command that made it once more";
 }
@@ -119,14 +121,14 @@ std::vector<std::string> FilesOf(Database& database, int64_t run) {
 
 std::string LoadFile(Database& database, int64_t run, const std::string& name,
                      const std::string& what) {
-  const SqlRows rows = database.Query(
-      "SELECT body, bytes::text, sha256 FROM agentr.file WHERE run = $1 AND name = $2", {run, name},
-      SqlFormat::kBytes);
   try {
+    const SqlRows rows = database.Query(
+        "SELECT body, bytes::text, sha256 FROM agentr.file WHERE run = $1 AND name = $2",
+        {run, name}, SqlFormat::kBytes);
     return OnlyBlob(rows, what);
   } catch (const DamagedData& error) {
-    throw DamagedData(fmt::format("{}; path_collect --store writes the files of a run again",
-                                  error.what()));
+    throw DamagedData(
+        fmt::format("{}; path_collect --store writes the files of a run again", error.what()));
   }
 }
 

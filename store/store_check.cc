@@ -61,8 +61,8 @@ std::vector<RunCheck> CheckRuns(Database& database, const std::string& only) {
   Progress progress("results", "", total);
   std::vector<RunCheck> runs;
   for (int row = 0; row < rows.size(); ++row) {
-    RunCheck& check = runs.emplace_back(
-        RunCheck{std::string(rows.Text(row, 1)), std::string(rows.Text(row, 2))});
+    RunCheck& check =
+        runs.emplace_back(RunCheck{std::string(rows.Text(row, 1)), std::string(rows.Text(row, 2))});
     Checker(database, progress, check).Read(rows.Int(row, 0));
   }
   return runs;

@@ -19,7 +19,7 @@ struct RunCheck {
 };
 
 // The runs, oldest first; `only`: the name of the runs to read, empty for all. The tasks of damaged
-// results are set free (LoadResult). Throws FatalError, kInterrupted when the program is being stopped.
+// results are set free (LoadResult). Throws FatalError, kInterrupted when the program is stopped.
 std::vector<RunCheck> CheckRuns(Database& database, const std::string& only);
 
 std::string CheckTable(const std::vector<RunCheck>& runs);

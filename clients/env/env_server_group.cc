@@ -44,8 +44,8 @@ void SessionIds::Remove(int64_t id, uint64_t epoch) {
   if (epoch == epoch_) live_.erase(id);
 }
 
-EnvServerGroup::EnvServerGroup(std::unique_ptr<Protocol> protocol,
-                               const std::vector<Secret>& bases, HttpOptions options)
+EnvServerGroup::EnvServerGroup(std::unique_ptr<Protocol> protocol, const std::vector<Secret>& bases,
+                               HttpOptions options)
     : protocol_(std::move(protocol)),
       options_(std::move(options)),
       balancer_(bases.size(), options_.cool_down_s) {
@@ -190,8 +190,8 @@ tl::unexpected<HttpError> EnvServerGroup::BadReply(size_t server, const std::str
   HttpError out;
   out.kind = error.kind;
   const HttpClient& client = servers_[server]->client;
-  out.message = client.WithoutSecrets(
-      fmt::format("{}{}: {}", client.base_url(), path, error.message));
+  out.message =
+      client.WithoutSecrets(fmt::format("{}{}: {}", client.base_url(), path, error.message));
   return tl::make_unexpected(std::move(out));
 }
 

@@ -30,8 +30,8 @@ struct HttpOptions {
   size_t max_reply = 64 << 20;       // bytes of a reply's body
   size_t max_reply_head = 64 << 10;  // bytes of a reply's headers
   std::string ca_file;               // https: PEM file of trusted certificates; empty: the system's
-  // Once it is set, calls in progress and later ones have stop_grace_s together (to close a session,
-  // for example); then they fail.
+  // Once it is set, calls in progress and later ones have stop_grace_s together, for example to
+  // close a session; then they fail.
   const std::atomic<bool>* stop = &Interrupted();
   double stop_grace_s = 2;
   std::map<std::string, Secret> headers;  // sent with each request; never in a message

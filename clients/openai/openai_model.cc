@@ -83,8 +83,8 @@ OpenAiModel::~OpenAiModel() = default;
 
 CallLimit OpenAiModel::Until() const {
   if (options_.within_s <= 0) return std::nullopt;
-  return Clock::now() +
-         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.within_s));
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                            std::chrono::duration<double>(options_.within_s));
 }
 
 template <typename Fn>

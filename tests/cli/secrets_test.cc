@@ -14,6 +14,7 @@
 #include "clients/http/http_client.h"
 #include "common/file.h"
 #include "servers/http/http_service.h"
+#include "tests/cli/few_rows.h"
 #include "tests/cli/program.h"
 #include "tests/clients/env/embedded_server.h"
 #include "tests/clients/http/local_server.h"
@@ -33,10 +34,9 @@ namespace fs = std::filesystem;
 // Every secret contains the first of these; the others are forms in which it is sent.
 constexpr const char* kPassword = "pwSESAMEpw";
 const std::vector<std::string> kTraces = {"SESAME", "cHdTRVNBTUVwdw",  // base64 of the password
-                                          "YW5uOnB3U0VTQU1FcHc="};   // and of ann:PASSWORD
-const std::map<std::string, std::string> kEnvironment = {{"OPENAI_API_KEY", "sk-SESAME"},
-                                                         {"AGENTR_API_KEY", "ak-SESAME"},
-                                                         {"PGPASSWORD", "pg-SESAME"}};
+                                          "YW5uOnB3U0VTQU1FcHc="};     // and of ann:PASSWORD
+const std::map<std::string, std::string> kEnvironment = {
+    {"OPENAI_API_KEY", "sk-SESAME"}, {"AGENTR_API_KEY", "ak-SESAME"}, {"PGPASSWORD", "pg-SESAME"}};
 
 Arguments operator+(Arguments left, const Arguments& right) {
   left.insert(left.end(), right.begin(), right.end());
@@ -54,8 +54,8 @@ class Talker {
  public:
   explicit Talker(bool refuses) {
     const auto answer = [this, refuses](const httplib::Request& request, httplib::Response& reply) {
-      saw_password_ = saw_password_ || request.get_header_value("Authorization") ==
-                                           "Basic YW5uOnB3U0VTQU1FcHc=";
+      saw_password_ = saw_password_ ||
+                      request.get_header_value("Authorization") == "Basic YW5uOnB3U0VTQU1FcHc=";
       saw_key_ = saw_key_ || request.get_header_value("Authorization") == "Bearer sk-SESAME";
       if (!refuses) {
         return reply.set_content(
@@ -85,15 +85,7 @@ class Secrets : public ::testing::Test {
  protected:
   Secrets() {
     WriteTinyModel(folder_.path() / "tiny");
-    std::string rows;
-    for (int task_id = 0; task_id < 8; ++task_id) {
-      rows += fmt::format(
-          R"({{"task_num":{},"messages":[{{"role":"user","content":"Craft."}},)"
-          R"({{"role":"assistant","content":"Action: inventory","loss":true}}]}})"
-          "\n",
-          task_id);
-    }
-    WriteFileAtomically(folder_.path() / "rows.jsonl", rows);
+    WriteFileAtomically(folder_.path() / "rows.jsonl", FewRows());
   }
 
   // The files with a trace of a secret, and what surrounds it.
@@ -132,8 +124,8 @@ class Secrets : public ::testing::Test {
   std::set<std::string> ran_;
 };
 
-const Arguments kFewTasks = {"--task",       "textcraft", "--min",       "31",  "--max", "35",
-                             "--iterations", "2",         "--log_level", "trace"};
+const Arguments kFewTasks = {"--task", "textcraft",    "--min", "31",          "--max",
+                             "35",     "--iterations", "2",     "--log_level", "trace"};
 
 TEST_F(Secrets, OfAddressesAreUsedAndNotWritten) {
   const auto environment = StartServer("textcraft");
@@ -147,17 +139,16 @@ TEST_F(Secrets, OfAddressesAreUsedAndNotWritten) {
   EXPECT_THAT(resolved, AllOf(HasSubstr("env_server_base = [\"http://ann:***@127.0.0.1:"),
                               HasSubstr("llm_base = [\"http://ann:***@127.0.0.1:")));
   MustRun("path_collect", servers + Arguments{"--verifier", "actor", "--show", "1"});
-  MustRun("agent_eval", Arguments{"--task", "textcraft", "--max", "2", "--max_steps", "3",
-                                  "--model_name", "m"} +
-                            servers);
-  MustRun("agent_train",
-          {"--model_dir", "tiny", "--data", "rows.jsonl", "--max_steps", "2", "--play_every", "1",
-           "--play=--env_server_base=" + Base(*environment), "--play=--max=1", "--play=--max_steps=1",
-           "--play=--max_new_tokens=2"});
+  MustRun("agent_eval",
+          Arguments{"--task", "textcraft", "--max", "2", "--max_steps", "3", "--model_name", "m"} +
+              servers);
+  MustRun("agent_train", {"--model_dir", "tiny", "--data", "rows.jsonl", "--max_steps", "2",
+                          "--play_every", "1", "--play=--env_server_base=" + Base(*environment),
+                          "--play=--max=1", "--play=--max_steps=1", "--play=--max_new_tokens=2"});
   MustRun("agent_report", {"mcts_result", "path_result", "test_result", "train_result"});
   // With the key alone.
-  MustRun("agent_eval", {"--task", "textcraft", "--max", "2", "--max_steps", "3", "--model_name", "k",
-                         "--llm_base", model.url()});
+  MustRun("agent_eval", {"--task", "textcraft", "--max", "2", "--max_steps", "3", "--model_name",
+                         "k", "--llm_base", model.url()});
   EXPECT_TRUE(model.saw_key());
 }
 
@@ -220,9 +211,8 @@ TEST_F(Secrets, ARunGoesOnFromItsFileWithTheEnvironment) {
 TEST_F(Secrets, OfDatabasesAreUsedAndNotWritten) {
   if (const std::string why = WhyNoPostgres(); !why.empty()) GTEST_SKIP() << why;
   const PostgresServer database;
-  const std::string url =
-      fmt::format("postgresql://postgres:{}@/postgres?host={}", kPassword,
-                  fs::path(database.socket()).parent_path().string());
+  const std::string url = fmt::format("postgresql://postgres:{}@/postgres?host={}", kPassword,
+                                      fs::path(database.socket()).parent_path().string());
   const auto environment = StartServer("textcraft");
   const Arguments store = {"--store", url};
   const Arguments servers = {"--env_server_base", Base(*environment)};
@@ -245,18 +235,18 @@ TEST_F(Secrets, OfDatabasesAreUsedAndNotWritten) {
           1);
   MustRun("store_status", store);
   for (const char* table : {"run", "task", "worker"}) {
-    const std::string rows = database.Ask(
-        fmt::format("SELECT string_agg(row::text, ' ') FROM agentr.{} AS row", table));
+    const std::string rows =
+        database.Ask(fmt::format("SELECT string_agg(row::text, ' ') FROM agentr.{} AS row", table));
     EXPECT_THAT(rows, ::testing::Not(HasSubstr("SESAME"))) << table;
     EXPECT_FALSE(rows.empty());
   }
   // In the arguments of a stage. The next stage finds no trees in the loop's own folder.
-  const Outcome loop = Run(
-      "self_train",
-      {"--model_dir=tiny", "--iterations=1", "--method=search-only", "--collect=--store=" + url,
-       "--collect=--min=200", "--collect=--max=202", "--collect=--iterations=1",
-       "--collect=--n_gen=1", "--collect=--max_depth=2", "--collect=--max_new_tokens=4",
-       "--evaluate=--max=1", "--evaluate=--max_steps=1", "--evaluate=--max_new_tokens=4"});
+  const Outcome loop =
+      Run("self_train",
+          {"--model_dir=tiny", "--iterations=1", "--method=search-only", "--collect=--store=" + url,
+           "--collect=--min=200", "--collect=--max=202", "--collect=--iterations=1",
+           "--collect=--n_gen=1", "--collect=--max_depth=2", "--collect=--max_new_tokens=4",
+           "--evaluate=--max=1", "--evaluate=--max_steps=1", "--evaluate=--max_new_tokens=4"});
   EXPECT_THAT(loop.out, AllOf(HasSubstr("--store=postgresql://postgres:***@/postgres"),
                               HasSubstr("run textcraft/model of")));
 }
@@ -280,9 +270,10 @@ TEST_F(Secrets, AreNotInComplaints) {
     }
     Run(name, task + quick + Arguments{"--model_name", "m", "--llm_base", refused});
     // Written wrong.
-    for (const Arguments& typo :
-         {Arguments{"--llm_bas=" + refused}, {refused}, {"--llm_base", refused, "--no_such_option"},
-          {"--max", refused}}) {
+    for (const Arguments& typo : {Arguments{"--llm_bas=" + refused},
+                                  {refused},
+                                  {"--llm_base", refused, "--no_such_option"},
+                                  {"--max", refused}}) {
       MustRun(name, typo, 2);
     }
     Run(name, {"--split=" + refused});
@@ -296,8 +287,8 @@ TEST_F(Secrets, AreNotInComplaints) {
     }
     EXPECT_EQ(Run("self_train", {"--model_dir=tiny", "--iterations=1", "--method=search-only",
                                  "--collect=--store=" + url, "--collect=--max=202",
-                                 "--collect=--min=200", "--evaluate=--max=1", "--evaluate=--max_steps=1",
-                                 "--evaluate=--max_new_tokens=1"})
+                                 "--collect=--min=200", "--evaluate=--max=1",
+                                 "--evaluate=--max_steps=1", "--evaluate=--max_new_tokens=1"})
                   .exit,
               4);
   }
@@ -310,8 +301,9 @@ TEST_F(Secrets, AreNotInComplaints) {
           4);
   MustRun("agent_rl", {"--model_dir", "tiny", "--task", "echo", "--llm_base", refused}, 2);
   MustRun("path_collect", {"--input_dir", refused}, 3);
-  MustRun("env_server", {"--task", "twenty_questions", "--port", "0", "--oracle_model", "m",
-                         "--oracle_base", nobody, "--oracle_timeout", "1"},
+  MustRun("env_server",
+          {"--task", "twenty_questions", "--port", "0", "--oracle_model", "m", "--oracle_base",
+           nobody, "--oracle_timeout", "1"},
           4);
   MustRun("lm_server", {"--api_key=ak-SESAME", "--no_such_option"}, 2);
   MustRun("agentr", {"--store=" + bad}, 2);
@@ -366,8 +358,8 @@ TEST_F(Secrets, OfServersAreToldToNobody) {
   EXPECT_TRUE(model.saw_password());
   Program lm("lm_server", {"--model_dir", "tiny", "--port", "0", "--api_key", "ak-SESAME"},
              folder_.path(), kEnvironment);
-  said += Replies(AddressOf(lm), {"/", "/v1/models", "/metrics", "/health"},
-                  "/v1/chat/completions", "{}");
+  said += Replies(AddressOf(lm), {"/", "/v1/models", "/metrics", "/health"}, "/v1/chat/completions",
+                  "{}");
   EXPECT_THAT(said, AllOf(HasSubstr("wrong or missing"), HasSubstr("agentr_http_requests_total"),
                           HasSubstr("twenty_questions")));
   for (const std::string& trace : kTraces) EXPECT_EQ(said.find(trace), std::string::npos) << trace;

@@ -20,6 +20,7 @@
 #include "common/file.h"
 #include "common/text.h"
 #include "servers/env_server.h"
+#include "tests/cli/few_rows.h"
 #include "tests/cli/program.h"
 #include "tests/clients/env/embedded_server.h"
 #include "tests/clients/http/local_server.h"
@@ -89,15 +90,7 @@ class Surroundings {
  public:
   Surroundings() {
     WriteTinyModel(folder_.path() / "tiny");
-    std::string rows;
-    for (int task_id = 0; task_id < 8; ++task_id) {
-      rows += fmt::format(
-          R"({{"task_num":{},"messages":[{{"role":"user","content":"Craft."}},)"
-          R"({{"role":"assistant","content":"Action: inventory","loss":true}}]}})"
-          "\n",
-          task_id);
-    }
-    WriteFileAtomically(folder_.path() / "rows.jsonl", rows);
+    WriteFileAtomically(folder_.path() / "rows.jsonl", FewRows());
     const Outcome searched = RunProgram(
         "mcts_collect", {"--task", "textcraft", "--min", "31", "--max", "43"}, folder_.path());
     EXPECT_EQ(searched.exit, 0) << searched.err;
@@ -108,9 +101,7 @@ class Surroundings {
   std::string environment_port() const { return std::to_string(environment_->port()); }
   std::string model_port() const { return model_.port(); }
   // Empty without PostgreSQL.
-  std::string database_socket() const {
-    return postgres_ == nullptr ? "" : postgres_->socket();
-  }
+  std::string database_socket() const { return postgres_ == nullptr ? "" : postgres_->socket(); }
 
  private:
   ScratchFolder folder_;
@@ -150,8 +141,7 @@ class Waiters {
     for (std::string& argument : arguments) argument = with_port(argument);
     std::map<std::string, std::string> variables;
     for (const auto& [variable, value] : env) variables[variable] = with_port(value);
-    waiter->program =
-        std::make_unique<Program>(name, arguments, waiter->folder->path(), variables);
+    waiter->program = std::make_unique<Program>(name, arguments, waiter->folder->path(), variables);
     all_.push_back(std::move(waiter));
     return *all_.back();
   }
@@ -161,12 +151,13 @@ class Waiters {
     const std::string path = what == "model server" ? "/v1" : "";
     const std::string address = "http://127.0.0.1:PORT" + path;
     Add(what, name, arguments, {}, address);
-    if (!target.empty()) Add(what, name, arguments, {.target = target, .until_heard = kSomeBytes}, address);
+    if (!target.empty())
+      Add(what, name, arguments, {.target = target, .until_heard = kSomeBytes}, address);
   }
 
   void WaitingForServers() {
-    const Arguments search = {"--task", "textcraft", "--split", "all", "--max", "500",
-                              "--model_delay_ms", "5"};
+    const Arguments search = {"--task", "textcraft", "--split",          "all",
+                              "--max",  "500",       "--model_delay_ms", "5"};
     const Arguments environment = {"--env_server_base", "{}", "--env_timeout", "86400"};
     const Arguments model = {"--llm_base", "{}", "--model_name", "m", "--llm_timeout", "86400"};
     for (const char* name : {"mcts_collect", "agent_eval"}) {
@@ -184,9 +175,9 @@ class Waiters {
   void WaitingForDatabases() {
     const std::string url = "postgresql://postgres@127.0.0.1:PORT/postgres?sslmode=disable";
     const std::string drops("E\0\0\x75\x2fx", 6);  // the head of a long message
-    const Arguments search = {"--task", "textcraft",        "--split",  "all",
-                              "--max",  "500",              "--store_lease", "5",
-                              "--model_delay_ms", "5",      "--store",  "{}"};
+    const Arguments search = {
+        "--task",        "textcraft", "--split",          "all", "--max",   "500",
+        "--store_lease", "5",         "--model_delay_ms", "5",   "--store", "{}"};
     const std::string socket = around_.database_socket();
     for (const char* name : {"mcts_collect", "agent_eval"}) {
       Add("database", name, search, {drops, ""}, url);
@@ -221,17 +212,17 @@ class Waiters {
     AddHttp("environment server", "self_train",
             model + Arguments{"--evaluate=--env_server_base={}", "--evaluate=--env_timeout=86400"},
             "");
-    AddHttp("environment server", "agent_train",
-            model + Arguments{"--data", around_.Path("rows.jsonl"), "--max_steps", "3",
-                              "--play_every", "1", "--play=--env_server_base={}",
-                              "--play=--env_timeout=86400"},
-            "");
+    AddHttp(
+        "environment server", "agent_train",
+        model + Arguments{"--data", around_.Path("rows.jsonl"), "--max_steps", "3", "--play_every",
+                          "1", "--play=--env_server_base={}", "--play=--env_timeout=86400"},
+        "");
   }
 
   void Servers() {
-    const Arguments asks = {"--task",         "twenty_questions", "--port",           "0",
-                            "--oracle_base",  "{}",               "--oracle_model",   "m",
-                            "--oracle_timeout", "86400"};
+    const Arguments asks = {
+        "--task", "twenty_questions", "--port", "0", "--oracle_base", "{}", "--oracle_model",
+        "m",      "--oracle_timeout", "86400"};
     Add("oracle", "env_server", asks, {}, "http://127.0.0.1:PORT/v1");
     Waiter& later = Add("oracle", "env_server", asks, {.target = around_.model_port()},
                         "http://127.0.0.1:PORT/v1");
@@ -274,13 +265,13 @@ class Waiters {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(static_cast<uint16_t>(std::stoi(base.substr(base.rfind(':') + 1))));
-    const std::shared_ptr<int> client(new int(::socket(AF_INET, SOCK_STREAM, 0)),
-                                      [](int* fd) {
-                                        ::close(*fd);
-                                        delete fd;
-                                      });
+    const std::shared_ptr<int> client(new int(::socket(AF_INET, SOCK_STREAM, 0)), [](int* fd) {
+      ::close(*fd);
+      delete fd;
+    });
     EXPECT_EQ(::connect(*client, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    const std::string text = "POST /create HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n{";
+    const std::string text =
+        "POST /create HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n{";
     EXPECT_GT(::send(*client, text.data(), text.size(), MSG_NOSIGNAL), 0);
     return client;
   }
@@ -335,7 +326,8 @@ class SilentPeers : public ::testing::TestWithParam<Silence> {
       const Outcome outcome = waiter->program->Wait();
       const bool server = waiter->what.find("_server:") != std::string::npos;
       EXPECT_TRUE(outcome.exit == 130 || outcome.exit == 143 || (server && outcome.exit == 0))
-          << waiter->what << ": " << outcome.exit << "\n" << outcome.err;
+          << waiter->what << ": " << outcome.exit << "\n"
+          << outcome.err;
     }
   }
 

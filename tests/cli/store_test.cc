@@ -168,8 +168,8 @@ TEST_F(Store, EpisodesAreThoseOfAFolder) {
 
 // Spoils the stored result of a task.
 void Damage(const PostgresServer& server, int64_t key) {
-  server.Ask(fmt::format("UPDATE agentr.task SET body = substring(body FROM 1 FOR 20) WHERE key = {}",
-                         key));
+  server.Ask(fmt::format(
+      "UPDATE agentr.task SET body = substring(body FROM 1 FOR 20) WHERE key = {}", key));
 }
 
 TEST_F(Store, ADamagedTreeIsSearchedAgain) {
@@ -192,7 +192,8 @@ TEST_F(Store, ADamagedTreeIsSearchedAgain) {
 
   const Outcome again = RunProgram("mcts_collect", kSearch + InStore(), folder_.path());
   EXPECT_EQ(again.exit, 0) << again.err;
-  EXPECT_THAT(again.out, HasSubstr(fmt::format("1 trees written, {} existed", expected.size() - 1)));
+  EXPECT_THAT(again.out,
+              HasSubstr(fmt::format("1 trees written, {} existed", expected.size() - 1)));
   EXPECT_EQ(Trees("textcraft/planner"), expected);
   const Outcome revised =
       RunProgram("path_collect", revise + Arguments{"--overwrite", "1"}, other.path());
@@ -201,7 +202,8 @@ TEST_F(Store, ADamagedTreeIsSearchedAgain) {
 }
 
 TEST_F(Store, DamagedEpisodesArePlayedAgain) {
-  const Arguments play = Arguments{"--task", "textcraft", "--max", "6", "--max_steps", "5"} + InStore();
+  const Arguments play =
+      Arguments{"--task", "textcraft", "--max", "6", "--max_steps", "5"} + InStore();
   ASSERT_EQ(RunProgram("agent_eval", play, folder_.path()).exit, 0);
   const std::string summary = "test_result/textcraft/planner_scripted/summary.csv";
   const std::string whole = ReadFile(folder_.path() / summary);

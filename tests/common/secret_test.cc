@@ -65,7 +65,8 @@ TEST(Secret, IsRedactedByItsForm) {
     EXPECT_EQ(Secret(text).Redacted(), redacted);
     EXPECT_EQ(Secret(text).Reveal(), text);
     EXPECT_EQ(RedactSecrets(redacted), redacted) << "redacting twice changes nothing";
-    EXPECT_EQ(Secret(redacted).IsRedacted(), std::string(redacted).find("***") != std::string::npos);
+    EXPECT_EQ(Secret(redacted).IsRedacted(),
+              std::string(redacted).find("***") != std::string::npos);
     EXPECT_TRUE(std::string(text) == redacted || !Secret(text).IsRedacted()) << text;
   }
   EXPECT_EQ(Secret::Key("sk-1").Redacted(), "***");
@@ -88,8 +89,7 @@ TEST(Secret, SentencesStayReadable) {
 
 TEST(Secret, WhatOthersSayLosesIt) {
   const Secret url("postgresql://ann:hun%74er2@db/agentr");
-  EXPECT_EQ(url.WithoutIt("FATAL: no user hunter2, but hun%74er2"),
-            "FATAL: no user ***, but ***");
+  EXPECT_EQ(url.WithoutIt("FATAL: no user hunter2, but hun%74er2"), "FATAL: no user ***, but ***");
   // libpq takes such a password apart at its first "@".
   const Secret broken("postgresql://ann:p@ss@db/agentr");
   EXPECT_EQ(broken.WithoutIt("could not translate host name \"ss@db\" to address"),
@@ -97,8 +97,7 @@ TEST(Secret, WhatOthersSayLosesIt) {
   EXPECT_EQ(broken.WithoutIt("user \"ann\" of database \"agentr\""),
             "user \"ann\" of database \"agentr\"");
   const Secret header = Secret::Key("Bearer sk-hunter2");
-  EXPECT_EQ(header.WithoutIt("bad key sk-hunter2 in 'Bearer sk-hunter2'"),
-            "bad key *** in '***'");
+  EXPECT_EQ(header.WithoutIt("bad key sk-hunter2 in 'Bearer sk-hunter2'"), "bad key *** in '***'");
   EXPECT_EQ(Secret().WithoutIt("all"), "all");
   EXPECT_EQ(Secret::Key().WithoutIt("a \"\" b"), "a \"\" b");
 }
@@ -214,9 +213,7 @@ TEST(Secret, IsInNoLogAndNoLastMessage) {
   testing::internal::CaptureStderr();
   InitLogging({});
   spdlog::warn("cannot reach {}", "http://u:pw@host/v1");
-  RunMain([]() -> ExitCode {
-    throw FatalError(ExitCode::kUsage, "bad postgresql://u:pw@db/x");
-  });
+  RunMain([]() -> ExitCode { throw FatalError(ExitCode::kUsage, "bad postgresql://u:pw@db/x"); });
   RunMain([]() -> ExitCode { throw std::runtime_error("bad postgresql://u:pw@db/x"); });
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_THAT(said, AllOf(HasSubstr("http://u:***@host/v1"), HasSubstr("u:***@db/x"),

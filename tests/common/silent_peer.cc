@@ -98,7 +98,7 @@ bool SilentPeer::IsAwaited() const {
   return silence_ == Silence::kNeverAccepts ? IsTried(port_) : open_ > 0;
 }
 
-// The system makes connections for a port until the queue of those that nobody has accepted is full.
+// The system makes connections for a port until the queue of those that wait for an accept is full.
 void SilentPeer::FillQueue() {
   ::listen(listener_, 0);
   while (true) {

@@ -1,6 +1,6 @@
-// A peer that says nothing, or hardly anything, at a port of this machine: for tests of programs that
-// wait for it. With a target it first hands everything on, so that a program gets as far as the test
-// wants.
+// A peer that says nothing, or hardly anything, at a port of this machine: for tests of programs
+// that wait for it. With a target it first hands everything on, so that a program gets as far as
+// the test wants.
 #pragma once
 
 #include <atomic>
@@ -24,8 +24,8 @@ class SilentPeer {
   struct Options {
     // What it drips: the beginning of a reply without end; its last byte comes again and again.
     std::string drops = "HTTP/1.1 200 OK\r\n\r\nx";
-    // The port of a server on this machine, or the path of a Unix socket, to and from which it hands
-    // on everything until it falls silent; empty: it is silent from the start.
+    // The port of a server on this machine, or the path of a Unix socket, to and from which it
+    // hands on everything until it falls silent; empty: it is silent from the start.
     std::string target = {};
     // Bytes of its clients after which it falls silent by itself.
     size_t until_heard = std::numeric_limits<size_t>::max();
@@ -71,7 +71,7 @@ class SilentPeer {
   int listener_ = -1;
   int port_ = 0;
   std::vector<int> fillers_;
-  std::list<Link> links_;  // of the thread
+  std::list<Link> links_;             // of the thread
   std::atomic<bool> silent_;          // asked for
   std::atomic<bool> fallen_ = false;  // done
   std::atomic<bool> deaf_ = false;

@@ -268,8 +268,7 @@ EnvServerOptions WithOracle(const SilentPeer& oracle) {
 
 // The limit holds for silence of every kind; without it the test would last for hours.
 TEST(OracleTest, AMuteOneEndsTheStartAtTheLimit) {
-  for (const Silence silence :
-       {Silence::kNeverAccepts, Silence::kNeverAnswers, Silence::kDrips}) {
+  for (const Silence silence : {Silence::kNeverAccepts, Silence::kNeverAnswers, Silence::kDrips}) {
     const SilentPeer oracle(silence);
     try {
       StartEnvServer(WithOracle(oracle));

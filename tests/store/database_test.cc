@@ -177,8 +177,7 @@ TEST_F(DatabaseTest, AStatementThatNobodyReadsFailsAfterItsTime) {
 
 // Whatever kind of silence it is, the run ends when it is stopped, and what follows fails at once.
 TEST_F(DatabaseTest, AStoppedRunDoesNotWaitForASilentServer) {
-  for (const Silence silence :
-       {Silence::kNeverAccepts, Silence::kNeverAnswers, Silence::kDrips}) {
+  for (const Silence silence : {Silence::kNeverAccepts, Silence::kNeverAnswers, Silence::kDrips}) {
     BehindAPeer behind(server(), silence);
     StoreOptions options = Options();
     options.url = behind.url();
@@ -217,7 +216,8 @@ TEST_F(DatabaseTest, NoMessageHasThePasswordOfTheUrl) {
     options.url = url;
     const auto [code, message] = Thrown([&] { Database{options}; });
     EXPECT_EQ(code, ExitCode::kUnavailable);
-    EXPECT_THAT(message, AllOf(HasSubstr("--store: "), Not(HasSubstr("hun")), Not(HasSubstr("ter2"))))
+    EXPECT_THAT(message,
+                AllOf(HasSubstr("--store: "), Not(HasSubstr("hun")), Not(HasSubstr("ter2"))))
         << url;
   }
 }

@@ -54,8 +54,9 @@ TEST_F(StoreCheckTest, ReadsEveryResultAndFile) {
 }
 
 TEST_F(StoreCheckTest, ReportsWhatIsDamagedAndSetsItsTaskFree) {
-  server().Ask("UPDATE agentr.task SET body = '' WHERE key = 1 AND run = (SELECT id FROM agentr.run"
-               " WHERE name = 'b' AND kind = 'trees')");
+  server().Ask(
+      "UPDATE agentr.task SET body = '' WHERE key = 1 AND run = (SELECT id FROM agentr.run"
+      " WHERE name = 'b' AND kind = 'trees')");
   server().Ask("UPDATE agentr.file SET body = ''");
   const std::vector<RunCheck> runs = Check();
   EXPECT_THAT(runs[0].damaged, IsEmpty());

@@ -52,9 +52,10 @@ class TaskQueueTest : public WithPostgres {
 
   // Changes the tasks of this run behind the back of their workers.
   void Spoil(const std::string& how, const std::string& condition) const {
-    server().Ask(fmt::format(
-        "UPDATE agentr.task SET {} WHERE run = (SELECT id FROM agentr.run WHERE name = '{}') AND {}",
-        how, key().name, condition));
+    server().Ask(
+        fmt::format("UPDATE agentr.task SET {} WHERE run = (SELECT id FROM agentr.run WHERE name = "
+                    "'{}') AND {}",
+                    how, key().name, condition));
   }
 
   // What is said when the result of a task is read, which is damaged.
@@ -332,14 +333,15 @@ TEST_F(TaskQueueTest, ATaskThatCannotBeSetFreeIsSaidToo) {
 TEST_F(TaskQueueTest, AZeroedBlockOfTheServersFilesIsADamagedResult) {
   const auto worker = Worker(Keys(2));
   std::string noise;
-  for (RandomStream random(5); noise.size() < 40'000;) noise += static_cast<char>(random.Below(256));
+  for (RandomStream random(5); noise.size() < 40'000;)
+    noise += static_cast<char>(random.Below(256));
   for (int64_t key = 0; key < 2; ++key) {
     ASSERT_EQ(worker->TryClaim(key), Claim::kMine);
     ASSERT_TRUE(worker->Commit(key, noise + std::to_string(key)));
   }
-  const std::string file =
-      server().Ask("SELECT current_setting('data_directory') || '/' || pg_relation_filepath("
-                   "reltoastrelid) FROM pg_class WHERE oid = 'agentr.task'::regclass");
+  const std::string file = server().Ask(
+      "SELECT current_setting('data_directory') || '/' || pg_relation_filepath("
+      "reltoastrelid) FROM pg_class WHERE oid = 'agentr.task'::regclass");
   server().Ask("CHECKPOINT");
   server().Kill();
   {

@@ -73,8 +73,8 @@ void Declare(OptionSet& set, TrainingPlayOptions& o) {
           "tasks of TextCraft or with the options of --play; 0: never")
       .Min(0);
   set.AddArguments("--play", o.play,
-          "An argument of agent_eval for these evaluations, such as --play=--task=webshop "
-          "(repeatable)");
+                   "An argument of agent_eval for these evaluations, such as --play=--task=webshop "
+                   "(repeatable)");
 }
 
 ExitCode AgentTrainWithPlays(const AgentTrainOptions& options, const TrainingPlayOptions& plays,

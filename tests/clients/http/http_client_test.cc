@@ -231,8 +231,8 @@ TEST(HttpClient, ACallEndsAtItsLimitHoweverSlowlyTheReplyComes) {
   HttpOptions options;
   options.max_reply = SIZE_MAX;
   Dialled d(server.url(), options);
-  const HttpError error = ErrorOf(d.client.Get(
-      "/", "", std::chrono::steady_clock::now() + std::chrono::milliseconds(50)));
+  const HttpError error = ErrorOf(
+      d.client.Get("/", "", std::chrono::steady_clock::now() + std::chrono::milliseconds(50)));
   EXPECT_EQ(error.kind, ErrorKind::kTimeout);
   EXPECT_THAT(error.message, HasSubstr("within the time of the call"));
 }
@@ -283,7 +283,7 @@ TEST(HttpClient, UserAndPasswordOfTheUrlAreSentAsBasicAuthentication) {
   };
   EXPECT_EQ(sent("ann:open sesame"), "Basic YW5uOm9wZW4gc2VzYW1l");  // of RFC 7617's kind
   EXPECT_EQ(sent("ann:p%40ss"), "Basic YW5uOnBAc3M=");               // ann:p@ss
-  EXPECT_EQ(sent("token"), "Basic dG9rZW46");                         // token:
+  EXPECT_EQ(sent("token"), "Basic dG9rZW46");                        // token:
 }
 
 TEST(HttpClient, ThePasswordOfTheUrlIsInNoMessage) {
@@ -311,8 +311,8 @@ TEST(HttpClient, ThePasswordOfTheUrlIsInNoMessage) {
       }
     }
   }
-  for (const char* url : {"http://ann:hunter2@host:abc/v1", "ftp://ann:hunter2@host",
-                          "http://ann:hun/ter2@host"}) {
+  for (const char* url :
+       {"http://ann:hunter2@host:abc/v1", "ftp://ann:hunter2@host", "http://ann:hun/ter2@host"}) {
     try {
       Dialled d{url};
       ADD_FAILURE() << url;
