@@ -60,9 +60,9 @@ class OptionSet::Parser {
   Parser(const std::string& program, const std::string& description, const std::string& examples);
 
   // `value`: what resolved.toml says of the option. `settle` may throw CLI::ParseError.
-  Declared Finish(
-      CLI::Option* option, const std::string& env, std::function<nlohmann::ordered_json()> value,
-      std::function<void()> settle = [] {}) {
+  Declared Finish(CLI::Option* option, const std::string& env,
+                  std::function<nlohmann::ordered_json()> value,
+                  std::function<void()> settle = nullptr) {
     option->group(group);
     if (!env.empty()) option->envname(env);
     entries_.push_back({option, std::move(value), std::move(settle)});
@@ -205,7 +205,7 @@ std::optional<ExitCode> OptionSet::Parser::Parse(int argc, const char* const* ar
     }
     for (const Entry& entry : entries_) {
       RefuseIgnoredVariable(*entry.option);
-      entry.settle();
+      if (entry.settle) entry.settle();
       if (entry.option->get_configurable()) {
         resolved[entry.option->get_single_name()] = entry.value();
       }
