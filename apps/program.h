@@ -3,8 +3,8 @@
 #pragma once
 
 #include <fmt/core.h>
-#include <spdlog/spdlog.h>
 
+#include <chrono>
 #include <cstdio>
 
 #include "common/error.h"
@@ -41,15 +41,17 @@ int RunWithOptions(int argc, char** argv, const ProgramText& text, Job job, Opti
   });
 }
 
-// Starts a server, prints its address and summary, and stops it when SIGINT or SIGTERM comes.
-// `start` returns the running server in a unique_ptr.
+// Starts a server, prints its address and summary, and stops it within two seconds when SIGINT or
+// SIGTERM comes: replies that need longer are cut off, because a server has nothing to save. A
+// signal during the start ends the program at once. `start` returns the running server in a
+// unique_ptr.
 template <typename Start>
 ExitCode ServeUntilSignal(const Start& start) {
-  SignalWait signals;  // before the server's threads
   const auto server = start();
   fmt::print("{} ({})\n", server->base_url(), server->Summary());
   std::fflush(stdout);
-  spdlog::info("signal {}: stopping; a second signal ends the program at once", signals.Wait());
+  WaitForSignal();
+  EndAtLatestIn(std::chrono::milliseconds(1500), ExitCode::kOk);
   return ExitCode::kOk;
 }
 

@@ -22,7 +22,7 @@ void FindBundledModel(ModelOptions& model) {
   FindBundledModel(model.dir);
 }
 
-std::vector<std::string> ProgramWorkbench::BasesOf(const EnvironmentOptions& options) {
+std::vector<Secret> ProgramWorkbench::BasesOf(const EnvironmentOptions& options) {
   if (!options.env_server_base.empty()) return options.env_server_base;
   std::unique_ptr<EnvServer>& embedded = embedded_[options.task];
   if (embedded == nullptr) {

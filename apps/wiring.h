@@ -11,6 +11,7 @@
 #include "apps/program.h"
 #include "apps/report_option.h"
 #include "clients/env/gold_source.h"
+#include "common/secret.h"
 #include "lm/model_folder.h"
 #include "rollout/workbench.h"
 #include "servers/env_server.h"
@@ -30,7 +31,7 @@ class ProgramWorkbench : public Workbench {
 
  private:
   // The base URLs of the options or, if there are none, of the task's embedded server.
-  std::vector<std::string> BasesOf(const EnvironmentOptions& options);
+  std::vector<Secret> BasesOf(const EnvironmentOptions& options);
 
   const ModelFolderOptions& local_;
   std::map<std::string, std::unique_ptr<EnvServer>> embedded_;  // by kind of task

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "common/secret.h"
 #include "common/text.h"
 #include "common/toml.h"
 
@@ -57,7 +58,7 @@ ExitCode PrintConfigError(const CLI::ConfigError& error, const std::string& prog
     return ExitCode::kUsage;
   }
   fmt::print(stderr, "error: --config: there is no option '{}'\n{} --help lists the options\n",
-             EscapeControls(text.substr(text.find_last_of(' ') + 1)), program);
+             EscapeControls(RedactSecrets(text.substr(text.find_last_of(' ') + 1))), program);
   return ExitCode::kUsage;
 }
 
@@ -75,7 +76,8 @@ ExitCode PrintParseError(const CLI::ParseError& error, const std::string& progra
     if (colon != std::string::npos) text.erase(0, colon + 2);
     text += " does not have the type of its option";
   }
-  fmt::print(stderr, "error: {}\n{} --help lists the options\n", EscapeControls(text), program);
+  fmt::print(stderr, "error: {}\n{} --help lists the options\n",
+             EscapeControls(RedactSecrets(text)), program);
   return ExitCode::kUsage;
 }
 

@@ -7,13 +7,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <sstream>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "common/error.h"
+#include "common/interrupt.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -66,6 +69,8 @@ fs::path FolderOf(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
+constexpr std::chrono::milliseconds kLookAtLock(20);
+
 void MakeFolderOf(const fs::path& path) {
   const fs::path folder = FolderOf(path);
   std::error_code error;
@@ -108,21 +113,36 @@ void RefuseLfsPointer(std::string_view text, const fs::path& path) {
                                path.string()));
 }
 
+namespace {
+
+[[noreturn]] void ThrowLocked(const fs::path& folder, FileLock::IfLocked if_locked) {
+  if (if_locked == FileLock::IfLocked::kWait) {
+    throw FatalError(ExitCode::kInterrupted,
+                     fmt::format("stopped while another process used {}", folder.string()));
+  }
+  throw FatalError(ExitCode::kFile,
+                   fmt::format("{} is in use by another process. Cure: wait until it has ended, "
+                               "or choose another name for this run",
+                               folder.string()));
+}
+
+}  // namespace
+
 FileLock::FileLock(const fs::path& path, IfLocked if_locked) {
   MakeFolderOf(path);
   fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd_ < 0) ThrowFileError("cannot open", path, errno);
-  while (::flock(fd_, if_locked == IfLocked::kWait ? LOCK_EX : LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EINTR) continue;
+  // A process that holds the lock may do so for hours. When the run is being stopped, what is still
+  // to be written beside its results is worth a short wait.
+  StopTime stop(Interrupted(), 2);
+  while (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
     const int reason = errno;
+    const bool locked = reason == EWOULDBLOCK;
+    const bool waits = locked && if_locked == IfLocked::kWait && !stop.Passed();
+    if (waits) std::this_thread::sleep_for(kLookAtLock);
+    if (waits || reason == EINTR) continue;
     ::close(fd_);
-    if (reason == EWOULDBLOCK) {
-      throw FatalError(
-          ExitCode::kFile,
-          fmt::format("{} is in use by another process. Cure: wait until it has ended, "
-                      "or choose another name for this run",
-                      path.parent_path().string()));
-    }
+    if (locked) ThrowLocked(path.parent_path(), if_locked);
     ThrowFileError("cannot lock", path, reason);
   }
 }

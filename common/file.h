@@ -51,7 +51,8 @@ void WriteFileAtomically(const std::filesystem::path& path,
 
 // Excludes other processes by a lock on the file `path` (made if missing, with its folder) until
 // destroyed: waits for it, for read-change-write of a file that several runs share, or refuses, for
-// the folder of a run that a second process must not touch. Throws FatalError(kFile).
+// the folder of a run that a second process must not touch. Throws FatalError: kFile, and
+// kInterrupted if the run was stopped and the lock was not free for some seconds.
 class FileLock {
  public:
   enum class IfLocked { kWait, kRefuse };

@@ -10,18 +10,20 @@
 #include <utility>
 
 #include "common/options.h"
+#include "common/secret.h"
 #include "common/text.h"
 
 namespace agentr {
 namespace {
 
-// The message with control characters escaped, because parts of it may come from a model, a server
-// or a file.
+// The message without secrets and with control characters escaped, because parts of it may come
+// from a model, a server or a file.
 class EscapedMessage : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
               spdlog::memory_buf_t& to) override {
-    const std::string text = EscapeControls({message.payload.data(), message.payload.size()}, "\n");
+    const std::string_view said(message.payload.data(), message.payload.size());
+    const std::string text = EscapeControls(RedactSecrets(said), "\n");
     to.append(text.data(), text.data() + text.size());
   }
   std::unique_ptr<custom_flag_formatter> clone() const override {

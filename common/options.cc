@@ -59,11 +59,13 @@ class OptionSet::Parser {
  public:
   Parser(const std::string& program, const std::string& description, const std::string& examples);
 
-  template <typename T>
-  Declared Finish(CLI::Option* option, const std::string& env, const T& value) {
+  // `value`: what resolved.toml says of the option. `settle` may throw CLI::ParseError.
+  Declared Finish(CLI::Option* option, const std::string& env,
+                  std::function<nlohmann::ordered_json()> value,
+                  std::function<void()> settle = nullptr) {
     option->group(group);
     if (!env.empty()) option->envname(env);
-    entries_.push_back({option, [&value] { return nlohmann::ordered_json(value); }});
+    entries_.push_back({option, std::move(value), std::move(settle)});
     return Declared(option, this);
   }
 
@@ -87,6 +89,7 @@ class OptionSet::Parser {
   struct Entry {
     const CLI::Option* option;
     std::function<nlohmann::ordered_json()> value;
+    std::function<void()> settle;
   };
 
   std::vector<Entry> entries_;
@@ -202,6 +205,7 @@ std::optional<ExitCode> OptionSet::Parser::Parse(int argc, const char* const* ar
     }
     for (const Entry& entry : entries_) {
       RefuseIgnoredVariable(*entry.option);
+      if (entry.settle) entry.settle();
       if (entry.option->get_configurable()) {
         resolved[entry.option->get_single_name()] = entry.value();
       }
@@ -211,7 +215,7 @@ std::optional<ExitCode> OptionSet::Parser::Parse(int argc, const char* const* ar
     return ExitCode::kOk;
   } catch (const FatalError& error) {  // of the config file
     fmt::print(stderr, "error: --config {}: {}\n", app.get_config_ptr()->as<std::string>(),
-               EscapeControls(error.what()));
+               EscapeControls(RedactSecrets(error.what())));
     return error.code();
   } catch (const CLI::ParseError& error) {
     return PrintParseError(error, app.get_name());
@@ -255,7 +259,62 @@ OptionSet::Declared OptionSet::Add(const std::string& flag, T& value, const std:
   if constexpr (std::is_same_v<T, double> || std::is_same_v<T, uint64_t>) {
     RefuseOddNumbers<T>(*option);
   }
-  return parser_->Finish(option, env, value);
+  return parser_->Finish(option, env, [&value] { return nlohmann::ordered_json(value); });
+}
+
+namespace {
+
+// Replaces a redacted value by that of the option's environment variable.
+void FindSecret(const CLI::Option& option, Secret& value) {
+  if (!value.IsRedacted()) return;
+  const std::string& name = option.get_envname();
+  const char* const text = name.empty() ? nullptr : std::getenv(name.c_str());
+  const Secret there(text == nullptr ? "" : text, value.kind());
+  if (there.Redacted() != value.Redacted() || there.IsRedacted()) {
+    throw CLI::ValidationError(
+        option.get_name(),
+        fmt::format("{} is without its secret (***), which no file keeps: give the whole value on "
+                    "the command line{}",
+                    value.Redacted(), name.empty() ? "" : " or in the variable " + name));
+  }
+  value = there;
+}
+
+CLI::Option* AddSecrets(CLI::App& app, const std::string& flag, std::vector<Secret>& values,
+                        const std::string& help) {
+  const auto set = [&values](const std::vector<std::string>& texts) {
+    values.assign(texts.begin(), texts.end());
+  };
+  return app.add_option_function<std::vector<std::string>>(flag, set, help);
+}
+
+}  // namespace
+
+OptionSet::Declared OptionSet::Add(const std::string& flag, Secret& value, const std::string& help,
+                                   const std::string& env) {
+  const auto set = [&value](const std::string& text) { value = Secret(text, value.kind()); };
+  CLI::Option* const option = parser_->app.add_option_function<std::string>(flag, set, help);
+  option->default_str(value.Redacted());
+  return parser_->Finish(
+      option, env, [&value] { return nlohmann::ordered_json(value.Redacted()); },
+      [option, &value] { FindSecret(*option, value); });
+}
+
+OptionSet::Declared OptionSet::Add(const std::string& flag, std::vector<Secret>& values,
+                                   const std::string& help, const std::string& env) {
+  CLI::Option* const option = AddSecrets(parser_->app, flag, values, help);
+  return parser_->Finish(
+      option, env, [&values] { return nlohmann::ordered_json(Redacted(values)); },
+      [option, &values] {
+        for (Secret& value : values) FindSecret(*option, value);
+      });
+}
+
+OptionSet::Declared OptionSet::AddArguments(const std::string& flag, std::vector<Secret>& values,
+                                            const std::string& help) {
+  CLI::Option* const option = AddSecrets(parser_->app, flag, values, help);
+  return parser_->Finish(option, "",
+                         [&values] { return nlohmann::ordered_json(Redacted(values)); });
 }
 
 template OptionSet::Declared OptionSet::Add(const std::string&, int&, const std::string&,
@@ -286,7 +345,8 @@ OptionSet::Declared OptionSet::AddNamed(const std::string& flag,
 
 OptionSet::Declared OptionSet::AddSwitch(const std::string& flag, bool& value,
                                          const std::string& help) {
-  return parser_->Finish(parser_->app.add_flag(flag, value, help), "", value);
+  return parser_->Finish(parser_->app.add_flag(flag, value, help), "",
+                         [&value] { return nlohmann::ordered_json(value); });
 }
 
 void OptionSet::AddPositional(const std::string& name, std::vector<std::string>& values,

@@ -23,6 +23,7 @@
 
 #include "common/error.h"
 #include "common/named_values.h"
+#include "common/secret.h"
 
 namespace CLI {
 class Option;
@@ -64,6 +65,19 @@ class OptionSet {
   template <typename T>
   Declared Add(const std::string& flag, T& value, const std::string& help,
                const std::string& env = "");
+
+  // The same for values that may contain secrets, which --help and resolved.toml have redacted.
+  // Where --config reads such a text back, the environment variable takes its place if it holds the
+  // same text with the secret; otherwise Parse says what is missing.
+  Declared Add(const std::string& flag, Secret& value, const std::string& help,
+               const std::string& env = "");
+  Declared Add(const std::string& flag, std::vector<Secret>& values, const std::string& help,
+               const std::string& env = "");
+
+  // A repeatable flag for arguments of another program, which may contain secrets. That program
+  // deals with redacted ones.
+  Declared AddArguments(const std::string& flag, std::vector<Secret>& values,
+                        const std::string& help);
 
   // A flag whose value is one of these names, and sets `value` to what is named so.
   template <typename E, size_t n>

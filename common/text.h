@@ -40,6 +40,9 @@ std::optional<T> ParseNumber(std::string_view text) {
   return error == std::errc() && at == end ? std::optional(number) : std::nullopt;
 }
 
+// With %41 as A, as in URLs (RFC 3986, 2.1); what is no such escape stays.
+std::string PercentDecoded(std::string_view text);
+
 // An observation on one line: line breaks and tabs become spaces.
 std::string OneLine(std::string text);
 

@@ -28,8 +28,9 @@ class EpisodeStore {
   // worker has taken it over; then it is discarded. Throws FatalError.
   virtual bool Commit(const Episode& episode) = 0;
 
-  // The stored episodes, by task and attempt. Throws FatalError: kFile for an episode that cannot be
-  // read, kUsage naming one that was played with other options.
+  // The stored episodes, by task and attempt. Damaged ones of a database are left out with a
+  // warning: they will be played again. Throws FatalError: kFile for an episode that cannot be read,
+  // kUsage naming one that was played with other options.
   virtual std::vector<Episode> Load() const = 0;
 
   // Where the episode is, or would be, for messages.

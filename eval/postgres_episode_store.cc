@@ -1,6 +1,7 @@
 #include "eval/postgres_episode_store.h"
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include "common/error.h"
 
@@ -48,7 +49,11 @@ std::vector<Episode> PostgresEpisodeStore::Load() const {
   for (const int64_t key : queue_.Done()) {
     const std::string name =
         PlaceOf(static_cast<int>(key / kMostAttempts), static_cast<int>(key % kMostAttempts));
-    episodes.push_back(ReadEpisode(queue_.Load(key), name).episode);
+    try {
+      episodes.push_back(ReadEpisode(queue_.Load(key), name).episode);
+    } catch (const DamagedData& error) {
+      spdlog::warn("{}: {}", name, error.what());  // an episode that is missing now
+    }
   }
   return episodes;
 }

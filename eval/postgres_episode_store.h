@@ -29,7 +29,7 @@ class PostgresEpisodeStore : public EpisodeStore {
   std::string place() const override { return queue_.place(); }
 
  private:
-  TaskQueue queue_;
+  mutable TaskQueue queue_;  // thread-safe
   const std::string options_;
 };
 

@@ -31,7 +31,7 @@ class PostgresTreeStore : public TreeStore {
   std::string place() const override;
 
  private:
-  TaskQueue queue_;
+  mutable TaskQueue queue_;  // thread-safe
   const TreeFormat format_;
 };
 

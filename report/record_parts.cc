@@ -6,18 +6,30 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_depth.h"
+#include "common/secret.h"
 #include "report/report_parts.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
 namespace {
+
 using Json = nlohmann::ordered_json;
+
+// Earlier versions wrote addresses with passwords into their records.
+void RedactTexts(Json& json) {
+  if (json.is_string()) json = RedactSecrets(json.get<std::string>());
+  if (!json.is_structured()) return;
+  for (Json& part : json) RedactTexts(part);
 }
+
+}  // namespace
 
 Json JsonOrNull(const fs::path& file) {
   if (!fs::exists(file)) return nullptr;
   auto json = ParseJson<Json>(ReadFile(file));
-  return json.is_discarded() ? Json() : json;
+  if (json.is_discarded()) return nullptr;
+  RedactTexts(json);
+  return json;
 }
 
 std::vector<size_t> Spread(size_t count, int most) {
@@ -37,7 +49,7 @@ Json CommonPart(const RunResult& result, const std::string& run_file, const std:
     const PackedItems::Place place = items.Add(run);
     part["run"] = {place.block, place.at};
   }
-  part["toml"] = fs::exists(toml_file) ? Json(ReadFile(toml_file)) : Json();
+  part["toml"] = fs::exists(toml_file) ? Json(RedactSecrets(ReadFile(toml_file))) : Json();
   part["problems"] = Json::array();
   return part;
 }

@@ -1,9 +1,11 @@
 #include "revision/stored_trees.h"
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "common/error.h"
 #include "common/file.h"
@@ -64,8 +66,8 @@ std::string TreeRun(Database& database, const StoreOptions& options,
   return last;
 }
 
-TreeInputOptions FetchTrees(Database& database, const std::string& run, TreeInputOptions input,
-                            const fs::path& cache) {
+FetchedTrees FetchTrees(Database& database, const std::string& run, TreeInputOptions input,
+                        const fs::path& cache) {
   const auto record = FindRun(database, {kTreeRuns, run});
   const std::vector<ResultHash> results =
       record ? HashesOf(database, record->id) : std::vector<ResultHash>();
@@ -79,18 +81,26 @@ TreeInputOptions FetchTrees(Database& database, const std::string& run, TreeInpu
   const fs::path folder =
       cache / FolderName(input.task) / FolderName(fs::path(run).filename().string());
   std::set<fs::path> wanted;
+  int damaged = 0;
   for (const ResultHash& result : results) {
     const fs::path file = folder / TreeFileName(static_cast<int>(result.key));
     wanted.insert(file);
     if (fs::exists(file) && Sha256(ReadFile(file)) == result.sha256) continue;
     const std::string what = fmt::format("task {} of run {}", result.key, run);
-    WriteFileAtomically(file, LoadResult(database, record->id, result.key, what));
+    try {
+      WriteFileAtomically(file, LoadResult(database, record->id, result.key, what));
+    } catch (const DamagedData& error) {
+      spdlog::warn("{}", error.what());
+      wanted.erase(file);
+      ++damaged;
+    }
   }
+  if (wanted.empty()) throw NoTrees(database, run);
   for (const TreeFile& file : TreeFilesIn(folder)) {
     if (!wanted.contains(file.path)) fs::remove(file.path);
   }
   input.input_dir = folder.string();
-  return input;
+  return {std::move(input), damaged};
 }
 
 ExitCode OnStoredTrees(const TreeJob& job, const PathCollectOptions& given,
@@ -98,10 +108,17 @@ ExitCode OnStoredTrees(const TreeJob& job, const PathCollectOptions& given,
   Database database(given.store);
   const std::string run = TreeRun(database, given.store, given.input);
   PathCollectOptions options = given;
-  options.input = FetchTrees(database, run, given.input, fs::path(given.output_dir) / ".trees");
+  const FetchedTrees trees =
+      FetchTrees(database, run, given.input, fs::path(given.output_dir) / ".trees");
+  options.input = trees.input;
   const ExitCode exit = job(options, resolved, workbench);
   StoreRows(database, run, RowStem(options, options.input.task));
-  return exit;
+  if (trees.damaged == 0) return exit;
+  fmt::print(
+      "{} trees were damaged in the database and are left out. Their tasks are free again: run "
+      "mcts_collect --store as before, then this command again.\n",
+      trees.damaged);
+  return exit == ExitCode::kOk ? ExitCode::kIncomplete : exit;
 }
 
 }  // namespace agentr

@@ -8,6 +8,7 @@
 
 #include "clients/http/http_client.h"
 #include "clients/openai/openai_model.h"
+#include "common/secret.h"
 #include "tasks/scripted_model.h"
 
 namespace agentr {
@@ -18,7 +19,7 @@ class OptionSet;
 struct EnvironmentOptions {
   std::string task = "webshop";  // with the style: "webshop_archer" (DeclareStyle)
   std::string style = "";
-  std::vector<std::string> env_server_base = {};  // base URLs; empty: an embedded server
+  std::vector<Secret> env_server_base = {};  // base URLs; empty: an embedded server
   HttpOptions http = ManyConnections();
 
   // Allows as many connections as trees or episodes may need at once.

@@ -1,6 +1,8 @@
 #include "servers/env_server.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include "clients/openai/openai_model.h"
 #include "common/options.h"
@@ -76,8 +78,17 @@ std::unique_ptr<QuestionOracle> MakeOracle(const OracleOptions& options, const T
   }
   OpenAiOptions openai;
   openai.base = options.base;
+  openai.within_s = options.timeout_s;
+  openai.http.stop_grace_s = 0;  // a question that is given up leaves nothing to put in order
   auto model = std::make_unique<OpenAiModel>(options.model, openai);
-  model->Discover();
+  spdlog::info("asking the oracle at {} for its model {}, for at most {:g} s (--oracle_timeout)",
+               fmt::join(Redacted(options.base), ", "), options.model, options.timeout_s);
+  try {
+    model->Discover();
+  } catch (const FatalError& error) {
+    throw FatalError(error.code(), fmt::format("--oracle_base: {} (--oracle_timeout {:g})",
+                                               error.what(), options.timeout_s));
+  }
   return std::make_unique<ModelOracle>(std::move(model), table);
 }
 
@@ -160,6 +171,9 @@ void Declare(OptionSet& set, EnvServerOptions& options) {
           "Base URL of an OpenAI-compatible server whose model answers (repeatable; default: the "
           "built-in tables answer)");
   set.Add("--oracle_model", options.oracle.model, "The name of that model on the server");
+  set.Add("--oracle_timeout", options.oracle.timeout_s,
+          "Seconds for its answer to a question, with all repetitions; then /step is an error")
+      .Min(0.001);
   set.Group("Server");
   set.Add("--host", options.host, "Address to listen on; 0.0.0.0 for every network");
   set.Add("--port", options.port, "Port to listen on; 0 chooses a free one").Range(0, 65535);

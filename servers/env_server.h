@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/secret.h"
 #include "servers/babyai/babyai_text.h"
 #include "servers/env_service.h"
 #include "servers/http/http_service.h"
@@ -35,8 +36,9 @@ struct WebShopFilesOptions {
 
 // Who answers in Twenty Questions and Guess My City.
 struct OracleOptions {
-  std::vector<std::string> base = {};  // OpenAI-compatible servers; none: the built-in tables
-  std::string model = "";              // the servers' name for the model
+  std::vector<Secret> base = {};  // OpenAI-compatible servers; none: the built-in tables
+  std::string model = "";         // the servers' name for the model
+  double timeout_s = 30;          // for one question, with its repetitions; then /step is an error
 };
 
 struct EnvServerOptions {

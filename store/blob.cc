@@ -15,13 +15,13 @@ Blob Pack(std::string_view bytes) {
 }
 
 std::string Unpack(const SqlRows& rows, const std::string& what) {
-  std::optional<std::string> bytes = Gunzip(rows.Text(0, 0), static_cast<size_t>(rows.Int(0, 1)));
-  if (!bytes || Sha256(*bytes) != rows.Text(0, 2)) {
-    throw FatalError(ExitCode::kFile,
-                     fmt::format("{} is damaged in the database: its bytes do not have the SHA-256 "
-                                 "{} that was stored with them; restore the database, or make the "
-                                 "results again under another --store_run",
-                                 what, rows.Text(0, 2)));
+  const auto size = static_cast<size_t>(rows.Int(0, 1));
+  std::optional<std::string> bytes = Gunzip(rows.Text(0, 0), size);
+  if (!bytes || bytes->size() != size || Sha256(*bytes) != rows.Text(0, 2)) {
+    throw DamagedData(
+        fmt::format("{} is damaged in the database: its bytes do not have the size "
+                    "and the SHA-256 {} that were stored with them",
+                    what, rows.Text(0, 2)));
   }
   return *std::move(bytes);
 }

@@ -3,9 +3,11 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "common/error.h"
 #include "store/postgres.h"
 #include "store/store_options.h"
 
@@ -19,10 +21,11 @@ class Database {
   // made by a newer version.
   explicit Database(const StoreOptions& options);
 
-  // Runs one statement. If the connection is lost, it is sent again on a new one, with growing
-  // pauses, for at most options.patience_s. The server may have run it although no answer came, so
-  // it must have the same effect if it runs twice. Throws FatalError: kUnavailable after that time,
-  // kInterrupted when the run is being stopped, kFile for an error of the statement.
+  // Runs one statement. If the connection is lost or silent, it is sent again on a new one, with
+  // growing pauses, for at most options.patience_s. The server may have run it although no answer
+  // came, so it must have the same effect if it runs twice. Throws FatalError: kUnavailable after
+  // that time, kInterrupted when the run is being stopped, kFile for an error of the statement
+  // (DamagedData if the server finds its files damaged).
   SqlRows Query(const char* sql, const std::vector<SqlValue>& values = {},
                 SqlFormat format = SqlFormat::kText);
 
@@ -36,7 +39,7 @@ class Database {
   const StoreOptions options_;
   std::mutex mutex_;
   std::unique_ptr<PostgresConnection> connection_;  // guarded by mutex_; null while it is lost
-  std::string given_up_;  // guarded by mutex_; the error that all further statements get
+  std::optional<FatalError> given_up_;  // guarded by mutex_; what all further statements throw
   const std::string place_;
 };
 

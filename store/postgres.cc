@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 #include <libpq-fe.h>
+#include <poll.h>
 #include <spdlog/spdlog.h>
 
 #include <array>
+#include <chrono>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "common/abandonable.h"
+#include "common/clock.h"
 #include "common/text.h"
 
 namespace agentr {
@@ -59,16 +63,41 @@ double SqlRows::Double(int row, int column) const {
   return IsNull(row, column) ? 0 : std::stod(std::string(Text(row, column)));
 }
 
-PostgresConnection::PostgresConnection(const std::string& url) : connection_(nullptr, PQfinish) {
-  // Words after "dbname" would take precedence over the URL.
-  const std::array<const char*, 8> names = {
-      "fallback_application_name", "connect_timeout",  "keepalives_idle", "keepalives_interval",
-      "keepalives_count",          "tcp_user_timeout", "dbname",          nullptr};
-  const std::array<const char*, 8> values = {"agentr", "10",    "10",        "5",
-                                             "3",      "30000", url.c_str(), nullptr};
-  connection_.reset(PQconnectdbParams(names.data(), values.data(), /*expand_dbname=*/1));
+namespace {
+
+// The parameters of a connection. Words after "dbname" would take precedence over the URL.
+constexpr size_t kParameters = 8;
+constexpr std::array<const char*, kParameters> kNames = {
+    "fallback_application_name", "connect_timeout",  "keepalives_idle", "keepalives_interval",
+    "keepalives_count",          "tcp_user_timeout", "dbname",          nullptr};
+std::array<const char*, kParameters> ValuesFor(const Secret& url) {
+  return {"agentr", "10", "10", "5", "3", "30000", url.Reveal().c_str(), nullptr};
+}
+
+using PgConnection = std::unique_ptr<pg_conn, void (*)(pg_conn*)>;
+
+PgConnection Connect(const Secret& url) {
+  return {PQconnectdbParams(kNames.data(), ValuesFor(url).data(), /*expand_dbname=*/1), PQfinish};
+}
+
+SqlError Stopped() { return {"no answer while the run is being stopped", "", /*transient=*/true}; }
+
+constexpr int kLookAgainMs = 100;
+
+}  // namespace
+
+PostgresConnection::PostgresConnection(const Secret& url, PostgresLimits limits)
+    : url_(url), limits_(limits), connection_(nullptr, PQfinish) {
+  // libpq's own form of connecting tries several hosts one after the other, which its asynchronous
+  // form does not.
+  StopTime stop(Interrupted(), limits_.stop_grace_s);
+  auto made =
+      WaitUnless<PgConnection>([url] { return Connect(url); }, [&] { return stop.Passed(); });
+  if (!made) throw Stopped();
+  connection_ = std::move(*made);
   if (connection_ == nullptr) throw std::bad_alloc();
   if (PQstatus(connection_.get()) != CONNECTION_OK) throw LastError(nullptr);
+  PQsetnonblocking(connection_.get(), 1);
   PQsetNoticeProcessor(
       connection_.get(),
       [](void*, const char* notice) { spdlog::debug("PostgreSQL: {}", Message(notice)); }, nullptr);
@@ -83,28 +112,55 @@ SqlRows PostgresConnection::Query(const char* sql, const std::vector<SqlValue>& 
     lengths.push_back(static_cast<int>(value.text().size()));  // of bytes; ignored for texts
     formats.push_back(value.is_bytes() ? 1 : 0);
   }
-  pg_result* const result =
-      PQexecParams(connection_.get(), sql, static_cast<int>(values.size()), nullptr, texts.data(),
-                   lengths.data(), formats.data(), format == SqlFormat::kBytes ? 1 : 0);
-  return Checked(result);
+  const int sent = PQsendQueryParams(connection_.get(), sql, static_cast<int>(values.size()),
+                                     nullptr, texts.data(), lengths.data(), formats.data(),
+                                     format == SqlFormat::kBytes ? 1 : 0);
+  return Receive(sent == 1);
 }
 
 void PostgresConnection::Execute(const std::string& statements) {
-  Checked(PQexec(connection_.get(), statements.c_str()));
+  Receive(PQsendQuery(connection_.get(), statements.c_str()) == 1);
 }
 
-SqlRows PostgresConnection::Checked(pg_result* result) {
-  SqlRows rows(result);
-  const ExecStatusType status = PQresultStatus(result);
-  if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) throw LastError(result);
+SqlRows PostgresConnection::Receive(bool sent) {
+  if (!sent) throw LastError(nullptr);
+  SqlRows rows(nullptr);
+  pg_result* last = nullptr;
+  StopTime stop(Interrupted(), limits_.stop_grace_s);
+  while (pg_result* const result = Await(stop)) rows = SqlRows(last = result);
+  const ExecStatusType status = PQresultStatus(last);
+  if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) throw LastError(last);
   return rows;
+}
+
+// PQexec would wait for a silent server without end, and nothing could interrupt it.
+pg_result* PostgresConnection::Await(StopTime& stop) {
+  pg_conn* const connection = connection_.get();
+  auto heard = std::chrono::steady_clock::now();
+  while (true) {
+    const int unsent = PQflush(connection);
+    if (unsent < 0) throw LastError(nullptr);
+    if (unsent == 0 && PQisBusy(connection) == 0) return PQgetResult(connection);
+    const auto events = static_cast<short>(unsent == 0 ? POLLIN : POLLIN | POLLOUT);
+    pollfd wanted{PQsocket(connection), events, 0};
+    if (::poll(&wanted, 1, kLookAgainMs) > 0) {
+      if (PQconsumeInput(connection) == 0) throw LastError(nullptr);
+      heard = std::chrono::steady_clock::now();
+    }
+    if (stop.Passed()) throw Stopped();
+    if (limits_.silent_s > 0 && SecondsSince(heard) > limits_.silent_s) {
+      throw SqlError(fmt::format("no answer for {:g} s", limits_.silent_s), "", true);
+    }
+  }
 }
 
 SqlError PostgresConnection::LastError(const pg_result* result) const {
   const char* state = result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_SQLSTATE);
   const std::string code = state == nullptr ? "" : state;
   const bool lost = PQstatus(connection_.get()) != CONNECTION_OK;
-  return {Message(PQerrorMessage(connection_.get())), code, lost || IsTransientState(code)};
+  // libpq quotes parts of a URL that it cannot read.
+  const std::string message = url_.WithoutIt(Message(PQerrorMessage(connection_.get())));
+  return {message, code, lost || IsTransientState(code)};
 }
 
 std::string PostgresConnection::place() const {
@@ -112,6 +168,12 @@ std::string PostgresConnection::place() const {
                      PQdb(connection_.get()));
 }
 
-bool IsStarting(const std::string& url) { return PQping(url.c_str()) == PQPING_REJECT; }
+bool IsStarting(const Secret& url, const PostgresLimits& limits) {
+  const auto ping = [url] {
+    return PQpingParams(kNames.data(), ValuesFor(url).data(), /*expand_dbname=*/1);
+  };
+  StopTime stop(Interrupted(), limits.stop_grace_s);
+  return WaitUnless<PGPing>(ping, [&] { return stop.Passed(); }) == PQPING_REJECT;
+}
 
 }  // namespace agentr

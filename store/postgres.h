@@ -9,6 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "common/error.h"
+#include "common/interrupt.h"
+#include "common/secret.h"
+
 struct pg_conn;
 struct pg_result;
 
@@ -29,6 +33,12 @@ class SqlError : public std::runtime_error {
  private:
   std::string state_;
   bool transient_;
+};
+
+// Bytes in the database are not those that were stored.
+class DamagedData : public FatalError {
+ public:
+  explicit DamagedData(const std::string& message) : FatalError(ExitCode::kFile, message) {}
 };
 
 // A value for a parameter $1, $2, … of a statement.
@@ -72,13 +82,23 @@ class SqlRows {
 // numbers.
 enum class SqlFormat { kText, kBytes };
 
-// For one thread at a time.
+// How long a server that does not answer is waited for.
+struct PostgresLimits {
+  // Seconds of a statement without a byte from the server; a server that is busy or waits for
+  // another one's lock is silent too. 0: no limit.
+  double silent_s = 0;
+  // Seconds that a statement or the connecting may go on when the run is being stopped. A server
+  // that answers takes less, so that all that is finished can be stored.
+  double stop_grace_s = 10;
+};
+
+// For one thread at a time. Messages of its errors do not contain the password of the URL.
 class PostgresConnection {
  public:
   // Connects; `url`: postgresql://user@host:port/database, or key=value words, with the rest from
-  // libpq's usual sources (PGPASSWORD, ~/.pgpass, …). A server that does not answer is noticed within
-  // half a minute. Throws SqlError.
-  explicit PostgresConnection(const std::string& url);
+  // libpq's usual sources (PGPASSWORD, ~/.pgpass, …). A machine that does not answer is noticed
+  // within half a minute. Throws SqlError.
+  explicit PostgresConnection(const Secret& url, PostgresLimits limits = {});
 
   // Runs one statement. Throws SqlError.
   SqlRows Query(const char* sql, const std::vector<SqlValue>& values = {},
@@ -91,13 +111,18 @@ class PostgresConnection {
   std::string place() const;
 
  private:
-  SqlRows Checked(pg_result* result);
+  // Waits for the results of what was sent and returns the last one.
+  SqlRows Receive(bool sent);
+  // The next result; null after the last one.
+  pg_result* Await(StopTime& stop);
   SqlError LastError(const pg_result* result) const;
 
+  const Secret url_;
+  const PostgresLimits limits_;
   std::unique_ptr<pg_conn, void (*)(pg_conn*)> connection_;
 };
 
 // True if the server at `url` is there but not yet, or no longer, accepts connections.
-bool IsStarting(const std::string& url);
+bool IsStarting(const Secret& url, const PostgresLimits& limits);
 
 }  // namespace agentr

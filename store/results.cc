@@ -16,6 +16,40 @@ std::string OnlyBlob(const SqlRows& rows, const std::string& what) {
   throw FatalError(ExitCode::kFile, fmt::format("{} has no result in the database", what));
 }
 
+std::string ReadResult(Database& database, int64_t run, int64_t key, const std::string& what) {
+  const SqlRows rows = database.Query(
+      "SELECT body, bytes::text, sha256 FROM agentr.task"
+      " WHERE run = $1 AND key = $2 AND finished_at IS NOT NULL",
+      {run, key}, SqlFormat::kBytes);
+  return OnlyBlob(rows, what);
+}
+
+// The transaction that wrote the row of a task: another one means another result.
+std::string RowVersion(Database& database, int64_t run, int64_t key) {
+  const SqlRows rows =
+      database.Query("SELECT xmin::text FROM agentr.task WHERE run = $1 AND key = $2", {run, key});
+  return rows.size() > 0 ? std::string(rows.Text(0, 0)) : "";
+}
+
+// Forgets the result of a task, unless it has another one by now. Returns what to add to the
+// message.
+std::string SetFree(Database& database, int64_t run, int64_t key, const std::string& version) {
+  try {
+    database.Query(
+        "UPDATE agentr.task SET worker = NULL, claimed_at = NULL, finished_at = NULL, body = NULL,"
+        " bytes = NULL, sha256 = NULL, error = 'its result was damaged in the database'"
+        " WHERE run = $1 AND key = $2 AND xmin::text = $3",
+        {run, key, version});
+  } catch (const FatalError& error) {
+    if (error.code() != ExitCode::kFile) throw;
+    return fmt::format(
+        "; its task cannot be set free: {}. Restore the database, or make the "
+        "results again under another --store_run",
+        error.what());
+  }
+  return "; its task is free again: run the command that made it once more";
+}
+
 }  // namespace
 
 std::optional<RunRecord> FindRun(Database& database, const RunKey& key) {
@@ -56,11 +90,16 @@ std::vector<ResultHash> HashesOf(Database& database, int64_t run) {
 }
 
 std::string LoadResult(Database& database, int64_t run, int64_t key, const std::string& what) {
-  const SqlRows rows = database.Query(
-      "SELECT body, bytes::text, sha256 FROM agentr.task"
-      " WHERE run = $1 AND key = $2 AND finished_at IS NOT NULL",
-      {run, key}, SqlFormat::kBytes);
-  return OnlyBlob(rows, what);
+  std::string version;
+  while (true) {
+    try {
+      return ReadResult(database, run, key, what);
+    } catch (const DamagedData& error) {
+      if (!version.empty()) throw DamagedData(error.what() + SetFree(database, run, key, version));
+    }
+    // Read again, because only what is damaged in this version may be forgotten.
+    version = RowVersion(database, run, key);
+  }
 }
 
 void StoreFile(Database& database, int64_t run, const std::string& name, std::string_view bytes) {
@@ -82,10 +121,15 @@ std::vector<std::string> FilesOf(Database& database, int64_t run) {
 
 std::string LoadFile(Database& database, int64_t run, const std::string& name,
                      const std::string& what) {
-  const SqlRows rows = database.Query(
-      "SELECT body, bytes::text, sha256 FROM agentr.file WHERE run = $1 AND name = $2", {run, name},
-      SqlFormat::kBytes);
-  return OnlyBlob(rows, what);
+  try {
+    const SqlRows rows = database.Query(
+        "SELECT body, bytes::text, sha256 FROM agentr.file WHERE run = $1 AND name = $2",
+        {run, name}, SqlFormat::kBytes);
+    return OnlyBlob(rows, what);
+  } catch (const DamagedData& error) {
+    throw DamagedData(
+        fmt::format("{}; path_collect --store writes the files of a run again", error.what()));
+  }
 }
 
 }  // namespace agentr

@@ -42,8 +42,8 @@ struct ResultHash {
 // Of all done tasks of a run, by key.
 std::vector<ResultHash> HashesOf(Database& database, int64_t run);
 
-// The result of a done task; kFile if there is none, or if it is damaged. `what` names it in
-// messages.
+// The result of a done task; kFile if there is none. If it is damaged, the task is set free, so
+// that the next run makes it again, and DamagedData says so. `what` names it in messages.
 std::string LoadResult(Database& database, int64_t run, int64_t key, const std::string& what);
 
 // Writes a file of a run, in place of an earlier one of that name.
@@ -52,7 +52,7 @@ void StoreFile(Database& database, int64_t run, const std::string& name, std::st
 // The names of the files of a run.
 std::vector<std::string> FilesOf(Database& database, int64_t run);
 
-// kFile as for LoadResult.
+// kFile if there is none, DamagedData if it is damaged.
 std::string LoadFile(Database& database, int64_t run, const std::string& name,
                      const std::string& what);
 

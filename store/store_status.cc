@@ -12,10 +12,12 @@
 #include "clients/http/retry.h"
 #include "common/file.h"
 #include "common/interrupt.h"
+#include "common/json_depth.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/text.h"
 #include "store/results.h"
+#include "store/store_check.h"
 
 namespace agentr {
 namespace {
@@ -141,6 +143,9 @@ void Declare(OptionSet& set, StoreStatusOptions& o) {
   set.Add("--store_run", o.run, "Show the runs of this name only");
   set.Add("--files_to", o.files_to,
           "Instead copy the files of the runs, such as training rows, to FILES_TO/RUN");
+  set.AddSwitch("--check", o.check,
+                "Instead read all results and files, and report damaged ones; their tasks are set "
+                "free, so that the next run makes them again");
   set.AddSwitch("--json", o.json, "Print JSON");
   set.Add("--watch", o.watch_s, "Print again every so many seconds, until interrupted; 0: once")
       .Min(0);
@@ -190,15 +195,24 @@ ExitCode StoreStatus(const StoreStatusOptions& options) {
                      "which database? Give --store postgresql://USER@HOST:PORT/DATABASE, or set "
                      "AGENTR_STORE");
   }
+  if (options.check && (options.watch_s > 0 || !options.files_to.empty())) {
+    throw FatalError(ExitCode::kUsage, "--check goes with neither --watch nor --files_to");
+  }
   const std::atomic<bool>& stop = StopOnSignal();
   StoreOptions store;
   store.url = options.url;
+  store.stop_grace_s = 0.5;  // it stores nothing
   Database database(store);
   // A run that is watched may come later.
   if (options.watch_s <= 0) CheckRun(database, options.run);
   if (!options.files_to.empty()) {
     CopyFiles(database, options.run, options.files_to);
     return ExitCode::kOk;
+  }
+  if (options.check) {
+    const std::vector<RunCheck> runs = CheckRuns(database, options.run);
+    fmt::print("{}", options.json ? DumpJson(ToJson(runs)) + "\n" : CheckTable(runs));
+    return ExitCodeOf(runs);
   }
   const bool redraw = options.watch_s > 0 && !options.json && ::isatty(STDOUT_FILENO) != 0;
   while (true) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/secret.h"
 #include "store/database.h"
 
 namespace agentr {
@@ -42,9 +43,10 @@ std::string StatusTable(const std::vector<RunStatus>& runs);
 nlohmann::ordered_json ToJson(const std::vector<RunStatus>& runs);
 
 struct StoreStatusOptions {
-  std::string url = "";
+  Secret url = "";
   std::string run = "";
   bool json = false;
+  bool check = false;         // read all results instead
   double watch_s = 0;         // 0: once
   std::string files_to = "";  // a folder for copies of the runs' files; empty: none
 };

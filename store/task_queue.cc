@@ -190,8 +190,15 @@ std::vector<int64_t> TaskQueue::Done() const {
   return keys;
 }
 
-std::string TaskQueue::Load(int64_t key) const {
-  return LoadResult(database_, run_.id, key, fmt::format("task {} of {}", key, place()));
+std::string TaskQueue::Load(int64_t key) {
+  try {
+    return LoadResult(database_, run_.id, key, fmt::format("task {} of {}", key, place()));
+  } catch (const DamagedData&) {
+    const std::lock_guard lock(mutex_);
+    const auto found = places_.find(key);  // not there if only other workers do this task
+    if (found != places_.end()) tasks_[found->second].state = State::kUnknown;
+    throw;
+  }
 }
 
 std::string TaskQueue::place() const {

@@ -59,8 +59,9 @@ class TaskQueue {
   // The keys of all done tasks of the run, in ascending order. Throws FatalError.
   std::vector<int64_t> Done() const;
 
-  // The result of a done task. Throws FatalError(kFile) if there is none, or if it is damaged.
-  std::string Load(int64_t key) const;
+  // The result of a done task. Throws FatalError(kFile) if there is none, and DamagedData, after
+  // which the task is free, if it is damaged.
+  std::string Load(int64_t key);
 
   std::string place() const;  // for messages: "run webshop/planner in host:port/database"
 

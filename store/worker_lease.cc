@@ -29,6 +29,7 @@ int64_t Enter(Database& database, int64_t run, int lease_s) {
 
 StoreOptions WithoutPatience(StoreOptions options) {
   options.patience_s = 0;
+  options.stop_grace_s = 2;  // who cannot say goodbye is taken for silent, which is as good
   return options;
 }
 

@@ -44,18 +44,21 @@ void SessionIds::Remove(int64_t id, uint64_t epoch) {
   if (epoch == epoch_) live_.erase(id);
 }
 
-EnvServerGroup::EnvServerGroup(std::unique_ptr<Protocol> protocol,
-                               const std::vector<std::string>& bases, HttpOptions options)
+EnvServerGroup::EnvServerGroup(std::unique_ptr<Protocol> protocol, const std::vector<Secret>& bases,
+                               HttpOptions options)
     : protocol_(std::move(protocol)),
       options_(std::move(options)),
       balancer_(bases.size(), options_.cool_down_s) {
   if (bases.empty()) throw FatalError(ExitCode::kUsage, "no environment server is given");
-  for (const std::string& base : bases) {
+  for (const Secret& base : bases) {
     servers_.push_back(std::make_unique<Server>(base, options_, stats_));
   }
   std::string unreachable;
   for (size_t i = 0; i < servers_.size(); ++i) {
     const auto version = Repeat([&] { return AskVersion(i); });
+    if (!version && version.error().kind == ErrorKind::kCancelled) {
+      throw FatalError(ExitCode::kInterrupted, version.error().message);
+    }
     if (!version) {
       unreachable += (unreachable.empty() ? "" : "; ") + version.error().message;
       continue;
@@ -186,7 +189,9 @@ tl::unexpected<HttpError> EnvServerGroup::BadReply(size_t server, const std::str
   stats_->AddError(error.kind);
   HttpError out;
   out.kind = error.kind;
-  out.message = fmt::format("{}{}: {}", servers_[server]->client.base_url(), path, error.message);
+  const HttpClient& client = servers_[server]->client;
+  out.message =
+      client.WithoutSecrets(fmt::format("{}{}: {}", client.base_url(), path, error.message));
   return tl::make_unexpected(std::move(out));
 }
 

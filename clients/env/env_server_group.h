@@ -56,7 +56,7 @@ struct ServerSession {
 class EnvServerGroup {
  public:
   // Same contract as HttpEnvironment's constructor.
-  EnvServerGroup(std::unique_ptr<Protocol> protocol, const std::vector<std::string>& bases,
+  EnvServerGroup(std::unique_ptr<Protocol> protocol, const std::vector<Secret>& bases,
                  HttpOptions options);
 
   // One POST for a session, without repetition; `parse` makes the value (an Outcome or Result) from
@@ -118,7 +118,7 @@ class EnvServerGroup {
 
  private:
   struct Server {
-    Server(const std::string& base, const HttpOptions& options, std::shared_ptr<CallStats> stats)
+    Server(const Secret& base, const HttpOptions& options, std::shared_ptr<CallStats> stats)
         : client(base, options, std::move(stats)) {}
     HttpClient client;
     SessionIds ids;

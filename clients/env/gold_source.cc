@@ -31,7 +31,7 @@ Result<std::vector<std::string>> SessionGold::Fetch(int task_id) const {
 }
 
 std::unique_ptr<GoldSource> MakeHttpGold(const std::string& family,
-                                         const std::vector<std::string>& bases,
+                                         const std::vector<Secret>& bases,
                                          const HttpOptions& options) {
   auto environment = std::make_unique<HttpEnvironment>(MakeProtocol(family), bases, options);
   if (!environment->Offers("gold")) {
@@ -39,7 +39,7 @@ std::unique_ptr<GoldSource> MakeHttpGold(const std::string& family,
                      fmt::format("the model \"planner\" needs the solutions of {0} tasks, which "
                                  "{1} does not provide (no extension \"gold\"); use the embedded "
                                  "server or env_server --task {0}, or name another model",
-                                 family, bases.front()));
+                                 family, bases.front().Redacted()));
   }
   return std::make_unique<SessionGold>(std::move(environment));
 }

@@ -50,7 +50,7 @@ class SessionGold : public GoldSource {
 // A GoldSource for the servers of this family, with its own connections. Throws what
 // HttpEnvironment throws, and FatalError(kUsage) if the servers do not list the extension.
 std::unique_ptr<GoldSource> MakeHttpGold(const std::string& family,
-                                         const std::vector<std::string>& bases,
+                                         const std::vector<Secret>& bases,
                                          const HttpOptions& options);
 
 }  // namespace agentr

@@ -124,7 +124,7 @@ class HttpSession : public Session {
 }  // namespace
 
 HttpEnvironment::HttpEnvironment(std::unique_ptr<Protocol> protocol,
-                                 const std::vector<std::string>& bases, const HttpOptions& options)
+                                 const std::vector<Secret>& bases, const HttpOptions& options)
     : servers_(std::make_unique<EnvServerGroup>(std::move(protocol), bases, options)) {}
 
 HttpEnvironment::~HttpEnvironment() = default;

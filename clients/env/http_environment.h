@@ -32,7 +32,7 @@ class HttpEnvironment : public Environment {
  public:
   // Asks each server for its version. Throws FatalError(kUsage) for a bad URL, and
   // FatalError(kUnavailable) when no server answers or when two hold different data.
-  HttpEnvironment(std::unique_ptr<Protocol> protocol, const std::vector<std::string>& bases,
+  HttpEnvironment(std::unique_ptr<Protocol> protocol, const std::vector<Secret>& bases,
                   const HttpOptions& options);
   ~HttpEnvironment() override;
 

@@ -1,6 +1,7 @@
 #include "clients/http/http_client.h"
 
 #include <fmt/core.h>
+#include <openssl/evp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -34,6 +35,7 @@ ErrorKind KindOf(HttpFault fault) {
   switch (fault) {
     case HttpFault::kConnectSlow:
     case HttpFault::kSilent:
+    case HttpFault::kLate:
       return ErrorKind::kTimeout;
     case HttpFault::kMalformed:
       return ErrorKind::kProtocol;
@@ -59,6 +61,8 @@ std::string Describe(const HttpFailure& failure, const HttpOptions& options) {
           failure.detail);
     case HttpFault::kSilent:
       return fmt::format("no reply in {:g} s; is the server overloaded?", options.timeout_s);
+    case HttpFault::kLate:
+      return "no complete reply within the time of the call; is the server overloaded?";
     case HttpFault::kMalformed:
       return fmt::format("the reply is not HTTP ({}); is the URL right?", failure.detail);
     case HttpFault::kTooLarge:
@@ -106,6 +110,23 @@ HttpError StatusError(const HttpRawReply& reply, const std::string& call) {
   return out;
 }
 
+std::string Base64(std::string_view text) {
+  std::string out(4 * ((text.size() + 2) / 3) + 1, '\0');  // with the zero byte of EVP_EncodeBlock
+  out.resize(static_cast<size_t>(EVP_EncodeBlock(
+      reinterpret_cast<unsigned char*>(out.data()),
+      reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()))));
+  return out;
+}
+
+// USER:PASSWORD, as a URL has them, in the form of a header (RFC 7617).
+Secret BasicAuthentication(std::string_view user_info) {
+  const size_t colon = std::min(user_info.find(':'), user_info.size());
+  const std::string user = PercentDecoded(user_info.substr(0, colon));
+  const std::string password =
+      PercentDecoded(user_info.substr(std::min(colon + 1, user_info.size())));
+  return Secret::Key("Basic " + Base64(user + ":" + password));
+}
+
 HttpOrigin OriginOf(const std::string& scheme, const std::string& authority) {
   HttpOrigin origin{.tls = scheme == "https", .host = {}, .port = {}, .authority = authority};
   const size_t host_end =
@@ -126,6 +147,7 @@ class HttpClient::Pool {
   Pool(HttpOrigin origin, const HttpOptions& options)
       : origin_(std::move(origin)),
         options_(options),
+        stop_(*options.stop, options.stop_grace_s),
         tls_(origin_.tls ? MakeTlsContext(options.ca_file) : nullptr) {}
 
   std::unique_ptr<HttpConnection> Take() {
@@ -148,8 +170,8 @@ class HttpClient::Pool {
     freed_.notify_one();
   }
 
-  std::unique_ptr<HttpConnection> Make() const {
-    return std::make_unique<HttpConnection>(origin_, options_, tls_);
+  std::unique_ptr<HttpConnection> Make() {
+    return std::make_unique<HttpConnection>(origin_, options_, stop_, tls_);
   }
 
   const std::string& authority() const { return origin_.authority; }
@@ -157,6 +179,7 @@ class HttpClient::Pool {
  private:
   const HttpOrigin origin_;
   const HttpOptions& options_;
+  StopTime stop_;
   const TlsContext tls_;
   std::mutex mutex_;
   std::condition_variable freed_;
@@ -164,33 +187,53 @@ class HttpClient::Pool {
   int taken_ = 0;                                      // guarded by mutex_
 };
 
-HttpClient::HttpClient(std::string base_url, HttpOptions options, std::shared_ptr<CallStats> stats)
-    : base_url_(std::move(base_url)), options_(std::move(options)), stats_(std::move(stats)) {
+HttpClient::HttpClient(const Secret& base_url, HttpOptions options,
+                       std::shared_ptr<CallStats> stats)
+    : base_(base_url),
+      base_url_(base_url.Redacted()),
+      options_(std::move(options)),
+      stats_(std::move(stats)) {
   while (base_url_.ends_with('/')) base_url_.pop_back();
-  const size_t scheme = base_url_.find("://");
-  const std::string name = base_url_.substr(0, scheme);
-  const std::string authority =
-      scheme == std::string::npos
-          ? ""
-          : base_url_.substr(scheme + 3, base_url_.find('/', scheme + 3) - (scheme + 3));
-  if ((name != "http" && name != "https") || !IsHostAndPort(authority)) {
-    throw FatalError(
-        ExitCode::kUsage,
-        fmt::format("'{}' is not a base URL; give one such as http://127.0.0.1:32361", base_url_));
-  }
-  const size_t path = std::min(base_url_.find('/', scheme + 3), base_url_.size());
-  prefix_ = base_url_.substr(path);
   IgnoreBrokenPipes();
-  pool_ = std::make_unique<Pool>(OriginOf(name, authority), options_);
+  pool_ = std::make_unique<Pool>(ReadBase(), options_);
+  std::string lines;
   for (const auto& [field, value] : options_.headers) {
-    if (EscapeControls(value) != value) {
+    if (EscapeControls(value.Reveal()) != value.Reveal()) {
       throw FatalError(ExitCode::kUsage,
                        fmt::format("the value for the header '{}' (such as a key) contains control "
                                    "characters; does it end with a line break?",
                                    field));
     }
-    headers_ += fmt::format("{}: {}\r\n", field, value);
+    lines += fmt::format("{}: {}\r\n", field, value.Reveal());
   }
+  headers_ = Secret::Key(lines);
+}
+
+HttpOrigin HttpClient::ReadBase() {
+  std::string url = base_.Reveal();
+  while (url.ends_with('/')) url.pop_back();
+  const size_t scheme_end = url.find("://");
+  const std::string scheme = url.substr(0, scheme_end);
+  std::string authority;
+  if (scheme_end != std::string::npos) {
+    const size_t begin = scheme_end + 3;
+    const size_t path = std::min(url.find('/', begin), url.size());
+    authority = url.substr(begin, path - begin);
+    prefix_ = url.substr(path);
+  }
+  if (const size_t at = authority.rfind('@'); at != std::string::npos) {
+    options_.headers["Authorization"] = BasicAuthentication(authority.substr(0, at));
+    authority.erase(0, at + 1);
+  }
+  if ((scheme != "http" && scheme != "https") || !IsHostAndPort(authority)) {
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("'{}' is not a base URL; give one such as http://127.0.0.1:32361{}", base_url_,
+                    url.find('@') == std::string::npos
+                        ? ""
+                        : " (in a password, / : @ are written %2F %3A %40)"));
+  }
+  return OriginOf(scheme, authority);
 }
 
 HttpClient::~HttpClient() = default;
@@ -200,7 +243,7 @@ std::string HttpClient::RequestText(std::string_view method, std::string_view pa
   std::string text = fmt::format(
       "{} {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: agentr/{}\r\nAccept: */*\r\n"
       "Accept-Encoding: identity\r\n{}",
-      method, prefix_, path, pool_->authority(), kVersion, headers_);
+      method, prefix_, path, pool_->authority(), kVersion, headers_.Reveal());
   if (!instance.empty()) text += fmt::format("{}: {}\r\n", kInstanceHeader, instance);
   if (method != "GET") {
     text += fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", body.size());
@@ -209,24 +252,26 @@ std::string HttpClient::RequestText(std::string_view method, std::string_view pa
 }
 
 HttpResult HttpClient::Call(std::string_view method, std::string_view path, std::string_view body,
-                            bool repeatable, const std::string& instance) {
+                            bool repeatable, const std::string& instance, CallLimit until) {
   const std::string call = fmt::format("{} {}{}", method, base_url_, path);
   const std::string request = RequestText(method, path, body, instance);
   auto connection = pool_->Take();
   for (;;) {
     const bool kept = connection->IsOpen();
-    auto reply = connection->Exchange(request);
+    auto reply = connection->Exchange(request, until);
     stats_->AddCall(body.size(), reply ? reply->body.size() : 0);
     if (reply) {
       pool_->Return(std::move(connection));
       if (reply->status >= 200 && reply->status < 300) {
         return HttpReply{reply->status, std::move(reply->body), std::move(reply->instance)};
       }
+      reply->body = WithoutSecrets(std::move(reply->body));
       HttpError error = StatusError(*reply, call);
       stats_->AddError(error.kind);
       return tl::make_unexpected(std::move(error));
     }
     HttpError error = TransportError(reply.error(), call, options_);
+    error.message = WithoutSecrets(std::move(error.message));
     if (kept && repeatable && reply.error().fault == HttpFault::kBroken) {
       stats_->AddReconnect();
       connection = pool_->Make();  // the new one does not count as kept, so this happens only once
@@ -236,6 +281,11 @@ HttpResult HttpClient::Call(std::string_view method, std::string_view path, std:
     stats_->AddError(error.kind);
     return tl::make_unexpected(std::move(error));
   }
+}
+
+std::string HttpClient::WithoutSecrets(std::string text) const {
+  for (const auto& [field, value] : options_.headers) text = value.WithoutIt(std::move(text));
+  return base_.WithoutIt(std::move(text));
 }
 
 double ParseRetryAfter(const std::string& value, double now_s) {

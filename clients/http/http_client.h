@@ -2,8 +2,10 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,10 +13,15 @@
 #include "clients/http/retry.h"
 #include "common/error.h"
 #include "common/interrupt.h"
+#include "common/secret.h"
 
 namespace agentr {
 
 class OptionSet;
+struct HttpOrigin;
+
+// The time by which a call must have ended, however slowly the server sends; nullopt: none.
+using CallLimit = std::optional<std::chrono::steady_clock::time_point>;
 
 struct HttpOptions {
   double connect_timeout_s = 5;
@@ -23,9 +30,11 @@ struct HttpOptions {
   size_t max_reply = 64 << 20;       // bytes of a reply's body
   size_t max_reply_head = 64 << 10;  // bytes of a reply's headers
   std::string ca_file;               // https: PEM file of trusted certificates; empty: the system's
-  // Once it is set, calls in progress end within two seconds.
+  // Once it is set, calls in progress and later ones have stop_grace_s together, for example to
+  // close a session; then they fail.
   const std::atomic<bool>* stop = &Interrupted();
-  std::map<std::string, std::string> headers;  // sent with each request; never in a message
+  double stop_grace_s = 2;
+  std::map<std::string, Secret> headers;  // sent with each request; never in a message
   double cool_down_s = 5;  // with several servers: how long one that failed is skipped
   RetryPolicy retry;       // for callers that repeat calls; HttpClient itself does not
 };
@@ -69,36 +78,45 @@ using HttpResult = tl::expected<HttpReply, HttpError>;
 class HttpClient {
  public:
   // `base_url`: http:// or https://, host, port, and a path that goes before each call's path
-  // ("https://host/v1"). Throws FatalError(kUsage) for anything else.
-  HttpClient(std::string base_url, HttpOptions options, std::shared_ptr<CallStats> stats);
+  // ("https://host/v1"). USER:PASSWORD@ before the host is sent as Basic authentication (RFC 7617).
+  // Throws FatalError(kUsage) for anything else.
+  HttpClient(const Secret& base_url, HttpOptions options, std::shared_ptr<CallStats> stats);
   ~HttpClient();
 
   // `instance`: the server start that the call is for (kInstanceHeader); empty for any.
-  HttpResult Get(std::string_view path, const std::string& instance = "") {
-    return Call("GET", path, {}, true, instance);
+  HttpResult Get(std::string_view path, const std::string& instance = "", CallLimit until = {}) {
+    return Call("GET", path, {}, true, instance, until);
   }
 
   // `repeatable`: the call may reach the server twice. If so, a kept connection that the server has
   // closed is replaced silently; otherwise that is kUnreachable.
   HttpResult Post(std::string_view path, std::string_view json, bool repeatable,
-                  const std::string& instance = "") {
-    return Call("POST", path, json, repeatable, instance);
+                  const std::string& instance = "", CallLimit until = {}) {
+    return Call("POST", path, json, repeatable, instance, until);
   }
 
+  // For messages: without its password.
   const std::string& base_url() const { return base_url_; }
+
+  // `text`, which may quote what this client sent, without its password and headers.
+  std::string WithoutSecrets(std::string text) const;
 
  private:
   class Pool;
 
   HttpResult Call(std::string_view method, std::string_view path, std::string_view body,
-                  bool repeatable, const std::string& instance);
+                  bool repeatable, const std::string& instance, CallLimit until);
 
   std::string RequestText(std::string_view method, std::string_view path, std::string_view body,
                           const std::string& instance) const;
 
-  std::string base_url_;  // without the slash at the end
+  // Reads the base URL, moves its user and password to the headers, and returns the origin.
+  HttpOrigin ReadBase();
+
+  const Secret base_;
+  std::string base_url_;  // redacted, without the slash at the end
   std::string prefix_;    // its path
-  std::string headers_;   // the lines of options_.headers
+  Secret headers_;        // the lines of options_.headers
   HttpOptions options_;
   std::shared_ptr<CallStats> stats_;
   std::unique_ptr<Pool> pool_;

@@ -15,13 +15,12 @@
 #include <cstring>
 #include <utility>
 
+#include "common/abandonable.h"
+
 namespace agentr {
 namespace {
 
-// The time that a call in progress has left when the run is being stopped: enough to close a
-// session, and an endless reply cannot keep the program running.
-constexpr std::chrono::seconds kStopGrace(2);
-constexpr std::chrono::milliseconds kLookForStop(100);
+constexpr std::chrono::milliseconds kLookAgain(100);
 
 std::chrono::steady_clock::duration Lasting(double seconds) {
   constexpr double kMost = 1e8;  // seconds; keeps the clock from overflowing
@@ -37,6 +36,22 @@ bool IsAddress(const std::string& host) {
   in6_addr address;
   return inet_pton(AF_INET, host.c_str(), &address) == 1 ||
          inet_pton(AF_INET6, host.c_str(), &address) == 1;
+}
+
+// The addresses of a host, or the error of getaddrinfo.
+struct Addresses {
+  int error = 0;
+  std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> list = {nullptr, freeaddrinfo};
+};
+
+Addresses LookUp(const HttpOrigin& origin) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  Addresses addresses;
+  addresses.error = getaddrinfo(origin.host.c_str(), origin.port.c_str(), &hints, &found);
+  addresses.list.reset(found);
+  return addresses;
 }
 
 // Why TLS failed: a reason about the certificate, or the last error of OpenSSL.
@@ -80,8 +95,16 @@ bool HttpConnection::IsOpen() {
   return socket_ >= 0;
 }
 
-tl::expected<HttpRawReply, HttpFailure> HttpConnection::Exchange(std::string_view request) {
-  stop_at_.reset();
+HttpConnection::Step HttpConnection::CheckTime() const {
+  if (stop_.Passed()) return Faulty(HttpFault::kStopped);
+  if (call_until_ && Clock::now() >= *call_until_) return Faulty(HttpFault::kLate);
+  return {};
+}
+
+tl::expected<HttpRawReply, HttpFailure> HttpConnection::Exchange(std::string_view request,
+                                                                 CallLimit until) {
+  call_until_ = until;
+  if (Step step = CheckTime(); !step) return tl::make_unexpected(std::move(step.error()));
   if (socket_ < 0) {
     if (Step step = Connect(); !step) {
       Close();
@@ -100,15 +123,23 @@ tl::expected<HttpRawReply, HttpFailure> HttpConnection::Exchange(std::string_vie
 
 HttpConnection::Step HttpConnection::Connect() {
   const auto until = Clock::now() + Lasting(options_.connect_timeout_s);
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (const int error = getaddrinfo(origin_.host.c_str(), origin_.port.c_str(), &hints, &found)) {
-    return Faulty(HttpFault::kNoConnection, gai_strerror(error));
+  Step time;
+  std::optional<Addresses> found;
+  if (IsAddress(origin_.host)) {
+    found = LookUp(origin_);  // asks nobody
+  } else {
+    found = WaitUnless<Addresses>([origin = origin_] { return LookUp(origin); },
+                                  [&] {
+                                    time = CheckTime();
+                                    return !time || Clock::now() >= until;
+                                  });
   }
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, freeaddrinfo);
+  if (!found) return time ? Faulty(HttpFault::kConnectSlow) : time;
+  if (found->error != 0) return Faulty(HttpFault::kNoConnection, gai_strerror(found->error));
   Step step = Faulty(HttpFault::kNoConnection);
-  for (const addrinfo* at = found; at && !step; at = at->ai_next) step = ConnectTo(*at, until);
+  for (const addrinfo* at = found->list.get(); at && !step; at = at->ai_next) {
+    step = ConnectTo(*at, until);
+  }
   return step && origin_.tls ? StartTls(until) : step;
 }
 
@@ -187,10 +218,9 @@ tl::expected<bool, HttpFailure> HttpConnection::Write(std::string_view bytes) {
 tl::expected<size_t, HttpFailure> HttpConnection::Read(char* to, size_t size) {
   const auto until = Clock::now() + Lasting(options_.timeout_s);
   while (true) {
-    // While a reply arrives faster than it is read, Await is never reached, so the stop flag is
-    // checked here too.
-    if (options_.stop->load() && !stop_at_) stop_at_ = Clock::now() + kStopGrace;
-    if (stop_at_ && Clock::now() >= *stop_at_) return Faulty(HttpFault::kStopped);
+    // While a reply arrives faster than it is read, Await is never reached, so the time is checked
+    // here too.
+    if (Step step = CheckTime(); !step) return tl::make_unexpected(std::move(step.error()));
     short wanted = POLLIN;
     ssize_t n;
     if (ssl_) {
@@ -211,11 +241,10 @@ tl::expected<size_t, HttpFailure> HttpConnection::Read(char* to, size_t size) {
 
 HttpConnection::Step HttpConnection::Await(short events, Clock::time_point until, HttpFault late) {
   while (true) {
+    if (Step step = CheckTime(); !step) return step;
     const auto now = Clock::now();
-    if (options_.stop->load() && !stop_at_) stop_at_ = now + kStopGrace;
-    if (stop_at_ && now >= *stop_at_) return Faulty(HttpFault::kStopped);
     if (now >= until) return Faulty(late);
-    const auto longest = std::min<Clock::duration>(until - now, kLookForStop);
+    const auto longest = std::min<Clock::duration>(until - now, kLookAgain);
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(longest).count() + 1;
     pollfd wanted{socket_, events, 0};
     if (poll(&wanted, 1, static_cast<int>(ms)) > 0) return {};

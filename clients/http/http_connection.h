@@ -33,9 +33,10 @@ TlsContext MakeTlsContext(const std::string& ca_file);
 // run is being stopped.
 class HttpConnection : private ByteSource {
  public:
-  // `origin` and `options` outlive it. `tls`: for https.
-  HttpConnection(const HttpOrigin& origin, const HttpOptions& options, TlsContext tls)
-      : origin_(origin), options_(options), tls_(std::move(tls)) {}
+  // `origin`, `options` and `stop` outlive it. `tls`: for https.
+  HttpConnection(const HttpOrigin& origin, const HttpOptions& options, StopTime& stop,
+                 TlsContext tls)
+      : origin_(origin), options_(options), stop_(stop), tls_(std::move(tls)) {}
   ~HttpConnection() override { Close(); }
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;
@@ -44,13 +45,15 @@ class HttpConnection : private ByteSource {
   bool IsOpen();
 
   // Sends the bytes of a request on the kept connection, or a new one, and reads the reply.
-  tl::expected<HttpRawReply, HttpFailure> Exchange(std::string_view request);
+  tl::expected<HttpRawReply, HttpFailure> Exchange(std::string_view request, CallLimit until);
 
  private:
   using Clock = std::chrono::steady_clock;
   using Step = tl::expected<void, HttpFailure>;
 
   void Close();
+  // Fails if the time of the call is over or the run has been stopped.
+  Step CheckTime() const;
   Step Connect();
   Step ConnectTo(const addrinfo& address, Clock::time_point until);
   Step StartTls(Clock::time_point until);
@@ -65,11 +68,11 @@ class HttpConnection : private ByteSource {
 
   const HttpOrigin& origin_;
   const HttpOptions& options_;
+  StopTime& stop_;
   const TlsContext tls_;
   int socket_ = -1;
   SSL* ssl_ = nullptr;
-  // The time by which the call must end because the run is being stopped; set when that is noticed.
-  std::optional<Clock::time_point> stop_at_;
+  CallLimit call_until_;  // of the present call
 };
 
 }  // namespace agentr

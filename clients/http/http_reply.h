@@ -21,6 +21,7 @@ enum class HttpFault {
   kTls,           // no TLS connection, or a certificate that is not trusted
   kBroken,        // the connection ended too early
   kSilent,        // nothing came in time
+  kLate,          // the time of the call is over
   kMalformed,     // not HTTP
   kTooLarge,      // over a limit
   kStopped,       // the run is being stopped

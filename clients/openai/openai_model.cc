@@ -2,33 +2,30 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <utility>
 
 #include "clients/openai/prompt_ids.h"
+#include "common/clock.h"
 #include "common/options.h"
 #include "common/random.h"
 
 namespace agentr {
 namespace {
 
-std::string KeyFromEnvironment() {
-  const char* key = std::getenv("OPENAI_API_KEY");
-  return key == nullptr ? "" : key;
-}
+using Clock = std::chrono::steady_clock;
 
-// A server may quote the key in its error message, so it is removed.
-void Redact(std::string& text, const std::string& secret) {
-  if (secret.empty()) return;
-  for (size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at)) {
-    text.replace(at, secret.size(), "***");
-  }
+Secret KeyFromEnvironment() {
+  const char* key = std::getenv("OPENAI_API_KEY");
+  return Secret::Key(key == nullptr ? "" : key);
 }
 
 }  // namespace
 
 struct OpenAiModel::Server {
-  Server(const std::string& base, const HttpOptions& options, std::shared_ptr<CallStats> stats)
+  Server(const Secret& base, const HttpOptions& options, std::shared_ptr<CallStats> stats)
       : client(base, options, std::move(stats)) {}
   HttpClient client;
   std::atomic<bool> ignores_n = false;
@@ -70,25 +67,43 @@ void Declare(OptionSet& set, OpenAiOptions& o) {
 OpenAiModel::OpenAiModel(std::string name, OpenAiOptions options)
     : name_(std::move(name)),
       options_(std::move(options)),
-      key_(KeyFromEnvironment()),
       balancer_(options_.base.size(), options_.http.cool_down_s) {
   if (options_.base.empty()) {
     throw FatalError(ExitCode::kUsage, "model '" + name_ + "' needs a server: give --llm_base URL");
   }
   HttpOptions http = options_.http;
-  if (!key_.empty()) http.headers["Authorization"] = "Bearer " + key_;
-  for (const std::string& base : options_.base) {
+  const Secret key = KeyFromEnvironment();
+  if (!key.empty()) http.headers["Authorization"] = Secret::Key("Bearer " + key.Reveal());
+  for (const Secret& base : options_.base) {
     servers_.push_back(std::make_unique<Server>(base, http, stats_));
   }
 }
 
 OpenAiModel::~OpenAiModel() = default;
 
+CallLimit OpenAiModel::Until() const {
+  if (options_.within_s <= 0) return std::nullopt;
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                            std::chrono::duration<double>(options_.within_s));
+}
+
+template <typename Fn>
+auto OpenAiModel::Repeat(CallLimit until, Fn&& fn) const {
+  RetryPolicy policy = options_.http.retry;
+  if (until) {
+    policy.sleep = [inner = policy.sleep, end = *until](double seconds) {
+      return inner(std::clamp(-SecondsSince(end), 0.0, seconds));
+    };
+  }
+  return Retry(policy, RandomStream(0).Split(++calls_), *stats_, fn, [&](const Error& error) {
+    return IsTransient(error.kind) && (!until || Clock::now() < *until);
+  });
+}
+
 // The identity of the model on a server; nullopt if the server is not an lm_server.
-std::optional<std::string> OpenAiModel::IdentityAt(size_t server) {
+std::optional<std::string> OpenAiModel::IdentityAt(size_t server, CallLimit until) {
   HttpClient& client = servers_[server]->client;
-  const HttpResult reply = Retry(options_.http.retry, RandomStream(0).Split(++calls_), *stats_,
-                                 [&] { return client.Get("/models"); });
+  const HttpResult reply = Repeat(until, [&] { return client.Get("/models", "", until); });
   if (reply) return ServedIdentity(reply->body, name_);
   const ErrorKind kind = reply.error().kind;
   if (!IsTransient(kind) && kind != ErrorKind::kCancelled) return std::nullopt;
@@ -98,10 +113,11 @@ std::optional<std::string> OpenAiModel::IdentityAt(size_t server) {
 }
 
 void OpenAiModel::Discover() {
+  const CallLimit until = Until();
   bool all_ours = true;
   std::optional<std::string> identity;
   for (size_t i = 0; i < servers_.size(); ++i) {
-    const std::optional<std::string> here = IdentityAt(i);
+    const std::optional<std::string> here = IdentityAt(i, until);
     if (here && identity && *here != *identity) {
       throw FatalError(ExitCode::kUsage, fmt::format("{} runs another model '{}' than the servers "
                                                      "before it: give servers with the same model",
@@ -119,53 +135,63 @@ void OpenAiModel::Discover() {
 Result<PreparedPrompt> OpenAiModel::Prepare(std::vector<Message> conversation,
                                             SampledIds sampled) const {
   if (!takes_ids_) return LanguageModel::Prepare(std::move(conversation), sampled);
+  return PrepareUntil(std::move(conversation), sampled, Until());
+}
+
+Result<PreparedPrompt> OpenAiModel::PrepareUntil(std::vector<Message> conversation,
+                                                 SampledIds sampled, CallLimit until) const {
   const std::string body = TokenizeBody(name_, conversation, sampled);
-  auto prompt =
-      Retry(options_.http.retry, RandomStream(0).Split(++calls_), *stats_,
-            [&]() -> Result<PreparedPrompt> {
-              const size_t index = balancer_.Acquire();
-              AGENTR_ASSIGN_OR_RETURN(const std::string reply, PostTo(index, "/tokenize", body));
-              Result<PreparedPrompt> read = ParseTokenize(reply);
-              if (!read) return tl::make_unexpected(Failed(index, read.error()));
-              return read;
-            });
+  auto prompt = Repeat(until, [&]() -> Result<PreparedPrompt> {
+    const size_t index = balancer_.Acquire();
+    AGENTR_ASSIGN_OR_RETURN(const std::string reply, PostTo(index, "/tokenize", body, until));
+    Result<PreparedPrompt> read = ParseTokenize(reply);
+    if (!read) return tl::make_unexpected(Failed(index, read.error()));
+    return read;
+  });
   if (prompt) prompt->messages = std::move(conversation);
   return prompt;
 }
 
 Result<CompletionBatch> OpenAiModel::Complete(std::span<const Message> prompt, int n,
                                               const SamplingParams& sampling) {
+  const CallLimit until = Until();
   if (takes_ids_) {
-    AGENTR_ASSIGN_OR_RETURN(const PreparedPrompt prepared, Prepare({prompt.begin(), prompt.end()}));
-    return CompletePrepared(prepared, n, sampling);
+    AGENTR_ASSIGN_OR_RETURN(const PreparedPrompt prepared,
+                            PrepareUntil({prompt.begin(), prompt.end()}, {}, until));
+    return CompleteIds(prepared, n, sampling, until);
   }
   const auto body = [&](int ask, int first) {
     return ChatBody(name_, prompt, ask, first, sampling, options_.extras);
   };
-  return CompleteBy({"/chat/completions", body, ParseChat}, n);
+  return CompleteBy({"/chat/completions", body, ParseChat}, n, until);
 }
 
 Result<CompletionBatch> OpenAiModel::CompletePrepared(const PreparedPrompt& prompt, int n,
                                                       const SamplingParams& sampling) {
   if (prompt.ids.empty()) return Complete(prompt.messages, n, sampling);
+  return CompleteIds(prompt, n, sampling, Until());
+}
+
+Result<CompletionBatch> OpenAiModel::CompleteIds(const PreparedPrompt& prompt, int n,
+                                                 const SamplingParams& sampling, CallLimit until) {
   const auto body = [&](int ask, int first) {
     return CompletionsBody(name_, prompt.ids, ask, first, sampling, options_.extras);
   };
-  Result<CompletionBatch> batch = CompleteBy({"/completions", body, ParseCompletions}, n);
+  Result<CompletionBatch> batch = CompleteBy({"/completions", body, ParseCompletions}, n, until);
   if (!batch) return batch;
   batch->usage.reused_turns = prompt.reused_turns;
   batch->usage.reencoded_turns = prompt.reencoded_turns;
   return batch;
 }
 
-Result<CompletionBatch> OpenAiModel::CompleteBy(const Kind& kind, int n) {
+Result<CompletionBatch> OpenAiModel::CompleteBy(const Kind& kind, int n, CallLimit until) {
   CompletionBatch batch;
   while (batch.completions.size() < static_cast<size_t>(n)) {
     const int have = static_cast<int>(batch.completions.size());
     int attempts = 0;
-    auto part = Retry(options_.http.retry, RandomStream(0).Split(++calls_), *stats_, [&] {
+    auto part = Repeat(until, [&] {
       ++attempts;
-      return Request(kind, n - have, have);
+      return Request(kind, n - have, have, until);
     });
     if (!part) return part;
     part->usage.retries = attempts - 1;
@@ -177,19 +203,20 @@ Result<CompletionBatch> OpenAiModel::CompleteBy(const Kind& kind, int n) {
   return batch;
 }
 
-Result<std::string> OpenAiModel::PostTo(size_t index, const char* path,
-                                        const std::string& body) const {
-  HttpResult reply = servers_[index]->client.Post(path, body, /*repeatable=*/true);
+Result<std::string> OpenAiModel::PostTo(size_t index, const char* path, const std::string& body,
+                                        CallLimit until) const {
+  HttpResult reply = servers_[index]->client.Post(path, body, /*repeatable=*/true, "", until);
   balancer_.Release(index);
   if (!reply) return tl::make_unexpected(Failed(index, ChatError(reply.error())));
   return std::move(reply->body);
 }
 
-Result<CompletionBatch> OpenAiModel::Request(const Kind& kind, int n, int first) {
+Result<CompletionBatch> OpenAiModel::Request(const Kind& kind, int n, int first, CallLimit until) {
   const size_t index = balancer_.Acquire();
   Server& server = *servers_[index];
   const int ask = server.ignores_n ? 1 : n;
-  AGENTR_ASSIGN_OR_RETURN(const std::string reply, PostTo(index, kind.path, kind.body(ask, first)));
+  AGENTR_ASSIGN_OR_RETURN(const std::string reply,
+                          PostTo(index, kind.path, kind.body(ask, first), until));
   auto batch = kind.parse(reply, options_.max_completion);
   if (!batch) {
     stats_->AddError(batch.error().kind);
@@ -201,7 +228,8 @@ Result<CompletionBatch> OpenAiModel::Request(const Kind& kind, int n, int first)
 }
 
 Error OpenAiModel::Failed(size_t server, Error error) const {
-  Redact(error.message, key_);
+  // A server may quote the key in its error message.
+  error.message = servers_[server]->client.WithoutSecrets(std::move(error.message));
   if (IsTransient(error.kind)) {
     balancer_.Fault(server);
     // A Retry-After of one server is no reason to wait if another server is free.

@@ -14,18 +14,23 @@
 #include "clients/language_model.h"
 #include "clients/openai/limited_model.h"
 #include "clients/openai/openai_protocol.h"
+#include "common/secret.h"
 
 namespace agentr {
 
 class OptionSet;
 
 struct OpenAiOptions {
-  std::vector<std::string> base;  // base URLs, including "/v1", of servers with the same model
+  std::vector<Secret> base;  // base URLs, including "/v1", of servers with the same model
   HttpOptions http = DefaultHttp();
   ChatExtras extras;
   std::string logprobs = "auto";  // request log-probabilities: 1 | 0 | auto (from an lm_server)
   size_t max_completion =
       kMaxCompletion;  // bytes of one completion's text; a longer one is an error
+
+  // Longest time of one Complete, CompletePrepared, Prepare or Discover in seconds, with all its
+  // repetitions and however slowly the server sends; 0: no limit.
+  double within_s = 0;
 
   ModelLimits limits;  // of whoever opens the model (apps/wiring), not of OpenAiModel
 
@@ -77,19 +82,29 @@ class OpenAiModel : public LanguageModel {
     Result<CompletionBatch> (*parse)(std::string_view reply, size_t max_text);
   };
 
+  // The end of a call that begins now (options.within_s).
+  CallLimit Until() const;
+  // Repeats fn() while its error is transient and the time is not over.
+  template <typename Fn>
+  auto Repeat(CallLimit until, Fn&& fn) const;
+
+  Result<PreparedPrompt> PrepareUntil(std::vector<Message> conversation, SampledIds sampled,
+                                      CallLimit until) const;
+  Result<CompletionBatch> CompleteIds(const PreparedPrompt& prompt, int n,
+                                      const SamplingParams& sampling, CallLimit until);
   // Gets n completions with as many requests as necessary, and retries each.
-  Result<CompletionBatch> CompleteBy(const Kind& kind, int n);
+  Result<CompletionBatch> CompleteBy(const Kind& kind, int n, CallLimit until);
   // Returns from 1 to `n` completions; one attempt.
-  Result<CompletionBatch> Request(const Kind& kind, int n, int first);
+  Result<CompletionBatch> Request(const Kind& kind, int n, int first, CallLimit until);
   // Sends a request to a server from the balancer and returns its reply; one attempt.
-  Result<std::string> PostTo(size_t index, const char* path, const std::string& body) const;
-  std::optional<std::string> IdentityAt(size_t server);
+  Result<std::string> PostTo(size_t index, const char* path, const std::string& body,
+                             CallLimit until) const;
+  std::optional<std::string> IdentityAt(size_t server, CallLimit until);
   // Records the failure; returns the error to report or retry.
   Error Failed(size_t server, Error error) const;
 
   const std::string name_;
   OpenAiOptions options_;
-  std::string key_;
   const std::shared_ptr<CallStats> stats_ = std::make_shared<CallStats>();
   std::vector<std::unique_ptr<Server>> servers_;
   bool takes_ids_ = false;  // true if all servers are lm_servers with the model

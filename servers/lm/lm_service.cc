@@ -161,7 +161,7 @@ HttpServiceOptions LmServer::HttpOptionsOf(const LmServerOptions& options,
                                            std::function<AboutText()> about) {
   const auto admit = [key = options.api_key](const std::string& path, const std::string& header) {
     if (key.empty() || !path.starts_with("/v1/")) return;
-    if (SameKey(header, "Bearer " + key)) return;
+    if (SameKey(header, "Bearer " + key.Reveal())) return;
     throw HttpStatusError(
         401, "The API key is wrong or missing; send it as 'Authorization: Bearer KEY'.",
         "invalid_api_key");

@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "common/secret.h"
 #include "lm/local_language_model.h"
 #include "servers/http/http_service.h"
 #include "servers/lm/lm_request.h"
@@ -35,7 +36,7 @@ struct LmServerOptions {
   int port = 8000;                           // 0: a free one
   std::vector<std::string> allow_host = {};  // names in addition to those of this machine; see
                                              // HostNames
-  std::string api_key = "";                  // empty: none is required
+  Secret api_key = Secret::Key();            // empty: none is required
   int max_waiting = 1024;                    // requests that wait for the engine; more are refused
   size_t max_body = 64 << 20;                // bytes
 };

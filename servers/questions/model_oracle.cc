@@ -26,8 +26,12 @@ Result<std::string> ModelOracle::Answer(size_t word, std::string_view question) 
   SamplingParams greedy;
   greedy.temperature = 0;
   greedy.max_tokens = max_tokens_;
-  AGENTR_ASSIGN_OR_RETURN(const CompletionBatch batch, model_->Complete(prompt, 1, greedy));
-  std::string text = batch.completions.front().text;
+  const Result<CompletionBatch> batch = model_->Complete(prompt, 1, greedy);
+  if (!batch) {
+    return Fail(batch.error().kind,
+                fmt::format("the oracle has not answered: {}", batch.error().message));
+  }
+  std::string text = batch->completions.front().text;
   // An answer is one line of the history.
   for (char& c : text) {
     if (c == '\n' || c == '\r') c = ' ';

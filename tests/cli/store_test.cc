@@ -166,6 +166,74 @@ TEST_F(Store, EpisodesAreThoseOfAFolder) {
   EXPECT_THAT(refused.err, AllOf(HasSubstr("seed: 0 there, 7 here"), HasSubstr("--store_run")));
 }
 
+// Spoils the stored result of a task.
+void Damage(const PostgresServer& server, int64_t key) {
+  server.Ask(fmt::format(
+      "UPDATE agentr.task SET body = substring(body FROM 1 FOR 20) WHERE key = {}", key));
+}
+
+TEST_F(Store, ADamagedTreeIsSearchedAgain) {
+  ASSERT_EQ(RunProgram("mcts_collect", kSearch + InStore(), folder_.path()).exit, 0);
+  const auto expected = Trees("textcraft/planner");
+  const Arguments revise = {"--store", server().url()};
+  ASSERT_EQ(RunProgram("path_collect", revise, folder_.path()).exit, 0);
+  const std::string rows = "path_result/textcraft_centric.messages.jsonl";
+  const std::string whole = ReadFile(folder_.path() / rows);
+
+  Damage(server(), 33);
+  const ScratchFolder other;  // without the trees that were fetched before
+  const Outcome read = RunProgram("path_collect", revise, other.path());
+  EXPECT_EQ(read.exit, 1) << read.err;
+  EXPECT_THAT(read.err, AllOf(HasSubstr("task 33 of run textcraft/planner is damaged"),
+                              HasSubstr("its task is free again")));
+  EXPECT_THAT(read.out, HasSubstr("1 trees were damaged"));
+  EXPECT_EQ(Status()[0]["done"].get<size_t>(), expected.size() - 1);
+  EXPECT_THAT(Status()[0]["last_error"].get<std::string>(), HasSubstr("damaged"));
+
+  const Outcome again = RunProgram("mcts_collect", kSearch + InStore(), folder_.path());
+  EXPECT_EQ(again.exit, 0) << again.err;
+  EXPECT_THAT(again.out,
+              HasSubstr(fmt::format("1 trees written, {} existed", expected.size() - 1)));
+  EXPECT_EQ(Trees("textcraft/planner"), expected);
+  const Outcome revised =
+      RunProgram("path_collect", revise + Arguments{"--overwrite", "1"}, other.path());
+  EXPECT_EQ(revised.exit, 0) << revised.err;
+  EXPECT_TRUE(ReadFile(other.path() / rows) == whole);
+}
+
+TEST_F(Store, DamagedEpisodesArePlayedAgain) {
+  const Arguments play =
+      Arguments{"--task", "textcraft", "--max", "6", "--max_steps", "5"} + InStore();
+  ASSERT_EQ(RunProgram("agent_eval", play, folder_.path()).exit, 0);
+  const std::string summary = "test_result/textcraft/planner_scripted/summary.csv";
+  const std::string whole = ReadFile(folder_.path() / summary);
+  Damage(server(), int64_t{3} << 24);  // of task 3
+  const Outcome again = RunProgram("agent_eval", play, folder_.path());
+  EXPECT_EQ(again.exit, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("attempt 0 of task 3 in run textcraft/planner_scripted"));
+  EXPECT_THAT(again.out, HasSubstr("1 episodes played, 5 existed already"));
+  EXPECT_EQ(ReadFile(folder_.path() / summary), whole);
+}
+
+TEST_F(Store, TheStatusChecksAllResults) {
+  ASSERT_EQ(RunProgram("mcts_collect", kSearch + InStore(), folder_.path()).exit, 0);
+  const Arguments check = {"status", "--store", server().url(), "--check"};
+  const Outcome good = RunProgram("agentr", check, folder_.path());
+  EXPECT_EQ(good.exit, 0) << good.err;
+  EXPECT_THAT(good.out, HasSubstr("trees textcraft/planner"));
+  Damage(server(), 33);
+  Damage(server(), 34);
+  const Outcome bad = RunProgram("agentr", check, folder_.path());
+  EXPECT_EQ(bad.exit, 1);
+  EXPECT_THAT(bad.out, AllOf(HasSubstr("task 33 is damaged"), HasSubstr("task 34 is damaged"),
+                             HasSubstr("free again")));
+  const Outcome json = RunProgram("agentr", check + Arguments{"--json"}, folder_.path());
+  EXPECT_EQ(json.exit, 0);
+  EXPECT_EQ(nlohmann::json::parse(json.out)[0]["damaged"].size(), 0U);
+  const Outcome watched = RunProgram("agentr", check + Arguments{"--watch", "1"}, folder_.path());
+  EXPECT_EQ(watched.exit, 2);
+}
+
 // Rows with the name of another folder for the trees that path_collect fetched.
 std::string WithTreesIn(const std::string& folder, std::string rows) {
   const std::string fetched = "path_result/.trees/";

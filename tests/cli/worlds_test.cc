@@ -9,6 +9,7 @@
 #include "common/file.h"
 #include "mcts/tree_file.h"
 #include "tests/cli/program.h"
+#include "tests/common/silent_peer.h"
 
 namespace agentr {
 namespace {
@@ -110,6 +111,21 @@ TEST(Oracle, AModelWithoutAServerIsRefused) {
                  folder.path());
   EXPECT_EQ(outcome.exit, 2);
   EXPECT_THAT(outcome.err, HasSubstr("--oracle_base"));
+}
+
+// Before anything is asked, it says what it waits for and for how long.
+TEST(Oracle, AMuteOneIsNamedBeforeItIsAsked) {
+  const ScratchFolder folder;
+  const SilentPeer oracle(Silence::kNeverAnswers);
+  const Outcome outcome =
+      RunProgram("env_server",
+                 {"--task", "guess_my_city", "--port", "0", "--oracle_model", "m", "--oracle_base",
+                  oracle.url() + "/v1", "--oracle_timeout", "0.3"},
+                 folder.path());
+  EXPECT_EQ(outcome.exit, 4);
+  const std::string first = outcome.err.substr(0, outcome.err.find('\n'));
+  EXPECT_THAT(first, HasSubstr(oracle.url() + "/v1"));
+  EXPECT_THAT(first, HasSubstr("at most 0.3 s (--oracle_timeout)"));
 }
 
 // The whole way with the style as an option; its name in folders and files tells the rest.

@@ -4,9 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
+#include <thread>
 
+#include "common/error.h"
+#include "common/interrupt.h"
 #include "tests/common/file_faults.h"
 #include "tests/common/scratch_folder.h"
 
@@ -91,6 +96,33 @@ TEST(WriteFileAtomically, KeepsTheOldFileWhenTheNewOneDoesNotFit) {
   EXPECT_THAT(message, HasSubstr((folder / "x").string()));
   EXPECT_EQ(ReadFile(folder / "x"), "old");
   EXPECT_EQ(folder.entries(), 1u) << "a temporary file is left";
+}
+
+TEST(FileLock, ExcludesOthersUntilItIsDestroyed) {
+  const ScratchFolder folder;
+  std::optional<FileLock> lock(std::in_place, folder / "x");
+  EXPECT_THROW(FileLock(folder / "x", FileLock::IfLocked::kRefuse), FatalError);
+  std::jthread owner([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    lock.reset();
+  });
+  const FileLock waited(folder / "x");
+  EXPECT_THROW(FileLock(folder / "x", FileLock::IfLocked::kRefuse), FatalError);
+}
+
+// The test would hang.
+TEST(FileLock, AStoppedRunDoesNotWaitForItForEver) {
+  const ScratchFolder folder;
+  const FileLock lock(folder / "x");
+  StopOnSignal() = true;
+  EXPECT_NO_THROW(FileLock(folder / "y")) << "what is free can still be written";
+  try {
+    const FileLock second(folder / "x");
+    ADD_FAILURE();
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kInterrupted);
+  }
+  StopOnSignal() = false;
 }
 
 TEST(ReadFile, ErrorsNameThePath) {

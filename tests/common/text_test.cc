@@ -51,6 +51,14 @@ TEST(ParseNumberTest, TakesTheWholeText) {
   EXPECT_EQ(ParseNumber<uint16_t>("-1"), std::nullopt);
 }
 
+TEST(PercentDecoded, ReplacesEscapesAndKeepsTheRest) {
+  EXPECT_EQ(PercentDecoded("a%40b%2Fc%2f"), "a@b/c/");
+  EXPECT_EQ(PercentDecoded("100%"), "100%");
+  EXPECT_EQ(PercentDecoded("%4"), "%4");
+  EXPECT_EQ(PercentDecoded("%zz%4g%-1"), "%zz%4g%-1");
+  EXPECT_EQ(PercentDecoded(""), "");
+}
+
 TEST(OneLineTest, TurnsLineBreaksAndTabsIntoSpaces) {
   EXPECT_EQ(OneLine("a\nb\tc\rd e"), "a b c d e");
   EXPECT_EQ(OneLine(""), "");

@@ -45,6 +45,28 @@ Json PartOfKind(const Json& index, const std::string& kind) {
   throw std::invalid_argument("no part " + kind);
 }
 
+// Those of earlier versions may have addresses with passwords in them.
+TEST_F(AgentReportTest, ShowsNoPasswordOfTheFilesOfARun) {
+  const std::string argument = "--llm_base=http://ann:hunter2@host/v1";
+  WriteSmallTree(At("trees/textcraft/hand"), SmallTree(7));
+  WriteFileAtomically(At("trees/textcraft/hand/resolved.toml"),
+                      "llm_base = [\"http://ann:hunter2@host/v1\"]\n");
+  const Json options = {{"options", {{"llm_base", {"http://ann:hunter2@host/v1"}}}}};
+  WriteFileAtomically(At("trees/textcraft/hand/run.json"), Json{{"runs", {options}}}.dump());
+  WriteFileAtomically(At("loop/loop.json"),
+                      Json{{"stages", {{{"stage", "x"}, {"arguments", {argument}}}}}}.dump());
+  const std::string page = Page();
+  EXPECT_THAT(page, ::testing::Not(HasSubstr("hunter2")));
+  const Json index = IndexOf(page);
+  const Json search = PartOfKind(index, "search");
+  const std::string run = ItemOf(page, search.at("run").at(0), search.at("run").at(1)).dump();
+  const std::string shown = index.dump() + run;
+  EXPECT_THAT(run, HasSubstr("http://ann:***@host/v1"));
+  EXPECT_THAT(search.at("toml").get<std::string>(), HasSubstr("http://ann:***@host/v1"));
+  EXPECT_THAT(PartOfKind(index, "loop").dump(), HasSubstr("--llm_base=http://ann:***@host/v1"));
+  EXPECT_THAT(shown, ::testing::Not(HasSubstr("hunter2")));
+}
+
 TEST_F(AgentReportTest, ShowsTheNodesOfATree) {
   WriteSmallTree(At("trees/textcraft/hand"), SmallTree(7));
   const std::string page = Page();

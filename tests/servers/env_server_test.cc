@@ -11,6 +11,8 @@
 #include "common/error.h"
 #include "common/random.h"
 #include "servers/textcraft/textcraft_service.h"
+#include "tests/clients/http/local_server.h"
+#include "tests/common/silent_peer.h"
 #include "tests/servers/env_client.h"
 #include "tests/servers/textcraft/books.h"
 
@@ -254,6 +256,41 @@ TEST(StartEnvServerTest, TwoServersShowTheSameTexts) {
     EXPECT_EQ(one_client.Post("/create", json::object()),
               other_client.Post("/create", json::object()));
   }
+}
+
+EnvServerOptions WithOracle(const SilentPeer& oracle) {
+  EnvServerOptions options{.task = "twenty_questions", .port = 0};
+  options.oracle.base = {oracle.url() + "/v1"};
+  options.oracle.model = "m";
+  options.oracle.timeout_s = 0.3;
+  return options;
+}
+
+// The limit holds for silence of every kind; without it the test would last for hours.
+TEST(OracleTest, AMuteOneEndsTheStartAtTheLimit) {
+  for (const Silence silence : {Silence::kNeverAccepts, Silence::kNeverAnswers, Silence::kDrips}) {
+    const SilentPeer oracle(silence);
+    try {
+      StartEnvServer(WithOracle(oracle));
+      ADD_FAILURE();
+    } catch (const FatalError& error) {
+      EXPECT_EQ(error.code(), ExitCode::kUnavailable);
+      EXPECT_THAT(error.what(), AllOf(HasSubstr(oracle.url()), HasSubstr("--oracle_timeout 0.3")));
+    }
+  }
+}
+
+TEST(OracleTest, OneThatFallsSilentMakesStepsErrorsAtTheLimit) {
+  LocalServer model;  // has no /v1/models, as other servers
+  model.Start();
+  SilentPeer oracle(Silence::kNeverAnswers, {.target = std::to_string(model.port())});
+  const auto server = StartEnvServer(WithOracle(oracle));
+  oracle.FallSilent();
+  EnvClient client(server->port());
+  const int64_t id = client.Create(3);
+  EXPECT_THAT(client.Step(id, "Is it alive?").at("error"),
+              HasSubstr("the oracle has not answered"));
+  EXPECT_EQ(client.Get("/observation?id=" + std::to_string(id)), "Questions:") << "as before";
 }
 
 TEST(StartEnvServerTest, ServesThePublicBook) {

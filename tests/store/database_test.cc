@@ -1,5 +1,6 @@
 #include "store/database.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -7,7 +8,9 @@
 #include <thread>
 
 #include "common/error.h"
+#include "common/interrupt.h"
 #include "store/results.h"
+#include "tests/common/silent_peer.h"
 #include "tests/store/shared_server.h"
 
 namespace agentr {
@@ -133,6 +136,90 @@ TEST_F(DatabaseTest, GivesUpWhenPatienceEndsAndThenAtOnce) {
                                HasSubstr("run the same command again")));
   }
   server().Start();
+}
+
+// A server behind a peer that hands on everything until it falls silent.
+class BehindAPeer {
+ public:
+  explicit BehindAPeer(const PostgresServer& server, Silence silence = Silence::kNeverAnswers)
+      : peer(silence, {.drops = {"E\0\0\x75\x2fx", 6}, .target = server.socket()}) {}
+
+  std::string url() const {
+    return fmt::format("postgresql://postgres@127.0.0.1:{}/postgres?sslmode=disable", peer.port());
+  }
+
+  SilentPeer peer;
+};
+
+TEST_F(DatabaseTest, AStatementOfASilentServerFailsAfterItsTime) {
+  BehindAPeer behind(server());
+  PostgresConnection connection(behind.url(), {.silent_s = 0.2});
+  EXPECT_EQ(connection.Query("SELECT 1").Int(0, 0), 1);
+  behind.peer.FallSilent();
+  try {
+    connection.Query("SELECT 1");
+    ADD_FAILURE();
+  } catch (const SqlError& error) {
+    EXPECT_TRUE(error.transient());
+    EXPECT_THAT(error.what(), HasSubstr("no answer for 0.2 s"));
+  }
+}
+
+// More than the buffers between the two hold, so that the statement cannot even be sent.
+TEST_F(DatabaseTest, AStatementThatNobodyReadsFailsAfterItsTime) {
+  server().Ask("SELECT 1");
+  BehindAPeer behind(server());
+  PostgresConnection connection(behind.url(), {.silent_s = 0.2});
+  ASSERT_EQ(connection.Query("SELECT 1").Int(0, 0), 1);
+  behind.peer.StopReading();
+  EXPECT_THROW(connection.Query("SELECT length($1)", {std::string(32 << 20, 'x')}), SqlError);
+}
+
+// Whatever kind of silence it is, the run ends when it is stopped, and what follows fails at once.
+TEST_F(DatabaseTest, AStoppedRunDoesNotWaitForASilentServer) {
+  for (const Silence silence : {Silence::kNeverAccepts, Silence::kNeverAnswers, Silence::kDrips}) {
+    BehindAPeer behind(server(), silence);
+    StoreOptions options = Options();
+    options.url = behind.url();
+    options.patience_s = 3600;
+    options.stop_grace_s = 0.2;
+    Database database(options);
+    behind.peer.FallSilent();
+    std::jthread stopper([&] {
+      while (!behind.peer.IsAwaited()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      StopOnSignal() = true;
+    });
+    EXPECT_EQ(Thrown([&] { database.Query("SELECT 1"); }).first, ExitCode::kInterrupted);
+    EXPECT_EQ(Thrown([&] { database.Query("SELECT 1"); }).first, ExitCode::kInterrupted);
+    EXPECT_EQ(Thrown([&] { Database{options}; }).first, ExitCode::kInterrupted);
+    stopper.join();
+    StopOnSignal() = false;
+  }
+}
+
+TEST_F(DatabaseTest, AStoppedRunStillStoresWhatItHas) {
+  Database database(Options());
+  StopOnSignal() = true;
+  EXPECT_EQ(database.Query("SELECT 7").Int(0, 0), 7);
+  StopOnSignal() = false;
+}
+
+// libpq quotes what it cannot read of a URL.
+TEST_F(DatabaseTest, NoMessageHasThePasswordOfTheUrl) {
+  for (const char* url :
+       {"postgresql://ann:hunter2@/x?host=/nowhere", "postgresql://ann:hun@ter2@/x?host=/nowhere",
+        "postgresql://ann:hun/ter2@nowhere.invalid:1/x", "postgresql://ann:hun%zzter2@/x",
+        "postgresql://ann:hunter2@/x?host=/nowhere&port=hunter2", "host=/nowhere password=hunter2",
+        "host=/nowhere password=hunter2'", "postgresql://ann:hunter2@/x?hunter2=1",
+        "postgresql://ann:[hunter2@/x"}) {
+    StoreOptions options = Options();
+    options.url = url;
+    const auto [code, message] = Thrown([&] { Database{options}; });
+    EXPECT_EQ(code, ExitCode::kUnavailable);
+    EXPECT_THAT(message,
+                AllOf(HasSubstr("--store: "), Not(HasSubstr("hun")), Not(HasSubstr("ter2"))))
+        << url;
+  }
 }
 
 TEST_F(DatabaseTest, FilesAreReplacedAndComeBack) {

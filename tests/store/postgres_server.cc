@@ -74,6 +74,8 @@ std::string PostgresServer::url() const {
   return fmt::format("postgresql://postgres@/postgres?host={}", folder_.string());
 }
 
+std::string PostgresServer::socket() const { return (folder_ / ".s.PGSQL.5432").string(); }
+
 void PostgresServer::Kill() {
   ::kill(pid_, SIGKILL);
   ::waitpid(pid_, nullptr, 0);

@@ -24,6 +24,7 @@ class PostgresServer {
 
   // Of the server's database "postgres", for its superuser.
   std::string url() const;
+  std::string socket() const;  // the path of its Unix socket
 
   void Kill();   // with SIGKILL
   void Start();  // after Kill; returns when connections are accepted

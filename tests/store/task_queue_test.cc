@@ -5,18 +5,21 @@
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "common/error.h"
+#include "common/random.h"
 #include "common/work_queue.h"
 #include "tests/store/shared_server.h"
 
 namespace agentr {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 std::vector<int64_t> Keys(int64_t count) {
@@ -45,6 +48,26 @@ class TaskQueueTest : public WithPostgres {
         fmt::format("SELECT {} FROM agentr.task WHERE run = (SELECT id FROM agentr.run WHERE name "
                     "= '{}') AND {}",
                     what, key().name, condition));
+  }
+
+  // Changes the tasks of this run behind the back of their workers.
+  void Spoil(const std::string& how, const std::string& condition) const {
+    server().Ask(
+        fmt::format("UPDATE agentr.task SET {} WHERE run = (SELECT id FROM agentr.run WHERE name = "
+                    "'{}') AND {}",
+                    how, key().name, condition));
+  }
+
+  // What is said when the result of a task is read, which is damaged.
+  static std::string DamageOf(TaskQueue& queue, int64_t key) {
+    try {
+      queue.Load(key);
+      ADD_FAILURE() << "task " << key << " is not damaged";
+    } catch (const DamagedData& error) {
+      EXPECT_EQ(error.code(), ExitCode::kFile);
+      return error.what();
+    }
+    return "";
   }
 
   // Makes the server forget that the workers of this run are alive.
@@ -251,16 +274,90 @@ TEST_F(TaskQueueTest, DamagedResultsAreSeen) {
   server().Ask("UPDATE agentr.task SET body = (SELECT body FROM agentr.task" + here + "key = 2)" +
                here + "key = 1");
   for (int64_t key = 0; key < 2; ++key) {
-    try {
-      worker->Load(key);
-      ADD_FAILURE() << key;
-    } catch (const FatalError& error) {
-      EXPECT_EQ(error.code(), ExitCode::kFile);
-      EXPECT_THAT(error.what(), HasSubstr(fmt::format("task {} of run", key)));
-      EXPECT_THAT(error.what(), HasSubstr("is damaged"));
-    }
+    const std::string message = DamageOf(*worker, key);
+    EXPECT_THAT(message, HasSubstr(fmt::format("task {} of run", key)));
+    EXPECT_THAT(message, HasSubstr("is damaged"));
   }
   EXPECT_EQ(worker->Load(2), "result 2");
+}
+
+TEST_F(TaskQueueTest, TheTaskOfADamagedResultIsFreeForAll) {
+  const auto worker = Worker(Keys(2));
+  for (int64_t key = 0; key < 2; ++key) {
+    ASSERT_EQ(worker->TryClaim(key), Claim::kMine);
+    ASSERT_TRUE(worker->Commit(key, "result"));
+  }
+  const auto reader = Worker(Keys(2));
+  ASSERT_EQ(reader->TryClaim(1), Claim::kDone);
+  Spoil("sha256 = 'no hash'", "key = 1");
+  EXPECT_THAT(DamageOf(*reader, 1), HasSubstr("its task is free again"));
+  EXPECT_EQ(Ask("error", "key = 1"), "its result was damaged in the database");
+  EXPECT_EQ(Ask("count(body)"), "1") << "the other one stays";
+  EXPECT_EQ(reader->CountDone(Keys(2)), 1);
+  EXPECT_EQ(reader->TryClaim(1), Claim::kMine) << "also where it was known as done";
+  EXPECT_TRUE(reader->Commit(1, "result again"));
+  EXPECT_EQ(worker->Load(1), "result again");
+  EXPECT_EQ(worker->Load(0), "result");
+}
+
+TEST_F(TaskQueueTest, DamageOfEveryColumnIsSeen) {
+  const auto worker = Worker(Keys(1));
+  for (const char* how :
+       {"body = NULL", "body = ''", "body = '\\x00'", "bytes = NULL", "bytes = -1",
+        "bytes = 4611686018427387904", "bytes = 5", "sha256 = NULL", "sha256 = ''"}) {
+    ASSERT_EQ(worker->TryClaim(0), Claim::kMine) << how;
+    ASSERT_TRUE(worker->Commit(0, "a result"));
+    Spoil(how, "key = 0");
+    EXPECT_THAT(DamageOf(*worker, 0), HasSubstr("is free again")) << how;
+  }
+}
+
+// A reader without the right to write says so.
+TEST_F(TaskQueueTest, ATaskThatCannotBeSetFreeIsSaidToo) {
+  const auto worker = Worker(Keys(1));
+  ASSERT_EQ(worker->TryClaim(0), Claim::kMine);
+  ASSERT_TRUE(worker->Commit(0, "result"));
+  Spoil("body = ''", "key = 0");
+  server().Ask("CREATE USER looker");
+  server().Ask("GRANT USAGE ON SCHEMA agentr TO looker");
+  server().Ask("GRANT SELECT ON ALL TABLES IN SCHEMA agentr TO looker");
+  StoreOptions options = Options();
+  options.url = server().url() + "&user=looker";
+  TaskQueue looker(options, key(), "{}");
+  EXPECT_THAT(DamageOf(looker, 0), AllOf(HasSubstr("cannot be set free"),
+                                         HasSubstr("permission denied"), HasSubstr("--store_run")));
+  EXPECT_EQ(Ask("count(finished_at)"), "1");
+}
+
+// What a crash of a machine leaves: a block of zeros in a file of the server.
+TEST_F(TaskQueueTest, AZeroedBlockOfTheServersFilesIsADamagedResult) {
+  const auto worker = Worker(Keys(2));
+  std::string noise;
+  for (RandomStream random(5); noise.size() < 40'000;)
+    noise += static_cast<char>(random.Below(256));
+  for (int64_t key = 0; key < 2; ++key) {
+    ASSERT_EQ(worker->TryClaim(key), Claim::kMine);
+    ASSERT_TRUE(worker->Commit(key, noise + std::to_string(key)));
+  }
+  const std::string file = server().Ask(
+      "SELECT current_setting('data_directory') || '/' || pg_relation_filepath("
+      "reltoastrelid) FROM pg_class WHERE oid = 'agentr.task'::regclass");
+  server().Ask("CHECKPOINT");
+  server().Kill();
+  {
+    std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(0, std::ios::end);
+    const auto last = (static_cast<int64_t>(bytes.tellp()) / 8192 - 1) * 8192;
+    ASSERT_GE(last, 0) << file;
+    bytes.seekp(last);  // of the result that was stored last
+    bytes << std::string(8192, '\0');
+  }
+  server().Start();
+  EXPECT_EQ(worker->Load(0), noise + "0");
+  EXPECT_THAT(DamageOf(*worker, 1), HasSubstr("is free again"));
+  ASSERT_EQ(worker->TryClaim(1), Claim::kMine);
+  EXPECT_TRUE(worker->Commit(1, noise + "1"));
+  EXPECT_EQ(worker->Load(1), noise + "1");
 }
 
 TEST_F(TaskQueueTest, TasksThatWereRemovedAreAnError) {

@@ -47,7 +47,7 @@ class IterationPlan {
                    Argument("model_name", kModelName), Argument("data_type", data_type),
                    Argument("alpha", AlphaOf(o_, at_)), Argument("beta", o_.beta), Seed()});
     if (o_.method == "direct-revision" && data_type == kRevisedRows) {
-      stage.arguments.push_back(Argument("verifier", "none"));
+      stage.arguments.emplace_back(Argument("verifier", "none"));
     }
     return With(o_.revise, task, std::move(stage));
   }
@@ -64,17 +64,17 @@ class IterationPlan {
           const fs::path rows =
               IterationPlan(o_, iteration).MakeFor(task, "revise_" + type, "").folder /
               fmt::format("{}_{}.messages.jsonl", task, type);
-          stage.arguments.push_back(
+          stage.arguments.emplace_back(
               Argument("data", rows.string() + WeightOf(type, at_ - first + 1)));
         }
       }
     }
     for (const std::string& path : o_.demonstrations) {
-      stage.arguments.push_back(Argument("data", path));
+      stage.arguments.emplace_back(Argument("data", path));
     }
     if (o_.train_tokens > 0) {
       const auto iterations = static_cast<uint64_t>(at_ - first + 1);
-      stage.arguments.push_back(
+      stage.arguments.emplace_back(
           Argument("train_tokens", std::to_string(o_.train_tokens * iterations)));
     }
     AddArguments(stage, o_.train);
@@ -134,20 +134,21 @@ class IterationPlan {
     return Argument("seed", std::to_string(1000 * o_.seed + static_cast<uint64_t>(at_)));
   }
 
-  static void Append(LoopStage& stage, const std::vector<std::string>& arguments) {
+  static void Append(LoopStage& stage, const std::vector<Secret>& arguments) {
     stage.arguments.insert(stage.arguments.end(), arguments.begin(), arguments.end());
   }
 
   // Adds the further arguments that are for all tasks or for this one.
-  LoopStage With(const std::vector<std::string>& further, const std::string& task,
+  LoopStage With(const std::vector<Secret>& further, const std::string& task,
                  LoopStage stage) const {
-    std::vector<std::string> own;
-    for (const std::string& argument : further) {
+    std::vector<Secret> own;
+    for (const Secret& given : further) {
+      const std::string& argument = given.Reveal();
       const size_t dashes = argument.find("--");
       if (dashes == 0 || dashes == std::string::npos) {
-        own.push_back(argument);
+        own.push_back(given);
       } else if (argument.substr(0, dashes) == task + ":") {
-        own.push_back(argument.substr(dashes));
+        own.emplace_back(argument.substr(dashes));
       }
     }
     AddArguments(stage, own);
@@ -201,13 +202,13 @@ void Declare(OptionSet& set, SelfTrainOptions& o) {
       .Min(0);
   set.Add("--seed", o.seed, "Seed of every random choice of the run");
   set.Group("Stages");
-  set.Add(
+  set.AddArguments(
       "--collect", o.collect,
       "An additional argument of mcts_collect (repeatable); with the name of a task and a colon "
       "before it, as in webshop:--max=100, only for that task, in each of these lists");
-  set.Add("--revise", o.revise, "An additional argument of path_collect (repeatable)");
-  set.Add("--train", o.train, "An additional argument of agent_train (repeatable)");
-  set.Add("--evaluate", o.evaluate, "An additional argument of agent_eval (repeatable)");
+  set.AddArguments("--revise", o.revise, "An additional argument of path_collect (repeatable)");
+  set.AddArguments("--train", o.train, "An additional argument of agent_train (repeatable)");
+  set.AddArguments("--evaluate", o.evaluate, "An additional argument of agent_eval (repeatable)");
 }
 
 void Check(const SelfTrainOptions& o) {
@@ -220,7 +221,8 @@ void Check(const SelfTrainOptions& o) {
     throw FatalError(ExitCode::kUsage, "--task has no value: name the kind of task to learn");
   }
   for (const auto* list : {&o.collect, &o.revise, &o.evaluate}) {
-    for (const std::string& argument : *list) {
+    for (const Secret& given : *list) {
+      const std::string& argument = given.Reveal();
       const size_t dashes = argument.find("--");
       if (dashes == 0 || dashes == std::string::npos) continue;
       const std::string task = argument.substr(0, dashes - 1);
@@ -230,7 +232,7 @@ void Check(const SelfTrainOptions& o) {
           ExitCode::kUsage,
           fmt::format("\"{}\" is not for a task of this run ({}): write --FLAG=VALUE, or "
                       "TASK:--FLAG=VALUE",
-                      argument, fmt::join(o.tasks, ", ")));
+                      given.Redacted(), fmt::join(o.tasks, ", ")));
     }
   }
   if (o.alpha.empty()) {
@@ -247,14 +249,14 @@ fs::path ModelAfter(const SelfTrainOptions& options, int iteration) {
   return IterationFolder(options, iteration) / "train" / kModelName / "model";
 }
 
-void AddArguments(LoopStage& stage, const std::vector<std::string>& further) {
-  const auto flag_of = [](const std::string& argument) {
-    return argument.substr(0, argument.find('='));
+void AddArguments(LoopStage& stage, const std::vector<Secret>& further) {
+  const auto flag_of = [](const Secret& argument) {
+    return argument.Reveal().substr(0, argument.Reveal().find('='));
   };
-  for (const std::string& argument : further) {
+  for (const Secret& argument : further) {
     const std::string flag = flag_of(argument);
     if (flag == "--data") continue;
-    std::erase_if(stage.arguments, [&](const std::string& own) { return flag_of(own) == flag; });
+    std::erase_if(stage.arguments, [&](const Secret& own) { return flag_of(own) == flag; });
   }
   stage.arguments.insert(stage.arguments.end(), further.begin(), further.end());
 }

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "common/secret.h"
+
 namespace agentr {
 
 class OptionSet;
@@ -42,7 +44,7 @@ struct SelfTrainOptions {
   uint64_t seed = 0;
   // Further arguments of the programs, such as "--iterations=8"; "webshop:--iterations=8" is only
   // for that task.
-  std::vector<std::string> collect, revise, train, evaluate;
+  std::vector<Secret> collect, revise, train, evaluate;
 };
 
 void Declare(OptionSet& set, SelfTrainOptions& options);
@@ -58,7 +60,7 @@ struct LoopStage {
   std::string name;     // "iteration_1/collect"; unique
   std::string program;  // mcts_collect | path_collect | agent_train | agent_eval
   int iteration = 0;    // 0: the start model
-  std::vector<std::string> arguments;
+  std::vector<Secret> arguments;  // such as --store=postgresql://USER:PASSWORD@HOST/DATABASE
   std::filesystem::path folder;  // folder of its results
 };
 
@@ -72,6 +74,6 @@ std::vector<LoopStage> PlanLoop(const SelfTrainOptions& options);
 
 // Adds `further` arguments to those of the stage. An argument with the same flag replaces the
 // stage's own, except that --data is added.
-void AddArguments(LoopStage& stage, const std::vector<std::string>& further);
+void AddArguments(LoopStage& stage, const std::vector<Secret>& further);
 
 }  // namespace agentr

@@ -23,8 +23,9 @@ Json LastRun(const fs::path& folder) {
 std::string OptionOf(const LoopStage& stage, const std::string& flag) {
   const std::string begin = "--" + flag + "=";
   std::string value;
-  for (const std::string& argument : stage.arguments) {
-    if (argument.starts_with(begin)) value = argument.substr(begin.size());
+  for (const Secret& argument : stage.arguments) {
+    const std::string& text = argument.Reveal();
+    if (text.starts_with(begin)) value = text.substr(begin.size());
   }
   return value;
 }
@@ -86,6 +87,13 @@ LoopRecord::LoopRecord(fs::path folder) : file_(std::move(folder) / "loop.json")
                                                   file_.string()));
   }
   stages_ = std::move(file["stages"]);
+  // Earlier versions wrote passwords into the record.
+  for (Json& stage : stages_) {
+    if (!stage.is_object() || !stage.contains("arguments")) continue;
+    for (Json& argument : stage["arguments"]) {
+      if (argument.is_string()) argument = RedactSecrets(argument.get<std::string>());
+    }
+  }
 }
 
 const Json* LoopRecord::Find(const std::string& stage) const {
@@ -98,10 +106,11 @@ const Json* LoopRecord::Find(const std::string& stage) const {
 bool LoopRecord::Has(const LoopStage& stage) const {
   const Json* entry = Find(stage.name);
   if (entry == nullptr) return false;
-  const Json arguments = stage.arguments;
-  if (entry->value("arguments", Json()) == arguments) return true;
+  // Another password is no other argument.
+  const std::vector<std::string> arguments = Redacted(stage.arguments);
+  if (entry->value("arguments", Json()) == Json(arguments)) return true;
   std::string differ;
-  for (const std::string& argument : stage.arguments) {
+  for (const std::string& argument : arguments) {
     bool there = false;
     for (const Json& before : entry->value("arguments", Json::array())) {
       there = there || before == argument;
@@ -129,7 +138,7 @@ double LoopRecord::SecondsOf(const std::string& stage) const {
 void LoopRecord::Add(const LoopStage& stage, double wall_s, Json result) {
   stages_.push_back({{"stage", stage.name},
                      {"program", stage.program},
-                     {"arguments", stage.arguments},
+                     {"arguments", Redacted(stage.arguments)},
                      {"wall_s", wall_s},
                      {"result", std::move(result)}});
   WriteFileAtomically(file_, Json{{"stages", stages_}}.dump(1) + "\n");

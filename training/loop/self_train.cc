@@ -23,7 +23,8 @@ namespace {
 // Leaves out the loop's own files without rows, because a training cannot read them; a search may
 // find nothing to revise.
 LoopStage WithoutEmptyFiles(LoopStage stage, const fs::path& loop_folder) {
-  std::erase_if(stage.arguments, [&](const std::string& argument) {
+  std::erase_if(stage.arguments, [&](const Secret& given) {
+    const std::string& argument = given.Reveal();
     constexpr std::string_view kData = "--data=";
     if (!argument.starts_with(kData)) return false;
     std::string path = argument.substr(kData.size());
@@ -33,8 +34,8 @@ LoopStage WithoutEmptyFiles(LoopStage stage, const fs::path& loop_folder) {
     spdlog::warn("{}: {} has no rows and is left out", stage.name, path);
     return true;
   });
-  for (const std::string& argument : stage.arguments) {
-    if (argument.starts_with("--data=")) return stage;
+  for (const Secret& argument : stage.arguments) {
+    if (argument.Reveal().starts_with("--data=")) return stage;
   }
   throw FatalError(ExitCode::kIncomplete,
                    fmt::format("stage {} has nothing to train on: the search found no path that is "
@@ -61,7 +62,8 @@ ExitCode SelfTrain(const SelfTrainOptions& options, const OptionSet& resolved,
   WriteResolved(folder, resolved.ResolvedToml());
   LoopWorkbench bench(workbench);
   for (const LoopStage& stage : left) {
-    fmt::print("\n== {}: {} {}\n", stage.name, stage.program, fmt::join(stage.arguments, " "));
+    fmt::print("\n== {}: {} {}\n", stage.name, stage.program,
+               fmt::join(Redacted(stage.arguments), " "));
     std::fflush(stdout);
     const auto begin = std::chrono::steady_clock::now();
     const ExitCode exit =

@@ -45,10 +45,11 @@ ExitCode RunJob(const LoopStage& stage, LoopWorkbench* workbench, Job job) {
   OptionSet set(stage.program, "");
   Declare(set, options);
   std::vector<const char*> argv = {stage.program.c_str()};
-  for (const std::string& argument : stage.arguments) argv.push_back(argument.c_str());
+  for (const Secret& argument : stage.arguments) argv.push_back(argument.Reveal().c_str());
   if (set.Parse(static_cast<int>(argv.size()), argv.data())) {
-    throw FatalError(ExitCode::kUsage, fmt::format("stage {} has a bad argument: {} {}", stage.name,
-                                                   stage.program, fmt::join(stage.arguments, " ")));
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("stage {} has a bad argument: {} {}", stage.name, stage.program,
+                                 fmt::join(Redacted(stage.arguments), " ")));
   }
   CheckForLoop(options);
   return workbench == nullptr ? ExitCode::kOk : job(options, set, *workbench);

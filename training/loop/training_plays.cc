@@ -72,9 +72,9 @@ void Declare(OptionSet& set, TrainingPlayOptions& o) {
           "Steps between evaluations as an agent with the present weights, on the first 20 test "
           "tasks of TextCraft or with the options of --play; 0: never")
       .Min(0);
-  set.Add("--play", o.play,
-          "An argument of agent_eval for these evaluations, such as --play=--task=webshop "
-          "(repeatable)");
+  set.AddArguments("--play", o.play,
+                   "An argument of agent_eval for these evaluations, such as --play=--task=webshop "
+                   "(repeatable)");
 }
 
 ExitCode AgentTrainWithPlays(const AgentTrainOptions& options, const TrainingPlayOptions& plays,

@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/secret.h"
 #include "rollout/workbench.h"
 #include "training/agent_train.h"
 
 namespace agentr {
 
 struct TrainingPlayOptions {
-  int every = 0;                  // steps; 0: never
-  std::vector<std::string> play;  // additional arguments of agent_eval
+  int every = 0;             // steps; 0: never
+  std::vector<Secret> play;  // additional arguments of agent_eval
 };
 
 void Declare(OptionSet& set, TrainingPlayOptions& options);

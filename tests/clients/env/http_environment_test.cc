@@ -26,7 +26,7 @@ HttpOptions QuickHttp(int attempts = 3) {
   return options;
 }
 
-std::unique_ptr<HttpEnvironment> Connect(const std::vector<std::string>& bases,
+std::unique_ptr<HttpEnvironment> Connect(const std::vector<Secret>& bases,
                                          const HttpOptions& options = QuickHttp()) {
   return std::make_unique<HttpEnvironment>(MakeProtocol("textcraft"), bases, options);
 }

@@ -107,7 +107,7 @@ TEST(SciWorldProtocol, AnswersOfAServerComeThrough) {
 
 TEST(SciWorldProtocol, APublicServerGetsFewSessions) {
   SmallSciWorldServer server(/*extensions=*/false), other(/*extensions=*/false);
-  const auto sessions = [](const std::string& task, const std::vector<std::string>& bases) {
+  const auto sessions = [](const std::string& task, const std::vector<Secret>& bases) {
     return HttpEnvironment(MakeProtocol(task), bases, HttpOptions{}).DefaultSessions();
   };
   EXPECT_EQ(sessions("sciworld", {server.url()}), 16);

@@ -225,6 +225,104 @@ TEST(HttpClient, ErrorTextsAreShownEscaped) {
   EXPECT_THAT(ErrorOf(d.client.Get("/")).message, HasSubstr("HTTP 404: \\x1b[2J"));
 }
 
+// The time of a call counts, although the next byte always comes soon (the test would hang).
+TEST(HttpClient, ACallEndsAtItsLimitHoweverSlowlyTheReplyComes) {
+  EndlessServer server("HTTP/1.1 200 OK\r\n\r\n", "x");
+  HttpOptions options;
+  options.max_reply = SIZE_MAX;
+  Dialled d(server.url(), options);
+  const HttpError error = ErrorOf(
+      d.client.Get("/", "", std::chrono::steady_clock::now() + std::chrono::milliseconds(50)));
+  EXPECT_EQ(error.kind, ErrorKind::kTimeout);
+  EXPECT_THAT(error.message, HasSubstr("within the time of the call"));
+}
+
+TEST(HttpClient, ACallWhoseTimeIsOverIsNotMade) {
+  RawServer server("", RawServer::kHold);
+  Dialled d(server.url());
+  EXPECT_EQ(ErrorOf(d.client.Get("/", "", std::chrono::steady_clock::now())).kind,
+            ErrorKind::kTimeout);
+  EXPECT_EQ(server.requests(), 0);
+}
+
+// With many callers, each with a time of its own, the end of a run would take long.
+TEST(HttpClient, AllCallsOfAStoppedRunShareTheirTime) {
+  RawServer server("", RawServer::kHold);
+  const std::atomic<bool> stop = true;
+  HttpOptions options;
+  options.stop = &stop;
+  options.stop_grace_s = 0.05;
+  Dialled d(server.url(), options);
+  EXPECT_EQ(ErrorOf(d.client.Get("/")).kind, ErrorKind::kCancelled);
+  EXPECT_EQ(server.requests(), 1);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(ErrorOf(d.client.Get("/")).kind, ErrorKind::kCancelled);
+  EXPECT_EQ(server.requests(), 1);
+}
+
+TEST(HttpClient, HostsHaveNames) {
+  LocalServer server;
+  server->Get("/", [](const auto&, auto& response) { response.set_content("ok", "text/plain"); });
+  server.Start();
+  Dialled d("http://localhost:" + std::to_string(server.port()));
+  EXPECT_TRUE(d.client.Get("/"));
+}
+
+// Passwords.
+
+TEST(HttpClient, UserAndPasswordOfTheUrlAreSentAsBasicAuthentication) {
+  LocalServer server;
+  server->Get("/v1/x", [](const httplib::Request& request, httplib::Response& response) {
+    response.set_content(request.get_header_value("Authorization"), "text/plain");
+  });
+  server.Start();
+  const std::string at = "127.0.0.1:" + std::to_string(server.port()) + "/v1/";
+  const auto sent = [&](const std::string& user) {
+    Dialled d("http://" + user + "@" + at);
+    const HttpResult reply = d.client.Get("/x");
+    return reply ? reply->body : reply.error().message;
+  };
+  EXPECT_EQ(sent("ann:open sesame"), "Basic YW5uOm9wZW4gc2VzYW1l");  // of RFC 7617's kind
+  EXPECT_EQ(sent("ann:p%40ss"), "Basic YW5uOnBAc3M=");               // ann:p@ss
+  EXPECT_EQ(sent("token"), "Basic dG9rZW46");                        // token:
+}
+
+TEST(HttpClient, ThePasswordOfTheUrlIsInNoMessage) {
+  LocalServer server;
+  server->Get("/echo", [](const httplib::Request& request, httplib::Response& response) {
+    response.status = 403;
+    response.set_content(request.get_header_value("Authorization") + ", which is ann:hunter2",
+                         "text/plain");
+  });
+  server.Start();
+  RawServer gone("");
+  const std::string dead = gone.url().substr(7);
+  gone.Stop();
+  RawServer silent("", RawServer::kHold);
+  HttpOptions options;
+  options.timeout_s = 0.05;
+  options.headers["X-Key"] = Secret::Key("sesame-1");
+  for (const std::string& host : {server.url().substr(7), dead, silent.url().substr(7)}) {
+    Dialled d("http://ann:hunter2@" + host, options);
+    const HttpError error = ErrorOf(d.client.Get("/echo"));
+    EXPECT_THAT(error.message, HasSubstr("GET http://ann:***@" + host + "/echo"));
+    for (const std::string& text : {error.message, error.body, d.client.base_url()}) {
+      for (const char* secret : {"hunter2", "YW5uOmh1bnRlcjI=", "sesame"}) {
+        EXPECT_THAT(text, testing::Not(HasSubstr(secret)));
+      }
+    }
+  }
+  for (const char* url :
+       {"http://ann:hunter2@host:abc/v1", "ftp://ann:hunter2@host", "http://ann:hun/ter2@host"}) {
+    try {
+      Dialled d{url};
+      ADD_FAILURE() << url;
+    } catch (const FatalError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("://ann:***@host"));
+      EXPECT_THAT(error.what(), testing::Not(HasSubstr("hun")));
+    }
+  }
+}
+
 TEST(HttpClient, AKeyWithALineBreakIsRefused) {
   HttpOptions options;
   options.headers["Authorization"] = "Bearer k\n";

@@ -19,10 +19,12 @@
 
 #include "common/options.h"
 #include "tests/clients/http/local_server.h"
+#include "tests/clients/http/raw_server.h"
 
 namespace agentr {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using Json = nlohmann::json;
@@ -70,7 +72,7 @@ class ToyChat {
 };
 
 // Without real waits; they are noted in `waits`.
-OpenAiOptions QuickOpenAi(std::vector<std::string> base, std::vector<double>* waits = nullptr) {
+OpenAiOptions QuickOpenAi(std::vector<Secret> base, std::vector<double>* waits = nullptr) {
   OpenAiOptions options;
   options.base = std::move(base);
   options.http.timeout_s = 5;
@@ -210,6 +212,53 @@ TEST(OpenAiModel, TheKeyIsSentAndNeverTold) {
   EXPECT_THAT(batch.error().message, Not(HasSubstr("sk-secret")));
 }
 
+TEST(OpenAiModel, ThePasswordOfItsUrlIsNeverTold) {
+  ToyChat server(100, [](int, httplib::Response& response) {
+    response.status = 401;
+    response.set_content(R"({"error": {"message": "ann:hunter2 may not, Basic YW5uOmh1bnRlcjI="}})",
+                         "json");
+    return true;
+  });
+  OpenAiModel model("m", QuickOpenAi({"http://ann:hunter2@" + server.base().substr(7)}));
+  const auto batch = model.Complete(kPrompt, 1, {});
+  EXPECT_EQ(server.key(), "Basic YW5uOmh1bnRlcjI=");
+  EXPECT_THAT(batch.error().message, AllOf(HasSubstr("ann:*** may not"), Not(HasSubstr("hunter2")),
+                                           Not(HasSubstr("YW5uOmh1bnRlcjI="))));
+}
+
+// The first request waits for a silent server; without a limit there would be two more.
+TEST(OpenAiModel, ACallWithAllItsRepetitionsHasALimit) {
+  RawServer server("", RawServer::kHold);
+  OpenAiOptions options = QuickOpenAi({server.url()});
+  options.within_s = 0.05;
+  OpenAiModel model("m", options);
+  const auto batch = model.Complete(kPrompt, 1, {});
+  ASSERT_FALSE(batch);
+  EXPECT_EQ(batch.error().kind, ErrorKind::kTimeout);
+  EXPECT_THAT(batch.error().message, HasSubstr("within the time of the call"));
+  EXPECT_EQ(model.stats().calls(), 1);
+  try {
+    model.Discover();
+    ADD_FAILURE();
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUnavailable);
+  }
+  EXPECT_EQ(model.stats().calls(), 2);
+}
+
+// Waits between repetitions are cut at the limit.
+TEST(OpenAiModel, WaitsEndAtTheLimitToo) {
+  ToyChat server(100, FailFirst(100, 500, "3600"));
+  std::vector<double> waits;
+  OpenAiOptions options = QuickOpenAi({server.base()}, &waits);
+  options.http.retry.total_s = 1e6;
+  options.within_s = 60;
+  OpenAiModel model("m", options);
+  EXPECT_FALSE(model.Complete(kPrompt, 1, {}));
+  ASSERT_EQ(waits.size(), 2U);
+  for (const double wait : waits) EXPECT_LE(wait, 60);
+}
+
 TEST(OpenAiModel, NeedsAServer) { EXPECT_THROW(OpenAiModel("m", QuickOpenAi({})), FatalError); }
 
 TEST(OpenAiOptions, AreDeclaredWithTheirEnvironmentVariable) {
@@ -222,7 +271,7 @@ TEST(OpenAiOptions, AreDeclaredWithTheirEnvironmentVariable) {
   EXPECT_EQ(set.Parse(5, args), std::nullopt);
   unsetenv("OPENAI_API_BASE");
   unsetenv("OPENAI_API_KEY");
-  EXPECT_EQ(options.base, std::vector<std::string>{"http://127.0.0.1:1/v1"});
+  EXPECT_EQ(options.base, std::vector<Secret>{"http://127.0.0.1:1/v1"});
   EXPECT_EQ(options.http.retry.attempts, 9);
   EXPECT_FALSE(options.extras.seed);
   EXPECT_THAT(set.ResolvedToml(), Not(HasSubstr("sk-secret")));

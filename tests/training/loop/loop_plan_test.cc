@@ -174,7 +174,7 @@ TEST(LoopPlan, TrainedTokensGrowWithTheRows) {
   EXPECT_THAT(Stage(PlanLoop(options), "iteration_3/train").arguments,
               Contains("--train_tokens=3000"));
   options.train_tokens = 0;
-  EXPECT_THAT(Stage(PlanLoop(options), "iteration_3/train").arguments,
+  EXPECT_THAT(Redacted(Stage(PlanLoop(options), "iteration_3/train").arguments),
               Not(Contains(testing::StartsWith("--train_tokens"))));
 }
 
