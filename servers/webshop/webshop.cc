@@ -99,22 +99,24 @@ void WebShop::Step(WebShopState& state, std::string_view action) const {
   const std::optional<ShopAction> parsed = ParseShopAction(action);
   if (!parsed || state.place == ShopPlace::kDone) return;
   std::string argument = PythonLower(parsed->argument);
-  if (parsed->name == "search") return Search(state, std::move(argument));
+  if (parsed->name == "search") return Search(state, std::move(argument), SearchMarks::kLists);
   if (parsed->name != "click" || argument == "search") return;
   const std::vector<std::string> clickables = Clickables(PageOf(state));
   if (std::ranges::find(clickables, argument) != clickables.end()) Click(state, argument);
 }
 
-void WebShop::Search(WebShopState& state, std::string words) const {
-  std::vector<uint32_t> found = Find(words);
+void WebShop::Search(WebShopState& state, std::string words, SearchMarks marks) const {
+  std::optional<std::vector<uint32_t>> found;
+  if (marks == SearchMarks::kLists) found = FindList(words);
+  if (!found) found = index_.Search(words, kMostResults);
   state.results =
-      std::make_shared<const ShopResults>(ShopResults{std::move(words), std::move(found)});
+      std::make_shared<const ShopResults>(ShopResults{std::move(words), *std::move(found)});
   state.place = ShopPlace::kResults;
   state.page = 1;
   state.chosen.clear();
 }
 
-std::vector<uint32_t> WebShop::Find(const std::string& words) const {
+std::optional<std::vector<uint32_t>> WebShop::FindList(const std::string& words) const {
   const std::string_view first = std::string_view(words).substr(0, words.find(' '));
   const auto all_with = [&](auto has) {
     std::vector<uint32_t> found;
@@ -144,7 +146,7 @@ std::vector<uint32_t> WebShop::Find(const std::string& words) const {
         .Split(words)
         .Sample(std::move(all), kMostResults);
   }
-  return index_.Search(words, kMostResults);
+  return std::nullopt;
 }
 
 void WebShop::Click(WebShopState& state, const std::string& name) const {
@@ -179,7 +181,7 @@ void WebShop::Click(WebShopState& state, const std::string& name) const {
     state.place = ShopPlace::kItem;
     state.product = ProductOnPage(state, name);
   } else {
-    Choose(state, name);
+    Choose(state, state.product, name);
   }
 }
 
@@ -189,9 +191,9 @@ uint32_t WebShop::ProductOnPage(const WebShopState& state, std::string_view name
   });
 }
 
-void WebShop::Choose(WebShopState& state, std::string_view value) const {
+void WebShop::Choose(WebShopState& state, uint32_t product, std::string_view value) const {
   // If several options have the value, the last one is chosen.
-  for (const ProductOption& option : std::views::reverse(At(state.product).options)) {
+  for (const ProductOption& option : std::views::reverse(At(product).options)) {
     const auto at = std::ranges::find_if(
         option.values, [&](std::string_view text) { return PythonLower(text) == value; });
     if (at == option.values.end()) continue;

@@ -18,6 +18,7 @@ struct ArcherSession {
   // Empty if the text is no log.
   std::vector<Message> turns;
   int actions = 0;            // taken, with those that did nothing
+  // Refused is what was answered with "Invalid action!" or with the page that was there already.
   int wasted_turns = 0;       // the number of last actions in a row that were refused
   std::string failed_action;  // the last of all refused actions; "" if none
 };
