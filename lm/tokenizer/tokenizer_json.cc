@@ -1,5 +1,7 @@
 #include "lm/tokenizer/tokenizer_json.h"
 
+#include <fmt/format.h>
+
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_depth.h"
@@ -61,8 +63,8 @@ nlohmann::json ParseTokenizerFile(const std::filesystem::path& path) {
   try {
     return ParseJsonOrThrow(text);
   } catch (const nlohmann::json::exception& error) {
-    throw FatalError(ExitCode::kFile,
-                     path.string() + " is no JSON (incomplete download?): " + error.what());
+    throw FatalError(ExitCode::kFile, fmt::format("{} is no JSON ({}). Cure: finish the download",
+                                                  path.string(), PlainFault(error)));
   }
 }
 

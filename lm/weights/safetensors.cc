@@ -82,7 +82,7 @@ class WeightFiles::Mapping {
  public:
   explicit Mapping(const fs::path& path) {
     const auto fail = [&](std::string_view why) {
-      Refuse(path, fmt::format("cannot read weights: {}", why));
+      Refuse(path, fmt::format("cannot read weights: {}; {}", why, kPartsCure));
     };
     std::error_code error;
     const uintmax_t size = fs::file_size(path, error);

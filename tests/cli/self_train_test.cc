@@ -65,11 +65,30 @@ class SelfTrain : public ::testing::Test {
     return nlohmann::json::parse(ReadFile(Result(name) / "loop.json"))["stages"];
   }
 
-  // What a run came to, without times and the name of the run.
+  // What a run came to, without times, what a cache saved, and the name of the run.
   std::string Left(const std::string& name) const {
     std::string text;
-    for (const auto& stage : Stages(name)) {
-      text += stage["stage"].get<std::string>() + " " + stage["result"].dump() + "\n";
+    auto record = nlohmann::ordered_json::parse(ReadFile(Result(name) / "loop.json"));
+    for (auto& stage : record["stages"]) {
+      stage["wall_s"] = 0;
+      stage["arguments"].clear();
+    }
+    text += record.dump(1) + "\n";
+    for (int i = 0; i <= 2; ++i) {
+      const fs::path folder =
+          Result(name) / fmt::format("iteration_{}/evaluate/textcraft/model_local", i);
+      std::set<fs::path> episodes;
+      for (const auto& entry : fs::directory_iterator(folder)) {
+        const bool played = entry.path().filename().string().starts_with("search_results_");
+        if (played) episodes.insert(entry.path());
+      }
+      EXPECT_EQ(episodes.size(), 4U);
+      for (const fs::path& path : episodes) {
+        auto episode = nlohmann::ordered_json::parse(ReadFile(path));
+        episode.erase("timings");
+        episode["usage"].erase("cached_tokens");
+        text += episode.dump() + "\n";
+      }
     }
     for (int i = 1; i <= 2; ++i) text += Sha256(ReadFile(Weights(name, i))) + "\n";
     return text;

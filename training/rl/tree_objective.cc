@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_fields.h"
 #include "training/rl/shared_pass.h"
 
 namespace agentr {
@@ -145,7 +146,16 @@ void TreeObjective::UseReference(const std::filesystem::path& file, const std::s
                                  "choose another --name, or remove the run's folder",
                                  file.string()));
   }
-  reference_ = stored.at("logprobs").get<std::vector<std::vector<double>>>();
+  reference_ = ReadingRecord(file.string(), "remove it; it is computed again", [&] {
+    auto logprobs = JsonField<std::vector<std::vector<double>>>(stored, "logprobs");
+    const bool fits = std::ranges::equal(
+        logprobs, data_.responses,
+        [](const auto& there, const TreeResponse& response) {
+          return std::ssize(there) == response.row.trained_tokens();
+        });
+    if (!fits) throw std::invalid_argument("field \"logprobs\" has not the responses' lengths");
+    return logprobs;
+  });
 }
 
 void TreeObjective::ComputeReference() {
