@@ -1,19 +1,15 @@
 """Episodes of WebShop as ArCHer shows it, played with ArCHer's own class on WebShop's own pages, for
 tests/servers/webshop/archer_shop_test.cc.
 
-Needs the sources of both (github.com/YifeiZhou02/ArCHer and github.com/princeton-nlp/WebShop, found
-equal at 7c771a7 and 64fa2a5) and their packages: flask==2.1.2, werkzeug==2.1.2, beautifulsoup4==4.11.1,
-thefuzz==0.19.0, requests, rich, cleantext, rank_bm25, tqdm, spacy with en_core_web_sm.
+Needs the sources of both, github.com/YifeiZhou02/ArCHer (at 7c771a7) and
+github.com/princeton-nlp/WebShop (at 64fa2a5), and the packages that webshop_original.py names.
 
     build/release/bin/env_server --task webshop --port 32361 SHOP &
     python3 scripts/golden/archer_episodes.py --archer DIR --webshop DIR --shop tests/data/webshop \\
-        --search http://127.0.0.1:32361 --episodes 12 --seed 2 > tests/golden/rl/archer_episodes.json
+        --search http://127.0.0.1:32361 --episodes 20 --seed 3 > tests/golden/rl/archer_episodes.json
 
 where SHOP is --shop_seed 1 --products tests/data/webshop/items_shuffle.json --attributes
-tests/data/webshop/items_ins_v2.json. WebShop's search needs Lucene, so the pages ask --search, a
-server of the same shop, for the results of a search; everything else is the unmodified original.
-WebShop draws the price of a product with a range of prices; here it gets the price of env_server.
-An episode whose reward differs because spaCy finds other nouns in a title is left out.
+tests/data/webshop/items_ins_v2.json. --search is the server of webshop_original.py. An episode whose reward differs because spaCy finds other nouns in a title is left out.
 
 With --compare URL, a server of the same shop with --style archer, every observation, reward and end
 is compared with that server's instead; env_server --export writes a large shop for --shop:
@@ -29,13 +25,12 @@ import os
 import random
 import sys
 import threading
-import types
-import urllib.request
+from collections import defaultdict
+
+import webshop_original
 
 COMMAND = "scripts/golden/archer_episodes.py (its head says how)"
-GOAL_SEED = 233
 SUB_PAGES = ["Description", "Features", "Reviews", "Attributes"]
-BITS = 2**64 - 1
 
 # Goals of tests/data/webshop with actions that random ones seldom reach: a click on what is not there,
 # on the start page and on a sub-page, and on an option of the product that was open before.
@@ -49,101 +44,20 @@ SCRIPTED = [
 ]
 
 
-class Server:
-    def __init__(self, base):
-        self.base = base
-
-    def call(self, path, body=None):
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(
-            self.base + path, data=data, headers={"Content-Type": "application/json"}
-        )
-        with urllib.request.urlopen(request) as reply:
-            return json.load(reply)
-
-
-class Search:
-    """Stands in for Pyserini's LuceneSearcher: the results are those of `server`."""
-
-    server = None
-    asins = {}  # by their lower case
-    found = {}  # by words
-
-    def __init__(self, _folder=None):
-        pass
-
-    def search(self, words, k):
-        if words not in self.found:
-            self.found[words] = list(self.ask(words))
-        return [types.SimpleNamespace(docid=asin) for asin in self.found[words][:k]]
-
-    def doc(self, docid):
-        return types.SimpleNamespace(raw=lambda: json.dumps({"id": docid}))
-
-    def ask(self, words):
-        # Brackets and line breaks only separate words; a blank in front keeps "<c>" a plain word.
-        words = " " + words.translate(str.maketrans("[]\n", "   ")) + " "
-        session = self.server.call("/create", {})
-        action = f"search[{words}]"
-        while True:
-            self.server.call("/step", {"env_idx": session, "action": action})
-            action = "click[next >]"
-            page = self.server.call(f"/available_actions?env_idx={session}")["clickables"]
-            products = [self.asins[name] for name in page if name in self.asins]
-            if not products:
-                break
-            yield from products
-        self.server.call("/close", {"env_idx": session})
-
-
-def mix(z):
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & BITS
-    z = (z ^ z >> 27) * 0x94D049BB133111EB & BITS
-    return z ^ z >> 31
-
-
-def split(key, name):
-    """RandomStream::Split of common/random.h."""
-    part = 0xCBF29CE484222325
-    for byte in name.encode():
-        part = (part ^ byte) * 0x100000001B3 & BITS
-    return mix(key ^ mix(part + GAMMA & BITS))
-
-
-GAMMA = 0x9E3779B97F4A7C15
-
-
-def price(product, seed):
-    """What env_server --shop_seed takes as the price of a product."""
-    first, last = (product["pricing"] * 2)[:2] if len(product["pricing"]) == 1 else product["pricing"]
-    draw = mix(split(split(mix(seed), "price"), product["asin"]) + GAMMA & BITS) >> 11
-    return first + (last - first) * draw * 2.0**-53
-
-
-def open_site(folder, shop, seed):
+def open_site(folder, shop, seed, server):
     """WebShop's Flask application with the products and synthetic goals of `shop`."""
-    lucene = types.ModuleType("pyserini.search.lucene")
-    lucene.LuceneSearcher = Search
-    sys.modules.update({"pyserini": types.ModuleType("pyserini"),
-                        "pyserini.search": types.ModuleType("pyserini.search"),
-                        "pyserini.search.lucene": lucene})
-    sys.path.insert(0, folder)
-    import web_agent_site.utils as utils
-
-    utils.DEFAULT_FILE_PATH = os.path.join(shop, "items_shuffle.json")
-    utils.DEFAULT_ATTR_PATH = os.path.join(shop, "items_ins_v2.json")
-    utils.HUMAN_ATTR_PATH = os.path.join(shop, "items_human_ins.json")
+    webshop_original.prepare(folder, shop, server)
     import web_agent_site.app as site
 
-    loaded = site.load_products(filepath=utils.DEFAULT_FILE_PATH, human_goals=False)
-    site.all_products, site.product_item_dict, _, site.attribute_to_asins = loaded
-    site.product_prices = {p["asin"]: price(p, seed) for p in site.all_products}
-    site.search_engine = Search()
-    Search.asins = {p["asin"].lower(): p["asin"] for p in site.all_products}
-    random.seed(GOAL_SEED)
-    site.goals = site.get_goals(site.all_products, site.product_prices, human_goals=False)
-    random.seed(GOAL_SEED)
-    random.shuffle(site.goals)
+    site.all_products, site.goals = webshop_original.load_shop(
+        False, lambda product: webshop_original.price(product, seed))
+    site.product_item_dict = {p["asin"]: p for p in site.all_products}
+    site.product_prices = {p["asin"]: webshop_original.price(p, seed) for p in site.all_products}
+    site.attribute_to_asins = defaultdict(set)
+    for product in site.all_products:
+        for attribute in product["Attributes"]:
+            site.attribute_to_asins[attribute].add(product["asin"])
+    site.search_engine = webshop_original.Search()
     site.weights = [goal["weight"] for goal in site.goals]
     return site
 
@@ -272,10 +186,10 @@ def main():
     parser.add_argument("--episodes", type=int, default=8)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    output, sys.stdout = sys.stdout, open(os.devnull, "w")  # the originals print a lot
-    Search.server = Server(arguments.search)
-    other = Server(arguments.compare) if arguments.compare else None
-    site = open_site(arguments.webshop, arguments.shop, arguments.shop_seed)
+    output = webshop_original.silence()
+    search = webshop_original.Server(arguments.search)
+    other = webshop_original.Server(arguments.compare) if arguments.compare else None
+    site = open_site(arguments.webshop, arguments.shop, arguments.shop_seed, search)
     archer = load_archer(arguments.archer)
     logging.getLogger("werkzeug").setLevel(logging.CRITICAL)
     batch = archer.BatchedWebShopEnv(serve(site.app), 0, len(site.goals), bsize=1)
@@ -292,7 +206,7 @@ def main():
             episode.step(action)
         while not episode.done:
             episode.step(any_action(draw, episode.state(), episode.env.instruction))
-        if episode.nouns_differ(site, Search.server):
+        if episode.nouns_differ(site, search):
             skipped += 1
             continue
         episodes.append({"goal": episode.goal, "actions": episode.actions,

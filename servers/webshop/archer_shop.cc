@@ -28,12 +28,7 @@ std::optional<std::string_view> ArgumentOf(std::string_view name, std::string_vi
 
 // What the address of a page contains besides names without quotation marks.
 std::string QuotedInAddress(const WebShopState& state) {
-  std::string address = state.results ? state.results->words + "/{" : "/{";
-  for (const ShopChoice& choice : state.chosen) {
-    address += fmt::format("{}{}: {}", address.ends_with('{') ? "" : ", ",
-                           PythonRepr(choice.option), PythonRepr(choice.value));
-  }
-  return address + "}";
+  return (state.results ? state.results->words : "") + "/" + ChoicesRepr(state.chosen);
 }
 
 bool CanBeClicked(const PagePiece& piece) {

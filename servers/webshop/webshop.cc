@@ -83,6 +83,15 @@ std::string ChoicesJson(const std::vector<ShopChoice>& choices) {
   return json + "}";
 }
 
+std::string ChoicesRepr(const std::vector<ShopChoice>& choices) {
+  std::string text = "{";
+  for (size_t i = 0; i < choices.size(); ++i) {
+    text += fmt::format("{}{}: {}", i == 0 ? "" : ", ", PythonRepr(choices[i].option),
+                        PythonRepr(choices[i].value));
+  }
+  return text + "}";
+}
+
 WebShopState WebShop::Start(size_t task_id) const {
   WebShopState state;
   state.goal = static_cast<uint32_t>(task_id);
@@ -217,7 +226,6 @@ std::string WebShop::Url(const WebShopState& state, std::string_view name) const
   std::string words = state.results ? state.results->words : "";
   std::ranges::replace(words, ' ', '+');
   const std::string base = "http://127.0.0.1:3000";
-  const std::string choices = ChoicesJson(state.chosen);
   switch (state.place) {
     case ShopPlace::kStart:
       return fmt::format("{}/{}", base, name);
@@ -225,12 +233,12 @@ std::string WebShop::Url(const WebShopState& state, std::string_view name) const
       return fmt::format("{}/search_results/{}/{}/{}", base, name, words, state.page);
     case ShopPlace::kItem:
       return fmt::format("{}/item_page/{}/{}/{}/{}/{}", base, name, At(state.product).asin, words,
-                         state.page, choices);
+                         state.page, ChoicesJson(state.chosen));
     case ShopPlace::kSubPage:
       return fmt::format("{}/item_sub_page/{}/{}/{}/{}/{}/{}", base, name, At(state.product).asin,
-                         words, state.page, state.sub_page, choices);
+                         words, state.page, state.sub_page, ChoicesRepr(state.chosen));
     case ShopPlace::kDone:
-      return fmt::format("{}/done/{}/{}/{}", base, name, At(state.product).asin, choices);
+      return fmt::format("{}/done/{}/{}/{}", base, name, At(state.product).asin, ChoicesRepr(state.chosen));
   }
   return base;
 }

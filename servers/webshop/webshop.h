@@ -48,8 +48,9 @@ struct ShopChoice {
   std::string_view value;
 };
 
-// {"color": "navy blue"}, in the form of Python's json.
+// {"color": "navy blue"}, in the form of Python's json, and {'color': 'navy blue'}, as Python prints it.
 std::string ChoicesJson(const std::vector<ShopChoice>& choices);
+std::string ChoicesRepr(const std::vector<ShopChoice>& choices);
 
 struct WebShopState {
   uint32_t goal = 0;
