@@ -107,9 +107,9 @@ inline std::string_view PlainFault(const nlohmann::json::exception& fault) {
   return end == std::string_view::npos ? what : what.substr(end + 2);
 }
 
-// read(), which reads a record that one of our programs wrote. What is wrong with the record, such as a
-// field that is missing, of another type or out of its range, becomes a FatalError(kFile): `file`, the
-// fault, and `cure`, a sentence.
+// read(), which reads a record that a program of ours wrote. What is wrong with the record, such
+// as a field that is missing, of another type or out of its range, becomes a FatalError(kFile):
+// `file`, the fault, and `cure`, a sentence.
 template <typename Read>
 auto ReadingRecord(const std::string& file, std::string_view cure, const Read& read) {
   const auto refuse = [&](std::string_view fault) {

@@ -240,8 +240,8 @@ void OptionSet::Group(const std::string& name) { parser_->group = name; }
 
 namespace {
 
-// Refuses what CLI11 would accept: "nan" and "inf", which no option means, and "-1" and 2^64 and more,
-// which it reads as 2^64 - 1.
+// Refuses what CLI11 would accept: "nan" and "inf", which no option means, and "-1" and from 2^64
+// on, which it reads as 2^64 - 1.
 template <typename T>
 void RefuseOddNumbers(CLI::Option& option) {
   option.check(CLI::Validator(

@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
 # Fails if a header does not compile when it is included first.
 #   scripts/check_headers.sh COMPILER [FLAG…]     GCC or clang, and what it needs to find the packages
-# Left out are headers that reach LibTorch, which take seconds each, and texts without "#pragma once",
-# which are included in the middle of a file.
+# Left out are headers that reach LibTorch, which take seconds each, and texts without "#pragma
+# once", which are included in the middle of a file.
 #
-# Most of the time of such a compilation goes to the standard library. So each header is compiled after a
-# precompiled one that contains only what the header includes anyway: of the sets of slow headers that
-# several of ours have in common, the largest that is part of the header's own. What compiled once is
-# not compiled again before something that it includes changes (the folder AGENTR_HEADER_STAMPS, if it
-# is given).
+# Most of the time of such a compilation goes to the standard library. So each header is compiled
+# after a precompiled one that contains only what the header includes anyway: of the sets of slow
+# headers that several of ours have in common, the largest that is part of the header's own. What
+# compiled once is not compiled again before something that it includes changes (the folder
+# AGENTR_HEADER_STAMPS, if it is given).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 (($# > 0)) || { echo "usage: scripts/check_headers.sh COMPILER [FLAG…]" >&2; exit 2; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# Headers that take more than a tenth of a second, with about how many tenths. Those from 5 on are sets
-# by themselves too.
+# Headers that take more than a tenth of a second, with about how many tenths. Those from 5 on are
+# sets by themselves too.
 slow='string:2 string_view:1 vector:1 optional:1 functional:3 span:1 memory:2 tl/expected.hpp:1 map:1
 mutex:2 filesystem:4 algorithm:2 chrono:2 thread:3 condition_variable:2 unordered_map:1 regex:6
 random:4 nlohmann/json.hpp:9 fmt/format.h:3 httplib.h:15 gtest/gtest.h:7 gmock/gmock.h:10'

@@ -16,8 +16,8 @@
 //
 // A session that has not begun shows "Environment not initialized" to /observation. Other errors of
 // the environment are {"error": …} with status 200: for an id that is not live, a
-// session that has not begun or has finished, a data_idx that is not a task, and a step that failed.
-// Errors of the request are 4xx (see http_service.h), and the limit of sessions is a 503.
+// session that has not begun or has finished, a data_idx that is not a task, and a step that
+// failed. Errors of the request are 4xx (see http_service.h), and the limit of sessions is a 503.
 //
 // A game G has, all const and for any number of threads:
 //   G::State               a value with observation, reward, score, and done()
@@ -60,12 +60,12 @@ class TextGameService : public EnvService {
     http.Post("/reset", [this](const HttpRequest& request) { return Reset(request); });
     http.Post("/step", [this](const HttpRequest& request) { return Step(request); });
     http.Post("/close", [this](const HttpRequest& request) { return Close(request); });
-    http.Get("/observation", [this](const HttpRequest& request) {
-      return Observe(IntParameter(request, "id"));
-    });
+    http.Get("/observation",
+             [this](const HttpRequest& request) { return Observe(IntParameter(request, "id")); });
     http.Get("/detail", [this](const HttpRequest& request) {
-      return With(IntParameter(request, "id"), /*playing=*/false,
-                  [](Session& session) { return Whole(*session.state, session.state->observation); });
+      return With(IntParameter(request, "id"), /*playing=*/false, [](Session& session) {
+        return Whole(*session.state, session.state->observation);
+      });
     });
     http.AddMetrics([this](std::string& out) { AppendSessionMetrics(sessions_.Counts(), out); });
     if (!extensions_) return;

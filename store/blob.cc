@@ -15,8 +15,8 @@ Blob Pack(std::string_view bytes) {
 }
 
 std::string Unpack(const SqlRows& rows, const std::string& what) {
-  // A gzip stream grows by at most this factor, so a larger size is damaged; it must not be believed,
-  // because so much memory would be taken.
+  // A gzip stream grows by at most this factor, so a larger size is damaged; it must not be
+  // believed, because so much memory would be taken.
   constexpr int64_t kMostGrowth = 1032;
   const std::string_view packed = rows.Text(0, 0);
   const int64_t size = rows.Int(0, 1);

@@ -41,10 +41,11 @@ FatalError CannotOpen(const SqlError& error) {
   if (error.state().starts_with("42")) {
     return FatalError(
         ExitCode::kUsage,
-        fmt::format("--store: the database has a schema \"agentr\" with tables of another program "
-                    "or of another version: {}. Cure: give --store another database, or rename that "
-                    "schema (ALTER SCHEMA agentr RENAME TO …)",
-                    what));
+        fmt::format(
+            "--store: the database has a schema \"agentr\" with tables of another program "
+            "or of another version: {}. Cure: give --store another database, or rename that "
+            "schema (ALTER SCHEMA agentr RENAME TO …)",
+            what));
   }
   return FatalError(ExitCode::kUnavailable,
                     fmt::format("--store: {}; check the address, the user and that the server runs "

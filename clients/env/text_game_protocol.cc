@@ -18,8 +18,9 @@ Result<std::string> TextGameProtocol::ParseObservation(std::string_view reply,
   }
   if (!observation->starts_with("Your goal: ")) return observation;
   if (*observation == first) {
-    return Fail(ErrorKind::kEnvironment, what + ": it shows the beginning of the episode, to which "
-                                                "a step may have led back");
+    return Fail(ErrorKind::kEnvironment, what +
+                                             ": it shows the beginning of the episode, to which "
+                                             "a step may have led back");
   }
   return observation->substr(observation->find('\n') + 1);
 }

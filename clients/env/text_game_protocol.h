@@ -1,5 +1,5 @@
-// The protocol of AgentGym's BabyAI server, in which our servers of other text games speak too (docs of
-// the protocol: AgentGym, agentenv-babyai).
+// The protocol of AgentGym's BabyAI server, in which our servers of other text games speak too
+// (docs of the protocol: AgentGym, agentenv-babyai).
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace agentr {
 
-// The calls are those of Protocol, except that GET /observation is answered with an object, in which
-// the goal precedes the observation. Only a /reset shows the goal too, so for the observation of a step
-// the goal is taken away. Where the text is that of the last /reset, a step may have led back to
-// it; then the reply does not tell what was carried out, which is an error (kEnvironment).
+// The calls are those of Protocol, except that GET /observation is answered with an object, in
+// which the goal precedes the observation. Only a /reset shows the goal too, so for the observation
+// of a step the goal is taken away. Where the text is that of the last /reset, a step may have led
+// back to it; then the reply does not tell what was carried out, which is an error (kEnvironment).
 class TextGameProtocol : public Protocol {
  public:
   using Protocol::Protocol;

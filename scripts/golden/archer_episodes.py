@@ -1,5 +1,5 @@
-"""Episodes of WebShop as ArCHer shows it, played with ArCHer's own class on WebShop's own pages, for
-tests/servers/webshop/archer_shop_test.cc.
+"""Episodes of WebShop as ArCHer shows it, played with ArCHer's own class on WebShop's own pages,
+for tests/servers/webshop/archer_shop_test.cc.
 
 Needs the sources of both, github.com/YifeiZhou02/ArCHer (at 7c771a7) and
 github.com/princeton-nlp/WebShop (at 64fa2a5), and the packages that webshop_original.py names.
@@ -9,7 +9,8 @@ github.com/princeton-nlp/WebShop (at 64fa2a5), and the packages that webshop_ori
         --search http://127.0.0.1:32361 --episodes 20 --seed 3 > tests/golden/rl/archer_episodes.json
 
 where SHOP is --shop_seed 1 --products tests/data/webshop/items_shuffle.json --attributes
-tests/data/webshop/items_ins_v2.json. --search is the server of webshop_original.py. An episode whose reward differs because spaCy finds other nouns in a title is left out.
+tests/data/webshop/items_ins_v2.json. --search is the server of webshop_original.py. An episode
+whose reward differs because spaCy finds other nouns in a title is left out.
 
 With --compare URL, a server of the same shop with --style archer, every observation, reward and end
 is compared with that server's instead; env_server --export writes a large shop for --shop:
@@ -32,8 +33,8 @@ import webshop_original
 COMMAND = "scripts/golden/archer_episodes.py (its head says how)"
 SUB_PAGES = ["Description", "Features", "Reviews", "Attributes"]
 
-# Goals of tests/data/webshop with actions that random ones seldom reach: a click on what is not there,
-# on the start page and on a sub-page, and on an option of the product that was open before.
+# Goals of tests/data/webshop with actions that random ones seldom reach: a click on what is not
+# there, on the start page and on a sub-page, and on an option of the product that was open before.
 SCRIPTED = [
     (11, ["click[Search]", "wait", "search[lamp", "click[Back to Search]", "search[lamp prices]",
           "click[B000000005]", "click[modern]", "click[Features]", "click[< Prev]",

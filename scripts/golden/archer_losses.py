@@ -3,10 +3,11 @@
     python3 -m venv VENV && VENV/bin/pip install torch==2.13 numpy tqdm
     VENV/bin/python scripts/golden/archer_losses.py DIR tests/golden/rl/losses.json
 
-DIR is github.com/YifeiZhou02/ArCHer (at 7c771a7). Its ArcherTrainer computes the critic's and the actor's losses
-of networks that give the values of the golden file, in float64, with their gradients; its agent moves
-the target networks, and its add_mc_return sums rewards. The other entries of the file belong to other
-papers, whose code is no class that could be called, or to our own rules.
+DIR is github.com/YifeiZhou02/ArCHer (at 7c771a7). Its ArcherTrainer computes the critic's and the
+actor's losses of networks that give the values of the golden file, in float64, with their
+gradients; its agent moves the target networks, and its add_mc_return sums rewards. The other
+entries of the file belong to other papers, whose code is no class that could be called, or to our
+own rules.
 """
 
 import importlib.util

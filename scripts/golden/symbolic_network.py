@@ -4,11 +4,12 @@
     VENV/bin/python scripts/golden/symbolic_network.py DIR tests/golden/rl/symbolic_network.json
 
 The network is the original's own: DIR/babyai-text/babyai/babyai/model.py of
-github.com/flowersteam/Grounding_LLMs_with_online_RL (at 31847fb), in float64. Its parameters get our names
-(OURS). Value k of the n-th parameter in the order of their names is scale * sin(0.7 k + n), where
-scale is 1 / sqrt(inputs) of a layer (norms: 0.1, and 1 is added to their weights). Two steps of three
-agents, the second with the memory of the first, of which the second agent's is cleared; then the
-gradients of a sum of all outputs by all parameters, and a step with the running averages.
+github.com/flowersteam/Grounding_LLMs_with_online_RL (at 31847fb), in float64. Its parameters get
+our names (OURS). Value k of the n-th parameter in the order of their names is scale * sin(0.7 k +
+n), where scale is 1 / sqrt(inputs) of a layer (norms: 0.1, and 1 is added to their weights). Two
+steps of three agents, the second with the memory of the first, of which the second agent's is
+cleared; then the gradients of a sum of all outputs by all parameters, and a step with the running
+averages.
 """
 
 import importlib.util

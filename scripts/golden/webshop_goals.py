@@ -1,9 +1,11 @@
-"""Goals of a WebShop as AgentGym's copy of WebShop makes them, for tests/servers/webshop/goals_test.cc.
+"""Goals of a WebShop as AgentGym's copy of WebShop makes them, for
+tests/servers/webshop/goals_test.cc.
 
     python3 scripts/golden/webshop_goals.py DIR tests/data/webshop > tests/golden/webshop_goals.json
 
-DIR is agentenv-webshop/webshop of github.com/WooooDyy/AgentGym (at 3ef9235), whose code makes the goals
-(webshop_original.py names its packages). A ranged price counts with its lower end, as the test sets it.
+DIR is agentenv-webshop/webshop of github.com/WooooDyy/AgentGym (at 3ef9235), whose code makes the
+goals (webshop_original.py names its packages). A ranged price counts with its lower end, as the
+test sets it.
 """
 
 import json

@@ -1,5 +1,5 @@
-"""WebShop's own code for the golden scripts: loads web_agent_site of a checkout, with what cannot run here
-replaced.
+"""WebShop's own code for the golden scripts: loads web_agent_site of a checkout, with what cannot
+run here replaced.
 
 Packages: flask==2.1.2, werkzeug==2.1.2, beautifulsoup4==4.11.1, thefuzz==0.19.0, requests, rich,
 cleantext, rank_bm25, tqdm, spacy with en_core_web_sm; for webshop_session.py also gym and torch.

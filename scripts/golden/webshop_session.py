@@ -6,8 +6,9 @@ AgentGym serves it, for tests/servers/webshop/webshop_session_test.cc.
     python3 scripts/golden/webshop_session.py DIR tests/data/webshop http://127.0.0.1:32361 \\
         < tests/golden/webshop_session.txt > new.txt
 
-DIR is agentenv-webshop/webshop of github.com/WooooDyy/AgentGym (at 3ef9235); webshop_original.py names the
-packages, and says what is replaced. The instructions and actions are those of the file that is read.
+DIR is agentenv-webshop/webshop of github.com/WooooDyy/AgentGym (at 3ef9235); webshop_original.py
+names the packages, and says what is replaced. The instructions and actions are those of the file
+that is read.
 """
 
 import importlib.util

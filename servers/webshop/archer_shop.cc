@@ -47,9 +47,9 @@ constexpr std::string_view kHiddenButton = "Attributes";
 
 // What is possible only on certain pages. Any other name is looked for on pages of results and
 // products only.
-constexpr std::array<std::string_view, 8> kButtons = {
-    "Buy Now",  "Back to Search", "Next >",  "< Prev", "Description",
-    "Features", "Reviews",        kHiddenButton};
+constexpr std::array<std::string_view, 8> kButtons = {"Buy Now", "Back to Search", "Next >",
+                                                      "< Prev",  "Description",    "Features",
+                                                      "Reviews", kHiddenButton};
 
 }  // namespace
 
@@ -122,9 +122,8 @@ std::string ArcherShop::Click(ArcherState& state, std::string_view name) const {
   const auto piece = std::ranges::find(pieces, name, &PagePiece::text);
   WebShopState& shop = state.shop;
   if (piece == pieces.end()) {
-    const bool same_page =
-        (shop.place == ShopPlace::kStart || shop.place == ShopPlace::kSubPage) &&
-        std::ranges::find(kButtons, name) == kButtons.end();
+    const bool same_page = (shop.place == ShopPlace::kStart || shop.place == ShopPlace::kSubPage) &&
+                           std::ranges::find(kButtons, name) == kButtons.end();
     return same_page ? PageOf(shop) : std::string(archer::kInvalid);
   }
   if (piece->kind == PieceKind::kOptionValue) {
@@ -133,7 +132,9 @@ std::string ArcherShop::Click(ArcherState& state, std::string_view name) const {
   }
   shop_->Click(shop, PythonLower(name));
   if (shop.place == ShopPlace::kStart) state.options_of.reset();
-  if (shop.place == ShopPlace::kItem && !shop_->catalogue().products()[shop.product].options.empty()) state.options_of = shop.product;
+  if (shop.place == ShopPlace::kItem &&
+      !shop_->catalogue().products()[shop.product].options.empty())
+    state.options_of = shop.product;
   return PageOf(shop);
 }
 
@@ -142,8 +143,7 @@ std::string ArcherShop::PageOf(const WebShopState& state) const {
 }
 
 std::string ArcherShop::InstructionPart(const WebShopState& state) const {
-  return fmt::format("{}{}", archer::kInstruction,
-                     PythonUnescape(shop_->Instruction(state) + " "));
+  return fmt::format("{}{}", archer::kInstruction, PythonUnescape(shop_->Instruction(state) + " "));
 }
 
 }  // namespace agentr

@@ -5,7 +5,8 @@
 //
 //   \nObservation:\n<page>\nAction:\n<action>\nObservation:\n<page or answer>…\nInstruction:\n<text>
 //
-// Pages are those of archer_page.h; <text> ends with a blank. The actions, in the page's own spelling:
+// Pages are those of archer_page.h; <text> ends with a blank. The actions, in the page's own
+// spelling:
 //
 //   search[words]   on the start page only; "<c>" and its like are plain words here. Without words
 //                   it leads to results without products, whose text is empty.
@@ -18,16 +19,16 @@
 //   think[words]    answered with "OK."
 //
 // Whatever the last character is, it counts as the "]". Anything else is answered with "Invalid
-// action!". One line break at an action's end is ignored. Each of these takes one of the ten actions of
-// a session; whatever follows them ends it with the reward 0, and the log then has no instruction at
-// its end.
+// action!". One line break at an action's end is ignored. Each of these takes one of the ten
+// actions of a session; whatever follows them ends it with the reward 0, and the log then has no
+// instruction at its end.
 //
-// The original returns the end of a session that ran out of actions again and again, so its training
-// counts it several times; here a session that has ended stays as it is. Where the original's
-// request fails (an empty action, "reset", words that begin with "[", a "/", "?" or "#" in an address,
-// an escape that is not Latin-1) the text is taken as it stands, and an empty action is invalid. So are
-// a "%20" in an address, which the original reads as a blank, and the search for "<r>", which gives
-// random products there.
+// The original returns the end of a session that ran out of actions again and again, so its
+// training counts it several times; here a session that has ended stays as it is. Where the
+// original's request fails (an empty action, "reset", words that begin with "[", a "/", "?" or "#"
+// in an address, an escape that is not Latin-1) the text is taken as it stands, and an empty action
+// is invalid. So are a "%20" in an address, which the original reads as a blank, and the search for
+// "<r>", which gives random products there.
 #pragma once
 
 #include <cstdint>

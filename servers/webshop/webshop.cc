@@ -238,7 +238,8 @@ std::string WebShop::Url(const WebShopState& state, std::string_view name) const
       return fmt::format("{}/item_sub_page/{}/{}/{}/{}/{}/{}", base, name, At(state.product).asin,
                          words, state.page, state.sub_page, ChoicesRepr(state.chosen));
     case ShopPlace::kDone:
-      return fmt::format("{}/done/{}/{}/{}", base, name, At(state.product).asin, ChoicesRepr(state.chosen));
+      return fmt::format("{}/done/{}/{}/{}", base, name, At(state.product).asin,
+                         ChoicesRepr(state.chosen));
   }
   return base;
 }

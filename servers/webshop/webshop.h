@@ -48,7 +48,8 @@ struct ShopChoice {
   std::string_view value;
 };
 
-// {"color": "navy blue"}, in the form of Python's json, and {'color': 'navy blue'}, as Python prints it.
+// {"color": "navy blue"}, in the form of Python's json, and {'color': 'navy blue'}, as Python
+// prints it.
 std::string ChoicesJson(const std::vector<ShopChoice>& choices);
 std::string ChoicesRepr(const std::vector<ShopChoice>& choices);
 
@@ -64,7 +65,8 @@ struct WebShopState {
   bool done = false;               // true if the last action ended the session
 };
 
-// What search words that begin with <c>, <q>, <a> or <r> are: the name of a list, or words like others.
+// What search words that begin with <c>, <q>, <a> or <r> are: the name of a list, or words like
+// others.
 enum class SearchMarks : uint8_t { kLists, kWords };
 
 // Immutable, so one object serves all sessions and threads.

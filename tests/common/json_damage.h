@@ -7,15 +7,16 @@
 
 namespace agentr {
 
-// Calls read(damaged, what) with copies of `record` in which one value, or one whole part, is replaced
-// by something else or missing.
+// Calls read(damaged, what) with copies of `record` in which one value, or one whole part, is
+// replaced by something else or missing.
 template <typename Read>
 void ForEachDamage(const nlohmann::ordered_json& record, const Read& read) {
   using Json = nlohmann::ordered_json;
-  const std::vector<Json> others = {1e300,      -1,          uint64_t{1} << 63, "text", true,
+  const std::vector<Json> others = {1e300,         -1,           uint64_t{1} << 63, "text", true,
                                     Json::array(), Json{1, "x"}, Json::object(),    nullptr};
   std::vector<Json::json_pointer> places;
-  const auto visit = [&](const auto& self, const Json& value, const Json::json_pointer& at) -> void {
+  const auto visit = [&](const auto& self, const Json& value,
+                         const Json::json_pointer& at) -> void {
     if (!at.empty()) places.push_back(at);
     if (value.is_object()) {
       for (const auto& [name, part] : value.items()) self(self, part, at / name);

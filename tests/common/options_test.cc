@@ -186,10 +186,17 @@ TEST_F(OptionsTest, AMissingConfigIsNamed) {
 }
 
 TEST_F(OptionsTest, BadValuesNameTheFlag) {
-  const std::vector<std::vector<std::string>> cases = {
-      {"--steps", "0"},    {"--steps", "many"}, {"--rate", "1.5"},   {"--steps"},
-      {"--seed", "maybe"}, {"--weight", "nan"}, {"--weight", "inf"}, {"--big", "-1"},
-      {"--big", "18446744073709551616"}, {"--big", "99999999999999999999"}, {"--url", ""}};
+  const std::vector<std::vector<std::string>> cases = {{"--steps", "0"},
+                                                       {"--steps", "many"},
+                                                       {"--rate", "1.5"},
+                                                       {"--steps"},
+                                                       {"--seed", "maybe"},
+                                                       {"--weight", "nan"},
+                                                       {"--weight", "inf"},
+                                                       {"--big", "-1"},
+                                                       {"--big", "18446744073709551616"},
+                                                       {"--big", "99999999999999999999"},
+                                                       {"--url", ""}};
   for (const std::vector<std::string>& arguments : cases) {
     const Parsed parsed(arguments);
     EXPECT_EQ(parsed.exit, ExitCode::kUsage) << arguments.back();

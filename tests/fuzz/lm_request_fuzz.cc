@@ -1,6 +1,6 @@
-// What a client can send to lm_server: any body of a request is either refused with a status, or gives
-// messages that any template (the bytes before the first zero byte) refuses or renders, within its
-// limits.
+// What a client can send to lm_server: any body of a request is either refused with a status, or
+// gives messages that any template (the bytes before the first zero byte) refuses or renders,
+// within its limits.
 #include <cstdint>
 #include <string_view>
 
@@ -34,7 +34,8 @@ void Render(std::string_view source, const std::vector<agentr::Message>& message
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view input = agentr::AsText(data, size);
   const size_t end = input.find('\0');
-  const std::string_view source = end == std::string_view::npos ? kPlainTemplate : input.substr(0, end);
+  const std::string_view source =
+      end == std::string_view::npos ? kPlainTemplate : input.substr(0, end);
   const std::string_view body = end == std::string_view::npos ? input : input.substr(end + 1);
   for (const agentr::LmApi api : {agentr::LmApi::kChat, agentr::LmApi::kCompletions}) {
     try {

@@ -1,5 +1,5 @@
-// Any bytes as loop.json are either refused with an error that names the file, or a record from which the
-// table of a run can be made.
+// Any bytes as loop.json are either refused with an error that names the file, or a record from
+// which the table of a run can be made.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -26,8 +26,11 @@ TEST_F(TextGameServiceTest, PlaysAsTheGameDoes) {
   const int64_t id = client_.Create(3);
   BabyAiTextState state = *game_.Start(3);
   const auto shown = [&] {
-    return json{{"observation", BabyAiText::WithGoal(state)}, {"reward", state.reward},
-                {"score", state.score}, {"done", state.done()}, {"deleted", false}};
+    return json{{"observation", BabyAiText::WithGoal(state)},
+                {"reward", state.reward},
+                {"score", state.score},
+                {"done", state.done()},
+                {"deleted", false}};
   };
   EXPECT_THAT(state.observation, StartsWith("Your goal: "));
   EXPECT_EQ(client_.Get("/observation?id=" + std::to_string(id)), shown());

@@ -131,13 +131,19 @@ TEST_F(StoreStatusTest, HostileNamesAndDamagedFilesDoNotStopTheOthers) {
     StoreFile(database, FindOrMakeRun(database, {"rows", run}, "{}").id, file, "rows");
   };
   const std::vector<std::pair<std::string, std::string>> hostile = {
-      {"../b", "a.jsonl"}, {"/b", "a.jsonl"}, {"..", "a.jsonl"}, {"a", "../../b"},
-      {"a", "/b"}, {"a", std::string(300, 'x')}, {std::string(300, 'x'), "a.jsonl"}};
+      {"../b", "a.jsonl"},
+      {"/b", "a.jsonl"},
+      {"..", "a.jsonl"},
+      {"a", "../../b"},
+      {"a", "/b"},
+      {"a", std::string(300, 'x')},
+      {std::string(300, 'x'), "a.jsonl"}};
   for (const auto& [run, file] : hostile) store(run, file);
   store("good", "a.jsonl");
   store("damaged", "a.jsonl");
-  server().Ask("UPDATE agentr.file SET sha256 = 'x' FROM agentr.run"
-               " WHERE run.id = file.run AND run.name = 'damaged'");
+  server().Ask(
+      "UPDATE agentr.file SET sha256 = 'x' FROM agentr.run"
+      " WHERE run.id = file.run AND run.name = 'damaged'");
   EXPECT_EQ(CopyFiles(database, "", folder / "deeper"), static_cast<int>(hostile.size()) + 1);
   EXPECT_EQ(ReadFile(folder / "deeper/good/a.jsonl"), "rows");
   EXPECT_FALSE(std::filesystem::exists(folder / "b"));

@@ -80,20 +80,20 @@ fs::path EvaluationFolder(const LoopStage& stage) {
 }
 
 Json ReadResult(const LoopStage& stage) {
-  return ReadingRecord(fmt::format("the results of stage {} in {}", stage.name,
-                                   stage.folder.string()),
-                       "remove the folder, and run again", [&] { return ReadUnchecked(stage); });
+  return ReadingRecord(
+      fmt::format("the results of stage {} in {}", stage.name, stage.folder.string()),
+      "remove the folder, and run again", [&] { return ReadUnchecked(stage); });
 }
 
 LoopRecord::LoopRecord(fs::path folder) : file_(std::move(folder) / "loop.json") {
   if (!fs::exists(file_)) return;
   const Json file = ReadJsonFile(file_);
-  stages_ = ReadingRecord(
-      file_.string(), "choose another --name, or move the file away and run again", [&] {
-        Json stages = JsonField<Json::array_t>(file, "stages");
-        for (const Json& stage : stages) CheckStage(stage);
-        return stages;
-      });
+  stages_ = ReadingRecord(file_.string(),
+                          "choose another --name, or move the file away and run again", [&] {
+                            Json stages = JsonField<Json::array_t>(file, "stages");
+                            for (const Json& stage : stages) CheckStage(stage);
+                            return stages;
+                          });
 }
 
 const Json* LoopRecord::Find(const std::string& stage) const {

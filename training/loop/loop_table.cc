@@ -27,7 +27,8 @@ std::vector<Episode> EpisodesIn(const LoopStage& stage) {
 
 std::string Interval(const Json& estimate) {
   return fmt::format("{:.3f} [{:.3f}, {:.3f}]", JsonFieldOr<double>(estimate, "mean", 0.0),
-                     JsonFieldOr<double>(estimate, "low", 0.0), JsonFieldOr<double>(estimate, "high", 0.0));
+                     JsonFieldOr<double>(estimate, "low", 0.0),
+                     JsonFieldOr<double>(estimate, "high", 0.0));
 }
 
 std::string Difference(const PairedDifference& difference) {
@@ -43,8 +44,10 @@ std::string EvaluationLine(const LoopStage& stage, const Json& summary,
       "{:<{}} {:<22} {:<22} {:>8.1f} % {:>6} {:>9} {:>12} {:>6}", stage.name, width,
       Interval(summary.at("success")), Interval(summary.at("reward")),
       steps > 0 ? 100 * JsonFieldOr<double>(summary, "refused_steps", 0.0) / steps : 0.0,
-      JsonFieldOr<int64_t>(summary, "looping_episodes", 0), JsonFieldOr<int64_t>(summary, "revision_events", 0),
-      fmt::format("{} of {}", JsonFieldOr<int64_t>(summary, "revised_errors", 0), JsonFieldOr<int64_t>(summary, "errors", 0)),
+      JsonFieldOr<int64_t>(summary, "looping_episodes", 0),
+      JsonFieldOr<int64_t>(summary, "revision_events", 0),
+      fmt::format("{} of {}", JsonFieldOr<int64_t>(summary, "revised_errors", 0),
+                  JsonFieldOr<int64_t>(summary, "errors", 0)),
       length.is_number() ? fmt::format("{:.1f}", length.get<double>()) : "-");
   if (stage.iteration > 0) {
     CompareOptions options;
@@ -55,7 +58,8 @@ std::string EvaluationLine(const LoopStage& stage, const Json& summary,
   const Json& attempts = summary.at("attempts");
   if (attempts.size() > 1) {
     const Json& most = attempts.back();
-    line += fmt::format("  pass@{} {:.3f}", JsonFieldOr<int64_t>(most, "k", 0), JsonFieldOr<double>(most, "pass", 0.0));
+    line += fmt::format("  pass@{} {:.3f}", JsonFieldOr<int64_t>(most, "k", 0),
+                        JsonFieldOr<double>(most, "pass", 0.0));
   }
   return line + "\n";
 }
@@ -63,9 +67,10 @@ std::string EvaluationLine(const LoopStage& stage, const Json& summary,
 std::string RowsLine(const LoopStage& stage, const Json& result, size_t width) {
   const Json& audit = result.at("audit");
   const Json tokens = audit.value("tokens", Json::object());
-  return fmt::format("{:<{}} {:>6} rows of {:>4} tasks, {:>8} trained of {:>9} tokens\n",
-                     stage.name, width, JsonFieldOr<int64_t>(result, "rows", 0), JsonFieldOr<int64_t>(audit, "tasks", 0),
-                     JsonFieldOr<int64_t>(tokens, "trained", 0), JsonFieldOr<int64_t>(tokens, "all", 0));
+  return fmt::format(
+      "{:<{}} {:>6} rows of {:>4} tasks, {:>8} trained of {:>9} tokens\n", stage.name, width,
+      JsonFieldOr<int64_t>(result, "rows", 0), JsonFieldOr<int64_t>(audit, "tasks", 0),
+      JsonFieldOr<int64_t>(tokens, "trained", 0), JsonFieldOr<int64_t>(tokens, "all", 0));
 }
 
 std::string TableOf(const std::vector<LoopStage>& plan, const LoopRecord& record) {

@@ -9,8 +9,8 @@
 namespace agentr {
 namespace {
 
-// The model of one stage, during which its weights stay: their version is 0, as if the stage's program
-// had opened them. So results do not depend on which stages this process has done before.
+// The model of one stage, during which its weights stay: their version is 0, as if the stage's
+// program had opened them. So results do not depend on which stages this process has done before.
 class StageModel : public ForwardingModel {
  public:
   using ForwardingModel::ForwardingModel;

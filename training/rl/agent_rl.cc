@@ -171,9 +171,8 @@ void RlRun::Open() {
     spdlog::info("continuing from {}", place);
   }
   const std::string record = checkpoints_.Path(saved_).string() + "/state.json";
-  OpenContext(ReadingRecord(record, kCheckpointCure, [&] {
-    return JsonFieldOr<int64_t>(saved, "transitions", 0);
-  }));
+  OpenContext(ReadingRecord(record, kCheckpointCure,
+                            [&] { return JsonFieldOr<int64_t>(saved, "transitions", 0); }));
   algorithm_ = o_.algorithm(*context_);
   if (saved_ >= 0) {
     ReadingRecord(record, kCheckpointCure, [&] { Restore(saved); });

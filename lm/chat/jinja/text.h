@@ -50,15 +50,15 @@ bool IsAscii(std::string_view text);
 // Python's str.isspace() of a character.
 bool IsSpaceCharacter(int code_point);
 
-// The occurrences of a part in a text that do not overlap, from the left or from the right. All of them
-// together take time in proportion to the text, where std::string::find may compare the whole part
-// at every place.
+// The occurrences of a part in a text that do not overlap, from the left or from the right. All of
+// them together take time in proportion to the text, where std::string::find may compare the whole
+// part at every place.
 class Occurrences {
  public:
   Occurrences(std::string_view text, std::string_view part, bool from_right = false);
 
-  // The place of the next one, npos if there is none. An empty part is found once, at the end where the
-  // search begins.
+  // The place of the next one, npos if there is none. An empty part is found once, at the end where
+  // the search begins.
   size_t Next();
 
  private:

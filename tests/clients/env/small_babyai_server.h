@@ -27,11 +27,8 @@ class SmallBabyAiServer : public SessionServer<SmallBabyAiSession> {
       session = Session{SmallBabyAi(body.at("data_idx").get<int>())};
       const std::string start = session.world.Start();
       session.shown = start.substr(start.find('\n') + 1);
-      return {{"observation", start},
-              {"reward", 0},
-              {"score", 0},
-              {"deleted", false},
-              {"done", false}};
+      return {
+          {"observation", start}, {"reward", 0}, {"score", 0}, {"deleted", false}, {"done", false}};
     });
     OnSession("/step", [](Session& session, const Json& body) -> Json {
       if (session.done) return {{"error", "The task with environment 0 has finished."}};

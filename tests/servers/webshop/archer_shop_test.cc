@@ -1,5 +1,6 @@
-// WebShop as ArCHer shows it: recorded episodes of ArCHer's own client on WebShop's own pages, the rules
-// one by one, and the reader of the logs, which must find the pages of AgentGym's style in them.
+// WebShop as ArCHer shows it: recorded episodes of ArCHer's own client on WebShop's own pages, the
+// rules one by one, and the reader of the logs, which must find the pages of AgentGym's style in
+// them.
 #include "servers/webshop/archer_shop.h"
 
 #include <fmt/format.h>
@@ -106,8 +107,8 @@ TEST_F(ArcherShopTest, TheTenthActionCanStillBuy) {
 
 TEST_F(ArcherShopTest, WhatIsNotPossibleIsInvalid) {
   for (const std::string action :
-       {"", "\n", "wait", "search", "Search[lamp]", "click[Back to Search]",
-        "click[Next >]", "click[Buy Now]", "click[Features]", "buy", "click"}) {
+       {"", "\n", "wait", "search", "Search[lamp]", "click[Back to Search]", "click[Next >]",
+        "click[Buy Now]", "click[Features]", "buy", "click"}) {
     EXPECT_EQ(After({action}), "Invalid action!") << action;
     EXPECT_EQ(state_.steps, 1) << "it costs an action";
   }
@@ -162,17 +163,17 @@ TEST_F(ArcherShopTest, NamesOfListsAreWords) {
 
 // The original remembers the options of the last product that had some.
 TEST_F(ArcherShopTest, OptionsOfTheProductBeforeStay) {
-  const std::vector<std::string> other = {"search[lamp prices]", "click[B000000005]", "click[< Prev]",
-                                          "click[B000000006]"};
+  const std::vector<std::string> other = {"search[lamp prices]", "click[B000000005]",
+                                          "click[< Prev]", "click[B000000006]"};
   After(other);
   ASSERT_TRUE(shop_.shop().catalogue().products()[state_.shop.product].options.empty());
   EXPECT_THAT(shop_.Clickables(state_), Contains("modern"));
   EXPECT_EQ(After({other[0], other[1], other[2], other[3], "click[modern]"}),
             "You have clicked modern.");
   EXPECT_EQ(state_.shop.chosen.size(), 1u);
-  EXPECT_EQ(After({other[0], other[1], "click[Back to Search]", other[0], other[3],
-                   "click[modern]"}),
-            "Invalid action!")
+  EXPECT_EQ(
+      After({other[0], other[1], "click[Back to Search]", other[0], other[3], "click[modern]"}),
+      "Invalid action!")
       << "until the next search";
 }
 

@@ -20,7 +20,8 @@ const LoopStage kRevise = {"iteration_1/revise", "path_collect", 1, {"--task=tex
 const LoopStage kEvaluate = {
     "iteration_0/evaluate", "agent_eval", 0, {"--task=textcraft", "--model_name=m"}, "folder"};
 
-const Json kRows = {{"rows", 7}, {"audit", {{"tasks", 3}, {"tokens", {{"trained", 5}, {"all", 9}}}}}};
+const Json kRows = {{"rows", 7},
+                    {"audit", {{"tasks", 3}, {"tokens", {{"trained", 5}, {"all", 9}}}}}};
 const Json kSummary = {{"success", {{"mean", 0.5}, {"low", 0.4}, {"high", 0.6}}},
                        {"reward", {{"mean", 0.5}, {"low", 0.4}, {"high", 0.6}}},
                        {"steps", 10},
@@ -83,8 +84,7 @@ TEST(ReadResult, DamagedFilesAreNamed) {
   const LoopStage evaluate = {
       "e", "agent_eval", 1, {"--task=textcraft", "--model_name=m"}, folder.path()};
   const Json collected = {
-      {"runs",
-       {{{"result", {{"finished", 3}, {"already_there", 1}, {"failed", Json::array()}}}}}}};
+      {"runs", {{{"result", {{"finished", 3}, {"already_there", 1}, {"failed", Json::array()}}}}}}};
   const Json trained = {{"runs", {{{"steps", 5}, {"skipped", 0}}}}};
   const auto check = [&](const LoopStage& stage, const std::string& file, const Json& record) {
     folder.Write(file, record.dump());

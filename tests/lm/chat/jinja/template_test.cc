@@ -1,12 +1,11 @@
 #include "lm/chat/jinja/template.h"
 
-#include "lm/chat/jinja/text.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
+#include "lm/chat/jinja/text.h"
 #include "tests/lm/tokenizer/golden_tokenizer.h"
 
 namespace agentr::jinja {
@@ -214,16 +213,18 @@ TEST(JinjaTemplate, LongRepetitiveTextsAreSearchedInLinearTime) {
 TEST(JinjaTemplate, ManyWordsAreSplitWithoutALimit) {
   std::string words;
   for (int i = 0; i < 30'000; ++i) words += " word";
-  const auto rendered = Render("{{ messages[0].content.split() | length }} "
-                               "{{ messages[0].content.split(none, 2) | last | length }}",
-                               {{"user", words}});
+  const auto rendered = Render(
+      "{{ messages[0].content.split() | length }} "
+      "{{ messages[0].content.split(none, 2) | last | length }}",
+      {{"user", words}});
   ASSERT_TRUE(rendered) << rendered.error().Describe();
   EXPECT_EQ(rendered->text, "30000 149989");
 }
 
 TEST(JinjaTemplate, ComparisonsOfLongTextsAreWork) {
-  const std::string begin = "{% set a = 'x' * 9000000 %}{% set b = 'x' * 9000000 %}"
-                            "{% for i in range(99999) %}";
+  const std::string begin =
+      "{% set a = 'x' * 9000000 %}{% set b = 'x' * 9000000 %}"
+      "{% for i in range(99999) %}";
   for (const char* compare : {"a == b", "a < b", "a.startswith(b)", "b in [a]"}) {
     const auto rendered = Render(begin + "{% if not (" + compare + ") %}x{% endif %}{% endfor %}");
     ASSERT_FALSE(rendered) << compare;
