@@ -63,8 +63,9 @@ nlohmann::json ParseTokenizerFile(const std::filesystem::path& path) {
   try {
     return ParseJsonOrThrow(text);
   } catch (const nlohmann::json::exception& error) {
-    throw FatalError(ExitCode::kFile, fmt::format("{} is no JSON ({}). Cure: finish the download",
-                                                  path.string(), PlainFault(error)));
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("{} is no JSON, or incomplete ({}). Cure: finish the download",
+                                 path.string(), PlainFault(error)));
   }
 }
 
