@@ -106,8 +106,8 @@ const Json* LoopRecord::Find(const std::string& stage) const {
 bool LoopRecord::Has(const LoopStage& stage) const {
   const Json* entry = Find(stage.name);
   if (entry == nullptr) return false;
-  const Json& before = entry->at("arguments");
-  if (before == Json(stage.arguments)) return true;
+  const auto before = entry->at("arguments").get<std::vector<std::string>>();
+  if (before == stage.arguments) return true;
   std::string differ;
   for (const std::string& argument : stage.arguments) {
     if (std::ranges::find(before, argument) == before.end()) differ += " " + argument;
