@@ -14,8 +14,13 @@ using agentr::Check;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const agentr::ScratchFolder& folder = agentr::FuzzFolder();
   folder.Write("loop.json", std::string(agentr::AsText(data, size)));
+  std::filesystem::create_directories(folder / "textcraft/m_local");  // of episodes, none
   const std::vector<agentr::LoopStage> plan = {
-      {"iteration_0/evaluate", "agent_eval", 0, {"--task=textcraft", "--model_name=m"}, "none"},
+      {"iteration_0/evaluate",
+       "agent_eval",
+       0,
+       {"--task=textcraft", "--model_name=m"},
+       folder.path()},
       {"iteration_1/revise_good", "path_collect", 1, {"--task=textcraft"}, "none"},
       {"iteration_1/train", "agent_train", 1, {}, "none"}};
   try {

@@ -17,8 +17,11 @@ using ::testing::Not;
 using Json = nlohmann::ordered_json;
 
 const LoopStage kRevise = {"iteration_1/revise", "path_collect", 1, {"--task=textcraft"}, "folder"};
-const LoopStage kEvaluate = {
-    "iteration_0/evaluate", "agent_eval", 0, {"--task=textcraft", "--model_name=m"}, "folder"};
+// An evaluation whose episodes, none, are in `folder`.
+LoopStage Evaluation(const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder / "textcraft/m_local");
+  return {"iteration_0/evaluate", "agent_eval", 0, {"--task=textcraft", "--model_name=m"}, folder};
+}
 
 const Json kRows = {{"rows", 7},
                     {"audit", {{"tasks", 3}, {"tokens", {{"trained", 5}, {"all", 9}}}}}};
@@ -37,25 +40,27 @@ const Json kSummary = {{"success", {{"mean", 0.5}, {"low", 0.4}, {"high", 0.6}}}
 TEST(LoopRecord, IsTheSameAfterItWasReadAndContinued) {
   const ScratchFolder at_once, with_a_break;
   LoopRecord whole(at_once.path());
+  const LoopStage evaluate = Evaluation(at_once.path());
   whole.Add(kRevise, 1.5, kRows);
-  whole.Add(kEvaluate, 2.5, kSummary);
+  whole.Add(evaluate, 2.5, kSummary);
   LoopRecord(with_a_break.path()).Add(kRevise, 1.5, kRows);
-  LoopRecord(with_a_break.path()).Add(kEvaluate, 2.5, kSummary);
+  LoopRecord(with_a_break.path()).Add(evaluate, 2.5, kSummary);
   EXPECT_EQ(ReadFile(with_a_break / "loop.json"), ReadFile(at_once / "loop.json"));
 }
 
 TEST(LoopRecord, DamageIsNamedWithTheCure) {
   const ScratchFolder folder;
+  const LoopStage evaluate = Evaluation(folder.path());
   LoopRecord record(folder.path());
   record.Add(kRevise, 1.5, kRows);
-  record.Add(kEvaluate, 2.5, kSummary);
+  record.Add(evaluate, 2.5, kSummary);
   int refused = 0;
   ForEachDamage(ReadJsonFile(folder / "loop.json"), [&](const Json& damaged, const auto& what) {
     folder.Write("loop.json", damaged.dump());
     try {
       const LoopRecord read(folder.path());
       read.Has(kRevise);
-      LoopTable({kRevise, kEvaluate}, read);
+      LoopTable({kRevise, evaluate}, read);
     } catch (const FatalError& error) {
       ++refused;
       EXPECT_THAT(error.what(), AllOf(HasSubstr("loop.json"), Not(HasSubstr("json.exception"))))
@@ -87,6 +92,7 @@ TEST(ReadResult, DamagedFilesAreNamed) {
       {"runs", {{{"result", {{"finished", 3}, {"already_there", 1}, {"failed", Json::array()}}}}}}};
   const Json trained = {{"runs", {{{"steps", 5}, {"skipped", 0}}}}};
   const auto check = [&](const LoopStage& stage, const std::string& file, const Json& record) {
+    std::filesystem::create_directories((folder / file).parent_path());
     folder.Write(file, record.dump());
     EXPECT_FALSE(ReadResult(stage).is_null());
     ForEachDamage(record, [&](const Json& damaged, const auto& what) {
