@@ -66,6 +66,10 @@ class SelfTrain : public ::testing::Test {
     return nlohmann::json::parse(ReadFile(Result(name) / "loop.json"))["stages"];
   }
 
+  size_t Finished(const std::string& name) const {
+    return fs::exists(Result(name) / "loop.json") ? Stages(name).size() : 0;
+  }
+
   // What a run came to, without times, what a cache saved, and the name of the run.
   std::string Left(const std::string& name) const {
     std::string text;
@@ -155,14 +159,19 @@ TEST_F(SelfTrain, KilledAtAnyMomentItComesToTheSame) {
   ASSERT_EQ(Run("whole").exit, 0);
   RandomStream stream(5);
   int kills = 0;
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 8; ++i) {
     Program program("self_train", Arguments("killed"), folder_.path());
-    std::this_thread::sleep_for(std::chrono::milliseconds(150 + stream.Below(700)));
+    // Behind one more stage than before, at any moment of the next.
+    for (const size_t before = Finished("killed");
+         program.Running() && Finished("killed") <= before;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(stream.Below(100)));
     kills += program.Running();
     program.Signal(SIGKILL);
     program.Wait();
   }
-  EXPECT_GE(kills, 2);
+  EXPECT_GE(kills, 5);
   const Outcome last = Run("killed");
   ASSERT_EQ(last.exit, 0) << last.err;
   EXPECT_EQ(Left("killed"), Left("whole"));
