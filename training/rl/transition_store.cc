@@ -53,6 +53,8 @@ class BodyReader {
   void Take(T& value) {
     std::memcpy(&value, Bytes(sizeof(T)).data(), sizeof(T));
   }
+  // A byte other than 0 and 1 would be no bool.
+  void Take(bool& value) { value = Bytes(1).front() != 0; }
   template <typename Items>
   void TakeAll(Items& items) {
     uint32_t count = 0;
