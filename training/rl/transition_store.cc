@@ -173,11 +173,15 @@ TransitionStore::TransitionStore(const std::filesystem::path& path)
 }
 
 void TransitionStore::Open(int flags) {
-  fd_ = ::open(path_.c_str(), flags | O_CLOEXEC, 0644);
+  fd_.number = ::open(path_.c_str(), flags | O_CLOEXEC, 0644);
   if (fd_ < 0) Fail("open");
 }
 
-TransitionStore::~TransitionStore() { ::close(fd_); }
+TransitionStore::Descriptor::~Descriptor() {
+  if (number >= 0) ::close(number);
+}
+
+TransitionStore::~TransitionStore() = default;
 
 void TransitionStore::Fail(const char* doing) const {
   throw FatalError(ExitCode::kFile, fmt::format("{}: cannot {}: {}. Usual cure: free space on the "

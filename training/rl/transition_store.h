@@ -72,7 +72,12 @@ class TransitionStore {
   [[noreturn]] void Fail(const char* doing) const;
 
   const std::filesystem::path path_;
-  int fd_ = -1;
+  // The open file; closed also where the constructor throws.
+  struct Descriptor {
+    ~Descriptor();
+    operator int() const { return number; }
+    int number = -1;
+  } fd_;
   uint64_t end_ = 0;  // of the last whole record
   std::vector<Record> records_;
   std::vector<EpisodeRecord> episodes_;
