@@ -11,10 +11,12 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "common/error.h"
 #include "common/named_values.h"
 
 namespace agentr {
@@ -70,22 +72,22 @@ std::string JsonTypeName() {
 }
 
 // Field `name` of `object`. Throws std::invalid_argument that names the field.
-template <typename T>
-T JsonField(const nlohmann::ordered_json& object, const char* name) {
+template <typename T, typename Json>
+T JsonField(const Json& object, const char* name) {
   if (!object.is_object() || !object.contains(name)) {
     throw std::invalid_argument(fmt::format("field \"{}\" is missing", name));
   }
-  const nlohmann::ordered_json& value = object.at(name);
+  const Json& value = object.at(name);
   if (!IsJson<T>(value)) {
     throw std::invalid_argument(
         fmt::format("field \"{}\" ({}) is not {}", name, value.type_name(), JsonTypeName<T>()));
   }
-  return value.get<T>();
+  return value.template get<T>();
 }
 
 // The same, with a value for a field that is left out.
-template <typename T>
-T JsonFieldOr(const nlohmann::ordered_json& object, const char* name, T absent) {
+template <typename T, typename Json>
+T JsonFieldOr(const Json& object, const char* name, T absent) {
   return object.contains(name) ? JsonField<T>(object, name) : absent;
 }
 
@@ -96,6 +98,30 @@ E JsonField(const nlohmann::ordered_json& object, const char* name,
   const auto text = JsonField<std::string>(object, name);
   if (const auto value = ValueOf(names, text)) return *value;
   throw std::invalid_argument(fmt::format("field \"{}\": \"{}\" is unknown", name, text));
+}
+
+// What `fault` says, without the library's "[json.exception.…] " before it.
+inline std::string_view PlainFault(const nlohmann::json::exception& fault) {
+  const std::string_view what = fault.what();
+  const size_t end = what.find("] ");
+  return end == std::string_view::npos ? what : what.substr(end + 2);
+}
+
+// read(), which reads a record that a program of ours wrote. What is wrong with the record, such
+// as a field that is missing, of another type or out of its range, becomes a FatalError(kFile):
+// `file`, the fault, and `cure`, a sentence.
+template <typename Read>
+auto ReadingRecord(const std::string& file, std::string_view cure, const Read& read) {
+  const auto refuse = [&](std::string_view fault) {
+    return FatalError(ExitCode::kFile, fmt::format("{}: {}. Cure: {}", file, fault, cure));
+  };
+  try {
+    return read();
+  } catch (const nlohmann::json::exception& fault) {
+    throw refuse(PlainFault(fault));
+  } catch (const std::invalid_argument& fault) {
+    throw refuse(fault.what());
+  }
 }
 
 }  // namespace agentr

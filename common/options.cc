@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <deque>
@@ -47,6 +48,15 @@ OptionSet::Declared& OptionSet::Declared::Range(double least, double most) {
 
 OptionSet::Declared& OptionSet::Declared::OneOf(const std::vector<std::string>& values) {
   option_->check(CLI::IsMember(values));
+  return *this;
+}
+
+OptionSet::Declared& OptionSet::Declared::NotEmpty() {
+  option_->check(CLI::Validator(
+      [](std::string& text) {
+        return text.empty() ? "is empty: give a value, or leave the option out" : std::string();
+      },
+      ""));
   return *this;
 }
 
@@ -234,8 +244,8 @@ void OptionSet::Group(const std::string& name) { parser_->group = name; }
 
 namespace {
 
-// Refuses what CLI11 would accept: "nan" and "inf", which no option means, and "-1", which it reads
-// as 2^64 - 1.
+// Refuses what CLI11 would accept: "nan" and "inf", which no option means, and "-1" and from 2^64
+// on, which it reads as 2^64 - 1.
 template <typename T>
 void RefuseOddNumbers(CLI::Option& option) {
   option.check(CLI::Validator(
@@ -245,7 +255,10 @@ void RefuseOddNumbers(CLI::Option& option) {
           const bool finite = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
           return finite ? std::string() : text + " is not a finite number";
         }
-        return text.starts_with('-') ? text + " is below 0" : std::string();
+        if (text.starts_with('-')) return text + " is below 0";
+        errno = 0;
+        std::strtoull(text.c_str(), nullptr, 0);
+        return errno == ERANGE ? text + " is above 18446744073709551615" : std::string();
       },
       ""));
 }

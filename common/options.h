@@ -42,6 +42,8 @@ class OptionSet {
     Declared& Min(double least);
     Declared& Range(double least, double most);
     Declared& OneOf(const std::vector<std::string>& values);
+    // An empty text, most likely from an unset variable, is refused; leaving the option out is not.
+    Declared& NotEmpty();
     // Must be given again for each run: no file may contain it, and resolved.toml leaves it out.
     Declared& OnlyOnCommandLine();
     // `flag` was its name in an earlier release. It still works but is not listed in --help.

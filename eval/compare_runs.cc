@@ -8,6 +8,7 @@
 
 #include "common/file.h"
 #include "common/json_depth.h"
+#include "common/json_lenient.h"
 #include "common/text.h"
 #include "eval/comparison.h"
 #include "eval/episode_store.h"
@@ -41,14 +42,15 @@ Run ReadRun(const std::string& folder) {
 // Checks that the same id names the same task in both; returns the kind of task.
 std::string CheckSameTasks(const Run& a, const Run& b) {
   const Json of_a = Json::parse(a.options), of_b = Json::parse(b.options);
-  const std::string task_a = of_a.value("task", ""), task_b = of_b.value("task", "");
+  const std::string task_a = FieldOr<std::string>(of_a, "task", "");
+  const std::string task_b = FieldOr<std::string>(of_b, "task", "");
   if (task_a != task_b) {
     throw FatalError(
         ExitCode::kUsage,
         fmt::format("--compare: A is an evaluation on {}, B on {}: their tasks are not comparable",
                     task_a, task_b));
   }
-  if (of_a.value("data_hash", "") != of_b.value("data_hash", "")) {
+  if (FieldOr<std::string>(of_a, "data_hash", "") != FieldOr<std::string>(of_b, "data_hash", "")) {
     spdlog::warn(
         "A and B were played on servers with different data: an id may name a different task in "
         "each");

@@ -146,7 +146,7 @@ StoredEpisode ReadEpisode(std::string_view text, const std::string& name) {
   } catch (const Json::parse_error&) {
     throw refuse("it is not JSON");
   } catch (const Json::exception& error) {
-    throw refuse(error.what());
+    throw refuse(std::string(PlainFault(error)));
   } catch (const std::invalid_argument& error) {
     throw refuse(error.what());
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/json_lenient.h"
 #include "eval/failed_trajectories.h"
 
 namespace agentr {
@@ -23,7 +24,7 @@ std::vector<Episode> FailedOf(const RevisionTestOptions& options,
                               std::vector<StoredEpisode> earlier) {
   std::vector<Episode> episodes;
   for (StoredEpisode& stored : earlier) {
-    const std::string task = Json::parse(stored.options).value("task", "");
+    const std::string task = FieldOr<std::string>(Json::parse(stored.options), "task", "");
     if (task != options.task) {
       throw RefuseRevisionTest(
           options, fmt::format("it contains episodes of {}, not of {}; give --task {}", task,

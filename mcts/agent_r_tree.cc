@@ -9,6 +9,7 @@
 
 #include "clients/message_json.h"
 #include "common/json_depth.h"
+#include "common/json_lenient.h"
 #include "mcts/selection.h"
 
 namespace agentr {
@@ -21,7 +22,7 @@ constexpr const char* kDepthEnd = "depth";  // the name in the compact format
 
 double ExplorationOf(const Tree& tree) {
   const Json search = Json::parse(tree.origin().search, nullptr, /*allow_exceptions=*/false);
-  return search.is_object() ? search.value("c", 0.25) : 0.25;
+  return FieldOr(search, "c", 0.25);
 }
 
 Json RecentActions(const Tree& tree, int index) {

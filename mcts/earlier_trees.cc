@@ -13,6 +13,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_depth.h"
+#include "common/json_lenient.h"
 #include "common/options.h"
 #include "mcts/tree_file.h"
 #include "mcts/tree_folder.h"
@@ -69,10 +70,10 @@ TreeOrigin CommonOrigin(const std::string& text) {
   const auto json = ParseJson<Json>(text);
   TreeOrigin origin;
   if (!json.is_object()) return origin;
-  origin.family = json.value("family", "");
-  origin.model = json.value("model", "");
-  origin.model_identity = json.value("model_identity", "");
-  origin.data_hash = json.value("data_hash", "");
+  origin.family = FieldOr<std::string>(json, "family", "");
+  origin.model = FieldOr<std::string>(json, "model", "");
+  origin.model_identity = FieldOr<std::string>(json, "model_identity", "");
+  origin.data_hash = FieldOr<std::string>(json, "data_hash", "");
   if (json.contains("search")) origin.search = json["search"].dump();
   return origin;
 }

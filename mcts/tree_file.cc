@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/json_depth.h"
+#include "common/json_fields.h"
 #include "mcts/agent_r_tree.h"
 #include "mcts/compact_tree.h"
 
@@ -34,7 +35,8 @@ Tree ReadTree(std::string_view text, const std::string& name) {
                      fmt::format("{}:{}: not JSON; the file is truncated or of another kind", name,
                                  1 + std::count(text.begin(), end, '\n')));
   } catch (const nlohmann::json::exception& error) {
-    throw FatalError(ExitCode::kFile, fmt::format("{}: not a tree file: {}", name, error.what()));
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("{}: not a tree file: {}", name, PlainFault(error)));
   } catch (const std::invalid_argument& error) {
     throw FatalError(ExitCode::kFile, fmt::format("{}: {}", name, error.what()));
   }

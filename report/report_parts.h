@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "common/json_fields.h"
+#include "common/json_lenient.h"
 #include "report/packed_items.h"
 #include "report/run_results.h"
 #include "rollout/episode.h"
@@ -72,15 +72,6 @@ nlohmann::ordered_json LoopPart(const RunResult& result, PackedItems& items);
 // The common fields. `stem`: the path before "run.json" and "resolved.toml".
 nlohmann::ordered_json CommonPart(const RunResult& result, const std::string& run_file,
                                   const std::string& toml_file, PackedItems& items);
-
-// The field of a JSON object that a person may have edited: `otherwise` if it is missing or of
-// another type.
-template <typename T>
-T FieldOr(const nlohmann::ordered_json& json, const char* name, T otherwise) {
-  if (!json.is_object()) return otherwise;
-  const auto field = json.find(name);
-  return field != json.end() && IsJson<T>(*field) ? field->template get<T>() : otherwise;
-}
 
 // The JSON of the file; null if it is missing or is not JSON.
 nlohmann::ordered_json JsonOrNull(const std::filesystem::path& file);

@@ -7,6 +7,7 @@
 
 #include "common/file.h"
 #include "common/json_depth.h"
+#include "common/json_fields.h"
 #include "revision/audit.h"
 
 namespace agentr {
@@ -87,7 +88,7 @@ std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path) {
     }
   } catch (const FileJson::exception& error) {
     throw FatalError(ExitCode::kFile, fmt::format("{}, row {}: not JSON of a row: {}",
-                                                  path.string(), line_number, error.what()));
+                                                  path.string(), line_number, PlainFault(error)));
   } catch (const FatalError& error) {
     throw FatalError(error.code(),
                      fmt::format("{}, row {}: {}", path.string(), line_number, error.what()));

@@ -8,6 +8,7 @@
 
 #include "common/file.h"
 #include "common/json_depth.h"
+#include "common/json_fields.h"
 #include "common/options.h"
 
 namespace agentr {
@@ -43,13 +44,13 @@ int64_t CountLines(const std::vector<fs::path>& files) {
 Json ReadRun(const fs::path& path) {
   if (!fs::is_regular_file(path)) return nullptr;
   Json run = ParseJson<Json>(ReadFile(path));
-  const bool whole = run.is_object() && run.contains("rows") && run["rows"].is_number_integer();
+  const bool whole = run.is_object() && run.contains("rows") && IsJson<int64_t>(run["rows"]);
   return whole ? run : Json();
 }
 
 int64_t Verified(const Json& run) {
   const auto verified = run.find("verified");
-  return verified != run.end() && verified->is_number_integer() ? verified->get<int64_t>() : 0;
+  return verified != run.end() && IsJson<int64_t>(*verified) ? verified->get<int64_t>() : 0;
 }
 
 std::string Text(const RowsWorth& worth) {

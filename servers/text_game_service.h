@@ -6,16 +6,18 @@
 //   POST /reset            {"id", "data_idx"}    -> {"observation", "reward", "score", "done",
 //                                                    "deleted"}
 //   POST /step             {"id", "action"}      -> {"observation", "reward", "score", "done"}
-//   GET  /observation?id=                        -> text
-//   GET  /detail?id=                             -> what /reset answers, as of the last step
+//   GET  /observation?id=                        -> what /reset answers, as of the last step, with
+//                                                    the goal before the observation (below)
+//   GET  /detail?id=                             -> the same with the observation as it was
 //   POST /close            {"id"}                -> true, or false when it is not live
 //   POST /expand           {"id", "actions": []} -> {"children": [{"id", "observation", …}, …]}
 //   GET  /gold?id=         {"gold"}: actions that solve the session's task from its beginning
 //   GET  /version          {"server", "version", "task", "data_hash", "extensions", "tasks"}
 //
-// Errors of the environment are {"error": …} with status 200: for an id that is not live, a session
-// that has not begun or has finished, a data_idx that is not a task, and a step that failed. Errors
-// of the request are 4xx (see http_service.h), and the limit of sessions is a 503.
+// A session that has not begun shows "Environment not initialized" to /observation. Other errors of
+// the environment are {"error": …} with status 200: for an id that is not live, a
+// session that has not begun or has finished, a data_idx that is not a task, and a step that
+// failed. Errors of the request are 4xx (see http_service.h), and the limit of sessions is a 503.
 //
 // A game G has, all const and for any number of threads:
 //   G::State               a value with observation, reward, score, and done()
@@ -24,6 +26,7 @@
 //   std::optional<State> Start(data_idx)         nullopt: there is no such task
 //   Step(State&, action): void, or a Result    only while !done()
 //   std::vector<std::string> Gold(data_idx)
+//   static std::string WithGoal(const State&)  if its observations do not repeat the goal
 #pragma once
 
 #include <fmt/format.h>
@@ -57,16 +60,12 @@ class TextGameService : public EnvService {
     http.Post("/reset", [this](const HttpRequest& request) { return Reset(request); });
     http.Post("/step", [this](const HttpRequest& request) { return Step(request); });
     http.Post("/close", [this](const HttpRequest& request) { return Close(request); });
-    http.Get("/observation", [this](const HttpRequest& request) {
-      return With(IntParameter(request, "id"), /*playing=*/false, [](Session& session) {
-        std::string out;
-        AppendJson(session.state->observation, out);
-        return out;
-      });
-    });
+    http.Get("/observation",
+             [this](const HttpRequest& request) { return Observe(IntParameter(request, "id")); });
     http.Get("/detail", [this](const HttpRequest& request) {
-      return With(IntParameter(request, "id"), /*playing=*/false,
-                  [](Session& session) { return Whole(*session.state); });
+      return With(IntParameter(request, "id"), /*playing=*/false, [](Session& session) {
+        return Whole(*session.state, session.state->observation);
+      });
     });
     http.AddMetrics([this](std::string& out) { AppendSessionMetrics(sessions_.Counts(), out); });
     if (!extensions_) return;
@@ -94,17 +93,33 @@ class TextGameService : public EnvService {
   };
 
   // "observation":…,"reward":…,"score":…,"done":…
-  static void AppendStep(const State& state, std::string& out) {
+  static void AppendStep(const State& state, std::string_view observation, std::string& out) {
     out += R"("observation":)";
-    AppendJson(state.observation, out);
+    AppendJson(observation, out);
     out += fmt::format(R"(,"reward":{},"score":{},"done":{})", state.reward, state.score,
                        state.done());
   }
 
-  static std::string Whole(const State& state) {
+  // A reply with `observation` instead of the state's.
+  static std::string Whole(const State& state, std::string_view observation) {
     std::string out = "{";
-    AppendStep(state, out);
+    AppendStep(state, observation, out);
     return out + R"(,"deleted":false})";
+  }
+
+  HttpResponse Observe(int64_t id) {
+    auto session = sessions_.Find(id);
+    if (!session) return NotValid("id", id);
+    if (!session->state) {
+      return {.body = R"({"observation":"Environment not initialized","reward":0,"score":0,)"
+                      R"("done":false,"deleted":false})"};
+    }
+    const State& state = *session->state;
+    if constexpr (requires { Game::WithGoal(state); }) {
+      return {.body = Whole(state, Game::WithGoal(state))};
+    } else {
+      return {.body = Whole(state, state.observation)};
+    }
   }
 
   HttpResponse Create() {
@@ -127,7 +142,7 @@ class TextGameService : public EnvService {
     }
     session->state = std::move(state);
     session->task_id = data_idx;
-    return {.body = Whole(*session->state)};
+    return {.body = Whole(*session->state, session->state->observation)};
   }
 
   // Replies with the body that `use` makes of a session that has begun and, if `playing`, is not
@@ -163,7 +178,7 @@ class TextGameService : public EnvService {
     return With(IntField(body, "id"), /*playing=*/true, [&](Session& session) {
       if (const auto failed = Play(*session.state, action)) return ErrorJson(*failed);
       std::string out = "{";
-      AppendStep(*session.state, out);
+      AppendStep(*session.state, session.state->observation, out);
       return out + "}";
     });
   }
@@ -184,8 +199,9 @@ class TextGameService : public EnvService {
       }
       const auto ids = sessions_.Fork(id, forks);
       if (!ids) ThrowFull();
-      return ChildrenJson("id", *ids,
-                          [&](size_t i, std::string& out) { AppendStep(*forks[i].state, out); });
+      return ChildrenJson("id", *ids, [&](size_t i, std::string& out) {
+        AppendStep(*forks[i].state, forks[i].state->observation, out);
+      });
     });
   }
 

@@ -41,6 +41,16 @@ FatalError CannotOpen(const SqlError& error) {
                     "(GRANT CREATE ON DATABASE … TO …)",
                     what));
   }
+  // Undefined and doubled names: there are tables of these names, but others than ours.
+  if (error.state().starts_with("42")) {
+    return FatalError(
+        ExitCode::kUsage,
+        fmt::format(
+            "--store: the database has a schema \"agentr\" with tables of another program "
+            "or of another version: {}. Cure: give --store another database, or rename that "
+            "schema (ALTER SCHEMA agentr RENAME TO …)",
+            what));
+  }
   return FatalError(ExitCode::kUnavailable,
                     fmt::format("--store: {}; check the address, the user and that the server runs "
                                 "(psql with the same address connects to it)",

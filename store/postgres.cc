@@ -6,13 +6,16 @@
 #include <spdlog/spdlog.h>
 
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "common/abandonable.h"
 #include "common/clock.h"
+#include "common/error.h"
 #include "common/text.h"
 
 namespace agentr {
@@ -55,13 +58,23 @@ std::string_view SqlRows::Text(int row, int column) const {
           static_cast<size_t>(PQgetlength(result_.get(), row, column))};
 }
 
-int64_t SqlRows::Int(int row, int column) const {
-  return IsNull(row, column) ? 0 : std::stoll(std::string(Text(row, column)));
+template <typename T>
+T SqlRows::Number(int row, int column) const {
+  if (IsNull(row, column)) return 0;
+  const std::string_view text = Text(row, column);
+  T number = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (fault == std::errc() && end == text.data() + text.size()) return number;
+  throw FatalError(ExitCode::kFile,
+                   fmt::format("the database has \"{}\" where a number belongs (column {}): its "
+                               "tables are damaged, or of another program. Cure: restore them, or "
+                               "give --store another database",
+                               EscapeControls(text), PQfname(result_.get(), column)));
 }
 
-double SqlRows::Double(int row, int column) const {
-  return IsNull(row, column) ? 0 : std::stod(std::string(Text(row, column)));
-}
+int64_t SqlRows::Int(int row, int column) const { return Number<int64_t>(row, column); }
+
+double SqlRows::Double(int row, int column) const { return Number<double>(row, column); }
 
 namespace {
 

@@ -73,8 +73,12 @@ class SqlRows {
   std::string_view Text(int row, int column) const;  // valid as long as the rows
   int64_t Int(int row, int column) const;            // 0 for NULL
   double Double(int row, int column) const;          // 0 for NULL
+  // Int and Double throw FatalError(kFile) for what is no number.
 
  private:
+  template <typename T>
+  T Number(int row, int column) const;
+
   std::shared_ptr<pg_result> result_;
 };
 

@@ -12,6 +12,7 @@ void Declare(OptionSet& set, StoreOptions& o) {
           "Keep results in this PostgreSQL database, postgresql://USER@HOST:PORT/DATABASE, which "
           "programs on many machines may share; passwords: PGPASSWORD or ~/.pgpass. Default: files",
           "AGENTR_STORE")
+      .NotEmpty()
       .OnlyOnCommandLine();
   set.Add("--store_run", o.run,
           "Name of the run in the database, whose tasks its workers share; default: TASK/MODEL");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -139,6 +140,7 @@ nlohmann::ordered_json ToJson(const std::vector<RunStatus>& runs) {
 
 void Declare(OptionSet& set, StoreStatusOptions& o) {
   set.Add("--store", o.url, "The database: postgresql://USER@HOST:PORT/DATABASE", "AGENTR_STORE")
+      .NotEmpty()
       .OnlyOnCommandLine();
   set.Add("--store_run", o.run, "Show the runs of this name only");
   set.Add("--files_to", o.files_to,
@@ -151,7 +153,25 @@ void Declare(OptionSet& set, StoreStatusOptions& o) {
       .Min(0);
 }
 
-void CopyFiles(Database& database, const std::string& only, const std::string& folder) {
+namespace {
+
+// Copies the file `name` of a run to BASE/RUN/NAME. Throws FatalError.
+void CopyFile(Database& database, int64_t id, const std::string& run, const std::string& name,
+              const std::filesystem::path& base) {
+  const auto path = (base / run / name).lexically_normal();
+  const std::filesystem::path inside = path.lexically_relative(base);
+  if (inside.empty() || *inside.begin() == "..") {
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("the file {} of run {} would lie outside of {}",
+                                 EscapeControls(name), EscapeControls(run), base.string()));
+  }
+  WriteFileAtomically(path, LoadFile(database, id, name, run + "/" + name));
+  fmt::print("{}\n", EscapeControls(path.string()));
+}
+
+}  // namespace
+
+int CopyFiles(Database& database, const std::string& only, const std::string& folder) {
   const SqlRows rows = database.Query(
       "SELECT DISTINCT run.id, run.name FROM agentr.file JOIN agentr.run ON run.id = file.run"
       " WHERE $1 = '' OR run.name = $1",
@@ -161,20 +181,20 @@ void CopyFiles(Database& database, const std::string& only, const std::string& f
                      "there is no file to copy: path_collect --store writes those of a run");
   }
   const std::filesystem::path base = std::filesystem::path(folder).lexically_normal();
+  int failed = 0;
   for (int row = 0; row < rows.size(); ++row) {
     const std::string run(rows.Text(row, 1));
     for (const std::string& name : FilesOf(database, rows.Int(row, 0))) {
-      const auto path = (base / run / name).lexically_normal();
-      const std::filesystem::path inside = path.lexically_relative(base);
-      if (inside.empty() || *inside.begin() == "..") {
-        throw FatalError(ExitCode::kUsage,
-                         fmt::format("the file {} of run {} would lie outside of {}",
-                                     EscapeControls(name), EscapeControls(run), folder));
+      try {
+        CopyFile(database, rows.Int(row, 0), run, name, base);
+      } catch (const FatalError& error) {
+        if (error.code() != ExitCode::kFile) throw;  // no other file could be copied either
+        spdlog::error("{}; it is not copied", EscapeControls(error.what()));
+        ++failed;
       }
-      WriteFileAtomically(path, LoadFile(database, rows.Int(row, 0), name, run + "/" + name));
-      fmt::print("{}\n", path.string());
     }
   }
+  return failed;
 }
 
 // Throws FatalError(kUsage) if there are runs, but none of this name.
@@ -206,8 +226,8 @@ ExitCode StoreStatus(const StoreStatusOptions& options) {
   // A run that is watched may come later.
   if (options.watch_s <= 0) CheckRun(database, options.run);
   if (!options.files_to.empty()) {
-    CopyFiles(database, options.run, options.files_to);
-    return ExitCode::kOk;
+    const int failed = CopyFiles(database, options.run, options.files_to);
+    return failed == 0 ? ExitCode::kOk : ExitCode::kIncomplete;
   }
   if (options.check) {
     const std::vector<RunCheck> runs = CheckRuns(database, options.run);

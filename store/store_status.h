@@ -55,8 +55,11 @@ class OptionSet;
 
 void Declare(OptionSet& set, StoreStatusOptions& options);
 
-// Copies the files of the runs, such as training rows, to FOLDER/RUN/FILE. Throws FatalError.
-void CopyFiles(Database& database, const std::string& only, const std::string& folder);
+// Copies the files of the runs, such as training rows, to FOLDER/RUN/FILE. Returns the number of
+// those that could not be copied, because of their name or because they are damaged; they are
+// logged, and the others are copied. Throws FatalError if there is none, or if the database cannot
+// be reached.
+int CopyFiles(Database& database, const std::string& only, const std::string& folder);
 
 // Prints the status to stdout, with watch_s again and again until a signal. Throws FatalError.
 ExitCode StoreStatus(const StoreStatusOptions& options);

@@ -62,6 +62,7 @@ class Run {
                  Progress& progress);
   void EvaluateHeldOut();
   void WarnOfCollapse(double held_out);
+  std::string HeldOutText() const;
   std::shared_ptr<const WeightSnapshot> Snapshot() const;
   void Show();
   void Save();
@@ -310,10 +311,17 @@ void Run::NoteSpeed(const StepReport& report, double rate, double seconds, const
   progress.AddUnits(report.row_tokens);
   const LossSums::Part total = report.sums.Total();
   progress.Note(fmt::format(
-      "loss {:.4f}, held-out {:.4f}, lr {:.2e}, norm {:.2f}, {:.0f} distinct tokens/s, {:.0f}% of "
-      "the matmul limit, {:.1f} GiB",
-      total.weight > 0 ? total.loss / total.weight : 0, state_.held_out, rate, report.gradient_norm,
-      distinct, 100 * share, memory_gib));
+      "loss {:.4f}, {}lr {:.2e}, norm {:.2f}, {:.0f} distinct tokens/s, {:.0f}% of the matmul "
+      "limit, {:.1f} GiB",
+      total.weight > 0 ? total.loss / total.weight : 0,
+      state_.best_step < 0 ? "" : fmt::format("held-out {:.4f}, ", state_.held_out), rate,
+      report.gradient_norm, distinct, 100 * share, memory_gib));
+}
+
+std::string Run::HeldOutText() const {
+  if (state_.best_step < 0) return "no held-out loss";
+  return fmt::format("held-out loss {:.4f} (best {:.4f} at step {})", state_.held_out,
+                     state_.best_held_out, state_.best_step);
 }
 
 void Run::EvaluateHeldOut() {
@@ -396,8 +404,7 @@ void Run::Export() {
   } else {
     ExportModel(to, o_.start.dir, *Snapshot());
   }
-  fmt::print("{} steps, held-out loss {:.4f} (best {:.4f} at step {}); {} is in {}\n", state_.step,
-             state_.held_out, state_.best_held_out, state_.best_step,
+  fmt::print("{} steps, {}; {} is in {}\n", state_.step, HeldOutText(),
              best ? "the best model" : "the model", to.string());
 }
 

@@ -53,9 +53,10 @@ void Declare(OptionSet& set, AgentTrainOptions& o) {
           "Largest number of optimiser steps; 0: as many as the epochs have")
       .Min(0);
   set.Add(
-      "--train_tokens", o.train_tokens,
-      "End with the step in which this number of trained tokens is reached, with as many epochs "
-      "as that takes, so that runs on different rows can be compared; 0: no such limit");
+         "--train_tokens", o.train_tokens,
+         "End with the step in which this number of trained tokens is reached, with as many epochs "
+         "as that takes, so that runs on different rows can be compared; 0: no such limit")
+      .Range(0, kMostTrainTokens);
   set.Add("--save_every", o.save_every, "Steps between checkpoints; 0: only at the end").Min(0);
   set.Add("--metrics_port", o.metrics_port,
           "Serve the run's progress as Prometheus text, GET http://127.0.0.1:PORT/metrics; 0: not")

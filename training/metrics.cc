@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_fields.h"
 
 namespace agentr {
 namespace {
@@ -32,7 +33,8 @@ std::string LinesUpTo(const std::filesystem::path& path, int64_t step) {
   std::ifstream in(path);
   while (std::getline(in, line)) {
     const auto value = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-    const bool whole = value.is_object() && value.contains("step") && value["step"].is_number();
+    const bool whole =
+        value.is_object() && value.contains("step") && IsJson<int64_t>(value["step"]);
     if (!whole || value["step"].get<int64_t>() > step) break;
     kept += line + "\n";
   }

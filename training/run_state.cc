@@ -3,9 +3,12 @@
 #include <fmt/core.h>
 
 #include "common/error.h"
+#include "common/json_fields.h"
 
 namespace agentr {
 namespace {
+
+constexpr int64_t kMostSteps = 1'000'000'000;
 
 // Both values where a person can read them, which hashes and long lists are not.
 std::string Difference(const std::string& there, const std::string& now) {
@@ -27,28 +30,29 @@ nlohmann::ordered_json RunState::ToJson(const Fingerprint& fingerprint) const {
 }
 
 RunState RunState::From(const nlohmann::json& json, const Fingerprint& fingerprint,
-                        const std::string& place) try {
-  for (const auto& [name, value] : fingerprint) {
-    const std::string there = json.at("fingerprint").value(name, "");
-    if (there == value) continue;
-    throw FatalError(
-        ExitCode::kUsage,
-        fmt::format("{} was made with other options: {} differs{}. Cure: use its options (from "
-                    "resolved.toml in the run's folder), or another --name for a new run",
-                    place, name, Difference(there, value)));
-  }
-  RunState state;
-  json.at("step").get_to(state.step);
-  json.at("optimizer_steps").get_to(state.optimizer_steps);
-  json.at("held_out").get_to(state.held_out);
-  json.at("best_held_out").get_to(state.best_held_out);
-  json.at("best_step").get_to(state.best_step);
-  return state;
-} catch (const nlohmann::json::exception& error) {
-  throw FatalError(ExitCode::kFile,
-                   fmt::format("{}/state.json: {}. Cure: remove the checkpoint's folder; the same "
-                               "command then continues from the one before it",
-                               place, error.what()));
+                        const std::string& place) {
+  return ReadingRecord(place + "/state.json", kCheckpointCure, [&] {
+    for (const auto& [name, value] : fingerprint) {
+      const auto there = JsonFieldOr<std::string>(json.at("fingerprint"), name.c_str(), "");
+      if (there == value) continue;
+      throw FatalError(
+          ExitCode::kUsage,
+          fmt::format("{} was made with other options: {} differs{}. Cure: use its options (from "
+                      "resolved.toml in the run's folder), or another --name for a new run",
+                      place, name, Difference(there, value)));
+    }
+    RunState state;
+    state.step = JsonField<int64_t>(json, "step");
+    state.optimizer_steps = JsonField<int64_t>(json, "optimizer_steps");
+    state.held_out = JsonField<double>(json, "held_out");
+    state.best_held_out = JsonField<double>(json, "best_held_out");
+    state.best_step = JsonField<int64_t>(json, "best_step");
+    for (const int64_t steps : {state.step, state.optimizer_steps, state.best_step + 1}) {
+      if (steps >= 0 && steps <= kMostSteps) continue;
+      throw std::invalid_argument(fmt::format("no run has {} steps", steps));
+    }
+    return state;
+  });
 }
 
 }  // namespace agentr

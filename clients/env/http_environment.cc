@@ -51,7 +51,9 @@ class HttpSession : public Session {
     const Protocol& protocol = servers_.protocol();
     auto observation = servers_.Repeat([&] {
       return servers_.Get(*session_, protocol.AskPath("observation", session_->id),
-                          [&](std::string_view reply) { return protocol.ParseObservation(reply); });
+                          [&](std::string_view reply) {
+                            return protocol.ParseObservation(reply, first_observation_);
+                          });
     });
     if (!observation) return tl::make_unexpected(Error(observation.error()));
     return std::move(*observation);
@@ -102,6 +104,7 @@ class HttpSession : public Session {
         [&](std::string_view reply) { return protocol.ParseReset(reply); });
     // The server no longer listens: the next attempt uses another server, if there is one.
     if (!observation && !observation.error().sent && servers_.count() > 1) Leave(/*close=*/false);
+    first_observation_ = observation ? *observation : "";
     return observation;
   }
 
@@ -119,6 +122,7 @@ class HttpSession : public Session {
   EnvServerGroup& servers_;
   std::optional<ServerSession> session_;  // empty while it moves to another server
   bool is_fork_;
+  std::string first_observation_;  // what the last Reset showed
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "clients/env/sciworld_protocol.h"
+#include "clients/env/text_game_protocol.h"
 #include "clients/env/webshop_protocol.h"
 #include "clients/http/json_fields.h"
 #include "common/json_depth.h"
@@ -115,7 +116,8 @@ Result<std::vector<std::string>> Protocol::ParseAnswer(std::string_view extensio
   return answer;
 }
 
-Result<std::string> Protocol::ParseObservation(std::string_view reply) const {
+Result<std::string> Protocol::ParseObservation(std::string_view reply,
+                                               std::string_view /*first*/) const {
   const std::string what = "/observation reply";
   AGENTR_ASSIGN_OR_RETURN(auto value, ParseJson(reply, what));
   if (value.is_string()) return std::move(value.get_ref<std::string&>());
@@ -136,7 +138,7 @@ std::unique_ptr<Protocol> MakeProtocol(std::string_view family) {
   }
   if (family == "sciworld") return std::make_unique<SciWorldProtocol>();
   for (const char* const plain : {"babyai", "twenty_questions", "guess_my_city", "detective"}) {
-    if (family == plain) return std::make_unique<Protocol>(plain);
+    if (family == plain) return std::make_unique<TextGameProtocol>(plain);
   }
   throw FatalError(
       ExitCode::kUsage,

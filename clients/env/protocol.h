@@ -21,7 +21,7 @@ struct ForkReply {
   StepResult step;
 };
 
-// The protocol of AgentGym's TextCraft and BabyAI servers: {"id", …} requests, {"observation",
+// The protocol of AgentGym's TextCraft server: {"id", …} requests, {"observation",
 // "reward", "done"} replies. Others override what they do differently.
 //
 // Parsing is strict: a field that is missing or has the wrong type is kProtocol and is named;
@@ -59,8 +59,9 @@ class Protocol {
   Result<std::vector<std::string>> ParseAnswer(std::string_view extension,
                                                std::string_view reply) const;
 
-  // The reply of GET /observation: a JSON string.
-  Result<std::string> ParseObservation(std::string_view reply) const;
+  // The reply of GET /observation: a JSON string. `first` is what the last /reset showed, or "".
+  virtual Result<std::string> ParseObservation(std::string_view reply,
+                                               std::string_view first) const;
 
   // True if `error` says that the server does not know the session ("is not valid", "has been
   // deleted"): it was restarted, or has closed the session, for example after a long idle time.

@@ -1,5 +1,7 @@
 #include "lm/tokenizer/tokenizer_json.h"
 
+#include <fmt/format.h>
+
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_depth.h"
@@ -62,7 +64,8 @@ nlohmann::json ParseTokenizerFile(const std::filesystem::path& path) {
     return ParseJsonOrThrow(text);
   } catch (const nlohmann::json::exception& error) {
     throw FatalError(ExitCode::kFile,
-                     path.string() + " is no JSON (incomplete download?): " + error.what());
+                     fmt::format("{} is no JSON, or incomplete ({}). Cure: finish the download",
+                                 path.string(), PlainFault(error)));
   }
 }
 

@@ -18,7 +18,9 @@ namespace fs = std::filesystem;
 MappedFile::MappedFile(const fs::path& path) {
   const auto fail = [&](std::string_view why) {
     throw FatalError(ExitCode::kFile,
-                     fmt::format("{}: cannot read weights: {}", path.string(), why));
+                     fmt::format("{}: cannot read weights: {}; finish the download or write "
+                                 "the model again",
+                                 path.string(), why));
   };
   std::error_code error;
   const uintmax_t size = fs::file_size(path, error);

@@ -1,75 +1,80 @@
-"""What PyTorch computes with the network of GLAM's symbolic baseline, for tests/training.
+"""What the network of GLAM's symbolic baseline computes, for tests/training.
 
-    python3 -m venv VENV && VENV/bin/pip install torch==2.13
-    VENV/bin/python scripts/golden/symbolic_network.py tests/golden/rl/symbolic_network.json
+    python3 -m venv VENV && VENV/bin/pip install torch==2.13 numpy
+    VENV/bin/python scripts/golden/symbolic_network.py DIR tests/golden/rl/symbolic_network.json
 
-The network is written here with torch.nn, in float64. Value k of the n-th parameter in the order
-of their names is scale * sin(0.7 k + n), where scale is 1 / sqrt(inputs) of a layer (norms: 0.1,
-and 1 is added to their weights). Two steps of three agents, the second with the memory of the
-first, of which the second agent's is cleared; then the gradients of a sum of all outputs by all
-parameters, and a step with the running averages.
+The network is the original's own: DIR/babyai-text/babyai/babyai/model.py of
+github.com/flowersteam/Grounding_LLMs_with_online_RL (at 31847fb), in float64. Its parameters get
+our names (OURS). Value k of the n-th parameter in the order of their names is scale * sin(0.7 k +
+n), where scale is 1 / sqrt(inputs) of a layer (norms: 0.1, and 1 is added to their weights). Two
+steps of three agents, the second with the memory of the first, of which the second agent's is
+cleared; then the gradients of a sum of all outputs by all parameters, and a step with the running
+averages.
 """
 
+import importlib.util
 import json
 import math
+import os
 import sys
+import types
 
 import torch
-from torch import nn
 
-COMMAND = "python scripts/golden/symbolic_network.py tests/golden/rl/symbolic_network.json"
+COMMAND = "python scripts/golden/symbolic_network.py DIR tests/golden/rl/symbolic_network.json"
 WIDTH, WORDS, ACTIONS = 128, 100, 6
 
+OURS = {
+    "image_conv.0": "image.0", "image_conv.1": "image_norm.0", "image_conv.4": "image.1",
+    "image_conv.5": "image_norm.1", "word_embedding": "embedding", "instr_rnn": "gru",
+    "memory_rnn": "lstm", "actor.0": "actor.0", "actor.2": "actor.1", "critic.0": "critic.0",
+    "critic.2": "critic.1",
+}
+for i in range(2):
+    for there, here in [("conv1", "first"), ("bn1", "first_norm"), ("conv2", "second"),
+                        ("bn2", "second_norm"), ("weight", "scale"), ("bias", "shift")]:
+        OURS[f"FiLM_Controler_{i}.{there}"] = f"film.{i}.{here}"
 
-class Film(nn.Module):
-    def __init__(self):
+
+class Symbolic(torch.nn.Module):
+    """The original, called as our network is."""
+
+    def __init__(self, folder):
         super().__init__()
-        self.first = nn.Conv2d(WIDTH, WIDTH, 3, padding=1)
-        self.first_norm = nn.BatchNorm2d(WIDTH)
-        self.second = nn.Conv2d(WIDTH, WIDTH, 3, padding=1)
-        self.scale = nn.Linear(WIDTH, WIDTH)
-        self.shift = nn.Linear(WIDTH, WIDTH)
-        self.second_norm = nn.BatchNorm2d(WIDTH)
+        # What the file imports besides torch: a base class without code, and a table that only heads
+        # which are not used need.
+        base = types.ModuleType("babyai.rl")
+        base.RecurrentACModel = type("RecurrentACModel", (), {})
+        losses = types.ModuleType("babyai.rl.utils.supervised_losses")
+        losses.required_heads = {}
+        package = types.ModuleType("babyai")
+        package.rl = base
+        sys.modules.update({"babyai": package, "babyai.rl": base,
+                            "babyai.rl.utils": types.ModuleType("babyai.rl.utils"),
+                            "babyai.rl.utils.supervised_losses": losses})
+        path = os.path.join(folder, "babyai-text", "babyai", "babyai", "model.py")
+        spec = importlib.util.spec_from_file_location("babyai_model", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        self.original = module.ACModel({"instr": WORDS + 1}, types.SimpleNamespace(n=ACTIONS),
+                                       use_instr=True, lang_model="gru", use_memory=True,
+                                       arch="expert_filmcnn")
+        self.original.actor.register_forward_hook(self.keep_scores)
 
-    def forward(self, x, mission):
-        x = self.second(torch.relu(self.first_norm(self.first(x))))
-        x = x * self.scale(mission)[:, :, None, None] + self.shift(mission)[:, :, None, None]
-        return torch.relu(self.second_norm(x))
-
-
-class Symbolic(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.image = nn.ModuleList([nn.Conv2d(3, WIDTH, 2, padding=1),
-                                    nn.Conv2d(WIDTH, WIDTH, 3, padding=1)])
-        self.image_norm = nn.ModuleList([nn.BatchNorm2d(WIDTH), nn.BatchNorm2d(WIDTH)])
-        self.embedding = nn.Embedding(WORDS + 1, WIDTH)
-        self.gru = nn.GRU(WIDTH, WIDTH, batch_first=True)
-        self.film = nn.ModuleList([Film(), Film()])
-        self.lstm = nn.LSTMCell(WIDTH, WIDTH)
-        self.actor = nn.ModuleList([nn.Linear(WIDTH, 64), nn.Linear(64, ACTIONS)])
-        self.critic = nn.ModuleList([nn.Linear(WIDTH, 64), nn.Linear(64, 1)])
-
-    def mission(self, words):
-        """Each alone, without padding: the state after its last word."""
-        return torch.cat([self.gru(self.embedding(row[row != 0])[None])[1][0] for row in words])
+    def keep_scores(self, _module, _inputs, output):
+        self.scores = output  # the original hands on only their softmax
 
     def forward(self, images, words, memory):
-        x = images
-        for conv, norm in zip(self.image, self.image_norm):
-            x = nn.functional.max_pool2d(torch.relu(norm(conv(x))), 2)
-        mission = self.mission(words)
-        for film in self.film:
-            x = film(x, mission)
-        x = torch.relu(nn.functional.max_pool2d(x, 2)).flatten(1)
-        hidden, cell = self.lstm(x, memory.split(WIDTH, 1))
-        head = lambda layers: layers[1](torch.tanh(layers[0](hidden)))
-        return head(self.actor), head(self.critic)[:, 0], torch.cat([hidden, cell], 1)
+        # The original gets images with the channels last.
+        observation = types.SimpleNamespace(image=images.permute(0, 2, 3, 1), instr=words)
+        out = self.original(observation, memory)
+        return self.scores, out["value"], out["memory"]
 
 
 def name_of(torch_name):
-    """nn.GRU calls its parameters weight_ih_l0, …"""
-    return torch_name.replace("_l0", "")
+    """Our name of a parameter or a running average; nn.GRU calls its parameters weight_ih_l0, …"""
+    layer, _, part = torch_name.removeprefix("original.").rpartition(".")
+    return f"{OURS[layer]}.{part.replace('_l0', '')}"
 
 
 def wave(shape, a, b, scale=1.0):
@@ -94,9 +99,9 @@ def numbers(tensor):
     return [float(f"{x:.8g}") for x in tensor.detach().flatten().tolist()]
 
 
-def main(path):
+def main(folder, path):
     torch.set_default_dtype(torch.float64)
-    network = Symbolic()
+    network = Symbolic(folder)
     named = fill(network)
     images = [torch.round(4 + wave((3, 3, 7, 7), 0.37, step, 4)) for step in range(2)]
     words = torch.tensor([[3, 1, 4, 1, 5], [2, 7, 0, 0, 0], [3, 1, 4, 1, 5]])
@@ -111,8 +116,8 @@ def main(path):
         memory = memory * torch.tensor([[1.0], [0.0], [1.0]])
     (total + memory.sum()).backward()
     result["gradient_norms"] = {n: float(f"{p.grad.norm():.8g}") for n, p in named.items()}
-    result["statistics"] = {n: float(f"{b.norm():.8g}") for n, b in network.named_buffers()
-                            if "running" in n}
+    result["statistics"] = {name_of(n): float(f"{b.norm():.8g}")
+                            for n, b in network.named_buffers() if "running" in n}
     network.eval()
     scores, values, memory = network(images[0], words, torch.zeros(3, 2 * WIDTH))
     result["evaluation"] = {"scores": numbers(scores), "values": numbers(values),
@@ -123,4 +128,4 @@ def main(path):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], sys.argv[2])

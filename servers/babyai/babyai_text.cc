@@ -13,6 +13,7 @@
 namespace agentr {
 namespace {
 
+constexpr std::string_view kGoal = "Your goal: ";
 constexpr uint64_t kFirstTestSeed = 1'000'000'000;
 
 const std::string& OfferedActions() {
@@ -50,8 +51,14 @@ std::optional<BabyAiTextState> BabyAiText::Start(int64_t data_idx) const {
   const auto index = static_cast<uint64_t>(test ? data_idx - kTrainTasks : data_idx);
   const BabyAiTask task = task_ ? *task_ : level.tasks[index % level.tasks.size()];
   BabyAiTextState state{BabyAiEpisodes(level, task, index + (test ? kFirstTestSeed : 0))};
-  state.observation = fmt::format("Your goal: {}\n{}", state.game.mission(), Observe(state.game));
+  state.observation = Observe(state.game);
+  state.observation = WithGoal(state);
   return state;
+}
+
+std::string BabyAiText::WithGoal(const BabyAiTextState& state) {
+  if (state.observation.starts_with(kGoal)) return state.observation;
+  return fmt::format("{}{}\n{}", kGoal, state.game.mission(), state.observation);
 }
 
 std::string BabyAiText::Observe(const BabyAiEpisodes& game) const {

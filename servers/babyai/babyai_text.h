@@ -59,6 +59,9 @@ class BabyAiText {
   // !state.game.done().
   void Step(BabyAiTextState& state, std::string_view action) const;
 
+  // The observation with the goal before it, as at the beginning.
+  static std::string WithGoal(const BabyAiTextState& state);
+
   // What a bot that sees only the observations would do from the beginning to the end of the
   // episode.
   std::vector<std::string> Gold(int64_t data_idx) const;

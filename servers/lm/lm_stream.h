@@ -14,6 +14,8 @@
 
 namespace agentr {
 
+class Engine;
+
 // The constructor starts the generation; the destructor cancels it if it is unfinished. Used by one
 // thread.
 class TextStream {

@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_depth.h"
+#include "common/json_fields.h"
 
 namespace agentr {
 namespace {
@@ -102,11 +103,10 @@ std::vector<SourceRecipe> ReadRecipeFolder(const std::filesystem::path& folder) 
       std::optional<SourceRecipe> recipe = ReadRecipe(ParseJsonOrThrow<Json>(ReadFile(file)));
       if (recipe) recipes.push_back(std::move(*recipe));
     } catch (const nlohmann::json::exception& error) {
-      const std::string_view what = error.what();  // "[json.exception.…] reason"
       throw FatalError(ExitCode::kFile,
                        fmt::format("{} is not a Minecraft recipe ({}); give --recipes a folder "
                                    "that contains no other *.json",
-                                   file.string(), what.substr(what.find("] ") + 2)));
+                                   file.string(), PlainFault(error)));
     }
   }
   if (recipes.empty()) {

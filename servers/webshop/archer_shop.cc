@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "servers/webshop/archer_page.h"
 #include "servers/webshop/page.h"
@@ -13,22 +14,21 @@
 namespace agentr {
 namespace {
 
-// The x of "name[x]"; nullopt for another action or an empty x.
+// The x of "name[x]", whatever the last character is; nullopt for another action.
 std::optional<std::string_view> ArgumentOf(std::string_view name, std::string_view action) {
-  if (!action.starts_with(name) || !action.ends_with(']')) return std::nullopt;
-  action = action.substr(name.size(), action.size() - name.size() - 1);
-  if (action.size() < 2 || action.front() != '[') return std::nullopt;
-  return action.substr(1);
+  if (!action.starts_with(name)) return std::nullopt;
+  action.remove_prefix(name.size());
+  if (!action.starts_with('[')) return std::nullopt;
+  action.remove_prefix(1);
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
+  while (!action.empty() && continues(action.back())) action.remove_suffix(1);
+  if (!action.empty()) action.remove_suffix(1);
+  return action;
 }
 
 // What the address of a page contains besides names without quotation marks.
 std::string QuotedInAddress(const WebShopState& state) {
-  std::string address = state.results ? state.results->words + "/{" : "/{";
-  for (const ShopChoice& choice : state.chosen) {
-    address += fmt::format("{}{}: {}", address.ends_with('{') ? "" : ", ",
-                           PythonRepr(choice.option), PythonRepr(choice.value));
-  }
-  return address + "}";
+  return (state.results ? state.results->words : "") + "/" + ChoicesRepr(state.chosen);
 }
 
 bool CanBeClicked(const PagePiece& piece) {
@@ -43,17 +43,13 @@ bool CanBeClicked(const PagePiece& piece) {
   }
 }
 
-// The pieces of the page that can be clicked.
-std::vector<PagePiece> ClickablesOf(const WebShop& shop, const WebShopState& state) {
-  std::vector<PagePiece> pieces = shop.PageOf(state).pieces;
-  std::erase_if(pieces, [](const PagePiece& piece) { return !CanBeClicked(piece); });
-  const std::string hidden = "Attributes";
-  if (state.place == ShopPlace::kItem &&
-      std::ranges::find(pieces, hidden, &PagePiece::text) == pieces.end()) {
-    pieces.push_back({PieceKind::kButton, hidden});
-  }
-  return pieces;
-}
+constexpr std::string_view kHiddenButton = "Attributes";
+
+// What is possible only on certain pages. Any other name is looked for on pages of results and
+// products only.
+constexpr std::array<std::string_view, 8> kButtons = {"Buy Now", "Back to Search", "Next >",
+                                                      "< Prev",  "Description",    "Features",
+                                                      "Reviews", kHiddenButton};
 
 }  // namespace
 
@@ -83,37 +79,63 @@ void ArcherShop::Step(ArcherState& state, std::string_view action) const {
   ++state.steps;
   if (action.ends_with('\n')) action.remove_suffix(1);
   state.observation += fmt::format("{}{}{}{}{}", archer::kAction, action, archer::kObservation,
-                                   Answer(state.shop, action), end);
+                                   Answer(state, action), end);
   state.score += state.shop.reward;
+}
+
+std::vector<PagePiece> ArcherShop::ClickablesOf(const ArcherState& state) const {
+  std::vector<PagePiece> pieces = shop_->PageOf(state.shop).pieces;
+  std::erase_if(pieces, [](const PagePiece& piece) { return !CanBeClicked(piece); });
+  if (state.shop.place != ShopPlace::kItem) return pieces;
+  if (std::ranges::find(pieces, kHiddenButton, &PagePiece::text) == pieces.end()) {
+    pieces.push_back({PieceKind::kButton, std::string(kHiddenButton)});
+  }
+  if (state.options_of && *state.options_of != state.shop.product) {
+    for (const ProductOption& option : shop_->catalogue().products()[*state.options_of].options) {
+      for (const std::string_view value : option.values) {
+        pieces.push_back({PieceKind::kOptionValue, std::string(value)});
+      }
+    }
+  }
+  return pieces;
 }
 
 std::vector<std::string> ArcherShop::Clickables(const ArcherState& state) const {
   std::vector<std::string> names;
-  for (PagePiece& piece : ClickablesOf(*shop_, state.shop)) names.push_back(std::move(piece.text));
+  for (PagePiece& piece : ClickablesOf(state)) names.push_back(std::move(piece.text));
   return names;
 }
 
-std::string ArcherShop::Answer(WebShopState& state, std::string_view action) const {
+std::string ArcherShop::Answer(ArcherState& state, std::string_view action) const {
   if (action.starts_with("think[")) return std::string(archer::kThought);
   if (const auto words = ArgumentOf("search", action)) {
-    if (state.place != ShopPlace::kStart) return std::string(archer::kInvalid);
-    shop_->Search(state, PythonLower(*words));
-    return PageOf(state);
+    if (state.shop.place != ShopPlace::kStart) return std::string(archer::kInvalid);
+    shop_->Search(state.shop, PythonLower(*words), SearchMarks::kWords);
+    return words->empty() ? "" : PageOf(state.shop);
   }
   const auto name = ArgumentOf("click", action);
   return name ? Click(state, *name) : std::string(archer::kInvalid);
 }
 
-std::string ArcherShop::Click(WebShopState& state, std::string_view name) const {
-  const std::vector<PagePiece> pieces = ClickablesOf(*shop_, state);
+std::string ArcherShop::Click(ArcherState& state, std::string_view name) const {
+  const std::vector<PagePiece> pieces = ClickablesOf(state);
   const auto piece = std::ranges::find(pieces, name, &PagePiece::text);
-  if (piece == pieces.end()) return std::string(archer::kInvalid);
+  WebShopState& shop = state.shop;
+  if (piece == pieces.end()) {
+    const bool same_page = (shop.place == ShopPlace::kStart || shop.place == ShopPlace::kSubPage) &&
+                           std::ranges::find(kButtons, name) == kButtons.end();
+    return same_page ? PageOf(shop) : std::string(archer::kInvalid);
+  }
   if (piece->kind == PieceKind::kOptionValue) {
-    shop_->Choose(state, PythonLower(name));
+    shop_->Choose(shop, state.options_of.value_or(shop.product), PythonLower(name));
     return fmt::format("{}{}.", archer::kClickedBefore, name);
   }
-  shop_->Click(state, PythonLower(name));
-  return PageOf(state);
+  shop_->Click(shop, PythonLower(name));
+  if (shop.place == ShopPlace::kStart) state.options_of.reset();
+  if (shop.place == ShopPlace::kItem &&
+      !shop_->catalogue().products()[shop.product].options.empty())
+    state.options_of = shop.product;
+  return PageOf(shop);
 }
 
 std::string ArcherShop::PageOf(const WebShopState& state) const {
@@ -121,8 +143,7 @@ std::string ArcherShop::PageOf(const WebShopState& state) const {
 }
 
 std::string ArcherShop::InstructionPart(const WebShopState& state) const {
-  return fmt::format("{}{}", archer::kInstruction,
-                     PythonUnescape(std::string(PythonStrip(shop_->Instruction(state)))));
+  return fmt::format("{}{}", archer::kInstruction, PythonUnescape(shop_->Instruction(state) + " "));
 }
 
 }  // namespace agentr

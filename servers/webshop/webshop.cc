@@ -83,6 +83,15 @@ std::string ChoicesJson(const std::vector<ShopChoice>& choices) {
   return json + "}";
 }
 
+std::string ChoicesRepr(const std::vector<ShopChoice>& choices) {
+  std::string text = "{";
+  for (size_t i = 0; i < choices.size(); ++i) {
+    text += fmt::format("{}{}: {}", i == 0 ? "" : ", ", PythonRepr(choices[i].option),
+                        PythonRepr(choices[i].value));
+  }
+  return text + "}";
+}
+
 WebShopState WebShop::Start(size_t task_id) const {
   WebShopState state;
   state.goal = static_cast<uint32_t>(task_id);
@@ -99,22 +108,24 @@ void WebShop::Step(WebShopState& state, std::string_view action) const {
   const std::optional<ShopAction> parsed = ParseShopAction(action);
   if (!parsed || state.place == ShopPlace::kDone) return;
   std::string argument = PythonLower(parsed->argument);
-  if (parsed->name == "search") return Search(state, std::move(argument));
+  if (parsed->name == "search") return Search(state, std::move(argument), SearchMarks::kLists);
   if (parsed->name != "click" || argument == "search") return;
   const std::vector<std::string> clickables = Clickables(PageOf(state));
   if (std::ranges::find(clickables, argument) != clickables.end()) Click(state, argument);
 }
 
-void WebShop::Search(WebShopState& state, std::string words) const {
-  std::vector<uint32_t> found = Find(words);
+void WebShop::Search(WebShopState& state, std::string words, SearchMarks marks) const {
+  std::optional<std::vector<uint32_t>> found;
+  if (marks == SearchMarks::kLists) found = FindList(words);
+  if (!found) found = index_.Search(words, kMostResults);
   state.results =
-      std::make_shared<const ShopResults>(ShopResults{std::move(words), std::move(found)});
+      std::make_shared<const ShopResults>(ShopResults{std::move(words), *std::move(found)});
   state.place = ShopPlace::kResults;
   state.page = 1;
   state.chosen.clear();
 }
 
-std::vector<uint32_t> WebShop::Find(const std::string& words) const {
+std::optional<std::vector<uint32_t>> WebShop::FindList(const std::string& words) const {
   const std::string_view first = std::string_view(words).substr(0, words.find(' '));
   const auto all_with = [&](auto has) {
     std::vector<uint32_t> found;
@@ -144,7 +155,7 @@ std::vector<uint32_t> WebShop::Find(const std::string& words) const {
         .Split(words)
         .Sample(std::move(all), kMostResults);
   }
-  return index_.Search(words, kMostResults);
+  return std::nullopt;
 }
 
 void WebShop::Click(WebShopState& state, const std::string& name) const {
@@ -179,7 +190,7 @@ void WebShop::Click(WebShopState& state, const std::string& name) const {
     state.place = ShopPlace::kItem;
     state.product = ProductOnPage(state, name);
   } else {
-    Choose(state, name);
+    Choose(state, state.product, name);
   }
 }
 
@@ -189,9 +200,9 @@ uint32_t WebShop::ProductOnPage(const WebShopState& state, std::string_view name
   });
 }
 
-void WebShop::Choose(WebShopState& state, std::string_view value) const {
+void WebShop::Choose(WebShopState& state, uint32_t product, std::string_view value) const {
   // If several options have the value, the last one is chosen.
-  for (const ProductOption& option : std::views::reverse(At(state.product).options)) {
+  for (const ProductOption& option : std::views::reverse(At(product).options)) {
     const auto at = std::ranges::find_if(
         option.values, [&](std::string_view text) { return PythonLower(text) == value; });
     if (at == option.values.end()) continue;
@@ -215,7 +226,6 @@ std::string WebShop::Url(const WebShopState& state, std::string_view name) const
   std::string words = state.results ? state.results->words : "";
   std::ranges::replace(words, ' ', '+');
   const std::string base = "http://127.0.0.1:3000";
-  const std::string choices = ChoicesJson(state.chosen);
   switch (state.place) {
     case ShopPlace::kStart:
       return fmt::format("{}/{}", base, name);
@@ -223,12 +233,13 @@ std::string WebShop::Url(const WebShopState& state, std::string_view name) const
       return fmt::format("{}/search_results/{}/{}/{}", base, name, words, state.page);
     case ShopPlace::kItem:
       return fmt::format("{}/item_page/{}/{}/{}/{}/{}", base, name, At(state.product).asin, words,
-                         state.page, choices);
+                         state.page, ChoicesJson(state.chosen));
     case ShopPlace::kSubPage:
       return fmt::format("{}/item_sub_page/{}/{}/{}/{}/{}/{}", base, name, At(state.product).asin,
-                         words, state.page, state.sub_page, choices);
+                         words, state.page, state.sub_page, ChoicesRepr(state.chosen));
     case ShopPlace::kDone:
-      return fmt::format("{}/done/{}/{}/{}", base, name, At(state.product).asin, choices);
+      return fmt::format("{}/done/{}/{}/{}", base, name, At(state.product).asin,
+                         ChoicesRepr(state.chosen));
   }
   return base;
 }

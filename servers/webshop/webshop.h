@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,8 +48,10 @@ struct ShopChoice {
   std::string_view value;
 };
 
-// {"color": "navy blue"}, in the form of Python's json.
+// {"color": "navy blue"}, in the form of Python's json, and {'color': 'navy blue'}, as Python
+// prints it.
 std::string ChoicesJson(const std::vector<ShopChoice>& choices);
+std::string ChoicesRepr(const std::vector<ShopChoice>& choices);
 
 struct WebShopState {
   uint32_t goal = 0;
@@ -61,6 +64,10 @@ struct WebShopState {
   double reward = 0;               // reward of the last action
   bool done = false;               // true if the last action ended the session
 };
+
+// What search words that begin with <c>, <q>, <a> or <r> are: the name of a list, or words like
+// others.
+enum class SearchMarks : uint8_t { kLists, kWords };
 
 // Immutable, so one object serves all sessions and threads.
 class WebShop {
@@ -77,10 +84,10 @@ class WebShop {
   // --- A session ---
   void Step(WebShopState& state, std::string_view action) const;
   // What Step does with a valid action: all texts are in lower case, `name` is one of the page's
-  // clickables, `value` one of the product's options (which Step takes for a button if it can).
-  void Search(WebShopState& state, std::string words) const;
+  // clickables, `value` one of the options of `product` (which Step takes for a button if it can).
+  void Search(WebShopState& state, std::string words, SearchMarks marks) const;
   void Click(WebShopState& state, const std::string& name) const;
-  void Choose(WebShopState& state, std::string_view value) const;
+  void Choose(WebShopState& state, uint32_t product, std::string_view value) const;
   ShopPage PageOf(const WebShopState& state) const;
   std::string Observation(const WebShopState& state) const { return PageText(PageOf(state)); }
   std::string Instruction(const WebShopState& state) const { return goals_.At(state.goal).text; }
@@ -96,7 +103,8 @@ class WebShop {
 
  private:
   uint32_t ProductOnPage(const WebShopState& state, std::string_view name) const;
-  std::vector<uint32_t> Find(const std::string& words) const;
+  // The products of the list that `words` name; nullopt if they name none.
+  std::optional<std::vector<uint32_t>> FindList(const std::string& words) const;
   const Product& At(uint32_t product) const { return catalogue_.products()[product]; }
 
   void AddResults(const WebShopState& state, ShopPage& page) const;

@@ -21,7 +21,7 @@ bool IsLikelyInvalid(const WebShopPage& page, std::string_view text, std::string
 
 bool ArcherFamily::IsRefusal(std::string_view /*before*/, std::string_view /*action*/,
                              std::string_view after) const {
-  return LastObservation(after) == archer::kInvalid;
+  return LastObservation(after) != archer::kThought && ReadArcherLog(after).wasted_turns > 0;
 }
 
 std::vector<bool> ArcherFamily::LikelyUnchanged(std::span<const Message> history,

@@ -15,7 +15,7 @@ class ArcherFamily : public WebShopFamily {
                             std::string_view /*after*/) const override {
     return false;
   }
-  // "Invalid action!"
+  // "Invalid action!", or a page that was there already.
   bool IsRefusal(std::string_view before, std::string_view action,
                  std::string_view after) const override;
   // Actions that will probably be refused. Products that the log does not show count as such.

@@ -128,13 +128,16 @@ class LogReader {
  private:
   void Add(std::string_view action, std::string_view observation) {
     if (observation == archer::kThought) return;
-    if (observation == archer::kInvalid) {
+    const bool clicked = observation.starts_with(archer::kClickedBefore);
+    const bool invalid = observation == archer::kInvalid;
+    std::string page = clicked || invalid ? page_ : Page(observation);
+    if (invalid || (!clicked && page == page_)) {
       ++session_.wasted_turns;
       session_.failed_action = action;
       return;
     }
     session_.wasted_turns = 0;
-    if (!observation.starts_with(archer::kClickedBefore)) page_ = Page(observation);
+    page_ = std::move(page);
     if (!session_.turns.empty()) {
       session_.turns.push_back({"assistant", fmt::format("Action: {}", action)});
     }

@@ -17,7 +17,8 @@ struct ArcherSession {
   // them; for the choice of an option the same page again. Without the actions that did nothing.
   // Empty if the text is no log.
   std::vector<Message> turns;
-  int actions = 0;            // taken, with those that did nothing
+  int actions = 0;  // taken, with those that did nothing
+  // Refused is what was answered with "Invalid action!" or with the page that was there already.
   int wasted_turns = 0;       // the number of last actions in a row that were refused
   std::string failed_action;  // the last of all refused actions; "" if none
 };

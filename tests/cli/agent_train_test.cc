@@ -18,6 +18,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class AgentTrain : public TrainingRuns {};
 
@@ -323,6 +324,41 @@ TEST_F(AgentTrain, TheBestModelMayBeTheFirst) {
   const Outcome none = Train("none", {{"--held_out", "1e-9"}, {"--export", "best"}});
   EXPECT_EQ(none.exit, 2);
   EXPECT_THAT(none.err, HasSubstr("no task of the rows was drawn"));
+}
+
+TEST_F(AgentTrain, NumbersThatCannotBeAreRefused) {
+  const std::vector<std::pair<std::string, std::string>> numbers = {
+      {"--lora_alpha", "1e300"},
+      {"--lora_rank", "100000"},
+      {"--seed", "18446744073709551616"},
+      {"--train_tokens", "18446744073709551615"}};
+  for (const auto& [flag, value] : numbers) {
+    const Outcome outcome =
+        Train("a", flag == "--lora_alpha"
+                       ? std::map<std::string, std::string>{{flag, value}, {"--lora_rank", "2"}}
+                       : std::map<std::string, std::string>{{flag, value}});
+    EXPECT_EQ(outcome.exit, 2) << flag;
+    EXPECT_THAT(outcome.err, HasSubstr(flag));
+  }
+}
+
+TEST_F(AgentTrain, WithoutHeldOutRowsThereIsNoHeldOutLoss) {
+  const Outcome outcome = Train("a", {{"--held_out", "0"}, {"--max_steps", "1"}});
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("1 steps, no held-out loss;"));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("held-out")));
+}
+
+TEST_F(AgentTrain, ADamagedRecordIsNamedWithTheCure) {
+  ASSERT_EQ(Train("a", {{"--max_steps", "1"}}).exit, 0);
+  const fs::path checkpoint = *fs::directory_iterator(Result("a") / "checkpoints");
+  auto state = nlohmann::json::parse(ReadFile(checkpoint / "state.json"));
+  state["step"] = 1e300;
+  WriteFileAtomically(checkpoint / "state.json", state.dump());
+  const Outcome outcome = Train("a", {{"--max_steps", "1"}});
+  EXPECT_EQ(outcome.exit, 3);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("field \"step\" (number) is not an integer"),
+                                 HasSubstr("Cure: remove the checkpoint's folder")));
 }
 
 TEST_F(AgentTrain, WhatIsMissingIsSaid) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <set>
 #include <thread>
 
 #include "common/file.h"
@@ -66,11 +67,34 @@ class SelfTrain : public ::testing::Test {
     return nlohmann::json::parse(ReadFile(Result(name) / "loop.json"))["stages"];
   }
 
-  // What a run came to, without times and the name of the run.
+  size_t Finished(const std::string& name) const {
+    return fs::exists(Result(name) / "loop.json") ? Stages(name).size() : 0;
+  }
+
+  // What a run came to, without times, what a cache saved, and the name of the run.
   std::string Left(const std::string& name) const {
     std::string text;
-    for (const auto& stage : Stages(name)) {
-      text += stage["stage"].get<std::string>() + " " + stage["result"].dump() + "\n";
+    auto record = nlohmann::ordered_json::parse(ReadFile(Result(name) / "loop.json"));
+    for (auto& stage : record["stages"]) {
+      stage["wall_s"] = 0;
+      stage["arguments"].clear();
+    }
+    text += record.dump(1) + "\n";
+    for (int i = 0; i <= 2; ++i) {
+      const fs::path folder =
+          Result(name) / fmt::format("iteration_{}/evaluate/textcraft/model_local", i);
+      std::set<fs::path> episodes;
+      for (const auto& entry : fs::directory_iterator(folder)) {
+        const bool played = entry.path().filename().string().starts_with("search_results_");
+        if (played) episodes.insert(entry.path());
+      }
+      EXPECT_EQ(episodes.size(), 4U);
+      for (const fs::path& path : episodes) {
+        auto episode = nlohmann::ordered_json::parse(ReadFile(path));
+        episode.erase("timings");
+        episode["usage"].erase("cached_tokens");
+        text += episode.dump() + "\n";
+      }
     }
     for (int i = 1; i <= 2; ++i) text += Sha256(ReadFile(Weights(name, i))) + "\n";
     return text;
@@ -149,14 +173,19 @@ TEST_F(SelfTrain, KilledAtAnyMomentItComesToTheSame) {
   ASSERT_EQ(Run("whole").exit, 0);
   RandomStream stream(5);
   int kills = 0;
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 8; ++i) {
     Program program("self_train", Arguments("killed"), folder_.path());
-    std::this_thread::sleep_for(std::chrono::milliseconds(150 + stream.Below(700)));
+    // Behind one more stage than before, at any moment of the next.
+    for (const size_t before = Finished("killed");
+         program.Running() && Finished("killed") <= before;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(stream.Below(100)));
     kills += program.Running();
     program.Signal(SIGKILL);
     program.Wait();
   }
-  EXPECT_GE(kills, 2);
+  EXPECT_GE(kills, 5);
   const Outcome last = Run("killed");
   ASSERT_EQ(last.exit, 0) << last.err;
   EXPECT_EQ(Left("killed"), Left("whole"));

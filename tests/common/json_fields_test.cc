@@ -81,5 +81,27 @@ TEST(JsonField, OrSomethingElseWhereItIsLeftOut) {
   EXPECT_THROW(JsonFieldOr(Json{{"x", "3"}}, "x", 5), std::invalid_argument);
 }
 
+TEST(ReadingRecord, NamesFileFaultAndCure) {
+  EXPECT_EQ(ReadingRecord("f.json", "run again", [] { return 3; }), 3);
+  const auto refusal = [](const auto& read) -> std::string {
+    try {
+      ReadingRecord("f.json", "run again", read);
+    } catch (const FatalError& error) {
+      EXPECT_EQ(error.code(), ExitCode::kFile);
+      return error.what();
+    }
+    return "";
+  };
+  const Json record = {{"x", "text"}};
+  EXPECT_EQ(refusal([&] { return JsonField<int>(record, "y"); }),
+            "f.json: field \"y\" is missing. Cure: run again");
+  EXPECT_EQ(refusal([&] { return record.at("y").size(); }),
+            "f.json: key 'y' not found. Cure: run again");
+  EXPECT_EQ(refusal([&] { return record.at("x").get<int>(); }),
+            "f.json: type must be number, but is string. Cure: run again");
+  EXPECT_THROW(ReadingRecord("f", "c", []() -> int { throw std::runtime_error("bug"); }),
+               std::runtime_error);
+}
+
 }  // namespace
 }  // namespace agentr

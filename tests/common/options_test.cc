@@ -28,6 +28,7 @@ struct Options {
   bool seed = true;
   uint64_t big = 0;
   double weight = 0;
+  std::string url;
 };
 
 constexpr const char* kVariable = "AGENTR_TEST_STEPS";
@@ -43,6 +44,7 @@ void Declare(OptionSet& set, Options& o) {
   set.Add("--seed", o.seed, "Send a seed");
   set.Add("--big", o.big, "A big number");
   set.Add("--weight", o.weight, "A number without bounds");
+  set.Add("--url", o.url, "Something that is given or left out").NotEmpty().OnlyOnCommandLine();
 }
 
 // One parse of a program with Options.
@@ -184,9 +186,17 @@ TEST_F(OptionsTest, AMissingConfigIsNamed) {
 }
 
 TEST_F(OptionsTest, BadValuesNameTheFlag) {
-  const std::vector<std::vector<std::string>> cases = {
-      {"--steps", "0"},    {"--steps", "many"}, {"--rate", "1.5"},   {"--steps"},
-      {"--seed", "maybe"}, {"--weight", "nan"}, {"--weight", "inf"}, {"--big", "-1"}};
+  const std::vector<std::vector<std::string>> cases = {{"--steps", "0"},
+                                                       {"--steps", "many"},
+                                                       {"--rate", "1.5"},
+                                                       {"--steps"},
+                                                       {"--seed", "maybe"},
+                                                       {"--weight", "nan"},
+                                                       {"--weight", "inf"},
+                                                       {"--big", "-1"},
+                                                       {"--big", "18446744073709551616"},
+                                                       {"--big", "99999999999999999999"},
+                                                       {"--url", ""}};
   for (const std::vector<std::string>& arguments : cases) {
     const Parsed parsed(arguments);
     EXPECT_EQ(parsed.exit, ExitCode::kUsage) << arguments.back();

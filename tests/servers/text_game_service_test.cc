@@ -13,6 +13,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class TextGameServiceTest : public ::testing::Test {
  protected:
@@ -24,7 +25,15 @@ class TextGameServiceTest : public ::testing::Test {
 TEST_F(TextGameServiceTest, PlaysAsTheGameDoes) {
   const int64_t id = client_.Create(3);
   BabyAiTextState state = *game_.Start(3);
-  EXPECT_EQ(client_.Get("/observation?id=" + std::to_string(id)), state.observation);
+  const auto shown = [&] {
+    return json{{"observation", BabyAiText::WithGoal(state)},
+                {"reward", state.reward},
+                {"score", state.score},
+                {"done", state.done()},
+                {"deleted", false}};
+  };
+  EXPECT_THAT(state.observation, StartsWith("Your goal: "));
+  EXPECT_EQ(client_.Get("/observation?id=" + std::to_string(id)), shown());
   for (const std::string& action : game_.Gold(3)) {
     game_.Step(state, action);
     const json expected = {{"observation", state.observation},
@@ -32,6 +41,7 @@ TEST_F(TextGameServiceTest, PlaysAsTheGameDoes) {
                            {"score", state.score},
                            {"done", state.game.done()}};
     EXPECT_EQ(client_.Step(id, action), expected);
+    EXPECT_EQ(client_.Get("/observation?id=" + std::to_string(id)), shown());
   }
   EXPECT_TRUE(state.game.solved());
   EXPECT_GT(state.reward, 0.5);
@@ -57,7 +67,8 @@ TEST_F(TextGameServiceTest, ForksLeaveTheSessionWhereItWas) {
     EXPECT_EQ(client_.Step(child.at("id"), "turn right").at("observation"), state.observation);
   }
   EXPECT_THAT(children.at(2).at("observation").get<std::string>(), HasSubstr("not recognized"));
-  EXPECT_EQ(client_.Get("/observation?id=" + std::to_string(id)), game_.Start(0)->observation);
+  EXPECT_EQ(client_.Get("/observation?id=" + std::to_string(id)).at("observation"),
+            game_.Start(0)->observation);
 }
 
 TEST_F(TextGameServiceTest, GoldSolvesTheSessionsTask) {

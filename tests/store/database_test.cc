@@ -58,6 +58,51 @@ TEST_F(DatabaseTest, RefusesTablesOfANewerVersion) {
   EXPECT_THAT(message, AllOf(HasSubstr("of version 99"), HasSubstr("use the newer one")));
 }
 
+// Makes the schema anew after a test that changed it.
+class OtherTablesTest : public WithPostgres {
+ protected:
+  void SetUp() override {
+    WithPostgres::SetUp();
+    if (!IsSkipped()) server().Ask("DROP SCHEMA IF EXISTS agentr CASCADE");
+  }
+  void TearDown() override {
+    if (!IsSkipped()) server().Ask("DROP SCHEMA IF EXISTS agentr CASCADE");
+  }
+};
+
+TEST_F(OtherTablesTest, AreSaidToBeOfAnotherProgram) {
+  server().Ask("CREATE SCHEMA agentr");
+  server().Ask("CREATE TABLE agentr.run (title text)");
+  const auto [code, message] = Thrown([] { Database{Options()}; });
+  EXPECT_EQ(code, ExitCode::kUsage);
+  EXPECT_THAT(message, AllOf(HasSubstr("with tables of another program"),
+                             HasSubstr("give --store another database")));
+}
+
+TEST_F(OtherTablesTest, AVersionThatIsTextIsNamed) {
+  server().Ask("CREATE SCHEMA agentr");
+  server().Ask("CREATE TABLE agentr.schema_version (version text)");
+  server().Ask("INSERT INTO agentr.schema_version VALUES ('first')");
+  const auto [code, message] = Thrown([] { Database{Options()}; });
+  EXPECT_EQ(code, ExitCode::kFile);
+  EXPECT_THAT(message, AllOf(HasSubstr("has \"first\" where a number belongs"),
+                             HasSubstr("give --store another database")));
+}
+
+TEST_F(OtherTablesTest, ASizeThatCannotBeIsNotBelieved) {
+  Database database(Options());
+  const int64_t run = FindOrMakeRun(database, {"rows", "a"}, "{}").id;
+  for (const char* size : {"9223372036854775807", "-1", "5"}) {
+    StoreFile(database, run, "f", "rows");
+    server().Ask(std::string("UPDATE agentr.file SET bytes = ") + size);
+    EXPECT_THROW(LoadFile(database, run, "f", "a/f"), FatalError) << size;
+  }
+  // A body that grows to as much as its size promises is never unpacked whole.
+  StoreFile(database, run, "f", std::string(50'000'000, 'x'));
+  server().Ask("UPDATE agentr.file SET bytes = 100");
+  EXPECT_THROW(LoadFile(database, run, "f", "a/f"), FatalError);
+}
+
 TEST_F(DatabaseTest, ValuesOfAllTypesComeBack) {
   Database database(Options());
   const std::string bytes("\0\x01\xff'\\", 5);

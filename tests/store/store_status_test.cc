@@ -116,14 +116,38 @@ TEST_F(StoreStatusTest, CopiesFilesAndNothingOutsideTheFolder) {
   Database database(Options());
   const ScratchFolder folder;
   StoreFile(database, FindOrMakeRun(database, {"rows", "webshop/m"}, "{}").id, "a.jsonl", "rows");
-  CopyFiles(database, "", folder.path());
+  EXPECT_EQ(CopyFiles(database, "", folder.path()), 0);
   EXPECT_EQ(ReadFile(folder / "webshop/m/a.jsonl"), "rows");
   CopyFiles(database, "", folder.path() / "x" / ".." / "y/");
   EXPECT_EQ(ReadFile(folder / "y/webshop/m/a.jsonl"), "rows");
   EXPECT_THROW(CopyFiles(database, "no such run", folder.path()), FatalError);
-  StoreFile(database, FindOrMakeRun(database, {"rows", "../b"}, "{}").id, "a.jsonl", "rows");
-  EXPECT_THROW(CopyFiles(database, "../b", folder / "deeper"), FatalError);
+}
+
+// Whoever can write into the database can choose names.
+TEST_F(StoreStatusTest, HostileNamesAndDamagedFilesDoNotStopTheOthers) {
+  Database database(Options());
+  const ScratchFolder folder;
+  const auto store = [&](const std::string& run, const std::string& file) {
+    StoreFile(database, FindOrMakeRun(database, {"rows", run}, "{}").id, file, "rows");
+  };
+  const std::vector<std::pair<std::string, std::string>> hostile = {
+      {"../b", "a.jsonl"},
+      {"/b", "a.jsonl"},
+      {"..", "a.jsonl"},
+      {"a", "../../b"},
+      {"a", "/b"},
+      {"a", std::string(300, 'x')},
+      {std::string(300, 'x'), "a.jsonl"}};
+  for (const auto& [run, file] : hostile) store(run, file);
+  store("good", "a.jsonl");
+  store("damaged", "a.jsonl");
+  server().Ask(
+      "UPDATE agentr.file SET sha256 = 'x' FROM agentr.run"
+      " WHERE run.id = file.run AND run.name = 'damaged'");
+  EXPECT_EQ(CopyFiles(database, "", folder / "deeper"), static_cast<int>(hostile.size()) + 1);
+  EXPECT_EQ(ReadFile(folder / "deeper/good/a.jsonl"), "rows");
   EXPECT_FALSE(std::filesystem::exists(folder / "b"));
+  EXPECT_FALSE(std::filesystem::exists("/b"));
 }
 
 }  // namespace

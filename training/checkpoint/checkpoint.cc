@@ -71,26 +71,27 @@ void Write(const fs::path& file, const Named& named) {
   WriteSafetensors(file, weights);
 }
 
+constexpr std::string_view kCure =
+    "Cure: remove the checkpoint's folder; the same command then continues from the one before it";
+
 // Size and SHA-256 of a file, without loading it completely.
 nlohmann::ordered_json Stamp(const fs::path& file) {
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
-    throw FatalError(ExitCode::kFile, fmt::format("{}: {}", file.string(), std::strerror(errno)));
+    throw FatalError(ExitCode::kFile,
+                     fmt::format("{}: {}. {}", file.string(), std::strerror(errno), kCure));
   }
   const auto size = static_cast<size_t>(::lseek(fd, 0, SEEK_END));
   void* bytes = size > 0 ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0) : nullptr;
   ::close(fd);
   if (bytes == MAP_FAILED) {
-    throw FatalError(ExitCode::kFile, fmt::format("{}: cannot be mapped into memory: {}",
-                                                  file.string(), std::strerror(errno)));
+    throw FatalError(ExitCode::kFile, fmt::format("{}: cannot be mapped into memory: {}. {}",
+                                                  file.string(), std::strerror(errno), kCure));
   }
   const std::string hash = Sha256({static_cast<const char*>(bytes), size});
   if (size > 0) ::munmap(bytes, size);
   return {{"bytes", size}, {"sha256", hash}};
 }
-
-constexpr std::string_view kCure =
-    "Cure: remove the checkpoint's folder; the same command then continues from the one before it";
 
 void Check(const fs::path& file, const nlohmann::json& state) {
   const std::string name = file.filename().string();

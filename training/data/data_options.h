@@ -17,6 +17,9 @@ enum class TooLong { kDrop, kCut, kError };
 inline constexpr std::array<NamedValue<TooLong>, 3> kTooLong = {
     {{"drop", TooLong::kDrop}, {"cut", TooLong::kCut}, {"error", TooLong::kError}}};
 
+// Of options that end a training by its trained tokens.
+inline constexpr double kMostTrainTokens = 1e12;
+
 struct DataOptions {
   std::vector<std::string> data;       // PATH[:weight]; weights for all of them or for none
   double held_out = 0.02;              // share of the tasks whose rows are never trained

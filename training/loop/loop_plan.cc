@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "common/options.h"
+#include "training/data/data_options.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -196,7 +197,8 @@ void Declare(OptionSet& set, SelfTrainOptions& o) {
       .Min(0);
   set.Add("--train_tokens", o.train_tokens,
           "Trained tokens for the rows of one iteration; a training on the rows of several (--rows "
-          "all) has as many times more (0: what --train says)");
+          "all) has as many times more (0: what --train says)")
+      .Range(0, kMostTrainTokens);
   set.Add("--attempts", o.attempts,
           "Episodes of each task in a second evaluation, sampled, for avg@k and pass@k; 0: none")
       .Min(0);

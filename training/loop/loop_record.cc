@@ -2,11 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_depth.h"
+#include "common/json_fields.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -17,7 +19,9 @@ using Json = nlohmann::ordered_json;
 // The last run in a program's run.json.
 Json LastRun(const fs::path& folder) {
   const Json file = ReadJsonFile(folder / "run.json");
-  return file.at("runs").back();
+  const Json& runs = file.at("runs");
+  if (!runs.is_array() || runs.empty()) throw std::invalid_argument("run.json has no runs");
+  return runs.back();
 }
 
 std::string OptionOf(const LoopStage& stage, const std::string& flag) {
@@ -35,7 +39,7 @@ Json ReadUnchecked(const LoopStage& stage) {
   if (stage.program == "mcts_collect") {
     const Json run = LastRun(stage.folder / task / OptionOf(stage, "model_name"));
     const Json& result = run.at("result");
-    return {{"trees", result.at("finished").get<int>() + result.at("already_there").get<int>()},
+    return {{"trees", JsonField<int>(result, "finished") + JsonField<int>(result, "already_there")},
             {"failed", result.at("failed").size()}};
   }
   if (stage.program == "path_collect") {
@@ -52,10 +56,19 @@ Json ReadUnchecked(const LoopStage& stage) {
   return summary;
 }
 
+// Throws std::invalid_argument, or what nlohmann::json throws.
+void CheckStage(const Json& stage) {
+  JsonField<std::string>(stage, "stage");
+  JsonField<std::string>(stage, "program");
+  JsonField<std::vector<std::string>>(stage, "arguments");
+  JsonField<double>(stage, "wall_s");
+  if (!stage.at("result").is_object()) throw std::invalid_argument("a result is no object");
+}
+
 }  // namespace
 
 Json ReadJsonFile(const fs::path& file) {
-  const nlohmann::json json = ParseJson(ReadFile(file));
+  Json json = ParseJson<Json>(ReadFile(file));
   if (json.is_discarded()) {
     throw FatalError(ExitCode::kFile,
                      fmt::format("{} is not JSON: move it away and run again", file.string()));
@@ -68,37 +81,31 @@ fs::path EvaluationFolder(const LoopStage& stage) {
 }
 
 Json ReadResult(const LoopStage& stage) {
-  try {
-    return ReadUnchecked(stage);
-  } catch (const nlohmann::json::exception& error) {
-    throw FatalError(ExitCode::kFile,
-                     fmt::format("the results of stage {} in {} lack a field ({}): remove the "
-                                 "folder, and run again",
-                                 stage.name, stage.folder.string(), error.what()));
-  }
+  return ReadingRecord(
+      fmt::format("the results of stage {} in {}", stage.name, stage.folder.string()),
+      "remove the folder, and run again", [&] { return ReadUnchecked(stage); });
 }
 
 LoopRecord::LoopRecord(fs::path folder) : file_(std::move(folder) / "loop.json") {
   if (!fs::exists(file_)) return;
-  Json file = ReadJsonFile(file_);
-  if (!file.contains("stages") || !file["stages"].is_array()) {
-    throw FatalError(ExitCode::kFile, fmt::format("{} has no list of stages: it is no record of "
-                                                  "self_train; choose another --name",
-                                                  file_.string()));
-  }
-  stages_ = std::move(file["stages"]);
+  const Json file = ReadJsonFile(file_);
+  stages_ = ReadingRecord(file_.string(),
+                          "choose another --name, or move the file away and run again", [&] {
+                            Json stages = JsonField<Json::array_t>(file, "stages");
+                            for (const Json& stage : stages) CheckStage(stage);
+                            return stages;
+                          });
   // Earlier versions wrote passwords into the record.
   for (Json& stage : stages_) {
-    if (!stage.is_object() || !stage.contains("arguments")) continue;
-    for (Json& argument : stage["arguments"]) {
-      if (argument.is_string()) argument = RedactSecrets(argument.get<std::string>());
+    for (Json& argument : stage.at("arguments")) {
+      argument = RedactSecrets(argument.get<std::string>());
     }
   }
 }
 
 const Json* LoopRecord::Find(const std::string& stage) const {
   for (const Json& entry : stages_) {
-    if (entry.value("stage", "") == stage) return &entry;
+    if (entry["stage"] == stage) return &entry;
   }
   return nullptr;
 }
@@ -108,14 +115,11 @@ bool LoopRecord::Has(const LoopStage& stage) const {
   if (entry == nullptr) return false;
   // Another password is no other argument.
   const std::vector<std::string> arguments = Redacted(stage.arguments);
-  if (entry->value("arguments", Json()) == Json(arguments)) return true;
+  const auto before = entry->at("arguments").get<std::vector<std::string>>();
+  if (before == arguments) return true;
   std::string differ;
   for (const std::string& argument : arguments) {
-    bool there = false;
-    for (const Json& before : entry->value("arguments", Json::array())) {
-      there = there || before == argument;
-    }
-    if (!there) differ += " " + argument;
+    if (std::ranges::find(before, argument) == before.end()) differ += " " + argument;
   }
   throw FatalError(
       ExitCode::kUsage,
@@ -132,7 +136,7 @@ const Json& LoopRecord::ResultOf(const std::string& stage) const {
 
 double LoopRecord::SecondsOf(const std::string& stage) const {
   const Json* entry = Find(stage);
-  return entry == nullptr ? 0 : entry->value("wall_s", 0.0);
+  return entry == nullptr ? 0 : entry->at("wall_s").get<double>();
 }
 
 void LoopRecord::Add(const LoopStage& stage, double wall_s, Json result) {

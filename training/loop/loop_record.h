@@ -24,6 +24,8 @@ class LoopRecord {
   const nlohmann::ordered_json& ResultOf(const std::string& stage) const;
   double SecondsOf(const std::string& stage) const;
 
+  const std::filesystem::path& file() const { return file_; }
+
   void Add(const LoopStage& stage, double wall_s, nlohmann::ordered_json result);
 
  private:

@@ -7,6 +7,32 @@
 #include "lm/weights/safetensors.h"
 
 namespace agentr {
+namespace {
+
+// The model of one stage, during which its weights stay: their version is 0, as if the stage's
+// program had opened them. So results do not depend on which stages this process has done before.
+class StageModel : public ForwardingModel {
+ public:
+  using ForwardingModel::ForwardingModel;
+
+  Result<CompletionBatch> Complete(std::span<const Message> prompt, int n,
+                                   const SamplingParams& sampling) override {
+    return WithoutVersion(inner_.Complete(prompt, n, sampling));
+  }
+  Result<CompletionBatch> CompletePrepared(const PreparedPrompt& prompt, int n,
+                                           const SamplingParams& sampling) override {
+    return WithoutVersion(inner_.CompletePrepared(prompt, n, sampling));
+  }
+
+ private:
+  static Result<CompletionBatch> WithoutVersion(Result<CompletionBatch> batch) {
+    if (!batch) return batch;
+    for (Completion& completion : batch->completions) completion.weights_version = 0;
+    return batch;
+  }
+};
+
+}  // namespace
 
 std::unique_ptr<HttpEnvironment> LoopWorkbench::OpenEnvironment(const EnvironmentOptions& options) {
   return inner_.OpenEnvironment(options);
@@ -30,7 +56,7 @@ std::unique_ptr<LanguageModel> LoopWorkbench::OpenModel(const ModelOptions& opti
   } else if (options.dir != folder_) {
     Load(options.dir, std::make_shared<WeightFiles>(options.dir));
   }
-  return std::make_unique<ForwardingModel>(*model_);
+  return std::make_unique<StageModel>(*model_);
 }
 
 void LoopWorkbench::Take(const std::string& folder,

@@ -1,5 +1,7 @@
 #include "training/model/lora.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -38,6 +40,14 @@ void AddAdapters(Linear& linear, const LoraOptions& options, uint64_t seed) {
   for (size_t part = 0; part < linear.parts(); ++part) {
     const std::string& name = linear.name(part);
     if (!IsTarget(options, name)) continue;
+    if (options.rank > linear.inputs()) {
+      throw FatalError(
+          ExitCode::kUsage,
+          fmt::format("--lora_rank {} is above the width of {}, which is {}: an adapter of such a "
+                      "rank has more weights than the layer. Cure: a smaller rank, or 0 to train "
+                      "all weights",
+                      options.rank, name, linear.inputs()));
+    }
     RandomStream stream = RandomStream(seed).Split("lora").Split(name);
     const std::string prefix = "base_model.model." + name;
     Adapter adapter;
@@ -58,7 +68,7 @@ void AddAdapters(Linear& linear, const LoraOptions& options, uint64_t seed) {
 void Declare(OptionSet& set, LoraOptions& o) {
   set.Group("Adapters");
   set.Add("--lora_rank", o.rank, "Rank of the adapters; 0: train all weights").Min(0);
-  set.Add("--lora_alpha", o.alpha, "Adapters are scaled by alpha / rank").Min(0);
+  set.Add("--lora_alpha", o.alpha, "Adapters are scaled by alpha / rank").Range(0, 1e6);
   set.Add("--lora_dropout", o.dropout, "Share of an adapter's inputs that is dropped")
       .Range(0, 0.99);
   set.Add("--lora_rslora", o.rank_stabilized, "Scale by alpha / sqrt(rank) instead");

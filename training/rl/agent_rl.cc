@@ -13,6 +13,7 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/interrupt.h"
+#include "common/json_fields.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/run_file.h"
@@ -138,6 +139,7 @@ class RlRun {
  private:
   bool writes() const { return IsFirstRank(group_); }
   void Open();
+  void Restore(const nlohmann::json& saved);
   void CheckData(const nlohmann::json& saved) const;
   void OpenContext(int64_t transitions);
   void TakeIterations(const std::atomic<bool>& stop);
@@ -178,24 +180,33 @@ void RlRun::Open() {
   }
   RequireSame(group_, {{"the checkpoint (--output_dir)", Sha256(saved.dump()),
                         saved_ < 0 ? "none" : checkpoints_.Path(saved_).string()}});
-  OpenContext(saved.value("transitions", int64_t{0}));
+  const std::string record = checkpoints_.Path(saved_).string() + "/state.json";
+  OpenContext(ReadingRecord(record, kCheckpointCure,
+                            [&] { return JsonFieldOr<int64_t>(saved, "transitions", 0); }));
   algorithm_ = o_.algorithm(*context_);
   RequireSame(group_, {{"what is learned from", algorithm_->DataDescription(), ""}});
   if (saved_ >= 0) {
-    CheckData(saved);
-    checkpoints_.Load(saved_, TensorsOf(*algorithm_));
-    const std::vector<Trainer*> trainers = algorithm_->trainers();
-    for (size_t i = 0; i < trainers.size(); ++i) {
-      trainers[i]->Continue(saved.at("trainer_steps").at(i).get<int64_t>());
-    }
-    algorithm_->Restore(saved.at("algorithm"));
+    ReadingRecord(record, kCheckpointCure, [&] { Restore(saved); });
   }
   WaitForAll(group_);  // so that no checkpoint is removed before all have read it
   if (writes()) metrics_.emplace(folder_, saved_);
 }
 
+void RlRun::Restore(const nlohmann::json& saved) {
+  CheckData(saved);
+  checkpoints_.Load(saved_, TensorsOf(*algorithm_));
+  const std::vector<Trainer*> trainers = algorithm_->trainers();
+  const auto steps = JsonField<std::vector<int64_t>>(saved, "trainer_steps");
+  if (steps.size() != trainers.size()) {
+    throw std::invalid_argument(fmt::format("field \"trainer_steps\" has {} numbers, not {}",
+                                            steps.size(), trainers.size()));
+  }
+  for (size_t i = 0; i < trainers.size(); ++i) trainers[i]->Continue(steps[i]);
+  algorithm_->Restore(saved.at("algorithm"));
+}
+
 void RlRun::CheckData(const nlohmann::json& saved) const {
-  if (saved.value("data", "") == algorithm_->DataDescription()) return;
+  if (JsonFieldOr<std::string>(saved, "data", "") == algorithm_->DataDescription()) return;
   throw FatalError(
       ExitCode::kUsage,
       fmt::format("{} has learned from other trees, episodes or transitions than there "

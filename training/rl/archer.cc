@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "common/json_fields.h"
 #include "training/loss/policy_loss.h"
 #include "training/loss/returns.h"
 #include "training/model/divergence.h"
@@ -127,7 +128,7 @@ class Archer : public Algorithm {
   std::string DataDescription() const override { return recorded_ ? recorded_->Description() : ""; }
   nlohmann::ordered_json State() const override { return {{"actor_learns", actor_learns_}}; }
   void Restore(const nlohmann::json& state) override {
-    actor_learns_ = state.at("actor_learns").get<bool>();
+    actor_learns_ = JsonField<bool>(state, "actor_learns");
     critic_.TargetLoaded();
   }
 

@@ -12,6 +12,7 @@
 #include <span>
 #include <utility>
 
+#include "common/json_fields.h"
 #include "training/loss/returns.h"
 #include "training/model/divergence.h"
 #include "training/model/symbolic_network.h"
@@ -128,7 +129,7 @@ class SymbolicPpo : public Algorithm {
   }
   nlohmann::ordered_json State() const override { return {{"words", player_.words().seen()}}; }
   void Restore(const nlohmann::json& state) override {
-    player_.words().set_seen(state.at("words").get<std::vector<std::string>>());
+    player_.words().set_seen(JsonField<std::vector<std::string>>(state, "words"));
   }
 
  private:

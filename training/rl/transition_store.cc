@@ -59,6 +59,7 @@ class BodyReader {
   void Take(T& value) {
     std::memcpy(&value, Bytes(sizeof(T)).data(), sizeof(T));
   }
+  // A byte other than 0 and 1 would be no bool.
   void Take(bool& value) { value = Bytes(1).front() != 0; }
   bool empty() const { return bytes_.empty(); }
   template <typename Items>
@@ -201,11 +202,15 @@ TransitionStore::TransitionStore(const std::filesystem::path& path, const TokenS
 }
 
 void TransitionStore::Open(int flags) {
-  fd_ = ::open(path_.c_str(), flags | O_CLOEXEC, 0644);
+  fd_.number = ::open(path_.c_str(), flags | O_CLOEXEC, 0644);
   if (fd_ < 0) Fail("open");
 }
 
-TransitionStore::~TransitionStore() { ::close(fd_); }
+TransitionStore::Descriptor::~Descriptor() {
+  if (number >= 0) ::close(number);
+}
+
+TransitionStore::~TransitionStore() = default;
 
 void TransitionStore::Fail(const char* doing) const {
   throw FatalError(ExitCode::kFile, fmt::format("{}: cannot {}: {}. Usual cure: free space on the "

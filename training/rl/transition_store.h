@@ -97,7 +97,12 @@ class TransitionStore {
 
   const std::filesystem::path path_;
   const TokenSpace tokens_;
-  int fd_ = -1;
+  // The open file; closed also where the constructor throws.
+  struct Descriptor {
+    ~Descriptor();
+    operator int() const { return number; }
+    int number = -1;
+  } fd_;
   int version_ = 2;        // of the file
   uint64_t end_ = 0;       // of the last whole record
   uint32_t checksum_ = 0;  // over the checksums of all records

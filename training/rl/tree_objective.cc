@@ -8,6 +8,8 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json_fields.h"
+#include "common/json_lenient.h"
 #include "training/model/divergence.h"
 #include "training/rl/shared_pass.h"
 
@@ -138,15 +140,23 @@ void TreeObjective::UseReference(const std::filesystem::path& file, const std::s
     return;
   }
   const auto stored = nlohmann::json::parse(ReadFile(file), nullptr, /*allow_exceptions=*/false);
-  if (!stored.is_object() || stored.value("data", "") != data_.hash ||
-      stored.value("model", "") != model) {
+  if (FieldOr<std::string>(stored, "data", "") != data_.hash ||
+      FieldOr<std::string>(stored, "model", "") != model) {
     throw FatalError(ExitCode::kFile,
                      fmt::format("{} has the reference log-probabilities of other trees or "
                                  "options, or of another model: "
                                  "choose another --name, or remove the run's folder",
                                  file.string()));
   }
-  reference_ = stored.at("logprobs").get<std::vector<std::vector<double>>>();
+  reference_ = ReadingRecord(file.string(), "remove it; it is computed again", [&] {
+    auto logprobs = JsonField<std::vector<std::vector<double>>>(stored, "logprobs");
+    const bool fits = std::ranges::equal(
+        logprobs, data_.responses, [](const auto& there, const TreeResponse& response) {
+          return std::ssize(there) == response.row.trained_tokens();
+        });
+    if (!fits) throw std::invalid_argument("field \"logprobs\" has not the responses' lengths");
+    return logprobs;
+  });
 }
 
 void TreeObjective::ComputeReference() {

@@ -99,7 +99,10 @@ Text ReplaceText(Run& run, const Text& text, std::string_view from, const Text& 
   size_t done = 0;
   size_t left = count < 0 ? std::string::npos : static_cast<size_t>(count);
   if (from.empty()) run.Refuse("replace of an empty text");
-  for (size_t at = 0; left > 0 && (at = text.bytes.find(from, at)) != std::string::npos; --left) {
+  Occurrences places(text.bytes, from);
+  for (; left > 0; --left) {
+    const size_t at = places.Next();
+    if (at == std::string::npos) break;
     run.Charge(at - done + to.bytes.size());
     run.Step(1 + text.marks.size());
     result.Append(text.Slice(done, at));
@@ -109,7 +112,7 @@ Text ReplaceText(Run& run, const Text& text, std::string_view from, const Text& 
     } else {
       result.Append(to);
     }
-    done = at += from.size();
+    done = at + from.size();
   }
   result.Append(text.Slice(done, text.bytes.size()));
   return result;

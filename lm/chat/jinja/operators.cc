@@ -155,7 +155,10 @@ int Order(Run& run, const Value& left, const Value& right) {
     return order(FloatOf(left), FloatOf(right));
   }
   // The byte order of UTF-8 is the order of its characters.
-  if (left.text() && right.text()) return order(left.text()->bytes, right.text()->bytes);
+  if (left.text() && right.text()) {
+    StepToCompare(run, *left.text(), *right.text());
+    return order(left.text()->bytes, right.text()->bytes);
+  }
   if (IsSequence(left) && IsSequence(right) && left.list()->kind == right.list()->kind) {
     const Items &a = left.list()->items, &b = right.list()->items;
     for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
@@ -170,7 +173,7 @@ bool Contains(Run& run, const Value& container, const Value& item) {
   if (const Text* text = container.text()) {
     if (!item.text()) FailOperands(run, "in", item, container);
     run.Step(text->bytes.size() / 64);
-    return text->bytes.find(item.text()->bytes) != std::string::npos;
+    return Contains(text->bytes, item.text()->bytes);
   }
   if (const Dict* dict = container.dict()) return Find(run, *dict, item) != nullptr;
   if (container.list() == nullptr && !container.IsUndefined()) {

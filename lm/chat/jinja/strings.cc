@@ -22,27 +22,29 @@ int64_t IntegerOr(Run& run, const Value& value, int64_t otherwise) {
   return IntegerOf(value);
 }
 
+// Whether the character at `at` is white space; moves `at` behind it.
+bool TakesSpace(std::string_view text, size_t& at) {
+  return IsSpaceCharacter(NextCodePoint(text, at));
+}
+
 // The parts between white space, with at most `limit` splits from the left or the right.
 std::vector<Text> SplitSpace(Run& run, const Text& text, int64_t limit, bool from_right) {
   std::vector<Text> parts;
   if (from_right && limit < kAll) run.Refuse("rsplit at white space with a limit");
-  Text rest = Strip(text, {.right = false});
-  while (!rest.bytes.empty()) {
-    run.Charge(rest.bytes.size());
-    if (static_cast<int64_t>(parts.size()) == limit) {
-      parts.push_back(rest);
-      break;
-    }
-    size_t end = 0;
-    while (end < rest.bytes.size()) {
-      size_t next = end;
-      if (IsSpaceCharacter(NextCodePoint(rest.bytes, next))) break;
-      end = next;
-    }
-    parts.push_back(rest.Slice(0, end));
-    rest = Strip(rest.Slice(end, rest.bytes.size()), {.right = false});
+  const std::string_view bytes = text.bytes;
+  size_t begin = 0;
+  while (true) {
+    for (size_t next = begin; next < bytes.size() && TakesSpace(bytes, next);) begin = next;
+    if (begin == bytes.size()) return parts;
+    size_t end = begin;
+    const bool last = static_cast<int64_t>(parts.size()) == limit;
+    if (last) end = bytes.size();
+    for (size_t next = end; next < bytes.size() && !TakesSpace(bytes, next);) end = next;
+    run.Charge(end - begin + sizeof(Text));
+    run.Step(1 + text.marks.size());
+    parts.push_back(text.Slice(begin, end));
+    begin = end;
   }
-  return parts;
 }
 
 std::vector<Text> SplitAt(Run& run, const Text& text, const std::string& separator, int64_t limit,
@@ -55,17 +57,14 @@ std::vector<Text> SplitAt(Run& run, const Text& text, const std::string& separat
     run.Step(1 + text.marks.size());
     parts.push_back(text.Slice(from, to));
   };
+  Occurrences separators(text.bytes, separator, from_right);
   while (static_cast<int64_t>(parts.size()) < limit) {
+    const size_t found = separators.Next();
+    if (found == std::string::npos) break;
     if (from_right) {
-      const size_t found = end < separator.size()
-                               ? std::string::npos
-                               : text.bytes.rfind(separator, end - separator.size());
-      if (found == std::string::npos) break;
       add(found + separator.size(), end);
       end = found;
     } else {
-      const size_t found = text.bytes.find(separator, begin);
-      if (found == std::string::npos) break;
       add(begin, found);
       begin = found + separator.size();
     }
@@ -113,6 +112,7 @@ bool Affixed(Run& run, const Text& text, const Arguments& arguments, bool end) {
   const Items a = BindArguments(run, "startswith", arguments, {"prefix"}, 1);
   const auto matches = [&](const Value& affix) {
     const std::string& other = TextOf(run, affix).bytes;
+    run.Step(1 + other.size() / 64);
     return end ? text.bytes.ends_with(other) : text.bytes.starts_with(other);
   };
   if (a[0].list() == nullptr) return matches(a[0]);
@@ -135,7 +135,7 @@ Value Partition(Run& run, const Text& text, const Arguments& arguments, bool fro
   const Items a = BindArguments(run, "partition", arguments, {"sep"}, 1);
   const std::string& separator = TextOf(run, a[0]).bytes;
   if (separator.empty()) run.Fail("the separator is empty");
-  const size_t at = from_right ? text.bytes.rfind(separator) : text.bytes.find(separator);
+  const size_t at = Occurrences(text.bytes, separator, from_right).Next();
   if (at == std::string::npos) {
     const Value empty(Text{});
     return run.NewList(ListKind::kTuple, from_right ? Items{empty, empty, NewText(run, text)}
@@ -151,7 +151,7 @@ Value FindText(Run& run, const Text& text, const Arguments& arguments, bool from
                bool must_be_there) {
   const Items a = BindArguments(run, "find", arguments, {"sub"}, 1);
   const std::string& part = TextOf(run, a[0]).bytes;
-  const size_t at = from_right ? text.bytes.rfind(part) : text.bytes.find(part);
+  const size_t at = Occurrences(text.bytes, part, from_right).Next();
   if (at == std::string::npos && must_be_there) run.Fail("substring not found");
   if (at == std::string::npos) return Value(int64_t{-1});
   return Value(static_cast<int64_t>(CountCharacters(std::string_view(text.bytes).substr(0, at))));
@@ -162,9 +162,8 @@ Value CountText(Run& run, const Text& text, const Arguments& arguments) {
   const std::string& part = TextOf(run, a[0]).bytes;
   if (part.empty()) return Value(static_cast<int64_t>(CountCharacters(text.bytes)) + 1);
   int64_t count = 0;
-  for (size_t at = 0; (at = text.bytes.find(part, at)) != std::string::npos; at += part.size()) {
-    ++count;
-  }
+  Occurrences parts(text.bytes, part);
+  while (parts.Next() != std::string::npos) ++count;
   return Value(count);
 }
 

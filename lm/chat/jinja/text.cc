@@ -3,7 +3,9 @@
 #include <unicode/uchar.h>
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
+#include <set>
 
 #include "lm/tokenizer/utf8.h"
 
@@ -108,14 +110,41 @@ Text Strip(const Text& text, StripSides sides) {
 }
 
 Text Strip(const Text& text, std::string_view characters, StripSides sides) {
-  return StripWhere(text, sides, [&](std::string_view character) {
-    for (size_t at = 0; at < characters.size();) {
-      const size_t length = CharacterLength(characters, at);
-      if (characters.substr(at, length) == character) return true;
-      at += length;
-    }
-    return false;
-  });
+  std::set<std::string_view> stripped;
+  for (size_t at = 0; at < characters.size();) {
+    const size_t length = CharacterLength(characters, at);
+    stripped.insert(characters.substr(at, length));
+    at += length;
+  }
+  return StripWhere(text, sides,
+                    [&](std::string_view character) { return stripped.contains(character); });
+}
+
+Occurrences::Occurrences(std::string_view text, std::string_view part, bool from_right)
+    : from_right_(from_right), text_(text), part_(part) {
+  if (!from_right) return;
+  turned_text_.assign(text.rbegin(), text.rend());
+  turned_part_.assign(part.rbegin(), part.rend());
+  text_ = turned_text_;
+  part_ = turned_part_;
+}
+
+size_t Occurrences::Next() {
+  if (at_ > text_.size()) return std::string_view::npos;
+  // The C library's search is linear in the worst case too.
+  const void* const found =
+      ::memmem(text_.data() + at_, text_.size() - at_, part_.data(), part_.size());
+  if (found == nullptr) {
+    at_ = std::string_view::npos;
+    return at_;
+  }
+  const auto begin = static_cast<size_t>(static_cast<const char*>(found) - text_.data());
+  at_ = part_.empty() ? std::string_view::npos : begin + part_.size();
+  return from_right_ ? text_.size() - begin - part_.size() : begin;
+}
+
+bool Contains(std::string_view text, std::string_view part) {
+  return Occurrences(text, part).Next() != std::string_view::npos;
 }
 
 }  // namespace agentr::jinja

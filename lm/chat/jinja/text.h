@@ -50,6 +50,27 @@ bool IsAscii(std::string_view text);
 // Python's str.isspace() of a character.
 bool IsSpaceCharacter(int code_point);
 
+// The occurrences of a part in a text that do not overlap, from the left or from the right. All of
+// them together take time in proportion to the text, where std::string::find may compare the whole
+// part at every place.
+class Occurrences {
+ public:
+  Occurrences(std::string_view text, std::string_view part, bool from_right = false);
+
+  // The place of the next one, npos if there is none. An empty part is found once, at the end where
+  // the search begins.
+  size_t Next();
+
+ private:
+  const bool from_right_;
+  // For a search from the right the text and the part are turned round, here.
+  std::string turned_text_, turned_part_;
+  std::string_view text_, part_;
+  size_t at_ = 0;  // in text_
+};
+
+bool Contains(std::string_view text, std::string_view part);
+
 // Removes white space, or any of `characters`, from the chosen sides of a text.
 struct StripSides {
   bool left = true;

@@ -114,9 +114,16 @@ bool Truth(const Value& value) {
   return true;
 }
 
+void StepToCompare(Run& run, const Text& left, const Text& right) {
+  run.Step(std::min(left.bytes.size(), right.bytes.size()) / 64);
+}
+
 bool Equal(Run& run, const Value& left, const Value& right) {
   run.Step();
-  if (left.text() && right.text()) return left.text()->bytes == right.text()->bytes;
+  if (left.text() && right.text()) {
+    StepToCompare(run, *left.text(), *right.text());
+    return left.text()->bytes == right.text()->bytes;
+  }
   if (IsInteger(left) && IsInteger(right)) return IntegerOf(left) == IntegerOf(right);
   if (IsNumber(left) && IsNumber(right)) return FloatOf(left) == FloatOf(right);
   if (left.variant().index() != right.variant().index()) return false;

@@ -113,6 +113,8 @@ double FloatOf(const Value& value);     // of IsNumber
 
 std::string_view TypeName(const Value& value);  // "str", "list": for messages
 bool Truth(const Value& value);                 // Python's bool()
+// The steps of a comparison of two texts.
+void StepToCompare(Run& run, const Text& left, const Text& right);
 bool Equal(Run& run, const Value& left, const Value& right);
 
 // The value of a key; null if there is none.

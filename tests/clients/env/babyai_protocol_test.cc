@@ -1,4 +1,5 @@
 // AgentGym's BabyAI server: the plain protocol, to the letter.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,6 +40,26 @@ TEST(BabyAiProtocol, TheRewardIsNotTheScoreWhichAddsUp) {
   EXPECT_THAT(none.error().message, HasSubstr("'reward' is missing"));
 }
 
+TEST(BabyAiProtocol, AnObservationIsAnObjectThatRepeatsTheGoal) {
+  const auto read = [](const char* text, std::string_view first) {
+    return kBabyAi->ParseObservation(
+        fmt::format(R"({{"observation": "{}", "reward": 0, "score": 0, "done": false,
+                        "deleted": false}})",
+                    text),
+        first);
+  };
+  EXPECT_EQ(read(R"(Your goal: x\nAn open door\nand a key)", "Your goal: x\nA ball"),
+            "An open door\nand a key")
+      << "as the step that led here showed it";
+  EXPECT_EQ(read("Questions: none", "Questions: none"), "Questions: none") << "another game";
+  const auto first = read(R"(Your goal: x\nA ball)", "Your goal: x\nA ball");
+  ASSERT_FALSE(first) << "the beginning, or a step that led back to it";
+  EXPECT_EQ(first.error().kind, ErrorKind::kEnvironment);
+  const auto text = kBabyAi->ParseObservation(R"("A ball")", "");
+  ASSERT_FALSE(text);
+  EXPECT_THAT(text.error().message, HasSubstr("/observation reply"));
+}
+
 TEST(BabyAiProtocol, TellsLostSessionsFromFinishedOnes) {
   const auto lost = [](const std::string& words) {
     return kBabyAi->IsLostSession(kBabyAi->ParseStep("{\"error\": \"" + words + "\"}").error());
@@ -56,8 +77,11 @@ TEST(BabyAiProtocol, AnswersOfAServerComeThrough) {
     const auto session = world.Open().value();
     EXPECT_THAT(session->Reset(0).value(), StartsWith("Your goal: go to the red ball\n"));
     SmallBabyAi same(0);
+    EXPECT_FALSE(session->Observation()) << "it may not be the beginning any more";
     for (const char* action : {"turn left", "fly", "go to red ball 1"}) {
-      EXPECT_EQ(session->Step(action).value(), same.Step(action)) << action;
+      const StepResult step = same.Step(action);
+      EXPECT_EQ(session->Step(action).value(), step) << action;
+      EXPECT_EQ(session->Observation().value(), step.observation) << action;
     }
     server.Forget();
     const auto after = session->Step("turn left");

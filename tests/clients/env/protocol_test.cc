@@ -50,8 +50,8 @@ TEST(Protocol, ReadsTextCraftReplies) {
 }
 
 TEST(Protocol, ReadsAnObservationAlone) {
-  EXPECT_EQ(kTextCraft->ParseObservation(R"("Got 1 \"log\"")"), "Got 1 \"log\"");
-  const auto read = [](const char* reply) { return kTextCraft->ParseObservation(reply); };
+  EXPECT_EQ(kTextCraft->ParseObservation(R"("Got 1 \"log\"")", ""), "Got 1 \"log\"");
+  const auto read = [](const char* reply) { return kTextCraft->ParseObservation(reply, ""); };
   ExpectError(read("Got 1 log"), ErrorKind::kProtocol, "not JSON");
   ExpectError(read("7"), ErrorKind::kProtocol, "/observation reply");
   ExpectError(read(R"({"observation": "x"})"), ErrorKind::kProtocol, "is no string");

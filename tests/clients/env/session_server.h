@@ -56,6 +56,21 @@ class SessionServer {
     });
   }
 
+  // GET of `path`?id=: fn(session) -> reply, as OnSession.
+  template <typename Fn>
+  void OnGet(const std::string& path, Fn fn) {
+    server_->Get(path, [this, path, fn](const auto& request, auto& response) {
+      const std::lock_guard lock(mutex_);
+      ++calls_[path];
+      const int id = std::stoi(request.get_param_value("id"));
+      const auto session = sessions_.find(id);
+      const Json reply = session == sessions_.end() ? Lost(id, false)
+                         : session->second.deleted  ? Lost(id, true)
+                                                    : Json(fn(session->second));
+      response.set_content(reply.dump(), "application/json");
+    });
+  }
+
   static Json Lost(int id, bool deleted) {
     return deleted ? Json{{"error", "The task with environment " + std::to_string(id) +
                                         " has been deleted."}}

@@ -364,7 +364,8 @@ TEST(WeightFiles, SaysWhatAFolderWithoutWeightsHas) {
   EXPECT_THAT(refusal(), AllOf(HasSubstr("pytorch_model-00001-of-00002.bin"),
                                HasSubstr("convert it to model.safetensors")));
   EXPECT_THAT(FileErrorOf([&] { const WeightFiles files(folder / "none"); }),
-              HasSubstr("none: cannot read weights: No such file"));
+              AllOf(HasSubstr("none: cannot read weights: No such file"),
+                    HasSubstr("finish the download")));
   EXPECT_THAT(FileErrorOf([] { const WeightFiles files("/dev/null"); }),
               HasSubstr("/dev/null: cannot read weights: "));
 }

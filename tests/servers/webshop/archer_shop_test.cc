@@ -1,5 +1,6 @@
-// WebShop as ArCHer shows it: recorded episodes of a client in Python, the rules one by one, and the
-// reader of the logs, which must find the pages of AgentGym's style in them.
+// WebShop as ArCHer shows it: recorded episodes of ArCHer's own client on WebShop's own pages, the
+// rules one by one, and the reader of the logs, which must find the pages of AgentGym's style in
+// them.
 #include "servers/webshop/archer_shop.h"
 
 #include <fmt/format.h>
@@ -43,7 +44,7 @@ class ArcherShopTest : public ::testing::Test {
   ArcherState state_;
 };
 
-TEST_F(ArcherShopTest, EpisodesAreThoseOfTheClientInPython) {
+TEST_F(ArcherShopTest, EpisodesAreThoseOfTheOriginal) {
   const auto golden =
       nlohmann::json::parse(ReadFile(AGENTR_SOURCE_DIR "/tests/golden/rl/archer_episodes.json"));
   size_t marks = 0;
@@ -66,8 +67,9 @@ TEST_F(ArcherShopTest, TheLogBeginsAndEndsWithTheInstruction) {
   const std::string text = shop_.shop().Instruction(shop_.shop().Start(0));
   EXPECT_EQ(shop_.Start(0)->observation,
             fmt::format("\nObservation:\n\nWebShop \nInstruction:  \n{0} \n[Search] "
-                        "\nInstruction:\n{0}",
-                        text));
+                        "\nInstruction:\n{0} ",
+                        text))
+      << "the text ends with a blank";
   EXPECT_FALSE(shop_.Start(-1));
   EXPECT_FALSE(shop_.Start(shop_.task_count()));
 }
@@ -77,12 +79,12 @@ TEST_F(ArcherShopTest, TheEleventhCallEndsTheSession) {
   After({"search[lamp]", "click[B000000005]"});
   for (int i = 2; i < 10; ++i) shop_.Step(state_, "think[one more]");
   EXPECT_FALSE(state_.done());
-  EXPECT_THAT(state_.observation, EndsWith("\nInstruction:\n" + text));
+  EXPECT_THAT(state_.observation, EndsWith("\nInstruction:\n" + text + " "));
   const std::string before = state_.observation;
   shop_.Step(state_, "click[Buy Now]");
   EXPECT_TRUE(state_.done());
   EXPECT_EQ(state_.score, 0);
-  EXPECT_EQ(state_.observation + "\nInstruction:\n" + text, before)
+  EXPECT_EQ(state_.observation + "\nInstruction:\n" + text + " ", before)
       << "the action is not taken, and the instruction is gone";
   const std::string ended = state_.observation;
   shop_.Step(state_, "click[Buy Now]");
@@ -105,20 +107,74 @@ TEST_F(ArcherShopTest, TheTenthActionCanStillBuy) {
 
 TEST_F(ArcherShopTest, WhatIsNotPossibleIsInvalid) {
   for (const std::string action :
-       {"", "\n", "wait", "search[]", "search[lamp", "search[lamp] ", "Search[lamp]",
-        "click[Search]", "click[Back to Search]", "click[B000000005]", "buy", "click", "click[]"}) {
+       {"", "\n", "wait", "search", "Search[lamp]", "click[Back to Search]", "click[Next >]",
+        "click[Buy Now]", "click[Features]", "buy", "click"}) {
     EXPECT_EQ(After({action}), "Invalid action!") << action;
     EXPECT_EQ(state_.steps, 1) << "it costs an action";
   }
-  for (const std::string action : {"search[lamp]", "click[Next >]", "click[< Prev]",
-                                   "click[b000000005]", "click[back to search]"}) {
+  for (const std::string action : {"search[lamp]", "click[Next >]", "click[< Prev]", "click[]",
+                                   "click[b000000005]", "click[back to search]", "click[zz]"}) {
     EXPECT_EQ(After({"search[lamp]", action}), "Invalid action!") << action;
   }
   for (const std::string action : {"click[buy now]", "click[Lamp]", "click[style]"}) {
     EXPECT_EQ(After({"search[lamp]", "click[B000000005]", action}), "Invalid action!") << action;
   }
-  EXPECT_EQ(After({"search[lamp]", "click[B000000005]", "click[Features]", "click[Buy Now]"}),
-            "Invalid action!");
+  for (const std::string action : {"click[Buy Now]", "click[Description]", "click[Next >]"}) {
+    EXPECT_EQ(After({"search[lamp]", "click[B000000005]", "click[Features]", action}),
+              "Invalid action!");
+  }
+}
+
+TEST_F(ArcherShopTest, TheStartPageAndSubPagesShowThemselvesAgainForWhatIsNotThere) {
+  const std::string start = After({});
+  for (const std::string action : {"click[Search]", "click[B000000005]", "click[]", "click["}) {
+    EXPECT_EQ(After({action}), start) << action;
+    EXPECT_TRUE(ArcherFamily().IsRefusal("", action, state_.observation)) << action;
+  }
+  const std::vector<std::string> to_page = {"search[lamp]", "click[B000000005]",
+                                            "click[Description]"};
+  const std::string page = After(to_page);
+  for (const std::string action : {"click[modern]", "click[zz]", "click[buy now]"}) {
+    EXPECT_EQ(After({to_page[0], to_page[1], to_page[2], action}), page) << action;
+  }
+  EXPECT_EQ(state_.shop.chosen.size(), 0u) << "an option of the product's page is none here";
+}
+
+TEST_F(ArcherShopTest, ASearchWithoutWordsShowsNothing) {
+  for (const std::string action : {"search[]", "search[", "search[x"}) {
+    EXPECT_EQ(After({action}), "") << action;
+    EXPECT_EQ(After({action, "click[B000000005]"}), "Invalid action!");
+    EXPECT_EQ(After({action, "click[Back to Search]"}), After({})) << action;
+  }
+}
+
+TEST_F(ArcherShopTest, TheLastCharacterCountsAsTheBracket) {
+  EXPECT_EQ(After({"search[lampé"}), After({"search[lamp]"}));
+  EXPECT_EQ(After({"search[lamp] "}), After({"search[lamp]"})) << "a bracket separates words";
+  EXPECT_THAT(After({"search[lamp"}), HasSubstr("(Total results: 0)"));
+  EXPECT_EQ(After({"search[lamp]", "click[B000000005"}), "Invalid action!");
+  EXPECT_THAT(After({"search[lamp]", "click[B000000005)"}), HasSubstr("\nCostly Lamp "));
+}
+
+TEST_F(ArcherShopTest, NamesOfListsAreWords) {
+  EXPECT_THAT(After({"search[<c> garden]"}), HasSubstr("(Total results: 0)"));
+  EXPECT_THAT(After({"search[<q> lamp]"}), HasSubstr("\n[B000000005] "));
+}
+
+// The original remembers the options of the last product that had some.
+TEST_F(ArcherShopTest, OptionsOfTheProductBeforeStay) {
+  const std::vector<std::string> other = {"search[lamp prices]", "click[B000000005]",
+                                          "click[< Prev]", "click[B000000006]"};
+  After(other);
+  ASSERT_TRUE(shop_.shop().catalogue().products()[state_.shop.product].options.empty());
+  EXPECT_THAT(shop_.Clickables(state_), Contains("modern"));
+  EXPECT_EQ(After({other[0], other[1], other[2], other[3], "click[modern]"}),
+            "You have clicked modern.");
+  EXPECT_EQ(state_.shop.chosen.size(), 1u);
+  EXPECT_EQ(
+      After({other[0], other[1], "click[Back to Search]", other[0], other[3], "click[modern]"}),
+      "Invalid action!")
+      << "until the next search";
 }
 
 TEST_F(ArcherShopTest, ThoughtsAreAnsweredWithOk) {

@@ -1,6 +1,7 @@
-// A scripted browser session through every kind of page, compared with a golden text that a reader
-// can follow. After a wanted change: AGENTR_UPDATE_GOLDEN=1 build/release/bin/webshop_test
-// --gtest_filter=WebShopSession.*, and read the difference.
+// Scripted sessions through every kind of page, compared with a golden text that a reader can
+// follow, made by WebShop's own code (scripts/golden/webshop_session.py). For other actions:
+// AGENTR_UPDATE_GOLDEN=1 build/release/bin/webshop_test --gtest_filter=WebShopSession.*, then that
+// script.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -55,12 +56,12 @@ std::string Play(const WebShop& shop, std::string_view goal,
 
 TEST(WebShopSession, EveryKindOfPage) {
   const WebShop shop = testing::SmallShop({.seed = 1});
-  std::string text = Play(
-      shop, "i need an insulated water bottle with color: red, and size: 24 oz",
-      {"click[buy now]", "search[water bottle]", "click[next >]", "click[< prev]",
-       "click[B000000001]", "click[red]", "click[description]", "click[< Prev]", "click[features]",
-       "click[< prev]", "click[reviews]", "click[< prev]", "click[24 oz]", "click[navy blue]",
-       "click[red]", "click[buy now]", "search[tea]", "click[back to search]"});
+  std::string text =
+      Play(shop, "i need an insulated water bottle with color: red, and size: 24 oz",
+           {"click[buy now]", "search[water bottle]", "click[next >]", "click[< prev]",
+            "click[B000000001]", "click[red]", "click[description]", "click[< Prev]",
+            "click[features]", "click[< prev]", "click[reviews]", "click[< prev]", "click[24 oz]",
+            "click[navy blue]", "click[red]", "click[buy now]"});
   text += Play(shop, "i want natural soap",
                {"search[<q> hand soap]", "click[b000000003]", "click[description]", "click[< prev]",
                 "click[features]", "click[back to search]", "search[<q> tea]"});
@@ -69,7 +70,7 @@ TEST(WebShopSession, EveryKindOfPage) {
                 "click[< prev]", "click[< prev]", "click[b000000004]", "click[buy now]"});
   const WebShop with_attributes = testing::SmallShop({.seed = 1, .show_attributes = true});
   text += Play(with_attributes, "i need an insulated",
-               {"search[<a> leak proof]", "click[b000000001]", "click[attributes]"});
+               {"search[insulated bottle]", "click[b000000001]", "click[attributes]"});
   if (std::getenv("AGENTR_UPDATE_GOLDEN") != nullptr) std::ofstream(kGolden) << text;
   EXPECT_EQ(text, ReadFile(kGolden));
 }

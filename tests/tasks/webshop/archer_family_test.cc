@@ -36,7 +36,7 @@ std::string LogOf(const std::vector<LogTurn>& turns) {
   for (const LogTurn& turn : turns) {
     log += fmt::format("\nAction:\n{}\nObservation:\n{}", turn.action, turn.answer);
   }
-  return log + "\nInstruction:\n" + kWish;
+  return log + "\nInstruction:\n" + kWish + " ";
 }
 
 // A conversation whose newest observation is the log on one line.
@@ -87,7 +87,7 @@ TEST(ArcherLog, OtherTextsAreNone) {
   EXPECT_THAT(ReadArcherLog("\nObservation:\n\nAction:\nx").turns, IsEmpty());
 }
 
-TEST(ArcherFamily, RefusalsAreInvalidActionsAndNothingIsFree) {
+TEST(ArcherFamily, RefusalsAreInvalidActionsAndPagesShownAgain) {
   const ArcherFamily family;
   const std::string before = LogOf(kLooked);
   const std::string refused = LogOf(LookedAnd({{"click[blue]", "Invalid action!"}}));
@@ -96,6 +96,11 @@ TEST(ArcherFamily, RefusalsAreInvalidActionsAndNothingIsFree) {
     const auto text = [&](const std::string& log) { return one_line ? OneLine(log) : log; };
     EXPECT_TRUE(family.IsRefusal(text(before), "click[blue]", text(refused)));
     EXPECT_FALSE(family.IsRefusal(text(before), "think[Invalid action!]", text(thought)));
+    EXPECT_FALSE(family.IsRefusal("", "click[B000000001]", text(before)));
+    const std::string again = LogOf({{"wait", "Invalid action!"}, {"click[Search]", kStartPage}});
+    EXPECT_TRUE(family.IsRefusal("", "click[Search]", text(again)));
+    EXPECT_FALSE(family.IsRefusal(
+        "", "think[x]", text(LogOf({{"click[Search]", kStartPage}, {"think[x]", "OK."}}))));
   }
   EXPECT_FALSE(family.LeavesStateUnchanged(before, "click[blue]", refused));
   const std::vector<std::string> actions = {"click[red]",     "click[blue]",  "click[buy now]",

@@ -131,6 +131,10 @@ TEST(Checkpoint, DamageIsRefusedByName) {
       WriteFileAtomically(path, whole.substr(0, at));
       EXPECT_NE(FailureOf([&] { folder.Load(7, into); }).find(name), std::string::npos) << at;
     }
+    std::filesystem::remove(path);
+    EXPECT_NE(FailureOf([&] { folder.Load(7, into); }).find("Cure: remove the checkpoint's folder"),
+              std::string::npos)
+        << "it is missing";
     WriteFileAtomically(path, whole);
     folder.Load(7, into);
   }

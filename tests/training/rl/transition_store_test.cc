@@ -291,7 +291,13 @@ TEST_F(Store, RefusesOtherFilesAndDamage) {
   }
   EXPECT_THROW(store.Read(0), FatalError);
   WriteFileAtomically(file(), "something else");
-  EXPECT_THROW(TransitionStore other(path(), kTokens), FatalError);
+  const auto open_files = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                         std::filesystem::directory_iterator());
+  };
+  const auto before = open_files();
+  for (int i = 0; i < 3; ++i) EXPECT_THROW(TransitionStore other(path(), kTokens), FatalError);
+  EXPECT_EQ(open_files(), before) << "a refused file is closed";
 }
 
 }  // namespace

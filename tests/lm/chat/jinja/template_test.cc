@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lm/chat/jinja/text.h"
 #include "tests/lm/tokenizer/golden_tokenizer.h"
 
 namespace agentr::jinja {
@@ -171,6 +172,64 @@ TEST(JinjaTemplate, HostileTemplatesEndAtALimit) {
   }
   // A namespace that holds itself is no error, and no leak.
   EXPECT_TRUE(Render("{% set ns = namespace() %}{% set ns.x = ns %}{% set ns.y = [ns] %}"));
+}
+
+// Against every place at which the part could stand.
+TEST(Occurrences, AreThoseOfAPlainSearch) {
+  const std::string letters = "ab";
+  for (int text_bits = 0; text_bits < 1 << 9; ++text_bits) {
+    std::string text;
+    for (int i = 0; i < 9; ++i) text += letters[text_bits >> i & 1];
+    for (const std::string part : {"", "a", "aa", "ab", "aba", "abab", "bbbbbbbbbb"}) {
+      for (const bool from_right : {false, true}) {
+        Occurrences found(text, part, from_right);
+        size_t begin = 0, end = text.size();
+        while (true) {
+          const size_t rest = from_right ? text.substr(0, end).rfind(part) : text.find(part, begin);
+          ASSERT_EQ(found.Next(), rest) << text << " " << part << from_right;
+          if (rest == std::string::npos || part.empty()) break;
+          begin = rest + part.size();
+          end = rest;
+        }
+        if (part.empty()) EXPECT_EQ(found.Next(), std::string::npos);
+      }
+    }
+  }
+}
+
+// A search that compares the part at every place would take hours here.
+TEST(JinjaTemplate, LongRepetitiveTextsAreSearchedInLinearTime) {
+  const std::string begin =
+      "{% set text = 'a' * 6000000 %}{% set part = 'a' * 3000000 ~ 'b' ~ 'a' * 10 %}";
+  for (const char* search :
+       {"part in text", "text.find(part)", "text.rfind(part)", "text.count(part)",
+        "text.replace(part, '') | length", "text.split(part) | length",
+        "text.rsplit(part) | length", "text.partition(part)[1]", "text.rpartition(part)[0]"}) {
+    EXPECT_TRUE(Render(begin + "{{ " + search + " }}")) << search;
+  }
+  EXPECT_TRUE(Render(begin + "{{ text.strip(part) }}"));
+}
+
+TEST(JinjaTemplate, ManyWordsAreSplitWithoutALimit) {
+  std::string words;
+  for (int i = 0; i < 30'000; ++i) words += " word";
+  const auto rendered = Render(
+      "{{ messages[0].content.split() | length }} "
+      "{{ messages[0].content.split(none, 2) | last | length }}",
+      {{"user", words}});
+  ASSERT_TRUE(rendered) << rendered.error().Describe();
+  EXPECT_EQ(rendered->text, "30000 149989");
+}
+
+TEST(JinjaTemplate, ComparisonsOfLongTextsAreWork) {
+  const std::string begin =
+      "{% set a = 'x' * 9000000 %}{% set b = 'x' * 9000000 %}"
+      "{% for i in range(99999) %}";
+  for (const char* compare : {"a == b", "a < b", "a.startswith(b)", "b in [a]"}) {
+    const auto rendered = Render(begin + "{% if not (" + compare + ") %}x{% endif %}{% endfor %}");
+    ASSERT_FALSE(rendered) << compare;
+    EXPECT_EQ(rendered.error().kind, Kind::kLimit);
+  }
 }
 
 TEST(JinjaTemplate, TellsTheDateItIsGiven) {
