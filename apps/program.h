@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <chrono>
 #include <cstdio>
