@@ -42,7 +42,7 @@ struct F16 : F32 {
 struct Int8 : F32 {
   static constexpr int kBytes = 1;
   AGENTR_INLINE static Vec Load(const std::byte* b) {
-    return Convert(__builtin_convertvector(*reinterpret_cast<const LooseBytes*>(b), IntVec));
+    return Convert(FromBytesWithSigns(b));
   }
 };
 

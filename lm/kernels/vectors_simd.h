@@ -70,6 +70,19 @@ AGENTR_INLINE float Max(Vec v) { return Reduce<Greater>(v); }
 
 AGENTR_INLINE Vec Convert(IntVec v) { return __builtin_convertvector(v, Vec); }
 
+// GCC's own conversion takes the bytes apart one by one.
+AGENTR_INLINE IntVec FromBytesWithSigns(const std::byte* from) {
+#if AGENTR_WIDTH == 16
+  return reinterpret_cast<IntVec>(
+      _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+#elif AGENTR_WIDTH == 8
+  return reinterpret_cast<IntVec>(
+      _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
+#else
+  return __builtin_convertvector(*reinterpret_cast<const LooseBytes*>(from), IntVec);
+#endif
+}
+
 // e^x to 2 ulp; 0 below -87, e^88 above 88. x = n ln 2 + r with |r| <= ln 2 / 2, and a Taylor
 // series for e^r.
 AGENTR_INLINE Vec Exp(Vec x) {

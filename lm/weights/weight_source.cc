@@ -9,9 +9,12 @@
 
 #include "common/error.h"
 #include "common/hash.h"
+#include "lm/weights/quantised.h"
 
 namespace agentr {
 namespace {
+
+constexpr uint16_t kF16Exponent = 0x7C00;
 
 // Numbers whose exponent has all its bits set are infinite or no numbers.
 template <typename Bits>
@@ -31,13 +34,28 @@ int64_t CountWithExponent(std::span<const std::byte> data, Bits exponent) {
   return count;
 }
 
+// The values of a block with a factor that is not finite: its bytes themselves are whole numbers.
+int64_t CountInBlocks(WeightType type, std::span<const std::byte> data) {
+  const auto [values, bytes] = BlockOf(type);
+  int64_t count = 0;
+  for (; std::ssize(data) >= bytes; data = data.subspan(bytes)) {
+    // Parts of a block share its factors.
+    const QuantisedPart part = PartOf(type, data.data(), 0);
+    if ((part.d & kF16Exponent) == kF16Exponent || (part.m & kF16Exponent) == kF16Exponent) {
+      count += values;
+    }
+  }
+  return count;
+}
+
 }  // namespace
 
 WeightsInMemory::WeightsInMemory(std::string name, std::map<std::string, Weight> weights)
     : name_(std::move(name)), weights_(std::move(weights)) {
   for (const auto& [tensor, weight] : weights_) {
-    auto bytes = static_cast<int64_t>(Bytes(weight.type));
-    for (const int64_t n : weight.shape) bytes *= n;
+    int64_t values = 1;
+    for (const int64_t n : weight.shape) values *= n;
+    const int64_t bytes = BytesOf(weight.type, values);
     if (std::ssize(weight.data) == bytes) continue;
     throw FatalError(
         ExitCode::kFile,
@@ -54,9 +72,10 @@ int64_t CountNotFinite(WeightType type, std::span<const std::byte> data) {
     case WeightType::kBF16:
       return CountWithExponent<uint16_t>(data, 0x7F80);
     case WeightType::kF16:
-      return CountWithExponent<uint16_t>(data, 0x7C00);
+      return CountWithExponent<uint16_t>(data, kF16Exponent);
+    default:
+      return CountInBlocks(type, data);
   }
-  return 0;
 }
 
 void RequireFinite(const WeightSource& source) {
@@ -68,7 +87,9 @@ void RequireFinite(const WeightSource& source) {
         fmt::format(
             "{}: {} of the {} values of {} are not finite: the file is damaged, or the "
             "training that made it had diverged. Cure: another model, or get this one again",
-            source.name(), bad, weight.data.size() / Bytes(weight.type), name));
+            source.name(), bad,
+            std::ssize(weight.data) / BlockOf(weight.type).bytes * BlockOf(weight.type).values,
+            name));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "common/error.h"
@@ -64,6 +65,7 @@ TEST(CountNotFinite, CountsInfinitiesAndNoNumbersOfEveryType) {
     return CountNotFinite(type, std::span(bytes).subspan(1));
   };
   for (const auto& [name, type] : kWeightTypes) {
+    if (IsQuantised(type)) continue;
     std::vector<float> values;
     EXPECT_EQ(count(type, values), 0) << name;
     for (int i = 0; i < 700; ++i) values.insert(values.end(), std::begin(good), std::end(good));
@@ -71,6 +73,26 @@ TEST(CountNotFinite, CountsInfinitiesAndNoNumbersOfEveryType) {
     values.insert(values.begin() + 1023, std::begin(bad), std::end(bad));
     values.push_back(kInfinity);
     EXPECT_EQ(count(type, values), 5) << name;
+  }
+}
+
+// Whole blocks of them: each factor is the first of its block's bytes but for Q6_K, or the second.
+TEST(CountNotFinite, CountsBlocksWhoseFactorsAreNot) {
+  for (const auto& [name, type] : kWeightTypes) {
+    if (!IsQuantised(type)) continue;
+    const auto [values, bytes] = BlockOf(type);
+    const bool has_minimum = type == WeightType::kQ4_1 || type == WeightType::kQ5_1 ||
+                             type == WeightType::kQ4_K || type == WeightType::kQ5_K;
+    for (const int64_t factor : {int64_t{0}, int64_t{2}}) {
+      if (factor == 2 && !has_minimum) continue;
+      std::vector<std::byte> data(3 * bytes);
+      EXPECT_EQ(CountNotFinite(type, data), 0) << name;
+      const int64_t at = type == WeightType::kQ6_K ? bytes - 2 : factor;
+      for (const uint16_t bad : {0x7C00, 0xFC00, 0x7E01}) {
+        std::memcpy(data.data() + bytes + at, &bad, sizeof bad);
+        EXPECT_EQ(CountNotFinite(type, data), values) << name;
+      }
+    }
   }
 }
 
