@@ -8,6 +8,10 @@
 #include <cstdlib>
 #include <fstream>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include "common/error.h"
 #include "common/options.h"
 #include "common/text.h"
@@ -16,13 +20,20 @@
 namespace agentr {
 namespace {
 
+#if defined(__x86_64__)
+// Clang's __builtin_cpu_supports does not know it.
+bool HasF16c() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
+
 std::vector<Simd> DetectSimd() {
   std::vector<Simd> available = {Simd::kPortable};
 #if defined(__aarch64__)
   available.push_back(Simd::kNeon);
 #elif defined(__x86_64__)
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
-      !__builtin_cpu_supports("f16c")) {
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !HasF16c()) {
     return available;
   }
   available.push_back(Simd::kAvx2);

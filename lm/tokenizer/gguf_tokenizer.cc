@@ -20,7 +20,7 @@ using nlohmann::json;
 using TokenTexts = std::vector<std::string_view>;
 
 // The kinds of tokens that matter, as the file numbers them.
-constexpr int64_t kControl = 3, kUserDefined = 4;
+constexpr int64_t kUnknown = 2, kControl = 3, kUserDefined = 4;
 
 json SplitJson(const std::string& pattern) {
   return {{"type", "Split"},
@@ -102,15 +102,15 @@ json VocabularyJson(const TokenTexts& tokens) {
   return vocabulary;
 }
 
-// Control tokens are special; both kinds are found in a text before all others.
+// Those of all three kinds are found in a text before all others.
 json AddedTokensJson(const GgufFile& file, const TokenTexts& tokens) {
   const auto types = file.Get("tokenizer.ggml.token_type", std::vector<int64_t>());
   json added = json::array();
   for (size_t id = 0; id < std::min(types.size(), tokens.size()); ++id) {
-    if (types[id] != kControl && types[id] != kUserDefined) continue;
+    if (types[id] < kUnknown || types[id] > kUserDefined) continue;
     added.push_back({{"id", id},
                      {"content", std::string(tokens[id])},
-                     {"special", types[id] == kControl},
+                     {"special", types[id] != kUserDefined},
                      {"normalized", false},
                      {"single_word", false},
                      {"lstrip", false},

@@ -133,8 +133,9 @@ GgufWeights::GgufWeights(std::shared_ptr<const GgufFile> file)
 
 // Row h d + i + j d / 2 of the result is row h d + 2 i + j, for heads of d rows.
 std::span<const std::byte> GgufWeights::InHalves(const Weight& weight, int64_t heads) {
-  const int64_t rows = weight.shape[0];
-  if (heads < 1 || rows % (2 * heads) != 0) return weight.data;  // a wrong shape is told later
+  const int64_t rows = weight.shape.empty() ? 0 : weight.shape[0];
+  // A wrong shape is told later.
+  if (rows < 1 || heads < 1 || heads > rows || rows % (2 * heads) != 0) return weight.data;
   const int64_t half = rows / heads / 2, bytes = static_cast<int64_t>(weight.data.size()) / rows;
   std::vector<std::byte>& copy = copies_.emplace_back(weight.data.size());
   for (int64_t row = 0; row < rows; ++row) {

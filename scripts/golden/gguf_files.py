@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Makes tests/golden/gguf: the tiny models and tokenizers of tests/golden as GGUF files, and the ids
+that llama.cpp's tokenizer gives for some texts.
+
+    pip install gguf==0.19.0 llama-cpp-python==0.3.36 safetensors==0.8.0 numpy
+    scripts/golden/gguf_files.py
+"""
+
+import json
+import pathlib
+import unicodedata
+
+import llama_cpp
+import numpy
+from gguf import GGUFWriter
+from safetensors.numpy import load_file
+
+GOLDEN = pathlib.Path(__file__).parents[2] / "tests/golden"
+# The folder of the model, the architecture in the file, and whether heads turn in pairs there.
+MODELS = {"mistral": ("llama", True), "qwen2": ("qwen2", False), "qwen3": ("qwen3", False)}
+# The tokenizer, and the name of its division into pieces.
+TOKENIZERS = {"gpt2": "gpt-2", "llama3": "llama-bpe", "qwen2": "qwen2", "llama2": None}
+NAMES = {
+    "model.embed_tokens": "token_embd",
+    "model.norm": "output_norm",
+    "lm_head": "output",
+    "input_layernorm": "attn_norm",
+    "self_attn.q_proj": "attn_q",
+    "self_attn.k_proj": "attn_k",
+    "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output",
+    "self_attn.q_norm": "attn_q_norm",
+    "self_attn.k_norm": "attn_k_norm",
+    "post_attention_layernorm": "ffn_norm",
+    "mlp.gate_proj": "ffn_gate",
+    "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down",
+}
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE = 1, 2, 3, 4, 6
+
+
+def name_in_file(name):
+    stem, kind = name.rsplit(".", 1)
+    if stem.startswith("model.layers."):
+        layer, part = stem.removeprefix("model.layers.").split(".", 1)
+        return f"blk.{layer}.{NAMES[part]}.{kind}"
+    return f"{NAMES[stem]}.{kind}"
+
+
+def in_pairs(rows, heads):
+    """The halves of each head next to each other."""
+    size = rows.shape[0] // heads // 2
+    return rows.reshape(heads, 2, size, *rows.shape[1:]).swapaxes(1, 2).reshape(rows.shape)
+
+
+def write_model(folder):
+    architecture, pairs = MODELS[folder]
+    config = json.loads((GOLDEN / "models" / folder / "config.json").read_text())
+    writer = GGUFWriter(GOLDEN / "gguf" / f"{folder}.gguf", architecture)
+    heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
+    writer.add_embedding_length(config["hidden_size"])
+    writer.add_feed_forward_length(config["intermediate_size"])
+    writer.add_block_count(config["num_hidden_layers"])
+    writer.add_head_count(heads)
+    writer.add_head_count_kv(kv_heads)
+    writer.add_context_length(config["max_position_embeddings"])
+    writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
+    writer.add_rope_freq_base(config["rope_parameters"]["rope_theta"])
+    if config.get("head_dim"):
+        writer.add_key_length(config["head_dim"])
+        writer.add_value_length(config["head_dim"])
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list([f"t{i}" for i in range(config["vocab_size"])])
+    writer.add_token_merges(["t 1"])
+    for name, tensor in load_file(GOLDEN / "models" / folder / "model.safetensors").items():
+        if pairs and ("q_proj" in name or "k_proj" in name):
+            tensor = in_pairs(tensor, heads if "q_proj" in name else kv_heads)
+        writer.add_tensor(name_in_file(name), numpy.ascontiguousarray(tensor))
+    finish(writer)
+
+
+def write_tokenizer(kind):
+    tokenizer = json.loads((GOLDEN / f"tokenizers/{kind}.json").read_text())["tokenizer"]
+    ids = dict(tokenizer["model"]["vocab"])
+    types = {text: NORMAL for text in ids}
+    for token in tokenizer["added_tokens"]:
+        ids[token["content"]] = token["id"]
+        types[token["content"]] = CONTROL if token["special"] else USER_DEFINED
+    tokens = sorted(ids, key=ids.get)
+    assert [ids[token] for token in tokens] == list(range(len(tokens)))
+    merges = [m.split(" ") if isinstance(m, str) else m for m in tokenizer["model"]["merges"]]
+    path = GOLDEN / "gguf" / f"tokenizer_{kind}.gguf"
+    writer = GGUFWriter(path, "llama")
+    if TOKENIZERS[kind] is None:
+        unknown = tokenizer["model"]["unk_token"]
+        types[unknown] = UNKNOWN
+        for text in tokens:
+            if text.startswith("<0x") and text.endswith(">"):
+                types[text] = BYTE
+        # The first merge has the highest score.
+        merged = [a + b for a, b in merges]
+        scores = [-float(merged.index(text)) if text in merged else -1e6 for text in tokens]
+        writer.add_tokenizer_model("llama")
+        writer.add_token_scores(scores)
+        writer.add_unk_token_id(ids[unknown])
+        writer.add_add_space_prefix(True)
+    else:
+        writer.add_tokenizer_model("gpt2")
+        writer.add_tokenizer_pre(TOKENIZERS[kind])
+        writer.add_token_merges([" ".join(merge) for merge in merges])
+    writer.add_add_bos_token(False)
+    writer.add_token_list(tokens)
+    writer.add_token_types([types[token] for token in tokens])
+    # llama.cpp needs them to load a vocabulary alone.
+    writer.add_embedding_length(8)
+    writer.add_feed_forward_length(8)
+    writer.add_block_count(1)
+    writer.add_head_count(1)
+    writer.add_context_length(8)
+    writer.add_layer_norm_rms_eps(1e-5)
+    finish(writer)
+    model = llama_cpp.Llama(str(path), vocab_only=True, verbose=False)
+    # llama.cpp leaves out the normalisation (NFC) of Qwen's own tokenizer.
+    form = (lambda text: unicodedata.normalize("NFC", text)) if kind == "qwen2" else str
+    # A token that is not in that form is found in a text as it stands, and then nothing to compare.
+    odd = [token for token in tokens if form(token) != token]
+    return [
+        None if any(token in text for token in odd)
+        else model.tokenize(form(text).encode(), add_bos=False, special=True)
+        for text in texts()
+    ]
+
+
+def finish(writer):
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def texts():
+    """Those of the other golden ids, joined in many ways."""
+    parts = json.loads((GOLDEN / "tokenizers/strings.json").read_text())["parts"]
+    random = numpy.random.default_rng(11)
+    return parts + ["".join(random.choice(parts, random.integers(2, 6))) for _ in range(200)]
+
+
+def main():
+    (GOLDEN / "gguf").mkdir(exist_ok=True)
+    for folder in MODELS:
+        write_model(folder)
+    ids = {kind: write_tokenizer(kind) for kind in TOKENIZERS}
+    text = {"texts": texts(), "ids": ids}
+    path = GOLDEN / "gguf/ids.json"
+    path.write_text(json.dumps(text, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+if __name__ == "__main__":
+    main()
