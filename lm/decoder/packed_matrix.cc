@@ -5,6 +5,7 @@
 
 #include "lm/kernels/block_panels.h"
 #include "lm/weights/half.h"
+#include "lm/weights/mapped_file.h"
 #include "lm/weights/quantised.h"
 
 namespace agentr {
@@ -126,6 +127,9 @@ void PackedMatrix::PackSection(const std::vector<LinearWeights>& parts, size_t f
       if (quantised) MakeBlockPanel(type, section.panel, outputs, inputs_, panel);
     });
   });
+  for (size_t p = first; p < end; ++p) {
+    if (parts[p].weight->mapped) ForgetPages(parts[p].weight->data);
+  }
 }
 
 void PackedMatrix::MakeSlices() {

@@ -1,36 +1,15 @@
 #include "lm/engine/sampler.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
 
+#include "lm/kernels/kernels.h"
+
 namespace agentr {
 namespace {
-
-// Inner loops have this fixed length, so that the compiler vectorises them.
-constexpr size_t kChunk = 256;
-
-// exp(x) for x <= 0, to 1e-7 relative; 0 below -87. The library's function would take most of the
-// time of a draw, and libraries differ in its last bit.
-float Exp(float x) {
-  constexpr float kRound = 12582912;  // 1.5 * 2^23: adding it rounds to an integer
-  const float shifted = std::max(x, -87.0f) * 1.44269504f + kRound;
-  const float power = shifted - kRound;
-  const float r = (std::max(x, -87.0f) - power * 0.693359375f) - power * -2.12194440e-4f;
-  float sum = 1.0f / 5040;
-  sum = sum * r + 1.0f / 720;
-  sum = sum * r + 1.0f / 120;
-  sum = sum * r + 1.0f / 24;
-  sum = sum * r + 1.0f / 6;
-  sum = sum * r + 0.5f;
-  sum = sum * r + 1.0f;
-  sum = sum * r + 1.0f;
-  const float scale = std::bit_cast<float>((static_cast<int32_t>(power) + 127) << 23);
-  return x < -87.0f ? 0.0f : sum * scale;
-}
 
 bool Before(const Candidate& a, const Candidate& b) {
   return a.weight != b.weight ? a.weight > b.weight : a.token < b.token;
@@ -105,23 +84,16 @@ std::span<const float> Sampler::Penalise(std::span<const float> logits, double p
 
 // Fills weights_ and returns their sum.
 double Sampler::Weigh(std::span<const float> logits, float greatest, double temperature) {
-  const size_t padded = (logits.size() + kChunk - 1) / kChunk * kChunk;
+  const size_t padded = (logits.size() + kLanes - 1) / kLanes * kLanes;
   weights_.resize(padded);
   std::copy(logits.begin(), logits.end(), weights_.begin());
   std::fill(weights_.begin() + static_cast<std::ptrdiff_t>(logits.size()), weights_.end(),
             -std::numeric_limits<float>::infinity());
   const float factor =
       static_cast<float>(std::min(1 / temperature, double{std::numeric_limits<float>::max()}));
-  double total = 0;
-  for (size_t begin = 0; begin < padded; begin += kChunk) {
-    float* const chunk = weights_.data() + begin;
-    float lanes[8] = {};
-    for (size_t i = 0; i < kChunk; ++i) chunk[i] = Exp((chunk[i] - greatest) * factor);
-    for (size_t i = 0; i < kChunk; i += 8) {
-      for (size_t j = 0; j < 8; ++j) lanes[j] += chunk[i + j];
-    }
-    for (const float lane : lanes) total += lane;
-  }
+  const double total =
+      KernelsOf(ActiveSimd())
+          .exponentials(weights_.data(), static_cast<int>(padded), greatest, factor);
   RequireFinite(total);
   return total;
 }

@@ -110,6 +110,9 @@ struct Kernels {
   void (*rms_norm)(const float* x, const float* weight, float epsilon, int n, float* y);
   // y = silu(gate) * up; y may be gate.
   void (*swiglu)(const float* gate, const float* up, int n, float* y);
+  // x = e^((x - greatest) * factor), for x <= greatest and a multiple of kLanes values. Returns the
+  // sum of the results.
+  double (*exponentials)(float* x, int n, float greatest, float factor);
   // Rotates each pair (head[i], head[i + half]) by its angle.
   void (*rotate)(float* head, const float* cos, const float* sin, int half);
   // Rounds to bfloat16, as values of A in products with kBF16 (bf16_left_bytes).

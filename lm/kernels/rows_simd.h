@@ -20,6 +20,21 @@ AGENTR_SIMD inline void SwiGlu(const float* gate, const float* up, int n, float*
   }
 }
 
+AGENTR_SIMD inline double Exponentials(float* x, int n, float greatest, float factor) {
+  constexpr int kSumInFloat32 = 256;
+  double total = 0;
+  for (int begin = 0; begin < n; begin += kSumInFloat32) {
+    Vec sum = {};
+    for (int i = begin; i < std::min(n, begin + kSumInFloat32); i += kWidth) {
+      const Vec y = Exp((LoadVec(x + i) - greatest) * factor);
+      StoreVec(x + i, y);
+      sum += y;
+    }
+    total += Sum(sum);
+  }
+  return total;
+}
+
 AGENTR_SIMD inline void Rotate(float* head, const float* cos, const float* sin, int half) {
   for (int i = 0; i < half; i += kWidth) {
     const int count = half - i;

@@ -313,6 +313,7 @@ void GgufFile::Read(const fs::path& part, bool first) {
                                 tensor.name, tensor.bytes, data + tensor.offset, bytes.size()));
     }
     tensor.weight.data = bytes.subspan(data + tensor.offset, tensor.bytes);
+    tensor.weight.mapped = true;
     if (!tensors_.emplace(tensor.name, tensor.weight).second) {
       reader.Refuse(fmt::format("the tensor {} occurs twice", tensor.name));
     }

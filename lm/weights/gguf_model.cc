@@ -124,18 +124,18 @@ GgufWeights::GgufWeights(std::shared_ptr<const GgufFile> file)
     if (architecture.halves && (theirs.find("q_proj") != std::string::npos ||
                                 theirs.find("k_proj") != std::string::npos)) {
       const bool queries = theirs.find("q_proj") != std::string::npos;
-      weight.data = InHalves(
-          weight, config[queries ? "num_attention_heads" : "num_key_value_heads"].get<int64_t>());
+      PutInHalves(weight,
+                  config[queries ? "num_attention_heads" : "num_key_value_heads"].get<int64_t>());
     }
     weights_.emplace(theirs, weight);
   }
 }
 
 // Row h d + i + j d / 2 of the result is row h d + 2 i + j, for heads of d rows.
-std::span<const std::byte> GgufWeights::InHalves(const Weight& weight, int64_t heads) {
+void GgufWeights::PutInHalves(Weight& weight, int64_t heads) {
   const int64_t rows = weight.shape.empty() ? 0 : weight.shape[0];
   // A wrong shape is told later.
-  if (rows < 1 || heads < 1 || heads > rows || rows % (2 * heads) != 0) return weight.data;
+  if (rows < 1 || heads < 1 || heads > rows || rows % (2 * heads) != 0) return;
   const int64_t half = rows / heads / 2, bytes = static_cast<int64_t>(weight.data.size()) / rows;
   std::vector<std::byte>& copy = copies_.emplace_back(weight.data.size());
   for (int64_t row = 0; row < rows; ++row) {
@@ -143,7 +143,8 @@ std::span<const std::byte> GgufWeights::InHalves(const Weight& weight, int64_t h
     std::memcpy(copy.data() + row * bytes,
                 weight.data.data() + (head * 2 * half + 2 * i + j) * bytes, bytes);
   }
-  return copy;
+  weight.data = copy;
+  weight.mapped = false;
 }
 
 }  // namespace agentr

@@ -24,7 +24,7 @@ class GgufWeights : public WeightSource {
   bool immutable() const override { return true; }
 
  private:
-  std::span<const std::byte> InHalves(const Weight& weight, int64_t heads);
+  void PutInHalves(Weight& weight, int64_t heads);
 
   const std::shared_ptr<const GgufFile> file_;
   const std::string name_;

@@ -88,7 +88,9 @@ WeightFiles::WeightFiles(const fs::path& folder_or_file) : name_(folder_or_file.
 
 std::map<std::string, Weight> WeightFiles::ReadOne(const fs::path& file) {
   files_.push_back(std::make_unique<MappedFile>(file));
-  return ParseSafetensors(files_.back()->bytes(), file);
+  std::map<std::string, Weight> weights = ParseSafetensors(files_.back()->bytes(), file);
+  for (auto& [name, weight] : weights) weight.mapped = true;
+  return weights;
 }
 
 void WeightFiles::ReadShards(const fs::path& folder) {

@@ -66,6 +66,7 @@ struct Weight {
   WeightType type = WeightType::kF32;
   std::vector<int64_t> shape;
   std::span<const std::byte> data;  // row-major, little endian; may start at any address
+  bool mapped = false;              // of a mapped file, so that ForgetPages may take them
 };
 
 // The views live as long as the source does.
