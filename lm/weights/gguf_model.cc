@@ -81,9 +81,12 @@ nlohmann::json GgufConfig(const GgufFile& file) {
     return fmt::format("{}.{}", architecture.name, name);
   };
   const auto whole = [&](std::string_view name) { return file.Get<int64_t>(key(name)); };
-  const auto& tokens = file.Get<std::vector<std::string_view>>("tokenizer.ggml.tokens");
+  const int64_t vocabulary =
+      file.Has("tokenizer.ggml.tokens")
+          ? std::ssize(file.Get<std::vector<std::string_view>>("tokenizer.ggml.tokens"))
+          : whole("vocab_size");
   nlohmann::json config = {{"model_type", architecture.model_type},
-                           {"vocab_size", tokens.size()},
+                           {"vocab_size", vocabulary},
                            {"hidden_size", whole("embedding_length")},
                            {"intermediate_size", whole("feed_forward_length")},
                            {"num_hidden_layers", whole("block_count")},

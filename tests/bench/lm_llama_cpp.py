@@ -2,10 +2,12 @@
 """The speed of llama.cpp on lm_bench's model: prompts (prefill) and generation (decode).
 
     lm_bench --write_model DIR && python3 tests/bench/lm_llama_cpp.py DIR --threads 2
+    python3 tests/bench/lm_llama_cpp.py FILE.gguf
+    python3 tests/bench/lm_llama_cpp.py DIR --dtype q4_k --keep FILE.gguf   only writes the file
 
 Prints tokens per second in lm_bench's format. The fastest of --rounds counts, as there. Needs
-llama-cpp-python, gguf, torch and safetensors. The weights are converted to GGUF in a temporary folder;
-all calls are those of llama.h, so that nothing of the Python package stands between.
+llama-cpp-python, gguf, torch and safetensors. The weights are converted to GGUF in a temporary folder
+and quantised by llama.cpp; all calls are those of llama.h, so that nothing of the Python package stands between.
 """
 
 import argparse
@@ -13,6 +15,7 @@ import ctypes
 import json
 import pathlib
 import random
+import resource
 import tempfile
 import time
 
@@ -28,6 +31,11 @@ NAMES = {
     "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
 }
 TYPES = {"float32": gguf.GGMLQuantizationType.F32, "bfloat16": gguf.GGMLQuantizationType.BF16}
+# What llama.cpp makes of float32 or of another file.
+FILE_TYPES = {
+    "bfloat16": llama_cpp.LLAMA_FTYPE_MOSTLY_BF16, "q8_0": llama_cpp.LLAMA_FTYPE_MOSTLY_Q8_0,
+    "q4_0": llama_cpp.LLAMA_FTYPE_MOSTLY_Q4_0, "q4_k": llama_cpp.LLAMA_FTYPE_MOSTLY_Q4_K_M,
+}
 
 
 def gguf_name(name):
@@ -45,7 +53,23 @@ def interleave(weight, heads):
     return weight.view(heads, 2, rows // heads // 2, columns).transpose(1, 2).reshape(rows, columns)
 
 
+def quantise(file, dtype, path):
+    params = llama_cpp.llama_model_quantize_default_params()
+    params.ftype = FILE_TYPES[dtype]
+    params.allow_requantize = True
+    if llama_cpp.llama_model_quantize(str(file).encode(), str(path).encode(),
+                                      ctypes.byref(params)) != 0:
+        raise RuntimeError("llama_model_quantize failed")
+
+
 def convert(folder, dtype, path):
+    if dtype not in TYPES or folder.is_file():
+        with tempfile.TemporaryDirectory() as scratch:
+            wide = pathlib.Path(scratch) / "wide.gguf"
+            if folder.is_dir():
+                convert(folder, "float32", wide)
+            quantise(wide if folder.is_dir() else folder, dtype, path)
+        return
     config = json.loads((folder / "config.json").read_text())
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_context_length(config["max_position_embeddings"])
@@ -73,7 +97,6 @@ def convert(folder, dtype, path):
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    return config["vocab_size"]
 
 
 class Batch:
@@ -134,34 +157,47 @@ def measure(model, batch, vocabulary, args):
     return batch * args.prompt / prefill, batch * args.tokens / decode
 
 
+def measure_file(path, dtype, args):
+    model = llama_cpp.llama_model_load_from_file(
+        str(path).encode(), llama_cpp.llama_model_default_params())
+    vocabulary = llama_cpp.llama_vocab_n_tokens(llama_cpp.llama_model_get_vocab(model))
+    for batch in args.batch:
+        runs = [measure(model, batch, vocabulary, args) for _ in range(args.rounds)]
+        prefill, decode = (max(values) for values in zip(*runs))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"{dtype:<10} {batch:>5}  {prefill:>8.0f}  {decode:>8.0f}  {peak:>8.0f}", flush=True)
+    llama_cpp.llama_model_free(model)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model", type=pathlib.Path, help="folder written by lm_bench --write_model")
+    parser.add_argument("model", type=pathlib.Path, help="folder written by lm_bench --write_model, or a GGUF file")
     parser.add_argument("--dtype", nargs="+", default=["float32", "bfloat16"])
     parser.add_argument("--batch", nargs="+", type=int, default=[1, 8, 32])
     parser.add_argument("--prompt", type=int, default=512)
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--keep", type=pathlib.Path, help="only write the GGUF file of --dtype")
     args = parser.parse_args()
 
     silent = llama_cpp.llama_log_callback(lambda level, text, data: None)
     llama_cpp.llama_log_set(silent, ctypes.c_void_p(0))
     llama_cpp.llama_backend_init()
+    if args.keep:
+        convert(args.model, args.dtype[0], args.keep)
+        return
     print(f"llama-cpp-python {llama_cpp.__version__}: prompt {args.prompt}, {args.tokens} tokens, "
           f"{args.threads} threads; tokens per second, the fastest of {args.rounds}\n\n"
-          "dtype      batch   prefill    decode")
+          "dtype      batch   prefill    decode  peak MiB")
+    if args.model.is_file():
+        measure_file(args.model, "file", args)
+        return
     for dtype in args.dtype:
         with tempfile.TemporaryDirectory() as scratch:
             path = pathlib.Path(scratch) / "model.gguf"
-            vocabulary = convert(args.model, dtype, path)
-            model = llama_cpp.llama_model_load_from_file(
-                str(path).encode(), llama_cpp.llama_model_default_params())
-            for batch in args.batch:
-                runs = [measure(model, batch, vocabulary, args) for _ in range(args.rounds)]
-                prefill, decode = (max(values) for values in zip(*runs))
-                print(f"{dtype:<10} {batch:>5}  {prefill:>8.0f}  {decode:>8.0f}", flush=True)
-            llama_cpp.llama_model_free(model)
+            convert(args.model, dtype, path)
+            measure_file(path, dtype, args)
 
 
 if __name__ == "__main__":

@@ -128,12 +128,24 @@ ModelConfig SmallLlama() {
   return config;
 }
 
+ModelConfig LargeLlama() {
+  ModelConfig config = SmallLlama();
+  config.vocab_size = 65536;
+  config.hidden_size = 1024;
+  config.intermediate_size = 4096;
+  config.num_layers = 24;
+  config.num_heads = 16;
+  config.weight_type = WeightType::kBF16;
+  return config;
+}
+
 void BenchModel(const std::string& write_to, const std::string& model_dir,
-                const std::function<void(const std::filesystem::path&)>& measure) {
-  if (!write_to.empty()) return WriteRandomModel(write_to, SmallLlama(), 1);
+                const std::function<void(const std::filesystem::path&)>& measure,
+                const ModelConfig& config) {
+  if (!write_to.empty()) return WriteRandomModel(write_to, config, 1);
   if (!model_dir.empty()) return measure(model_dir);
   const ScratchFolder folder;
-  WriteRandomModel(folder.path(), SmallLlama(), 1);
+  WriteRandomModel(folder.path(), config, 1);
   measure(folder.path());
 }
 

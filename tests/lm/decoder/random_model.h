@@ -19,9 +19,14 @@ void WriteRandomModel(const std::filesystem::path& folder, const ModelConfig& co
 // The model that benchmarks run on: a Llama of 22 million parameters.
 ModelConfig SmallLlama();
 
-// Writes that model into `write_to` if this is not empty. Else calls `measure` with the folder
+// One of 0.45 billion parameters, stored in bfloat16, whose widths are multiples of 256 as the
+// quantised types of GGUF files need it.
+ModelConfig LargeLlama();
+
+// Writes `config` into `write_to` if this is not empty. Else calls `measure` with the folder or file
 // `model_dir`, or with a temporary one of that model if it is empty.
 void BenchModel(const std::string& write_to, const std::string& model_dir,
-                const std::function<void(const std::filesystem::path&)>& measure);
+                const std::function<void(const std::filesystem::path&)>& measure,
+                const ModelConfig& config = SmallLlama());
 
 }  // namespace agentr
