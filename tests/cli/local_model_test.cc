@@ -39,6 +39,19 @@ class LocalModel : public ::testing::Test {
   ScratchFolder folder_;
 };
 
+TEST_F(LocalModel, TheInstructionsThatItUsesAreNamedAndCanBeLowered) {
+  const Outcome outcome = Collect({"--model_dir", "tiny-llama", "--simd", "portable"});
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  const std::string first = outcome.err.substr(0, outcome.err.find('\n'));
+  EXPECT_THAT(first, AllOf(HasSubstr("mcts_collect"), HasSubstr("instruction set portable (")));
+  const auto run = nlohmann::json::parse(ReadFile(Results("tiny-llama") / "run.json"))["runs"][0];
+  EXPECT_THAT(run["processor"].get<std::string>(), ::testing::StartsWith("portable ("));
+
+  const Outcome none = Collect({"--model_dir", "tiny-llama", "--simd", "avx1024"});
+  EXPECT_EQ(none.exit, 2);
+  EXPECT_THAT(none.err, HasSubstr("--simd"));
+}
+
 TEST_F(LocalModel, ASearchRunsToItsEnd) {
   const Outcome outcome = Collect({"--model_dir", "tiny-llama", "--max_context", "1600"});
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
