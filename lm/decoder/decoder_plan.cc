@@ -38,6 +38,7 @@ std::vector<float> RotaryFrequencies(const ModelConfig& config) {
           1.0);
       frequency = kept * frequency + (1 - kept) * frequency / rope.factor;
     }
+    if (!config.rope_divisors.empty()) frequency /= config.rope_divisors[i / 2];
     frequencies.push_back(static_cast<float>(frequency));
   }
   return frequencies;

@@ -69,9 +69,8 @@ std::string NameInFolder(std::string_view name) {
   return "";
 }
 
-// Llama 3's scaling comes as the divisors of the frequencies, from which its parameters follow only
-// together with the lengths that Llama 3.1 and 3.2 were made with.
-constexpr std::string_view kRopeFactors = "rope_freqs.weight";
+// Llama 3's scaling comes as divisors of the frequencies.
+const std::string kRopeDivisors = "rope_freqs.weight";
 
 }  // namespace
 
@@ -102,8 +101,12 @@ nlohmann::json GgufConfig(const GgufFile& file) {
       whole("embedding_length") / std::max<int64_t>(1, whole("attention.head_count")));
   config["rope_theta"] =
       file.Has(key("rope.freq_base")) ? file.Number(key("rope.freq_base")) : 10000.0;
-  if (file.tensors().contains(std::string(kRopeFactors))) {
-    file.Refuse(std::string(kRopeFactors), "is there; scaled frequencies are not supported");
+  if (const auto found = file.tensors().find(kRopeDivisors); found != file.tensors().end()) {
+    const Weight& weight = found->second;
+    if (weight.type != WeightType::kF32) file.Refuse(kRopeDivisors, "is not of type F32");
+    std::vector<float> divisors(weight.data.size() / sizeof(float));
+    std::memcpy(divisors.data(), weight.data.data(), divisors.size() * sizeof(float));
+    config["rope_parameters"] = {{"rope_type", kDividedRope}, {"divisors", divisors}};
   }
   for (const auto& [name, field] : {std::pair("tokenizer.ggml.bos_token_id", "bos_token_id"),
                                     std::pair("tokenizer.ggml.eos_token_id", "eos_token_id")}) {
@@ -121,6 +124,7 @@ GgufWeights::GgufWeights(std::shared_ptr<const GgufFile> file)
   const GgufArchitecture& architecture = ArchitectureOf(*file_);
   const nlohmann::json config = GgufConfig(*file_);
   for (const auto& [name, tensor] : file_->tensors()) {
+    if (name == kRopeDivisors) continue;
     const std::string theirs = NameInFolder(name);
     if (theirs.empty()) file_->Refuse(name, "has no place in a model of this architecture");
     Weight weight = tensor;

@@ -8,6 +8,9 @@
 
 namespace agentr {
 
+// The rope_type of frequencies that are divided by "divisors": only in what GgufConfig returns.
+inline constexpr std::string_view kDividedRope = "divided";
+
 // The fields of config.json, with the special tokens of generation_config.json. Throws FatalError(kFile)
 // naming an architecture that is not supported, with those that are, or a value that is missing.
 nlohmann::json GgufConfig(const GgufFile& file);

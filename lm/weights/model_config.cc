@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "common/file.h"
 #include "lm/weights/config_fields.h"
@@ -97,6 +98,16 @@ void ReadRope(const ConfigFields& fields, ModelConfig& config) {
   const std::string type_name = rope.Has("rope_type") ? "rope_type" : "type";
   const auto type = rope.Get<std::string>(type_name);
   if (type == "default") return;
+  if (type == kDividedRope) {
+    config.rope_divisors = rope.Get<std::vector<double>>("divisors");
+    const auto fits = [](double divisor) { return std::isfinite(divisor) && divisor > 0; };
+    if (std::ssize(config.rope_divisors) != config.head_dim / 2 ||
+        !std::ranges::all_of(config.rope_divisors, fits)) {
+      rope.Refuse("divisors", fmt::format("are not {} positive numbers, half the width of a head",
+                                          config.head_dim / 2));
+    }
+    return;
+  }
   if (type != "llama3") {
     rope.Refuse(type_name, fmt::format("is '{}'; default and llama3 are supported", type));
   }
@@ -224,9 +235,9 @@ ModelConfig ReadModelConfig(const fs::path& folder) {
   }
   if (fields.Has("rms_norm_eps")) config.norm_epsilon = fields.Positive("rms_norm_eps");
   const fs::path generation = folder / "generation_config.json";
-  ReadSpecialTokens(
-      !gguf && fs::exists(generation) ? std::vector{ReadFields(generation), fields} : std::vector{fields},
-      config);
+  ReadSpecialTokens(!gguf && fs::exists(generation) ? std::vector{ReadFields(generation), fields}
+                                                    : std::vector{fields},
+                    config);
   return config;
 }
 

@@ -2,7 +2,7 @@
 """Makes tests/golden/gguf: the tiny models and tokenizers of tests/golden as GGUF files, and the ids
 that llama.cpp's tokenizer gives for some texts.
 
-    pip install gguf==0.19.0 llama-cpp-python==0.3.36 safetensors==0.8.0 numpy
+    pip install gguf==0.19.0 llama-cpp-python==0.3.36 safetensors==0.8.0 transformers==5.23.0 torch
     scripts/golden/gguf_files.py
 """
 
@@ -14,10 +14,12 @@ import llama_cpp
 import numpy
 from gguf import GGUFWriter
 from safetensors.numpy import load_file
+from transformers import LlamaConfig
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 GOLDEN = pathlib.Path(__file__).parents[2] / "tests/golden"
 # The folder of the model, the architecture in the file, and whether heads turn in pairs there.
-MODELS = {"mistral": ("llama", True), "qwen2": ("qwen2", False), "qwen3": ("qwen3", False)}
+MODELS = {"llama": ("llama", True), "mistral": ("llama", True), "qwen2": ("qwen2", False), "qwen3": ("qwen3", False)}
 # The tokenizer, and the name of its division into pieces.
 TOKENIZERS = {"gpt2": "gpt-2", "llama3": "llama-bpe", "qwen2": "qwen2", "llama2": None}
 NAMES = {
@@ -53,6 +55,15 @@ def in_pairs(rows, heads):
     return rows.reshape(heads, 2, size, *rows.shape[1:]).swapaxes(1, 2).reshape(rows.shape)
 
 
+def rope_divisors(config):
+    """By what transformers' frequencies of Llama 3 are smaller than the plain ones."""
+    config = LlamaConfig(**config)
+    scaled, _ = ROPE_INIT_FUNCTIONS["llama3"](config, "cpu")
+    size = config.head_dim
+    plain = config.rope_parameters["rope_theta"] ** -(numpy.arange(0, size, 2) / size)
+    return (plain / scaled.numpy()).astype(numpy.float32)
+
+
 def write_model(folder):
     architecture, pairs = MODELS[folder]
     config = json.loads((GOLDEN / "models" / folder / "config.json").read_text())
@@ -69,6 +80,8 @@ def write_model(folder):
     if config.get("head_dim"):
         writer.add_key_length(config["head_dim"])
         writer.add_value_length(config["head_dim"])
+    if config["rope_parameters"].get("rope_type") == "llama3":
+        writer.add_tensor("rope_freqs.weight", rope_divisors(config))
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("gpt-2")
     writer.add_token_list([f"t{i}" for i in range(config["vocab_size"])])

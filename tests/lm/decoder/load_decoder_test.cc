@@ -82,7 +82,8 @@ double GreatestDifference(std::span<const float> a, std::span<const float> b) {
 
 // --- beside transformers -------------------------------------------------------------------------
 
-// By model and path: the kernels of the CPU, the plain operators, or the GPU where there is one.
+// By model and path: the kernels of the CPU, the same from a GGUF file, the plain operators, or the GPU
+// where there is one.
 class Parity : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {
  protected:
   void SetUp() override {
@@ -93,7 +94,9 @@ class Parity : public ::testing::TestWithParam<std::tuple<std::string, std::stri
     DecoderOptions options = Options("float32", path == "reference", /*threads=*/1);
     if (path == "cuda") options.device = path;
     try {
-      decoder_ = LoadDecoder(GoldenFolder(model), options);
+      decoder_ = LoadDecoder(
+          path == "gguf" ? GoldenFolder("../gguf") / (model + ".gguf") : GoldenFolder(model),
+          options);
     } catch (const FatalError& error) {
       if (path == "cuda") GTEST_SKIP() << error.what();
       throw;
@@ -161,6 +164,12 @@ INSTANTIATE_TEST_SUITE_P(
                                          "llama_bfloat16_sharded", "mistral", "qwen2", "qwen3"),
                        ::testing::Values("cpu", "reference", "cuda")),
     [](const auto& test) { return std::get<0>(test.param) + "_" + std::get<1>(test.param); });
+
+// Those whose files say all that their folders say; the first one has scaled frequencies.
+INSTANTIATE_TEST_SUITE_P(GgufModels, Parity,
+                         ::testing::Combine(::testing::Values("llama", "qwen2", "qwen3"),
+                                            ::testing::Values("gguf")),
+                         [](const auto& test) { return std::get<0>(test.param); });
 
 // --- the fast path beside the plain one ----------------------------------------------------------
 

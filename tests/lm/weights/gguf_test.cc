@@ -21,7 +21,7 @@ const fs::path kGolden = AGENTR_SOURCE_DIR "/tests/golden";
 
 // By scripts/golden/gguf_files.py, with the published package, from the folders.
 TEST(GgufModel, HasTheWeightsOfItsFolderInEveryByte) {
-  for (const std::string model : {"mistral", "qwen2", "qwen3"}) {
+  for (const std::string model : {"llama", "mistral", "qwen2", "qwen3"}) {
     const auto file = OpenWeights(kGolden / "gguf" / (model + ".gguf"));
     const auto folder = OpenWeights(kGolden / "models" / model);
     ASSERT_EQ(file->weights().size(), folder->weights().size()) << model;
