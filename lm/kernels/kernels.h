@@ -18,15 +18,14 @@ constexpr int kLanes = 16;  // the number of columns is a multiple of it
 constexpr int kMaxHeadDim = 256;
 constexpr int kKeyBlock = 32;  // positions of a block of keys and values
 constexpr int kTileRows = 32;  // the most queries × heads in one call of Attend
-constexpr int kLeftBlock =
-    32;  // values of a row that share a scale in a product with quantised weights
+constexpr int kLeftBlock = 32;  // values of a row with one scale, in products with quantised weights
 
 // C (rows × columns) = A B, or C += A B, accumulated in float32.
 //
 // A is float32: with kBF16, bfloat16 values (Kernels::left_bytes). A[r][k] is at r * lda + k * a_step,
 // so that A can also be the transpose of what is stored (not with kBF16). B is packed: with kF32 and
-// kF16, B[k][c] is at k * ldb + c; with kQ8_0 likewise, as bytes with signs. With kBF16, depth must be even, and two neighbours in depth are
-// adjacent: B[k][c] is at (k / 2 * ldb + c) * 2 + k % 2.
+// kF16, B[k][c] is at k * ldb + c; with kQ8_0 likewise, as bytes with signs. With kBF16, depth must be
+// even, and two neighbours in depth are adjacent: B[k][c] is at (k / 2 * ldb + c) * 2 + k % 2.
 struct MatrixProduct {
   const void* a = nullptr;
   int64_t lda = 0;  // distance of rows, in elements
