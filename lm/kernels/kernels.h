@@ -16,8 +16,8 @@ namespace agentr {
 
 constexpr int kLanes = 16;  // the number of columns is a multiple of it
 constexpr int kMaxHeadDim = 256;
-constexpr int kKeyBlock = 32;  // positions of a block of keys and values
-constexpr int kTileRows = 32;  // the most queries × heads in one call of Attend
+constexpr int kKeyBlock = 32;   // positions of a block of keys and values
+constexpr int kTileRows = 32;   // the most queries × heads in one call of Attend
 constexpr int kLeftBlock = 32;  // values of a row that share a scale (LeftBlock)
 
 // C (rows × columns) = A B, or C += A B, accumulated in float32.
