@@ -18,6 +18,9 @@
 #include "servers/webshop/shop_files.h"
 #include "servers/webshop/shop_generator.h"
 #include "servers/webshop/webshop_service.h"
+#include "tasks/babyai/babyai_gold.h"
+#include "tasks/detective/detective_gold.h"
+#include "tasks/questions/questions_gold.h"
 #include "tasks/task_family.h"
 
 namespace agentr {

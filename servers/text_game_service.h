@@ -25,8 +25,9 @@
 //   task_count(), DataHash()
 //   std::optional<State> Start(data_idx)         nullopt: there is no such task
 //   Step(State&, action): void, or a Result    only while !done()
-//   std::vector<std::string> Gold(data_idx)
 //   static std::string WithGoal(const State&)  if its observations do not repeat the goal
+//
+// and beside it a function std::vector<std::string> Gold(const G&, data_idx).
 #pragma once
 
 #include <fmt/format.h>
@@ -72,7 +73,7 @@ class TextGameService : public EnvService {
     http.Post("/expand", [this](const HttpRequest& request) { return Expand(request); });
     http.Get("/gold", [this](const HttpRequest& request) {
       return With(IntParameter(request, "id"), /*playing=*/false, [&](Session& session) {
-        return nlohmann::json({{"gold", game_.Gold(session.task_id)}}).dump();
+        return nlohmann::json({{"gold", Gold(game_, session.task_id)}}).dump();
       });
     });
     http.Get("/version",

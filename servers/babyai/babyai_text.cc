@@ -8,7 +8,6 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "common/options.h"
-#include "tasks/babyai/babyai_bot.h"
 
 namespace agentr {
 namespace {
@@ -83,21 +82,6 @@ void BabyAiText::Step(BabyAiTextState& state, std::string_view action) const {
     state.observation =
         "The action is not recognized. Please check valid actions." + OfferedActions();
   }
-}
-
-std::vector<std::string> BabyAiText::Gold(int64_t data_idx) const {
-  std::vector<std::string> actions;
-  std::optional<BabyAiTextState> state = Start(data_idx);
-  if (!state) return actions;
-  std::vector<Message> conversation = {{"user", state->observation}};
-  while (!state->game.done()) {
-    const std::string action(PlanBabyAi(*ReadBabyAi(conversation)));
-    Step(*state, action);
-    actions.push_back(action);
-    conversation.push_back({"assistant", "Action: " + action});
-    conversation.push_back({"user", state->observation});
-  }
-  return actions;
 }
 
 std::string BabyAiText::DataHash() const {

@@ -62,10 +62,6 @@ class BabyAiText {
   // The observation with the goal before it, as at the beginning.
   static std::string WithGoal(const BabyAiTextState& state);
 
-  // What a bot that sees only the observations would do from the beginning to the end of the
-  // episode.
-  std::vector<std::string> Gold(int64_t data_idx) const;
-
   // SHA-256 of the options and of some layouts: other layouts give another hash.
   std::string DataHash() const;
 

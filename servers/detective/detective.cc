@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "clients/language_model.h"
 #include "common/hash.h"
 #include "common/text.h"
-#include "tasks/detective/detective_map.h"
 #include "tasks/detective/detective_texts.h"
 
 namespace agentr {
@@ -160,21 +158,6 @@ void Detective::Step(DetectiveState& state, std::string_view action) const {
   state.score = PointsOf(state);
   state.reward = state.score / (kCluePoints * state.house->clue_count() + kArrestPoints);
   Observe(state, answer);
-}
-
-std::vector<std::string> Detective::Gold(int64_t data_idx) const {
-  std::vector<std::string> actions;
-  std::optional<DetectiveState> state = Start(data_idx);
-  if (!state) return actions;
-  std::vector<Message> conversation = {{"user", state->observation}};
-  // Refused actions would cost no step.
-  while (!state->done() && actions.size() < DetectiveState::kMostSteps) {
-    actions.push_back(NextDetectiveAction(*ReadDetective(conversation)));
-    Step(*state, actions.back());
-    conversation.push_back({"assistant", "Action: " + actions.back()});
-    conversation.push_back({"user", state->observation});
-  }
-  return actions;
 }
 
 std::string Detective::DataHash() const {

@@ -51,9 +51,6 @@ class Detective {
   // Takes an action, in any case of letters.
   void Step(DetectiveState& state, std::string_view action) const;
 
-  // What the scripted explorer (detective_map.h) does.
-  std::vector<std::string> Gold(int64_t data_idx) const;
-
   std::string DataHash() const;
 
  private:

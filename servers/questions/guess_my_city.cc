@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "common/hash.h"
-#include "tasks/questions/asker.h"
-#include "tasks/questions/questions_family.h"
 
 namespace agentr {
 namespace {
@@ -50,10 +48,6 @@ Result<int> GuessMyCity::Step(State& state, std::string_view question) const {
   const int reward = AskAndScore(state, question, answer, WinsGuessMyCity(question, city, form));
   state.observation = reference_ ? state.game.history : answer;
   return reward;
-}
-
-std::vector<std::string> GuessMyCity::Gold(int64_t data_idx) const {
-  return PlayAsker(*this, table_.words(), data_idx);
 }
 
 std::string GuessMyCity::DataHash() const {

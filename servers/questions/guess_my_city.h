@@ -33,8 +33,6 @@ class GuessMyCity {
   // Asks, as TwentyQuestions::Step does. An answer with the city's name in it becomes "I can't
   // answer that question."
   Result<int> Step(State& state, std::string_view question) const;
-
-  std::vector<std::string> Gold(int64_t data_idx) const;
   std::string DataHash() const;
 
  private:

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "common/hash.h"
-#include "tasks/questions/questions_family.h"
 #include "tasks/questions/rule_oracle.h"
 
 namespace agentr {
@@ -53,10 +52,6 @@ Result<int> TwentyQuestions::Step(TwentyQuestionsState& state, std::string_view 
   const int reward = AskAndScore(state, question, answer, wins);
   state.observation = reference_ ? state.game.history : answer;
   return reward;
-}
-
-std::vector<std::string> TwentyQuestions::Gold(int64_t data_idx) const {
-  return PlayAsker(*this, table_, data_idx);
 }
 
 std::string TwentyQuestions::DataHash() const {

@@ -13,9 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "clients/language_model.h"
 #include "common/error.h"
-#include "tasks/questions/asker.h"
 #include "tasks/questions/question_game.h"
 #include "tasks/questions/word_table.h"
 
@@ -52,24 +50,6 @@ int AskAndScore(TwentyQuestionsState& state, std::string_view question, std::str
 // SHA-256 of a table, the rules and the oracle's name.
 std::string QuestionsHash(const WordTable& table, bool reference, const QuestionOracle& oracle);
 
-// What the scripted asker (asker.h) asks in a task of `game` until it wins or the game ends.
-template <typename Game>
-std::vector<std::string> PlayAsker(const Game& game, const WordTable& table, int64_t data_idx) {
-  std::vector<std::string> questions;
-  std::optional<TwentyQuestionsState> state = game.Start(data_idx);
-  std::vector<Message> conversation;
-  while (state && !state->done()) {
-    const std::string question = BestQuestion(table, ReadQuestions(table, conversation));
-    const size_t before = state->game.history.size();
-    if (!game.Step(*state, question)) break;
-    questions.push_back(question);
-    conversation.push_back({"assistant", "Action: " + question});
-    // The line without the question, whether observations are answers or histories.
-    conversation.push_back({"user", state->game.history.substr(before + question.size() + 1)});
-  }
-  return questions;
-}
-
 class TwentyQuestions {
  public:
   using State = TwentyQuestionsState;
@@ -87,8 +67,6 @@ class TwentyQuestions {
   // Asks. "wait" and texts without a letter are no questions and cost nothing. The oracle's error
   // is the step's, and the state stays as it was. Returns the reward of the paper: -1 or 0.
   Result<int> Step(TwentyQuestionsState& state, std::string_view question) const;
-
-  std::vector<std::string> Gold(int64_t data_idx) const;
 
   std::string DataHash() const;
 

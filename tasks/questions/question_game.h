@@ -13,6 +13,9 @@ namespace agentr {
 
 constexpr int kMostQuestions = 20;
 
+// The reply to "wait" and to an empty text, which are no questions.
+constexpr std::string_view kNoQuestion = "Please ask a question.";
+
 // How the oracle's text becomes an answer.
 enum class OracleMapping {
   kContains,  // "yes" anywhere: "Yes."; else "no" anywhere (also in "know"): "No."; else

@@ -1,5 +1,7 @@
 #include "tasks/questions/questions_family.h"
 
+#include "tasks/questions/question_game.h"
+
 namespace agentr {
 bool TwentyQuestionsFamily::LeavesStateUnchanged(std::string_view /*before*/,
                                                  std::string_view /*action*/,

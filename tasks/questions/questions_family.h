@@ -28,7 +28,4 @@ class GuessMyCityFamily : public TwentyQuestionsFamily {
   std::string_view name() const override { return "guess_my_city"; }
 };
 
-// The reply to "wait" and to an empty text, which are no questions.
-constexpr std::string_view kNoQuestion = "Please ask a question.";
-
 }  // namespace agentr

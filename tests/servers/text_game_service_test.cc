@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "servers/babyai/babyai_text.h"
+#include "tasks/babyai/babyai_gold.h"
 #include "tests/clients/env/embedded_server.h"
 #include "tests/servers/env_client.h"
 
@@ -34,7 +35,7 @@ TEST_F(TextGameServiceTest, PlaysAsTheGameDoes) {
   };
   EXPECT_THAT(state.observation, StartsWith("Your goal: "));
   EXPECT_EQ(client_.Get("/observation?id=" + std::to_string(id)), shown());
-  for (const std::string& action : game_.Gold(3)) {
+  for (const std::string& action : Gold(game_, 3)) {
     game_.Step(state, action);
     const json expected = {{"observation", state.observation},
                            {"reward", state.reward},
@@ -74,7 +75,7 @@ TEST_F(TextGameServiceTest, ForksLeaveTheSessionWhereItWas) {
 TEST_F(TextGameServiceTest, GoldSolvesTheSessionsTask) {
   const int64_t id = client_.Create(14);
   const json gold = client_.Get("/gold?id=" + std::to_string(id)).at("gold");
-  EXPECT_EQ(gold, json(game_.Gold(14)));
+  EXPECT_EQ(gold, json(Gold(game_, 14)));
   json last;
   for (const json& action : gold) last = client_.Step(id, action);
   EXPECT_EQ(last.at("done"), true);

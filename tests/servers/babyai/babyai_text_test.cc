@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "tasks/babyai/babyai_bot.h"
 #include "tasks/babyai/babyai_family.h"
+#include "tasks/babyai/babyai_gold.h"
 
 namespace agentr {
 namespace {
@@ -80,7 +81,7 @@ TEST(BabyAiText, OnlyTheReferenceSaysAOpenDoor) {
   const auto told = [](bool reference) {
     const BabyAiText game({"MixedTrainLocal", "open", reference});
     std::optional<BabyAiTextState> state = game.Start(0);
-    for (const std::string& action : game.Gold(0)) game.Step(*state, action);
+    for (const std::string& action : Gold(game, 0)) game.Step(*state, action);
     return state->observation;
   };
   EXPECT_THAT(told(true), HasSubstr("You see a open "));
@@ -112,7 +113,7 @@ TEST(BabyAiBot, SolvesWhatItSeesOnlyInWords) {
       int solved = 0;
       for (int i = 0; i < kEpisodes; ++i) {
         BabyAiTextState state = *game.Start(i);
-        for (const std::string& action : game.Gold(i)) game.Step(state, action);
+        for (const std::string& action : Gold(game, i)) game.Step(state, action);
         solved += state.game.solved() ? 1 : 0;
       }
       EXPECT_GE(solved, kEpisodes - 1) << level.name << " " << BabyAiTaskName(task);

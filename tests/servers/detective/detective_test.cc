@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tasks/detective/detective_family.h"
+#include "tasks/detective/detective_gold.h"
 #include "tasks/detective/detective_map.h"
 #include "tasks/detective/detective_texts.h"
 
@@ -147,7 +148,7 @@ TEST(DetectiveMap, TheExplorerSolvesEveryCase) {
   const Detective game;
   size_t longest = 0;
   for (int64_t task = 0; task < game.task_count(); ++task) {
-    const std::vector<std::string> actions = game.Gold(task);
+    const std::vector<std::string> actions = Gold(game, task);
     DetectiveState state = *game.Start(task);
     for (const std::string& action : actions) game.Step(state, action);
     ASSERT_TRUE(state.won) << task;

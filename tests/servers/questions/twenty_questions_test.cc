@@ -14,6 +14,7 @@
 #include "servers/questions/model_oracle.h"
 #include "tasks/questions/asker.h"
 #include "tasks/questions/questions_family.h"
+#include "tasks/questions/questions_gold.h"
 #include "tasks/questions/rule_oracle.h"
 
 namespace agentr {
@@ -220,7 +221,7 @@ TEST(Asker, WinsInAtMostNineQuestionsOnAverage) {
   size_t sum = 0;
   size_t most = 0;
   for (int64_t task = 0; task < game.task_count(); ++task) {
-    const std::vector<std::string> questions = game.Gold(task);
+    const std::vector<std::string> questions = Gold(game, task);
     TwentyQuestionsState state = *game.Start(task);
     for (const std::string& question : questions) game.Step(state, question).value();
     EXPECT_TRUE(state.game.won) << task;
@@ -298,7 +299,7 @@ TEST(GuessMyCity, TheAskerFindsEveryCity) {
   size_t sum = 0;
   for (int64_t task = 0; task < game.task_count(); ++task) {
     TwentyQuestionsState state = *game.Start(task);
-    const std::vector<std::string> questions = game.Gold(task);
+    const std::vector<std::string> questions = Gold(game, task);
     for (const std::string& question : questions) game.Step(state, question).value();
     EXPECT_TRUE(state.game.won) << CityTable::BuiltIn().cities()[state.word].city;
     sum += questions.size();
