@@ -1,6 +1,6 @@
 // agent_rl: a language model learns from reward.
 #include "apps/wiring.h"
-#include "training/rl/agent_rl.h"
+#include "rl/agent_rl.h"
 
 int main(int argc, char** argv) {
   agentr::AgentRlOptions options;

@@ -1,6 +1,6 @@
 // agent_train: fine-tunes a language model on the rows of path_collect.
 #include "apps/wiring.h"
-#include "training/loop/training_plays.h"
+#include "loop/training_plays.h"
 
 int main(int argc, char** argv) {
   agentr::AgentTrainOptions options;

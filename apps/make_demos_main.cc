@@ -1,6 +1,6 @@
 // make_demos: demonstrations for a model that knows nothing yet.
 #include "apps/program.h"
-#include "training/demos/make_demos.h"
+#include "demos/make_demos.h"
 
 int main(int argc, char** argv) {
   agentr::MakeDemosOptions options;

@@ -1,6 +1,6 @@
 // self_train: the whole loop of search, revision, training and evaluation.
 #include "apps/wiring.h"
-#include "training/loop/self_train.h"
+#include "loop/self_train.h"
 
 int main(int argc, char** argv) {
   return agentr::RunProgram(

@@ -6,7 +6,7 @@
 #include "mcts/tree_file.h"
 #include "mcts/tree_folder.h"
 #include "report/report_parts.h"
-#include "revision/states.h"
+#include "revision/find/states.h"
 #include "tasks/task_family.h"
 
 namespace agentr {

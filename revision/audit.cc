@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "revision/turn_thoughts.h"
+#include "revision/make/turn_thoughts.h"
 
 namespace agentr {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/error.h"
-#include "revision/splice.h"
+#include "revision/make/splice.h"
 #include "tasks/task_family.h"
 
 namespace agentr {

@@ -10,7 +10,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "mcts/tree_folder.h"
-#include "revision/dedup.h"
+#include "revision/make/dedup.h"
 #include "revision/revise.h"
 #include "revision/revise_options.h"
 #include "rollout/run_options.h"

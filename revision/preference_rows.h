@@ -14,8 +14,8 @@
 #include <string>
 
 #include "mcts/tree.h"
+#include "revision/make/preferences.h"
 #include "revision/path_collect.h"
-#include "revision/preferences.h"
 
 namespace agentr {
 

@@ -7,7 +7,7 @@
 
 #include "common/progress.h"
 #include "common/text.h"
-#include "revision/verifier.h"
+#include "revision/find/verifier.h"
 
 namespace agentr {
 namespace {

@@ -14,7 +14,7 @@
 #include "clients/language_model.h"
 #include "common/file.h"
 #include "mcts/tree_folder.h"
-#include "revision/dedup.h"
+#include "revision/make/dedup.h"
 #include "revision/standing_rows.h"
 #include "revision/task_reviser.h"
 

@@ -3,14 +3,14 @@
 #include <cstdint>
 #include <string>
 
-#include "revision/actor_verifier.h"
-#include "revision/choice.h"
-#include "revision/mistakes.h"
-#include "revision/pairing.h"
-#include "revision/preferences.h"
-#include "revision/pruning.h"
-#include "revision/rollout_verifier.h"
-#include "revision/splice.h"
+#include "revision/find/actor_verifier.h"
+#include "revision/find/choice.h"
+#include "revision/find/mistakes.h"
+#include "revision/find/pairing.h"
+#include "revision/find/rollout_verifier.h"
+#include "revision/make/preferences.h"
+#include "revision/make/pruning.h"
+#include "revision/make/splice.h"
 #include "tasks/task_family.h"
 
 namespace agentr {

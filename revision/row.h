@@ -5,8 +5,8 @@
 #include <string>
 
 #include "mcts/tree.h"
-#include "revision/choice.h"
-#include "revision/task_record.h"
+#include "revision/find/choice.h"
+#include "revision/make/task_record.h"
 
 namespace agentr {
 

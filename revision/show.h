@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "revision/splice.h"
+#include "revision/make/splice.h"
 
 namespace agentr {
 

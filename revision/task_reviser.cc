@@ -15,10 +15,10 @@
 #include "common/json_depth.h"
 #include "common/random.h"
 #include "common/text.h"
-#include "revision/clean_turns.h"
-#include "revision/dedup.h"
+#include "revision/make/clean_turns.h"
+#include "revision/make/dedup.h"
+#include "revision/make/turn_thoughts.h"
 #include "revision/row_length.h"
-#include "revision/turn_thoughts.h"
 
 namespace agentr {
 

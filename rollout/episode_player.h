@@ -3,7 +3,7 @@
 // The model completes the conversation (without its oldest turns if it would not fit), the family
 // parses the action, and the environment answers. As in the training data, if the agent takes the
 // revision action and this certainly does not change the state, it sees the revision's reply
-// (revision/replay.h). A negative reward is a disaster: the reward is 0 and the episode ends.
+// (revision/make/replay.h). A negative reward is a disaster: the reward is 0 and the episode ends.
 #pragma once
 
 #include <atomic>

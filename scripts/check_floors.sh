@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fails on an #include that runs upwards between the rooms of scripts/floors.txt, and on a LibTorch
-# header outside lm/decoder and training.
+# header outside lm/decoder, training and rl.
 #   scripts/check_floors.sh [FOLDER]     FOLDER: the sources; without it, this project
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -26,8 +26,8 @@ awk '
     room = Room(FILENAME)
     if (room == "") Complain("in no room: name its folder in scripts/floors.txt")
   }
-  /^#include <(torch|ATen|c10)\// && room !~ /^(lm\/decoder|training)/ {
-    Complain("only lm/decoder and training may include LibTorch: " $2)
+  /^#include <(torch|ATen|c10)\// && room !~ /^(lm\/decoder|training|rl)/ {
+    Complain("only lm/decoder, training and rl may include LibTorch: " $2)
   }
   /^#include "/ && room != "" {
     header = $2

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "common/secret.h"
-#include "servers/babyai/babyai_text.h"
+#include "games/babyai/babyai_text.h"
+#include "games/webshop/shop_generator.h"
 #include "servers/env_service.h"
 #include "servers/http/http_service.h"
 #include "servers/http/session_store.h"
 #include "servers/sciworld/sciworld_server.h"
-#include "servers/webshop/shop_generator.h"
 
 namespace agentr {
 

@@ -2,9 +2,9 @@
 
 #include <array>
 
+#include "games/questions/city_table.h"
 #include "tasks/babyai/babyai_policy.h"
 #include "tasks/detective/detective_policy.h"
-#include "tasks/questions/city_table.h"
 #include "tasks/questions/questions_policy.h"
 #include "tasks/sciworld/sciworld_policy.h"
 #include "tasks/textcraft/textcraft_policy.h"

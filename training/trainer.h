@@ -42,7 +42,7 @@ class Trainer {
           int zero = 0);
   // For learning from reward. `heads`: parameters beside the network, whose gradients the caller
   // adds up. In a group every process has all of the heads' gradient and its share of the network's
-  // (training/rl/shared_pass.h); Update adds up the shares. `rate`: the option of the learning
+  // (rl/losses/shared_pass.h); Update adds up the shares. `rate`: the option of the learning
   // rate, for messages.
   Trainer(Network& network, const AdamWOptions& options, std::vector<Parameter> heads,
           ProcessGroup* group, std::string rate = "--lr");

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lm/tokenizer/utf8.h"
+#include "common/utf8.h"
 
 namespace agentr {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "clients/language_model.h"
 #include "common/error.h"
-#include "lm/chat/jinja/template.h"
+#include "lm/jinja/template.h"
 
 namespace agentr {
 

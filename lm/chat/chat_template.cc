@@ -13,8 +13,8 @@
 #include "common/hash.h"
 #include "lm/chat/builtin_templates.h"
 #include "lm/chat/chat_text.h"
-#include "lm/chat/jinja/template.h"
 #include "lm/chat/turn_shape.h"
+#include "lm/jinja/template.h"
 
 namespace agentr {
 namespace {

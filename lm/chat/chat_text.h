@@ -7,7 +7,7 @@
 
 #include "lm/chat/chat_spans.h"
 #include "lm/chat/chat_template.h"
-#include "lm/chat/jinja/template.h"
+#include "lm/jinja/template.h"
 #include "lm/tokenizer/tokenizer.h"
 
 namespace agentr {

@@ -3,7 +3,7 @@
 
 #include "common/error.h"
 #include "lm/chat/chat_spans.h"
-#include "lm/chat/jinja/template.h"
+#include "lm/jinja/template.h"
 #include "lm/tokenizer/tokenizer.h"
 
 namespace agentr {

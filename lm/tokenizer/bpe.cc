@@ -6,8 +6,8 @@
 #include <queue>
 #include <tuple>
 
+#include "common/utf8.h"
 #include "lm/tokenizer/byte_level.h"
-#include "lm/tokenizer/utf8.h"
 
 namespace agentr {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "lm/tokenizer/utf8.h"
+#include "common/utf8.h"
 
 namespace agentr {
 namespace {

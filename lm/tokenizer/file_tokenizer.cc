@@ -5,8 +5,8 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/hash.h"
+#include "common/utf8.h"
 #include "lm/tokenizer/gguf_tokenizer.h"
-#include "lm/tokenizer/utf8.h"
 
 namespace agentr {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "lm/tokenizer/utf8.h"
+#include "common/utf8.h"
 
 namespace agentr {
 namespace {

@@ -6,7 +6,7 @@
 #include <cctype>
 
 #include "common/error.h"
-#include "lm/tokenizer/utf8.h"
+#include "common/utf8.h"
 
 namespace agentr {
 namespace {

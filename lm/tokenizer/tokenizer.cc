@@ -1,6 +1,6 @@
 #include "lm/tokenizer/tokenizer.h"
 
-#include "lm/tokenizer/utf8.h"
+#include "common/utf8.h"
 
 namespace agentr {
 

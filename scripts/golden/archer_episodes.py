@@ -1,5 +1,5 @@
 """Episodes of WebShop as ArCHer shows it, played with ArCHer's own class on WebShop's own pages,
-for tests/servers/webshop/archer_shop_test.cc.
+for tests/games/webshop/archer_shop_test.cc.
 
 Needs the sources of both, github.com/YifeiZhou02/ArCHer (at 7c771a7) and
 github.com/princeton-nlp/WebShop (at 64fa2a5), and the packages that webshop_original.py names.

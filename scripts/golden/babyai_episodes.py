@@ -1,9 +1,9 @@
 """Episodes of BabyAI-Text played on the public package minigrid, for
-tests/servers/babyai/babyai_episodes_test.cc; with --bench, the speed of that package.
+tests/games/babyai/babyai_episodes_test.cc; with --bench, the speed of that package.
 
 python3 -m venv venv && venv/bin/pip install minigrid       # 3.2.0, numpy 2.4.6 were used
 venv/bin/python scripts/golden/babyai_episodes.py --episodes 2000 > babyai_2000.jsonl
-AGENTR_BABYAI_GOLDEN=babyai_2000.jsonl build/release/bin/babyai_test
+AGENTR_BABYAI_GOLDEN=babyai_2000.jsonl build/release/bin/games_test
 
 The package brings BabyAI's world, rules, rooms and bot. The mixed levels and the descriptions in words
 are not in it: they are written here after arXiv 2302.02662 and its repository (levels and draws in

@@ -1,4 +1,4 @@
-"""What transformers' Jinja makes of expressions and small templates, for tests/lm/chat/jinja/template_test.cc.
+"""What transformers' Jinja makes of expressions and small templates, for tests/lm/jinja/template_test.cc.
 
 In a virtual environment with transformers==5.23.0 and jinja2==3.1.6:
 python scripts/golden/jinja_templates.py

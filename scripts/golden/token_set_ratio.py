@@ -1,4 +1,4 @@
-"""Scores of thefuzz's token_set_ratio, for tests/servers/webshop/token_set_ratio_test.cc.
+"""Scores of thefuzz's token_set_ratio, for tests/games/webshop/token_set_ratio_test.cc.
 
 In a virtual environment with thefuzz==0.19.0 and without python-Levenshtein:
 python -W ignore scripts/golden/token_set_ratio.py > tests/golden/token_set_ratio.json

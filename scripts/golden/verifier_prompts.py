@@ -1,4 +1,4 @@
-"""Questions to the verifier "actor", for tests/revision/judgement_prompt_test.cc.
+"""Questions to the verifier "actor", for tests/revision/find/judgement_prompt_test.cc.
 
     python3 scripts/golden/verifier_prompts.py > tests/golden/verifier_prompts.json
 

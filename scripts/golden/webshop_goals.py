@@ -1,5 +1,5 @@
 """Goals of a WebShop as AgentGym's copy of WebShop makes them, for
-tests/servers/webshop/goals_test.cc.
+tests/games/webshop/goals_test.cc.
 
     python3 scripts/golden/webshop_goals.py DIR tests/data/webshop > tests/golden/webshop_goals.json
 

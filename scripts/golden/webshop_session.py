@@ -1,5 +1,5 @@
 """The sessions of tests/golden/webshop_session.txt, played with WebShop's own text environment as
-AgentGym serves it, for tests/servers/webshop/webshop_session_test.cc.
+AgentGym serves it, for tests/games/webshop/webshop_session_test.cc.
 
     build/release/bin/env_server --task webshop --port 32361 --shop_seed 1 \\
         --products tests/data/webshop/items_shuffle.json --attributes tests/data/webshop/items_ins_v2.json &

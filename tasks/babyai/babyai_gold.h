@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "servers/babyai/babyai_text.h"
+#include "games/babyai/babyai_text.h"
 
 namespace agentr {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "games/detective/detective_texts.h"
 #include "tasks/detective/detective_map.h"
-#include "tasks/detective/detective_texts.h"
 
 namespace agentr {
 bool DetectiveFamily::LeavesStateUnchanged(std::string_view /*before*/, std::string_view /*action*/,

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "servers/detective/detective.h"
+#include "games/detective/detective.h"
 
 namespace agentr {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "tasks/detective/detective_texts.h"
+#include "games/detective/detective_texts.h"
 #include "tasks/task_family.h"
 
 namespace agentr {

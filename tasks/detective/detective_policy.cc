@@ -3,8 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "games/detective/detective_texts.h"
 #include "tasks/detective/detective_map.h"
-#include "tasks/detective/detective_texts.h"
 
 namespace agentr {
 namespace {

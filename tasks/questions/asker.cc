@@ -7,7 +7,7 @@
 #include <numeric>
 #include <optional>
 
-#include "tasks/questions/rule_oracle.h"
+#include "games/questions/rule_oracle.h"
 #include "tasks/task_family.h"
 
 namespace agentr {

@@ -8,7 +8,7 @@
 
 #include "clients/language_model.h"
 #include "common/random.h"
-#include "tasks/questions/word_table.h"
+#include "games/questions/word_table.h"
 
 namespace agentr {
 

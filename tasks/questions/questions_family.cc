@@ -1,6 +1,6 @@
 #include "tasks/questions/questions_family.h"
 
-#include "tasks/questions/question_game.h"
+#include "games/questions/question_game.h"
 
 namespace agentr {
 bool TwentyQuestionsFamily::LeavesStateUnchanged(std::string_view /*before*/,

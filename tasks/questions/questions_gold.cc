@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "clients/language_model.h"
+#include "games/questions/city_table.h"
+#include "games/questions/word_table.h"
 #include "tasks/questions/asker.h"
-#include "tasks/questions/city_table.h"
-#include "tasks/questions/word_table.h"
 
 namespace agentr {
 namespace {

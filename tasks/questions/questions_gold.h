@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "servers/questions/guess_my_city.h"
-#include "servers/questions/twenty_questions.h"
+#include "games/questions/guess_my_city.h"
+#include "games/questions/twenty_questions.h"
 
 namespace agentr {
 

@@ -1,7 +1,7 @@
 // The scripted policy of Twenty Questions and Guess My City (asker.h).
 #pragma once
 
-#include "tasks/questions/word_table.h"
+#include "games/questions/word_table.h"
 #include "tasks/scripted_policy.h"
 
 namespace agentr {

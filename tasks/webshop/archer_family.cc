@@ -1,7 +1,7 @@
 #include "tasks/webshop/archer_family.h"
 
+#include "games/webshop/archer_texts.h"
 #include "tasks/webshop/archer_log.h"
-#include "tasks/webshop/archer_texts.h"
 #include "tasks/webshop/webshop_page.h"
 
 namespace agentr {

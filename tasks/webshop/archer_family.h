@@ -1,4 +1,4 @@
-// WebShop as ArCHer shows it (servers/webshop/archer_shop.h): observations are logs of the whole
+// WebShop as ArCHer shows it (games/webshop/archer_shop.h): observations are logs of the whole
 // session, which archer_log.h translates for the family of AgentGym's style.
 #pragma once
 

@@ -7,7 +7,7 @@
 #include <ranges>
 
 #include "common/text.h"
-#include "tasks/webshop/archer_texts.h"
+#include "games/webshop/archer_texts.h"
 
 namespace agentr {
 namespace {

@@ -1,4 +1,4 @@
-// Reads the observations of WebShop as ArCHer shows it (servers/webshop/archer_shop.h): translates a
+// Reads the observations of WebShop as ArCHer shows it (games/webshop/archer_shop.h): translates a
 // log into a conversation in the style of AgentGym, which the other readers understand. Pure
 // functions; the text may have its line breaks or have become one line (common/text.h).
 #pragma once

@@ -3,8 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "games/webshop/archer_texts.h"
 #include "tasks/webshop/archer_log.h"
-#include "tasks/webshop/archer_texts.h"
 #include "tasks/webshop/webshop_conversation.h"
 #include "tasks/webshop/webshop_page.h"
 #include "tasks/webshop/webshop_policy.h"

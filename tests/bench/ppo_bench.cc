@@ -14,11 +14,11 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/options.h"
+#include "rl/algorithms/ppo_rollout.h"
+#include "rl/rl_context.h"
 #include "tests/bench/cpu_seconds.h"
 #include "tests/common/scratch_folder.h"
 #include "training/distributed/job.h"
-#include "training/rl/ppo_rollout.h"
-#include "training/rl/rl_context.h"
 #include "training/speed.h"
 
 namespace agentr {

@@ -15,9 +15,9 @@
 
 #include "common/options.h"
 #include "common/random.h"
-#include "servers/search/index_data.h"
-#include "servers/search/posting_cursor.h"
-#include "servers/search/top_documents.h"
+#include "games/search/index_data.h"
+#include "games/search/posting_cursor.h"
+#include "games/search/top_documents.h"
 
 namespace agentr {
 namespace {

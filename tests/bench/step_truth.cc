@@ -9,8 +9,8 @@
 
 #include "common/error.h"
 #include "common/text.h"
-#include "servers/webshop/shop_generator.h"
-#include "servers/webshop/webshop.h"
+#include "games/webshop/shop_generator.h"
+#include "games/webshop/webshop.h"
 #include "tasks/sciworld/sciworld_family.h"
 #include "tasks/sciworld/sciworld_planner.h"
 #include "tasks/textcraft/textcraft_planner.h"

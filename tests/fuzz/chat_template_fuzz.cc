@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lm/chat/chat_spans.h"
-#include "lm/chat/jinja/template.h"
+#include "lm/jinja/template.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "lm/chat/jinja/template.h"
+#include "lm/jinja/template.h"
 #include "servers/http/http_service.h"
 #include "servers/lm/lm_request.h"
 #include "tests/fuzz/fuzz_input.h"

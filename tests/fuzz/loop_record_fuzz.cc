@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "common/error.h"
+#include "loop/loop_record.h"
+#include "loop/loop_table.h"
 #include "tests/fuzz/fuzz_input.h"
-#include "training/loop/loop_record.h"
-#include "training/loop/loop_table.h"
 
 using agentr::Check;
 

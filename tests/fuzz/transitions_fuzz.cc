@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "common/error.h"
+#include "rl/transition_store.h"
 #include "tests/fuzz/fuzz_input.h"
-#include "training/rl/transition_store.h"
 #include "training/tensorboard.h"
 
 using agentr::Check;

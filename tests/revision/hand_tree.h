@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "mcts/tree.h"
+#include "revision/make/splice.h"
 #include "revision/row.h"
-#include "revision/splice.h"
 
 namespace agentr {
 

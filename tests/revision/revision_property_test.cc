@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "revision/mistakes.h"
-#include "revision/pruning.h"
-#include "revision/replay.h"
+#include "revision/find/mistakes.h"
+#include "revision/make/pruning.h"
+#include "revision/make/replay.h"
 #include "revision/row_format.h"
 #include "tests/mcts/toy_search.h"
 #include "tests/revision/hand_tree.h"

@@ -10,11 +10,11 @@
 
 #include "common/error.h"
 #include "common/random.h"
-#include "servers/textcraft/textcraft_service.h"
+#include "servers/textcraft_service.h"
 #include "tests/clients/http/local_server.h"
 #include "tests/common/silent_peer.h"
+#include "tests/games/textcraft/books.h"
 #include "tests/servers/env_client.h"
-#include "tests/servers/textcraft/books.h"
 
 namespace agentr {
 namespace {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "servers/babyai/babyai_text.h"
+#include "games/babyai/babyai_text.h"
 #include "tasks/babyai/babyai_gold.h"
 #include "tests/clients/env/embedded_server.h"
 #include "tests/servers/env_client.h"

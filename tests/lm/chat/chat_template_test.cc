@@ -4,7 +4,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "lm/tokenizer/utf8.h"
+#include "common/utf8.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/tokenizer/golden_tokenizer.h"
 

@@ -11,7 +11,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "common/random.h"
-#include "lm/tokenizer/utf8.h"
+#include "common/utf8.h"
 #include "tests/lm/tokenizer/golden_tokenizer.h"
 
 namespace agentr {

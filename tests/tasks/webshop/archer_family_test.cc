@@ -1,4 +1,4 @@
-// The family of WebShop in ArCHer's style on logs that stand here; tests/servers/webshop/
+// The family of WebShop in ArCHer's style on logs that stand here; tests/games/webshop/
 // archer_shop_test.cc reads those of the shop.
 #include "tasks/webshop/archer_family.h"
 

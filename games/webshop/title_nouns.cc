@@ -1,0 +1,129 @@
+#include "games/webshop/title_nouns.h"
+
+#include <unicode/uchar.h>
+#include <unicode/utf8.h>
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+#include "common/text.h"
+#include "games/webshop/python_text.h"
+#include "games/webshop/word_list.h"
+
+namespace agentr {
+namespace embedded {
+extern const std::string_view kTitleWords;
+}  // namespace embedded
+
+namespace {
+
+struct TitleWords {
+  std::unordered_set<std::string_view> attributes;  // and all other words that are not nouns
+  std::unordered_set<std::string_view> nouns;       // nouns despite a rule
+};
+
+const TitleWords& Words() {
+  static const TitleWords words = [] {
+    TitleWords read;
+    for (std::string_view word : ListedWords(embedded::kTitleWords)) {
+      if (word.front() == '+') {
+        read.nouns.insert(word.substr(1));
+      } else {
+        read.attributes.insert(word);
+      }
+    }
+    return read;
+  }();
+  return words;
+}
+
+bool HasAttributeEnding(std::string_view word) {
+  static constexpr std::array<std::string_view, 10> kEndings = {
+      "able", "ful", "less", "ous", "ive", "ly", "proof", "free", "ed", "ible"};
+  constexpr size_t kStem = 3;  // words with a shorter stem are no adjectives: table, olive, seed
+  return std::ranges::any_of(kEndings, [&](std::string_view ending) {
+    return word.size() >= ending.size() + kStem && word.ends_with(ending);
+  });
+}
+
+// True for a word that is not a noun, also as a part of a hyphenated word.
+bool IsAttribute(std::string_view word) {
+  if (Words().nouns.contains(word)) return false;
+  return IsAsciiDigit(word.front()) || Words().attributes.contains(word) ||
+         HasAttributeEnding(word);
+}
+
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const size_t size = std::min(text.find(separator), text.size());
+    if (size > 0) parts.push_back(text.substr(0, size));
+    text.remove_prefix(std::min(size + 1, text.size()));
+  }
+  return parts;
+}
+
+// Appends the nouns of one word of the title.
+void AddNouns(std::string_view word, std::vector<std::string>& nouns) {
+  if (Words().nouns.contains(word)) {
+    nouns.emplace_back(word);
+    return;
+  }
+  if (IsAttribute(word)) return;
+  const auto parts = Split(word, '-');
+  if (std::ranges::any_of(parts, IsAttribute)) return;
+  for (const std::string_view part : parts) {
+    if (part.size() > 1) nouns.emplace_back(part);
+  }
+}
+
+// The words in lower case, separated by spaces, without surrounding punctuation.
+std::string Simplified(std::string_view title) {
+  const std::string lower = PythonLower(title);
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(lower.data());
+  const auto size = static_cast<int32_t>(lower.size());
+  constexpr uint32_t kWord = U_GC_L_MASK | U_GC_M_MASK | U_GC_N_MASK;
+  constexpr UChar32 kRightQuote = 0x2019;
+  std::string simplified;
+  for (int32_t next = 0; next < size;) {
+    const auto begin = static_cast<size_t>(next);
+    UChar32 c = 0;
+    U8_NEXT(bytes, next, size, c);
+    if (c >= 0 && (U_GET_GC_MASK(c) & kWord) != 0) {
+      simplified += lower.substr(begin, static_cast<size_t>(next) - begin);
+    } else if (c == '-') {
+      simplified += '-';
+    } else if (c == '.' && begin > 0 && IsAsciiDigit(lower[begin - 1]) &&
+               IsAsciiDigit(lower[begin + 1])) {
+      simplified += '.';
+    } else if (c == '\'' || c == kRightQuote) {
+      simplified += '\'';
+    } else {
+      simplified += ' ';
+    }
+  }
+  return simplified;
+}
+
+// The word without quotes and hyphens around it, and without 's.
+std::string_view Bare(std::string_view word) {
+  word = Trim(word, "'-");
+  constexpr std::string_view kPossessive = "'s";
+  if (word.ends_with(kPossessive)) word.remove_suffix(kPossessive.size());
+  return word;
+}
+
+}  // namespace
+
+std::vector<std::string> TitleNouns(std::string_view title) {
+  const std::string simplified = Simplified(title);
+  std::vector<std::string> nouns;
+  for (const std::string_view word : Split(simplified, ' ')) {
+    const std::string_view bare = Bare(word);
+    if (!bare.empty()) AddNouns(bare, nouns);
+  }
+  return nouns;
+}
+
+}  // namespace agentr

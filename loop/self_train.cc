@@ -1,0 +1,87 @@
+#include "loop/self_train.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <vector>
+
+#include "common/file.h"
+#include "common/options.h"
+#include "common/run_file.h"
+#include "loop/loop_record.h"
+#include "loop/loop_table.h"
+#include "loop/stage_jobs.h"
+
+namespace agentr {
+namespace fs = std::filesystem;
+namespace {
+
+// Leaves out the loop's own files without rows, because a training cannot read them; a search may
+// find nothing to revise.
+LoopStage WithoutEmptyFiles(LoopStage stage, const fs::path& loop_folder) {
+  std::erase_if(stage.arguments, [&](const Secret& given) {
+    const std::string& argument = given.Reveal();
+    constexpr std::string_view kData = "--data=";
+    if (!argument.starts_with(kData)) return false;
+    std::string path = argument.substr(kData.size());
+    if (!fs::exists(path)) path = path.substr(0, path.find_last_of(':'));
+    const bool own = path.starts_with((loop_folder / "").string());
+    if (!own || !fs::exists(path) || fs::file_size(path) > 0) return false;
+    spdlog::warn("{}: {} has no rows and is left out", stage.name, path);
+    return true;
+  });
+  for (const Secret& argument : stage.arguments) {
+    if (argument.Reveal().starts_with("--data=")) return stage;
+  }
+  throw FatalError(ExitCode::kIncomplete,
+                   fmt::format("stage {} has nothing to train on: the search found no path that is "
+                               "good enough. Usual cures: more tasks or iterations in --collect, a "
+                               "lower --alpha, a start model that solves some tasks",
+                               stage.name));
+}
+
+}  // namespace
+
+ExitCode SelfTrain(const SelfTrainOptions& options, const OptionSet& resolved,
+                   Workbench& workbench) {
+  Check(options);
+  const std::vector<LoopStage> plan = PlanLoop(options);
+  for (const LoopStage& stage : plan) CheckArguments(stage);
+  const fs::path folder = LoopFolder(options);
+  const FileLock lock(folder / ".lock", FileLock::IfLocked::kRefuse);
+  LoopRecord record(folder);
+  std::vector<LoopStage> left;
+  for (const LoopStage& stage : plan) {
+    if (!record.Has(stage)) left.push_back(stage);
+  }
+  // Not before the record has been accepted: its options are in the present file.
+  WriteResolved(folder, resolved.ResolvedToml());
+  LoopWorkbench bench(workbench);
+  for (const LoopStage& stage : left) {
+    fmt::print("\n== {}: {} {}\n", stage.name, stage.program,
+               fmt::join(Redacted(stage.arguments), " "));
+    std::fflush(stdout);
+    const auto begin = std::chrono::steady_clock::now();
+    const ExitCode exit =
+        RunStage(stage.program == "agent_train" ? WithoutEmptyFiles(stage, folder) : stage, bench);
+    if (exit == ExitCode::kIncomplete) {
+      spdlog::warn("stage {} left out some tasks; the loop continues with the others", stage.name);
+    } else if (exit != ExitCode::kOk) {
+      return exit;
+    }
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+    record.Add(stage, wall.count(), ReadResult(stage));
+    if (stage.program != "agent_eval") continue;
+    const std::string table = LoopTable(plan, record);
+    WriteFileAtomically(folder / "table.txt", table);
+    fmt::print("\n{}", table);
+  }
+  fmt::print("\n{}\n{}\n", LoopTable(plan, record), folder.string());
+  return ExitCode::kOk;
+}
+
+}  // namespace agentr

@@ -1,0 +1,255 @@
+#include "revision/find/mistakes.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "common/error.h"
+
+namespace agentr {
+namespace {
+
+bool IsAbove(const StateMap& states, int above, int below) {
+  return states.Common(above, below) == above;
+}
+
+// The good leaves, best first, one per state.
+std::vector<LeafPath> DistinctGood(const Tree& tree, const StateMap& states,
+                                   const QualityThresholds& choice) {
+  std::vector<LeafPath> good;
+  std::set<int> seen;
+  for (const LeafPath& path : LeafPaths(tree)) {
+    if (IsGood(path, choice) && seen.insert(states.Of(path.leaf)).second) good.push_back(path);
+  }
+  return good;
+}
+
+// True if the turn of `node` can be the mistake, because the episode continues after it.
+bool IsRepairable(const Tree& tree, const StateMap& states, int node) {
+  if (states.Refused(node)) return tree.node(node).end != End::kDone;
+  return states.Changed(node) && !states.At(node).ended && !tree.node(node).children.empty();
+}
+
+// Decides whether accepted steps are mistakes, from the rest of the tree.
+class DeadEnds {
+ public:
+  DeadEnds(const Tree& tree, const StateMap& states, const TaskFamily& family)
+      : tree_(tree), states_(states), family_(family), leaves_(LeafPaths(tree)) {}
+
+  // True if the step of `mistake` is one compared with its good paths, of which there is at least
+  // one; sets its evidence.
+  bool Shows(Mistake& mistake, const MistakeOptions& options);
+
+ private:
+  // The best quality that was reached from any equal state of the tree.
+  double BestOfSame(int node);
+  std::string Key(int node) const;
+
+  const Tree& tree_;
+  const StateMap& states_;
+  const TaskFamily& family_;
+  const std::vector<LeafPath> leaves_;
+  std::map<std::string, double> best_of_;  // by state key; filled on first use
+};
+
+bool DeadEnds::Shows(Mistake& mistake, const MistakeOptions& options) {
+  const int step = states_.Of(mistake.node);
+  const int parting = states_.Of(tree_.node(mistake.node).parent);
+  double wanted = 0;
+  int shortest = std::numeric_limits<int>::max();  // length of the shortest good path from here, in
+                                                   // states
+  for (const LeafPath& good : mistake.goods) {
+    wanted = std::max(wanted, good.quality - options.choice.beta);
+    shortest = std::min(shortest, states_.At(good.leaf).depth - states_.state(parting).depth);
+  }
+  int elsewhere = 0;
+  int as_good = 0;
+  for (const LeafPath& leaf : leaves_) {
+    const Node& end = tree_.node(leaf.leaf);
+    const int state = states_.Of(leaf.leaf);
+    if (state == parting || !IsAbove(states_, parting, state)) continue;
+    if (!IsAbove(states_, step, state)) {
+      ++elsewhere;
+      as_good += AtLeast(leaf.quality, wanted) ? 1 : 0;
+    } else if (state != step || !states_.Changed(leaf.leaf)) {
+      const int turns = end.depth - tree_.node(mistake.node).depth;
+      mistake.evidence += end.end != End::kDepth || turns > shortest ? 1 : 0;
+    }
+  }
+  return mistake.evidence >= options.min_evidence && as_good >= options.min_success * elsewhere &&
+         !AtLeast(BestOfSame(mistake.node), wanted);
+}
+
+double DeadEnds::BestOfSame(int node) {
+  const std::string own = Key(node);
+  if (own.empty()) return states_.At(node).best;
+  if (best_of_.empty()) {
+    for (int at = 0; at < tree_.size(); ++at) {
+      if (!states_.Changed(at) || states_.At(at).ended) continue;
+      double& best = best_of_.try_emplace(Key(at), -1).first->second;
+      best = std::max(best, states_.At(at).best);
+    }
+  }
+  return best_of_.at(own);
+}
+
+std::string DeadEnds::Key(int node) const {
+  const std::vector<Message> all = tree_.Conversation(node);
+  const auto first = all.begin() + static_cast<std::ptrdiff_t>(tree_.instruction().size());
+  return family_.StateKey({first, all.end()});
+}
+
+// The next bad step after `node`: one that led neither to success nor to an end; -1 if there is
+// none.
+int NextBad(const Tree& tree, const StateMap& states, int node, double good_quality,
+            const QualityThresholds& choice, RandomStream& random) {
+  std::vector<int> bad;
+  for (const int child : tree.node(node).children) {
+    const bool over = tree.node(child).end != End::kNone;
+    const bool lost = !AtLeast(states.At(child).best, good_quality - choice.beta);
+    if (!over && (states.Refused(child) || lost)) bad.push_back(child);
+  }
+  return bad.empty() ? -1 : random.Pick(bad);
+}
+
+int LateNotice(const Tree& tree, const StateMap& states, int node, double good_quality,
+               const MistakeOptions& options, RandomStream& random) {
+  if (options.notice == Notice::kFirst || options.notice_steps == 0) return node;
+  if (options.notice == Notice::kMixed && random.Chance(0.5)) return node;
+  const uint64_t further = 1 + random.Below(static_cast<uint64_t>(options.notice_steps));
+  for (uint64_t i = 0; i < further; ++i) {
+    const int next = NextBad(tree, states, node, good_quality, options.choice, random);
+    if (next < 0) break;
+    node = next;
+  }
+  return node;
+}
+
+}  // namespace
+
+std::string MistakeNameOf(const Tree& tree, const TaskFamily& family, int node) {
+  const Node& step = tree.node(node);
+  const std::vector<Message> conversation = tree.Conversation(step.parent);
+  const auto first = conversation.begin() + static_cast<std::ptrdiff_t>(tree.instruction().size());
+  return std::string(
+      family.MistakeName({first, conversation.end()}, step.action, step.observation));
+}
+
+std::vector<Mistake> FindMistakes(const Tree& tree, const StateMap& states,
+                                  const TaskFamily& family, const MistakeOptions& options) {
+  const std::vector<LeafPath> good = DistinctGood(tree, states, options.choice);
+  DeadEnds dead_ends(tree, states, family);
+  std::vector<Mistake> mistakes;
+  std::set<std::tuple<int, int, std::string>> seen;  // state of the parting, state after it, action
+  for (int node = 1; node < tree.size(); ++node) {
+    if (!IsRepairable(tree, states, node)) continue;
+    const int parting = states.Of(tree.node(node).parent);
+    const StateMap::State& after = states.At(node);
+    if (!states.Refused(node) && after.leaves < options.min_evidence) continue;
+    Mistake mistake{node, "", states.Refused(node), 0, {}};
+    for (const LeafPath& path : good) {
+      if (options.pairing == Pairing::kSiblings &&
+          !IsAbove(states, parting, states.Of(path.leaf))) {
+        continue;
+      }
+      const LeafPath bad{node, std::max(after.best, 0.0)};
+      // A leaf in the state itself ended there by the depth limit and shows no continuation.
+      if (parting == states.Of(path.leaf)) continue;
+      // What was refused may pass time all the same, and the good path may do it too.
+      const bool on_the_way = mistake.refused && states.Changed(node) &&
+                              IsAbove(states, states.Of(node), states.Of(path.leaf));
+      if (on_the_way) continue;
+      if (mistake.refused || IsBadBeside(bad, path, options.choice)) mistake.goods.push_back(path);
+    }
+    if (mistake.goods.empty()) continue;
+    if (!mistake.refused && !dead_ends.Shows(mistake, options)) continue;
+    const std::string action = mistake.refused ? tree.node(node).action : "";
+    if (seen.emplace(parting, states.Of(node), action).second) {
+      mistake.name = MistakeNameOf(tree, family, node);
+      mistakes.push_back(std::move(mistake));
+    }
+  }
+  return mistakes;
+}
+
+Draft DraftOf(const Tree& tree, const StateMap& states, const Mistake& mistake,
+              const LeafPath& good, const MistakeOptions& options, RandomStream random) {
+  const int last = LateNotice(tree, states, mistake.node, good.quality, options, random);
+  const int parting =
+      states.Common(states.Of(tree.node(mistake.node).parent), states.Of(good.leaf));
+  Draft draft;
+  draft.refused = mistake.refused;
+  draft.evidence = mistake.evidence;
+  draft.error_node = mistake.node;
+  // The last node of the bad path in the state where the paths part.
+  int ancestor = tree.node(mistake.node).parent;
+  while (states.Of(ancestor) != parting) ancestor = tree.node(ancestor).parent;
+  draft.pair = {good, {last, std::max(states.At(mistake.node).best, 0.0)}, ancestor};
+  draft.error.bad_steps = tree.node(last).depth - tree.node(ancestor).depth;
+  draft.error.found = true;
+  std::string reasons =
+      mistake.refused
+          ? std::string("The environment refused it.")
+          : fmt::format(
+                "The best of {} ends that were found from here has the reward {:.4g}; "
+                "{:.4g} was wanted.",
+                mistake.evidence, states.At(mistake.node).best, good.quality - options.choice.beta);
+  draft.error.steps.push_back({mistake.node, {Judgement::kBad, std::move(reasons)}});
+  return draft;
+}
+
+MistakeChooser::MistakeChooser(const StateMap& states, const std::vector<Mistake>& mistakes,
+                               RandomStream random)
+    : states_(states), mistakes_(mistakes), order_(mistakes.size()), uses_(mistakes.size()) {
+  std::iota(order_.begin(), order_.end(), size_t{0});
+  random.Shuffle(order_);
+  for (size_t i = 0; i < mistakes.size(); ++i) {
+    uses_[i].left.resize(mistakes[i].goods.size());
+    std::iota(uses_[i].left.begin(), uses_[i].left.end(), size_t{0});
+    random.Shuffle(uses_[i].left);
+  }
+}
+
+std::optional<MistakeChooser::Choice> MistakeChooser::Next() {
+  constexpr int kDeadEndRows = 3;
+  const auto rank = [&](size_t i) {
+    const Mistake& mistake = mistakes_[i];
+    const auto at = rows_at_.find(states_.At(mistake.node).depth);
+    const auto of = rows_of_.find(mistake.name);
+    const int round = uses_[i].rows / (mistake.refused ? 1 : kDeadEndRows);
+    return std::tuple(uses_[i].left.empty(), round, mistake.refused, uses_[i].rows,
+                      of == rows_of_.end() ? 0 : of->second, at == rows_at_.end() ? 0 : at->second);
+  };
+  const auto next = std::ranges::min_element(order_, {}, rank);
+  if (next == order_.end() || uses_[*next].left.empty()) return std::nullopt;
+  std::vector<size_t>& left = uses_[*next].left;
+  const auto good = std::ranges::min_element(left, {}, [&](size_t g) {
+    const auto uses = rows_with_.find(mistakes_[*next].goods[g].leaf);
+    return uses == rows_with_.end() ? 0 : uses->second;
+  });
+  const Choice choice{*next, *good};
+  left.erase(good);
+  return choice;
+}
+
+void MistakeChooser::Fail(const Choice& choice) {
+  constexpr int kMostFailures = 2;
+  Uses& uses = uses_[choice.mistake];
+  if (++uses.failures >= kMostFailures && uses.rows == 0) uses.left.clear();
+}
+
+void MistakeChooser::GiveUp(const Choice& choice) { uses_[choice.mistake].left.clear(); }
+
+void MistakeChooser::Keep(const Choice& choice) {
+  const Mistake& mistake = mistakes_[choice.mistake];
+  ++uses_[choice.mistake].rows;
+  ++rows_of_[mistake.name];
+  ++rows_at_[states_.At(mistake.node).depth];
+  ++rows_with_[mistake.goods[choice.good].leaf];
+}
+
+}  // namespace agentr

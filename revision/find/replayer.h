@@ -1,0 +1,58 @@
+// Runs given actions in a task's environment, again and again.
+//
+// All runs share one Executor (rollout/executor.h): a common beginning is executed only once, in one
+// session that is forked if the environment can fork.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "clients/environment.h"
+#include "rollout/executor.h"
+#include "rollout/session_pool.h"
+#include "tasks/task_family.h"
+
+namespace agentr {
+
+// One turn of an episode.
+struct ReplayedTurn {
+  StepResult result;
+  bool unchanged = false;  // the state certainly did not change
+  bool refused = false;    // the environment refused the action
+  int state = 0;           // the executor's state after the turn
+};
+using ReplayedEpisode = std::vector<ReplayedTurn>;  // shorter if the environment ended the episode
+
+// Runs episodes of one task. Used by one thread.
+class Replayer {
+ public:
+  // All references outlive it. `pool` serves environments that cannot fork.
+  Replayer(int task_id, const TaskFamily& family, Environment& environment, SessionPool& pool,
+           const std::atomic<bool>& stop);
+
+  // Starts the task; returns its first observation.
+  Result<std::string> Start();
+
+  // Takes the actions, beginning in `state`, until the episode ends.
+  Result<ReplayedEpisode> Run(int state, std::span<const std::string> actions);
+
+  // The observation with which `state` was entered.
+  const std::string& Shown(int state) const;
+
+  int64_t episodes() const { return episodes_; }
+  int64_t turns() const { return turns_; }
+  ExecutionStats calls() const { return executor_->stats(); }
+
+ private:
+  const TaskFamily& family_;
+  const std::unique_ptr<Executor> executor_;
+  std::string first_observation_;
+  int64_t episodes_ = 0;  // episodes that began at the root
+  int64_t turns_ = 0;     // turns of these episodes
+};
+
+}  // namespace agentr

@@ -1,0 +1,43 @@
+// The agent's thoughts when it notices a mistake and while it recovers from it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/random.h"
+
+namespace agentr {
+
+// Templates by kind of mistake. In a template {action} stands for the mistaken action (in a
+// recovery, for the present action), {reply} for the reply to it, and {next} for the next action.
+class Thoughts {
+ public:
+  // Parses a text such as configs/revision/make/thoughts.txt: one thought per line under headings such
+  // as "[missing_item]"; lines before the first heading belong to "[any]". "#" comments and empty
+  // lines are ignored. Throws FatalError(kUsage) if "[any]" has no thought.
+  static Thoughts Parse(std::string_view text);
+  static const Thoughts& BuiltIn();
+
+  struct Words {
+    std::string_view action;
+    std::string_view reply;
+    std::string_view next;
+  };
+
+  // A random thought for the first of `kinds` that has any, else of "any". Templates whose words
+  // are missing ({reply} if it is empty) are skipped.
+  std::string Pick(const std::vector<std::string>& kinds, const Words& words,
+                   RandomStream& random) const;
+
+  const std::vector<std::string>& Of(const std::string& kind) const;
+
+  // All templates as text; objects with equal texts give the same thoughts.
+  std::string Text() const;
+
+ private:
+  std::map<std::string, std::vector<std::string>> by_kind_;
+};
+
+}  // namespace agentr

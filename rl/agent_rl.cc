@@ -1,0 +1,376 @@
+#include "rl/agent_rl.h"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <set>
+
+#include "common/clock.h"
+#include "common/file.h"
+#include "common/hash.h"
+#include "common/interrupt.h"
+#include "common/json_fields.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "common/run_file.h"
+#include "common/version.h"
+#include "rl/collapse.h"
+#include "rl/rl_context.h"
+#include "training/distributed/job.h"
+#include "training/distributed/job_print.h"
+#include "training/metrics.h"
+#include "training/model/divergence.h"
+#include "training/model/export_model.h"
+#include "training/run_state.h"
+#include "training/speed.h"
+#include "training/trainer.h"
+
+namespace agentr {
+namespace fs = std::filesystem;
+namespace {
+
+// The distinct tokens that the networks learned from in an iteration with these metrics.
+int64_t TokensIn(const nlohmann::ordered_json& metrics) {
+  double tokens = 0;
+  for (const auto& part : metrics) {
+    if (part.is_object()) tokens += part.value("distinct_tokens", 0.0);
+  }
+  return static_cast<int64_t>(tokens);
+}
+
+// All options except those that may change between two parts of a run.
+Fingerprint FingerprintOf(const AgentRlOptions& o, const OptionSet& resolved) {
+  static const char* const kFree[] = {
+      "output_dir",    "name",         "save_every",        "keep",      "eval_every",
+      "eval_episodes", "eval_prompts", "model_threads",     "log_level", "processes",
+      "transport",     "meet_timeout", "collective_timeout"};
+  nlohmann::ordered_json options = resolved.ResolvedJson();
+  for (const char* name : kFree) options.erase(name);
+  // The number of iterations decides nothing but the rates, so a run with one rate can be prolonged.
+  if (o.schedule.shape == "constant" && o.schedule.warmup == 0) options.erase("iterations");
+  Fingerprint print;
+  if (!o.start.dir.empty()) {
+    print.emplace_back("the model (--model_dir)", ModelHash(o.start));
+  }
+  for (const auto& [name, value] : options.items()) print.emplace_back("--" + name, value.dump());
+  return print;
+}
+
+// The parameters and moments of all trainers, and the followers.
+CheckpointTensors TensorsOf(Algorithm& algorithm) {
+  CheckpointTensors all;
+  const std::vector<Trainer*> trainers = algorithm.trainers();
+  for (size_t i = 0; i < trainers.size(); ++i) {
+    CheckpointTensors own = trainers[i]->Own();
+    // Two networks of one shape have parameters of the same names.
+    for (Parameter& p : own.parameters) {
+      if (i > 0) p.name = fmt::format("trainer{}.{}", i, p.name);
+    }
+    for (CheckpointTensors::Moments& moments : own.moments) {
+      moments.parameter += all.parameters.size();
+      all.moments.push_back(moments);
+    }
+    all.parameters.insert(all.parameters.end(), own.parameters.begin(), own.parameters.end());
+  }
+  const std::vector<Parameter> followers = algorithm.followers();
+  all.parameters.insert(all.parameters.end(), followers.begin(), followers.end());
+  all.frozen = followers.size();
+  return all;
+}
+
+// Where the time of a run goes, in seconds, and what was done in it.
+struct StageTimes {
+  double playing = 0, learning = 0, evaluating = 0;
+  int64_t steps = 0;   // of environments
+  int64_t tokens = 0;  // distinct ones that were learned from, as often as they were
+
+  StageTimes& operator+=(const StageTimes& other) {
+    playing += other.playing;
+    learning += other.learning;
+    evaluating += other.evaluating;
+    steps += other.steps;
+    tokens += other.tokens;
+    return *this;
+  }
+  nlohmann::ordered_json ToJson() const {
+    const auto rate = [](int64_t count, double seconds) {
+      return seconds > 0 ? static_cast<double>(count) / seconds : 0.0;
+    };
+    return {{"playing_s", playing},
+            {"learning_s", learning},
+            {"evaluating_s", evaluating},
+            {"environment_steps_per_s_playing", rate(steps, playing)},
+            {"environment_steps_per_s", rate(steps, playing + learning)},
+            {"tokens_per_s_learning", rate(tokens, learning)}};
+  }
+  std::string Text() const {
+    const nlohmann::ordered_json json = ToJson();
+    const double all = std::max(1e-9, playing + learning + evaluating);
+    return fmt::format(
+        "{:.0f} s: playing {:.0f} % ({:.0f} environment steps/s), learning {:.0f} % ({:.0f} "
+        "tokens/s), evaluating {:.0f} %",
+        all, 100 * playing / all, json["environment_steps_per_s_playing"].get<double>(),
+        100 * learning / all, json["tokens_per_s_learning"].get<double>(), 100 * evaluating / all);
+  }
+};
+
+// A run of the program. Of a job of many processes each has its own, and all do the same with the
+// same numbers, except that the work of the networks is divided (shared_pass.h); rank 0 alone writes.
+class RlRun {
+ public:
+  RlRun(const AgentRlOptions& options, const OptionSet& resolved, ProcessGroup* group)
+      : o_(options),
+        group_(group),
+        folder_(RlFolder(options)),
+        checkpoints_(folder_ / "checkpoints"),
+        print_(FingerprintOf(options, resolved)) {
+    if (writes()) lock_.emplace(folder_ / ".lock", FileLock::IfLocked::kRefuse);
+    Open();
+    // Not before the checkpoint has been accepted: its options are in the present file.
+    if (writes()) WriteResolved(folder_, resolved.ResolvedToml());
+  }
+
+  ExitCode Train();
+
+ private:
+  bool writes() const { return IsFirstRank(group_); }
+  void Open();
+  void Restore(const nlohmann::json& saved);
+  void CheckData(const nlohmann::json& saved) const;
+  void OpenContext(int64_t transitions);
+  void TakeIterations(const std::atomic<bool>& stop);
+  void TakeIteration(Progress& progress);
+  void WarnOfCollapse(const nlohmann::ordered_json& metrics);
+  void Evaluate();
+  void Save();
+  void WriteCheckpoint();
+  void Export();
+
+  const AgentRlOptions& o_;
+  ProcessGroup* const group_;
+  const fs::path folder_;
+  const CheckpointFolder checkpoints_;
+  const Fingerprint print_;
+  std::optional<FileLock> lock_;  // of the folder, where this process writes
+  std::optional<RlContext> context_;
+  std::unique_ptr<Algorithm> algorithm_;
+  std::optional<Metrics> metrics_;
+  RunState state_;  // its steps are iterations
+  StageTimes times_;
+  std::set<std::string_view> warned_;  // signs of collapse in the last iteration
+  int64_t saved_ = -1;
+};
+
+void RlRun::Open() {
+  const std::vector<int64_t> steps = checkpoints_.Steps();
+  // Rank 0 chooses the checkpoint, because a network file system may show new files to other ranks
+  // later.
+  const int64_t last = steps.empty() ? -1 : steps.back();
+  saved_ = static_cast<int64_t>(SumOverRanks(group_, writes() ? static_cast<double>(last) : 0));
+  nlohmann::json saved = nlohmann::json::object();
+  if (saved_ >= 0) {
+    const std::string place = checkpoints_.Path(saved_).string();
+    saved = checkpoints_.State(saved_);
+    state_ = RunState::From(saved, print_, place);
+    spdlog::info("continuing from {}", place);
+  }
+  RequireSame(group_, {{"the checkpoint (--output_dir)", Sha256(saved.dump()),
+                        saved_ < 0 ? "none" : checkpoints_.Path(saved_).string()}});
+  const std::string record = checkpoints_.Path(saved_).string() + "/state.json";
+  OpenContext(ReadingRecord(record, kCheckpointCure,
+                            [&] { return JsonFieldOr<int64_t>(saved, "transitions", 0); }));
+  algorithm_ = o_.algorithm(*context_);
+  RequireSame(group_, {{"what is learned from", algorithm_->DataDescription(), ""}});
+  if (saved_ >= 0) {
+    ReadingRecord(record, kCheckpointCure, [&] { Restore(saved); });
+  }
+  WaitForAll(group_);  // so that no checkpoint is removed before all have read it
+  if (writes()) metrics_.emplace(folder_, saved_);
+}
+
+void RlRun::Restore(const nlohmann::json& saved) {
+  CheckData(saved);
+  checkpoints_.Load(saved_, TensorsOf(*algorithm_));
+  const std::vector<Trainer*> trainers = algorithm_->trainers();
+  const auto steps = JsonField<std::vector<int64_t>>(saved, "trainer_steps");
+  if (steps.size() != trainers.size()) {
+    throw std::invalid_argument(fmt::format("field \"trainer_steps\" has {} numbers, not {}",
+                                            steps.size(), trainers.size()));
+  }
+  for (size_t i = 0; i < trainers.size(); ++i) trainers[i]->Continue(steps[i]);
+  algorithm_->Restore(saved.at("algorithm"));
+}
+
+void RlRun::CheckData(const nlohmann::json& saved) const {
+  if (JsonFieldOr<std::string>(saved, "data", "") == algorithm_->DataDescription()) return;
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format("{} has learned from other trees, episodes or transitions than there "
+                  "are now. Cure: another --name for a new run, or the same data as before",
+                  checkpoints_.Path(saved_).string()));
+}
+
+// The other ranks copy the transitions of rank 0, cut to those of the checkpoint.
+void RlRun::OpenContext(int64_t transitions) {
+  if (writes()) context_.emplace(o_, folder_, transitions, group_);
+  WaitForAll(group_);
+  if (writes()) return;
+  const fs::path own = folder_ / "ranks" / std::to_string(group_->rank());
+  fs::create_directories(own);
+  const fs::path name = "transitions.bin";
+  fs::copy_file(folder_ / name, own / name, fs::copy_options::overwrite_existing);
+  context_.emplace(o_, own, transitions, group_);
+}
+
+ExitCode RlRun::Train() {
+  const std::atomic<bool>& stop = StopOnSignal();
+  const auto begin = std::chrono::steady_clock::now();
+  const int64_t first = state_.step;
+  const auto note = [&](const std::string& diverged) {
+    if (!writes()) return;
+    nlohmann::ordered_json run = {{"program", "agent_rl"},
+                                  {"version", kVersion},
+                                  {"processes", group_ == nullptr ? 1 : group_->size()},
+                                  {"first_iteration", first},
+                                  {"iterations", state_.step},
+                                  {"transitions", context_->store().size()},
+                                  {"wall_s", SecondsSince(begin)},
+                                  {"stages", times_.ToJson()},
+                                  {"peak_memory_gib", PeakMemoryGib()}};
+    if (!diverged.empty()) run["diverged"] = diverged;
+    AppendToRunFile(folder_, std::move(run));
+  };
+  try {
+    TakeIterations(stop);
+  } catch (const DivergedError& error) {
+    note(error.what());
+    throw;
+  }
+  if (writes()) fs::remove_all(folder_ / "ranks");
+  note("");
+  if (writes()) fmt::print("{}\n", times_.Text());
+  if (state_.step < o_.iterations) return ExitCode::kInterrupted;
+  if (writes()) Export();
+  return ExitCode::kOk;
+}
+
+// Up to the last one, or until a signal says stop.
+void RlRun::TakeIterations(const std::atomic<bool>& stop) {
+  if (saved_ < 0) Evaluate();
+  // Of no iterations it draws nothing.
+  Progress progress("iterations", "transitions", writes() ? o_.iterations : 0);
+  for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
+  // A signal may have reached only some of the processes, so they agree to stop together.
+  while (state_.step < o_.iterations && SumOverRanks(group_, stop ? 1 : 0) == 0) {
+    TakeIteration(progress);
+  }
+  if (saved_ != state_.step) Save();
+}
+
+void RlRun::TakeIteration(Progress& progress) {
+  const auto begin = std::chrono::steady_clock::now();
+  const int64_t before = context_->store().size();
+  const double played_before = context_->play_seconds();
+  nlohmann::ordered_json line = {{"step", state_.step + 1}};
+  line.update(algorithm_->Iterate(state_.step));
+  ++state_.step;
+  const int64_t played = context_->store().size() - before;
+  line["transitions"] = context_->store().size();
+  const double playing = context_->play_seconds() - played_before;
+  const StageTimes now{playing, SecondsSince(begin) - playing, 0, played, TokensIn(line)};
+  times_ += now;
+  line["speed"] = {{"seconds", now.playing + now.learning},
+                   {"playing", now.playing / (now.playing + now.learning)},  // share of the time
+                   {"environment_steps_per_s", now.ToJson()["environment_steps_per_s"]},
+                   {"tokens_per_s_learning", now.ToJson()["tokens_per_s_learning"]},
+                   {"memory_gib", MemoryGib()}};
+  if (metrics_) metrics_->Add(line);
+  WarnOfCollapse(line);
+  progress.AddUnits(played);
+  const bool last = state_.step == o_.iterations;
+  if (last || (o_.eval_every > 0 && state_.step % o_.eval_every == 0)) Evaluate();
+  if (last || state_.step % o_.save_every == 0) Save();
+  progress.Done();
+}
+
+// A sign that stays is said once.
+void RlRun::WarnOfCollapse(const nlohmann::ordered_json& metrics) {
+  std::set<std::string_view> seen;
+  for (const CollapseSign& sign : SignsOfCollapse(metrics)) {
+    seen.insert(sign.name);
+    if (writes() && !warned_.contains(sign.name)) {
+      spdlog::warn("iteration {}: {}", state_.step, sign.text);
+    }
+  }
+  warned_ = std::move(seen);
+}
+
+void RlRun::Evaluate() {
+  if (o_.eval_episodes == 0) return;
+  const auto begin = std::chrono::steady_clock::now();
+  const nlohmann::ordered_json result = algorithm_->Evaluate(state_.step);
+  times_.evaluating += SecondsSince(begin);
+  if (result.is_null() || !writes()) return;
+  metrics_->Add({{"step", state_.step}, {"evaluation", result}});
+  fmt::print("iteration {}: {}\n", state_.step, result.dump());
+}
+
+void RlRun::Save() {
+  saved_ = state_.step;
+  if (writes()) WriteCheckpoint();
+  WaitForAll(group_);  // so that no rank goes on before the checkpoint is complete
+}
+
+void RlRun::WriteCheckpoint() {
+  for (const Trainer* trainer : algorithm_->trainers()) trainer->CheckAnswer();
+  algorithm_->CheckAnswer();
+  context_->store().Sync();
+  nlohmann::ordered_json json = state_.ToJson(print_);
+  json["transitions"] = context_->store().size();
+  json["trainer_steps"] = nlohmann::ordered_json::array();
+  for (const Trainer* trainer : algorithm_->trainers()) {
+    json["trainer_steps"].push_back(trainer->optimizer_steps());
+  }
+  json["data"] = algorithm_->DataDescription();
+  json["algorithm"] = algorithm_->State();
+  checkpoints_.Save(state_.step, TensorsOf(*algorithm_), json);
+  checkpoints_.KeepLast(o_.keep_checkpoints, {});
+}
+
+void RlRun::Export() {
+  if (o_.start.dir.empty()) {
+    fmt::print("{} iterations, {} transitions; the weights are in {}\n", state_.step,
+               context_->store().size(), checkpoints_.Path(state_.step).string());
+    return;
+  }
+  const fs::path to = folder_ / "model";
+  ExportModel(to, o_.start.dir, *context_->policy().Snapshot(state_.step));
+  if (o_.lora.rank > 0) {
+    WriteAdapters(folder_ / "adapter", o_.lora, o_.start.dir,
+                  context_->policy().network().adapters());
+  }
+  fmt::print("{} iterations, {} transitions; the model is in {}\n", state_.step,
+             context_->store().size(), to.string());
+}
+
+}  // namespace
+
+ExitCode AgentRl(const AgentRlOptions& options, const OptionSet& resolved) {
+  Check(options);
+  KeepFreedMemory();
+  const auto& all = resolved.ResolvedJson();
+  return RunInJob(options.distributed, options.threads, all, [&](ProcessGroup* group) {
+    RequireSame(group, ModelPrint(options.start));
+    // Rank 0 makes the start of a value model, and the others then find it.
+    const AgentRlOptions started = WithValueModel(options, IsFirstRank(group));
+    WaitForAll(group);
+    RlRun run(started, resolved, group);
+    return run.Train();
+  });
+}
+
+}  // namespace agentr

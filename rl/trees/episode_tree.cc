@@ -1,0 +1,77 @@
+#include "rl/trees/episode_tree.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "eval/episode_store.h"
+
+namespace agentr {
+namespace {
+
+// The child of `parent` that is this turn, and has not ended; -1 if there is none.
+int ChildOf(const Tree& tree, int parent, const EpisodeTurn& turn) {
+  for (const int child : tree.node(parent).children) {
+    const Node& node = tree.node(child);
+    if (node.end == End::kNone && node.response == turn.response &&
+        node.observation == turn.observation && node.token_ids == turn.token_ids &&
+        node.dropped_turns == turn.dropped_turns) {
+      return child;
+    }
+  }
+  return -1;
+}
+
+Node NodeOf(const EpisodeTurn& turn) {
+  Node node;
+  node.response = turn.response;
+  node.action = turn.action;
+  node.observation = turn.observation;
+  node.dropped_turns = turn.dropped_turns;
+  node.token_ids = turn.token_ids;
+  node.logprobs = turn.logprobs;
+  return node;
+}
+
+void AddEpisode(const Episode& episode, Tree& tree) {
+  int at = 0;
+  for (const EpisodeTurn& turn : episode.turns) {
+    const bool last = &turn == &episode.turns.back();
+    int next = last ? -1 : ChildOf(tree, at, turn);
+    if (next < 0) {
+      Node node = NodeOf(turn);
+      if (last) {
+        node.reward = episode.reward;
+        node.end = episode.end == EpisodeEnd::kDone ? End::kDone : End::kDepth;
+      }
+      next = tree.Add(at, std::move(node));
+    }
+    at = next;
+  }
+  tree.BackUp(at);
+}
+
+}  // namespace
+
+Tree TreeOfEpisodes(const std::string& family, const std::vector<Episode>& episodes) {
+  const Episode& first = episodes.front();
+  Tree tree({family, first.task_id, first.model, "", "{}"}, first.instruction,
+            first.first_observation);
+  for (const Episode& episode : episodes) AddEpisode(episode, tree);
+  return tree;
+}
+
+std::vector<Tree> ReadEpisodeTrees(const std::filesystem::path& folder, const std::string& family) {
+  std::map<int, std::vector<Episode>> groups;
+  for (StoredEpisode& stored : ReadEpisodes(folder)) {
+    if (stored.episode.turns.empty()) continue;
+    groups[stored.episode.task_id].push_back(std::move(stored.episode));
+  }
+  std::vector<Tree> trees;
+  for (const auto& [task_id, episodes] : groups) {
+    if (episodes.size() > 1) trees.push_back(TreeOfEpisodes(family, episodes));
+  }
+  return trees;
+}
+
+}  // namespace agentr

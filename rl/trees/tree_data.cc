@@ -1,0 +1,209 @@
+#include "rl/trees/tree_data.h"
+
+#include <fmt/core.h>
+
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/hash.h"
+#include "revision/find/states.h"
+#include "rl/trees/episode_tree.h"
+#include "tasks/splits.h"
+#include "tasks/task_family.h"
+
+namespace agentr {
+namespace {
+
+// Few enough that a step sees several tasks, enough that prompts are shared.
+constexpr size_t kStretch = 8;
+
+constexpr int kHeldOut = 10;  // of so many trees one is held out to measure a value model
+
+class TreeDataReader {
+ public:
+  TreeDataReader(const TreeDataOptions& options, TreeAlgorithmKind kind, const RowTokenizer& text)
+      : options_(options), kind_(kind), encoder_(text, options.max_length) {}
+
+  TreeData Read() {
+    const std::filesystem::path folder =
+        options_.episodes.empty() ? ReadTrees() : ReadEpisodeGroups();
+    data_.counts.items = static_cast<int64_t>(data_.items.size());
+    if (data_.items.empty()) {
+      throw FatalError(
+          ExitCode::kUsage,
+          fmt::format("nothing can be learned from the {} trees in {}: {}. Usual cure: more trees, "
+                      "or a search with more --iterations",
+                      data_.counts.trees, folder.string(), WhyNothing()));
+    }
+    data_.hash = Hash();
+    return std::move(data_);
+  }
+
+ private:
+  // Returns the folder that was read.
+  std::filesystem::path ReadTrees() {
+    TreeInput input = FindTrees(options_.input);
+    const Split& split = SplitOf(input.task);
+    std::erase_if(input.files, [&](const TreeFile& file) { return split.IsTest(file.task_id); });
+    family_ = MakeTaskFamily(input.task);
+    for (const TreeFile& file : input.files) {
+      ReadOne(LoadTree(file, input.task, ReadFile(file.path)), file.task_id);
+    }
+    return input.folder;
+  }
+
+  std::filesystem::path ReadEpisodeGroups() {
+    std::filesystem::path folder = std::filesystem::path(options_.episodes).lexically_normal();
+    if (!folder.has_filename()) folder = folder.parent_path();
+    const std::string task = options_.input.task.empty() ? folder.parent_path().filename().string()
+                                                         : options_.input.task;
+    family_ = MakeTaskFamily(task);
+    const Split& split = SplitOf(task);
+    for (const Tree& tree : ReadEpisodeTrees(folder, task)) {
+      if (!split.IsTest(tree.origin().task_id)) ReadOne(tree, tree.origin().task_id);
+    }
+    return folder;
+  }
+
+  std::string WhyNothing() const {
+    if (kind_ == TreeAlgorithmKind::kDpo) {
+      return fmt::format(
+          "of {} pairs of siblings none is a preference ({} have few visits, {} "
+          "nearly equal values)",
+          data_.preferences.siblings, data_.preferences.uncertain, data_.preferences.close);
+    }
+    return "their episodes all have the same reward, or are too long";
+  }
+
+  void ReadOne(const Tree& tree, int task_id) {
+    ++data_.counts.trees;
+    data_.counts.nodes += tree.size() - 1;
+    in_stretch_ = 0;
+    switch (kind_) {
+      case TreeAlgorithmKind::kDpo:
+        return AddPreferences(tree, task_id);
+      case TreeAlgorithmKind::kAwr:
+        return AddResponses(tree, StepAdvantages(tree));
+      case TreeAlgorithmKind::kTreeGrpo:
+        return AddResponses(tree, TreeGroupAdvantages({&tree}, options_.divide_by_std)[0]);
+      case TreeAlgorithmKind::kValue:
+        return AddStates(tree);
+    }
+  }
+
+  void AddPreferences(const Tree& tree, int task_id) {
+    const std::vector<Preference> pairs = LimitPreferences(
+        FindPreferences(tree, StateMap(tree, *family_), *family_, options_.preferences,
+                        data_.preferences),
+        options_.max_pairs_per_task,
+        RandomStream(options_.seed).Split("preferences").Split(static_cast<uint64_t>(task_id)),
+        data_.preferences);
+    for (const Preference& pair : pairs) {
+      auto chosen = encoder_.Encode(tree, pair.chosen.node);
+      auto rejected = encoder_.Encode(tree, pair.rejected.node);
+      if (chosen && rejected) {
+        AddItem({std::move(*chosen), std::move(*rejected)});
+      } else {
+        ++data_.counts.too_long;
+      }
+    }
+  }
+
+  void AddResponses(const Tree& tree, const std::vector<double>& advantages) {
+    for (int node = 1; node < tree.size(); ++node) {
+      const double advantage = advantages[static_cast<size_t>(node)];
+      const bool needs_signal = kind_ == TreeAlgorithmKind::kTreeGrpo;
+      if (tree.node(node).visits == 0 || (needs_signal && advantage == 0)) {
+        ++data_.counts.no_signal;
+        continue;
+      }
+      auto response = encoder_.Encode(tree, node);
+      if (!response) {
+        ++data_.counts.too_long;
+        continue;
+      }
+      response->advantage = advantage;
+      std::vector<TreeResponse> alone;
+      alone.push_back(std::move(*response));
+      AddItem(std::move(alone));
+    }
+  }
+
+  void AddStates(const Tree& tree) {
+    const bool held_out = data_.counts.trees % kHeldOut == 1;
+    for (int index = 0; index < tree.size(); ++index) {
+      const Node& node = tree.node(index);
+      if (node.visits == 0 || node.end != End::kNone) {
+        ++data_.counts.no_signal;
+        continue;
+      }
+      const double value = node.value / node.visits;
+      TrainingRow row{encoder_.EncodePrompt(tree, index, node.dropped_turns), {}};
+      const auto end = static_cast<int32_t>(row.ids.size());
+      if (end >= options_.max_length) {
+        ++data_.counts.too_long;
+        continue;
+      }
+      row.ids.push_back(0);
+      row.trained = {{end, end + 1}};
+      if (held_out) {
+        data_.held_out.push_back({std::move(row), value});
+        continue;
+      }
+      std::vector<TreeResponse> bins;
+      for (const BinWeight& bin : TwoHot(value, options_.value_bins)) {
+        row.ids.back() = bin.bin;
+        row.weight = bin.weight;
+        bins.push_back({row, {}, 0});
+      }
+      AddItem(std::move(bins));
+    }
+  }
+
+  void AddItem(std::vector<TreeResponse> responses) {
+    if (in_stretch_ == 0) data_.stretches.push_back(data_.items.size());
+    in_stretch_ = (in_stretch_ + 1) % kStretch;
+    std::vector<size_t>& item = data_.items.emplace_back();
+    for (TreeResponse& response : responses) {
+      item.push_back(data_.responses.size());
+      data_.responses.push_back(std::move(response));
+    }
+  }
+
+  std::string Hash() const {
+    std::string bytes;
+    const auto add = [&](const auto& values) {
+      using Value = std::ranges::range_value_t<decltype(values)>;
+      bytes.append(reinterpret_cast<const char*>(std::data(values)),
+                   std::size(values) * sizeof(Value));
+      bytes += '|';
+    };
+    for (const TreeResponse& response : data_.responses) {
+      add(response.row.ids);
+      add(response.sampled);
+      bytes += fmt::format("{} {} {}\n", response.row.trained[0].begin, response.advantage,
+                           response.row.weight);
+    }
+    for (const std::vector<size_t>& item : data_.items) add(item);
+    return Sha256(bytes);
+  }
+
+  const TreeDataOptions& options_;
+  const TreeAlgorithmKind kind_;
+  const TreeRowEncoder encoder_;
+  std::unique_ptr<TaskFamily> family_;
+  TreeData data_;
+  size_t in_stretch_ = 0;
+};
+
+}  // namespace
+
+TreeData ReadTreeData(const TreeDataOptions& options, TreeAlgorithmKind kind,
+                      const RowTokenizer& text) {
+  return TreeDataReader(options, kind, text).Read();
+}
+
+}  // namespace agentr

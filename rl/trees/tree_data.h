@@ -1,0 +1,72 @@
+// What the algorithms that learn from search trees, or from groups of episodes, train on: the
+// responses as token rows, in items that are trained together.
+//
+//   dpo         an item is a preference: the chosen and the rejected response (revision/make/preferences.h)
+//   awr         an item is one visited response with its advantage (StepAdvantages)
+//   tree_grpo   an item is one response with the advantage of its episodes (TreeGroupAdvantages);
+//               grpo: the same of recorded episodes, those of a task as one tree (episode_tree.h)
+//   value       an item is the state of a visited node that has not ended; its "responses" are the
+//               bins next to its average reward, with their weights (tree_value.h)
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/sum_fields.h"
+#include "mcts/tree_folder.h"
+#include "revision/make/preferences.h"
+#include "rl/trees/tree_rows.h"
+#include "rl/trees/tree_value.h"
+
+namespace agentr {
+
+class OptionSet;
+
+struct TreeDataOptions {
+  TreeInputOptions input;
+  std::string episodes;  // a folder of agent_eval with groups of episodes instead (grpo)
+  PreferenceOptions preferences;
+  int max_pairs_per_task = 0;  // 0: all
+  bool divide_by_std = true;   // tree_grpo: GrpoOptions::divide_by_std
+  int value_bins = 21;         // value: number of bins
+  int max_length = 4096;       // longer rows are left out
+  uint64_t seed = 0;
+};
+
+struct TreeDataCounts {
+  int64_t trees = 0;
+  int64_t nodes = 0;
+  int64_t items = 0;
+  int64_t no_signal = 0;  // responses left out: never visited, or (tree_grpo) with advantage 0
+  int64_t too_long = 0;   // items left out because a row is too long
+};
+inline constexpr std::array<SumField<TreeDataCounts>, 5> kTreeDataFields = {
+    {{"trees", &TreeDataCounts::trees},
+     {"nodes", &TreeDataCounts::nodes},
+     {"items", &TreeDataCounts::items},
+     {"no_signal", &TreeDataCounts::no_signal},
+     {"too_long", &TreeDataCounts::too_long}}};
+static_assert(NamesEveryField(kTreeDataFields));
+
+enum class TreeAlgorithmKind { kDpo, kAwr, kTreeGrpo, kValue };
+
+struct TreeData {
+  std::vector<TreeResponse> responses;
+  std::vector<std::vector<size_t>> items;  // indices in `responses`; dpo: chosen, rejected
+  // Items of one tree that are neighbours in it, so that they share most of their prompts: the
+  // first item of each such stretch. They are trained in the same step where possible.
+  std::vector<size_t> stretches;
+  std::vector<ValuedState> held_out;  // value only: the states of every tenth tree, not trained
+  TreeDataCounts counts;
+  PreferenceCounts preferences;  // dpo only
+  std::string hash;              // of everything above, by which a run recognises its data
+};
+
+// Reads all trees of `options`, except those of test tasks. Throws FatalError: kFile without trees,
+// kUsage if nothing can be learned from them.
+TreeData ReadTreeData(const TreeDataOptions& options, TreeAlgorithmKind kind,
+                      const RowTokenizer& text);
+
+}  // namespace agentr

@@ -1,0 +1,192 @@
+#include "rl/trees/tree_learning.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "common/error.h"
+#include "common/options.h"
+#include "rl/rl_context.h"
+#include "training/data/row_order.h"
+#include "training/distributed/job_print.h"
+#include "training/run_state.h"
+#include "training/trainer.h"
+
+namespace agentr {
+namespace {
+
+TreeDataOptions DataOptionsOf(const AgentRlOptions& o) {
+  TreeDataOptions data = o.trees.data;
+  data.divide_by_std = o.trees.objective.grpo.divide_by_std;
+  data.seed = o.seed;
+  return data;
+}
+
+RowOrder OrderOf(const TreeData& data, const AgentRlOptions& o) {
+  RowPool pool;
+  for (size_t i = 0; i < data.items.size(); ++i) {
+    pool.rows.push_back({0, static_cast<uint32_t>(i)});
+  }
+  pool.group_begins = data.stretches;
+  return RowOrder({pool}, o.experience.batch, o.seed);
+}
+
+void SayWhatIsLearned(const TreeData& data, TreeAlgorithmKind kind) {
+  const TreeDataCounts& c = data.counts;
+  fmt::print("{} {} from {} responses of {} trees", c.items,
+             kind == TreeAlgorithmKind::kDpo     ? "preferences"
+             : kind == TreeAlgorithmKind::kValue ? "states"
+                                                 : "responses",
+             c.nodes, c.trees);
+  if (c.too_long > 0) fmt::print("; {} left out because they are too long", c.too_long);
+  if (c.no_signal > 0) fmt::print("; {} left out without anything to learn", c.no_signal);
+  fmt::print("\n");
+}
+
+class TreeLearning : public Algorithm {
+ public:
+  TreeLearning(RlContext& context, TreeAlgorithmKind kind)
+      : o_(context.options()),
+        kind_(kind),
+        text_(LoadRowTokenizer(o_.start.dir, o_.trees.chat_template)),
+        data_(ReadTreeData(DataOptionsOf(o_), kind, text_)),
+        order_(OrderOf(data_, o_)),
+        objective_(o_.trees.objective, kind, data_, context.policy().network(), context.group()),
+        network_(context.policy().network()),
+        trainer_(network_, o_.adamw, {}, context.group()) {
+    if (context.writes()) SayWhatIsLearned(data_, kind);
+    RequireSame(context.group(),
+                {{"what is learned from (--trees, --episodes)", data_.hash,
+                  fmt::format("{} items, hash {:.8}", data_.items.size(), data_.hash)}});
+    // The network still has its first weights, also when a run continues: its checkpoint is loaded
+    // after this.
+    if (objective_.NeedsReference()) {
+      objective_.UseReference(RlFolder(o_) / "reference.json",
+                              ModelHash(o_.start));
+    }
+  }
+
+  nlohmann::ordered_json Iterate(int64_t iteration) override {
+    const int64_t updates = o_.experience.updates;
+    const int64_t steps = updates * o_.iterations;
+    nlohmann::ordered_json sums = nlohmann::ordered_json::object();
+    for (int64_t step = iteration * updates; step < (iteration + 1) * updates; ++step) {
+      nlohmann::ordered_json one = TakeStep(step, LearningRate(o_.schedule, step, steps));
+      for (auto& [name, value] : one.items()) {
+        sums[name] = sums.value(name, 0.0) + value.get<double>() / static_cast<double>(updates);
+      }
+    }
+    sums["distinct_tokens"] = sums.value("distinct_tokens", 0.0) * static_cast<double>(updates);
+    sums["epoch"] = static_cast<double>((iteration + 1) * updates) /
+                    static_cast<double>(order_.steps_per_epoch());
+    return {{"train", std::move(sums)}};
+  }
+
+  // Of a value model: its errors on trees that it does not learn from. Policies are measured by
+  // agent_eval.
+  nlohmann::ordered_json Evaluate(int64_t /*iteration*/) override {
+    if (data_.held_out.empty()) return nullptr;
+    return ToJson(MeasureValues(network_, data_.held_out, o_.trees.objective.batch_tokens));
+  }
+
+  std::vector<Trainer*> trainers() override { return {&trainer_}; }
+  std::string DataDescription() const override { return data_.hash; }
+
+ private:
+  nlohmann::ordered_json TakeStep(int64_t step, double rate) {
+    std::vector<size_t> items;
+    for (const RowId row : order_.Step(step)) items.push_back(row.row);
+    const TreeStepReport report = objective_.AddGradients(items);
+    StepReport update;
+    update.sums.kinds[0] = {report.loss, 1, 0};
+    trainer_.Update(update, rate);
+    nlohmann::ordered_json json = ToJson(report, kind_);
+    json["gradient_norm"] = update.gradient_norm;
+    json["lr"] = rate;
+    return json;
+  }
+
+  const AgentRlOptions& o_;
+  const TreeAlgorithmKind kind_;
+  const RowTokenizer text_;
+  const TreeData data_;
+  RowOrder order_;
+  TreeObjective objective_;
+  Network& network_;
+  Trainer trainer_;
+};
+
+}  // namespace
+
+void Declare(OptionSet& set, TreeLearningOptions& o) {
+  set.Group("Learning from search trees (dpo, awr, tree_grpo, grpo, value)");
+  set.Add(
+      "--trees", o.data.input.input_dir,
+      "Trees of mcts_collect: DIR/TASK/MODEL/search_results_ID.json, of which the newest folder "
+      "is used, or the folder itself");
+  set.Add("--episodes", o.data.episodes,
+          "grpo: episodes of agent_eval with --attempts, OUTPUT_DIR/TASK/MODEL_local; those of one "
+          "task are a group");
+  set.Add("--trees_model", o.data.input.model_name,
+          "Name of the model whose trees are used (default: that of the newest trees)");
+  set.Add("--min_task", o.data.input.min, "First task id").Min(0);
+  set.Add("--max_task", o.data.input.max, "One past the last task id").Min(0);
+  set.Add("--max_pairs_per_task", o.data.max_pairs_per_task,
+          "Largest number of preferences of a tree, chosen at random; 0: all")
+      .Min(0);
+  set.Add("--value_bins", o.data.value_bins,
+          "value: number of rewards from 0 to 1 over which the value model gives a distribution")
+      .Range(2, 1000);
+  set.Add("--max_length", o.data.max_length,
+          "Longest row of prompt and response, in tokens; longer ones are left out")
+      .Min(2);
+  set.Add("--batch_tokens", o.objective.batch_tokens,
+          "Largest number of distinct tokens that are computed at once")
+      .Min(1);
+  set.Add("--chat_template", o.chat_template,
+          "Format of conversations: auto (the folder's own), llama-3, chatml, mistral or plain "
+          "(built in), or a Jinja file");
+  Declare(set, o.data.preferences);
+  Declare(set, o.objective.dpo);
+  Declare(set, o.objective.awr);
+  Declare(set, o.objective.grpo);
+}
+
+AgentRlOptions WithValueModel(const AgentRlOptions& options, bool writes) {
+  AgentRlOptions changed = options;
+  if (options.algorithm != &MakeTreeValue) return changed;
+  const std::filesystem::path start = RlFolder(options) / "start";
+  if (writes) MakeValueFolder(options.start.dir, start, options.trees.data.value_bins);
+  changed.start.dir = start.string();
+  return changed;
+}
+
+std::unique_ptr<Algorithm> MakeTreeValue(RlContext& context) {
+  return std::make_unique<TreeLearning>(context, TreeAlgorithmKind::kValue);
+}
+
+std::unique_ptr<Algorithm> MakeDpo(RlContext& context) {
+  return std::make_unique<TreeLearning>(context, TreeAlgorithmKind::kDpo);
+}
+
+std::unique_ptr<Algorithm> MakeAwr(RlContext& context) {
+  return std::make_unique<TreeLearning>(context, TreeAlgorithmKind::kAwr);
+}
+
+std::unique_ptr<Algorithm> MakeGrpo(RlContext& context) {
+  if (context.options().trees.data.episodes.empty()) {
+    throw FatalError(
+        ExitCode::kUsage,
+        "grpo learns from groups of episodes: name the folder of an agent_eval with "
+        "--attempts above 1, --episodes test_result/TASK/MODEL_local; tree_grpo learns "
+        "from the trees of mcts_collect");
+  }
+  return std::make_unique<TreeLearning>(context, TreeAlgorithmKind::kTreeGrpo);
+}
+
+std::unique_ptr<Algorithm> MakeTreeGrpo(RlContext& context) {
+  return std::make_unique<TreeLearning>(context, TreeAlgorithmKind::kTreeGrpo);
+}
+
+}  // namespace agentr

@@ -1,0 +1,30 @@
+// The options of the algorithms of agent_rl that learn from the trees of mcts_collect without
+// playing: dpo, awr, tree_grpo, grpo and value (tree_objective.h). Their iteration makes --updates optimiser
+// steps of --batch items.
+#pragma once
+
+#include <string>
+
+#include "rl/trees/tree_data.h"
+#include "rl/trees/tree_objective.h"
+
+namespace agentr {
+
+class OptionSet;
+
+struct TreeLearningOptions {
+  TreeDataOptions data;
+  TreeObjectiveOptions objective;
+  std::string chat_template = "auto";
+};
+
+// Declares the group "Learning from search trees" and the options of the objectives.
+void Declare(OptionSet& set, TreeLearningOptions& options);
+
+struct AgentRlOptions;
+
+// The options with which a value model is trained: --model_dir becomes the untrained value model
+// made of it, in the run's folder, which the rank that `writes` makes. Others are returned unchanged.
+AgentRlOptions WithValueModel(const AgentRlOptions& options, bool writes);
+
+}  // namespace agentr

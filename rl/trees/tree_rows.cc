@@ -1,0 +1,119 @@
+#include "rl/trees/tree_rows.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <span>
+
+#include "common/error.h"
+#include "lm/sampled_turns.h"
+#include "revision/find/paths.h"
+#include "rl/losses/group_relative.h"
+
+namespace agentr {
+namespace {
+
+[[noreturn]] void RefuseTemplate(const RowTokenizer& text, const Error& error) {
+  throw FatalError(
+      ExitCode::kFile,
+      fmt::format("the chat template {} cannot express the conversations of the trees: {}; choose "
+                  "another one with --chat_template",
+                  text.chat->name(), error.message));
+}
+
+// Adds `score` of each ended leaf to all nodes on its path.
+void AddScores(const Tree& tree, const std::vector<LeafPath>& leaves,
+               std::span<const double> scores, std::vector<double>& sums) {
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    for (const int node : tree.Path(leaves[i].leaf)) {
+      sums[static_cast<size_t>(node)] += scores[i];
+    }
+  }
+}
+
+std::vector<double> Qualities(const std::vector<LeafPath>& leaves) {
+  std::vector<double> rewards;
+  for (const LeafPath& leaf : leaves) rewards.push_back(leaf.quality);
+  return rewards;
+}
+
+}  // namespace
+
+std::vector<int32_t> TreeRowEncoder::EncodePrompt(const Tree& tree, int node,
+                                                  int dropped_turns) const {
+  const std::vector<Message> messages = tree.Conversation(node, dropped_turns);
+  Result<ChatTokens> chat = text_.chat->Apply(messages, /*generation=*/true);
+  if (!chat) RefuseTemplate(text_, chat.error());
+  return UseSampledIds(std::move(*chat), messages, tree.SampledIds(node, dropped_turns),
+                       {*text_.tokenizer, text_.chat->stop_tokens()})
+      .ids;
+}
+
+std::vector<int32_t> TreeRowEncoder::EncodeResponse(const Tree& tree, int index) const {
+  const Node& node = tree.node(index);
+  if (!node.token_ids.empty() &&
+      text_.tokenizer->Decode(node.token_ids, /*skip_special=*/true) == node.response) {
+    return node.token_ids;
+  }
+  const Result<ChatTokens> chat = text_.chat->Apply(
+      std::vector<Message>{{"user", tree.root().observation}, {"assistant", node.response}},
+      /*generation=*/false);
+  if (!chat) RefuseTemplate(text_, chat.error());
+  const ChatTokens::Span span = chat->messages.back();
+  return {chat->ids.begin() + static_cast<std::ptrdiff_t>(span.begin),
+          chat->ids.begin() + static_cast<std::ptrdiff_t>(span.end)};
+}
+
+std::optional<TreeResponse> TreeRowEncoder::Encode(const Tree& tree, int index) const {
+  const Node& node = tree.node(index);
+  TreeResponse response;
+  std::vector<int32_t>& ids = response.row.ids;
+  ids = EncodePrompt(tree, node.parent, node.dropped_turns);
+  const std::vector<int32_t> own = EncodeResponse(tree, index);
+  const auto begin = static_cast<int32_t>(ids.size());
+  ids.insert(ids.end(), own.begin(), own.end());
+  if (own.empty() || ids.size() > static_cast<size_t>(max_length_)) return std::nullopt;
+  response.row.trained = {{begin, static_cast<int32_t>(ids.size())}};
+  if (own == node.token_ids && node.logprobs.size() == own.size()) response.sampled = node.logprobs;
+  return response;
+}
+
+std::vector<double> StepAdvantages(const Tree& tree) {
+  std::vector<double> advantages(static_cast<size_t>(tree.size()));
+  for (int i = 1; i < tree.size(); ++i) {
+    const Node& node = tree.node(i);
+    if (node.visits == 0) continue;
+    advantages[static_cast<size_t>(i)] = node.mean() - tree.node(node.parent).mean();
+  }
+  return advantages;
+}
+
+std::vector<std::vector<double>> TreeGroupAdvantages(const std::vector<const Tree*>& trees,
+                                                     bool divide_by_std) {
+  std::vector<std::vector<LeafPath>> leaves;
+  std::vector<double> all;  // rewards of the episodes of all trees
+  for (const Tree* tree : trees) {
+    leaves.push_back(LeafPaths(*tree));
+    for (const double reward : Qualities(leaves.back())) all.push_back(reward);
+  }
+  const std::vector<double> between = GroupAdvantages(all, divide_by_std);
+  std::vector<std::vector<double>> advantages;
+  size_t first = 0;
+  for (size_t t = 0; t < trees.size(); ++t) {
+    std::vector<double>& sums = advantages.emplace_back(static_cast<size_t>(trees[t]->size()), 0.0);
+    const std::vector<double> inside = GroupAdvantages(Qualities(leaves[t]), divide_by_std);
+    AddScores(*trees[t], leaves[t], inside, sums);
+    if (trees.size() > 1) {
+      AddScores(*trees[t], leaves[t], std::span(between).subspan(first, inside.size()), sums);
+    }
+    first += inside.size();
+    std::vector<double> episodes(sums.size());
+    AddScores(*trees[t], leaves[t], std::vector<double>(inside.size(), 1.0), episodes);
+    for (size_t i = 0; i < sums.size(); ++i) {
+      if (episodes[i] > 0) sums[i] /= episodes[i];
+    }
+  }
+  return advantages;
+}
+
+}  // namespace agentr

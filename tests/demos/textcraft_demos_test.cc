@@ -1,0 +1,167 @@
+#include "demos/textcraft_demos.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "games/textcraft/recipe_text.h"
+#include "games/textcraft/textcraft.h"
+#include "games/textcraft/textcraft_prompt.h"
+#include "tasks/splits.h"
+#include "tasks/textcraft/textcraft_family.h"
+#include "training/data/parsed_row.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::Gt;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr size_t kFirstObservation = 2;
+
+std::string Content(const DemoRow& row, size_t message) {
+  return row["messages"][message]["content"];
+}
+
+bool IsEpisode(const DemoRow& row) {
+  return row["messages"].size() > kFirstObservation &&
+         Content(row, kFirstObservation).find("Goal: craft ") != std::string::npos;
+}
+
+std::string GoalOf(const DemoRow& row) {
+  const std::string text = Content(row, kFirstObservation);
+  const size_t at = text.find("Goal: craft ") + 12;
+  return text.substr(at, text.size() - 1 - at);
+}
+
+std::vector<DemoRow> Rows(TextCraftDemoOptions options, int books = 4) {
+  std::vector<DemoRow> rows;
+  for (int book = 0; book < books; ++book) {
+    for (DemoRow& row : TextCraftDemos(options, 1, book)) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+TEST(TextCraftDemosTest, NeverPlaysTheGoalOfATestTask) {
+  const TextCraft game{RecipeBook(BuiltInRecipes())};
+  std::set<std::string> test_goals;
+  for (const int id : SplitOf("textcraft").test()) {
+    test_goals.insert(DisplayName(game.book().Name(game.book().tasks()[game.TaskOf(id)])));
+  }
+  ASSERT_EQ(test_goals.size(), 100u);
+  std::set<std::string> played;
+  for (const DemoRow& row : Rows({.built_in = 1})) {
+    if (IsEpisode(row)) played.insert(GoalOf(row));
+  }
+  EXPECT_THAT(played.size(), Gt(60u));
+  for (const std::string& goal : played) EXPECT_FALSE(test_goals.contains(goal)) << goal;
+}
+
+// The game itself answers as the rows say; only what it takes is trained.
+TEST(TextCraftDemosTest, EpisodesAreThoseOfTheGame) {
+  const TextCraft game{RecipeBook(BuiltInRecipes())};
+  const TextCraftFamily family;
+  int episodes = 0, mistakes = 0;
+  for (const DemoRow& row : Rows({.slips = 0.3, .built_in = 1})) {
+    if (!IsEpisode(row)) continue;
+    ++episodes;
+    uint32_t task = 0;
+    while (DisplayName(game.book().Name(game.book().tasks()[task])) != GoalOf(row)) ++task;
+    TextCraftState state = game.Start(task);
+    for (size_t i = kFirstObservation + 1; i < row["messages"].size(); i += 2) {
+      ASSERT_FALSE(state.done);
+      const std::string action = family.ParseAction(Content(row, i));
+      game.Step(state, action);
+      if (i + 1 < row["messages"].size()) {
+        EXPECT_EQ(Content(row, i + 1), state.observation);
+      }
+      const bool trained = row["messages"][i]["weight"] == 1;
+      if (trained) {
+        EXPECT_FALSE(family.IsRefusal("", action, state.observation)) << action;
+      }
+      mistakes += trained ? 0 : 1;
+    }
+    EXPECT_TRUE(state.done);
+  }
+  EXPECT_THAT(episodes, Gt(100));
+  EXPECT_THAT(mistakes, Gt(50));
+}
+
+TEST(TextCraftDemosTest, ARecoveryOwnsThatTheLastActionFailed) {
+  const TextCraftFamily family;
+  int recoveries = 0;
+  for (const DemoRow& row : Rows({.slips = 0.3})) {
+    if (!IsEpisode(row)) continue;
+    for (size_t i = kFirstObservation + 3; i < row["messages"].size(); i += 2) {
+      const bool refused = family.IsRefusal("", "", Content(row, i - 1));
+      recoveries += refused ? 1 : 0;
+      const auto owns = HasSubstr("That did not work.");
+      if (refused) {
+        EXPECT_THAT(Content(row, i), owns);
+      } else {
+        EXPECT_THAT(Content(row, i), Not(owns));
+      }
+      if (refused && row["messages"][i]["weight"] == 1) {
+        EXPECT_NE(family.ParseAction(Content(row, i)), family.ParseAction(Content(row, i - 2)));
+      }
+    }
+  }
+  EXPECT_THAT(recoveries, Gt(30));
+}
+
+TEST(TextCraftDemosTest, RowsOfASceneBeginAlike) {
+  std::string task, commands;
+  int shared = 0;
+  for (const DemoRow& row : Rows({})) {
+    if (row["messages"].size() < 4) continue;  // a judgement
+    const std::string text = Content(row, kFirstObservation);
+    const std::string begin = text.substr(0, text.find("\n\n"));
+    if (row["task"] == task) {
+      EXPECT_EQ(begin, commands);
+      ++shared;
+    }
+    task = row["task"];
+    commands = begin;
+  }
+  EXPECT_THAT(shared, Gt(100));
+}
+
+TEST(TextCraftDemosTest, JudgementsFollowWhatHappened) {
+  std::map<std::string, int> verdicts;
+  for (const DemoRow& row : Rows({.slips = 0.3, .judgements = 1})) {
+    if (row["messages"].size() != 2) continue;
+    const std::string question = Content(row, 0);
+    const std::string answer = Content(row, 1);
+    const std::string verdict = answer.substr(answer.rfind(' ') + 1);
+    ++verdicts[verdict];
+    const std::string step = question.substr(question.find("The step to judge:"));
+    if (step.find("Observation: Could not") != std::string::npos) {
+      EXPECT_EQ(verdict, "Bad");
+    } else if (step.find("Action: inventory") != std::string::npos) {
+      EXPECT_EQ(verdict, "Uncertain");
+    }
+  }
+  EXPECT_THAT(verdicts["Good"], Gt(20));
+  EXPECT_THAT(verdicts["Bad"], Gt(20));
+  EXPECT_THAT(verdicts["Uncertain"], Gt(2));
+}
+
+TEST(TextCraftDemosTest, RowsAreReadByTheTrainer) {
+  for (const DemoRow& row : Rows({}, 1)) {
+    const ParsedRow parsed = ParseRow(row.dump());
+    EXPECT_EQ(parsed.format, DataFormat::kMessages);
+    EXPECT_TRUE(parsed.learned.back().trained);
+  }
+}
+
+TEST(TextCraftDemosTest, TheSeedAndTheBookDecide) {
+  EXPECT_EQ(TextCraftDemos({}, 1, 0), TextCraftDemos({}, 1, 0));
+  EXPECT_NE(TextCraftDemos({}, 1, 0), TextCraftDemos({}, 1, 1));
+  EXPECT_NE(TextCraftDemos({}, 1, 0), TextCraftDemos({}, 2, 0));
+}
+
+}  // namespace
+}  // namespace agentr

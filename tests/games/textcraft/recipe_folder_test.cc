@@ -1,0 +1,87 @@
+#include "games/textcraft/recipe_folder.h"
+
+#include <gmock/gmock.h>
+
+#include "common/error.h"
+#include "common/file.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class RecipeFolderTest : public ::testing::Test {
+ protected:
+  RecipeFolderTest() { std::filesystem::create_directories(folder_); }
+  ~RecipeFolderTest() override { std::filesystem::remove_all(folder_); }
+
+  void Write(const std::string& name, const std::string& text) {
+    WriteFileAtomically(folder_ / name, text);
+  }
+
+  std::string ErrorOf(const std::filesystem::path& folder) {
+    try {
+      ReadRecipeFolder(folder);
+    } catch (const FatalError& error) {
+      EXPECT_EQ(error.code(), ExitCode::kFile);
+      return error.what();
+    }
+    return "no error";
+  }
+
+  const std::filesystem::path folder_ =
+      std::filesystem::path(::testing::TempDir()) /
+      ::testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+TEST_F(RecipeFolderTest, ShapedCountsKeysInThePattern) {
+  Write("ladder.json", R"({"type": "minecraft:crafting_shaped", "pattern": ["# #", "#Z#", "# #"],
+      "key": {"Z": {"tag": "minecraft:planks"}, "#": [{"item": "minecraft:stick"}, {"item": "b"}]},
+      "result": {"item": "minecraft:ladder", "count": 3}, "group": "climb"})");
+  EXPECT_THAT(
+      ReadRecipeFolder(folder_),
+      ElementsAre(SourceRecipe{"minecraft:ladder",
+                               3,
+                               "minecraft:climb",
+                               {{"minecraft:planks", true, 1}, {"minecraft:stick", false, 6}}}));
+}
+
+TEST_F(RecipeFolderTest, ShapelessAddsEqualIngredientsUp) {
+  Write("dye.json", R"({"type": "minecraft:crafting_shapeless", "ingredients":
+      [{"item": "a"}, {"item": "b"}, [{"item": "a"}, {"item": "c"}]], "result": "dye"})");
+  EXPECT_THAT(
+      ReadRecipeFolder(folder_),
+      ElementsAre(SourceRecipe{"dye", 1, std::nullopt, {{"a", false, 2}, {"b", false, 1}}}));
+}
+
+TEST_F(RecipeFolderTest, ReadsInNameOrderAndSkipsWhatIsNoCrafting) {
+  const std::string recipe = R"({"type": "minecraft:crafting_shapeless",
+      "ingredients": [{"item": "a"}], "result": {"item": ")";
+  Write("b.json", recipe + R"(second"}})");
+  Write("a_b.json", recipe + R"(first"}})");
+  Write("c.json", R"({"type": "minecraft:smelting", "ingredient": {}, "result": "glass"})");
+  Write("notes.txt", "no JSON");
+  const auto recipes = ReadRecipeFolder(folder_);
+  ASSERT_EQ(recipes.size(), 2);
+  EXPECT_EQ(recipes[0].item, "first");
+  EXPECT_EQ(recipes[1].item, "second");
+}
+
+TEST_F(RecipeFolderTest, ErrorsNameTheFileAndTheCure) {
+  Write("broken.json", R"({"type": )");
+  EXPECT_THAT(ErrorOf(folder_),
+              AllOf(HasSubstr("broken.json"), HasSubstr("is not a Minecraft recipe (parse error"),
+                    HasSubstr("--recipes")));
+  Write("broken.json", R"({"type": "minecraft:crafting_shaped", "pattern": ["#"]})");
+  EXPECT_THAT(ErrorOf(folder_), AllOf(HasSubstr("broken.json"), HasSubstr("key")));
+}
+
+TEST_F(RecipeFolderTest, AFolderWithoutRecipes) {
+  EXPECT_THAT(ErrorOf(folder_), HasSubstr("contains no crafting recipe"));
+  EXPECT_THAT(ErrorOf(folder_ / "absent"), AllOf(HasSubstr("absent"), HasSubstr("--recipes")));
+}
+
+}  // namespace
+}  // namespace agentr

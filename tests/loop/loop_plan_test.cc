@@ -1,0 +1,255 @@
+#include "loop/loop_plan.h"
+
+#include <gmock/gmock.h>
+
+#include "common/error.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Not;
+
+std::vector<std::string> Names(const std::vector<LoopStage>& plan) {
+  std::vector<std::string> names;
+  for (const LoopStage& stage : plan) names.push_back(stage.name);
+  return names;
+}
+
+SelfTrainOptions Options(int iterations) {
+  SelfTrainOptions options;
+  options.model_dir = "start";
+  options.iterations = iterations;
+  return options;
+}
+
+const LoopStage& Stage(const std::vector<LoopStage>& plan, const std::string& name) {
+  for (const LoopStage& stage : plan) {
+    if (stage.name == name) return stage;
+  }
+  throw std::runtime_error("no stage " + name);
+}
+
+TEST(LoopPlan, GoesOnFromTheModelBefore) {
+  const auto plan = PlanLoop(Options(2));
+  EXPECT_THAT(
+      Names(plan),
+      ElementsAre("iteration_0/evaluate", "iteration_1/collect", "iteration_1/revise_centric",
+                  "iteration_1/revise_good", "iteration_1/train", "iteration_1/evaluate",
+                  "iteration_2/collect", "iteration_2/revise_centric", "iteration_2/revise_good",
+                  "iteration_2/train", "iteration_2/evaluate"));
+  const std::string one = "--model_dir=loop_result/loop/iteration_1/train/model/model";
+  EXPECT_THAT(Stage(plan, "iteration_0/evaluate").arguments, Contains("--model_dir=start"));
+  EXPECT_THAT(Stage(plan, "iteration_1/collect").arguments, Contains("--model_dir=start"));
+  EXPECT_THAT(Stage(plan, "iteration_1/train").arguments, Contains("--model_dir=start"));
+  for (const char* stage : {"iteration_1/evaluate", "iteration_2/collect",
+                            "iteration_2/revise_centric", "iteration_2/train"}) {
+    EXPECT_THAT(Stage(plan, stage).arguments, Contains(one)) << stage;
+  }
+}
+
+TEST(LoopPlan, TrainingMayBeginWithTheStartModelEachTime) {
+  SelfTrainOptions options = Options(2);
+  options.train_from = "start";
+  const auto plan = PlanLoop(options);
+  EXPECT_THAT(Stage(plan, "iteration_2/train").arguments, Contains("--model_dir=start"));
+  EXPECT_THAT(Stage(plan, "iteration_2/collect").arguments,
+              Contains("--model_dir=loop_result/loop/iteration_1/train/model/model"));
+}
+
+TEST(LoopPlan, TrainingMayUseTheRowsOfEarlierIterationsToo) {
+  const std::string first =
+      "--data=loop_result/loop/iteration_1/revise_good/textcraft_good.messages.jsonl";
+  const std::string second =
+      "--data=loop_result/loop/iteration_2/revise_good/textcraft_good.messages.jsonl";
+  SelfTrainOptions options = Options(2);
+  const auto own = PlanLoop(options);
+  EXPECT_THAT(Stage(own, "iteration_2/train").arguments, Not(Contains(first)));
+  EXPECT_THAT(Stage(own, "iteration_2/train").arguments, Contains(second));
+  options.rows = "all";
+  const auto all = PlanLoop(options);
+  EXPECT_THAT(Stage(all, "iteration_2/train").arguments, Contains(first));
+  EXPECT_THAT(Stage(all, "iteration_2/train").arguments, Contains(second));
+  EXPECT_THAT(Stage(all, "iteration_1/train").arguments, Not(Contains(second)));
+}
+
+TEST(LoopPlan, AlphaFollowsItsScheduleAndItsLastValueHolds) {
+  SelfTrainOptions options = Options(3);
+  options.alpha = {"0.5", "0.7"};
+  const auto plan = PlanLoop(options);
+  EXPECT_THAT(Stage(plan, "iteration_1/revise_good").arguments, Contains("--alpha=0.5"));
+  EXPECT_THAT(Stage(plan, "iteration_2/revise_good").arguments, Contains("--alpha=0.7"));
+  EXPECT_THAT(Stage(plan, "iteration_3/revise_centric").arguments, Contains("--alpha=0.7"));
+}
+
+TEST(LoopPlan, EveryIterationDrawsAnew) {
+  const auto plan = PlanLoop(Options(2));
+  EXPECT_THAT(Stage(plan, "iteration_1/collect").arguments, Contains("--seed=1"));
+  EXPECT_THAT(Stage(plan, "iteration_2/collect").arguments, Contains("--seed=2"));
+  // The tasks of the evaluations are played alike, so that they can be compared in pairs.
+  EXPECT_THAT(Stage(plan, "iteration_1/evaluate").arguments, Contains("--seed=0"));
+  EXPECT_THAT(Stage(plan, "iteration_2/evaluate").arguments, Contains("--seed=0"));
+}
+
+TEST(LoopPlan, MethodsDifferInTheirRows) {
+  const std::string folder = "loop_result/loop/iteration_1/";
+  const std::string revised =
+      "--data=" + folder + "revise_centric/textcraft_centric.messages.jsonl";
+  const std::string good = "--data=" + folder + "revise_good/textcraft_good.messages.jsonl";
+  SelfTrainOptions options = Options(1);
+  auto plan = PlanLoop(options);
+  EXPECT_THAT(Stage(plan, "iteration_1/train").arguments, Contains(revised));
+  EXPECT_THAT(Stage(plan, "iteration_1/train").arguments, Contains(good));
+  EXPECT_THAT(Stage(plan, "iteration_1/revise_centric").arguments,
+              Not(Contains("--verifier=none")));
+
+  options.method = "direct-revision";
+  plan = PlanLoop(options);
+  EXPECT_THAT(Stage(plan, "iteration_1/revise_centric").arguments, Contains("--verifier=none"));
+  EXPECT_THAT(Stage(plan, "iteration_1/train").arguments, Contains(revised));
+
+  options.method = "good-only";
+  plan = PlanLoop(options);
+  EXPECT_THAT(Names(plan), Not(Contains("iteration_1/revise_centric")));
+  EXPECT_THAT(Stage(plan, "iteration_1/train").arguments, Not(Contains(revised)));
+  EXPECT_THAT(Stage(plan, "iteration_1/train").arguments, Contains(good));
+
+  options.method = "search-only";
+  options.iterations = 2;
+  plan = PlanLoop(options);
+  EXPECT_THAT(Names(plan), Not(Contains("iteration_1/train")));
+  EXPECT_THAT(Stage(plan, "iteration_2/collect").arguments, Contains("--model_dir=start"));
+}
+
+TEST(LoopPlan, DemonstrationsKeepTheirWeights) {
+  SelfTrainOptions options = Options(1);
+  options.demonstrations = {"demos.jsonl"};
+  EXPECT_THAT(Stage(PlanLoop(options), "iteration_1/train").arguments,
+              Contains("--data=demos.jsonl"));
+  options.demonstrations = {"demos.jsonl:0.5"};
+  const auto plan = PlanLoop(options);
+  EXPECT_THAT(Stage(plan, "iteration_1/train").arguments, Contains("--data=demos.jsonl:0.5"));
+  EXPECT_THAT(Stage(plan, "iteration_1/train").arguments,
+              Contains("--data=loop_result/loop/iteration_1/revise_good/"
+                       "textcraft_good.messages.jsonl:1"));
+}
+
+TEST(LoopPlan, RevisedRowsMayWeighMoreThanGoodOnes) {
+  const std::string folder = "loop_result/loop/iteration_1/";
+  SelfTrainOptions options = Options(1);
+  options.revised_weight = 2.5;
+  const auto plan = PlanLoop(options);
+  const auto& arguments = Stage(plan, "iteration_1/train").arguments;
+  EXPECT_THAT(arguments,
+              Contains("--data=" + folder + "revise_centric/textcraft_centric.messages.jsonl:2.5"));
+  EXPECT_THAT(arguments,
+              Contains("--data=" + folder + "revise_good/textcraft_good.messages.jsonl:1"));
+}
+
+// Otherwise the share of the demonstrations would fall with every iteration.
+TEST(LoopPlan, TheRowsOfAllIterationsShareTheWeightOfTheirType) {
+  SelfTrainOptions options = Options(4);
+  options.rows = "all";
+  options.revised_weight = 2;
+  const auto plan = PlanLoop(options);
+  for (const std::string iteration : {"1", "2", "3", "4"}) {
+    const std::string folder = "--data=loop_result/loop/iteration_" + iteration + "/";
+    const auto& arguments = Stage(plan, "iteration_4/train").arguments;
+    EXPECT_THAT(arguments,
+                Contains(folder + "revise_centric/textcraft_centric.messages.jsonl:0.5"));
+    EXPECT_THAT(arguments, Contains(folder + "revise_good/textcraft_good.messages.jsonl:0.25"));
+  }
+}
+
+// With the same number of tokens a later training would see each row less often.
+TEST(LoopPlan, TrainedTokensGrowWithTheRows) {
+  SelfTrainOptions options = Options(3);
+  options.train_tokens = 1000;
+  EXPECT_THAT(Stage(PlanLoop(options), "iteration_3/train").arguments,
+              Contains("--train_tokens=1000"));
+  options.rows = "all";
+  EXPECT_THAT(Stage(PlanLoop(options), "iteration_1/train").arguments,
+              Contains("--train_tokens=1000"));
+  EXPECT_THAT(Stage(PlanLoop(options), "iteration_3/train").arguments,
+              Contains("--train_tokens=3000"));
+  options.train_tokens = 0;
+  EXPECT_THAT(Redacted(Stage(PlanLoop(options), "iteration_3/train").arguments),
+              Not(Contains(testing::StartsWith("--train_tokens"))));
+}
+
+TEST(LoopPlan, OneModelLearnsSeveralTasks) {
+  SelfTrainOptions options = Options(1);
+  options.tasks = {"textcraft", "webshop"};
+  options.attempts = 2;
+  options.collect = {"--n_gen=2", "webshop:--max=100"};
+  options.evaluate = {"textcraft:--max_steps=20"};
+  Check(options);
+  const auto plan = PlanLoop(options);
+  EXPECT_THAT(Names(plan),
+              ElementsAre("iteration_0/evaluate_textcraft", "iteration_0/sample_textcraft",
+                          "iteration_0/evaluate_webshop", "iteration_0/sample_webshop",
+                          "iteration_1/collect_textcraft", "iteration_1/revise_centric_textcraft",
+                          "iteration_1/revise_good_textcraft", "iteration_1/collect_webshop",
+                          "iteration_1/revise_centric_webshop", "iteration_1/revise_good_webshop",
+                          "iteration_1/train", "iteration_1/evaluate_textcraft",
+                          "iteration_1/sample_textcraft", "iteration_1/evaluate_webshop",
+                          "iteration_1/sample_webshop"));
+  const std::string folder = "loop_result/loop/iteration_1/";
+  const auto& train = Stage(plan, "iteration_1/train").arguments;
+  for (const char* task : {"textcraft", "webshop"}) {
+    EXPECT_THAT(train, Contains("--data=" + folder + "revise_good_" + task + "/" + task +
+                                "_good.messages.jsonl"));
+  }
+  const auto& textcraft = Stage(plan, "iteration_1/collect_textcraft").arguments;
+  EXPECT_THAT(textcraft, Contains("--n_gen=2"));
+  EXPECT_THAT(textcraft, Not(Contains("--max=100")));
+  const auto& webshop = Stage(plan, "iteration_1/collect_webshop").arguments;
+  EXPECT_THAT(webshop, Contains("--n_gen=2"));
+  EXPECT_THAT(webshop, Contains("--max=100"));
+  EXPECT_THAT(Stage(plan, "iteration_1/revise_good_webshop").arguments,
+              Contains("--input_dir=" + folder + "collect_webshop"));
+  EXPECT_THAT(Stage(plan, "iteration_1/sample_textcraft").arguments, Contains("--max_steps=20"));
+  EXPECT_THAT(Stage(plan, "iteration_1/sample_webshop").arguments, Not(Contains("--max_steps=20")));
+}
+
+TEST(LoopPlan, AnArgumentForAnotherTaskIsAnError) {
+  SelfTrainOptions options = Options(1);
+  options.evaluate = {"webshop:--max_steps=20"};
+  EXPECT_THROW(Check(options), FatalError);
+  options.evaluate = {"textcraft:--max_steps=20"};
+  EXPECT_NO_THROW(Check(options));
+}
+
+TEST(LoopPlan, FurtherArgumentsComeLast) {
+  SelfTrainOptions options = Options(1);
+  options.collect = {"--iterations=9"};
+  options.train = {"--lr=1"};
+  const auto plan = PlanLoop(options);
+  EXPECT_EQ(Stage(plan, "iteration_1/collect").arguments.back(), "--iterations=9");
+  EXPECT_EQ(Stage(plan, "iteration_1/train").arguments.back(), "--lr=1");
+}
+
+TEST(LoopPlan, FurtherArgumentsTakeThePlaceOfItsOwn) {
+  SelfTrainOptions options = Options(1);
+  options.collect = {"--seed=7"};
+  options.train = {"--data=more.jsonl"};
+  const auto plan = PlanLoop(options);
+  EXPECT_THAT(Stage(plan, "iteration_1/collect").arguments, Contains("--seed=7"));
+  EXPECT_THAT(Stage(plan, "iteration_1/collect").arguments, Not(Contains("--seed=1")));
+  EXPECT_THAT(Stage(plan, "iteration_1/train").arguments, Contains("--data=more.jsonl"));
+  EXPECT_THAT(Stage(plan, "iteration_1/train").arguments,
+              Contains("--data=loop_result/loop/iteration_1/revise_good/"
+                       "textcraft_good.messages.jsonl"));
+}
+
+TEST(LoopPlan, AModelIsNeeded) {
+  EXPECT_THROW(Check(SelfTrainOptions{}), FatalError);
+  SelfTrainOptions options = Options(1);
+  EXPECT_NO_THROW(Check(options));
+  options.alpha.clear();
+  EXPECT_THROW(Check(options), FatalError);
+}
+
+}  // namespace
+}  // namespace agentr

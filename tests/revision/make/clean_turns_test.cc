@@ -1,0 +1,56 @@
+#include "revision/make/clean_turns.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/mcts/toy_environment.h"
+
+namespace agentr {
+namespace {
+
+class CleanTurnsTest : public ::testing::Test {
+ protected:
+  // Whether the row stays; `after` is its trained response then.
+  bool Stays(const std::string& response, const std::string& mode = "cut",
+             Part part = Part::kGood) {
+    Trajectory trajectory;
+    trajectory.turns = {{part, 1, response, "g", "G"}};
+    const bool stays = CleanTurns(mode, family_, trajectory, counts);
+    after = trajectory.turns[0].response;
+    return stays;
+  }
+
+  const ToyFamily family_;
+  RevisionCounts counts;
+  std::string after;
+};
+
+TEST_F(CleanTurnsTest, OneThoughtAndOneActionStay) {
+  EXPECT_TRUE(Stays("Thought: x\nAction: g"));
+  EXPECT_TRUE(Stays("Thought: x\nAction: g\n"));
+  EXPECT_TRUE(Stays("g"));
+  EXPECT_EQ(counts.cut_turns + counts.unclean_rows, 0);
+}
+
+TEST_F(CleanTurnsTest, AnInventedObservationIsCutOrDropped) {
+  const std::string invented = "Thought: x\nAction: g\nObservation: You have won.";
+  EXPECT_TRUE(Stays(invented));
+  EXPECT_EQ(after, "Thought: x\nAction: g");
+  EXPECT_EQ(counts.cut_turns, 1);
+  EXPECT_FALSE(Stays(invented, "drop"));
+  EXPECT_EQ(counts.unclean_rows, 1);
+  EXPECT_TRUE(Stays(invented, "keep"));
+  EXPECT_EQ(after, invented);
+}
+
+TEST_F(CleanTurnsTest, SeveralActionsOrNoneLeaveTheRowOut) {
+  EXPECT_FALSE(Stays("Action: a\nAction: g"));
+  EXPECT_FALSE(Stays("Thought: x\nAction: "));
+  EXPECT_FALSE(Stays(""));
+}
+
+TEST_F(CleanTurnsTest, WhatIsNotTrainedMayBeUnclean) {
+  EXPECT_TRUE(Stays("Action: a\nAction: g", "drop", Part::kBad));
+}
+
+}  // namespace
+}  // namespace agentr

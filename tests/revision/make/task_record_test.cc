@@ -1,0 +1,67 @@
+#include "revision/make/task_record.h"
+
+#include <gtest/gtest.h>
+
+#include "common/file.h"
+#include "tests/mcts/toy_search.h"
+#include "tests/revision/hand_tree.h"
+
+namespace agentr {
+namespace {
+
+class TaskRecordTest : public ::testing::Test {
+ protected:
+  const TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_.path() / "records" / "3.json";
+  const Tree tree_ = HandTree({{"p g", 1}, {"p a b", 0}});
+  const std::vector<Decision> decisions_ = {
+      {{{2, 1}, {4, 0.25}, 1},
+       {2,
+        true,
+        {{3, {Judgement::kGood, "Fine \"so\" far.", true}},
+         {4, {Judgement::kUncertain, "?", false, ValueChange{{7, 8}, {0, 8}}}}}},
+       "no_recipe",
+       true,
+       7,
+       {{Part::kBad, 3, "Thought: I go on.\nAction: a", "a", "saw p a", true},
+        {Part::kRevision, -1, "Oh.\nAction: wait", "wait", "ok."}},
+       {ReplayOutcome::kDiverged, 0.1, 9, true, {{4, "saw"}, {6, "Crafted\n"}}},
+       3,
+       1},
+      {{{2, 1}, {}, 2}, {}}};
+};
+
+TEST_F(TaskRecordTest, ReadsWhatWasWritten) {
+  WriteRecord(path_, "key", decisions_);
+  EXPECT_EQ(ReadRecord(path_, "key", tree_), decisions_);
+}
+
+TEST_F(TaskRecordTest, AnotherKeyIsNoRecord) {
+  WriteRecord(path_, "key", decisions_);
+  EXPECT_EQ(ReadRecord(path_, "other", tree_), std::nullopt);
+}
+
+TEST_F(TaskRecordTest, ARecordOfAnotherTreeIsNone) {
+  WriteRecord(path_, "key", decisions_);
+  EXPECT_EQ(ReadRecord(path_, "key", HandTree({{"p g", 1}})), std::nullopt);
+}
+
+TEST_F(TaskRecordTest, AMissingOrForeignFileIsNoRecord) {
+  EXPECT_EQ(ReadRecord(path_, "key", tree_), std::nullopt);
+  WriteRecord(path_, "key", decisions_);
+  const std::string text = ReadFile(path_);
+  WriteFileAtomically(path_, text.substr(0, text.size() / 2));
+  EXPECT_EQ(ReadRecord(path_, "key", tree_), std::nullopt);
+  WriteFileAtomically(path_, R"({"key":"key","decisions":[{}]})");
+  EXPECT_EQ(ReadRecord(path_, "key", tree_), std::nullopt);
+  WriteFileAtomically(path_, R"({"key":"key","decisions":[{"good":[1,1],"bad":[2,0],"ancestor":0,)"
+                             R"("error":{"bad_steps":1,"found":true,"steps":[]},"mistake":"",)"
+                             R"("refused":false,"evidence":0,"turns":[],"pruned":0,"recovery":0,)"
+                             R"("replay":)"
+                             R"({"outcome":"maybe","reward":0,"turns":0,"ended_bad":false,)"
+                             R"("observations":[]}}]})");
+  EXPECT_EQ(ReadRecord(path_, "key", tree_), std::nullopt);
+}
+
+}  // namespace
+}  // namespace agentr

@@ -1,0 +1,90 @@
+#include "revision/make/turn_thoughts.h"
+
+#include <gtest/gtest.h>
+
+#include "tasks/textcraft/textcraft_family.h"
+#include "tests/mcts/toy_environment.h"
+
+namespace agentr {
+namespace {
+
+constexpr char kPlanks[] = "oak planks using 1 oak log makes 4: ";
+
+class TurnThoughtsTest : public ::testing::Test {
+ protected:
+  TurnThoughtsTest() {
+    trajectory.first_observation =
+        "Crafting commands:\ncraft 4 oak planks using 1 oak log\n\nGoal: craft oak planks.";
+  }
+
+  void Add(Part part, const std::string& thought, const std::string& action,
+           const std::string& observation) {
+    trajectory.turns.push_back({part, 1, "Thought: " + thought + "\nAction: " + action, action,
+                                observation, observation.starts_with("Could not")});
+  }
+  bool Stays(const std::string& mode) {
+    return MendThoughts(mode, TextCraftFamily(), trajectory, counts);
+  }
+  std::string Thought(size_t turn) {
+    return std::string(ThoughtOf(trajectory.turns[turn].response));
+  }
+
+  Trajectory trajectory;
+  RevisionCounts counts;
+};
+
+TEST_F(TurnThoughtsTest, AGarbledThoughtIsKeptLeftOutOrRewritten) {
+  Add(Part::kGood, "mast oak log using 4 dark oak log makes 1.", "get 1 oak log", "Got 1 oak log");
+  EXPECT_TRUE(Stays("keep"));
+  EXPECT_EQ(Thought(0), "mast oak log using 4 dark oak log makes 1.");
+  EXPECT_FALSE(Stays("agree"));
+  EXPECT_EQ(counts.disagreeing_rows, 1);
+  EXPECT_TRUE(Stays("rewrite"));
+  EXPECT_EQ(trajectory.turns[0].response,
+            std::string("Thought: ") + kPlanks + "need 1 oak log.\nAction: get 1 oak log");
+  EXPECT_EQ(counts.rewritten_turns, 1);
+  EXPECT_TRUE(Stays("agree"));
+}
+
+TEST_F(TurnThoughtsTest, ContextAndTheRevisionKeepTheirWords) {
+  Add(Part::kBad, "oak log using 2 oak log makes 1.", "craft 4 oak planks using 1 oak log",
+      "Could not find enough items to craft minecraft:oak_planks");
+  Add(Part::kRevision, "That was a mistake of mine.", "wait", "ok.");
+  Add(Part::kGood, "first using 1 x makes 2.", "get 1 oak log", "Got 1 oak log");
+  EXPECT_TRUE(Stays("rewrite"));
+  EXPECT_EQ(Thought(0), "oak log using 2 oak log makes 1.");
+  EXPECT_EQ(Thought(1), "That was a mistake of mine.");
+  EXPECT_EQ(Thought(2), std::string(kPlanks) + "need 1 oak log.");
+}
+
+TEST_F(TurnThoughtsTest, TheTurnAfterARefusalSaysSo) {
+  Add(Part::kGood, "x", "get 1 oak planks", "Could not find oak planks");
+  Add(Part::kGood, "y", "get 1 oak log", "Got 1 oak log");
+  EXPECT_TRUE(Stays("rewrite"));
+  EXPECT_EQ(Thought(1), std::string("That did not work. ") + kPlanks + "need 1 oak log.");
+}
+
+// What the goal does not need has no reasons, but words that agree with it may stay.
+TEST_F(TurnThoughtsTest, WithoutReasonsTheThoughtMustAgree) {
+  Add(Part::kGood, "I take some more.", "get 3 oak log", "Got 3 oak log");
+  EXPECT_TRUE(Stays("rewrite"));
+  EXPECT_EQ(Thought(0), "I take some more.");
+  Add(Part::kGood, "oak log using 1 x makes 3.", "get 4 oak log", "Got 4 oak log");
+  EXPECT_FALSE(Stays("rewrite"));
+}
+
+TEST_F(TurnThoughtsTest, AFamilyWithoutWordsOfItsOwnKeepsThem) {
+  Add(Part::kGood, "x makes 3", "go", "gone");
+  EXPECT_TRUE(MendThoughts("rewrite", ToyFamily(), trajectory, counts));
+  EXPECT_EQ(Thought(0), "x makes 3");
+}
+
+TEST(ThoughtOfTest, IsTheTextBeforeTheAction) {
+  EXPECT_EQ(ThoughtOf("Thought: a b.\nAction: c"), "a b.");
+  EXPECT_EQ(ThoughtOf("a b.\n\nAction: c\nThought: d"), "a b.");
+  EXPECT_EQ(ThoughtOf("Action: c"), "");
+  EXPECT_EQ(ThoughtOf(""), "");
+}
+
+}  // namespace
+}  // namespace agentr

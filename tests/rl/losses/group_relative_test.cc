@@ -1,0 +1,101 @@
+#include "rl/losses/group_relative.h"
+
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "training/loss/linear_cross_entropy.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+
+TEST(GroupAdvantages, AreStandardScores) {
+  const std::vector<double> rewards = {1, 0, 0, 1, 0.5};  // mean 0.5, variance 1 / 5
+  const double one = 0.5 / std::sqrt(0.2);
+  const auto near = [](double value) { return DoubleNear(value, 1e-12); };
+  EXPECT_THAT(GroupAdvantages(rewards),
+              ElementsAre(near(one), near(-one), near(-one), near(one), near(0)));
+  EXPECT_THAT(GroupAdvantages(rewards, false),
+              ElementsAre(near(0.5), near(-0.5), near(-0.5), near(0.5), near(0)));
+}
+
+TEST(GroupAdvantages, OfEqualRewardsAreZero) {
+  EXPECT_THAT(GroupAdvantages(std::vector<double>{0.1, 0.1, 0.1}), ElementsAre(0, 0, 0));
+  EXPECT_THAT(GroupAdvantages(std::vector<double>{0.7}), ElementsAre(0));
+  EXPECT_TRUE(GroupAdvantages({}).empty());
+}
+
+// The key "ppo_loss" of golden values made with torch 2.13.0 in float64: policy log-probabilities,
+// old ones, advantages, clip 0.2. Its mean loss has no divergence term.
+TEST(GrpoLoss, WithoutDivergenceIsTheClippedLossOfPpo) {
+  const double logprobs[] = {-1.590957656008242, -2.248285764212954, -3.4455899610557177,
+                             -2.781973786525369};
+  const double old[] = {-1.7, -2.2, -1.2, -1.9}, advantages[] = {3, -2, 0.5, -4};
+  double sum = 0;
+  for (int i = 0; i < 4; ++i) {
+    sum += GrpoLoss({logprobs[i], old[i], 0}, advantages[i], {.clip = 0.2, .kl = 0}).loss;
+  }
+  EXPECT_NEAR(sum / 4, 0.4267904151971392, 1e-10);
+}
+
+TEST(GrpoLoss, AddsTheDivergenceFromTheReference) {
+  const TokenLoss token = GrpoLoss({-1, -1, -1.5}, 2, {.clip = 0.2, .kl = 0.5});
+  EXPECT_NEAR(token.divergence, std::exp(-0.5) + 0.5 - 1, 1e-12);
+  EXPECT_NEAR(token.loss, -2 + 0.5 * token.divergence, 1e-12);
+}
+
+TEST(GrpoLoss, DerivativesAreFiniteDifferences) {
+  constexpr double kStep = 1e-6;
+  int clipped = 0;
+  for (const double policy : {-3.0, -2.1, -1.9, -1.0}) {
+    for (const double advantage : {-1.5, 2.0}) {
+      const auto at = [&](double by) {
+        return GrpoLoss({policy + by, -2, -2.5}, advantage, {.clip = 0.2, .kl = 0.3});
+      };
+      EXPECT_NEAR(at(0).derivative, (at(kStep).loss - at(-kStep).loss) / (2 * kStep), 1e-7)
+          << policy << " " << advantage;
+      clipped += at(0).clipped ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(clipped, 2);  // far below with a bad advantage, far above with a good one
+}
+
+TEST(AwrWeight, IsTheExponentialUpToTheLargestWeight) {
+  EXPECT_NEAR(AwrWeight(0.6, {.temperature = 0.3, .most_weight = 20}), std::exp(2), 1e-12);
+  EXPECT_NEAR(AwrWeight(-0.6, {.temperature = 0.3, .most_weight = 20}), std::exp(-2), 1e-12);
+  EXPECT_EQ(AwrWeight(1, {.temperature = 0.3, .most_weight = 20}), 20);
+}
+
+// The keys "sequence_logprob" and "actor_awr" of golden values made with torch 2.13.0 in float64:
+// logits 2 sin(0.37 k + 0.1) of shape [3, 5, 11], loss -mean over rows of weight * ln p.
+TEST(AwrWeight, GivesTheGoldenLossAndGradient) {
+  const std::vector<std::vector<int32_t>> tokens = {{1, 4, 9}, {3, 3, 7, 10, 2}, {5}};
+  const double advantages[] = {0.5, -1.25, 2.0};
+  std::vector<Target> targets;
+  at::Tensor logits = at::empty({9, 11}, at::kFloat);
+  for (int32_t row = 0; row < 3; ++row) {
+    const double weight = AwrWeight(advantages[row], {.temperature = 1, .most_weight = 1e9});
+    for (size_t t = 0; t < tokens[row].size(); ++t) {
+      const auto index = static_cast<int32_t>(targets.size());
+      targets.push_back({index, tokens[row][t], static_cast<float>(weight)});
+      for (int v = 0; v < 11; ++v) {
+        const double k = (row * 5 + static_cast<double>(t)) * 11 + v;
+        logits[index][v] = 2 * std::sin(0.37 * k + 0.1);
+      }
+    }
+  }
+  const at::Tensor gradient = at::empty_like(logits);
+  const LossSums sums = LinearCrossEntropy(logits, at::eye(11), targets, 1.0 / 3, gradient, {});
+  EXPECT_NEAR(sums.Total().loss / 3, 17.727085654176715, 1e-5 * 17.7);
+  EXPECT_NEAR(gradient.norm().item<double>(), 2.849698483541517, 1e-5 * 2.8);
+  const std::vector<float> logprobs = TargetLogProbs(logits, at::eye(11), targets);
+  EXPECT_NEAR(logprobs[0], -2.7099997476339173, 1e-5);
+  EXPECT_NEAR(logprobs[8], -3.963084726900912, 1e-5);
+}
+
+}  // namespace
+}  // namespace agentr

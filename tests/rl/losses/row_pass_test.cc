@@ -1,0 +1,155 @@
+// Passes over shared prefixes: the same as each row alone, with right gradients.
+#include "rl/losses/row_pass.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "rl/losses/preference.h"
+#include "tests/training/finite_difference.h"
+#include "tests/training/tiny_network.h"
+#include "training/loss/batch_loss.h"
+
+namespace agentr {
+namespace {
+
+TrainingRow ActionRow(std::vector<int32_t> ids, const std::vector<int32_t>& action) {
+  const auto begin = static_cast<int32_t>(ids.size());
+  ids.insert(ids.end(), action.begin(), action.end());
+  return {ids, {{begin, static_cast<int32_t>(ids.size())}}};
+}
+
+// Prompts with equal beginnings, actions with equal beginnings, and one row twice.
+std::vector<TrainingRow> SharedRows() {
+  const std::vector<int32_t> a = {5, 6, 7, 8}, b = {5, 6, 9}, c = {11, 3};
+  return {ActionRow(a, {1, 2}),    ActionRow(b, {1, 2, 3}),  ActionRow(a, {1, 4}),
+          ActionRow(c, {7}),       ActionRow(a, {1, 2}),     ActionRow(a, {1, 2, 6, 3}),
+          ActionRow(b, {4, 4, 4}), ActionRow({5, 6}, {7, 8})};
+}
+
+double Sum(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+std::map<std::string, at::Tensor> TakeGradients(Network& network) {
+  std::map<std::string, at::Tensor> gradients;
+  for (const Parameter& p : network.trained()) {
+    gradients[p.name] = p.gradient.clone();
+    p.gradient.zero_();
+  }
+  return gradients;
+}
+
+TEST(RowPass, SharedRowsAreAsEachRowAlone) {
+  for (const std::string& family : TinyFamilies()) {
+    Network network = TinyNetwork(family);
+    const std::vector<TrainingRow> rows = SharedRows();
+    std::vector<RowToken> states;
+    for (size_t r = 0; r < rows.size(); ++r) states.push_back({r, rows[r].trained[0].begin - 1});
+    RowPass together(network, rows, states, false);
+    EXPECT_LT(together.tokens(), together.row_tokens() * 2 / 3);
+    for (size_t r = 0; r < rows.size(); ++r) {
+      const RowToken state{0, states[r].token};
+      RowPass alone(network, {&rows[r], 1}, {&state, 1}, false);
+      ASSERT_EQ(together.token_log_probs()[r].size(), alone.token_log_probs()[0].size());
+      EXPECT_NEAR(together.log_probs()[static_cast<int64_t>(r)].item<float>(),
+                  alone.log_probs()[0].item<float>(), 3e-5)
+          << family << " " << r;
+      EXPECT_LT((together.states()[static_cast<int64_t>(r)] - alone.states()[0])
+                    .abs()
+                    .max()
+                    .item<float>(),
+                1e-4)
+          << family << " " << r;
+    }
+  }
+}
+
+TEST(RowPass, GradientsAreThoseOfTheSums) {
+  Network network = TinyNetwork("qwen2");
+  network.TrainAll();
+  const std::vector<TrainingRow> rows = SharedRows();
+  const std::vector<RowToken> states = {{0, 3}, {1, 2}, {5, 6}};
+  const auto count = static_cast<int64_t>(rows.size());
+  const at::Tensor by_rows = RandomTensor({count}, 1);
+  const at::Tensor by_states = RandomTensor({3, network.config().hidden_size}, 2);
+  const auto f = [&] {
+    network.Refresh();
+    RowPass pass(network, rows, states, false);
+    return Product(pass.log_probs(), by_rows) + Product(pass.states(), by_states);
+  };
+  RowPass pass(network, rows, states, true);
+  pass.Backward(by_rows, by_states);
+  int compared = 0;
+  for (const Parameter& p : network.trained()) {
+    // The value with the largest derivative of each parameter.
+    const int64_t at = p.gradient.abs().argmax().item<int64_t>();
+    const float gradient = p.gradient.view({-1})[at].item<float>();
+    if (std::abs(gradient) < 0.2f) continue;
+    float& number = p.value.data_ptr<float>()[at];
+    const float before = number;
+    number = before + 1e-3f;
+    const double above = f();
+    number = before - 1e-3f;
+    const double below = f();
+    number = before;
+    EXPECT_NEAR((above - below) / 2e-3, gradient, 0.03 * std::abs(gradient) + 0.02) << p.name;
+    ++compared;
+  }
+  EXPECT_GT(compared, 10);
+}
+
+TEST(RowPass, TokensAddUpToRows) {
+  Network network = TinyNetwork("llama");
+  const std::vector<TrainingRow> rows = SharedRows();
+  const RowPass pass(network, rows, {}, false);
+  for (size_t r = 0; r < rows.size(); ++r) {
+    const std::vector<double>& tokens = pass.token_log_probs()[r];
+    EXPECT_EQ(static_cast<int64_t>(tokens.size()), rows[r].trained_tokens());
+    EXPECT_NEAR(Sum(tokens), pass.log_probs()[static_cast<int64_t>(r)].item<float>(), 1e-5);
+  }
+}
+
+TEST(RowPass, MinusTheSumOfLogProbsIsTheCrossEntropy) {
+  Network network = TinyNetwork("llama");
+  network.TrainAll();
+  const std::vector<TrainingRow> rows = SharedRows();
+  std::vector<const TrainingRow*> pointers;
+  for (const TrainingRow& row : rows) pointers.push_back(&row);
+  const double loss =
+      TrainOn(network, BuildRowBatch(pointers, /*share_prefixes=*/true).batch, 1).Total().loss;
+  const auto expected = TakeGradients(network);
+  RowPass pass(network, rows, {}, true);
+  const double sum = -pass.log_probs().sum().item<double>();
+  pass.Backward(-at::ones({static_cast<int64_t>(rows.size())}), {});
+  EXPECT_NEAR(sum, loss, 1e-4);
+  ExpectSame({sum, TakeGradients(network)}, {loss, expected}, 1e-5);
+}
+
+// The DPO loss of a pair in which the responses share a token, whose derivatives cancel out.
+TEST(RowPass, DpoGradientIsAFiniteDifference) {
+  Network network = TinyNetwork("llama");
+  network.TrainAll();
+  const std::vector<int32_t> prompt = {5, 9, 2, 7};
+  const std::vector<TrainingRow> rows = {ActionRow(prompt, {4, 11, 3}), ActionRow(prompt, {4, 8})};
+  const auto pair_loss = [](const RowValues& logprobs) {
+    return DpoLoss({Sum(logprobs[0]), -9, 3}, {Sum(logprobs[1]), -8, 2}, {.beta = 0.5});
+  };
+  RowPass pass(network, rows, {}, true);
+  const PairLoss pair = pair_loss(pass.token_log_probs());
+  pass.Backward(
+      RowValues{std::vector<double>(3, pair.d_chosen), std::vector<double>(2, pair.d_rejected)},
+      {});
+  for (const Parameter& p : network.trained()) {
+    if (p.name != "model.norm.weight") continue;
+    ExpectGradient(p.value, p.gradient.clone(), [&] {
+      network.Refresh();
+      return pair_loss(RowPass(network, rows, {}, false).token_log_probs()).loss;
+    });
+  }
+}
+
+}  // namespace
+}  // namespace agentr

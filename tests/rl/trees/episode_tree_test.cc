@@ -1,0 +1,70 @@
+#include "rl/trees/episode_tree.h"
+
+#include <gmock/gmock.h>
+
+#include "eval/episode_store.h"
+#include "rl/trees/tree_rows.h"
+#include "tests/mcts/toy_search.h"
+
+namespace agentr {
+namespace {
+
+Episode Played(int attempt, const std::string& actions, double reward,
+               EpisodeEnd end = EpisodeEnd::kDone) {
+  Episode episode;
+  episode.task_id = 7;
+  episode.attempt = attempt;
+  episode.end = end;
+  episode.reward = reward;
+  episode.instruction = {{"user", "Play."}};
+  episode.first_observation = "Goal.";
+  std::string seen;
+  for (const char action : actions) {
+    seen += action;
+    episode.turns.push_back({.response = std::string("Action: ") + action,
+                             .action = std::string(1, action),
+                             .observation = "saw " + seen});
+    episode.turns.back().token_ids = {action};
+    episode.turns.back().logprobs = {-0.5F};
+  }
+  return episode;
+}
+
+TEST(TreeOfEpisodes, SharesTheTurnsWithWhichEpisodesBegin) {
+  const Tree tree =
+      TreeOfEpisodes("toy", {Played(0, "abx", 1), Played(1, "aby", 0),
+                             Played(2, "ac", 0, EpisodeEnd::kMaxSteps), Played(3, "abx", 1)});
+  ASSERT_EQ(tree.size(), 1 + 2 + 4);  // a, ab; the four ends
+  EXPECT_EQ(tree.root().visits, 4);
+  EXPECT_EQ(tree.root().value, 2);
+  EXPECT_EQ(tree.node(1).visits, 4);
+  EXPECT_EQ(tree.node(2).visits, 3);
+  const Node& last = tree.node(6);
+  EXPECT_EQ(last.end, End::kDone);
+  EXPECT_EQ(last.logprobs, std::vector<float>{-0.5F});
+  EXPECT_EQ(tree.node(5).end, End::kDepth);
+  // GRPO's advantages: rewards 1, 0, 0, 1 with mean and deviation 0.5.
+  const std::vector<double> advantages = TreeGroupAdvantages({&tree}, true)[0];
+  EXPECT_NEAR(advantages[3], 1, 1e-12);
+  EXPECT_NEAR(advantages[4], -1, 1e-12);
+  EXPECT_NEAR(advantages[2], 1.0 / 3, 1e-12);  // of "abx", "aby", "abx"
+  EXPECT_NEAR(advantages[1], 0, 1e-12);
+}
+
+TEST(ReadEpisodeTrees, GroupsByTask) {
+  const TemporaryFolder folder;
+  FileEpisodeStore store(folder.path() / "toy", "{}");
+  Episode alone = Played(0, "a", 1);
+  alone.task_id = 9;
+  for (const Episode& episode : {Played(0, "ax", 1), Played(1, "ay", 0), alone}) {
+    ASSERT_EQ(store.TryClaim(episode.task_id, episode.attempt), Claim::kMine);
+    store.Commit(episode);
+  }
+  const std::vector<Tree> trees = ReadEpisodeTrees(folder.path() / "toy", "toy");
+  ASSERT_EQ(trees.size(), 1U);  // one episode is no group
+  EXPECT_EQ(trees[0].origin().task_id, 7);
+  EXPECT_EQ(trees[0].size(), 4);
+}
+
+}  // namespace
+}  // namespace agentr

@@ -1,0 +1,113 @@
+#include "rl/trees/tree_data.h"
+
+#include <gmock/gmock.h>
+
+#include "common/file.h"
+#include "mcts/tree_file.h"
+#include "tests/mcts/toy_search.h"
+#include "tests/training/data/row_helpers.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::HasSubstr;
+
+Node TextCraftTurn(const std::string& action, const std::string& observation, double reward = 0,
+                   End end = End::kNone) {
+  Node node;
+  node.action = action;
+  node.response = "Thought: I go on.\nAction: " + action;
+  node.observation = observation;
+  node.reward = reward;
+  node.end = end;
+  return node;
+}
+
+// A TextCraft tree: "get 1 oak log" leads to success in one of two episodes, "get 2 oak log" never.
+Tree CraftTree(int task_id, double best) {
+  Tree tree({"textcraft", task_id, "hand", "", "{}"}, {{"user", "Craft."}, {"assistant", "Ok."}},
+            "Goal: craft oak planks.");
+  const int good = tree.Add(0, TextCraftTurn("get 1 oak log", "Got 1 oak log"));
+  const int bad = tree.Add(0, TextCraftTurn("get 2 oak log", "Got 2 oak log"));
+  for (const auto& [parent, reward] :
+       {std::pair(good, best), std::pair(good, 0.0), std::pair(bad, 0.0), std::pair(bad, 0.0)}) {
+    const std::string action =
+        "craft " + std::to_string(tree.size()) + " oak planks using 1 oak log";
+    tree.BackUp(tree.Add(parent, TextCraftTurn(action, "Crafted", reward, End::kDone)));
+  }
+  return tree;
+}
+
+class ReadTreeDataTest : public ::testing::Test {
+ protected:
+  void Write(int task_id, double best = 1) {
+    WriteFileAtomically(
+        folder_.path() / "textcraft/hand" / ("search_results_" + std::to_string(task_id) + ".json"),
+        WriteTree(CraftTree(task_id, best), TreeFormat::kCompact));
+  }
+  TreeData Read(TreeAlgorithmKind kind) {
+    options_.input.input_dir = folder_.path().string();
+    return ReadTreeData(options_, kind, text_);
+  }
+
+  const TemporaryFolder folder_;
+  const RowTokenizer text_ = GoldenRowTokenizer("qwen2", "chatml");
+  TreeDataOptions options_;
+};
+
+TEST_F(ReadTreeDataTest, PreferencesArePairsWithOnePrompt) {
+  Write(101);
+  Write(102);
+  const TreeData data = Read(TreeAlgorithmKind::kDpo);
+  // In each tree: the first step, and the two ends of the good one.
+  ASSERT_EQ(data.items.size(), 4U);
+  EXPECT_EQ(data.preferences.pairs, 4);
+  for (const auto& item : data.items) {
+    ASSERT_EQ(item.size(), 2U);
+    const TrainingRow& chosen = data.responses[item[0]].row;
+    const TrainingRow& rejected = data.responses[item[1]].row;
+    ASSERT_EQ(chosen.trained[0].begin, rejected.trained[0].begin);
+    const auto prompt = static_cast<std::ptrdiff_t>(chosen.trained[0].begin);
+    EXPECT_TRUE(std::equal(chosen.ids.begin(), chosen.ids.begin() + prompt, rejected.ids.begin()));
+    EXPECT_NE(chosen.ids, rejected.ids);
+  }
+  EXPECT_EQ(data.stretches, (std::vector<size_t>{0, 2}));  // one per tree
+}
+
+TEST_F(ReadTreeDataTest, AwrTakesEveryVisitedResponse) {
+  Write(101);
+  const TreeData data = Read(TreeAlgorithmKind::kAwr);
+  ASSERT_EQ(data.items.size(), 6U);
+  EXPECT_NEAR(data.responses[0].advantage, 0.5 - 0.25, 1e-12);
+}
+
+TEST_F(ReadTreeDataTest, TreeGrpoLeavesOutWhatHasNoSignal) {
+  Write(101);
+  EXPECT_EQ(Read(TreeAlgorithmKind::kTreeGrpo).items.size(), 6U);
+  Write(102, /*best=*/0);  // all episodes of this task fail
+  const TreeData data = Read(TreeAlgorithmKind::kTreeGrpo);
+  EXPECT_EQ(data.items.size(), 6U);
+  EXPECT_EQ(data.counts.no_signal, 6);
+}
+
+TEST_F(ReadTreeDataTest, TestTasksAreLeftOut) {
+  Write(101);
+  Write(1);  // a test id of TextCraft
+  EXPECT_EQ(Read(TreeAlgorithmKind::kAwr).counts.trees, 1);
+}
+
+TEST_F(ReadTreeDataTest, TheHashKnowsTheData) {
+  Write(101);
+  const std::string hash = Read(TreeAlgorithmKind::kDpo).hash;
+  EXPECT_EQ(Read(TreeAlgorithmKind::kDpo).hash, hash);
+  Write(102);
+  EXPECT_NE(Read(TreeAlgorithmKind::kDpo).hash, hash);
+}
+
+TEST_F(ReadTreeDataTest, SaysWhyNothingCanBeLearned) {
+  Write(101, /*best=*/0);
+  EXPECT_THAT(FatalMessage([&] { Read(TreeAlgorithmKind::kDpo); }), HasSubstr("nearly equal"));
+}
+
+}  // namespace
+}  // namespace agentr
