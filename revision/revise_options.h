@@ -22,7 +22,7 @@ struct ReviseOptions {
   // centric: revision rows; good: good paths; preferences: pairs of responses
   std::string data_type = "centric";
   int revise = 1;  // 0: whole bad paths (Direct-Revision), as verifier none
-  QualityThresholds choice;
+  ValueThresholds choice;
   Pairing pairing = Pairing::kSiblings;
   int max_pairs_per_task = 20;  // 0: unlimited
   PreferenceOptions preferences;

@@ -22,7 +22,7 @@ struct RowSource {
   int task_id = 0;
   std::string model;
   uint64_t seed = 0;
-  QualityThresholds choice;
+  ValueThresholds choice;
   std::string verifier;
   std::string_view pairing;
   std::string_view prune = "";

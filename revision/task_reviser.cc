@@ -29,7 +29,7 @@ struct TaskReviser::Work {
   RandomStream random;      // of the task
   const StateMap& states;
   std::vector<LeafPath> paths = {};  // of the tree
-  QualityThresholds choice = {};     // in this tree
+  ValueThresholds choice = {};       // in this tree
   TaskRows result = {};
 };
 
@@ -160,7 +160,7 @@ Result<void> TaskReviser::DecideGood(Work& work, DecisionCollector& decisions) c
     const auto cut = [&](const PathPair& p) {
       return work.tree.node(p.good.leaf).end == End::kDepth;
     };
-    return std::pair(-a.good.quality, cut(a)) < std::pair(-b.good.quality, cut(b));
+    return std::pair(-a.good.value, cut(a)) < std::pair(-b.good.value, cut(b));
   });
   for (const PathPair& pair : good) {
     if (decisions.Full()) break;
@@ -253,7 +253,7 @@ Result<void> TaskReviser::DecideByVerifier(Work& work, Replayer* replayer,
   const int ahead = verifier_ == "actor" ? options_.judge.ahead : 1;
   for (const PathPair& pair : pairs) {
     if (context_.stop) return Fail(ErrorKind::kCancelled, "stopped");
-    const double wanted = pair.good.quality - work.choice.beta;
+    const double wanted = pair.good.value - work.choice.beta;
     AGENTR_ASSIGN_OR_RETURN(FirstError error,
                             rollout ? rollout->Find(pair, wanted)
                                     : FindFirstError(work.tree, pair, verifier.get(), ahead));

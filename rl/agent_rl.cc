@@ -21,7 +21,7 @@
 #include "rl/collapse.h"
 #include "rl/rl_context.h"
 #include "training/distributed/job.h"
-#include "training/distributed/job_print.h"
+#include "training/distributed/job_fingerprint.h"
 #include "training/metrics.h"
 #include "training/model/divergence.h"
 #include "training/model/export_model.h"
@@ -52,12 +52,13 @@ Fingerprint FingerprintOf(const AgentRlOptions& o, const OptionSet& resolved) {
   for (const char* name : kFree) options.erase(name);
   // The number of iterations decides nothing but the rates, so a run with one rate can be prolonged.
   if (o.schedule.shape == "constant" && o.schedule.warmup == 0) options.erase("iterations");
-  Fingerprint print;
+  Fingerprint fingerprint;
   if (!o.start.dir.empty()) {
-    print.emplace_back("the model (--model_dir)", ModelHash(o.start));
+    fingerprint.emplace_back("the model (--model_dir)", ModelHash(o.start));
   }
-  for (const auto& [name, value] : options.items()) print.emplace_back("--" + name, value.dump());
-  return print;
+  for (const auto& [name, value] : options.items())
+    fingerprint.emplace_back("--" + name, value.dump());
+  return fingerprint;
 }
 
 // The parameters and moments of all trainers, and the followers.
@@ -127,7 +128,7 @@ class RlRun {
         group_(group),
         folder_(RlFolder(options)),
         checkpoints_(folder_ / "checkpoints"),
-        print_(FingerprintOf(options, resolved)) {
+        fingerprint_(FingerprintOf(options, resolved)) {
     if (writes()) lock_.emplace(folder_ / ".lock", FileLock::IfLocked::kRefuse);
     Open();
     // Not before the checkpoint has been accepted: its options are in the present file.
@@ -154,7 +155,7 @@ class RlRun {
   ProcessGroup* const group_;
   const fs::path folder_;
   const CheckpointFolder checkpoints_;
-  const Fingerprint print_;
+  const Fingerprint fingerprint_;
   std::optional<FileLock> lock_;  // of the folder, where this process writes
   std::optional<RlContext> context_;
   std::unique_ptr<Algorithm> algorithm_;
@@ -175,7 +176,7 @@ void RlRun::Open() {
   if (saved_ >= 0) {
     const std::string place = checkpoints_.Path(saved_).string();
     saved = checkpoints_.State(saved_);
-    state_ = RunState::From(saved, print_, place);
+    state_ = RunState::From(saved, fingerprint_, place);
     spdlog::info("continuing from {}", place);
   }
   RequireSame(group_, {{"the checkpoint (--output_dir)", Sha256(saved.dump()),
@@ -329,7 +330,7 @@ void RlRun::WriteCheckpoint() {
   for (const Trainer* trainer : algorithm_->trainers()) trainer->CheckAnswer();
   algorithm_->CheckAnswer();
   context_->store().Sync();
-  nlohmann::ordered_json json = state_.ToJson(print_);
+  nlohmann::ordered_json json = state_.ToJson(fingerprint_);
   json["transitions"] = context_->store().size();
   json["trainer_steps"] = nlohmann::ordered_json::array();
   for (const Trainer* trainer : algorithm_->trainers()) {
@@ -364,7 +365,7 @@ ExitCode AgentRl(const AgentRlOptions& options, const OptionSet& resolved) {
   KeepFreedMemory();
   const auto& all = resolved.ResolvedJson();
   return RunInJob(options.distributed, options.threads, all, [&](ProcessGroup* group) {
-    RequireSame(group, ModelPrint(options.start));
+    RequireSame(group, ModelFingerprint(options.start));
     // Rank 0 makes the start of a value model, and the others then find it.
     const AgentRlOptions started = WithValueModel(options, IsFirstRank(group));
     WaitForAll(group);

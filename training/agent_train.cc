@@ -26,7 +26,7 @@
 #include "training/data/step_loader.h"
 #include "training/data/training_data.h"
 #include "training/distributed/job.h"
-#include "training/distributed/job_print.h"
+#include "training/distributed/job_fingerprint.h"
 #include "training/metrics.h"
 #include "training/model/divergence.h"
 #include "training/model/export_model.h"
@@ -74,7 +74,7 @@ class Run {
   ProcessGroup* const group_;
   const fs::path folder_;
   const ModelConfig config_;
-  const RowTokenizer text_;
+  const RowTokenizer tokenizer_;
   TrainingData data_;
   Network network_;
   std::optional<Trainer> trainer_;
@@ -98,8 +98,8 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
       group_(group),
       folder_(TrainFolder(options)),
       config_(ReadModelConfig(options.start.dir)),
-      text_(LoadRowTokenizer(options.start.dir, options.data.chat_template)),
-      data_(OpenData(options, text_, group)),
+      tokenizer_(LoadRowTokenizer(options.start.dir, options.data.chat_template)),
+      data_(OpenData(options, tokenizer_, group)),
       network_(config_, *FirstWeights(options.start, config_, options.data.seed),
                NetworkOptionsOf(options, config_, group)),
       checkpoints_(folder_ / "checkpoints") {
@@ -150,11 +150,11 @@ void Run::SayMemory() const {
 
 // Of the job's processes; their options have been compared where they met.
 void Run::RequireSameInputs() const {
-  JobPrint print = ModelPrint(o_.start);
-  print.push_back(
+  JobFingerprint fingerprint = ModelFingerprint(o_.start);
+  fingerprint.push_back(
       {"--data", data_.data_hash(),
        fmt::format("{} (hash {:.8})", fmt::join(o_.data.data, " "), data_.data_hash())});
-  RequireSame(group_, print);
+  RequireSame(group_, fingerprint);
 }
 
 Fingerprint Run::MakeFingerprint() const {

@@ -34,7 +34,7 @@ std::unique_ptr<WeightSource> FirstWeights(const StartModel& start, const ModelC
   return std::make_unique<InitialWeights>(config, seed, start.attention);
 }
 
-JobPrint ModelPrint(const StartModel& start) {
+JobFingerprint ModelFingerprint(const StartModel& start) {
   if (start.dir.empty()) return {};
   const std::string tokenizer =
       Sha256(ReadFile(std::filesystem::path(start.dir) / "tokenizer.json"));

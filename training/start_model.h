@@ -7,7 +7,7 @@
 
 #include "lm/weights/model_config.h"
 #include "lm/weights/weight_source.h"
-#include "training/distributed/job_print.h"
+#include "training/distributed/job_fingerprint.h"
 #include "training/model/initial_weights.h"
 
 namespace agentr {
@@ -32,6 +32,6 @@ std::unique_ptr<WeightSource> FirstWeights(const StartModel& start, const ModelC
 std::string ModelHash(const StartModel& start);
 
 // What the processes of a job compare of it: ModelHash and the tokenizer. Empty without a folder.
-JobPrint ModelPrint(const StartModel& start);
+JobFingerprint ModelFingerprint(const StartModel& start);
 
 }  // namespace agentr

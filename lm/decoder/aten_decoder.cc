@@ -89,15 +89,15 @@ class AtenDecoder : public Decoder {
   std::span<const float> Forward(std::span<const SequenceChunk> batch) override {
     const c10::InferenceMode inference;
     std::vector<int64_t> tokens, positions, slots, wanted;
-    for (const SequenceChunk& slice : batch) {
-      for (size_t i = 0; i < slice.tokens.size(); ++i) {
-        const int64_t position = slice.start + static_cast<int64_t>(i);
-        tokens.push_back(slice.tokens[i]);
+    for (const SequenceChunk& chunk : batch) {
+      for (size_t i = 0; i < chunk.tokens.size(); ++i) {
+        const int64_t position = chunk.start + static_cast<int64_t>(i);
+        tokens.push_back(chunk.tokens[i]);
         positions.push_back(position);
-        slots.push_back(slice.blocks[position / kBlockTokens] * kBlockTokens +
+        slots.push_back(chunk.blocks[position / kBlockTokens] * kBlockTokens +
                         position % kBlockTokens);
       }
-      for (int i = slice.logits; i > 0; --i) {
+      for (int i = chunk.logits; i > 0; --i) {
         wanted.push_back(static_cast<int64_t>(tokens.size()) - i);
       }
     }
@@ -209,13 +209,13 @@ class AtenDecoder : public Decoder {
     std::vector<const SequenceChunk*> single;
     std::vector<int64_t> single_rows;
     int64_t row = 0;
-    for (const SequenceChunk& slice : batch) {
-      const auto count = static_cast<int64_t>(slice.tokens.size());
+    for (const SequenceChunk& chunk : batch) {
+      const auto count = static_cast<int64_t>(chunk.tokens.size());
       if (fused_ && count == 1) {
-        single.push_back(&slice);
+        single.push_back(&chunk);
         single_rows.push_back(row);
       } else {
-        groups.push_back(MakeGroup({&slice}, at::arange(row, row + count, at::kLong)));
+        groups.push_back(MakeGroup({&chunk}, at::arange(row, row + count, at::kLong)));
       }
       row += count;
     }
@@ -227,7 +227,7 @@ class AtenDecoder : public Decoder {
     const auto count = static_cast<int64_t>(chunks.size());
     const auto length = static_cast<int64_t>(chunks[0]->tokens.size());
     int64_t longest = 0;
-    for (const SequenceChunk* slice : chunks) longest = std::max(longest, slice->start + length);
+    for (const SequenceChunk* chunk : chunks) longest = std::max(longest, chunk->start + length);
     const int64_t width = (longest + kBlockTokens - 1) / kBlockTokens;
     std::vector<int64_t> blocks(count * width, 0);
     std::vector<int64_t> starts;

@@ -26,14 +26,14 @@ void BatchParts::Finish(int tile_tokens) {
   positions_.clear();
   wanted_.clear();
   for (const Part& part : parts_) {
-    const SequenceChunk& slice = part.slice;
-    const auto count = static_cast<int>(slice.tokens.size());
+    const SequenceChunk& chunk = part.chunk;
+    const auto count = static_cast<int>(chunk.tokens.size());
     for (int first = 0; first < count; first += tile_tokens) {
       tiles_.push_back({&part, first, std::min(tile_tokens, count - first)});
     }
-    tokens_.insert(tokens_.end(), slice.tokens.begin(), slice.tokens.end());
-    for (int i = 0; i < count; ++i) positions_.push_back(slice.start + i);
-    for (int i = slice.logits; i > 0; --i) wanted_.push_back(part.row + count - i);
+    tokens_.insert(tokens_.end(), chunk.tokens.begin(), chunk.tokens.end());
+    for (int i = 0; i < count; ++i) positions_.push_back(chunk.start + i);
+    for (int i = chunk.logits; i > 0; --i) wanted_.push_back(part.row + count - i);
   }
 }
 

@@ -12,7 +12,7 @@ namespace agentr {
 class BatchParts {
  public:
   struct Part {
-    SequenceChunk slice;
+    SequenceChunk chunk;
     int64_t row = 0;  // of its first token
   };
 

@@ -61,16 +61,16 @@ class CpuDecoder : public Decoder {
 
   std::span<const float> Forward(std::span<const SequenceChunk> batch) override {
     int64_t wanted = 0;
-    for (const SequenceChunk& slice : batch) wanted += slice.logits;
+    for (const SequenceChunk& chunk : batch) wanted += chunk.logits;
     if (const size_t bytes = wanted * Padded(config_.outputs()) * sizeof(float);
         bytes > logits_.size()) {
       logits_ = AlignedBuffer(bytes);
     }
     logit_rows_ = 0;
     batch_.Clear();
-    for (SequenceChunk slice : batch) {
-      while (!slice.tokens.empty()) {
-        batch_.Take(slice, kMaxRows);
+    for (SequenceChunk chunk : batch) {
+      while (!chunk.tokens.empty()) {
+        batch_.Take(chunk, kMaxRows);
         if (batch_.rows() == kMaxRows) ForwardRows();
       }
     }
@@ -331,14 +331,14 @@ class CpuDecoder : public Decoder {
 
   // Normalises and rotates the queries and keys of a kv head; stores its keys and values.
   void StoreKeys(const Layer& layer, int64_t index, const BatchParts::Part& part, int kv_head) {
-    for (size_t i = 0; i < part.slice.tokens.size(); ++i) {
+    for (size_t i = 0; i < part.chunk.tokens.size(); ++i) {
       const int64_t row = part.row + static_cast<int64_t>(i);
       for (int h = 0; h < queries_per_kv_head_; ++h) {
         Turn(layer.query_norm, row, Query(row, kv_head) + h * head_dim_);
       }
       Turn(layer.key_norm, row, Key(row, kv_head));
-      const int position = part.slice.start + static_cast<int>(i);
-      pool_.Write(part.slice.blocks[position / kKeyBlock], index, kv_head, position % kKeyBlock,
+      const int position = part.chunk.start + static_cast<int>(i);
+      pool_.Write(part.chunk.blocks[position / kKeyBlock], index, kv_head, position % kKeyBlock,
                   Key(row, kv_head), Value(row, kv_head));
     }
   }
@@ -361,9 +361,9 @@ class CpuDecoder : public Decoder {
     task.tokens = tile.tokens;
     task.heads = queries_per_kv_head_;
     task.head_dim = head_dim_;
-    task.start = tile.part->slice.start + tile.first;
+    task.start = tile.part->chunk.start + tile.first;
     task.window = static_cast<int>(config_.sliding_window);
-    task.blocks = tile.part->slice.blocks.data();
+    task.blocks = tile.part->chunk.blocks.data();
     task.keys = pool_.Keys(index, kv_head);
     task.values = pool_.Values(index, kv_head);
     task.block_bytes = pool_.block_bytes();

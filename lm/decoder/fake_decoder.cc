@@ -41,28 +41,28 @@ std::span<const float> FakeDecoder::Forward(std::span<const SequenceChunk> batch
   if (before_forward) before_forward(batch);
   Require(!batch.empty(), "an empty batch");
   std::set<int32_t> written;
-  for (const SequenceChunk& slice : batch) {
-    const auto length = static_cast<int32_t>(slice.tokens.size());
-    Require(length > 0 && slice.logits >= 0 && slice.logits <= length, "a malformed slice");
+  for (const SequenceChunk& chunk : batch) {
+    const auto length = static_cast<int32_t>(chunk.tokens.size());
+    Require(length > 0 && chunk.logits >= 0 && chunk.logits <= length, "a malformed chunk");
     for (int32_t i = 0; i < length; ++i) {
-      Cell(slice.blocks, slice.start + i) = slice.tokens[static_cast<size_t>(i)];
+      Cell(chunk.blocks, chunk.start + i) = chunk.tokens[static_cast<size_t>(i)];
     }
-    for (int32_t i = slice.start / shape_.block_tokens;
-         i <= (slice.start + length - 1) / shape_.block_tokens; ++i) {
-      Require(written.insert(slice.blocks[static_cast<size_t>(i)]).second,
+    for (int32_t i = chunk.start / shape_.block_tokens;
+         i <= (chunk.start + length - 1) / shape_.block_tokens; ++i) {
+      Require(written.insert(chunk.blocks[static_cast<size_t>(i)]).second,
               "two chunks write into one block");
     }
     computed_ += length;
   }
   rows_.clear();
-  for (const SequenceChunk& slice : batch) {
-    const int32_t end = slice.start + static_cast<int32_t>(slice.tokens.size());
+  for (const SequenceChunk& chunk : batch) {
+    const int32_t end = chunk.start + static_cast<int32_t>(chunk.tokens.size());
     uint64_t hash = weights_;
     for (int32_t position = 0; position < end; ++position) {
-      const int32_t token = Cell(slice.blocks, position);
+      const int32_t token = Cell(chunk.blocks, position);
       Require(token >= 0, "a position that was never computed");
       hash = Extend(hash, token);
-      if (position >= end - slice.logits) Append(rows_, hash);
+      if (position >= end - chunk.logits) Append(rows_, hash);
     }
   }
   return rows_;

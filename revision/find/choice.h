@@ -11,33 +11,33 @@
 
 namespace agentr {
 
-struct QualityThresholds {
+struct ValueThresholds {
   double alpha = 0.5;  // smallest quality of a good path, inclusive: 1.0 keeps perfect paths
   double beta = 0.2;   // a bad path is worse than its good partner by more than this
   double margin = 0;   // a good path is worse than the best one of its tree by at most this
 };
 
-constexpr double kQualityTolerance = 1e-9;
+constexpr double kValueTolerance = 1e-9;
 
-inline bool AtLeast(double quality, double bound) { return quality >= bound - kQualityTolerance; }
+inline bool AtLeast(double quality, double bound) { return quality >= bound - kValueTolerance; }
 
 // The thresholds in a tree with these paths: what is good there also depends on the best of them, or
 // on `success` if the best is better, because better rewards than that only mean fewer steps.
-inline QualityThresholds InTree(QualityThresholds options, const std::vector<LeafPath>& paths,
-                                double success) {
+inline ValueThresholds InTree(ValueThresholds options, const std::vector<LeafPath>& paths,
+                              double success) {
   double best = 0;
-  for (const LeafPath& path : paths) best = std::max(best, path.quality);
+  for (const LeafPath& path : paths) best = std::max(best, path.value);
   options.alpha = std::max(options.alpha, std::min(best, success) - options.margin);
   return options;
 }
 
-inline bool IsGood(const LeafPath& path, const QualityThresholds& options) {
-  return AtLeast(path.quality, options.alpha);
+inline bool IsGood(const LeafPath& path, const ValueThresholds& options) {
+  return AtLeast(path.value, options.alpha);
 }
 
 inline bool IsBadBeside(const LeafPath& path, const LeafPath& good,
-                        const QualityThresholds& options) {
-  return !AtLeast(path.quality, good.quality - options.beta);
+                        const ValueThresholds& options) {
+  return !AtLeast(path.value, good.value - options.beta);
 }
 
 }  // namespace agentr

@@ -19,7 +19,7 @@ bool IsAbove(const StateMap& states, int above, int below) {
 
 // The good leaves, best first, one per state.
 std::vector<LeafPath> DistinctGood(const Tree& tree, const StateMap& states,
-                                   const QualityThresholds& choice) {
+                                   const ValueThresholds& choice) {
   std::vector<LeafPath> good;
   std::set<int> seen;
   for (const LeafPath& path : LeafPaths(tree)) {
@@ -63,7 +63,7 @@ bool DeadEnds::Shows(Mistake& mistake, const MistakeOptions& options) {
   int shortest = std::numeric_limits<int>::max();  // length of the shortest good path from here, in
                                                    // states
   for (const LeafPath& good : mistake.goods) {
-    wanted = std::max(wanted, good.quality - options.choice.beta);
+    wanted = std::max(wanted, good.value - options.choice.beta);
     shortest = std::min(shortest, states_.At(good.leaf).depth - states_.state(parting).depth);
   }
   int elsewhere = 0;
@@ -74,7 +74,7 @@ bool DeadEnds::Shows(Mistake& mistake, const MistakeOptions& options) {
     if (state == parting || !IsAbove(states_, parting, state)) continue;
     if (!IsAbove(states_, step, state)) {
       ++elsewhere;
-      as_good += AtLeast(leaf.quality, wanted) ? 1 : 0;
+      as_good += AtLeast(leaf.value, wanted) ? 1 : 0;
     } else if (state != step || !states_.Changed(leaf.leaf)) {
       const int turns = end.depth - tree_.node(mistake.node).depth;
       mistake.evidence += end.end != End::kDepth || turns > shortest ? 1 : 0;
@@ -106,7 +106,7 @@ std::string DeadEnds::Key(int node) const {
 // The next bad step after `node`: one that led neither to success nor to an end; -1 if there is
 // none.
 int NextBad(const Tree& tree, const StateMap& states, int node, double good_quality,
-            const QualityThresholds& choice, RandomStream& random) {
+            const ValueThresholds& choice, RandomStream& random) {
   std::vector<int> bad;
   for (const int child : tree.node(node).children) {
     const bool over = tree.node(child).end != End::kNone;
@@ -178,7 +178,7 @@ std::vector<Mistake> FindMistakes(const Tree& tree, const StateMap& states,
 
 Draft DraftOf(const Tree& tree, const StateMap& states, const Mistake& mistake,
               const LeafPath& good, const MistakeOptions& options, RandomStream random) {
-  const int last = LateNotice(tree, states, mistake.node, good.quality, options, random);
+  const int last = LateNotice(tree, states, mistake.node, good.value, options, random);
   const int parting =
       states.Common(states.Of(tree.node(mistake.node).parent), states.Of(good.leaf));
   Draft draft;
@@ -197,7 +197,7 @@ Draft DraftOf(const Tree& tree, const StateMap& states, const Mistake& mistake,
           : fmt::format(
                 "The best of {} ends that were found from here has the reward {:.4g}; "
                 "{:.4g} was wanted.",
-                mistake.evidence, states.At(mistake.node).best, good.quality - options.choice.beta);
+                mistake.evidence, states.At(mistake.node).best, good.value - options.choice.beta);
   draft.error.steps.push_back({mistake.node, {Judgement::kBad, std::move(reasons)}});
   return draft;
 }

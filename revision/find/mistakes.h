@@ -36,7 +36,7 @@ inline constexpr std::array<NamedValue<Notice>, 3> kNotices = {
     {{"first", Notice::kFirst}, {"late", Notice::kLate}, {"mixed", Notice::kMixed}}};
 
 struct MistakeOptions {
-  QualityThresholds choice;
+  ValueThresholds choice;
   Pairing pairing = Pairing::kSiblings;
   int min_evidence = 3;
   double min_success = 0.5;

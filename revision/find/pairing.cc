@@ -63,7 +63,7 @@ Aspects AspectsOf(const Tree& tree, const PathPair& pair,
 }  // namespace
 
 std::vector<PathPair> PairPaths(const Tree& tree, const std::vector<LeafPath>& paths,
-                                const QualityThresholds& choice, Pairing pairing) {
+                                const ValueThresholds& choice, Pairing pairing) {
   std::vector<LeafPath> good;
   std::ranges::copy_if(paths, std::back_inserter(good),
                        [&](const LeafPath& path) { return IsGood(path, choice); });
@@ -96,8 +96,7 @@ std::vector<PathPair> PartByState(const Tree& tree, const StateMap& states,
   return repairable;
 }
 
-std::vector<PathPair> GoodAlone(const std::vector<LeafPath>& paths,
-                                const QualityThresholds& choice) {
+std::vector<PathPair> GoodAlone(const std::vector<LeafPath>& paths, const ValueThresholds& choice) {
   std::vector<PathPair> alone;
   for (const LeafPath& path : paths) {
     if (IsGood(path, choice)) alone.push_back({path, {}, path.leaf});

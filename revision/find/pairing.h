@@ -34,7 +34,7 @@ struct PathPair {
 
 // The pairs in the order of the bad leaves, then of the good ones.
 std::vector<PathPair> PairPaths(const Tree& tree, const std::vector<LeafPath>& paths,
-                                const QualityThresholds& choice, Pairing pairing);
+                                const ValueThresholds& choice, Pairing pairing);
 
 // Those of `pairs` that can be repaired: after the last state that both paths share, the bad one
 // took a step that did not end the episode. Their ancestor becomes the first node of the bad path
@@ -43,8 +43,7 @@ std::vector<PathPair> PartByState(const Tree& tree, const StateMap& states,
                                   std::vector<PathPair> pairs);
 
 // Each good path alone.
-std::vector<PathPair> GoodAlone(const std::vector<LeafPath>& paths,
-                                const QualityThresholds& choice);
+std::vector<PathPair> GoodAlone(const std::vector<LeafPath>& paths, const ValueThresholds& choice);
 
 // At most `most` of the pairs (0: all), in their order. They are chosen one by one for diversity:
 // first by how rarely the mistake (the actions up to the first step after the ancestor) was chosen

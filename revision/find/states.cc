@@ -53,7 +53,7 @@ void StateMap::CountLeaves() {
     int entering = Changed(leaf.leaf) ? Of(leaf.leaf) : -1;
     for (int at = Of(leaf.leaf); at >= 0; at = state(at).parent) {
       State& above = states_[static_cast<size_t>(at)];
-      above.best = std::max(above.best, leaf.quality);
+      above.best = std::max(above.best, leaf.value);
       if (at != entering) ++above.leaves;
     }
   }

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json ToJson(const LeafPath& path) { return {path.leaf, path.quality}; }
+Json ToJson(const LeafPath& path) { return {path.leaf, path.value}; }
 
 LeafPath PathFromJson(const Json& json) {
   return {json.at(0).get<int>(), json.at(1).get<double>()};

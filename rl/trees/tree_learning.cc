@@ -9,7 +9,7 @@
 #include "common/options.h"
 #include "rl/rl_context.h"
 #include "training/data/row_order.h"
-#include "training/distributed/job_print.h"
+#include "training/distributed/job_fingerprint.h"
 #include "training/run_state.h"
 #include "training/trainer.h"
 
@@ -62,8 +62,7 @@ class TreeLearning : public Algorithm {
     // The network still has its first weights, also when a run continues: its checkpoint is loaded
     // after this.
     if (objective_.NeedsReference()) {
-      objective_.UseReference(RlFolder(o_) / "reference.json",
-                              ModelHash(o_.start));
+      objective_.UseReference(RlFolder(o_) / "reference.json", ModelHash(o_.start));
     }
   }
 

@@ -33,7 +33,7 @@ void AddScores(const Tree& tree, const std::vector<LeafPath>& leaves,
 
 std::vector<double> Qualities(const std::vector<LeafPath>& leaves) {
   std::vector<double> rewards;
-  for (const LeafPath& leaf : leaves) rewards.push_back(leaf.quality);
+  for (const LeafPath& leaf : leaves) rewards.push_back(leaf.value);
   return rewards;
 }
 

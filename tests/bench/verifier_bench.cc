@@ -179,7 +179,7 @@ class Bench {
 
   void ByPairs(const Tree& tree, const StateMap& states, const std::string& verifier,
                Agreement& sum) {
-    const QualityThresholds choice;
+    const ValueThresholds choice;
     auto pairs =
         PartByState(tree, states, PairPaths(tree, LeafPaths(tree), choice, Pairing::kSiblings));
     RandomStream random = RandomStream(0).Split(static_cast<uint64_t>(tree.origin().task_id));
@@ -195,7 +195,7 @@ class Bench {
     }
     PlannerJudge judge(tree, *policy_, options_.error_rate);
     for (const PathPair& pair : pairs) {
-      const auto error = rollout ? rollout->Find(pair, pair.good.quality - choice.beta)
+      const auto error = rollout ? rollout->Find(pair, pair.good.value - choice.beta)
                                  : FindFirstError(tree, pair, &judge, 1);
       if (!error) Throw(error.error());
       const int found = error->found ? error->steps.back().node : -1;

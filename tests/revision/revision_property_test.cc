@@ -168,7 +168,7 @@ TEST_P(RowProperties, NodesShareAStateWhereTheSameActionsChangedSomething) {
     double best = -1;
     for (const LeafPath& leaf : leaves) {
       const std::string behind = HistoryOf(leaf.leaf) + " ";
-      if (behind.starts_with(HistoryOf(a) + " ")) best = std::max(best, leaf.quality);
+      if (behind.starts_with(HistoryOf(a) + " ")) best = std::max(best, leaf.value);
     }
     ASSERT_EQ(states_.At(a).best, best) << a;
   }
@@ -185,9 +185,9 @@ TEST_P(RowProperties, MistakesAreTheRightOnes) {
     double best_good = -1;
     for (const LeafPath& leaf : leaves) {
       const std::string history = HistoryOf(leaf.leaf) + " ";
-      if (history.starts_with(HistoryOf(node) + " ")) best = std::max(best, leaf.quality);
+      if (history.starts_with(HistoryOf(node) + " ")) best = std::max(best, leaf.value);
       if (history.starts_with(before + " ") && history != before + " ") {
-        best_good = std::max(best_good, leaf.quality);
+        best_good = std::max(best_good, leaf.value);
       }
     }
     if (best_good < 0.5 - 1e-9) continue;
@@ -198,8 +198,8 @@ TEST_P(RowProperties, MistakesAreTheRightOnes) {
     int shortest = 1000;
     for (const LeafPath& leaf : leaves) {
       const std::string history = HistoryOf(leaf.leaf) + " ";
-      const bool good = history.starts_with(before + " ") && leaf.quality >= 0.5 - 1e-9 &&
-                        wanted(leaf.quality) > std::max(best, 0.0);
+      const bool good = history.starts_with(before + " ") && leaf.value >= 0.5 - 1e-9 &&
+                        wanted(leaf.value) > std::max(best, 0.0);
       const int length = states_.At(leaf.leaf).depth - states_.At(step.parent).depth;
       if (good && length > 0) shortest = std::min(shortest, length);
     }
@@ -216,7 +216,7 @@ TEST_P(RowProperties, MistakesAreTheRightOnes) {
       if (behind && !entered && in_time) ++ends;
       if (behind || history == before + " " || !history.starts_with(before + " ")) continue;
       ++elsewhere;
-      if (leaf.quality >= wanted(best_good)) ++as_good;
+      if (leaf.value >= wanted(best_good)) ++as_good;
     }
     if (ends > 0 && as_good >= kMinSuccess * elsewhere)
       expected.insert(before + " |" + step.action);
@@ -253,14 +253,14 @@ TEST_P(RowProperties, ShortenedPathsReplayToTheSameEnd) {
 // By brute force over all pairs of leaves.
 TEST_P(RowProperties, PairsAreTheRightOnes) {
   const std::vector<LeafPath> paths = LeafPaths(tree_);
-  const QualityThresholds choice;
+  const ValueThresholds choice;
   std::vector<PathPair> all;
   std::vector<PathPair> siblings;
   const auto depth = [&](const PathPair& pair) { return tree_.node(pair.ancestor).depth; };
   for (const LeafPath& bad : paths) {
     std::vector<PathPair> of_bad;
     for (const LeafPath& good : paths) {
-      if (good.quality < 0.5 || good.quality - bad.quality <= 0.2 + 1e-9) continue;
+      if (good.value < 0.5 || good.value - bad.value <= 0.2 + 1e-9) continue;
       const std::vector<int> a = tree_.Path(good.leaf);
       const std::vector<int> b = tree_.Path(bad.leaf);
       size_t shared = 0;

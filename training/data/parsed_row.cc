@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 [[noreturn]] void Refuse(const std::string& why) { throw FatalError(ExitCode::kFile, why); }
 
 // The provenance of a row of path_collect.
-enum class Making { kUnknown, kGood, kRevision };
+enum class Provenance { kUnknown, kGood, kRevision };
 
 const Json& Member(const Json& object, const char* name) {
   const auto found = object.find(name);
@@ -98,19 +98,19 @@ void ReadMessages(const Json& messages, ParsedRow& row) {
   }
 }
 
-Making MakingOf(const Json& json, DataFormat format) {
+Provenance ProvenanceOf(const Json& json, DataFormat format) {
   if (format == DataFormat::kAgentR) {
     const auto low = json.find("low_log");
-    if (low == json.end() || !low->is_array()) return Making::kUnknown;
-    return low->empty() ? Making::kGood : Making::kRevision;
+    if (low == json.end() || !low->is_array()) return Provenance::kUnknown;
+    return low->empty() ? Provenance::kGood : Provenance::kRevision;
   }
   const auto provenance = json.find("provenance");
-  if (provenance == json.end() || !provenance->is_object()) return Making::kUnknown;
+  if (provenance == json.end() || !provenance->is_object()) return Provenance::kUnknown;
   const auto nodes = provenance->find("nodes");
-  if (nodes == provenance->end() || !nodes->is_object()) return Making::kUnknown;
+  if (nodes == provenance->end() || !nodes->is_object()) return Provenance::kUnknown;
   const auto bad = nodes->find("bad");
-  if (bad == nodes->end()) return Making::kUnknown;
-  return bad->is_null() ? Making::kGood : Making::kRevision;
+  if (bad == nodes->end()) return Provenance::kUnknown;
+  return bad->is_null() ? Provenance::kGood : Provenance::kRevision;
 }
 
 // True if the steps before the mistake are also trained: the provenance says so, or even the
@@ -127,19 +127,19 @@ bool TrainsPrefix(const Json& json, const ParsedRow& row) {
   return false;
 }
 
-void NameKinds(const Json& json, Making making, ParsedRow& row) {
-  if (making == Making::kUnknown) return;
+void NameKinds(const Json& json, Provenance provenance, ParsedRow& row) {
+  if (provenance == Provenance::kUnknown) return;
   size_t begin = 0;
-  if (making == Making::kRevision && TrainsPrefix(json, row)) {
+  if (provenance == Provenance::kRevision && TrainsPrefix(json, row)) {
     for (size_t i = 0; i < row.messages.size(); ++i) {
       if (row.messages[i].role == "assistant" && !row.learned[i].trained) begin = i + 1;
     }
   }
-  TargetKind kind = making == Making::kGood ? TargetKind::kGood : TargetKind::kRevision;
+  TargetKind kind = provenance == Provenance::kGood ? TargetKind::kGood : TargetKind::kRevision;
   for (size_t i = begin; i < row.messages.size(); ++i) {
     if (!row.learned[i].trained) continue;
     row.learned[i].kind = kind;
-    if (making == Making::kRevision) kind = TargetKind::kCorrected;
+    if (provenance == Provenance::kRevision) kind = TargetKind::kCorrected;
   }
 }
 
@@ -179,7 +179,7 @@ std::optional<std::pair<size_t, size_t>> RevisionOf(const Json& json) {
   return std::pair{(*found)[0].get<size_t>(), (*found)[1].get<size_t>()};
 }
 
-void ReadTokens(const Json& json, Making making, ParsedRow& row) {
+void ReadTokens(const Json& json, Provenance provenance, ParsedRow& row) {
   row.tokens.ids = Ids(Member(json, "ids"));
   const Json& loss = Member(json, "loss");
   if (!loss.is_array() || loss.size() != row.tokens.ids.size()) {
@@ -190,9 +190,9 @@ void ReadTokens(const Json& json, Making making, ParsedRow& row) {
     row.tokenizer = hash->get<std::string>();
   }
   const std::optional<std::pair<size_t, size_t>> revision = RevisionOf(json);
-  TargetKind kind = making == Making::kGood                    ? TargetKind::kGood
-                    : making == Making::kRevision && !revision ? TargetKind::kRevision
-                                                               : TargetKind::kOther;
+  TargetKind kind = provenance == Provenance::kGood                    ? TargetKind::kGood
+                    : provenance == Provenance::kRevision && !revision ? TargetKind::kRevision
+                                                                       : TargetKind::kOther;
   bool before = false;
   for (size_t i = 0; i < loss.size(); ++i) {
     const bool trained = i > 0 && TokenFlag(loss[i]);  // nothing predicts the first token
@@ -203,7 +203,7 @@ void ReadTokens(const Json& json, Making making, ParsedRow& row) {
     std::vector<TrainedSpan>& runs = row.tokens.trained;
     if (trained && (!before || runs.back().kind != kind)) runs.push_back({at, at, kind});
     if (trained) runs.back().end = at + 1;
-    if (before && !trained && making == Making::kRevision && !revision) {
+    if (before && !trained && provenance == Provenance::kRevision && !revision) {
       kind = TargetKind::kCorrected;
     }
     before = trained;
@@ -279,9 +279,9 @@ ParsedRow ParseRow(std::string_view line) {
   if (const auto provenance = json.find("provenance"); provenance != json.end()) {
     RefuseOldRow(*provenance);
   }
-  const Making making = MakingOf(json, row.format);
+  const Provenance provenance = ProvenanceOf(json, row.format);
   if (row.format == DataFormat::kTokens) {
-    ReadTokens(json, making, row);
+    ReadTokens(json, provenance, row);
     if (row.tokens.trained.empty()) {
       Refuse(
           "nothing to learn: \"loss\" is 0 for every token that another one stands before; drop "
@@ -293,8 +293,8 @@ ParsedRow ParseRow(std::string_view line) {
                             : row.format == DataFormat::kShareGpt ? "conversations"
                                                                   : "revise_log"),
                row);
-  NameKinds(json, making, row);
-  if (std::ranges::none_of(row.learned, &ParsedRow::Learned::trained)) {
+  NameKinds(json, provenance, row);
+  if (std::ranges::none_of(row.learned, &ParsedRow::Trained::trained)) {
     Refuse(
         "nothing to learn: no assistant message has \"weight\": 1 or \"loss\": true; drop the row "
         "or mark what is to be learned");

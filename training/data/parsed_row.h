@@ -44,11 +44,11 @@ struct ParsedRow {
   DataFormat format = DataFormat::kMessages;
   // A conversation.
   std::vector<Message> messages;
-  struct Learned {
+  struct Trained {
     bool trained = false;  // only for assistant messages
     TargetKind kind = TargetKind::kOther;
   };
-  std::vector<Learned> learned;  // one per message
+  std::vector<Trained> learned;  // one per message
   // A token row instead.
   TrainingRow tokens;
   std::string tokenizer;  // hash of its tokenizer; empty if unknown

@@ -122,8 +122,8 @@ bool RowEncoder::Fits(const TrainingRow& tokens) const {
 
 bool RowEncoder::EncodeConversation(const ParsedRow& row, TrainingRow& tokens,
                                     RowCounts& counts) const {
-  CheckNoBos(*text_, row.messages.front().content);
-  tokens = EncodeTurns(*text_, row);
+  CheckNoBos(*tokenizer_, row.messages.front().content);
+  tokens = EncodeTurns(*tokenizer_, row);
   if (Fits(tokens)) return true;
   if (too_long_ != TooLong::kCut) return false;
   const std::vector<Turn> spare = SpareTurns(row);
@@ -131,7 +131,7 @@ bool RowEncoder::EncodeConversation(const ParsedRow& row, TrainingRow& tokens,
   size_t few = 0, enough = spare.size() + 1;
   while (few + 1 < enough) {
     const size_t middle = few + (enough - few) / 2;
-    TrainingRow shorter = EncodeTurns(*text_, Without(row, spare[0], spare[middle - 1]));
+    TrainingRow shorter = EncodeTurns(*tokenizer_, Without(row, spare[0], spare[middle - 1]));
     if (Fits(shorter)) {
       enough = middle;
       tokens = std::move(shorter);
@@ -146,14 +146,14 @@ bool RowEncoder::EncodeConversation(const ParsedRow& row, TrainingRow& tokens,
 }
 
 bool RowEncoder::EncodeTokens(const ParsedRow& row, TrainingRow& tokens) const {
-  const Tokenizer& tokenizer = *text_->tokenizer;
+  const Tokenizer& tokenizer = *tokenizer_->tokenizer;
   constexpr char kCure[] =
       "; write the rows with this model: path_collect --format tokens --model_dir DIR";
-  if (!row.tokenizer.empty() && !text_->hash.empty() && row.tokenizer != text_->hash) {
+  if (!row.tokenizer.empty() && !tokenizer_->hash.empty() && row.tokenizer != tokenizer_->hash) {
     RefuseRow(
         fmt::format("a token row of another tokenizer (its hash begins with {:.8}, that of "
                     "the model's tokenizer.json with {:.8}){}",
-                    row.tokenizer, text_->hash, kCure));
+                    row.tokenizer, tokenizer_->hash, kCure));
   }
   for (const int32_t id : row.tokens.ids) {
     if (id < tokenizer.size()) continue;
@@ -168,12 +168,12 @@ bool RowEncoder::EncodeTokens(const ParsedRow& row, TrainingRow& tokens) const {
                           tokenizer.TokenBytes(*bos), kCure));
   }
   for (const TrainedSpan& span : row.tokens.trained) {
-    if (IsStop(*text_->chat, ids[static_cast<size_t>(span.end) - 1])) continue;
+    if (IsStop(*tokenizer_->chat, ids[static_cast<size_t>(span.end) - 1])) continue;
     RefuseRow(
         fmt::format("a token row whose trained tokens up to number {} do not end with a token that "
                     "ends the turn in the chat template {}: the row is of another tokenizer or "
                     "template, or does not train the end of the turn{}",
-                    span.end, text_->chat->name(), kCure));
+                    span.end, tokenizer_->chat->name(), kCure));
   }
   tokens = row.tokens;
   return Fits(tokens);

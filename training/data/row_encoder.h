@@ -44,7 +44,7 @@ static_assert(NamesEveryField(kRowCountFields));
 class RowEncoder {
  public:
   RowEncoder(const RowTokenizer& text, int max_length, TooLong too_long)
-      : text_(&text), max_length_(max_length), too_long_(too_long) {}
+      : tokenizer_(&text), max_length_(max_length), too_long_(too_long) {}
 
   // Encodes the row; false if it is too long and left out. kCut leaves out whole turns (an
   // untrained assistant message and the messages up to the next one), beginning with the oldest
@@ -59,7 +59,7 @@ class RowEncoder {
   bool EncodeTokens(const ParsedRow& row, TrainingRow& tokens) const;
   bool Fits(const TrainingRow& tokens) const;
 
-  const RowTokenizer* text_;
+  const RowTokenizer* tokenizer_;
   int max_length_;
   TooLong too_long_;
 };

@@ -66,7 +66,7 @@ bool Weighted(const std::vector<DataPath>& paths) {
 }  // namespace
 
 TrainingData::TrainingData(const DataOptions& options, const RowTokenizer& text)
-    : options_(options), text_(&text), encoder_(text, options.max_length, options.too_long) {
+    : options_(options), tokenizer_(&text), encoder_(text, options.max_length, options.too_long) {
   Check(options_);
   for (const std::string& value : options_.data) paths_.push_back(DataPath::Parse(value));
   const bool weighted = Weighted(paths_);
@@ -97,9 +97,10 @@ TrainingData::TrainingData(const DataOptions& options, const RowTokenizer& text)
 }
 
 std::string TrainingData::Hash() const {
-  std::string all = fmt::format(
-      "{} {} {} {} {} {} {}\n", options_.seed, options_.batch_rows, options_.held_out,
-      options_.max_length, NameOf(kTooLong, options_.too_long), text_->hash, text_->chat->name());
+  std::string all =
+      fmt::format("{} {} {} {} {} {} {}\n", options_.seed, options_.batch_rows, options_.held_out,
+                  options_.max_length, NameOf(kTooLong, options_.too_long), tokenizer_->hash,
+                  tokenizer_->chat->name());
   for (size_t i = 0; i < files_.size(); ++i) {
     all += fmt::format("{} {}\n", paths_[i].weight, files_[i]->hash());
   }
@@ -180,7 +181,7 @@ std::string TrainingData::Inspect(int count, bool color) {
       }
       text += fmt::format("{} tokens, {} of them trained", counts.tokens, counts.trained);
       if (counts.cut > 0) text += fmt::format(", without {} turns", counts.dropped_turns);
-      text += "\n" + ShowRow(*row, *text_->tokenizer, color);
+      text += "\n" + ShowRow(*row, *tokenizer_->tokenizer, color);
     }
   }
   return text;

@@ -67,7 +67,7 @@ class TrainingData {
   std::string Hash() const;
 
   DataOptions options_;
-  const RowTokenizer* text_;
+  const RowTokenizer* tokenizer_;
   RowEncoder encoder_;
   std::vector<DataPath> paths_;
   std::vector<DataFormat> formats_;

@@ -41,9 +41,9 @@ ExitCode RunAsRank(const Place& place, const DistributedOptions& options,
   group_options.transport = options.transport;
   group_options.meet_s = options.meet_timeout;
   group_options.timeout_s = options.collective_timeout;
-  JobPrint print = OptionsPrint(resolved);
-  for (JobPrintEntry& entry : ProgramPrint()) print.push_back(std::move(entry));
-  auto group = JoinJobGroup(place, print, group_options);
+  JobFingerprint fingerprint = OptionsFingerprint(resolved);
+  for (JobFingerprintEntry& entry : ProgramFingerprint()) fingerprint.push_back(std::move(entry));
+  auto group = JoinJobGroup(place, fingerprint, group_options);
   try {
     const ExitCode code = body(group.get());
     group->Leave();

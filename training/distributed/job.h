@@ -17,7 +17,7 @@ void UseThreads(int threads, int processes);
 // Runs `body` with the group of the job's processes, or null if this is the only one. With
 // --processes the calling process starts the others and only watches them. `threads`: CPU threads;
 // 0: this process's share of the cores. `resolved`: all options (OptionSet::ResolvedJson), which
-// must be the same in all processes (job_print.h). An exception of `body` also ends the other
+// must be the same in all processes (job_fingerprint.h). An exception of `body` also ends the other
 // processes, with a message that names this one.
 ExitCode RunInJob(const DistributedOptions& options, int threads,
                   const nlohmann::ordered_json& resolved,

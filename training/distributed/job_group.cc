@@ -59,7 +59,7 @@ std::unique_ptr<Collectives> MakeCollectives(const Place& place, KeyValueStore& 
 
 class JobGroup : public ProcessGroup {
  public:
-  JobGroup(const Place& place, const JobPrint& print, const JobGroupOptions& options)
+  JobGroup(const Place& place, const JobFingerprint& fingerprint, const JobGroupOptions& options)
       : place_(place),
         timeout_s_(options.timeout_s),
         patience_(PatienceForFirst(place, options)),
@@ -69,7 +69,7 @@ class JobGroup : public ProcessGroup {
                                              [rank = place.rank](const std::string& message) {
                                                EndProcess(rank, message, ExitCode::kIncomplete);
                                              })) {
-    Checked([&] { Meet(*store_, place, print, TimesOf(options), *patience_); });
+    Checked([&] { Meet(*store_, place, fingerprint, TimesOf(options), *patience_); });
     patience_.reset();
     Checked([&] { collectives_ = MakeCollectives(place, *store_, options); });
   }
@@ -169,9 +169,9 @@ class JobGroup : public ProcessGroup {
 
 }  // namespace
 
-std::unique_ptr<ProcessGroup> JoinJobGroup(const Place& place, const JobPrint& print,
+std::unique_ptr<ProcessGroup> JoinJobGroup(const Place& place, const JobFingerprint& fingerprint,
                                            const JobGroupOptions& options) {
-  return std::make_unique<JobGroup>(place, print, options);
+  return std::make_unique<JobGroup>(place, fingerprint, options);
 }
 
 }  // namespace agentr

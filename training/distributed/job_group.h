@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "training/distributed/job_print.h"
+#include "training/distributed/job_fingerprint.h"
 #include "training/distributed/process_group.h"
 #include "training/distributed/rendezvous.h"
 
@@ -16,10 +16,10 @@ struct JobGroupOptions {
   int timeout_s = 600;             // for a collective
 };
 
-// Waits for all ranks of the job (meeting.h), whose `print` must be the same, and then watches them
+// Waits for all ranks of the job (meeting.h), whose `fingerprint` must be the same, and then watches them
 // (liveness.h). Throws FatalError: what Meet throws; kUnavailable with the fault of the meeting
 // place; kUsage if Gloo is requested but not built in.
-std::unique_ptr<ProcessGroup> JoinJobGroup(const Place& place, const JobPrint& print,
+std::unique_ptr<ProcessGroup> JoinJobGroup(const Place& place, const JobFingerprint& fingerprint,
                                            const JobGroupOptions& options);
 
 }  // namespace agentr

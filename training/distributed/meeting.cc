@@ -29,9 +29,10 @@ double InSeconds(milliseconds time) { return std::chrono::duration<double>(time)
 // One rank's view of the meeting.
 class Meeting {
  public:
-  Meeting(KeyValueStore& store, const Place& place, const JobPrint& print)
-      : store_(store), place_(place), print_(print) {
-    print_.push_back({"the number of processes (WORLD_SIZE)", std::to_string(place.size), ""});
+  Meeting(KeyValueStore& store, const Place& place, const JobFingerprint& fingerprint)
+      : store_(store), place_(place), fingerprint_(fingerprint) {
+    fingerprint_.push_back(
+        {"the number of processes (WORLD_SIZE)", std::to_string(place.size), ""});
     for (int rank = 0; rank < place.size; ++rank) missing_.push_back(rank);
   }
 
@@ -45,7 +46,7 @@ class Meeting {
                       place_.rank, *other));
     }
     store_.Set(Key("process"), process);
-    const std::string text = ToText(print_);
+    const std::string text = ToText(fingerprint_);
     store_.Set(Key("print"), text);
     store_.Set(Key("here"), Sha256(text));  // last: now the others may read it
   }
@@ -67,7 +68,7 @@ class Meeting {
   }
 
   [[noreturn]] void Refuse() {
-    const JobPrint first = PrintOf(0);
+    const JobFingerprint first = PrintOf(0);
     std::string all;
     for (const auto& [rank, hash] : hashes_) {
       if (hash == hashes_.at(0)) continue;
@@ -94,7 +95,9 @@ class Meeting {
   std::string Key(const char* what, int rank) const { return fmt::format("{}/{}", what, rank); }
   std::string Key(const char* what) const { return Key(what, place_.rank); }
 
-  JobPrint PrintOf(int rank) { return JobPrintOf(store_.Get(Key("print", rank)).value_or("[]")); }
+  JobFingerprint PrintOf(int rank) {
+    return JobFingerprintOf(store_.Get(Key("print", rank)).value_or("[]"));
+  }
 
   // Rank 0 keeps the store until all others that are there know how the meeting has ended.
   void LetOthersGo() {
@@ -109,7 +112,7 @@ class Meeting {
 
   KeyValueStore& store_;
   const Place& place_;
-  JobPrint print_;
+  JobFingerprint fingerprint_;
   std::vector<int> missing_;
   std::map<int, std::string> hashes_;  // of the prints of those that are there
 };
@@ -157,9 +160,9 @@ void Patience::Run() {
   }
 }
 
-void Meet(KeyValueStore& store, const Place& place, const JobPrint& print,
+void Meet(KeyValueStore& store, const Place& place, const JobFingerprint& fingerprint,
           const MeetingTimes& times, Patience& patience) {
-  Meeting meeting(store, place, print);
+  Meeting meeting(store, place, fingerprint);
   patience.WaitFor("rank 0", /*anew=*/true);  // which keeps the store
   meeting.Arrive();
   const auto begin = Clock::now();

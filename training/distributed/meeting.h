@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "training/distributed/job_print.h"
+#include "training/distributed/job_fingerprint.h"
 #include "training/distributed/key_value_store.h"
 #include "training/distributed/rendezvous.h"
 
@@ -50,11 +50,11 @@ class Patience {
   std::thread thread_;  // must be the last member, because it uses the others
 };
 
-// Returns when all ranks of the job are in `store` with the fingerprint `print`. Throws FatalError:
+// Returns when all ranks of the job are in `store` with this fingerprint. Throws FatalError:
 // kUsage, in all ranks that are there, naming the differences; kUnavailable naming the ranks that
 // have not come in time; kUsage for a rank that another process already has. Before rank 0 throws
 // for the first two it gives the others the time to do the same: the store ends with it.
-void Meet(KeyValueStore& store, const Place& place, const JobPrint& print,
+void Meet(KeyValueStore& store, const Place& place, const JobFingerprint& fingerprint,
           const MeetingTimes& times, Patience& patience);
 
 }  // namespace agentr

@@ -65,8 +65,8 @@ std::vector<int32_t> RandomTokens(int32_t vocabulary, size_t count, uint64_t see
 std::vector<float> AllLogits(Decoder& decoder, const std::vector<int32_t>& tokens) {
   BlockSource source(decoder);
   PagedText text{tokens, {}, 0};
-  const SequenceChunk slice = text.Next(source, static_cast<int32_t>(tokens.size()));
-  const auto logits = decoder.Forward(std::span(&slice, 1));
+  const SequenceChunk chunk = text.Next(source, static_cast<int32_t>(tokens.size()));
+  const auto logits = decoder.Forward(std::span(&chunk, 1));
   return {logits.begin(), logits.end()};
 }
 
@@ -125,8 +125,8 @@ TEST_P(Parity, GreedyOneByOne) {
   for (const Golden& golden : goldens_) {
     PagedText text{golden.prompt, {}, 0};
     for (size_t i = 0; i < golden.greedy.size(); ++i) {
-      const SequenceChunk slice = text.Next(source);
-      text.tokens.push_back(Highest(decoder_->Forward(std::span(&slice, 1))));
+      const SequenceChunk chunk = text.Next(source);
+      text.tokens.push_back(Highest(decoder_->Forward(std::span(&chunk, 1))));
     }
     EXPECT_EQ(std::vector(text.tokens.end() - 64, text.tokens.end()), golden.greedy);
   }
@@ -248,20 +248,20 @@ TEST_P(Wider, ACopiedBlockGoesOnAlike) {
       BlockSource source(*decoder);
       const int32_t size = source.block_tokens();
       PagedText text{RandomTokens(300, 2 * size + 7, 1), {}, 0};
-      SequenceChunk slice = text.Next(source);
-      decoder->Forward(std::span(&slice, 1));
+      SequenceChunk chunk = text.Next(source);
+      decoder->Forward(std::span(&chunk, 1));
       PagedText fork = text;
       fork.blocks.back() = source.Take();
       decoder->CopyBlock(text.blocks.back(), fork.blocks.back(), 7);
 
       // The original goes on with other tokens first.
       text.tokens.insert(text.tokens.end(), {1, 2, 3});
-      slice = text.Next(source);
-      decoder->Forward(std::span(&slice, 1));
+      chunk = text.Next(source);
+      decoder->Forward(std::span(&chunk, 1));
 
       fork.tokens.insert(fork.tokens.end(), {9, 8, 7, 6});
-      slice = fork.Next(source);
-      const auto logits = decoder->Forward(std::span(&slice, 1));
+      chunk = fork.Next(source);
+      const auto logits = decoder->Forward(std::span(&chunk, 1));
       const std::vector<float> forked(logits.begin(), logits.end());
       const std::vector<float> whole = AllLogits(*decoder, fork.tokens);
       const double difference = GreatestDifference(forked, std::span(whole).last(300));
@@ -355,8 +355,8 @@ TEST(TorchDecoder, NoLogitsWhereNoneAreWanted) {
   const auto decoder = LoadDecoder(GoldenFolder("llama"), Options("float32"));
   BlockSource source(*decoder);
   PagedText text{{1, 2, 3}, {}, 0};
-  const SequenceChunk slice = text.Next(source, 0);
-  EXPECT_TRUE(decoder->Forward(std::span(&slice, 1)).empty());
+  const SequenceChunk chunk = text.Next(source, 0);
+  EXPECT_TRUE(decoder->Forward(std::span(&chunk, 1)).empty());
 }
 
 // --- what is refused -----------------------------------------------------------------------------

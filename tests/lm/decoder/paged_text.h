@@ -31,7 +31,7 @@ class BlockSource {
   std::vector<int32_t> blocks_;
 };
 
-// One sequence. Next() is the slice of the tokens that are not computed yet.
+// One sequence. Next() is the chunk of the tokens that are not computed yet.
 struct PagedText {
   std::vector<int32_t> tokens;
   std::vector<int32_t> blocks;
@@ -44,9 +44,9 @@ struct PagedText {
     while (static_cast<int32_t>(blocks.size()) * size < computed + count) {
       blocks.push_back(source.Take());
     }
-    const SequenceChunk slice{std::span(tokens).subspan(computed, count), computed, blocks, logits};
+    const SequenceChunk chunk{std::span(tokens).subspan(computed, count), computed, blocks, logits};
     computed += count;
-    return slice;
+    return chunk;
   }
 };
 

@@ -34,8 +34,8 @@ class Pair {
   bool Compute(PrefixCache::BlockTable& table, const Tokens& tokens) {
     if (!cache.Reserve(table, static_cast<int32_t>(tokens.size()))) return false;
     const auto start = static_cast<size_t>(table.tokens());
-    const SequenceChunk slice{std::span(tokens).subspan(start), table.tokens(), table.blocks(), 0};
-    decoder.Forward(std::span(&slice, 1));
+    const SequenceChunk chunk{std::span(tokens).subspan(start), table.tokens(), table.blocks(), 0};
+    decoder.Forward(std::span(&chunk, 1));
     cache.Commit(table, tokens);
     return true;
   }

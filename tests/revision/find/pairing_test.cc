@@ -25,7 +25,7 @@ std::string Named(const Tree& tree, const PathPair& pair) {
 }
 
 std::vector<std::string> Pairs(const Tree& tree, Pairing pairing,
-                               const QualityThresholds& choice = {}) {
+                               const ValueThresholds& choice = {}) {
   std::vector<std::string> names;
   for (const PathPair& pair : PairPaths(tree, LeafPaths(tree), choice, pairing)) {
     names.push_back(Named(tree, pair));
@@ -40,7 +40,7 @@ TEST(ChoiceTest, AlphaItselfIsGoodEnough) {
 }
 
 TEST(ChoiceTest, BetaItselfIsNotBadEnough) {
-  const QualityThresholds choice{.alpha = 0.5, .beta = 0.2};
+  const ValueThresholds choice{.alpha = 0.5, .beta = 0.2};
   EXPECT_FALSE(IsBadBeside({1, 0.7}, {2, 0.9}, choice));  // 0.9 - 0.7 > 0.2 in doubles
   EXPECT_FALSE(IsBadBeside({1, 0.5}, {2, 0.7}, choice));  // and this is below
   EXPECT_FALSE(IsBadBeside({1, 0.6}, {2, 0.8}, choice));  // 0.8 - 0.2 > 0.6 in doubles

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 std::string Flags(const std::string& line) {
   const ParsedRow row = ParseRow(line);
   std::string flags;
-  for (const ParsedRow::Learned& learned : row.learned) {
+  for (const ParsedRow::Trained& learned : row.learned) {
     flags += learned.trained ? "ogrc"[static_cast<size_t>(learned.kind)] : '.';
   }
   return flags;

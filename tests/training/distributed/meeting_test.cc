@@ -20,7 +20,7 @@ class MeetingTest : public ::testing::Test {
  protected:
   // The messages with which ranks ended, by rank; "" for those that met. `prints`: of the ranks that
   // come.
-  std::map<int, std::string> MeetAll(int size, const std::map<int, JobPrint>& prints,
+  std::map<int, std::string> MeetAll(int size, const std::map<int, JobFingerprint>& prints,
                                      milliseconds most) {
     std::map<int, std::string> messages;
     std::mutex mutex;
@@ -54,20 +54,21 @@ class MeetingTest : public ::testing::Test {
   }
 
   const std::shared_ptr<SharedStore> shared_ = std::make_shared<SharedStore>();
-  const JobPrint print_ = {{"--lr", "0.003", ""}, {"--seed", "0", ""}};
+  const JobFingerprint fingerprint_ = {{"--lr", "0.003", ""}, {"--seed", "0", ""}};
 };
 
 TEST_F(MeetingTest, ThoseThatAreAlikeMeet) {
-  for (const auto& [rank, message] :
-       MeetAll(3, {{0, print_}, {1, print_}, {2, print_}}, milliseconds(30'000))) {
+  for (const auto& [rank, message] : MeetAll(
+           3, {{0, fingerprint_}, {1, fingerprint_}, {2, fingerprint_}}, milliseconds(30'000))) {
     EXPECT_EQ(message, "") << rank;
   }
 }
 
 TEST_F(MeetingTest, OneThatDiffersIsNamedByAll) {
-  JobPrint other = print_;
+  JobFingerprint other = fingerprint_;
   other[0].value = "0.001";
-  const auto messages = MeetAll(3, {{0, print_}, {1, print_}, {2, other}}, milliseconds(30'000));
+  const auto messages =
+      MeetAll(3, {{0, fingerprint_}, {1, fingerprint_}, {2, other}}, milliseconds(30'000));
   ASSERT_EQ(messages.size(), 3u);
   for (const auto& [rank, message] : messages) {
     EXPECT_THAT(message, AllOf(HasSubstr("2: the processes of the job"),
@@ -78,13 +79,13 @@ TEST_F(MeetingTest, OneThatDiffersIsNamedByAll) {
 
 // It need not wait for those that never come.
 TEST_F(MeetingTest, ADifferenceIsSaidBeforeAllAreThere) {
-  const auto messages = MeetAll(4, {{0, print_}, {2, {}}}, milliseconds(20'000));
+  const auto messages = MeetAll(4, {{0, fingerprint_}, {2, {}}}, milliseconds(20'000));
   EXPECT_THAT(messages.at(0), HasSubstr("rank 2 has --lr nothing, rank 0 has 0.003"));
   EXPECT_EQ(messages.at(2), messages.at(0));
 }
 
 TEST_F(MeetingTest, ThoseThatDoNotComeAreNamed) {
-  const auto messages = MeetAll(4, {{0, print_}, {2, print_}}, milliseconds(300));
+  const auto messages = MeetAll(4, {{0, fingerprint_}, {2, fingerprint_}}, milliseconds(300));
   ASSERT_EQ(messages.size(), 2u);
   for (const auto& [rank, message] : messages) {
     EXPECT_THAT(message, AllOf(HasSubstr("4: after 0.3 s 2 of the job's 4 processes have not come "
@@ -96,7 +97,7 @@ TEST_F(MeetingTest, ThoseThatDoNotComeAreNamed) {
 
 TEST_F(MeetingTest, ASecondProcessOfARankIsRefused) {
   SharedKeys(shared_).Set("process/1", "process 5 on node9");
-  const auto messages = MeetAll(2, {{0, print_}, {1, print_}}, milliseconds(300));
+  const auto messages = MeetAll(2, {{0, fingerprint_}, {1, fingerprint_}}, milliseconds(300));
   EXPECT_THAT(messages.at(1),
               HasSubstr("2: rank 1 of the job is already there: process 5 on node9"));
 }

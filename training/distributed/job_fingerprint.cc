@@ -1,4 +1,4 @@
-#include "training/distributed/job_print.h"
+#include "training/distributed/job_fingerprint.h"
 
 #include <fmt/format.h>
 #include <torch/version.h>
@@ -27,29 +27,29 @@ constexpr std::array<std::string_view, 5> kOfContent = {"model_dir", "data", "tr
 
 constexpr size_t kHashShown = 8;  // digits
 
-const JobPrintEntry* Find(const JobPrint& print, const std::string& name) {
-  const auto found = std::ranges::find(print, name, &JobPrintEntry::name);
-  return found == print.end() ? nullptr : &*found;
+const JobFingerprintEntry* Find(const JobFingerprint& fingerprint, const std::string& name) {
+  const auto found = std::ranges::find(fingerprint, name, &JobFingerprintEntry::name);
+  return found == fingerprint.end() ? nullptr : &*found;
 }
 
-std::string Shown(const JobPrintEntry* entry) {
+std::string Shown(const JobFingerprintEntry* entry) {
   if (entry == nullptr) return "nothing";
   return entry->shown.empty() ? entry->value : entry->shown;
 }
 
 }  // namespace
 
-JobPrint OptionsPrint(const nlohmann::ordered_json& resolved) {
-  JobPrint print;
+JobFingerprint OptionsFingerprint(const nlohmann::ordered_json& resolved) {
+  JobFingerprint fingerprint;
   for (const auto& [name, value] : resolved.items()) {
     if (std::ranges::count(kOfOneProcess, name) + std::ranges::count(kOfContent, name) > 0)
       continue;
-    print.push_back({"--" + name, value.dump(), ""});
+    fingerprint.push_back({"--" + name, value.dump(), ""});
   }
-  return print;
+  return fingerprint;
 }
 
-JobPrint ProgramPrint() {
+JobFingerprint ProgramFingerprint() {
   const std::filesystem::path file = std::filesystem::read_symlink("/proc/self/exe");
   const std::string hash = Sha256(ReadFile("/proc/self/exe"));
   return {{"the program", hash,
@@ -58,34 +58,35 @@ JobPrint ProgramPrint() {
           {"LibTorch", TORCH_VERSION, ""}};
 }
 
-std::string ToText(const JobPrint& print) {
+std::string ToText(const JobFingerprint& fingerprint) {
   auto json = nlohmann::json::array();
-  for (const JobPrintEntry& entry : print) json.push_back({entry.name, entry.value, entry.shown});
+  for (const JobFingerprintEntry& entry : fingerprint)
+    json.push_back({entry.name, entry.value, entry.shown});
   return json.dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace);
 }
 
-JobPrint JobPrintOf(const std::string& text) {
-  JobPrint print;
+JobFingerprint JobFingerprintOf(const std::string& text) {
+  JobFingerprint fingerprint;
   for (const auto& entry : nlohmann::json::parse(text)) {
-    print.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::string>(),
-                     entry.at(2).get<std::string>()});
+    fingerprint.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::string>(),
+                           entry.at(2).get<std::string>()});
   }
-  return print;
+  return fingerprint;
 }
 
-std::string DifferencesFromFirst(int rank, const JobPrint& own, const JobPrint& first) {
+std::string DifferencesFromFirst(int rank, const JobFingerprint& own, const JobFingerprint& first) {
   std::string differences;
-  const auto add = [&](const std::string& name, const JobPrintEntry* here,
-                       const JobPrintEntry* there) {
+  const auto add = [&](const std::string& name, const JobFingerprintEntry* here,
+                       const JobFingerprintEntry* there) {
     differences +=
         fmt::format("{}rank {} has {} {}, rank 0 has {}", differences.empty() ? "" : "; ", rank,
                     name, Shown(here), Shown(there));
   };
-  for (const JobPrintEntry& entry : own) {
-    const JobPrintEntry* const there = Find(first, entry.name);
+  for (const JobFingerprintEntry& entry : own) {
+    const JobFingerprintEntry* const there = Find(first, entry.name);
     if (there == nullptr || there->value != entry.value) add(entry.name, &entry, there);
   }
-  for (const JobPrintEntry& entry : first) {
+  for (const JobFingerprintEntry& entry : first) {
     if (Find(own, entry.name) == nullptr) add(entry.name, nullptr, &entry);
   }
   return differences;
@@ -99,15 +100,15 @@ void RefuseDifferences(const std::string& differences) {
                   differences));
 }
 
-void RequireSame(ProcessGroup* group, const JobPrint& print) {
+void RequireSame(ProcessGroup* group, const JobFingerprint& fingerprint) {
   if (group == nullptr) return;
-  const std::vector<std::string> texts = GatherTexts(*group, ToText(print));
-  const JobPrint first = JobPrintOf(texts[0]);
+  const std::vector<std::string> texts = GatherTexts(*group, ToText(fingerprint));
+  const JobFingerprint first = JobFingerprintOf(texts[0]);
   std::string differences;
   for (size_t rank = 1; rank < texts.size(); ++rank) {
     if (texts[rank] == texts[0]) continue;
     const std::string own =
-        DifferencesFromFirst(static_cast<int>(rank), JobPrintOf(texts[rank]), first);
+        DifferencesFromFirst(static_cast<int>(rank), JobFingerprintOf(texts[rank]), first);
     differences += (differences.empty() || own.empty() ? "" : "; ") + own;
   }
   if (!differences.empty()) RefuseDifferences(differences);

@@ -12,32 +12,32 @@
 
 namespace agentr {
 
-struct JobPrintEntry {
+struct JobFingerprintEntry {
   std::string name;   // an option, or a description
   std::string value;  // which must be the same in all processes
   std::string shown;  // in messages; empty: the value
 };
-using JobPrint = std::vector<JobPrintEntry>;
+using JobFingerprint = std::vector<JobFingerprintEntry>;
 
 // The options of a resolved set, without those that may differ: of a machine (--model_threads), and
 // names of files and folders, whose content is compared instead.
-JobPrint OptionsPrint(const nlohmann::ordered_json& resolved);
+JobFingerprint OptionsFingerprint(const nlohmann::ordered_json& resolved);
 
 // The program of this process: its version, its file, and LibTorch's version.
-JobPrint ProgramPrint();
+JobFingerprint ProgramFingerprint();
 
 // As a text, and back. Reading throws nlohmann::json::exception.
-std::string ToText(const JobPrint& print);
-JobPrint JobPrintOf(const std::string& text);
+std::string ToText(const JobFingerprint& fingerprint);
+JobFingerprint JobFingerprintOf(const std::string& text);
 
-// "rank 2 has --lr 0.001, rank 0 has 0.003; rank 2 has --seed 1, rank 0 has 0": how the print of
+// "rank 2 has --lr 0.001, rank 0 has 0.003; rank 2 has --seed 1, rank 0 has 0": how the fingerprint of
 // rank `rank` differs from that of rank 0. Empty: it does not.
-std::string DifferencesFromFirst(int rank, const JobPrint& own, const JobPrint& first);
+std::string DifferencesFromFirst(int rank, const JobFingerprint& own, const JobFingerprint& first);
 
 // Throws FatalError(kUsage) with these differences and the cure.
 [[noreturn]] void RefuseDifferences(const std::string& differences);
 
 // Compares the prints of all processes of `group`, which all must call it. Null: there is only one.
-void RequireSame(ProcessGroup* group, const JobPrint& print);
+void RequireSame(ProcessGroup* group, const JobFingerprint& fingerprint);
 
 }  // namespace agentr

@@ -1,4 +1,4 @@
-#include "training/distributed/job_print.h"
+#include "training/distributed/job_fingerprint.h"
 
 #include <gmock/gmock.h>
 
@@ -13,9 +13,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(JobPrint, NamesEveryDifferenceWithBothValues) {
-  const JobPrint first = {{"--lr", "0.003", ""}, {"--data", "h1", "a.jsonl"}, {"--zero", "1", ""}};
-  JobPrint own = first;
+TEST(JobFingerprint, NamesEveryDifferenceWithBothValues) {
+  const JobFingerprint first = {
+      {"--lr", "0.003", ""}, {"--data", "h1", "a.jsonl"}, {"--zero", "1", ""}};
+  JobFingerprint own = first;
   EXPECT_EQ(DifferencesFromFirst(2, own, first), "");
   own[1].shown = "elsewhere/a.jsonl";  // only what is compared counts
   EXPECT_EQ(DifferencesFromFirst(2, own, first), "");
@@ -27,32 +28,32 @@ TEST(JobPrint, NamesEveryDifferenceWithBothValues) {
       "1");
 }
 
-TEST(JobPrint, SurvivesItsText) {
-  const JobPrint print = {{"--name", "\"a\"; b", ""}, {"--data", "h", "\xFF and \xC3\xA9"}};
-  const JobPrint back = JobPrintOf(ToText(print));
+TEST(JobFingerprint, SurvivesItsText) {
+  const JobFingerprint print = {{"--name", "\"a\"; b", ""}, {"--data", "h", "\xFF and \xC3\xA9"}};
+  const JobFingerprint back = JobFingerprintOf(ToText(print));
   ASSERT_EQ(back.size(), 2u);
   EXPECT_EQ(back[0].value, "\"a\"; b");
   EXPECT_THAT(back[1].shown, HasSubstr("\xC3\xA9"));
 }
 
 // What belongs to a machine may differ, and names of files, whose content is compared.
-TEST(JobPrint, LeavesOutWhatMayDiffer) {
+TEST(JobFingerprint, LeavesOutWhatMayDiffer) {
   const nlohmann::ordered_json resolved = {
       {"lr", 0.1},           {"model_threads", 2}, {"model_dir", "m"},   {"data", {"a"}},
       {"output_dir", "out"}, {"seed", 3},          {"meet_timeout", 30}, {"device", "cuda:1"}};
   std::string names;
-  for (const JobPrintEntry& entry : OptionsPrint(resolved)) names += entry.name + " ";
+  for (const JobFingerprintEntry& entry : OptionsFingerprint(resolved)) names += entry.name + " ";
   EXPECT_EQ(names, "--lr --seed ");
 }
 
-TEST(JobPrint, TheProgramIsNamed) {
-  const JobPrint print = ProgramPrint();
+TEST(JobFingerprint, TheProgramIsNamed) {
+  const JobFingerprint print = ProgramFingerprint();
   ASSERT_EQ(print.size(), 2u);
   EXPECT_EQ(print[0].value.size(), 64u);
   EXPECT_THAT(print[0].shown, HasSubstr(", file " + print[0].value.substr(0, 8)));
 }
 
-TEST(JobPrint, AllRanksRefuseWhatOneHasOtherwise) {
+TEST(JobFingerprint, AllRanksRefuseWhatOneHasOtherwise) {
   std::mutex mutex;
   std::vector<std::string> messages;
   ThreadGroups::Run(3, [&](ProcessGroup& group) {
