@@ -75,8 +75,10 @@ Trainer::Trainer(std::vector<Parameter> parameters, const AdamWOptions& options)
       heads_(std::move(parameters)),
       optimizer_(heads_, options) {}
 
-// Of forward and backward: as many as there are batches; in stage 2, where every pass exchanges
-// gradients, as many as the rank with the most has.
+// The number of passes, forward and backward, of this rank in a step: its batches, but at least one
+// in a group, because the last pass exchanges gradients; in stage 2, where every pass does, as many
+// as the rank with the most has. Example: ranks with 3 and 0 batches make 3 and 1 passes in stage 1,
+// 3 and 3 in stage 2. A pass without a batch only takes part in the exchange.
 size_t Trainer::Passes(size_t batches) const {
   if (group_ == nullptr) return batches;
   if (zero_ < 2) return std::max<size_t>(1, batches);
@@ -251,6 +253,10 @@ TrainingMemory Trainer::memory() const {
   return memory;
 }
 
+// A multiply-add is two operations; backward costs as much again for the inputs and, if weights are
+// trained, for the weights. In the last layer only rows with targets have queries and an MLP. A
+// sequence of 3 tokens has 1 + 2 + 3 pairs of attention; the tokens of a prefix that rows share
+// count once, like all of the batch.
 double FlopsOf(const ModelConfig& c, const Batch& batch, bool trains_weights) {
   const auto n = static_cast<double>(batch.tokens.size());
   const auto m = static_cast<double>(TargetRows(batch).size());

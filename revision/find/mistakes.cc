@@ -45,7 +45,7 @@ class DeadEnds {
   bool Shows(Mistake& mistake, const MistakeOptions& options);
 
  private:
-  // The best quality that was reached from any equal state of the tree.
+  // The best value that was reached from any equal state of the tree.
   double BestOfSame(int node);
   std::string Key(int node) const;
 
@@ -56,6 +56,12 @@ class DeadEnds {
   std::map<std::string, double> best_of_;  // by state key; filled on first use
 };
 
+// A step is a mistake if enough episodes went on behind it, none of them came within beta of the
+// good paths, and from the state before the step enough of the other ways did. An episode that was
+// cut off by the depth limit counts only if it had longer than the shortest good path needs. Example
+// with beta 0.2, min_evidence 2: five episodes pass a state, three of them over step s with rewards
+// 0, 0.1 and 0, two elsewhere with 1 and 0.9: s is a mistake with evidence 3. If one of the three
+// had 0.8, or an equal state elsewhere in the tree (StateKey) had led to 0.9, it would be none.
 bool DeadEnds::Shows(Mistake& mistake, const MistakeOptions& options) {
   const int step = states_.Of(mistake.node);
   const int parting = states_.Of(tree_.node(mistake.node).parent);
@@ -105,24 +111,24 @@ std::string DeadEnds::Key(int node) const {
 
 // The next bad step after `node`: one that led neither to success nor to an end; -1 if there is
 // none.
-int NextBad(const Tree& tree, const StateMap& states, int node, double good_quality,
+int NextBad(const Tree& tree, const StateMap& states, int node, double good_value,
             const ValueThresholds& choice, RandomStream& random) {
   std::vector<int> bad;
   for (const int child : tree.node(node).children) {
     const bool over = tree.node(child).end != End::kNone;
-    const bool lost = !AtLeast(states.At(child).best, good_quality - choice.beta);
+    const bool lost = !AtLeast(states.At(child).best, good_value - choice.beta);
     if (!over && (states.Refused(child) || lost)) bad.push_back(child);
   }
   return bad.empty() ? -1 : random.Pick(bad);
 }
 
-int LateNotice(const Tree& tree, const StateMap& states, int node, double good_quality,
+int LateNotice(const Tree& tree, const StateMap& states, int node, double good_value,
                const MistakeOptions& options, RandomStream& random) {
   if (options.notice == Notice::kFirst || options.notice_steps == 0) return node;
   if (options.notice == Notice::kMixed && random.Chance(0.5)) return node;
   const uint64_t further = 1 + random.Below(static_cast<uint64_t>(options.notice_steps));
   for (uint64_t i = 0; i < further; ++i) {
-    const int next = NextBad(tree, states, node, good_quality, options.choice, random);
+    const int next = NextBad(tree, states, node, good_value, options.choice, random);
     if (next < 0) break;
     node = next;
   }
@@ -139,6 +145,10 @@ std::string MistakeNameOf(const Tree& tree, const TaskFamily& family, int node) 
       family.MistakeName({first, conversation.end()}, step.action, step.observation));
 }
 
+// One mistake for each state, state after it and (if refused) action, in the order of the nodes;
+// each has at least one good path that parts from it where the mistake was made and that is better
+// by more than beta. Example: two nodes that both say "get 2 chain" in one state and are refused are
+// one mistake; two refused actions in one state are two.
 std::vector<Mistake> FindMistakes(const Tree& tree, const StateMap& states,
                                   const TaskFamily& family, const MistakeOptions& options) {
   const std::vector<LeafPath> good = DistinctGood(tree, states, options.choice);

@@ -194,6 +194,11 @@ std::vector<std::string> Repairer::RecoveryCandidates(const Attempt& attempt, si
   return likely;
 }
 
+// Breadth first from the state after the revision turn: the first actions found are a shortest
+// recovery among those tried, and no state (StateKey, or the last observation where the family has
+// none) is entered twice. A state counts only if all of the good turns, taken from it, answer as
+// the row says and end with a good reward. Example: the bad path walked from the kitchen into the
+// garden, the good one opens the fridge; "go to kitchen" makes "open fridge" work again.
 Result<std::optional<std::vector<std::string>>> Repairer::FindRecovery(const Attempt& attempt) {
   const size_t revision = RevisionTurnOf(attempt.trajectory);
   const bool searchable = forks_ && options_.max_recovery > 0 && revision > 0 &&
