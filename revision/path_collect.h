@@ -11,7 +11,6 @@
 #include "common/file.h"
 #include "mcts/tree_folder.h"
 #include "revision/make/dedup.h"
-#include "revision/revise.h"
 #include "revision/revise_options.h"
 #include "rollout/run_options.h"
 #include "rollout/workbench.h"

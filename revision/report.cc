@@ -8,6 +8,7 @@
 #include "common/progress.h"
 #include "common/text.h"
 #include "revision/find/verifier.h"
+#include "revision/revise.h"
 
 namespace agentr {
 namespace {

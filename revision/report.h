@@ -3,9 +3,10 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "revision/revise.h"
-
 namespace agentr {
+
+struct ReviseReport;
+struct RevisionCounts;
 
 // The results of a run as a table for people, with the files at the end.
 std::string ReportTable(const ReviseReport& report);

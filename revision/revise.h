@@ -15,6 +15,7 @@
 #include "common/file.h"
 #include "mcts/tree_folder.h"
 #include "revision/make/dedup.h"
+#include "revision/revise_options.h"
 #include "revision/standing_rows.h"
 #include "revision/task_reviser.h"
 
@@ -70,11 +71,6 @@ struct ReviseReport {
   double wall_s = 0;
   Usage usage;      // of the verifier's model
   double cost = 0;  // of the usage, in the money of --llm_price; 0 without a price
-};
-
-struct PipelineOptions {
-  int in_flight = 8;       // trees in progress at once; twice as many are held in memory
-  int give_up_after = 20;  // failed tasks in a row after which the run ends
 };
 
 // Calls `on_row` with each row to be written, in order. Set `stop` to end early; then nothing is

@@ -12,16 +12,17 @@ void Declare(OptionSet& set, ReviseOptions& o) {
       .OneOf({"centric", "good", "preferences"});
   set.Add("--revise", o.revise, "1: cut bad paths at their first error; 0: keep them whole")
       .Range(0, 1);
-  set.Add("--alpha", o.choice.alpha, "Smallest reward of a good path", "ALPHA").Range(0, 1);
-  set.Add("--beta", o.choice.beta, "A bad path is worse than its good partner by more than this",
-          "BETA")
+  set.Add("--alpha", o.mistakes.choice.alpha, "Smallest reward of a good path", "ALPHA")
       .Range(0, 1);
-  set.Add("--good_margin", o.choice.margin,
+  set.Add("--beta", o.mistakes.choice.beta,
+          "A bad path is worse than its good partner by more than this", "BETA")
+      .Range(0, 1);
+  set.Add("--good_margin", o.mistakes.choice.margin,
           "A good path is worse than the best one of its tree by at most this; 1: alpha alone "
           "decides")
       .Range(0, 1);
   set.AddNamed(
-      "--pairing", o.pairing, kPairings,
+      "--pairing", o.mistakes.pairing, kPairings,
       "Good paths that repair a mistake: siblings, those that leave the bad path latest; all, also "
       "those that leave it earlier");
   set.Add("--max_pairs_per_task", o.max_pairs_per_task,
@@ -34,30 +35,32 @@ void Declare(OptionSet& set, ReviseOptions& o) {
           "(by the model of --model_dir or --llm_base), rollout (by how often the policy succeeds "
           "from the states before and after a step, in environments that fork), none")
       .OneOf({"tree", "actor", "rollout", "none"});
-  set.Add("--min_evidence", o.min_evidence,
+  set.Add("--min_evidence", o.mistakes.min_evidence,
           "Verifier tree: ended paths after an accepted action, none of them as good, before it "
           "counts as a mistake")
       .Min(1);
-  set.Add("--min_success", o.min_success,
+  set.Add("--min_success", o.mistakes.min_success,
           "Verifier tree: of the episodes that took other actions in the same state, the smallest "
           "share that must be as good as the good path before an accepted action counts as a "
           "mistake")
       .Range(0, 1);
-  set.AddNamed("--notice", o.notice, kNotices,
+  set.AddNamed("--notice", o.mistakes.notice, kNotices,
                "When the agent notices: first (directly after the first error), late (after up to "
                "--notice_steps further bad steps), mixed (either)");
-  set.Add("--notice_steps", o.notice_steps, "Largest number of further bad steps of a late notice")
+  set.Add("--notice_steps", o.mistakes.notice_steps,
+          "Largest number of further bad steps of a late notice")
       .Min(0);
   set.AddNamed(
-      "--prune", o.prune, kPrunes,
+      "--prune", o.repair.prune, kPrunes,
       "Steps to remove from good paths and prefixes: effect (steps that changed nothing), full "
       "(also detours that the replay proves needless), off (none)");
-  set.Add("--prefix_slips", o.prefix_slips, "Refused steps that a pruned prefix keeps").Min(0);
-  set.Add("--max_recovery", o.max_recovery,
+  set.Add("--prefix_slips", o.repair.prefix_slips, "Refused steps that a pruned prefix keeps")
+      .Min(0);
+  set.Add("--max_recovery", o.repair.max_recovery,
           "Largest number of actions from the mistake back to a state where the good path works, "
           "searched for in environments that fork; 0: none")
       .Range(0, 20);
-  set.Add("--train_prefix", o.train_prefix,
+  set.Add("--train_prefix", o.repair.train_prefix,
           "true: also train the steps before the mistake (false: only the turns after it)");
   set.Add("--keep_diverged", o.keep_diverged,
           "true: also keep rows whose replay had other observations than the search");
@@ -70,16 +73,16 @@ void Declare(OptionSet& set, ReviseOptions& o) {
           "contradicts its action), rewrite (replace them by the words of the demonstrations where "
           "the kind of task has such words, as TextCraft has; else as agree)")
       .OneOf({"keep", "agree", "rewrite"});
-  set.Add("--good_slips", o.good_slips,
+  set.Add("--good_slips", o.repair.good_slips,
           "Refused steps that a pruned good path keeps, if a step that worked follows them; they "
           "are not trained")
       .Min(0);
   set.Add("--thoughts", o.thoughts,
           "File of revision thoughts by kind of mistake (default: the built-in ones)");
   set.Add(
-      "--revision_action", o.revision_action,
+      "--revision_action", o.repair.action,
       "Action of the revision turn (default: wait; in SciWorld, where that lets time pass, task)");
-  set.Add("--revision_reply", o.revision_reply, "Reply to the revision turn");
+  set.Add("--revision_reply", o.repair.reply, "Reply to the revision turn");
   set.Add("--max_context", o.judge.max_context,
           "Largest number of tokens that a verifier's model reads and writes for one answer",
           "MAX_TOKEN_LENGTH")

@@ -16,6 +16,7 @@
 #include "common/random.h"
 #include "common/text.h"
 #include "revision/make/clean_turns.h"
+#include "revision/make/decision_collector.h"
 #include "revision/make/dedup.h"
 #include "revision/make/turn_thoughts.h"
 #include "revision/row_length.h"
@@ -39,24 +40,15 @@ namespace {
 // not used.
 constexpr int kProcedure = 3;
 
-std::string RevisionActionOf(const ReviseOptions& options, const TaskReviser::Context& context) {
-  if (!options.revision_action.empty()) return options.revision_action;
-  return std::string(context.family.RevisionAction());
-}
-
 }  // namespace
 
 TaskReviser::TaskReviser(const ReviseOptions& options, Context context)
     : options_(options),
       context_(std::move(context)),
       verifier_(options.Verifying()),
-      mistakes_{options.choice,      options.pairing, options.min_evidence,
-                options.min_success, options.notice,  options.notice_steps},
-      repair_{options.prune,         options.prefix_slips,
-              options.good_slips,    options.max_recovery,
-              options.choice.alpha,  // each tree may set a higher one
-              options.train_prefix,  RevisionActionOf(options, context_),
-              options.revision_reply} {
+      repair_(options.repair) {
+  if (repair_.action.empty()) repair_.action = context_.family.RevisionAction();
+  repair_.alpha = options.mistakes.choice.alpha;  // each tree may set a higher one
   thoughts_ = options_.thoughts.empty()
                   ? Thoughts::BuiltIn()
                   : Thoughts::Parse(ReadFile(InstalledFile(options_.thoughts)));
@@ -84,7 +76,7 @@ tl::expected<TaskRows, TaskFailure> TaskReviser::Run(const TreeFile& file) const
   Work work{file, *tree, text,
             RandomStream(options_.seed).Split(static_cast<uint64_t>(file.task_id)), states};
   work.paths = LeafPaths(*tree);
-  work.choice = InTree(options_.choice, work.paths, context_.family.SuccessReward());
+  work.choice = InTree(options_.mistakes.choice, work.paths, context_.family.SuccessReward());
   work.result.counts.trees = 1;
   const Result<std::vector<Decision>> decisions = Decide(work);
   if (!decisions) return tl::make_unexpected(TaskFailure{file.task_id, false, decisions.error()});
@@ -171,8 +163,13 @@ Result<void> TaskReviser::DecideGood(Work& work, DecisionCollector& decisions) c
   return {};
 }
 
+// Offers the tree's mistakes with their good paths, one at a time, until there are enough rows or
+// none is left. The chooser decides the order and learns from each outcome, so every pair is offered
+// at most once. Neither are two rows made of the same mistake and the same good actions, nor is a
+// good step tried again behind a mistake of the same name if it has failed there: if "click[buy]"
+// after "wrong size" did not work on one good path, the other good paths with that step are skipped.
 Result<void> TaskReviser::DecideByTree(Work& work, DecisionCollector& decisions) const {
-  MistakeOptions finding = mistakes_;
+  MistakeOptions finding = options_.mistakes;
   finding.choice = work.choice;
   const std::vector<Mistake> mistakes =
       FindMistakes(work.tree, work.states, context_.family, finding);
@@ -227,8 +224,9 @@ Result<void> TaskReviser::DecideByTree(Work& work, DecisionCollector& decisions)
 
 Result<void> TaskReviser::DecideByVerifier(Work& work, Replayer* replayer,
                                            DecisionCollector& decisions) const {
-  std::vector<PathPair> pairs = PartByState(
-      work.tree, work.states, PairPaths(work.tree, work.paths, work.choice, options_.pairing));
+  std::vector<PathPair> pairs =
+      PartByState(work.tree, work.states,
+                  PairPaths(work.tree, work.paths, work.choice, options_.mistakes.pairing));
   RevisionCounts& counts = work.result.counts;
   std::set<int> bad;
   for (const PathPair& pair : pairs) bad.insert(pair.bad.leaf);
@@ -282,7 +280,7 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
   if (!Keeps(decision, options_.keep_diverged)) return;
   RevisionCounts& counts = work.result.counts;
   Trajectory trajectory{work.tree.instruction(), work.tree.root().observation, decision.turns};
-  trajectory.train_prefix = options_.train_prefix;
+  trajectory.train_prefix = options_.repair.train_prefix;
   ApplyReplay(decision.replay, trajectory);
   if (!CleanTurns(options_.unclean, context_.family, trajectory, counts)) return;
   if (!MendThoughts(options_.turn_thoughts, context_.family, trajectory, counts)) return;
@@ -299,10 +297,10 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
                          work.file.task_id,
                          model.empty() ? context_.model_name : model,
                          options_.seed,
-                         options_.choice,
+                         options_.mistakes.choice,
                          verifier_,
-                         NameOf(kPairings, options_.pairing),
-                         NameOf(kPrunes, options_.prune)};
+                         NameOf(kPairings, options_.mistakes.pairing),
+                         NameOf(kPrunes, options_.repair.prune)};
   Row row{source, decision, std::move(trajectory), ""};
   if (!FitRow(row, static_cast<int>(dropped), options_.MaxRowTokens(), context_.encoder)) {
     ++counts.too_long;
@@ -331,10 +329,10 @@ std::string TaskReviser::RecordKey(const Work& work) const {
   const nlohmann::ordered_json key = {
       {"tree", Sha256(work.text)},
       {"data_type", options_.data_type},
-      {"alpha", options_.choice.alpha},
-      {"beta", options_.choice.beta},
-      {"good_margin", options_.choice.margin},
-      {"pairing", NameOf(kPairings, options_.pairing)},
+      {"alpha", options_.mistakes.choice.alpha},
+      {"beta", options_.mistakes.choice.beta},
+      {"good_margin", options_.mistakes.choice.margin},
+      {"pairing", NameOf(kPairings, options_.mistakes.pairing)},
       {"max_pairs", options_.max_pairs_per_task},
       {"seed", options_.seed},
       {"verifier", verifier_},
@@ -357,10 +355,12 @@ std::string TaskReviser::RecordKey(const Work& work) const {
       {"must_replay", context_.must_replay},
       {"environment", context_.data_hash},
       {"revision", {repair_.action, repair_.reply}},
-      {"min_evidence", {options_.min_evidence, options_.min_success}},
-      {"notice", {NameOf(kNotices, options_.notice), options_.notice_steps}},
-      {"prune", {NameOf(kPrunes, options_.prune), options_.prefix_slips, options_.good_slips}},
-      {"max_recovery", options_.max_recovery},
+      {"min_evidence", {options_.mistakes.min_evidence, options_.mistakes.min_success}},
+      {"notice", {NameOf(kNotices, options_.mistakes.notice), options_.mistakes.notice_steps}},
+      {"prune",
+       {NameOf(kPrunes, options_.repair.prune), options_.repair.prefix_slips,
+        options_.repair.good_slips}},
+      {"max_recovery", options_.repair.max_recovery},
       {"keep_diverged", options_.keep_diverged},
       {"thoughts", Sha256(thoughts_.Text())},
       {"procedure", kProcedure},

@@ -19,7 +19,6 @@
 #include "revision/find/judgement_prompt.h"
 #include "revision/find/mistakes.h"
 #include "revision/make/counts.h"
-#include "revision/make/decision_collector.h"
 #include "revision/make/repair.h"
 #include "revision/make/thoughts.h"
 #include "revision/revise_options.h"
@@ -28,6 +27,10 @@
 #include "tasks/task_family.h"
 
 namespace agentr {
+
+class DecisionCollector;
+class Replayer;
+struct Decision;
 
 // A row in each format.
 struct FinishedRow {
@@ -97,7 +100,6 @@ class TaskReviser {
   const ReviseOptions options_;
   const Context context_;
   const std::string verifier_;
-  MistakeOptions mistakes_;
   RepairOptions repair_;
   Thoughts thoughts_;
   std::optional<JudgementPrompt> prompt_;  // for the verifier actor

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/options.h"
+#include "revision/find/pairing.h"
 #include "rollout/prompt_truncation.h"
 
 namespace agentr {

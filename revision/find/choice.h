@@ -1,6 +1,6 @@
 // Decides which paths are good, and which are bad compared with a good one.
 //
-// Qualities are means of rewards, so rounding makes 0.9 - 0.7 slightly larger than 0.2: differences
+// Values are means of rewards, so rounding makes 0.9 - 0.7 slightly larger than 0.2: differences
 // up to a billionth are ignored.
 #pragma once
 
@@ -12,14 +12,14 @@
 namespace agentr {
 
 struct ValueThresholds {
-  double alpha = 0.5;  // smallest quality of a good path, inclusive: 1.0 keeps perfect paths
+  double alpha = 0.5;  // smallest value of a good path, inclusive: 1.0 keeps perfect paths
   double beta = 0.2;   // a bad path is worse than its good partner by more than this
   double margin = 0;   // a good path is worse than the best one of its tree by at most this
 };
 
 constexpr double kValueTolerance = 1e-9;
 
-inline bool AtLeast(double quality, double bound) { return quality >= bound - kValueTolerance; }
+inline bool AtLeast(double value, double bound) { return value >= bound - kValueTolerance; }
 
 // The thresholds in a tree with these paths: what is good there also depends on the best of them, or
 // on `success` if the best is better, because better rewards than that only mean fewer steps.

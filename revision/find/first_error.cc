@@ -4,6 +4,8 @@
 #include <future>
 #include <utility>
 
+#include "revision/find/pairing.h"
+
 namespace agentr {
 namespace {
 

@@ -5,7 +5,6 @@
 
 #include "common/error.h"
 #include "mcts/tree.h"
-#include "revision/find/pairing.h"
 #include "revision/find/verifier.h"
 
 namespace agentr {

@@ -9,6 +9,7 @@
 #include "common/options.h"
 #include "common/text.h"
 #include "revision/find/choice.h"
+#include "revision/find/pairing.h"
 #include "rollout/prompt_truncation.h"
 
 namespace agentr {

@@ -14,9 +14,9 @@
 #include "clients/language_model.h"
 #include "common/random.h"
 #include "revision/find/first_error.h"
+#include "revision/find/replayer.h"
 #include "revision/find/share_estimate.h"
 #include "revision/find/states.h"
-#include "revision/find/replayer.h"
 
 namespace agentr {
 

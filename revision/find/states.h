@@ -20,7 +20,7 @@ class StateMap {
     int depth = 0;       // state-changing steps since the root
     int entered = 0;     // the node that represents the state: an expanded one if there is any
     bool ended = false;  // the episode ended here
-    double best = -1;    // the best quality of an ended leaf in or below it; -1 if there is none
+    double best = -1;    // the best value of an ended leaf in or below it; -1 if there is none
     int leaves = 0;      // ended leaves below the nodes that entered it: the evidence about it
   };
 

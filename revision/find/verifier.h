@@ -13,10 +13,11 @@
 #include "common/error.h"
 #include "common/named_values.h"
 #include "mcts/tree.h"
-#include "revision/find/pairing.h"
 #include "revision/find/share_estimate.h"
 
 namespace agentr {
+
+struct PathPair;
 
 enum class Judgement { kGood, kBad, kUncertain };
 

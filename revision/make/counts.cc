@@ -1,6 +1,7 @@
 #include "revision/make/counts.h"
 
 #include "revision/find/verifier.h"
+#include "revision/make/task_record.h"
 
 namespace agentr {
 

@@ -6,10 +6,11 @@
 #include <map>
 
 #include "common/sum_fields.h"
-#include "revision/make/task_record.h"
 #include "rollout/executor.h"
 
 namespace agentr {
+
+struct Decision;
 
 struct RevisionCounts {
   int64_t trees = 0;          // read

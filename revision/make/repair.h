@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "revision/find/pairing.h"
 #include "revision/make/pruning.h"
 #include "revision/make/replay.h"
 #include "revision/make/thoughts.h"

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "revision/find/pairing.h"
+
 namespace agentr {
 namespace {
 

@@ -13,10 +13,11 @@
 
 #include "clients/language_model.h"
 #include "mcts/tree.h"
-#include "revision/find/pairing.h"
 #include "revision/find/states.h"
 
 namespace agentr {
+
+struct PathPair;
 
 enum class Part { kPrefix, kBad, kRevision, kRecovery, kGood };
 

@@ -31,7 +31,7 @@ void AddScores(const Tree& tree, const std::vector<LeafPath>& leaves,
   }
 }
 
-std::vector<double> Qualities(const std::vector<LeafPath>& leaves) {
+std::vector<double> Values(const std::vector<LeafPath>& leaves) {
   std::vector<double> rewards;
   for (const LeafPath& leaf : leaves) rewards.push_back(leaf.value);
   return rewards;
@@ -94,14 +94,14 @@ std::vector<std::vector<double>> TreeGroupAdvantages(const std::vector<const Tre
   std::vector<double> all;  // rewards of the episodes of all trees
   for (const Tree* tree : trees) {
     leaves.push_back(LeafPaths(*tree));
-    for (const double reward : Qualities(leaves.back())) all.push_back(reward);
+    for (const double reward : Values(leaves.back())) all.push_back(reward);
   }
   const std::vector<double> between = GroupAdvantages(all, divide_by_std);
   std::vector<std::vector<double>> advantages;
   size_t first = 0;
   for (size_t t = 0; t < trees.size(); ++t) {
     std::vector<double>& sums = advantages.emplace_back(static_cast<size_t>(trees[t]->size()), 0.0);
-    const std::vector<double> inside = GroupAdvantages(Qualities(leaves[t]), divide_by_std);
+    const std::vector<double> inside = GroupAdvantages(Values(leaves[t]), divide_by_std);
     AddScores(*trees[t], leaves[t], inside, sums);
     if (trees.size() > 1) {
       AddScores(*trees[t], leaves[t], std::span(between).subspan(first, inside.size()), sums);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "revision/revise.h"
+
 namespace agentr {
 namespace {
 

@@ -35,8 +35,8 @@ class ReviseTest : public ::testing::Test {
  protected:
   ReviseTest() {
     options_.max_pairs_per_task = 0;
-    options_.min_evidence = 1;
-    options_.min_success = 0;
+    options_.mistakes.min_evidence = 1;
+    options_.mistakes.min_success = 0;
   }
 
   // A tree file of `task_id` with these bad steps behind "p" beside a good one, each searched on.
@@ -180,7 +180,7 @@ TEST_F(ReviseTest, WhatWasDecidedIsNotAskedAgain) {
   EXPECT_EQ(again.counts.episodes, 0);
   EXPECT_EQ(again.counts.pairs, 2);
   EXPECT_EQ(ReadFile(folder_.path() / "rows.messages.jsonl"), text);
-  options_.choice.alpha = 0.75;  // other options: another question
+  options_.mistakes.choice.alpha = 0.75;  // other options: another question
   Run();
   EXPECT_GT(environment.calls("reset"), calls);
 }

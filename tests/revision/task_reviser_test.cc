@@ -55,9 +55,9 @@ class TaskReviserTest : public ::testing::Test {
   // One ended leaf behind a step proves it wrong, and nothing is repaired.
   static ReviseOptions FewProofs() {
     ReviseOptions options;
-    options.min_evidence = 1;
-    options.min_success = 0;
-    options.max_recovery = 0;
+    options.mistakes.min_evidence = 1;
+    options.mistakes.min_success = 0;
+    options.repair.max_recovery = 0;
     return options;
   }
 
@@ -105,9 +105,9 @@ TEST_F(TaskReviserTest, RowsEndAsWellAsTheBestPathOfTheTree) {
   ASSERT_EQ(done->rows.size(), 1U);
   EXPECT_THAT(ActionsOf(done->rows[0]), ::testing::ElementsAre("p", "x", "wait", "g"));
   EXPECT_EQ(done->counts.good_paths, 1);
-  options_.choice.margin = 0.25;
+  options_.mistakes.choice.margin = 0.25;
   EXPECT_EQ(Run(episodes)->rows.size(), 2U) << "one of them ends with h";
-  options_.choice.margin = 0;
+  options_.mistakes.choice.margin = 0;
   options_.data_type = "good";
   EXPECT_EQ(Run(episodes)->rows.size(), 1U);
 }
@@ -276,13 +276,13 @@ TEST_F(TaskReviserTest, DecisionsAreKeptUntilWhatTheyDependOnChanges) {
   EXPECT_FALSE(asks());
   formats_ = {"sharegpt"};
   EXPECT_FALSE(asks()) << "the format decides nothing";
-  options_.choice.alpha = 0.75;
+  options_.mistakes.choice.alpha = 0.75;
   EXPECT_TRUE(asks());
-  options_.choice.margin = 0.1;
+  options_.mistakes.choice.margin = 0.1;
   EXPECT_TRUE(asks());
   options_.seed = 5;
   EXPECT_TRUE(asks());
-  options_.revision_reply = "fine.";
+  options_.repair.reply = "fine.";
   EXPECT_TRUE(asks());
   data_hash_ = "other data";
   EXPECT_TRUE(asks());
