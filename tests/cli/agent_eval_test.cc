@@ -116,29 +116,30 @@ TEST_P(AgentEval, NumbersDoNotDependOnParallelism) {
   EXPECT_NE(Expected(Line({"--seed", "1"})), expected);
 }
 
-// Kills the run again and again: some moment after its start, or after some more episodes.
+// Kills the run again and again: after some more calls, which are too few to end it.
 TEST_P(AgentEval, KilledAtAnyMomentItGoesOnAndPlaysNothingTwice) {
-  const Arguments line = Line({"--episodes_in_flight", "4", "--model_delay_ms", "1"}, "60");
-  const Files expected = Expected(line);
+  const Files expected = Expected(Line({}, "60"));
+  const auto server = StartServer(task());
+  FaultProxy proxy(server->base_url(), {}, 0);
+  const Arguments line =
+      Line({"--episodes_in_flight", "4", "--env_server_base", proxy.url()}, "60");
+  EXPECT_EQ(Expected(line), expected);
+  const uint64_t all = proxy.calls();
   RandomStream random(20);
   Files seen;  // with their timings: an episode that was played again would be another file
-  int killed_amid = 0;
-  for (int killed = 0; killed < 12; ++killed) {
+  for (int killed = 0; killed < 8; ++killed) {
+    proxy.HoldAfter(random.Below(all / 8));
     Program program("agent_eval", line, folder_.path());
-    const auto moment = std::chrono::milliseconds(random.Below(killed % 3 == 0 ? 600 : 10));
-    const size_t enough = killed % 3 == 0 ? 0 : seen.size() + 1 + random.Below(8);
-    while (program.Running() && TreeFiles(folder_.path()).size() < enough) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    std::this_thread::sleep_for(moment);
+    ASSERT_TRUE(proxy.AwaitHeld([&] { return program.Running(); })) << program.Wait().err;
     program.Signal(SIGKILL);
     program.Wait();
     const Files now = TreeFiles(folder_.path());
     for (const auto& [name, text] : seen) ASSERT_EQ(now.at(name), text) << name << " again";
-    killed_amid += !now.empty() && now.size() < 60 ? 1 : 0;
     seen = now;
   }
-  EXPECT_GT(killed_amid, 0);
+  EXPECT_FALSE(seen.empty());
+  EXPECT_LT(seen.size(), 60U);
+  proxy.HoldAfter(100 * all);
   const Outcome last = Run(line);
   EXPECT_EQ(last.exit, 0) << last.err;
   const Files now = TreeFiles(folder_.path());

@@ -129,29 +129,29 @@ TEST_P(MctsCollect, AnotherSeedGivesOtherTrees) {
   EXPECT_NE(Trees(Collect({"--seed", "1"})), Trees(Collect({"--seed", "2"})));
 }
 
-// Kills the run again and again, until it has ended by itself.
+// Kills the run again and again: after some more calls, which are too few to end it.
 TEST_P(MctsCollect, KilledAtAnyMomentItGoesOnAndLosesNothing) {
+  const auto server = StartServer(task());
+  FaultProxy proxy(server->base_url(), {}, 0);
   const Arguments line = {
-      "--task",           task(), "--min", "31", "--max", "91", "--trees_in_flight", "8",
-      "--model_delay_ms", "1"};
+      "--task",            task(),     "--min", "31", "--max", "91", "--trees_in_flight", "4",
+      "--env_server_base", proxy.url()};
   const auto expected = Trees(line);
+  const uint64_t all = proxy.calls();
   RandomStream random(20);
-  int killed = 0;
-  while (killed < 20) {
+  for (int killed = 0; killed < 8; ++killed) {
+    proxy.HoldAfter(random.Below(all / 8));
     Program program("mcts_collect", line, folder_.path());
-    const auto delay = std::chrono::milliseconds(5 + random.Below(200));
-    std::this_thread::sleep_for(delay);
-    if (!program.Running()) {  // all done: begin again, so that there are 20 kills
-      std::filesystem::remove_all(folder_.path() / "mcts_result");
-      continue;
-    }
+    ASSERT_TRUE(proxy.AwaitHeld([&] { return program.Running(); })) << program.Wait().err;
     program.Signal(SIGKILL);
     program.Wait();
-    ++killed;
     for (const auto& [name, text] : TreeFiles(folder_.path())) {
       ASSERT_EQ(text, expected.at(name)) << "a half-written or other tree after kill " << killed;
     }
   }
+  EXPECT_FALSE(TreeFiles(folder_.path()).empty());
+  EXPECT_LT(TreeFiles(folder_.path()).size(), expected.size());
+  proxy.HoldAfter(100 * all);
   const Outcome last = RunProgram("mcts_collect", line, folder_.path());
   EXPECT_EQ(last.exit, 0) << last.err;
   EXPECT_EQ(TreeFiles(folder_.path()), expected);

@@ -13,9 +13,10 @@
 #include <thread>
 
 #include "common/file.h"
-#include "common/random.h"
 #include "tasks/splits.h"
 #include "tests/cli/program.h"
+#include "tests/clients/env/embedded_server.h"
+#include "tests/clients/http/fault_proxy.h"
 #include "tests/clients/http/local_server.h"
 
 namespace agentr {
@@ -220,7 +221,7 @@ TEST_P(PathCollect, BadFilesAreNamedAndLeftAlone) {
   EXPECT_EQ(ReadFile(trees / "search_results_33.json"), cut);
 }
 
-// Kills the run again and again, until it has ended by itself often enough.
+// Kills the run again and again: after ever more of its calls, then as soon as it writes.
 TEST_P(PathCollect, KilledAtAnyMomentItGoesOnToTheSameFiles) {
   Search({}, "91");
   const auto files = [&](const std::string& output_dir) {
@@ -231,25 +232,38 @@ TEST_P(PathCollect, KilledAtAnyMomentItGoesOnToTheSameFiles) {
     }
     return contents;
   };
-  ASSERT_EQ(Run({"--output_dir", "undisturbed"}).exit, 0);
+  const auto written = [&] {
+    return std::pair(files("path_result"), TemporaryFiles(folder_.path()));
+  };
+  const auto server = StartServer(task());
+  FaultProxy proxy(server->base_url(), {}, 0);
+  const Arguments line = {"--env_server_base", proxy.url()};
+  ASSERT_EQ(Run({"--env_server_base", proxy.url(), "--output_dir", "undisturbed"}).exit, 0);
   const auto expected = files("undisturbed");
   ASSERT_EQ(expected.size(), 3U);
-  RandomStream random(7);
-  for (int killed = 0; killed < 10;) {
-    Program program("path_collect", {}, folder_.path());
-    std::this_thread::sleep_for(std::chrono::milliseconds(20 + random.Below(600)));
-    if (!program.Running()) {
-      fs::remove_all(folder_.path() / "path_result");
-      continue;
+  const uint64_t all = proxy.calls();
+  for (uint64_t killed = 0; killed < 9; ++killed) {
+    if (files("path_result").size() == 3) fs::remove_all(folder_.path() / "path_result");
+    const auto before = written();
+    // The first six together make fewer calls than one whole run.
+    proxy.HoldAfter(killed < 6 ? all * killed / 20 : 100 * all);
+    Program program("path_collect", line, folder_.path());
+    if (killed < 6) {
+      ASSERT_TRUE(proxy.AwaitHeld([&] { return program.Running(); }))
+          << killed << " of " << all << ": " << program.Wait().err;
+    } else {
+      while (program.Running() && written() == before) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
     }
     program.Signal(SIGKILL);
     program.Wait();
-    ++killed;
     for (const auto& [suffix, text] : files("path_result")) {
       ASSERT_EQ(text, expected.at(suffix)) << "half-written after kill " << killed;
     }
   }
-  EXPECT_EQ(Run({}).exit, 0);
+  proxy.HoldAfter(100 * all);
+  EXPECT_EQ(Run(line).exit, 0);
   EXPECT_EQ(files("path_result"), expected);
   EXPECT_THAT(TemporaryFiles(folder_.path()), IsEmpty());
 }

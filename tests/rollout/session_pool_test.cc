@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -131,9 +132,19 @@ TEST_F(SessionPoolTest, WithoutALimitTheEnvironmentDecides) {
 
 TEST_F(SessionPoolTest, TreeNumbersAreDistinct) {
   SessionPool pool(world_, 1);
-  const int64_t first = pool.NewTree();
-  EXPECT_GE(first, 0);
-  EXPECT_NE(pool.NewTree(), first);
+  std::vector<std::vector<int64_t>> numbers(4);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& of_thread : numbers) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 10000; ++i) of_thread.push_back(pool.NewTree());
+      });
+    }
+  }
+  std::set<int64_t> all;
+  for (const auto& of_thread : numbers) all.insert(of_thread.begin(), of_thread.end());
+  EXPECT_EQ(all.size(), 40000U);
+  EXPECT_GE(*all.begin(), 0) << "a tree that a session of none belongs to";
 }
 
 TEST_F(SessionPoolTest, WaitsForASessionAtTheLimit) {

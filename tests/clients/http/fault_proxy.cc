@@ -41,9 +41,21 @@ FaultProxy::FaultProxy(const std::string& target, const FaultRates& rates, uint6
   server_->Start();
 }
 
-FaultProxy::~FaultProxy() = default;
+FaultProxy::~FaultProxy() { HoldAfter(~uint64_t{0} / 2); }
 
 std::string FaultProxy::url() const { return server_->url(); }
+
+void FaultProxy::HoldAfter(uint64_t calls) {
+  hold_from_ = calls_ + calls;
+  hold_from_.notify_all();
+}
+
+bool FaultProxy::AwaitHeld(const std::function<bool()>& running) const {
+  while (calls_ <= hold_from_ && running()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return calls_ > hold_from_;
+}
 
 Fault FaultProxy::Draw(uint64_t call) const {
   double left = RandomStream(seed_).Split(call).Uniform();
@@ -60,6 +72,7 @@ Fault FaultProxy::Draw(uint64_t call) const {
 
 void FaultProxy::Serve(const httplib::Request& request, httplib::Response& response) {
   const uint64_t call = calls_++;
+  for (uint64_t from = hold_from_; call >= from; from = hold_from_) hold_from_.wait(from);
   const Fault fault = Draw(call);
   ++counts_[static_cast<size_t>(fault)];
   switch (fault) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -50,6 +51,13 @@ class FaultProxy {
 
   // Calls that met this fault so far.
   int64_t count(Fault fault) const { return counts_[static_cast<size_t>(fault)]; }
+  uint64_t calls() const { return calls_; }
+
+  // Lets the next `calls` through and holds those behind them back until the next HoldAfter, so that
+  // whoever makes them is certainly amid its work. AwaitHeld waits for one that is held; false
+  // once nobody is `running` who could make one.
+  void HoldAfter(uint64_t calls);
+  bool AwaitHeld(const std::function<bool()>& running) const;
 
  private:
   Fault Draw(uint64_t call) const;
@@ -59,6 +67,7 @@ class FaultProxy {
   const FaultRates rates_;
   const uint64_t seed_;
   std::atomic<uint64_t> calls_ = 0;
+  std::atomic<uint64_t> hold_from_ = ~uint64_t{0};
   std::array<std::atomic<int64_t>, kFaultKinds> counts_{};
   std::unique_ptr<HttpClient> client_;
   std::unique_ptr<LocalServer> server_;  // last: its threads use the others

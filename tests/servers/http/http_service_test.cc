@@ -226,11 +226,18 @@ TEST_F(HttpServiceTest, ManyOpenConnections) {
 }
 
 TEST_F(HttpServiceTest, StopsTwiceAndUnused) {
+  ASSERT_TRUE(Client().Get("/query"));
   service_.Stop();
+  EXPECT_FALSE(Client().Get("/query"));
   service_.Stop();
-  const HttpService never_started(HttpServiceOptions{});
-  HttpService at_once(HttpServiceOptions{});
-  at_once.Start();
+  EXPECT_FALSE(Client().Get("/query"));
+  const auto never_started = std::make_unique<HttpService>(HttpServiceOptions{});
+  EXPECT_EQ(never_started->port(), 0);
+  auto at_once = std::make_unique<HttpService>(HttpServiceOptions{});
+  at_once->Start();
+  httplib::Client client("127.0.0.1", at_once->port());
+  at_once.reset();
+  EXPECT_FALSE(client.Get("/health"));
 }
 
 // What a handler is at when the service stops is answered.

@@ -104,8 +104,13 @@ TEST_F(StepLoaderTest, AnErrorComesAfterTheStepsBeforeIt) {
 }
 
 TEST_F(StepLoaderTest, CanBeLeftAtAnyTime) {
-  TrainingData data(Options(ChatRows(35)), text_);
-  for (int i = 0; i < 50; ++i) StepLoader loader(data, i, {.ahead = 1 + i % 3});
+  TrainingData data(Options(ChatRows(35)), text_), other(Options(ChatRows(35)), text_);
+  for (int i = 0; i < 50; ++i) {
+    { const StepLoader left(data, i, {.ahead = 1 + i % 3}); }
+    const LoadedStep next = StepLoader(data, 49 - i).Next();
+    EXPECT_EQ(next.step, 49 - i);
+    EXPECT_EQ(next.counts, other.ReadStep(49 - i).counts);
+  }
 }
 
 }  // namespace
