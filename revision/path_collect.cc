@@ -21,6 +21,7 @@
 #include "lm/bundled_model.h"
 #include "revision/audit.h"
 #include "revision/report.h"
+#include "revision/revise.h"
 #include "revision/show.h"
 #include "rollout/run_report.h"
 #include "tasks/task_family.h"

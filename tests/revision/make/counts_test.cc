@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "revision/report.h"
+#include "revision/revise.h"
 
 namespace agentr {
 namespace {
