@@ -150,12 +150,15 @@ TEST_P(AgentEval, KilledAtAnyMomentItGoesOnAndPlaysNothingTwice) {
 }
 
 TEST_P(AgentEval, TheFirstInterruptEndsItInGoodOrder) {
-  const Arguments line = Line({"--episodes_in_flight", "2", "--model_delay_ms", "20"}, "60");
+  const auto server = StartServer(task());
+  FaultProxy proxy(server->base_url(), {}, 0);
+  proxy.HoldAfter(30);
+  const Arguments line =
+      Line({"--episodes_in_flight", "2", "--env_server_base", proxy.url()}, "60");
   Program program("agent_eval", line, folder_.path());
-  while (program.Running() && TreeFiles(folder_.path()).empty()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  ASSERT_TRUE(proxy.AwaitHeld([&] { return program.Running(); })) << program.Wait().err;
   program.Signal(SIGINT);
+  proxy.HoldAfter(100'000);
   const Outcome outcome = program.Wait();
   EXPECT_EQ(outcome.exit, 130) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("Run the same command again"));

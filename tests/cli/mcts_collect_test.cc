@@ -4,10 +4,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <chrono>
 #include <csignal>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "common/file.h"
 #include "common/random.h"
@@ -159,14 +157,16 @@ TEST_P(MctsCollect, KilledAtAnyMomentItGoesOnAndLosesNothing) {
 }
 
 TEST_P(MctsCollect, TheFirstInterruptEndsItInGoodOrder) {
+  const auto server = StartServer(task());
+  FaultProxy proxy(server->base_url(), {}, 0);
+  proxy.HoldAfter(30);
   const Arguments line = {
-      "--task",           task(), "--min", "31", "--max", "91", "--trees_in_flight", "4",
-      "--model_delay_ms", "20"};
+      "--task",            task(),     "--min", "31", "--max", "91", "--trees_in_flight", "4",
+      "--env_server_base", proxy.url()};
   Program program("mcts_collect", line, folder_.path());
-  while (program.Running() && TreeFiles(folder_.path()).empty()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  ASSERT_TRUE(proxy.AwaitHeld([&] { return program.Running(); })) << program.Wait().err;
   program.Signal(SIGINT);
+  proxy.HoldAfter(100'000);
   const Outcome outcome = program.Wait();
   EXPECT_EQ(outcome.exit, 130) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("Run the same command again"));

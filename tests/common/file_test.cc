@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <optional>
@@ -102,11 +103,14 @@ TEST(FileLock, ExcludesOthersUntilItIsDestroyed) {
   const ScratchFolder folder;
   std::optional<FileLock> lock(std::in_place, folder / "x");
   EXPECT_THROW(FileLock(folder / "x", FileLock::IfLocked::kRefuse), FatalError);
+  std::atomic<bool> released = false;
   std::jthread owner([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // so that the other one waits
+    released = true;
     lock.reset();
   });
   const FileLock waited(folder / "x");
+  EXPECT_TRUE(released);
   EXPECT_THROW(FileLock(folder / "x", FileLock::IfLocked::kRefuse), FatalError);
 }
 

@@ -150,7 +150,9 @@ TEST(TextCraftDemosTest, JudgementsFollowWhatHappened) {
 }
 
 TEST(TextCraftDemosTest, RowsAreReadByTheTrainer) {
-  for (const DemoRow& row : Rows({}, 1)) {
+  const auto rows = Rows({}, 1);
+  ASSERT_FALSE(rows.empty());
+  for (const DemoRow& row : rows) {
     const ParsedRow parsed = ParseRow(row.dump());
     EXPECT_EQ(parsed.format, DataFormat::kMessages);
     EXPECT_TRUE(parsed.learned.back().trained);

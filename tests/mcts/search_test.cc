@@ -349,6 +349,7 @@ TEST(SearchTest, EveryNodeHasAtMostOneChildPerResponse) {
   search.options.n_gen = 8;
   search.options.iterations = 20;
   const Tree tree = search.MustRun();
+  ASSERT_GT(tree.nodes().size(), 20U);
   for (const Node& node : tree.nodes()) {
     std::vector<std::string> responses;
     for (const int child : node.children) responses.push_back(tree.node(child).response);

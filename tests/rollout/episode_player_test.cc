@@ -97,6 +97,7 @@ TEST(EpisodePlayerTest, PlaysUntilTheEnvironmentSaysDone) {
 TEST(EpisodePlayerTest, TurnsKeepTheTokensThatWereSampled) {
   ToyEpisode toy({"go a", "end 1"});
   const Episode episode = toy.MustRun();
+  ASSERT_EQ(episode.turns.size(), 2U);
   for (const EpisodeTurn& turn : episode.turns) {
     EXPECT_THAT(turn.token_ids, ElementsAre(static_cast<int32_t>(turn.response.size()), 7));
     EXPECT_THAT(turn.logprobs, ElementsAre(-0.5F, -1.25F));

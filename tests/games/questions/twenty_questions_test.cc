@@ -144,6 +144,7 @@ TEST(RuleOracle, CategoryQuestionsAgreeWithTheList) {
 
 // What a question of the asker means to the oracle is what the asker takes it to mean.
 TEST(RuleOracle, EveryPropertyCanBeAsked) {
+  ASSERT_FALSE(Table().properties().empty());
   for (const WordProperty& property : Table().properties()) {
     EXPECT_EQ(AnswersYes(Table(), "Is it " + property.phrases.front() + "?"), property.members)
         << property.phrases.front();

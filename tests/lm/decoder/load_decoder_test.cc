@@ -89,6 +89,7 @@ class Parity : public ::testing::TestWithParam<std::tuple<std::string, std::stri
   void SetUp() override {
     const auto& [model, path] = GetParam();
     goldens_ = ReadGoldens(model);
+    ASSERT_FALSE(goldens_.empty());
     // One thread: models this small would mostly wait for each other's. NothingElseChangesARow
     // shows that more of them change nothing.
     DecoderOptions options = Options("float32", path == "reference", /*threads=*/1);

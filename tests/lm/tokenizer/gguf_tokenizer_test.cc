@@ -12,6 +12,7 @@ namespace {
 // The ids are llama.cpp's (scripts/golden/gguf_files.py).
 TEST(GgufTokenizer, GivesTheIdsOfLlamaCpp) {
   const nlohmann::json golden = ReadGolden("gguf/ids.json");
+  ASSERT_FALSE(golden.at("ids").empty());
   for (const auto& [kind, ids] : golden.at("ids").items()) {
     const auto tokenizer =
         Tokenizer::Load(AGENTR_SOURCE_DIR "/tests/golden/gguf/tokenizer_" + kind + ".gguf");

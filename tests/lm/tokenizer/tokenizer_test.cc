@@ -92,6 +92,7 @@ constexpr const char* kKinds[] = {"gpt2",   "prefix",  "llama3", "qwen2",
 TEST(Tokenizer, TakesBrokenUtf8AsPythonReplacesIt) {
   const json golden = ReadGolden("tokenizers/strings.json");
   const auto tokenizer = GoldenTokenizer("gpt2");
+  ASSERT_FALSE(golden.at("broken UTF-8").empty());
   for (const json& row : golden.at("broken UTF-8")) {
     const std::string hex = row.at(0).get<std::string>(), text = row.at(1).get<std::string>();
     std::string bytes;

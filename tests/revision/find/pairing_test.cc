@@ -153,6 +153,7 @@ TEST_F(LimitTest, NoMistakeComesTwiceWithAGoodPathBeforeAllHaveComeOnce) {
 
 TEST_F(LimitTest, ChosenPairsKeepTheirOrder) {
   const std::vector<PathPair> pairs = Limit(7, 5);
+  ASSERT_EQ(pairs.size(), 7U);
   size_t at = 0;
   for (const PathPair& pair : pairs) {
     while (at < all_.size() && !(all_[at] == pair)) ++at;

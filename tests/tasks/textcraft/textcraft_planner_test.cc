@@ -357,7 +357,9 @@ TEST(ScriptedModel, RefusesWhatItCannotPlay) {
 TEST(Mistakes, AreNeverWhatWasMeant) {
   const auto messages = TextCraftConversation("torch", {"get 1 torch"});
   const auto view = ReadTextCraft(messages);
-  for (const TextCraftAction& meant : PlanTextCraft(*view)) {
+  const auto plan = PlanTextCraft(*view);
+  ASSERT_FALSE(plan.empty());
+  for (const TextCraftAction& meant : plan) {
     std::set<std::string> mistakes;
     for (uint64_t seed = 0; seed < 500; ++seed) {
       RandomStream random(seed);
