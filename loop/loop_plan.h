@@ -57,11 +57,11 @@ inline constexpr const char* kRevisedRows = "centric";
 inline constexpr const char* kGoodRows = "good";
 
 struct LoopStage {
-  std::string name;     // "iteration_1/collect"; unique
-  std::string program;  // mcts_collect | path_collect | agent_train | agent_eval
-  int iteration = 0;    // 0: the start model
+  std::string name;               // "iteration_1/collect"; unique
+  std::string program;            // mcts_collect | path_collect | agent_train | agent_eval
+  int iteration = 0;              // 0: the start model
   std::vector<Secret> arguments;  // such as --store=postgresql://USER:PASSWORD@HOST/DATABASE
-  std::filesystem::path folder;  // folder of its results
+  std::filesystem::path folder;   // folder of its results
 };
 
 // OUTPUT_DIR/NAME.

@@ -20,7 +20,7 @@ inline constexpr const char* kCheckpointCure =
 struct RunState {
   int64_t step = 0;             // finished steps; the next step of the data has this number
   int64_t optimizer_steps = 0;  // finished steps that had rows to train on
-  double held_out = 0;  // the last held-out loss
+  double held_out = 0;          // the last held-out loss
   double best_held_out = 0;
   int64_t best_step = -1;  // -1: no held-out loss yet
 

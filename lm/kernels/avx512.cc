@@ -20,9 +20,10 @@ namespace agentr::avx512vnni {
 #include "lm/kernels/level_simd.h"
 }  // namespace agentr::avx512vnni
 
-#define AGENTR_SIMD                                                                    \
-  __attribute__((target("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni," \
-                        "avx512bf16")))
+#define AGENTR_SIMD                                                         \
+  __attribute__((                                                           \
+      target("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni," \
+             "avx512bf16")))
 #define AGENTR_WIDTH 16
 #define AGENTR_PANEL 64
 #define AGENTR_BF16 1

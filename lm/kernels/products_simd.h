@@ -41,9 +41,7 @@ struct F16 : F32 {
 
 struct Int8 : F32 {
   static constexpr int kBytes = 1;
-  AGENTR_INLINE static Vec Load(const std::byte* b) {
-    return Convert(FromBytesWithSigns(b));
-  }
+  AGENTR_INLINE static Vec Load(const std::byte* b) { return Convert(FromBytesWithSigns(b)); }
 };
 
 #if AGENTR_BF16

@@ -35,7 +35,8 @@ struct ModelConfig {
   double norm_epsilon = 1e-6;
   double rope_theta = 10000;
   std::optional<Llama3Rope> llama3_rope;
-  std::vector<double> rope_divisors;  // of the frequencies (GGUF files of Llama 3.1 and later), or none
+  std::vector<double>
+      rope_divisors;         // of the frequencies (GGUF files of Llama 3.1 and later), or none
   bool qkv_bias = false;     // Qwen2; Llama and Qwen3 with attention_bias
   bool output_bias = false;  // of the attention output: Llama and Qwen3 with attention_bias
   bool mlp_bias = false;

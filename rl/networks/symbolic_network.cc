@@ -117,9 +117,12 @@ SymbolicNetwork::Norm SymbolicNetwork::AddNorm(const std::string& name) {
 }
 
 SymbolicNetwork::Film SymbolicNetwork::AddFilm(const std::string& name) {
-  return {AddConvolution(name + ".first", kWidth, 3),  AddConvolution(name + ".second", kWidth, 3),
-          AddLinear(name + ".scale", kWidth, kWidth),  AddLinear(name + ".shift", kWidth, kWidth),
-          AddNorm(name + ".first_norm"),               AddNorm(name + ".second_norm")};
+  return {AddConvolution(name + ".first", kWidth, 3),
+          AddConvolution(name + ".second", kWidth, 3),
+          AddLinear(name + ".scale", kWidth, kWidth),
+          AddLinear(name + ".shift", kWidth, kWidth),
+          AddNorm(name + ".first_norm"),
+          AddNorm(name + ".second_norm")};
 }
 
 std::array<Tensor, 4> SymbolicNetwork::AddGates(const std::string& name, int64_t gates) {

@@ -10,7 +10,6 @@
 #include <fmt/core.h>
 #include <sys/resource.h>
 
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>

@@ -131,9 +131,16 @@ TEST_P(MctsCollect, AnotherSeedGivesOtherTrees) {
 TEST_P(MctsCollect, KilledAtAnyMomentItGoesOnAndLosesNothing) {
   const auto server = StartServer(task());
   FaultProxy proxy(server->base_url(), {}, 0);
-  const Arguments line = {
-      "--task",            task(),     "--min", "31", "--max", "91", "--trees_in_flight", "4",
-      "--env_server_base", proxy.url()};
+  const Arguments line = {"--task",
+                          task(),
+                          "--min",
+                          "31",
+                          "--max",
+                          "91",
+                          "--trees_in_flight",
+                          "4",
+                          "--env_server_base",
+                          proxy.url()};
   const auto expected = Trees(line);
   const uint64_t all = proxy.calls();
   RandomStream random(20);
@@ -160,9 +167,16 @@ TEST_P(MctsCollect, TheFirstInterruptEndsItInGoodOrder) {
   const auto server = StartServer(task());
   FaultProxy proxy(server->base_url(), {}, 0);
   proxy.HoldAfter(30);
-  const Arguments line = {
-      "--task",            task(),     "--min", "31", "--max", "91", "--trees_in_flight", "4",
-      "--env_server_base", proxy.url()};
+  const Arguments line = {"--task",
+                          task(),
+                          "--min",
+                          "31",
+                          "--max",
+                          "91",
+                          "--trees_in_flight",
+                          "4",
+                          "--env_server_base",
+                          proxy.url()};
   Program program("mcts_collect", line, folder_.path());
   ASSERT_TRUE(proxy.AwaitHeld([&] { return program.Running(); })) << program.Wait().err;
   program.Signal(SIGINT);

@@ -22,7 +22,9 @@ using ::testing::Not;
 
 // No writer compiles with a secret.
 template <typename T>
-concept Printed = requires(std::ostream& out, const T& value) { out << value; };
+concept Printed = requires(std::ostream& out, const T& value) {
+  out << value;
+};
 static_assert(!Printed<Secret>);
 static_assert(!fmt::is_formattable<Secret>::value);
 static_assert(!std::is_constructible_v<nlohmann::json, Secret>);

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tasks/splits.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "tasks/splits.h"
 #include "tests/mcts/toy_search.h"
 
 namespace agentr {

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "tasks/task_family.h"
-#include "rollout/state_tree.h"
 #include "mcts/tree.h"
+#include "rollout/state_tree.h"
+#include "tasks/task_family.h"
 
 namespace agentr {
 

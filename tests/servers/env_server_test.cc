@@ -290,7 +290,8 @@ TEST(OracleTest, OneThatFallsSilentMakesStepsErrorsAtTheLimit) {
   const int64_t id = client.Create(3);
   EXPECT_THAT(client.Step(id, "Is it alive?").at("error"),
               HasSubstr("the oracle has not answered"));
-  EXPECT_EQ(client.Get("/observation?id=" + std::to_string(id)).at("observation"), "Questions:") << "as before";
+  EXPECT_EQ(client.Get("/observation?id=" + std::to_string(id)).at("observation"), "Questions:")
+      << "as before";
 }
 
 TEST(StartEnvServerTest, ServesThePublicBook) {

@@ -36,7 +36,7 @@ struct TrainedStep {
 };
 
 inline TrainedStep RunStep(Network& network, const std::vector<Batch>& batches,
-                          const LossOptions& options = {}, uint64_t draw = 0) {
+                           const LossOptions& options = {}, uint64_t draw = 0) {
   double weight = 0;
   for (const Batch& batch : batches) weight += batch.weight();
   TrainedStep result;

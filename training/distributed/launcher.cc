@@ -176,8 +176,9 @@ class Job {
   static void Say(const End& end) {
     constexpr std::string_view kJob = "The job has ended, and its other processes were killed";
     if (end.signal == 0) {
-      spdlog::error("rank {} (process {}) ended with exit code {}. {}. Its message above has the cure",
-                    end.rank, end.pid, end.exit, kJob);
+      spdlog::error(
+          "rank {} (process {}) ended with exit code {}. {}. Its message above has the cure",
+          end.rank, end.pid, end.exit, kJob);
       return;
     }
     spdlog::error(

@@ -155,7 +155,8 @@ AttentionInput AttendBackward(const AttentionPlan& plan, const AttentionInput& i
     const Tensor dscores = ((dshares - RowsOf(dots, block).unsqueeze(2)) * shares * scale).to(type);
     const Tensor dq = grad.q.narrow(1, block.begin, block.end - block.begin);
     dq.copy_(MultiplyBatch(dscores, keys).view(dq.sizes()));
-    AddToKeys(grad.k.squeeze(2), MultiplyBatch(dscores.transpose(1, 2), RowsOf(in.q, block)), block);
+    AddToKeys(grad.k.squeeze(2), MultiplyBatch(dscores.transpose(1, 2), RowsOf(in.q, block)),
+              block);
     AddToKeys(grad.v.squeeze(2), MultiplyBatch(shares.to(type).transpose(1, 2), d), block);
   }
   return grad;

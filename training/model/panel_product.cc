@@ -121,7 +121,8 @@ class PanelProduct {
       return strip == strips ? rows_ : rows_ * strip / strips / kTile * kTile;
     };
     at::parallel_for(0, strips, 1, [&](int64_t begin, int64_t end) {
-      const Tensor lines = at::empty({a_.HasRows() ? 0 : kStripLength * DeepestPanel()}, at::kFloat);
+      const Tensor lines =
+          at::empty({a_.HasRows() ? 0 : kStripLength * DeepestPanel()}, at::kFloat);
       for (int64_t s = begin; s < end; ++s) {
         MultiplyStrip(first(s), first(s + 1), add, lines.data_ptr<float>());
       }
@@ -180,8 +181,8 @@ class PanelProduct {
 }  // namespace
 
 bool FitsPanels(const Tensor& a, const Tensor& b) {
-  return HasFastKernels() && a.scalar_type() == at::kFloat && a.device().is_cpu() &&
-         HasLines(a) && HasLines(b) && a.size(0) >= kStripRows && a.size(1) >= kMinDepth &&
+  return HasFastKernels() && a.scalar_type() == at::kFloat && a.device().is_cpu() && HasLines(a) &&
+         HasLines(b) && a.size(0) >= kStripRows && a.size(1) >= kMinDepth &&
          b.size(1) % kLanes == 0;
 }
 

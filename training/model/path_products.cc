@@ -26,8 +26,8 @@ int64_t FirstThatSees(const Block& block, int64_t key) {
 
 PathProducts::PathProducts(int64_t width, int64_t shared, const Tensor& like, bool whole_heads)
     : width_(width), shared_(shared), options_(like.options()) {
-  if (ActiveSimd() != Simd::kPortable && whole_heads && like.scalar_type() == at::kFloat && like.device().is_cpu() &&
-      width % kLanes == 0) {
+  if (ActiveSimd() != Simd::kPortable && whole_heads && like.scalar_type() == at::kFloat &&
+      like.device().is_cpu() && width % kLanes == 0) {
     kernels_ = &KernelsOf(ActiveSimd());
   }
 }

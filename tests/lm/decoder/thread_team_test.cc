@@ -33,9 +33,8 @@ TEST(ThreadTeam, EveryPieceIsDoneOnce) {
   ThreadTeam team(3);
   for (const int64_t count : {0, 1, 2, 3, 1000}) {
     std::vector<std::atomic<int>> done(1000);
-    team.Run([&](ThreadTeam::Member& member) {
-      member.ForEach(count, [&](int64_t i) { ++done[i]; });
-    });
+    team.Run(
+        [&](ThreadTeam::Member& member) { member.ForEach(count, [&](int64_t i) { ++done[i]; }); });
     for (int64_t i = 0; i < 1000; ++i) EXPECT_EQ(done[i], i < count ? 1 : 0) << count << " " << i;
   }
 }

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tasks/splits.h"
 #include "common/error.h"
+#include "tasks/splits.h"
 
 namespace agentr {
 namespace {

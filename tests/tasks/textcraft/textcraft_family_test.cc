@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "tasks/prompt_file.h"
 #include "common/error.h"
+#include "tasks/prompt_file.h"
 
 namespace agentr {
 namespace {

@@ -35,9 +35,7 @@ using Body = std::function<void(int rank, Collectives& collectives)>;
 
 void RunRanks(const std::string& transport, int size, const Body& body) {
   const int port = FreePort();
-  const auto place = [&](int rank) {
-    return Place{rank, size, size, "127.0.0.1", port, false};
-  };
+  const auto place = [&](int rank) { return Place{rank, size, size, "127.0.0.1", port, false}; };
   const auto server = ConnectStore(place(0), true, 30);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < size; ++rank) {
