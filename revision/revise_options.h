@@ -17,9 +17,9 @@ class OptionSet;
 struct ReviseOptions {
   // centric: revision rows; good: good paths; preferences: pairs of responses
   std::string data_type = "centric";
-  int revise = 1;           // 0: whole bad paths (Direct-Revision), as verifier none
-  MistakeOptions mistakes;  // with alpha, beta and the pairing, which count for every verifier
-  RepairOptions repair = {.action = ""};  // empty: that of the family
+  int revise = 1;                         // 0: whole bad paths (Direct-Revision), as verifier none
+  MistakeOptions mistakes;                // its choice and its pairing count for every verifier
+  RepairOptions repair = {.action = ""};  // an empty action stands for the family's
   int max_pairs_per_task = 20;            // 0: unlimited
   PreferenceOptions preferences;
   std::string verifier = "tree";     // tree | actor | rollout | none

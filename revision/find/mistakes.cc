@@ -145,9 +145,9 @@ std::string MistakeNameOf(const Tree& tree, const TaskFamily& family, int node) 
       family.MistakeName({first, conversation.end()}, step.action, step.observation));
 }
 
-// One mistake for each state, state after it and (if refused) action, in the order of the nodes;
-// each has at least one good path that parts from it where the mistake was made and that is better
-// by more than beta. Example: two nodes that both say "get 2 chain" in one state and are refused are
+// One mistake for each state, state after it and (if refused) action, in the order of the nodes.
+// Each has at least one good path that does not lead over it; beside an accepted step the good path
+// is better by more than beta, and with Pairing::kSiblings it leaves the bad path there. Example: two nodes that both say "get 2 chain" in one state and are refused are
 // one mistake; two refused actions in one state are two.
 std::vector<Mistake> FindMistakes(const Tree& tree, const StateMap& states,
                                   const TaskFamily& family, const MistakeOptions& options) {

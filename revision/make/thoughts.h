@@ -14,7 +14,7 @@ namespace agentr {
 // recovery, for the present action), {reply} for the reply to it, and {next} for the next action.
 class Thoughts {
  public:
-  // Parses a text such as configs/revision/make/thoughts.txt: one thought per line under headings such
+  // Parses a text such as configs/revision/thoughts.txt: one thought per line under headings such
   // as "[missing_item]"; lines before the first heading belong to "[any]". "#" comments and empty
   // lines are ignored. Throws FatalError(kUsage) if "[any]" has no thought.
   static Thoughts Parse(std::string_view text);

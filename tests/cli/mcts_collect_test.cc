@@ -38,6 +38,20 @@ class MctsCollect : public ::testing::TestWithParam<std::string> {
     return arguments;
   }
 
+  // Sixty ids on a server of the test's own, a few trees at once.
+  Arguments ManyOn(const std::string& url) const {
+    return {"--task",
+            task(),
+            "--min",
+            "31",
+            "--max",
+            "91",
+            "--trees_in_flight",
+            "4",
+            "--env_server_base",
+            url};
+  }
+
   // The trees that `arguments` make in a folder of their own, which must succeed.
   std::map<std::string, std::string> Trees(const Arguments& arguments) {
     const ScratchFolder folder;
@@ -131,16 +145,7 @@ TEST_P(MctsCollect, AnotherSeedGivesOtherTrees) {
 TEST_P(MctsCollect, KilledAtAnyMomentItGoesOnAndLosesNothing) {
   const auto server = StartServer(task());
   FaultProxy proxy(server->base_url(), {}, 0);
-  const Arguments line = {"--task",
-                          task(),
-                          "--min",
-                          "31",
-                          "--max",
-                          "91",
-                          "--trees_in_flight",
-                          "4",
-                          "--env_server_base",
-                          proxy.url()};
+  const Arguments line = ManyOn(proxy.url());
   const auto expected = Trees(line);
   const uint64_t all = proxy.calls();
   RandomStream random(20);
@@ -167,16 +172,7 @@ TEST_P(MctsCollect, TheFirstInterruptEndsItInGoodOrder) {
   const auto server = StartServer(task());
   FaultProxy proxy(server->base_url(), {}, 0);
   proxy.HoldAfter(30);
-  const Arguments line = {"--task",
-                          task(),
-                          "--min",
-                          "31",
-                          "--max",
-                          "91",
-                          "--trees_in_flight",
-                          "4",
-                          "--env_server_base",
-                          proxy.url()};
+  const Arguments line = ManyOn(proxy.url());
   Program program("mcts_collect", line, folder_.path());
   ASSERT_TRUE(proxy.AwaitHeld([&] { return program.Running(); })) << program.Wait().err;
   program.Signal(SIGINT);

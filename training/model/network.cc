@@ -285,10 +285,9 @@ void Network::MlpBackward(Layer& layer, const Kept& kept, const Tensor& dx) {
 
 // The gradient of y, the normalised input of attention.
 // The forward pass is y -> query, key and value -> (head norm) -> rotation -> attention -> output;
-// this is the same backwards. Each product first passes its gradient on and then adds that of its
-// own weights; gradients of keys and values lie side by side as the columns of one product. In the
-// last layer only the rows with targets have queries (SomeRows), so their part is added by row:
-// of 10 tokens with 3 targets, dkv has 10 rows and dquery 3.
+// this is the same backwards. The gradients of keys and values lie side by side as the columns of
+// one product. In the last layer only the rows with targets have queries (SomeRows), so their part
+// is added by row: of 10 tokens with 3 targets, dkv has 10 rows and dquery 3.
 Tensor Network::AttentionBackward(size_t index, const Kept& kept, const Tensor& dmiddle,
                                   const Tensor& y) {
   Layer& layer = layers_[index];
