@@ -22,11 +22,6 @@ Result<CompletionBatch> LanguageModel::CompletePrepared(const PreparedPrompt& pr
   return Complete(prompt.messages, n, sampling);
 }
 
-int64_t LanguageModel::CountTokens(std::span<const Message> prompt) const {
-  const Result<PreparedPrompt> prepared = Prepare({prompt.begin(), prompt.end()});
-  return prepared ? prepared->tokens : EstimateTokens(prompt);
-}
-
 int64_t EstimateTokens(std::span<const Message> prompt) {
   int64_t tokens = 0;
   for (const Message& message : prompt) {

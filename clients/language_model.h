@@ -117,9 +117,6 @@ class LanguageModel {
   // Same as Complete, for a prompt made by this model's Prepare.
   virtual Result<CompletionBatch> CompletePrepared(const PreparedPrompt& prompt, int n,
                                                    const SamplingParams& sampling);
-
-  // The conversation's number of tokens according to Prepare; an estimate if Prepare rejects it.
-  int64_t CountTokens(std::span<const Message> prompt) const;
 };
 
 // An estimate of the number of tokens without a tokenizer: one per four bytes, plus four per

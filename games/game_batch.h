@@ -115,9 +115,6 @@ inline GameBatch<GuessMyCity> GuessMyCityBatch(const GameBatchOptions& options,
                                                bool reference = false) {
   return {GuessMyCity(reference), "find the city", options};
 }
-inline GameBatch<Detective> DetectiveBatch(const GameBatchOptions& options) {
-  return {Detective(), "solve the case", options};
-}
 
 // Tasks are drawn from the instructions 2000 to 2099, as in the paper, unless `options` says others.
 inline GameBatch<ArcherShop> ArcherShopBatch(GameBatchOptions options) {

@@ -87,11 +87,6 @@ void Declare(OptionSet& set, DecoderOptions& o) {
       .Min(0);
 }
 
-std::unique_ptr<Decoder> LoadDecoder(const std::filesystem::path& folder,
-                                     const DecoderOptions& options) {
-  return MakeDecoder(ReadModelConfig(folder), OpenWeights(folder), options);
-}
-
 std::unique_ptr<Decoder> MakeDecoder(const ModelConfig& config,
                                      std::shared_ptr<const WeightSource> weights,
                                      const DecoderOptions& options) {

@@ -27,12 +27,9 @@ struct DecoderOptions {
 // Declares --device, --dtype, --kv_dtype, --model_context, --kv_cache_gib and --model_threads.
 void Declare(OptionSet& set, DecoderOptions& options);
 
-// Throws FatalError: kFile naming a weight that is missing, unused or has a wrong shape, with both
-// shapes; kUsage for a device that this LibTorch does not have.
-std::unique_ptr<Decoder> LoadDecoder(const std::filesystem::path& folder,
-                                     const DecoderOptions& options);
-
-// The same for a model whose configuration and weights are in memory, such as a trainer's.
+// Of weights in a file or in memory, such as a trainer's. Throws FatalError: kFile naming a weight
+// that is missing, unused or has a wrong shape, with both shapes; kUsage for a device that this
+// LibTorch does not have.
 std::unique_ptr<Decoder> MakeDecoder(const ModelConfig& config,
                                      std::shared_ptr<const WeightSource> weights,
                                      const DecoderOptions& options);

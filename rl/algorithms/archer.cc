@@ -83,14 +83,14 @@ class RankedPolicy : public Actor {
   const int samples_;
 };
 
-enum class ArcherKind { kOnline, kOffline, kChai };
-
+// What the three have in common: the trained policy, the critic and the transitions, which the run
+// plays itself or finds recorded. Each random number is drawn in a fixed order, so that a run can be
+// repeated: a batch, then the fresh actions in its states, and at the end the gap.
 class Archer : public Algorithm {
  public:
-  Archer(RlContext& context, ArcherKind kind)
+  explicit Archer(RlContext& context)
       : context_(context),
         o_(context.options()),
-        kind_(kind),
         baseline_(MakeBaseline()),
         trainer_(context.policy().network(), o_.adamw,
                  o_.archer.token_baseline ? baseline_.parameters() : std::vector<Parameter>(),
@@ -106,21 +106,18 @@ class Archer : public Algorithm {
 
   nlohmann::ordered_json Iterate(int64_t iteration) override {
     nlohmann::ordered_json metrics;
-    if (!recorded_ && (kind_ != ArcherKind::kOffline || iteration == 0)) {
-      metrics["play"] = Play(iteration);
+    if (!recorded_ && Plays(iteration)) {
+      metrics["play"] = Play(context_.Random("play", iteration));
     }
     usable_ = UsableTransitions();
     if (usable_.empty()) return metrics;
     RandomStream random = context_.Random("archer", iteration);
-    metrics.update(kind_ == ArcherKind::kOffline ? LearnOffline(iteration, random)
-                                                 : LearnOnline(iteration, random));
+    metrics.update(Learn(iteration, random));
     return metrics;
   }
 
   nlohmann::ordered_json Evaluate(int64_t iteration) override {
-    if (kind_ != ArcherKind::kChai) return context_.Evaluate(iteration, trainer_.optimizer_steps());
-    RankedPolicy ranked(LoadedPolicy(), critic_, o_.archer.samples);
-    return context_.EvaluateActor(iteration, ranked);
+    return context_.Evaluate(iteration, trainer_.optimizer_steps());
   }
 
   std::vector<Trainer*> trainers() override { return {&trainer_, &critic_.trainer()}; }
@@ -132,40 +129,14 @@ class Archer : public Algorithm {
     critic_.TargetLoaded();
   }
 
- private:
-  Mlp MakeBaseline() const {
-    const int64_t width = context_.policy().config().hidden_size;
-    Mlp head("baseline", {width, o_.critic.width, 1}, Activation::kRelu, o_.seed);
-    head.Train();
-    return head;
-  }
-  const TransitionStore& store() const { return recorded_ ? *recorded_ : context_.store(); }
+ protected:
+  virtual bool Plays(int64_t /*iteration*/) const { return true; }
+  virtual nlohmann::ordered_json Play(const RandomStream& random) = 0;
+  // From the usable transitions, of which there is at least one.
+  virtual nlohmann::ordered_json Learn(int64_t iteration, RandomStream& random) = 0;
+
   // With the current weights.
   WrittenPolicy& LoadedPolicy() { return context_.Written(trainer_.optimizer_steps()); }
-
-  nlohmann::ordered_json Play(int64_t iteration) {
-    const RandomStream random = context_.Random("play", iteration);
-    const ExperienceOptions& e = o_.experience;
-    Recorder& recorder = context_.recorder();
-    if (kind_ == ArcherKind::kOffline) {
-      ScriptedActor script(e.player == "random" ? 1 : e.noise);
-      return recorder.Play(script, e.steps, random).ToJson();
-    }
-    WrittenPolicy& policy = LoadedPolicy();
-    if (kind_ == ArcherKind::kOnline) return recorder.Play(policy, e.steps, random).ToJson();
-    RankedPolicy ranked(policy, critic_, o_.archer.samples);
-    return recorder.Play(ranked, e.steps, random).ToJson();
-  }
-
-  // Those of the last `capacity` that ended or whose next state is known.
-  std::vector<int64_t> UsableTransitions() const {
-    std::vector<int64_t> usable;
-    const int64_t size = store().size();
-    for (int64_t n = std::max<int64_t>(0, size - o_.archer.capacity); n < size; ++n) {
-      if (store().done(n) || store().Next(n) >= 0) usable.push_back(n);
-    }
-    return usable;
-  }
 
   CriticBatch Draw(RandomStream& random) const {
     CriticBatch batch;
@@ -182,80 +153,6 @@ class Archer : public Algorithm {
       batch.done.data_ptr<float>()[i] = t.done ? 1.0f : 0.0f;
     }
     return batch;
-  }
-
-  // Fresh actions of the player: the policy or, for CHAI, the best of its samples.
-  std::vector<TokenIds> FreshActions(std::span<const TokenIds> states, RandomStream& random) {
-    WrittenPolicy& policy = context_.Written(std::nullopt);
-    RankedPolicy ranked(policy, critic_, o_.archer.samples);
-    Actor& actor = kind_ == ArcherKind::kChai ? static_cast<Actor&>(ranked) : policy;
-    std::vector<TokenIds> actions;
-    for (Choice& choice : actor.Act(context_.world(), states, RandomStream(random.Next()))) {
-      actions.push_back(std::move(choice.tokens));
-    }
-    return actions;
-  }
-
-  nlohmann::ordered_json LearnOnline(int64_t iteration, RandomStream& random) {
-    LoadedPolicy();
-    CriticSums critic;
-    for (int k = 0; k < o_.critic.updates; ++k) {
-      CriticBatch batch = Draw(random);
-      batch.target_actions = FreshActions(batch.states, random);
-      const CriticLoss loss = critic_.Learn(batch, std::nullopt);
-      critic.Add(loss, critic_.learned_tokens());
-    }
-    nlohmann::ordered_json metrics = {{"critic", critic.ToJson()}};
-    const double gap = Gap(random);
-    metrics["critic"]["gap"] = gap;
-    if (iteration >= o_.experience.warmup && gap >= o_.archer.gate) actor_learns_ = true;
-    if (kind_ == ArcherKind::kOnline && actor_learns_) {
-      metrics["train"] = LearnActor(iteration, random);
-    }
-    return metrics;
-  }
-
-  nlohmann::ordered_json LearnActor(int64_t iteration, RandomStream& random) {
-    WeightedStepSums sums;
-    double advantage = 0;
-    for (int k = 0; k < o_.experience.updates; ++k) {
-      LoadedPolicy();
-      const std::vector<TokenIds> states = Draw(random).states;
-      const std::vector<TokenIds> actions = FreshActions(states, random);
-      const Tensor ahead = critic_.Advantage(states, actions);
-      advantage += ahead.mean().item<double>() / o_.experience.updates;
-      if (o_.archer.token_baseline) {
-        std::vector<TrainingRow> rows;
-        for (size_t i = 0; i < states.size(); ++i) rows.push_back(ActionRow(states[i], actions[i]));
-        BaselineStep(trainer_, context_.policy().network(), baseline_, rows, ahead,
-                     LearningRate(o_.schedule, iteration, o_.iterations), sums);
-      } else {
-        WeightedActions(states, actions, ahead, iteration, sums);
-      }
-    }
-    nlohmann::ordered_json metrics = sums.ToJson();
-    metrics["advantage"] = advantage;
-    return metrics;
-  }
-
-  nlohmann::ordered_json LearnOffline(int64_t iteration, RandomStream& random) {
-    CriticSums critic;
-    WeightedStepSums sums;
-    for (int k = 0; k < o_.experience.updates; ++k) {
-      CriticBatch batch = Draw(random);
-      batch.target_actions = batch.actions;
-      const CriticLoss loss = critic_.Learn(batch, o_.critic.expectile);
-      critic.Add(loss, critic_.learned_tokens());
-      const Tensor weights =
-          AdvantageWeights(critic_.Advantage(batch.states, batch.actions),
-                           o_.archer.inverse_temperature, o_.archer.weight_limit);
-      RequireFinite(weights, "the weights of the actions",
-                    "--inverse_temperature or a --weight_limit");
-      WeightedActions(batch.states, batch.actions, weights, iteration, sums);
-    }
-    nlohmann::ordered_json metrics = {{"critic", critic.ToJson()}, {"train", sums.ToJson()}};
-    metrics["critic"]["gap"] = Gap(random);
-    return metrics;
   }
 
   void WeightedActions(std::span<const TokenIds> states, std::span<const TokenIds> actions,
@@ -287,25 +184,158 @@ class Archer : public Algorithm {
 
   RlContext& context_;
   const AgentRlOptions& o_;
-  const ArcherKind kind_;
   Mlp baseline_;  // of tokens, used with --token_baseline
   Trainer trainer_;
   UtteranceCritic critic_;
+  bool actor_learns_ = false;
+
+ private:
+  Mlp MakeBaseline() const {
+    const int64_t width = context_.policy().config().hidden_size;
+    Mlp head("baseline", {width, o_.critic.width, 1}, Activation::kRelu, o_.seed);
+    head.Train();
+    return head;
+  }
+  const TransitionStore& store() const { return recorded_ ? *recorded_ : context_.store(); }
+
+  // Those of the last `capacity` that ended or whose next state is known.
+  std::vector<int64_t> UsableTransitions() const {
+    std::vector<int64_t> usable;
+    const int64_t size = store().size();
+    for (int64_t n = std::max<int64_t>(0, size - o_.archer.capacity); n < size; ++n) {
+      if (store().done(n) || store().Next(n) >= 0) usable.push_back(n);
+    }
+    return usable;
+  }
+
   const TransitionStore* const recorded_;  // null: what it plays itself
   std::vector<int64_t> usable_;
-  bool actor_learns_ = false;
+};
+
+class OnlineArcher : public Archer {
+ public:
+  using Archer::Archer;
+
+ protected:
+  // Who plays, and whose fresh actions the values of states follow.
+  virtual Actor& Player(WrittenPolicy& policy) { return policy; }
+  virtual bool TrainsPolicy() const { return true; }
+
+  nlohmann::ordered_json Play(const RandomStream& random) override {
+    return context_.recorder().Play(Player(LoadedPolicy()), o_.experience.steps, random).ToJson();
+  }
+
+  nlohmann::ordered_json Learn(int64_t iteration, RandomStream& random) override {
+    LoadedPolicy();
+    CriticSums critic;
+    for (int k = 0; k < o_.critic.updates; ++k) {
+      CriticBatch batch = Draw(random);
+      batch.target_actions = FreshActions(batch.states, random);
+      const CriticLoss loss = critic_.Learn(batch, std::nullopt);
+      critic.Add(loss, critic_.learned_tokens());
+    }
+    nlohmann::ordered_json metrics = {{"critic", critic.ToJson()}};
+    const double gap = Gap(random);
+    metrics["critic"]["gap"] = gap;
+    if (iteration >= o_.experience.warmup && gap >= o_.archer.gate) actor_learns_ = true;
+    if (TrainsPolicy() && actor_learns_) metrics["train"] = LearnActor(iteration, random);
+    return metrics;
+  }
+
+ private:
+  // Fresh actions of the player.
+  std::vector<TokenIds> FreshActions(std::span<const TokenIds> states, RandomStream& random) {
+    Actor& actor = Player(context_.Written(std::nullopt));
+    std::vector<TokenIds> actions;
+    for (Choice& choice : actor.Act(context_.world(), states, RandomStream(random.Next()))) {
+      actions.push_back(std::move(choice.tokens));
+    }
+    return actions;
+  }
+
+  nlohmann::ordered_json LearnActor(int64_t iteration, RandomStream& random) {
+    WeightedStepSums sums;
+    double advantage = 0;
+    for (int k = 0; k < o_.experience.updates; ++k) {
+      LoadedPolicy();
+      const std::vector<TokenIds> states = Draw(random).states;
+      const std::vector<TokenIds> actions = FreshActions(states, random);
+      const Tensor ahead = critic_.Advantage(states, actions);
+      advantage += ahead.mean().item<double>() / o_.experience.updates;
+      if (o_.archer.token_baseline) {
+        std::vector<TrainingRow> rows;
+        for (size_t i = 0; i < states.size(); ++i) rows.push_back(ActionRow(states[i], actions[i]));
+        BaselineStep(trainer_, context_.policy().network(), baseline_, rows, ahead,
+                     LearningRate(o_.schedule, iteration, o_.iterations), sums);
+      } else {
+        WeightedActions(states, actions, ahead, iteration, sums);
+      }
+    }
+    nlohmann::ordered_json metrics = sums.ToJson();
+    metrics["advantage"] = advantage;
+    return metrics;
+  }
+};
+
+class OfflineArcher : public Archer {
+ public:
+  using Archer::Archer;
+
+ protected:
+  bool Plays(int64_t iteration) const override { return iteration == 0; }
+  nlohmann::ordered_json Play(const RandomStream& random) override {
+    const ExperienceOptions& e = o_.experience;
+    ScriptedActor script(e.player == "random" ? 1 : e.noise);
+    return context_.recorder().Play(script, e.steps, random).ToJson();
+  }
+
+  nlohmann::ordered_json Learn(int64_t iteration, RandomStream& random) override {
+    CriticSums critic;
+    WeightedStepSums sums;
+    for (int k = 0; k < o_.experience.updates; ++k) {
+      CriticBatch batch = Draw(random);
+      batch.target_actions = batch.actions;
+      const CriticLoss loss = critic_.Learn(batch, o_.critic.expectile);
+      critic.Add(loss, critic_.learned_tokens());
+      const Tensor weights =
+          AdvantageWeights(critic_.Advantage(batch.states, batch.actions),
+                           o_.archer.inverse_temperature, o_.archer.weight_limit);
+      RequireFinite(weights, "the weights of the actions",
+                    "--inverse_temperature or a --weight_limit");
+      WeightedActions(batch.states, batch.actions, weights, iteration, sums);
+    }
+    nlohmann::ordered_json metrics = {{"critic", critic.ToJson()}, {"train", sums.ToJson()}};
+    metrics["critic"]["gap"] = Gap(random);
+    return metrics;
+  }
+};
+
+class Chai : public OnlineArcher {
+ public:
+  using OnlineArcher::OnlineArcher;
+
+  nlohmann::ordered_json Evaluate(int64_t iteration) override {
+    return context_.EvaluateActor(iteration, Player(LoadedPolicy()));
+  }
+
+ protected:
+  Actor& Player(WrittenPolicy& policy) override {
+    return ranked_.emplace(policy, critic_, o_.archer.samples);
+  }
+  bool TrainsPolicy() const override { return false; }
+
+ private:
+  std::optional<RankedPolicy> ranked_;
 };
 
 }  // namespace
 
 std::unique_ptr<Algorithm> MakeArcher(RlContext& context) {
-  return std::make_unique<Archer>(context, ArcherKind::kOnline);
+  return std::make_unique<OnlineArcher>(context);
 }
 std::unique_ptr<Algorithm> MakeOfflineArcher(RlContext& context) {
-  return std::make_unique<Archer>(context, ArcherKind::kOffline);
+  return std::make_unique<OfflineArcher>(context);
 }
-std::unique_ptr<Algorithm> MakeChai(RlContext& context) {
-  return std::make_unique<Archer>(context, ArcherKind::kChai);
-}
+std::unique_ptr<Algorithm> MakeChai(RlContext& context) { return std::make_unique<Chai>(context); }
 
 }  // namespace agentr

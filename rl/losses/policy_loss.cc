@@ -9,39 +9,11 @@ using at::Tensor;
 
 double Scalar(const Tensor& value) { return value.item<double>(); }
 
-// mean_b factor_b * ln p_b, where the factors are constants.
-LossGradient Weighted(const Tensor& logprob, const Tensor& factor) {
-  return {Scalar((factor * logprob).mean()), factor / logprob.size(0)};
-}
-
 }  // namespace
-
-Tensor TokenLogProbs(const Tensor& logits, const Tensor& tokens, const Tensor& mask) {
-  const Tensor all = at::log_softmax(logits, -1);
-  return all.gather(-1, tokens.unsqueeze(-1)).squeeze(-1) * mask;
-}
-
-LossGradient CloningLoss(const Tensor& logprob) {
-  return Weighted(logprob, -at::ones_like(logprob));
-}
-
-LossGradient ReinforceLoss(const Tensor& logprob, const Tensor& advantage) {
-  return Weighted(logprob, -advantage);
-}
 
 Tensor AdvantageWeights(const Tensor& advantage, double inverse_temperature, double most) {
   const Tensor weights = (advantage * inverse_temperature).exp();
   return most > 0 ? weights.clamp_max(most) : weights;
-}
-
-LossGradient AdvantageWeightedLoss(const Tensor& logprob, const Tensor& weights) {
-  return Weighted(logprob, -weights);
-}
-
-LossGradient ReinforceKlLoss(const Tensor& logprob, const Tensor& advantage,
-                             const Tensor& reference, double coefficient) {
-  const Tensor factor = -(1 - coefficient) * advantage + coefficient * (logprob - reference + 1);
-  return Weighted(logprob, factor);
 }
 
 BaselineLoss ReinforceBaselineLoss(const Tensor& token_logprob, const Tensor& values,

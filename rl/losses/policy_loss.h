@@ -13,34 +13,8 @@
 
 namespace agentr {
 
-struct LossGradient {
-  double loss = 0;
-  at::Tensor gradient;
-};
-
-// [rows, time]: ln softmax(logits [rows, time, vocabulary]) at `tokens` [rows, time], and 0 where
-// `mask` [rows, time] is 0. The reference takes the logarithm of the softmax, which is NaN for
-// improbable tokens even under the mask.
-at::Tensor TokenLogProbs(const at::Tensor& logits, const at::Tensor& tokens,
-                         const at::Tensor& mask);
-
-// All of these: `logprob` [rows] is the sum of an action's token log-probabilities, not their mean.
-
-// -mean_b ln p_b: behaviour cloning.
-LossGradient CloningLoss(const at::Tensor& logprob);
-
-// -mean_b A_b ln p_b: every token of an action gets the action's advantage.
-LossGradient ReinforceLoss(const at::Tensor& logprob, const at::Tensor& advantage);
-
 // exp(A * inverse_temperature), at most `most` (0: no limit, as in the reference).
 at::Tensor AdvantageWeights(const at::Tensor& advantage, double inverse_temperature, double most);
-// -mean_b w_b ln p_b with these weights.
-LossGradient AdvantageWeightedLoss(const at::Tensor& logprob, const at::Tensor& weights);
-
-// mean_b [(1 - c) (-A_b ln p_b) + c (ln p_b - ln p_ref,b + 1) ln p_b], where the bracket after c is
-// a constant: REINFORCE with a KL term against a frozen policy.
-LossGradient ReinforceKlLoss(const at::Tensor& logprob, const at::Tensor& advantage,
-                             const at::Tensor& reference, double coefficient);
 
 // REINFORCE with a baseline v_t for each token. `token_logprob`, `values`, `mask` [rows, time];
 // `advantage` [rows].

@@ -8,13 +8,6 @@ namespace agentr {
 
 using at::Tensor;
 
-std::vector<double> DiscountedReturns(std::span<const double> rewards, double gamma) {
-  std::vector<double> returns(rewards.size());
-  double later = 0;
-  for (size_t t = rewards.size(); t-- > 0;) returns[t] = later = rewards[t] + gamma * later;
-  return returns;
-}
-
 Advantages GeneralizedAdvantages(const GaeInput& in) {
   Advantages result{at::empty_like(in.values), {}};
   Tensor next_value = in.bootstrap, later = at::zeros_like(in.bootstrap);

@@ -12,9 +12,6 @@
 
 namespace agentr {
 
-// sum_k gamma^k r_{t+k} for each step t of one episode.
-std::vector<double> DiscountedReturns(std::span<const double> rewards, double gamma);
-
 // Generalised advantage estimation (Schulman et al. 2016) over [time, environments].
 struct GaeInput {
   at::Tensor rewards;

@@ -167,7 +167,8 @@ void PrintServed(double seconds) {
                    SomeQuestions(WordTable::BuiltIn()), seconds);
   PrintBatchedGame("guess_my_city", GuessMyCityBatch({}),
                    SomeQuestions(CityTable::BuiltIn().words()), seconds);
-  PrintBatchedGame("detective", DetectiveBatch({}), doors, seconds);
+  PrintBatchedGame("detective", GameBatch<Detective>(Detective(), "solve the case", {}), doors,
+                   seconds);
   const std::vector<std::string> purchase = {"search[desk lamp]", "click[Back to Search]",
                                              "click[< Prev]", "think[which one?]"};
   PrintBatchedGame("webshop_archer", ArcherShopBatch({}), purchase, seconds);

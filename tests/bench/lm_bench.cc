@@ -17,7 +17,7 @@
 #include "common/error.h"
 #include "common/options.h"
 #include "common/simd.h"
-#include "lm/decoder/load_decoder.h"
+#include "tests/lm/decoder/load_decoder.h"
 #include "tests/lm/decoder/paged_text.h"
 #include "tests/lm/decoder/random_model.h"
 

@@ -24,9 +24,9 @@
 #include "common/file.h"
 #include "common/options.h"
 #include "lm/chat/chat_template.h"
-#include "lm/decoder/load_decoder.h"
 #include "lm/engine/engine.h"
 #include "mcts/tree_file.h"
+#include "tests/lm/decoder/load_decoder.h"
 #include "tests/lm/decoder/random_model.h"
 
 namespace agentr {

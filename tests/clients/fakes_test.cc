@@ -7,6 +7,7 @@
 
 #include "clients/fake_environment.h"
 #include "clients/fake_language_model.h"
+#include "tests/clients/count_tokens.h"
 
 namespace agentr {
 namespace {
@@ -70,7 +71,7 @@ TEST(FakeLanguageModel, GivesItsTextsInTurnAndFailsWhereTold) {
 TEST(LanguageModel, EstimatesTokens) {
   const FakeLanguageModel model({"x"});
   const std::vector<Message> prompt = {{"user", "12345678"}, {"assistant", "1"}};
-  EXPECT_EQ(model.CountTokens(prompt), 4 + 2 + 4 + 1);
+  EXPECT_EQ(CountTokens(model, prompt), 4 + 2 + 4 + 1);
 }
 
 TEST(Usage, AddsUp) {

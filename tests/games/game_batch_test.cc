@@ -78,7 +78,7 @@ TEST(GameBatch, CitiesAreGuessedToo) {
 }
 
 TEST(GameBatch, RewardsOfDetectiveAreThePointsOfTheStep) {
-  auto batch = DetectiveBatch({.size = 1, .seed = 2});
+  GameBatch<Detective> batch(Detective(), "solve the case", {.size = 1, .seed = 2});
   double points = 0;
   for (int turn = 0; turn < 50; ++turn) {
     const std::vector<std::string> valid = ValidActions(batch.state(0));

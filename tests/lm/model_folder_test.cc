@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "lm/weights/safetensors.h"
+#include "tests/clients/count_tokens.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/tiny_model_folder.h"
 
@@ -43,7 +44,7 @@ TEST_F(ModelFolderTest, LoadsAndTalks) {
   const auto batch = model.Complete(chat, 2, {.max_tokens = 20});
   ASSERT_TRUE(batch) << batch.error().message;
   EXPECT_THAT(batch->completions, SizeIs(2));
-  EXPECT_EQ(batch->usage.prompt_tokens, model.CountTokens(chat));
+  EXPECT_EQ(batch->usage.prompt_tokens, CountTokens(model, chat));
 }
 
 TEST_F(ModelFolderTest, ItsName) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/random.h"
+#include "tests/clients/count_tokens.h"
 
 namespace agentr {
 
@@ -25,8 +26,10 @@ Result<CompletionBatch> ToyModel::Complete(std::span<const Message> prompt, int 
   --at_once_;
   if (!texts) return tl::make_unexpected(texts.error());
   CompletionBatch batch;
-  batch.usage = {
-      .requests = 1, .retries = 0, .prompt_tokens = CountTokens(prompt), .completion_tokens = n};
+  batch.usage = {.requests = 1,
+                 .retries = 0,
+                 .prompt_tokens = CountTokens(*this, prompt),
+                 .completion_tokens = n};
   for (std::string& text : *texts) {
     const auto size = static_cast<int32_t>(text.size());
     batch.completions.push_back({std::move(text), "stop", {size, 7}, {-0.5F, -1.25F}});

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "lm/local_language_model.h"
+#include "tests/clients/count_tokens.h"
 #include "tests/lm/small_lm.h"
 #include "tests/mcts/toy_model.h"
 
@@ -65,7 +66,7 @@ TEST_F(PromptTruncation, AConversationThatFitsIsEncodedOnce) {
 TEST_F(PromptTruncation, FewLengthsAreTriedAndNoTurnTooManyIsDropped) {
   std::vector<int64_t> tokens;
   for (int dropped = 0; dropped <= 12; ++dropped) {
-    tokens.push_back(model_->CountTokens(Without(dropped)));
+    tokens.push_back(CountTokens(*model_, Without(dropped)));
   }
   for (int context = 30; context < 500; ++context) {
     SCOPED_TRACE(context);

@@ -1,4 +1,5 @@
-#include "lm/decoder/load_decoder.h"
+
+#include "tests/lm/decoder/load_decoder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,8 +6,8 @@
 
 #include "common/file.h"
 #include "common/random.h"
-#include "lm/decoder/load_decoder.h"
 #include "lm/engine/engine.h"
+#include "tests/lm/decoder/load_decoder.h"
 #include "tests/lm/tokenizer/byte_tokenizer.h"
 
 namespace agentr {

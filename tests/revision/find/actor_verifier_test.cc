@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "clients/fake_language_model.h"
+#include "tests/clients/count_tokens.h"
 #include "tests/mcts/toy_environment.h"
 #include "tests/revision/hand_tree.h"
 
@@ -67,7 +68,7 @@ TEST_F(ActorVerifierTest, AnErrorOfTheModelIsAnError) {
 }
 
 TEST_F(ActorVerifierTest, OldTurnsGiveWayWhereTheContextIsShort) {
-  const auto whole = model_.CountTokens(prompt_.Query(tree_, At(tree_, "a b c")));
+  const auto whole = CountTokens(model_, prompt_.Query(tree_, At(tree_, "a b c")));
   options_.max_context = options_.max_new_tokens + static_cast<int>(whole) - 1;
   EXPECT_TRUE(Judge("a b c"));
   EXPECT_EQ(model_.prompts()[0], prompt_.Query(tree_, At(tree_, "a b c"), 1));

@@ -5,6 +5,7 @@
 
 #include "clients/fake_language_model.h"
 #include "revision/find/choice.h"
+#include "tests/clients/count_tokens.h"
 #include "tests/revision/hand_tree.h"
 
 namespace agentr {
@@ -112,7 +113,7 @@ TEST(EstimateTokensTest, IsThatOfModelsThatDoNotTell) {
   const std::vector<Message> messages = {{"user", "12345"}, {"assistant", ""}, {"user", "1234"}};
   int64_t sum = 0;
   for (const Message& message : messages) sum += EstimateTokens(message.content);
-  EXPECT_EQ(sum, model.CountTokens(messages));
+  EXPECT_EQ(sum, CountTokens(model, messages));
 }
 
 class FitContextTest : public ::testing::Test {

@@ -1,11 +1,8 @@
 #include "rl/losses/group_relative.h"
 
-#include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
-
-#include "training/loss/linear_cross_entropy.h"
 
 namespace agentr {
 namespace {
@@ -68,33 +65,6 @@ TEST(AwrWeight, IsTheExponentialUpToTheLargestWeight) {
   EXPECT_NEAR(AwrWeight(0.6, {.temperature = 0.3, .most_weight = 20}), std::exp(2), 1e-12);
   EXPECT_NEAR(AwrWeight(-0.6, {.temperature = 0.3, .most_weight = 20}), std::exp(-2), 1e-12);
   EXPECT_EQ(AwrWeight(1, {.temperature = 0.3, .most_weight = 20}), 20);
-}
-
-// The keys "sequence_logprob" and "actor_awr" of golden values made with torch 2.13.0 in float64:
-// logits 2 sin(0.37 k + 0.1) of shape [3, 5, 11], loss -mean over rows of weight * ln p.
-TEST(AwrWeight, GivesTheGoldenLossAndGradient) {
-  const std::vector<std::vector<int32_t>> tokens = {{1, 4, 9}, {3, 3, 7, 10, 2}, {5}};
-  const double advantages[] = {0.5, -1.25, 2.0};
-  std::vector<Target> targets;
-  at::Tensor logits = at::empty({9, 11}, at::kFloat);
-  for (int32_t row = 0; row < 3; ++row) {
-    const double weight = AwrWeight(advantages[row], {.temperature = 1, .most_weight = 1e9});
-    for (size_t t = 0; t < tokens[row].size(); ++t) {
-      const auto index = static_cast<int32_t>(targets.size());
-      targets.push_back({index, tokens[row][t], static_cast<float>(weight)});
-      for (int v = 0; v < 11; ++v) {
-        const double k = (row * 5 + static_cast<double>(t)) * 11 + v;
-        logits[index][v] = 2 * std::sin(0.37 * k + 0.1);
-      }
-    }
-  }
-  const at::Tensor gradient = at::empty_like(logits);
-  const LossSums sums = LinearCrossEntropy(logits, at::eye(11), targets, 1.0 / 3, gradient, {});
-  EXPECT_NEAR(sums.Total().loss / 3, 17.727085654176715, 1e-5 * 17.7);
-  EXPECT_NEAR(gradient.norm().item<double>(), 2.849698483541517, 1e-5 * 2.8);
-  const std::vector<float> logprobs = TargetLogProbs(logits, at::eye(11), targets);
-  EXPECT_NEAR(logprobs[0], -2.7099997476339173, 1e-5);
-  EXPECT_NEAR(logprobs[8], -3.963084726900912, 1e-5);
 }
 
 }  // namespace

@@ -13,11 +13,6 @@ using at::Tensor;
 using nlohmann::json;
 using namespace golden_losses;
 
-TEST(Returns, OfAnEpisode) {
-  const json& g = GoldenLosses()["mc_return"];
-  ExpectNear(Doubles(DiscountedReturns(Flat(g["rewards"]), g["gamma"])), g["returns"], 1e-12);
-}
-
 TEST(Returns, GeneralizedAdvantages) {
   const json& g = GoldenLosses()["gae"];
   GaeInput in;

@@ -9,6 +9,7 @@
 #include "rl/losses/policy_loss.h"
 #include "rl/networks/mlp.h"
 #include "tests/training/golden_losses.h"
+#include "training/loss/linear_cross_entropy.h"
 #include "training/optim/adamw.h"
 #include "training/optim/schedule.h"
 
@@ -44,92 +45,78 @@ struct Actions {
   Tensor mask = Vector(GoldenLosses()["sequence_logprob"]["mask"]).view({3, 5});
   Tensor advantage = Doubles({0.5, -1.25, 2});
 
-  Tensor Each() const { return TokenLogProbs(logits, tokens, mask); }
-  Tensor Sums() const { return Each().sum(1); }
+  Tensor Each() const {
+    return at::log_softmax(logits, -1).gather(-1, tokens.unsqueeze(-1)).squeeze(-1) * mask;
+  }
   // The gradient by logits from that by token log-probabilities [3, 5].
   Tensor ByLogits(const Tensor& by_token) const {
     const Tensor p = at::softmax(logits, -1);
     const Tensor chosen = at::zeros_like(p).scatter_(-1, tokens.unsqueeze(-1), 1);
     return (by_token * mask).unsqueeze(-1) * (chosen - p);
   }
-  Tensor BySums(const Tensor& by_sum) const { return ByLogits(by_sum.unsqueeze(1).expand({3, 5})); }
 };
 
 double Norm(const Tensor& t) { return t.norm().item<double>(); }
 
-TEST(PolicyLoss, LogProbabilitiesOfActions) {
-  const Actions a;
-  const json& golden = GoldenLosses()["sequence_logprob"];
-  ExpectNear(a.Each(), golden["token_logprob"], 1e-12);
-  ExpectNear(a.Sums(), golden["sum"], 1e-12);
-  ExpectNear(a.Sums() / a.mask.sum(1), golden["mean_per_token"], 1e-12);
-  const Tensor narrow = TokenLogProbs(a.logits.to(at::kFloat), a.tokens, a.mask.to(at::kFloat));
-  ExpectNear(narrow.sum(1), golden["sum_float32"], 1e-5);
-}
+// The three actions as a network's pass has them: one row of logits for each token.
+struct ActionTargets {
+  Tensor logits = at::empty({9, 11}, at::kFloat);
+  std::vector<Target> targets;
 
-TEST(PolicyLoss, ImprobableTokensGiveNoNan) {
-  const Tensor logits = Doubles({0, 2000}).view({1, 1, 2});
-  const Tensor token = Longs({0}).view({1, 1}), ones = at::ones({1, 1}, at::kDouble);
-  EXPECT_EQ(TokenLogProbs(logits, token, ones).item<double>(), -2000);
-  EXPECT_EQ(TokenLogProbs(logits, token, at::zeros_like(ones)).item<double>(), 0);
-}
+  // Every token of an action has the action's weight.
+  explicit ActionTargets(const Tensor& weights) {
+    const Actions a;
+    for (int64_t row = 0; row < 3; ++row) {
+      for (int64_t t = 0; t < 5 && a.mask[row][t].item<double>() > 0; ++t) {
+        const auto index = static_cast<int32_t>(targets.size());
+        logits[index].copy_(a.logits[row][t]);
+        targets.push_back({index, a.tokens[row][t].item<int32_t>(), weights[row].item<float>()});
+      }
+    }
+  }
+};
 
-// The loss and the norm of its gradient by the logits, and that gradient by differences.
-void ExpectLoss(const std::function<LossGradient(const Actions&)>& loss, const json& golden) {
-  const Actions a;
-  const LossGradient result = loss(a);
-  ExpectNear(result.loss, golden["loss"]);
-  const Tensor gradient = a.BySums(result.gradient);
-  ExpectNear(Norm(gradient), golden["grad_norm"]);
-  if (golden.contains("grad_000_to_003")) {
-    ExpectNear(gradient[0][0].narrow(0, 0, 4), golden["grad_000_to_003"]);
+// The loss of weighted targets, which cloning, REINFORCE and ArCHer's actors train with, is
+// -mean_b w_b ln p_b over actions b; the golden values are those of the references' formulas.
+TEST(PolicyLoss, WeightedTargetsGiveTheReferencesLosses) {
+  const Tensor one = at::ones({3}, at::kDouble), advantage = Actions().advantage;
+  const Tensor logprob = Vector(GoldenLosses()["sequence_logprob"]["sum"]);
+  const Tensor ahead = logprob - Doubles({-9, -15, -2.5}) + 1;
+  const struct {
+    const char* golden;
+    Tensor weights;
+    double rows;
+  } cases[] = {{"bc_sum", one, 3},
+               {"sft_token_mean", one, 9},
+               {"actor_reinforce", advantage, 3},
+               {"actor_awr", AdvantageWeights(advantage, 1, 0), 3},
+               {"actor_kl", 0.7 * advantage - 0.3 * ahead, 3}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.golden);
+    const json& golden = GoldenLosses()[c.golden];
+    const ActionTargets actions(c.weights);
+    const Tensor gradient = at::empty_like(actions.logits);
+    const LossSums sums =
+        LinearCrossEntropy(actions.logits, at::eye(11), actions.targets, 1 / c.rows, gradient, {});
+    EXPECT_NEAR(sums.Total().loss / c.rows, golden["loss"].get<double>(), 1e-4);
+    EXPECT_NEAR(Norm(gradient), golden["grad_norm"].get<double>(), 1e-5);
+    if (golden.contains("grad_000_to_003")) {
+      ExpectNear(gradient[0].narrow(0, 0, 4), golden["grad_000_to_003"], 1e-6);
+    }
   }
 }
-void ExpectSlope(const std::function<LossGradient(const Actions&)>& loss) {
-  const Actions a;
-  ExpectDerivative(a.logits, a.BySums(loss(a).gradient), [&] { return loss(a).loss; });
+
+TEST(PolicyLoss, LogProbabilitiesOfActions) {
+  const ActionTargets actions(at::ones({3}, at::kDouble));
+  const std::vector<float> logprob = TargetLogProbs(actions.logits, at::eye(11), actions.targets);
+  const std::vector<double> golden = Flat(GoldenLosses()["sequence_logprob"]["token_logprob"]);
+  const int at[] = {0, 1, 2, 5, 6, 7, 8, 9, 10};  // those under the mask
+  for (int i = 0; i < 9; ++i) EXPECT_NEAR(logprob[i], golden[at[i]], 1e-5) << i;
 }
 
-TEST(PolicyLoss, Cloning) {
-  const auto loss = [](const Actions& a) { return CloningLoss(a.Sums()); };
-  ExpectLoss(loss, GoldenLosses()["bc_sum"]);
-  ExpectSlope(loss);
-  // The token mean of supervised fine-tuning is the same sum by another divisor.
-  const Actions a;
-  const double tokens = a.mask.sum().item<double>();
-  ExpectNear(3 * loss(a).loss / tokens, GoldenLosses()["sft_token_mean"]["loss"]);
-  ExpectNear(3 * Norm(a.BySums(loss(a).gradient)) / tokens,
-             GoldenLosses()["sft_token_mean"]["grad_norm"]);
-}
-
-TEST(PolicyLoss, Reinforce) {
-  const auto loss = [](const Actions& a) { return ReinforceLoss(a.Sums(), a.advantage); };
-  ExpectLoss(loss, GoldenLosses()["actor_reinforce"]);
-  ExpectSlope(loss);
-}
-
-TEST(PolicyLoss, AdvantageWeightedRegression) {
-  const auto loss = [](const Actions& a) {
-    return AdvantageWeightedLoss(a.Sums(), AdvantageWeights(a.advantage, 1, 0));
-  };
+TEST(PolicyLoss, AdvantageWeights) {
   ExpectNear(AdvantageWeights(Actions().advantage, 1, 0), GoldenLosses()["actor_awr"]["weights"]);
-  ExpectLoss(loss, GoldenLosses()["actor_awr"]);
-  ExpectSlope(loss);
   ExpectNear(AdvantageWeights(Doubles({-1, 0, 90}), 3, 100), json{std::exp(-3), 1, 100});
-}
-
-TEST(PolicyLoss, ReinforceWithKl) {
-  const Tensor reference = Doubles({-9, -15, -2.5});
-  const auto loss = [&](const Actions& a) {
-    return ReinforceKlLoss(a.Sums(), a.advantage, reference, 0.3);
-  };
-  ExpectLoss(loss, GoldenLosses()["actor_kl"]);
-  // The bracket is a constant in the gradient, so the loss with the current bracket is the one to
-  // differentiate.
-  const Actions a;
-  const Tensor factor = loss(a).gradient * 3;
-  ExpectDerivative(a.logits, a.BySums(factor / 3),
-                   [&] { return (factor * a.Sums()).mean().item<double>(); });
 }
 
 TEST(PolicyLoss, ReinforceWithBaseline) {
@@ -293,11 +280,22 @@ TEST(CriticLoss, Drrn) {
 // S3, the paper's formula, is the softmax over sums of token log-probabilities.
 TEST(PolicyLoss, ScoresOfListedActions) {
   const json& g = GoldenLosses()["glam_scoring"];
-  const Tensor logits = Fill({6, 3, 9}, 0.41, 0.7, 3);
-  const Tensor tokens = Vector(g["tokens (0=pad)"]).view({6, 3}).to(at::kLong);
-  const Tensor scores = TokenLogProbs(logits, tokens, (tokens > 0).to(at::kDouble)).sum(1);
-  ExpectNear(scores, g["S3_scores"]);
-  ExpectNear(at::softmax(scores, 0), g["S3_policy"]);
+  const Tensor logits = Fill({18, 9}, 0.41, 0.7, 3).to(at::kFloat);
+  const std::vector<double> tokens = Flat(g["tokens (0=pad)"]);
+  std::vector<Target> targets;
+  std::vector<Tensor> rows;
+  for (int32_t i = 0; i < 18; ++i) {
+    if (tokens[i] == 0) continue;
+    targets.push_back({static_cast<int32_t>(rows.size()), static_cast<int32_t>(tokens[i]), 1});
+    rows.push_back(logits[i]);
+  }
+  const std::vector<float> logprob = TargetLogProbs(at::stack(rows), at::eye(9), targets);
+  Tensor scores = at::zeros({6}, at::kDouble);
+  for (int32_t i = 0, next = 0; i < 18; ++i) {
+    if (tokens[i] != 0) scores[i / 3] += logprob[next++];
+  }
+  ExpectNear(scores, g["S3_scores"], 1e-5);
+  ExpectNear(at::softmax(scores, 0), g["S3_policy"], 1e-5);
 }
 
 // A head whose parameters are those of the goldens.

@@ -10,6 +10,7 @@
 #include "tasks/textcraft/textcraft_conversation.h"
 #include "tasks/textcraft/textcraft_family.h"
 #include "tasks/textcraft/textcraft_mistakes.h"
+#include "tests/clients/count_tokens.h"
 #include "tests/tasks/small_textcraft.h"
 
 namespace agentr {
@@ -310,7 +311,7 @@ TEST(PlannerModel, CountsWhatARequestCost) {
   const auto model = TextCraftPlanner(0);
   const auto batch = model->Complete(prompt, 4, {}).value();
   EXPECT_EQ(batch.usage.requests, 1);
-  EXPECT_EQ(batch.usage.prompt_tokens, model->CountTokens(prompt));
+  EXPECT_EQ(batch.usage.prompt_tokens, CountTokens(*model, prompt));
   EXPECT_GE(batch.usage.completion_tokens, 4 * 10);
   EXPECT_EQ(batch.completions.at(3).finish_reason, "stop");
 }

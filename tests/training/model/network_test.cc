@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/file.h"
-#include "lm/decoder/load_decoder.h"
+#include "tests/lm/decoder/load_decoder.h"
 #include "tests/lm/decoder/paged_text.h"
 #include "tests/training/batches.h"
 #include "tests/training/finite_difference.h"
