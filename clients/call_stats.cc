@@ -10,12 +10,15 @@ nlohmann::json CallStats::Json() const {
   for (size_t i = 0; i < errors_.size(); ++i) {
     if (errors_[i] > 0) errors[std::string(Name(static_cast<ErrorKind>(i)))] = errors_[i].load();
   }
-  return {{"calls", calls_.load()},
-          {"retries", retries_.load()},
-          {"reconnects", reconnects_.load()},
-          {"bytes_sent", bytes_sent_.load()},
-          {"bytes_received", bytes_received_.load()},
-          {"errors", errors}};
+  nlohmann::json json = {{"calls", calls_.load()},
+                         {"retries", retries_.load()},
+                         {"reconnects", reconnects_.load()},
+                         {"bytes_sent", bytes_sent_.load()},
+                         {"bytes_received", bytes_received_.load()},
+                         {"errors", errors}};
+  if (estimated_usage_ > 0) json["estimated_usage"] = estimated_usage_.load();
+  if (textless_ > 0) json["textless"] = textless_.load();
+  return json;
 }
 
 }  // namespace agentr

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 #include <system_error>
 #include <thread>
@@ -115,15 +117,25 @@ void RefuseLfsPointer(std::string_view text, const fs::path& path) {
 
 namespace {
 
-[[noreturn]] void ThrowLocked(const fs::path& folder, FileLock::IfLocked if_locked) {
+fs::path HeldPath(const fs::path& path) { return path.string() + ".held"; }
+
+// The cure for the file of a process of another machine, which may have ended.
+std::string Leftover(const fs::path& path) {
+  const std::string holder = HeldFile::Holder(HeldPath(path));
+  if (holder.empty()) return "";
+  return fmt::format("; if {} has ended, remove {}", holder, HeldPath(path).string());
+}
+
+[[noreturn]] void ThrowLocked(const fs::path& path, FileLock::IfLocked if_locked) {
+  const fs::path folder = path.parent_path();
   if (if_locked == FileLock::IfLocked::kWait) {
     throw FatalError(ExitCode::kInterrupted,
                      fmt::format("stopped while another process used {}", folder.string()));
   }
   throw FatalError(ExitCode::kFile,
                    fmt::format("{} is in use by another process. Cure: wait until it has ended, "
-                               "or choose another name for this run",
-                               folder.string()));
+                               "or choose another name for this run{}",
+                               folder.string(), Leftover(path)));
 }
 
 }  // namespace
@@ -135,16 +147,36 @@ FileLock::FileLock(const fs::path& path, IfLocked if_locked) {
   // A process that holds the lock may do so for hours. When the run is being stopped, what is still
   // to be written beside its results is worth a short wait.
   StopTime stop(Interrupted(), 2);
+  try {
+    while (!TryLock(path)) {
+      if (if_locked == IfLocked::kRefuse || stop.Passed()) ThrowLocked(path, if_locked);
+      std::this_thread::sleep_for(kLookAtLock);
+    }
+  } catch (...) {
+    ::close(fd_);
+    throw;
+  }
+}
+
+bool FileLock::TryLock(const fs::path& path) {
   while (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
     const int reason = errno;
-    const bool locked = reason == EWOULDBLOCK;
-    const bool waits = locked && if_locked == IfLocked::kWait && !stop.Passed();
-    if (waits) std::this_thread::sleep_for(kLookAtLock);
-    if (waits || reason == EINTR) continue;
-    ::close(fd_);
-    if (locked) ThrowLocked(path.parent_path(), if_locked);
-    ThrowFileError("cannot lock", path, reason);
+    if (reason == EINTR) continue;
+    if (reason == EWOULDBLOCK) return false;
+    if (reason != ENOLCK && reason != ENOSYS && reason != EOPNOTSUPP) {
+      ThrowFileError("cannot lock", path, reason);
+    }
+    static std::once_flag once;
+    std::call_once(once, [&] {
+      spdlog::warn(
+          "the file system of {} has no locks ({}); files named *.held exclude other runs "
+          "instead",
+          path.parent_path().string(), std::strerror(reason));
+    });
+    if (auto held = HeldFile::TryTake(HeldPath(path))) held_.emplace(std::move(*held));
+    return held_.has_value();
   }
+  return true;
 }
 
 FileLock::~FileLock() { ::close(fd_); }

@@ -3,8 +3,11 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "common/held_file.h"
 
 namespace agentr {
 
@@ -51,7 +54,8 @@ void WriteFileAtomically(const std::filesystem::path& path,
 
 // Excludes other processes by a lock on the file `path` (made if missing, with its folder) until
 // destroyed: waits for it, for read-change-write of a file that several runs share, or refuses, for
-// the folder of a run that a second process must not touch. Throws FatalError: kFile, and
+// the folder of a run that a second process must not touch. Where the file system has no locks, a
+// HeldFile beside `path` takes their place, with a warning. Throws FatalError: kFile, and
 // kInterrupted if the run was stopped and the lock was not free for some seconds.
 class FileLock {
  public:
@@ -62,7 +66,10 @@ class FileLock {
   FileLock& operator=(const FileLock&) = delete;
 
  private:
+  bool TryLock(const std::filesystem::path& path);
+
   int fd_ = -1;
+  std::optional<HeldFile> held_;
 };
 
 // "folder/.name.tmp" for "folder/name".

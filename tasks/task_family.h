@@ -120,9 +120,6 @@ class TaskFamily {
   }
 };
 
-// The text after the last "Action:" of a response (see TaskFamily::ParseAction), trimmed.
-std::string TextOfAction(std::string_view response);
-
 // Declares --style, another form in which a task is shown. After parsing, `task` is the name of the
 // kind of task in that form: "webshop_archer" for "webshop" (also if it was empty) and "archer".
 void DeclareStyle(OptionSet& set, std::string& style, std::string& task);

@@ -11,9 +11,18 @@ namespace {
 
 // A step cannot be sent again: the server may have taken it although no reply came, so the state of
 // the session is unknown.
+// A server that was started again may also answer with 404.
 Error OfStep(HttpError error) {
-  if (error.sent && IsTransient(error.kind)) error.kind = ErrorKind::kSessionLost;
+  if ((error.sent && IsTransient(error.kind)) || error.status == 404) {
+    error.kind = ErrorKind::kSessionLost;
+  }
   return error;
+}
+
+// Whether a server that was started again may answer so for a session of before: many raise an
+// exception for an id that they do not know.
+bool MayHaveForgotten(const HttpError& error) {
+  return error.status == 404 || error.status == 410 || error.status == 500;
 }
 
 class HttpSession : public Session {
@@ -26,7 +35,9 @@ class HttpSession : public Session {
   Result<std::string> Reset(int task_id) override {
     return servers_.Repeat([&] {
       auto first = ResetOnce(task_id);
-      if (first || !EnvServerGroup::IsLost(first.error())) return first;
+      if (first) return first;
+      const bool forgotten = answered_ && MayHaveForgotten(first.error());
+      if (!forgotten && !EnvServerGroup::IsLost(first.error())) return first;
       Leave(/*close=*/false);
       return ResetOnce(task_id);
     });
@@ -97,6 +108,7 @@ class HttpSession : public Session {
       AGENTR_ASSIGN_OR_RETURN(const auto opened, servers_.Create());
       session_ = opened;
       is_fork_ = false;
+      answered_ = false;
     }
     const Protocol& protocol = servers_.protocol();
     auto observation = servers_.Post(
@@ -105,6 +117,7 @@ class HttpSession : public Session {
     // The server no longer listens: the next attempt uses another server, if there is one.
     if (!observation && !observation.error().sent && servers_.count() > 1) Leave(/*close=*/false);
     first_observation_ = observation ? *observation : "";
+    if (observation) answered_ = true;
     return observation;
   }
 
@@ -122,6 +135,7 @@ class HttpSession : public Session {
   EnvServerGroup& servers_;
   std::optional<ServerSession> session_;  // empty while it moves to another server
   bool is_fork_;
+  bool answered_ = false;          // whether a Reset of this session has succeeded
   std::string first_observation_;  // what the last Reset showed
 };
 

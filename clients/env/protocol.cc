@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 #include "clients/env/sciworld_protocol.h"
@@ -9,6 +11,7 @@
 #include "clients/env/webshop_protocol.h"
 #include "clients/http/json_fields.h"
 #include "common/json_depth.h"
+#include "common/text.h"
 
 namespace agentr {
 namespace {
@@ -20,13 +23,20 @@ tl::unexpected<Error> In(const std::string& what, Error error) {
   return tl::make_unexpected(std::move(error));
 }
 
+// A truth value, which some servers write as 0 or 1.
+Result<bool> FlagOf(const Json& object, const std::string& name) {
+  const auto found = object.find(name);
+  if (found != object.end() && (*found == 0 || *found == 1)) return *found == 1;
+  return Field<bool>(object, name);
+}
+
 }  // namespace
 
 Result<Json> ReplyObject(std::string_view reply, const std::string& what) {
   Result<Json> object = ParseObject(reply, what);
   if (!object) return object;
   const auto error = object->find("error");
-  if (error == object->end()) return object;
+  if (error == object->end() || error->is_null()) return object;
   return Fail(ErrorKind::kEnvironment,
               what + ": the environment says: " +
                   (error->is_string() ? error->get<std::string>() : error->dump()));
@@ -65,8 +75,12 @@ Result<StepResult> Protocol::ParseStep(std::string_view reply) const {
 
 Result<StepResult> Protocol::StepOf(const Json& object) const {
   AGENTR_ASSIGN_OR_RETURN(auto observation, Field<std::string>(object, ObservationField()));
+  AGENTR_ASSIGN_OR_RETURN(const auto done, FlagOf(object, "done"));
+  // Some servers know no reward before the end.
+  if (!done && object.value("reward", Json(0)).is_null()) {
+    return StepResult{std::move(observation), 0, done};
+  }
   AGENTR_ASSIGN_OR_RETURN(const auto reward, Field<double>(object, "reward"));
-  AGENTR_ASSIGN_OR_RETURN(const auto done, Field<bool>(object, "done"));
   return StepResult{std::move(observation), reward, done};
 }
 
@@ -126,9 +140,16 @@ Result<std::string> Protocol::ParseObservation(std::string_view reply,
 }
 
 bool Protocol::IsLostSession(const Error& error) const {
-  return error.kind == ErrorKind::kEnvironment &&
-         (error.message.find("is not valid") != std::string::npos ||
-          error.message.find("has been deleted") != std::string::npos);
+  if (error.kind != ErrorKind::kEnvironment) return false;
+  const std::string text = AsciiLower(error.message);
+  const auto says_one_of = [&](std::initializer_list<std::string_view> words) {
+    return std::ranges::any_of(
+        words, [&](std::string_view word) { return text.find(word) != std::string::npos; });
+  };
+  return says_one_of({"is not valid", "has been deleted"}) ||
+         (says_one_of({"session", "env", " id"}) &&
+          says_one_of({"not found", "does not exist", "unknown", "no such", "expired", "closed",
+                       "invalid"}));
 }
 
 std::unique_ptr<Protocol> MakeProtocol(std::string_view family) {

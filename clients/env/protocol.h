@@ -25,7 +25,8 @@ struct ForkReply {
 // "reward", "done"} replies. Others override what they do differently.
 //
 // Parsing is strict: a field that is missing or has the wrong type is kProtocol and is named;
-// {"error": …} (with HTTP status 200) is kEnvironment with the server's message.
+// {"error": …} (with HTTP status 200) is kEnvironment with the server's message, unless it is null.
+// "done" may be 0 or 1, and "reward" null before the end.
 class Protocol {
  public:
   explicit Protocol(std::string family) : family_(std::move(family)) {}
@@ -64,7 +65,7 @@ class Protocol {
                                                std::string_view first) const;
 
   // True if `error` says that the server does not know the session ("is not valid", "has been
-  // deleted"): it was restarted, or has closed the session, for example after a long idle time.
+  // deleted", "session 3 not found"): it was restarted, or has closed the session, for example after a long idle time.
   bool IsLostSession(const Error& error) const;
 
  protected:

@@ -22,6 +22,8 @@
 namespace agentr {
 namespace {
 
+constexpr int kMostRedirects = 5;  // of one call
+
 // "host", "host:port", "[::1]:port".
 bool IsHostAndPort(const std::string& text) {
   const size_t host_end = text.starts_with('[') ? text.find(']') + 1 : text.find(':');
@@ -95,6 +97,10 @@ HttpError StatusError(const HttpRawReply& reply, const std::string& call) {
   out.body = reply.body;
   out.message = fmt::format("{}: HTTP {}: {}", call, reply.status,
                             EscapeControls(std::string_view(reply.body).substr(0, 300)));
+  if (!reply.location.empty() && reply.status >= 300 && reply.status < 400) {
+    out.message += fmt::format("; it redirects to {}: is that the right base URL?",
+                               EscapeControls(RedactSecrets(reply.location)));
+  }
   if (reply.status == 408) {
     out.kind = ErrorKind::kTimeout;
   } else if (reply.status == 429) {
@@ -125,6 +131,15 @@ Secret BasicAuthentication(std::string_view user_info) {
   const std::string password =
       PercentDecoded(user_info.substr(std::min(colon + 1, user_info.size())));
   return Secret::Key("Basic " + Base64(user + ":" + password));
+}
+
+// A URL without the slashes at its end, and its query, "" or "?name=value".
+std::pair<std::string, std::string> WithoutQuery(std::string url) {
+  const size_t mark = std::min(url.find('?'), url.size());
+  std::string query = url.substr(mark);
+  url.resize(mark);
+  while (url.ends_with('/')) url.pop_back();
+  return {std::move(url), query == "?" ? "" : std::move(query)};
 }
 
 HttpOrigin OriginOf(const std::string& scheme, const std::string& authority) {
@@ -193,7 +208,7 @@ HttpClient::HttpClient(const Secret& base_url, HttpOptions options,
       base_url_(base_url.Redacted()),
       options_(std::move(options)),
       stats_(std::move(stats)) {
-  while (base_url_.ends_with('/')) base_url_.pop_back();
+  base_url_ = WithoutQuery(std::move(base_url_)).first;
   IgnoreBrokenPipes();
   pool_ = std::make_unique<Pool>(ReadBase(), options_);
   std::string lines;
@@ -210,8 +225,8 @@ HttpClient::HttpClient(const Secret& base_url, HttpOptions options,
 }
 
 HttpOrigin HttpClient::ReadBase() {
-  std::string url = base_.Reveal();
-  while (url.ends_with('/')) url.pop_back();
+  std::string url;
+  std::tie(url, query_) = WithoutQuery(base_.Reveal());
   const size_t scheme_end = url.find("://");
   const std::string scheme = url.substr(0, scheme_end);
   std::string authority;
@@ -238,12 +253,22 @@ HttpOrigin HttpClient::ReadBase() {
 
 HttpClient::~HttpClient() = default;
 
-std::string HttpClient::RequestText(std::string_view method, std::string_view path,
+std::string HttpClient::Target(std::string_view path) const {
+  std::string target = prefix_ + std::string(path) + query_;
+  // The parameters of a call go before those of the base URL.
+  const size_t mark = path.find('?');
+  if (mark != std::string_view::npos && !query_.empty()) {
+    target[prefix_.size() + path.size()] = '&';
+  }
+  return target;
+}
+
+std::string HttpClient::RequestText(std::string_view method, std::string_view target,
                                     std::string_view body, const std::string& instance) const {
   std::string text = fmt::format(
-      "{} {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: agentr/{}\r\nAccept: */*\r\n"
+      "{} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: agentr/{}\r\nAccept: */*\r\n"
       "Accept-Encoding: identity\r\n{}",
-      method, prefix_, path, pool_->authority(), kVersion, headers_.Reveal());
+      method, target, pool_->authority(), kVersion, headers_.Reveal());
   if (!instance.empty()) text += fmt::format("{}: {}\r\n", kInstanceHeader, instance);
   if (method != "GET") {
     text += fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", body.size());
@@ -251,15 +276,30 @@ std::string HttpClient::RequestText(std::string_view method, std::string_view pa
   return text.append("\r\n").append(body);
 }
 
+std::optional<std::string> HttpClient::TargetOf(const std::string& location) const {
+  if (location.starts_with('/') && !location.starts_with("//")) return location;
+  const std::string origin = base_.Reveal().substr(0, base_.Reveal().find("://") + 3);
+  const std::string own = origin + pool_->authority();
+  if (!location.starts_with(own + "/")) return std::nullopt;
+  return location.substr(own.size());
+}
+
 HttpResult HttpClient::Call(std::string_view method, std::string_view path, std::string_view body,
                             bool repeatable, const std::string& instance, CallLimit until) {
   const std::string call = fmt::format("{} {}{}", method, base_url_, path);
-  const std::string request = RequestText(method, path, body, instance);
+  std::string request = RequestText(method, Target(path), body, instance);
+  int redirects = 0;
   auto connection = pool_->Take();
   for (;;) {
     const bool kept = connection->IsOpen();
     auto reply = connection->Exchange(request, until);
     stats_->AddCall(body.size(), reply ? reply->body.size() : 0);
+    if (reply && (reply->status == 307 || reply->status == 308) && ++redirects <= kMostRedirects) {
+      if (const auto target = TargetOf(reply->location)) {
+        request = RequestText(method, *target, body, instance);
+        continue;
+      }
+    }
     if (reply) {
       pool_->Return(std::move(connection));
       if (reply->status >= 200 && reply->status < 300) {

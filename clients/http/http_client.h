@@ -65,7 +65,8 @@ struct HttpError : Error {
 
 using HttpResult = tl::expected<HttpReply, HttpError>;
 
-// Thread-safe. Connections are kept and reused, the most recently used first; a failed one is
+// Thread-safe. Redirections that repeat the request (307, 308) are followed on the same server.
+// Connections are kept and reused, the most recently used first; a failed one is
 // closed. Errors:
 //   kUnreachable    no connection, or it broke before the whole reply came
 //   kProtocol       a reply that is not HTTP
@@ -77,8 +78,8 @@ using HttpResult = tl::expected<HttpReply, HttpError>;
 // Each message names the method, the URL, what happened and the usual cure.
 class HttpClient {
  public:
-  // `base_url`: http:// or https://, host, port, and a path that goes before each call's path
-  // ("https://host/v1"). USER:PASSWORD@ before the host is sent as Basic authentication (RFC 7617).
+  // `base_url`: http:// or https://, host, port, a path that goes before each call's path
+  // ("https://host/v1"), and a query that goes behind it ("?api-version=1"). USER:PASSWORD@ before the host is sent as Basic authentication (RFC 7617).
   // Throws FatalError(kUsage) for anything else.
   HttpClient(const Secret& base_url, HttpOptions options, std::shared_ptr<CallStats> stats);
   ~HttpClient();
@@ -107,15 +108,20 @@ class HttpClient {
   HttpResult Call(std::string_view method, std::string_view path, std::string_view body,
                   bool repeatable, const std::string& instance, CallLimit until);
 
-  std::string RequestText(std::string_view method, std::string_view path, std::string_view body,
+  // What the request line names: the base URL's path, `path`, and the base URL's query.
+  std::string Target(std::string_view path) const;
+  // That of a redirection to the same server; nullopt for another one, to which no key is sent.
+  std::optional<std::string> TargetOf(const std::string& location) const;
+  std::string RequestText(std::string_view method, std::string_view target, std::string_view body,
                           const std::string& instance) const;
 
   // Reads the base URL, moves its user and password to the headers, and returns the origin.
   HttpOrigin ReadBase();
 
   const Secret base_;
-  std::string base_url_;  // redacted, without the slash at the end
+  std::string base_url_;  // redacted, without its query and the slash at the end
   std::string prefix_;    // its path
+  std::string query_;     // from "?" on; "" without one
   Secret headers_;        // the lines of options_.headers
   HttpOptions options_;
   std::shared_ptr<CallStats> stats_;

@@ -134,6 +134,8 @@ class ReplyReader {
           reply_.keep ? !EqualIgnoringCase(value, "close") : EqualIgnoringCase(value, "keep-alive");
     } else if (EqualIgnoringCase(name, "Retry-After")) {
       reply_.retry_after = value;
+    } else if (EqualIgnoringCase(name, "Location")) {
+      reply_.location = value;
     } else if (EqualIgnoringCase(name, kInstanceHeader)) {
       reply_.instance = value;
     }

@@ -34,7 +34,7 @@ struct HttpFailure {
 
 struct HttpRawReply {
   int status = 0;
-  std::string retry_after, instance;  // header fields; empty if not sent
+  std::string retry_after, instance, location;  // header fields; empty if not sent
   std::string body;
   bool keep = false;  // another request may follow on the connection
 };

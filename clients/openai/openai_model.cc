@@ -1,6 +1,7 @@
 #include "clients/openai/openai_model.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,8 +10,10 @@
 
 #include "clients/openai/prompt_ids.h"
 #include "common/clock.h"
+#include "common/json_depth.h"
 #include "common/options.h"
 #include "common/random.h"
+#include "common/text.h"
 
 namespace agentr {
 namespace {
@@ -20,6 +23,34 @@ using Clock = std::chrono::steady_clock;
 Secret KeyFromEnvironment() {
   const char* key = std::getenv("OPENAI_API_KEY");
   return Secret::Key(key == nullptr ? "" : key);
+}
+
+// Of a server that does not tell: its token ids or log-probabilities, else one per four bytes.
+int64_t EstimatedTokens(const Completion& completion) {
+  const size_t told = std::max(completion.token_ids.size(), completion.logprobs.size());
+  return static_cast<int64_t>(told > 0 ? told : (completion.text.size() + 3) / 4);
+}
+
+std::map<std::string, std::string> ParseFields(const std::vector<Secret>& texts) {
+  std::map<std::string, std::string> fields;
+  for (const Secret& secret : texts) {
+    const std::string text = secret.Reveal();
+    const size_t equals = std::min(text.find('='), text.size());
+    const std::string name = text.substr(0, equals);
+    if (name.empty() || equals == text.size()) {
+      throw FatalError(ExitCode::kUsage,
+                       fmt::format("--llm_field '{}' is not NAME=JSON", secret.Redacted()));
+    }
+    const std::string value = text.substr(equals + 1);
+    if (!value.empty() && ParseJson(value).is_discarded()) {
+      throw FatalError(ExitCode::kUsage,
+                       fmt::format("--llm_field '{}': the value is not JSON; a text needs double "
+                                   "quotes, which a shell keeps inside single ones",
+                                   secret.Redacted()));
+    }
+    fields[name] = value;
+  }
+  return fields;
 }
 
 }  // namespace
@@ -59,9 +90,14 @@ void Declare(OptionSet& set, OpenAiOptions& o) {
       .OneOf({"auto", "0", "1"});
   set.Add("--llm_seed", o.extras.seed,
           "Send a seed with each request (false: the server chooses one)");
+  set.Add("--llm_field", o.fields,
+          "NAME=JSON, a further field of each chat request (repeatable), such as top_k=20, "
+          "'reasoning_effort=\"low\"' or 'chat_template_kwargs={\"enable_thinking\": false}'; "
+          "without a value the field is not sent (temperature=)");
   set.AddSwitch("--llm_token_ids", o.extras.token_ids,
                 "Request the token ids of completions (vLLM; other servers may refuse)");
   Declare(set, o.limits);
+  set.AfterParsing([&o] { o.extras.fields = ParseFields(o.fields); });
 }
 
 OpenAiModel::OpenAiModel(std::string name, OpenAiOptions options)
@@ -161,9 +197,28 @@ Result<CompletionBatch> OpenAiModel::Complete(std::span<const Message> prompt, i
     return CompleteIds(prepared, n, sampling, until);
   }
   const auto body = [&](int ask, int first) {
-    return ChatBody(name_, prompt, ask, first, sampling, options_.extras);
+    ChatExtras extras = options_.extras;
+    extras.max_completion_tokens = max_completion_tokens_;
+    return ChatBody(name_, prompt, ask, first, sampling, extras);
   };
-  return CompleteBy({"/chat/completions", body, ParseChat}, n, until);
+  // Servers refuse several most probable completions in one request.
+  const bool one_each = sampling.temperature == 0;
+  auto batch = CompleteBy({"/chat/completions", body, ParseChat, EstimateTokens(prompt), one_each},
+                          n, until);
+  if (batch) CountTextless(*batch);
+  return batch;
+}
+
+void OpenAiModel::CountTextless(const CompletionBatch& batch) {
+  for (const Completion& completion : batch.completions) {
+    if (!completion.text.empty()) continue;
+    if (stats_->AddTextless() > 1) continue;
+    spdlog::warn(
+        "the model's server sent a completion without text (finish_reason '{}'). A reasoning model "
+        "may need a larger --max_tokens for its thoughts, or fewer of them by --llm_field; other "
+        "reasons are a content filter and calls of tools. Further ones are counted in run.json",
+        EscapeControls(completion.finish_reason));
+  }
 }
 
 Result<CompletionBatch> OpenAiModel::CompletePrepared(const PreparedPrompt& prompt, int n,
@@ -177,7 +232,8 @@ Result<CompletionBatch> OpenAiModel::CompleteIds(const PreparedPrompt& prompt, i
   const auto body = [&](int ask, int first) {
     return CompletionsBody(name_, prompt.ids, ask, first, sampling, options_.extras);
   };
-  Result<CompletionBatch> batch = CompleteBy({"/completions", body, ParseCompletions}, n, until);
+  Result<CompletionBatch> batch =
+      CompleteBy({"/completions", body, ParseCompletions, prompt.tokens}, n, until);
   if (!batch) return batch;
   batch->usage.reused_turns = prompt.reused_turns;
   batch->usage.reencoded_turns = prompt.reencoded_turns;
@@ -207,23 +263,37 @@ Result<std::string> OpenAiModel::PostTo(size_t index, const char* path, const st
                                         CallLimit until) const {
   HttpResult reply = servers_[index]->client.Post(path, body, /*repeatable=*/true, "", until);
   balancer_.Release(index);
-  if (!reply) return tl::make_unexpected(Failed(index, ChatError(reply.error())));
+  if (!reply) {
+    if (RefusesMaxTokens(reply.error())) max_completion_tokens_ = true;
+    return tl::make_unexpected(Failed(index, ChatError(reply.error())));
+  }
   return std::move(reply->body);
 }
 
 Result<CompletionBatch> OpenAiModel::Request(const Kind& kind, int n, int first, CallLimit until) {
   const size_t index = balancer_.Acquire();
   Server& server = *servers_[index];
-  const int ask = server.ignores_n ? 1 : n;
-  AGENTR_ASSIGN_OR_RETURN(const std::string reply,
-                          PostTo(index, kind.path, kind.body(ask, first), until));
-  auto batch = kind.parse(reply, options_.max_completion);
+  const int ask = server.ignores_n || kind.one_each ? 1 : n;
+  const bool newer_limit = max_completion_tokens_;
+  const Result<std::string> reply = PostTo(index, kind.path, kind.body(ask, first), until);
+  if (!reply) {
+    if (max_completion_tokens_ != newer_limit) return Request(kind, n, first, until);
+    return tl::make_unexpected(reply.error());
+  }
+  auto batch = kind.parse(*reply, options_.max_completion);
   if (!batch) {
     stats_->AddError(batch.error().kind);
     return tl::make_unexpected(Failed(index, batch.error()));
   }
   if (batch->completions.size() < static_cast<size_t>(ask)) server.ignores_n = true;
   if (batch->completions.size() > static_cast<size_t>(n)) batch->completions.resize(n);
+  if (batch->usage.completion_tokens == 0 && batch->usage.prompt_tokens == 0) {
+    stats_->AddEstimatedUsage();
+    batch->usage.prompt_tokens = kind.prompt_tokens;
+    for (const Completion& c : batch->completions) {
+      batch->usage.completion_tokens += EstimatedTokens(c);
+    }
+  }
   return batch;
 }
 

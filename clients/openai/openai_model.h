@@ -24,6 +24,7 @@ struct OpenAiOptions {
   std::vector<Secret> base;  // base URLs, including "/v1", of servers with the same model
   HttpOptions http = DefaultHttp();
   ChatExtras extras;
+  std::vector<Secret> fields;     // --llm_field, which becomes extras.fields
   std::string logprobs = "auto";  // request log-probabilities: 1 | 0 | auto (from an lm_server)
   size_t max_completion =
       kMaxCompletion;  // bytes of one completion's text; a longer one is an error
@@ -46,7 +47,8 @@ void Declare(OptionSet& set, OpenAiOptions& options);
 // A request goes to the server with the fewest requests in progress. A server that fails is skipped
 // for options.http.cool_down_s, and the request is tried again on another one. If a server returns
 // fewer completions than requested, the missing ones are requested again, from then on one at a
-// time, with at most n requests in all. Each request has its own seed. Thread-safe.
+// time, with at most n requests in all. Each request has its own seed. The tokens of a server that tells
+// no usage are estimated, and counted as such in stats(). Thread-safe.
 //
 // The key in the environment variable OPENAI_API_KEY is sent to the servers, and appears in no
 // message, file or option.
@@ -80,6 +82,8 @@ class OpenAiModel : public LanguageModel {
     const char* path;
     std::function<std::string(int n, int first)> body;
     Result<CompletionBatch> (*parse)(std::string_view reply, size_t max_text);
+    int64_t prompt_tokens;  // for the usage of a server that tells none
+    bool one_each = false;  // one completion for each request
   };
 
   // The end of a call that begins now (options.within_s).
@@ -92,6 +96,8 @@ class OpenAiModel : public LanguageModel {
                                       CallLimit until) const;
   Result<CompletionBatch> CompleteIds(const PreparedPrompt& prompt, int n,
                                       const SamplingParams& sampling, CallLimit until);
+  // Counts completions without text, and warns of the first.
+  void CountTextless(const CompletionBatch& batch);
   // Gets n completions with as many requests as necessary, and retries each.
   Result<CompletionBatch> CompleteBy(const Kind& kind, int n, CallLimit until);
   // Returns from 1 to `n` completions; one attempt.
@@ -109,7 +115,8 @@ class OpenAiModel : public LanguageModel {
   std::vector<std::unique_ptr<Server>> servers_;
   bool takes_ids_ = false;  // true if all servers are lm_servers with the model
   std::string identity_;
-  mutable LoadBalancer balancer_;            // thread-safe, like the next
+  mutable std::atomic<bool> max_completion_tokens_ = false;  // whether servers want the newer name
+  mutable LoadBalancer balancer_;                            // thread-safe, like the next
   mutable std::atomic<uint64_t> calls_ = 0;  // numbers the random streams of the waits
 };
 

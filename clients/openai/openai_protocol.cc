@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "clients/http/json_fields.h"
@@ -17,19 +16,40 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string ErrorCode(const Json& reply) {
-  if (!reply.is_object() || !reply.contains("error") || !reply["error"].is_object()) return "";
-  const Json code = reply["error"].value("code", Json());
-  return code.is_string() ? code.get<std::string>() : "";
+// Whether an error object has the code of OpenAI or of llama.cpp for a prompt that is too long.
+bool IsContextCode(const Json& error) {
+  if (!error.is_object()) return false;
+  return error.value("code", Json()) == "context_length_exceeded" ||
+         error.value("type", Json()) == "exceed_context_size_error";
 }
 
-// The phrases of OpenAI and vLLM, newer vLLM, llama.cpp, and SGLang.
+// What servers say of a prompt that is over the model's limit: a message that contains both parts,
+// in lower case.
+constexpr std::pair<std::string_view, std::string_view> kTooLong[] = {
+    {"maximum context length", ""},                // OpenAI, vLLM, Mistral, Fireworks, OpenRouter
+    {"exceeds the context window", ""},            // OpenAI's newer models
+    {"maximum model length", ""},                  // newer vLLM
+    {"model's context length", ""},                // SGLang
+    {"exceed", "context length"},                  // Ollama, SGLang
+    {"context size", ""},                          // llama.cpp
+    {"exceed context limit", ""},                  // Anthropic
+    {"prompt is too long", ""},                    // Anthropic
+    {"exceeds the maximum number of tokens", ""},  // Gemini
+    {"`inputs`", "`max_new_tokens` must be <="},   // TGI, Together
+    {"`inputs` must have less than", "tokens"},    // TGI
+    {"maximum prompt length", ""},                 // xAI
+    {"greater than the context length", ""},       // LM Studio
+    {"input is too long", ""},                     // Bedrock
+    {"reduce the length of the", "messages"},      // OpenAI, Groq
+    {"too many tokens", "prompt"},                 // Cohere
+};
+
 bool SpeaksOfContextLength(std::string_view message) {
   const std::string text = AsciiLower(message);
-  const std::array<std::string_view, 4> phrases = {"maximum context length", "maximum model length",
-                                                   "context size", "model's context length"};
-  return std::ranges::any_of(
-      phrases, [&](std::string_view phrase) { return text.find(phrase) != std::string::npos; });
+  return std::ranges::any_of(kTooLong, [&](const auto& parts) {
+    return text.find(parts.first) != std::string::npos &&
+           text.find(parts.second) != std::string::npos;
+  });
 }
 
 constexpr std::string_view kPath = "/chat/completions";
@@ -53,18 +73,28 @@ Result<std::vector<float>> ChatLogprobs(const Json& choice) {
   return out;
 }
 
+// A message's text: a string, or a list of parts of which the texts count; empty for null.
+Result<std::string> ContentText(const Json& message) {
+  const Json content = message.value("content", Json());
+  if (content.is_null()) return "";
+  if (content.is_string()) return content.get<std::string>();
+  if (!content.is_array()) return Bad("field 'content' is neither a text nor a list of parts");
+  std::string text;
+  for (const Json& part : content) {
+    if (part.is_string()) text += part.get<std::string>();
+    if (!part.is_object() || part.value("type", Json("text")) != "text") continue;
+    auto piece = Field<std::string>(part, "text");
+    if (!piece) return Bad("a part of 'content': " + piece.error().message);
+    text += *piece;
+  }
+  return text;
+}
+
 Result<Completion> ParseChoice(const Json& choice) {
-  if (!choice.is_object()) return Bad("a choice is no object");
   const Json message = choice.value("message", Json());
   if (!message.is_object()) return Bad("field 'message' is missing or no object");
   Completion out;
-  if (!message.value("content", Json()).is_null()) {
-    auto content = Field<std::string>(message, "content");
-    if (!content) return Bad(content.error().message);
-    out.text = std::move(*content);
-  }
-  const Json reason = choice.value("finish_reason", Json());
-  if (reason.is_string()) out.finish_reason = reason.get<std::string>();
+  AGENTR_ASSIGN_OR_RETURN(out.text, ContentText(message));
   AGENTR_ASSIGN_OR_RETURN(out.logprobs, ChatLogprobs(choice));
   AGENTR_ASSIGN_OR_RETURN(out.token_ids, ReplyTokenIds(choice, kPath));
   return out;
@@ -82,16 +112,24 @@ std::string ChatBody(const std::string& model, std::span<const Message> prompt, 
   for (const Message& message : prompt) {
     messages.push_back({{"role", message.role}, {"content", message.content}});
   }
-  Json body = {{"model", model},
-               {"messages", std::move(messages)},
-               {"temperature", sampling.temperature},
-               {"top_p", sampling.top_p},
-               {"max_tokens", sampling.max_tokens}};
+  Json body = {
+      {"model", model},
+      {"messages", std::move(messages)},
+      {"temperature", sampling.temperature},
+      {extras.max_completion_tokens ? "max_completion_tokens" : "max_tokens", sampling.max_tokens}};
+  if (sampling.top_p != 1) body["top_p"] = sampling.top_p;
   if (n > 1) body["n"] = n;
   if (!sampling.stop.empty()) body["stop"] = sampling.stop;
   if (extras.seed) body["seed"] = RequestSeed(sampling.seed, first);
   if (sampling.logprobs || extras.logprobs) body["logprobs"] = true;
   if (extras.token_ids) body["return_token_ids"] = true;
+  for (const auto& [name, value] : extras.fields) {
+    if (value.empty()) {
+      body.erase(name);
+    } else {
+      body[name] = Json::parse(value);
+    }
+  }
   return DumpJson(body);
 }
 
@@ -104,7 +142,7 @@ Error ChatError(const HttpError& error) {
   if (error.kind != ErrorKind::kRejected) return out;
   const Json body = ParseJson(error.body);
   const std::string text = ReplyErrorText(body);
-  if (ErrorCode(body) == "context_length_exceeded" || SpeaksOfContextLength(text)) {
+  if (IsContextCode(ReplyError(body)) || SpeaksOfContextLength(text)) {
     out.kind = ErrorKind::kContextLength;
   }
   if (!text.empty())
@@ -112,6 +150,15 @@ Error ChatError(const HttpError& error) {
   if (error.status == 401 || error.status == 403) out.message += "; is OPENAI_API_KEY right?";
   if (error.status == 404) out.message += "; are the base URL (…/v1) and the model's name right?";
   return out;
+}
+
+bool RefusesMaxTokens(const HttpError& error) {
+  if (error.kind != ErrorKind::kRejected || error.status >= 500) return false;
+  if (ChatError(error).kind == ErrorKind::kContextLength) return false;
+  const Json body = ParseJson(error.body);
+  const Json told = ReplyError(body);
+  return (told.is_object() && told.value("param", Json()) == "max_tokens") ||
+         ReplyErrorText(body).find("max_completion_tokens") != std::string::npos;
 }
 
 }  // namespace agentr

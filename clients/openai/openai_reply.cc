@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "clients/http/json_fields.h"
@@ -26,19 +27,65 @@ void AddUsage(const Json& reply, Usage& usage) {
   if (details.is_object()) usage.cached_tokens = Count(details, "cached_tokens");
 }
 
+bool IsTold(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && !found->is_null() && !found->empty() && *found != "";
+}
+
+// Whether the server ended the completion, not the model: by what it says, or by a reason that
+// nobody knows and no text. The words are those of OpenAI, vLLM, SGLang, TGI and the servers that
+// translate for Anthropic, Gemini and Cohere.
+bool IsBrokenOff(const Completion& completion) {
+  constexpr std::string_view kBroken[] = {"abort", "aborted",     "cancelled", "canceled",
+                                          "error", "error_limit", "failed",    "timeout"};
+  constexpr std::string_view kEnds[] = {"",
+                                        "stop",
+                                        "length",
+                                        "content_filter",
+                                        "tool_calls",
+                                        "function_call",
+                                        "eos",
+                                        "end_turn",
+                                        "eos_token",
+                                        "stop_sequence",
+                                        "max_tokens",
+                                        "tool_use",
+                                        "safety",
+                                        "complete",
+                                        "refusal",
+                                        "recitation",
+                                        "finish_reason_unspecified"};
+  const std::string reason = AsciiLower(completion.finish_reason);
+  if (std::ranges::find(kBroken, reason) != std::end(kBroken)) return true;
+  return completion.text.empty() && std::ranges::find(kEnds, reason) == std::end(kEnds);
+}
+
 }  // namespace
 
 tl::unexpected<Error> BadReply(std::string_view path, const std::string& message) {
   return Fail(ErrorKind::kProtocol, fmt::format("the {} reply: {}", path, message));
 }
 
-// Servers put their message in "error" (an object with "message", or a text) or in "message".
+const Json& ReplyError(const Json& reply) {
+  // Gemini sends a list with one object.
+  const Json& object = reply.is_array() && reply.size() == 1 ? reply[0] : reply;
+  if (!object.is_object()) return object;
+  for (const char* name : {"error", "detail"}) {
+    const auto found = object.find(name);
+    if (found != object.end() && !found->is_null()) return *found;
+  }
+  return object;
+}
+
 std::string ReplyErrorText(const Json& reply) {
-  if (!reply.is_object()) return "";
-  const Json& error = reply.contains("error") ? reply["error"] : reply;
+  const Json& error = ReplyError(reply);
   if (error.is_string()) return error.get<std::string>();
-  if (!error.is_object() || !error.contains("message")) return "";
-  return error["message"].is_string() ? error["message"].get<std::string>() : "";
+  if (error.is_array() && !error.empty()) return ReplyErrorText(error[0]);
+  if (!error.is_object()) return "";
+  for (const char* name : {"message", "msg"}) {
+    if (error.contains(name) && error[name].is_string()) return error[name].get<std::string>();
+  }
+  return "";
 }
 
 Result<std::vector<int32_t>> ReplyTokenIds(const Json& choice, std::string_view path) {
@@ -58,7 +105,7 @@ Result<CompletionBatch> ParseReply(
     std::string_view reply, std::string_view path, size_t max_text,
     const std::function<Result<Completion>(const Json& choice)>& parse_choice) {
   AGENTR_ASSIGN_OR_RETURN(const Json object, ParseObject(reply, fmt::format("{} reply", path)));
-  if (!object.contains("choices") && object.contains("error")) {
+  if (object.value("choices", Json()).is_null() && IsTold(object, "error")) {
     return Fail(ErrorKind::kServer,
                 "the model's server says: " + EscapeControls(ReplyErrorText(object)));
   }
@@ -67,7 +114,19 @@ Result<CompletionBatch> ParseReply(
   if (choices->empty()) return BadReply(path, "field 'choices' is empty");
   CompletionBatch batch;
   for (const Json& choice : *choices) {
+    if (!choice.is_object()) return BadReply(path, "a choice is no object");
+    if (IsTold(choice, "error")) {
+      return Fail(ErrorKind::kServer, "the model's server broke a completion off: " +
+                                          EscapeControls(ReplyErrorText(choice)));
+    }
     AGENTR_ASSIGN_OR_RETURN(Completion completion, parse_choice(choice));
+    const Json reason = choice.value("finish_reason", Json());
+    if (reason.is_string()) completion.finish_reason = reason.get<std::string>();
+    if (IsBrokenOff(completion)) {
+      return Fail(ErrorKind::kServer,
+                  fmt::format("the model's server broke a completion off (finish_reason '{}')",
+                              EscapeControls(completion.finish_reason)));
+    }
     if (completion.text.size() > max_text) {
       return Fail(ErrorKind::kRejected,
                   fmt::format("the model's completion has {} bytes, over the limit of {} "

@@ -16,13 +16,17 @@ namespace agentr {
 // A kProtocol error: "the <path> reply: <message>".
 tl::unexpected<Error> BadReply(std::string_view path, const std::string& message);
 
-// The message of an error reply; "" if there is none.
+// What an error reply says: the value of "error" or of FastAPI's "detail", else the reply itself.
+const nlohmann::json& ReplyError(const nlohmann::json& reply);
+
+// The message in it, whose form differs from server to server; "" if there is none.
 std::string ReplyErrorText(const nlohmann::json& reply);
 
 // Field "token_ids" of a choice; empty if it is missing.
 Result<std::vector<int32_t>> ReplyTokenIds(const nlohmann::json& choice, std::string_view path);
 
-// The completions, each parsed by `parse_choice`, and the usage. Has the errors of ParseChat.
+// The completions, each parsed by `parse_choice` but for its finish_reason, and the usage. Has the
+// errors of ParseChat.
 Result<CompletionBatch> ParseReply(
     std::string_view reply, std::string_view path, size_t max_text,
     const std::function<Result<Completion>(const nlohmann::json& choice)>& parse_choice);

@@ -29,11 +29,8 @@ Result<std::vector<float>> TokenLogprobs(const Json& choice) {
 }
 
 Result<Completion> ParseTextChoice(const Json& choice) {
-  if (!choice.is_object()) return BadReply("/completions", "a choice is no object");
   Completion completion;
   AGENTR_ASSIGN_OR_RETURN(completion.text, Field<std::string>(choice, "text"));
-  const Json reason = choice.value("finish_reason", Json());
-  if (reason.is_string()) completion.finish_reason = reason.get<std::string>();
   AGENTR_ASSIGN_OR_RETURN(completion.logprobs, TokenLogprobs(choice));
   AGENTR_ASSIGN_OR_RETURN(completion.token_ids, ReplyTokenIds(choice, "/completions"));
   return completion;

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "common/text.h"
+#include "tasks/action_text.h"
 #include "tasks/babyai/babyai_map.h"
 
 namespace agentr {

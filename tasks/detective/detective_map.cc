@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "games/detective/detective_texts.h"
+#include "tasks/action_text.h"
 #include "tasks/task_family.h"
 
 namespace agentr {

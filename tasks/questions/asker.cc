@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "games/questions/rule_oracle.h"
+#include "tasks/action_text.h"
 #include "tasks/task_family.h"
 
 namespace agentr {

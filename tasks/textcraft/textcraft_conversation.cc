@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/text.h"
+#include "tasks/action_text.h"
 #include "tasks/task_family.h"
 #include "tasks/textcraft/textcraft_family.h"
 

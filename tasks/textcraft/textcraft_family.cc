@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/text.h"
+#include "tasks/action_text.h"
 #include "tasks/textcraft/textcraft_conversation.h"
 #include "tasks/textcraft/textcraft_planner.h"
 #include "tasks/textcraft/textcraft_teacher.h"

@@ -2,10 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <optional>
 #include <stdexcept>
@@ -15,6 +19,13 @@
 #include "common/interrupt.h"
 #include "tests/common/file_faults.h"
 #include "tests/common/scratch_folder.h"
+
+// Takes the place of the system's function in this program.
+static bool flock_fails = false;
+extern "C" int flock(int fd, int operation) noexcept {
+  if (flock_fails) return errno = ENOLCK, -1;
+  return static_cast<int>(::syscall(SYS_flock, fd, operation));
+}
 
 namespace agentr {
 namespace {
@@ -127,6 +138,41 @@ TEST(FileLock, AStoppedRunDoesNotWaitForItForEver) {
     EXPECT_EQ(error.code(), ExitCode::kInterrupted);
   }
   StopOnSignal() = false;
+}
+
+// As of some network file systems.
+class NoLocks {
+ public:
+  NoLocks() { flock_fails = true; }
+  ~NoLocks() { flock_fails = false; }
+};
+
+TEST(FileLock, ExcludesOthersWithoutLocksOfTheFileSystem) {
+  const NoLocks none;
+  const ScratchFolder folder;
+  std::optional<FileLock> lock(std::in_place, folder / "x");
+  const std::string refused =
+      FileErrorOf([&] { FileLock(folder / "x", FileLock::IfLocked::kRefuse); });
+  EXPECT_THAT(refused, HasSubstr("process " + std::to_string(::getpid()) + " on "));
+  EXPECT_THAT(refused, HasSubstr("remove " + (folder / "x.held").string()));
+  lock.reset();
+  EXPECT_FALSE(std::filesystem::exists(folder / "x.held"));
+  EXPECT_NO_THROW(FileLock(folder / "x", FileLock::IfLocked::kRefuse));
+}
+
+TEST(FileLock, OfAnEndedProcessIsTakenOverWithoutLocksOfTheFileSystem) {
+  const NoLocks none;
+  const ScratchFolder folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    new FileLock(folder / "x", FileLock::IfLocked::kRefuse);  // is killed with the lock
+    ::raise(SIGKILL);
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  ASSERT_TRUE(std::filesystem::exists(folder / "x.held"));
+  EXPECT_NO_THROW(FileLock(folder / "x", FileLock::IfLocked::kRefuse));
+  WriteFileAtomically(folder / "x.held", "another-machine 1 5\n");
+  EXPECT_THROW(FileLock(folder / "x", FileLock::IfLocked::kRefuse), FatalError);
 }
 
 TEST(ReadFile, ErrorsNameThePath) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/random.h"
+#include "tasks/action_text.h"
 
 namespace agentr {
 namespace {

@@ -19,6 +19,7 @@ class ToyTextCraft {
     bool expand = true;
     std::string data_hash = "abc";
     int port = 0;
+    int unknown_session = 200;  // the status of the reply for a session that it does not know
   };
 
   ToyTextCraft() : ToyTextCraft(Config()) {}
@@ -102,7 +103,9 @@ class ToyTextCraft {
     server_->Post(path, [this, path, fn](const auto& request, auto& response) {
       std::lock_guard lock(mutex_);
       ++calls_[path];
-      Send(response, fn(Json::parse(request.body)));
+      const Json reply = fn(Json::parse(request.body));
+      if (reply.contains("error")) response.status = config_.unknown_session;
+      Send(response, reply);
       if (lose_ != path) return;
       lose_.clear();
       CutReply(response);

@@ -161,6 +161,28 @@ TEST(HttpEnvironment, ALostSessionOfAServerThatTellsNoStartsEndsThemAll) {
   EXPECT_EQ(foreign->Step("b").value().observation, "task 7, b");
 }
 
+// Frameworks answer so where the code of a server raises an exception for an id.
+TEST(HttpEnvironment, ASessionIsLostHoweverTheServerSaysSo) {
+  for (const int status : {200, 404, 410, 500}) {
+    SCOPED_TRACE(status);
+    ToyTextCraft::Config config;
+    config.version = config.expand = false;
+    config.unknown_session = status;
+    ToyTextCraft server(config);
+    const auto env = Connect({server.url()}, QuickHttp(1));
+    auto played = env->Open().value(), waiting = env->Open().value();
+    for (const auto& session : {std::ref(played), std::ref(waiting)})
+      session.get()->Reset(1).value();
+    server.Forget();
+    const auto step = played->Step("a");
+    ASSERT_FALSE(step);
+    EXPECT_EQ(step.error().kind, ErrorKind::kSessionLost);
+    EXPECT_EQ(played->Reset(2).value(), "task 2");
+    EXPECT_EQ(played->Step("b").value().observation, "task 2, b");
+    EXPECT_EQ(waiting->Reset(3).value(), "task 3") << "which was idle meanwhile";
+  }
+}
+
 // Our server tells its starts apart: a session never acts on another one's, whoever that belongs
 // to, whatever ids are given out again, with and without extensions.
 TEST(HttpEnvironment, ARestartOfOurServerMixesNoSessions) {

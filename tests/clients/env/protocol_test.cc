@@ -64,7 +64,8 @@ TEST(Protocol, NamesTheFieldThatIsWrong) {
   ExpectError(step(R"({"reward": 1, "done": true})"), bad, "'observation' is missing");
   ExpectError(step(R"({"observation": 1, "reward": 1, "done": true})"), bad, "'observation' has");
   ExpectError(step(R"({"observation": "x", "reward": "1", "done": true})"), bad, "'reward' has");
-  ExpectError(step(R"({"observation": "x", "reward": 1, "done": 1})"), bad, "'done' has");
+  ExpectError(step(R"({"observation": "x", "reward": 1, "done": 2})"), bad, "'done' has");
+  ExpectError(step(R"({"observation": "x", "reward": null, "done": true})"), bad, "'reward' has");
   ExpectError(step(R"({"observation": "x", "rew)"), bad, "not JSON");
   ExpectError(step("[1]"), bad, "not an object");
   ExpectError(kTextCraft->ParseCreate("{}"), bad, "'id' is missing");
@@ -91,6 +92,24 @@ TEST(Protocol, AnErrorOfTheEnvironmentIsNoObservation) {
   const auto other = kTextCraft->ParseStep(R"({"error": {"code": 5}})");
   ExpectError(other, ErrorKind::kEnvironment, R"({"code":5})");
   EXPECT_FALSE(kTextCraft->IsLostSession(other.error()));
+}
+
+TEST(Protocol, ReadsWhatOtherServersWriteForNothing) {
+  EXPECT_EQ(kTextCraft->ParseStep(R"({"observation": "x", "reward": 1, "done": 1, "error": null})"),
+            (StepResult{"x", 1, true}));
+  EXPECT_EQ(kTextCraft->ParseStep(R"({"observation": "x", "reward": null, "done": 0})"),
+            (StepResult{"x", 0, false}));
+}
+
+TEST(Protocol, KnowsTheUsualWordsForALostSession) {
+  for (const char* words :
+       {"Session 7 not found", "unknown session id", "env 3 does not exist",
+        "Environment has been deleted.", "no such session: 7", "the session has expired"}) {
+    EXPECT_TRUE(kTextCraft->IsLostSession({ErrorKind::kEnvironment, words, 0})) << words;
+  }
+  for (const char* words : {"item not found", "the door is closed", "invalid action"}) {
+    EXPECT_FALSE(kTextCraft->IsLostSession({ErrorKind::kEnvironment, words, 0})) << words;
+  }
 }
 
 TEST(Protocol, UnknownFamiliesAreAUsageError) {

@@ -368,6 +368,55 @@ TEST(HttpClient, RefusesWhatIsNoUrl) {
   }
 }
 
+TEST(HttpClient, TheQueryOfTheBaseUrlStaysBehindThePath) {
+  LocalServer server;
+  server->Get("/v1/echo", [](const auto& request, auto& response) {
+    response.set_content(request.target, "text/plain");
+  });
+  server.Start();
+  const auto target = [&](const std::string& base, const std::string& path) {
+    HttpClient client(server.url() + base, {}, std::make_shared<CallStats>());
+    return client.Get(path).value().body;
+  };
+  EXPECT_EQ(target("/v1?api-version=1", "/echo"), "/v1/echo?api-version=1");
+  EXPECT_EQ(target("/v1/?api-version=1", "/echo?id=2"), "/v1/echo?id=2&api-version=1");
+  EXPECT_EQ(target("/v1/?", "/echo"), "/v1/echo");
+}
+
+TEST(HttpClient, FollowsRedirectionsOfTheSameServerThatRepeatTheRequest) {
+  LocalServer server;
+  server->Post("/step", [&](const auto&, auto& response) {
+    response.status = 307;
+    response.set_header("Location", server.url() + "/slash/");
+  });
+  server->Post("/slash/", [&](const auto&, auto& response) {
+    response.status = 308;
+    response.set_header("Location", "/end?a=b");
+  });
+  server->Post("/end", [](const auto& request, auto& response) {
+    response.set_content(request.target + request.body, "text/plain");
+  });
+  for (const auto& [path, location] : {std::pair("/away", "http://192.0.2.1/end"),
+                                       {"/twisted", "//192.0.2.1/end"},
+                                       {"/circle", "/circle"}}) {
+    server->Post(path, [location](const auto&, auto& response) {
+      response.status = 308;
+      response.set_header("Location", location);
+    });
+  }
+  server.Start();
+  HttpClient client(server.url(), {}, std::make_shared<CallStats>());
+  const HttpResult reply = client.Post("/step", "{}", true);
+  ASSERT_TRUE(reply) << reply.error().message;
+  EXPECT_EQ(reply->body, "/end?a=b{}");
+  for (const char* path : {"/away", "/twisted", "/circle"}) {
+    const HttpResult refused = client.Post(path, "{}", true);
+    ASSERT_FALSE(refused) << path;
+    EXPECT_EQ(refused.error().kind, ErrorKind::kRejected);
+    EXPECT_THAT(refused.error().message, testing::HasSubstr("redirects to "));
+  }
+}
+
 TEST(RetryAfter, IsSecondsOrADate) {
   const double now = 1445412480;  // Wed, 21 Oct 2015 07:28:00 GMT
   EXPECT_EQ(ParseRetryAfter("12", now), 12);

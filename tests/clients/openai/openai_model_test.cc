@@ -329,5 +329,102 @@ TEST(OpenAiModel, SpeaksHttpsToAServerItTrusts) {
   EXPECT_THAT(refused.error().message, HasSubstr("is its certificate trusted?"));
 }
 
+// A reply of one completion in the place of a good one.
+ToyChat::Before ReplyFirst(int count, const std::string& choice, const std::string& usage = "{}") {
+  return [=](int number, httplib::Response& response) {
+    if (number >= count) return false;
+    response.set_content(R"({"choices": [)" + choice + R"(], "usage": )" + usage + "}",
+                         "application/json");
+    return true;
+  };
+}
+
+TEST(OpenAiModel, ABrokenCompletionIsRequestedAgainWithTheSameSeed) {
+  ToyChat server(100, ReplyFirst(1, R"({"message": {"content": "ha"}, "finish_reason": "abort"})"));
+  OpenAiModel model("m", QuickOpenAi({server.base()}));
+  const auto batch = model.Complete(kPrompt, 2, {});
+  ASSERT_TRUE(batch) << batch.error().message;
+  EXPECT_EQ(Texts(*batch), (std::set<std::string>{"reply 0", "reply 1"}));
+  ASSERT_EQ(server.bodies().size(), 2u);
+  EXPECT_EQ(server.bodies()[0], server.bodies()[1]);
+  EXPECT_EQ(batch->usage.retries, 1);
+  ToyChat dead(100, ReplyFirst(9, R"({"message": {"content": "ha"}, "finish_reason": "error"})"));
+  OpenAiModel failing("m", QuickOpenAi({dead.base()}));
+  EXPECT_EQ(failing.Complete(kPrompt, 1, {}).error().kind, ErrorKind::kServer);
+}
+
+TEST(OpenAiModel, MostProbableCompletionsAreRequestedOneByOne) {
+  ToyChat server;
+  OpenAiModel model("m", QuickOpenAi({server.base()}));
+  SamplingParams greedy;
+  greedy.temperature = 0;
+  const auto batch = model.Complete(kPrompt, 2, greedy);
+  ASSERT_TRUE(batch) << batch.error().message;
+  EXPECT_EQ(batch->completions.size(), 2u);
+  ASSERT_EQ(server.bodies().size(), 2u);
+  for (const Json& body : server.bodies()) EXPECT_FALSE(body.contains("n"));
+}
+
+TEST(OpenAiModel, TheNewerNameOfTheLimitIsUsedFromTheRefusalOn) {
+  ToyChat server(100, [](int number, httplib::Response& response) {
+    if (number > 0) return false;
+    response.status = 400;
+    response.set_content(R"({"error": {"param": "max_tokens", "message": "not supported"}})",
+                         "application/json");
+    return true;
+  });
+  OpenAiModel model("m", QuickOpenAi({server.base()}));
+  ASSERT_TRUE(model.Complete(kPrompt, 1, {}));
+  ASSERT_TRUE(model.Complete(kPrompt, 1, {}));
+  ASSERT_EQ(server.bodies().size(), 3u);
+  EXPECT_EQ(server.bodies()[0]["max_tokens"], 500);
+  for (const int later : {1, 2}) {
+    EXPECT_EQ(server.bodies()[later]["max_completion_tokens"], 500);
+    EXPECT_FALSE(server.bodies()[later].contains("max_tokens"));
+  }
+}
+
+TEST(OpenAiModel, UsageThatIsNotToldIsEstimatedAndMarked) {
+  ToyChat server(100, ReplyFirst(1, R"({"message": {"content": "twelve bytes"}})", "null"));
+  OpenAiModel model("m", QuickOpenAi({server.base()}));
+  const auto batch = model.Complete(kPrompt, 1, {});
+  ASSERT_TRUE(batch) << batch.error().message;
+  EXPECT_EQ(batch->usage.completion_tokens, 3);
+  EXPECT_EQ(batch->usage.prompt_tokens, EstimateTokens(kPrompt));
+  EXPECT_EQ(model.stats().Json()["estimated_usage"], 1);
+  const auto told = model.Complete(kPrompt, 1, {});
+  EXPECT_EQ(told->usage.completion_tokens, 2);
+  EXPECT_EQ(model.stats().Json()["estimated_usage"], 1);
+}
+
+TEST(OpenAiModel, CompletionsWithoutTextAreCounted) {
+  ToyChat server(100, ReplyFirst(2, R"({"message": {"content": null, "reasoning_content": "hm"},
+                                   "finish_reason": "length"})"));
+  OpenAiModel model("m", QuickOpenAi({server.base()}));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(model.Complete(kPrompt, 1, {}));
+  EXPECT_EQ(model.stats().Json()["textless"], 2);
+}
+
+std::map<std::string, std::string> FieldsOf(const std::vector<std::string>& values) {
+  OpenAiOptions options;
+  OptionSet set("program", "a test");
+  Declare(set, options);
+  std::vector<const char*> argv = {"program"};
+  for (const std::string& value : values) argv.insert(argv.end(), {"--llm_field", value.c_str()});
+  set.Parse(static_cast<int>(argv.size()), argv.data());
+  return options.extras.fields;
+}
+
+TEST(OpenAiOptions, FurtherFieldsAreJson) {
+  EXPECT_EQ(FieldsOf({"top_k=20", "temperature=", R"(reasoning_effort="low")", "a={\"b=c\": 1}"}),
+            (std::map<std::string, std::string>{{"top_k", "20"},
+                                                {"temperature", ""},
+                                                {"reasoning_effort", R"("low")"},
+                                                {"a", "{\"b=c\": 1}"}}));
+  for (const char* bad : {"top_k", "=3", "reasoning_effort=low", "a={"}) {
+    EXPECT_THROW(FieldsOf({bad}), FatalError) << bad;
+  }
+}
+
 }  // namespace
 }  // namespace agentr

@@ -18,10 +18,24 @@ const std::vector<Message> kConversation = {{"system", "Be brief."}, {"user", "S
 TEST(ChatBody, HasWhatEveryServerTakes) {
   SamplingParams sampling;
   sampling.temperature = 0.5;
-  EXPECT_EQ(
-      ChatBody("m", kConversation, 1, 0, sampling, {.seed = false, .token_ids = false}),
-      R"({"max_tokens":500,"messages":[{"content":"Be brief.","role":"system"},)"
-      R"({"content":"Say \"hi\".","role":"user"}],"model":"m","temperature":0.5,"top_p":1.0})");
+  EXPECT_EQ(ChatBody("m", kConversation, 1, 0, sampling, {.seed = false, .token_ids = false}),
+            R"({"max_tokens":500,"messages":[{"content":"Be brief.","role":"system"},)"
+            R"({"content":"Say \"hi\".","role":"user"}],"model":"m","temperature":0.5})");
+}
+
+TEST(ChatBody, FurtherFieldsAreAddedReplacedAndLeftOut) {
+  SamplingParams sampling;
+  sampling.top_p = 0.9;
+  ChatExtras extras = {.seed = false, .max_completion_tokens = true};
+  extras.fields = {{"top_k", "20"},
+                   {"temperature", ""},
+                   {"top_p", "0.5"},
+                   {"absent", ""},
+                   {"chat_template_kwargs", R"({"enable_thinking": false})"}};
+  auto body = nlohmann::json::parse(ChatBody("m", kConversation, 1, 0, sampling, extras));
+  body.erase("messages");
+  EXPECT_EQ(body.dump(), R"({"chat_template_kwargs":{"enable_thinking":false},)"
+                         R"("max_completion_tokens":500,"model":"m","top_k":20,"top_p":0.5})");
 }
 
 TEST(ChatBody, HasMoreOnlyWhereAsked) {
@@ -94,10 +108,51 @@ TEST(ParseChat, NamesTheFieldThatIsWrong) {
 }
 
 TEST(ParseChat, AnErrorWithStatus200IsTheServers) {
-  const auto batch = ParseChat(R"({"error": {"message": "upstream is busy"}})");
-  ASSERT_FALSE(batch);
-  EXPECT_EQ(batch.error().kind, ErrorKind::kServer);
-  EXPECT_THAT(batch.error().message, HasSubstr("upstream is busy"));
+  for (const char* reply :
+       {R"({"error": {"message": "upstream is busy"}})",
+        R"({"choices": null, "error": {"message": "upstream is busy"}})",
+        R"({"choices": [{"message": {"content": "half a"}, "finish_reason": null,
+                                "error": {"code": 502, "message": "upstream is busy"}}]})"}) {
+    const auto batch = ParseChat(reply);
+    ASSERT_FALSE(batch) << reply;
+    EXPECT_EQ(batch.error().kind, ErrorKind::kServer) << reply;
+    EXPECT_THAT(batch.error().message, HasSubstr("upstream is busy"));
+  }
+}
+
+Result<CompletionBatch> Ended(const std::string& reason, const std::string& text) {
+  return ParseChat(nlohmann::json{{"choices",
+                                   {{{"message", {{"role", "assistant"}, {"content", text}}},
+                                     {"error", nullptr},
+                                     {"finish_reason", reason}}}}}
+                       .dump());
+}
+
+TEST(ParseChat, ACompletionThatTheServerBrokeOffIsNoTurn) {
+  for (const char* reason : {"abort", "error", "Error", "cancelled", "timeout"}) {
+    const auto batch = Ended(reason, "Thought: I will");
+    ASSERT_FALSE(batch) << reason;
+    EXPECT_EQ(batch.error().kind, ErrorKind::kServer);
+    EXPECT_THAT(batch.error().message, HasSubstr("broke"));
+  }
+  EXPECT_FALSE(Ended("weird", ""));
+  EXPECT_TRUE(Ended("weird", "text"));
+  for (const char* reason : {"stop", "length", "content_filter", "tool_calls", "MAX_TOKENS"}) {
+    EXPECT_TRUE(Ended(reason, "")) << reason;
+  }
+}
+
+TEST(ParseChat, TheTextsOfPartsAreTheText) {
+  const auto text = [](const std::string& content) {
+    return ParseChat(R"({"choices": [{"message": {"content": )" + content + "}}]}");
+  };
+  const auto parts = text(R"([{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+                             {"type": "text", "text": "Action:"}, {"type": "text", "text": " go"}])");
+  ASSERT_TRUE(parts) << parts.error().message;
+  EXPECT_EQ(parts->completions[0].text, "Action: go");
+  EXPECT_EQ(text("[]")->completions[0].text, "");
+  EXPECT_FALSE(text(R"([{"type": "text"}])"));
+  EXPECT_FALSE(text(R"({"type": "text", "text": "a"})"));
 }
 
 HttpError Refusal(int status, const std::string& body) {
@@ -115,9 +170,49 @@ TEST(ChatError, KnowsPromptsThatAreTooLong) {
         R"({"error": {"message": "longer than the maximum model length of 512", "code": 400}})",
         R"({"error": {"code": 400, "message": "it exceeds the available context size"}})",
         R"({"object": "error", "message":
-            "The input (9000 tokens) is longer than the model's context length (8192 tokens)."})"}) {
+            "The input (9000 tokens) is longer than the model's context length (8192 tokens)."})",
+        R"({"detail": "Input length 9000 exceeds the maximum allowed context length 8192"})",
+        R"({"error": {"message": "Your input exceeds the context window of this model."}})",
+        R"({"error": {"type": "invalid_request_error",
+            "message": "prompt is too long: 210000 tokens > 200000 maximum"}})",
+        R"({"error": {"message":
+            "input length and `max_tokens` exceed context limit: 190000 + 21333 > 200000"}})",
+        R"([{"error": {"code": 400, "status": "INVALID_ARGUMENT", "message":
+            "The input token count (1200000) exceeds the maximum number of tokens allowed"}}])",
+        R"({"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. \
+Given: 5000 `inputs` tokens and 500 `max_new_tokens`", "error_type": "validation"})",
+        R"({"error": "Input validation error: `inputs` must have less than 4095 tokens."})",
+        R"({"error": {"code": 400, "type": "exceed_context_size_error", "message": "no"}})",
+        R"({"error": {"message": "Please reduce the length of the messages or completion."}})",
+        R"({"error": {"message": "the input length exceeds the context length"}})",
+        R"({"error": {"message": "Prompt contains 40000 tokens and 0 draft tokens, too large for
+            model with 32768 maximum context length"}})"}) {
     EXPECT_EQ(ChatError(Refusal(400, body)).kind, ErrorKind::kContextLength) << body;
   }
+}
+
+TEST(ChatError, OtherRefusalsAreNoneOfTheLength) {
+  for (const char* body :
+       {R"({"error": {"message": "max_tokens must be at least 1, got -3"}})",
+        R"({"error": {"message": "`inputs` cannot be empty"}})", "[]", "null",
+        R"({"error": {"message": "the message's context is missing a role"}})",
+        R"({"detail": [{"loc": ["body", "n"], "msg": "n must be 1 in greedy sampling"}]})"}) {
+    EXPECT_EQ(ChatError(Refusal(400, body)).kind, ErrorKind::kRejected) << body;
+  }
+  EXPECT_THAT(ChatError(Refusal(422, R"({"detail": [{"msg": "n must be 1"}]})")).message,
+              HasSubstr("n must be 1"));
+}
+
+TEST(ChatError, KnowsTheNewerNameOfTheLimit) {
+  EXPECT_TRUE(RefusesMaxTokens(Refusal(
+      400,
+      R"({"error": {"code": "unsupported_parameter", "param": "max_tokens", "message": "no"}})")));
+  EXPECT_TRUE(RefusesMaxTokens(Refusal(400, R"({"error": {"message":
+      "'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."}})")));
+  EXPECT_FALSE(RefusesMaxTokens(Refusal(400, R"({"error": {"message":
+      "'max_tokens' or 'max_completion_tokens' is too large: 500. This model's maximum context
+       length is 4096 tokens and your request has 4000 input tokens"}})")));
+  EXPECT_FALSE(RefusesMaxTokens(Refusal(400, R"({"error": {"message": "no such role"}})")));
 }
 
 TEST(ChatError, TellsTheServersWordsAndTheCure) {
