@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/nearest_name.h"
 #include "common/text.h"
 #include "common/version.h"
 
@@ -126,9 +127,11 @@ ExitCode Run(int argc, char** argv) {
   } else if (word.empty() || word == "--help" || word == "-h" || word == "help") {
     fmt::print("{}", Help());
   } else {
-    throw FatalError(ExitCode::kUsage, fmt::format("there is no command '{}'; agentr --help lists "
-                                                   "the commands",
-                                                   EscapeControls(word)));
+    std::vector<std::string> names;
+    for (const SubCommand& command : kSubCommands) names.emplace_back(command.name);
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("there is no command '{}'{}; agentr --help lists the commands",
+                                 EscapeControls(word), DidYouMean(word, names)));
   }
   return ExitCode::kOk;
 }

@@ -2,9 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
+#include "common/nearest_name.h"
 #include "common/secret.h"
 #include "common/text.h"
 #include "common/toml.h"
@@ -41,13 +43,25 @@ std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
 
 namespace {
 
+// For a message with a mistyped option: the nearest one.
+std::string NearestOption(const std::string& message, const CLI::App& app) {
+  const size_t begin = message.find("--");
+  if (begin == std::string::npos) return "";
+  const size_t end = std::min(message.find_first_of(" ,=]", begin), message.size());
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_group().empty()) names.push_back(option->get_name());
+  }
+  return DidYouMean(message.substr(begin, end - begin), names);
+}
+
 ExitCode PrintFileError(const CLI::FileError& error) {
   fmt::print(stderr, "error: --config: {}\n", EscapeControls(error.what()));
   return ExitCode::kFile;
 }
 
 // "INI was not able to parse KEY", or "KEY: This option is not allowed in a configuration file".
-ExitCode PrintConfigError(const CLI::ConfigError& error, const std::string& program) {
+ExitCode PrintConfigError(const CLI::ConfigError& error, const CLI::App& app) {
   const std::string text = error.what();
   const size_t only_here = text.find(": This option is not allowed");
   if (only_here != std::string::npos) {
@@ -57,17 +71,18 @@ ExitCode PrintConfigError(const CLI::ConfigError& error, const std::string& prog
         EscapeControls(text.substr(0, only_here)));
     return ExitCode::kUsage;
   }
-  fmt::print(stderr, "error: --config: there is no option '{}'\n{} --help lists the options\n",
-             EscapeControls(RedactSecrets(text.substr(text.find_last_of(' ') + 1))), program);
+  const std::string key = text.substr(text.find_last_of(' ') + 1);
+  fmt::print(stderr, "error: --config: there is no option '{}'{}\n{} --help lists the options\n",
+             EscapeControls(RedactSecrets(key)), NearestOption("--" + key, app), app.get_name());
   return ExitCode::kUsage;
 }
 
 }  // namespace
 
-ExitCode PrintParseError(const CLI::ParseError& error, const std::string& program) {
+ExitCode PrintParseError(const CLI::ParseError& error, const CLI::App& app) {
   if (const auto* file = dynamic_cast<const CLI::FileError*>(&error)) return PrintFileError(*file);
   if (const auto* config = dynamic_cast<const CLI::ConfigError*>(&error)) {
-    return PrintConfigError(*config, program);
+    return PrintConfigError(*config, app);
   }
   std::string text = error.what();
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
@@ -76,8 +91,9 @@ ExitCode PrintParseError(const CLI::ParseError& error, const std::string& progra
     if (colon != std::string::npos) text.erase(0, colon + 2);
     text += " does not have the type of its option";
   }
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) text += NearestOption(text, app);
   fmt::print(stderr, "error: {}\n{} --help lists the options\n",
-             EscapeControls(RedactSecrets(text)), program);
+             EscapeControls(RedactSecrets(text)), app.get_name());
   return ExitCode::kUsage;
 }
 

@@ -34,6 +34,6 @@ class HelpFormatter : public CLI::Formatter {
 };
 
 // Prints what is wrong with the command line or the configuration file, and returns the exit code.
-ExitCode PrintParseError(const CLI::ParseError& error, const std::string& program);
+ExitCode PrintParseError(const CLI::ParseError& error, const CLI::App& app);
 
 }  // namespace agentr

@@ -228,7 +228,7 @@ std::optional<ExitCode> OptionSet::Parser::Parse(int argc, const char* const* ar
                EscapeControls(RedactSecrets(error.what())));
     return error.code();
   } catch (const CLI::ParseError& error) {
-    return PrintParseError(error, app.get_name());
+    return PrintParseError(error, app);
   }
   for (const auto& set : setters) set();
   return std::nullopt;
