@@ -64,7 +64,7 @@ nlohmann::ordered_json ToJson(const LossSums& sums) {
 }
 
 Metrics::Metrics(const std::filesystem::path& folder, int64_t step)
-    : path_(folder / "metrics.jsonl"), events_(folder, WallClock()) {
+    : path_(folder / "metrics.jsonl"), events_(folder, WallClock(), step) {
   WriteFileAtomically(path_, LinesUpTo(path_, step));
 }
 

@@ -60,7 +60,7 @@ uint32_t Crc32c(std::string_view bytes) {
   return ~crc;
 }
 
-EventFile::EventFile(const std::filesystem::path& folder, double now)
+EventFile::EventFile(const std::filesystem::path& folder, double now, int64_t steps)
     : path_(folder / fmt::format("events.out.tfevents.{:010}.agentr.{}", static_cast<int64_t>(now),
                                  ::getpid())) {
   fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -68,6 +68,8 @@ EventFile::EventFile(const std::filesystem::path& folder, double now)
     throw FatalError(ExitCode::kFile, fmt::format("{}: {}", path_.string(), std::strerror(errno)));
   }
   Write(DoubleField(1, now) + BytesField(3, "brain.Event:2"));
+  const std::string start = IntField(1, 1);  // SessionLog.status = START
+  if (steps > 0) Write(DoubleField(1, now) + IntField(2, steps + 1) + BytesField(7, start));
 }
 
 EventFile::~EventFile() { ::close(fd_); }

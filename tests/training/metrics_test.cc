@@ -28,6 +28,17 @@ TEST(TensorBoard, Crc32cIsTheCatalogues) {
   EXPECT_EQ(Crc32c(std::string(32, '\0')), 0x8A9136AAu);
 }
 
+// TensorBoard 2.21 drops the steps from 4 on that it read before this record (EventAccumulator).
+TEST(TensorBoard, AContinuedRunTakesBackTheStepsOfAKilledOne) {
+  const ScratchFolder fresh, continued;
+  { EventFile(fresh.path(), 1e9); }
+  { EventFile(continued.path(), 1e9, 3); }
+  const std::string before = EventsIn(fresh.path()), bytes = EventsIn(continued.path());
+  ASSERT_EQ(bytes.substr(0, before.size()), before);
+  // Event: step (field 2) 4, session_log (7) { status (1) START }.
+  EXPECT_NE(bytes.find("\x10\x04\x3a\x02\x08\x01", before.size()), std::string::npos);
+}
+
 TEST(TensorBoard, RecordsAreFramedAndHoldTheValues) {
   const ScratchFolder scratch;
   {
