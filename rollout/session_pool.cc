@@ -1,7 +1,9 @@
 #include "rollout/session_pool.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -28,6 +30,17 @@ Session& SessionPool::Lease::session() const {
 SessionPool::SessionPool(Environment& environment, int limit)
     : environment_(environment),
       limit_(static_cast<size_t>(limit > 0 ? limit : environment.DefaultSessions())) {}
+
+SessionPool::~SessionPool() {
+  constexpr size_t kClosers = 32;
+  std::atomic<size_t> next = 0;
+  std::vector<std::jthread> closers;
+  for (size_t i = 0; i < std::min(kClosers, slots_.size()); ++i) {
+    closers.emplace_back([&] {
+      for (size_t slot; (slot = next++) < slots_.size();) slots_[slot].reset();
+    });
+  }
+}
 
 size_t SessionPool::Choose(int64_t tree, std::span<const int> path) const {
   // Smaller is better; the parts are compared in order.

@@ -4,10 +4,16 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 
 namespace agentr {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The longest time that the end of a session may take a run.
+constexpr std::chrono::seconds kCloseWithin(2);
 
 bool IsUnknownPath(const HttpError& error) { return error.status == 404 || error.status == 405; }
 
@@ -169,12 +175,15 @@ void EnvServerGroup::Drop(const ServerSession& session, bool close) {
   server.ids.Remove(session.id, session.epoch);
   balancer_.Release(session.server);
   if (!close || !current || server.no_close || balancer_.CoolingDown(session.server)) return;
-  const auto closed =
-      server.client.Post("/close", protocol_->CloseBody(session.id), true, session.instance);
-  if (!closed && IsUnknownPath(closed.error())) {
+  const auto closed = server.client.Post("/close", protocol_->CloseBody(session.id), true,
+                                         session.instance, Clock::now() + kCloseWithin);
+  if (closed) return;
+  if (IsUnknownPath(closed.error())) {
     server.no_close = true;
     stats_->ForgiveError(closed.error().kind);
   }
+  // The sessions of a server that does not answer are not closed one after the other.
+  Failed(session.server, closed.error());
 }
 
 tl::unexpected<HttpError> EnvServerGroup::Failed(size_t server, HttpError error) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <latch>
 #include <map>
 #include <optional>
 #include <set>
@@ -244,6 +245,35 @@ TEST_F(SessionPoolTest, ManyThreadsNeverShareASession) {
   EXPECT_GT(served, 1500);
   EXPECT_EQ(world_.counts.misuses, 0);
   EXPECT_LE(world_.counts.most_live, kLimit);
+}
+
+// Sessions whose ends wait for each other: one after the other, they would hang.
+class JointEnds : public Environment {
+ public:
+  explicit JointEnds(int sessions) : ended_(sessions) {}
+  Result<std::unique_ptr<Session>> Open() override { return std::make_unique<Joint>(ended_); }
+  bool CanExpand() const override { return false; }
+
+ private:
+  struct Joint : Session {
+    explicit Joint(std::latch& latch) : ended(latch) {}
+    ~Joint() override { ended.arrive_and_wait(); }
+    Result<std::string> Reset(int) override { return ""; }
+    Result<StepResult> Step(std::string_view) override { return StepResult{}; }
+    Result<std::vector<Fork>> Expand(const std::vector<std::string>&) override {
+      return Fail(ErrorKind::kRejected, "no forks");
+    }
+    std::latch& ended;
+  };
+
+  std::latch ended_;
+};
+
+TEST_F(SessionPoolTest, ClosesItsSessionsAtOnce) {
+  JointEnds world(8);
+  SessionPool pool(world, 8);
+  Fill(pool, std::vector<Idle>(8, Idle{{1, 0}}));
+  EXPECT_EQ(pool.opened(), 8);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -159,6 +161,26 @@ TEST(HttpEnvironment, ALostSessionOfAServerThatTellsNoStartsEndsThemAll) {
   EXPECT_FALSE(old[2]->Step("a")) << "has an id that is not in use";
   EXPECT_FALSE(old[0]->Step("a"));
   EXPECT_EQ(foreign->Step("b").value().observation, "task 7, b");
+}
+
+// Only the first of the sessions of a silent server costs time.
+TEST(HttpEnvironment, ASilentServerDoesNotHoldUpTheEndOfARun) {
+  LocalServer server;
+  std::atomic<int> created = 0, closes = 0;
+  std::promise<void> over;
+  server->Post("/create", [&](const auto&, auto& response) {
+    response.set_content("{\"id\": " + std::to_string(created++) + "}", "application/json");
+  });
+  server->Post("/close", [&](const auto&, auto&) {
+    if (++closes == 1) over.get_future().wait();
+  });
+  server.Start();
+  const auto env = Connect({server.url()});
+  std::vector<std::unique_ptr<Session>> sessions;
+  for (int i = 0; i < 3; ++i) sessions.push_back(env->Open().value());
+  sessions.clear();  // would wait for ever
+  EXPECT_EQ(closes, 1);
+  over.set_value();
 }
 
 // Frameworks answer so where the code of a server raises an exception for an id.
