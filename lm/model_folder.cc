@@ -12,18 +12,11 @@
 #include "common/options.h"
 #include "lm/weights/gguf_model.h"
 #include "lm/weights/model_config.h"
+#include "lm/weights/model_path.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
 namespace {
-
-void CheckFolder(const fs::path& folder) {
-  if (fs::is_directory(folder) || IsGguf(folder)) return;
-  throw FatalError(ExitCode::kFile,
-                   fmt::format("{} is neither a folder nor a GGUF file; --model_dir takes a folder "
-                               "with config.json, tokenizer.json and *.safetensors, or a *.gguf",
-                               folder.string()));
-}
 
 // Everything that determines a model's answers, except its weights.
 std::string DescribeFolder(const fs::path& folder, std::string_view chat_template,
@@ -100,7 +93,7 @@ void Declare(OptionSet& set, ModelFolderOptions& o) {
 
 LoadedModel LoadModel(const fs::path& folder, const std::string& name,
                       const ModelFolderOptions& options) {
-  CheckFolder(folder);
+  RequireModel(folder);
   LoadedModel model;
   model.name = name.empty() ? NameOf(folder) : name;
   model.tokenizer = Tokenizer::Load(folder);
@@ -125,7 +118,7 @@ LoadedModel LoadModel(const fs::path& folder, const std::string& name,
 
 std::unique_ptr<ChatEncoder> LoadChatEncoder(const fs::path& folder, std::string_view chat_template,
                                              const std::string& chat_date) {
-  CheckFolder(folder);
+  RequireModel(folder);
   return std::make_unique<FolderChatEncoder>(folder, chat_template, chat_date);
 }
 
