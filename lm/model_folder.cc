@@ -106,6 +106,7 @@ LoadedModel LoadModel(const fs::path& folder, const std::string& name,
   }
   const auto weights = OpenWeights(folder);
   const ModelConfig config = ReadModelConfig(folder);
+  RequireRows(*model.tokenizer, config.vocab_size, folder);
   model.identify = [described = DescribeFolder(folder, model.chat->identity(), options.decoder)](
                        const WeightSource& source) {
     return Sha256(described + DescribeWeights(source));

@@ -103,6 +103,7 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
       network_(config_, *FirstWeights(options.start, config_, options.data.seed),
                NetworkOptionsOf(options, config_, group)),
       checkpoints_(folder_ / "checkpoints") {
+  RequireRows(*tokenizer_.tokenizer, config_.vocab_size, options.start.dir);
   if (writes()) fmt::print("{}", data_.Describe());
   RequireSameInputs();
   if (o_.data.inspect > 0) return;

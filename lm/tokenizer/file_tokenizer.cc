@@ -1,5 +1,7 @@
 #include "lm/tokenizer/file_tokenizer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "common/error.h"
@@ -34,6 +36,16 @@ std::unique_ptr<Tokenizer> Tokenizer::Load(const std::filesystem::path& folder) 
   const nlohmann::json json = ParseTokenizerFile(path);
   return std::make_unique<FileTokenizer>(TokenizerJson(json, path.string()),
                                          ReadTokenizerConfig(folder));
+}
+
+void RequireRows(const Tokenizer& tokenizer, int64_t rows, const std::filesystem::path& model) {
+  int32_t size = tokenizer.size();
+  while (size > rows && tokenizer.IsSpecial(size - 1)) --size;
+  if (size <= rows) return;
+  throw FatalError(ExitCode::kFile,
+                   fmt::format("{}: the tokenizer has {} tokens, but the model rows for {} only "
+                               "(vocab_size): it belongs to another model; download both again",
+                               model.string(), size, rows));
 }
 
 std::string TokenizerHash(const std::filesystem::path& folder) {

@@ -78,6 +78,11 @@ class Tokenizer {
   virtual std::map<std::string, std::string> special_tokens() const;
 };
 
+// Throws FatalError(kFile) if the tokenizer is of another model than `model`, which has `rows` rows
+// of embeddings: if it makes a token without a row. Special tokens are made by nobody's text, and
+// some models (Gemma 3 for text) have one without a row.
+void RequireRows(const Tokenizer& tokenizer, int64_t rows, const std::filesystem::path& model);
+
 // Distinguishes tokenizers: the SHA-256 of tokenizer.json, or of what a GGUF file has instead. Throws
 // FatalError(kFile).
 std::string TokenizerHash(const std::filesystem::path& folder);

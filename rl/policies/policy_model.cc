@@ -23,6 +23,7 @@ PolicyModel::PolicyModel(const AgentRlOptions& o)
       tokens_{Sha256(ReadFile(std::filesystem::path(o.start.dir) / "tokenizer.json")),
               config_.vocab_size},
       network_(config_, *FirstWeights(o.start, config_, o.seed), {}) {
+  RequireRows(*tokenizer_, config_.vocab_size, o.start.dir);
   if (o.lora.rank > 0) {
     network_.TrainAdapters(o.lora, o.seed);
   } else {

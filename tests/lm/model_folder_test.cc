@@ -123,6 +123,13 @@ TEST_F(ModelFolderTest, TheDateIsAnOption) {
       << "other prompts, other answers";
 }
 
+TEST_F(ModelFolderTest, ATokenizerOfAnotherModelIsRefused) {
+  auto config = nlohmann::json::parse(ReadFile(folder_ / "config.json"));
+  config["vocab_size"] = 600;
+  WriteFileAtomically(folder_ / "config.json", config.dump());
+  EXPECT_THAT(Complaint(), HasSubstr("it belongs to another model"));
+}
+
 TEST_F(ModelFolderTest, SaysWhatIsMissing) {
   EXPECT_THAT(Complaint({.chat_template = "chatml"}), HasSubstr("--chat_template"));
   // In the order opposite to loading, so that each is the first that is missed.
