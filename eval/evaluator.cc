@@ -87,8 +87,9 @@ Result<Episode> Evaluator::PlayOnce(const EpisodeStart& start, Shared& shared) {
   // An episode has no branches, so forks are not needed: a session that only steps forward costs
   // one reset and one step per turn.
   ReplayExecutor executor(start.task_id, run.sessions(), family_, run.stop());
-  EpisodePlayer player(
-      play_, start, {family_, model_, executor, run.stop(), [&] { run.progress().AddUnits(1); }});
+  EpisodePlayer player(play_, start,
+                       {family_, model_, executor, run.stop(), [&] { run.progress().AddUnits(1); },
+                        &run.first_responses()});
   Result<Episode> episode = player.Run();
   run.AddCost(episode ? episode->usage : Usage(), executor.stats());
   return episode;

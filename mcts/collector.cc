@@ -77,9 +77,10 @@ Result<Collector::Found> Collector::SearchOnce(int task_id, Shared& shared) {
   TreeOrigin origin = origin_;
   origin.task_id = task_id;
   origin.search = ToJson(search_);
-  Search search(search_, std::move(origin),
-                {family_, model_, *executor, run.stop(),
-                 [&](int nodes) { run.progress().AddUnits(nodes); }, values_});
+  Search search(
+      search_, std::move(origin),
+      {family_, model_, *executor, run.stop(), [&](int nodes) { run.progress().AddUnits(nodes); },
+       values_, &run.first_responses()});
   Result<Tree> tree = search.Run();
   run.AddCost(search.usage(), executor->stats());
   if (!tree) return tl::unexpected(tree.error());

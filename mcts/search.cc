@@ -178,6 +178,11 @@ void Search::Record(int node, std::vector<Node> children) {
     child.observation =
         revision ? std::string(TaskFamily::kRevisionReply) : OneLine(outcome.result.observation);
     child.reward = std::max(outcome.result.reward, 0.0);
+    if (context_.first_responses != nullptr) {
+      context_.first_responses->Add(
+          child.response, child.action,
+          context_.family.IsRefusal(tree_.node(node).observation, child.action, child.observation));
+    }
     if (last_turn) child.end = End::kDepth;
     if (outcome.result.done) child.end = End::kDone;
     if (outcome.result.reward < 0) child.end = End::kDisaster;

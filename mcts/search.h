@@ -17,6 +17,7 @@
 #include "common/random.h"
 #include "mcts/tree.h"
 #include "rollout/executor.h"
+#include "rollout/first_responses.h"
 #include "rollout/prompt_truncation.h"
 #include "rollout/run_options.h"
 #include "tasks/task_family.h"
@@ -52,6 +53,7 @@ class Search {
     const std::atomic<bool>& stop;                      // set: end with kCancelled
     std::function<void(int nodes)> on_nodes = nullptr;  // called after each expansion
     ValueModel* values = nullptr;                       // null: none
+    FirstResponses* first_responses = nullptr;
   };
 
   Search(const SearchOptions& options, TreeOrigin origin, Context context);

@@ -185,6 +185,8 @@ Result<void> EpisodePlayer::StepEnvironment(EpisodeTurn turn) {
   if (Replaying()) {
     ++episode_.replayed_turns;
     if (turn.observation != start_.given[index].observation) ++episode_.replay_differences;
+  } else if (context_.first_responses != nullptr) {
+    context_.first_responses->Add(turn.response, turn.action, turn.refused);
   }
   episode_.reward = std::max(taken.result.reward, 0.0);
   over_ = taken.result.done || taken.result.reward < 0;

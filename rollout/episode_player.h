@@ -16,6 +16,7 @@
 #include "common/random.h"
 #include "rollout/episode.h"
 #include "rollout/executor.h"
+#include "rollout/first_responses.h"
 #include "rollout/run_options.h"
 #include "tasks/task_family.h"
 
@@ -55,6 +56,7 @@ class EpisodePlayer {
     Executor& executor;
     const std::atomic<bool>& stop;
     std::function<void()> on_turn = nullptr;
+    FirstResponses* first_responses = nullptr;
   };
 
   EpisodePlayer(const PlayOptions& options, EpisodeStart start, Context context);

@@ -13,6 +13,7 @@
 #include "common/progress.h"
 #include "common/work_claims.h"
 #include "common/work_queue.h"
+#include "rollout/first_responses.h"
 #include "rollout/run_metrics.h"
 #include "rollout/run_options.h"
 #include "rollout/run_report.h"
@@ -49,6 +50,7 @@ class TaskRun {
   std::atomic<bool>& stop() { return stop_; }
   SessionPool& sessions() { return sessions_; }
   Progress& progress() { return progress_; }
+  FirstResponses& first_responses() { return first_responses_; }
 
  private:
   const size_t items_;
@@ -57,6 +59,7 @@ class TaskRun {
   WorkQueue queue_;
   SessionPool sessions_;
   Progress progress_;
+  FirstResponses first_responses_;
 
   std::mutex mutex_;
   RunReport report_;   // guarded by mutex_

@@ -1,0 +1,38 @@
+#include "rollout/first_responses.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "common/text.h"
+
+namespace agentr {
+
+void FirstResponses::Add(std::string_view response, std::string_view action, bool refused) {
+  constexpr size_t kShown = 300;  // bytes of the example
+  const std::lock_guard lock(mutex_);
+  if (counted_ == kCounted) return;
+  ++counted_;
+  if (action.empty() || refused) {
+    ++useless_;
+    const std::string_view shown = response.substr(0, Utf8Prefix(response.substr(0, kShown)));
+    example_ = fmt::format(
+        "\"{}{}\", of which the action is {}", EscapeControls(shown),
+        shown.size() < response.size() ? "…" : "",
+        action.empty() ? "nothing" : fmt::format("\"{}\", refused", EscapeControls(action)));
+  }
+  if (counted_ < kCounted || 5 * useless_ <= 4 * kCounted) return;
+  warning_ = fmt::format(
+      "{} of the first {} responses hold no action, or one that the environment refuses, for "
+      "example {}. Usual causes: the model was not trained or prompted for this task, "
+      "--chat_template is not the model's, --max_new_tokens cuts responses off, or it writes on "
+      "after its action",
+      useless_, kCounted, example_);
+  spdlog::warn("{}", warning_);
+}
+
+std::string FirstResponses::warning() const {
+  const std::lock_guard lock(mutex_);
+  return warning_;
+}
+
+}  // namespace agentr
