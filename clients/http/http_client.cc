@@ -1,7 +1,6 @@
 #include "clients/http/http_client.h"
 
 #include <fmt/core.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +13,7 @@
 
 #include "clients/http/http_connection.h"
 #include "clients/http/http_reply.h"
+#include "clients/http/proxy.h"
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/text.h"
@@ -116,23 +116,6 @@ HttpError StatusError(const HttpRawReply& reply, const std::string& call) {
   return out;
 }
 
-std::string Base64(std::string_view text) {
-  std::string out(4 * ((text.size() + 2) / 3) + 1, '\0');  // with the zero byte of EVP_EncodeBlock
-  out.resize(static_cast<size_t>(EVP_EncodeBlock(
-      reinterpret_cast<unsigned char*>(out.data()),
-      reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()))));
-  return out;
-}
-
-// USER:PASSWORD, as a URL has them, in the form of a header (RFC 7617).
-Secret BasicAuthentication(std::string_view user_info) {
-  const size_t colon = std::min(user_info.find(':'), user_info.size());
-  const std::string user = PercentDecoded(user_info.substr(0, colon));
-  const std::string password =
-      PercentDecoded(user_info.substr(std::min(colon + 1, user_info.size())));
-  return Secret::Key("Basic " + Base64(user + ":" + password));
-}
-
 // A URL without the slashes at its end, and its query, "" or "?name=value".
 std::pair<std::string, std::string> WithoutQuery(std::string url) {
   const size_t mark = std::min(url.find('?'), url.size());
@@ -143,13 +126,15 @@ std::pair<std::string, std::string> WithoutQuery(std::string url) {
 }
 
 HttpOrigin OriginOf(const std::string& scheme, const std::string& authority) {
-  HttpOrigin origin{.tls = scheme == "https", .host = {}, .port = {}, .authority = authority};
+  HttpOrigin origin{
+      .tls = scheme == "https", .host = {}, .port = {}, .authority = authority, .proxy = {}};
   const size_t host_end =
       authority.starts_with('[') ? authority.find(']') + 1 : authority.find(':');
   origin.host = authority.substr(0, host_end);
   if (origin.host.starts_with('[')) origin.host = origin.host.substr(1, origin.host.size() - 2);
   origin.port = origin.tls ? "443" : "80";
   if (host_end < authority.size()) origin.port = authority.substr(host_end + 1);
+  origin.proxy = ProxyFor(origin.tls, origin.host, origin.port, EnvironmentVariables());
   return origin;
 }
 
@@ -190,6 +175,14 @@ class HttpClient::Pool {
   }
 
   const std::string& authority() const { return origin_.authority; }
+  // The header for a proxy of requests without TLS.
+  Secret proxy_authorization() const {
+    return origin_.proxy && !origin_.tls ? origin_.proxy->authorization : Secret();
+  }
+  // What a proxy needs to know before the path of a request without TLS.
+  std::string at_proxy() const {
+    return origin_.proxy && !origin_.tls ? "http://" + origin_.authority : "";
+  }
 
  private:
   const HttpOrigin origin_;
@@ -221,6 +214,7 @@ HttpClient::HttpClient(const Secret& base_url, HttpOptions options,
     }
     lines += fmt::format("{}: {}\r\n", field, value.Reveal());
   }
+  lines += pool_->proxy_authorization().Reveal();
   headers_ = Secret::Key(lines);
 }
 
@@ -266,9 +260,9 @@ std::string HttpClient::Target(std::string_view path) const {
 std::string HttpClient::RequestText(std::string_view method, std::string_view target,
                                     std::string_view body, const std::string& instance) const {
   std::string text = fmt::format(
-      "{} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: agentr/{}\r\nAccept: */*\r\n"
+      "{} {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: agentr/{}\r\nAccept: */*\r\n"
       "Accept-Encoding: identity\r\n{}",
-      method, target, pool_->authority(), kVersion, headers_.Reveal());
+      method, pool_->at_proxy(), target, pool_->authority(), kVersion, headers_.Reveal());
   if (!instance.empty()) text += fmt::format("{}: {}\r\n", kInstanceHeader, instance);
   if (method != "GET") {
     text += fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", body.size());

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "common/abandonable.h"
+#include "common/text.h"
 
 namespace agentr {
 namespace {
@@ -44,12 +45,17 @@ struct Addresses {
   std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> list = {nullptr, freeaddrinfo};
 };
 
+const std::string& DialledHost(const HttpOrigin& origin) {
+  return origin.proxy ? origin.proxy->host : origin.host;
+}
+
 Addresses LookUp(const HttpOrigin& origin) {
+  const std::string& port = origin.proxy ? origin.proxy->port : origin.port;
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   Addresses addresses;
-  addresses.error = getaddrinfo(origin.host.c_str(), origin.port.c_str(), &hints, &found);
+  addresses.error = getaddrinfo(DialledHost(origin).c_str(), port.c_str(), &hints, &found);
   addresses.list.reset(found);
   return addresses;
 }
@@ -125,7 +131,7 @@ HttpConnection::Step HttpConnection::Connect() {
   const auto until = Clock::now() + Lasting(options_.connect_timeout_s);
   Step time;
   std::optional<Addresses> found;
-  if (IsAddress(origin_.host)) {
+  if (IsAddress(DialledHost(origin_))) {
     found = LookUp(origin_);  // asks nobody
   } else {
     found = WaitUnless<Addresses>([origin = origin_] { return LookUp(origin); },
@@ -140,7 +146,36 @@ HttpConnection::Step HttpConnection::Connect() {
   for (const addrinfo* at = found->list.get(); at && !step; at = at->ai_next) {
     step = ConnectTo(*at, until);
   }
+  if (step && origin_.tls && origin_.proxy) step = OpenTunnel();
+  if (!step && origin_.proxy) {
+    step.error().detail = fmt::format("through the proxy {}:{}: {}", origin_.proxy->host,
+                                      origin_.proxy->port, step.error().detail);
+  }
   return step && origin_.tls ? StartTls(until) : step;
+}
+
+// The reply has no body, whatever its headers say (RFC 9110, 9.3.6).
+HttpConnection::Step HttpConnection::OpenTunnel() {
+  const std::string target = origin_.host.find(':') == std::string::npos
+                                 ? fmt::format("{}:{}", origin_.host, origin_.port)
+                                 : fmt::format("[{}]:{}", origin_.host, origin_.port);
+  const auto written = Write(fmt::format("CONNECT {} HTTP/1.1\r\nHost: {}\r\n{}\r\n", target,
+                                         target, origin_.proxy->authorization.Reveal()));
+  if (!written) return tl::make_unexpected(written.error());
+  std::string head;
+  while (!head.ends_with("\r\n\r\n")) {
+    char c = 0;
+    const auto read = Read(&c, 1);
+    if (!read) return tl::make_unexpected(read.error());
+    if (*read == 0 || head.size() >= options_.max_reply_head) {
+      return Faulty(HttpFault::kNoConnection, "it closed the connection");
+    }
+    head += c;
+  }
+  const size_t status = std::min(head.find(' '), head.size());
+  if (head.starts_with("HTTP/1.") && head.substr(status).starts_with(" 2")) return {};
+  return Faulty(HttpFault::kNoConnection,
+                "it answers " + EscapeControls(head.substr(0, head.find('\r'))));
 }
 
 HttpConnection::Step HttpConnection::ConnectTo(const addrinfo& address, Clock::time_point until) {

@@ -12,6 +12,7 @@
 
 #include "clients/http/http_client.h"
 #include "clients/http/http_reply.h"
+#include "clients/http/proxy.h"
 
 namespace agentr {
 
@@ -21,6 +22,7 @@ struct HttpOrigin {
   std::string host;  // without brackets
   std::string port;
   std::string authority;  // as in the URL; sent as the Host field
+  std::optional<HttpProxy> proxy;
 };
 
 using TlsContext = std::shared_ptr<SSL_CTX>;
@@ -56,6 +58,8 @@ class HttpConnection : private ByteSource {
   Step CheckTime() const;
   Step Connect();
   Step ConnectTo(const addrinfo& address, Clock::time_point until);
+  // Has the proxy connect to the server.
+  Step OpenTunnel();
   Step StartTls(Clock::time_point until);
   // False if the server has stopped reading; its reply may say why.
   tl::expected<bool, HttpFailure> Write(std::string_view bytes);

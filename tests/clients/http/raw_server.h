@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -48,6 +49,11 @@ class RawServer {
 
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
   int requests() const { return requests_; }
+  // All bytes so far.
+  std::string received() const {
+    const std::lock_guard lock(mutex_);
+    return received_;
+  }
 
  private:
   void Loop(const std::stop_token& stop) {
@@ -69,11 +75,14 @@ class RawServer {
   void Receive(int connection) {
     std::string text;
     char bytes[4096];
-    while (!text.ends_with("\r\n\r\n{}") &&
-           !(text.starts_with("GET") && text.ends_with("\r\n\r\n"))) {
+    while (
+        !text.ends_with("\r\n\r\n{}") &&
+        !((text.starts_with("GET") || text.starts_with("CONNECT")) && text.ends_with("\r\n\r\n"))) {
       const ssize_t size = ::recv(connection, bytes, sizeof bytes, 0);
       if (size <= 0) return;
       text.append(bytes, static_cast<size_t>(size));
+      const std::lock_guard lock(mutex_);
+      received_.append(bytes, static_cast<size_t>(size));
     }
     ++requests_;
   }
@@ -83,6 +92,8 @@ class RawServer {
   const int socket_;
   int port_ = 0;
   std::atomic<int> requests_ = 0;
+  mutable std::mutex mutex_;
+  std::string received_;  // guarded by mutex_
   std::vector<int> held_;
   std::jthread thread_;
 };
