@@ -27,7 +27,7 @@
 #include "training/model/export_model.h"
 #include "training/run_state.h"
 #include "training/speed.h"
-#include "training/trainer.h"
+#include "training/updater.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -64,7 +64,7 @@ Fingerprint FingerprintOf(const AgentRlOptions& o, const OptionSet& resolved) {
 // The parameters and moments of all trainers, and the followers.
 CheckpointTensors TensorsOf(Algorithm& algorithm) {
   CheckpointTensors all;
-  const std::vector<Trainer*> trainers = algorithm.trainers();
+  const std::vector<Updater*> trainers = algorithm.trainers();
   for (size_t i = 0; i < trainers.size(); ++i) {
     CheckpointTensors own = trainers[i]->Own();
     // Two networks of one shape have parameters of the same names.
@@ -196,7 +196,7 @@ void RlRun::Open() {
 void RlRun::Restore(const nlohmann::json& saved) {
   CheckData(saved);
   checkpoints_.Load(saved_, TensorsOf(*algorithm_));
-  const std::vector<Trainer*> trainers = algorithm_->trainers();
+  const std::vector<Updater*> trainers = algorithm_->trainers();
   const auto steps = JsonField<std::vector<int64_t>>(saved, "trainer_steps");
   if (steps.size() != trainers.size()) {
     throw std::invalid_argument(fmt::format("field \"trainer_steps\" has {} numbers, not {}",
@@ -327,13 +327,13 @@ void RlRun::Save() {
 }
 
 void RlRun::WriteCheckpoint() {
-  for (const Trainer* trainer : algorithm_->trainers()) trainer->CheckAnswer();
+  for (const Updater* trainer : algorithm_->trainers()) trainer->CheckAnswer();
   algorithm_->CheckAnswer();
   context_->store().Sync();
   nlohmann::ordered_json json = state_.ToJson(fingerprint_);
   json["transitions"] = context_->store().size();
   json["trainer_steps"] = nlohmann::ordered_json::array();
-  for (const Trainer* trainer : algorithm_->trainers()) {
+  for (const Updater* trainer : algorithm_->trainers()) {
     json["trainer_steps"].push_back(trainer->optimizer_steps());
   }
   json["data"] = algorithm_->DataDescription();

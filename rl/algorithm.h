@@ -15,7 +15,7 @@
 namespace agentr {
 
 class RlContext;
-class Trainer;
+class Updater;
 
 class Algorithm {
  public:
@@ -30,7 +30,7 @@ class Algorithm {
   virtual nlohmann::ordered_json Evaluate(int64_t iteration) = 0;
 
   // Everything that learns, for the checkpoint. The names of all parameters are different.
-  virtual std::vector<Trainer*> trainers() = 0;
+  virtual std::vector<Updater*> trainers() = 0;
   // Parameters that are saved besides and follow others without a gradient, such as target networks.
   virtual std::vector<Parameter> followers() { return {}; }
   // Before the present weights are saved: ends the run if a model that its trainer cannot ask

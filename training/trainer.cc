@@ -13,16 +13,15 @@ namespace agentr {
 
 namespace {
 
-std::unique_ptr<ShardedParameters> Shards(Network& network, ProcessGroup* group, int zero) {
+std::unique_ptr<ShardedParameters> ShardsOf(Network& network, ProcessGroup* group, int zero) {
   if (group == nullptr) return nullptr;
   const ModelConfig& config = network.config();
   return std::make_unique<ShardedParameters>(*group, network.trained(), zero, config.num_layers,
                                              config.tied_embeddings);
 }
 
-std::vector<Parameter> TrainedWith(const Network* network, const std::vector<Parameter>& heads) {
-  std::vector<Parameter> all;
-  if (network != nullptr) all = network->trained();
+std::vector<Parameter> TrainedWith(const Network& network, const std::vector<Parameter>& heads) {
+  std::vector<Parameter> all = network.trained();
   all.insert(all.end(), heads.begin(), heads.end());
   return all;
 }
@@ -33,9 +32,6 @@ std::vector<Parameter> Updated(const Network& network, const ShardedParameters* 
   for (const ParameterPart& part : shards->own()) own.push_back(part.part);
   return own;
 }
-
-// For messages: the sign of what is no number says nothing.
-double WithoutSign(double value) { return std::isnan(value) ? std::abs(value) : value; }
 
 LossSums SumOf(ProcessGroup& group, const LossSums& sums) {
   std::vector<double> values;
@@ -53,27 +49,23 @@ LossSums SumOf(ProcessGroup& group, const LossSums& sums) {
 }  // namespace
 
 Trainer::Trainer(Network& network, const AdamWOptions& options, ProcessGroup* group, int zero)
-    : network_(&network),
+    : Trainer(network, options, group, zero, ShardsOf(network, group, zero)) {}
+
+Trainer::Trainer(Network& network, const AdamWOptions& options, ProcessGroup* group, int zero,
+                 Shards shards)
+    : Updater(network.trained(), Updated(network, shards.get()), options, "--lr"),
+      network_(network),
       group_(group),
       zero_(group == nullptr ? 0 : zero),
-      shards_(Shards(network, group, zero)),
-      optimizer_(Updated(network, shards_.get()), options) {}
+      shards_(std::move(shards)) {}
 
 Trainer::Trainer(Network& network, const AdamWOptions& options, std::vector<Parameter> heads,
                  ProcessGroup* group, std::string rate)
-    : network_(&network),
+    : Updater(TrainedWith(network, heads), options, std::move(rate)),
+      network_(network),
       group_(group),
       zero_(0),
-      heads_(std::move(heads)),
-      rate_(std::move(rate)),
-      optimizer_(TrainedWith(network_, heads_), options) {}
-
-Trainer::Trainer(std::vector<Parameter> parameters, const AdamWOptions& options)
-    : network_(nullptr),
-      group_(nullptr),
-      zero_(0),
-      heads_(std::move(parameters)),
-      optimizer_(heads_, options) {}
+      heads_(heads.size()) {}
 
 // The number of passes, forward and backward, of this rank in a step: its batches, but at least one
 // in a group, because the last pass exchanges gradients; in stage 2, where every pass does, as many
@@ -101,17 +93,17 @@ StepReport Trainer::Step(const std::vector<Batch>& batches, double weight, doubl
     const bool exchange = shards_ && (zero_ == 2 || i + 1 == passes);
     if (exchange) {
       shards_->BeginPass();
-      network_->OnLayerDone([this](int layer) { shards_->LayerDone(layer); });
+      network_.OnLayerDone([this](int layer) { shards_->LayerDone(layer); });
     }
     if (i < batches.size()) {
-      report.sums += TrainOn(*network_, batches[i], 1 / weight, draw == 0 ? 0 : first_draw + i);
+      report.sums += TrainOn(network_, batches[i], 1 / weight, draw == 0 ? 0 : first_draw + i);
       report.row_tokens += batches[i].row_tokens;
       report.tokens += static_cast<int64_t>(batches[i].tokens.size());
-      report.flops += FlopsOf(network_->config(), batches[i], network_->adapters().empty());
+      report.flops += FlopsOf(network_.config(), batches[i], network_.adapters().empty());
     }
     if (exchange) {
       shards_->EndPass();
-      network_->OnLayerDone(nullptr);
+      network_.OnLayerDone(nullptr);
     }
   }
   AddUp(report);
@@ -121,69 +113,51 @@ StepReport Trainer::Step(const std::vector<Batch>& batches, double weight, doubl
 
 // One exchange of all gradients: the heads' ones are the same in all processes, so that their mean
 // is taken, which makes them equal to the last bit.
-void Trainer::AddUpGradients() const {
+void Trainer::ShareGradients() {
   if (group_ == nullptr || shards_) return;
   std::vector<at::Tensor> flat;
-  for (const Parameter& p : network_->trained()) flat.push_back(p.gradient.view({-1}));
-  for (const Parameter& p : heads_) flat.push_back(p.gradient.view({-1}) / group_->size());
+  const size_t first_head = parameters().size() - heads_;
+  for (size_t i = 0; i < parameters().size(); ++i) {
+    const at::Tensor gradient = parameters()[i].gradient.view({-1});
+    flat.push_back(i < first_head ? gradient : gradient / group_->size());
+  }
   const at::Tensor all = at::cat(flat);
   group_->AllReduce(all)->Wait();
   int64_t begin = 0;
-  for (const Parameter& p : TrainedWith(network_, heads_)) {
+  for (const Parameter& p : parameters()) {
     p.gradient.copy_(all.narrow(0, begin, p.gradient.numel()).view(p.gradient.sizes()));
     begin += p.gradient.numel();
   }
 }
 
-void Trainer::Update(StepReport& report, double learning_rate) {
-  AddUpGradients();
-  report.gradient_norm = GradientNorm();
-  const int64_t step = optimizer_.steps() + 1;
-  const LossSums::Part total = report.sums.Total();
-  const double loss = total.weight > 0 ? total.loss / total.weight : total.loss;
-  if (!std::isfinite(loss) || !std::isfinite(report.gradient_norm)) {
-    EndAt(step, learning_rate,
-          fmt::format("the loss is {} and the norm of its gradient {}", WithoutSign(loss),
-                      WithoutSign(report.gradient_norm)));
-  }
-  optimizer_.Step(learning_rate, report.gradient_norm);
-  if (shards_) shards_->GatherValues();
-  if (const std::string bad = DescribeNotFinite(TrainedWith(network_, heads_)); !bad.empty()) {
-    EndAt(step, learning_rate, "after it " + bad);
-  }
-  if (network_ != nullptr) network_->Refresh();
-  if (shards_) shards_->ClearGradients();
-}
-
-void Trainer::EndAt(int64_t step, double learning_rate, const std::string& what) const {
-  EndDiverged(
-      fmt::format("optimiser step {}, with {} at {:g}: {}", step, rate_, learning_rate, what),
-      rate_);
+void Trainer::ShareValues() {
+  if (!shards_) return;
+  shards_->GatherValues();
+  shards_->ClearGradients();
 }
 
 // Tokens from all over the vocabulary, and a last one that every output has, also that of a value
 // model. Where the squares of hidden states overflow, a norm makes zeros of them: then the model is
 // blind, and says the same to everything.
 void Trainer::CheckAnswer() const {
-  if (network_ == nullptr) return;
   constexpr int32_t kTokens = 16;
   TrainingRow row;
   for (int32_t i = 0; i < kTokens; ++i) {
-    row.ids.push_back(static_cast<int32_t>(i * network_->config().vocab_size / kTokens));
+    row.ids.push_back(static_cast<int32_t>(i * network_.config().vocab_size / kTokens));
   }
   row.ids.push_back(0);
   row.trained = {{kTokens, kTokens + 1}};
   const TrainingRow* const rows[] = {&row};
   const Batch batch = BuildBatch(rows, /*share_prefixes=*/false);
-  const at::Tensor hidden = network_->Forward(batch, TargetRows(batch), /*keep=*/false);
+  const at::Tensor hidden = network_.Forward(batch, TargetRows(batch), /*keep=*/false);
   const LossSums sums =
-      LinearCrossEntropy(hidden, network_->head_weight(), batch.targets, 1, {}, {});
+      LinearCrossEntropy(hidden, network_.head_weight(), batch.targets, 1, {}, {});
   const double loss = sums.Total().loss;
   if (std::isfinite(loss) && hidden.count_nonzero().item<int64_t>() > 0) return;
   EndDiverged(fmt::format("after optimiser step {} the weights are finite, but so large that the "
                           "model cannot answer",
-                          optimizer_.steps()),
-              rate_);
+                          optimizer_steps()),
+              rate());
 }
 
 void Trainer::AddUp(StepReport& report) const {
@@ -198,20 +172,20 @@ void Trainer::AddUp(StepReport& report) const {
 }
 
 double Trainer::GradientNorm() const {
-  const double own = optimizer_.GradientNorm();
+  const double own = optimizer().GradientNorm();
   return zero_ == 0 ? own : std::sqrt(SumOverRanks(*group_, {own * own})[0]);
 }
 
 LossSums Trainer::HeldOut(const std::vector<Batch>& batches) {
   LossSums sums;
-  for (const Batch& batch : batches) sums += Evaluate(*network_, batch);
+  for (const Batch& batch : batches) sums += Evaluate(network_, batch);
   return group_ == nullptr ? sums : SumOf(*group_, sums);
 }
 
 CheckpointTensors Trainer::Whole() const {
   if (zero_ == 0) return Own();
   std::vector<at::Tensor> means, squares;
-  for (const AdamW::Moments& moments : optimizer_.moments()) {
+  for (const AdamW::Moments& moments : optimizer().moments()) {
     means.push_back(moments.mean);
     squares.push_back(moments.square);
   }
@@ -223,32 +197,25 @@ CheckpointTensors Trainer::Whole() const {
 }
 
 CheckpointTensors Trainer::Own() const {
-  CheckpointTensors tensors{TrainedWith(network_, heads_), {}};
-  const std::vector<AdamW::Moments>& moments = optimizer_.moments();
-  for (size_t k = 0; k < moments.size(); ++k) {
-    const auto [parameter, begin] =
-        shards_ ? std::pair(shards_->own()[k].parameter, shards_->own()[k].begin)
-                : std::pair(k, int64_t{0});
-    tensors.moments.push_back({parameter, begin, moments[k].mean, moments[k].square});
+  CheckpointTensors tensors = Updater::Own();
+  if (!shards_) return tensors;
+  for (size_t k = 0; k < tensors.moments.size(); ++k) {
+    tensors.moments[k].parameter = shards_->own()[k].parameter;
+    tensors.moments[k].begin = shards_->own()[k].begin;
   }
   return tensors;
 }
 
-void Trainer::Continue(int64_t optimizer_steps) {
-  optimizer_.set_steps(optimizer_steps);
-  if (network_ != nullptr) network_->Refresh();
-}
-
 TrainingMemory Trainer::memory() const {
   TrainingMemory memory;
-  for (const AdamW::Moments& moments : optimizer_.moments()) {
+  for (const AdamW::Moments& moments : optimizer().moments()) {
     memory.optimizer += moments.mean.nbytes() + moments.square.nbytes();
   }
   if (shards_) {
     memory.gradients = shards_->gradient_bytes();
     memory.exchange = shards_->passing_gradient_bytes();
   } else {
-    for (const Parameter& p : optimizer_.parameters()) memory.gradients += p.gradient.nbytes();
+    for (const Parameter& p : optimizer().parameters()) memory.gradients += p.gradient.nbytes();
   }
   return memory;
 }

@@ -120,7 +120,7 @@ class Archer : public Algorithm {
     return context_.Evaluate(iteration, trainer_.optimizer_steps());
   }
 
-  std::vector<Trainer*> trainers() override { return {&trainer_, &critic_.trainer()}; }
+  std::vector<Updater*> trainers() override { return {&trainer_, &critic_.trainer()}; }
   std::vector<Parameter> followers() override { return critic_.target_parameters(); }
   std::string DataDescription() const override { return recorded_ ? recorded_->Description() : ""; }
   nlohmann::ordered_json State() const override { return {{"actor_learns", actor_learns_}}; }

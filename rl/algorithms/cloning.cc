@@ -53,7 +53,7 @@ class Cloning : public Algorithm {
     return context_.Evaluate(iteration, trainer_.optimizer_steps());
   }
 
-  std::vector<Trainer*> trainers() override { return {&trainer_}; }
+  std::vector<Updater*> trainers() override { return {&trainer_}; }
   std::string DataDescription() const override { return recorded_ ? recorded_->Description() : ""; }
 
  private:

@@ -135,7 +135,7 @@ class Drrn : public Algorithm {
   nlohmann::ordered_json Evaluate(int64_t iteration) override {
     return context_.EvaluateActor(iteration, policy_);
   }
-  std::vector<Trainer*> trainers() override { return {&trainer_}; }
+  std::vector<Updater*> trainers() override { return {&trainer_}; }
 
  private:
   // Any transition but the last of each slot, whose next state is only a prompt so far.

@@ -22,7 +22,7 @@ class Play : public Algorithm {
   nlohmann::ordered_json Evaluate(int64_t iteration) override {
     return context_.EvaluateActor(iteration, Player(context_.options().eval_greedy));
   }
-  std::vector<Trainer*> trainers() override { return {}; }
+  std::vector<Updater*> trainers() override { return {}; }
 
  private:
   Actor& Player(bool greedy) {

@@ -58,7 +58,7 @@ class Ppo : public Algorithm {
     return context_.Evaluate(iteration, trainer_.optimizer_steps());
   }
 
-  std::vector<Trainer*> trainers() override { return {&trainer_}; }
+  std::vector<Updater*> trainers() override { return {&trainer_}; }
 
  private:
   Mlp MakeHead() const {

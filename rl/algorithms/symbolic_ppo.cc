@@ -121,7 +121,7 @@ class SymbolicPpo : public Algorithm {
     RequireFinite(player.Values(context_.world()), "the network");
   }
 
-  std::vector<Trainer*> trainers() override { return {&trainer_}; }
+  std::vector<Updater*> trainers() override { return {&trainer_}; }
   std::vector<Parameter> followers() override {
     std::vector<Parameter> all = network_.statistics();
     all.push_back({"memory", player_.memory(), {}, false});
@@ -206,7 +206,7 @@ class SymbolicPpo : public Algorithm {
   const AgentRlOptions& o_;
   const int64_t slots_;
   SymbolicNetwork network_;
-  Trainer trainer_;
+  Updater trainer_;
   SymbolicPlayer player_;
 };
 

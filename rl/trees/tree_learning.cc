@@ -89,7 +89,7 @@ class TreeLearning : public Algorithm {
     return ToJson(MeasureValues(network_, data_.held_out, o_.trees.objective.batch_tokens));
   }
 
-  std::vector<Trainer*> trainers() override { return {&trainer_}; }
+  std::vector<Updater*> trainers() override { return {&trainer_}; }
   std::string DataDescription() const override { return data_.hash; }
 
  private:
