@@ -4,9 +4,6 @@
 
 #include <utility>
 
-#include "clients/env/sciworld_protocol.h"
-#include "clients/env/text_game_protocol.h"
-#include "clients/env/webshop_protocol.h"
 #include "clients/http/json_fields.h"
 #include "common/json_depth.h"
 
@@ -129,23 +126,6 @@ bool Protocol::IsLostSession(const Error& error) const {
   return error.kind == ErrorKind::kEnvironment &&
          (error.message.find("is not valid") != std::string::npos ||
           error.message.find("has been deleted") != std::string::npos);
-}
-
-std::unique_ptr<Protocol> MakeProtocol(std::string_view family) {
-  if (family == "textcraft") return std::make_unique<Protocol>("textcraft");
-  if (family == "webshop" || family == "webshop_archer") {
-    return std::make_unique<WebShopProtocol>(std::string(family));
-  }
-  if (family == "sciworld") return std::make_unique<SciWorldProtocol>();
-  for (const char* const plain : {"babyai", "twenty_questions", "guess_my_city", "detective"}) {
-    if (family == plain) return std::make_unique<TextGameProtocol>(plain);
-  }
-  throw FatalError(
-      ExitCode::kUsage,
-      fmt::format("there is no environment protocol for '{}'; "
-                  "choose textcraft, webshop, sciworld, babyai, twenty_questions, guess_my_city or "
-                  "detective",
-                  family));
 }
 
 Result<ServerVersion> ParseVersion(std::string_view reply) {
