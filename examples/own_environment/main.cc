@@ -12,9 +12,7 @@
 #include "tasks/task_kinds.h"
 
 namespace own {
-
-using agentr::Message;
-using Texts = std::span<const std::string>;
+using namespace agentr;
 constexpr std::string_view kRefusal = "Please say a number from 1 to 100.";
 
 std::optional<int> NumberIn(std::string_view text) {
@@ -57,21 +55,22 @@ struct Game {
 std::vector<std::string> Gold(const Game&, int64_t task) { return {std::to_string(task + 1)}; }
 
 // What a search must know about the game.
-class Family : public agentr::TaskFamily {
+class Family : public TaskFamily {
  public:
   std::string_view name() const override { return Game::kTask; }
   std::vector<Message> Instruction() const override {
     return {{"user", "Guess the number that I think of. Answer with \"Action: 50\"."},
             {"assistant", "Ok."}};
   }
-  bool LeavesStateUnchanged(std::string_view, std::string_view,
+  bool LeavesStateUnchanged(std::string_view before, std::string_view action,
                             std::string_view after) const override {
-    return after == kRefusal;
+    return IsRefusal(before, action, after);
   }
   bool IsRefusal(std::string_view, std::string_view, std::string_view after) const override {
     return after == kRefusal;
   }
-  std::vector<bool> LikelyUnchanged(std::span<const Message>, Texts actions) const override {
+  std::vector<bool> LikelyUnchanged(std::span<const Message>,
+                                    std::span<const std::string> actions) const override {
     std::vector<bool> likely;
     for (const std::string& action : actions) likely.push_back(!NumberIn(action));
     return likely;
@@ -79,22 +78,21 @@ class Family : public agentr::TaskFamily {
 };
 
 // The scripted player: halves what is left, and by mistake says any number of it.
-class Policy : public agentr::PolicyState {
+class Policy : public PolicyState {
  public:
   explicit Policy(std::span<const Message> shown) {
-    constexpr std::string_view kHigher = "higher than ", kLower = "lower than ";
     for (const auto& [role, text] : shown) {
-      if (text.starts_with(kHigher)) low_ = std::max(low_, std::stoi(text.substr(12)) + 1);
-      if (text.starts_with(kLower)) high_ = std::min(high_, std::stoi(text.substr(11)) - 1);
+      if (text.starts_with("higher")) low_ = std::max(low_, std::stoi(text.substr(12)) + 1);
+      if (text.starts_with("lower")) high_ = std::min(high_, std::stoi(text.substr(11)) - 1);
     }
   }
   int wasted_turns() const override { return 0; }
   std::string Plan() override { return std::to_string((low_ + high_) / 2); }
-  std::string Mistake(agentr::RandomStream& random) override { return AnyAction(random); }
-  std::string AnyAction(agentr::RandomStream& random) const override {
+  std::string Mistake(RandomStream& random) override { return AnyAction(random); }
+  std::string AnyAction(RandomStream& random) const override {
     return std::to_string(low_ + static_cast<int>(random.Below(high_ - low_ + 1)));
   }
-  std::string Thought(std::string_view action, agentr::RandomStream&) const override {
+  std::string Thought(std::string_view action, RandomStream&) const override {
     return "It may be " + std::string(action) + ".";
   }
 
@@ -109,28 +107,25 @@ class Workbench : public agentr::Workbench {
     game_.AddTo(http_);
     http_.Start();
   }
-  std::unique_ptr<agentr::HttpEnvironment> OpenEnvironment(
-      const agentr::EnvironmentOptions& options) override {
-    std::vector<agentr::Secret> bases = options.env_server_base;
+  std::unique_ptr<HttpEnvironment> OpenEnvironment(const EnvironmentOptions& options) override {
+    std::vector<Secret> bases = options.env_server_base;
     if (bases.empty()) bases = {http_.base_url()};
-    return std::make_unique<agentr::HttpEnvironment>(agentr::MakeProtocol(options.task), bases,
-                                                     options.http);
+    return std::make_unique<HttpEnvironment>(MakeProtocol(options.task), bases, options.http);
   }
-  std::unique_ptr<agentr::LanguageModel> OpenModel(const agentr::ModelOptions& options,
-                                                   const agentr::TaskFamily& family,
-                                                   const agentr::EnvironmentOptions&) override {
-    if (!agentr::IsScripted(options)) {
-      return std::make_unique<agentr::OpenAiModel>(options.name, options.openai);
+  std::unique_ptr<LanguageModel> OpenModel(const ModelOptions& options, const TaskFamily& family,
+                                           const EnvironmentOptions&) override {
+    if (!IsScripted(options)) {
+      return std::make_unique<OpenAiModel>(options.name, options.openai);
     }
     const std::string name = options.name.empty() ? "planner" : options.name;
-    return agentr::MakeScriptedModel(name, family, options.scripted);
+    return MakeScriptedModel(name, family, options.scripted);
   }
-  std::unique_ptr<agentr::ValueModel> OpenValueModel(const std::string&) override { return {}; }
-  std::unique_ptr<agentr::ChatEncoder> OpenEncoder(const std::string&) override { return {}; }
+  std::unique_ptr<ValueModel> OpenValueModel(const std::string&) override { return {}; }
+  std::unique_ptr<ChatEncoder> OpenEncoder(const std::string&) override { return {}; }
 
  private:
-  agentr::TextGameService<Game> game_;
-  agentr::HttpService http_;
+  TextGameService<Game> game_;
+  HttpService http_;
 };
 
 }  // namespace own
