@@ -32,75 +32,44 @@
 namespace agentr {
 namespace {
 
-using Conversation = std::span<const Message>;
-
-template <typename Family>
-std::unique_ptr<TaskFamily> Make() {
-  return std::make_unique<Family>();
+// A kind whose policy needs nothing but the conversation.
+template <typename Family, typename P, typename Read>
+TaskKind Row(std::string title, Read read, std::string style_of = "") {
+  const std::string name(Family().name());
+  return {
+      .name = name,
+      .title = std::move(title),
+      .family = [] { return std::make_unique<Family>(); },
+      .protocol = [name] { return std::make_unique<P>(name); },
+      .policy = [read](std::span<const Message> shown, int, GoldSource*) { return read(shown); },
+      .style_of = std::move(style_of)};
 }
 
-// A maker of protocols that are told the name of their kind, as most are.
-template <typename P>
-std::function<std::unique_ptr<Protocol>()> Speaks(std::string name) {
-  return [name = std::move(name)] { return std::make_unique<P>(name); };
+// The policy of a guessing game with the table that `table` returns, which takes a while to read.
+auto Asks(const WordTable& (*table)()) {
+  return [table](std::span<const Message> shown) { return ReadQuestionsPolicy(shown, table()); };
 }
 
-// A policy that needs nothing but the conversation.
-template <typename Read>
-auto Shown(Read read) {
-  return [read](Conversation shown, int /*task_id*/, GoldSource* /*gold*/) { return read(shown); };
-}
+const WordTable& Cities() { return CityTable::BuiltIn().words(); }
 
 std::deque<TaskKind> BuiltIn() {
   return {
-      {.name = "textcraft",
-       .title = "TextCraft",
-       .family = Make<TextCraftFamily>,
-       .protocol = Speaks<Protocol>("textcraft"),
-       .policy = Shown(ReadTextCraftPolicy)},
-      {.name = "webshop",
-       .title = "WebShop",
-       .family = Make<WebShopFamily>,
-       .protocol = Speaks<WebShopProtocol>("webshop"),
-       .policy = Shown(ReadWebShopPolicy)},
+      Row<TextCraftFamily, Protocol>("TextCraft", ReadTextCraftPolicy),
+      Row<WebShopFamily, WebShopProtocol>("WebShop", ReadWebShopPolicy),
       {.name = "sciworld",
        .title = "SciWorld",
-       .family = Make<SciWorldFamily>,
+       .family = [] { return std::make_unique<SciWorldFamily>(); },
        .protocol = [] { return std::make_unique<SciWorldProtocol>(); },
        .policy = ReadSciWorldPolicy,
        .plans_by_gold = true,
        .ids_of_types = SciWorldTasksOf,
        .snapping = true,
        .turns_as_text = true},
-      {.name = "babyai",
-       .title = "BabyAI-Text",
-       .family = Make<BabyAiFamily>,
-       .protocol = Speaks<TextGameProtocol>("babyai"),
-       .policy = Shown(ReadBabyAiPolicy)},
-      {.name = "twenty_questions",
-       .title = "Twenty Questions",
-       .family = Make<TwentyQuestionsFamily>,
-       .protocol = Speaks<TextGameProtocol>("twenty_questions"),
-       .policy = Shown(
-           [](Conversation shown) { return ReadQuestionsPolicy(shown, WordTable::BuiltIn()); })},
-      {.name = "guess_my_city",
-       .title = "Guess My City",
-       .family = Make<GuessMyCityFamily>,
-       .protocol = Speaks<TextGameProtocol>("guess_my_city"),
-       .policy = Shown([](Conversation shown) {
-         return ReadQuestionsPolicy(shown, CityTable::BuiltIn().words());
-       })},
-      {.name = "detective",
-       .title = "Detective",
-       .family = Make<DetectiveFamily>,
-       .protocol = Speaks<TextGameProtocol>("detective"),
-       .policy = Shown(ReadDetectivePolicy)},
-      {.name = "webshop_archer",
-       .title = "WebShop in ArCHer's style",
-       .family = Make<ArcherFamily>,
-       .protocol = Speaks<WebShopProtocol>("webshop_archer"),
-       .policy = Shown(ReadArcherPolicy),
-       .style_of = "webshop"},
+      Row<BabyAiFamily, TextGameProtocol>("BabyAI-Text", ReadBabyAiPolicy),
+      Row<TwentyQuestionsFamily, TextGameProtocol>("Twenty Questions", Asks(WordTable::BuiltIn)),
+      Row<GuessMyCityFamily, TextGameProtocol>("Guess My City", Asks(Cities)),
+      Row<DetectiveFamily, TextGameProtocol>("Detective", ReadDetectivePolicy),
+      Row<ArcherFamily, WebShopProtocol>("WebShop in ArCHer's style", ReadArcherPolicy, "webshop"),
   };
 }
 
