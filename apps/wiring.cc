@@ -9,6 +9,7 @@
 #include "lm/local_language_model.h"
 #include "lm/local_value_model.h"
 #include "tasks/scripted_policy.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 
@@ -68,7 +69,8 @@ std::unique_ptr<LanguageModel> ProgramWorkbench::OpenModel(const ModelOptions& a
   const std::string name = options.name.empty() ? "planner" : options.name;
   GoldSource* gold = nullptr;
   if (name == "planner" && PlansByGold(family.name())) {
-    gold_.push_back(MakeHttpGold(environment.task, BasesOf(environment), environment.http));
+    gold_.push_back(
+        MakeHttpGold(MakeProtocol(environment.task), BasesOf(environment), environment.http));
     gold = gold_.back().get();
   }
   auto scripted = MakeScriptedModel(name, family, options.scripted, gold);

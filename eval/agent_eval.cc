@@ -25,6 +25,7 @@
 #include "eval/summary.h"
 #include "rollout/run_report.h"
 #include "rollout/snapping.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -198,8 +199,7 @@ void PrintReport(const EvaluatorReport& r, bool complete, const fs::path& folder
 }  // namespace
 
 void Declare(OptionSet& set, AgentEvalOptions& o) {
-  set.Group("Tasks");
-  DeclareTask(set, o.environment);
+  DeclareTask(set, o.environment, "Tasks");
   Declare(set, o.tasks);
   set.Add("--attempts", o.attempts, "Episodes of each task").Min(1);
   set.Add("--success", o.success,

@@ -12,7 +12,7 @@
 #include "common/text.h"
 #include "eval/comparison.h"
 #include "eval/episode_store.h"
-#include "tasks/task_family.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace {

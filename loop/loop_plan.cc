@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "common/options.h"
+#include "tasks/task_kinds.h"
 #include "training/data/data_options.h"
 
 namespace agentr {
@@ -164,8 +165,10 @@ class IterationPlan {
 
 void Declare(OptionSet& set, SelfTrainOptions& o) {
   set.Group("Loop");
-  set.Add("--task", o.tasks,
-          "Kind of task: webshop, textcraft; repeatable, so that one model learns several", "TASK");
+  set.Add(
+      "--task", o.tasks,
+      fmt::format("Kind of task: {}; repeatable, so that one model learns several", TaskNames()),
+      "TASK");
   set.Add("--model_dir", o.model_dir, "Hugging Face folder of the model to start from");
   set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME");
   set.Add("--name", o.name, "Name of the run");

@@ -11,6 +11,7 @@
 #include "common/json_depth.h"
 #include "common/json_lenient.h"
 #include "mcts/selection.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace {
@@ -26,12 +27,12 @@ double ExplorationOf(const Tree& tree) {
 }
 
 Json RecentActions(const Tree& tree, int index) {
+  const TaskKind* kind = FindTaskKind(tree.origin().family);
   Json recent = Json::array();
   for (const int step : tree.Path(index)) {
     if (step == 0) continue;
     const Node& node = tree.node(step);
-    // In SciWorld's files a turn is one string, as Agent-R prints it.
-    if (tree.origin().family == "sciworld") {
+    if (kind != nullptr && kind->turns_as_text) {
       recent.push_back(fmt::format("({}, {})", node.action, node.observation));
     } else {
       recent.push_back(Json::array({node.action, node.observation}));

@@ -19,7 +19,7 @@
 #include "mcts/postgres_tree_store.h"
 #include "rollout/run_report.h"
 #include "rollout/snapping.h"
-#include "tasks/sciworld/sciworld_tasks.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -100,7 +100,8 @@ std::string WhyNoIds(const MctsCollectOptions& options, int64_t tasks) {
 }
 
 std::vector<int> TasksOfTypes(const MctsCollectOptions& options) {
-  if (options.environment.task == "sciworld") return SciWorldTasksOf(options.task_type);
+  const TaskKind& kind = TaskKindOf(options.environment.task);
+  if (kind.ids_of_types) return kind.ids_of_types(options.task_type);
   throw FatalError(ExitCode::kUsage,
                    fmt::format("--task_type selects SciWorld tasks; {} has no types of tasks",
                                options.environment.task));
@@ -109,8 +110,7 @@ std::vector<int> TasksOfTypes(const MctsCollectOptions& options) {
 }  // namespace
 
 void Declare(OptionSet& set, MctsCollectOptions& o) {
-  set.Group("Tasks");
-  DeclareTask(set, o.environment);
+  DeclareTask(set, o.environment, "Tasks");
   set.Add("--min", o.min, "First task id").Min(0);
   set.Add("--max", o.max, "One past the last task id").Min(0);
   set.Add("--task_type", o.task_type,

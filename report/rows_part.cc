@@ -8,7 +8,7 @@
 #include "common/json_depth.h"
 #include "report/report_parts.h"
 #include "revision/audit.h"
-#include "tasks/task_family.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace fs = std::filesystem;

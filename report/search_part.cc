@@ -7,7 +7,7 @@
 #include "mcts/tree_folder.h"
 #include "report/report_parts.h"
 #include "revision/find/states.h"
-#include "tasks/task_family.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace {

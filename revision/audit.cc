@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "revision/make/turn_thoughts.h"
+#include "tasks/revision_hints.h"
 
 namespace agentr {
 namespace {
@@ -40,7 +41,7 @@ auto FirstRevision(const auto& turns) {
 
 // A turn of the agent with the state before it and the reply.
 struct Audit::Turn {
-  std::string before;  // TaskFamily::StateKey or, where that is unknown, the page
+  std::string before;  // RevisionHints::StateKey or, where that is unknown, the page
   std::string action;
   std::string after;
   bool trained = false;
@@ -61,14 +62,14 @@ std::vector<Audit::Turn> Audit::TurnsOf(const AuditRow& row) const {
   for (const AuditRow::Line& line : row.messages) {
     if (line.role == "assistant") {
       Turn turn;
-      turn.before = family_.StateKey(played);
+      turn.before = family_.hints().StateKey(played);
       if (turn.before.empty()) turn.before = entered;
       turn.action = family_.ParseAction(line.content);
       turn.trained = line.trained;
       turn.instruction = users < 2;
       turn.tokens = EstimateTokens(line.content);
-      turn.contradicted =
-          turn.trained && !family_.ThoughtFits(history, ThoughtOf(line.content), turn.action);
+      turn.contradicted = turn.trained && !family_.hints().ThoughtFits(
+                                              history, ThoughtOf(line.content), turn.action);
       turns.push_back(std::move(turn));
     } else if (line.role == "user") {
       ++users;

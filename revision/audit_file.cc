@@ -9,6 +9,7 @@
 #include "common/json_depth.h"
 #include "common/json_fields.h"
 #include "revision/audit.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace {
@@ -97,18 +98,19 @@ std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path) {
 }
 
 std::string FamilyOfRows(const std::filesystem::path& path, const std::vector<AuditRow>& rows) {
-  static constexpr std::array<const char*, 8> kFamilies = {
-      "webshop_archer", "webshop",  "textcraft", "twenty_questions",
-      "guess_my_city",  "sciworld", "babyai",    "detective"};
-  const std::string name = path.filename().string();
-  const auto named = std::ranges::find_if(
-      kFamilies, [&](const char* family) { return name.find(family) != std::string::npos; });
-  if (named != kFamilies.end()) return *named;
-  const auto of_rows = std::ranges::find_if(kFamilies, [&](const char* family) {
-    return !rows.empty() && rows.front().task.starts_with(family);
-  });
-  if (of_rows != kFamilies.end()) return *of_rows;
-  return "";
+  // The longest name for which `shows` is true: "webshop_archer" contains "webshop".
+  const auto longest = [](const auto& shows) {
+    std::string found;
+    for (const TaskKind& kind : TaskKinds()) {
+      if (kind.name.size() > found.size() && shows(kind.name)) found = kind.name;
+    }
+    return found;
+  };
+  const std::string file = path.filename().string();
+  const std::string named =
+      longest([&](const std::string& name) { return file.find(name) != std::string::npos; });
+  if (!named.empty() || rows.empty()) return named;
+  return longest([&](const std::string& name) { return rows.front().task.starts_with(name); });
 }
 
 ExitCode AuditFile(const std::string& path, std::string task) {

@@ -24,7 +24,7 @@
 #include "revision/revise.h"
 #include "revision/show.h"
 #include "rollout/run_report.h"
-#include "tasks/task_family.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -110,7 +110,7 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
       "--input_dir", o.input.input_dir,
       "Trees of mcts_collect: INPUT_DIR/TASK/MODEL/search_results_ID.json, or their own folder");
   set.Add("--task", o.input.task, "Kind of task (default: that of the newest trees)", "TASK");
-  DeclareStyle(set, o.input.style, o.input.task);
+  DeclareStyle(set, o.input.style, o.input.task, "Trees");
   set.Add(
       "--model_name", o.input.model_name,
       "Model whose trees are used and that the verifiers actor and rollout query (default: that of "

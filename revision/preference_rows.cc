@@ -14,6 +14,7 @@
 #include "common/options.h"
 #include "common/text.h"
 #include "common/version.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace {

@@ -5,7 +5,7 @@
 #include "common/error.h"
 #include "common/options.h"
 #include "common/work_queue.h"
-#include "tasks/task_family.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 
@@ -15,12 +15,10 @@ HttpOptions EnvironmentOptions::ManyConnections() {
   return options;
 }
 
-void DeclareTask(OptionSet& set, EnvironmentOptions& o) {
-  set.Add("--task", o.task,
-          "Kind of task: webshop, textcraft, sciworld, babyai, "
-          "twenty_questions, guess_my_city, detective",
-          "TASK");
-  DeclareStyle(set, o.style, o.task);
+void DeclareTask(OptionSet& set, EnvironmentOptions& o, const std::string& group) {
+  set.Group(group);
+  set.Add("--task", o.task, "Kind of task: " + TaskNames(), "TASK");
+  DeclareStyle(set, o.style, o.task, group);
 }
 
 void Declare(OptionSet& set, EnvironmentOptions& o) {

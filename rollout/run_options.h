@@ -17,8 +17,8 @@ class OptionSet;
 
 // The kind of task and its environment servers.
 struct EnvironmentOptions {
-  std::string task = "webshop";  // with the style: "webshop_archer" (DeclareStyle)
-  std::string style = "";
+  std::string task = "webshop";              // TaskKind::name
+  std::string style = "";                    // DeclareStyle
   std::vector<Secret> env_server_base = {};  // base URLs; empty: an embedded server
   HttpOptions http = ManyConnections();
 
@@ -26,8 +26,8 @@ struct EnvironmentOptions {
   static HttpOptions ManyConnections();
 };
 
-// Declares --task and --style in the present option group.
-void DeclareTask(OptionSet& set, EnvironmentOptions& options);
+// Declares --task in the option group of this name.
+void DeclareTask(OptionSet& set, EnvironmentOptions& options, const std::string& group);
 
 // Declares --env_server_base, --env_timeout, ….
 void Declare(OptionSet& set, EnvironmentOptions& options);

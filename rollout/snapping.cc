@@ -7,6 +7,7 @@
 
 #include "clients/env/http_environment.h"
 #include "tasks/sciworld/sciworld_snap.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace {
@@ -32,7 +33,7 @@ Result<std::vector<std::string>> SnapActions(Executor& executor, int state,
 }
 
 void CheckSnapping(const std::string& task, const HttpEnvironment& environment) {
-  if (task != "sciworld") {
+  if (!TaskKindOf(task).snapping) {
     throw FatalError(ExitCode::kUsage,
                      fmt::format("--snap_actions is for SciWorld, not for {}", task));
   }

@@ -55,4 +55,12 @@ if ! { cmake -S "$here/tests/package" -B outside -DCMAKE_PREFIX_PATH="$prefix" &
   fail "the project outside"
 fi
 [[ $(outside/outside) == "2 nodes, action look, instruction of 2 messages" ]] || fail "outside"
+
+say "an environment outside"
+if ! { cmake -S "$prefix/share/doc/agentr/examples/own_environment" -B own -DCMAKE_PREFIX_PATH="$prefix" &&
+       cmake --build own && own/own_environment --max 10; } >own.log 2>&1; then
+  cat own.log
+  fail "the environment outside"
+fi
+grep -q '^7 of 7 trees contain a success' own.log || { cat own.log; fail "the trees of the environment outside"; }
 say "all right"

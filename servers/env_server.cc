@@ -4,6 +4,10 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <functional>
+#include <map>
+#include <utility>
+
 #include "clients/openai/openai_model.h"
 #include "common/options.h"
 #include "games/babyai/babyai_text.h"
@@ -21,13 +25,10 @@
 #include "tasks/babyai/babyai_gold.h"
 #include "tasks/detective/detective_gold.h"
 #include "tasks/questions/questions_gold.h"
-#include "tasks/task_family.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace {
-
-constexpr std::string_view kTasks =
-    "webshop, textcraft, sciworld, babyai, twenty_questions, guess_my_city, detective";
 
 SessionLimits LimitsOf(const EnvServerOptions& options) {
   return {options.session_ttl, options.max_sessions};
@@ -95,38 +96,64 @@ std::unique_ptr<QuestionOracle> MakeOracle(const OracleOptions& options, const T
   return std::make_unique<ModelOracle>(std::move(model), table);
 }
 
+template <typename Game>
+std::unique_ptr<EnvService> MakeTextGame(Game game, const EnvServerOptions& options) {
+  return std::make_unique<TextGameService<Game>>(std::move(game), LimitsOf(options),
+                                                 !options.no_extensions);
+}
+
+std::unique_ptr<EnvService> MakeBabyAi(const EnvServerOptions& options) {
+  BabyAiOptions babyai = options.babyai;
+  babyai.reference = options.reference;
+  return MakeTextGame(BabyAiText(babyai), options);
+}
+
+using ServiceMaker = std::function<std::unique_ptr<EnvService>(const EnvServerOptions&)>;
+
+// The services of the kinds of tasks that have one.
+const std::map<std::string, ServiceMaker>& Services() {
+  static const std::map<std::string, ServiceMaker> services = {
+      {"textcraft", MakeTextCraft},
+      {"webshop", MakeWebShop<PageShop>},
+      {"webshop_archer", MakeWebShop<ArcherShop>},
+      {"sciworld",
+       [](const EnvServerOptions& options) {
+         return MakeSciWorldService(options.sciworld, LimitsOf(options), !options.no_extensions);
+       }},
+      {"babyai", MakeBabyAi},
+      {"twenty_questions",
+       [](const EnvServerOptions& options) {
+         auto oracle = MakeOracle(options.oracle, WordTable::BuiltIn());
+         return MakeTextGame(TwentyQuestions(options.reference, std::move(oracle)), options);
+       }},
+      {"guess_my_city",
+       [](const EnvServerOptions& options) {
+         auto oracle = MakeOracle(options.oracle, CityTable::BuiltIn());
+         return MakeTextGame(GuessMyCity(options.reference, std::move(oracle)), options);
+       }},
+      {"detective",
+       [](const EnvServerOptions& options) { return MakeTextGame(Detective(), options); }},
+  };
+  return services;
+}
+
+// "textcraft, webshop, …": the kinds of tasks that have a service.
+std::string ServedTasks() {
+  std::vector<std::string_view> names;
+  for (const TaskKind& kind : TaskKinds()) {
+    if (Services().contains(kind.name)) names.push_back(kind.name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 std::unique_ptr<EnvService> MakeService(const EnvServerOptions& options) {
-  if (options.task == "textcraft") return MakeTextCraft(options);
-  if (options.task == PageShop::kTask) return MakeWebShop<PageShop>(options);
-  if (options.task == ArcherShop::kTask) return MakeWebShop<ArcherShop>(options);
-  if (options.task == "sciworld") {
-    return MakeSciWorldService(options.sciworld, LimitsOf(options), !options.no_extensions);
-  }
-  if (options.task == "babyai") {
-    BabyAiOptions babyai = options.babyai;
-    babyai.reference = options.reference;
-    return std::make_unique<TextGameService<BabyAiText>>(BabyAiText(babyai), LimitsOf(options),
-                                                         !options.no_extensions);
-  }
-  if (options.task == "twenty_questions") {
-    return std::make_unique<TextGameService<TwentyQuestions>>(
-        TwentyQuestions(options.reference, MakeOracle(options.oracle, WordTable::BuiltIn())),
-        LimitsOf(options), !options.no_extensions);
-  }
-  if (options.task == "guess_my_city") {
-    return std::make_unique<TextGameService<GuessMyCity>>(
-        GuessMyCity(options.reference, MakeOracle(options.oracle, CityTable::BuiltIn())),
-        LimitsOf(options), !options.no_extensions);
-  }
-  if (options.task == "detective") {
-    return std::make_unique<TextGameService<Detective>>(Detective(), LimitsOf(options),
-                                                        !options.no_extensions);
-  }
+  const auto at = Services().find(options.task);
+  if (at != Services().end()) return at->second(options);
   throw FatalError(
       ExitCode::kUsage,
       fmt::format("this program has no environment server for '{}', only for {} (--task, TASK); to "
                   "use another server, give --env_server_base http://host:port",
-                  options.task, kTasks));
+                  options.task, ServedTasks()));
 }
 
 HttpServiceOptions WithAbout(HttpServiceOptions options, const EnvService& service) {
@@ -158,8 +185,8 @@ void Declare(OptionSet& set, WebShopFilesOptions& options) {
 
 void Declare(OptionSet& set, EnvServerOptions& options) {
   set.Group("Environment");
-  set.Add("--task", options.task, fmt::format("Environment to serve: {}", kTasks), "TASK");
-  DeclareStyle(set, options.style, options.task);
+  set.Add("--task", options.task, "Environment to serve: " + ServedTasks(), "TASK");
+  DeclareStyle(set, options.style, options.task, "Environment");
   set.Add(
       "--reference", options.reference,
       "1: keep the original's faults that are mended otherwise (BabyAI: \"a open door\"; Twenty "

@@ -42,9 +42,9 @@ struct OracleOptions {
 };
 
 struct EnvServerOptions {
-  std::string task = "webshop";  // with the style: "webshop_archer" (DeclareStyle)
-  std::string style = "";
-  std::string recipes = "";  // TextCraft: folder of recipe files; empty: the built-in book
+  std::string task = "webshop";  // TaskKind::name
+  std::string style = "";        // DeclareStyle
+  std::string recipes = "";      // TextCraft: folder of recipe files; empty: the built-in book
   WebShopFilesOptions webshop = {};
   SciWorldOptions sciworld = {};
   BabyAiOptions babyai = {};

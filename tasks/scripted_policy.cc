@@ -2,18 +2,14 @@
 
 #include <array>
 
-#include "games/questions/city_table.h"
-#include "tasks/babyai/babyai_policy.h"
-#include "tasks/detective/detective_policy.h"
-#include "tasks/questions/questions_policy.h"
-#include "tasks/sciworld/sciworld_policy.h"
-#include "tasks/textcraft/textcraft_policy.h"
-#include "tasks/webshop/archer_policy.h"
-#include "tasks/webshop/webshop_policy.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 
-bool PlansByGold(std::string_view family) { return family == "sciworld"; }
+bool PlansByGold(std::string_view family) {
+  const TaskKind* kind = FindTaskKind(family);
+  return kind != nullptr && kind->plans_by_gold;
+}
 
 std::string PolicyState::Mistake(RandomStream& random) {
   const std::string right = Plan();
@@ -23,28 +19,11 @@ std::string PolicyState::Mistake(RandomStream& random) {
 }
 
 std::optional<ScriptedPolicy> MakeScriptedPolicy(std::string_view family, GoldSource* gold) {
-  using Conversation = std::span<const Message>;
-  // The policies that need nothing but the conversation.
-  const auto of = [](std::string_view title, auto read) {
-    return ScriptedPolicy{title, [read](Conversation shown, int) { return read(shown); }};
-  };
-  if (family == "textcraft") return of("TextCraft", ReadTextCraftPolicy);
-  if (family == "webshop") return of("WebShop", ReadWebShopPolicy);
-  if (family == "webshop_archer") return of("WebShop in ArCHer's style", ReadArcherPolicy);
-  if (family == "babyai") return of("BabyAI-Text", ReadBabyAiPolicy);
-  if (family == "detective") return of("Detective", ReadDetectivePolicy);
-  if (family == "twenty_questions") {
-    return of("Twenty Questions",
-              [](Conversation shown) { return ReadQuestionsPolicy(shown, WordTable::BuiltIn()); });
-  }
-  if (family == "guess_my_city") {
-    return of("Guess My City", [](Conversation shown) {
-      return ReadQuestionsPolicy(shown, CityTable::BuiltIn().words());
-    });
-  }
-  if (family != "sciworld") return std::nullopt;
-  return ScriptedPolicy{"SciWorld", [gold](Conversation shown, int task_id) {
-                          return ReadSciWorldPolicy(shown, task_id, gold);
+  const TaskKind* kind = FindTaskKind(family);
+  if (kind == nullptr || !kind->policy) return std::nullopt;
+  return ScriptedPolicy{kind->title,
+                        [read = kind->policy, gold](std::span<const Message> shown, int task_id) {
+                          return read(shown, task_id, gold);
                         }};
 }
 

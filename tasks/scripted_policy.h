@@ -1,5 +1,5 @@
 // How the scripted models play one kind of task. A new kind of task needs a PolicyState and a
-// function that reads it; the models themselves do not change.
+// function that reads it (TaskKind::policy); the models themselves do not change.
 #pragma once
 
 #include <fmt/format.h>

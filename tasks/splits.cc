@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace embedded {
@@ -24,10 +25,6 @@ Split ReadSplit(std::string_view text) {
 }
 
 }  // namespace
-
-std::string_view WithoutStyle(std::string_view family) {
-  return family == "webshop_archer" ? "webshop" : family;
-}
 
 Split::Split(std::vector<int> test, std::vector<int> train)
     : test_(std::move(test)), train_(std::move(train)) {
@@ -57,7 +54,10 @@ const Split& SplitOf(std::string_view family) {
     for (const auto& [name, text] : embedded::kSplits) read.emplace(name, ReadSplit(text));
     return read;
   }();
-  const auto at = splits.find(WithoutStyle(family));
+  const std::string_view name = WithoutStyle(family);
+  const TaskKind* kind = FindTaskKind(name);
+  if (kind != nullptr && kind->split) return *kind->split;
+  const auto at = splits.find(name);
   return at == splits.end() ? none : at->second;
 }
 

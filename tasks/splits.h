@@ -40,11 +40,7 @@ class Split {
 // ids are train ids.
 void CheckPublished(SplitPart part, std::string_view family);
 
-// The family with whose tasks the named one shares ids, such as "webshop" for "webshop_archer": it
-// only shows them in another style (DeclareStyle).
-std::string_view WithoutStyle(std::string_view family);
-
-// The split of the named family; empty if none is published.
+// The split of the named kind of task (TaskKind::split, configs/splits); empty if none is published.
 const Split& SplitOf(std::string_view family);
 
 }  // namespace agentr

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,12 +11,7 @@
 
 namespace agentr {
 
-class OptionSet;
-
-struct WordedAction {
-  std::string thought;
-  std::string action;
-};
+class RevisionHints;
 
 class TaskFamily {
  public:
@@ -72,59 +66,8 @@ class TaskFamily {
     return action == RevisionAction() && observation == kRevisionReply;
   }
 
-  // The functions below serve the revision of failed paths. `history` is the first observation and
-  // all turns since then.
-
-  // True if an action that leaves the state unchanged may still give new information, such as a
-  // look around a room. False if the replies to the other actions already tell everything.
-  virtual bool MayInform(std::string_view /*action*/) const { return false; }
-
-  // A text that is equal for histories that probably lead to the same state of a task, and differs
-  // otherwise; empty if unknown. This is a hint that callers must verify.
-  virtual std::string StateKey(std::span<const Message> /*history*/) const { return ""; }
-
-  // An observation without the values that instruments show: these depend on the time that has
-  // passed, and another value alone does not mean that the episode went another way.
-  struct Readings {
-    std::string text;                 // the observation, with "#" in place of each value
-    std::vector<std::string> values;  // in order
-  };
-  virtual Readings WithoutReadings(std::string_view observation) const {
-    return {std::string(observation), {}};
-  }
-
-  // A short name such as "missing_item" for the mistake in `action` after `history`, to which the
-  // environment replied `after`. It selects the revision thoughts, and mistakes are counted by it.
-  virtual std::string_view MistakeName(std::span<const Message> history, std::string_view action,
-                                       std::string_view after) const;
-
-  // Actions that may lead from the state after `history` to one in which the actions `wanted` can
-  // be taken: the way back, or getting missing material. The most promising come first.
-  virtual std::vector<std::string> Recoveries(std::span<const Message> /*history*/,
-                                              std::span<const std::string> /*wanted*/) const {
-    return {};
-  }
-
-  // The turn that takes `action` after `history`, in the words of the demonstrations: with the
-  // reasons for it, and the action as they spell it, which the environment takes for the same.
-  // nullopt if the family has no such words, or if `history` does not show why.
-  virtual std::optional<WordedAction> Reworded(std::span<const Message> /*history*/,
-                                               std::string_view /*action*/) const {
-    return std::nullopt;
-  }
-
-  // False if it is certain that `thought` contradicts `action` or what `history` shows.
-  virtual bool ThoughtFits(std::span<const Message> /*history*/, std::string_view /*thought*/,
-                           std::string_view /*action*/) const {
-    return true;
-  }
+  // What the revision of failed paths asks (tasks/revision_hints.h); by default it knows nothing.
+  virtual const RevisionHints& hints() const;
 };
-
-// Declares --style, another form in which a task is shown. After parsing, `task` is the name of the
-// kind of task in that form: "webshop_archer" for "webshop" (also if it was empty) and "archer".
-void DeclareStyle(OptionSet& set, std::string& style, std::string& task);
-
-// The family of this name. Throws FatalError(kUsage) with the list of known names.
-std::unique_ptr<TaskFamily> MakeTaskFamily(std::string_view name);
 
 }  // namespace agentr

@@ -30,10 +30,11 @@ Result<std::vector<std::string>> SessionGold::Fetch(int task_id) const {
   return session->Query("gold");
 }
 
-std::unique_ptr<GoldSource> MakeHttpGold(const std::string& family,
+std::unique_ptr<GoldSource> MakeHttpGold(std::unique_ptr<Protocol> protocol,
                                          const std::vector<Secret>& bases,
                                          const HttpOptions& options) {
-  auto environment = std::make_unique<HttpEnvironment>(MakeProtocol(family), bases, options);
+  const std::string family = protocol->family();
+  auto environment = std::make_unique<HttpEnvironment>(std::move(protocol), bases, options);
   if (!environment->Offers("gold")) {
     throw FatalError(ExitCode::kUsage,
                      fmt::format("the model \"planner\" needs the solutions of {0} tasks, which "

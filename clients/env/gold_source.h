@@ -14,6 +14,8 @@
 
 namespace agentr {
 
+class Protocol;
+
 // Solutions are found by task id, not by the text of a conversation, because tasks that differ only
 // in what lies behind a door begin with the same text. Thread-safe.
 class GoldSource {
@@ -47,9 +49,9 @@ class SessionGold : public GoldSource {
   std::map<int, Entry> entries_;  // guarded by mutex_, except the contents of an Entry
 };
 
-// A GoldSource for the servers of this family, with its own connections. Throws what
+// A GoldSource for the servers that speak this protocol, with its own connections. Throws what
 // HttpEnvironment throws, and FatalError(kUsage) if the servers do not list the extension.
-std::unique_ptr<GoldSource> MakeHttpGold(const std::string& family,
+std::unique_ptr<GoldSource> MakeHttpGold(std::unique_ptr<Protocol> protocol,
                                          const std::vector<Secret>& bases,
                                          const HttpOptions& options);
 

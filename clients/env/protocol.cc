@@ -6,9 +6,6 @@
 #include <initializer_list>
 #include <utility>
 
-#include "clients/env/sciworld_protocol.h"
-#include "clients/env/text_game_protocol.h"
-#include "clients/env/webshop_protocol.h"
 #include "clients/http/json_fields.h"
 #include "common/json_depth.h"
 #include "common/text.h"
@@ -150,23 +147,6 @@ bool Protocol::IsLostSession(const Error& error) const {
          (says_one_of({"session", "env", " id"}) &&
           says_one_of({"not found", "does not exist", "unknown", "no such", "expired", "closed",
                        "invalid"}));
-}
-
-std::unique_ptr<Protocol> MakeProtocol(std::string_view family) {
-  if (family == "textcraft") return std::make_unique<Protocol>("textcraft");
-  if (family == "webshop" || family == "webshop_archer") {
-    return std::make_unique<WebShopProtocol>(std::string(family));
-  }
-  if (family == "sciworld") return std::make_unique<SciWorldProtocol>();
-  for (const char* const plain : {"babyai", "twenty_questions", "guess_my_city", "detective"}) {
-    if (family == plain) return std::make_unique<TextGameProtocol>(plain);
-  }
-  throw FatalError(
-      ExitCode::kUsage,
-      fmt::format("there is no environment protocol for '{}'; "
-                  "choose textcraft, webshop, sciworld, babyai, twenty_questions, guess_my_city or "
-                  "detective",
-                  family));
 }
 
 Result<ServerVersion> ParseVersion(std::string_view reply) {

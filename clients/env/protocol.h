@@ -84,9 +84,6 @@ class Protocol {
 // reply in messages.
 Result<nlohmann::json> ReplyObject(std::string_view reply, const std::string& what);
 
-// The protocol of this family's servers. Throws FatalError(kUsage) with the list of known names.
-std::unique_ptr<Protocol> MakeProtocol(std::string_view family);
-
 // Reply of GET /version of our own servers.
 struct ServerVersion {
   std::string server;

@@ -12,6 +12,7 @@
 #include "common/text.h"
 #include "tasks/prompt_file.h"
 #include "tasks/splits.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace embedded {

@@ -6,7 +6,7 @@
 //   - an accepted action after which nothing as good was found, although at least `min_evidence`
 //     episodes ended there. Episodes that the depth limit ended only count if they had more turns
 //     than a good path needs from there. Two more conditions exclude chance: nothing as good was
-//     found from an equal state (TaskFamily::StateKey) elsewhere in the tree, and at least the
+//     found from an equal state (RevisionHints::StateKey) elsewhere in the tree, and at least the
 //     share `min_success` of the episodes that took other actions was as good. If most of those
 //     fail too, the search says more about the policy than about the step.
 // The step that ends an episode (a purchase, a disaster, the depth limit) is never a mistake,
@@ -46,7 +46,7 @@ struct MistakeOptions {
 
 struct Mistake {
   int node = -1;     // the mistaken step
-  std::string name;  // TaskFamily::MistakeName
+  std::string name;  // RevisionHints::MistakeName
   bool refused = false;
   int evidence = 0;             // ended leaves after it, none of them as good
   std::vector<LeafPath> goods;  // the good paths that can repair it, each state once

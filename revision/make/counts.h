@@ -26,7 +26,7 @@ struct RevisionCounts {
   int64_t duplicate_drafts = 0;  // pairs that gave the same actions as another pair of the task
   int64_t contradictions = 0;    // pairs whose row would train the mistaken action in its state
   int64_t pairs = 0;             // pairs that were run (with data type good: good paths)
-  std::map<std::string, int64_t> mistakes;  // of the rows, by TaskFamily::MistakeName
+  std::map<std::string, int64_t> mistakes;  // of the rows, by RevisionHints::MistakeName
   std::map<int, int64_t> recoveries;        // of the rows, by the number of actions
   int64_t pruned_turns = 0;                 // turns left out of the paths of rows
   int64_t cut_turns = 0;                    // trained turns with text after their action

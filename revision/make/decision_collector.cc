@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "revision/make/dedup.h"
+#include "tasks/revision_hints.h"
 
 namespace agentr {
 
@@ -36,7 +37,7 @@ std::string DecisionCollector::ThoughtFor(const Decision& decision, RandomStream
 }
 
 // True if the row would train the mistaken action in the very state in which it was a mistake. Where
-// the family knows no states (TaskFamily::StateKey), the page stands for it. A page alone is not
+// the family knows no states (RevisionHints::StateKey), the page stands for it. A page alone is not
 // enough: in TextCraft each crafting of planks has the same answer, and what failed with four of
 // them is right with eight.
 bool DecisionCollector::Contradicts(const Trajectory& trajectory, int error) const {
@@ -44,7 +45,7 @@ bool DecisionCollector::Contradicts(const Trajectory& trajectory, int error) con
   const std::string& mistaken = context_.tree.node(error).action;
   std::vector<Message> history = {{"user", trajectory.first_observation}};
   const auto state = [&] {
-    const std::string key = context_.family.StateKey(history);
+    const std::string key = context_.family.hints().StateKey(history);
     return key.empty() ? history.back().content : key;
   };
   std::string mistaken_in;

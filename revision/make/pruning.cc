@@ -7,6 +7,7 @@
 #include <set>
 
 #include "common/error.h"
+#include "tasks/revision_hints.h"
 
 namespace agentr {
 
@@ -32,7 +33,7 @@ std::vector<int> Pruner::WithoutIdle(const std::vector<int>& nodes) const {
   std::set<std::string_view> told;
   for (const int node : nodes) {
     const Node& turn = tree_.node(node);
-    const bool tells = !states_.Refused(node) && family_.MayInform(turn.action) &&
+    const bool tells = !states_.Refused(node) && family_.hints().MayInform(turn.action) &&
                        told.insert(turn.observation).second;
     if (states_.Changed(node) || tells) kept.push_back(node);
   }
@@ -83,7 +84,8 @@ const std::string& Pruner::Key(int node) {
   if (known != keys_.end()) return known->second;
   const std::vector<Message> conversation = tree_.Conversation(node);
   const auto first = conversation.begin() + static_cast<std::ptrdiff_t>(tree_.instruction().size());
-  std::string key = states_.At(node).ended ? "" : family_.StateKey({first, conversation.end()});
+  std::string key =
+      states_.At(node).ended ? "" : family_.hints().StateKey({first, conversation.end()});
   return keys_.emplace(states_.Of(node), std::move(key)).first->second;
 }
 

@@ -29,7 +29,7 @@ class Pruner {
 
   // The plan with a shorter prefix and good suffix. kEffect removes steps that changed nothing and
   // gave no new information; kFull also removes loops between two nodes with the same state key
-  // (TaskFamily::StateKey). The prefix keeps the last `slips` refused steps, so that the history
+  // (RevisionHints::StateKey). The prefix keeps the last `slips` refused steps, so that the history
   // before the mistake stays realistic, and the good suffix the last `good_slips`. All bad steps
   // stay.
   SplicePlan Shorten(const SplicePlan& plan, Prune mode, int slips, int good_slips = 0);

@@ -9,6 +9,7 @@
 
 #include "common/text.h"
 #include "revision/find/choice.h"
+#include "tasks/revision_hints.h"
 
 namespace agentr {
 namespace {
@@ -174,7 +175,7 @@ std::vector<std::string> Repairer::RecoveryCandidates(const Attempt& attempt, si
   const std::vector<SplicedTurn>& turns = attempt.trajectory.turns;
   std::vector<std::string> wanted;
   for (size_t i = good_begin; i < turns.size(); ++i) wanted.push_back(turns[i].action);
-  std::vector<std::string> candidates = family_.Recoveries(history, wanted);
+  std::vector<std::string> candidates = family_.hints().Recoveries(history, wanted);
   for (const SplicedTurn& turn : turns) {
     // Actions that led to the common state before may lead there again.
     if (turn.part == Part::kPrefix && !turn.refused) candidates.push_back(turn.action);
@@ -240,7 +241,7 @@ Result<std::optional<std::vector<std::string>>> Repairer::FindRecovery(const Att
       next.actions.push_back(action);
       next.history.push_back({"assistant", "Action: " + action});
       next.history.push_back({"user", OneLine(turn.result.observation)});
-      std::string key = family_.StateKey(next.history);
+      std::string key = family_.hints().StateKey(next.history);
       if (key.empty()) key = next.history.back().content;
       if (!seen.insert(std::move(key)).second) continue;
       ++tried;

@@ -6,6 +6,7 @@
 
 #include "common/text.h"
 #include "revision/find/choice.h"
+#include "tasks/revision_hints.h"
 
 namespace agentr {
 namespace {
@@ -29,8 +30,8 @@ bool IsAsExpected(const Trajectory& trajectory, size_t i, const std::string& obs
   const std::string& expected = trajectory.turns[i].observation;
   if (observation == expected) return true;
   if (family == nullptr) return false;
-  const TaskFamily::Readings ours = family->WithoutReadings(observation);
-  const TaskFamily::Readings theirs = family->WithoutReadings(expected);
+  const RevisionHints::Readings ours = family->hints().WithoutReadings(observation);
+  const RevisionHints::Readings theirs = family->hints().WithoutReadings(expected);
   if (ours.values.empty() || ours.text != theirs.text) return false;
   return std::ranges::none_of(theirs.values, [&](const std::string& value) {
     return std::any_of(

@@ -44,7 +44,7 @@ struct Replay {
 };
 
 // Judges the trajectory by the episode of its actions. A reading of an instrument may differ from
-// the expected one (TaskFamily::WithoutReadings) if no later turn's text contains the expected
+// the expected one (RevisionHints::WithoutReadings) if no later turn's text contains the expected
 // observation's readings, so that what is trained stays true. Without `family` none may.
 Replay JudgeReplay(const Trajectory& trajectory, const ReplayedEpisode& episode, double alpha,
                    const TaskFamily* family = nullptr);

@@ -18,9 +18,10 @@ namespace agentr {
 struct Decision {
   PathPair pair;
   FirstError error;
-  std::string mistake = "";  // TaskFamily::MistakeName of the first error; "" for a good path alone
-  bool refused = false;      // the first error is an action that the environment refused
-  int evidence = 0;          // ended leaves after it in the tree
+  std::string mistake =
+      "";                // RevisionHints::MistakeName of the first error; "" for a good path alone
+  bool refused = false;  // the first error is an action that the environment refused
+  int evidence = 0;      // ended leaves after it in the tree
   std::vector<SplicedTurn> turns = {};  // turns of the row, with the observations of the tree
   Replay replay = {};
   int pruned = 0;    // turns left out of the paths

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/text.h"
+#include "tasks/revision_hints.h"
 
 namespace agentr {
 
@@ -24,14 +25,14 @@ bool MendThoughts(std::string_view mode, const TaskFamily& family, Trajectory& t
   for (SplicedTurn& turn : trajectory.turns) {
     if (turn.part != Part::kRevision && IsTrained(trajectory, turn)) {
       std::optional<WordedAction> worded =
-          mode == "rewrite" ? family.Reworded(history, turn.action) : std::nullopt;
+          mode == "rewrite" ? family.hints().Reworded(history, turn.action) : std::nullopt;
       if (worded) {
         std::string response =
             fmt::format("Thought: {}\nAction: {}", worded->thought, worded->action);
         turn.action = std::move(worded->action);
         counts.rewritten_turns += response == turn.response ? 0 : 1;
         turn.response = std::move(response);
-      } else if (!family.ThoughtFits(history, ThoughtOf(turn.response), turn.action)) {
+      } else if (!family.hints().ThoughtFits(history, ThoughtOf(turn.response), turn.action)) {
         ++counts.disagreeing_rows;
         return false;
       }

@@ -12,8 +12,8 @@
 namespace agentr {
 
 // `mode`: "keep" leaves the thoughts as they are. "agree" refuses a row with a trained turn whose
-// thought contradicts its action (TaskFamily::ThoughtFits). "rewrite" replaces each trained turn by
-// the family's own words for it (TaskFamily::Reworded); where the family has none, it does as
+// thought contradicts its action (RevisionHints::ThoughtFits). "rewrite" replaces each trained turn by
+// the family's own words for it (RevisionHints::Reworded); where the family has none, it does as
 // "agree" does. The revision turn is not touched. Returns false if the row must be left
 // out. Counts what it does. The observations must be those of the replay.
 bool MendThoughts(std::string_view mode, const TaskFamily& family, Trajectory& trajectory,

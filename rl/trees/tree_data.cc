@@ -12,7 +12,7 @@
 #include "revision/find/states.h"
 #include "rl/trees/episode_tree.h"
 #include "tasks/splits.h"
-#include "tasks/task_family.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace {

@@ -48,6 +48,7 @@ foreach(folder common clients store tasks lm rollout mcts servers/http games)
 endforeach()
 install(FILES servers/env_service.h servers/text_game_service.h
         DESTINATION include/agentr/servers COMPONENT dev)
+install(DIRECTORY examples/own_environment DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPONENT dev)
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/agentr")
 install(EXPORT agentr FILE agentrTargets.cmake DESTINATION "${package}" COMPONENT dev)
 configure_package_config_file(packaging/agentrConfig.cmake.in

@@ -12,7 +12,7 @@ where SHOP is --shop_seed 1 --products tests/data/webshop/items_shuffle.json --a
 tests/data/webshop/items_ins_v2.json. --search is the server of webshop_original.py. An episode
 whose reward differs because spaCy finds other nouns in a title is left out.
 
-With --compare URL, a server of the same shop with --style archer, every observation, reward and end
+With --compare URL, a server of the same shop with --task webshop_archer, every observation, reward and end
 is compared with that server's instead; env_server --export writes a large shop for --shop:
 
     python3 scripts/golden/archer_episodes.py … --compare http://127.0.0.1:32362 --episodes 300

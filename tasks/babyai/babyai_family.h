@@ -11,13 +11,15 @@
 // episode.
 #pragma once
 
+#include "tasks/revision_hints.h"
 #include "tasks/task_family.h"
 
 namespace agentr {
 
-class BabyAiFamily : public TaskFamily {
+class BabyAiFamily : public TaskFamily, public RevisionHints {
  public:
   std::string_view name() const override { return "babyai"; }
+  const RevisionHints& hints() const override { return *this; }
 
   // The first line of the action's text, in lower case, of letters, digits, commas and single
   // blanks only, as AgentGym's own client sends it; "pick up" becomes "pickup", which the server

@@ -1,13 +1,15 @@
 // Detective as a kind of task: a house of rooms, clues to take, and a culprit to arrest.
 #pragma once
 
+#include "tasks/revision_hints.h"
 #include "tasks/task_family.h"
 
 namespace agentr {
 
-class DetectiveFamily : public TaskFamily {
+class DetectiveFamily : public TaskFamily, public RevisionHints {
  public:
   std::string_view name() const override { return "detective"; }
+  const RevisionHints& hints() const override { return *this; }
 
   // Both are read from the answer to the action, the third part of the observation.
   bool LeavesStateUnchanged(std::string_view before, std::string_view action,

@@ -108,7 +108,7 @@ std::string SciWorldFamily::StateKey(std::span<const Message> history) const {
   return SciWorldStateKey(history);
 }
 
-TaskFamily::Readings SciWorldFamily::WithoutReadings(std::string_view observation) const {
+RevisionHints::Readings SciWorldFamily::WithoutReadings(std::string_view observation) const {
   constexpr std::string_view kBefore = " measures a temperature of ";
   constexpr std::string_view kAfter = " degrees celsius";
   Readings readings{std::string(observation), {}};

@@ -2,13 +2,15 @@
 // science experiments in a house.
 #pragma once
 
+#include "tasks/revision_hints.h"
 #include "tasks/task_family.h"
 
 namespace agentr {
 
-class SciWorldFamily : public TaskFamily {
+class SciWorldFamily : public TaskFamily, public RevisionHints {
  public:
   std::string_view name() const override { return "sciworld"; }
+  const RevisionHints& hints() const override { return *this; }
 
   // True for input that the game does not understand and for actions that only give information:
   // they take no game time. While the game waits for a number ("Ambiguous request"), any input is

@@ -1,13 +1,15 @@
 // TextCraft: Minecraft recipes as a text game (Prasad et al. 2023), as AgentGym serves it.
 #pragma once
 
+#include "tasks/revision_hints.h"
 #include "tasks/task_family.h"
 
 namespace agentr {
 
-class TextCraftFamily : public TaskFamily {
+class TextCraftFamily : public TaskFamily, public RevisionHints {
  public:
   std::string_view name() const override { return "textcraft"; }
+  const RevisionHints& hints() const override { return *this; }
   std::string ParseAction(std::string_view response) const override;
   // Decided by the reply alone.
   bool LeavesStateUnchanged(std::string_view before, std::string_view action,

@@ -38,7 +38,7 @@ std::string ArcherFamily::StateKey(std::span<const Message> history) const {
   return WebShopFamily::StateKey(NewestArcherLog(history).turns);
 }
 
-TaskFamily::Readings ArcherFamily::WithoutReadings(std::string_view observation) const {
+RevisionHints::Readings ArcherFamily::WithoutReadings(std::string_view observation) const {
   const std::string_view last = LastObservation(observation);
   const auto before = static_cast<size_t>(last.data() - observation.data());
   return {std::string(last), {std::string(observation.substr(0, before))}};

@@ -2,13 +2,15 @@
 // in a web shop whose pages are shown as text.
 #pragma once
 
+#include "tasks/revision_hints.h"
 #include "tasks/task_family.h"
 
 namespace agentr {
 
-class WebShopFamily : public TaskFamily {
+class WebShopFamily : public TaskFamily, public RevisionHints {
  public:
   std::string_view name() const override { return "webshop"; }
+  const RevisionHints& hints() const override { return *this; }
 
   // The first line of the action's text, up to the last "]" if it has the form of an action.
   std::string ParseAction(std::string_view response) const override;

@@ -19,6 +19,7 @@
 #include "games/game_batch.h"
 #include "tasks/babyai/babyai_bot.h"
 #include "tasks/questions/asker.h"
+#include "tasks/task_kinds.h"
 #include "tests/clients/env/embedded_server.h"
 
 namespace agentr {

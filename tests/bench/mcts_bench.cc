@@ -18,6 +18,7 @@
 #include "common/options.h"
 #include "mcts/collector.h"
 #include "tasks/scripted_model.h"
+#include "tasks/task_kinds.h"
 #include "tests/clients/env/embedded_server.h"
 #include "tests/mcts/call_bound.h"
 

@@ -28,6 +28,7 @@
 #include "revision/find/rollout_verifier.h"
 #include "tasks/scripted_model.h"
 #include "tasks/scripted_policy.h"
+#include "tasks/task_kinds.h"
 #include "tests/bench/step_truth.h"
 #include "tests/clients/env/embedded_server.h"
 
@@ -103,7 +104,7 @@ class Bench {
         server_(StartServer(family)),
         environment_(MakeProtocol(family), {server_->base_url()}, {}),
         sessions_(environment_, 8) {
-    if (PlansByGold(family)) gold_ = MakeHttpGold(family, {server_->base_url()}, {});
+    if (PlansByGold(family)) gold_ = MakeHttpGold(MakeProtocol(family), {server_->base_url()}, {});
     policy_ = MakeScriptedPolicy(family, gold_.get());
     truth_ = MakeStepTruth(options.truth.empty() ? family : options.truth,
                            {gold_.get(), environment_, policy_ ? &*policy_ : nullptr});

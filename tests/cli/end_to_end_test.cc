@@ -10,6 +10,7 @@
 
 #include "common/file.h"
 #include "tasks/scripted_model.h"
+#include "tasks/task_kinds.h"
 #include "tests/cli/program.h"
 #include "tests/clients/http/local_server.h"
 

@@ -12,7 +12,7 @@
 #include "common/random.h"
 #include "servers/sciworld/sciworld_tasks.h"
 #include "tasks/sciworld/sciworld_tasks.h"
-#include "tasks/task_family.h"
+#include "tasks/task_kinds.h"
 #include "tests/cli/program.h"
 #include "tests/clients/env/embedded_server.h"
 #include "tests/clients/http/fault_proxy.h"

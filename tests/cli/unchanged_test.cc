@@ -7,6 +7,7 @@
 #include "clients/env/http_environment.h"
 #include "common/random.h"
 #include "tasks/scripted_model.h"
+#include "tasks/task_kinds.h"
 #include "tests/clients/env/embedded_server.h"
 
 namespace agentr {

@@ -8,6 +8,7 @@
 #include "clients/http/http_client.h"
 #include "common/random.h"
 #include "tasks/scripted_model.h"
+#include "tasks/task_kinds.h"
 #include "tests/cli/program.h"
 
 namespace agentr {

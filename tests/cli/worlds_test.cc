@@ -130,7 +130,7 @@ TEST(Oracle, AMuteOneIsNamedBeforeItIsAsked) {
               HasSubstr("at most 0.3 s (--oracle_timeout)"));
 }
 
-// The whole way with the style as an option; its name in folders and files tells the rest.
+// The whole way. The former name of the kind, an option of webshop, still means the same.
 TEST(ArcherStyle, IsSearchedRevisedAndEvaluated) {
   const ScratchFolder folder;
   const auto run = [&](const std::string& program, const Arguments& arguments) {
@@ -138,9 +138,8 @@ TEST(ArcherStyle, IsSearchedRevisedAndEvaluated) {
     EXPECT_EQ(outcome.exit, 0) << outcome.out << outcome.err;
     return outcome.out;
   };
-  const Arguments style = {"--task", "webshop", "--style", "archer"};
-  const auto with = [&](const Arguments& more) {
-    Arguments all = style;
+  const Arguments former = {"--task", "webshop", "--style", "archer"};
+  const auto with = [&](const Arguments& more, Arguments all = {"--task", "webshop_archer"}) {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   };
@@ -159,7 +158,7 @@ TEST(ArcherStyle, IsSearchedRevisedAndEvaluated) {
   const nlohmann::json searched = nlohmann::json::parse(ReadFile(trees_at / "run.json"));
   EXPECT_EQ(searched["runs"].back()["result"]["environment"]["mismatches"], 0);
   run("path_collect", {"--output_dir", "newest"});
-  run("path_collect", with({"--output_dir", "named"}));
+  run("path_collect", with({"--output_dir", "named"}, former));
   const auto revised = [&](const std::string& output, const std::string& file) {
     return ReadFile(folder.path() / output / ("webshop_archer_centric." + file));
   };

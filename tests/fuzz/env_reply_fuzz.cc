@@ -10,6 +10,7 @@
 
 #include "clients/env/protocol.h"
 #include "clients/http/http_reply.h"
+#include "tasks/task_kinds.h"
 
 namespace {
 

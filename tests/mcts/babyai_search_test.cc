@@ -11,6 +11,7 @@
 #include "mcts/collector.h"
 #include "mcts/mcts_collect.h"
 #include "tasks/babyai/babyai_family.h"
+#include "tasks/task_kinds.h"
 #include "tests/clients/env/small_babyai_server.h"
 #include "tests/mcts/toy_search.h"
 

@@ -11,6 +11,7 @@
 #include "mcts/collector.h"
 #include "rollout/replay_executor.h"
 #include "tasks/scripted_model.h"
+#include "tasks/task_kinds.h"
 #include "tasks/webshop/webshop_family.h"
 #include "tests/mcts/toy_search.h"
 

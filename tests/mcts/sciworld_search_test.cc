@@ -12,6 +12,7 @@
 #include "rollout/replay_executor.h"
 #include "tasks/sciworld/sciworld_family.h"
 #include "tasks/scripted_model.h"
+#include "tasks/task_kinds.h"
 #include "tests/clients/env/small_sciworld_server.h"
 #include "tests/mcts/toy_search.h"
 
@@ -24,7 +25,7 @@ using ::testing::HasSubstr;
 struct House {
   House()
       : http(MakeProtocol("sciworld"), {server.url()}, HttpOptions{}),
-        gold(MakeHttpGold("sciworld", {server.url()}, HttpOptions{})) {}
+        gold(MakeHttpGold(MakeProtocol("sciworld"), {server.url()}, HttpOptions{})) {}
 
   // The trees of all tasks.
   std::vector<Tree> Collect(LanguageModel& model, const SearchOptions& search, int in_flight = 3) {
@@ -197,7 +198,7 @@ TEST(SciWorldSearch, TaskTypesSelectIds) {
 TEST(SciWorldSearch, WithoutExtensionsThePlannerAndSnappingSayWhatHelps) {
   SmallSciWorldServer server(/*extensions=*/false);
   try {
-    MakeHttpGold("sciworld", {server.url()}, HttpOptions{});
+    MakeHttpGold(MakeProtocol("sciworld"), {server.url()}, HttpOptions{});
     ADD_FAILURE();
   } catch (const FatalError& error) {
     EXPECT_EQ(error.code(), ExitCode::kUsage);

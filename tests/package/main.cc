@@ -5,7 +5,7 @@
 #include "lm/bundled_model.h"
 #include "lm/weights/model_config.h"
 #include "mcts/tree_file.h"
-#include "tasks/task_family.h"
+#include "tasks/task_kinds.h"
 
 int main() {
   agentr::Tree tree({"textcraft", 31, "hand", "", "{}"}, {{"user", "Play."}}, "Goal: craft stick.");

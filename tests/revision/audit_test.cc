@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "tasks/task_kinds.h"
 #include "tests/mcts/toy_environment.h"
 #include "tests/mcts/toy_search.h"
 

@@ -7,6 +7,7 @@
 #include "rollout/replay_executor.h"
 #include "tasks/sciworld/sciworld_family.h"
 #include "tasks/scripted_model.h"
+#include "tasks/task_kinds.h"
 #include "tests/clients/env/small_sciworld_server.h"
 
 namespace agentr {
@@ -29,7 +30,7 @@ struct PlayedHouse {
 
 TEST(SciWorldPolicy, ThePlannerWithoutMistakesSolvesEveryTask) {
   PlayedHouse house;
-  const auto gold = MakeHttpGold("sciworld", {house.server.url()}, HttpOptions{});
+  const auto gold = MakeHttpGold(MakeProtocol("sciworld"), {house.server.url()}, HttpOptions{});
   const auto model = MakeScriptedModel("planner", house.family, {.error_rate = 0}, gold.get());
   for (int task_id = 0; task_id < SmallSciWorld::kTasks; ++task_id) {
     const Episode episode = house.Play(*model, task_id, {});

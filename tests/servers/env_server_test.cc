@@ -313,7 +313,7 @@ TEST(StartEnvServerTest, OtherTasksAreToldWhatThereIs) {
     FAIL();
   } catch (const FatalError& error) {
     EXPECT_EQ(error.code(), ExitCode::kUsage);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("'chess'"), HasSubstr("webshop, textcraft")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("'chess'"), HasSubstr("textcraft, webshop")));
   }
 }
 

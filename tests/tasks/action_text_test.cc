@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tasks/task_family.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace {

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "tasks/task_kinds.h"
 #include "tests/clients/env/embedded_server.h"
 #include "tests/clients/http/fault_proxy.h"
 #include "tests/tasks/toy_textcraft.h"

@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "tasks/task_kinds.h"
+
 namespace agentr {
 namespace {
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "clients/env/http_environment.h"
+#include "tasks/task_kinds.h"
 #include "tests/clients/env/small_sciworld_server.h"
 
 namespace agentr {

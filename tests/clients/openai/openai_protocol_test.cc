@@ -164,29 +164,28 @@ HttpError Refusal(int status, const std::string& body) {
 }
 
 TEST(ChatError, KnowsPromptsThatAreTooLong) {
-  for (const char* body :
-       {R"({"error": {"message": "too long", "code": "context_length_exceeded"}})",
-        R"({"object": "error", "message": "This model's maximum context length is 4096 tokens."})",
-        R"({"error": {"message": "longer than the maximum model length of 512", "code": 400}})",
-        R"({"error": {"code": 400, "message": "it exceeds the available context size"}})",
-        R"({"object": "error", "message":
+  for (
+      const char* body :
+      {R"({"error": {"message": "too long", "code": "context_length_exceeded"}})",
+       R"({"object": "error", "message": "This model's maximum context length is 4096 tokens."})",
+       R"({"error": {"message": "longer than the maximum model length of 512", "code": 400}})",
+       R"({"error": {"code": 400, "message": "it exceeds the available context size"}})",
+       R"({"object": "error", "message":
             "The input (9000 tokens) is longer than the model's context length (8192 tokens)."})",
-        R"({"detail": "Input length 9000 exceeds the maximum allowed context length 8192"})",
-        R"({"error": {"message": "Your input exceeds the context window of this model."}})",
-        R"({"error": {"type": "invalid_request_error",
+       R"({"detail": "Input length 9000 exceeds the maximum allowed context length 8192"})",
+       R"({"error": {"message": "Your input exceeds the context window of this model."}})",
+       R"({"error": {"type": "invalid_request_error",
             "message": "prompt is too long: 210000 tokens > 200000 maximum"}})",
-        R"({"error": {"message":
+       R"({"error": {"message":
             "input length and `max_tokens` exceed context limit: 190000 + 21333 > 200000"}})",
-        R"([{"error": {"code": 400, "status": "INVALID_ARGUMENT", "message":
+       R"([{"error": {"code": 400, "status": "INVALID_ARGUMENT", "message":
             "The input token count (1200000) exceeds the maximum number of tokens allowed"}}])",
-        R"({"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. \
-Given: 5000 `inputs` tokens and 500 `max_new_tokens`", "error_type": "validation"})",
-        R"({"error": "Input validation error: `inputs` must have less than 4095 tokens."})",
-        R"({"error": {"code": 400, "type": "exceed_context_size_error", "message": "no"}})",
-        R"({"error": {"message": "Please reduce the length of the messages or completion."}})",
-        R"({"error": {"message": "the input length exceeds the context length"}})",
-        R"({"error": {"message": "Prompt contains 40000 tokens and 0 draft tokens, too large for
-            model with 32768 maximum context length"}})"}) {
+       R"({"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000", "error_type": "validation"})",
+       R"({"error": "Input validation error: `inputs` must have less than 4095 tokens."})",
+       R"({"error": {"code": 400, "type": "exceed_context_size_error", "message": "no"}})",
+       R"({"error": {"message": "Please reduce the length of the messages or completion."}})",
+       R"({"error": {"message": "the input length exceeds the context length"}})",
+       R"({"error": {"message": "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length"}})"}) {
     EXPECT_EQ(ChatError(Refusal(400, body)).kind, ErrorKind::kContextLength) << body;
   }
 }

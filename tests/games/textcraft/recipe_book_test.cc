@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "tasks/task_kinds.h"
 #include "tests/games/textcraft/books.h"
 
 namespace agentr {

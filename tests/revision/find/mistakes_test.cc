@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common/error.h"
+#include "tasks/revision_hints.h"
 #include "tests/mcts/toy_environment.h"
 #include "tests/revision/hand_tree.h"
 
@@ -95,7 +96,8 @@ TEST_F(MistakesTest, WhereTheOtherActionsMostlyFailNothingIsShown) {
 
 TEST_F(MistakesTest, AStateThatWasLeftForSuccessElsewhereIsNoDeadEnd) {
   // "a" and "c b" lead to one state, and from behind the second one it went well.
-  class OneStateFamily : public ToyFamily {
+  class OneStateFamily : public ToyFamily, public RevisionHints {
+    const RevisionHints& hints() const override { return *this; }
     std::string StateKey(std::span<const Message> history) const override {
       const std::string& saw = history.back().content;
       return saw == "saw a" || saw == "saw c b" ? "there" : saw;

@@ -9,7 +9,7 @@
 
 #include "mcts/tree_file.h"
 #include "revision/task_reviser.h"
-#include "tasks/task_family.h"
+#include "tasks/task_kinds.h"
 #include "tests/common/scratch_folder.h"
 
 namespace agentr {

@@ -5,6 +5,7 @@
 
 #include "clients/fake_environment.h"
 #include "revision/find/mistakes.h"
+#include "tasks/revision_hints.h"
 #include "tests/mcts/toy_environment.h"
 #include "tests/revision/hand_tree.h"
 
@@ -46,8 +47,9 @@ StepResult LineWorld(int /*task*/, const std::vector<std::string>& actions) {
 }
 
 // Knows the way out of the hole; names states by where one stands.
-class LineFamily : public ToyFamily {
+class LineFamily : public ToyFamily, public RevisionHints {
  public:
+  const RevisionHints& hints() const override { return *this; }
   bool IsRefusal(std::string_view, std::string_view, std::string_view after) const override {
     return after.starts_with("Nothing changes");
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "clients/fake_environment.h"
+#include "tasks/revision_hints.h"
 #include "tests/mcts/toy_environment.h"
 #include "tests/revision/hand_tree.h"
 
@@ -173,8 +174,9 @@ TEST(ReplayRevisionTest, ARevisionOfTheSearchIsAsExpected) {
 }
 
 // An instrument that shows the time.
-class ClockFamily : public ToyFamily {
+class ClockFamily : public ToyFamily, public RevisionHints {
  public:
+  const RevisionHints& hints() const override { return *this; }
   Readings WithoutReadings(std::string_view observation) const override {
     if (!observation.starts_with("clock: ")) return {std::string(observation), {}};
     return {"clock: #", {std::string(observation.substr(7))}};

@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/random.h"
 #include "tasks/scripted_model.h"
+#include "tasks/task_kinds.h"
 #include "tests/tasks/small_babyai.h"
 
 namespace agentr {

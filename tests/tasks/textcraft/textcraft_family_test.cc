@@ -4,6 +4,7 @@
 
 #include "common/error.h"
 #include "tasks/prompt_file.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace {

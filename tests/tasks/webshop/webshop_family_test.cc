@@ -4,6 +4,7 @@
 
 #include "common/random.h"
 #include "tasks/scripted_model.h"
+#include "tasks/task_kinds.h"
 #include "tests/tasks/small_webshop.h"
 
 namespace agentr {

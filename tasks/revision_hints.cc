@@ -1,0 +1,15 @@
+#include "tasks/revision_hints.h"
+
+#include "tasks/task_family.h"
+
+namespace agentr {
+
+std::string_view MistakeNameOf(const TaskFamily& family, std::span<const Message> history,
+                               std::string_view action, std::string_view after) {
+  const std::string_view name = family.hints().MistakeName(history, action, after);
+  if (!name.empty()) return name;
+  const std::string_view before = history.empty() ? "" : std::string_view(history.back().content);
+  return family.IsRefusal(before, action, after) ? "refused" : "dead_end";
+}
+
+}  // namespace agentr

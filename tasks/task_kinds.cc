@@ -1,0 +1,137 @@
+#include "tasks/task_kinds.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "clients/env/sciworld_protocol.h"
+#include "clients/env/text_game_protocol.h"
+#include "clients/env/webshop_protocol.h"
+#include "common/error.h"
+#include "common/nearest_name.h"
+#include "common/options.h"
+#include "games/questions/city_table.h"
+#include "games/questions/word_table.h"
+#include "tasks/babyai/babyai_family.h"
+#include "tasks/babyai/babyai_policy.h"
+#include "tasks/detective/detective_family.h"
+#include "tasks/detective/detective_policy.h"
+#include "tasks/questions/questions_family.h"
+#include "tasks/questions/questions_policy.h"
+#include "tasks/sciworld/sciworld_family.h"
+#include "tasks/sciworld/sciworld_policy.h"
+#include "tasks/sciworld/sciworld_tasks.h"
+#include "tasks/textcraft/textcraft_family.h"
+#include "tasks/textcraft/textcraft_policy.h"
+#include "tasks/webshop/archer_family.h"
+#include "tasks/webshop/archer_policy.h"
+#include "tasks/webshop/webshop_family.h"
+#include "tasks/webshop/webshop_policy.h"
+
+namespace agentr {
+namespace {
+
+// A kind whose policy needs nothing but the conversation.
+template <typename Family, typename P, typename Read>
+TaskKind Row(std::string title, Read read, std::string style_of = "") {
+  const std::string name(Family().name());
+  return {
+      .name = name,
+      .title = std::move(title),
+      .family = [] { return std::make_unique<Family>(); },
+      .protocol = [name] { return std::make_unique<P>(name); },
+      .policy = [read](std::span<const Message> shown, int, GoldSource*) { return read(shown); },
+      .style_of = std::move(style_of)};
+}
+
+// The policy of a guessing game with the table that `table` returns, which takes a while to read.
+auto Asks(const WordTable& (*table)()) {
+  return [table](std::span<const Message> shown) { return ReadQuestionsPolicy(shown, table()); };
+}
+
+const WordTable& Cities() { return CityTable::BuiltIn().words(); }
+
+std::deque<TaskKind> BuiltIn() {
+  return {
+      Row<TextCraftFamily, Protocol>("TextCraft", ReadTextCraftPolicy),
+      Row<WebShopFamily, WebShopProtocol>("WebShop", ReadWebShopPolicy),
+      {.name = "sciworld",
+       .title = "SciWorld",
+       .family = [] { return std::make_unique<SciWorldFamily>(); },
+       .protocol = [] { return std::make_unique<SciWorldProtocol>(); },
+       .policy = ReadSciWorldPolicy,
+       .plans_by_gold = true,
+       .ids_of_types = SciWorldTasksOf,
+       .snapping = true,
+       .turns_as_text = true},
+      Row<BabyAiFamily, TextGameProtocol>("BabyAI-Text", ReadBabyAiPolicy),
+      Row<TwentyQuestionsFamily, TextGameProtocol>("Twenty Questions", Asks(WordTable::BuiltIn)),
+      Row<GuessMyCityFamily, TextGameProtocol>("Guess My City", Asks(Cities)),
+      Row<DetectiveFamily, TextGameProtocol>("Detective", ReadDetectivePolicy),
+      Row<ArcherFamily, WebShopProtocol>("WebShop in ArCHer's style", ReadArcherPolicy, "webshop"),
+  };
+}
+
+std::deque<TaskKind>& Table() {
+  static std::deque<TaskKind> table = BuiltIn();
+  return table;
+}
+
+}  // namespace
+
+const std::deque<TaskKind>& TaskKinds() { return Table(); }
+
+void RegisterTaskKind(TaskKind kind) {
+  if (FindTaskKind(kind.name) != nullptr) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("there is already a kind of task \"{}\"", kind.name));
+  }
+  Table().push_back(std::move(kind));
+}
+
+std::string TaskNames() {
+  std::vector<std::string_view> names;
+  for (const TaskKind& kind : Table()) names.push_back(kind.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+const TaskKind* FindTaskKind(std::string_view name) {
+  const auto at = std::ranges::find(Table(), name, &TaskKind::name);
+  return at == Table().end() ? nullptr : &*at;
+}
+
+const TaskKind& TaskKindOf(std::string_view name) {
+  if (const TaskKind* kind = FindTaskKind(name)) return *kind;
+  std::vector<std::string> names;
+  for (const TaskKind& kind : TaskKinds()) names.push_back(kind.name);
+  throw FatalError(ExitCode::kUsage, fmt::format("unknown task \"{}\"; the known tasks are: {}{}",
+                                                 name, TaskNames(), DidYouMean(name, names)));
+}
+
+std::unique_ptr<TaskFamily> MakeTaskFamily(std::string_view name) {
+  return TaskKindOf(name).family();
+}
+
+std::unique_ptr<Protocol> MakeProtocol(std::string_view name) {
+  return TaskKindOf(name).protocol();
+}
+
+std::string_view WithoutStyle(std::string_view name) {
+  const TaskKind* kind = FindTaskKind(name);
+  return kind == nullptr || kind->style_of.empty() ? name : kind->style_of;
+}
+
+void DeclareStyle(OptionSet& set, std::string& style, std::string& task, const std::string& group) {
+  set.Group("");  // --help lists no option without a heading
+  set.Add("--style", style, "archer: the task webshop_archer");
+  set.Group(group);
+  set.AfterParsing([&] {
+    if (style.empty()) return;
+    if (task.empty()) task = "webshop";
+    task += "_" + style;
+  });
+}
+
+}  // namespace agentr

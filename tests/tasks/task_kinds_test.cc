@@ -1,0 +1,58 @@
+#include "tasks/task_kinds.h"
+
+#include <gmock/gmock.h>
+
+#include "clients/env/protocol.h"
+#include "common/error.h"
+#include "tasks/scripted_policy.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+TEST(TaskKinds, AllHaveTheirNameInFamilyAndProtocolAndAreThere) {
+  EXPECT_EQ(TaskNames(),
+            "textcraft, webshop, sciworld, babyai, twenty_questions, guess_my_city, detective, "
+            "webshop_archer");
+  for (const TaskKind& kind : TaskKinds()) {
+    EXPECT_EQ(MakeTaskFamily(kind.name)->name(), kind.name);
+    EXPECT_EQ(MakeProtocol(kind.name)->family(), kind.name);
+    EXPECT_EQ(MakeScriptedPolicy(kind.name)->title, kind.title);
+    EXPECT_FALSE(MakeTaskFamily(kind.name)->Instruction().empty());
+    EXPECT_FALSE(SplitOf(kind.name).test().empty()) << kind.name;
+    EXPECT_EQ(PlansByGold(kind.name), kind.name == "sciworld");
+  }
+}
+
+TEST(TaskKinds, AStyleHasTheSplitOfItsTasks) {
+  EXPECT_EQ(WithoutStyle("webshop_archer"), "webshop");
+  EXPECT_EQ(WithoutStyle("webshop"), "webshop");
+  EXPECT_EQ(WithoutStyle("chess"), "chess");
+  EXPECT_EQ(&SplitOf("webshop_archer"), &SplitOf("webshop"));
+}
+
+// The kind stays in the table of this process, so no other test may count on the whole table.
+TEST(TaskKinds, AProgramAddsItsOwn) {
+  const TaskKind& textcraft = TaskKindOf("textcraft");
+  TaskKind own{.name = "own", .title = "Own", .family = textcraft.family};
+  own.protocol = textcraft.protocol;
+  own.split = Split({5, 3}, {});
+  RegisterTaskKind(own);
+  EXPECT_EQ(&TaskKindOf("textcraft"), &textcraft) << "references stay valid";
+  EXPECT_EQ(MakeTaskFamily("own")->name(), "textcraft");
+  EXPECT_TRUE(SplitOf("own").IsTest(3));
+  EXPECT_FALSE(MakeScriptedPolicy("own")) << "it has none";
+  EXPECT_THAT(TaskNames(), EndsWith(", own"));
+  try {
+    RegisterTaskKind({.name = "webshop", .title = "Mine"});
+    FAIL() << "a name was taken twice";
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_THAT(error.what(), HasSubstr("\"webshop\""));
+  }
+}
+
+}  // namespace
+}  // namespace agentr
