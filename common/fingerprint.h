@@ -24,8 +24,9 @@ std::string ValuesText(const nlohmann::ordered_json& options);
 template <typename Options>
 nlohmann::ordered_json ChangedOptions(const Options& options) {
   const nlohmann::ordered_json standard = FingerprintOf(Options{});
+  const nlohmann::ordered_json present = FingerprintOf(options);
   auto changed = nlohmann::ordered_json::object();
-  for (const auto& [name, value] : FingerprintOf(options).items()) {
+  for (const auto& [name, value] : present.items()) {
     if (value != standard.at(name)) changed[name] = value;
   }
   return changed;

@@ -35,10 +35,11 @@ std::string ToJson(const SearchOptions& o) {
   // The last option of the first trees. Later ones are left out at their defaults, so that older
   // trees have the same text.
   constexpr std::string_view kLastOfFirst = "seed";
+  const nlohmann::ordered_json options = FingerprintOf(o);
   const nlohmann::ordered_json changed = ChangedOptions(o);
   nlohmann::ordered_json json;
   bool later = false;
-  for (const auto& [name, value] : FingerprintOf(o).items()) {
+  for (const auto& [name, value] : options.items()) {
     if (!later || changed.contains(name)) json[name == "exploration" ? "c" : name] = value;
     later = later || name == kLastOfFirst;
     if (name == "value_model" && !o.value_model_identity.empty()) {

@@ -378,7 +378,8 @@ nlohmann::ordered_json TaskReviser::MakeKey() const {
        {"revise", "verifier", "verifier_prompt", "revision_action", "thoughts"}) {
     later.erase(name);
   }
-  for (const auto& [name, value] : FingerprintOf(options_.preferences).items()) later.erase(name);
+  const Json preferences = FingerprintOf(options_.preferences);
+  for (const auto& [name, value] : preferences.items()) later.erase(name);
   if (!later.empty()) key["later"] = later;
   return key;
 }
