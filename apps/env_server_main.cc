@@ -13,7 +13,8 @@ struct ExportOption {
 
 void Declare(OptionSet& set, ExportOption& o) {
   set.Add("--export", o.folder,
-          "Only write the WebShop's products into this folder in WebShop's file format");
+          "Only write the WebShop's products into this folder in WebShop's file format")
+      .OnlyOutput();
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ inline void Declare(OptionSet& set, ReportOption& report) {
   set.Add("--report", report.file,
           "Afterwards write an HTML page of all results in the output folder to this file (see "
           "agent_report)")
-      .OnlyOnCommandLine();
+      .OnlyOnCommandLine()
+      .OnlyOutput();
 }
 
 // The folders that a program's report shows.

@@ -22,7 +22,8 @@ int main(int argc, char** argv) {
         "  tree_show --rewarded --levels 5 search_results_31.json");
     set.AddPositional("FILE", files, "Tree files, in compact or agent-r format");
     Declare(set, options);
-    set.AddSwitch("--print", print, "Print on a terminal too, as the options above also do");
+    set.AddSwitch("--print", print, "Print on a terminal too, as the options above also do")
+        .OnlyOutput();
     if (const auto exit = set.Parse(argc, argv)) return *exit;
     const bool terminal = ::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0;
     for (const char* flag : {"--levels", "--width", "--responses", "--rewarded", "--color"}) {

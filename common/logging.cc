@@ -36,7 +36,8 @@ class EscapedMessage : public spdlog::custom_flag_formatter {
 void Declare(OptionSet& set, LogOptions& options) {
   set.Group("Logging");
   set.Add("--log_level", options.level, "What to log to stderr")
-      .OneOf({"trace", "debug", "info", "warn", "error", "off"});
+      .OneOf({"trace", "debug", "info", "warn", "error", "off"})
+      .OnlyOutput();
 }
 
 void InitLogging(const LogOptions& options) {

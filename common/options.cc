@@ -80,10 +80,12 @@ class OptionSet::Parser {
   }
 
   std::optional<ExitCode> Parse(int argc, const char* const* argv);
+  nlohmann::ordered_json Fingerprint() const;
 
-  std::map<std::string, std::string> former;   // "--c": "--exploration"
-  std::deque<std::string> texts;               // of the options with named values
-  std::vector<std::function<void()>> setters;  // set those values after parsing
+  std::map<std::string, std::string> former;               // "--c": "--exploration"
+  std::deque<std::string> texts;                           // of the options with named values
+  std::vector<std::function<void()>> setters;              // set those values after parsing
+  std::map<const CLI::Option*, std::string_view> effects;  // of those that determine no results
   CLI::App app;
   std::string group = "Options";
   nlohmann::ordered_json resolved = nlohmann::ordered_json::object();
@@ -102,9 +104,24 @@ class OptionSet::Parser {
     std::function<void()> settle;
   };
 
+  std::string_view EffectOf(const Entry& entry) const {
+    const auto effect = effects.find(entry.option);
+    return effect == effects.end() ? "determines" : effect->second;
+  }
+
   std::vector<Entry> entries_;
   std::string examples_;
 };
+
+OptionSet::Declared& OptionSet::Declared::OnlySpeed() {
+  parser_->effects[option_] = "speed";
+  return *this;
+}
+
+OptionSet::Declared& OptionSet::Declared::OnlyOutput() {
+  parser_->effects[option_] = "output";
+  return *this;
+}
 
 OptionSet::Declared& OptionSet::Declared::Formerly(const std::string& flag) {
   parser_->former[flag] = "--" + option_->get_single_name();
@@ -202,7 +219,22 @@ bool OptionSet::Parser::HelpAs(int argc, const char* const* argv) const {
   if (kind == "man") fmt::print("{}", ManPage(Doc()));
   if (kind == "bash") fmt::print("{}", BashCompletion(Doc()));
   if (kind == "zsh") fmt::print("{}", ZshCompletion(Doc()));
-  return kind == "man" || kind == "bash" || kind == "zsh";
+  if (kind == "effects") {
+    for (const Entry& entry : entries_) {
+      fmt::print("{} --{}\n", EffectOf(entry), entry.option->get_single_name());
+    }
+  }
+  return kind == "man" || kind == "bash" || kind == "zsh" || kind == "effects";
+}
+
+nlohmann::ordered_json OptionSet::Parser::Fingerprint() const {
+  auto fingerprint = nlohmann::ordered_json::object();
+  for (const Entry& entry : entries_) {
+    if (EffectOf(entry) != "determines") continue;
+    const std::string& name = entry.option->get_single_name();
+    fingerprint[name] = resolved.contains(name) ? resolved.at(name) : entry.value();
+  }
+  return fingerprint;
 }
 
 std::optional<ExitCode> OptionSet::Parser::Parse(int argc, const char* const* argv) {
@@ -380,6 +412,8 @@ bool OptionSet::Given(const std::string& flag) const { return parser_->app.count
 std::string OptionSet::ResolvedToml() const { return ToToml(parser_->resolved); }
 
 const nlohmann::ordered_json& OptionSet::ResolvedJson() const { return parser_->resolved; }
+
+nlohmann::ordered_json OptionSet::Fingerprint() const { return parser_->Fingerprint(); }
 
 std::string OptionDifferences(const nlohmann::ordered_json& there,
                               const nlohmann::ordered_json& now) {

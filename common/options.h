@@ -8,6 +8,9 @@
 //     set.Add("--iterations", o.iterations, "Iterations per tree", "ITERA").Min(1);
 //   }
 //
+// An option determines the results of a run unless its declaration says otherwise: a run continues
+// in a folder only with the fingerprint of those options that made what is there.
+//
 // A value on the command line wins over --config, --config over the environment, and the
 // environment over the default.
 #pragma once
@@ -46,6 +49,10 @@ class OptionSet {
     Declared& NotEmpty();
     // Must be given again for each run: no file may contain it, and resolved.toml leaves it out.
     Declared& OnlyOnCommandLine();
+    // Decides how fast and from where results come; they are the same, up to rounding.
+    Declared& OnlySpeed();
+    // Decides which results are made, or what every run makes anew of those that are kept.
+    Declared& OnlyOutput();
     // `flag` was its name in an earlier release. It still works but is not listed in --help.
     Declared& Formerly(const std::string& flag);
 
@@ -116,6 +123,10 @@ class OptionSet {
   // The same as a JSON object, flag names without dashes as keys.
   const nlohmann::ordered_json& ResolvedJson() const;
 
+  // The same for the options that determine the results; without Parse, with the values of the
+  // structs (common/fingerprint.h).
+  nlohmann::ordered_json Fingerprint() const;
+
  private:
   Declared AddNamed(const std::string& flag, const std::vector<std::string>& names,
                     const std::string& value, const std::string& help,
@@ -124,7 +135,7 @@ class OptionSet {
   std::unique_ptr<Parser> parser_;
 };
 
-// The differences between two results of ResolvedJson, as flags in the order of `now`:
+// The differences between two results of ResolvedJson or Fingerprint, as flags in the order of `now`:
 // "--iterations 4 there, 8 now; --seed 1 there, 0 now". Empty if there are none, or if either is
 // not an object.
 std::string OptionDifferences(const nlohmann::ordered_json& there,

@@ -38,7 +38,7 @@ size_t WriteParts(const std::filesystem::path& path, int parts, const MakePart& 
 
 void Declare(OptionSet& set, MakeDemosOptions& options) {
   set.Group("Output");
-  set.Add("--output_dir", options.output_dir, "Folder for the rows");
+  set.Add("--output_dir", options.output_dir, "Folder for the rows").OnlyOutput();
   set.Add("--seed", options.seed, "Seed of every random choice of the run");
   set.Group("Small talk");
   set.Add("--chat_rows", options.chat_rows, "Questions about words and recipes").Min(0);

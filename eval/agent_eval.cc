@@ -10,10 +10,10 @@
 
 #include "clients/env/http_environment.h"
 #include "common/file.h"
+#include "common/fingerprint.h"
 #include "common/hash.h"
 #include "common/interrupt.h"
 #include "common/json_depth.h"
-#include "common/options.h"
 #include "common/run_file.h"
 #include "common/text.h"
 #include "common/version.h"
@@ -53,20 +53,17 @@ Json PlayedWith(const AgentEvalOptions& o, const TaskFamily& family, const Langu
   for (const Message& message : family.Instruction()) {
     instruction += message.role + "\n" + message.content + "\n";
   }
-  return {{"task", family.name()},
-          {"model", model.name()},
-          {"model_identity", model.identity()},
-          {"instruction_hash", Sha256(instruction)},
-          {"data_hash", server.data_hash},
-          {"max_steps", o.play.max_steps},
-          {"temperature", o.play.temperature},
-          {"top_p", o.play.top_p},
-          {"max_new_tokens", o.play.max_new_tokens},
-          {"max_context", o.play.max_context},
-          {"snap_actions", o.play.snap_actions},
-          {"revision_action", o.play.revision_action},
-          {"revision_reply", o.play.revision_reply},
-          {"seed", o.play.seed}};
+  Json played_with = {{"task", family.name()},
+                      {"model", model.name()},
+                      {"model_identity", model.identity()},
+                      {"instruction_hash", Sha256(instruction)},
+                      {"data_hash", server.data_hash}};
+  Json options = FingerprintOf(o.play);
+  const Json seed = options["seed"];
+  options.erase("seed");  // stands last
+  options["seed"] = seed;
+  played_with.update(options);
+  return played_with;
 }
 
 using Plan = EvaluationPlan;
@@ -201,29 +198,34 @@ void PrintReport(const EvaluatorReport& r, bool complete, const fs::path& folder
 void Declare(OptionSet& set, AgentEvalOptions& o) {
   DeclareTask(set, o.environment, "Tasks");
   Declare(set, o.tasks);
-  set.Add("--attempts", o.attempts, "Episodes of each task").Min(1);
+  set.Add("--attempts", o.attempts, "Episodes of each task").Min(1).OnlyOutput();
   set.Add("--success", o.success,
           "A reward of at least this is a success (0: what the task says, which is 1, for babyai "
           "0.09)")
-      .Range(0, 1);
+      .Range(0, 1)
+      .OnlyOutput();
   set.Group("Revision test and comparison");
   set.Add(
       "--revision_from", o.revision_from,
       "Folder of an evaluation: replay its failed episodes up to a cut and continue from there");
   set.Add("--cut", o.cut, "Turns to replay: a number, or seeded (drawn for each episode)");
-  set.Add("--compare", o.compare, "Compare the evaluations in two folders and play nothing");
+  set.Add("--compare", o.compare, "Compare the evaluations in two folders and play nothing")
+      .OnlyOutput();
   set.Add("--compare_json", o.compare_json,
           "JSON file for the result of --compare with every task that was won or lost")
-      .Formerly("--comparison");
+      .Formerly("--comparison")
+      .OnlyOutput();
   set.Group("Output");
   set.Add(
-      "--output_dir", o.output_dir,
-      "Results are written to OUTPUT_DIR/TASK/<model_name>_<model_type>/search_results_ID.json, "
-      "for a revision test to …_revision_of_<folder>; existing ones are kept");
-  set.Add(
-      "--model_type", o.model_type,
-      "Second part of the folder's name; default: scripted, server or local, by how the model runs",
-      "MODEL_TYPE");
+         "--output_dir", o.output_dir,
+         "Results are written to OUTPUT_DIR/TASK/<model_name>_<model_type>/search_results_ID.json, "
+         "for a revision test to …_revision_of_<folder>; existing ones are kept")
+      .OnlyOutput();
+  set.Add("--model_type", o.model_type,
+          "Second part of the folder's name; default: scripted, server or local, by how the model "
+          "runs",
+          "MODEL_TYPE")
+      .OnlyOutput();
   Declare(set, o.store);
   Declare(set, o.play);
   Declare(set, o.environment);

@@ -77,9 +77,10 @@ std::vector<int> IdsOf(const TaskSelection& selection, const std::string& family
 void Declare(OptionSet& set, TaskSelection& s) {
   set.Add("--split", s.split,
           "The tasks to play: test (the published test ids), train (all other ids), all, or a file "
-          "of ids, one per line or as a JSON array");
-  set.Add("--min", s.min, "First position among the tasks of the split").Min(0);
-  set.Add("--max", s.max, "One past the last position").Min(0);
+          "of ids, one per line or as a JSON array")
+      .OnlyOutput();
+  set.Add("--min", s.min, "First position among the tasks of the split").Min(0).OnlyOutput();
+  set.Add("--max", s.max, "One past the last position").Min(0).OnlyOutput();
 }
 
 std::vector<int> SelectTasks(const TaskSelection& selection, const std::string& family,

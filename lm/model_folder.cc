@@ -82,13 +82,17 @@ void Declare(OptionSet& set, ModelFolderOptions& o) {
   set.Add("--chat_date", o.chat_date,
           "Date (YYYY-MM-DD) for templates that contain one, such as Llama 3.2's (default: always "
           "2024-07-26)");
-  set.Add("--max_batch", o.engine.max_batch, "Completions that run at once; others wait").Min(1);
+  set.Add("--max_batch", o.engine.max_batch, "Completions that run at once; others wait")
+      .Min(1)
+      .OnlySpeed();
   set.Add("--max_batched_tokens", o.engine.max_batched_tokens,
           "New tokens per step of the model; longer prompts are computed in chunks")
       .Min(1)
-      .Formerly("--max_round_tokens");
+      .Formerly("--max_round_tokens")
+      .OnlySpeed();
   set.Add("--prefix_cache", o.engine.prefix_cache,
-          "Reuse the common beginnings of prompts (false: compute every prompt completely)");
+          "Reuse the common beginnings of prompts (false: compute every prompt completely)")
+      .OnlySpeed();
 }
 
 LoadedModel LoadModel(const fs::path& folder, const std::string& name,

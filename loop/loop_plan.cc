@@ -170,10 +170,11 @@ void Declare(OptionSet& set, SelfTrainOptions& o) {
       fmt::format("Kind of task: {}; repeatable, so that one model learns several", TaskNames()),
       "TASK");
   set.Add("--model_dir", o.model_dir, "Hugging Face folder of the model to start from");
-  set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME");
-  set.Add("--name", o.name, "Name of the run");
+  set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME").OnlyOutput();
+  set.Add("--name", o.name, "Name of the run").OnlyOutput();
   set.Add("--iterations", o.iterations, "Number of times to search, revise, train and evaluate")
-      .Min(0);
+      .Min(0)
+      .OnlyOutput();
   set.Add("--method", o.method,
           "Training data: agent-r (mistakes revised at their first error, and good paths), "
           "good-only (only good paths: rejection sampling), direct-revision (whole bad paths "

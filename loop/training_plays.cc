@@ -71,10 +71,12 @@ void Declare(OptionSet& set, TrainingPlayOptions& o) {
   set.Add("--play_every", o.every,
           "Steps between evaluations as an agent with the present weights, on the first 20 test "
           "tasks of TextCraft or with the options of --play; 0: never")
-      .Min(0);
+      .Min(0)
+      .OnlyOutput();
   set.AddArguments("--play", o.play,
                    "An argument of agent_eval for these evaluations, such as --play=--task=webshop "
-                   "(repeatable)");
+                   "(repeatable)")
+      .OnlyOutput();
 }
 
 ExitCode AgentTrainWithPlays(const AgentTrainOptions& options, const TrainingPlayOptions& plays,

@@ -31,7 +31,9 @@ Collector::Collector(const TaskFamily& family, Environment& environment, Languag
       search_(search),
       options_(options),
       origin_(std::move(origin)),
-      values_(values) {}
+      values_(values) {
+  origin_.search = ToJson(search);
+}
 
 CollectReport Collector::Run(const std::vector<int>& tasks, std::atomic<bool>& stop) {
   Shared shared(tasks.size(), stop, environment_, options_);
@@ -76,7 +78,6 @@ Result<Collector::Found> Collector::SearchOnce(int task_id, Shared& shared) {
       MakeExecutor(task_id, environment_, run.sessions(), family_, run.stop());
   TreeOrigin origin = origin_;
   origin.task_id = task_id;
-  origin.search = ToJson(search_);
   Search search(
       search_, std::move(origin),
       {family_, model_, *executor, run.stop(), [&](int nodes) { run.progress().AddUnits(nodes); },

@@ -55,7 +55,7 @@ class Collector {
   TreeStore& store_;
   const SearchOptions search_;
   const ParallelismOptions options_;
-  const TreeOrigin origin_;
+  TreeOrigin origin_;  // without a task
   ValueModel* const values_;
 };
 

@@ -111,23 +111,29 @@ std::vector<int> TasksOfTypes(const MctsCollectOptions& options) {
 
 void Declare(OptionSet& set, MctsCollectOptions& o) {
   DeclareTask(set, o.environment, "Tasks");
-  set.Add("--min", o.min, "First task id").Min(0);
-  set.Add("--max", o.max, "One past the last task id").Min(0);
+  set.Add("--min", o.min, "First task id").Min(0).OnlyOutput();
+  set.Add("--max", o.max, "One past the last task id").Min(0).OnlyOutput();
   set.Add("--task_type", o.task_type,
           "SciWorld: only tasks of this type, such as 1-1 (repeatable); --min and --max then count "
-          "among them");
+          "among them")
+      .OnlyOutput();
   set.AddNamed("--split", o.split, kSplitParts,
-               "The ids of the range to search: train (all except the test ids), test or all");
+               "The ids of the range to search: train (all except the test ids), test or all")
+      .OnlyOutput();
   set.Add("--sample", o.sample, "Search only so many tasks of the range, drawn by --seed; 0: all")
-      .Min(0);
+      .Min(0)
+      .OnlyOutput();
   set.Group("Output");
-  set.Add(
-      "--output_dir", o.output_dir,
-      "Trees are written to OUTPUT_DIR/TASK/MODEL/search_results_ID.json; existing ones are kept");
+  set.Add("--output_dir", o.output_dir,
+          "Trees are written to OUTPUT_DIR/TASK/MODEL/search_results_ID.json; existing ones are "
+          "kept")
+      .OnlyOutput();
   set.Add("--mix_options", o.mix_options,
-          "Allow a folder with trees that were searched with other options (1), or refuse it (0)");
+          "Allow a folder with trees that were searched with other options (1), or refuse it (0)")
+      .OnlyOutput();
   set.AddNamed("--tree_format", o.tree_format, kTreeFormats,
-               "compact, or agent-r, the format of the original");
+               "compact, or agent-r, the format of the original")
+      .OnlyOutput();
   Declare(set, o.store);
   Declare(set, o.environment);
   Declare(set, o.model);

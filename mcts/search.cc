@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "common/options.h"
+#include "common/fingerprint.h"
 #include "common/text.h"
 #include "mcts/selection.h"
 #include "rollout/snapping.h"
@@ -32,18 +32,20 @@ void Declare(OptionSet& set, SearchOptions& o) {
 }
 
 std::string ToJson(const SearchOptions& o) {
-  nlohmann::ordered_json json = {{"iterations", o.iterations},
-                                 {"max_depth", o.max_depth},
-                                 {"n_gen", o.n_gen},
-                                 {"c", o.exploration},
-                                 {"temperature", o.temperature},
-                                 {"top_p", o.top_p},
-                                 {"max_new_tokens", o.max_new_tokens},
-                                 {"max_context", o.max_context},
-                                 {"seed", o.seed}};
-  if (!o.value_model.empty()) json["value_model"] = o.value_model;
-  if (!o.value_model_identity.empty()) json["value_model_identity"] = o.value_model_identity;
-  if (o.snap_actions) json["snap_actions"] = true;
+  // The last option of the first trees. Later ones are left out at their defaults, so that older
+  // trees have the same text.
+  constexpr std::string_view kLastOfFirst = "seed";
+  const nlohmann::ordered_json options = FingerprintOf(o);
+  const nlohmann::ordered_json changed = ChangedOptions(o);
+  nlohmann::ordered_json json;
+  bool later = false;
+  for (const auto& [name, value] : options.items()) {
+    if (!later || changed.contains(name)) json[name == "exploration" ? "c" : name] = value;
+    later = later || name == kLastOfFirst;
+    if (name == "value_model" && !o.value_model_identity.empty()) {
+      json["value_model_identity"] = o.value_model_identity;
+    }
+  }
   return json.dump();
 }
 

@@ -93,11 +93,14 @@ class Printer {
 
 void Declare(OptionSet& set, TreePrintOptions& o) {
   set.Group("Output");
-  set.Add("--levels", o.levels, "Deepest level to show (0: all)").Min(0);
-  set.Add("--width", o.width, "Columns; longer lines are cut").Min(20);
-  set.AddSwitch("--responses", o.responses, "Show the model's whole responses");
-  set.AddSwitch("--rewarded", o.rewarded, "Show only paths that lead to a reward above 0");
-  set.Add("--color", o.color, "Colour ended leaves").OneOf({"auto", "always", "never"});
+  set.Add("--levels", o.levels, "Deepest level to show (0: all)").Min(0).OnlyOutput();
+  set.Add("--width", o.width, "Columns; longer lines are cut").Min(20).OnlyOutput();
+  set.AddSwitch("--responses", o.responses, "Show the model's whole responses").OnlyOutput();
+  set.AddSwitch("--rewarded", o.rewarded, "Show only paths that lead to a reward above 0")
+      .OnlyOutput();
+  set.Add("--color", o.color, "Colour ended leaves")
+      .OneOf({"auto", "always", "never"})
+      .OnlyOutput();
 }
 
 std::string EndingText(const Node& node) {

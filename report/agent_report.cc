@@ -97,10 +97,16 @@ void LinkRowsToTrees(Json& parts) {
 void Declare(OptionSet& set, AgentReportOptions& o) {
   set.AddPositional("DIR", o.folders, "Folders of results, with all folders in them");
   set.Group("Report");
-  set.Add("--output", o.output, "The HTML file to write");
-  set.Add("--trees", o.limits.trees, "The most trees of each search on the page (0: all)").Min(0);
-  set.Add("--rows", o.limits.rows, "The most rows of each run of path_collect (0: all)").Min(0);
-  set.Add("--episodes", o.limits.episodes, "The most episodes of each evaluation (0: all)").Min(0);
+  set.Add("--output", o.output, "The HTML file to write").OnlyOutput();
+  set.Add("--trees", o.limits.trees, "The most trees of each search on the page (0: all)")
+      .Min(0)
+      .OnlyOutput();
+  set.Add("--rows", o.limits.rows, "The most rows of each run of path_collect (0: all)")
+      .Min(0)
+      .OnlyOutput();
+  set.Add("--episodes", o.limits.episodes, "The most episodes of each evaluation (0: all)")
+      .Min(0)
+      .OnlyOutput();
 }
 
 ExitCode AgentReport(const AgentReportOptions& options) {

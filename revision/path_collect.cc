@@ -116,23 +116,28 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
       "Model whose trees are used and that the verifiers actor and rollout query (default: that of "
       "the newest trees)",
       "MODEL_NAME");
-  set.Add("--min", o.input.min, "First task id").Min(0);
-  set.Add("--max", o.input.max, "One past the last task id").Min(0);
+  set.Add("--min", o.input.min, "First task id").Min(0).OnlyOutput();
+  set.Add("--max", o.input.max, "One past the last task id").Min(0).OnlyOutput();
   set.Group("Output");
   set.Add("--output_dir", o.output_dir,
-          "Rows are written to OUTPUT_DIR/TASK_DATATYPE.jsonl and files beside it");
+          "Rows are written to OUTPUT_DIR/TASK_DATATYPE.jsonl and files beside it")
+      .OnlyOutput();
   set.Add("--format", o.format, "Formats of the rows (repeatable)")
-      .OneOf({"agent-r", "messages", "sharegpt", "tokens"});
+      .OneOf({"agent-r", "messages", "sharegpt", "tokens"})
+      .OnlyOutput();
   set.AddNamed(
-      "--dedup", o.dedup, kDedups,
-      "Duplicates to drop: exact (same text), near (also the same actions in other words), off");
+         "--dedup", o.dedup, kDedups,
+         "Duplicates to drop: exact (same text), near (also the same actions in other words), off")
+      .OnlyOutput();
   set.Add("--overwrite", o.overwrite,
           "1: also replace existing rows that are more, or of which more are verified; 0: keep "
           "those")
-      .OnlyOnCommandLine();
-  set.Add("--show", o.show, "Print this many rows").Min(0);
+      .OnlyOnCommandLine()
+      .OnlyOutput();
+  set.Add("--show", o.show, "Print this many rows").Min(0).OnlyOutput();
   set.Add("--audit", o.audit,
-          "Make no rows, but audit those of this file (agent-r, messages, sharegpt)");
+          "Make no rows, but audit those of this file (agent-r, messages, sharegpt)")
+      .OnlyOutput();
   Declare(set, o.store);
   Declare(set, o.revise);
   set.Group("Replay");
@@ -143,7 +148,8 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
   set.Add("--sessions", o.sessions,
           "Sessions open at once on servers without /expand; 0: 256, but 16 for each SciWorld "
           "server")
-      .Range(0, 1000000);
+      .Range(0, 1000000)
+      .OnlySpeed();
   Declare(set, o.environment);
   set.Group("Model");
   set.Add("--model_dir", o.model_dir,
@@ -154,9 +160,11 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
   set.Group("Parallelism");
   set.Add("--tasks_in_flight", o.tasks_in_flight,
           "Trees in progress at once; 0: one per core, 32 with the verifiers actor and rollout")
-      .Range(0, 4096);
+      .Range(0, 4096)
+      .OnlySpeed();
   set.Add("--give_up_after", o.give_up_after, "Failed tasks in a row after which the run ends")
-      .Min(1);
+      .Min(1)
+      .OnlySpeed();
 }
 
 std::filesystem::path RowStem(const PathCollectOptions& options, const std::string& task) {

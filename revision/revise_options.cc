@@ -61,18 +61,21 @@ void Declare(OptionSet& set, ReviseOptions& o) {
           "searched for in environments that fork; 0: none")
       .Range(0, 20);
   set.Add("--train_prefix", o.repair.train_prefix,
-          "true: also train the steps before the mistake (false: only the turns after it)");
+          "true: also train the steps before the mistake (false: only the turns after it)")
+      .OnlyOutput();
   set.Add("--keep_diverged", o.keep_diverged,
           "true: also keep rows whose replay had other observations than the search");
   set.Add("--unclean", o.unclean,
           "Trained turns with text after their action, with several actions or none: cut the text "
           "if possible and drop the other rows, drop all such rows, or keep them")
-      .OneOf({"cut", "drop", "keep"});
+      .OneOf({"cut", "drop", "keep"})
+      .OnlyOutput();
   set.Add("--turn_thoughts", o.turn_thoughts,
           "Thoughts of trained turns: keep (as they are), agree (leave out rows in which a thought "
           "contradicts its action), rewrite (replace them by the words of the demonstrations where "
           "the kind of task has such words, as TextCraft has; else as agree)")
-      .OneOf({"keep", "agree", "rewrite"});
+      .OneOf({"keep", "agree", "rewrite"})
+      .OnlyOutput();
   set.Add("--good_slips", o.repair.good_slips,
           "Refused steps that a pruned good path keeps, if a step that worked follows them; they "
           "are not trained")
@@ -90,7 +93,8 @@ void Declare(OptionSet& set, ReviseOptions& o) {
   set.Add("--max_row_tokens", o.max_row_tokens,
           "Tokens of a row, counted with the tokenizer of --model_dir, else estimated; the oldest "
           "turns are left out to fit; 0: rows of any length; -1: as --max_context")
-      .Min(-1);
+      .Min(-1)
+      .OnlyOutput();
   set.Add("--seed", o.seed, "Seed of every random choice of the run");
   Declare(set, o.judge);
   set.Add("--verifier_prompt", o.verifier_prompt,

@@ -10,6 +10,7 @@
 
 #include "clients/message_json.h"
 #include "common/file.h"
+#include "common/fingerprint.h"
 #include "common/hash.h"
 #include "common/installed_file.h"
 #include "common/json_depth.h"
@@ -52,10 +53,12 @@ TaskReviser::TaskReviser(const ReviseOptions& options, Context context)
   thoughts_ = options_.thoughts.empty()
                   ? Thoughts::BuiltIn()
                   : Thoughts::Parse(ReadFile(InstalledFile(options_.thoughts)));
-  if (verifier_ != "actor") return;
-  prompt_ = options_.verifier_prompt.empty()
-                ? JudgementPrompt::Of(context_.family.name())
-                : JudgementPrompt(ReadFile(InstalledFile(options_.verifier_prompt)));
+  if (verifier_ == "actor") {
+    prompt_ = options_.verifier_prompt.empty()
+                  ? JudgementPrompt::Of(context_.family.name())
+                  : JudgementPrompt(ReadFile(InstalledFile(options_.verifier_prompt)));
+  }
+  if (Records()) key_ = MakeKey();
 }
 
 bool TaskReviser::forks() const {
@@ -325,46 +328,65 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
   work.result.rows.push_back(std::move(finished));
 }
 
+nlohmann::ordered_json TaskReviser::MakeKey() const {
+  using Json = nlohmann::ordered_json;
+  Json options = FingerprintOf(options_);
+  Json later = ChangedOptions(options_);
+  const auto take = [&](const char* name) {
+    later.erase(name);
+    return options.at(name);
+  };
+  const Json model = context_.model == nullptr
+                         ? Json{"", ""}
+                         : Json{context_.model->name(), context_.model->identity()};
+  Json judge = model;
+  for (const char* name : {"judge_temperature", "judge_max_new_tokens", "max_context",
+                           "judge_evidence", "judge_refusals"}) {
+    judge.push_back(take(name));
+  }
+  if (prompt_) judge.push_back(MessagesToJson(prompt_->messages()));
+  Json rollout = model;
+  for (const char* name : {"rollouts", "rollout_steps", "rollout_temperature",
+                           "rollout_max_new_tokens", "max_context"}) {
+    rollout.push_back(take(name));
+  }
+  Json key = {{"tree", ""},
+              {"data_type", take("data_type")},
+              {"alpha", take("alpha")},
+              {"beta", take("beta")},
+              {"good_margin", take("good_margin")},
+              {"pairing", take("pairing")},
+              {"max_pairs", take("max_pairs_per_task")},
+              {"seed", take("seed")},
+              {"verifier", verifier_},
+              {"judge", verifier_ == "actor" ? judge : Json()},
+              {"rollout", verifier_ == "rollout" ? rollout : Json()},
+              {"replay", context_.environment != nullptr},
+              {"must_replay", context_.must_replay},
+              {"environment", context_.data_hash},
+              {"revision", {repair_.action, take("revision_reply")}},
+              {"min_evidence", {take("min_evidence"), take("min_success")}},
+              {"notice", {take("notice"), take("notice_steps")}},
+              {"prune", {take("prune"), take("prefix_slips"), take("good_slips")}},
+              {"max_recovery", take("max_recovery")},
+              {"keep_diverged", take("keep_diverged")},
+              {"thoughts", Sha256(thoughts_.Text())},
+              {"procedure", kProcedure},
+              {"version", kRowVersion}};
+  // The others stand there as what follows from them, or concern preferences, which have no record.
+  for (const char* name :
+       {"revise", "verifier", "verifier_prompt", "revision_action", "thoughts"}) {
+    later.erase(name);
+  }
+  const Json preferences = FingerprintOf(options_.preferences);
+  for (const auto& [name, value] : preferences.items()) later.erase(name);
+  if (!later.empty()) key["later"] = later;
+  return key;
+}
+
 std::string TaskReviser::RecordKey(const Work& work) const {
-  const nlohmann::ordered_json key = {
-      {"tree", Sha256(work.text)},
-      {"data_type", options_.data_type},
-      {"alpha", options_.mistakes.choice.alpha},
-      {"beta", options_.mistakes.choice.beta},
-      {"good_margin", options_.mistakes.choice.margin},
-      {"pairing", NameOf(kPairings, options_.mistakes.pairing)},
-      {"max_pairs", options_.max_pairs_per_task},
-      {"seed", options_.seed},
-      {"verifier", verifier_},
-      {"judge",
-       verifier_ != "actor"
-           ? nlohmann::ordered_json(nullptr)
-           : nlohmann::ordered_json{context_.model->name(), context_.model->identity(),
-                                    options_.judge.temperature, options_.judge.max_new_tokens,
-                                    options_.judge.max_context, options_.judge.evidence,
-                                    options_.judge.refusals, MessagesToJson(prompt_->messages())}},
-      {"rollout",
-       verifier_ != "rollout"
-           ? nlohmann::ordered_json(nullptr)
-           : nlohmann::ordered_json{context_.model == nullptr ? "" : context_.model->name(),
-                                    context_.model == nullptr ? "" : context_.model->identity(),
-                                    options_.rollout.continuations, options_.rollout.max_steps,
-                                    options_.rollout.temperature, options_.rollout.max_new_tokens,
-                                    options_.judge.max_context}},
-      {"replay", context_.environment != nullptr},
-      {"must_replay", context_.must_replay},
-      {"environment", context_.data_hash},
-      {"revision", {repair_.action, repair_.reply}},
-      {"min_evidence", {options_.mistakes.min_evidence, options_.mistakes.min_success}},
-      {"notice", {NameOf(kNotices, options_.mistakes.notice), options_.mistakes.notice_steps}},
-      {"prune",
-       {NameOf(kPrunes, options_.repair.prune), options_.repair.prefix_slips,
-        options_.repair.good_slips}},
-      {"max_recovery", options_.repair.max_recovery},
-      {"keep_diverged", options_.keep_diverged},
-      {"thoughts", Sha256(thoughts_.Text())},
-      {"procedure", kProcedure},
-      {"version", kRowVersion}};
+  nlohmann::ordered_json key = key_;
+  key["tree"] = Sha256(work.text);
   return Sha256(DumpJson(key));
 }
 

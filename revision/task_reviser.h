@@ -7,6 +7,7 @@
 #include <atomic>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -95,6 +96,7 @@ class TaskReviser {
   bool forks() const;
   // True if decisions need calls, so that a record is useful.
   bool Records() const { return context_.environment != nullptr || context_.model != nullptr; }
+  nlohmann::ordered_json MakeKey() const;
   std::string RecordKey(const Work& work) const;
 
   const ReviseOptions options_;
@@ -103,6 +105,7 @@ class TaskReviser {
   RepairOptions repair_;
   Thoughts thoughts_;
   std::optional<JudgementPrompt> prompt_;  // for the verifier actor
+  nlohmann::ordered_json key_;             // of a record, but for its tree
 };
 
 }  // namespace agentr

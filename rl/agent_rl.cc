@@ -42,14 +42,8 @@ int64_t TokensIn(const nlohmann::ordered_json& metrics) {
   return static_cast<int64_t>(tokens);
 }
 
-// All options except those that may change between two parts of a run.
 Fingerprint FingerprintOf(const AgentRlOptions& o, const OptionSet& resolved) {
-  static const char* const kFree[] = {
-      "output_dir",    "name",         "save_every",        "keep",      "eval_every",
-      "eval_episodes", "eval_prompts", "model_threads",     "log_level", "processes",
-      "transport",     "meet_timeout", "collective_timeout"};
-  nlohmann::ordered_json options = resolved.ResolvedJson();
-  for (const char* name : kFree) options.erase(name);
+  nlohmann::ordered_json options = resolved.Fingerprint();
   // The number of iterations decides nothing but the rates, so a run with one rate can be prolonged.
   if (o.schedule.shape == "constant" && o.schedule.warmup == 0) options.erase("iterations");
   Fingerprint fingerprint;

@@ -98,20 +98,25 @@ void Declare(OptionSet& set, AgentRlOptions& o) {
   set.Group("Model");
   Declare(set, o.start);
   set.Add("--model_threads", o.threads, "Threads on the CPU; 0: all cores that the process may use")
-      .Min(0);
+      .Min(0)
+      .OnlySpeed();
   set.Group("Run");
-  set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME");
-  set.Add("--name", o.name, "Name of the run (default: the algorithm and the task)");
-  set.Add("--save_every", o.save_every, "Iterations between checkpoints").Min(1);
-  set.Add("--keep", o.keep_checkpoints, "Number of last checkpoints to keep").Min(1);
+  set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME").OnlyOutput();
+  set.Add("--name", o.name, "Name of the run (default: the algorithm and the task)").OnlyOutput();
+  set.Add("--save_every", o.save_every, "Iterations between checkpoints").Min(1).OnlyOutput();
+  set.Add("--keep", o.keep_checkpoints, "Number of last checkpoints to keep").Min(1).OnlyOutput();
   set.Add("--eval_every", o.eval_every, "Iterations between evaluations; 0: only at the end")
-      .Min(0);
-  set.Add("--eval_episodes", o.eval_episodes, "Episodes of an evaluation; 0: none").Min(0);
+      .Min(0)
+      .OnlyOutput();
+  set.Add("--eval_episodes", o.eval_episodes, "Episodes of an evaluation; 0: none")
+      .Min(0)
+      .OnlyOutput();
   set.Add("--eval_greedy", o.eval_greedy,
           "Evaluate with the most probable actions instead of drawn ones");
   set.Add("--eval_prompts", o.eval_prompts,
           "Words that are replaced in the prompts of evaluations: GLAM's tests of generalisation")
-      .OneOf(PromptChangeNames());
+      .OneOf(PromptChangeNames())
+      .OnlyOutput();
   Declare(set, o.world);
   Declare(set, o.experience);
   Declare(set, o.ppo);

@@ -24,7 +24,8 @@ void DeclareTask(OptionSet& set, EnvironmentOptions& o, const std::string& group
 void Declare(OptionSet& set, EnvironmentOptions& o) {
   set.Group("Environment");
   set.Add("--env_server_base", o.env_server_base,
-          "Base URL of an AgentGym-compatible server (repeatable); default: an embedded server");
+          "Base URL of an AgentGym-compatible server (repeatable); default: an embedded server")
+      .OnlySpeed();
   Declare(set, o.http, "env", "environment server");
 }
 
@@ -71,21 +72,26 @@ void DeclareParallelism(OptionSet& set, ParallelismOptions& o, const std::string
   set.Group("Parallelism");
   set.Add("--" + what + "_in_flight", o.in_flight,
           "Number of " + what + " in progress at once (waiting uses no core)")
-      .Range(1, kMostInFlight);
+      .Range(1, kMostInFlight)
+      .OnlySpeed();
   set.Add("--sessions", o.sessions,
           "Environment sessions open at once if the server cannot fork; 0: 256, but 16 for each "
           "SciWorld server, where each session costs a Java machine")
-      .Range(0, 1000000);
+      .Range(0, 1000000)
+      .OnlySpeed();
   set.Add("--max_tries", o.max_tries,
           "Attempts at a task before it counts as failed; failed calls are retried separately")
       .Min(1)
-      .Formerly(former_max_tries);
+      .Formerly(former_max_tries)
+      .OnlySpeed();
   set.Add("--give_up_after", o.give_up_after, "Failed tasks in a row after which the run ends")
-      .Min(1);
+      .Min(1)
+      .OnlySpeed();
   set.Add("--metrics_port", o.metrics_port,
           "Serve the run's progress as Prometheus text, GET http://127.0.0.1:PORT/metrics; 0: not")
       .Range(0, 65535)
-      .OnlyOnCommandLine();
+      .OnlyOnCommandLine()
+      .OnlyOutput();
 }
 
 }  // namespace agentr

@@ -205,19 +205,24 @@ void Declare(OptionSet& set, EnvServerOptions& options) {
           "Seconds for its answer to a question, with all repetitions; then /step is an error")
       .Min(0.001);
   set.Group("Server");
-  set.Add("--host", options.host, "Address to listen on; 0.0.0.0 for every network");
-  set.Add("--port", options.port, "Port to listen on; 0 chooses a free one").Range(0, 65535);
+  set.Add("--host", options.host, "Address to listen on; 0.0.0.0 for every network").OnlyOutput();
+  set.Add("--port", options.port, "Port to listen on; 0 chooses a free one")
+      .Range(0, 65535)
+      .OnlyOutput();
   set.Add("--allow_host", options.allow_host,
           "A name by which requests and web pages may reach this server, in addition to those of "
-          "this machine (repeatable; *: any)");
+          "this machine (repeatable; *: any)")
+      .OnlyOutput();
   set.Add("--threads", options.threads,
           "Connections open at once; a further one replaces an idle one or is refused")
-      .Range(1, 100000);
-  set.Add("--max_body", options.max_body, "Largest body of a request, bytes").Min(1);
-  set.Add("--max_sessions", options.max_sessions, "Live sessions at once").Min(1);
+      .Range(1, 100000)
+      .OnlySpeed();
+  set.Add("--max_body", options.max_body, "Largest body of a request, bytes").Min(1).OnlyOutput();
+  set.Add("--max_sessions", options.max_sessions, "Live sessions at once").Min(1).OnlySpeed();
   set.Add("--session_ttl", options.session_ttl,
           "Seconds without use after which a session is dropped")
-      .Min(0.001);
+      .Min(0.001)
+      .OnlySpeed();
   set.AddSwitch("--no_extensions", options.no_extensions,
                 "Behave like the public server: no /expand, no /version");
 }

@@ -13,15 +13,19 @@ void Declare(OptionSet& set, StoreOptions& o) {
           "programs on many machines may share; passwords: PGPASSWORD or ~/.pgpass. Default: files",
           "AGENTR_STORE")
       .NotEmpty()
-      .OnlyOnCommandLine();
+      .OnlyOnCommandLine()
+      .OnlyOutput();
   set.Add("--store_run", o.run,
-          "Name of the run in the database, whose tasks its workers share; default: TASK/MODEL");
+          "Name of the run in the database, whose tasks its workers share; default: TASK/MODEL")
+      .OnlyOutput();
   set.Add("--store_lease", o.lease_s,
           "Seconds after which the tasks of a silent worker are given to others")
-      .Min(1);
+      .Min(1)
+      .OnlySpeed();
   set.Add("--store_patience", o.patience_s,
           "Seconds for which a lost connection to the database is tried again")
-      .Min(0);
+      .Min(0)
+      .OnlySpeed();
 }
 
 std::string RunName(const StoreOptions& options, const std::string& task,

@@ -141,16 +141,20 @@ nlohmann::ordered_json ToJson(const std::vector<RunStatus>& runs) {
 void Declare(OptionSet& set, StoreStatusOptions& o) {
   set.Add("--store", o.url, "The database: postgresql://USER@HOST:PORT/DATABASE", "AGENTR_STORE")
       .NotEmpty()
-      .OnlyOnCommandLine();
-  set.Add("--store_run", o.run, "Show the runs of this name only");
+      .OnlyOnCommandLine()
+      .OnlyOutput();
+  set.Add("--store_run", o.run, "Show the runs of this name only").OnlyOutput();
   set.Add("--files_to", o.files_to,
-          "Instead copy the files of the runs, such as training rows, to FILES_TO/RUN");
+          "Instead copy the files of the runs, such as training rows, to FILES_TO/RUN")
+      .OnlyOutput();
   set.AddSwitch("--check", o.check,
                 "Instead read all results and files, and report damaged ones; their tasks are set "
-                "free, so that the next run makes them again");
-  set.AddSwitch("--json", o.json, "Print JSON");
+                "free, so that the next run makes them again")
+      .OnlyOutput();
+  set.AddSwitch("--json", o.json, "Print JSON").OnlyOutput();
   set.Add("--watch", o.watch_s, "Print again every so many seconds, until interrupted; 0: once")
-      .Min(0);
+      .Min(0)
+      .OnlyOutput();
 }
 
 namespace {

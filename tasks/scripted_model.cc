@@ -91,7 +91,8 @@ void Declare(OptionSet& set, ScriptedOptions& options) {
       .Range(0, 1);
   set.Add("--model_delay_ms", options.delay_ms,
           "Milliseconds that a scripted model sleeps per request")
-      .Min(0);
+      .Min(0)
+      .OnlySpeed();
 }
 
 std::unique_ptr<LanguageModel> MakeScriptedModel(std::string_view name, const TaskFamily& family,

@@ -12,13 +12,12 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <tuple>
 
 #include "common/clock.h"
 #include "common/file.h"
+#include "common/fingerprint.h"
 #include "common/hash.h"
 #include "common/interrupt.h"
-#include "common/options.h"
 #include "common/progress.h"
 #include "common/run_file.h"
 #include "common/version.h"
@@ -159,18 +158,29 @@ void Run::RequireSameInputs() const {
 }
 
 Fingerprint Run::MakeFingerprint() const {
-  const auto& [a, s, l] = std::tie(o_.adamw, o_.schedule, o_.lora);
-  return {{"the model (--model_dir)", ModelHash(o_.start)},
-          {"the rows or how they are read and ordered (--data and its options, --seed)",
-           data_.data_hash()},
-          {"the number of steps (--epochs, --max_steps, --train_tokens)", std::to_string(steps_)},
-          {"--dtype", TypeName(ComputeType(o_, config_))},
-          {"the adapters (--lora_…)", fmt::format("{} {} {} {} {}", l.rank, l.alpha, l.dropout,
-                                                  l.rank_stabilized, fmt::join(l.targets, " "))},
-          {"AdamW (--adam_…, --weight_decay, --max_grad_norm)",
-           fmt::format("{} {} {} {} {}", a.beta1, a.beta2, a.epsilon, a.weight_decay, a.max_norm)},
-          {"the learning rate (--lr…, --warmup)",
-           fmt::format("{} {} {} {}", s.learning_rate, s.shape, s.warmup, s.least)}};
+  const auto adapters = FingerprintOf(o_.lora);
+  const auto adamw = FingerprintOf(o_.adamw);
+  const auto schedule = FingerprintOf(o_.schedule);
+  Fingerprint fingerprint = {
+      {"the model (--model_dir)", ModelHash(o_.start)},
+      {"the rows or how they are read and ordered (--data and its options, --seed)",
+       data_.data_hash()},
+      {"the number of steps (--epochs, --max_steps, --train_tokens)", std::to_string(steps_)},
+      {"--dtype", TypeName(ComputeType(o_, config_))},
+      {"the adapters (--lora_…)", ValuesText(adapters)},
+      {"AdamW (--adam_…, --weight_decay, --max_grad_norm)", ValuesText(adamw)},
+      {"the learning rate (--lr…, --warmup)", ValuesText(schedule)}};
+  // What is in none of these entries.
+  auto rest = ChangedOptions(o_);
+  for (const auto& part :
+       {FingerprintOf(o_.start), FingerprintOf(o_.data), adapters, adamw, schedule}) {
+    for (const auto& [name, value] : part.items()) rest.erase(name);
+  }
+  for (const char* name : {"epochs", "max_steps", "train_tokens", "dtype"}) rest.erase(name);
+  for (const auto& [name, value] : rest.items()) {
+    fingerprint.emplace_back("--" + name, value.dump());
+  }
+  return fingerprint;
 }
 
 void Run::Continue() {

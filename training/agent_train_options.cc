@@ -27,25 +27,32 @@ void Check(const AgentTrainOptions& o) {
 void Declare(OptionSet& set, AgentTrainOptions& o) {
   set.Group("Model");
   Declare(set, o.start);
-  set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME");
-  set.Add("--name", o.name, "Name of the run (default: the name of the model's folder)");
+  set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME").OnlyOutput();
+  set.Add("--name", o.name, "Name of the run (default: the name of the model's folder)")
+      .OnlyOutput();
   set.Add(
-      "--device", o.device,
-      "Where the model is trained: cpu, cuda (each process on the GPU of its number) or cuda:N; "
-      "the GPU needs a LibTorch with CUDA");
+         "--device", o.device,
+         "Where the model is trained: cpu, cuda (each process on the GPU of its number) or cuda:N; "
+         "the GPU needs a LibTorch with CUDA")
+      .OnlySpeed();
   set.Add("--dtype", o.dtype, "Type for computing: auto (that of the weights) | float32 | bfloat16")
       .OneOf({"auto", "float32", "bfloat16"});
   set.Add("--export_dtype", o.export_dtype, "Type of the exported weights, with the same choices")
-      .OneOf({"auto", "float32", "bfloat16"});
+      .OneOf({"auto", "float32", "bfloat16"})
+      .OnlyOutput();
   set.Add("--export", o.export_which, "Weights to export: last, or best by held-out loss")
-      .OneOf({"last", "best"});
+      .OneOf({"last", "best"})
+      .OnlyOutput();
   set.Add("--checkpoint_activations", o.checkpoint_activations,
-          "Keep only the layers' inputs and recompute the rest: less memory, more time");
+          "Keep only the layers' inputs and recompute the rest: less memory, more time")
+      .OnlySpeed();
   set.Add("--merge_adapters", o.merge_adapters,
-          "Export the whole model instead of only the adapters");
+          "Export the whole model instead of only the adapters")
+      .OnlyOutput();
   set.Add("--model_threads", o.threads,
           "Threads on the CPU, of each process; 0: all cores that it may use")
-      .Min(0);
+      .Min(0)
+      .OnlySpeed();
   Declare(set, o.data);
   set.Group("Run");
   set.Add("--epochs", o.epochs, "Number of times that every row is trained").Min(1);
@@ -57,14 +64,21 @@ void Declare(OptionSet& set, AgentTrainOptions& o) {
          "End with the step in which this number of trained tokens is reached, with as many epochs "
          "as that takes, so that runs on different rows can be compared; 0: no such limit")
       .Range(0, kMostTrainTokens);
-  set.Add("--save_every", o.save_every, "Steps between checkpoints; 0: only at the end").Min(0);
+  set.Add("--save_every", o.save_every, "Steps between checkpoints; 0: only at the end")
+      .Min(0)
+      .OnlyOutput();
   set.Add("--metrics_port", o.metrics_port,
           "Serve the run's progress as Prometheus text, GET http://127.0.0.1:PORT/metrics; 0: not")
       .Range(0, 65535)
-      .OnlyOnCommandLine();
-  set.Add("--keep", o.keep, "Number of last checkpoints to keep").Min(1);
-  set.Add("--eval_every", o.eval_every, "Steps between held-out losses; 0: only at the end").Min(0);
-  set.Add("--eval_rows", o.eval_rows, "Largest number of held-out rows to measure; 0: none").Min(0);
+      .OnlyOnCommandLine()
+      .OnlyOutput();
+  set.Add("--keep", o.keep, "Number of last checkpoints to keep").Min(1).OnlyOutput();
+  set.Add("--eval_every", o.eval_every, "Steps between held-out losses; 0: only at the end")
+      .Min(0)
+      .OnlyOutput();
+  set.Add("--eval_rows", o.eval_rows, "Largest number of held-out rows to measure; 0: none")
+      .Min(0)
+      .OnlyOutput();
   Declare(set, o.distributed);
   DeclareZero(set, o.distributed);
   Declare(set, o.schedule);

@@ -334,14 +334,22 @@ double ParseRetryAfter(const std::string& value, double now_s) {
 void Declare(OptionSet& set, HttpOptions& o, const std::string& prefix, const std::string& what) {
   const std::string flag = "--" + prefix + "_";
   set.Add(flag + "timeout", o.timeout_s, "Seconds to wait without a reply from the " + what)
-      .Min(0.001);
-  set.Add(flag + "attempts", o.retry.attempts, "Attempts per call to the " + what).Min(1);
-  set.Add(flag + "connections", o.max_connections, "Connections to each " + what).Min(1);
-  set.Add(flag + "max_reply", o.max_reply, "Largest reply from the " + what + ", bytes").Min(1);
+      .Min(0.001)
+      .OnlySpeed();
+  set.Add(flag + "attempts", o.retry.attempts, "Attempts per call to the " + what)
+      .Min(1)
+      .OnlySpeed();
+  set.Add(flag + "connections", o.max_connections, "Connections to each " + what)
+      .Min(1)
+      .OnlySpeed();
+  set.Add(flag + "max_reply", o.max_reply, "Largest reply from the " + what + ", bytes")
+      .Min(1)
+      .OnlySpeed();
   set.Add(flag + "max_reply_head", o.max_reply_head,
           "Largest headers of a reply from the " + what + ", bytes")
-      .Min(1);
-  set.Add(flag + "ca", o.ca_file, "PEM file of the certificates to trust (https)");
+      .Min(1)
+      .OnlySpeed();
+  set.Add(flag + "ca", o.ca_file, "PEM file of the certificates to trust (https)").OnlySpeed();
 }
 
 }  // namespace agentr

@@ -14,14 +14,17 @@ namespace agentr {
 void Declare(OptionSet& set, ModelLimits& o) {
   set.Add("--llm_rate", o.rate,
           "The most requests per minute to the model's servers (0: any number)")
-      .Min(0);
+      .Min(0)
+      .OnlySpeed();
   set.Add("--llm_budget", o.budget,
           "End the requests of this run when they have used this many tokens or, with --llm_price, "
           "this much money (0: no limit)")
-      .Min(0);
+      .Min(0)
+      .OnlyOutput();
   set.Add("--llm_price", o.llm_price,
           "IN:OUT, the prices of a million prompt tokens and of a million new tokens, such as "
-          "2.5:10; then the summary and run.json contain the cost");
+          "2.5:10; then the summary and run.json contain the cost")
+      .OnlyOutput();
   set.AfterParsing([&o] {
     if (!o.llm_price.empty()) o.price = TokenPrice::Parse(o.llm_price);
   });

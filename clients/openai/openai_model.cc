@@ -79,15 +79,18 @@ void Declare(OptionSet& set, OpenAiOptions& o) {
   set.Add("--llm_base", o.base,
           "Base URL of an OpenAI-compatible server, such as http://127.0.0.1:8000/v1 (repeatable); "
           "its key comes from OPENAI_API_KEY",
-          "OPENAI_API_BASE");
+          "OPENAI_API_BASE")
+      .OnlySpeed();
   Declare(set, o.http, "llm", "model server");
   set.Add("--llm_max_completion", o.max_completion,
           "Largest text of one completion in bytes; a longer one counts as an error of the model")
-      .Min(1);
+      .Min(1)
+      .OnlySpeed();
   set.Add("--llm_logprobs", o.logprobs,
           "Request the log-probabilities of completions: 1 | 0 | auto (from an lm_server, so that "
           "a search equals that of the model in this process)")
-      .OneOf({"auto", "0", "1"});
+      .OneOf({"auto", "0", "1"})
+      .OnlyOutput();
   set.Add("--llm_seed", o.extras.seed,
           "Send a seed with each request (false: the server chooses one)");
   set.Add("--llm_field", o.fields,
@@ -95,7 +98,8 @@ void Declare(OptionSet& set, OpenAiOptions& o) {
           "'reasoning_effort=\"low\"' or 'chat_template_kwargs={\"enable_thinking\": false}'; "
           "without a value the field is not sent (temperature=)");
   set.AddSwitch("--llm_token_ids", o.extras.token_ids,
-                "Request the token ids of completions (vLLM; other servers may refuse)");
+                "Request the token ids of completions (vLLM; other servers may refuse)")
+      .OnlyOutput();
   Declare(set, o.limits);
   set.AfterParsing([&o] { o.extras.fields = ParseFields(o.fields); });
 }
@@ -164,6 +168,7 @@ void OpenAiModel::Discover() {
   }
   takes_ids_ = all_ours;
   identity_ = all_ours ? *identity : "";
+  if (!options_.extras.seed) identity_ += " without seeds";
   options_.extras.logprobs =
       options_.logprobs == "1" || (options_.logprobs == "auto" && takes_ids_);
 }

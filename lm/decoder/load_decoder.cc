@@ -70,7 +70,7 @@ DecoderPlan MakePlan(const ModelConfig& config, const WeightSource& source,
 
 void Declare(OptionSet& set, DecoderOptions& o) {
   set.Group("Local model");
-  set.Add("--device", o.device, "Where the model runs: cpu, cuda or cuda:N");
+  set.Add("--device", o.device, "Where the model runs: cpu, cuda or cuda:N").OnlySpeed();
   set.Add("--dtype", o.dtype,
           "Type of the weights in memory; auto: their own; q8_0, q4_0: quantised while loading")
       .OneOf({"auto", "float32", "bfloat16", "float16", "q8_0", "q4_0"});
@@ -81,10 +81,12 @@ void Declare(OptionSet& set, DecoderOptions& o) {
   set.Add("--model_context", o.max_context, "Positions of a sequence; 0: the model's limit").Min(0);
   set.Add("--kv_cache_gib", o.kv_cache_gib, "Memory for keys and values, GiB")
       .Min(0)
-      .Formerly("--cache_gib");
+      .Formerly("--cache_gib")
+      .OnlySpeed();
   set.Add("--model_threads", o.threads,
           "Threads of the model on the CPU; 0: all cores that the process may use")
-      .Min(0);
+      .Min(0)
+      .OnlySpeed();
 }
 
 std::unique_ptr<Decoder> MakeDecoder(const ModelConfig& config,

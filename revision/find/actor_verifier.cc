@@ -24,7 +24,8 @@ void Declare(OptionSet& set, JudgeOptions& o) {
           "true: also ask about steps that the environment refused (false: they are bad)");
   set.Add("--judge_ahead", o.ahead,
           "Steps of one path judged in parallel; the first bad one counts")
-      .Range(1, 64);
+      .Range(1, 64)
+      .OnlySpeed();
 }
 
 // In words, for the judge.

@@ -114,19 +114,22 @@ void AppendEngineMetrics(const EngineStats& s, std::string& out) {
 
 void Declare(OptionSet& set, LmServerOptions& o) {
   set.Group("Server");
-  set.Add("--host", o.host, "Address to listen on; 0.0.0.0 for every network");
-  set.Add("--port", o.port, "Port to listen on; 0 chooses a free one").Range(0, 65535);
+  set.Add("--host", o.host, "Address to listen on; 0.0.0.0 for every network").OnlyOutput();
+  set.Add("--port", o.port, "Port to listen on; 0 chooses a free one").Range(0, 65535).OnlyOutput();
   set.Add("--allow_host", o.allow_host,
           "A name by which requests and web pages may reach this server, in addition to those of "
-          "this machine (repeatable; *: any)");
+          "this machine (repeatable; *: any)")
+      .OnlyOutput();
   set.Add("--api_key", o.api_key,
           "Key that clients must send; better set in the environment, where the list of processes "
           "does not show it",
-          "AGENTR_API_KEY");
+          "AGENTR_API_KEY")
+      .OnlyOutput();
   set.Add("--max_waiting", o.max_waiting,
           "Largest number of waiting requests; further ones are refused (503)")
-      .Min(1);
-  set.Add("--max_body", o.max_body, "Largest body of a request, bytes").Min(1);
+      .Min(1)
+      .OnlySpeed();
+  set.Add("--max_body", o.max_body, "Largest body of a request, bytes").Min(1).OnlyOutput();
 }
 
 LmServer::LmServer(LoadedModel model, LmServerOptions options)

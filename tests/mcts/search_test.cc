@@ -32,6 +32,19 @@ TEST(SearchTest, BeginsAfterTheFirstObservation) {
   EXPECT_EQ(tree.origin().search, ToJson(search.options));
 }
 
+TEST(SearchTest, OptionsOfTheFirstTreesAreWrittenAlwaysAndLaterOnesIfSet) {
+  const std::string first =
+      R"({"iterations":8,"max_depth":0,"n_gen":4,"c":0.25,"temperature":1.0,"top_p":1.0,)"
+      R"("max_new_tokens":500,"max_context":8192,"seed":0)";
+  SearchOptions options;
+  EXPECT_EQ(ToJson(options), first + "}");
+  options.value_model = "v";
+  options.value_model_identity = "id";
+  options.snap_actions = true;
+  EXPECT_EQ(ToJson(options),
+            first + R"(,"value_model":"v","value_model_identity":"id","snap_actions":true})");
+}
+
 // Says that states behind "go b" are good, and remembers what it was asked.
 class LikesB : public ValueModel {
  public:

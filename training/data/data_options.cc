@@ -32,11 +32,14 @@ void Declare(OptionSet& set, DataOptions& o) {
   set.Add("--batch_rows", o.batch_rows, "Rows of an optimiser step, over all processes").Min(1);
   set.Add("--batch_tokens", o.batch_tokens,
           "Largest number of tokens of a micro-batch; shared tokens count once")
-      .Min(2);
+      .Min(2)
+      .OnlySpeed();
   set.Add("--share_prefixes", o.share_prefixes,
-          "Compute common beginnings of rows in a micro-batch once (false: each row separately)");
+          "Compute common beginnings of rows in a micro-batch once (false: each row separately)")
+      .OnlySpeed();
   set.Add("--inspect", o.inspect, "Print this many rows with their trained tokens in colour")
-      .Min(0);
+      .Min(0)
+      .OnlyOutput();
   set.Add("--chat_template", o.chat_template,
           "Format of conversations: auto (the folder's own), llama-3, chatml, mistral or plain "
           "(built in), or a Jinja file");

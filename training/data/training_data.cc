@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/fingerprint.h"
 #include "common/handoff.h"
 #include "common/hash.h"
 #include "common/random.h"
@@ -97,10 +98,18 @@ TrainingData::TrainingData(const DataOptions& options, const RowTokenizer& text)
 }
 
 std::string TrainingData::Hash() const {
+  const nlohmann::ordered_json options = FingerprintOf(options_);
+  nlohmann::ordered_json later = ChangedOptions(options_);
+  later.erase("data");           // its files and weights follow
+  later.erase("chat_template");  // as does its name
+  nlohmann::ordered_json first;  // in the order of the first checkpoints
+  for (const char* name : {"seed", "batch_rows", "held_out", "max_length", "too_long"}) {
+    first[name] = options.at(name);
+    later.erase(name);
+  }
   std::string all =
-      fmt::format("{} {} {} {} {} {} {}\n", options_.seed, options_.batch_rows, options_.held_out,
-                  options_.max_length, NameOf(kTooLong, options_.too_long), tokenizer_->hash,
-                  tokenizer_->chat->name());
+      fmt::format("{} {} {}\n", ValuesText(first), tokenizer_->hash, tokenizer_->chat->name());
+  if (!later.empty()) all += later.dump() + "\n";
   for (size_t i = 0; i < files_.size(); ++i) {
     all += fmt::format("{} {}\n", paths_[i].weight, files_[i]->hash());
   }

@@ -226,6 +226,19 @@ TEST(OpenAiModel, ThePasswordOfItsUrlIsNeverTold) {
                                            Not(HasSubstr("YW5uOmh1bnRlcjI="))));
 }
 
+// What is played with seeds of the server's choice is not continued with seeds of ours.
+TEST(OpenAiModel, TheIdentityTellsWhetherSeedsAreSent) {
+  ToyChat server;
+  OpenAiOptions options = QuickOpenAi({server.base()});
+  OpenAiModel with("m", options);
+  with.Discover();
+  EXPECT_EQ(with.identity(), "");
+  options.extras.seed = false;
+  OpenAiModel without("m", options);
+  without.Discover();
+  EXPECT_NE(without.identity(), "");
+}
+
 // The first request waits for a silent server; without a limit there would be two more.
 TEST(OpenAiModel, ACallWithAllItsRepetitionsHasALimit) {
   RawServer server("", RawServer::kHold);
