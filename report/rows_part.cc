@@ -7,7 +7,7 @@
 #include "common/error.h"
 #include "common/json_depth.h"
 #include "report/report_parts.h"
-#include "revision/audit.h"
+#include "rows/audit.h"
 #include "tasks/task_family.h"
 
 namespace agentr {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "revision/token_row.h"
+#include "rows/token_row.h"
 
 namespace agentr {
 

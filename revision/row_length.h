@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "clients/chat_encoder.h"
-#include "revision/row.h"
+#include "revision/row_draft.h"
 
 namespace agentr {
 

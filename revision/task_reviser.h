@@ -15,15 +15,15 @@
 #include "clients/environment.h"
 #include "clients/language_model.h"
 #include "mcts/tree_folder.h"
-#include "revision/audit.h"
 #include "revision/find/judgement_prompt.h"
 #include "revision/find/mistakes.h"
 #include "revision/make/counts.h"
 #include "revision/make/repair.h"
 #include "revision/make/thoughts.h"
 #include "revision/revise_options.h"
-#include "revision/row_format.h"
 #include "rollout/session_pool.h"
+#include "rows/audit.h"
+#include "rows/row_format.h"
 #include "tasks/task_family.h"
 
 namespace agentr {

@@ -6,7 +6,7 @@
 
 #include "mcts/tree.h"
 #include "revision/make/splice.h"
-#include "revision/row.h"
+#include "revision/row_draft.h"
 
 namespace agentr {
 

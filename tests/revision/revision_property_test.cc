@@ -8,7 +8,7 @@
 #include "revision/find/mistakes.h"
 #include "revision/make/pruning.h"
 #include "revision/make/replay.h"
-#include "revision/row_format.h"
+#include "rows/row_format.h"
 #include "tests/mcts/toy_search.h"
 #include "tests/revision/hand_tree.h"
 #include "tests/revision/pair_encoder.h"

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "revision/token_row.h"
+#include "rows/token_row.h"
 #include "tests/revision/hand_tree.h"
 #include "tests/revision/pair_encoder.h"
 

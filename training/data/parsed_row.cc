@@ -11,7 +11,7 @@
 
 #include "common/error.h"
 #include "common/json_depth.h"
-#include "training/data/row_version.h"
+#include "rows/provenance.h"
 
 namespace agentr {
 namespace {

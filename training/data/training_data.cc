@@ -12,9 +12,9 @@
 #include "common/handoff.h"
 #include "common/hash.h"
 #include "common/random.h"
+#include "rows/provenance.h"
 #include "training/data/batch_builder.h"
 #include "training/data/parsed_row.h"
-#include "training/data/row_version.h"
 #include "training/data/show_row.h"
 
 namespace agentr {

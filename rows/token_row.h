@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "clients/chat_encoder.h"
-#include "revision/row.h"
+#include "revision/row_draft.h"
 
 namespace agentr {
 

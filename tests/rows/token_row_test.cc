@@ -1,11 +1,11 @@
-#include "revision/token_row.h"
+#include "rows/token_row.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "revision/row_format.h"
+#include "rows/row_format.h"
 #include "tests/revision/hand_tree.h"
 #include "tests/revision/pair_encoder.h"
 

@@ -1,4 +1,4 @@
-#include "revision/token_row.h"
+#include "rows/token_row.h"
 
 #include <algorithm>
 #include <span>

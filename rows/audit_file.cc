@@ -8,7 +8,7 @@
 #include "common/file.h"
 #include "common/json_depth.h"
 #include "common/json_fields.h"
-#include "revision/audit.h"
+#include "rows/audit.h"
 
 namespace agentr {
 namespace {

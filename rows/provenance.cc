@@ -1,4 +1,4 @@
-#include "training/data/row_version.h"
+#include "rows/provenance.h"
 
 #include <fmt/core.h>
 

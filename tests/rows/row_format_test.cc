@@ -1,4 +1,4 @@
-#include "revision/row_format.h"
+#include "rows/row_format.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "training/data/row_file.h"
+#include "rows/row_file.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "revision/row_format.h"
+#include "rows/row_format.h"
 
 #include <fmt/core.h>
 
@@ -8,7 +8,7 @@
 #include "clients/message_json.h"
 #include "common/error.h"
 #include "common/json_depth.h"
-#include "revision/token_row.h"
+#include "rows/token_row.h"
 
 namespace agentr {
 namespace {

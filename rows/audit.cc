@@ -1,4 +1,4 @@
-#include "revision/audit.h"
+#include "rows/audit.h"
 
 #include <fmt/core.h>
 
