@@ -22,7 +22,6 @@
 #include "revision/make/thoughts.h"
 #include "revision/revise_options.h"
 #include "rollout/session_pool.h"
-#include "rows/audit.h"
 #include "rows/row_format.h"
 #include "tasks/task_family.h"
 
@@ -38,7 +37,7 @@ struct FinishedRow {
   std::string actions_hash;  // ActionsHash
   std::vector<std::string> lines;
   Trajectory trajectory;
-  AuditRow audit;
+  Row audit;              // for the audit
   bool verified = false;  // by replay
 };
 

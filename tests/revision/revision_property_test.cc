@@ -71,8 +71,8 @@ class RowProperties : public ::testing::TestWithParam<uint64_t> {
   json Written(const std::string& format, const Draft& draft,
                const ChatEncoder* encoder = nullptr) const {
     const RowSource source{tree_, "tree.json", "toy", 1, "m", GetParam(), {}, "tree", "all"};
-    const Row row = HandRow(source, draft.pair, draft.error);
-    return json::parse(MakeRowFormat(format, encoder)->Line(row));
+    const RowDraft row = HandRow(source, draft.pair, draft.error);
+    return json::parse(MakeRowFormat(format, encoder)->Line(RowOf(row)));
   }
 
   // The actions that changed something on the way to `node`: what a state is in the toy world.

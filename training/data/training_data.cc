@@ -115,7 +115,7 @@ std::string TrainingData::Describe() const {
   std::string text;
   for (size_t i = 0; i < files_.size(); ++i) {
     text += fmt::format("{}: {} rows, format {}, {} held out", paths_[i].path, files_[i]->rows(),
-                        NameOf(kDataFormats, formats_[i]), held_out[i]);
+                        NamesOf(formats_[i]).name, held_out[i]);
     if (weights > 0)
       text += fmt::format(", {:.1f} % of what is drawn", 100 * paths_[i].weight / weights);
     text += "\n";
