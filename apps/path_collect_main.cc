@@ -1,9 +1,9 @@
 // path_collect: makes self-correction data from search trees.
 #include "apps/wiring.h"
-#include "revision/audit.h"
 #include "revision/path_collect.h"
 #include "revision/preference_rows.h"
 #include "revision/stored_trees.h"
+#include "rows/audit.h"
 
 namespace agentr {
 namespace {

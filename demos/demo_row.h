@@ -1,4 +1,4 @@
-// A row of demonstrations: a "messages" row (training/data/parsed_row.h).
+// A row of demonstrations: a "messages" row (rows/row.h).
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 
 #include "common/error.h"
-#include "common/json_depth.h"
 #include "report/report_parts.h"
-#include "revision/audit.h"
+#include "rows/row_reader.h"
 #include "tasks/task_kinds.h"
 
 namespace agentr {
@@ -28,25 +26,11 @@ enum RowPart {
 
 // The rows in the first of the text formats that the run wrote.
 fs::path RowFile(const std::string& stem) {
-  for (const char* end : {".messages.jsonl", ".sharegpt.jsonl", ".jsonl", ".tokens.jsonl"}) {
-    if (fs::exists(stem + end)) return stem + end;
+  for (const FormatNames& names : kFormats) {
+    const fs::path file = stem + std::string(names.suffix);
+    if (fs::exists(file)) return file;
   }
   return {};
-}
-
-// The provenance of each row: beside the rows of Agent-R's format, inside those of all others.
-std::vector<Json> Provenances(const std::string& stem, const fs::path& rows) {
-  const fs::path beside = stem + ".provenance.jsonl";
-  const bool apart = fs::exists(beside);
-  std::vector<Json> all;
-  std::ifstream lines(apart ? beside : rows);
-  for (std::string line; std::getline(lines, line);) {
-    Json json = ParseJson<Json>(line);
-    if (!json.is_object()) continue;
-    if (!apart) json = json.contains("provenance") ? json["provenance"] : Json::object();
-    all.push_back(std::move(json));
-  }
-  return all;
 }
 
 // The number of messages before the first observation.
@@ -80,21 +64,21 @@ std::vector<int> PartsOf(const std::vector<bool>& trained, const Json& provenanc
   return parts;
 }
 
-Json MessagesOf(const AuditRow& row, const Json& provenance, size_t instruction) {
+Json MessagesOf(const Row& row, const Json& provenance, size_t instruction) {
   std::vector<bool> trained;
   for (size_t i = instruction; i < row.messages.size(); ++i) {
-    if (row.messages[i].role == "assistant") trained.push_back(row.messages[i].trained);
+    if (row.messages[i].role == "assistant") trained.push_back(row.trained[i]);
   }
   const std::vector<int> parts = PartsOf(trained, provenance);
   Json list = Json::array();
   int turn = -1;
   for (size_t i = 0; i < row.messages.size(); ++i) {
-    const AuditRow::Line& line = row.messages[i];
+    const Message& line = row.messages[i];
     if (i >= instruction && line.role == "assistant") ++turn;
     const int part = i < instruction ? kInstruction
                      : turn < 0      ? kFirst
                                      : parts[static_cast<size_t>(turn)];
-    list.push_back({line.role, line.content, line.trained ? 1 : 0, part});
+    list.push_back({line.role, line.content, row.trained[i] ? 1 : 0, part});
   }
   return list;
 }
@@ -103,7 +87,7 @@ int NodeOf(const Json& provenance, const char* name) {
   return provenance.contains("nodes") ? FieldOr(provenance["nodes"], name, -1) : -1;
 }
 
-Json Line(const AuditRow& row, const Json& provenance, PackedItems::Place place, size_t number) {
+Json Line(const Row& row, const Json& provenance, PackedItems::Place place, size_t number) {
   return {row.task,
           FieldOr<std::string>(provenance, "mistake", ""),
           FieldOr(provenance, "bad_steps", -1),
@@ -132,12 +116,12 @@ Json RowsPart(const RunResult& result, const ReportLimits& limits, PackedItems& 
   try {
     const fs::path file = RowFile(stem);
     if (file.empty()) throw FatalError(ExitCode::kFile, "the files of rows are gone");
-    const std::vector<AuditRow> rows = ReadAuditRows(file);
-    const std::vector<Json> provenances = Provenances(stem, file);
+    std::vector<Row> rows = ReadRowFile(file);
+    ReadProvenanceBeside(stem + ".provenance.jsonl", rows);
     const size_t instruction = InstructionOf(part["family"]);
     part["total"] = rows.size();
     for (const size_t i : Spread(rows.size(), limits.rows)) {
-      const Json provenance = i < provenances.size() ? provenances[i] : Json::object();
+      const Json provenance = rows[i].provenance ? *rows[i].provenance : Json::object();
       const Json item = {{"messages", MessagesOf(rows[i], provenance, instruction)},
                          {"provenance", provenance}};
       part["rows"].push_back(Line(rows[i], provenance, items.Add(item), i + 1));

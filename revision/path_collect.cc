@@ -19,11 +19,11 @@
 #include "common/usable_cores.h"
 #include "common/version.h"
 #include "lm/bundled_model.h"
-#include "revision/audit.h"
 #include "revision/report.h"
 #include "revision/revise.h"
 #include "revision/show.h"
 #include "rollout/run_report.h"
+#include "rows/audit.h"
 #include "tasks/task_kinds.h"
 
 namespace agentr {

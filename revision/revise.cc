@@ -90,7 +90,7 @@ RowSink::RowSink(std::filesystem::path stem, const std::vector<std::unique_ptr<R
                  Options options)
     : stem_(std::move(stem)), options_(std::move(options)), dedup_(options_.dedup) {
   for (const auto& format : formats) {
-    files_.push_back({stem_.string() + std::string(format->suffix()), 0});
+    files_.push_back({stem_.string() + std::string(format->suffix), 0});
     open_.push_back(std::make_unique<AtomicFile>(files_.back().path));
   }
 }

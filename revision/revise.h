@@ -16,8 +16,8 @@
 #include "mcts/tree_folder.h"
 #include "revision/make/dedup.h"
 #include "revision/revise_options.h"
-#include "revision/standing_rows.h"
 #include "revision/task_reviser.h"
+#include "rows/standing_rows.h"
 
 namespace agentr {
 

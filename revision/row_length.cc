@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <limits>
 
-#include "revision/token_row.h"
+#include "rows/token_row.h"
 
 namespace agentr {
 
-bool FitRow(Row& row, int dropped_turns, int64_t max_tokens, const ChatEncoder* encoder) {
+bool FitRow(RowDraft& row, int dropped_turns, int64_t max_tokens, const ChatEncoder* encoder) {
   Trajectory& trajectory = row.trajectory;
-  const bool encodes = encoder != nullptr && EncodeRow(row, *encoder).has_value();
+  const bool encodes = encoder != nullptr && EncodeRow(MessagesOf(row), *encoder).has_value();
   if (!encodes || max_tokens == 0) return FitContext(trajectory, dropped_turns, max_tokens);
   const auto fits = [&](size_t dropped) {
     FitContext(trajectory, static_cast<int>(dropped), /*max_tokens=*/0);
-    const Result<TokenRow> tokens = EncodeRow(row, *encoder);
+    const Result<TokenRow> tokens = EncodeRow(MessagesOf(row), *encoder);
     return tokens && std::ssize(tokens->ids) <= max_tokens;
   };
   FitContext(trajectory, std::numeric_limits<int>::max(), /*max_tokens=*/0);

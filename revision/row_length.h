@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "clients/chat_encoder.h"
-#include "revision/row.h"
+#include "revision/row_draft.h"
 
 namespace agentr {
 
@@ -12,6 +12,6 @@ namespace agentr {
 // order of roles that the model's format cannot express, the length is estimated. Leaves out as few
 // turns as possible; false if even the turns that must stay do not fit into `max_tokens` (0:
 // unlimited).
-bool FitRow(Row& row, int dropped_turns, int64_t max_tokens, const ChatEncoder* encoder);
+bool FitRow(RowDraft& row, int dropped_turns, int64_t max_tokens, const ChatEncoder* encoder);
 
 }  // namespace agentr

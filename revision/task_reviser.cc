@@ -20,7 +20,9 @@
 #include "revision/make/decision_collector.h"
 #include "revision/make/dedup.h"
 #include "revision/make/turn_thoughts.h"
+#include "revision/row_draft.h"
 #include "revision/row_length.h"
+#include "rows/provenance.h"
 
 namespace agentr {
 
@@ -40,6 +42,19 @@ namespace {
 // Counts up whenever the same tree and options give other decisions, so that records of before are
 // not used.
 constexpr int kProcedure = 3;
+
+Row AuditedRow(const NewRow& made) {
+  Row row;
+  for (const RowMessage& message : made.messages) {
+    row.messages.push_back({message.role, *message.content});
+    row.trained.push_back(message.trained);
+  }
+  row.task = std::to_string(made.task_id);
+  nlohmann::ordered_json provenance = *made.provenance;
+  provenance.erase("verifier");  // one for all rows of a run: the audit need not count by it
+  row.provenance = std::make_shared<const nlohmann::ordered_json>(std::move(provenance));
+  return row;
+}
 
 }  // namespace
 
@@ -304,7 +319,7 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
                          verifier_,
                          NameOf(kPairings, options_.mistakes.pairing),
                          NameOf(kPrunes, options_.repair.prune)};
-  Row row{source, decision, std::move(trajectory), ""};
+  RowDraft row{source, decision, std::move(trajectory), ""};
   if (!FitRow(row, static_cast<int>(dropped), options_.MaxRowTokens(), context_.encoder)) {
     ++counts.too_long;
     return;
@@ -313,17 +328,9 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
   row.hash = ContentHash(row.trajectory);
   FinishedRow finished{row.hash, ActionsHash(row.trajectory), {}, {}, {}, false};
   finished.verified = decision.replay.outcome == ReplayOutcome::kVerified;
-  for (const auto& format : context_.formats) finished.lines.push_back(format->Line(row));
-  finished.audit = AuditRowOf(row.trajectory);
-  finished.audit.task = std::to_string(work.file.task_id);
-  finished.audit.labels = {{"mistake", decision.mistake},
-                           {"replay", std::string(Name(decision.replay.outcome))},
-                           {"recovery", std::to_string(decision.recovery)}};
-  finished.audit.bad_steps =
-      static_cast<int>(std::ranges::count(row.trajectory.turns, Part::kBad, &SplicedTurn::part));
-  const RevisionLength length = RevisionLengthOf(row);
-  finished.audit.revision_from_start = length.from_start;
-  finished.audit.revision_from_ancestor = length.from_ancestor;
+  const NewRow made = RowOf(row);
+  for (const auto& format : context_.formats) finished.lines.push_back(format->Line(made));
+  finished.audit = AuditedRow(made);
   finished.trajectory = std::move(row.trajectory);
   work.result.rows.push_back(std::move(finished));
 }

@@ -16,15 +16,14 @@
 #include "clients/environment.h"
 #include "clients/language_model.h"
 #include "mcts/tree_folder.h"
-#include "revision/audit.h"
 #include "revision/find/judgement_prompt.h"
 #include "revision/find/mistakes.h"
 #include "revision/make/counts.h"
 #include "revision/make/repair.h"
 #include "revision/make/thoughts.h"
 #include "revision/revise_options.h"
-#include "revision/row_format.h"
 #include "rollout/session_pool.h"
+#include "rows/row_format.h"
 #include "tasks/task_family.h"
 
 namespace agentr {
@@ -39,7 +38,7 @@ struct FinishedRow {
   std::string actions_hash;  // ActionsHash
   std::vector<std::string> lines;
   Trajectory trajectory;
-  AuditRow audit;
+  Row audit;              // for the audit
   bool verified = false;  // by replay
 };
 

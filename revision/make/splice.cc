@@ -67,7 +67,8 @@ std::vector<RowMessage> RowMessages(const Trajectory& trajectory) {
   for (size_t i = trajectory.dropped_turns; i < trajectory.turns.size(); ++i) {
     const SplicedTurn& turn = trajectory.turns[i];
     const int index = static_cast<int>(i);
-    messages.push_back({"assistant", &turn.response, IsTrained(trajectory, turn), index});
+    messages.push_back({"assistant", &turn.response, IsTrained(trajectory, turn), index,
+                        turn.part == Part::kRevision});
     if (i + 1 < trajectory.turns.size()) {
       messages.push_back({"user", &turn.observation, false, index});
     }

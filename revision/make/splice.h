@@ -14,6 +14,7 @@
 #include "clients/language_model.h"
 #include "mcts/tree.h"
 #include "revision/find/states.h"
+#include "rows/row.h"
 
 namespace agentr {
 
@@ -48,14 +49,6 @@ struct Trajectory {
 
 // True if the turn is trained.
 bool IsTrained(const Trajectory& trajectory, const SplicedTurn& turn);
-
-// A message of a row; `turn` is the index of its turn, -1 before the first one.
-struct RowMessage {
-  std::string role;
-  const std::string* content = nullptr;
-  bool trained = false;
-  int turn = -1;
-};
 
 // The nodes of which a trajectory consists.
 struct SplicePlan {

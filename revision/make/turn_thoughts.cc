@@ -6,17 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "common/text.h"
+#include "rows/audit.h"
 #include "tasks/revision_hints.h"
 
 namespace agentr {
-
-std::string_view ThoughtOf(std::string_view response) {
-  constexpr std::string_view kThought = "Thought:";
-  response = response.substr(0, response.find("Action:"));
-  if (response.starts_with(kThought)) response.remove_prefix(kThought.size());
-  return Trim(response);
-}
 
 bool MendThoughts(std::string_view mode, const TaskFamily& family, Trajectory& trajectory,
                   RevisionCounts& counts) {

@@ -19,7 +19,4 @@ namespace agentr {
 bool MendThoughts(std::string_view mode, const TaskFamily& family, Trajectory& trajectory,
                   RevisionCounts& counts);
 
-// The text between "Thought:" and "Action:" of a response, trimmed.
-std::string_view ThoughtOf(std::string_view response);
-
 }  // namespace agentr

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "rows/row_file.h"
 #include "tests/lm/tokenizer/byte_tokenizer.h"
 #include "training/data/batch_builder.h"
 #include "training/data/parsed_row.h"

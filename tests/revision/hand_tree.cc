@@ -97,8 +97,8 @@ Trajectory HandSplice(const Tree& tree, const PathPair& pair, int bad_steps,
   return Splice(tree, states, PlanOf(tree, states, pair, bad_steps), revision);
 }
 
-Row HandRow(const RowSource& source, const PathPair& pair, const FirstError& error,
-            const Replay& replay) {
+RowDraft HandRow(const RowSource& source, const PathPair& pair, const FirstError& error,
+                 const Replay& replay) {
   Trajectory trajectory = HandSplice(source.tree, pair, error.bad_steps, {"Oh.", "wait", "ok."});
   Decision decision;
   decision.pair = pair;

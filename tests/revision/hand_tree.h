@@ -6,7 +6,7 @@
 
 #include "mcts/tree.h"
 #include "revision/make/splice.h"
-#include "revision/row.h"
+#include "revision/row_draft.h"
 
 namespace agentr {
 
@@ -36,7 +36,7 @@ Trajectory HandSplice(const Tree& tree, const PathPair& pair, int bad_steps,
                       const RevisionTurn& revision);
 
 // The row of the pair, with a revision turn "Oh.".
-Row HandRow(const RowSource& source, const PathPair& pair, const FirstError& error,
-            const Replay& replay = {});
+RowDraft HandRow(const RowSource& source, const PathPair& pair, const FirstError& error,
+                 const Replay& replay = {});
 
 }  // namespace agentr

@@ -8,7 +8,7 @@
 #include "revision/find/mistakes.h"
 #include "revision/make/pruning.h"
 #include "revision/make/replay.h"
-#include "revision/row_format.h"
+#include "rows/row_format.h"
 #include "tests/mcts/toy_search.h"
 #include "tests/revision/hand_tree.h"
 #include "tests/revision/pair_encoder.h"
@@ -71,8 +71,8 @@ class RowProperties : public ::testing::TestWithParam<uint64_t> {
   json Written(const std::string& format, const Draft& draft,
                const ChatEncoder* encoder = nullptr) const {
     const RowSource source{tree_, "tree.json", "toy", 1, "m", GetParam(), {}, "tree", "all"};
-    const Row row = HandRow(source, draft.pair, draft.error);
-    return json::parse(MakeRowFormat(format, encoder)->Line(row));
+    const RowDraft row = HandRow(source, draft.pair, draft.error);
+    return json::parse(MakeRowFormat(format, encoder)->Line(RowOf(row)));
   }
 
   // The actions that changed something on the way to `node`: what a state is in the toy world.

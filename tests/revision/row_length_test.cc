@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "revision/token_row.h"
+#include "rows/token_row.h"
 #include "tests/revision/hand_tree.h"
 #include "tests/revision/pair_encoder.h"
 
@@ -11,15 +11,15 @@ namespace {
 
 class FitRowTest : public ::testing::TestWithParam<bool> {
  protected:
-  Row MakeRow() const {
+  RowDraft MakeRow() const {
     const PathPair pair = PairPaths(tree_, LeafPaths(tree_), {}, Pairing::kAll).front();
     const FirstError error = {1, true, {{pair.bad.leaf, {Judgement::kBad, "No use.", true}}}};
     return HandRow(source_, pair, error);
   }
   int64_t Length(size_t dropped) const {
-    Row row = MakeRow();
+    RowDraft row = MakeRow();
     row.trajectory.dropped_turns = dropped;
-    return std::ssize(EncodeRow(row, encoder_)->ids);
+    return std::ssize(EncodeRow(MessagesOf(row), encoder_)->ids);
   }
 
   const Tree plain_ = HandTree({{"p q r s t u g", 1}, {"p q r s t u a", 0}});
@@ -31,17 +31,17 @@ class FitRowTest : public ::testing::TestWithParam<bool> {
 TEST_P(FitRowTest, LeavesOutAsFewTurnsAsItTakesByTheEncodersCount) {
   constexpr size_t kPrefix = 6;
   for (size_t dropped = 0; dropped <= kPrefix; ++dropped) {
-    Row row = MakeRow();
+    RowDraft row = MakeRow();
     EXPECT_TRUE(FitRow(row, 0, Length(dropped), &encoder_));
     EXPECT_EQ(row.trajectory.dropped_turns, dropped) << "the row is exactly as long as allowed";
-    Row tighter = MakeRow();
+    RowDraft tighter = MakeRow();
     EXPECT_EQ(FitRow(tighter, 0, Length(dropped) - 1, &encoder_), dropped < kPrefix);
     EXPECT_EQ(tighter.trajectory.dropped_turns, std::min(dropped + 1, kPrefix));
   }
 }
 
 TEST_P(FitRowTest, TheTurnsThatTheModelDidNotSeeStayOut) {
-  Row row = MakeRow();
+  RowDraft row = MakeRow();
   EXPECT_TRUE(FitRow(row, 3, Length(0), &encoder_));
   EXPECT_EQ(row.trajectory.dropped_turns, 3U);
   EXPECT_TRUE(FitRow(row, 2, 0, &encoder_)) << "no limit";
@@ -49,7 +49,7 @@ TEST_P(FitRowTest, TheTurnsThatTheModelDidNotSeeStayOut) {
 }
 
 TEST_P(FitRowTest, WithoutAnEncoderTheLengthIsEstimated) {
-  Row row = MakeRow();
+  RowDraft row = MakeRow();
   int64_t estimate = 0;
   for (const RowMessage& m : RowMessages(row.trajectory)) estimate += EstimateTokens(*m.content);
   EXPECT_TRUE(FitRow(row, 0, estimate, nullptr));

@@ -1,13 +1,4 @@
-// Parses a line of a data file: detects its format and converts it into one form.
-//
-//   messages  {"messages": [{role, content, weight, loss}]}: OpenAI's chat format. An assistant
-//             message is trained if its "weight" is 1 or its "loss" is true. A row in which no
-//             message has either is general chat: every assistant message is trained.
-//   sharegpt  {"conversations": [{from: system|human|gpt, value, loss}]}: "loss" likewise.
-//   agent-r   {"task_num", "revise_log": [{role, content, loss}], "low_log", …}: the format of
-//             Agent-R and path_collect. An assistant message without "loss" is not trained.
-//   tokens    {"ids", "loss", …}: one of each per token (path_collect --format tokens with a
-//             model).
+// Parses a line of a data file (rows/row.h) into what is trained.
 //
 // Kinds of targets, for the loss apart. A row whose provenance names a bad path (agent-r: whose
 // "low_log" is not empty) is a revision row: its first trained assistant message is the revision
@@ -20,25 +11,16 @@
 // rows are kOther.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "clients/language_model.h"
-#include "common/named_values.h"
+#include "rows/row.h"
 #include "training/data/training_row.h"
 
 namespace agentr {
-
-enum class DataFormat { kMessages, kShareGpt, kAgentR, kTokens };
-
-inline constexpr std::array<NamedValue<DataFormat>, 4> kDataFormats = {
-    {{"messages", DataFormat::kMessages},
-     {"sharegpt", DataFormat::kShareGpt},
-     {"agent-r", DataFormat::kAgentR},
-     {"tokens", DataFormat::kTokens}}};
 
 struct ParsedRow {
   DataFormat format = DataFormat::kMessages;
@@ -56,11 +38,7 @@ struct ParsedRow {
 
 // Throws FatalError(kFile) with what is wrong and the cure, for a line that is no JSON or no row, a
 // row with nothing to learn, and rows of path_collect that are text and tokens in pieces or of the
-// old kind (row_version.h).
+// old kind (rows/provenance.h).
 ParsedRow ParseRow(std::string_view line);
-
-// The key of a row's task: the value of "task", "task_num" or "item_id" in the first 512 or the
-// last 16,384 bytes of the line; empty if there is none. Works without JSON parsing.
-std::string_view TaskKey(std::string_view line);
 
 }  // namespace agentr

@@ -13,9 +13,9 @@
 #include "common/handoff.h"
 #include "common/hash.h"
 #include "common/random.h"
+#include "rows/provenance.h"
 #include "training/data/batch_builder.h"
 #include "training/data/parsed_row.h"
-#include "training/data/row_version.h"
 #include "training/data/show_row.h"
 
 namespace agentr {
@@ -124,7 +124,7 @@ std::string TrainingData::Describe() const {
   std::string text;
   for (size_t i = 0; i < files_.size(); ++i) {
     text += fmt::format("{}: {} rows, format {}, {} held out", paths_[i].path, files_[i]->rows(),
-                        NameOf(kDataFormats, formats_[i]), held_out[i]);
+                        NamesOf(formats_[i]).name, held_out[i]);
     if (weights > 0)
       text += fmt::format(", {:.1f} % of what is drawn", 100 * paths_[i].weight / weights);
     text += "\n";

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
+#include "rows/row_file.h"
 #include "training/data/batch.h"
 #include "training/data/data_options.h"
 #include "training/data/row_encoder.h"
-#include "training/data/row_file.h"
 #include "training/data/row_order.h"
 #include "training/data/row_tokenizer.h"
 

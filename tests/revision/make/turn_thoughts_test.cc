@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rows/audit.h"
 #include "tasks/textcraft/textcraft_family.h"
 #include "tests/mcts/toy_environment.h"
 
@@ -77,13 +78,6 @@ TEST_F(TurnThoughtsTest, AFamilyWithoutWordsOfItsOwnKeepsThem) {
   Add(Part::kGood, "x makes 3", "go", "gone");
   EXPECT_TRUE(MendThoughts("rewrite", ToyFamily(), trajectory, counts));
   EXPECT_EQ(Thought(0), "x makes 3");
-}
-
-TEST(ThoughtOfTest, IsTheTextBeforeTheAction) {
-  EXPECT_EQ(ThoughtOf("Thought: a b.\nAction: c"), "a b.");
-  EXPECT_EQ(ThoughtOf("a b.\n\nAction: c\nThought: d"), "a b.");
-  EXPECT_EQ(ThoughtOf("Action: c"), "");
-  EXPECT_EQ(ThoughtOf(""), "");
 }
 
 }  // namespace

@@ -177,20 +177,5 @@ TEST(ParseRow, SaysWhatIsWrongAndTheCure) {
   EXPECT_THAT(Refusal(R"({"ids":[1,2],"loss":[0,1e999]})"), HasSubstr("range of double"));
 }
 
-TEST(TaskKey, IsTheTaskOrTheNumberOrTheItem) {
-  EXPECT_EQ(TaskKey(Messages({""}, kGoodRow)), "3");
-  EXPECT_EQ(TaskKey(R"({"task_num": 31, "revise_log": []})"), "31");
-  EXPECT_EQ(TaskKey(R"({"conversations":[],"item_id": "webshop_5"})"), "webshop_5");
-  EXPECT_EQ(TaskKey(R"({"item_id":"webshop_5","provenance":{"task":5,"x":1}})"), "5");
-  EXPECT_EQ(TaskKey(R"({"messages":[{"role":"user","content":"my \"task\": 5"}]})"), "");
-  // What path_collect writes behind the task may be long.
-  EXPECT_EQ(TaskKey(Messages({""}, R"(,"provenance":{"task":31,"last_observation":")" +
-                                       std::string(10000, 'x') + "\"}")),
-            "31");
-  EXPECT_EQ(TaskKey(""), "");
-  EXPECT_EQ(TaskKey(R"("task":)"), "");
-  EXPECT_EQ(TaskKey(R"("item_id":"open)"), "");
-}
-
 }  // namespace
 }  // namespace agentr

@@ -1,18 +1,17 @@
-// One row of training data before it is written in some format.
+// One row of training data as it is made, from its decision to what is written (rows/row_format.h).
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "mcts/tree.h"
 #include "revision/find/choice.h"
 #include "revision/make/task_record.h"
+#include "rows/row_format.h"
 
 namespace agentr {
-
-// splice.h describes what rows of this version train. Files of version 1, without a "version" in
-// their provenance, trained shared prefixes and refused actions.
-constexpr int kRowVersion = 2;
 
 // The origin of a row; the same for all rows of a tree.
 struct RowSource {
@@ -28,11 +27,16 @@ struct RowSource {
   std::string_view prune = "";
 };
 
-struct Row {
+struct RowDraft {
   const RowSource& source;
   Decision decision;
   Trajectory trajectory;  // as replayed and truncated to the context
   std::string hash;       // ContentHash
 };
+
+// RowMessages with the tokens that the model sampled in the search. They point into `row`.
+std::vector<RowMessage> MessagesOf(const RowDraft& row);
+
+NewRow RowOf(const RowDraft& row);
 
 }  // namespace agentr

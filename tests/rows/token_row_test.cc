@@ -1,11 +1,11 @@
-#include "revision/token_row.h"
+#include "rows/token_row.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "revision/row_format.h"
+#include "rows/row_format.h"
 #include "tests/revision/hand_tree.h"
 #include "tests/revision/pair_encoder.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 class TokenRowTest : public ::testing::Test {
  protected:
-  static Row RowOf(const RowSource& source) {
+  static RowDraft DraftOf(const RowSource& source) {
     const Tree& tree = source.tree;
     const PathPair pair = PairPaths(tree, LeafPaths(tree), {}, Pairing::kAll).front();
     return HandRow(source, pair, {1, true, {{pair.bad.leaf, {Judgement::kBad, "No use.", true}}}});
@@ -22,7 +22,7 @@ class TokenRowTest : public ::testing::Test {
 
   TokenRow Encoded(const Tree& tree) const {
     const RowSource source{tree, "tree.json", "toy", 3, "hand", 7, {}, "tree", "all"};
-    return EncodeRow(RowOf(source), encoder_).value();
+    return EncodeRow(MessagesOf(DraftOf(source)), encoder_).value();
   }
 
   const Tree plain_ = HandTree({{"p g", 1}, {"p a", 0}});
@@ -32,12 +32,12 @@ class TokenRowTest : public ::testing::Test {
 
 TEST_F(TokenRowTest, WithoutSampledTokensItIsTheEncodersCut) {
   const RowSource source{plain_, "tree.json", "toy", 3, "hand", 7, {}, "tree", "all"};
-  const Row row = RowOf(source);
+  const RowDraft row = DraftOf(source);
   std::vector<Message> conversation;
   for (const RowMessage& m : RowMessages(row.trajectory)) {
     conversation.push_back({m.role, *m.content});
   }
-  const TokenRow tokens = EncodeRow(row, encoder_).value();
+  const TokenRow tokens = EncodeRow(MessagesOf(row), encoder_).value();
   EXPECT_EQ(tokens.ids, encoder_.Encode(conversation)->ids);
   EXPECT_THAT(tokens.logprobs, ::testing::Each(std::nullopt));
   EXPECT_EQ(tokens.trained.size(), tokens.ids.size());
@@ -86,7 +86,8 @@ TEST_F(TokenRowTest, TokensOfAnotherVocabularyAreNotTaken) {
 
 TEST_F(TokenRowTest, AsALineItHasOneOfEachPerToken) {
   const RowSource source{sampled_, "tree.json", "toy", 3, "hand", 7, {}, "tree", "all"};
-  const auto line = nlohmann::json::parse(MakeRowFormat("tokens", &encoder_)->Line(RowOf(source)));
+  const RowDraft draft = DraftOf(source);
+  const auto line = nlohmann::json::parse(MakeRowFormat("tokens", &encoder_)->Line(RowOf(draft)));
   EXPECT_EQ(line["loss"].size(), line["ids"].size());
   EXPECT_EQ(line["logprobs"].size(), line["ids"].size());
   const std::vector<int32_t> ids = line["ids"];
@@ -120,7 +121,7 @@ class Endless : public PairEncoder {
 TEST_F(TokenRowTest, WithoutATokenThatEndsTheTurnNothingIsAdded) {
   const RowSource source{sampled_, "tree.json", "toy", 3, "hand", 7, {}, "tree", "all"};
   const Endless endless;
-  const TokenRow tokens = EncodeRow(RowOf(source), endless).value();
+  const TokenRow tokens = EncodeRow(MessagesOf(DraftOf(source)), endless).value();
   EXPECT_EQ(endless.Decode(tokens.ids), encoder_.Decode(Encoded(plain_).ids));
 }
 
@@ -141,7 +142,7 @@ class FirstLast : public PairEncoder {
 TEST_F(TokenRowTest, MessagesMayStandInAnotherOrderThanTheirs) {
   const RowSource source{plain_, "tree.json", "toy", 3, "hand", 7, {}, "tree", "all"};
   const FirstLast turned;
-  const TokenRow tokens = EncodeRow(RowOf(source), turned).value();
+  const TokenRow tokens = EncodeRow(MessagesOf(DraftOf(source)), turned).value();
   std::vector<int32_t> trained;
   for (size_t i = 0; i < tokens.ids.size(); ++i) {
     if (tokens.trained[i]) trained.push_back(tokens.ids[i]);
@@ -160,8 +161,9 @@ class Mute : public PairEncoder {
 TEST_F(TokenRowTest, AFormatThatCannotSayTheRowIsAnError) {
   const RowSource source{plain_, "tree.json", "toy", 3, "hand", 7, {}, "tree", "all"};
   const Mute mute;
-  EXPECT_EQ(EncodeRow(RowOf(source), mute).error().kind, ErrorKind::kRejected);
-  EXPECT_THROW(MakeRowFormat("tokens", &mute)->Line(RowOf(source)), FatalError);
+  EXPECT_EQ(EncodeRow(MessagesOf(DraftOf(source)), mute).error().kind, ErrorKind::kRejected);
+  const RowDraft draft = DraftOf(source);
+  EXPECT_THROW(MakeRowFormat("tokens", &mute)->Line(RowOf(draft)), FatalError);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // What stands where rows are about to be written, and when it stays.
-#include "revision/standing_rows.h"
+#include "rows/standing_rows.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,9 @@
-#include "training/data/row_file.h"
+#include "rows/row_file.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <oneapi/tbb/parallel_for.h>
+#include <string.h>  // memmem
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,7 +20,6 @@
 #include "common/hash.h"
 #include "common/random.h"
 #include "common/text.h"
-#include "training/data/parsed_row.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -75,7 +75,48 @@ std::string_view BytesOf(const auto& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0])};
 }
 
+// The position of the last `key`, with the C library's search, which is much faster than rfind.
+size_t LastPlace(std::string_view text, std::string_view key) {
+  size_t last = std::string_view::npos;
+  for (size_t from = 0; from < text.size();) {
+    const void* found = ::memmem(text.data() + from, text.size() - from, key.data(), key.size());
+    if (found == nullptr) break;
+    last = static_cast<size_t>(static_cast<const char*>(found) - text.data());
+    from = last + 1;
+  }
+  return last;
+}
+
+// The value after the last `key` in `text`: a string without its quotes, or the text up to the next
+// delimiter.
+std::string_view ValueAfter(std::string_view text, std::string_view key) {
+  const size_t found = LastPlace(text, key);
+  if (found == std::string_view::npos) return {};
+  std::string_view rest = text.substr(found + key.size());
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  if (rest.starts_with('"')) {
+    const size_t end = rest.find('"', 1);
+    return end == std::string_view::npos ? std::string_view() : rest.substr(1, end - 1);
+  }
+  return rest.substr(0, std::min(rest.find_first_of(",} \t\r"), rest.size()));
+}
+
 }  // namespace
+
+std::string_view TaskKey(std::string_view line) {
+  // Quotes inside texts are escaped, so a key with its quotes is really a key.
+  constexpr size_t kHead = 512, kTail = 16384;
+  const std::string_view head = line.substr(0, kHead);
+  const std::string_view tail = line.substr(line.size() - std::min(line.size(), kTail));
+  // Searches the short beginning first, because Agent-R's rows have their number there.
+  constexpr std::string_view kTask = "\"task\":", kNumber = "\"task_num\":", kItem = "\"item_id\":";
+  const std::pair<std::string_view, std::string_view> places[] = {
+      {head, kTask}, {head, kNumber}, {tail, kTask}, {tail, kNumber}, {tail, kItem}, {head, kItem}};
+  for (const auto& [text, key] : places) {
+    if (const std::string_view value = ValueAfter(text, key); !value.empty()) return value;
+  }
+  return {};
+}
 
 RowFile::OpenFile::OpenFile(const fs::path& path)
     : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {

@@ -3,10 +3,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "clients/chat_encoder.h"
-#include "revision/row.h"
+#include "rows/row.h"
 
 namespace agentr {
 
@@ -22,6 +23,6 @@ struct TokenRow {
 // them and this encoder decodes them to the same text; everything else is encoded. The tokens of
 // trained messages are trained, including the one that ends the turn. Has the errors of
 // ChatEncoder::Encode.
-Result<TokenRow> EncodeRow(const Row& row, const ChatEncoder& encoder);
+Result<TokenRow> EncodeRow(std::span<const RowMessage> messages, const ChatEncoder& encoder);
 
 }  // namespace agentr

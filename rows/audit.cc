@@ -1,13 +1,19 @@
-#include "revision/audit.h"
+#include "rows/audit.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
-#include "revision/make/turn_thoughts.h"
+#include "common/json_lenient.h"
+#include "common/text.h"
+#include "rows/provenance.h"
+#include "rows/row_reader.h"
 #include "tasks/revision_hints.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace {
@@ -39,6 +45,13 @@ auto FirstRevision(const auto& turns) {
 
 }  // namespace
 
+std::string_view ThoughtOf(std::string_view response) {
+  constexpr std::string_view kThought = "Thought:";
+  response = response.substr(0, response.find("Action:"));
+  if (response.starts_with(kThought)) response.remove_prefix(kThought.size());
+  return Trim(response);
+}
+
 // A turn of the agent with the state before it and the reply.
 struct Audit::Turn {
   std::string before;  // RevisionHints::StateKey or, where that is unknown, the page
@@ -53,21 +66,22 @@ struct Audit::Turn {
   int64_t tokens = 0;
 };
 
-std::vector<Audit::Turn> Audit::TurnsOf(const AuditRow& row) const {
+std::vector<Audit::Turn> Audit::TurnsOf(const Row& row) const {
   std::vector<Turn> turns;
   std::vector<Message> history;
   std::vector<Message> played;  // what changed the state: the first observation and later turns
   std::string entered;          // the observation with which the state was entered
   int users = 0;
-  for (const AuditRow::Line& line : row.messages) {
+  for (size_t i = 0; i < row.messages.size(); ++i) {
+    const Message& line = row.messages[i];
     if (line.role == "assistant") {
       Turn turn;
       turn.before = family_.hints().StateKey(played);
       if (turn.before.empty()) turn.before = entered;
       turn.action = family_.ParseAction(line.content);
-      turn.trained = line.trained;
+      turn.trained = row.trained[i];
       turn.instruction = users < 2;
-      turn.tokens = EstimateTokens(line.content);
+      turn.tokens = EstimateTokens(std::span(&line, 1));
       turn.contradicted = turn.trained && !family_.hints().ThoughtFits(
                                               history, ThoughtOf(line.content), turn.action);
       turns.push_back(std::move(turn));
@@ -96,27 +110,40 @@ std::vector<Audit::Turn> Audit::TurnsOf(const AuditRow& row) const {
   return turns;
 }
 
-void Audit::Add(const AuditRow& row) {
+void Audit::Add(const Row& row) {
   ++counts_.rows;
-  for (const AuditRow::Line& line : row.messages) {
-    counts_.all_tokens += EstimateTokens(line.content);
-  }
+  counts_.all_tokens += EstimateTokens(row.messages);
   const std::vector<Turn> turns = TurnsOf(row);
   CountTurns(turns);
   CountMistake(turns);
-  if (row.bad_steps > 0) {
-    ++counts_.tell_bad_steps;
-    counts_.bad_steps += row.bad_steps;
-  }
   std::string suffix;
   for (const Turn& turn : turns) {
     if (turn.trained) suffix += turn.action + '\n';
   }
   suffixes_.insert(row.task + '\n' + suffix);
   if (!row.task.empty()) ++rows_of_task_[row.task];
-  for (const auto& [name, value] : row.labels) ++labels_[name][value];
-  if (row.revision_from_start >= 0) ++from_start_[row.revision_from_start];
-  if (row.revision_from_ancestor >= 0) ++from_ancestor_[row.revision_from_ancestor];
+  if (row.provenance) CountProvenance(*row.provenance);
+}
+
+void Audit::CountProvenance(const AuditJson& provenance) {
+  const int bad_steps = FieldOr(provenance, "bad_steps", -1);
+  if (bad_steps > 0) {
+    ++counts_.tell_bad_steps;
+    counts_.bad_steps += bad_steps;
+  }
+  for (const ProvenanceField& field : kProvenanceFields) {
+    const auto found = field.counted ? provenance.find(field.name) : provenance.end();
+    if (found == provenance.end()) continue;
+    ++labels_[field.name][found->is_string() ? found->get<std::string>()
+                          : found->is_null() ? ""
+                                             : found->dump()];
+  }
+  const auto length = provenance.find("revision_length");
+  if (length == provenance.end()) return;
+  const int from_start = FieldOr(*length, "from_start", -1);
+  const int from_ancestor = FieldOr(*length, "from_ancestor", -1);
+  if (from_start >= 0) ++from_start_[from_start];
+  if (from_ancestor >= 0) ++from_ancestor_[from_ancestor];
 }
 
 void Audit::CountTurns(const std::vector<Turn>& turns) {
@@ -219,12 +246,36 @@ std::string Audit::Table() const {
   return table;
 }
 
-AuditRow AuditRowOf(const Trajectory& trajectory) {
-  AuditRow row;
-  for (const RowMessage& message : RowMessages(trajectory)) {
-    row.messages.push_back({message.role, *message.content, message.trained});
+std::string FamilyOfRows(const std::filesystem::path& path, const std::vector<Row>& rows) {
+  // The longest name for which `shows` is true: "webshop_archer" contains "webshop".
+  const auto longest = [](const auto& shows) {
+    std::string found;
+    for (const TaskKind& kind : TaskKinds()) {
+      if (kind.name.size() > found.size() && shows(kind.name)) found = kind.name;
+    }
+    return found;
+  };
+  const std::string file = path.filename().string();
+  const std::string named =
+      longest([&](const std::string& name) { return file.find(name) != std::string::npos; });
+  if (!named.empty() || rows.empty()) return named;
+  return longest([&](const std::string& name) { return rows.front().task.starts_with(name); });
+}
+
+ExitCode AuditFile(const std::string& path, std::string task) {
+  const std::vector<Row> rows = ReadRowFile(path);
+  if (task.empty()) task = FamilyOfRows(path, rows);
+  if (task.empty()) {
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("{}: neither its name nor its rows show the kind of task: give it with --task",
+                    path));
   }
-  return row;
+  const std::unique_ptr<TaskFamily> family = MakeTaskFamily(task);
+  Audit audit(*family);
+  for (const Row& row : rows) audit.Add(row);
+  fmt::print("{}{}\n", audit.Table(), audit.Json().dump(1));
+  return ExitCode::kOk;
 }
 
 }  // namespace agentr

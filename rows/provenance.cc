@@ -1,4 +1,4 @@
-#include "training/data/row_version.h"
+#include "rows/provenance.h"
 
 #include <fmt/core.h>
 
@@ -13,15 +13,21 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kOldestRowVersion = 2;
-
 }  // namespace
+
+BadPath BadPathOf(const Json& provenance) {
+  const auto nodes = provenance.find("nodes");
+  if (nodes == provenance.end() || !nodes->is_object()) return BadPath::kUnknown;
+  const auto bad = nodes->find("bad");
+  if (bad == nodes->end()) return BadPath::kUnknown;
+  return bad->is_null() ? BadPath::kNone : BadPath::kNamed;
+}
 
 void RefuseOldRow(const Json& provenance) {
   if (!provenance.is_object() || !provenance.contains("tree")) return;
   const auto found = provenance.find("version");
   const bool told = found != provenance.end() && found->is_number_integer();
-  if (told && *found >= kOldestRowVersion) return;
+  if (told && *found >= kRowVersion) return;
   throw FatalError(ExitCode::kFile,
                    fmt::format("a row of version {}, as path_collect made them once, which trains "
                                "what stands before the mistake and refused actions too: make the "

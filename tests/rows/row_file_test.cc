@@ -1,4 +1,4 @@
-#include "training/data/row_file.h"
+#include "rows/row_file.h"
 
 #include <gmock/gmock.h>
 
@@ -129,6 +129,22 @@ TEST(RowFile, ErrorsNameTheFileAndTheReason) {
   const RowFile file(folder.Write("a", "{1}\n{2}\n"));
   folder.Write("a", "{1}\n");
   EXPECT_THAT(FatalMessage([&] { file.Line(1); }), HasSubstr("it has become shorter"));
+}
+
+TEST(TaskKey, IsTheTaskOrTheNumberOrTheItem) {
+  const std::string row = R"({"messages":[],"provenance":{"task":3,"nodes":{"good":5)";
+  EXPECT_EQ(TaskKey(row + "}}"), "3");
+  EXPECT_EQ(TaskKey(R"({"task_num": 31, "revise_log": []})"), "31");
+  EXPECT_EQ(TaskKey(R"({"conversations":[],"item_id": "webshop_5"})"), "webshop_5");
+  EXPECT_EQ(TaskKey(R"({"item_id":"webshop_5","provenance":{"task":5,"x":1}})"), "5");
+  EXPECT_EQ(TaskKey(R"({"messages":[{"role":"user","content":"my \"task\": 5"}]})"), "");
+  // What path_collect writes behind the task may be long.
+  EXPECT_EQ(TaskKey(R"({"messages":[],"provenance":{"task":31,"last_observation":")" +
+                    std::string(10000, 'x') + "\"}}"),
+            "31");
+  EXPECT_EQ(TaskKey(""), "");
+  EXPECT_EQ(TaskKey(R"("task":)"), "");
+  EXPECT_EQ(TaskKey(R"("item_id":"open)"), "");
 }
 
 }  // namespace

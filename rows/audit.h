@@ -9,36 +9,21 @@
 #include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/error.h"
-#include "revision/make/splice.h"
+#include "rows/row.h"
 #include "tasks/task_family.h"
 
 namespace agentr {
-
-// The parts of a row that the audit uses.
-struct AuditRow {
-  struct Line {
-    std::string role;
-    std::string content;
-    bool trained = false;
-  };
-  std::vector<Line> messages;
-  std::string task = "";                           // rows are counted by it
-  std::map<std::string, std::string> labels = {};  // "mistake", "replay", …; rows are counted by
-                                                   // them
-  int revision_from_start = -1;                    // steps up to the first error; -1: unknown
-  int revision_from_ancestor = -1;
-  int bad_steps = -1;  // -1: unknown
-};
 
 class Audit {
  public:
   // `family` outlives it.
   explicit Audit(const TaskFamily& family) : family_(family) {}
 
-  void Add(const AuditRow& row);
+  void Add(const Row& row);
 
   nlohmann::ordered_json Json() const;
   // A table for people.
@@ -68,8 +53,9 @@ class Audit {
   };
   struct Turn;
 
-  std::vector<Turn> TurnsOf(const AuditRow& row) const;
+  std::vector<Turn> TurnsOf(const Row& row) const;
   void CountTurns(const std::vector<Turn>& turns);
+  void CountProvenance(const nlohmann::ordered_json& provenance);
   void CountMistake(const std::vector<Turn>& turns);
 
   const TaskFamily& family_;
@@ -81,19 +67,15 @@ class Audit {
   std::map<int, int64_t> from_ancestor_;
 };
 
-// The audit's view of a trajectory.
-AuditRow AuditRowOf(const Trajectory& trajectory);
-
-// The rows of a file in any of the formats: JSON lines or one JSON array. Throws FatalError(kFile)
-// with the place of the fault.
-std::vector<AuditRow> ReadAuditRows(const std::filesystem::path& path);
+// The text between "Thought:" and "Action:" of a response, trimmed.
+std::string_view ThoughtOf(std::string_view response);
 
 // Prints the audit of a file's rows, as a table and as JSON; `task`: their kind of task, empty if the
-// file shows it. Throws FatalError: kFile like ReadAuditRows, kUsage if the kind is unknown.
+// file shows it. Throws FatalError: kFile like ReadRowFile, kUsage if the kind is unknown.
 ExitCode AuditFile(const std::string& path, std::string task);
 
 // The kind of task of the rows, from the file's name or the rows' ids ("webshop_12"); "" if neither
 // shows it.
-std::string FamilyOfRows(const std::filesystem::path& path, const std::vector<AuditRow>& rows);
+std::string FamilyOfRows(const std::filesystem::path& path, const std::vector<Row>& rows);
 
 }  // namespace agentr

@@ -1,4 +1,4 @@
-#include "revision/row_format.h"
+#include "rows/row_format.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
+#include "rows/provenance.h"
+#include "rows/row_reader.h"
 #include "tests/revision/hand_tree.h"
 
 namespace agentr {
@@ -35,8 +37,8 @@ class RowFormatTest : public ::testing::Test {
   ordered_json Written(const std::string& format, const PathPair& pair, const FirstError& error) {
     const RowSource source{tree_, "folder/search_results_3.json", "toy", 3, "hand", 7, {}, "tree",
                            "all"};
-    const Row row = HandRow(source, pair, error, replay_);
-    const std::string line = MakeRowFormat(format)->Line(row);
+    const RowDraft row = HandRow(source, pair, error, replay_);
+    const std::string line = MakeRowFormat(format)->Line(agentr::RowOf(row));
     EXPECT_EQ(line.find('\n'), line.size() - 1);
     return ordered_json::parse(line);
   }
@@ -109,6 +111,19 @@ TEST_F(RowFormatTest, TokensAreThoseOfTheTree) {
   EXPECT_TRUE(segments[7].contains("text")) << "nobody sampled the revision turn";
 }
 
+TEST_F(RowFormatTest, EveryFormatIsReadAsTheSameRow) {
+  const Row expected = ReadRow(RowOf("messages").dump());
+  EXPECT_EQ(expected.bad_path, BadPath::kNamed);
+  EXPECT_EQ(expected.task, "3");
+  for (const char* format : {"agent-r", "sharegpt", "tokens"}) {
+    const Row row = ReadRow(RowOf(format).dump());
+    EXPECT_EQ(row.trained, expected.trained) << format;
+    EXPECT_EQ(row.bad_path, expected.bad_path) << format;
+    EXPECT_EQ(row.task, expected.task) << format;
+    if (row.format != DataFormat::kSegments) EXPECT_EQ(row.messages, expected.messages) << format;
+  }
+}
+
 TEST_F(RowFormatTest, ProvenanceNamesWhereARowComesFrom) {
   replay_ = {ReplayOutcome::kDiverged, 0.75, 4, false, {}};
   const ordered_json provenance = RowOf("provenance");
@@ -118,12 +133,9 @@ TEST_F(RowFormatTest, ProvenanceNamesWhereARowComesFrom) {
   EXPECT_EQ(provenance["nodes"],
             (ordered_json{{"good", 2}, {"bad", 3}, {"ancestor", 1}, {"first_error", 3}}));
   EXPECT_EQ(provenance["rewards"], (ordered_json{{"good", 1.0}, {"bad", 0.0}, {"replay", 0.75}}));
-  EXPECT_THAT(
-      Keys(provenance),
-      ElementsAre("version", "tree", "task", "model", "data_hash", "nodes", "rewards", "mistake",
-                  "evidence", "reason", "values", "revision_length", "bad_steps", "recovery",
-                  "pruned_turns", "seed", "alpha", "beta", "good_margin", "pairing", "verifier",
-                  "prune", "train_prefix", "replay", "dropped_turns", "last_observation", "hash"));
+  std::vector<std::string> names;
+  for (const ProvenanceField& field : kProvenanceFields) names.emplace_back(field.name);
+  EXPECT_EQ(Keys(provenance), names);
   EXPECT_EQ(provenance["version"], 2);
   EXPECT_EQ(provenance["last_observation"], "saw p g");
   EXPECT_EQ(provenance["revision_length"], (ordered_json{{"from_start", 2}, {"from_ancestor", 1}}));

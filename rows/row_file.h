@@ -9,9 +9,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace agentr {
+
+// The key of a row's task: the value of "task", "task_num" or "item_id" in the first 512 or the
+// last 16,384 bytes of the line; empty if there is none. Works without JSON parsing.
+std::string_view TaskKey(std::string_view line);
 
 // Immutable and thread-safe.
 class RowFile {

@@ -1,4 +1,4 @@
-#include "revision/standing_rows.h"
+#include "rows/standing_rows.h"
 
 #include <fmt/core.h>
 

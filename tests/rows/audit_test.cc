@@ -1,4 +1,4 @@
-#include "revision/audit.h"
+#include "rows/audit.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "rows/row_reader.h"
 #include "tasks/task_kinds.h"
 #include "tests/mcts/toy_environment.h"
 #include "tests/mcts/toy_search.h"
@@ -15,24 +16,38 @@ namespace agentr {
 namespace {
 
 using ::testing::HasSubstr;
-using Lines = std::vector<AuditRow::Line>;
 
-AuditRow::Line Said(const std::string& action, bool trained = true) {
+struct Line {
+  std::string role;
+  std::string content;
+  bool trained = false;
+};
+using Talk = std::vector<Line>;
+
+Row RowOf(const Talk& lines) {
+  Row row;
+  for (const Line& line : lines) {
+    row.messages.push_back({line.role, line.content});
+    row.trained.push_back(line.trained);
+  }
+  return row;
+}
+
+Line Said(const std::string& action, bool trained = true) {
   return {"assistant", "Thought: x\nAction: " + action, trained};
 }
-AuditRow::Line Saw(const std::string& text) { return {"user", text}; }
+Line Saw(const std::string& text) { return {"user", text}; }
 
 const std::string kNothing = "Nothing changes";
 
 class AuditTest : public ::testing::Test {
  protected:
   // Of one row that begins with an instruction, its "Ok." and the page "A".
-  nlohmann::json Of(const Lines& lines, bool ok_trained = false) {
-    AuditRow row;
-    row.messages = {Saw("Play."), {"assistant", "Ok.", ok_trained}, Saw("A")};
-    row.messages.insert(row.messages.end(), lines.begin(), lines.end());
+  nlohmann::json Of(const Talk& lines, bool ok_trained = false) {
+    Talk all = {Saw("Play."), {"assistant", "Ok.", ok_trained}, Saw("A")};
+    all.insert(all.end(), lines.begin(), lines.end());
     Audit audit(family_);
-    audit.Add(row);
+    audit.Add(RowOf(all));
     return audit.Json();
   }
 
@@ -74,20 +89,21 @@ TEST_F(AuditTest, TrainedPrefixesAreCounted) {
 
 TEST(AuditOfThoughtsTest, TrainedThoughtsThatContradictTheirActionAreCounted) {
   const auto family = MakeTaskFamily("textcraft");
-  AuditRow row{{{"user", "You are given a few recipes."},
-                {"assistant", "OK."},
-                {"user", "Crafting commands:\ncraft 4 stick using 2 planks\n\nGoal: craft stick."},
-                {"assistant", "Thought: planks using 2 log makes 4: need 2 log.\nAction: x", false},
-                {"user", "Could not execute x"},
-                {"assistant",
-                 "Thought: planks using 2 log makes 4: need 2 log.\nAction: get 2 planks", true},
-                {"user", "Got 2 planks"},
-                {"assistant",
-                 "Thought: stick using 2 planks makes 4: have planks.\n"
-                 "Action: craft 4 stick using 2 planks",
-                 true}}};
+  const Talk row = {
+      {{"user", "You are given a few recipes."},
+       {"assistant", "OK."},
+       {"user", "Crafting commands:\ncraft 4 stick using 2 planks\n\nGoal: craft stick."},
+       {"assistant", "Thought: planks using 2 log makes 4: need 2 log.\nAction: x", false},
+       {"user", "Could not execute x"},
+       {"assistant", "Thought: planks using 2 log makes 4: need 2 log.\nAction: get 2 planks",
+        true},
+       {"user", "Got 2 planks"},
+       {"assistant",
+        "Thought: stick using 2 planks makes 4: have planks.\n"
+        "Action: craft 4 stick using 2 planks",
+        true}}};
   Audit audit(*family);
-  audit.Add(row);
+  audit.Add(RowOf(row));
   EXPECT_EQ(audit.Json()["trained"]["contradicted_by_the_thought"], 1);
 }
 
@@ -97,23 +113,23 @@ TEST(AuditOfStatesTest, ThePageAloneIsNotTheState) {
   const std::string planks = "craft 4 oak planks using 1 oak log";
   const std::string boat = "craft 1 oak boat using 5 oak planks";
   const std::string crafted = "Crafted 4 minecraft:oak_planks";
-  AuditRow row;
-  row.messages = {Saw("Play."),
-                  {"assistant", "Ok.", false},
-                  Saw("Crafting commands:\n" + planks + "\n" + boat + "\n\nGoal: craft oak boat."),
-                  Said("get 2 oak log", false),
-                  Saw("Got 2 oak log"),
-                  Said(planks, false),
-                  Saw(crafted),
-                  Said(boat, false),
-                  Saw("Could not find enough items to craft minecraft:oak_boat"),
-                  Said("wait"),
-                  Saw("ok."),
-                  Said(planks),
-                  Saw(crafted),
-                  Said(boat)};
+  const Talk row = {
+      Saw("Play."),
+      {"assistant", "Ok.", false},
+      Saw("Crafting commands:\n" + planks + "\n" + boat + "\n\nGoal: craft oak boat."),
+      Said("get 2 oak log", false),
+      Saw("Got 2 oak log"),
+      Said(planks, false),
+      Saw(crafted),
+      Said(boat, false),
+      Saw("Could not find enough items to craft minecraft:oak_boat"),
+      Said("wait"),
+      Saw("ok."),
+      Said(planks),
+      Saw(crafted),
+      Said(boat)};
   Audit audit(*family);
-  audit.Add(row);
+  audit.Add(RowOf(row));
   const nlohmann::json json = audit.Json();
   EXPECT_EQ(json["contradictions"]["masked_action_trained_in_the_same_state"], 0);
   EXPECT_EQ(json["trained"]["repeated"], 0);
@@ -142,12 +158,19 @@ TEST_F(AuditTest, ASlipThatTheGoodPathKeepsIsNotTheMistake) {
   EXPECT_EQ(json["trained"]["without_effect"], 1);
 }
 
+TEST(ThoughtOfTest, IsTheTextBeforeTheAction) {
+  EXPECT_EQ(ThoughtOf("Thought: a b.\nAction: c"), "a b.");
+  EXPECT_EQ(ThoughtOf("a b.\n\nAction: c\nThought: d"), "a b.");
+  EXPECT_EQ(ThoughtOf("Action: c"), "");
+  EXPECT_EQ(ThoughtOf(""), "");
+}
+
 class AuditFileTest : public ::testing::Test {
  protected:
-  std::vector<AuditRow> Read(const std::string& text) {
+  std::vector<Row> Read(const std::string& text) {
     const auto path = folder_.path() / "webshop_rows.json";
     WriteFileAtomically(path, text);
-    return ReadAuditRows(path);
+    return ReadRowFile(path);
   }
   const TemporaryFolder folder_;
 };
@@ -160,9 +183,9 @@ TEST_F(AuditFileTest, AgentRsOwnRowsMarkLossOnSomeTurns) {
            R"({"role": "assistant", "content": "g", "loss": true}]})");
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].task, "7");
-  EXPECT_TRUE(rows[0].messages[1].trained) << "without a flag it is trained";
-  EXPECT_FALSE(rows[0].messages[3].trained);
-  EXPECT_TRUE(rows[0].messages[4].trained);
+  EXPECT_FALSE(rows[0].trained[1]) << "the policy did not say it";
+  EXPECT_FALSE(rows[0].trained[3]);
+  EXPECT_TRUE(rows[0].trained[4]);
 }
 
 TEST_F(AuditFileTest, AgentTrajsConversationsComeAsOneArray) {
@@ -172,8 +195,8 @@ TEST_F(AuditFileTest, AgentTrajsConversationsComeAsOneArray) {
       R"("value": "g"}]}])");
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].messages[1].role, "assistant");
-  EXPECT_FALSE(rows[0].messages[1].trained);
-  EXPECT_TRUE(rows[0].messages[2].trained);
+  EXPECT_FALSE(rows[0].trained[1]);
+  EXPECT_TRUE(rows[0].trained[2]);
   EXPECT_EQ(FamilyOfRows("rows.json", rows), "webshop");
   EXPECT_EQ(FamilyOfRows("textcraft_good.jsonl", rows), "textcraft");
 }
@@ -209,7 +232,7 @@ TEST_F(AuditFileTest, ConversationsOfAgentTrajAreCountedRight) {
   EXPECT_EQ(FamilyOfRows("rows.json", rows), "textcraft");
   const auto family = MakeTaskFamily("textcraft");
   Audit audit(*family);
-  for (const AuditRow& row : rows) audit.Add(row);
+  for (const Row& row : rows) audit.Add(row);
   const auto json = audit.Json();
   EXPECT_EQ(json["rows"], 2);
   EXPECT_EQ(json["tasks"], 2);
@@ -245,12 +268,12 @@ TEST_F(AuditFileTest, RowsOfAgentRAreCountedRight) {
       "\n");
   const auto family = MakeTaskFamily("textcraft");
   Audit audit(*family);
-  for (const AuditRow& row : rows) audit.Add(row);
+  for (const Row& row : rows) audit.Add(row);
   const auto json = audit.Json();
   EXPECT_EQ(json["rows"], 1);
   EXPECT_EQ(json["turns"], 5);
-  EXPECT_EQ(json["trained"]["turns"], 4) << "the OK too, which carries no flag";
-  EXPECT_EQ(json["trained"]["instruction"], 1);
+  EXPECT_EQ(json["trained"]["turns"], 3) << "not the OK, which carries no flag";
+  EXPECT_EQ(json["trained"]["instruction"], 0);
   EXPECT_EQ(json["trained"]["refused"], 0);
   EXPECT_EQ(json["rows_with_a_revision"], 1);
   EXPECT_EQ(json["contradictions"]["good_action_is_the_bad_one"], 0);

@@ -1,0 +1,144 @@
+#include "rows/row_format.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "clients/message_json.h"
+#include "common/error.h"
+#include "common/json_depth.h"
+#include "rows/token_row.h"
+
+namespace agentr {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string LineOf(const Json& json) { return DumpJson(json) + "\n"; }
+
+std::string AgentRLine(const NewRow& row) {
+  Json log = Json::array();
+  for (const RowMessage& message : row.messages) {
+    log.push_back({{"role", message.role}, {"content", *message.content}});
+    if (message.role == "assistant") log.back()["loss"] = message.trained;
+  }
+  Json feedback = Json::array();
+  for (const NewRow::JudgedAction& step : row.feedback) {
+    feedback.push_back({{"revision_feedback", step.reasons},
+                        {"action", step.action},
+                        {"obs", step.observation},
+                        {"judgement", step.judgement}});
+  }
+  return LineOf({{"task_num", row.task_id},
+                 {"revise_log", std::move(log)},
+                 {"high_log", MessagesToJson(row.high_log)},
+                 {"low_log", MessagesToJson(row.low_log)},
+                 {"task_description", row.task_description},
+                 {"revise", row.found},
+                 {"revise_feedback", std::move(feedback)}});
+}
+
+std::string MessagesLine(const NewRow& row) {
+  Json messages = Json::array();
+  for (const RowMessage& message : row.messages) {
+    messages.push_back({{"role", message.role}, {"content", *message.content}});
+    if (message.role == "assistant") {
+      messages.back()["weight"] = message.trained ? 1 : 0;
+      messages.back()["loss"] = message.trained;
+    }
+  }
+  return LineOf({{"messages", std::move(messages)}, {"provenance", *row.provenance}});
+}
+
+std::string ShareGptLine(const NewRow& row) {
+  Json conversations = Json::array();
+  for (const RowMessage& message : row.messages) {
+    const bool model = message.role == "assistant";
+    const std::string from = model ? "gpt" : message.role == "user" ? "human" : message.role;
+    conversations.push_back({{"from", from},
+                             {"loss", model ? Json(message.trained) : Json(nullptr)},
+                             {"value", *message.content}});
+  }
+  return LineOf({{"conversations", std::move(conversations)},
+                 {"item_id", fmt::format("{}_{}", row.family, row.task_id)},
+                 {"provenance", *row.provenance}});
+}
+
+std::string SegmentsLine(const NewRow& row) {
+  Json segments = Json::array();
+  for (const RowMessage& message : row.messages) {
+    Json segment = {{"role", message.role}, {"loss", message.trained}};
+    // A turn that was changed is text.
+    if (message.response != nullptr && *message.response == *message.content) {
+      segment["ids"] = message.ids;
+      if (!message.logprobs.empty()) segment["logprobs"] = message.logprobs;
+    } else {
+      segment["text"] = *message.content;
+    }
+    segments.push_back(std::move(segment));
+  }
+  return LineOf({{"segments", std::move(segments)}, {"provenance", *row.provenance}});
+}
+
+std::string TokensLine(const NewRow& row, const ChatEncoder& encoder) {
+  const Result<TokenRow> tokens = EncodeRow(row.messages, encoder);
+  if (!tokens) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("the model's chat template cannot express the conversations of "
+                                 "{}: {}; choose another one with --chat_template",
+                                 row.family, tokens.error().message));
+  }
+  Json loss = Json::array();
+  for (const bool trained : tokens->trained) loss.push_back(trained ? 1 : 0);
+  Json logprobs = Json::array();
+  for (const std::optional<float>& logprob : tokens->logprobs) {
+    logprobs.push_back(logprob ? Json(*logprob) : Json(nullptr));
+  }
+  return LineOf({{"ids", tokens->ids},
+                 {"loss", std::move(loss)},
+                 {"logprobs", std::move(logprobs)},
+                 {"revision", tokens->revision.begin == tokens->revision.end
+                                  ? Json(nullptr)
+                                  : Json{tokens->revision.begin, tokens->revision.end}},
+                 {"tokenizer", encoder.tokenizer_hash()},
+                 {"provenance", *row.provenance}});
+}
+
+}  // namespace
+
+std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name, const ChatEncoder* encoder) {
+  const auto format = [](DataFormat of, auto line) {
+    return std::make_unique<RowFormat>(NamesOf(of).suffix, std::move(line));
+  };
+  if (name == "agent-r") return format(DataFormat::kAgentR, AgentRLine);
+  if (name == "messages") return format(DataFormat::kMessages, MessagesLine);
+  if (name == "sharegpt") return format(DataFormat::kShareGpt, ShareGptLine);
+  if (name == "tokens" && encoder == nullptr) return format(DataFormat::kSegments, SegmentsLine);
+  if (name == "tokens") {
+    return format(DataFormat::kTokens,
+                  [encoder](const NewRow& row) { return TokensLine(row, *encoder); });
+  }
+  if (name == "provenance") {
+    return std::make_unique<RowFormat>(".provenance.jsonl",
+                                       [](const NewRow& row) { return LineOf(*row.provenance); });
+  }
+  throw FatalError(
+      ExitCode::kUsage,
+      fmt::format("--format: \"{}\" is not agent-r, messages, sharegpt or tokens", name));
+}
+
+std::vector<std::unique_ptr<RowFormat>> MakeRowFormats(const std::vector<std::string>& names,
+                                                       const ChatEncoder* encoder) {
+  std::vector<std::string> wanted;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(wanted, name) == wanted.end()) wanted.push_back(name);
+  };
+  for (const std::string& name : names) add(name);
+  if (std::ranges::find(wanted, "agent-r") != wanted.end()) add("provenance");
+  std::vector<std::unique_ptr<RowFormat>> formats;
+  for (const std::string& name : wanted) formats.push_back(MakeRowFormat(name, encoder));
+  return formats;
+}
+
+}  // namespace agentr

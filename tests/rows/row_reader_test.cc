@@ -1,0 +1,73 @@
+#include "rows/row_reader.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "tests/common/scratch_folder.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(ReadRow, OfAgentRAMessageWithoutAMarkIsNotTrained) {
+  const Row row = ReadRow(
+      R"({"task_num":7,"revise_log":[{"role":"user","content":"u"},)"
+      R"({"role":"assistant","content":"OK"},{"role":"assistant","content":"a","loss":true}],)"
+      R"("low_log":[]})");
+  EXPECT_EQ(row.format, DataFormat::kAgentR);
+  EXPECT_THAT(row.trained, ElementsAre(false, false, true));
+  EXPECT_EQ(row.bad_path, BadPath::kNone);
+  EXPECT_EQ(row.task, "7");
+  EXPECT_EQ(row.provenance, nullptr);
+}
+
+TEST(ReadRow, SegmentsHaveTextsOrTokens) {
+  const Row row = ReadRow(
+      R"({"segments":[{"role":"user","loss":false,"text":"u"},)"
+      R"({"role":"assistant","loss":true,"ids":[1]}],"provenance":{"task":3,"train_prefix":true,)"
+      R"("nodes":{"bad":4}}})");
+  EXPECT_EQ(row.format, DataFormat::kSegments);
+  EXPECT_THAT(row.messages, ElementsAre(Message{"user", "u"}, Message{"assistant", ""}));
+  EXPECT_THAT(row.trained, ElementsAre(false, true));
+  EXPECT_EQ(row.bad_path, BadPath::kNamed);
+  EXPECT_EQ(row.train_prefix, true);
+  EXPECT_EQ(row.task, "3");
+  EXPECT_EQ((*row.provenance)["nodes"]["bad"], 4);
+}
+
+TEST(ReadRow, TokensHaveOneMarkEach) {
+  const Row row = ReadRow(R"({"ids":[5,6,7],"loss":[1,0,1],"revision":[2,3],"tokenizer":"t"})");
+  EXPECT_EQ(row.format, DataFormat::kTokens);
+  EXPECT_THAT(row.ids, ElementsAre(5, 6, 7));
+  EXPECT_THAT(row.trained, ElementsAre(false, false, true)) << "nothing predicts the first token";
+  EXPECT_EQ(row.revision, std::pair(size_t{2}, size_t{3}));
+  EXPECT_EQ(row.tokenizer, "t");
+}
+
+TEST(ReadRowFile, TakesTheProvenanceFromTheFileBeside) {
+  const ScratchFolder folder;
+  const std::string line = R"({"task_num":1,"revise_log":[{"role":"user","content":"u"}]})";
+  std::vector<Row> rows = ReadRowFile(folder.Write("a.jsonl", line + "\n\n" + line + "\n"));
+  ASSERT_EQ(rows.size(), 2U);
+  ReadProvenanceBeside(folder.Write("a.provenance.jsonl", "{\"recovery\":2}\n"), rows);
+  EXPECT_EQ((*rows[0].provenance)["recovery"], 2);
+  EXPECT_EQ(rows[1].provenance, nullptr);
+}
+
+TEST(ReadRowFile, RefusesRowsWithoutTexts) {
+  const ScratchFolder folder;
+  try {
+    ReadRowFile(folder.Write("a.jsonl", R"({"ids":[1,2],"loss":[0,1]})"));
+    FAIL() << "must be refused";
+  } catch (const FatalError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("row 1: a row of token ids"));
+  }
+}
+
+}  // namespace
+}  // namespace agentr
