@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "clients/chat_encoder.h"
 #include "mcts/tree.h"
 #include "revision/find/choice.h"
 #include "revision/make/task_record.h"
@@ -38,5 +39,11 @@ struct RowDraft {
 std::vector<RowMessage> MessagesOf(const RowDraft& row);
 
 NewRow RowOf(const RowDraft& row);
+
+// Like FitContext, but with the exact length in tokens (EncodeRow). Without an encoder, and for an
+// order of roles that the model's format cannot express, the length is estimated. Leaves out as few
+// turns as possible; false if even the turns that must stay do not fit into `max_tokens` (0:
+// unlimited).
+bool FitRow(RowDraft& row, int dropped_turns, int64_t max_tokens, const ChatEncoder* encoder);
 
 }  // namespace agentr

@@ -21,7 +21,6 @@
 #include "revision/make/dedup.h"
 #include "revision/make/turn_thoughts.h"
 #include "revision/row_draft.h"
-#include "revision/row_length.h"
 #include "rows/provenance.h"
 
 namespace agentr {

@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_depth.h"
+#include "common/json_fields.h"
 #include "rows/provenance.h"
 
 namespace agentr {

@@ -40,15 +40,6 @@ TEST(ReadRow, SegmentsHaveTextsOrTokens) {
   EXPECT_EQ((*row.provenance)["nodes"]["bad"], 4);
 }
 
-TEST(ReadRow, TokensHaveOneMarkEach) {
-  const Row row = ReadRow(R"({"ids":[5,6,7],"loss":[1,0,1],"revision":[2,3],"tokenizer":"t"})");
-  EXPECT_EQ(row.format, DataFormat::kTokens);
-  EXPECT_THAT(row.ids, ElementsAre(5, 6, 7));
-  EXPECT_THAT(row.trained, ElementsAre(false, false, true)) << "nothing predicts the first token";
-  EXPECT_EQ(row.revision, std::pair(size_t{2}, size_t{3}));
-  EXPECT_EQ(row.tokenizer, "t");
-}
-
 TEST(ReadRowFile, TakesTheProvenanceFromTheFileBeside) {
   const ScratchFolder folder;
   const std::string line = R"({"task_num":1,"revise_log":[{"role":"user","content":"u"}]})";

@@ -1,4 +1,4 @@
-#include "revision/row_length.h"
+#include "revision/row_draft.h"
 
 #include <gmock/gmock.h>
 
