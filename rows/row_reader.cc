@@ -7,6 +7,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <tuple>
+#include <utility>
 
 #include "common/error.h"
 #include "common/file.h"
@@ -59,13 +61,42 @@ std::optional<bool> Flag(const Json& message, const char* name) {
   Refuse(fmt::format("\"{}\" is {}; it must be 0 or 1", name, found->dump()));
 }
 
+// By the name that OpenAI, Agent-R, or axolotl gives the mark.
 std::optional<bool> Flag(const Json& message) {
-  const std::optional<bool> weight = Flag(message, "weight");
-  const std::optional<bool> loss = Flag(message, "loss");
-  if (weight && loss && *weight != *loss) {
-    Refuse("a message has different values of \"weight\" and \"loss\"; remove one of them");
+  std::optional<bool> flag;
+  const char* named = nullptr;
+  for (const char* name : {"weight", "loss", "train", "training"}) {
+    const std::optional<bool> value = Flag(message, name);
+    if (flag && value && *value != *flag) {
+      Refuse(fmt::format("a message has different values of \"{}\" and \"{}\"; remove one of them",
+                         named, name));
+    }
+    if (!flag && value) std::tie(flag, named) = std::pair(value, name);
   }
-  return weight ? weight : loss;
+  return flag;
+}
+
+bool IsSaid(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && !found->is_null() && !found->empty() && *found != "";
+}
+
+// Refuses what a message or a whole row says beside its texts and what the model would have seen or
+// written too: a training without it is another one.
+void RefuseUntrainable(const Json& object) {
+  constexpr std::pair<const char*, const char*> kUntrainable[] = {
+      {"tool_calls", "write the call into the text of the message"},
+      {"function_call", "write the call into the text of the message"},
+      {"tools", "describe the tools in the system message"},
+      {"functions", "describe the functions in the system message"},
+      {"reasoning_content", "write the thoughts into the text, between <think> and </think>"},
+      {"reasoning", "write the thoughts into the text, between <think> and </think>"},
+      {"thinking", "write the thoughts into the text, between <think> and </think>"},
+  };
+  for (const auto& [name, cure] : kUntrainable) {
+    if (!IsSaid(object, name)) continue;
+    Refuse(fmt::format("it has \"{}\", which would be left out of the training; {}", name, cure));
+  }
 }
 
 // What an assistant message without a mark is. OpenAI trains messages without "weight", but a file
@@ -77,26 +108,49 @@ bool TrainedWithoutFlag(const Json& messages, DataFormat format) {
   });
 }
 
-std::string RoleOf(std::string from) {
-  if (from == "human") return "user";
-  if (from == "gpt") return "assistant";
-  return from;
+std::string RoleOf(std::string name) {
+  if (name == "human") return "user";
+  if (name == "gpt") return "assistant";
+  if (name == "developer") return "system";
+  for (const char* const of_tools : {"function", "function_call", "observation"}) {
+    if (name != of_tools) continue;
+    Refuse(
+        fmt::format("a message of \"{}\": no chat template here has that role; make the results of "
+                    "tools messages of the user, and the calls texts of the assistant",
+                    name));
+  }
+  return name;
+}
+
+// Rows of one format often have the names of the other in their messages.
+std::string RoleOf(const Json& message, const FormatNames& names) {
+  const bool shares = !message.contains(names.role) && message.contains("from");
+  const bool opens = !message.contains(names.role) && message.contains("role");
+  return RoleOf(Text(message, shares ? "from" : opens ? "role" : names.role));
 }
 
 // A segment has tokens instead, where they were sampled.
 std::string TextOf(const Json& message, const FormatNames& names) {
   if (names.format == DataFormat::kSegments && !message.contains(names.text)) return "";
-  return names.format == DataFormat::kShareGpt ? Text(message, names.text)
-                                               : Content(message, names.text);
+  const bool named = message.contains(names.text);
+  const char* const text = named                         ? names.text
+                           : message.contains("value")   ? "value"
+                           : message.contains("content") ? "content"
+                                                         : names.text;
+  return Content(message, text);
 }
 
 void ReadMessages(const Json& messages, const FormatNames& names, Row& row) {
   if (!messages.is_array()) Refuse("the list of messages is empty");
   const bool otherwise = TrainedWithoutFlag(messages, row.format);
+  const bool given = !row.messages.empty();  // the row's own text of the system
   for (const Json& message : messages) {
     if (!message.is_object()) Refuse("a message is not an object");
-    std::string role = Text(message, names.role);
-    if (names.format == DataFormat::kShareGpt) role = RoleOf(std::move(role));
+    RefuseUntrainable(message);
+    std::string role = RoleOf(message, names);
+    if (role == "system" && given && row.messages.size() == 1) {
+      Refuse("it has two texts of the system; join them");
+    }
     row.trained.push_back(role == "assistant" && Flag(message).value_or(otherwise));
     row.messages.push_back({std::move(role), TextOf(message, names)});
   }
@@ -207,6 +261,11 @@ Row RowOf(Json json) {
   if (names.format == DataFormat::kTokens) {
     ReadTokens(json, row);
   } else {
+    RefuseUntrainable(json);
+    if (IsSaid(json, "system")) {
+      row.messages.push_back({"system", Text(json, "system")});
+      row.trained.push_back(false);
+    }
     ReadMessages(json.at(names.list), names, row);
   }
   if (const auto found = json.find("provenance"); found != json.end()) {

@@ -26,6 +26,52 @@ TEST(ReadRow, OfAgentRAMessageWithoutAMarkIsNotTrained) {
   EXPECT_EQ(row.provenance, nullptr);
 }
 
+std::string Refusal(const std::string& line) {
+  try {
+    ReadRow(line);
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kFile);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ReadRow, HonoursWhatOthersSayOfMessages) {
+  const Row mixed = ReadRow(
+      R"({"conversations":[{"role":"developer","content":"s"},{"role":"user","content":"u"},)"
+      R"({"role":"assistant","content":[{"type":"text","text":"a"}],"training":false},)"
+      R"({"from":"human","value":"v"},{"from":"gpt","value":"b","train":true}]})");
+  EXPECT_THAT(mixed.messages,
+              ElementsAre(Message{"system", "s"}, Message{"user", "u"}, Message{"assistant", "a"},
+                          Message{"user", "v"}, Message{"assistant", "b"}));
+  EXPECT_THAT(mixed.trained, ElementsAre(false, false, false, false, true));
+  const Row turned =
+      ReadRow(R"({"system":"s","tools":[],"messages":[{"from":"human","value":"u"},)"
+              R"({"role":"assistant","content":"a","tool_calls":null,"reasoning_content":""}]})");
+  EXPECT_THAT(turned.messages,
+              ElementsAre(Message{"system", "s"}, Message{"user", "u"}, Message{"assistant", "a"}));
+  EXPECT_THAT(turned.trained, ElementsAre(false, false, true));
+}
+
+TEST(ReadRow, RefusesWhatItWouldLeaveOut) {
+  const std::string talk = R"("messages":[{"role":"user","content":"u"},{"role":"assistant",)"
+                           R"("content":"a")";
+  for (const char* said :
+       {R"("tool_calls":[{"id":1}])", R"("function_call":{"name":"f"})",
+        R"("reasoning_content":"hm")", R"("thinking":"hm")", R"("reasoning":"hm")"}) {
+    EXPECT_THAT(Refusal("{" + talk + "," + said + "}]}"), HasSubstr("would be left out")) << said;
+  }
+  EXPECT_THAT(Refusal(R"({"tools":[{"type":"function"}],)" + talk + "}]}"), HasSubstr("\"tools\""));
+  for (const char* role : {"function_call", "observation", "function"}) {
+    EXPECT_THAT(
+        Refusal(std::string(R"({"conversations":[{"from":")") + role + R"(","value":"x"}]})"),
+        HasSubstr(role));
+  }
+  EXPECT_THAT(Refusal("{" + talk + R"(,"weight":1,"train":false}]})"), HasSubstr("different"));
+  EXPECT_THAT(Refusal(R"({"system":"s","messages":[{"role":"system","content":"t"}]})"),
+              HasSubstr("join them"));
+}
+
 TEST(ReadRow, SegmentsHaveTextsOrTokens) {
   const Row row = ReadRow(
       R"({"segments":[{"role":"user","loss":false,"text":"u"},)"
