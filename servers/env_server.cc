@@ -203,7 +203,8 @@ void Declare(OptionSet& set, EnvServerOptions& options) {
   set.Add("--oracle_model", options.oracle.model, "The name of that model on the server");
   set.Add("--oracle_timeout", options.oracle.timeout_s,
           "Seconds for its answer to a question, with all repetitions; then /step is an error")
-      .Min(0.001);
+      .Min(0.001)
+      .OnlySpeed();
   set.Group("Server");
   set.Add("--host", options.host, "Address to listen on; 0.0.0.0 for every network").OnlyOutput();
   set.Add("--port", options.port, "Port to listen on; 0 chooses a free one")
@@ -224,7 +225,8 @@ void Declare(OptionSet& set, EnvServerOptions& options) {
       .Min(0.001)
       .OnlySpeed();
   set.AddSwitch("--no_extensions", options.no_extensions,
-                "Behave like the public server: no /expand, no /version");
+                "Behave like the public server: no /expand, no /version")
+      .OnlySpeed();
 }
 
 EnvServer::EnvServer(std::unique_ptr<EnvService> service, HttpServiceOptions options)

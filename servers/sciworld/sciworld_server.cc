@@ -54,7 +54,8 @@ void Declare(OptionSet& set, SciWorldOptions& options) {
   set.Add("--scienceworld_jar", options.jar,
           "Jar of ScienceWorld 1.2.3 (default: where scripts/setup.sh --sciworld stores it)",
           "SCIENCEWORLD_JAR");
-  set.Add("--jvm_heap", options.heap, "Largest size of Java's heap; a session takes 11 MB of it");
+  set.Add("--jvm_heap", options.heap, "Largest size of Java's heap; a session takes 11 MB of it")
+      .OnlySpeed();
 }
 
 std::filesystem::path CachedScienceWorldJar() {
