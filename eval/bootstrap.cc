@@ -46,6 +46,15 @@ Estimate BootstrapMean(std::span<const double> values, const BootstrapOptions& o
   return EstimateOf(values, ResampledMeans(values, options));
 }
 
+Estimate BootstrapRate(std::span<const double> shares, const BootstrapOptions& options) {
+  Estimate rate = BootstrapMean(shares, options);
+  constexpr double kSquare = 1.959964 * 1.959964;  // of the normal distribution's 97.5 % quantile
+  const auto n = static_cast<double>(rate.tasks);
+  if (rate.tasks > 0 && rate.mean == 0) rate.high = kSquare / (n + kSquare);
+  if (rate.tasks > 0 && rate.mean == 1) rate.low = n / (n + kSquare);
+  return rate;
+}
+
 PairedDifference PairedBootstrap(std::span<const double> differences,
                                  const BootstrapOptions& options) {
   if (differences.empty()) return {};

@@ -37,6 +37,11 @@ struct PairedDifference {
 // the same bits.
 Estimate BootstrapMean(std::span<const double> values, const BootstrapOptions& options);
 
+// The same for shares of success between 0 and 1. Where no task succeeded, or all did, the interval is
+// Wilson's (1927) for so many tasks: 0 of 8 gives [0, 0.324], because a rate that was not seen to
+// differ from 0 may still do so.
+Estimate BootstrapRate(std::span<const double> shares, const BootstrapOptions& options);
+
 // The same for differences on the same tasks. For p the differences are shifted to mean 0 (the null
 // hypothesis); p is the share of their resamples whose mean is at least as far from 0 as the
 // observed mean, including the observed one: (1 + hits) / (1 + resamples). It is never below 2^(1 -

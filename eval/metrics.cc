@@ -107,7 +107,7 @@ EvalMetrics Measure(std::span<const Episode> episodes, const MetricOptions& opti
     successes.push_back(SuccessShare(task, options.success_threshold));
   }
   metrics.reward = BootstrapMean(rewards, options.bootstrap);
-  metrics.success = BootstrapMean(successes, options.bootstrap);
+  metrics.success = BootstrapRate(successes, options.bootstrap);
   metrics.attempts = MeasureAttempts(tasks, options.success_threshold);
   return metrics;
 }

@@ -117,6 +117,21 @@ TEST(BootstrapTest, DataWithoutSpread) {
   }
 }
 
+// The limits are those of scipy.stats.binomtest(k, n).proportion_ci(method="wilson").
+TEST(BootstrapTest, ARateThatNeverDiffersHasWilsonsInterval) {
+  const auto rate = [](double value, size_t tasks) {
+    return BootstrapRate(std::vector<double>(tasks, value), {});
+  };
+  EXPECT_EQ(rate(0, 8).low, 0);
+  EXPECT_NEAR(rate(0, 8).high, 0.3244, 1e-4);
+  EXPECT_NEAR(rate(1, 8).low, 0.6756, 1e-4);
+  EXPECT_EQ(rate(1, 8).high, 1);
+  EXPECT_NEAR(rate(0, 200).high, 0.0188, 1e-4);
+  EXPECT_EQ(rate(0, 0).high, 0);
+  EXPECT_EQ(BootstrapRate(std::vector<double>{0, 1, 1, 0}, {}).low,
+            BootstrapMean(std::vector<double>{0, 1, 1, 0}, {}).low);
+}
+
 TEST(PairedBootstrapTest, FewTasksThatAgreeAreNotCertain) {
   for (size_t tasks = 1; tasks <= 8; ++tasks) {
     const std::vector<double> differences(tasks, 0.5);
