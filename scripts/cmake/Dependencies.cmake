@@ -16,19 +16,6 @@ find_package(GTest REQUIRED)
 # library was built with, which are in its pkg-config file.
 find_path(AGENTR_HTTPLIB_INCLUDE httplib.h REQUIRED)
 find_library(AGENTR_HTTPLIB_LIBRARY cpp-httplib REQUIRED)
-# servers/http/http_transport overrides a function of the library's server that is no part of its
-# documented interface. The override was checked with these versions.
-file(STRINGS "${AGENTR_HTTPLIB_INCLUDE}/httplib.h" _httplib_version
-     REGEX "^#define CPPHTTPLIB_VERSION \"")
-string(REGEX MATCH "[0-9]+[.][0-9]+" _httplib_version "${_httplib_version}")
-set(AGENTR_HTTPLIB_VERSIONS 0.11 0.14 0.18)  # Debian 12, Ubuntu 24.04, Debian 13
-if(NOT _httplib_version IN_LIST AGENTR_HTTPLIB_VERSIONS)
-  message(FATAL_ERROR
-    "cpp-httplib ${_httplib_version} (${AGENTR_HTTPLIB_INCLUDE}) is none of the versions that "
-    "servers/http/http_transport is known to fit: ${AGENTR_HTTPLIB_VERSIONS}. Install one of them "
-    "(scripts/setup.sh does), or run servers_test with this one and add it to "
-    "AGENTR_HTTPLIB_VERSIONS in scripts/cmake/Dependencies.cmake.")
-endif()
 cmake_path(GET AGENTR_HTTPLIB_LIBRARY PARENT_PATH _httplib_dir)
 file(STRINGS "${_httplib_dir}/pkgconfig/cpp-httplib.pc" _httplib_cflags REGEX "^Cflags:")
 string(REGEX MATCHALL "-D[A-Z_]+" _httplib_definitions "${_httplib_cflags}")
@@ -37,6 +24,19 @@ target_compile_options(agentr_httplib INTERFACE ${_httplib_definitions})
 target_include_directories(agentr_httplib SYSTEM INTERFACE "${AGENTR_HTTPLIB_INCLUDE}")
 target_link_libraries(agentr_httplib INTERFACE "${AGENTR_HTTPLIB_LIBRARY}" OpenSSL::SSL
                                                Threads::Threads)
+# servers/http/http_transport overrides functions that are no part of the documented interface.
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+try_compile(AGENTR_HTTPLIB_FITS "${CMAKE_BINARY_DIR}/httplib_probe"
+            "${PROJECT_SOURCE_DIR}/scripts/cmake/httplib_probe.cc"
+            COMPILE_DEFINITIONS ${_httplib_definitions} "-I${AGENTR_HTTPLIB_INCLUDE}"
+            CXX_STANDARD 20 OUTPUT_VARIABLE _httplib_errors)
+unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
+if(NOT AGENTR_HTTPLIB_FITS)
+  message(FATAL_ERROR
+    "cpp-httplib (${AGENTR_HTTPLIB_INCLUDE}/httplib.h) has not the inner functions that "
+    "servers/http/http_transport overrides; versions 0.11, 0.14 and 0.18 do. Install one of them "
+    "(scripts/setup.sh does):\n${_httplib_errors}")
+endif()
 
 # Unicode, for WebShop's search and texts, and for tokenizers.
 find_package(ICU REQUIRED COMPONENTS uc)
