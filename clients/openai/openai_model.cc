@@ -166,9 +166,13 @@ void OpenAiModel::Discover() {
     all_ours = all_ours && here;
     if (here) identity = here;
   }
-  takes_ids_ = all_ours;
+  // Further fields belong to chat requests, which have no ids.
+  takes_ids_ = all_ours && options_.extras.fields.empty();
   identity_ = all_ours ? *identity : "";
   if (!options_.extras.seed) identity_ += " without seeds";
+  for (const auto& [name, value] : options_.extras.fields) {
+    identity_ += fmt::format(" {}={}", name, value);
+  }
   options_.extras.logprobs =
       options_.logprobs == "1" || (options_.logprobs == "auto" && takes_ids_);
 }

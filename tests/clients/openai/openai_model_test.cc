@@ -418,6 +418,19 @@ TEST(OpenAiModel, CompletionsWithoutTextAreCounted) {
   EXPECT_EQ(model.stats().Json()["textless"], 2);
 }
 
+TEST(OpenAiModel, FurtherFieldsAreSentAndAreAnotherModel) {
+  ToyChat server;
+  OpenAiOptions options = QuickOpenAi({server.base()});
+  OpenAiModel plain("m", options);
+  plain.Discover();
+  options.extras.fields = {{"top_k", "20"}};
+  OpenAiModel model("m", options);
+  model.Discover();
+  EXPECT_NE(model.identity(), plain.identity());
+  ASSERT_TRUE(model.Complete(kPrompt, 1, {}));
+  EXPECT_EQ(server.bodies().back()["top_k"], 20);
+}
+
 std::map<std::string, std::string> FieldsOf(const std::vector<std::string>& values) {
   OpenAiOptions options;
   OptionSet set("program", "a test");
