@@ -123,7 +123,7 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
           "Rows are written to OUTPUT_DIR/TASK_DATATYPE.jsonl and files beside it")
       .OnlyOutput();
   set.Add("--format", o.format, "Formats of the rows (repeatable)")
-      .OneOf({"agent-r", "messages", "sharegpt", "tokens"})
+      .OneOf({"agent-r", "messages", "sharegpt", "prompt_completion", "tokens"})
       .OnlyOutput();
   set.AddNamed(
          "--dedup", o.dedup, kDedups,

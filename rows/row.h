@@ -6,6 +6,9 @@
 //             is general chat: every assistant message is trained
 //   sharegpt  AgentGym's: {"conversations": [{from: human|gpt|system, loss, value}], "item_id"};
 //             loss is null for what the model did not say
+//   prompt_completion  TRL's: a line for each trained turn, {"prompt": [{role, content}], "completion":
+//             [{role, content}]}: the turns before it, and the turn alone. For trainers that read no
+//             marks of messages, and would train the bad actions of a path too
 //   agent-r   task_num, revise_log (messages; "loss" on assistant turns), high_log, low_log,
 //             task_description, revise (whether a first error was found), revise_feedback:
 //             [{revision_feedback, action, obs, judgement}]. An assistant message without "loss" is
@@ -41,7 +44,7 @@
 
 namespace agentr {
 
-enum class DataFormat { kMessages, kShareGpt, kAgentR, kTokens, kSegments };
+enum class DataFormat { kMessages, kShareGpt, kAgentR, kTokens, kSegments, kPromptCompletion };
 
 struct FormatNames {
   DataFormat format;
@@ -53,12 +56,14 @@ struct FormatNames {
 };
 
 // A row has the first of these formats whose list it has.
-inline constexpr std::array<FormatNames, 5> kFormats = {
+inline constexpr std::array<FormatNames, 6> kFormats = {
     {{DataFormat::kMessages, "messages", ".messages.jsonl", "messages", "role", "content"},
      {DataFormat::kShareGpt, "sharegpt", ".sharegpt.jsonl", "conversations", "from", "value"},
      {DataFormat::kAgentR, "agent-r", ".jsonl", "revise_log", "role", "content"},
      {DataFormat::kTokens, "tokens", ".tokens.jsonl", "ids"},
-     {DataFormat::kSegments, "tokens", ".tokens.jsonl", "segments", "role", "text"}}};
+     {DataFormat::kSegments, "tokens", ".tokens.jsonl", "segments", "role", "text"},
+     {DataFormat::kPromptCompletion, "prompt_completion", ".prompt_completion.jsonl", "completion",
+      "role", "content"}}};
 
 constexpr const FormatNames& NamesOf(DataFormat format) {
   return *std::ranges::find(kFormats, format, &FormatNames::format);

@@ -65,6 +65,21 @@ std::string ShareGptLine(const NewRow& row) {
                  {"provenance", *row.provenance}});
 }
 
+std::string PromptCompletionLines(const NewRow& row) {
+  std::string lines;
+  Json prompt = Json::array();
+  for (const RowMessage& message : row.messages) {
+    Json said = {{"role", message.role}, {"content", *message.content}};
+    if (message.role == "assistant" && message.trained) {
+      lines += LineOf({{"prompt", prompt},
+                       {"completion", Json::array({said})},
+                       {"provenance", *row.provenance}});
+    }
+    prompt.push_back(std::move(said));
+  }
+  return lines;
+}
+
 std::string SegmentsLine(const NewRow& row) {
   Json segments = Json::array();
   for (const RowMessage& message : row.messages) {
@@ -114,6 +129,9 @@ std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name, const ChatEncode
   if (name == "agent-r") return format(DataFormat::kAgentR, AgentRLine);
   if (name == "messages") return format(DataFormat::kMessages, MessagesLine);
   if (name == "sharegpt") return format(DataFormat::kShareGpt, ShareGptLine);
+  if (name == "prompt_completion") {
+    return format(DataFormat::kPromptCompletion, PromptCompletionLines);
+  }
   if (name == "tokens" && encoder == nullptr) return format(DataFormat::kSegments, SegmentsLine);
   if (name == "tokens") {
     return format(DataFormat::kTokens,
@@ -125,7 +143,9 @@ std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name, const ChatEncode
   }
   throw FatalError(
       ExitCode::kUsage,
-      fmt::format("--format: \"{}\" is not agent-r, messages, sharegpt or tokens", name));
+      fmt::format(
+          "--format: \"{}\" is not agent-r, messages, sharegpt, prompt_completion or tokens",
+          name));
 }
 
 std::vector<std::unique_ptr<RowFormat>> MakeRowFormats(const std::vector<std::string>& names,

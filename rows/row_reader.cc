@@ -140,6 +140,27 @@ std::string TextOf(const Json& message, const FormatNames& names) {
   return Content(message, text);
 }
 
+// The messages of prompt and completion in one list, each with its mark.
+Json JoinedTurns(const Json& json) {
+  Json all = Json::array();
+  for (const char* name : {"prompt", "completion"}) {
+    const Json& messages = Member(json, name);
+    if (!messages.is_array()) {
+      Refuse(
+          fmt::format("\"{}\" is a text, not a list of messages; make one of it: [{{\"role\": "
+                      "\"user\", \"content\": …}}], with the role assistant for the completion",
+                      name));
+    }
+    for (const Json& message : messages) {
+      all.push_back(message);
+      if (message.is_object() && Flag(message).value_or(true)) {
+        all.back()["loss"] = name == std::string_view("completion");
+      }
+    }
+  }
+  return all;
+}
+
 void ReadMessages(const Json& messages, const FormatNames& names, Row& row) {
   if (!messages.is_array()) Refuse("the list of messages is empty");
   const bool otherwise = TrainedWithoutFlag(messages, row.format);
@@ -216,7 +237,8 @@ const FormatNames& FormatOf(const Json& json) {
   }
   Refuse(
       "none of the formats of rows: a row has \"messages\" (OpenAI), \"conversations\" (ShareGPT), "
-      "\"revise_log\" (Agent-R) or \"ids\" and \"loss\" (tokens)");
+      "\"prompt\" and \"completion\" (TRL), \"revise_log\" (Agent-R) or \"ids\" and \"loss\" "
+      "(tokens)");
 }
 
 Json Parse(std::string_view line) {
@@ -266,7 +288,8 @@ Row RowOf(Json json) {
       row.messages.push_back({"system", Text(json, "system")});
       row.trained.push_back(false);
     }
-    ReadMessages(json.at(names.list), names, row);
+    const bool joined = names.format == DataFormat::kPromptCompletion;
+    ReadMessages(joined ? JoinedTurns(json) : json.at(names.list), names, row);
   }
   if (const auto found = json.find("provenance"); found != json.end()) {
     ReadProvenance(std::move(*found), row);

@@ -10,6 +10,7 @@
 #include "common/json_depth.h"
 #include "common/json_fields.h"
 #include "common/options.h"
+#include "rows/row.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -35,6 +36,8 @@ std::vector<fs::path> RowFiles(const fs::path& stem) {
 int64_t CountLines(const std::vector<fs::path>& files) {
   int64_t most = 0;
   for (const fs::path& file : files) {
+    // That format has a line for each trained turn, not for each row.
+    if (file.string().ends_with(NamesOf(DataFormat::kPromptCompletion).suffix)) continue;
     const std::string text = ReadFile(file);
     most = std::max<int64_t>(most, std::ranges::count(text, '\n'));
   }

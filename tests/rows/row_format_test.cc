@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "common/error.h"
 #include "rows/provenance.h"
@@ -24,23 +25,26 @@ std::vector<std::string> Keys(const ordered_json& object) {
 
 class RowFormatTest : public ::testing::Test {
  protected:
+  static ordered_json Parsed(const std::string& line) {
+    EXPECT_EQ(line.find('\n'), line.size() - 1);
+    return ordered_json::parse(line);
+  }
+  ordered_json RowOf(const std::string& format) { return Parsed(LineOf(format)); }
   // The pair of the tree, its bad path cut behind the first step.
-  ordered_json RowOf(const std::string& format) {
+  std::string LineOf(const std::string& format) {
     const PathPair pair = PairPaths(tree_, LeafPaths(tree_), {}, Pairing::kAll).front();
     return Written(format, pair, {1, true, {{pair.bad.leaf, {Judgement::kBad, "No use.", true}}}});
   }
 
   ordered_json GoodRowOf(const std::string& format) {
-    return Written(format, GoodAlone(LeafPaths(tree_), {}).front(), {});
+    return Parsed(Written(format, GoodAlone(LeafPaths(tree_), {}).front(), {}));
   }
 
-  ordered_json Written(const std::string& format, const PathPair& pair, const FirstError& error) {
+  std::string Written(const std::string& format, const PathPair& pair, const FirstError& error) {
     const RowSource source{tree_, "folder/search_results_3.json", "toy", 3, "hand", 7, {}, "tree",
                            "all"};
     const RowDraft row = HandRow(source, pair, error, replay_);
-    const std::string line = MakeRowFormat(format)->Line(agentr::RowOf(row));
-    EXPECT_EQ(line.find('\n'), line.size() - 1);
-    return ordered_json::parse(line);
+    return MakeRowFormat(format)->Line(agentr::RowOf(row));
   }
 
   const Tree tree_ = WithTokens(HandTree({{"p g", 1}, {"p a", 0}}));
@@ -100,6 +104,28 @@ TEST_F(RowFormatTest, ShareGptIsThatOfAgentGym) {
             (ordered_json{{"from", "human"}, {"loss", nullptr}, {"value", "Play."}}));
   EXPECT_EQ(row["conversations"][5]["from"], "gpt");
   EXPECT_EQ(row["conversations"][5]["loss"], false);
+}
+
+// A trainer without marks of messages trains the same turns, each behind the same turns.
+TEST_F(RowFormatTest, PromptCompletionHasALineForEachTrainedTurn) {
+  const Row whole = ReadRow(RowOf("messages").dump());
+  std::istringstream lines(LineOf("prompt_completion"));
+  std::string line;
+  for (size_t i = 0; i < whole.messages.size(); ++i) {
+    if (!whole.trained[i]) continue;
+    ASSERT_TRUE(std::getline(lines, line));
+    EXPECT_THAT(Keys(ordered_json::parse(line)), ElementsAre("prompt", "completion", "provenance"));
+    const Row turn = ReadRow(line);
+    EXPECT_EQ(turn.messages,
+              std::vector<Message>(whole.messages.begin(),
+                                   whole.messages.begin() + static_cast<int64_t>(i) + 1));
+    std::vector<bool> last(i + 1, false);
+    last[i] = true;
+    EXPECT_EQ(turn.trained, last);
+    EXPECT_EQ(*turn.provenance, *whole.provenance);
+  }
+  EXPECT_FALSE(std::getline(lines, line));
+  EXPECT_THROW(ReadRow(R"({"prompt":"p","completion":"c"})"), FatalError);
 }
 
 TEST_F(RowFormatTest, TokensAreThoseOfTheTree) {
