@@ -53,6 +53,7 @@ ErrorKind KindOf(HttpFault fault) {
 std::string Describe(const HttpFailure& failure, const HttpOptions& options) {
   switch (failure.fault) {
     case HttpFault::kNoConnection:
+      if (failure.through_proxy) return "cannot connect " + failure.detail;
       return "cannot connect; is the server running, and is the URL right?";
     case HttpFault::kConnectSlow:
       return fmt::format("no connection in {:g} s; is the server overloaded?",

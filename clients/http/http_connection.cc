@@ -148,6 +148,7 @@ HttpConnection::Step HttpConnection::Connect() {
   }
   if (step && origin_.tls && origin_.proxy) step = OpenTunnel();
   if (!step && origin_.proxy) {
+    step.error().through_proxy = true;
     step.error().detail = fmt::format("through the proxy {}:{}: {}", origin_.proxy->host,
                                       origin_.proxy->port, step.error().detail);
   }

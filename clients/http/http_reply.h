@@ -29,7 +29,8 @@ enum class HttpFault {
 
 struct HttpFailure {
   HttpFault fault = HttpFault::kBroken;
-  std::string detail;  // may be empty
+  std::string detail = {};     // may be empty
+  bool through_proxy = false;  // and the detail says so
 };
 
 struct HttpRawReply {

@@ -39,7 +39,7 @@ determines: agent_eval lm_server mcts_collect path_collect self_train
 determines: agent_eval mcts_collect
 --planner_error_rate --snap_actions --temperature --top_p
 determines: agent_eval mcts_collect path_collect
---llm_seed --max_context
+--llm_field --llm_seed --max_context
 determines: agent_eval path_collect
 --revision_action --revision_reply
 determines: agent_rl
