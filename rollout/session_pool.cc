@@ -33,9 +33,11 @@ SessionPool::SessionPool(Environment& environment, int limit)
 
 SessionPool::~SessionPool() {
   constexpr size_t kClosers = 32;
-  std::atomic<size_t> next = 0;
+  // The first tells whether the server answers at all, and whether it has such a call.
+  if (!slots_.empty()) slots_.front().reset();
+  std::atomic<size_t> next = 1;
   std::vector<std::jthread> closers;
-  for (size_t i = 0; i < std::min(kClosers, slots_.size()); ++i) {
+  for (size_t i = 1; i < std::min(kClosers, slots_.size()); ++i) {
     closers.emplace_back([&] {
       for (size_t slot; (slot = next++) < slots_.size();) slots_[slot].reset();
     });

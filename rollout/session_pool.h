@@ -55,7 +55,8 @@ class SessionPool {
 
   // At most `limit` sessions are ever open at once; 0: the environment's default number.
   SessionPool(Environment& environment, int limit);
-  // Closes the sessions, many at once, because each may be a request that waits.
+  // Closes the sessions: the first one, then all others at once, because each may be a request that
+  // waits.
   ~SessionPool();
 
   // A session for the state at the end of `path` (states of `tree` from its root on, with

@@ -277,11 +277,12 @@ void Run::CheckHeldOut() const {
 void Run::TakeStep(StepLoader& loader, Progress& progress) {
   const auto begin = std::chrono::steady_clock::now();
   const LoadedStep loaded = loader.Next();
-  counts_ += loaded.counts;
   const double rate = LearningRate(o_.schedule, state_.step, steps_);
-  const StepReport report =
-      trainer_->Step(loaded.batches, loaded.weight, rate,
-                     o_.lora.dropout > 0 ? static_cast<uint64_t>(state_.step) + 1 : 0);
+  const StepReport report = trainer_->Step(
+      loaded.batches, loaded.weight, rate,
+      o_.lora.dropout > 0 ? static_cast<uint64_t>(state_.step) + 1 : 0, &StopOnSignal());
+  if (report.stopped) return;  // the next run makes this step anew
+  counts_ += loaded.counts;
   ++state_.step;
   state_.optimizer_steps = trainer_->optimizer_steps();
   const double seconds = SecondsSince(begin);

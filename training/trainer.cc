@@ -80,7 +80,7 @@ size_t Trainer::Passes(size_t batches) const {
 }
 
 StepReport Trainer::Step(const std::vector<Batch>& batches, double weight, double learning_rate,
-                         uint64_t draw) {
+                         uint64_t draw, const std::atomic<bool>* stop) {
   StepReport report;
   if (weight == 0) return report;  // all rows of the step were too long
   // Every micro-batch of a step, in all processes, needs a different dropout draw.
@@ -104,6 +104,11 @@ StepReport Trainer::Step(const std::vector<Batch>& batches, double weight, doubl
     if (exchange) {
       shards_->EndPass();
       network_.OnLayerDone(nullptr);
+    }
+    if (stop != nullptr && *stop && group_ == nullptr && i + 1 < passes) {
+      for (const Parameter& p : parameters()) p.gradient.zero_();
+      report.stopped = true;
+      return report;
     }
   }
   AddUp(report);

@@ -2,6 +2,7 @@
 // runs in one process, or in many that each have some of a step's micro-batches or rows.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -36,9 +37,10 @@ class Trainer : public Updater {
           ProcessGroup* group, std::string rate = "--lr");
 
   // `batches`: of this process. `weight`: of the targets of the whole step. `draw`: of dropout;
-  // another for each step. Throws like Update.
+  // another for each step. `stop`: once it is set, a single process gives the step up behind the
+  // present batch; null: never. Throws like Update.
   StepReport Step(const std::vector<Batch>& batches, double weight, double learning_rate,
-                  uint64_t draw);
+                  uint64_t draw, const std::atomic<bool>* stop = nullptr);
   LossSums HeldOut(const std::vector<Batch>& batches);
 
   // Whether the network still tells how probable a token is.

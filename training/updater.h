@@ -21,6 +21,7 @@ struct StepReport {
   int64_t tokens = 0;      // distinct tokens, which were computed
   double flops = 0;        // operations of all matrix products, forward and backward, without
                            // recomputation
+  bool stopped = false;    // the step was given up before its end, and changed nothing
 };
 
 class Updater {

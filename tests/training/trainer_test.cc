@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <cmath>
 #include <functional>
 
@@ -35,6 +36,23 @@ class DivergedTraining : public ::testing::Test {
   const Batch batch_ = MakeBatch(RandomRows(2, 4, 12, 40, 3), true);
   Network network_ = TinyNetwork("llama");
 };
+
+// A signal need not wait for the end of a large step, and the step can be made anew.
+TEST_F(DivergedTraining, AStepThatIsGivenUpChangesNothing) {
+  Network other = TinyNetwork("llama");
+  other.TrainAll();
+  Trainer trainer(network_, {}), fresh(other, {});
+  const std::atomic<bool> stop = true;
+  const StepReport given_up = trainer.Step({batch_, batch_}, 2 * batch_.weight(), 1e-3, 0, &stop);
+  EXPECT_TRUE(given_up.stopped);
+  EXPECT_EQ(trainer.optimizer_steps(), 0);
+  trainer.Step({batch_, batch_}, 2 * batch_.weight(), 1e-3, 0);
+  fresh.Step({batch_, batch_}, 2 * batch_.weight(), 1e-3, 0);
+  for (size_t i = 0; i < other.weights().size(); ++i) {
+    EXPECT_TRUE(at::equal(network_.weights()[i].value, other.weights()[i].value));
+  }
+  EXPECT_FALSE(trainer.Step({batch_}, batch_.weight(), 1e-3, 0, &stop).stopped) << "at its end";
+}
 
 TEST_F(DivergedTraining, ALossOrAGradientThatIsNotFiniteEndsItBeforeTheStep) {
   Trainer trainer(network_, {});
