@@ -40,8 +40,11 @@ std::string_view WithoutThought(std::string_view response) {
 
 // Up to the first line "Observation: …" behind an action.
 std::string_view WithoutObservation(std::string_view response) {
-  constexpr std::string_view kWord = "Observation";
-  const size_t action = response.find("Action");
+  constexpr std::string_view kWord = "Observation", kAction = "Action";
+  size_t action = response.find(kAction);
+  while (action != kNone && EndOfMarker(response, action, kAction) == kNone) {
+    action = response.find(kAction, action + 1);
+  }
   if (action == kNone) return response;
   for (size_t at = response.find(kWord, action); at != kNone; at = response.find(kWord, at + 1)) {
     const size_t line = response.rfind('\n', at) + 1;

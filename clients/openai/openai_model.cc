@@ -171,7 +171,7 @@ void OpenAiModel::Discover() {
   identity_ = all_ours ? *identity : "";
   if (!options_.extras.seed) identity_ += " without seeds";
   for (const auto& [name, value] : options_.extras.fields) {
-    identity_ += fmt::format(" {}={}", name, value);
+    identity_ += RedactSecrets(fmt::format(" {}={}", name, value));
   }
   options_.extras.logprobs =
       options_.logprobs == "1" || (options_.logprobs == "auto" && takes_ids_);
@@ -224,7 +224,8 @@ void OpenAiModel::CountTextless(const CompletionBatch& batch) {
     if (stats_->AddTextless() > 1) continue;
     spdlog::warn(
         "the model's server sent a completion without text (finish_reason '{}'). A reasoning model "
-        "may need a larger --max_tokens for its thoughts, or fewer of them by --llm_field; other "
+        "may need a larger --max_new_tokens for its thoughts, or fewer of them by --llm_field; "
+        "other "
         "reasons are a content filter and calls of tools. Further ones are counted in run.json",
         EscapeControls(completion.finish_reason));
   }

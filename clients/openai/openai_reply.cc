@@ -131,7 +131,7 @@ Result<CompletionBatch> ParseReply(
       return Fail(ErrorKind::kRejected,
                   fmt::format("the model's completion has {} bytes, over the limit of {} "
                               "(--llm_max_completion); does it repeat itself? A lower "
-                              "--max_tokens ends it",
+                              "--max_new_tokens ends it",
                               completion.text.size(), max_text));
     }
     batch.completions.push_back(std::move(completion));

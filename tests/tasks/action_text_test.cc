@@ -31,6 +31,7 @@ TEST(ActionText, IsWithoutWhatModelsAddAroundIt) {
           {"Action: go north\nObservation: A hall.\nThought: Good.\nAction: take key", "go north"},
           {"Action: go north\n**Observation:** A hall.", "go north"},
           {"Observation: none so far\nAction: go north", "go north"},
+          {"The last Action failed.\nObservation: it is shut.\nAction: open door", "open door"},
           {"Action: say Observation: all well", "say Observation: all well"},
           {R"(<tool_call>
 {"name": "act", "arguments": {"action": "go north"}}
