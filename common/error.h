@@ -25,6 +25,8 @@ enum class ErrorKind {
   kRateLimited,    // 429, or a server says it is overloaded
   kServer,         // HTTP 5xx
   kProtocol,       // a reply that does not follow the protocol
+  kMalformed,      // a whole reply of an environment's server of another shape than the protocol's:
+                   // all its replies will be like that
   kEnvironment,    // the environment itself answered with an error
   kSessionLost,    // the state of the session is unknown, because its server forgot it or the reply
                    // to a step was lost; Reset it
@@ -34,12 +36,13 @@ enum class ErrorKind {
 };
 
 // For messages and counters.
-inline constexpr std::array<NamedValue<ErrorKind>, 10> kErrorKinds = {
+inline constexpr std::array<NamedValue<ErrorKind>, 11> kErrorKinds = {
     {{"unreachable", ErrorKind::kUnreachable},
      {"timeout", ErrorKind::kTimeout},
      {"rate limited", ErrorKind::kRateLimited},
      {"server", ErrorKind::kServer},
      {"protocol", ErrorKind::kProtocol},
+     {"malformed", ErrorKind::kMalformed},
      {"environment", ErrorKind::kEnvironment},
      {"session lost", ErrorKind::kSessionLost},
      {"rejected", ErrorKind::kRejected},

@@ -9,7 +9,7 @@
 namespace agentr {
 namespace {
 constexpr std::chrono::milliseconds kTerminalInterval(200);
-constexpr std::chrono::seconds kPlainInterval(10);
+constexpr std::chrono::seconds kPlainInterval(60);
 }  // namespace
 
 std::string FormatDuration(double seconds) {

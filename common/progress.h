@@ -1,5 +1,5 @@
 // A progress line on stderr for a run over many tasks: done/total, rate, ETA, errors. On a terminal
-// it is redrawn in place; elsewhere a plain line is printed every ten seconds. Thread-safe.
+// it is redrawn in place; elsewhere a plain line is printed once a minute. Thread-safe.
 #pragma once
 
 #include <atomic>

@@ -63,7 +63,10 @@ void WorkQueue::PutBack(size_t item) {
 }
 
 void WorkQueue::Failed() {
-  if (++failures_in_a_row_ < give_up_after_) return;
+  if (++failures_in_a_row_ >= give_up_after_) GiveUp();
+}
+
+void WorkQueue::GiveUp() {
   gave_up_ = true;
   stop_ = true;
 }

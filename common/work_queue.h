@@ -31,6 +31,8 @@ class WorkQueue {
   // Called by `work` with the result of its item.
   void Succeeded() { failures_in_a_row_ = 0; }
   void Failed();
+  // Ends the run: the other items would fail for the same reason.
+  void GiveUp();
 
   // Called by `work` if its item cannot be done yet: it comes again after the other items, and not
   // before half a second has passed.

@@ -74,9 +74,8 @@ bool Evaluator::PlayAndKeep(const EpisodeStart& start, Shared& shared) {
   }
   if (episode && HasResult(episode->end)) return Keep(*episode, shared);
   store_.Release(start.task_id, start.attempt, episode ? episode->error : "");
-  if (!episode) return true;
+  if (!episode || !shared.run.Failed(episode->error_kind)) return true;
   spdlog::warn("task {} failed ({}): {}", episode->task_id, Name(episode->end), episode->error);
-  shared.run.Failed(episode->error_kind);
   const std::lock_guard lock(shared.mutex);
   shared.failed.push_back(std::move(*episode));
   return true;

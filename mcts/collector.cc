@@ -64,9 +64,8 @@ bool Collector::RunTask(int task_id, Shared& shared) {
   // Not a failure: the next run of the command searches the task again.
   const bool given_up = error.kind == ErrorKind::kCancelled;
   store_.Release(task_id, given_up ? "" : error.message);
-  if (given_up) return true;
+  if (given_up || !shared.run.Failed(error.kind)) return true;
   spdlog::warn("task {} failed ({}): {}", task_id, Name(error.kind), error.message);
-  shared.run.Failed(error.kind);
   const std::lock_guard lock(shared.mutex);
   shared.report.failed.push_back({task_id, error});
   return true;

@@ -38,7 +38,8 @@ void PrintOutcome(const RunReport& report, size_t failed, const char* what, cons
   fmt::print("{} {}, {} existed already", report.finished, what, report.skipped);
   if (report.taken > 0) fmt::print(", {} are {} by another run", report.taken, doing);
   fmt::print(", {} failed; {} in {}", failed,
-             report.gave_up       ? "gave up after too many failures in a row (--give_up_after)"
+             report.malformed     ? "ended by a malformed reply"
+             : report.gave_up     ? "gave up after too many failures in a row (--give_up_after)"
              : report.interrupted ? "stopped"
                                   : "done",
              FormatDuration(report.wall_s));

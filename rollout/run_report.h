@@ -16,7 +16,8 @@ struct RunReport {
   int finished = 0;          // items written
   int skipped = 0;           // items that existed already
   int taken = 0;             // items on which another run was working
-  bool gave_up = false;      // too many failures in a row
+  bool gave_up = false;      // too many failures in a row, or a malformed reply
+  bool malformed = false;    // a server's reply was malformed (ErrorKind::kMalformed)
   bool unreachable = false;  // nothing was finished because a server did not answer
   bool interrupted = false;  // stopped from outside; not all items were tried
   Usage usage;

@@ -52,13 +52,20 @@ void TaskRun::Finished() {
   ++report_.finished;
 }
 
-void TaskRun::Failed(ErrorKind kind) {
-  progress_.Failed();
-  queue_.Failed();
+bool TaskRun::Failed(ErrorKind kind) {
   const std::lock_guard lock(mutex_);
+  if (kind != ErrorKind::kMalformed) {
+    queue_.Failed();
+  } else if (!std::exchange(report_.malformed, true)) {
+    queue_.GiveUp();
+  } else {
+    return false;
+  }
+  progress_.Failed();
   ++failed_;
   // A run in which every failure is a missing server ends with another exit code.
   if (kind != ErrorKind::kUnreachable && kind != ErrorKind::kTimeout) only_unreachable_ = false;
+  return true;
 }
 
 bool TaskRun::TryAgain(ErrorKind kind, int tries) const {

@@ -37,7 +37,9 @@ class TaskRun {
   // Called by `work` with the cost of a try and the end of the item.
   void AddCost(const Usage& usage, const ExecutionStats& execution);
   void Finished();
-  void Failed(ErrorKind kind);
+  // False if the failure is to be passed over in silence: a malformed reply ends the run, and the
+  // other tasks in progress meet it too.
+  bool Failed(ErrorKind kind);
 
   // True if an item should be tried again after `tries` tries, of which the last one ended in this
   // kind of error: only after an error of the environment itself. Other errors were already retried

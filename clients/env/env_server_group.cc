@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <optional>
+
+#include "common/text.h"
 
 namespace agentr {
 namespace {
@@ -19,6 +22,11 @@ bool IsUnknownPath(const HttpError& error) { return error.status == 404 || error
 
 bool Offers(const ServerVersion& version, const std::string& extension) {
   return std::ranges::find(version.extensions, extension) != version.extensions.end();
+}
+
+// Whether nothing of the reply got lost, so that it is what the server meant: JSON, or a page.
+bool IsWhole(std::string_view reply) {
+  return reply.starts_with('<') || nlohmann::json::accept(reply);
 }
 
 std::string HashText(const ServerVersion& version) {
@@ -76,6 +84,11 @@ EnvServerGroup::EnvServerGroup(std::unique_ptr<Protocol> protocol, const std::ve
                                    servers_[i]->client.base_url(), version->task,
                                    protocol_->family(), version->task));
     }
+    if (version->server.empty()) {
+      spdlog::warn("{} has no /version of ours, so nothing tells what it serves: prompt, refusals and "
+                   "split are those of {}, as --task says",
+                   servers_[i]->client.base_url(), protocol_->family());
+    }
     if (info_base_.empty()) {
       info_ = *version;
       info_base_ = servers_[i]->client.base_url();
@@ -102,8 +115,12 @@ Outcome<ServerVersion> EnvServerGroup::AskVersion(size_t server) {
   }
   if (!reply) return Failed(server, reply.error());
   auto version = ParseVersion(reply->body);
-  if (!version) return BadReply(server, "/version", std::move(version.error()));
-  return std::move(*version);
+  if (version) return std::move(*version);
+  HttpError error = BadReply(server, "/version", reply->body, std::move(version.error())).value();
+  if (error.kind != ErrorKind::kMalformed) return tl::make_unexpected(std::move(error));
+  // Another server's route of this name.
+  stats_->ForgiveError(error.kind);
+  return ServerVersion{};
 }
 
 std::string EnvServerGroup::Misfit(size_t server, const ServerVersion& version) const {
@@ -194,7 +211,15 @@ tl::unexpected<HttpError> EnvServerGroup::Failed(size_t server, HttpError error)
 }
 
 tl::unexpected<HttpError> EnvServerGroup::BadReply(size_t server, const std::string& path,
-                                                   Error error) {
+                                                   std::string_view reply, Error error) {
+  if (error.kind == ErrorKind::kProtocol && IsWhole(reply)) {
+    error.kind = ErrorKind::kMalformed;
+    const std::string_view shape = protocol_->ReplyShape(path);
+    if (!shape.empty()) {
+      error.message += fmt::format("; a server for {} replies {}, this one replied: {}",
+                                   protocol_->family(), shape, EscapeControls(reply.substr(0, 300)));
+    }
+  }
   stats_->AddError(error.kind);
   HttpError out;
   out.kind = error.kind;

@@ -132,7 +132,7 @@ class EnvServerGroup {
       -> Outcome<typename decltype(parse(std::string_view()))::value_type> {
     if (!reply) return Failed(server, reply.error());
     auto value = parse(std::string_view(reply->body));
-    if (!value) return BadReply(server, path, std::move(value.error()));
+    if (!value) return BadReply(server, path, reply->body, std::move(value.error()));
     return std::move(*value);
   }
 
@@ -151,9 +151,11 @@ class EnvServerGroup {
   static HttpError Lost(const std::string& message);
 
   tl::unexpected<HttpError> Failed(size_t server, HttpError error);
-  tl::unexpected<HttpError> BadReply(size_t server, const std::string& path, Error error);
+  // The error of a reply that could not be read; kMalformed if the reply is whole.
+  tl::unexpected<HttpError> BadReply(size_t server, const std::string& path, std::string_view reply,
+                                     Error error);
 
-  // The server's version; all fields are empty if the server has no /version.
+  // The server's version; all fields are empty if the server has no /version of our kind.
   Outcome<ServerVersion> AskVersion(size_t server);
   // Empty if `version` matches the servers admitted before, else the reason why it does not.
   std::string Misfit(size_t server, const ServerVersion& version) const;

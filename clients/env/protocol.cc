@@ -20,13 +20,6 @@ tl::unexpected<Error> In(const std::string& what, Error error) {
   return tl::make_unexpected(std::move(error));
 }
 
-// A truth value, which some servers write as 0 or 1.
-Result<bool> FlagOf(const Json& object, const std::string& name) {
-  const auto found = object.find(name);
-  if (found != object.end() && (*found == 0 || *found == 1)) return *found == 1;
-  return Field<bool>(object, name);
-}
-
 }  // namespace
 
 Result<Json> ReplyObject(std::string_view reply, const std::string& what) {
@@ -72,12 +65,18 @@ Result<StepResult> Protocol::ParseStep(std::string_view reply) const {
 
 Result<StepResult> Protocol::StepOf(const Json& object) const {
   AGENTR_ASSIGN_OR_RETURN(auto observation, Field<std::string>(object, ObservationField()));
-  AGENTR_ASSIGN_OR_RETURN(const auto done, FlagOf(object, "done"));
+  const auto flag = object.find("done");
+  const bool is_number = flag != object.end() && (*flag == 0 || *flag == 1);
+  bool done = is_number && *flag == 1;
+  if (!is_number) {
+    AGENTR_ASSIGN_OR_RETURN(done, Field<bool>(object, "done"));
+  }
   // Some servers know no reward before the end.
-  if (!done && object.value("reward", Json(0)).is_null()) {
+  const std::string name = RewardField();
+  if (!done && object.value(name, Json(0)).is_null()) {
     return StepResult{std::move(observation), 0, done};
   }
-  AGENTR_ASSIGN_OR_RETURN(const auto reward, Field<double>(object, "reward"));
+  AGENTR_ASSIGN_OR_RETURN(const auto reward, Field<double>(object, name));
   return StepResult{std::move(observation), reward, done};
 }
 
@@ -134,6 +133,13 @@ Result<std::string> Protocol::ParseObservation(std::string_view reply,
   if (value.is_string()) return std::move(value.get_ref<std::string&>());
   AGENTR_RETURN_IF_ERROR(ReplyObject(reply, what));
   return Fail(ErrorKind::kProtocol, what + " is no string");
+}
+
+std::string_view Protocol::ReplyShape(std::string_view path) const {
+  if (path == "/create") return R"({"id": integer})";
+  if (path == "/reset") return R"({"observation": text})";
+  if (path == "/step") return R"({"observation": text, "reward": number, "done": true or false})";
+  return "";
 }
 
 bool Protocol::IsLostSession(const Error& error) const {

@@ -64,6 +64,10 @@ class Protocol {
   virtual Result<std::string> ParseObservation(std::string_view reply,
                                                std::string_view first) const;
 
+  // The reply to the call at `path` ("/step"), as a message shows it: {"observation": text, …}.
+  // Empty for the calls of our extensions.
+  virtual std::string_view ReplyShape(std::string_view path) const;
+
   // True if `error` says that the server does not know the session ("is not valid", "has been
   // deleted", "session 3 not found"): it was restarted, or has closed the session, for example after a long idle time.
   bool IsLostSession(const Error& error) const;
@@ -73,6 +77,8 @@ class Protocol {
   virtual std::string IdField() const { return "id"; }
   // The name of the observation in the reply of /step.
   virtual std::string ObservationField() const { return "observation"; }
+  // The name of the reward there.
+  virtual std::string RewardField() const { return "reward"; }
   // The fields of a /step reply in `object`.
   virtual Result<StepResult> StepOf(const nlohmann::json& object) const;
 

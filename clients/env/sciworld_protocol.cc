@@ -20,10 +20,15 @@ Result<std::string> SciWorldProtocol::ParseReset(std::string_view reply) const {
 }
 
 Result<StepResult> SciWorldProtocol::StepOf(const nlohmann::json& object) const {
-  AGENTR_ASSIGN_OR_RETURN(auto observation, Field<std::string>(object, ObservationField()));
-  AGENTR_ASSIGN_OR_RETURN(const auto score, Field<double>(object, "score"));
-  AGENTR_ASSIGN_OR_RETURN(const auto done, Field<bool>(object, "done"));
-  return StepResult{std::move(observation), score / 100, done};
+  Result<StepResult> step = Protocol::StepOf(object);
+  if (step) step->reward /= 100;
+  return step;
+}
+
+std::string_view SciWorldProtocol::ReplyShape(std::string_view path) const {
+  if (path == "/reset") return R"({"task_description": text, "observation": text})";
+  if (path == "/step") return R"({"observation": text, "score": number, "done": true or false})";
+  return Protocol::ReplyShape(path);
 }
 
 }  // namespace agentr

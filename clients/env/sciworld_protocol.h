@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "clients/env/protocol.h"
 
@@ -21,8 +22,10 @@ class SciWorldProtocol : public Protocol {
   Result<std::string> ParseReset(std::string_view reply) const override;
   // AgentGym's server starts a Java machine of about 350 MB for each session and never ends it.
   int SessionsPerServer() const override { return 16; }
+  std::string_view ReplyShape(std::string_view path) const override;
 
  protected:
+  std::string RewardField() const override { return "score"; }
   Result<StepResult> StepOf(const nlohmann::json& object) const override;
 };
 

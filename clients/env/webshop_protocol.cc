@@ -46,4 +46,11 @@ Result<std::string> WebShopProtocol::ParseReset(std::string_view reply) const {
   return std::move(pair.front().get_ref<std::string&>());
 }
 
+std::string_view WebShopProtocol::ReplyShape(std::string_view path) const {
+  if (path == "/create") return "an integer";
+  if (path == "/reset") return "[text, null]";
+  if (path == "/step") return R"({"state": text, "reward": number, "done": true or false})";
+  return Protocol::ReplyShape(path);
+}
+
 }  // namespace agentr

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,7 @@ class WebShopProtocol : public Protocol {
   Result<int64_t> ParseCreate(std::string_view reply) const override;
   std::string ResetBody(int64_t id, int task_id) const override;
   Result<std::string> ParseReset(std::string_view reply) const override;
+  std::string_view ReplyShape(std::string_view path) const override;
 
  protected:
   std::string IdField() const override { return "env_idx"; }

@@ -162,6 +162,20 @@ TEST(EvaluatorTest, GivesUpWhenNothingWorksAnyMore) {
   EXPECT_EQ(report.failed.size(), 4U);
 }
 
+TEST(EvaluatorTest, AMalformedReplyEndsTheRun) {
+  ToyEvaluation evaluation;
+  evaluation.options.in_flight = 1;
+  evaluation.world.fault = [](const Call& call) -> std::optional<Fault> {
+    if (call.op == Op::kStep && call.task_id >= 5) return Fault{ErrorKind::kMalformed};
+    return std::nullopt;
+  };
+  const EvaluatorReport report = evaluation.Run(Starts(100));
+  EXPECT_TRUE(report.malformed);
+  EXPECT_TRUE(report.gave_up);
+  EXPECT_EQ(report.finished, 5);
+  EXPECT_EQ(report.failed.size(), 1U);
+}
+
 TEST(EvaluatorTest, AStopLeavesNothingHalfDone) {
   ToyEvaluation evaluation;
   evaluation.options.in_flight = 2;

@@ -321,6 +321,65 @@ TEST(HttpEnvironment, SaysWhichServerDoesNotAnswerAndTheCure) {
   }
 }
 
+// The error of a step in a world whose server gives this reply to each; `calls` counts them.
+Error StepError(const std::string& reply, std::atomic<int>& calls) {
+  LocalServer server;
+  server->Post("/create", [](const auto&, auto& response) {
+    response.set_content(R"({"id": 1})", "application/json");
+  });
+  server->Post("/reset", [](const auto&, auto& response) {
+    response.set_content(R"({"observation": "A room."})", "application/json");
+  });
+  server->Post("/step", [&](const auto&, auto& response) {
+    ++calls;
+    response.set_content(reply, "application/json");
+  });
+  server.Start();
+  const auto env = Connect({server.url()});
+  const auto session = env->Open().value();
+  session->Reset(0).value();
+  return session->Step("a").error();
+}
+
+TEST(HttpEnvironment, AWholeReplyOfAnotherShapeIsMalformedAndShown) {
+  for (const char* reply : {R"(["You see a door.", 0, false])", R"({"obs": "You see a door."})",
+                            "\"You see a door.\"", "<html>You see a door.</html>"}) {
+    std::atomic<int> calls = 0;
+    const Error error = StepError(reply, calls);
+    EXPECT_EQ(error.kind, ErrorKind::kMalformed) << reply;
+    EXPECT_THAT(error.message, HasSubstr(reply));
+    EXPECT_THAT(error.message, HasSubstr(R"({"observation": text, "reward": number)"));
+    EXPECT_EQ(calls, 1) << "no repetition can help";
+  }
+}
+
+TEST(HttpEnvironment, ACutReplyMayHaveBeenTakenAndIsNotMalformed) {
+  for (const char* reply : {R"({"observation": "You se)", ""}) {
+    std::atomic<int> calls = 0;
+    EXPECT_EQ(StepError(reply, calls).kind, ErrorKind::kSessionLost) << reply;
+  }
+}
+
+TEST(HttpEnvironment, AnotherServersVersionRouteIsNoneOfOurs) {
+  LocalServer server;
+  server->Get("/version", [](const auto&, auto& response) {
+    response.set_content(R"({"version": "0.3.1"})", "application/json");
+  });
+  server.Start();
+  const auto env = Connect({server.url()});
+  EXPECT_EQ(env->info().server, "");
+  EXPECT_EQ(env->stats().errors(ErrorKind::kMalformed), 0);
+}
+
+TEST(HttpEnvironment, AServerWithoutVersionIsNamedWithItsKind) {
+  LocalServer server;
+  server.Start();
+  testing::internal::CaptureStderr();
+  Connect({server.url()});
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::AllOf(HasSubstr(server.url()), HasSubstr("split are those of textcraft")));
+}
+
 TEST(HttpEnvironment, SurvivesAFaultyNetwork) {
   ToyTextCraft server;
   FaultProxy proxy(server.url(),

@@ -103,6 +103,14 @@ TEST(Protocol, ReadsWhatOtherServersWriteForNothing) {
             (StepResult{"x", 0, false}));
 }
 
+TEST(Protocol, SaysWhatItsRepliesLookLike) {
+  EXPECT_EQ(kTextCraft->ReplyShape("/step"),
+            R"({"observation": text, "reward": number, "done": true or false})");
+  EXPECT_EQ(MakeProtocol("webshop")->ReplyShape("/create"), "an integer");
+  EXPECT_EQ(MakeProtocol("sciworld")->ReplyShape("/create"), R"({"id": integer})");
+  EXPECT_EQ(kTextCraft->ReplyShape("/gold"), "");
+}
+
 TEST(Protocol, KnowsTheUsualWordsForALostSession) {
   for (const char* words :
        {"Session 7 not found", "unknown session id", "env 3 does not exist",

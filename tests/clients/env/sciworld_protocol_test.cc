@@ -42,6 +42,13 @@ TEST(SciWorldProtocol, TheFirstObservationBeginsWithTheTask) {
   EXPECT_EQ(kSciWorld->ParseReset(reply), "Task:\nBoil.\nA room.");
 }
 
+TEST(SciWorldProtocol, ReadsWhatOtherServersWriteForNothing) {
+  EXPECT_EQ(kSciWorld->ParseStep(R"({"observation": "x", "score": null, "done": 0})"),
+            (StepResult{"x", 0, false}));
+  EXPECT_EQ(kSciWorld->ParseStep(R"({"observation": "x", "score": 100, "done": 1})"),
+            (StepResult{"x", 1, true}));
+}
+
 TEST(SciWorldProtocol, TheRewardIsTheScoreOfTheEpisode) {
   const auto step = [](const std::string& numbers) {
     return kSciWorld->ParseStep("{\"observation\": \"x\", " + numbers + "}").value();
