@@ -231,7 +231,9 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
   if (!report.kept.empty()) throw FatalError(ExitCode::kUsage, report.kept);
   const ExitCode exit = ExitCodeOf(report.interrupted, report.gave_up, !report.failed.empty());
   if (exit != ExitCode::kOk) fmt::print("Run the same command again to continue.\n");
-  return exit;
+  if (exit != ExitCode::kOk || report.rows > 0) return exit;
+  fmt::print("{}\n", WhyNoRows(report, options.revise.mistakes.choice.alpha));
+  return ExitCode::kIncomplete;
 }
 
 }  // namespace agentr

@@ -172,6 +172,27 @@ std::string ReportTable(const ReviseReport& report) {
   return table;
 }
 
+std::string WhyNoRows(const ReviseReport& report, double alpha) {
+  const RevisionCounts& counts = report.counts;
+  if (!counts.best_reward) return "no rows: the trees have no ended path; search with more iterations";
+  const std::string best =
+      fmt::format("no rows; the best reward of {} paths is {:.3g}", counts.paths, *counts.best_reward);
+  if (counts.good_paths == 0) {
+    return fmt::format(
+        "{}, but a good path has at least {:.3g} (--alpha): lower --alpha, or search with more "
+        "iterations or a better model",
+        best, alpha);
+  }
+  if (counts.pairs_found == 0) {
+    return fmt::format(
+        "{}, but no tree has a bad path beside its good one: search more widely (--iterations, "
+        "--n_gen), or take the good paths alone, --data_type good",
+        best);
+  }
+  return fmt::format("{}, but of {} pairs none became a row: see \"replay\" and \"dropped\" above",
+                     best, counts.pairs_found);
+}
+
 nlohmann::ordered_json ToJson(const RevisionCounts& counts) {
   nlohmann::ordered_json json = FieldsToJson(kRevisionSums, counts);
   for (const auto& [position, count] : counts.first_errors) {

@@ -114,14 +114,18 @@ void TaskReviser::CountPaths(Work& work) const {
   counts.good_paths = std::ranges::count_if(
       work.paths, [&](const LeafPath& path) { return IsGood(path, work.choice); });
   counts.without_good = counts.good_paths == 0 ? 1 : 0;
+  for (const LeafPath& path : work.paths) {
+    counts.best_reward = std::max(counts.best_reward, std::optional(path.value));
+  }
 }
 
 Result<std::vector<Decision>> TaskReviser::Decide(Work& work) const {
   CountPaths(work);
   const std::filesystem::path path = context_.records / fmt::format("{}.json", work.file.task_id);
   const std::string key = Records() ? RecordKey(work) : "";
-  if (auto known = Records() ? ReadRecord(path, key, work.tree) : std::nullopt) {
-    work.result.counts.cache_hits = 1;
+  RevisionCounts& counts = work.result.counts;
+  if (auto known = Records() ? ReadRecord(path, key, work.tree, counts) : std::nullopt) {
+    counts.cache_hits = 1;
     return std::move(*known);
   }
   std::optional<Replayer> replayer;
@@ -150,13 +154,12 @@ Result<std::vector<Decision>> TaskReviser::Decide(Work& work) const {
                              ? DecideByTree(work, decisions)
                              : DecideByVerifier(work, replayer ? &*replayer : nullptr, decisions));
   if (replayer) {
-    RevisionCounts& counts = work.result.counts;
     counts.episodes = replayer->episodes();
     counts.episode_turns = replayer->turns();
     counts.calls = replayer->calls();
   }
   std::vector<Decision> all = std::move(decisions).Take();
-  if (Records()) WriteRecord(path, key, all);
+  if (Records()) WriteRecord(path, key, all, counts);
   return all;
 }
 

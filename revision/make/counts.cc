@@ -1,5 +1,7 @@
 #include "revision/make/counts.h"
 
+#include <algorithm>
+
 #include "revision/find/verifier.h"
 #include "revision/make/task_record.h"
 
@@ -13,6 +15,8 @@ RevisionCounts& RevisionCounts::operator+=(const RevisionCounts& other) {
   for (size_t i = 0; i < judgements.size(); ++i) judgements[i] += other.judgements[i];
   for (size_t i = 0; i < replays.size(); ++i) replays[i] += other.replays[i];
   calls += other.calls;
+  // An empty one is less than any other.
+  best_reward = std::max(best_reward, other.best_reward);
   return *this;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 
 #include "common/sum_fields.h"
 #include "rollout/executor.h"
@@ -20,6 +21,7 @@ struct RevisionCounts {
   int64_t cache_hits = 0;     // trees whose decisions an earlier run recorded
   int64_t paths = 0;          // ended leaves
   int64_t good_paths = 0;
+  std::optional<double> best_reward;  // the greatest of all paths; empty: there was no path
   int64_t bad_paths = 0;  // bad compared with some good path of the tree
   int64_t pairs_found = 0;
   int64_t mistakes_found = 0;    // distinct mistakes, each with any number of good paths
@@ -74,6 +76,15 @@ inline constexpr std::array<SumField<RevisionCounts>, 24> kRevisionSums = {
      {"rows_before_dedup", &RevisionCounts::rows},
      {"episodes", &RevisionCounts::episodes},
      {"episode_turns", &RevisionCounts::episode_turns}}};
+
+// Those that arise while decisions are made, so that a task's record keeps them (task_record.h).
+inline constexpr std::array<SumField<RevisionCounts>, 6> kDecidingSums = {
+    {{"without_pairs", &RevisionCounts::without_pairs},
+     {"bad_paths", &RevisionCounts::bad_paths},
+     {"pairs_found", &RevisionCounts::pairs_found},
+     {"mistakes_found", &RevisionCounts::mistakes_found},
+     {"duplicate_drafts", &RevisionCounts::duplicate_drafts},
+     {"contradictions", &RevisionCounts::contradictions}}};
 
 // Counts a decision.
 void Count(const Decision& decision, RevisionCounts& counts);

@@ -112,7 +112,7 @@ std::vector<SplicedTurn> TurnsFromJson(const Json& list, const Tree& tree) {
 }  // namespace
 
 void WriteRecord(const std::filesystem::path& path, const std::string& key,
-                 const std::vector<Decision>& decisions) {
+                 const std::vector<Decision>& decisions, const RevisionCounts& counts) {
   Json list = Json::array();
   for (const Decision& decision : decisions) {
     list.push_back({{"good", ToJson(decision.pair.good)},
@@ -127,12 +127,15 @@ void WriteRecord(const std::filesystem::path& path, const std::string& key,
                     {"recovery", decision.recovery},
                     {"replay", ToJson(decision.replay)}});
   }
-  const Json record = {{"key", key}, {"decisions", std::move(list)}};
+  const Json record = {{"key", key},
+                       {"decisions", std::move(list)},
+                       {"counts", FieldsToJson(kDecidingSums, counts)}};
   WriteFileAtomically(path, DumpJson(record) + "\n");
 }
 
 std::optional<std::vector<Decision>> ReadRecord(const std::filesystem::path& path,
-                                                const std::string& key, const Tree& tree) {
+                                                const std::string& key, const Tree& tree,
+                                                RevisionCounts& counts) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   try {
     const Json record = ParseJsonOrThrow<Json>(ReadFile(path));
@@ -150,6 +153,13 @@ std::optional<std::vector<Decision>> ReadRecord(const std::filesystem::path& pat
                            JsonField<int>(json, "pruned"),
                            JsonField<int>(json, "recovery")});
     }
+    // Records of earlier versions have no counts.
+    const Json kept = record.value("counts", Json::object());
+    RevisionCounts all = counts;
+    for (const auto& field : kDecidingSums) {
+      if (kept.contains(field.name)) all.*field.member = JsonField<int64_t>(kept, field.name);
+    }
+    counts = std::move(all);
     return decisions;
   } catch (const Json::exception&) {
     return std::nullopt;  // not a record: it will be replaced

@@ -10,6 +10,7 @@
 
 #include "revision/find/first_error.h"
 #include "revision/find/pairing.h"
+#include "revision/make/counts.h"
 #include "revision/make/replay.h"
 #include "revision/make/splice.h"
 
@@ -30,13 +31,15 @@ struct Decision {
   bool operator==(const Decision&) const = default;
 };
 
-// `key` identifies everything on which the decisions depend. Throws FatalError(kFile).
+// `key` identifies everything on which the decisions depend; of `counts`, kDecidingSums are kept.
+// Throws FatalError(kFile).
 void WriteRecord(const std::filesystem::path& path, const std::string& key,
-                 const std::vector<Decision>& decisions);
+                 const std::vector<Decision>& decisions, const RevisionCounts& counts);
 
 // nullopt if there is no such file, or if it has another key or is no record. `tree` is the origin
-// of the rows' turns.
+// of the rows' turns. `counts` gets what was counted when the decisions were made.
 std::optional<std::vector<Decision>> ReadRecord(const std::filesystem::path& path,
-                                                const std::string& key, const Tree& tree);
+                                                const std::string& key, const Tree& tree,
+                                                RevisionCounts& counts);
 
 }  // namespace agentr

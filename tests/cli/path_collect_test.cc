@@ -354,6 +354,13 @@ TEST_P(PathCollect, FewerOrLessCheckedRowsReplaceNothingUnlessAskedTo) {
   EXPECT_EQ(RunFile()["verified"], RunFile()["rows"]);
 }
 
+TEST_P(PathCollect, WithoutAPairItSaysWhatTheBestRewardWas) {
+  Search({"--model_name", "random"}, "34");
+  const Outcome outcome = Run({"--alpha", "1"});
+  EXPECT_EQ(outcome.exit, 1) << outcome.out;
+  EXPECT_THAT(outcome.out, HasSubstr("no rows; the best reward of "));
+}
+
 TEST_P(PathCollect, AnEmptyRangeReplacesNothing) {
   Search();
   ASSERT_EQ(Run({}).exit, 0);

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "revision/make/task_record.h"
 #include "revision/revise.h"
 
 namespace agentr {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -57,6 +59,29 @@ TEST(ReportTableTest, JudgementsWhereThereAreAny) {
   report.counts.judgements = {7, 2, 3};
   report.counts.unparsed = 1;
   EXPECT_THAT(ReportTable(report), HasSubstr("7 Good, 2 Bad, 3 Uncertain (1 unreadable)"));
+}
+
+TEST(WhyNoRowsTest, NamesTheBestRewardAndWhatIsMissing) {
+  ReviseReport report;
+  EXPECT_THAT(WhyNoRows(report, 0.5), HasSubstr("no ended path"));
+  report.counts.paths = 7;
+  report.counts.best_reward = 0.25;
+  EXPECT_THAT(WhyNoRows(report, 0.5), AllOf(HasSubstr("best reward of 7 paths is 0.25"),
+                                            HasSubstr("at least 0.5 (--alpha)")));
+  report.counts.good_paths = 2;
+  EXPECT_THAT(WhyNoRows(report, 0.2), HasSubstr("no tree has a bad path"));
+  report.counts.pairs_found = 3;
+  EXPECT_THAT(WhyNoRows(report, 0.2), HasSubstr("of 3 pairs none became a row"));
+}
+
+TEST(CountsTest, TheBestRewardIsThatOfAllTrees) {
+  RevisionCounts sum, none, low, high;
+  low.best_reward = -0.5;
+  high.best_reward = 0.75;
+  sum += none;
+  EXPECT_EQ(sum.best_reward, std::nullopt);
+  for (const RevisionCounts& counts : {low, none, high, low}) sum += counts;
+  EXPECT_EQ(sum.best_reward, 0.75);
 }
 
 TEST(CountsTest, AddUp) {

@@ -171,7 +171,7 @@ TEST_F(ReviseTest, WhatWasDecidedIsNotAskedAgain) {
   environment_ = &environment;
   Write(1, {"x"});
   Write(2, {"y"});
-  Run();
+  const ReviseReport first = Run();
   const std::string text = ReadFile(folder_.path() / "rows.messages.jsonl");
   const int64_t calls = environment.calls("reset");
   const ReviseReport again = Run();
@@ -179,6 +179,10 @@ TEST_F(ReviseTest, WhatWasDecidedIsNotAskedAgain) {
   EXPECT_EQ(again.counts.cache_hits, 2);
   EXPECT_EQ(again.counts.episodes, 0);
   EXPECT_EQ(again.counts.pairs, 2);
+  EXPECT_GT(first.counts.pairs_found, 0);
+  EXPECT_EQ(again.counts.pairs_found, first.counts.pairs_found);
+  EXPECT_EQ(again.counts.mistakes_found, first.counts.mistakes_found);
+  EXPECT_EQ(again.counts.bad_paths, first.counts.bad_paths);
   EXPECT_EQ(ReadFile(folder_.path() / "rows.messages.jsonl"), text);
   options_.mistakes.choice.alpha = 0.75;  // other options: another question
   Run();
