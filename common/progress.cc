@@ -25,8 +25,9 @@ std::string ProgressText(const std::string& label, const std::string& unit,
   const int64_t percent = state.total > 0 ? finished * 100 / state.total : 100;
   const double seconds = std::max(state.elapsed_s, 1e-9);
   const double rate = static_cast<double>(worked) / seconds;
-  const std::string eta =
-      worked > 0 ? FormatDuration(static_cast<double>(state.total - finished) / rate) : "-";
+  const double made = static_cast<double>(worked) + state.part;
+  const double left = static_cast<double>(state.total - finished) - state.part;
+  const std::string eta = made > 0 ? FormatDuration(left * seconds / made) : "-";
   std::string text =
       fmt::format("{} {}/{} {}% | {:.3g}/s", label, finished, state.total, percent, rate);
   if (!unit.empty())
@@ -65,7 +66,7 @@ void Progress::Note(std::string note) {
 ProgressState Progress::Now() const {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
   const std::lock_guard lock(note_mutex_);
-  return {total_, done_, failed_, skipped_, units_, elapsed.count(), note_};
+  return {total_, done_, failed_, skipped_, units_, part_, elapsed.count(), note_};
 }
 
 void Progress::Draw(bool last) {

@@ -19,12 +19,13 @@ struct ProgressState {
   int64_t failed = 0;   // finished with an error
   int64_t skipped = 0;  // needed no work; not counted in the rate
   int64_t units = 0;    // smaller pieces of work, such as tree nodes
+  double part = 0;  // of the items in progress, what is finished: 0.5 of one item
   double elapsed_s = 0;
   std::string note = "";  // a short text of the run about its results so far
 };
 
 // "trees 12/200 6% | 3.1/s | 140 nodes/s | ETA 1:01 | 2 errors | NOTE". ETA is "-" before the first
-// result.
+// result or part of one.
 std::string ProgressText(const std::string& label, const std::string& unit,
                          const ProgressState& state);
 
@@ -39,9 +40,17 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void Done() { ++done_; }
-  void Failed() { ++failed_; }
+  void Done() {
+    ++done_;
+    part_ = 0;
+  }
+  void Failed() {
+    ++failed_;
+    part_ = 0;
+  }
   void Skipped() { ++skipped_; }
+  // How far the item in progress is, from 0 to 1; Done and Failed begin with 0 again.
+  void Part(double part) { part_ = part; }
   void AddUnits(int64_t count) { units_ += count; }
   void Note(std::string note);
 
@@ -56,6 +65,7 @@ class Progress {
   const int64_t total_;
   const bool terminal_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::atomic<double> part_ = 0;
   std::atomic<int64_t> done_ = 0, failed_ = 0, skipped_ = 0, units_ = 0;
 
   std::mutex mutex_;

@@ -140,7 +140,7 @@ class RlRun {
   void TakeIterations(const std::atomic<bool>& stop);
   void TakeIteration(Progress& progress);
   void WarnOfCollapse(const nlohmann::ordered_json& metrics);
-  void Evaluate();
+  void Evaluate(Progress& progress);
   void Save();
   void WriteCheckpoint();
   void Export();
@@ -255,9 +255,13 @@ ExitCode RlRun::Train() {
 
 // Up to the last one, or until a signal says stop.
 void RlRun::TakeIterations(const std::atomic<bool>& stop) {
-  if (saved_ < 0) Evaluate();
+  if (writes()) {
+    spdlog::info("{}: {} of {} iterations to go, results in {}", NameOf(kAlgorithms, o_.algorithm),
+                 o_.iterations - state_.step, o_.iterations, folder_.string());
+  }
   // Of no iterations it draws nothing.
   Progress progress("iterations", "transitions", writes() ? o_.iterations : 0);
+  if (saved_ < 0) Evaluate(progress);
   for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
   // A signal may have reached only some of the processes, so they agree to stop together.
   while (state_.step < o_.iterations && SumOverRanks(group_, stop ? 1 : 0) == 0) {
@@ -271,6 +275,9 @@ void RlRun::TakeIteration(Progress& progress) {
   const int64_t before = context_->store().size();
   const double played_before = context_->play_seconds();
   nlohmann::ordered_json line = {{"step", state_.step + 1}};
+  progress.Note(fmt::format("iteration {}: {}", state_.step + 1,
+                            algorithm_->DataDescription().empty() ? "playing and learning"
+                                                                  : "learning"));
   line.update(algorithm_->Iterate(state_.step));
   ++state_.step;
   const int64_t played = context_->store().size() - before;
@@ -287,7 +294,7 @@ void RlRun::TakeIteration(Progress& progress) {
   WarnOfCollapse(line);
   progress.AddUnits(played);
   const bool last = state_.step == o_.iterations;
-  if (last || (o_.eval_every > 0 && state_.step % o_.eval_every == 0)) Evaluate();
+  if (last || (o_.eval_every > 0 && state_.step % o_.eval_every == 0)) Evaluate(progress);
   if (last || state_.step % o_.save_every == 0) Save();
   progress.Done();
 }
@@ -304,8 +311,9 @@ void RlRun::WarnOfCollapse(const nlohmann::ordered_json& metrics) {
   warned_ = std::move(seen);
 }
 
-void RlRun::Evaluate() {
+void RlRun::Evaluate(Progress& progress) {
   if (o_.eval_episodes == 0) return;
+  progress.Note(fmt::format("evaluating after iteration {}", state_.step));
   const auto begin = std::chrono::steady_clock::now();
   const nlohmann::ordered_json result = algorithm_->Evaluate(state_.step);
   times_.evaluating += SecondsSince(begin);

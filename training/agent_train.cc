@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "common/clock.h"
 #include "common/file.h"
@@ -56,6 +57,7 @@ class Run {
   void SayMemory() const;
   void TakeSteps(const std::atomic<bool>& stop);
   void TakeStep(StepLoader& loader, Progress& progress);
+  void NoteBatch(size_t done, size_t of, double seconds, Progress& progress);
   void CheckHeldOut() const;
   void NoteSpeed(const StepReport& report, double rate, double seconds, const LoadedStep& loaded,
                  Progress& progress);
@@ -87,6 +89,7 @@ class Run {
   RowCounts counts_;              // of the steps of this process, over all ranks
   std::optional<int64_t> saved_;  // the step of the last checkpoint
   double matmul_limit_ = 0;
+  bool timed_ = false;      // whether it was said how long a step takes
   bool collapsed_ = false;  // at the last held-out loss
 };
 
@@ -206,6 +209,7 @@ void Run::Continue() {
 ExitCode Run::Train() {
   if (o_.data.inspect > 0) {
     fmt::print("{}", data_.Inspect(o_.data.inspect, ::isatty(1) != 0));
+    fmt::print("nothing was trained: --inspect only shows rows; leave it out to train\n");
     return ExitCode::kOk;
   }
   const std::atomic<bool>& stop = StopOnSignal();
@@ -280,7 +284,10 @@ void Run::TakeStep(StepLoader& loader, Progress& progress) {
   const double rate = LearningRate(o_.schedule, state_.step, steps_);
   const StepReport report = trainer_->Step(
       loaded.batches, loaded.weight, rate,
-      o_.lora.dropout > 0 ? static_cast<uint64_t>(state_.step) + 1 : 0, &StopOnSignal());
+      o_.lora.dropout > 0 ? static_cast<uint64_t>(state_.step) + 1 : 0,
+      {.stop = &StopOnSignal(), .batch_done = [&](size_t done, size_t of) {
+         NoteBatch(done, of, SecondsSince(begin), progress);
+       }});
   if (report.stopped) return;  // the next run makes this step anew
   counts_ += loaded.counts;
   ++state_.step;
@@ -295,6 +302,19 @@ void Run::TakeStep(StepLoader& loader, Progress& progress) {
   const bool better = o_.export_which == "best" && state_.best_step != best;
   if (last || better || (o_.save_every > 0 && state_.step % o_.save_every == 0)) Save();
   progress.Done();
+}
+
+// Of a long step the progress line shows the batches, and the first one tells how long all will take.
+void Run::NoteBatch(size_t done, size_t of, double seconds, Progress& progress) {
+  if (!writes()) return;
+  progress.Part(static_cast<double>(done) / static_cast<double>(of));
+  if (of > 1) progress.Note(fmt::format("step {}: batch {} of {}", state_.step + 1, done, of));
+  constexpr double kLong = 10;  // seconds of a step
+  const double step = seconds * static_cast<double>(of) / static_cast<double>(done);
+  if (std::exchange(timed_, true) || step < kLong) return;
+  spdlog::info("a step takes about {}, the {} steps to go about {}", FormatDuration(step),
+               steps_ - state_.step,
+               FormatDuration(step * static_cast<double>(steps_ - state_.step)));
 }
 
 void Run::NoteSpeed(const StepReport& report, double rate, double seconds, const LoadedStep& loaded,

@@ -80,7 +80,7 @@ size_t Trainer::Passes(size_t batches) const {
 }
 
 StepReport Trainer::Step(const std::vector<Batch>& batches, double weight, double learning_rate,
-                         uint64_t draw, const std::atomic<bool>* stop) {
+                         uint64_t draw, const StepWatch& watch) {
   StepReport report;
   if (weight == 0) return report;  // all rows of the step were too long
   // Every micro-batch of a step, in all processes, needs a different dropout draw.
@@ -90,30 +90,39 @@ StepReport Trainer::Step(const std::vector<Batch>& batches, double weight, doubl
                               4096;
   const size_t passes = Passes(batches.size());
   for (size_t i = 0; i < passes; ++i) {
+    report.stopped = report.stopped || (i > 0 && watch.stop != nullptr && *watch.stop);
+    if (report.stopped && group_ == nullptr) break;
     const bool exchange = shards_ && (zero_ == 2 || i + 1 == passes);
     if (exchange) {
       shards_->BeginPass();
       network_.OnLayerDone([this](int layer) { shards_->LayerDone(layer); });
     }
-    if (i < batches.size()) {
+    // A process that stops goes on to exchange, because the others wait for it.
+    if (i < batches.size() && !report.stopped) {
       report.sums += TrainOn(network_, batches[i], 1 / weight, draw == 0 ? 0 : first_draw + i);
       report.row_tokens += batches[i].row_tokens;
       report.tokens += static_cast<int64_t>(batches[i].tokens.size());
       report.flops += FlopsOf(network_.config(), batches[i], network_.adapters().empty());
+      if (watch.batch_done) watch.batch_done(i + 1, batches.size());
     }
     if (exchange) {
       shards_->EndPass();
       network_.OnLayerDone(nullptr);
     }
-    if (stop != nullptr && *stop && group_ == nullptr && i + 1 < passes) {
-      for (const Parameter& p : parameters()) p.gradient.zero_();
-      report.stopped = true;
-      return report;
-    }
   }
   AddUp(report);
-  Update(report, learning_rate);
+  if (report.stopped) {
+    GiveUp(report);
+  } else {
+    Update(report, learning_rate);
+  }
   return report;
+}
+
+void Trainer::GiveUp(StepReport& report) {
+  for (const Parameter& p : parameters()) p.gradient.zero_();
+  if (shards_) shards_->ClearGradients();
+  report = {.stopped = true};
 }
 
 // One exchange of all gradients: the heads' ones are the same in all processes, so that their mean
@@ -170,10 +179,12 @@ void Trainer::AddUp(StepReport& report) const {
   report.sums = SumOf(*group_, report.sums);
   const std::vector<double> counts = SumOverRanks(
       *group_,
-      {static_cast<double>(report.row_tokens), static_cast<double>(report.tokens), report.flops});
+      {static_cast<double>(report.row_tokens), static_cast<double>(report.tokens), report.flops,
+       report.stopped ? 1.0 : 0.0});
   report.row_tokens = static_cast<int64_t>(counts[0]);
   report.tokens = static_cast<int64_t>(counts[1]);
   report.flops = counts[2];
+  report.stopped = counts[3] > 0;
 }
 
 double Trainer::GradientNorm() const {

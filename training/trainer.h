@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +23,13 @@ struct TrainingMemory {
   int64_t exchange = 0;  // largest additional memory while gradients are exchanged
 };
 
+// What a step of many batches is told and tells while it is made.
+struct StepWatch {
+  const std::atomic<bool>* stop = nullptr;  // once it is set, the step is given up
+  // Called behind each batch of this process: `done` of `of`.
+  std::function<void(size_t done, size_t of)> batch_done = {};
+};
+
 // In a group all processes call its methods together.
 class Trainer : public Updater {
  public:
@@ -37,10 +45,10 @@ class Trainer : public Updater {
           ProcessGroup* group, std::string rate = "--lr");
 
   // `batches`: of this process. `weight`: of the targets of the whole step. `draw`: of dropout;
-  // another for each step. `stop`: once it is set, a single process gives the step up behind the
-  // present batch; null: never. Throws like Update.
+  // another for each step. A process that is told to stop makes no further batch; then all of them give
+  // the step up. Throws like Update.
   StepReport Step(const std::vector<Batch>& batches, double weight, double learning_rate,
-                  uint64_t draw, const std::atomic<bool>* stop = nullptr);
+                  uint64_t draw, const StepWatch& watch = {});
   LossSums HeldOut(const std::vector<Batch>& batches);
 
   // Whether the network still tells how probable a token is.
@@ -64,6 +72,7 @@ class Trainer : public Updater {
 
   size_t Passes(size_t batches) const;
   void AddUp(StepReport& report) const;
+  void GiveUp(StepReport& report);
 
   Network& network_;
   ProcessGroup* const group_;

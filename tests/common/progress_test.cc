@@ -29,6 +29,13 @@ TEST(ProgressText, HasNoTimeLeftBeforeTheFirstResult) {
   EXPECT_EQ(ProgressText("trees", "", {.total = 4}), "trees 0/4 0% | 0/s | ETA -");
 }
 
+TEST(ProgressText, APartOfTheFirstItemTellsTheTimeLeft) {
+  EXPECT_EQ(ProgressText("steps", "", {.total = 10, .part = 0.5, .elapsed_s = 60}),
+            "steps 0/10 0% | 0/s | ETA 19:00");
+  EXPECT_EQ(ProgressText("steps", "", {.total = 10, .done = 2, .part = 0.5, .elapsed_s = 60}),
+            "steps 2/10 20% | 0.0333/s | ETA 3:00");
+}
+
 TEST(ProgressText, EndsWithTheNote) {
   EXPECT_EQ(ProgressText("trees", "", {.total = 1, .done = 1, .elapsed_s = 1, .note = "all well"}),
             "trees 1/1 100% | 1/s | ETA 0:00 | all well");

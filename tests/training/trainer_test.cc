@@ -43,7 +43,7 @@ TEST_F(DivergedTraining, AStepThatIsGivenUpChangesNothing) {
   other.TrainAll();
   Trainer trainer(network_, {}), fresh(other, {});
   const std::atomic<bool> stop = true;
-  const StepReport given_up = trainer.Step({batch_, batch_}, 2 * batch_.weight(), 1e-3, 0, &stop);
+  const StepReport given_up = trainer.Step({batch_, batch_}, 2 * batch_.weight(), 1e-3, 0, {.stop = &stop});
   EXPECT_TRUE(given_up.stopped);
   EXPECT_EQ(trainer.optimizer_steps(), 0);
   trainer.Step({batch_, batch_}, 2 * batch_.weight(), 1e-3, 0);
@@ -51,7 +51,15 @@ TEST_F(DivergedTraining, AStepThatIsGivenUpChangesNothing) {
   for (size_t i = 0; i < other.weights().size(); ++i) {
     EXPECT_TRUE(at::equal(network_.weights()[i].value, other.weights()[i].value));
   }
-  EXPECT_FALSE(trainer.Step({batch_}, batch_.weight(), 1e-3, 0, &stop).stopped) << "at its end";
+  EXPECT_FALSE(trainer.Step({batch_}, batch_.weight(), 1e-3, 0, {.stop = &stop}).stopped) << "at its end";
+}
+
+TEST_F(DivergedTraining, AStepTellsHowFarItIs) {
+  Trainer trainer(network_, {});
+  std::vector<std::pair<size_t, size_t>> told;
+  trainer.Step({batch_, batch_, batch_}, 3 * batch_.weight(), 1e-3, 0,
+               {.batch_done = [&](size_t done, size_t of) { told.emplace_back(done, of); }});
+  EXPECT_EQ(told, (std::vector<std::pair<size_t, size_t>>{{1, 3}, {2, 3}, {3, 3}}));
 }
 
 TEST_F(DivergedTraining, ALossOrAGradientThatIsNotFiniteEndsItBeforeTheStep) {

@@ -161,5 +161,36 @@ TEST_P(ShardedTraining, AStepThatIsNotFiniteEndsAllProcesses) {
   }
 }
 
+// A signal may reach only some of the processes, at any batch.
+TEST_P(ShardedTraining, AStepThatOneProcessGivesUpIsGivenUpByAllAndChangesNothing) {
+  for (const int zero : {0, 1, 2}) {
+    SCOPED_TRACE(zero);
+    std::vector<Trained> anew(2), fresh(2);
+    for (const bool gives_up : {true, false}) {
+      ThreadGroups::Run(2, [&](ProcessGroup& group) {
+        Network network = Make();
+        Trainer trainer(network, AdamWOptions(), &group, zero);
+        const auto share = Share(group.rank(), 2);
+        std::atomic<bool> stop = false;
+        StepWatch watch{.stop = &stop};
+        if (group.rank() == 1) watch.batch_done = [&](size_t, size_t) { stop = true; };
+        if (gives_up) {
+          EXPECT_TRUE(trainer.Step(share[0], weights_[0], 1e-2, 0, watch).stopped);
+          EXPECT_EQ(trainer.optimizer_steps(), 0);
+        }
+        const StepReport report = trainer.Step(share[0], weights_[0], 1e-2, 0);
+        EXPECT_FALSE(report.stopped);
+        Trained& result = (gives_up ? anew : fresh)[static_cast<size_t>(group.rank())];
+        for (const Parameter& p : trainer.Whole().parameters) result.values[p.name] = p.value.clone();
+      });
+    }
+    for (size_t rank = 0; rank < 2; ++rank) {
+      for (const auto& [name, value] : fresh[rank].values) {
+        EXPECT_TRUE(at::equal(anew[rank].values.at(name), value)) << name;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace agentr
