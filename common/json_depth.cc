@@ -17,4 +17,35 @@ size_t TooDeepAt(std::string_view text, int deepest) {
   return std::string_view::npos;
 }
 
+std::string JsonFault(std::string_view text, int deepest) {
+  try {
+    ParseJsonOrThrow(text, deepest);
+  } catch (const nlohmann::json::parse_error& error) {
+    const std::string_view what = error.what();
+    const auto is_about = [&](std::string_view words) {
+      return what.find(words) != std::string_view::npos;
+    };
+    if (is_about("nested deeper")) return fmt::format("it is nested deeper than {} levels", deepest);
+    if (is_about("UTF-8")) {
+      return fmt::format(
+          "byte {} is not UTF-8; convert the text, for example with iconv -f LATIN1 -t UTF-8",
+          error.byte);
+    }
+    if (is_about("surrogate")) {
+      return fmt::format(
+          "half a surrogate pair at byte {}: a character was cut in two; write it whole, or \\ufffd "
+          "in its place",
+          error.byte);
+    }
+    if (error.byte > text.size()) {
+      return fmt::format("it ends after {} bytes in the middle of a value; it may be cut off",
+                         text.size());
+    }
+    return fmt::format("no JSON at byte {}", error.byte);
+  } catch (const nlohmann::json::out_of_range&) {
+    return "a number is beyond the range of double";
+  }
+  return "";
+}
+
 }  // namespace agentr

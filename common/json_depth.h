@@ -41,6 +41,10 @@ Json ParseJsonOrThrow(std::string_view text, int deepest = kDeepestJson) {
   return Json::parse(text);
 }
 
+// What keeps `text` from being JSON, with the place and the usual cure: "byte 12 is not UTF-8; …".
+// Empty if it is JSON.
+std::string JsonFault(std::string_view text, int deepest = kDeepestJson);
+
 // The value as text, on one line or indented. Bytes that are not UTF-8 become U+FFFD.
 template <typename Json = nlohmann::json>
 std::string DumpJson(const Json& value, int indent = -1) {

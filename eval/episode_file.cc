@@ -144,7 +144,7 @@ StoredEpisode ReadEpisode(std::string_view text, const std::string& name) {
   try {
     return FromJson(ParseJsonOrThrow<Json>(text));
   } catch (const Json::parse_error&) {
-    throw refuse("it is not JSON");
+    throw refuse("it is not JSON: " + JsonFault(text));
   } catch (const Json::exception& error) {
     throw refuse(std::string(PlainFault(error)));
   } catch (const std::invalid_argument& error) {

@@ -68,10 +68,11 @@ void CheckStage(const Json& stage) {
 }  // namespace
 
 Json ReadJsonFile(const fs::path& file) {
-  Json json = ParseJson<Json>(ReadFile(file));
+  const std::string text = ReadFile(file);
+  Json json = ParseJson<Json>(text);
   if (json.is_discarded()) {
-    throw FatalError(ExitCode::kFile,
-                     fmt::format("{} is not JSON: move it away and run again", file.string()));
+    throw FatalError(ExitCode::kFile, fmt::format("{} is not JSON ({}): move it away and run again",
+                                                  file.string(), JsonFault(text)));
   }
   return json;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -62,10 +63,11 @@ void LookInto(const fs::path& folder, std::vector<RunResult>& found) {
 std::vector<RunResult> FindResults(const std::vector<std::string>& folders) {
   std::vector<RunResult> found;
   for (const std::string& folder : folders) {
-    if (!fs::is_directory(folder)) {
-      throw FatalError(ExitCode::kFile, fmt::format("there is no folder {}", folder));
+    if (fs::is_directory(folder)) {
+      LookInto(folder, found);
+    } else {
+      spdlog::warn("there is no folder {}; the report goes on without it", folder);
     }
-    LookInto(folder, found);
   }
   if (found.empty()) {
     throw FatalError(

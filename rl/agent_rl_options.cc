@@ -143,6 +143,8 @@ void Check(const AgentRlOptions& o) {
                      "--algorithm symbolic_ppo reads images, not prompts, and learns a network of "
                      "its own: leave out --model_dir and --eval_prompts");
   }
+  // A scripted player needs no model.
+  if (o.algorithm == &MakePlay && o.experience.player != "policy" && o.start.dir.empty()) return;
   if (o.start.dir.empty()) {
     throw FatalError(ExitCode::kUsage,
                      "there is no model to train: name its Hugging Face folder with --model_dir");

@@ -249,8 +249,7 @@ Json Parse(std::string_view line) {
   try {
     return ParseJsonOrThrow<Json>(line);
   } catch (const Json::parse_error& error) {
-    Refuse(fmt::format("not a JSON value at column {}; a line may be cut off, write the file again",
-                       error.byte));
+    Refuse(fmt::format("not a JSON value at column {}: {}", error.byte, JsonFault(line)));
   } catch (const Json::out_of_range&) {
     Refuse("a number is beyond the range of double");
   }

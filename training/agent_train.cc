@@ -346,12 +346,12 @@ void Run::NoteSpeed(const StepReport& report, double rate, double seconds, const
       "loss {:.4f}, {}lr {:.2e}, norm {:.2f}, {:.0f} distinct tokens/s, {:.0f}% of the matmul "
       "limit, {:.1f} GiB",
       total.weight > 0 ? total.loss / total.weight : 0,
-      state_.best_step < 0 ? "" : fmt::format("held-out {:.4f}, ", state_.held_out), rate,
+      state_.best_step < 0 ? "held-out -, " : fmt::format("held-out {:.4f}, ", state_.held_out), rate,
       report.gradient_norm, distinct, 100 * share, memory_gib));
 }
 
 std::string Run::HeldOutText() const {
-  if (state_.best_step < 0) return "no held-out loss";
+  if (state_.best_step < 0) return "held-out loss -";
   return fmt::format("held-out loss {:.4f} (best {:.4f} at step {})", state_.held_out,
                      state_.best_held_out, state_.best_step);
 }

@@ -259,6 +259,17 @@ TEST_F(AgentRl, WhatCannotWorkIsRefused) {
   EXPECT_THAT(outcome.err, HasSubstr("are not finite"));
 }
 
+TEST_F(AgentRl, AScriptedPlayerNeedsNoModel) {
+  const Flags without = {{"--algorithm", "play"}, {"--model_dir", ""}, {"--from_scratch", "0"}};
+  Flags play = without;
+  play["--player"] = "random";
+  const Outcome outcome = Learn("scripted", play);
+  EXPECT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_GT(fs::file_size(Result("scripted") / "transitions.bin"), 100U);
+  play["--player"] = "policy";
+  EXPECT_THAT(Learn("policy", play).err, HasSubstr("there is no model"));
+}
+
 // Random weights end no action within four tokens.
 TEST_F(AgentRl, APolicyThatNobodyCanReadIsWarnedAbout) {
   const Outcome outcome =

@@ -1,11 +1,14 @@
 #include "common/json_depth.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 namespace agentr {
 namespace {
+
+using ::testing::HasSubstr;
 
 std::string Nested(int depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 
@@ -32,6 +35,17 @@ TEST(JsonDepthTest, FilesAreRefusedWithThePlace) {
     EXPECT_NE(std::string(error.what()).find("nested deeper than 100 levels"), std::string::npos);
   }
   EXPECT_THROW(ParseJsonOrThrow("[1"), nlohmann::json::parse_error);
+}
+
+TEST(JsonFault, SaysWhatIsWrongAndWhere) {
+  EXPECT_EQ(JsonFault(R"({"a": [1, 2]})"), "");
+  EXPECT_THAT(JsonFault("{\"a\": \"caf\xe9\"}"), HasSubstr("byte 11 is not UTF-8"));
+  EXPECT_THAT(JsonFault(R"({"a": "\ud83d"})"), HasSubstr("half a surrogate pair"));
+  EXPECT_THAT(JsonFault(R"({"a": "\ude00"})"), HasSubstr("half a surrogate pair"));
+  EXPECT_THAT(JsonFault(R"({"a": [1, 2)"), HasSubstr("may be cut off"));
+  EXPECT_EQ(JsonFault("{'a': 1}"), "no JSON at byte 2");
+  EXPECT_EQ(JsonFault("[1e999]"), "a number is beyond the range of double");
+  EXPECT_EQ(JsonFault("[[[]]]", 2), "it is nested deeper than 2 levels");
 }
 
 }  // namespace

@@ -220,6 +220,15 @@ TEST_F(AgentReportTest, LeavesOutHiddenFoldersCheckpointsAndWhatItSawBefore) {
   EXPECT_EQ(IndexOf(Page({trees, trees, folder_.path().string()})).at("parts").size(), 1);
 }
 
+TEST_F(AgentReportTest, GoesOnWithoutAMissingFolder) {
+  WriteSmallTree(At("trees/textcraft/hand"), SmallTree(7));
+  testing::internal::CaptureStderr();
+  const std::string page = Page({At("missing").string(), At("trees").string()});
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::HasSubstr("there is no folder " + At("missing").string()));
+  EXPECT_EQ(IndexOf(page).at("parts").size(), 1);
+}
+
 TEST_F(AgentReportTest, RefusesFoldersWithNothingToShow) {
   const AgentReportOptions empty{{folder_.path().string()}, At("report.html").string(), {}};
   EXPECT_THROW(AgentReport(empty), FatalError);
