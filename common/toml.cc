@@ -122,10 +122,11 @@ std::string AsciiString(std::string_view text, size_t begin, size_t end) {
   return std::string(quotes, '"') + AsciiBody(body, is_literal) + std::string(quotes, '"');
 }
 
-// The same document in ASCII. TOML allows other characters only in strings, where they become
-// escapes, and in comments. toml++ (3.3 and 3.4) reaches code that it declares unreachable at some of
-// them, so it sees none.
-std::string Ascii(std::string_view text) {
+}  // namespace
+
+// TOML allows other characters only in strings, where they become escapes, and in comments. toml++
+// (3.3 and 3.4) reaches code that it declares unreachable at some of them, so it sees none.
+std::string ToAsciiToml(std::string_view text) {
   if (const size_t valid = Utf8Prefix(text); valid < text.size()) {
     ThrowAtByte(text, valid, "a byte that is not valid UTF-8");
   }
@@ -149,6 +150,8 @@ std::string Ascii(std::string_view text) {
   }
   return ascii;
 }
+
+namespace {
 
 // In the form that CLI11 reads: a float keeps its decimal point, so that CLI11 does not accept it
 // as an integer.
@@ -200,7 +203,7 @@ std::string ValueToml(const nlohmann::ordered_json& value) {
 }  // namespace
 
 std::vector<TomlItem> ParseToml(std::string_view text) {
-  const toml::table parsed = ParseTable(Ascii(text));
+  const toml::table parsed = ParseTable(ToAsciiToml(text));
   // The library sorts keys by name. Errors are reported in the order of the file, so restore that
   // order.
   std::vector<std::pair<const toml::key*, const toml::node*>> in_order;

@@ -29,8 +29,8 @@ bool IsWhole(std::string_view reply) {
   return reply.starts_with('<') || nlohmann::json::accept(reply);
 }
 
-std::string HashText(const ServerVersion& version) {
-  return version.data_hash.empty() ? "unknown data" : "data " + version.data_hash;
+std::string HashText(const std::string& data_hash) {
+  return data_hash.empty() ? "unknown data" : "data " + data_hash;
 }
 
 }  // namespace
@@ -91,6 +91,7 @@ EnvServerGroup::EnvServerGroup(std::unique_ptr<Protocol> protocol, const std::ve
     }
     if (info_base_.empty()) {
       info_ = *version;
+      server_hash_ = version->data_hash;
       info_base_ = servers_[i]->client.base_url();
     }
     const std::string misfit = Misfit(i, *version);
@@ -104,6 +105,7 @@ EnvServerGroup::EnvServerGroup(std::unique_ptr<Protocol> protocol, const std::ve
                                  "(env_server --help lists those that are built in)",
                                  unreachable, protocol_->family()));
   }
+  if (!protocol_->Hash().empty()) info_.data_hash += "+" + protocol_->Hash();
   if (!unreachable.empty()) spdlog::warn("continuing without a server: {}", unreachable);
 }
 
@@ -124,11 +126,11 @@ Outcome<ServerVersion> EnvServerGroup::AskVersion(size_t server) {
 }
 
 std::string EnvServerGroup::Misfit(size_t server, const ServerVersion& version) const {
-  if (version.data_hash == info_.data_hash) return "";
+  if (version.data_hash == server_hash_) return "";
   return fmt::format(
       "the environment servers hold different data, so their tasks differ: {} has {}, {} has {}; "
       "give servers of the same version with the same data folder",
-      info_base_, HashText(info_), servers_[server]->client.base_url(), HashText(version));
+      info_base_, HashText(server_hash_), servers_[server]->client.base_url(), HashText(version.data_hash));
 }
 
 Outcome<bool> EnvServerGroup::AdmitLate(size_t server) {
@@ -154,7 +156,7 @@ Outcome<ServerSession> EnvServerGroup::Create() {
   }
   if (!error) {
     const HttpResult reply =
-        servers_[server]->client.Post("/create", protocol_->CreateBody(), true);
+        servers_[server]->client.Post(protocol_->PathOf("/create"), protocol_->CreateBody(), true);
     const auto id = Read(server, "/create", reply,
                          [&](std::string_view body) { return protocol_->ParseCreate(body); });
     if (id) return ServerSession{server, *id, servers_[server]->ids.Add(*id), reply->instance};
@@ -191,8 +193,10 @@ void EnvServerGroup::Drop(const ServerSession& session, bool close) {
   // Must precede the close on the server, which may then give the id to another session.
   server.ids.Remove(session.id, session.epoch);
   balancer_.Release(session.server);
-  if (!close || !current || server.no_close || balancer_.CoolingDown(session.server)) return;
-  const auto closed = server.client.Post("/close", protocol_->CloseBody(session.id), true,
+  const std::string path = protocol_->PathOf("/close");
+  if (!close || !current || server.no_close || path.empty()) return;
+  if (balancer_.CoolingDown(session.server)) return;
+  const auto closed = server.client.Post(path, protocol_->CloseBody(session.id), true,
                                          session.instance, Clock::now() + kCloseWithin);
   if (closed) return;
   if (IsUnknownPath(closed.error())) {
@@ -225,7 +229,7 @@ tl::unexpected<HttpError> EnvServerGroup::BadReply(size_t server, const std::str
   out.kind = error.kind;
   const HttpClient& client = servers_[server]->client;
   out.message =
-      client.WithoutSecrets(fmt::format("{}{}: {}", client.base_url(), path, error.message));
+      client.WithoutSecrets(fmt::format("{}{}: {}", client.base_url(), protocol_->PathOf(path), error.message));
   return tl::make_unexpected(std::move(out));
 }
 

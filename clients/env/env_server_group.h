@@ -59,7 +59,7 @@ class EnvServerGroup {
   EnvServerGroup(std::unique_ptr<Protocol> protocol, const std::vector<Secret>& bases,
                  HttpOptions options);
 
-  // One POST for a session, without repetition; `parse` makes the value (an Outcome or Result) from
+  // One POST of the protocol's call `path` for a session, without repetition; `parse` makes the value (an Outcome or Result) from
   // the reply. Server faults and parse errors are counted here. If the server no longer knows the
   // session, or may have mistaken it for another one, the error satisfies IsLost, whatever the
   // reply was.
@@ -70,7 +70,9 @@ class EnvServerGroup {
     if (!IsCurrent(session)) return tl::make_unexpected(Lost(""));
     HttpClient& client = servers_[session.server]->client;
     return Keep(session, Read(session.server, path,
-                              client.Post(path, body, repeatable, session.instance), parse));
+                              client.Post(protocol_->PathOf(path), body, repeatable,
+                                          session.instance),
+                              parse));
   }
 
   // The same with one GET.
@@ -168,7 +170,8 @@ class EnvServerGroup {
   std::vector<std::unique_ptr<Server>> servers_;
   LoadBalancer balancer_;
   // Set by the constructor.
-  ServerVersion info_;
+  ServerVersion info_;  // its data_hash has the protocol's Hash too
+  std::string server_hash_;
   std::string info_base_;
   bool can_expand_ = true;
 

@@ -27,8 +27,8 @@ bool MayHaveForgotten(const HttpError& error) {
 
 class HttpSession : public Session {
  public:
-  HttpSession(EnvServerGroup& servers, ServerSession session, bool is_fork)
-      : servers_(servers), session_(session), is_fork_(is_fork) {}
+  HttpSession(EnvServerGroup& servers, ServerSession session, bool is_fork, RewardTally tally = {})
+      : servers_(servers), session_(session), is_fork_(is_fork), tally_(tally) {}
 
   ~HttpSession() override { Leave(/*close=*/!is_fork_); }
 
@@ -54,6 +54,7 @@ class HttpSession : public Session {
         },
         [](const HttpError& error) { return !error.sent; });
     if (!step) return tl::make_unexpected(OfStep(step.error()));
+    step->reward = protocol.RewardSoFar(tally_, *step);
     return std::move(*step);
   }
 
@@ -83,8 +84,10 @@ class HttpSession : public Session {
     std::vector<Fork> forks;
     for (ForkReply& reply : *replies) {
       const ServerSession fork = servers_.AddFork(*session_, reply.id);
-      forks.push_back(
-          {std::make_unique<HttpSession>(servers_, fork, /*is_fork=*/true), std::move(reply.step)});
+      RewardTally tally = tally_;
+      reply.step.reward = protocol.RewardSoFar(tally, reply.step);
+      forks.push_back({std::make_unique<HttpSession>(servers_, fork, /*is_fork=*/true, tally),
+                       std::move(reply.step)});
     }
     return forks;
   }
@@ -114,6 +117,13 @@ class HttpSession : public Session {
     auto observation = servers_.Post(
         *session_, "/reset", protocol.ResetBody(session_->id, task_id), /*repeatable=*/true,
         [&](std::string_view reply) { return protocol.ParseReset(reply); });
+    if (observation && protocol.ObservesAfterReset()) {
+      observation = servers_.Get(*session_, protocol.AskPath("observation", session_->id),
+                                 [&](std::string_view reply) {
+                                   return protocol.ParseObservation(reply, /*first=*/"");
+                                 });
+    }
+    tally_ = {};
     // The server no longer listens: the next attempt uses another server, if there is one.
     if (!observation && !observation.error().sent && servers_.count() > 1) Leave(/*close=*/false);
     first_observation_ = observation ? *observation : "";
@@ -135,6 +145,7 @@ class HttpSession : public Session {
   EnvServerGroup& servers_;
   std::optional<ServerSession> session_;  // empty while it moves to another server
   bool is_fork_;
+  RewardTally tally_;
   bool answered_ = false;          // whether a Reset of this session has succeeded
   std::string first_observation_;  // what the last Reset showed
 };

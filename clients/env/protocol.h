@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,14 @@ namespace agentr {
 struct ForkReply {
   int64_t id = 0;
   StepResult step;
+};
+
+// The rewards of a session since its Reset, for servers that tell something else than the reward of
+// the episode so far.
+struct RewardTally {
+  double sum = 0;
+  std::optional<double> most;
+  double last = 0;
 };
 
 // The protocol of AgentGym's TextCraft server: {"id", …} requests, {"observation",
@@ -35,20 +44,35 @@ class Protocol {
   // "textcraft".
   const std::string& family() const { return family_; }
 
+  // The path of a call on the server: "/maze/step" for "/step"; empty: the server has no such call.
+  // The bodies, and what is read from the replies, may differ too.
+  virtual std::string PathOf(std::string_view call) const { return std::string(call); }
+
+  // Distinguishes what the kind of task itself decides about observations and rewards, where a file
+  // of the user says it; empty: the server's data alone decides.
+  virtual std::string Hash() const { return ""; }
+
   virtual std::string CreateBody() const;
   virtual Result<int64_t> ParseCreate(std::string_view reply) const;
 
   virtual std::string ResetBody(int64_t id, int task_id) const;
   virtual Result<std::string> ParseReset(std::string_view reply) const;
 
-  std::string StepBody(int64_t id, std::string_view action) const;
-  Result<StepResult> ParseStep(std::string_view reply) const;
+  // True if a reset shows nothing, so that GET /observation tells the first observation.
+  virtual bool ObservesAfterReset() const { return false; }
 
-  std::string ExpandBody(int64_t id, const std::vector<std::string>& actions) const;
+  virtual std::string StepBody(int64_t id, std::string_view action) const;
+  virtual Result<StepResult> ParseStep(std::string_view reply) const;
+  // The reward of the episode so far, from that of a step and those before it, which `tally` keeps.
+  virtual double RewardSoFar(RewardTally& /*tally*/, const StepResult& step) const {
+    return step.reward;
+  }
+
+  virtual std::string ExpandBody(int64_t id, const std::vector<std::string>& actions) const;
   // Expects `count` children, one per action.
-  Result<std::vector<ForkReply>> ParseExpand(std::string_view reply, size_t count) const;
+  virtual Result<std::vector<ForkReply>> ParseExpand(std::string_view reply, size_t count) const;
 
-  std::string CloseBody(int64_t id) const;
+  virtual std::string CloseBody(int64_t id) const;
 
   // The number of sessions for which the public server of this kind has memory; 0 if sessions cost
   // it little.
@@ -56,7 +80,7 @@ class Protocol {
 
   // The path to GET an extension that lists something about a session: "/gold?id=7" is answered
   // with {"gold": [strings]}.
-  std::string AskPath(std::string_view extension, int64_t id) const;
+  virtual std::string AskPath(std::string_view extension, int64_t id) const;
   Result<std::vector<std::string>> ParseAnswer(std::string_view extension,
                                                std::string_view reply) const;
 
@@ -70,7 +94,7 @@ class Protocol {
 
   // True if `error` says that the server does not know the session ("is not valid", "has been
   // deleted", "session 3 not found"): it was restarted, or has closed the session, for example after a long idle time.
-  bool IsLostSession(const Error& error) const;
+  virtual bool IsLostSession(const Error& error) const;
 
  protected:
   // The name of the session's id in requests and replies.
