@@ -25,6 +25,12 @@ void FindBundledModel(ModelOptions& model) {
 
 std::vector<Secret> ProgramWorkbench::BasesOf(const EnvironmentOptions& options) {
   if (!options.env_server_base.empty()) return options.env_server_base;
+  if (!TaskKindOf(options.task).file.empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("the environment of {} runs on a server of its own: name it with "
+                                 "--env_server_base http://HOST:PORT",
+                                 options.task));
+  }
   std::unique_ptr<EnvServer>& embedded = embedded_[options.task];
   if (embedded == nullptr) {
     EnvServerOptions server;

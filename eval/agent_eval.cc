@@ -25,6 +25,7 @@
 #include "eval/summary.h"
 #include "rollout/run_report.h"
 #include "rollout/snapping.h"
+#include "tasks/task_file.h"
 #include "tasks/task_kinds.h"
 
 namespace agentr {
@@ -257,6 +258,7 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
   const std::unique_ptr<EpisodeStore> store = OpenStore(options, plan, folder);
   CheckFolder(*store, plan);
   WriteResolved(folder, resolved.ResolvedToml());
+  KeepTaskFile(folder, options.environment.task);
   spdlog::info("playing {} {} episodes with model {}, results in {}", plan.starts.size(),
                options.environment.task, model->name(), store->place());
   if (IsScripted(options.model)) spdlog::info(kOtherPolicies);

@@ -19,6 +19,7 @@
 #include "mcts/postgres_tree_store.h"
 #include "rollout/run_report.h"
 #include "rollout/snapping.h"
+#include "tasks/task_file.h"
 #include "tasks/task_kinds.h"
 
 namespace agentr {
@@ -184,6 +185,7 @@ ExitCode MctsCollect(const MctsCollectOptions& given, const OptionSet& resolved,
   origin.model_identity = model->identity();
   const std::unique_ptr<TreeStore> store = OpenStore(options, origin, ids, folder);
   WriteResolved(folder, resolved.ResolvedToml());
+  KeepTaskFile(folder, options.environment.task);
   spdlog::info("searching {} {} tasks with model {}, results in {}", ids.size(),
                options.environment.task, model->name(), store->place());
   if (IsScripted(options.model)) spdlog::info(kOtherPolicies);

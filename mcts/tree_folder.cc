@@ -9,6 +9,7 @@
 #include "common/text.h"
 #include "mcts/tree_file.h"
 #include "tasks/splits.h"
+#include "tasks/task_file.h"
 
 namespace agentr {
 namespace fs = std::filesystem;
@@ -97,6 +98,7 @@ TreeInput FindTrees(const TreeInputOptions& options) {
   }
   input.model = input.folder.filename().string();
   input.task = options.task.empty() ? input.folder.parent_path().filename().string() : options.task;
+  UseTaskFileBeside(input.folder, input.task);
   input.files = TreeFilesIn(input.folder);
   std::erase_if(input.files, [&](const TreeFile& file) {
     return file.task_id < options.min || file.task_id >= options.max;

@@ -33,6 +33,7 @@ struct TreeInputOptions {
   std::string input_dir = "mcts_result";
   std::string task = "";        // empty: taken from the newest folder
   std::string style = "";       // of the task (DeclareStyle)
+  std::string file = "";        // of the task (DeclareTaskFile)
   std::string model_name = "";  // empty: taken from the newest folder
   int min = 0;
   int max = 1000000000;  // exclusive

@@ -7,6 +7,7 @@
 #include "mcts/tree_folder.h"
 #include "report/report_parts.h"
 #include "revision/find/states.h"
+#include "tasks/task_file.h"
 #include "tasks/task_kinds.h"
 
 namespace agentr {
@@ -109,7 +110,9 @@ Json SearchPart(const RunResult& result, const ReportLimits& limits, PackedItems
       const std::string name = files[i].path.string();
       const std::string text = ReadFile(files[i].path);
       if (family == nullptr) {
-        family = MakeTaskFamily(FamilyOf(result.path, text, name));
+        const std::string of = FamilyOf(result.path, text, name);
+        UseTaskFileBeside(result.path, of);
+        family = MakeTaskFamily(of);
         part["family"] = family->name();
       }
       const Tree tree = LoadTree(files[i], std::string(family->name()), text);

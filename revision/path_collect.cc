@@ -110,6 +110,7 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
       "--input_dir", o.input.input_dir,
       "Trees of mcts_collect: INPUT_DIR/TASK/MODEL/search_results_ID.json, or their own folder");
   set.Add("--task", o.input.task, "Kind of task (default: that of the newest trees)", "TASK");
+  DeclareTaskFile(set, o.input.file, o.input.task, "Trees");
   DeclareStyle(set, o.input.style, o.input.task, "Trees");
   set.Add(
       "--model_name", o.input.model_name,

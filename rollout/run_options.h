@@ -19,6 +19,7 @@ class OptionSet;
 struct EnvironmentOptions {
   std::string task = "webshop";              // TaskKind::name
   std::string style = "";                    // DeclareStyle
+  std::string file = "";                     // DeclareTaskFile
   std::vector<Secret> env_server_base = {};  // base URLs; empty: an embedded server
   HttpOptions http = ManyConnections();
 

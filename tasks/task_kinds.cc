@@ -10,6 +10,7 @@
 #include "clients/env/text_game_protocol.h"
 #include "clients/env/webshop_protocol.h"
 #include "common/error.h"
+#include "common/installed_file.h"
 #include "common/nearest_name.h"
 #include "common/options.h"
 #include "games/questions/city_table.h"
@@ -23,6 +24,7 @@
 #include "tasks/sciworld/sciworld_family.h"
 #include "tasks/sciworld/sciworld_policy.h"
 #include "tasks/sciworld/sciworld_tasks.h"
+#include "tasks/task_file.h"
 #include "tasks/textcraft/textcraft_family.h"
 #include "tasks/textcraft/textcraft_policy.h"
 #include "tasks/webshop/archer_family.h"
@@ -123,8 +125,25 @@ std::string_view WithoutStyle(std::string_view name) {
   return kind == nullptr || kind->style_of.empty() ? name : kind->style_of;
 }
 
-void DeclareStyle(OptionSet& set, std::string& style, std::string& task, const std::string& group) {
+void DeclareTaskFile(OptionSet& set, std::string& file, std::string& task,
+                     const std::string& group) {
   set.Group("");  // --help lists no option without a heading
+  set.Add("--task_file", file, "The task file of --task, as a saved configuration names it")
+      .OnlyOutput();
+  set.Group(group);
+  set.AfterParsing([&] {
+    const std::string built_in = "configs/tasks/" + task + ".toml";
+    if (task.ends_with(".toml")) {
+      file = task;
+    } else if (FindTaskKind(task) == nullptr && std::filesystem::exists(InstalledFile(built_in))) {
+      file = built_in;
+    }
+    if (!file.empty()) task = UseTaskFile(InstalledFile(file));
+  });
+}
+
+void DeclareStyle(OptionSet& set, std::string& style, std::string& task, const std::string& group) {
+  set.Group("");
   set.Add("--style", style, "archer: the task webshop_archer");
   set.Group(group);
   set.AfterParsing([&] {

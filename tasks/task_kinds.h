@@ -44,6 +44,10 @@ struct TaskKind {
   // The kind whose tasks it shows in another style, so that ids, split and verifier's prompt are
   // those of that kind: "webshop" for "webshop_archer". Empty: none.
   std::string style_of = {};
+  // The question of the verifier actor, where configs/verifier has no file of this name.
+  std::string judge = {};
+  // The text of the file that describes it (tasks/task_file.h); empty: it is built in.
+  std::string file = {};
 };
 
 // All kinds. Their references stay valid.
@@ -67,6 +71,12 @@ std::unique_ptr<Protocol> MakeProtocol(std::string_view name);
 
 // The kind with whose tasks the named one shares ids: TaskKind::style_of, else itself.
 std::string_view WithoutStyle(std::string_view name);
+
+// Declares --task_file, which is not listed: it keeps the name of a task file for --config. After
+// parsing, a `task` that ends with ".toml" is such a name, and becomes that of the file's kind, which
+// is registered (tasks/task_file.h). `group` is the present option group.
+void DeclareTaskFile(OptionSet& set, std::string& file, std::string& task,
+                     const std::string& group);
 
 // Declares --style, which is not listed: the former way to name a kind that shows another's tasks
 // in another style. After parsing, `task` is the name of that kind: "webshop_archer" for "webshop"

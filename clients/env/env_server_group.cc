@@ -105,6 +105,7 @@ EnvServerGroup::EnvServerGroup(std::unique_ptr<Protocol> protocol, const std::ve
                                  "(env_server --help lists those that are built in)",
                                  unreachable, protocol_->family()));
   }
+  if (info_.tasks == 0) info_.tasks = protocol_->Tasks();
   if (!protocol_->Hash().empty()) info_.data_hash += "+" + protocol_->Hash();
   if (!unreachable.empty()) spdlog::warn("continuing without a server: {}", unreachable);
 }

@@ -52,6 +52,9 @@ class Protocol {
   // of the user says it; empty: the server's data alone decides.
   virtual std::string Hash() const { return ""; }
 
+  // How many tasks there are, for servers that do not tell; 0: unknown.
+  virtual int64_t Tasks() const { return 0; }
+
   virtual std::string CreateBody() const;
   virtual Result<int64_t> ParseCreate(std::string_view reply) const;
 

@@ -91,6 +91,8 @@ JudgementPrompt JudgementPrompt::Of(std::string_view family) {
   if (const auto text = ValueOf(embedded::kVerifierPrompts, WithoutStyle(family))) {
     return JudgementPrompt(*text);
   }
+  const TaskKind* kind = FindTaskKind(family);
+  if (kind != nullptr && !kind->judge.empty()) return JudgementPrompt(kind->judge);
   throw FatalError(
       ExitCode::kUsage,
       fmt::format("there is no built-in verifier prompt for {}; give a file with --verifier_prompt",

@@ -1,0 +1,314 @@
+#include "clients/env/dialect_protocol.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "clients/http/json_fields.h"
+#include "common/json_depth.h"
+#include "common/text.h"
+
+namespace agentr {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The value at a pointer; null if there is none.
+const Json* At(const Json& reply, const std::string& pointer) {
+  const Json::json_pointer place(pointer);
+  return reply.contains(place) ? &reply.at(place) : nullptr;
+}
+
+// A value as an agent reads it.
+std::string TextOf(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : DumpJson(value);
+}
+
+tl::unexpected<Error> Missing(const std::string& pointer, const char* what) {
+  return Fail(ErrorKind::kProtocol, fmt::format("there is no {} at \"{}\"", what, pointer));
+}
+
+// Replaces each "{name}" by replace(name), which may leave it as it is (nullopt).
+template <typename Replace>
+std::string Filled(std::string_view text, Replace&& replace) {
+  std::string filled;
+  while (!text.empty()) {
+    const size_t open = std::min(text.find('{'), text.size());
+    filled += text.substr(0, open);
+    text.remove_prefix(open);
+    const size_t close = text.find('}');
+    if (close == std::string_view::npos) break;
+    const std::optional<std::string> value = replace(text.substr(1, close - 1));
+    filled += value ? *value : "{";
+    text.remove_prefix(value ? close + 1 : 1);
+  }
+  return filled + std::string(text);
+}
+
+std::string PercentEncoded(std::string_view text) {
+  std::string encoded;
+  for (const char c : text) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' ||
+                       c == '.' || c == '~';
+    encoded += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return encoded;
+}
+
+bool IsTrue(const Json& value) { return value == true || value == 1; }
+
+}  // namespace
+
+struct DialectProtocol::Values {
+  Json id = nullptr, task = nullptr, action = nullptr;
+
+  const Json* Find(std::string_view name) const {
+    const Json* value = name == "id" ? &id : name == "task" ? &task : name == "action" ? &action : nullptr;
+    return value != nullptr && !value->is_null() ? value : nullptr;
+  }
+
+  // The template with the values in the places of their names.
+  Json Fill(const Json& shape) const {
+    if (shape.is_string()) {
+      const auto text = shape.get<std::string>();
+      if (text.size() > 2 && text.front() == '{' && text.back() == '}') {
+        const Json* value = Find(std::string_view(text).substr(1, text.size() - 2));
+        if (value != nullptr) return *value;
+      }
+      return Filled(text, [&](std::string_view name) -> std::optional<std::string> {
+        const Json* value = Find(name);
+        return value == nullptr ? std::nullopt : std::optional(TextOf(*value));
+      });
+    }
+    Json filled = shape;
+    if (shape.is_structured()) {
+      for (Json& value : filled) value = Fill(value);
+    }
+    return filled;
+  }
+};
+
+std::string DialectProtocol::PathOf(std::string_view call) const {
+  if (call == "/create") return dialect_.create.path;
+  if (call == "/reset") return dialect_.reset.path;
+  if (call == "/step") return dialect_.step.path;
+  if (call == "/close") return dialect_.close.path;
+  return std::string(call);
+}
+
+Json DialectProtocol::IdOf(int64_t id) const {
+  if (id >= 0) return id;
+  const std::lock_guard lock(mutex_);
+  const auto place = static_cast<size_t>(-1 - id);
+  return place < texts_.size() ? Json(texts_[place]) : Json(id);
+}
+
+int64_t DialectProtocol::NumberOf(const std::string& id) const {
+  const std::lock_guard lock(mutex_);
+  const auto [at, is_new] = numbers_.try_emplace(id, -1 - static_cast<int64_t>(texts_.size()));
+  if (is_new) texts_.push_back(id);
+  return at->second;
+}
+
+std::string DialectProtocol::Body(const HttpDialect::Call& call, const Values& values) const {
+  return call.body.is_null() ? "" : DumpJson(values.Fill(call.body));
+}
+
+std::string DialectProtocol::CreateBody() const { return Body(dialect_.create, {}); }
+
+std::string DialectProtocol::ResetBody(int64_t id, int task_id) const {
+  int64_t task = dialect_.task_offset + task_id;
+  if (dialect_.task_modulo > 0) task %= dialect_.task_modulo;
+  return Body(dialect_.reset, {.id = IdOf(id), .task = task});
+}
+
+std::string DialectProtocol::StepBody(int64_t id, std::string_view action) const {
+  return Body(dialect_.step, {.id = IdOf(id), .action = action});
+}
+
+std::string DialectProtocol::ExpandBody(int64_t id,
+                                        const std::vector<std::string>& actions) const {
+  return DumpJson({{"id", IdOf(id)}, {"actions", actions}});
+}
+
+std::string DialectProtocol::CloseBody(int64_t id) const {
+  return Body(dialect_.close, {.id = IdOf(id)});
+}
+
+std::string DialectProtocol::AskPath(std::string_view extension, int64_t id) const {
+  const std::string text = PercentEncoded(TextOf(IdOf(id)));
+  if (extension != "observation") return fmt::format("/{}?id={}", extension, text);
+  return Filled(dialect_.observe, [&](std::string_view name) {
+    return name == "id" ? std::optional(text) : std::nullopt;
+  });
+}
+
+Result<Json> DialectProtocol::Read(std::string_view reply, std::string_view call) const {
+  const std::string what(call);
+  if (IsTooDeep(reply)) return Fail(ErrorKind::kProtocol, what + ": the reply is nested too deep");
+  Json value = Json::parse(reply, nullptr, /*allow_exceptions=*/false);
+  if (value.is_discarded()) {
+    return Fail(ErrorKind::kProtocol,
+                fmt::format("{}: the reply is not JSON ({})", what, JsonFault(reply)));
+  }
+  if (dialect_.fault.empty()) return value;
+  const Json* fault = At(value, dialect_.fault);
+  if (fault == nullptr || fault->is_null()) return value;
+  return Fail(ErrorKind::kEnvironment, what + ": the environment says: " + TextOf(*fault));
+}
+
+Result<std::string> DialectProtocol::TextIn(const Json& reply,
+                                            const HttpDialect::Text& text) const {
+  const Json* value = At(reply, text.pointer);
+  if (text.shape.empty() && (value == nullptr || value->is_null())) {
+    return Missing(text.pointer, "observation");
+  }
+  std::string out = value == nullptr ? "" : TextOf(*value);
+  if (!text.shape.empty()) {
+    const std::string whole = std::exchange(out, "");
+    std::string missing;
+    out = Filled(text.shape, [&](std::string_view name) -> std::optional<std::string> {
+      if (name == "observation") return whole;
+      if (!name.starts_with('/')) return std::nullopt;
+      const Json* part = At(reply, std::string(name));
+      if (part == nullptr) missing = name;
+      return part == nullptr ? "" : TextOf(*part);
+    });
+    if (!missing.empty()) return Missing(missing, "text for the observation");
+  }
+  const Json* list = text.list.empty() ? nullptr : At(reply, text.list);
+  if (list != nullptr && list->is_array() && !list->empty()) {
+    out += text.list_head;
+    bool first = true;
+    for (const Json& item : *list) {
+      if (!std::exchange(first, false)) out += text.list_join;
+      out += TextOf(item);
+    }
+    out += text.list_tail;
+  }
+  for (const Pattern& fault : dialect_.faults) {
+    if (fault.Matches(out)) return Fail(ErrorKind::kEnvironment, "the environment says: " + out);
+  }
+  return out;
+}
+
+Result<int64_t> DialectProtocol::ParseCreate(std::string_view reply) const {
+  AGENTR_ASSIGN_OR_RETURN(const Json value, Read(reply, "/create"));
+  const Json* id = At(value, dialect_.id);
+  if (id == nullptr) return Missing(dialect_.id, "id of a session");
+  if (id->is_string()) return NumberOf(id->get<std::string>());
+  if (IsJson<int64_t>(*id) && id->get<int64_t>() >= 0) return id->get<int64_t>();
+  return Fail(ErrorKind::kProtocol,
+              fmt::format("the id at \"{}\" is neither a text nor a number", dialect_.id));
+}
+
+Result<std::string> DialectProtocol::ParseReset(std::string_view reply) const {
+  AGENTR_ASSIGN_OR_RETURN(const Json value, Read(reply, "/reset"));
+  if (dialect_.observes_after_reset) return "";
+  return TextIn(value, dialect_.first);
+}
+
+Result<StepResult> DialectProtocol::StepIn(const Json& reply) const {
+  AGENTR_ASSIGN_OR_RETURN(std::string observation, TextIn(reply, dialect_.observation));
+  StepResult step{std::move(observation), 0, false};
+  bool told = false;
+  for (const std::string& pointer : dialect_.done) {
+    const Json* done = At(reply, pointer);
+    if (done == nullptr || done->is_null()) continue;
+    if (!done->is_boolean() && *done != 0 && *done != 1) {
+      return Fail(ErrorKind::kProtocol, fmt::format("what stands at \"{}\" is not true or false", pointer));
+    }
+    told = true;
+    step.done = step.done || IsTrue(*done);
+  }
+  if (!told) return Missing(fmt::format("{}", fmt::join(dialect_.done, "\" or \"")), "end of the episode");
+  const Json* reward = At(reply, dialect_.reward);
+  if (reward != nullptr && reward->is_boolean()) {
+    step.reward = IsTrue(*reward) ? 1 : 0;
+  } else if (reward != nullptr && IsJson<double>(*reward)) {
+    step.reward = reward->get<double>();
+  } else if (step.done || (reward != nullptr && !reward->is_null())) {
+    return Missing(dialect_.reward, "number for the reward");
+  }
+  return step;
+}
+
+Result<StepResult> DialectProtocol::ParseStep(std::string_view reply) const {
+  AGENTR_ASSIGN_OR_RETURN(const Json value, Read(reply, "/step"));
+  return StepIn(value);
+}
+
+double DialectProtocol::RewardSoFar(RewardTally& tally, const StepResult& step) const {
+  const double before = std::exchange(tally.last, step.reward);
+  tally.sum += step.reward;
+  tally.most = std::max(tally.most.value_or(step.reward), step.reward);
+  if (dialect_.only_when_done && !step.done) return 0;
+  double reward = 0;
+  switch (dialect_.mode) {
+    case RewardMode::kLast:
+      reward = step.reward;
+      break;
+    case RewardMode::kSum:
+      reward = tally.sum;
+      break;
+    case RewardMode::kMost:
+      reward = *tally.most;
+      break;
+    case RewardMode::kDelta:
+      reward = step.reward - before;
+      break;
+  }
+  reward = dialect_.scale * reward + dialect_.offset;
+  if (dialect_.least) reward = std::max(reward, *dialect_.least);
+  if (dialect_.most) reward = std::min(reward, *dialect_.most);
+  return reward;
+}
+
+Result<std::vector<ForkReply>> DialectProtocol::ParseExpand(std::string_view reply,
+                                                            size_t count) const {
+  AGENTR_ASSIGN_OR_RETURN(const Json value, Read(reply, "/expand"));
+  const Json* children = At(value, "/children");
+  if (children == nullptr || !children->is_array() || children->size() != count) {
+    return Fail(ErrorKind::kProtocol,
+                fmt::format("/expand: \"/children\" is no list of {} children", count));
+  }
+  std::vector<ForkReply> forks;
+  for (const Json& child : *children) {
+    AGENTR_ASSIGN_OR_RETURN(StepResult step, StepIn(child));
+    const Json* id = At(child, "/id");
+    if (id == nullptr) return Missing("/id", "id of a child");
+    forks.push_back({id->is_string() ? NumberOf(id->get<std::string>()) : id->get<int64_t>(),
+                     std::move(step)});
+  }
+  return forks;
+}
+
+Result<std::string> DialectProtocol::ParseObservation(std::string_view reply,
+                                                      std::string_view /*first*/) const {
+  AGENTR_ASSIGN_OR_RETURN(const Json value, Read(reply, "/observation"));
+  return TextIn(value, dialect_.observed);
+}
+
+std::string_view DialectProtocol::ReplyShape(std::string_view path) const {
+  std::string shape;
+  if (path == "/create") shape = fmt::format("a session's id at \"{}\"", dialect_.id);
+  if (path == "/reset" && !dialect_.observes_after_reset) {
+    shape = fmt::format("an observation at \"{}\"", dialect_.first.pointer);
+  }
+  if (path == "/step") {
+    shape = fmt::format("an observation at \"{}\", a reward at \"{}\" and the end at \"{}\"",
+                        dialect_.observation.pointer, dialect_.reward,
+                        fmt::join(dialect_.done, "\" or \""));
+  }
+  const std::lock_guard lock(mutex_);
+  return shapes_.try_emplace(std::string(path), std::move(shape)).first->second;
+}
+
+bool DialectProtocol::IsLostSession(const Error& error) const {
+  if (Protocol::IsLostSession(error)) return true;
+  return error.kind == ErrorKind::kEnvironment &&
+         std::ranges::any_of(dialect_.lost, [&](const Pattern& p) { return p.Matches(error.message); });
+}
+
+}  // namespace agentr

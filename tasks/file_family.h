@@ -1,0 +1,101 @@
+// A family whose rules are data from a task file.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/named_values.h"
+#include "common/pattern.h"
+#include "tasks/revision_hints.h"
+#include "tasks/scripted_policy.h"
+#include "tasks/task_family.h"
+
+namespace agentr {
+
+// Where the action stands in a response.
+enum class ActionFormat {
+  kReact,  // TextOfAction: behind the last "Action:"
+  kWhole,  // all of it but for a thought
+  kRegex,  // what a pattern finds
+  kFence,  // in the last code fence
+};
+
+inline constexpr std::array<NamedValue<ActionFormat>, 4> kActionFormats = {
+    {{"react", ActionFormat::kReact},
+     {"whole", ActionFormat::kWhole},
+     {"regex", ActionFormat::kRegex},
+     {"fence", ActionFormat::kFence}}};
+
+struct FileRules {
+  std::string name;
+  std::vector<Message> instruction;
+  int depth = 20;
+  double success = 1;
+
+  ActionFormat format = ActionFormat::kReact;
+  std::optional<Pattern> pattern = {};  // of kRegex: its first group, or all if it has none
+  bool last = true;                     // the last match of the pattern, else the first
+  std::optional<Pattern> removed = {};  // what is taken out of an action
+  bool one_line = true;                 // only the first line of an action
+  bool lower = false;
+
+  // Of an observation.
+  std::vector<Pattern> refused = {}, unchanged = {}, readings = {};
+  std::vector<Pattern> informing = {};  // of an action
+  bool same_is_unchanged = false;       // an observation equal to the one before
+  bool observation_is_state = false;    // equal observations are equal states
+  std::string revision_action = "wait";
+  std::vector<std::pair<std::string, Pattern>> mistakes = {};  // by what the observation says
+
+  // What a scripted player may do: these, and those that the first group of `offers` finds in the
+  // last observation, divided by `between`.
+  std::vector<std::string> actions = {};
+  std::optional<Pattern> offers = {};
+  std::string between = ",";
+};
+
+class FileFamily : public TaskFamily, public RevisionHints {
+ public:
+  explicit FileFamily(std::shared_ptr<const FileRules> rules) : rules_(std::move(rules)) {}
+
+  std::string_view name() const override { return rules_->name; }
+  const RevisionHints& hints() const override { return *this; }
+  std::vector<Message> Instruction() const override { return rules_->instruction; }
+  std::string ParseAction(std::string_view response) const override;
+  // True for a refusal, an observation that says so, and, if the file says so, one that is equal to
+  // the one before.
+  bool LeavesStateUnchanged(std::string_view before, std::string_view action,
+                            std::string_view after) const override;
+  bool IsRefusal(std::string_view before, std::string_view action,
+                 std::string_view after) const override;
+  std::vector<bool> LikelyUnchanged(std::span<const Message> history,
+                                    std::span<const std::string> actions) const override;
+  int SearchDepth(int /*task*/) const override { return rules_->depth; }
+  double SuccessReward() const override { return rules_->success; }
+  std::string_view RevisionAction() const override { return rules_->revision_action; }
+
+  bool MayInform(std::string_view action) const override;
+  std::string StateKey(std::span<const Message> history) const override;
+  Readings WithoutReadings(std::string_view observation) const override;
+  std::string_view MistakeName(std::span<const Message> history, std::string_view action,
+                               std::string_view after) const override;
+
+ private:
+  const std::shared_ptr<const FileRules> rules_;
+};
+
+// The actions that a player may take after `conversation`.
+std::vector<std::string> OfferedActions(const FileRules& rules,
+                                        std::span<const Message> conversation);
+
+// A player that takes any of these actions; null if there is none.
+std::unique_ptr<PolicyState> ReadFilePolicy(const FileRules& rules,
+                                            std::span<const Message> conversation);
+
+}  // namespace agentr

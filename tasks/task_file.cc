@@ -1,0 +1,518 @@
+#include "tasks/task_file.h"
+
+// Compiled in as headers, as in common/toml.cc.
+#define TOML_HEADER_ONLY 1
+#define TOML_EXCEPTIONS 1
+#define TOML_ASSERT(expression) static_assert(true)
+#define TOML_ENABLE_FORMATTERS 0
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "clients/env/dialect_protocol.h"
+#include "common/file.h"
+#include "common/hash.h"
+#include "common/nearest_name.h"
+#include "common/text.h"
+#include "common/toml.h"
+#include "tasks/file_family.h"
+
+namespace agentr {
+namespace fs = std::filesystem;
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A value as JSON; the faults are dates and times.
+std::optional<Json> ToJson(const toml::node& node) {
+  if (const auto* text = node.as_string()) return Json(text->get());
+  if (const auto* number = node.as_integer()) return Json(number->get());
+  if (const auto* number = node.as_floating_point()) return Json(number->get());
+  if (const auto* truth = node.as_boolean()) return Json(truth->get());
+  if (const auto* list = node.as_array()) {
+    Json all = Json::array();
+    for (const toml::node& item : *list) {
+      std::optional<Json> value = ToJson(item);
+      if (!value) return std::nullopt;
+      all.push_back(std::move(*value));
+    }
+    return all;
+  }
+  if (const auto* table = node.as_table()) {
+    Json all = Json::object();
+    for (const auto& [key, item] : *table) {
+      std::optional<Json> value = ToJson(item);
+      if (!value) return std::nullopt;
+      all[std::string(key.str())] = std::move(*value);
+    }
+    return all;
+  }
+  return std::nullopt;
+}
+
+// One section of a file. Every key that is asked for is known; End refuses the others.
+class Section {
+ public:
+  Section(const toml::table& file, std::string name, std::string place)
+      : name_(std::move(name)), place_(std::move(place)) {
+    const toml::node* const node = file.get(name_);
+    if (node == nullptr) return;
+    table_ = node->as_table();
+    if (table_ == nullptr) Refuse(*node, "", fmt::format("must be a section: [{}]", name_));
+  }
+  // Of an inline table within a section.
+  Section(const toml::table& table, std::string name, std::string place, int)
+      : name_(std::move(name)), place_(std::move(place)), table_(&table) {}
+
+  const toml::node* Find(const std::string& key) {
+    known_.push_back(key);
+    return table_ == nullptr ? nullptr : table_->get(key);
+  }
+  bool Has(const std::string& key) { return Find(key) != nullptr; }
+
+  void Read(const std::string& key, std::string& value) {
+    const toml::node* const node = Find(key);
+    if (node == nullptr) return;
+    if (!node->is_string()) Refuse(*node, key, "needs a text in quotes");
+    value = node->as_string()->get();
+  }
+  void Read(const std::string& key, bool& value) {
+    const toml::node* const node = Find(key);
+    if (node == nullptr) return;
+    if (!node->is_boolean()) Refuse(*node, key, "needs true or false, without quotes");
+    value = node->as_boolean()->get();
+  }
+  void Read(const std::string& key, double& value) {
+    const toml::node* const node = Find(key);
+    if (node == nullptr) return;
+    if (!node->is_number()) Refuse(*node, key, "needs a number");
+    value = *node->value<double>();
+  }
+  template <typename Integer>
+  void ReadWhole(const std::string& key, Integer& value, int64_t least) {
+    const toml::node* const node = Find(key);
+    if (node == nullptr) return;
+    const auto number = node->is_integer() ? node->value<int64_t>() : std::nullopt;
+    if (!number || *number < least || !std::in_range<Integer>(*number)) {
+      Refuse(*node, key, fmt::format("needs a whole number of at least {}", least));
+    }
+    value = static_cast<Integer>(*number);
+  }
+  void Read(const std::string& key, std::vector<std::string>& values) {
+    const toml::node* const node = Find(key);
+    if (node == nullptr) return;
+    values.clear();
+    ForEachText(*node, key, [&](const toml::node&, const std::string& text) { values.push_back(text); });
+  }
+  void Read(const std::string& key, std::vector<Pattern>& patterns) {
+    const toml::node* const node = Find(key);
+    if (node == nullptr) return;
+    ForEachText(*node, key, [&](const toml::node& item, const std::string& text) {
+      patterns.push_back(MakePattern(item, key, text));
+    });
+  }
+  void Read(const std::string& key, std::optional<Pattern>& pattern) {
+    std::string text;
+    Read(key, text);
+    if (!text.empty()) pattern = MakePattern(*Find(key), key, text);
+  }
+  template <typename T, size_t n>
+  void Read(const std::string& key, T& value, const std::array<NamedValue<T>, n>& names) {
+    std::string text;
+    Read(key, text);
+    if (!Has(key)) return;
+    const auto found = ValueOf(names, text);
+    if (!found) {
+      std::vector<std::string> all;
+      for (const auto& named : names) all.emplace_back(named.first);
+      Refuse(*Find(key), key, fmt::format("\"{}\" is none of {}{}", text, fmt::join(all, ", "),
+                                          DidYouMean(text, all)));
+    }
+    value = *found;
+  }
+  // A JSON pointer: "" or "/name/…".
+  void ReadPointer(const std::string& key, std::string& pointer) {
+    Read(key, pointer);
+    if (Has(key)) CheckPointer(*Find(key), key, pointer);
+  }
+  void CheckPointer(const toml::node& node, const std::string& key, const std::string& pointer) {
+    try {
+      Json::json_pointer check(pointer);
+    } catch (const Json::exception&) {
+      Refuse(node, key,
+             fmt::format("\"{}\" is no JSON pointer: write \"/name\" for a field, \"/0\" for the first "
+                         "item of a list, \"\" for the whole reply",
+                         pointer));
+    }
+  }
+  void ReadPath(const std::string& key, std::string& path, const std::string& base) {
+    Read(key, path);
+    if (path.empty()) return;
+    if (!path.starts_with('/')) Refuse(*Find(key), key, "a path begins with \"/\"");
+    path = base + path;
+  }
+
+  [[noreturn]] void Refuse(const toml::node& node, const std::string& key,
+                           const std::string& reason) const {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("{}, line {}: [{}]{}{}: {}", place_, node.source().begin.line, name_,
+                                 key.empty() ? "" : " ", key, reason));
+  }
+  [[noreturn]] void Miss(const std::string& key, const std::string& reason) const {
+    const auto line = table_ == nullptr ? 1 : table_->source().begin.line;
+    throw FatalError(ExitCode::kUsage, fmt::format("{}, line {}: [{}] has no {}: {}", place_, line,
+                                                   name_, key, reason));
+  }
+
+  // Refuses what nobody asked for.
+  void End() const {
+    if (table_ == nullptr) return;
+    for (const auto& [key, node] : *table_) {
+      const std::string name(key.str());
+      if (std::ranges::find(known_, name) != known_.end()) continue;
+      std::set<std::string> once(known_.begin(), known_.end());
+      const std::vector<std::string> names(once.begin(), once.end());
+      const std::string near = DidYouMean(name, names);
+      Refuse(node, name,
+             "there is no such key" +
+                 (near.empty() ? fmt::format("; the keys are {}", fmt::join(names, ", ")) : near));
+    }
+  }
+
+  const std::string& place() const { return place_; }
+
+ private:
+  template <typename OnText>
+  void ForEachText(const toml::node& node, const std::string& key, OnText&& on_text) const {
+    if (node.is_string()) return on_text(node, node.as_string()->get());
+    if (!node.is_array()) Refuse(node, key, "needs a text in quotes, or a list of such texts");
+    for (const toml::node& item : *node.as_array()) {
+      if (!item.is_string()) Refuse(item, key, "needs a list of texts in quotes");
+      on_text(item, item.as_string()->get());
+    }
+  }
+  Pattern MakePattern(const toml::node& node, const std::string& key, const std::string& text) const {
+    try {
+      return Pattern(text);
+    } catch (const FatalError& error) {
+      Refuse(node, key, error.what());
+    }
+  }
+
+  const std::string name_;
+  const std::string place_;
+  const toml::table* table_ = nullptr;
+  std::vector<std::string> known_;
+};
+
+void ReadCall(Section& section, HttpDialect::Call& call, const std::string& base,
+              std::initializer_list<std::string_view> needed) {
+  section.ReadPath("path", call.path, base);
+  if (!section.Has("path") && !call.path.empty()) call.path = base + call.path;
+  const toml::node* const body = section.Find("body");
+  if (body == nullptr) return;
+  if (body->is_string() && body->as_string()->get().empty()) {
+    call.body = nullptr;
+    return;
+  }
+  if (!body->is_table()) section.Refuse(*body, "body", "needs a table, such as {id = \"{id}\"}, or \"\" for none");
+  std::optional<Json> value = ToJson(*body);
+  if (!value) section.Refuse(*body, "body", "JSON has no dates and times; put them into quotes");
+  call.body = std::move(*value);
+  const std::string text = call.body.dump();
+  for (const std::string_view name : needed) {
+    if (text.find(name) == std::string::npos) {
+      section.Refuse(*body, "body", fmt::format("{} is missing in it, so the server would not know it", name));
+    }
+  }
+}
+
+void ReadText(Section& section, const std::string& key, HttpDialect::Text& text) {
+  section.ReadPointer(key, text.pointer);
+  section.Read("template", text.shape);
+  const toml::node* const list = section.Find("list_suffix");
+  if (list == nullptr) return;
+  if (!list->is_table()) section.Refuse(*list, "list_suffix", "needs {pointer = …, head = …, join = …}");
+  Section inner(*list->as_table(), "list_suffix", section.place(), 0);
+  inner.ReadPointer("pointer", text.list);
+  inner.Read("head", text.list_head);
+  inner.Read("join", text.list_join);
+  inner.Read("tail", text.list_tail);
+  inner.End();
+}
+
+HttpDialect ReadDialect(const toml::table& file, const std::string& place) {
+  HttpDialect dialect;
+  Section session(file, "session", place);
+  std::string base;
+  session.Read("base_path", base);
+  if (!base.empty() && (!base.starts_with('/') || base.ends_with('/'))) {
+    session.Refuse(*session.Find("base_path"), "base_path", "begins with \"/\" and does not end with it");
+  }
+  session.ReadWhole("sessions_per_server", dialect.sessions_per_server, 0);
+  session.ReadPointer("fault", dialect.fault);
+  session.Read("fault_patterns", dialect.faults);
+  session.Read("lost_patterns", dialect.lost);
+  session.End();
+
+  Section create(file, "create", place);
+  ReadCall(create, dialect.create, base, {});
+  create.ReadPointer("id", dialect.id);
+  create.End();
+
+  Section reset(file, "reset", place);
+  ReadCall(reset, dialect.reset, base, {"{id}", "{task}"});
+  const toml::node* const first = reset.Find("observation");
+  dialect.observes_after_reset =
+      first != nullptr && first->is_string() && first->as_string()->get() == "@observe";
+  if (!dialect.observes_after_reset) ReadText(reset, "observation", dialect.first);
+  reset.ReadWhole("task_offset", dialect.task_offset, 0);
+  reset.ReadWhole("task_modulo", dialect.task_modulo, 0);
+  reset.End();
+
+  Section step(file, "step", place);
+  ReadCall(step, dialect.step, base, {"{id}", "{action}"});
+  ReadText(step, "observation", dialect.observation);
+  step.ReadPointer("reward", dialect.reward);
+  step.Read("done", dialect.done);
+  if (dialect.done.empty()) step.Refuse(*step.Find("done"), "done", "needs at least one pointer");
+  for (const std::string& pointer : dialect.done) {
+    step.CheckPointer(step.Has("done") ? *step.Find("done") : static_cast<const toml::node&>(file),
+                      "done", pointer);
+  }
+  step.End();
+
+  Section observe(file, "observe", place);
+  observe.ReadPath("path", dialect.observe, base);
+  if (!observe.Has("path")) dialect.observe = base + dialect.observe;
+  ReadText(observe, "observation", dialect.observed);
+  observe.End();
+
+  Section close(file, "close", place);
+  ReadCall(close, dialect.close, base, {"{id}"});
+  close.End();
+
+  Section reward(file, "reward", place);
+  reward.Read("mode", dialect.mode, kRewardModes);
+  reward.Read("scale", dialect.scale);
+  reward.Read("offset", dialect.offset);
+  reward.Read("only_when_done", dialect.only_when_done);
+  if (const toml::node* clip = reward.Find("clip")) {
+    const toml::array* const bounds = clip->as_array();
+    const auto low = bounds != nullptr && bounds->size() == 2 ? (*bounds)[0].value<double>() : std::nullopt;
+    const auto high = low ? (*bounds)[1].value<double>() : std::nullopt;
+    if (!high || *low >= *high) reward.Refuse(*clip, "clip", "needs two numbers, the lower one first: [0, 1]");
+    dialect.least = low;
+    dialect.most = high;
+  }
+  reward.End();
+  return dialect;
+}
+
+// Ids as "0-373", "7" or 7.
+std::vector<int> ReadIds(Section& section, const std::string& key) {
+  std::vector<int> ids;
+  const toml::node* const node = section.Find(key);
+  if (node == nullptr) return ids;
+  const auto add = [&](const toml::node& item) {
+    constexpr int kMost = 10'000'000;
+    if (const auto number = item.is_integer() ? item.value<int64_t>() : std::nullopt;
+        number && *number >= 0 && *number < kMost) {
+      ids.push_back(static_cast<int>(*number));
+      return;
+    }
+    const std::string text = item.is_string() ? item.as_string()->get() : "";
+    const size_t dash = text.find('-');
+    const auto first = ParseNumber<int>(std::string_view(text).substr(0, dash));
+    const auto last = dash == std::string::npos ? first : ParseNumber<int>(std::string_view(text).substr(dash + 1));
+    if (!first || !last || *first < 0 || *last < *first || *last >= kMost) {
+      section.Refuse(item, key, "needs ids: numbers, or ranges such as \"0-373\"");
+    }
+    for (int id = *first; id <= *last; ++id) ids.push_back(id);
+  };
+  if (node->is_array()) {
+    for (const toml::node& item : *node->as_array()) add(item);
+  } else {
+    add(*node);
+  }
+  return ids;
+}
+
+void ReadTask(const toml::table& file, const std::string& place, FileRules& rules, TaskKind& kind,
+              HttpDialect& dialect) {
+  Section task(file, "task", place);
+  task.Read("name", rules.name);
+  if (rules.name.empty()) task.Miss("name", "it names the folders of results");
+  const bool plain = std::ranges::all_of(rules.name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+  if (!plain) {
+    task.Refuse(*task.Find("name"), "name", "a name has small letters, digits and \"_\" only, as it names folders");
+  }
+  kind.name = kind.title = rules.name;
+  task.Read("title", kind.title);
+  std::string instruction, acknowledgement = "Ok.";
+  task.Read("instruction", instruction);
+  if (instruction.empty()) {
+    task.Miss("instruction", "what the agent is told before the first observation, with the form of an answer");
+  }
+  task.Read("acknowledgement", acknowledgement);
+  rules.instruction = {{"user", instruction}, {"assistant", acknowledgement}};
+  task.ReadWhole("max_depth", rules.depth, 1);
+  task.Read("success_reward", rules.success);
+  task.ReadWhole("tasks", dialect.tasks, 0);
+  task.End();
+}
+
+void ReadAction(const toml::table& file, const std::string& place, FileRules& rules) {
+  Section action(file, "action", place);
+  action.Read("format", rules.format, kActionFormats);
+  action.Read("pattern", rules.pattern);
+  if ((rules.format == ActionFormat::kRegex) != rules.pattern.has_value()) {
+    const std::string reason = "format = \"regex\" and pattern = '…' belong together";
+    if (!action.Has("pattern")) action.Miss("pattern", reason);
+    action.Refuse(*action.Find("pattern"), "pattern", reason);
+  }
+  std::string match = rules.last ? "last" : "first";
+  action.Read("match", match);
+  if (match != "last" && match != "first") {
+    action.Refuse(*action.Find("match"), "match", "is \"first\" or \"last\"");
+  }
+  rules.last = match == "last";
+  action.Read("remove", rules.removed);
+  action.Read("one_line", rules.one_line);
+  action.Read("lower", rules.lower);
+  action.Read("examples", rules.actions);
+  action.Read("offered", rules.offers);
+  action.Read("offered_between", rules.between);
+  if (rules.between.empty()) {
+    action.Refuse(*action.Find("offered_between"), "offered_between", "cannot be empty");
+  }
+  action.End();
+}
+
+void ReadJudgement(const toml::table& file, const std::string& place, FileRules& rules,
+                   TaskKind& kind) {
+  Section judgement(file, "judgement", place);
+  judgement.Read("refused", rules.refused);
+  judgement.Read("unchanged", rules.unchanged);
+  judgement.Read("informing", rules.informing);
+  judgement.Read("readings", rules.readings);
+  judgement.Read("same_observation_is_unchanged", rules.same_is_unchanged);
+  judgement.Read("same_observation_is_same_state", rules.observation_is_state);
+  judgement.Read("revision_action", rules.revision_action);
+  judgement.Read("verifier_prompt", kind.judge);
+  if (const toml::node* mistakes = judgement.Find("mistakes")) {
+    if (!mistakes->is_array()) {
+      judgement.Refuse(*mistakes, "mistakes", "needs a list of {name = …, pattern = …}");
+    }
+    for (const toml::node& item : *mistakes->as_array()) {
+      if (!item.is_table()) judgement.Refuse(item, "mistakes", "needs {name = …, pattern = …}");
+      Section mistake(*item.as_table(), "judgement", place, 0);
+      std::string name;
+      std::optional<Pattern> pattern;
+      mistake.Read("name", name);
+      mistake.Read("pattern", pattern);
+      if (name.empty() || !pattern) judgement.Refuse(item, "mistakes", "needs a name and a pattern");
+      mistake.End();
+      rules.mistakes.emplace_back(std::move(name), std::move(*pattern));
+    }
+  }
+  judgement.End();
+}
+
+void ReadSplits(const toml::table& file, const std::string& place, TaskKind& kind) {
+  Section splits(file, "splits", place);
+  const std::vector<int> test = ReadIds(splits, "test"), train = ReadIds(splits, "train");
+  for (const int id : train) {
+    if (std::ranges::find(test, id) == test.end()) continue;
+    splits.Refuse(*splits.Find("train"), "train",
+                  fmt::format("task {} is a test task too, so that tests would tell nothing", id));
+  }
+  splits.End();
+  if (!test.empty() || !train.empty()) kind.split = Split(test, train);
+}
+
+toml::table Parse(std::string_view text, const std::string& place) {
+  try {
+    return toml::parse(ToAsciiToml(text));
+  } catch (const toml::parse_error& error) {
+    throw FatalError(ExitCode::kUsage, fmt::format("{}, line {}: {}", place,
+                                                   error.source().begin.line, error.description()));
+  } catch (const FatalError& error) {
+    throw FatalError(error.code(), fmt::format("{}, {}", place, error.what()));
+  }
+}
+
+}  // namespace
+
+TaskKind ReadTaskFile(std::string_view text, const std::string& name) {
+  const toml::table file = Parse(text, name);
+  const std::vector<std::string> sections = {"task",  "session", "create", "reset",     "step",  "observe",
+                                             "close", "reward",  "action", "judgement", "splits"};
+  for (const auto& [key, node] : file) {
+    const std::string section(key.str());
+    if (std::ranges::find(sections, section) != sections.end()) continue;
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("{}, line {}: there is no section [{}]; the sections are {}{}", name,
+                                 key.source().begin.line, section, fmt::join(sections, ", "),
+                                 DidYouMean(section, sections)));
+  }
+  auto rules = std::make_shared<FileRules>();
+  TaskKind kind;
+  auto dialect = std::make_shared<HttpDialect>(ReadDialect(file, name));
+  ReadTask(file, name, *rules, kind, *dialect);
+  ReadAction(file, name, *rules);
+  ReadJudgement(file, name, *rules, kind);
+  ReadSplits(file, name, kind);
+  dialect->name = kind.name;
+  dialect->hash = Sha256(text).substr(0, 16);
+  kind.file = text;
+  kind.family = [rules] { return std::make_unique<FileFamily>(rules); };
+  kind.protocol = [dialect] { return std::make_unique<DialectProtocol>(*dialect); };
+  if (!rules->actions.empty() || rules->offers) {
+    kind.policy = [rules](std::span<const Message> shown, int, GoldSource*) {
+      return Result<std::unique_ptr<PolicyState>>(ReadFilePolicy(*rules, shown));
+    };
+  }
+  return kind;
+}
+
+std::string UseTaskFile(const fs::path& file) {
+  const std::string text = ReadFile(file);
+  TaskKind kind = ReadTaskFile(text, file.string());
+  const TaskKind* known = FindTaskKind(kind.name);
+  if (known != nullptr && known->file == text) return kind.name;
+  if (known != nullptr) {
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("{}: [task] name: there is already a kind of task \"{}\"{}; choose another name",
+                    file.string(), kind.name, known->file.empty() ? ", which is built in" : ""));
+  }
+  std::string name = kind.name;
+  RegisterTaskKind(std::move(kind));
+  return name;
+}
+
+void UseTaskFileBeside(const fs::path& folder, std::string_view task) {
+  if (FindTaskKind(task) != nullptr) return;
+  for (const fs::path& place : {folder, folder.parent_path()}) {
+    const fs::path file = place / kTaskFileCopy;
+    if (fs::exists(file)) return void(UseTaskFile(file));
+  }
+}
+
+void KeepTaskFile(const fs::path& folder, std::string_view task) {
+  const TaskKind* kind = FindTaskKind(task);
+  if (kind == nullptr || kind->file.empty()) return;
+  WriteFileAtomically(folder / kTaskFileCopy, kind->file);
+}
+
+}  // namespace agentr
