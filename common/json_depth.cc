@@ -25,7 +25,8 @@ std::string JsonFault(std::string_view text, int deepest) {
     const auto is_about = [&](std::string_view words) {
       return what.find(words) != std::string_view::npos;
     };
-    if (is_about("nested deeper")) return fmt::format("it is nested deeper than {} levels", deepest);
+    if (is_about("nested deeper"))
+      return fmt::format("it is nested deeper than {} levels", deepest);
     if (is_about("UTF-8")) {
       return fmt::format(
           "byte {} is not UTF-8; convert the text, for example with iconv -f LATIN1 -t UTF-8",
@@ -33,7 +34,8 @@ std::string JsonFault(std::string_view text, int deepest) {
     }
     if (is_about("surrogate")) {
       return fmt::format(
-          "half a surrogate pair at byte {}: a character was cut in two; write it whole, or \\ufffd "
+          "half a surrogate pair at byte {}: a character was cut in two; write it whole, or "
+          "\\ufffd "
           "in its place",
           error.byte);
     }

@@ -47,8 +47,8 @@ void Pattern::ForEachMatch(std::string_view text, OnMatch&& on_match) const {
   const MatchContext context(pcre2_match_context_create(nullptr), pcre2_match_context_free);
   pcre2_set_match_limit(context.get(), kMostSteps);
   for (size_t at = 0; at <= text.size();) {
-    const int found = pcre2_match(code_.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
-                                  at, 0, match.get(), context.get());
+    const int found = pcre2_match(code_.get(), reinterpret_cast<PCRE2_SPTR>(text.data()),
+                                  text.size(), at, 0, match.get(), context.get());
     if (found < 0) return;
     const PCRE2_SIZE* spans = pcre2_get_ovector_pointer(match.get());
     if (!on_match(spans)) return;

@@ -19,7 +19,7 @@ struct ProgressState {
   int64_t failed = 0;   // finished with an error
   int64_t skipped = 0;  // needed no work; not counted in the rate
   int64_t units = 0;    // smaller pieces of work, such as tree nodes
-  double part = 0;  // of the items in progress, what is finished: 0.5 of one item
+  double part = 0;      // of the items in progress, what is finished: 0.5 of one item
   double elapsed_s = 0;
   std::string note = "";  // a short text of the run about its results so far
 };

@@ -31,10 +31,9 @@ Tree ReadTree(std::string_view text, const std::string& name) {
     return tree;
   } catch (const nlohmann::json::parse_error& error) {
     const auto end = text.begin() + static_cast<long>(std::min(error.byte, text.size()));
-    throw FatalError(ExitCode::kFile,
-                     fmt::format("{}:{}: not JSON: {}", name,
-                                 1 + std::count(text.begin(), end, '\n'),
-                                 JsonFault(text, kDeepestTree)));
+    throw FatalError(ExitCode::kFile, fmt::format("{}:{}: not JSON: {}", name,
+                                                  1 + std::count(text.begin(), end, '\n'),
+                                                  JsonFault(text, kDeepestTree)));
   } catch (const nlohmann::json::exception& error) {
     throw FatalError(ExitCode::kFile,
                      fmt::format("{}: not a tree file: {}", name, PlainFault(error)));

@@ -174,9 +174,10 @@ std::string ReportTable(const ReviseReport& report) {
 
 std::string WhyNoRows(const ReviseReport& report, double alpha) {
   const RevisionCounts& counts = report.counts;
-  if (!counts.best_reward) return "no rows: the trees have no ended path; search with more iterations";
-  const std::string best =
-      fmt::format("no rows; the best reward of {} paths is {:.3g}", counts.paths, *counts.best_reward);
+  if (!counts.best_reward)
+    return "no rows: the trees have no ended path; search with more iterations";
+  const std::string best = fmt::format("no rows; the best reward of {} paths is {:.3g}",
+                                       counts.paths, *counts.best_reward);
   if (counts.good_paths == 0) {
     return fmt::format(
         "{}, but a good path has at least {:.3g} (--alpha): lower --alpha, or search with more "

@@ -275,9 +275,9 @@ void RlRun::TakeIteration(Progress& progress) {
   const int64_t before = context_->store().size();
   const double played_before = context_->play_seconds();
   nlohmann::ordered_json line = {{"step", state_.step + 1}};
-  progress.Note(fmt::format("iteration {}: {}", state_.step + 1,
-                            algorithm_->DataDescription().empty() ? "playing and learning"
-                                                                  : "learning"));
+  progress.Note(
+      fmt::format("iteration {}: {}", state_.step + 1,
+                  algorithm_->DataDescription().empty() ? "playing and learning" : "learning"));
   line.update(algorithm_->Iterate(state_.step));
   ++state_.step;
   const int64_t played = context_->store().size() - before;

@@ -17,7 +17,9 @@ HttpOptions EnvironmentOptions::ManyConnections() {
 
 void DeclareTask(OptionSet& set, EnvironmentOptions& o, const std::string& group) {
   set.Group(group);
-  set.Add("--task", o.task, "Kind of task: " + TaskNames() + ", or FILE.toml, which describes one of your own", "TASK");
+  set.Add("--task", o.task,
+          "Kind of task: " + TaskNames() + ", or FILE.toml, which describes one of your own",
+          "TASK");
   DeclareTaskFile(set, o.file, o.task, group);
   DeclareStyle(set, o.style, o.task, group);
 }

@@ -109,7 +109,8 @@ class Section {
     const toml::node* const node = Find(key);
     if (node == nullptr) return;
     values.clear();
-    ForEachText(*node, key, [&](const toml::node&, const std::string& text) { values.push_back(text); });
+    ForEachText(*node, key,
+                [&](const toml::node&, const std::string& text) { values.push_back(text); });
   }
   void Read(const std::string& key, std::vector<Pattern>& patterns) {
     const toml::node* const node = Find(key);
@@ -132,8 +133,9 @@ class Section {
     if (!found) {
       std::vector<std::string> all;
       for (const auto& named : names) all.emplace_back(named.first);
-      Refuse(*Find(key), key, fmt::format("\"{}\" is none of {}{}", text, fmt::join(all, ", "),
-                                          DidYouMean(text, all)));
+      Refuse(
+          *Find(key), key,
+          fmt::format("\"{}\" is none of {}{}", text, fmt::join(all, ", "), DidYouMean(text, all)));
     }
     value = *found;
   }
@@ -147,9 +149,10 @@ class Section {
       Json::json_pointer check(pointer);
     } catch (const Json::exception&) {
       Refuse(node, key,
-             fmt::format("\"{}\" is no JSON pointer: write \"/name\" for a field, \"/0\" for the first "
-                         "item of a list, \"\" for the whole reply",
-                         pointer));
+             fmt::format(
+                 "\"{}\" is no JSON pointer: write \"/name\" for a field, \"/0\" for the first "
+                 "item of a list, \"\" for the whole reply",
+                 pointer));
     }
   }
   void ReadPath(const std::string& key, std::string& path, const std::string& base) {
@@ -162,8 +165,8 @@ class Section {
   [[noreturn]] void Refuse(const toml::node& node, const std::string& key,
                            const std::string& reason) const {
     throw FatalError(ExitCode::kUsage,
-                     fmt::format("{}, line {}: [{}]{}{}: {}", place_, node.source().begin.line, name_,
-                                 key.empty() ? "" : " ", key, reason));
+                     fmt::format("{}, line {}: [{}]{}{}: {}", place_, node.source().begin.line,
+                                 name_, key.empty() ? "" : " ", key, reason));
   }
   [[noreturn]] void Miss(const std::string& key, const std::string& reason) const {
     const auto line = table_ == nullptr ? 1 : table_->source().begin.line;
@@ -198,7 +201,8 @@ class Section {
       on_text(item, item.as_string()->get());
     }
   }
-  Pattern MakePattern(const toml::node& node, const std::string& key, const std::string& text) const {
+  Pattern MakePattern(const toml::node& node, const std::string& key,
+                      const std::string& text) const {
     try {
       return Pattern(text);
     } catch (const FatalError& error) {
@@ -222,14 +226,16 @@ void ReadCall(Section& section, HttpDialect::Call& call, const std::string& base
     call.body = nullptr;
     return;
   }
-  if (!body->is_table()) section.Refuse(*body, "body", "needs a table, such as {id = \"{id}\"}, or \"\" for none");
+  if (!body->is_table())
+    section.Refuse(*body, "body", "needs a table, such as {id = \"{id}\"}, or \"\" for none");
   std::optional<Json> value = ToJson(*body);
   if (!value) section.Refuse(*body, "body", "JSON has no dates and times; put them into quotes");
   call.body = std::move(*value);
   const std::string text = call.body.dump();
   for (const std::string_view name : needed) {
     if (text.find(name) == std::string::npos) {
-      section.Refuse(*body, "body", fmt::format("{} is missing in it, so the server would not know it", name));
+      section.Refuse(*body, "body",
+                     fmt::format("{} is missing in it, so the server would not know it", name));
     }
   }
 }
@@ -239,7 +245,8 @@ void ReadText(Section& section, const std::string& key, HttpDialect::Text& text)
   section.Read("template", text.shape);
   const toml::node* const list = section.Find("list_suffix");
   if (list == nullptr) return;
-  if (!list->is_table()) section.Refuse(*list, "list_suffix", "needs {pointer = …, head = …, join = …}");
+  if (!list->is_table())
+    section.Refuse(*list, "list_suffix", "needs {pointer = …, head = …, join = …}");
   Section inner(*list->as_table(), "list_suffix", section.place(), 0);
   inner.ReadPointer("pointer", text.list);
   inner.Read("head", text.list_head);
@@ -254,8 +261,11 @@ HttpDialect ReadDialect(const toml::table& file, const std::string& place) {
   std::string base;
   session.Read("base_path", base);
   if (!base.empty() && (!base.starts_with('/') || base.ends_with('/'))) {
-    session.Refuse(*session.Find("base_path"), "base_path", "begins with \"/\" and does not end with it");
+    session.Refuse(*session.Find("base_path"), "base_path",
+                   "begins with \"/\" and does not end with it");
   }
+  dialect.expand = base + dialect.expand;
+  session.Read("id_field", dialect.id_field);
   session.ReadWhole("sessions_per_server", dialect.sessions_per_server, 0);
   session.ReadPointer("fault", dialect.fault);
   session.Read("fault_patterns", dialect.faults);
@@ -306,9 +316,11 @@ HttpDialect ReadDialect(const toml::table& file, const std::string& place) {
   reward.Read("only_when_done", dialect.only_when_done);
   if (const toml::node* clip = reward.Find("clip")) {
     const toml::array* const bounds = clip->as_array();
-    const auto low = bounds != nullptr && bounds->size() == 2 ? (*bounds)[0].value<double>() : std::nullopt;
+    const auto low =
+        bounds != nullptr && bounds->size() == 2 ? (*bounds)[0].value<double>() : std::nullopt;
     const auto high = low ? (*bounds)[1].value<double>() : std::nullopt;
-    if (!high || *low >= *high) reward.Refuse(*clip, "clip", "needs two numbers, the lower one first: [0, 1]");
+    if (!high || *low >= *high)
+      reward.Refuse(*clip, "clip", "needs two numbers, the lower one first: [0, 1]");
     dialect.least = low;
     dialect.most = high;
   }
@@ -331,7 +343,9 @@ std::vector<int> ReadIds(Section& section, const std::string& key) {
     const std::string text = item.is_string() ? item.as_string()->get() : "";
     const size_t dash = text.find('-');
     const auto first = ParseNumber<int>(std::string_view(text).substr(0, dash));
-    const auto last = dash == std::string::npos ? first : ParseNumber<int>(std::string_view(text).substr(dash + 1));
+    const auto last = dash == std::string::npos
+                          ? first
+                          : ParseNumber<int>(std::string_view(text).substr(dash + 1));
     if (!first || !last || *first < 0 || *last < *first || *last >= kMost) {
       section.Refuse(item, key, "needs ids: numbers, or ranges such as \"0-373\"");
     }
@@ -354,20 +368,27 @@ void ReadTask(const toml::table& file, const std::string& place, FileRules& rule
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
   });
   if (!plain) {
-    task.Refuse(*task.Find("name"), "name", "a name has small letters, digits and \"_\" only, as it names folders");
+    task.Refuse(*task.Find("name"), "name",
+                "a name has small letters, digits and \"_\" only, as it names folders");
   }
   kind.name = kind.title = rules.name;
   task.Read("title", kind.title);
   std::string instruction, acknowledgement = "Ok.";
   task.Read("instruction", instruction);
   if (instruction.empty()) {
-    task.Miss("instruction", "what the agent is told before the first observation, with the form of an answer");
+    task.Miss("instruction",
+              "what the agent is told before the first observation, with the form of an answer");
   }
   task.Read("acknowledgement", acknowledgement);
   rules.instruction = {{"user", instruction}, {"assistant", acknowledgement}};
   task.ReadWhole("max_depth", rules.depth, 1);
   task.Read("success_reward", rules.success);
   task.ReadWhole("tasks", dialect.tasks, 0);
+  task.Read("ids_of", kind.style_of);
+  if (!kind.style_of.empty() && FindTaskKind(kind.style_of) == nullptr) {
+    task.Refuse(*task.Find("ids_of"), "ids_of",
+                fmt::format("\"{}\" is none of {}", kind.style_of, TaskNames()));
+  }
   task.End();
 }
 
@@ -420,7 +441,8 @@ void ReadJudgement(const toml::table& file, const std::string& place, FileRules&
       std::optional<Pattern> pattern;
       mistake.Read("name", name);
       mistake.Read("pattern", pattern);
-      if (name.empty() || !pattern) judgement.Refuse(item, "mistakes", "needs a name and a pattern");
+      if (name.empty() || !pattern)
+        judgement.Refuse(item, "mistakes", "needs a name and a pattern");
       mistake.End();
       rules.mistakes.emplace_back(std::move(name), std::move(*pattern));
     }
@@ -455,14 +477,15 @@ toml::table Parse(std::string_view text, const std::string& place) {
 
 TaskKind ReadTaskFile(std::string_view text, const std::string& name) {
   const toml::table file = Parse(text, name);
-  const std::vector<std::string> sections = {"task",  "session", "create", "reset",     "step",  "observe",
-                                             "close", "reward",  "action", "judgement", "splits"};
+  const std::vector<std::string> sections = {"task",   "session",   "create", "reset",
+                                             "step",   "observe",   "close",  "reward",
+                                             "action", "judgement", "splits"};
   for (const auto& [key, node] : file) {
     const std::string section(key.str());
     if (std::ranges::find(sections, section) != sections.end()) continue;
     throw FatalError(ExitCode::kUsage,
-                     fmt::format("{}, line {}: there is no section [{}]; the sections are {}{}", name,
-                                 key.source().begin.line, section, fmt::join(sections, ", "),
+                     fmt::format("{}, line {}: there is no section [{}]; the sections are {}{}",
+                                 name, key.source().begin.line, section, fmt::join(sections, ", "),
                                  DidYouMean(section, sections)));
   }
   auto rules = std::make_shared<FileRules>();
@@ -493,8 +516,9 @@ std::string UseTaskFile(const fs::path& file) {
   if (known != nullptr) {
     throw FatalError(
         ExitCode::kUsage,
-        fmt::format("{}: [task] name: there is already a kind of task \"{}\"{}; choose another name",
-                    file.string(), kind.name, known->file.empty() ? ", which is built in" : ""));
+        fmt::format(
+            "{}: [task] name: there is already a kind of task \"{}\"{}; choose another name",
+            file.string(), kind.name, known->file.empty() ? ", which is built in" : ""));
   }
   std::string name = kind.name;
   RegisterTaskKind(std::move(kind));

@@ -282,12 +282,12 @@ void Run::TakeStep(StepLoader& loader, Progress& progress) {
   const auto begin = std::chrono::steady_clock::now();
   const LoadedStep loaded = loader.Next();
   const double rate = LearningRate(o_.schedule, state_.step, steps_);
-  const StepReport report = trainer_->Step(
-      loaded.batches, loaded.weight, rate,
-      o_.lora.dropout > 0 ? static_cast<uint64_t>(state_.step) + 1 : 0,
-      {.stop = &StopOnSignal(), .batch_done = [&](size_t done, size_t of) {
-         NoteBatch(done, of, SecondsSince(begin), progress);
-       }});
+  const StepReport report =
+      trainer_->Step(loaded.batches, loaded.weight, rate,
+                     o_.lora.dropout > 0 ? static_cast<uint64_t>(state_.step) + 1 : 0,
+                     {.stop = &StopOnSignal(), .batch_done = [&](size_t done, size_t of) {
+                        NoteBatch(done, of, SecondsSince(begin), progress);
+                      }});
   if (report.stopped) return;  // the next run makes this step anew
   counts_ += loaded.counts;
   ++state_.step;
@@ -346,8 +346,8 @@ void Run::NoteSpeed(const StepReport& report, double rate, double seconds, const
       "loss {:.4f}, {}lr {:.2e}, norm {:.2f}, {:.0f} distinct tokens/s, {:.0f}% of the matmul "
       "limit, {:.1f} GiB",
       total.weight > 0 ? total.loss / total.weight : 0,
-      state_.best_step < 0 ? "held-out -, " : fmt::format("held-out {:.4f}, ", state_.held_out), rate,
-      report.gradient_norm, distinct, 100 * share, memory_gib));
+      state_.best_step < 0 ? "held-out -, " : fmt::format("held-out {:.4f}, ", state_.held_out),
+      rate, report.gradient_norm, distinct, 100 * share, memory_gib));
 }
 
 std::string Run::HeldOutText() const {

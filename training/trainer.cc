@@ -178,9 +178,8 @@ void Trainer::AddUp(StepReport& report) const {
   if (group_ == nullptr) return;
   report.sums = SumOf(*group_, report.sums);
   const std::vector<double> counts = SumOverRanks(
-      *group_,
-      {static_cast<double>(report.row_tokens), static_cast<double>(report.tokens), report.flops,
-       report.stopped ? 1.0 : 0.0});
+      *group_, {static_cast<double>(report.row_tokens), static_cast<double>(report.tokens),
+                report.flops, report.stopped ? 1.0 : 0.0});
   report.row_tokens = static_cast<int64_t>(counts[0]);
   report.tokens = static_cast<int64_t>(counts[1]);
   report.flops = counts[2];

@@ -64,7 +64,10 @@ struct DialectProtocol::Values {
   Json id = nullptr, task = nullptr, action = nullptr;
 
   const Json* Find(std::string_view name) const {
-    const Json* value = name == "id" ? &id : name == "task" ? &task : name == "action" ? &action : nullptr;
+    const Json* value = name == "id"       ? &id
+                        : name == "task"   ? &task
+                        : name == "action" ? &action
+                                           : nullptr;
     return value != nullptr && !value->is_null() ? value : nullptr;
   }
 
@@ -94,6 +97,7 @@ std::string DialectProtocol::PathOf(std::string_view call) const {
   if (call == "/reset") return dialect_.reset.path;
   if (call == "/step") return dialect_.step.path;
   if (call == "/close") return dialect_.close.path;
+  if (call == "/expand") return dialect_.expand;
   return std::string(call);
 }
 
@@ -127,9 +131,8 @@ std::string DialectProtocol::StepBody(int64_t id, std::string_view action) const
   return Body(dialect_.step, {.id = IdOf(id), .action = action});
 }
 
-std::string DialectProtocol::ExpandBody(int64_t id,
-                                        const std::vector<std::string>& actions) const {
-  return DumpJson({{"id", IdOf(id)}, {"actions", actions}});
+std::string DialectProtocol::ExpandBody(int64_t id, const std::vector<std::string>& actions) const {
+  return DumpJson({{dialect_.id_field, IdOf(id)}, {"actions", actions}});
 }
 
 std::string DialectProtocol::CloseBody(int64_t id) const {
@@ -138,7 +141,9 @@ std::string DialectProtocol::CloseBody(int64_t id) const {
 
 std::string DialectProtocol::AskPath(std::string_view extension, int64_t id) const {
   const std::string text = PercentEncoded(TextOf(IdOf(id)));
-  if (extension != "observation") return fmt::format("/{}?id={}", extension, text);
+  if (extension != "observation") {
+    return fmt::format("/{}?{}={}", extension, dialect_.id_field, text);
+  }
   return Filled(dialect_.observe, [&](std::string_view name) {
     return name == "id" ? std::optional(text) : std::nullopt;
   });
@@ -195,12 +200,16 @@ Result<std::string> DialectProtocol::TextIn(const Json& reply,
 
 Result<int64_t> DialectProtocol::ParseCreate(std::string_view reply) const {
   AGENTR_ASSIGN_OR_RETURN(const Json value, Read(reply, "/create"));
-  const Json* id = At(value, dialect_.id);
-  if (id == nullptr) return Missing(dialect_.id, "id of a session");
+  return IdIn(value, dialect_.id);
+}
+
+Result<int64_t> DialectProtocol::IdIn(const Json& reply, const std::string& pointer) const {
+  const Json* id = At(reply, pointer);
+  if (id == nullptr) return Missing(pointer, "id of a session");
   if (id->is_string()) return NumberOf(id->get<std::string>());
   if (IsJson<int64_t>(*id) && id->get<int64_t>() >= 0) return id->get<int64_t>();
   return Fail(ErrorKind::kProtocol,
-              fmt::format("the id at \"{}\" is neither a text nor a number", dialect_.id));
+              fmt::format("the id at \"{}\" is neither a text nor a number", pointer));
 }
 
 Result<std::string> DialectProtocol::ParseReset(std::string_view reply) const {
@@ -217,12 +226,14 @@ Result<StepResult> DialectProtocol::StepIn(const Json& reply) const {
     const Json* done = At(reply, pointer);
     if (done == nullptr || done->is_null()) continue;
     if (!done->is_boolean() && *done != 0 && *done != 1) {
-      return Fail(ErrorKind::kProtocol, fmt::format("what stands at \"{}\" is not true or false", pointer));
+      return Fail(ErrorKind::kProtocol,
+                  fmt::format("what stands at \"{}\" is not true or false", pointer));
     }
     told = true;
     step.done = step.done || IsTrue(*done);
   }
-  if (!told) return Missing(fmt::format("{}", fmt::join(dialect_.done, "\" or \"")), "end of the episode");
+  if (!told)
+    return Missing(fmt::format("{}", fmt::join(dialect_.done, "\" or \"")), "end of the episode");
   const Json* reward = At(reply, dialect_.reward);
   if (reward != nullptr && reward->is_boolean()) {
     step.reward = IsTrue(*reward) ? 1 : 0;
@@ -276,10 +287,8 @@ Result<std::vector<ForkReply>> DialectProtocol::ParseExpand(std::string_view rep
   std::vector<ForkReply> forks;
   for (const Json& child : *children) {
     AGENTR_ASSIGN_OR_RETURN(StepResult step, StepIn(child));
-    const Json* id = At(child, "/id");
-    if (id == nullptr) return Missing("/id", "id of a child");
-    forks.push_back({id->is_string() ? NumberOf(id->get<std::string>()) : id->get<int64_t>(),
-                     std::move(step)});
+    AGENTR_ASSIGN_OR_RETURN(const int64_t id, IdIn(child, "/" + dialect_.id_field));
+    forks.push_back({id, std::move(step)});
   }
   return forks;
 }
@@ -308,7 +317,8 @@ std::string_view DialectProtocol::ReplyShape(std::string_view path) const {
 bool DialectProtocol::IsLostSession(const Error& error) const {
   if (Protocol::IsLostSession(error)) return true;
   return error.kind == ErrorKind::kEnvironment &&
-         std::ranges::any_of(dialect_.lost, [&](const Pattern& p) { return p.Matches(error.message); });
+         std::ranges::any_of(dialect_.lost,
+                             [&](const Pattern& p) { return p.Matches(error.message); });
 }
 
 }  // namespace agentr

@@ -48,13 +48,14 @@ class DialectProtocol : public Protocol {
   std::string Body(const HttpDialect::Call& call, const Values& values) const;
   // The reply's value; an error of the environment in it is kEnvironment.
   Result<Json> Read(std::string_view reply, std::string_view call) const;
+  Result<int64_t> IdIn(const Json& reply, const std::string& pointer) const;
   Result<std::string> TextIn(const Json& reply, const HttpDialect::Text& text) const;
   Result<StepResult> StepIn(const Json& reply) const;
 
   const HttpDialect dialect_;
   mutable std::mutex mutex_;
-  mutable std::map<std::string, int64_t> numbers_;    // of ids that are texts; guarded by mutex_
-  mutable std::vector<std::string> texts_;            // by -1 - number; guarded by mutex_
+  mutable std::map<std::string, int64_t> numbers_;     // of ids that are texts; guarded by mutex_
+  mutable std::vector<std::string> texts_;             // by -1 - number; guarded by mutex_
   mutable std::map<std::string, std::string> shapes_;  // of ReplyShape; guarded by mutex_
 };
 

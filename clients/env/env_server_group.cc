@@ -85,9 +85,10 @@ EnvServerGroup::EnvServerGroup(std::unique_ptr<Protocol> protocol, const std::ve
                                    protocol_->family(), version->task));
     }
     if (version->server.empty()) {
-      spdlog::warn("{} has no /version of ours, so nothing tells what it serves: prompt, refusals and "
-                   "split are those of {}, as --task says",
-                   servers_[i]->client.base_url(), protocol_->family());
+      spdlog::warn(
+          "{} has no /version of ours, so nothing tells what it serves: prompt, refusals and "
+          "split are those of {}, as --task says",
+          servers_[i]->client.base_url(), protocol_->family());
     }
     if (info_base_.empty()) {
       info_ = *version;
@@ -131,7 +132,8 @@ std::string EnvServerGroup::Misfit(size_t server, const ServerVersion& version) 
   return fmt::format(
       "the environment servers hold different data, so their tasks differ: {} has {}, {} has {}; "
       "give servers of the same version with the same data folder",
-      info_base_, HashText(server_hash_), servers_[server]->client.base_url(), HashText(version.data_hash));
+      info_base_, HashText(server_hash_), servers_[server]->client.base_url(),
+      HashText(version.data_hash));
 }
 
 Outcome<bool> EnvServerGroup::AdmitLate(size_t server) {
@@ -221,16 +223,17 @@ tl::unexpected<HttpError> EnvServerGroup::BadReply(size_t server, const std::str
     error.kind = ErrorKind::kMalformed;
     const std::string_view shape = protocol_->ReplyShape(path);
     if (!shape.empty()) {
-      error.message += fmt::format("; a server for {} replies {}, this one replied: {}",
-                                   protocol_->family(), shape, EscapeControls(reply.substr(0, 300)));
+      error.message +=
+          fmt::format("; a server for {} replies {}, this one replied: {}", protocol_->family(),
+                      shape, EscapeControls(reply.substr(0, 300)));
     }
   }
   stats_->AddError(error.kind);
   HttpError out;
   out.kind = error.kind;
   const HttpClient& client = servers_[server]->client;
-  out.message =
-      client.WithoutSecrets(fmt::format("{}{}: {}", client.base_url(), protocol_->PathOf(path), error.message));
+  out.message = client.WithoutSecrets(
+      fmt::format("{}{}: {}", client.base_url(), protocol_->PathOf(path), error.message));
   return tl::make_unexpected(std::move(out));
 }
 

@@ -69,10 +69,10 @@ class EnvServerGroup {
       -> Outcome<typename decltype(parse(std::string_view()))::value_type> {
     if (!IsCurrent(session)) return tl::make_unexpected(Lost(""));
     HttpClient& client = servers_[session.server]->client;
-    return Keep(session, Read(session.server, path,
-                              client.Post(protocol_->PathOf(path), body, repeatable,
-                                          session.instance),
-                              parse));
+    return Keep(
+        session,
+        Read(session.server, path,
+             client.Post(protocol_->PathOf(path), body, repeatable, session.instance), parse));
   }
 
   // The same with one GET.

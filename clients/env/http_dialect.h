@@ -59,6 +59,9 @@ struct HttpDialect {
   std::string observe = "/observation?id={id}";
   Text observed = {.pointer = ""};
   Call close = {"/close", {{"id", "{id}"}}};
+  // Our extension: its path, and the name of the id in its body and in the children of its reply,
+  // which else are as replies to a step.
+  std::string expand = "/expand", id_field = "id";
 
   // The number of a task on the server: offset + id, modulo `modulo` if that is above 0.
   int64_t task_offset = 0, task_modulo = 0;
@@ -70,7 +73,7 @@ struct HttpDialect {
   std::optional<double> least, most;
   bool only_when_done = false;  // 0 before the end
 
-  std::string fault = "/error";  // a reply in which this is neither absent nor null is a fault
+  std::string fault = "/error";      // a reply in which this is neither absent nor null is a fault
   std::vector<Pattern> faults = {};  // observations that are faults of the environment
   std::vector<Pattern> lost = {};    // errors that say that a session is unknown, besides the usual
 };

@@ -118,10 +118,9 @@ class HttpSession : public Session {
         *session_, "/reset", protocol.ResetBody(session_->id, task_id), /*repeatable=*/true,
         [&](std::string_view reply) { return protocol.ParseReset(reply); });
     if (observation && protocol.ObservesAfterReset()) {
-      observation = servers_.Get(*session_, protocol.AskPath("observation", session_->id),
-                                 [&](std::string_view reply) {
-                                   return protocol.ParseObservation(reply, /*first=*/"");
-                                 });
+      observation = servers_.Get(
+          *session_, protocol.AskPath("observation", session_->id),
+          [&](std::string_view reply) { return protocol.ParseObservation(reply, /*first=*/""); });
     }
     tally_ = {};
     // The server no longer listens: the next attempt uses another server, if there is one.

@@ -22,7 +22,7 @@ struct RevisionCounts {
   int64_t paths = 0;          // ended leaves
   int64_t good_paths = 0;
   std::optional<double> best_reward;  // the greatest of all paths; empty: there was no path
-  int64_t bad_paths = 0;  // bad compared with some good path of the tree
+  int64_t bad_paths = 0;              // bad compared with some good path of the tree
   int64_t pairs_found = 0;
   int64_t mistakes_found = 0;    // distinct mistakes, each with any number of good paths
   int64_t duplicate_drafts = 0;  // pairs that gave the same actions as another pair of the task

@@ -43,7 +43,8 @@ TEST_F(DivergedTraining, AStepThatIsGivenUpChangesNothing) {
   other.TrainAll();
   Trainer trainer(network_, {}), fresh(other, {});
   const std::atomic<bool> stop = true;
-  const StepReport given_up = trainer.Step({batch_, batch_}, 2 * batch_.weight(), 1e-3, 0, {.stop = &stop});
+  const StepReport given_up =
+      trainer.Step({batch_, batch_}, 2 * batch_.weight(), 1e-3, 0, {.stop = &stop});
   EXPECT_TRUE(given_up.stopped);
   EXPECT_EQ(trainer.optimizer_steps(), 0);
   trainer.Step({batch_, batch_}, 2 * batch_.weight(), 1e-3, 0);
@@ -51,7 +52,8 @@ TEST_F(DivergedTraining, AStepThatIsGivenUpChangesNothing) {
   for (size_t i = 0; i < other.weights().size(); ++i) {
     EXPECT_TRUE(at::equal(network_.weights()[i].value, other.weights()[i].value));
   }
-  EXPECT_FALSE(trainer.Step({batch_}, batch_.weight(), 1e-3, 0, {.stop = &stop}).stopped) << "at its end";
+  EXPECT_FALSE(trainer.Step({batch_}, batch_.weight(), 1e-3, 0, {.stop = &stop}).stopped)
+      << "at its end";
 }
 
 TEST_F(DivergedTraining, AStepTellsHowFarItIs) {

@@ -57,7 +57,8 @@ TEST_F(TaskRecordTest, ARecordOfAnEarlierVersionHasNoCounts) {
   WriteFileAtomically(path_, R"({"key":"key","decisions":[]})");
   EXPECT_TRUE(ReadRecord(path_, "key", tree_, counts_));
   EXPECT_EQ(counts_.pairs_found, 0);
-  WriteFileAtomically(path_, R"({"key":"key","decisions":[],"counts":{"bad_paths":7,"pairs_found":"x"}})");
+  WriteFileAtomically(path_,
+                      R"({"key":"key","decisions":[],"counts":{"bad_paths":7,"pairs_found":"x"}})");
   EXPECT_FALSE(ReadRecord(path_, "key", tree_, counts_));
   EXPECT_EQ(counts_.bad_paths, 0) << "a damaged record gives nothing";
 }

@@ -181,7 +181,8 @@ TEST_P(ShardedTraining, AStepThatOneProcessGivesUpIsGivenUpByAllAndChangesNothin
         const StepReport report = trainer.Step(share[0], weights_[0], 1e-2, 0);
         EXPECT_FALSE(report.stopped);
         Trained& result = (gives_up ? anew : fresh)[static_cast<size_t>(group.rank())];
-        for (const Parameter& p : trainer.Whole().parameters) result.values[p.name] = p.value.clone();
+        for (const Parameter& p : trainer.Whole().parameters)
+          result.values[p.name] = p.value.clone();
       });
     }
     for (size_t rank = 0; rank < 2; ++rank) {

@@ -1,0 +1,325 @@
+#include "tasks/task_file.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "clients/env/protocol.h"
+#include "common/file.h"
+#include "tasks/revision_hints.h"
+#include "tasks/scripted_policy.h"
+#include "tests/common/scratch_folder.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr std::string_view kTask = R"([task]
+name = "doors"
+instruction = "Open the door. Answer with \"Action: ...\"."
+)";
+
+TaskKind KindOf(const std::string& more) {
+  return ReadTaskFile(std::string(kTask) + more, "doors.toml");
+}
+
+std::string Refusal(const std::string& text) {
+  try {
+    ReadTaskFile(text, "doors.toml");
+  } catch (const FatalError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUsage) << text;
+    return error.what();
+  }
+  ADD_FAILURE() << "accepted: " << text;
+  return "";
+}
+
+std::string RefusalOf(const std::string& more) { return Refusal(std::string(kTask) + more); }
+
+TEST(TaskFile, ANameAndAnInstructionAreEnough) {
+  const TaskKind kind = KindOf("");
+  EXPECT_EQ(kind.name, "doors");
+  EXPECT_EQ(kind.title, "doors");
+  const auto family = kind.family();
+  EXPECT_EQ(family->name(), "doors");
+  EXPECT_EQ(family->Instruction(),
+            (std::vector<Message>{{"user", "Open the door. Answer with \"Action: ...\"."},
+                                  {"assistant", "Ok."}}));
+  EXPECT_EQ(family->ParseAction("I see a door.\nAction: open door\nObservation: x"), "open door");
+  EXPECT_FALSE(family->IsRefusal("", "x", "No."));
+  EXPECT_EQ(family->SearchDepth(0), 20);
+  EXPECT_EQ(kind.policy, nullptr);
+  EXPECT_FALSE(kind.split.has_value());
+}
+
+TEST(TaskFile, WithoutSectionsItSpeaksAgentGymsFirstDialect) {
+  const auto own = KindOf("").protocol(), built_in = MakeProtocol("textcraft");
+  EXPECT_EQ(own->CreateBody(), built_in->CreateBody());
+  EXPECT_EQ(nlohmann::json::parse(own->ResetBody(3, 7)),
+            nlohmann::json::parse(built_in->ResetBody(3, 7)));
+  EXPECT_EQ(nlohmann::json::parse(own->StepBody(3, "a \"b\"")),
+            nlohmann::json::parse(built_in->StepBody(3, "a \"b\"")));
+  EXPECT_EQ(own->CloseBody(3), built_in->CloseBody(3));
+  EXPECT_EQ(own->AskPath("observation", 3), built_in->AskPath("observation", 3));
+  EXPECT_EQ(own->ParseCreate(R"({"id": 3})"), 3);
+  EXPECT_EQ(own->ParseReset(R"({"observation": "x"})"), "x");
+  EXPECT_EQ(own->ParseStep(R"({"observation": "x", "reward": 0.5, "done": true})"),
+            (StepResult{"x", 0.5, true}));
+  EXPECT_EQ(own->ParseStep(R"({"observation": "x", "reward": null, "done": 0, "error": null})"),
+            (StepResult{"x", 0, false}));
+  EXPECT_EQ(own->ParseObservation(R"("x")", ""), "x");
+  const auto lost = own->ParseStep(R"({"error": "session 3 not found"})");
+  EXPECT_EQ(lost.error().kind, ErrorKind::kEnvironment);
+  EXPECT_TRUE(own->IsLostSession(lost.error()));
+  EXPECT_EQ(own->Hash().size(), 16U);
+}
+
+TEST(TaskFile, AnotherDialect) {
+  const auto protocol = KindOf(R"(
+[session]
+base_path = "/maze"
+fault_patterns = ["^TimeoutError$"]
+lost_patterns = ["who are you"]
+[create]
+body = ""
+id = ""
+[reset]
+path = "/begin"
+body = {env_idx = "{id}", game = "{task}", world_type = "Text", note = "task {task} of {id}"}
+observation = "/0"
+template = "{/1}\n{observation}"
+list_suffix = {pointer = "/2", head = "\nAVAILABLE ACTIONS: ", join = ","}
+task_offset = 10
+task_modulo = 12
+[step]
+body = {env_idx = "{id}", action = "{action}"}
+observation = "/state"
+reward = "/score"
+done = ["/terminated", "/truncated"]
+[observe]
+path = "/look?env={id}"
+observation = "/text"
+[close]
+path = ""
+)")
+                            .protocol();
+  EXPECT_EQ(protocol->PathOf("/create"), "/maze/create");
+  EXPECT_EQ(protocol->PathOf("/reset"), "/maze/begin");
+  EXPECT_EQ(protocol->PathOf("/step"), "/maze/step");
+  EXPECT_EQ(protocol->PathOf("/close"), "");
+  EXPECT_EQ(protocol->CreateBody(), "");
+  const int64_t number = protocol->ParseCreate("7").value();
+  EXPECT_EQ(number, 7);
+  EXPECT_EQ(nlohmann::json::parse(protocol->ResetBody(number, 3)),
+            nlohmann::json::parse(
+                R"({"env_idx": 7, "game": 1, "world_type": "Text", "note": "task 1 of 7"})"));
+  EXPECT_EQ(protocol->ParseReset(R"(["A maze.", "Task: out", ["left", "right"]])"),
+            "Task: out\nA maze.\nAVAILABLE ACTIONS: left,right");
+  EXPECT_EQ(
+      protocol->ParseStep(R"({"state": "x", "score": 1, "terminated": false, "truncated": true})"),
+      (StepResult{"x", 1, true}));
+  EXPECT_EQ(protocol->ParseStep(R"({"state": "TimeoutError", "score": 0, "terminated": false})")
+                .error()
+                .kind,
+            ErrorKind::kEnvironment);
+  EXPECT_EQ(protocol->AskPath("observation", number), "/maze/look?env=7");
+  EXPECT_EQ(protocol->ParseObservation(R"({"text": "y"})", ""), "y");
+  EXPECT_TRUE(protocol->IsLostSession({ErrorKind::kEnvironment, "who are you?", 0}));
+  EXPECT_THAT(std::string(protocol->ReplyShape("/step")),
+              HasSubstr("\"/terminated\" or \"/truncated\""));
+}
+
+TEST(TaskFile, IdsThatAreTextsKeepTheirText) {
+  const auto protocol = KindOf("").protocol();
+  const int64_t a = protocol->ParseCreate(R"({"id": "a/1"})").value();
+  const int64_t b = protocol->ParseCreate(R"({"id": "b"})").value();
+  EXPECT_NE(a, b);
+  EXPECT_EQ(protocol->ParseCreate(R"({"id": "a/1"})"), a);
+  EXPECT_EQ(protocol->CloseBody(a), R"({"id":"a/1"})");
+  EXPECT_EQ(protocol->AskPath("observation", a), "/observation?id=a%2F1");
+  EXPECT_EQ(nlohmann::json::parse(protocol->StepBody(b, "x"))["id"], "b");
+}
+
+TEST(TaskFile, WhatAReplyLacksIsNamed) {
+  const auto protocol = KindOf("").protocol();
+  const auto fault = [&](const char* reply) { return protocol->ParseStep(reply).error().message; };
+  EXPECT_THAT(fault(R"({"reward": 0, "done": false})"),
+              HasSubstr("no observation at \"/observation\""));
+  EXPECT_THAT(fault(R"({"observation": "x", "reward": 0})"),
+              HasSubstr("no end of the episode at \"/done\""));
+  EXPECT_THAT(fault(R"({"observation": "x", "done": true})"),
+              HasSubstr("no number for the reward at \"/reward\""));
+  EXPECT_THAT(fault(R"({"observation": "x", "reward": 0, "done": "no"})"),
+              HasSubstr("not true or false"));
+  EXPECT_THAT(protocol->ParseCreate("[]").error().message, HasSubstr("no id of a session"));
+}
+
+// Rewards of an episode whose replies have these numbers; it ends with the last.
+std::vector<double> Rewards(const std::string& section, const std::vector<double>& numbers) {
+  const auto protocol = KindOf("[reward]\n" + section).protocol();
+  RewardTally tally;
+  std::vector<double> rewards;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    rewards.push_back(protocol->RewardSoFar(tally, {"", numbers[i], i + 1 == numbers.size()}));
+  }
+  return rewards;
+}
+
+TEST(TaskFile, RewardsAreReckonedAsTheFileSays) {
+  EXPECT_THAT(Rewards("", {0, 0.5, 0.25}), ElementsAre(0, 0.5, 0.25));
+  EXPECT_THAT(Rewards("mode = \"sum\"", {1, 0, 2}), ElementsAre(1, 1, 3));
+  EXPECT_THAT(Rewards("mode = \"max\"", {-2, 3, 1}), ElementsAre(-2, 3, 3));
+  EXPECT_THAT(Rewards("mode = \"delta\"", {1, 4, 4}), ElementsAre(1, 3, 0));
+  EXPECT_THAT(Rewards("scale = 0.01\nclip = [0, 1]", {-100, 50, 250}), ElementsAre(0, 0.5, 1));
+  EXPECT_THAT(Rewards("mode = \"sum\"\nclip = [0, 1]", {0.75, 0.75, -1}), ElementsAre(0.75, 1, 0.5))
+      << "what is clipped is not lost for the sum";
+  EXPECT_THAT(Rewards("only_when_done = true\noffset = 1", {1, 1, 1}), ElementsAre(0, 0, 2));
+}
+
+TEST(TaskFile, FormsOfActions) {
+  const auto action = [](const std::string& section, const char* response) {
+    return KindOf("[action]\n" + section).family()->ParseAction(response);
+  };
+  EXPECT_EQ(action("format = \"whole\"\none_line = false", "<think>hm</think> SELECT 1\nFROM t "),
+            "SELECT 1\nFROM t");
+  EXPECT_EQ(action("format = \"fence\"\none_line = false", "So:\n```sql\nSELECT 1;\n```\nDone."),
+            "SELECT 1;");
+  EXPECT_EQ(action("format = \"fence\"", "no fence"), "");
+  EXPECT_EQ(action("format = \"regex\"\npattern = '<act>(.*?)</act>'", "<act>a</act><act>b</act>"),
+            "b");
+  EXPECT_EQ(action("format = \"regex\"\npattern = '<act>(.*?)</act>'\nmatch = \"first\"",
+                   "<act>a</act><act>b</act>"),
+            "a");
+  EXPECT_EQ(action("remove = '[^a-z ]'\nlower = true", "Action: go *north*!"), "go north");
+}
+
+TEST(TaskFile, Judgement) {
+  const auto family = KindOf(R"([judgement]
+refused = ["^Nothing happened", "^Could not"]
+unchanged = ["^You look"]
+informing = ["^look"]
+readings = ['\d+ degrees']
+same_observation_is_unchanged = true
+same_observation_is_same_state = true
+revision_action = "look"
+mistakes = [{name = "no_key", pattern = "key"}, {name = "wrong_way", pattern = "wall"}]
+)")
+                          .family();
+  EXPECT_TRUE(family->IsRefusal("a", "x", "Well.\nNothing happened."));
+  EXPECT_FALSE(family->IsRefusal("a", "look", "You look around."));
+  EXPECT_TRUE(family->LeavesStateUnchanged("a", "look", "You look around."));
+  EXPECT_TRUE(family->LeavesStateUnchanged("a", "x", "Could not do it."));
+  EXPECT_TRUE(family->LeavesStateUnchanged("a", "x", "a"));
+  EXPECT_FALSE(family->LeavesStateUnchanged("a", "x", "b"));
+  EXPECT_EQ(family->RevisionAction(), "look");
+  const RevisionHints& hints = family->hints();
+  EXPECT_TRUE(hints.MayInform("look at door"));
+  EXPECT_FALSE(hints.MayInform("open door"));
+  EXPECT_EQ(hints.MistakeName({}, "x", "You have no key."), "no_key");
+  EXPECT_EQ(hints.MistakeName({}, "x", "A wall."), "wrong_way");
+  EXPECT_EQ(hints.MistakeName({}, "x", "Hm."), "");
+  EXPECT_EQ(hints.WithoutReadings("It is 20 degrees.").text, "It is #.");
+  const std::vector<Message> history = {{"user", "start"}, {"assistant", "x"}, {"user", "a room"}};
+  EXPECT_EQ(hints.StateKey(history), "a room");
+}
+
+TEST(TaskFile, SplitsAreIdsAndRanges) {
+  const TaskKind kind = KindOf("[splits]\ntest = [\"0-2\", 7]\ntrain = \"3-5\"\n");
+  EXPECT_THAT(kind.split->test(), ElementsAre(0, 1, 2, 7));
+  EXPECT_THAT(kind.split->train(), ElementsAre(3, 4, 5));
+}
+
+TEST(TaskFile, AScriptedPlayerTakesWhatIsOffered) {
+  const TaskKind kind =
+      KindOf("[action]\nexamples = [\"wait\"]\noffered = 'Actions: \\[(.*)\\]'\n");
+  const std::vector<Message> shown = {{"user", "A room. Actions: ['go north', 'open door']"}};
+  const auto state = kind.policy(shown, 0, nullptr).value();
+  RandomStream random(3);
+  std::set<std::string> actions;
+  for (int i = 0; i < 100; ++i) actions.insert(state->AnyAction(random));
+  EXPECT_THAT(actions, ElementsAre("go north", "open door", "wait"));
+  EXPECT_EQ(state->Plan(), kind.policy(shown, 0, nullptr).value()->Plan());
+}
+
+// Twenty mistakes, each with its place and what helps.
+TEST(TaskFile, FaultsNameLineSectionAndKey) {
+  EXPECT_THAT(Refusal("[task]\nname = \"x\"\n"), HasSubstr("line 1: [task] has no instruction"));
+  EXPECT_THAT(Refusal("[task]\ninstruction = \"x\"\n"), HasSubstr("[task] has no name"));
+  EXPECT_THAT(Refusal("name = \"x\"\n"), HasSubstr("line 1: there is no section [name]"));
+  EXPECT_THAT(Refusal("[task]\nname = \"My Game\"\ninstruction = \"x\"\n"),
+              HasSubstr("line 2: [task] name: a name has small letters"));
+  EXPECT_THAT(Refusal("[task]\nname = x\n"), HasSubstr("doors.toml, line 2: "));
+  EXPECT_THAT(Refusal("[task]\nname = \"caf\xe9\"\n"),
+              HasSubstr("line 2: a byte that is not valid UTF-8"));
+  EXPECT_THAT(RefusalOf("[stepp]\n"), HasSubstr("line 4: there is no section [stepp]"));
+  EXPECT_THAT(RefusalOf("[stepp]\n"), HasSubstr("did you mean step?"));
+  EXPECT_THAT(RefusalOf("[step]\nreword = \"/r\"\n"),
+              HasSubstr("line 5: [step] reword: there is no such key; did you mean reward?"));
+  EXPECT_THAT(RefusalOf("[step]\nreward = \"r\"\n"),
+              HasSubstr("line 5: [step] reward: \"r\" is no JSON pointer"));
+  EXPECT_THAT(RefusalOf("[step]\ndone = []\n"),
+              HasSubstr("[step] done: needs at least one pointer"));
+  EXPECT_THAT(RefusalOf("[step]\nbody = {id = \"{id}\"}\n"),
+              HasSubstr("[step] body: {action} is missing"));
+  EXPECT_THAT(RefusalOf("[reset]\nbody = {data_idx = \"{task}\"}\n"),
+              HasSubstr("[reset] body: {id} is missing"));
+  EXPECT_THAT(RefusalOf("[reset]\npath = \"reset\"\n"), HasSubstr("a path begins with \"/\""));
+  EXPECT_THAT(RefusalOf("[session]\nbase_path = \"/maze/\"\n"), HasSubstr("[session] base_path"));
+  EXPECT_THAT(RefusalOf("[reward]\nmode = \"total\"\n"),
+              HasSubstr("[reward] mode: \"total\" is none of last, sum, max, delta"));
+  EXPECT_THAT(RefusalOf("[reward]\nclip = [1, 0]\n"),
+              HasSubstr("[reward] clip: needs two numbers"));
+  EXPECT_THAT(RefusalOf("[reward]\nscale = \"1\"\n"), HasSubstr("[reward] scale: needs a number"));
+  EXPECT_THAT(RefusalOf("[action]\nformat = \"regex\"\n"), HasSubstr("[action] has no pattern"));
+  EXPECT_THAT(RefusalOf("[judgement]\nrefused = [\"(\"]\n"),
+              HasSubstr("line 5: [judgement] refused: the pattern '(' is wrong"));
+  EXPECT_THAT(RefusalOf("[judgement]\nmistakes = [{name = \"x\"}]\n"),
+              HasSubstr("needs a name and a pattern"));
+  EXPECT_THAT(RefusalOf("[splits]\ntest = \"5-2\"\n"), HasSubstr("[splits] test: needs ids"));
+  EXPECT_THAT(RefusalOf("[splits]\ntest = 5\ntrain = \"0-9\"\n"),
+              HasSubstr("[splits] train: task 5 is a test task too"));
+  EXPECT_THAT(RefusalOf("[judgement]\nsame_observation_is_unchanged = \"yes\"\n"),
+              HasSubstr("needs true or false"));
+}
+
+// The files that come with the programs.
+TEST(TaskFile, ThoseOfAgentGymsServersAreRead) {
+  std::set<std::string> names;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(AGENTR_SOURCE_DIR "/configs/tasks")) {
+    const TaskKind kind = ReadTaskFile(ReadFile(entry.path()), entry.path().string());
+    EXPECT_EQ(kind.name, entry.path().stem().string());
+    EXPECT_THAT(kind.family()->Instruction().front().content, HasSubstr("Think first"));
+    names.insert(kind.name);
+  }
+  EXPECT_EQ(names.size(), 15U);
+}
+
+TEST(TaskFile, IsRegisteredOnceAndKeptBesideResults) {
+  const ScratchFolder folder;
+  const auto file = folder.path() / "doors.toml";
+  WriteFileAtomically(file, std::string(kTask));
+  EXPECT_EQ(UseTaskFile(file), "doors");
+  EXPECT_EQ(UseTaskFile(file), "doors");
+  EXPECT_EQ(MakeTaskFamily("doors")->name(), "doors");
+  KeepTaskFile(folder.path() / "results", "doors");
+  EXPECT_EQ(ReadFile(folder.path() / "results" / "task.toml"), kTask);
+  WriteFileAtomically(file, std::string(kTask) + "[splits]\ntest = 1\n");
+  try {
+    UseTaskFile(file);
+    FAIL();
+  } catch (const FatalError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("there is already a kind of task \"doors\""));
+  }
+  WriteFileAtomically(file, "[task]\nname = \"textcraft\"\ninstruction = \"x\"\n");
+  EXPECT_THROW(UseTaskFile(file), FatalError);
+}
+
+}  // namespace
+}  // namespace agentr
