@@ -1,0 +1,347 @@
+#include "rollout/env_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "clients/env/http_environment.h"
+#include "common/clock.h"
+#include "common/options.h"
+#include "common/random.h"
+#include "common/text.h"
+#include "tasks/revision_hints.h"
+#include "tasks/scripted_policy.h"
+#include "tasks/task_kinds.h"
+
+namespace agentr {
+namespace {
+
+constexpr size_t kShown = 160;  // bytes of an observation in a line
+
+std::string Shown(std::string_view text) {
+  return fmt::format("\"{}{}\"", EscapeControls(text.substr(0, kShown)),
+                     text.size() > kShown ? "…" : "");
+}
+
+// One episode, as it was played.
+struct Played {
+  int task = 0;
+  std::string first;
+  std::vector<std::string> actions;
+  std::vector<StepResult> steps;
+};
+
+class Checker {
+ public:
+  Checker(const EnvCheckOptions& options, const std::string& task, Environment& environment)
+      : o_(options),
+        kind_(TaskKindOf(task)),
+        family_(kind_.family()),
+        environment_(environment),
+        random_(options.seed) {}
+
+  EnvCheckReport Run() {
+    if (Open() && Begin()) {
+      const auto begin = std::chrono::steady_clock::now();
+      for (const int id : o_.ids) {
+        for (int episode = 0; episode < o_.episodes; ++episode) {
+          if (!Play(id)) return std::move(report_);
+        }
+      }
+      const double seconds = SecondsSince(begin);
+      ReplayAll();
+      TryRevisionAction();
+      TryForks();
+      Judge();
+      Say("note", fmt::format("{} steps, {:.0f} a second, one after the other", steps_,
+                              static_cast<double>(steps_) / std::max(seconds, 1e-9)));
+    }
+    return std::move(report_);
+  }
+
+ private:
+  void Say(const char* mark, const std::string& text) {
+    report_.lines.push_back(fmt::format("{:<6}{}", mark, text));
+  }
+  void Wrong(const std::string& text) {
+    Say("WRONG", text);
+    report_.works = false;
+  }
+
+  bool Open() {
+    for (auto& session : sessions_) {
+      auto opened = environment_.Open();
+      if (!opened) {
+        Wrong(fmt::format("a session cannot be opened: {}", opened.error().message));
+        return false;
+      }
+      session = std::move(*opened);
+    }
+    Say("ok", "two sessions are open at once");
+    return true;
+  }
+
+  // The first observations: whether an id is a task.
+  bool Begin() {
+    for (const int id : o_.ids) {
+      std::vector<std::string> firsts;
+      for (const size_t session : {0, 0, 1}) {
+        auto first = sessions_[session]->Reset(id);
+        if (!first) {
+          Wrong(fmt::format("task {} cannot be begun: {}", id, first.error().message));
+          return false;
+        }
+        firsts.push_back(std::move(*first));
+      }
+      for (const std::string& first : firsts) {
+        if (Plain(first) == Plain(firsts[0])) continue;
+        Wrong(fmt::format("task {} does not always begin the same: {} and {}. A search goes back to "
+                          "the begin of a task again and again: make the server draw what is random "
+                          "from the id of the task alone; values of instruments can be told by "
+                          "[judgement] readings",
+                          id, Shown(firsts[0]), Shown(first)));
+        return true;
+      }
+      Say("ok", fmt::format("task {} begins the same each time: {}", id, Shown(firsts[0])));
+    }
+    return true;
+  }
+
+  std::string Plain(const std::string& observation) const {
+    return family_->hints().WithoutReadings(observation).text;
+  }
+
+  std::optional<std::string> AnyAction(const Played& played) {
+    std::vector<Message> shown = family_->Instruction();
+    shown.push_back({"user", played.first});
+    for (size_t i = 0; i < played.steps.size(); ++i) {
+      shown.push_back({"assistant", "Action: " + played.actions[i]});
+      shown.push_back({"user", played.steps[i].observation});
+    }
+    const bool given = !o_.actions.empty();
+    if (kind_.policy && !kind_.plans_by_gold && (!given || random_.Below(2) == 0)) {
+      const auto state = kind_.policy(shown, played.task, nullptr);
+      if (state && *state) return (*state)->AnyAction(random_);
+    }
+    if (given) return random_.Pick(o_.actions);
+    return std::nullopt;
+  }
+
+  bool Play(int id) {
+    Played played{.task = id};
+    auto first = sessions_[0]->Reset(id);
+    if (!first) {
+      Wrong(fmt::format("task {} cannot be begun again: {}", id, first.error().message));
+      return false;
+    }
+    played.first = std::move(*first);
+    for (int turn = 0; turn < o_.steps; ++turn) {
+      const std::optional<std::string> action = AnyAction(played);
+      if (!action) {
+        Wrong("no action is known to try: give some with --action, or in the task file [action] "
+              "examples or offered");
+        return false;
+      }
+      auto step = sessions_[0]->Step(*action);
+      if (!step) {
+        Wrong(fmt::format("the action {} of task {} failed: {}", Shown(*action), id,
+                          step.error().message));
+        return false;
+      }
+      ++steps_;
+      played.actions.push_back(*action);
+      played.steps.push_back(std::move(*step));
+      if (played.steps.back().done) break;
+    }
+    played_.push_back(std::move(played));
+    return true;
+  }
+
+  // The same actions in the other session: what a search does on servers without forks, and what
+  // checks the rows of a revision.
+  void ReplayAll() {
+    int64_t compared = 0, other = 0;
+    std::string example;
+    for (const Played& played : played_) {
+      if (!sessions_[1]->Reset(played.task)) continue;
+      for (size_t i = 0; i < played.steps.size(); ++i) {
+        const auto step = sessions_[1]->Step(played.actions[i]);
+        ++compared;
+        const StepResult& before = played.steps[i];
+        if (step && Plain(step->observation) == Plain(before.observation) &&
+            step->reward == before.reward && step->done == before.done) {
+          continue;
+        }
+        ++other;
+        if (example.empty()) {
+          example = fmt::format(
+              "after {} actions {} was answered with {} (reward {}), then with {}", i,
+              Shown(played.actions[i]), Shown(before.observation), before.reward,
+              step ? fmt::format("{} (reward {})", Shown(step->observation), step->reward)
+                   : step.error().message);
+        }
+        break;  // what follows differs too
+      }
+    }
+    if (other == 0) {
+      Say("ok", fmt::format("{} replayed actions have the same answers again", compared));
+      return;
+    }
+    Wrong(fmt::format("{} of {} replayed episodes went another way: {}. Without the same answers a "
+                      "search compares paths that are none: make the server deterministic",
+                      other, played_.size(), example));
+  }
+
+  // The revision's turn must not move the episode.
+  void TryRevisionAction() {
+    const std::string action(family_->RevisionAction());
+    for (const Played& played : played_) {
+      if (played.steps.size() < 2 || played.steps[0].done) continue;
+      if (!sessions_[1]->Reset(played.task)) return;
+      const auto first = sessions_[1]->Step(played.actions[0]);
+      const auto revision = sessions_[1]->Step(action);
+      if (!first || !revision) {
+        Wrong(fmt::format("the action of a revision, {}, failed: {}", Shown(action),
+                          (first ? revision.error() : first.error()).message));
+        return;
+      }
+      const auto next = sessions_[1]->Step(played.actions[1]);
+      const bool same = !revision->done && next &&
+                        Plain(next->observation) == Plain(played.steps[1].observation);
+      if (!same) {
+        Wrong(fmt::format("the action of a revision, {}, is answered with {} and moves the episode: "
+                          "name one that changes nothing as [judgement] revision_action",
+                          Shown(action), Shown(revision->observation)));
+        return;
+      }
+      Say("ok", fmt::format("the action of a revision, {}, changes nothing; its answer is {}",
+                            Shown(action), Shown(revision->observation)));
+      return;
+    }
+    Say("note", "no episode was long enough to try the action of a revision");
+  }
+
+  void TryForks() {
+    if (!environment_.CanExpand()) {
+      Say("note", "the server has no /expand: a search replays the actions of a path for each new one");
+      return;
+    }
+    const Played& played = played_.front();
+    const auto reset = sessions_[1]->Reset(played.task);
+    std::vector<std::string> actions = {played.actions[0], played.actions[0]};
+    auto forks = reset ? sessions_[1]->Expand(actions)
+                       : Result<std::vector<Fork>>(tl::make_unexpected(reset.error()));
+    if (!forks) {
+      Wrong(fmt::format("/expand failed: {}", forks.error().message));
+      return;
+    }
+    bool same = forks->size() == 2;
+    for (const Fork& fork : *forks) same = same && fork.step == played.steps[0];
+    // The session itself stays where it was, also when its forks go on.
+    if (same && !played.steps[0].done) same = forks->at(0).session->Step(played.actions[0]).has_value();
+    const auto step = sessions_[1]->Step(played.actions[0]);
+    same = same && step && *step == played.steps[0];
+    if (same) {
+      Say("ok", "/expand makes forks that have the same answers and leaves the session where it was");
+    } else {
+      Wrong("/expand makes forks with other answers, or moves the session itself: a fork needs a deep "
+            "copy of the game");
+    }
+  }
+
+  // How often the rules about observations held, and the rewards.
+  void Judge() {
+    int64_t refused = 0, unchanged = 0, ended = 0;
+    double least = 0, most = 0;
+    std::map<std::string, int64_t> answers;
+    for (const Played& played : played_) {
+      std::string before = played.first;
+      for (size_t i = 0; i < played.steps.size(); ++i) {
+        const StepResult& step = played.steps[i];
+        refused += family_->IsRefusal(before, played.actions[i], step.observation) ? 1 : 0;
+        unchanged += family_->LeavesStateUnchanged(before, played.actions[i], step.observation) ? 1 : 0;
+        least = std::min(least, step.reward);
+        most = std::max(most, step.reward);
+        ++answers[step.observation];
+        before = step.observation;
+      }
+      ended += played.steps.back().done ? 1 : 0;
+    }
+    Say("note", fmt::format("{:.0f} % of the actions were refused, {:.0f} % changed nothing",
+                            100.0 * static_cast<double>(refused) / static_cast<double>(steps_),
+                            100.0 * static_cast<double>(unchanged) / static_cast<double>(steps_)));
+    const auto often = std::ranges::max_element(answers, {}, [](const auto& a) { return a.second; });
+    if (refused == 0 && often != answers.end() && often->second > 2) {
+      Say("note", fmt::format("the most frequent answer ({} times) is {}: if it refuses an action, "
+                              "add a pattern to [judgement] refused",
+                              often->second, Shown(often->first)));
+    }
+    if (most > 1 || least < 0) {
+      Wrong(fmt::format("rewards go from {:.3g} to {:.3g}, but a reward of the episode so far lies from "
+                        "0 to 1: use [reward] scale, offset and clip",
+                        least, most));
+    } else {
+      Say("ok", fmt::format("rewards from {:.3g} to {:.3g}; {} is success", least, most,
+                            family_->SuccessReward()));
+    }
+    Say(ended > 0 ? "ok" : "note",
+        fmt::format("{} of {} random episodes ended within {} steps", ended, played_.size(), o_.steps));
+  }
+
+  const EnvCheckOptions& o_;
+  const TaskKind& kind_;
+  const std::unique_ptr<TaskFamily> family_;
+  Environment& environment_;
+  RandomStream random_;
+  std::array<std::unique_ptr<Session>, 2> sessions_;
+  std::vector<Played> played_;
+  int64_t steps_ = 0;
+  EnvCheckReport report_;
+};
+
+}  // namespace
+
+void Declare(OptionSet& set, EnvCheckOptions& o) {
+  set.AddPositional("TASK", o.task, "A task file, FILE.toml, or the name of a kind of task");
+  set.Group("Check");
+  set.Add("--base", o.bases, "Base URL of the server, as --env_server_base").OnlySpeed();
+  set.Add("--id", o.ids, "Task to play (repeatable)").OnlyOutput();
+  set.Add("--action", o.actions, "Action to take besides those that the kind knows (repeatable)")
+      .OnlyOutput();
+  set.Add("--episodes", o.episodes, "Random episodes of each task").Min(1).OnlyOutput();
+  set.Add("--steps", o.steps, "Steps of an episode").Min(2).OnlyOutput();
+  set.Add("--seed", o.seed, "Seed of the random actions").OnlyOutput();
+  Declare(set, o.environment);
+  set.AfterParsing([&] {
+    if (o.task.size() != 1) {
+      throw FatalError(ExitCode::kUsage, "give one task file or kind of task: env_check FILE.toml");
+    }
+    o.environment.task = o.task.front();
+    std::vector<Secret>& bases = o.environment.env_server_base;
+    bases.insert(bases.end(), o.bases.begin(), o.bases.end());
+  });
+  DeclareTaskFile(set, o.file, o.environment.task, "Check");
+}
+
+EnvCheckReport CheckEnvironment(const EnvCheckOptions& options, const std::string& task,
+                                Environment& environment) {
+  return Checker(options, task, environment).Run();
+}
+
+ExitCode EnvCheck(const EnvCheckOptions& options, Workbench& workbench) {
+  const auto environment = workbench.OpenEnvironment(options.environment);
+  const EnvCheckReport report =
+      CheckEnvironment(options, options.environment.task, *environment);
+  for (const std::string& line : report.lines) fmt::print("{}\n", line);
+  fmt::print("{}\n", report.works ? "Search, revision and evaluation will work."
+                                  : "Not yet: change what is WRONG above, and check again.");
+  return report.works ? ExitCode::kOk : ExitCode::kIncomplete;
+}
+
+}  // namespace agentr
