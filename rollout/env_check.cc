@@ -101,11 +101,12 @@ class Checker {
       }
       for (const std::string& first : firsts) {
         if (Plain(first) == Plain(firsts[0])) continue;
-        Wrong(fmt::format("task {} does not always begin the same: {} and {}. A search goes back to "
-                          "the begin of a task again and again: make the server draw what is random "
-                          "from the id of the task alone; values of instruments can be told by "
-                          "[judgement] readings",
-                          id, Shown(firsts[0]), Shown(first)));
+        Wrong(
+            fmt::format("task {} does not always begin the same: {} and {}. A search goes back to "
+                        "the begin of a task again and again: make the server draw what is random "
+                        "from the id of the task alone; values of instruments can be told by "
+                        "[judgement] readings",
+                        id, Shown(firsts[0]), Shown(first)));
         return true;
       }
       Say("ok", fmt::format("task {} begins the same each time: {}", id, Shown(firsts[0])));
@@ -144,8 +145,9 @@ class Checker {
     for (int turn = 0; turn < o_.steps; ++turn) {
       const std::optional<std::string> action = AnyAction(played);
       if (!action) {
-        Wrong("no action is known to try: give some with --action, or in the task file [action] "
-              "examples or offered");
+        Wrong(
+            "no action is known to try: give some with --action, or in the task file [action] "
+            "examples or offered");
         return false;
       }
       auto step = sessions_[0]->Step(*action);
@@ -193,9 +195,10 @@ class Checker {
       Say("ok", fmt::format("{} replayed actions have the same answers again", compared));
       return;
     }
-    Wrong(fmt::format("{} of {} replayed episodes went another way: {}. Without the same answers a "
-                      "search compares paths that are none: make the server deterministic",
-                      other, played_.size(), example));
+    Wrong(
+        fmt::format("{} of {} replayed episodes went another way: {}. Without the same answers a "
+                    "search compares paths that are none: make the server deterministic",
+                    other, played_.size(), example));
   }
 
   // The revision's turn must not move the episode.
@@ -212,12 +215,13 @@ class Checker {
         return;
       }
       const auto next = sessions_[1]->Step(played.actions[1]);
-      const bool same = !revision->done && next &&
-                        Plain(next->observation) == Plain(played.steps[1].observation);
+      const bool same =
+          !revision->done && next && Plain(next->observation) == Plain(played.steps[1].observation);
       if (!same) {
-        Wrong(fmt::format("the action of a revision, {}, is answered with {} and moves the episode: "
-                          "name one that changes nothing as [judgement] revision_action",
-                          Shown(action), Shown(revision->observation)));
+        Wrong(
+            fmt::format("the action of a revision, {}, is answered with {} and moves the episode: "
+                        "name one that changes nothing as [judgement] revision_action",
+                        Shown(action), Shown(revision->observation)));
         return;
       }
       Say("ok", fmt::format("the action of a revision, {}, changes nothing; its answer is {}",
@@ -229,7 +233,8 @@ class Checker {
 
   void TryForks() {
     if (!environment_.CanExpand()) {
-      Say("note", "the server has no /expand: a search replays the actions of a path for each new one");
+      Say("note",
+          "the server has no /expand: a search replays the actions of a path for each new one");
       return;
     }
     const Played& played = played_.front();
@@ -244,14 +249,18 @@ class Checker {
     bool same = forks->size() == 2;
     for (const Fork& fork : *forks) same = same && fork.step == played.steps[0];
     // The session itself stays where it was, also when its forks go on.
-    if (same && !played.steps[0].done) same = forks->at(0).session->Step(played.actions[0]).has_value();
+    if (same && !played.steps[0].done)
+      same = forks->at(0).session->Step(played.actions[0]).has_value();
     const auto step = sessions_[1]->Step(played.actions[0]);
     same = same && step && *step == played.steps[0];
     if (same) {
-      Say("ok", "/expand makes forks that have the same answers and leaves the session where it was");
+      Say("ok",
+          "/expand makes forks that have the same answers and leaves the session where it was");
     } else {
-      Wrong("/expand makes forks with other answers, or moves the session itself: a fork needs a deep "
-            "copy of the game");
+      Wrong(
+          "/expand makes forks with other answers, or moves the session itself: a fork needs a "
+          "deep "
+          "copy of the game");
     }
   }
 
@@ -265,7 +274,8 @@ class Checker {
       for (size_t i = 0; i < played.steps.size(); ++i) {
         const StepResult& step = played.steps[i];
         refused += family_->IsRefusal(before, played.actions[i], step.observation) ? 1 : 0;
-        unchanged += family_->LeavesStateUnchanged(before, played.actions[i], step.observation) ? 1 : 0;
+        unchanged +=
+            family_->LeavesStateUnchanged(before, played.actions[i], step.observation) ? 1 : 0;
         least = std::min(least, step.reward);
         most = std::max(most, step.reward);
         ++answers[step.observation];
@@ -276,22 +286,24 @@ class Checker {
     Say("note", fmt::format("{:.0f} % of the actions were refused, {:.0f} % changed nothing",
                             100.0 * static_cast<double>(refused) / static_cast<double>(steps_),
                             100.0 * static_cast<double>(unchanged) / static_cast<double>(steps_)));
-    const auto often = std::ranges::max_element(answers, {}, [](const auto& a) { return a.second; });
+    const auto often =
+        std::ranges::max_element(answers, {}, [](const auto& a) { return a.second; });
     if (refused == 0 && often != answers.end() && often->second > 2) {
       Say("note", fmt::format("the most frequent answer ({} times) is {}: if it refuses an action, "
                               "add a pattern to [judgement] refused",
                               often->second, Shown(often->first)));
     }
     if (most > 1 || least < 0) {
-      Wrong(fmt::format("rewards go from {:.3g} to {:.3g}, but a reward of the episode so far lies from "
-                        "0 to 1: use [reward] scale, offset and clip",
-                        least, most));
+      Wrong(fmt::format(
+          "rewards go from {:.3g} to {:.3g}, but a reward of the episode so far lies from "
+          "0 to 1: use [reward] scale, offset and clip",
+          least, most));
     } else {
       Say("ok", fmt::format("rewards from {:.3g} to {:.3g}; {} is success", least, most,
                             family_->SuccessReward()));
     }
-    Say(ended > 0 ? "ok" : "note",
-        fmt::format("{} of {} random episodes ended within {} steps", ended, played_.size(), o_.steps));
+    Say(ended > 0 ? "ok" : "note", fmt::format("{} of {} random episodes ended within {} steps",
+                                               ended, played_.size(), o_.steps));
   }
 
   const EnvCheckOptions& o_;
@@ -336,8 +348,7 @@ EnvCheckReport CheckEnvironment(const EnvCheckOptions& options, const std::strin
 
 ExitCode EnvCheck(const EnvCheckOptions& options, Workbench& workbench) {
   const auto environment = workbench.OpenEnvironment(options.environment);
-  const EnvCheckReport report =
-      CheckEnvironment(options, options.environment.task, *environment);
+  const EnvCheckReport report = CheckEnvironment(options, options.environment.task, *environment);
   for (const std::string& line : report.lines) fmt::print("{}\n", line);
   fmt::print("{}\n", report.works ? "Search, revision and evaluation will work."
                                   : "Not yet: change what is WRONG above, and check again.");

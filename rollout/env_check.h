@@ -12,14 +12,14 @@
 namespace agentr {
 
 struct EnvCheckOptions {
-  std::vector<std::string> task = {};    // one: a task file, or the name of a kind
-  std::string file = {};                 // DeclareTaskFile
-  EnvironmentOptions environment = {};   // its task is set by `task`
-  std::vector<Secret> bases = {};        // --base, besides --env_server_base
-  std::vector<int> ids = {0, 1};         // tasks to play
+  std::vector<std::string> task = {};     // one: a task file, or the name of a kind
+  std::string file = {};                  // DeclareTaskFile
+  EnvironmentOptions environment = {};    // its task is set by `task`
+  std::vector<Secret> bases = {};         // --base, besides --env_server_base
+  std::vector<int> ids = {0, 1};          // tasks to play
   std::vector<std::string> actions = {};  // to take besides those that the kind knows
-  int episodes = 3;                      // of each task
-  int steps = 12;                        // of an episode
+  int episodes = 3;                       // of each task
+  int steps = 12;                         // of an episode
   uint64_t seed = 0;
 };
 

@@ -61,11 +61,12 @@ class HttpSession : public Session {
   Result<std::string> Observation() override {
     if (auto lost = CheckAlive()) return tl::make_unexpected(*lost);
     const Protocol& protocol = servers_.protocol();
+    const std::string path = protocol.AskPath("observation", session_->id);
+    if (path.empty()) return Session::Observation();
     auto observation = servers_.Repeat([&] {
-      return servers_.Get(*session_, protocol.AskPath("observation", session_->id),
-                          [&](std::string_view reply) {
-                            return protocol.ParseObservation(reply, first_observation_);
-                          });
+      return servers_.Get(*session_, path, [&](std::string_view reply) {
+        return protocol.ParseObservation(reply, first_observation_);
+      });
     });
     if (!observation) return tl::make_unexpected(Error(observation.error()));
     return std::move(*observation);

@@ -1,0 +1,282 @@
+// Kinds of tasks from files, as a user runs them: a server of one's own, checked, searched, revised and
+// evaluated; and a built-in world by its file.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "common/file.h"
+#include "common/text.h"
+#include "tasks/task_kinds.h"
+#include "tests/cli/program.h"
+#include "tests/clients/env/embedded_server.h"
+#include "tests/clients/env/session_server.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct NumberGame {
+  int secret = 0, guesses = 0;
+  std::string observation = "I think of a number from 1 to 8.";
+  bool deleted = false;
+};
+
+// Guess a number from 1 to 8 in three guesses, with the paths, names and ids of nobody else.
+class NumberServer : public SessionServer<NumberGame> {
+ public:
+  explicit NumberServer(bool random_begin = false) {
+    On("/games/new", [this](const Json&) -> Json {
+      return Json{{"game", fmt::format("g{}", next_id_++)}};
+    });
+    On("/games/begin", [this, random_begin](const Json& body) -> Json {
+      NumberGame game{.secret = body.at("number").get<int>() % 8 + 1};
+      if (random_begin) game.observation += fmt::format(" Greetings {}.", begun_);
+      ++begun_;
+      games_[body.at("game")] = game;
+      return Json{{"shown", {{"text", game.observation}}}};
+    });
+    On("/games/say", [this](const Json& body) -> Json {
+      NumberGame& game = games_.at(body.at("game"));
+      const auto guess = ParseNumber<int>(body.at("said").get<std::string>());
+      if (!guess) {
+        game.observation = "Please say a number.";
+      } else {
+        ++game.guesses;
+        game.observation = *guess == game.secret  ? "Yes!"
+                           : *guess < game.secret ? "higher"
+                                                  : "lower";
+      }
+      const bool won = game.observation == "Yes!";
+      return Json{{"shown", {{"text", game.observation}}},
+                  {"points", won ? 100 : 0},
+                  {"won", won},
+                  {"out_of_guesses", game.guesses == 3}};
+    });
+    server_.Start();
+  }
+
+ private:
+  std::map<std::string, NumberGame> games_;
+  int begun_ = 0;
+};
+
+constexpr std::string_view kNumbers = R"([task]
+name = "numbers"
+title = "Numbers"
+tasks = 16
+instruction = "Guess the number that I think of. Answer with \"Action: 4\"."
+max_depth = 4
+
+[session]
+id_field = "game"
+
+[create]
+path = "/games/new"
+id = "/game"
+
+[reset]
+path = "/games/begin"
+body = {game = "{id}", number = "{task}"}
+observation = "/shown/text"
+
+[step]
+path = "/games/say"
+body = {game = "{id}", said = "{action}"}
+observation = "/shown/text"
+reward = "/points"
+done = ["/won", "/out_of_guesses"]
+
+[observe]
+path = ""
+
+[close]
+path = ""
+
+[reward]
+scale = 0.01
+
+[action]
+examples = ["1", "2", "3", "4", "5", "6", "7", "8", "what"]
+
+[judgement]
+refused = ["^Please say"]
+mistakes = [{name = "too_low", pattern = "^higher$"}, {name = "too_high", pattern = "^lower$"}]
+
+[splits]
+test = "8-15"
+)";
+
+class TaskFileRun : public ::testing::Test {
+ protected:
+  TaskFileRun() { WriteFileAtomically(folder_.path() / "numbers.toml", std::string(kNumbers)); }
+  Outcome Run(const std::string& program, std::vector<std::string> arguments) const {
+    return RunProgram(program, arguments, folder_.path());
+  }
+  const ScratchFolder folder_;
+};
+
+TEST_F(TaskFileRun, AServerOfOnesOwnIsCheckedSearchedRevisedAndEvaluated) {
+  const NumberServer server;
+  const Outcome checked = Run("env_check", {"numbers.toml", "--base", server.url()});
+  EXPECT_EQ(checked.exit, 0) << checked.out << checked.err;
+  EXPECT_THAT(checked.out, AllOf(HasSubstr("task 0 begins the same each time"),
+                                 HasSubstr("replayed actions have the same answers"),
+                                 HasSubstr("Search, revision and evaluation will work."),
+                                 Not(HasSubstr("WRONG"))));
+
+  const Outcome searched =
+      Run("mcts_collect", {"--task", "numbers.toml", "--env_server_base", server.url(), "--max",
+                           "16", "--iterations", "20", "--n_gen", "3"});
+  EXPECT_EQ(searched.exit, 0) << searched.err;
+  EXPECT_THAT(searched.out, HasSubstr("8 trees written")) << "not those of test tasks";
+  EXPECT_EQ(ReadFile(folder_.path() / "mcts_result/numbers/planner/task.toml"), kNumbers);
+
+  const Outcome revised =
+      Run("path_collect", {"--env_server_base", server.url(), "--max_pairs_per_task", "2"});
+  EXPECT_EQ(revised.exit, 0) << revised.out << revised.err;
+  EXPECT_THAT(revised.out, HasSubstr("verified"));
+  EXPECT_THAT(revised.out, testing::ContainsRegex("too_(low|high)"));
+  const auto rows = ReadRows(folder_.path() / "path_result/numbers_centric.messages.jsonl");
+  EXPECT_GT(rows.size(), 3U);
+
+  const Outcome evaluated =
+      Run("agent_eval", {"--task", "numbers.toml", "--env_server_base", server.url()});
+  EXPECT_EQ(evaluated.exit, 0) << evaluated.out << evaluated.err;
+
+  // The saved options find the file again; nothing is left to do.
+  const Outcome again =
+      Run("mcts_collect", {"--config", "mcts_result/numbers/planner/resolved.toml"});
+  EXPECT_EQ(again.exit, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("0 trees written, 8 existed already"));
+
+  // The report knows the kind from the folder.
+  const Outcome report = Run("agent_report", {"mcts_result", "path_result", "test_result"});
+  EXPECT_EQ(report.exit, 0) << report.err;
+  EXPECT_THAT(report.err, Not(HasSubstr("unknown task")));
+}
+
+TEST_F(TaskFileRun, AChangedFileIsAnotherKindOfTask) {
+  const NumberServer server;
+  const std::vector<std::string> search = {
+      "--task", "numbers.toml", "--env_server_base", server.url(), "--max", "2", "--iterations",
+      "3"};
+  ASSERT_EQ(Run("mcts_collect", search).exit, 0);
+  std::string changed(kNumbers);
+  ReplaceAll(changed, "scale = 0.01", "scale = 0.005");
+  WriteFileAtomically(folder_.path() / "numbers.toml", changed);
+  const Outcome other = Run("mcts_collect", search);
+  EXPECT_EQ(other.exit, 2) << other.err;
+}
+
+TEST_F(TaskFileRun, TheCheckSaysWhatIsWrongAndWhatHelps) {
+  const NumberServer random(/*random_begin=*/true);
+  const Outcome begins = Run("env_check", {"numbers.toml", "--base", random.url()});
+  EXPECT_EQ(begins.exit, 1);
+  EXPECT_THAT(begins.out, HasSubstr("task 0 does not always begin the same"));
+
+  const NumberServer server;
+  std::string file(kNumbers);
+  ReplaceAll(file, "reward = \"/points\"", "reward = \"/reward\"");
+  WriteFileAtomically(folder_.path() / "numbers.toml", file);
+  const Outcome pointer = Run("env_check", {"numbers.toml", "--base", server.url()});
+  EXPECT_EQ(pointer.exit, 1);
+  EXPECT_THAT(pointer.out, AllOf(HasSubstr("no number for the reward at \"/reward\""),
+                                 HasSubstr("this one replied: {\"out_of_guesses\"")));
+
+  ReplaceAll(file, "reward = \"/reward\"", "reward = \"/points\"");
+  ReplaceAll(file, "scale = 0.01", "scale = 1");
+  WriteFileAtomically(folder_.path() / "numbers.toml", file);
+  const Outcome scale =
+      Run("env_check", {"numbers.toml", "--base", server.url(), "--episodes", "20"});
+  EXPECT_EQ(scale.exit, 1);
+  EXPECT_THAT(scale.out, HasSubstr("rewards go from 0 to 100"));
+
+  ReplaceAll(file, "scale = 1", "scale = 0.01");
+  ReplaceAll(file, "mistakes =", "revision_action = \"1\"\nmistakes =");
+  WriteFileAtomically(folder_.path() / "numbers.toml", file);
+  const Outcome revision =
+      Run("env_check", {"numbers.toml", "--base", server.url(), "--action", "8"});
+  EXPECT_THAT(revision.out,
+              testing::AnyOf(HasSubstr("moves the episode"), HasSubstr("changes nothing")));
+
+  WriteFileAtomically(folder_.path() / "numbers.toml", "[task]\nname = \"numbers\"\n");
+  const Outcome bad = Run("env_check", {"numbers.toml", "--base", server.url()});
+  EXPECT_EQ(bad.exit, 2);
+  EXPECT_THAT(bad.err, HasSubstr("numbers.toml, line 1: [task] has no instruction"));
+  EXPECT_THAT(Run("mcts_collect", {"--task", "nombers.toml"}).err, HasSubstr("nombers.toml"));
+  WriteFileAtomically(folder_.path() / "numbers.toml", std::string(kNumbers));
+  EXPECT_THAT(Run("mcts_collect", {"--task", "numbers.toml"}).err, HasSubstr("--env_server_base"));
+}
+
+// A language model that takes one of the recipes that it sees, or asks for the inventory.
+class RecipeModel {
+ public:
+  RecipeModel() {
+    server_->Post("/v1/chat/completions", [](const httplib::Request& request,
+                                             httplib::Response& reply) {
+      const auto asked = nlohmann::json::parse(request.body);
+      std::string all;
+      std::vector<std::string> actions = {"inventory", "get 1 oak log", "get 2 stick", "fly"};
+      for (const auto& message : asked["messages"]) {
+        const std::string text = message["content"];
+        all += text;
+        for (size_t at = text.find("\ncraft "); at != std::string::npos;
+             at = text.find("\ncraft ", at + 1)) {
+          actions.push_back(text.substr(at + 1, text.find('\n', at + 1) - at - 1));
+        }
+      }
+      auto choices = nlohmann::json::array();
+      for (int i = 0; i < asked.value("n", 1); ++i) {
+        const size_t chosen = std::hash<std::string>{}(all + std::to_string(i)) % actions.size();
+        choices.push_back(
+            {{"index", i},
+             {"message", {{"role", "assistant"}, {"content", "Action: " + actions[chosen]}}},
+             {"finish_reason", "stop"}});
+      }
+      reply.set_content(nlohmann::json{{"choices", choices}}.dump(), "application/json");
+    });
+    server_.Start();
+  }
+  std::string url() const { return server_.url() + "/v1"; }
+
+ private:
+  LocalServer server_;
+};
+
+TEST_F(TaskFileRun, TextCraftByItsFileGivesTheTreesOfTheBuiltInKind) {
+  const auto server = StartServer("textcraft");
+  const RecipeModel model;
+  // The file's own instruction is in other words.
+  const std::vector<Message> instruction = MakeTaskFamily("textcraft")->Instruction();
+  std::string file = ReadFile(AGENTR_SOURCE_DIR "/configs/tasks/agentgym_textcraft.toml");
+  const size_t begin = file.find("instruction = '''"), end = file.find("'''", begin + 20);
+  file.replace(begin, end + 3 - begin, "instruction = '''" + instruction[0].content + "'''");
+  WriteFileAtomically(folder_.path() / "craft.toml", file);
+  std::map<std::string, std::map<std::string, std::string>> trees;
+  for (const std::string task : {"textcraft", "craft.toml"}) {
+    const Outcome outcome = Run(
+        "mcts_collect", {"--task", task, "--env_server_base", server->base_url(), "--llm_base",
+                         model.url(), "--model_name", "recipes", "--min", "31", "--max", "40",
+                         "--iterations", "8", "--max_depth", "6", "--output_dir", "of_" + task});
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    trees[task] = TreeFiles(folder_.path() / ("of_" + task));
+  }
+  std::map<std::string, std::string> own;
+  for (auto [name, text] : trees["craft.toml"]) {
+    ReplaceAll(text, "agentgym_textcraft", "textcraft");
+    if (const size_t hash = text.find('+'); hash != std::string::npos && hash < 2000)
+      text.erase(hash, 17);
+    ReplaceAll(name, "agentgym_textcraft", "textcraft");
+    own[name] = text;
+  }
+  EXPECT_GT(own.size(), 4U);
+  EXPECT_EQ(own, trees["textcraft"]);
+}
+
+}  // namespace
+}  // namespace agentr
