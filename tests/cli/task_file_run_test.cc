@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <functional>
+#include <sstream>
 
 #include "common/file.h"
 #include "common/text.h"
@@ -267,7 +269,8 @@ TEST_F(TaskFileRun, TextCraftByItsFileGivesTheTreesOfTheBuiltInKind) {
     trees[task] = TreeFiles(folder_.path() / ("of_" + task));
   }
   std::map<std::string, std::string> own;
-  for (auto [name, text] : trees["craft.toml"]) {
+  for (const auto& [full_name, full_text] : trees["craft.toml"]) {
+    std::string name = full_name, text = full_text;
     ReplaceAll(text, "agentgym_textcraft", "textcraft");
     if (const size_t hash = text.find('+'); hash != std::string::npos && hash < 2000)
       text.erase(hash, 17);
@@ -276,6 +279,45 @@ TEST_F(TaskFileRun, TextCraftByItsFileGivesTheTreesOfTheBuiltInKind) {
   }
   EXPECT_GT(own.size(), 4U);
   EXPECT_EQ(own, trees["textcraft"]);
+}
+
+// The commands of docs/your_environment.md, word for word but for the port.
+TEST_F(TaskFileRun, ThePageForUsersWorksLiterally) {
+  if (std::system("python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null") !=
+      0) {
+    GTEST_SKIP() << "there is no python3 of at least version 3.9";
+  }
+  LocalServer free_port;
+  free_port.Start();
+  const std::string port = std::to_string(free_port.port());
+  free_port.Stop();
+  std::string page = ReadFile(AGENTR_SOURCE_DIR "/docs/your_environment.md");
+  ReplaceAll(page, "8080", port);
+  const std::filesystem::path programs =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  std::string script = fmt::format("set -e\nexport PATH={}:$PATH\n", programs.string());
+  for (const char* folder : {"clients", "configs", "examples"}) {
+    script += fmt::format("ln -s {}/{} {}\n", AGENTR_SOURCE_DIR, folder, folder);
+  }
+  int commands = 0;
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("    $ ")) continue;
+    ++commands;
+    script += line.substr(6) + "\n";
+    if (!line.ends_with('&')) continue;
+    script += fmt::format(
+        "server=$!; trap 'kill $server' EXIT\n"
+        "until (: </dev/tcp/127.0.0.1/{}) 2>/dev/null; do kill -0 $server; sleep 0.05; done\n",
+        port);
+  }
+  EXPECT_EQ(commands, 6);
+  WriteFileAtomically(folder_.path() / "page.sh", script);
+  const std::string run =
+      fmt::format("cd {} && bash page.sh >out.txt 2>err.txt", folder_.path().string());
+  EXPECT_EQ(std::system(run.c_str()), 0)
+      << ReadFile(folder_.path() / "out.txt") << ReadFile(folder_.path() / "err.txt");
+  EXPECT_GT(ReadRows(folder_.path() / "path_result/number_game_centric.messages.jsonl").size(), 0U);
 }
 
 }  // namespace
