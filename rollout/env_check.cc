@@ -135,7 +135,8 @@ class Checker {
   }
 
   bool Play(int id) {
-    Played played{.task = id};
+    Played played;
+    played.task = id;
     auto first = sessions_[0]->Reset(id);
     if (!first) {
       Wrong(fmt::format("task {} cannot be begun again: {}", id, first.error().message));
