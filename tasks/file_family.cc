@@ -15,7 +15,7 @@ bool AnyMatches(const std::vector<Pattern>& patterns, std::string_view text) {
 }
 
 // Without a thought between <think> and </think>; all that follows an unfinished one is thought.
-std::string_view WithoutThought(std::string_view response) {
+std::string_view SaidAloud(std::string_view response) {
   constexpr std::string_view kBegin = "<think>", kEnd = "</think>";
   if (const size_t end = response.rfind(kEnd); end != std::string_view::npos) {
     response.remove_prefix(end + kEnd.size());
@@ -69,17 +69,17 @@ std::string FileFamily::ParseAction(std::string_view response) const {
       action = TextOfAction(response);
       break;
     case ActionFormat::kWhole:
-      action = WithoutThought(response);
+      action = SaidAloud(response);
       break;
     case ActionFormat::kRegex: {
       const Pattern& pattern = *rules_->pattern;
       const int group = std::min(pattern.groups(), 1);
-      const std::string_view said = WithoutThought(response);
+      const std::string_view said = SaidAloud(response);
       action = (rules_->last ? pattern.Last(said, group) : pattern.First(said, group)).value_or("");
       break;
     }
     case ActionFormat::kFence:
-      action = LastFence(WithoutThought(response));
+      action = LastFence(SaidAloud(response));
       break;
   }
   if (rules_->removed) action = rules_->removed->Replaced(action, "");

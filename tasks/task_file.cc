@@ -28,27 +28,27 @@ namespace agentr {
 namespace fs = std::filesystem;
 namespace {
 
-using Json = nlohmann::ordered_json;
+using TomlJson = nlohmann::ordered_json;
 
 // A value as JSON; the faults are dates and times.
-std::optional<Json> ToJson(const toml::node& node) {
-  if (const auto* text = node.as_string()) return Json(text->get());
-  if (const auto* number = node.as_integer()) return Json(number->get());
-  if (const auto* number = node.as_floating_point()) return Json(number->get());
-  if (const auto* truth = node.as_boolean()) return Json(truth->get());
+std::optional<TomlJson> ToJson(const toml::node& node) {
+  if (const auto* text = node.as_string()) return TomlJson(text->get());
+  if (const auto* number = node.as_integer()) return TomlJson(number->get());
+  if (const auto* number = node.as_floating_point()) return TomlJson(number->get());
+  if (const auto* truth = node.as_boolean()) return TomlJson(truth->get());
   if (const auto* list = node.as_array()) {
-    Json all = Json::array();
+    TomlJson all = TomlJson::array();
     for (const toml::node& item : *list) {
-      std::optional<Json> value = ToJson(item);
+      std::optional<TomlJson> value = ToJson(item);
       if (!value) return std::nullopt;
       all.push_back(std::move(*value));
     }
     return all;
   }
   if (const auto* table = node.as_table()) {
-    Json all = Json::object();
+    TomlJson all = TomlJson::object();
     for (const auto& [key, item] : *table) {
-      std::optional<Json> value = ToJson(item);
+      std::optional<TomlJson> value = ToJson(item);
       if (!value) return std::nullopt;
       all[std::string(key.str())] = std::move(*value);
     }
@@ -146,8 +146,8 @@ class Section {
   }
   void CheckPointer(const toml::node& node, const std::string& key, const std::string& pointer) {
     try {
-      Json::json_pointer check(pointer);
-    } catch (const Json::exception&) {
+      TomlJson::json_pointer check(pointer);
+    } catch (const TomlJson::exception&) {
       Refuse(node, key,
              fmt::format(
                  "\"{}\" is no JSON pointer: write \"/name\" for a field, \"/0\" for the first "
@@ -228,7 +228,7 @@ void ReadCall(Section& section, HttpDialect::Call& call, const std::string& base
   }
   if (!body->is_table())
     section.Refuse(*body, "body", "needs a table, such as {id = \"{id}\"}, or \"\" for none");
-  std::optional<Json> value = ToJson(*body);
+  std::optional<TomlJson> value = ToJson(*body);
   if (!value) section.Refuse(*body, "body", "JSON has no dates and times; put them into quotes");
   call.body = std::move(*value);
   const std::string text = call.body.dump();

@@ -12,16 +12,16 @@
 namespace agentr {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // The value at a pointer; null if there is none.
-const Json* At(const Json& reply, const std::string& pointer) {
-  const Json::json_pointer place(pointer);
+const OrderedJson* At(const OrderedJson& reply, const std::string& pointer) {
+  const OrderedJson::json_pointer place(pointer);
   return reply.contains(place) ? &reply.at(place) : nullptr;
 }
 
 // A value as an agent reads it.
-std::string TextOf(const Json& value) {
+std::string TextOf(const OrderedJson& value) {
   return value.is_string() ? value.get<std::string>() : DumpJson(value);
 }
 
@@ -56,15 +56,15 @@ std::string PercentEncoded(std::string_view text) {
   return encoded;
 }
 
-bool IsTrue(const Json& value) { return value == true || value == 1; }
+bool IsTrue(const OrderedJson& value) { return value == true || value == 1; }
 
 }  // namespace
 
 struct DialectProtocol::Values {
-  Json id = nullptr, task = nullptr, action = nullptr;
+  OrderedJson id = nullptr, task = nullptr, action = nullptr;
 
-  const Json* Find(std::string_view name) const {
-    const Json* value = name == "id"       ? &id
+  const OrderedJson* Find(std::string_view name) const {
+    const OrderedJson* value = name == "id"       ? &id
                         : name == "task"   ? &task
                         : name == "action" ? &action
                                            : nullptr;
@@ -72,21 +72,21 @@ struct DialectProtocol::Values {
   }
 
   // The template with the values in the places of their names.
-  Json Fill(const Json& shape) const {
+  OrderedJson Fill(const OrderedJson& shape) const {
     if (shape.is_string()) {
       const auto text = shape.get<std::string>();
       if (text.size() > 2 && text.front() == '{' && text.back() == '}') {
-        const Json* value = Find(std::string_view(text).substr(1, text.size() - 2));
+        const OrderedJson* value = Find(std::string_view(text).substr(1, text.size() - 2));
         if (value != nullptr) return *value;
       }
       return Filled(text, [&](std::string_view name) -> std::optional<std::string> {
-        const Json* value = Find(name);
+        const OrderedJson* value = Find(name);
         return value == nullptr ? std::nullopt : std::optional(TextOf(*value));
       });
     }
-    Json filled = shape;
+    OrderedJson filled = shape;
     if (shape.is_structured()) {
-      for (Json& value : filled) value = Fill(value);
+      for (OrderedJson& value : filled) value = Fill(value);
     }
     return filled;
   }
@@ -101,11 +101,11 @@ std::string DialectProtocol::PathOf(std::string_view call) const {
   return std::string(call);
 }
 
-Json DialectProtocol::IdOf(int64_t id) const {
+OrderedJson DialectProtocol::IdOf(int64_t id) const {
   if (id >= 0) return id;
   const std::lock_guard lock(mutex_);
   const auto place = static_cast<size_t>(-1 - id);
-  return place < texts_.size() ? Json(texts_[place]) : Json(id);
+  return place < texts_.size() ? OrderedJson(texts_[place]) : OrderedJson(id);
 }
 
 int64_t DialectProtocol::NumberOf(const std::string& id) const {
@@ -149,23 +149,23 @@ std::string DialectProtocol::AskPath(std::string_view extension, int64_t id) con
   });
 }
 
-Result<Json> DialectProtocol::Read(std::string_view reply, std::string_view call) const {
+Result<OrderedJson> DialectProtocol::Read(std::string_view reply, std::string_view call) const {
   const std::string what(call);
   if (IsTooDeep(reply)) return Fail(ErrorKind::kProtocol, what + ": the reply is nested too deep");
-  Json value = Json::parse(reply, nullptr, /*allow_exceptions=*/false);
+  OrderedJson value = OrderedJson::parse(reply, nullptr, /*allow_exceptions=*/false);
   if (value.is_discarded()) {
     return Fail(ErrorKind::kProtocol,
                 fmt::format("{}: the reply is not JSON ({})", what, JsonFault(reply)));
   }
   if (dialect_.fault.empty()) return value;
-  const Json* fault = At(value, dialect_.fault);
+  const OrderedJson* fault = At(value, dialect_.fault);
   if (fault == nullptr || fault->is_null()) return value;
   return Fail(ErrorKind::kEnvironment, what + ": the environment says: " + TextOf(*fault));
 }
 
-Result<std::string> DialectProtocol::TextIn(const Json& reply,
+Result<std::string> DialectProtocol::TextIn(const OrderedJson& reply,
                                             const HttpDialect::Text& text) const {
-  const Json* value = At(reply, text.pointer);
+  const OrderedJson* value = At(reply, text.pointer);
   if (text.shape.empty() && (value == nullptr || value->is_null())) {
     return Missing(text.pointer, "observation");
   }
@@ -176,17 +176,17 @@ Result<std::string> DialectProtocol::TextIn(const Json& reply,
     out = Filled(text.shape, [&](std::string_view name) -> std::optional<std::string> {
       if (name == "observation") return whole;
       if (!name.starts_with('/')) return std::nullopt;
-      const Json* part = At(reply, std::string(name));
+      const OrderedJson* part = At(reply, std::string(name));
       if (part == nullptr) missing = name;
       return part == nullptr ? "" : TextOf(*part);
     });
     if (!missing.empty()) return Missing(missing, "text for the observation");
   }
-  const Json* list = text.list.empty() ? nullptr : At(reply, text.list);
+  const OrderedJson* list = text.list.empty() ? nullptr : At(reply, text.list);
   if (list != nullptr && list->is_array() && !list->empty()) {
     out += text.list_head;
     bool first = true;
-    for (const Json& item : *list) {
+    for (const OrderedJson& item : *list) {
       if (!std::exchange(first, false)) out += text.list_join;
       out += TextOf(item);
     }
@@ -199,12 +199,12 @@ Result<std::string> DialectProtocol::TextIn(const Json& reply,
 }
 
 Result<int64_t> DialectProtocol::ParseCreate(std::string_view reply) const {
-  AGENTR_ASSIGN_OR_RETURN(const Json value, Read(reply, "/create"));
+  AGENTR_ASSIGN_OR_RETURN(const OrderedJson value, Read(reply, "/create"));
   return IdIn(value, dialect_.id);
 }
 
-Result<int64_t> DialectProtocol::IdIn(const Json& reply, const std::string& pointer) const {
-  const Json* id = At(reply, pointer);
+Result<int64_t> DialectProtocol::IdIn(const OrderedJson& reply, const std::string& pointer) const {
+  const OrderedJson* id = At(reply, pointer);
   if (id == nullptr) return Missing(pointer, "id of a session");
   if (id->is_string()) return NumberOf(id->get<std::string>());
   if (IsJson<int64_t>(*id) && id->get<int64_t>() >= 0) return id->get<int64_t>();
@@ -213,17 +213,17 @@ Result<int64_t> DialectProtocol::IdIn(const Json& reply, const std::string& poin
 }
 
 Result<std::string> DialectProtocol::ParseReset(std::string_view reply) const {
-  AGENTR_ASSIGN_OR_RETURN(const Json value, Read(reply, "/reset"));
+  AGENTR_ASSIGN_OR_RETURN(const OrderedJson value, Read(reply, "/reset"));
   if (dialect_.observes_after_reset) return "";
   return TextIn(value, dialect_.first);
 }
 
-Result<StepResult> DialectProtocol::StepIn(const Json& reply) const {
+Result<StepResult> DialectProtocol::StepIn(const OrderedJson& reply) const {
   AGENTR_ASSIGN_OR_RETURN(std::string observation, TextIn(reply, dialect_.observation));
   StepResult step{std::move(observation), 0, false};
   bool told = false;
   for (const std::string& pointer : dialect_.done) {
-    const Json* done = At(reply, pointer);
+    const OrderedJson* done = At(reply, pointer);
     if (done == nullptr || done->is_null()) continue;
     if (!done->is_boolean() && *done != 0 && *done != 1) {
       return Fail(ErrorKind::kProtocol,
@@ -234,7 +234,7 @@ Result<StepResult> DialectProtocol::StepIn(const Json& reply) const {
   }
   if (!told)
     return Missing(fmt::format("{}", fmt::join(dialect_.done, "\" or \"")), "end of the episode");
-  const Json* reward = At(reply, dialect_.reward);
+  const OrderedJson* reward = At(reply, dialect_.reward);
   if (reward != nullptr && reward->is_boolean()) {
     step.reward = IsTrue(*reward) ? 1 : 0;
   } else if (reward != nullptr && IsJson<double>(*reward)) {
@@ -246,7 +246,7 @@ Result<StepResult> DialectProtocol::StepIn(const Json& reply) const {
 }
 
 Result<StepResult> DialectProtocol::ParseStep(std::string_view reply) const {
-  AGENTR_ASSIGN_OR_RETURN(const Json value, Read(reply, "/step"));
+  AGENTR_ASSIGN_OR_RETURN(const OrderedJson value, Read(reply, "/step"));
   return StepIn(value);
 }
 
@@ -278,14 +278,14 @@ double DialectProtocol::RewardSoFar(RewardTally& tally, const StepResult& step) 
 
 Result<std::vector<ForkReply>> DialectProtocol::ParseExpand(std::string_view reply,
                                                             size_t count) const {
-  AGENTR_ASSIGN_OR_RETURN(const Json value, Read(reply, "/expand"));
-  const Json* children = At(value, "/children");
+  AGENTR_ASSIGN_OR_RETURN(const OrderedJson value, Read(reply, "/expand"));
+  const OrderedJson* children = At(value, "/children");
   if (children == nullptr || !children->is_array() || children->size() != count) {
     return Fail(ErrorKind::kProtocol,
                 fmt::format("/expand: \"/children\" is no list of {} children", count));
   }
   std::vector<ForkReply> forks;
-  for (const Json& child : *children) {
+  for (const OrderedJson& child : *children) {
     AGENTR_ASSIGN_OR_RETURN(StepResult step, StepIn(child));
     AGENTR_ASSIGN_OR_RETURN(const int64_t id, IdIn(child, "/" + dialect_.id_field));
     forks.push_back({id, std::move(step)});
@@ -295,7 +295,7 @@ Result<std::vector<ForkReply>> DialectProtocol::ParseExpand(std::string_view rep
 
 Result<std::string> DialectProtocol::ParseObservation(std::string_view reply,
                                                       std::string_view /*first*/) const {
-  AGENTR_ASSIGN_OR_RETURN(const Json value, Read(reply, "/observation"));
+  AGENTR_ASSIGN_OR_RETURN(const OrderedJson value, Read(reply, "/observation"));
   return TextIn(value, dialect_.observed);
 }
 
