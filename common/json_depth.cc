@@ -1,5 +1,7 @@
 #include "common/json_depth.h"
 
+#include "common/text.h"
+
 namespace agentr {
 
 size_t TooDeepAt(std::string_view text, int deepest) {
@@ -30,7 +32,7 @@ std::string JsonFault(std::string_view text, int deepest) {
     if (is_about("UTF-8")) {
       return fmt::format(
           "byte {} is not UTF-8; convert the text, for example with iconv -f LATIN1 -t UTF-8",
-          error.byte);
+          1 + Utf8Prefix(text));
     }
     if (is_about("surrogate")) {
       return fmt::format(

@@ -219,7 +219,6 @@ class Section {
 void ReadCall(Section& section, HttpDialect::Call& call, const std::string& base,
               std::initializer_list<std::string_view> needed) {
   section.ReadPath("path", call.path, base);
-  if (!section.Has("path") && !call.path.empty()) call.path = base + call.path;
   const toml::node* const body = section.Find("body");
   if (body == nullptr) return;
   if (body->is_string() && body->as_string()->get().empty()) {
@@ -301,7 +300,6 @@ HttpDialect ReadDialect(const toml::table& file, const std::string& place) {
 
   Section observe(file, "observe", place);
   observe.ReadPath("path", dialect.observe, base);
-  if (!observe.Has("path")) dialect.observe = base + dialect.observe;
   ReadText(observe, "observation", dialect.observed);
   observe.End();
 

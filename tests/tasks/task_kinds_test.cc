@@ -11,12 +11,14 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 TEST(TaskKinds, AllHaveTheirNameInFamilyAndProtocolAndAreThere) {
-  EXPECT_EQ(TaskNames(),
-            "textcraft, webshop, sciworld, babyai, twenty_questions, guess_my_city, detective, "
-            "webshop_archer");
+  EXPECT_THAT(TaskNames(),
+              StartsWith("textcraft, webshop, sciworld, babyai, twenty_questions, guess_my_city, "
+                         "detective, webshop_archer"));
   for (const TaskKind& kind : TaskKinds()) {
+    if (!kind.file.empty()) continue;  // of another test
     EXPECT_EQ(MakeTaskFamily(kind.name)->name(), kind.name);
     EXPECT_EQ(MakeProtocol(kind.name)->family(), kind.name);
     EXPECT_EQ(MakeScriptedPolicy(kind.name)->title, kind.title);

@@ -374,9 +374,9 @@ TEST(HttpEnvironment, AnotherServersVersionRouteIsNoneOfOurs) {
 TEST(HttpEnvironment, AServerWithoutVersionIsNamedWithItsKind) {
   LocalServer server;
   server.Start();
-  testing::internal::CaptureStderr();
+  testing::internal::CaptureStdout();
   Connect({server.url()});
-  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+  EXPECT_THAT(testing::internal::GetCapturedStdout(),
               testing::AllOf(HasSubstr(server.url()), HasSubstr("split are those of textcraft")));
 }
 
