@@ -406,6 +406,7 @@ class EnvServer(socketserver.ThreadingTCPServer):
 
     allow_reuse_address = daemon_threads = True
     request_queue_size = 1024
+    next_look = 0.0  # for idle sessions
 
     def __init__(self, make, port=8080, host="127.0.0.1", tasks=0, name="", idle_s=3600,
                  max_sessions=100_000, serialize=False, fork=True, files=(), clock=time.monotonic):
@@ -417,8 +418,10 @@ class EnvServer(socketserver.ThreadingTCPServer):
         super().__init__((host, port), Handler)
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.server_address[1]}"
 
-    def service_actions(self):  # called twice a second
-        self.environments.end_idle()
+    def service_actions(self):  # called after each new connection, and twice a second without one
+        if time.monotonic() >= self.next_look:
+            self.next_look = time.monotonic() + 0.5
+            self.environments.end_idle()
 
     def server_close(self):
         super().server_close()

@@ -1,8 +1,9 @@
 """Guess a number from 1 to 100 in eight guesses: an environment for agentr in a few lines.
 
-    PYTHONPATH=clients/python python3 examples/number_game/number_game.py
+    PYTHONPATH=clients/python python3 examples/number_game/number_game.py &
+    mcts_collect --task examples/number_game/number_game.toml --env_server_base http://127.0.0.1:8080
 
-serves it on port 8080, and examples/number_game/number_game.toml says how a model plays it.
+The first line serves it, and the task file says how a model plays it.
 """
 
 import re

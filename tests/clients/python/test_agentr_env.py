@@ -184,9 +184,11 @@ class ProtocolTest(ServerTest):
         two = self.start(Counter)
         for id in (self.begin(two), 7):
             body = json.dumps({"id": id, "action": "a"})
-            status, text, _ = self.raw(two, "POST", "/step", body, {"Agentr-Instance": one.instance})
+            headers = {"Agentr-Instance": one.instance}
+            status, text, _ = self.raw(two, "POST", "/step", body, headers)
             self.assertEqual(status, 410)
-            self.assertEqual(text, '{"error":"The session is not valid: the server was restarted after it began."}')
+            self.assertEqual(text, '{"error":"The session is not valid: '
+                                   'the server was restarted after it began."}')
         body = json.dumps({"id": 0, "action": "a"})
         headers = {"Agentr-Instance": two.instance}
         self.assertEqual(self.raw(two, "POST", "/step", body, headers)[0], 200)
@@ -204,7 +206,8 @@ class EnvironmentTest(ServerTest):
 
         server = self.start(Env)
         id = self.post(server, "/create")["id"]
-        self.assertEqual(self.post(server, "/reset", id=id, data_idx=7)["observation"], "{'seed': 7}")
+        first = self.post(server, "/reset", id=id, data_idx=7)["observation"]
+        self.assertEqual(first, "{'seed': 7}")
         for action, done in (("go", False), ("win", True), ("late", True)):
             self.post(server, "/reset", id=id, data_idx=7)
             self.assertEqual(self.post(server, "/step", id=id, action=action),
@@ -226,7 +229,8 @@ class EnvironmentTest(ServerTest):
 
         server = self.start(Odd)
         id = self.begin(server)
-        self.assertEqual(self.post(server, "/step", id=id, action="\ud800")["observation"], "é ? \x00")
+        reply = self.post(server, "/step", id=id, action="\ud800")
+        self.assertEqual(reply["observation"], "é ? \x00")
 
     def test_an_exception_ends_the_task_and_not_the_server(self):
         server = self.start(Counter)
@@ -252,8 +256,8 @@ class EnvironmentTest(ServerTest):
                 return eval(action)
 
         server = self.start(Wrong)
-        for action, error in (("1", "TypeError: step() must return (observation, reward, done)"),
-                              ("(1, 2)", "TypeError: step() must return (observation, reward, done)"),
+        three = "TypeError: step() must return (observation, reward, done)"
+        for action, error in (("1", three), ("(1, 2)", three),
                               ("('', float('nan'), False)", "ValueError: the reward is nan"),
                               ("exit(3)", "SystemExit: 3")):
             id = self.begin(server)
@@ -288,10 +292,12 @@ class EnvironmentTest(ServerTest):
             self.assertEqual(hash_of(NumberGame, files=[file.name]), empty)
             file.write("x")
             file.flush()
-            hashes = {empty, hash_of(NumberGame, files=[file.name]), hash_of(NumberGame), hash_of(Counter)}
-            self.assertEqual(len(hashes), 4)
+            full = hash_of(NumberGame, files=[file.name])
+            self.assertEqual(len({empty, full, hash_of(NumberGame), hash_of(Counter)}), 4)
         scope = {}
-        exec("class Typed:\n def reset(self, task): return ''\n def step(self, action): return '', 0, 0", scope)
+        exec("class Typed:\n"
+             "  def reset(self, task): return ''\n"
+             "  def step(self, action): return '', 0, 0", scope)
         self.assertEqual(hash_of(scope["Typed"]), "")
 
 
@@ -346,7 +352,8 @@ class ForkTest(ServerTest):
                 return copied
 
         server = self.start(Own)
-        self.assertEqual(self.shown(self.expand(server, self.begin(server), "a", "b")), ["a 1", "b 1"])
+        children = self.expand(server, self.begin(server), "a", "b")
+        self.assertEqual(self.shown(children), ["a 1", "b 1"])
 
     def test_a_wrapper_is_copied_whole(self):
         class Inner(Counter):
@@ -446,7 +453,8 @@ class ThreadTest(ServerTest):
                 if reply["done"]:
                     self.assertEqual((guess, reply["reward"]), (task % 100 + 1, 1))
                     return self.post(server, "/close", id=id)
-                low, high = (guess + 1, high) if "higher" in reply["observation"] else (low, guess - 1)
+                higher = "higher" in reply["observation"]
+                low, high = (guess + 1, high) if higher else (low, guess - 1)
 
         with concurrent.futures.ThreadPoolExecutor(200) as pool:
             self.assertEqual(list(pool.map(play, range(200))), [True] * 200)
@@ -559,15 +567,15 @@ class EndTest(ServerTest):
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             with session.lock:
                 waiting = pool.submit(self.post, server, "/step", id=id, action="a")
-                while not session.calls:
+                while not session.calls and not waiting.done():
                     threading.Event().wait(0.001)
                 session.env = None
             self.assertEqual(waiting.result(60), {"error": f"The id {id} is not valid."})
 
     def command(self, *arguments, **options):
         path = os.path.join(PYTHON, "agentr_env.py")
-        return subprocess.Popen([sys.executable, path, *arguments], text=True, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, **options)
+        return subprocess.Popen([sys.executable, path, *arguments], text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
     def test_command_line(self):
         with tempfile.TemporaryDirectory() as folder:
