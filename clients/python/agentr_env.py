@@ -478,7 +478,6 @@ def serve(make, **options):
 
 def main():
     parser = argparse.ArgumentParser(
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description="""Serves a Python class as an environment that agentr's programs can search.
         The class needs reset(task), which returns the first observation, and step(action), which
         returns the observation, the reward, and whether the episode has ended; or Gymnasium's
@@ -490,12 +489,13 @@ def main():
     add = parser.add_argument
     add("make", metavar="MODULE:CLASS",
         help="a class, or a function without parameters; modules of the current folder are found")
-    add("--port", type=int, default=8080, help="0 is a free one, which the first line names")
-    add("--host", default="127.0.0.1", help="0.0.0.0 is every network, for anybody there")
-    add("--tasks", type=int, default=0, help="how many there are, from 0 on; 0 is not known")
-    add("--name", default="", help="the name in the task file")
-    add("--idle_s", type=float, default=3600, help="seconds until an unused session ends")
-    add("--max_sessions", type=int, default=100_000, help="at once, with forks")
+    add("--port", type=int, default=8080, help="default 8080; 0 is a free one, named by the first line")
+    add("--host", default="127.0.0.1",
+        help="default 127.0.0.1; 0.0.0.0 is every network, for anybody there")
+    add("--tasks", type=int, default=0, help="how many there are, from 0 on; default: not known")
+    add("--name", default="", help="the name in the task file; default: any")
+    add("--idle_s", type=float, default=3600, help="default 3600: until an unused session ends")
+    add("--max_sessions", type=int, default=100_000, help="default 100000; at once, with forks")
     add("--serialize", action="store_true",
         help="one environment works at a time, for those that do not stand threads")
     add("--no_fork", action="store_false", dest="fork", help="never copy an environment")
