@@ -84,10 +84,9 @@ def faults_of(what):
         yield
     except (Exception, SystemExit) as error:
         traceback.print_exc()
-        name = type(error).__name__
-        hidden = any(word in str(error).lower() for word in LOSS)
-        tail = "; the server's log has its text" if hidden else f": {error}"
-        raise Fault(f"{what} raised {name}{tail}")
+        text = f"{type(error).__name__}: {error}"
+        hidden = any(word in text.lower() for word in LOSS)
+        raise Fault(f"{what} raised " + ("what the server's log tells" if hidden else text))
 
 
 def begin(env, task):
@@ -127,12 +126,12 @@ def hash_of(items, files):
     paths = set()
     for item in items:
         with contextlib.suppress(TypeError, OSError):
-            paths.add(inspect.getsourcefile(item))
-    digest = hashlib.sha256()
-    for path in sorted(filter(os.path.isfile, paths)) + list(files):
+            paths.add(inspect.getsourcefile(item) or "")
+    hashes = []
+    for path in [*filter(os.path.isfile, paths), *files]:
         with open(path, "rb") as file:
-            digest.update(hashlib.sha256(file.read()).digest())
-    return digest.hexdigest()[:16] if digest.digest() != hashlib.sha256().digest() else ""
+            hashes.append(hashlib.sha256(file.read()).hexdigest())
+    return hashlib.sha256("".join(sorted(hashes)).encode()).hexdigest()[:16] if hashes else ""
 
 
 class Session:

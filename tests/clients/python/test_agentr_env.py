@@ -244,11 +244,21 @@ class EnvironmentTest(ServerTest):
         self.assertEqual(self.post(server, "/step", id=id, action="a")["observation"], "a 1")
 
     def test_an_exception_is_not_taken_for_a_lost_session(self):
-        server = self.start(Counter)
-        id = self.begin(server)
-        self.assertEqual(self.post(server, "/step", id=id, action="raise the id is not valid"),
-                         {"error": "step() raised ValueError; the server's log has its text"})
-        self.assertIn("ValueError: the id is not valid", self.log.getvalue())
+        class InvalidMove(Exception):
+            pass
+
+        class Strict(Counter):
+            def step(self, action):
+                if action == "move":
+                    raise InvalidMove("there")
+                return super().step(action)
+
+        server = self.start(Strict)
+        for action, logged in (("raise the id is not valid", "ValueError: the id is not valid"),
+                               ("move", "InvalidMove: there")):
+            reply = self.post(server, "/step", id=self.begin(server), action=action)
+            self.assertEqual(reply, {"error": "step() raised what the server's log tells"})
+            self.assertIn(logged, self.log.getvalue())
 
     def test_what_the_environment_may_not_return(self):
         class Wrong(Counter):
