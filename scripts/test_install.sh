@@ -36,6 +36,7 @@ for program in "$prefix"/bin/*; do
   bash -n "$prefix/share/bash-completion/completions/$name" || fail "completion of $name"
   [[ -s $prefix/share/zsh/vendor-completions/_$name ]] || fail "there is no zsh completion of $name"
 done
+[[ -x $prefix/share/agentr/python/agentr_env.py ]] || fail "there is no agentr_env.py"
 # What bash would offer.
 # shellcheck source=/dev/null
 source "$prefix/share/bash-completion/completions/mcts_collect"

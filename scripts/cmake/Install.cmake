@@ -1,6 +1,6 @@
 # What `cmake --install` puts where (FHS), and `cpack -G DEB`. Two components:
 #   programs  bin, lib/agentr, share/agentr (configs, the bundled model), man pages, completions,
-#             examples of systemd units                                        -> package agentr
+#             the server of Python objects, examples of it and of systemd units -> package agentr
 #   dev       static libraries, headers and find_package(agentr): search, playing and language
 #             models for other programs                                        -> package agentr-dev
 include(GNUInstallDirs)
@@ -11,6 +11,11 @@ install(TARGETS ${programs} RUNTIME COMPONENT programs)
 install(TARGETS agentr_aten LIBRARY DESTINATION lib/agentr COMPONENT programs)
 install(DIRECTORY configs models DESTINATION "${CMAKE_INSTALL_DATADIR}/agentr" COMPONENT programs)
 install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT programs)
+install(PROGRAMS clients/python/agentr_env.py
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/agentr/python" COMPONENT programs)
+install(DIRECTORY examples/number_game examples/minigrid examples/jericho
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPONENT programs
+        PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT programs)
 install(FILES packaging/agentr-env-server@.service packaging/agentr-lm-server.service
         DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPONENT programs)
