@@ -31,6 +31,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -72,6 +73,9 @@ constexpr const FormatNames& NamesOf(DataFormat format) {
 // What a row says of the failed path that it corrects. Rows of others say nothing.
 enum class BadPath { kUnknown, kNone, kNamed };
 
+// Keys that are not read, with the number of messages that have each.
+using UnreadKeys = std::map<std::string, int64_t>;
+
 // A row as it is read.
 struct Row {
   DataFormat format = DataFormat::kMessages;
@@ -85,6 +89,7 @@ struct Row {
   BadPath bad_path = BadPath::kUnknown;
   std::optional<bool> train_prefix;                          // as the provenance says
   std::shared_ptr<const nlohmann::ordered_json> provenance;  // an object, or null
+  UnreadKeys unread;                                         // of its messages
 };
 
 // A message of a row that is made. `content` and what was sampled outlive it.

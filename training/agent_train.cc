@@ -104,6 +104,7 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
       checkpoints_(folder_ / "checkpoints") {
   RequireRows(*tokenizer_.tokenizer, config_.vocab_size, options.start.dir);
   if (writes()) fmt::print("{}", data_.Describe());
+  if (writes()) WarnOfUnread(data_);
   RequireSameInputs();
   if (o_.data.inspect > 0) return;
   if (o_.lora.rank > 0) {
