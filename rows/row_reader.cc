@@ -101,8 +101,8 @@ void RefuseUntrainable(const Json& object) {
 }
 
 // What a message may have beside that. A segment has ids.
-constexpr const char* kReadKeys[] = {"role",   "from",  "content", "value", "text", "weight",
-                                     "loss",   "train", "training", "ids",  "logprobs"};
+constexpr const char* kReadKeys[] = {"role", "from",  "content",  "value", "text",    "weight",
+                                     "loss", "train", "training", "ids",   "logprobs"};
 
 void NoteUnread(const Json& message, UnreadKeys& unread) {
   for (const auto& [key, value] : message.items()) {

@@ -89,9 +89,8 @@ TEST(ReadRow, CountsTheMessagesWithKeysThatItDoesNotRead) {
       R"({"role":"assistant","content":"a","weight":1,"loss":true,"train":null,"score":0.5},)"
       R"({"from":"gpt","value":"b","training":true,"name":"n","tool_calls":[]}]})");
   EXPECT_THAT(row.unread, ElementsAre(Pair("name", 1), Pair("score", 2)));
-  const Row segments =
-      ReadRow(R"({"segments":[{"role":"user","loss":false,"text":"u"},)"
-              R"({"role":"assistant","loss":true,"ids":[1],"logprobs":[-0.5]}]})");
+  const Row segments = ReadRow(R"({"segments":[{"role":"user","loss":false,"text":"u"},)"
+                               R"({"role":"assistant","loss":true,"ids":[1],"logprobs":[-0.5]}]})");
   EXPECT_THAT(segments.unread, IsEmpty());
 }
 
@@ -100,10 +99,11 @@ TEST(UnreadWarning, NamesEachKeyWithItsCountAndNotTooMany) {
   EXPECT_EQ(UnreadWarning("rows.jsonl", {{"name", 1}, {"score", 41}}),
             "rows.jsonl: 1 message has \"name\", which is not read; 41 messages have \"score\", "
             "which is not read");
-  EXPECT_THAT(UnreadWarning("rows.jsonl",
-                            {{"a\n", 1}, {"b", 1}, {"c", 1}, {"d", 1}, {"e", 1}, {"f", 1}, {"g", 1}}),
-              AllOf(StartsWith("rows.jsonl: 1 message has \"a\\n\","),
-                    EndsWith("\"e\", which is not read; 2 other keys are not read either")));
+  EXPECT_THAT(
+      UnreadWarning("rows.jsonl",
+                    {{"a\n", 1}, {"b", 1}, {"c", 1}, {"d", 1}, {"e", 1}, {"f", 1}, {"g", 1}}),
+      AllOf(StartsWith("rows.jsonl: 1 message has \"a\\n\","),
+            EndsWith("\"e\", which is not read; 2 other keys are not read either")));
 }
 
 TEST(ReadRow, SegmentsHaveTextsOrTokens) {
@@ -144,8 +144,8 @@ TEST(ReadRowFile, WarnsOnceOfKeysThatItDoesNotRead) {
     spdlog::set_default_logger(before);
     return log.str();
   };
-  const std::string warning = (folder.path() / "a.jsonl").string() +
-                              ": 2 messages have \"score\", which is not read\n";
+  const std::string warning =
+      (folder.path() / "a.jsonl").string() + ": 2 messages have \"score\", which is not read\n";
   EXPECT_EQ(said(line + "\n" + line + "\n"), warning);
   EXPECT_EQ(said("[" + line + "," + line + "]"), warning);
   EXPECT_EQ(said(R"({"messages":[{"role":"user","content":"u"}]})"), "");

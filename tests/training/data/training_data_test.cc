@@ -79,7 +79,8 @@ TEST_F(TrainingDataTest, NamesTheKeysOfMessagesThatItDoesNotRead) {
   for (int64_t i = 0; i < TrainingData::kLookedAt + 1; ++i) many += scored;
   options.data.push_back(folder_.Write("many.jsonl", many).string());
   EXPECT_THAT(TrainingData(options, text_).Unread(),
-              EndsWith("\n" + options.data[1] + " (its first 1000 rows): 1000 messages have "
+              EndsWith("\n" + options.data[1] +
+                       " (its first 1000 rows): 1000 messages have "
                        "\"score\", which is not read"));
 }
 
