@@ -24,6 +24,7 @@
 #include "revision/show.h"
 #include "rollout/run_report.h"
 #include "rows/audit.h"
+#include "rows/dataset_card.h"
 #include "tasks/task_kinds.h"
 
 namespace agentr {
@@ -123,7 +124,7 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
           "Rows are written to OUTPUT_DIR/TASK_DATATYPE.jsonl and files beside it")
       .OnlyOutput();
   set.Add("--format", o.format, "Formats of the rows (repeatable)")
-      .OneOf({"agent-r", "messages", "sharegpt", "prompt_completion", "tokens"})
+      .OneOf({"agent-r", "messages", "sharegpt", "prompt_completion", "last_turn", "tokens"})
       .OnlyOutput();
   set.AddNamed(
          "--dedup", o.dedup, kDedups,
@@ -226,6 +227,9 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
     // These files describe the rows, so they change only together with them.
     WriteFileAtomically(stem.string() + ".toml", resolved.ResolvedToml());
     WriteRunFile(stem.string() + ".run.json", report, audit, input, resolved);
+    WriteDatasetCard(stem.parent_path());
+    const std::string chat = encoder ? encoder->training_template() : "";
+    if (!chat.empty()) WriteFileAtomically(stem.string() + ".chat_template.jinja", chat);
   }
   fmt::print("{}{}", ReportTable(report), audit.Table());
   if (!report.kept.empty()) throw FatalError(ExitCode::kUsage, report.kept);

@@ -417,6 +417,8 @@ void Run::Export() {
   } else {
     ExportModel(to, o_.start.dir, *Snapshot());
   }
+  const std::string chat = tokenizer_.chat->training_template();
+  if (!chat.empty()) WriteFileAtomically(to / "chat_template_training.jinja", chat);
   fmt::print("{} steps, {}; {} is in {}\n", state_.step, HeldOutText(),
              best ? "the best model" : "the model", to.string());
 }

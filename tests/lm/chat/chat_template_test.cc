@@ -306,5 +306,39 @@ TEST(ChatTemplate, SaysWhatItIsAndWarnsWhereItIsGuessed) {
   EXPECT_TRUE(ByName("mistral", *GoldenTokenizer("llama2"))->begins_with_bos());
 }
 
+// The training template of every golden template renders every golden conversation as the template
+// itself does, and has a block around what an assistant learns to write.
+TEST(ChatTemplate, TheTrainingTemplateMarksWhatIsTrained) {
+  const json golden = ReadGolden("chat_templates.json");
+  for (const json& entry : golden.at("templates")) {
+    const auto tokenizer =
+        TokenizerWith(entry.at("kind").get<std::string>(), entry.at("chat_template"));
+    const auto chat = ChatTemplate::Make("auto", *tokenizer);
+    const std::string text = chat->training_template();
+    ASSERT_NE(text, "") << entry.at("name");
+    const auto marked =
+        ChatTemplate::Make("auto", *TokenizerWith(entry.at("kind").get<std::string>(), text));
+    EXPECT_EQ(marked->training_template(), text) << "it is one already";
+    for (const json& turns : golden.at("conversations")) {
+      SCOPED_TRACE(entry.at("name").dump() + ", " + turns.dump());
+      const std::vector<Message> conversation = ConversationOf(turns);
+      const Result<ChatTokens> expected = chat->Apply(conversation, /*generation=*/false);
+      const Result<ChatTokens> got = marked->Apply(conversation, /*generation=*/false);
+      // It refuses what it cannot mark, as texts from which a template takes the thoughts.
+      if (!got) continue;
+      ASSERT_TRUE(expected);
+      EXPECT_EQ(got->ids, expected->ids);
+    }
+  }
+}
+
+TEST(ChatTemplate, TheTrainingTemplateOfOneThatRendersAMessageOtherwiseIsEmpty) {
+  const auto tokenizer = TokenizerWith(
+      "qwen2",
+      "{% for m in messages %}<|im_start|>{{ m.role + '\n' + m.content | upper }}<|im_end|>\n"
+      "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}");
+  EXPECT_EQ(ChatTemplate::Make("auto", *tokenizer)->training_template(), "");
+}
+
 }  // namespace
 }  // namespace agentr
