@@ -36,6 +36,7 @@ struct PathCollectOptions {
   int tasks_in_flight = 0;     // 0: chosen automatically
   int give_up_after = PipelineOptions{}.give_up_after;
   int show = 0;            // rows to print
+  bool parquet = false;    // also write the rows as Parquet
   bool overwrite = false;  // also replace more or better verified rows
   std::string audit = "";  // a file of rows to audit instead
 };

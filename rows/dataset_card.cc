@@ -12,6 +12,7 @@
 
 #include "common/file.h"
 #include "common/json_depth.h"
+#include "rows/columns.h"
 #include "rows/row.h"
 
 namespace agentr {
@@ -24,15 +25,10 @@ constexpr std::string_view kRunFile = ".run.json";
 constexpr std::string_view kMark =
     "<!-- path_collect writes this file anew with each run; copy it before you change it. -->";
 
-struct CardFile {
-  const FormatNames* format = nullptr;
-  std::string name;
-};
-
 struct CardRun {
   std::string stem;
   Json run;
-  std::vector<CardFile> files;
+  std::vector<RowFileOfRun> files;
 };
 
 // The value at a path of names, or null.
@@ -67,79 +63,53 @@ std::vector<CardRun> RunsIn(const fs::path& folder) {
     Json run = ParseJson<Json>(ReadFile(entry.path()));
     if (Text(run, {"program"}) != "path_collect" || !At(run, {"rows"}).is_number()) continue;
     name.resize(name.size() - kRunFile.size());
-    CardRun made{name, std::move(run), {}};
-    for (const FormatNames& format : kFormats) {
-      const fs::path file = folder / (name + std::string(format.suffix));
-      if (!fs::exists(file) || !HasForm(file, format)) continue;
-      made.files.push_back({&format, file.filename().string()});
-    }
+    CardRun made{name, std::move(run), RowFilesOf(folder / name)};
     if (!made.files.empty()) runs.push_back(std::move(made));
   }
   std::ranges::sort(runs, {}, &CardRun::stem);
   return runs;
 }
 
-// The columns of a format in the words of datasets' YAML, indented by four.
-std::string Columns(DataFormat format) {
-  constexpr std::string_view kRole = "      - name: role\n        dtype: string\n";
-  constexpr std::string_view kContent = "      - name: content\n        dtype: string\n";
-  constexpr std::string_view kLoss = "      - name: loss\n        dtype: bool\n";
-  const auto column = [](std::string_view name, std::string_view type) {
-    return fmt::format("    - name: {}\n      dtype: {}\n", name, type);
+// In the words of datasets' YAML.
+std::string Columns(const std::vector<Column>& columns, int indent) {
+  const auto type = [](Column::Type of) {
+    switch (of) {
+      case Column::Type::kString:
+        return "string";
+      case Column::Type::kBool:
+        return "bool";
+      case Column::Type::kInt32:
+        return "int32";
+      case Column::Type::kInt64:
+        return "int64";
+      case Column::Type::kFloat:
+        return "float32";
+    }
+    return "";
   };
-  const auto numbers = [](std::string_view name, std::string_view type, int indent = 4) {
-    return fmt::format("{0:{1}}- name: {2}\n{0:{1}}  list: {3}\n", "", indent, name, type);
-  };
-  const auto talk = [&](std::string_view name, std::string_view more = "") {
-    return fmt::format("    - name: {}\n      list:\n{}{}{}", name, kRole, kContent, more);
-  };
-  const std::string provenance = column("provenance", "string");
-  switch (format) {
-    case DataFormat::kMessages:
-    case DataFormat::kLastTurn:
-      return talk("messages",
-                  fmt::format("      - name: weight\n        dtype: int64\n{}", kLoss)) +
-             provenance;
-    case DataFormat::kShareGpt:
-      return fmt::format(
-          "    - name: conversations\n      list:\n      - name: from\n        dtype: string\n{}"
-          "      - name: value\n        dtype: string\n{}{}",
-          kLoss, column("item_id", "string"), provenance);
-    case DataFormat::kAgentR:
-      return column("task_num", "int64") + talk("revise_log", kLoss) + talk("high_log") +
-             talk("low_log") + column("task_description", "string") + column("revise", "bool") +
-             "    - name: revise_feedback\n      list:\n"
-             "      - name: revision_feedback\n        dtype: string\n"
-             "      - name: action\n        dtype: string\n"
-             "      - name: obs\n        dtype: string\n"
-             "      - name: judgement\n        dtype: string\n";
-    case DataFormat::kTokens:
-      return numbers("ids", "int32") + numbers("loss", "int8") + numbers("logprobs", "float32") +
-             numbers("revision", "int32") + column("tokenizer", "string") +
-             numbers("input_ids", "int32") + numbers("labels", "int32") + provenance;
-    case DataFormat::kSegments:
-      return fmt::format(
-                 "    - name: segments\n      list:\n{}{}{}{}      - name: text\n"
-                 "        dtype: string\n",
-                 kRole, kLoss, numbers("ids", "int32", 6), numbers("logprobs", "float32", 6)) +
-             provenance;
-    case DataFormat::kPromptCompletion:
-      return talk("prompt") + talk("completion") + provenance;
+  std::string text;
+  for (const Column& column : columns) {
+    text += fmt::format("{0:{1}}- name: {2}\n{0:{1}}  ", "", indent, column.name);
+    if (!column.fields.empty()) {
+      text += "list:\n" + Columns(column.fields, indent + 2);
+    } else {
+      text += fmt::format("{}: {}\n", column.list ? "list" : "dtype", type(column.type));
+    }
   }
-  return "";
+  return text;
 }
 
-std::string ConfigName(const CardFile& file) {
-  return file.name.substr(0, file.name.size() - std::string_view(".jsonl").size());
-}
+std::string ConfigName(const RowFileOfRun& file) { return file.path.stem().string(); }
+std::string FileName(const RowFileOfRun& file) { return file.path.filename().string(); }
 
 std::string Head(const std::vector<CardRun>& runs) {
   std::string configs, columns;
   for (const CardRun& run : runs) {
-    for (const CardFile& file : run.files) {
-      configs += fmt::format("- config_name: {}\n  data_files: {}\n", ConfigName(file), file.name);
+    for (const RowFileOfRun& file : run.files) {
+      configs +=
+          fmt::format("- config_name: {}\n  data_files: {}\n", ConfigName(file), FileName(file));
       columns += fmt::format("- config_name: {}\n  features:\n{}", ConfigName(file),
-                             Columns(file.format->format));
+                             Columns(ColumnsOf(file.format), 2));
     }
   }
   return fmt::format(
@@ -160,8 +130,9 @@ std::string About(const CardRun& made) {
       Text(run, {"audit", "trained", "turns"}), Text(run, {"audit", "turns"}),
       Text(run, {"version"}), Text(run, {"trees"}), made.stem);
   text += "| file | configuration | format |\n|---|---|---|\n";
-  for (const CardFile& file : made.files) {
-    text += fmt::format("| `{}` | `{}` | {} |\n", file.name, ConfigName(file), file.format->name);
+  for (const RowFileOfRun& file : made.files) {
+    text += fmt::format("| `{}` | `{}` | {} |\n", FileName(file), ConfigName(file),
+                        NamesOf(file.format).name);
   }
   return text + "\n";
 }
@@ -183,6 +154,8 @@ a trainer that trains every turn of the assistant trains the mistakes.
 | prompt_completion | the completion; a line for each trained turn |
 | last_turn | the last message; a line for each trained turn |
 | tokens | "labels", which are -100 where nothing is trained ("loss" 0) |
+
+A file `.parquet` beside one of these, where there is one, has the same rows as a table.
 
 To train them:
 
@@ -216,9 +189,9 @@ void WriteDatasetInfo(const fs::path& folder, const std::vector<CardRun>& runs) 
   }
   const Json before = info;
   for (const CardRun& run : runs) {
-    for (const CardFile& file : run.files) {
-      if (file.format->format != DataFormat::kLastTurn) continue;
-      info[ConfigName(file)] = {{"file_name", file.name},
+    for (const RowFileOfRun& file : run.files) {
+      if (file.format != DataFormat::kLastTurn) continue;
+      info[ConfigName(file)] = {{"file_name", FileName(file)},
                                 {"formatting", "sharegpt"},
                                 {"columns", {{"messages", "messages"}}},
                                 {"tags",
@@ -233,6 +206,15 @@ void WriteDatasetInfo(const fs::path& folder, const std::vector<CardRun>& runs) 
 }
 
 }  // namespace
+
+std::vector<RowFileOfRun> RowFilesOf(const fs::path& stem) {
+  std::vector<RowFileOfRun> files;
+  for (const FormatNames& format : kFormats) {
+    const fs::path file = stem.string() + std::string(format.suffix);
+    if (fs::exists(file) && HasForm(file, format)) files.push_back({format.format, file});
+  }
+  return files;
+}
 
 void WriteDatasetCard(const fs::path& folder) {
   const fs::path here = folder.empty() ? fs::path(".") : folder;

@@ -9,8 +9,20 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
+
+#include "rows/row.h"
 
 namespace agentr {
+
+struct RowFileOfRun {
+  DataFormat format = DataFormat::kMessages;
+  std::filesystem::path path;
+};
+
+// The files of rows of a run, `<stem>.messages.jsonl` and so on, in the order of kFormats. Token rows
+// are of the form that their first line shows.
+std::vector<RowFileOfRun> RowFilesOf(const std::filesystem::path& stem);
 
 // Writes both for the runs of path_collect in `folder`, as their .run.json files describe them. A
 // README.md that somebody else wrote stays, and so do the entries of others in dataset_info.json,

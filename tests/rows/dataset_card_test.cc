@@ -45,7 +45,10 @@ TEST_F(DatasetCardTest, SaysWhatTheRowsAreAndNamesEachFileWithItsColumns) {
                               "dataset_info:\n"
                               "- config_name: webshop_centric.messages\n"
                               "  features:\n"
-                              "    - name: messages\n"));
+                              "  - name: messages\n"
+                              "    list:\n"
+                              "    - name: role\n"
+                              "      dtype: string\n"));
   EXPECT_THAT(card, HasSubstr("| rows | 12, of 9 tasks; 11 verified by playing them again |"));
   EXPECT_THAT(card, HasSubstr("| trained turns | 41 of 121 |"));
   EXPECT_THAT(card, HasSubstr("`trees/of/a/run`"));
@@ -78,10 +81,10 @@ TEST_F(DatasetCardTest, TheReadmeOfSomebodyElseStays) {
 TEST_F(DatasetCardTest, TokenRowsHaveTheColumnsOfTheirForm) {
   WriteRun("a");
   folder_.Write("a.tokens.jsonl", R"({"ids":[1],"loss":[0]})");
-  EXPECT_THAT(Card(), AllOf(HasSubstr("    - name: labels\n      list: int32\n"),
+  EXPECT_THAT(Card(), AllOf(HasSubstr("  - name: labels\n    list: int32\n"),
                             Not(HasSubstr("- name: segments"))));
   folder_.Write("a.tokens.jsonl", R"({"segments":[]})");
-  EXPECT_THAT(Card(), AllOf(HasSubstr("    - name: segments\n"), Not(HasSubstr("labels\n"))));
+  EXPECT_THAT(Card(), AllOf(HasSubstr("  - name: segments\n"), Not(HasSubstr("labels\n"))));
 }
 
 TEST_F(DatasetCardTest, LlamaFactoryIsToldOnlyOfRowsThatItTrainsRightly) {
