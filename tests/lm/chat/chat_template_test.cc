@@ -328,6 +328,11 @@ TEST(ChatTemplate, TheTrainingTemplateMarksWhatIsTrained) {
       if (!got) continue;
       ASSERT_TRUE(expected);
       EXPECT_EQ(got->ids, expected->ids);
+      for (size_t i = 0; i < conversation.size(); ++i) {
+        if (conversation[i].role != "assistant") continue;
+        EXPECT_EQ(got->messages[i].begin, expected->messages[i].begin);
+        EXPECT_EQ(got->messages[i].end, expected->messages[i].end);
+      }
     }
   }
 }
