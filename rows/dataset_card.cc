@@ -144,8 +144,8 @@ the first error or a little later, then the agent says that it was wrong, and go
 without a failed attempt are good attempts alone. "provenance" says for each row where it comes from: the tree and its
 nodes, the rewards, the mistake, and whether playing the row again gave the same observations.
 
-Only the turn that admits the mistake and those after it are to be trained. What stands before is there to be read, and
-a trainer that trains every turn of the assistant trains the mistakes.
+What is to be trained is marked: the turn that admits the mistake and those after it, or a good attempt. The rest is
+there to be read, and a trainer that trains every turn of the assistant trains the mistakes.
 
 | format | what marks the trained turns |
 |---|---|
@@ -163,7 +163,7 @@ To train them:
 - TRL: the format prompt_completion; or messages with `assistant_only_loss` and a chat template that reads "weight"
   (`chat_template_training.jinja` of a model of agent_train, `.chat_template.jinja` beside the rows)
 - LLaMA-Factory: `dataset_dir` this folder, the format last_turn, `mask_history: true`
-- axolotl: messages, `type: chat_template`, `message_field_training: loss`, `train_on_eos: turn`
+- axolotl: messages, `type: chat_template`, `message_field_training: weight`
 - xtuner: messages, with `openai_map_fn`
 
 )";

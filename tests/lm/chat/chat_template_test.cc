@@ -5,6 +5,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/utf8.h"
+#include "lm/jinja/template.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/tokenizer/golden_tokenizer.h"
 
@@ -335,6 +336,27 @@ TEST(ChatTemplate, TheTrainingTemplateMarksWhatIsTrained) {
       }
     }
   }
+}
+
+TEST(ChatTemplate, TheTrainingTemplateReadsTheWeightsOfMessages) {
+  const auto tokenizer = TokenizerWith("qwen2", nullptr);
+  const std::string text = ChatTemplate::Make("auto", *tokenizer)->training_template();
+  const auto marked = jinja::Template::Parse(
+      "{%- set messages = [{'role': 'user', 'content': 'u'}, "
+      "{'role': 'assistant', 'content': 'bad', 'weight': 0}, {'role': 'user', 'content': 'v'}, "
+      "{'role': 'assistant', 'content': 'oh', 'weight': 1}, "
+      "{'role': 'user', 'content': 'w', 'weight': none}, "
+      "{'role': 'assistant', 'content': 'good', 'weight': none}, "
+      "{'role': 'assistant', 'content': 'good'}] %}" +
+      text);
+  ASSERT_TRUE(marked);
+  const auto rendered = marked->Render({}, {});
+  ASSERT_TRUE(rendered) << rendered.error().Describe();
+  std::vector<std::string> trained;
+  for (const jinja::Region& block : rendered->generations) {
+    trained.push_back(rendered->text.substr(block.begin, block.end - block.begin));
+  }
+  EXPECT_THAT(trained, ElementsAre("oh<|im_end|>", "good<|im_end|>", "good<|im_end|>"));
 }
 
 TEST(ChatTemplate, TheTrainingTemplateOfOneThatRendersAMessageOtherwiseIsEmpty) {
