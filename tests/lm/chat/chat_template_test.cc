@@ -317,8 +317,8 @@ TEST(ChatTemplate, TheTrainingTemplateMarksWhatIsTrained) {
     const auto chat = ChatTemplate::Make("auto", *tokenizer);
     const std::string text = chat->training_template();
     ASSERT_NE(text, "") << entry.at("name");
-    const auto marked =
-        ChatTemplate::Make("auto", *TokenizerWith(entry.at("kind").get<std::string>(), text));
+    const auto with_marks = TokenizerWith(entry.at("kind").get<std::string>(), text);
+    const auto marked = ChatTemplate::Make("auto", *with_marks);
     EXPECT_EQ(marked->training_template(), text) << "it is one already";
     for (const json& turns : golden.at("conversations")) {
       SCOPED_TRACE(entry.at("name").dump() + ", " + turns.dump());
