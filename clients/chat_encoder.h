@@ -49,6 +49,10 @@ class ChatEncoder {
   // SHA-256 of the model's tokenizer.json, by which token rows of another tokenizer are recognised;
   // empty if there is none.
   virtual std::string tokenizer_hash() const { return ""; }
+
+  // The format as a chat template for other trainers, which marks what is trained
+  // (lm/chat/training_template.h); empty if there is none.
+  virtual std::string training_template() const { return ""; }
 };
 
 }  // namespace agentr

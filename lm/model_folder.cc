@@ -64,6 +64,7 @@ class FolderChatEncoder : public ChatEncoder {
     return tokenizer_->Decode(ids, /*skip_special=*/true);
   }
   std::string tokenizer_hash() const override { return tokenizer_hash_; }
+  std::string training_template() const override { return chat_->training_template(); }
 
  private:
   const std::unique_ptr<Tokenizer> tokenizer_;

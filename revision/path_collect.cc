@@ -24,6 +24,8 @@
 #include "revision/show.h"
 #include "rollout/run_report.h"
 #include "rows/audit.h"
+#include "rows/dataset_card.h"
+#include "rows/parquet.h"
 #include "tasks/task_kinds.h"
 
 namespace agentr {
@@ -94,6 +96,15 @@ void WriteRunFile(const fs::path& path, const ReviseReport& report, const Audit&
   WriteFileAtomically(path, DumpJson(run, 1) + "\n");
 }
 
+// Rows in pieces of text and tokens are lists of lists, of which no table is made.
+void WriteParquets(const fs::path& stem) {
+  for (const RowFileOfRun& file : RowFilesOf(stem)) {
+    if (file.format == DataFormat::kSegments) continue;
+    fs::path table = file.path;
+    WriteParquet(file.path, ColumnsOf(file.format), table.replace_extension(".parquet"));
+  }
+}
+
 void WarnOfOtherEnvironment(const ReviseReport& report) {
   if (report.counts.other_start == 0) return;
   spdlog::warn(
@@ -124,7 +135,9 @@ void Declare(OptionSet& set, PathCollectOptions& o) {
           "Rows are written to OUTPUT_DIR/TASK_DATATYPE.jsonl and files beside it")
       .OnlyOutput();
   set.Add("--format", o.format, "Formats of the rows (repeatable)")
-      .OneOf({"agent-r", "messages", "sharegpt", "prompt_completion", "tokens"})
+      .OneOf({"agent-r", "messages", "sharegpt", "prompt_completion", "last_turn", "tokens"})
+      .OnlyOutput();
+  set.Add("--parquet", o.parquet, "1: also write each file of rows as Parquet, beside it")
       .OnlyOutput();
   set.AddNamed(
          "--dedup", o.dedup, kDedups,
@@ -227,6 +240,10 @@ ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolve
     // These files describe the rows, so they change only together with them.
     WriteFileAtomically(stem.string() + ".toml", resolved.ResolvedToml());
     WriteRunFile(stem.string() + ".run.json", report, audit, input, resolved);
+    if (options.parquet) WriteParquets(stem);
+    WriteDatasetCard(stem.parent_path());
+    const std::string chat = encoder ? encoder->training_template() : "";
+    if (!chat.empty()) WriteFileAtomically(stem.string() + ".chat_template.jinja", chat);
   }
   fmt::print("{}{}", ReportTable(report), audit.Table());
   if (!report.kept.empty()) throw FatalError(ExitCode::kUsage, report.kept);

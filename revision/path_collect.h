@@ -36,6 +36,7 @@ struct PathCollectOptions {
   int tasks_in_flight = 0;     // 0: chosen automatically
   int give_up_after = PipelineOptions{}.give_up_after;
   int show = 0;            // rows to print
+  bool parquet = false;    // also write the rows as Parquet
   bool overwrite = false;  // also replace more or better verified rows
   std::string audit = "";  // a file of rows to audit instead
 };
@@ -49,7 +50,8 @@ std::filesystem::path RowStem(const PathCollectOptions& options, const std::stri
 FileLock LockRows(const std::filesystem::path& stem);
 
 // Makes the rows of the trees in options.input, in each format, beside .run.json and .toml (the
-// options; give it to --config). If the run made fewer or less verified rows than exist
+// options; give it to --config), with a dataset card for the folder (rows/dataset_card.h) and, for
+// the model of --model_dir, a chat template for other trainers (.chat_template.jinja). If the run made fewer or less verified rows than exist
 // (standing_rows.h) and `overwrite` is not set, the existing rows stay and the run ends with kUsage.
 // Prints the table to stdout. Throws FatalError.
 ExitCode PathCollect(const PathCollectOptions& options, const OptionSet& resolved,

@@ -9,18 +9,22 @@
 //   prompt_completion  TRL's: a line for each trained turn, {"prompt": [{role, content}], "completion":
 //             [{role, content}]}: the turns before it, and the turn alone. For trainers that read no
 //             marks of messages, and would train the bad actions of a path too
+//   last_turn  the same lines as messages, whose last one alone is trained: for trainers that can be
+//             told to train the last turn and read no prompt apart (LLaMA-Factory's mask_history)
 //   agent-r   task_num, revise_log (messages; "loss" on assistant turns), high_log, low_log,
 //             task_description, revise (whether a first error was found), revise_feedback:
 //             [{revision_feedback, action, obs, judgement}]. An assistant message without "loss" is
 //             not trained: in Agent-R's own files that is the "OK." after the instruction, which the
 //             policy did not say
-//   tokens    with the encoder of a model: {"ids", "loss", "logprobs", "revision", "tokenizer"}, one
-//             of each of the first three per token of the row in the model's format (EncodeRow);
-//             loss 0 or 1, "revision" [begin, end) of the revision turn or null,
-//             log-probabilities null where a token was not sampled; the hash of the tokenizer, by
-//             which a trainer tells rows of another one. Without one: {"segments": [{role, loss, ids,
-//             logprobs} | {role, loss, text}]}: the tokens that were sampled, where the tree has
-//             them; what was not sampled by the model is text, for the trainer's chat template
+//   tokens    with the encoder of a model: {"ids", "loss", "logprobs", "revision", "tokenizer",
+//             "input_ids", "labels"}, one of each of the first three per token of the row in the
+//             model's format (EncodeRow); loss 0 or 1, "revision" [begin, end) of the revision turn
+//             or null, log-probabilities null where a token was not sampled, and absent where none
+//             was; the hash of the tokenizer, by which a trainer tells rows of another one. The last
+//             two say the first two again for trainers on transformers: a label is the id, or -100.
+//             Without an encoder: {"segments": [{role, loss, ids, logprobs} | {role, loss, text}]}:
+//             the tokens that were sampled, where the tree has them; what was not sampled by the
+//             model is text, for the trainer's chat template
 //
 // Every format except agent-r contains the provenance of a row in "provenance" (provenance.h);
 // agent-r has exactly the published fields and a separate file of provenance with corresponding
@@ -31,6 +35,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -44,7 +49,15 @@
 
 namespace agentr {
 
-enum class DataFormat { kMessages, kShareGpt, kAgentR, kTokens, kSegments, kPromptCompletion };
+enum class DataFormat {
+  kMessages,
+  kShareGpt,
+  kAgentR,
+  kTokens,
+  kSegments,
+  kPromptCompletion,
+  kLastTurn  // read as kMessages
+};
 
 struct FormatNames {
   DataFormat format;
@@ -56,14 +69,15 @@ struct FormatNames {
 };
 
 // A row has the first of these formats whose list it has.
-inline constexpr std::array<FormatNames, 6> kFormats = {
+inline constexpr std::array<FormatNames, 7> kFormats = {
     {{DataFormat::kMessages, "messages", ".messages.jsonl", "messages", "role", "content"},
      {DataFormat::kShareGpt, "sharegpt", ".sharegpt.jsonl", "conversations", "from", "value"},
      {DataFormat::kAgentR, "agent-r", ".jsonl", "revise_log", "role", "content"},
      {DataFormat::kTokens, "tokens", ".tokens.jsonl", "ids"},
      {DataFormat::kSegments, "tokens", ".tokens.jsonl", "segments", "role", "text"},
      {DataFormat::kPromptCompletion, "prompt_completion", ".prompt_completion.jsonl", "completion",
-      "role", "content"}}};
+      "role", "content"},
+     {DataFormat::kLastTurn, "last_turn", ".last_turn.jsonl", "messages", "role", "content"}}};
 
 constexpr const FormatNames& NamesOf(DataFormat format) {
   return *std::ranges::find(kFormats, format, &FormatNames::format);
@@ -71,6 +85,9 @@ constexpr const FormatNames& NamesOf(DataFormat format) {
 
 // What a row says of the failed path that it corrects. Rows of others say nothing.
 enum class BadPath { kUnknown, kNone, kNamed };
+
+// Keys that are not read, with the number of messages that have each.
+using UnreadKeys = std::map<std::string, int64_t>;
 
 // A row as it is read.
 struct Row {
@@ -85,6 +102,7 @@ struct Row {
   BadPath bad_path = BadPath::kUnknown;
   std::optional<bool> train_prefix;                          // as the provenance says
   std::shared_ptr<const nlohmann::ordered_json> provenance;  // an object, or null
+  UnreadKeys unread;                                         // of its messages
 };
 
 // A message of a row that is made. `content` and what was sampled outlive it.

@@ -39,16 +39,35 @@ std::string AgentRLine(const NewRow& row) {
                  {"revise_feedback", std::move(feedback)}});
 }
 
+Json MarkedMessage(const RowMessage& message, bool trained) {
+  Json json = {{"role", message.role}, {"content", *message.content}};
+  if (message.role == "assistant") {
+    json["weight"] = trained ? 1 : 0;
+    json["loss"] = trained;
+  }
+  return json;
+}
+
 std::string MessagesLine(const NewRow& row) {
   Json messages = Json::array();
   for (const RowMessage& message : row.messages) {
-    messages.push_back({{"role", message.role}, {"content", *message.content}});
-    if (message.role == "assistant") {
-      messages.back()["weight"] = message.trained ? 1 : 0;
-      messages.back()["loss"] = message.trained;
-    }
+    messages.push_back(MarkedMessage(message, message.trained));
   }
   return LineOf({{"messages", std::move(messages)}, {"provenance", *row.provenance}});
+}
+
+std::string LastTurnLines(const NewRow& row) {
+  std::string lines;
+  Json messages = Json::array();
+  for (const RowMessage& message : row.messages) {
+    if (message.trained) {
+      messages.push_back(MarkedMessage(message, true));
+      lines += LineOf({{"messages", messages}, {"provenance", *row.provenance}});
+      messages.erase(messages.size() - 1);
+    }
+    messages.push_back(MarkedMessage(message, false));
+  }
+  return lines;
 }
 
 std::string ShareGptLine(const NewRow& row) {
@@ -104,20 +123,29 @@ std::string TokensLine(const NewRow& row, const ChatEncoder& encoder) {
                                  "{}: {}; choose another one with --chat_template",
                                  row.family, tokens.error().message));
   }
+  constexpr int32_t kNotTrained = -100;  // of PyTorch's cross entropy
   Json loss = Json::array();
-  for (const bool trained : tokens->trained) loss.push_back(trained ? 1 : 0);
-  Json logprobs = Json::array();
-  for (const std::optional<float>& logprob : tokens->logprobs) {
-    logprobs.push_back(logprob ? Json(*logprob) : Json(nullptr));
+  std::vector<int32_t> labels = tokens->ids;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    loss.push_back(tokens->trained[i] ? 1 : 0);
+    if (!tokens->trained[i]) labels[i] = kNotTrained;
   }
-  return LineOf({{"ids", tokens->ids},
-                 {"loss", std::move(loss)},
-                 {"logprobs", std::move(logprobs)},
-                 {"revision", tokens->revision.begin == tokens->revision.end
-                                  ? Json(nullptr)
-                                  : Json{tokens->revision.begin, tokens->revision.end}},
-                 {"tokenizer", encoder.tokenizer_hash()},
-                 {"provenance", *row.provenance}});
+  Json line = {{"ids", tokens->ids}, {"loss", std::move(loss)}};
+  // A list of nulls alone would give the column a type of its own in datasets.
+  if (std::ranges::any_of(tokens->logprobs, [](const auto& known) { return known.has_value(); })) {
+    Json& logprobs = line["logprobs"] = Json::array();
+    for (const std::optional<float>& logprob : tokens->logprobs) {
+      logprobs.push_back(logprob ? Json(*logprob) : Json(nullptr));
+    }
+  }
+  line["revision"] = tokens->revision.begin == tokens->revision.end
+                         ? Json(nullptr)
+                         : Json{tokens->revision.begin, tokens->revision.end};
+  line["tokenizer"] = encoder.tokenizer_hash();
+  line["input_ids"] = tokens->ids;
+  line["labels"] = labels;
+  line["provenance"] = *row.provenance;
+  return LineOf(line);
 }
 
 }  // namespace
@@ -128,6 +156,7 @@ std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name, const ChatEncode
   };
   if (name == "agent-r") return format(DataFormat::kAgentR, AgentRLine);
   if (name == "messages") return format(DataFormat::kMessages, MessagesLine);
+  if (name == "last_turn") return format(DataFormat::kLastTurn, LastTurnLines);
   if (name == "sharegpt") return format(DataFormat::kShareGpt, ShareGptLine);
   if (name == "prompt_completion") {
     return format(DataFormat::kPromptCompletion, PromptCompletionLines);
@@ -141,11 +170,9 @@ std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name, const ChatEncode
     return std::make_unique<RowFormat>(".provenance.jsonl",
                                        [](const NewRow& row) { return LineOf(*row.provenance); });
   }
-  throw FatalError(
-      ExitCode::kUsage,
-      fmt::format(
-          "--format: \"{}\" is not agent-r, messages, sharegpt, prompt_completion or tokens",
-          name));
+  throw FatalError(ExitCode::kUsage, fmt::format("--format: \"{}\" is not agent-r, messages, "
+                                                 "sharegpt, prompt_completion, last_turn or tokens",
+                                                 name));
 }
 
 std::vector<std::unique_ptr<RowFormat>> MakeRowFormats(const std::vector<std::string>& names,

@@ -42,7 +42,8 @@ struct RowFormat {
   std::function<std::string(const NewRow&)> Line;
 };
 
-// "agent-r", "messages", "sharegpt", "prompt_completion", "tokens", "provenance"; throws FatalError(kUsage) for others.
+// "agent-r", "messages", "sharegpt", "prompt_completion", "last_turn", "tokens", "provenance"; throws
+// FatalError(kUsage) for others.
 // `encoder` (may be null, outlives the format) is used by tokens.
 std::unique_ptr<RowFormat> MakeRowFormat(std::string_view name,
                                          const ChatEncoder* encoder = nullptr);

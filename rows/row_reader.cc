@@ -1,6 +1,7 @@
 #include "rows/row_reader.h"
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <fstream>
@@ -99,6 +100,17 @@ void RefuseUntrainable(const Json& object) {
   }
 }
 
+// What a message may have beside that. A segment has ids.
+constexpr const char* kReadKeys[] = {"role", "from",  "content",  "value", "text",    "weight",
+                                     "loss", "train", "training", "ids",   "logprobs"};
+
+void NoteUnread(const Json& message, UnreadKeys& unread) {
+  for (const auto& [key, value] : message.items()) {
+    if (std::ranges::find(kReadKeys, key) != std::end(kReadKeys)) continue;
+    if (IsSaid(message, key.c_str())) ++unread[key];
+  }
+}
+
 // What an assistant message without a mark is. OpenAI trains messages without "weight", but a file
 // with "loss" marks every trained message.
 bool TrainedWithoutFlag(const Json& messages, DataFormat format) {
@@ -168,6 +180,7 @@ void ReadMessages(const Json& messages, const FormatNames& names, Row& row) {
   for (const Json& message : messages) {
     if (!message.is_object()) Refuse("a message is not an object");
     RefuseUntrainable(message);
+    NoteUnread(message, row.unread);
     std::string role = RoleOf(message, names);
     if (role == "system" && given && row.messages.size() == 1) {
       Refuse("it has two texts of the system; join them");
@@ -305,14 +318,31 @@ Row RowOf(Json json) {
 
 Row ReadRow(std::string_view line) { return RowOf(Parse(line)); }
 
+std::string UnreadWarning(std::string_view file, const UnreadKeys& keys) {
+  constexpr size_t kNamed = 5;
+  std::string text;
+  size_t named = 0;
+  for (const auto& [key, messages] : keys) {
+    if (named++ == kNamed) {
+      return text + fmt::format("; {} other keys are not read either", keys.size() - kNamed);
+    }
+    text += fmt::format("{} {} message{} {}, which is not read",
+                        text.empty() ? std::string(file) + ":" : ";", messages,
+                        messages == 1 ? " has" : "s have", DumpJson(Json(key)));
+  }
+  return text;
+}
+
 std::vector<Row> ReadRowFile(const std::filesystem::path& path) {
   const std::string text = ReadFile(path);
   std::vector<Row> rows;
+  UnreadKeys unread;
   int64_t number = 0;
   const auto add = [&](Row row) {
     if (row.format == DataFormat::kTokens) {
       Refuse("a row of token ids: it has none of messages, conversations, revise_log and segments");
     }
+    for (const auto& [key, messages] : row.unread) unread[key] += messages;
     rows.push_back(std::move(row));
   };
   try {
@@ -322,12 +352,12 @@ std::vector<Row> ReadRowFile(const std::filesystem::path& path) {
         ++number;
         add(RowOf(std::move(json)));
       }
-      return rows;
-    }
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-      ++number;
-      if (!line.empty()) add(ReadRow(line));
+    } else {
+      std::istringstream lines(text);
+      for (std::string line; std::getline(lines, line);) {
+        ++number;
+        if (!line.empty()) add(ReadRow(line));
+      }
     }
   } catch (const Json::exception& error) {
     throw FatalError(ExitCode::kFile, fmt::format("{}, row {}: not JSON of a row: {}",
@@ -336,6 +366,7 @@ std::vector<Row> ReadRowFile(const std::filesystem::path& path) {
     throw FatalError(error.code(),
                      fmt::format("{}, row {}: {}", path.string(), number, error.what()));
   }
+  if (!unread.empty()) spdlog::warn("{}", UnreadWarning(path.string(), unread));
   return rows;
 }
 

@@ -36,8 +36,11 @@ std::vector<fs::path> RowFiles(const fs::path& stem) {
 int64_t CountLines(const std::vector<fs::path>& files) {
   int64_t most = 0;
   for (const fs::path& file : files) {
-    // That format has a line for each trained turn, not for each row.
-    if (file.string().ends_with(NamesOf(DataFormat::kPromptCompletion).suffix)) continue;
+    // These formats have a line for each trained turn, not for each row.
+    const auto is = [&](DataFormat format) {
+      return file.string().ends_with(NamesOf(format).suffix);
+    };
+    if (is(DataFormat::kPromptCompletion) || is(DataFormat::kLastTurn)) continue;
     const std::string text = ReadFile(file);
     most = std::max<int64_t>(most, std::ranges::count(text, '\n'));
   }

@@ -11,10 +11,10 @@ largest difference of a log-probability.
 """
 import glob, json, sys
 import torch
-from transformers import PreTrainedTokenizerFast, AutoModelForCausalLM
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 folder, episodes = sys.argv[1:]
-tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
+tokenizer = AutoTokenizer.from_pretrained(folder)
 model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
 worst, tokens, turns, same = 0.0, 0, 0, 0
 for path in sorted(glob.glob(episodes + "/search_results_*.json")):

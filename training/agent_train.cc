@@ -107,6 +107,7 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
       checkpoints_(folder_ / "checkpoints") {
   RequireRows(*tokenizer_.tokenizer, config_.vocab_size, options.start.dir);
   if (writes()) fmt::print("{}", data_.Describe());
+  if (writes()) WarnOfUnread(data_);
   RequireSameInputs();
   if (o_.data.inspect > 0) return;
   if (o_.lora.rank > 0) {
@@ -436,6 +437,8 @@ void Run::Export() {
   } else {
     ExportModel(to, o_.start.dir, *Snapshot());
   }
+  const std::string chat = tokenizer_.chat->training_template();
+  if (!chat.empty()) WriteFileAtomically(to / "chat_template_training.jinja", chat);
   fmt::print("{} steps, {}; {} is in {}\n", state_.step, HeldOutText(),
              best ? "the best model" : "the model", to.string());
 }

@@ -89,6 +89,10 @@ void CheckSomeRowsFit(int64_t steps, int64_t max_length) {
                                max_length, kLongRowsCure));
 }
 
+void WarnOfUnread(const TrainingData& data) {
+  if (const std::string warning = data.Unread(); !warning.empty()) spdlog::warn("{}", warning);
+}
+
 void WarnOfLongRows(const RowCounts& counts, int64_t max_length) {
   if (counts.dropped == 0) return;
   spdlog::warn(

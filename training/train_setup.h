@@ -35,6 +35,9 @@ double PairCost(const ModelConfig& config);
 
 // Throws FatalError(kFile) after a run that took no step, because every row was too long.
 void CheckSomeRowsFit(int64_t steps, int64_t max_length);
+// Logs which keys of messages are not read (TrainingData::Unread).
+void WarnOfUnread(const TrainingData& data);
+
 // Logs how many of the rows that were read were left out.
 void WarnOfLongRows(const RowCounts& counts, int64_t max_length);
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "common/hash.h"
 #include "lm/chat/builtin_templates.h"
 #include "lm/chat/chat_text.h"
+#include "lm/chat/training_template.h"
 #include "lm/chat/turn_shape.h"
 #include "lm/jinja/template.h"
 
@@ -52,6 +54,15 @@ class JinjaTemplate : public ChatTemplate {
   bool begins_with_bos() const override { return measured_.begins_with_bos; }
   std::string identity() const override {
     return Sha256(fmt::format("{}\n{} {}", source_.text, options_.date, options_.tell_date));
+  }
+  std::string training_template() const override {
+    std::string set;
+    const auto given = tokenizer_->special_tokens();
+    for (const auto& [name, value] : options_.variables) {
+      if (given.contains(name)) continue;
+      set += fmt::format("{{%- set {} = {} %}}\n", name, nlohmann::json(value).dump());
+    }
+    return TrainingTemplate(source_.text, options_, measured_.shape, set);
   }
   std::string Describe() const override {
     return fmt::format("{}; {}", source_.origin,

@@ -40,6 +40,8 @@ class ChatTemplate {
   // Differs between templates that render conversations differently.
   virtual std::string identity() const { return std::string(name()); }
   virtual bool begins_with_bos() const { return true; }
+  // The template for other trainers (training_template.h); empty if there is none.
+  virtual std::string training_template() const { return ""; }
 
   // Encodes the conversation and, with `generation`, the opening of the assistant's next turn.
   // kRejected if the template refuses the conversation (for example its order of roles) or fails;

@@ -43,6 +43,8 @@ TEST_F(AgentTrain, LearnsAndExportsAModelThatLoads) {
   const LoadedModel model = LoadModel(Result("a") / "model", "", {});
   EXPECT_EQ(ReadFile(Result("a") / "model/tokenizer.json"),
             ReadFile(folder_.path() / "tiny/tokenizer.json"));
+  EXPECT_THAT(ReadFile(Result("a") / "model/chat_template_training.jinja"),
+              HasSubstr("{%- generation %}"));
 
   const Outcome again = Train("a");  // there is nothing left to do
   EXPECT_EQ(again.exit, 0) << again.err;

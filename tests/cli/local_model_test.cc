@@ -187,7 +187,11 @@ TEST_F(LocalModel, RowsAreWrittenInItsTokens) {
     }
     EXPECT_EQ(encoder->Decode(ids), trained);
     EXPECT_EQ(tokens[i]["tokenizer"], encoder->tokenizer_hash());
+    EXPECT_EQ(tokens[i]["labels"].size(), tokens[i]["ids"].size());
   }
+  EXPECT_NE(encoder->training_template(), "");
+  EXPECT_EQ(ReadFile(folder_.path() / "path_result/textcraft_centric.chat_template.jinja"),
+            encoder->training_template());
 }
 
 TEST_F(LocalModel, JudgesTheStepsOfPaths) {

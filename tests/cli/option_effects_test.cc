@@ -122,8 +122,8 @@ output: lm_server
 output: mcts_collect
 --mix_options --sample --task_type --tree_format
 output: path_collect
---audit --dedup --format --max_row_tokens --overwrite --show --train_prefix --turn_thoughts
---unclean
+--audit --dedup --format --max_row_tokens --overwrite --parquet --show --train_prefix
+--turn_thoughts --unclean
 output: self_train
 --iterations
 output: store_status

@@ -140,6 +140,27 @@ TEST_P(PathCollect, EveryFormatHasEveryRow) {
   EXPECT_FALSE(fs::exists(PathOf(".messages.jsonl")));
 }
 
+TEST_P(PathCollect, SaysWhatTheRowsAreToOtherPrograms) {
+  Search();
+  const Outcome outcome = Run({"--format", "messages", "--format", "last_turn", "--parquet", "1"});
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  size_t trained = 0;
+  for (const auto& row : ReadRows(PathOf(".messages.jsonl"))) {
+    for (const auto& message : row["messages"]) trained += message.value("weight", 0) == 1 ? 1 : 0;
+  }
+  EXPECT_EQ(ReadRows(PathOf(".last_turn.jsonl")).size(), trained);
+  const std::string card = ReadFile(folder_.path() / "path_result/README.md");
+  for (const char* format : {".messages", ".last_turn"}) {
+    EXPECT_THAT(card, HasSubstr(fmt::format("  data_files: {}_centric{}.jsonl", task(), format)));
+    const std::string table = ReadFile(PathOf(std::string(format) + ".parquet"));
+    EXPECT_TRUE(table.starts_with("PAR1") && table.ends_with("PAR1"));
+  }
+  EXPECT_THAT(card, HasSubstr(fmt::format("| trained turns | {} of ", trained)));
+  const auto info =
+      nlohmann::json::parse(ReadFile(folder_.path() / "path_result/dataset_info.json"));
+  EXPECT_EQ(info[task() + "_centric.last_turn"]["file_name"], task() + "_centric.last_turn.jsonl");
+}
+
 TEST_P(PathCollect, GoodPathsAndDirectRevision) {
   Search();
   ASSERT_EQ(Run({"--data_type", "good"}).exit, 0);

@@ -22,7 +22,7 @@ namespace {
 
 using at::Tensor;
 
-// A folder with the bundled tokenizer and the configuration of a tiny Qwen2.
+// A folder with the bundled tokenizer and the configuration of a tiny Llama.
 void WriteEchoModel(const std::filesystem::path& folder) {
   const std::filesystem::path bundled = AGENTR_SOURCE_DIR "/models/bundled";
   auto config = nlohmann::ordered_json::parse(ReadFile(bundled / "config.json"));

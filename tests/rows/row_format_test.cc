@@ -128,6 +128,21 @@ TEST_F(RowFormatTest, PromptCompletionHasALineForEachTrainedTurn) {
   EXPECT_THROW(ReadRow(R"({"prompt":"p","completion":"c"})"), FatalError);
 }
 
+TEST_F(RowFormatTest, LastTurnTrainsTheSameTurnsOneInEachLine) {
+  const Row whole = ReadRow(RowOf("messages").dump());
+  std::istringstream lines(LineOf("last_turn")), turns(LineOf("prompt_completion"));
+  std::string line, turn;
+  while (std::getline(turns, turn)) {
+    ASSERT_TRUE(std::getline(lines, line));
+    EXPECT_THAT(Keys(ordered_json::parse(line)), ElementsAre("messages", "provenance"));
+    const Row row = ReadRow(line), expected = ReadRow(turn);
+    EXPECT_EQ(row.messages, expected.messages);
+    EXPECT_EQ(row.trained, expected.trained);
+    EXPECT_EQ(*row.provenance, *whole.provenance);
+  }
+  EXPECT_FALSE(std::getline(lines, line));
+}
+
 TEST_F(RowFormatTest, TokensAreThoseOfTheTree) {
   const ordered_json segments = RowOf("tokens")["segments"];
   EXPECT_EQ(segments[0], (ordered_json{{"role", "user"}, {"loss", false}, {"text", "Play."}}));

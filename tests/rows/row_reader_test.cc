@@ -1,8 +1,13 @@
 #include "rows/row_reader.h"
 
 #include <gmock/gmock.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
+#include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "common/error.h"
 #include "common/file.h"
@@ -11,8 +16,14 @@
 namespace agentr {
 namespace {
 
+namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::StartsWith;
 
 TEST(ReadRow, OfAgentRAMessageWithoutAMarkIsNotTrained) {
   const Row row = ReadRow(
@@ -72,6 +83,29 @@ TEST(ReadRow, RefusesWhatItWouldLeaveOut) {
               HasSubstr("join them"));
 }
 
+TEST(ReadRow, CountsTheMessagesWithKeysThatItDoesNotRead) {
+  const Row row = ReadRow(
+      R"({"score":1,"messages":[{"role":"user","content":"u","score":1,"name":""},)"
+      R"({"role":"assistant","content":"a","weight":1,"loss":true,"train":null,"score":0.5},)"
+      R"({"from":"gpt","value":"b","training":true,"name":"n","tool_calls":[]}]})");
+  EXPECT_THAT(row.unread, ElementsAre(Pair("name", 1), Pair("score", 2)));
+  const Row segments = ReadRow(R"({"segments":[{"role":"user","loss":false,"text":"u"},)"
+                               R"({"role":"assistant","loss":true,"ids":[1],"logprobs":[-0.5]}]})");
+  EXPECT_THAT(segments.unread, IsEmpty());
+}
+
+TEST(UnreadWarning, NamesEachKeyWithItsCountAndNotTooMany) {
+  EXPECT_EQ(UnreadWarning("rows.jsonl", {}), "");
+  EXPECT_EQ(UnreadWarning("rows.jsonl", {{"name", 1}, {"score", 41}}),
+            "rows.jsonl: 1 message has \"name\", which is not read; 41 messages have \"score\", "
+            "which is not read");
+  EXPECT_THAT(
+      UnreadWarning("rows.jsonl",
+                    {{"a\n", 1}, {"b", 1}, {"c", 1}, {"d", 1}, {"e", 1}, {"f", 1}, {"g", 1}}),
+      AllOf(StartsWith("rows.jsonl: 1 message has \"a\\n\","),
+            EndsWith("\"e\", which is not read; 2 other keys are not read either")));
+}
+
 TEST(ReadRow, SegmentsHaveTextsOrTokens) {
   const Row row = ReadRow(
       R"({"segments":[{"role":"user","loss":false,"text":"u"},)"
@@ -94,6 +128,27 @@ TEST(ReadRowFile, TakesTheProvenanceFromTheFileBeside) {
   ReadProvenanceBeside(folder.Write("a.provenance.jsonl", "{\"recovery\":2}\n"), rows);
   EXPECT_EQ((*rows[0].provenance)["recovery"], 2);
   EXPECT_EQ(rows[1].provenance, nullptr);
+}
+
+TEST(ReadRowFile, WarnsOnceOfKeysThatItDoesNotRead) {
+  const ScratchFolder folder;
+  const std::string line = R"({"messages":[{"role":"user","content":"u","score":1}]})";
+  const auto said = [&](const std::string& text) {
+    const fs::path file = folder.Write("a.jsonl", text);
+    std::ostringstream log;
+    const auto before = spdlog::default_logger();
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+        "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
+    spdlog::set_pattern("%v");
+    ReadRowFile(file);
+    spdlog::set_default_logger(before);
+    return log.str();
+  };
+  const std::string warning =
+      (folder.path() / "a.jsonl").string() + ": 2 messages have \"score\", which is not read\n";
+  EXPECT_EQ(said(line + "\n" + line + "\n"), warning);
+  EXPECT_EQ(said("[" + line + "," + line + "]"), warning);
+  EXPECT_EQ(said(R"({"messages":[{"role":"user","content":"u"}]})"), "");
 }
 
 TEST(ReadRowFile, RefusesRowsWithoutTexts) {

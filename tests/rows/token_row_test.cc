@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rows/row_format.h"
+#include "rows/row_reader.h"
 #include "tests/revision/hand_tree.h"
 #include "tests/revision/pair_encoder.h"
 
@@ -98,6 +99,34 @@ TEST_F(TokenRowTest, AsALineItHasOneOfEachPerToken) {
   EXPECT_EQ(said.back(), PairEncoder::kEnd);
   EXPECT_TRUE(line["logprobs"][0].is_null());
   EXPECT_EQ(line["provenance"]["hash"], "abc");
+}
+
+TEST_F(TokenRowTest, TrainersOnTransformersReadTheSameTokens) {
+  const RowSource source{sampled_, "tree.json", "toy", 3, "hand", 7, {}, "tree", "all"};
+  const auto line =
+      nlohmann::json::parse(MakeRowFormat("tokens", &encoder_)->Line(RowOf(DraftOf(source))));
+  EXPECT_EQ(line["input_ids"], line["ids"]);
+  ASSERT_EQ(line["labels"].size(), line["ids"].size());
+  for (size_t i = 0; i < line["ids"].size(); ++i) {
+    EXPECT_EQ(line["labels"][i], line["loss"][i] == 1 ? line["ids"][i] : nlohmann::json(-100));
+  }
+  nlohmann::json old = line;
+  old.erase("input_ids");
+  old.erase("labels");
+  for (const Row& row : {ReadRow(line.dump()), ReadRow(old.dump())}) {
+    EXPECT_EQ(row.format, DataFormat::kTokens);
+    EXPECT_EQ(row.ids, line["input_ids"].get<std::vector<int32_t>>());
+    EXPECT_TRUE(row.revision.has_value());
+  }
+  EXPECT_EQ(ReadRow(line.dump()).trained, ReadRow(old.dump()).trained);
+}
+
+TEST_F(TokenRowTest, WithoutSampledTokensALineHasNoLogProbabilities) {
+  const RowSource source{plain_, "tree.json", "toy", 3, "hand", 7, {}, "tree", "all"};
+  const auto line =
+      nlohmann::json::parse(MakeRowFormat("tokens", &encoder_)->Line(RowOf(DraftOf(source))));
+  EXPECT_FALSE(line.contains("logprobs"));
+  EXPECT_EQ(ReadRow(line.dump()).ids, line["ids"].get<std::vector<int32_t>>());
 }
 
 // Writes no token at the end of a turn.

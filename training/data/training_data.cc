@@ -14,6 +14,7 @@
 #include "common/hash.h"
 #include "common/random.h"
 #include "rows/provenance.h"
+#include "rows/row_reader.h"
 #include "training/data/batch_builder.h"
 #include "training/data/parsed_row.h"
 #include "training/data/show_row.h"
@@ -128,6 +129,34 @@ std::string TrainingData::Describe() const {
     if (weights > 0)
       text += fmt::format(", {:.1f} % of what is drawn", 100 * paths_[i].weight / weights);
     text += "\n";
+  }
+  return text;
+}
+
+std::string TrainingData::Unread() const {
+  std::string text;
+  for (const std::unique_ptr<RowFile>& file : files_) {
+    const int64_t rows = std::min(file->rows(), kLookedAt);
+    std::vector<UnreadKeys> found(static_cast<size_t>(rows));
+    Handoff start, done;
+    start.Give();
+    tbb::parallel_for(int64_t{0}, rows, [&](int64_t row) {
+      start.Take();
+      try {
+        found[static_cast<size_t>(row)] = agentr::ReadRow(file->Line(row)).unread;
+      } catch (const FatalError&) {
+        // A row that cannot be read is refused when its step is read.
+      }
+      done.Give();
+    });
+    done.Take();
+    UnreadKeys unread;
+    for (const UnreadKeys& keys : found) {
+      for (const auto& [key, messages] : keys) unread[key] += messages;
+    }
+    std::string name = file->path().string();
+    if (rows < file->rows()) name += fmt::format(" (its first {} rows)", rows);
+    if (!unread.empty()) text += (text.empty() ? "" : "\n") + UnreadWarning(name, unread);
   }
   return text;
 }

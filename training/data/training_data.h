@@ -39,6 +39,11 @@ class TrainingData {
   // A text for people with one line per file: path, detected format, rows, share, held-out rows.
   std::string Describe() const;
 
+  // A warning for people with a line for each file whose messages have keys that are not read, in its
+  // first kLookedAt rows (UnreadWarning).
+  std::string Unread() const;
+  static constexpr int64_t kLookedAt = 1000;
+
   int64_t rows() const { return order_->rows(); }  // rows per epoch, without held-out rows
   int64_t held_out_rows() const { return static_cast<int64_t>(held_out_.size()); }
   int64_t steps_per_epoch() const { return order_->steps_per_epoch(); }

@@ -142,8 +142,9 @@ void SetInductionHeads(const ModelConfig& config, uint64_t seed, double embeddin
       config.num_heads * config.head_dim != config.hidden_size || config.num_layers < 2) {
     throw FatalError(
         ExitCode::kUsage,
-        "--initial_attention induction needs a config.json of Qwen2's family with two layers or "
-        "more, and four heads or a multiple of it, as many of keys as of queries, that together "
+        "--initial_attention induction needs a config.json with biases of the queries and keys (of "
+        "Qwen2's family, or of Llama's with attention_bias), two layers or more, and four heads or "
+        "a multiple of it, as many of keys as of queries, that together "
         "are as wide as the model; --initial_attention random takes any");
   }
   InductionHeads heads(config, seed, embedding, weights);

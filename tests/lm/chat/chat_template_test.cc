@@ -5,6 +5,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/utf8.h"
+#include "lm/jinja/template.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/tokenizer/golden_tokenizer.h"
 
@@ -304,6 +305,66 @@ TEST(ChatTemplate, SaysWhatItIsAndWarnsWhereItIsGuessed) {
   EXPECT_THAT(ByName("auto", *GoldenTokenizer("qwen2"))->Warning(), HasSubstr("chatml is used"));
   EXPECT_EQ(ByName("chatml", *GoldenTokenizer("qwen2"))->Warning(), "");
   EXPECT_TRUE(ByName("mistral", *GoldenTokenizer("llama2"))->begins_with_bos());
+}
+
+// The training template of every golden template renders every golden conversation as the template
+// itself does, and has a block around what an assistant learns to write.
+TEST(ChatTemplate, TheTrainingTemplateMarksWhatIsTrained) {
+  const json golden = ReadGolden("chat_templates.json");
+  for (const json& entry : golden.at("templates")) {
+    const auto tokenizer =
+        TokenizerWith(entry.at("kind").get<std::string>(), entry.at("chat_template"));
+    const auto chat = ChatTemplate::Make("auto", *tokenizer);
+    const std::string text = chat->training_template();
+    ASSERT_NE(text, "") << entry.at("name");
+    const auto with_marks = TokenizerWith(entry.at("kind").get<std::string>(), text);
+    const auto marked = ChatTemplate::Make("auto", *with_marks);
+    EXPECT_EQ(marked->training_template(), text) << "it is one already";
+    for (const json& turns : golden.at("conversations")) {
+      SCOPED_TRACE(entry.at("name").dump() + ", " + turns.dump());
+      const std::vector<Message> conversation = ConversationOf(turns);
+      const Result<ChatTokens> expected = chat->Apply(conversation, /*generation=*/false);
+      const Result<ChatTokens> got = marked->Apply(conversation, /*generation=*/false);
+      // It refuses what it cannot mark, as texts from which a template takes the thoughts.
+      if (!got) continue;
+      ASSERT_TRUE(expected);
+      EXPECT_EQ(got->ids, expected->ids);
+      for (size_t i = 0; i < conversation.size(); ++i) {
+        if (conversation[i].role != "assistant") continue;
+        EXPECT_EQ(got->messages[i].begin, expected->messages[i].begin);
+        EXPECT_EQ(got->messages[i].end, expected->messages[i].end);
+      }
+    }
+  }
+}
+
+TEST(ChatTemplate, TheTrainingTemplateReadsTheWeightsOfMessages) {
+  const auto tokenizer = TokenizerWith("qwen2", nullptr);
+  const std::string text = ChatTemplate::Make("auto", *tokenizer)->training_template();
+  const auto marked = jinja::Template::Parse(
+      "{%- set messages = [{'role': 'user', 'content': 'u'}, "
+      "{'role': 'assistant', 'content': 'bad', 'weight': 0}, {'role': 'user', 'content': 'v'}, "
+      "{'role': 'assistant', 'content': 'oh', 'weight': 1}, "
+      "{'role': 'user', 'content': 'w', 'weight': none}, "
+      "{'role': 'assistant', 'content': 'good', 'weight': none}, "
+      "{'role': 'assistant', 'content': 'good'}] %}" +
+      text);
+  ASSERT_TRUE(marked);
+  const auto rendered = marked->Render({}, {});
+  ASSERT_TRUE(rendered) << rendered.error().Describe();
+  std::vector<std::string> trained;
+  for (const jinja::Region& block : rendered->generations) {
+    trained.push_back(rendered->text.substr(block.begin, block.end - block.begin));
+  }
+  EXPECT_THAT(trained, ElementsAre("oh<|im_end|>", "good<|im_end|>", "good<|im_end|>"));
+}
+
+TEST(ChatTemplate, TheTrainingTemplateOfOneThatRendersAMessageOtherwiseIsEmpty) {
+  const auto tokenizer = TokenizerWith(
+      "qwen2",
+      "{% for m in messages %}<|im_start|>{{ m.role + '\n' + m.content | upper }}<|im_end|>\n"
+      "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}");
+  EXPECT_EQ(ChatTemplate::Make("auto", *tokenizer)->training_template(), "");
 }
 
 }  // namespace

@@ -66,6 +66,24 @@ TEST_F(TrainingDataTest, AgentRRowsOfTheOldKindAreRefusedByTheirProvenance) {
   EXPECT_EQ(Refusal(options), "no error");
 }
 
+TEST_F(TrainingDataTest, NamesTheKeysOfMessagesThatItDoesNotRead) {
+  EXPECT_EQ(TrainingData(Options(AgentRows(2, 2)), text_).Unread(), "");
+  const std::string scored = R"({"messages":[{"role":"user","content":"u"},)"
+                             R"({"role":"assistant","content":"a","score":0.5}]})"
+                             "\n";
+  DataOptions options = Options(scored + scored + "a line that is no JSON\n");
+  const std::string name = options.data[0];
+  EXPECT_EQ(TrainingData(options, text_).Unread(),
+            name + ": 2 messages have \"score\", which is not read");
+  std::string many;
+  for (int64_t i = 0; i < TrainingData::kLookedAt + 1; ++i) many += scored;
+  options.data.push_back(folder_.Write("many.jsonl", many).string());
+  EXPECT_THAT(TrainingData(options, text_).Unread(),
+              EndsWith("\n" + options.data[1] +
+                       " (its first 1000 rows): 1000 messages have "
+                       "\"score\", which is not read"));
+}
+
 TEST_F(TrainingDataTest, AnEpochHasEveryRowOnce) {
   TrainingData data(Options(AgentRows(10, 3)), text_);
   EXPECT_EQ(data.rows(), 30);

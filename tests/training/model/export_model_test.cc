@@ -1,15 +1,21 @@
 #include "training/model/export_model.h"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "common/file.h"
+#include "lm/tokenizer/tokenizer.h"
 #include "tests/common/scratch_folder.h"
 #include "tests/lm/tiny_model_folder.h"
+#include "tests/lm/tokenizer/golden_tokenizer.h"
 #include "tests/training/batches.h"
 #include "tests/training/tiny_network.h"
 
 namespace agentr {
 namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
 
 TEST(ExportModel, IsTheModelWithAllItsFiles) {
   const ScratchFolder scratch;
@@ -45,6 +51,48 @@ TEST(ExportModel, IsTheModelWithAllItsFiles) {
   EXPECT_TRUE(
       at::equal(load(to).weights()[0].value, expected[0].value.to(at::kBFloat16).to(at::kFloat)));
   EXPECT_EQ(config.hidden_size, ReadModelConfig(to).hidden_size);
+}
+
+// A folder as those of scripts/golden/auto_tokenizer.py, with weights.
+void WriteGoldenFolder(const fs::path& folder, const std::string& family, const Json& golden) {
+  for (const char* name : {"config.json", "model.safetensors"}) {
+    WriteFileAtomically(folder / name, ReadFile(fs::path(AGENTR_SOURCE_DIR "/tests/golden/models") /
+                                                family / name));
+  }
+  Json files = GoldenTokenizerFiles(golden["tokenizer"]);
+  Json& config = files["tokenizer_config"];
+  config["tokenizer_class"] = golden["tokenizer_class"];
+  WriteFileAtomically(folder / "tokenizer.json", files["tokenizer"].dump());
+  WriteFileAtomically(folder / "tokenizer_config.json", config.dump());
+}
+
+TEST(ExportModel, OfEachFamilyHasTheIdsOfAutoTokenizer) {
+  const Json golden = ReadGolden("auto_tokenizer.json");
+  for (const auto& [name, folder] : golden["folders"].items()) {
+    SCOPED_TRACE(name);
+    const ScratchFolder scratch;
+    fs::path from = AGENTR_SOURCE_DIR "/models/bundled";
+    if (name == "bundled") {
+      EXPECT_EQ(TokenizerHash(from), folder["tokenizer_sha256"]) << "make the golden again";
+    } else {
+      from = scratch / "from";
+      WriteGoldenFolder(from, name, folder);
+    }
+    const fs::path to = scratch / "to";
+    const WeightFiles weights(from);
+    const Network network(ReadModelConfig(from), weights, {});
+    ExportModel(to, from, {"", network.weights(), WeightType::kBF16});
+    // By these two AutoTokenizer chooses its class.
+    EXPECT_EQ(Json::parse(ReadFile(to / "config.json"))["model_type"], folder["model_type"]);
+    EXPECT_EQ(Json::parse(ReadFile(to / "tokenizer_config.json"))["tokenizer_class"],
+              folder["tokenizer_class"]);
+    EXPECT_EQ(ReadFile(to / "tokenizer.json"), ReadFile(from / "tokenizer.json"));
+    const auto tokenizer = Tokenizer::Load(to);
+    for (size_t i = 0; i < golden["strings"].size(); ++i) {
+      const auto text = golden["strings"][i].get<std::string>();
+      EXPECT_EQ(Json(tokenizer->Encode(text)), folder["ids"][i]) << text;
+    }
+  }
 }
 
 }  // namespace
