@@ -53,6 +53,21 @@ std::optional<Error> Check(const GenerationRequest& request, const DecoderShape&
   return CheckTokens(request.prompt, static_cast<int64_t>(request.prompt.size()) + 1, shape);
 }
 
+void LeaveOutStop(const Tokenizer& tokenizer, GeneratedSequence& sequence) {
+  const std::span<const int32_t> ids(sequence.token_ids);
+  size_t kept = ids.size();
+  std::string text = tokenizer.Decode(ids, /*skip_special=*/true);
+  if (text == sequence.text) return;  // a stop token ended it, or the limit
+  while (kept > 0 && text.size() > sequence.text.size()) {
+    text = tokenizer.Decode(ids.first(--kept), /*skip_special=*/true);
+  }
+  if (text != sequence.text) kept = 0;
+  sequence.left_out = std::ssize(ids) - static_cast<int64_t>(kept);
+  sequence.token_ids.resize(kept);
+  sequence.logprobs.resize(kept);
+  if (!sequence.alternatives.empty()) sequence.alternatives.resize(kept);
+}
+
 GenerationJob::GenerationJob(GenerationRequest request,
                              std::shared_ptr<std::atomic<bool>> cancelled,
                              const Tokenizer& tokenizer, const DecoderShape& shape)

@@ -159,6 +159,38 @@ TEST(Completion, StopStringsEndACompletionAcrossTokens) {
   EXPECT_LT(sequence.token_ids.size(), 60u);
 }
 
+TEST(Completion, TheTokensOfAStopStringCanBeLeftOut) {
+  Model model;
+  GenerationRequest request = Request(Numbers(0, 9), 60);
+  request.params.temperature = 0;
+  const GeneratedSequence whole = model.Run(request).sequences[0];
+  request.params.stop = {whole.text.substr(20, 7)};
+  request.top_logprobs = 1;
+  GeneratedSequence sequence = model.Run(request).sequences[0];
+  const size_t sampled = sequence.token_ids.size();
+  LeaveOutStop(model.tokenizer, sequence);
+  EXPECT_EQ(model.tokenizer.Decode(sequence.token_ids, true), whole.text.substr(0, 20));
+  EXPECT_LT(sequence.token_ids.size(), sampled) << "the string spans several tokens";
+  EXPECT_EQ(sequence.token_ids.size() + static_cast<size_t>(sequence.left_out), sampled);
+  EXPECT_EQ(sequence.logprobs.size(), sequence.token_ids.size());
+  EXPECT_EQ(sequence.alternatives.size(), sequence.token_ids.size());
+  // A token with the end of the text in it cannot be kept, and then none can.
+  GeneratedSequence within = whole;
+  within.text = whole.text.substr(0, 1);
+  while (model.tokenizer.Decode(std::span(within.token_ids).first(1), true).size() == 1) {
+    within.token_ids.erase(within.token_ids.begin());
+    within.text = model.tokenizer.Decode(within.token_ids, true).substr(0, 1);
+  }
+  LeaveOutStop(model.tokenizer, within);
+  EXPECT_TRUE(within.token_ids.empty());
+  EXPECT_TRUE(within.logprobs.empty());
+  // Without a stop string all stay.
+  GeneratedSequence same = whole;
+  LeaveOutStop(model.tokenizer, same);
+  EXPECT_EQ(same.token_ids, whole.token_ids);
+  EXPECT_EQ(same.left_out, 0);
+}
+
 TEST(Completion, WhatWasHeldBackForAStopStringIsPartOfTheText) {
   Model model;
   GenerationRequest request = Request(Numbers(0, 9), 60);
