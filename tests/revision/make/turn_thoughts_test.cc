@@ -112,11 +112,6 @@ TEST_F(TurnThoughtsTest, InsertedTurnsThinkIfTheModelDoes) {
   EXPECT_EQ(trajectory.turns[2].reasoning, "Back by inventory.");
 }
 
-TEST_F(TurnThoughtsTest, TheThoughtOfATurnIsNotWhatItThinks) {
-  EXPECT_EQ(ThoughtOf("<think>\nThought: no\nAction: x\n</think>\n\nThought: yes\nAction: y"),
-            "yes");
-}
-
 TEST_F(TurnThoughtsTest, OurOwnThoughtsAreThere) {
   EXPECT_FALSE(Thoughts::BuiltInThinking().Of("any").empty());
   EXPECT_FALSE(Thoughts::BuiltInThinking().Of("recover").empty());
