@@ -125,16 +125,16 @@ TEST_F(ThinkingModels, ASearchOverHttpKeepsThoughtsAndExecutesNoCutTurn) {
 
 TEST_F(ThinkingModels, AnEvaluationEndsAtACutTurn) {
   ThinkingServer server;
-  const Words arguments = {"--task", "textcraft",  "--min",      "31",           "--max",
-                           "32",     "--llm_base", server.url(), "--model_name", "m"};
+  const Words arguments = {"--task",     "textcraft",  "--min",        "0", "--max", "1",
+                           "--llm_base", server.url(), "--model_name", "m"};
   const Outcome outcome = Run("agent_eval", arguments);
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
   EXPECT_FALSE(server.last()["messages"][3].contains("reasoning_content")) << "by default";
-  const json summary = Json("eval_result/textcraft/m_server/summary.json");
+  const json summary = Json("test_result/textcraft/m_server/summary.json");
   EXPECT_EQ(summary["ends"]["cut_turn"], 1);
   EXPECT_EQ(summary["complete"], true);
   EXPECT_EQ(summary["steps"], 1);
-  const json episode = Json("eval_result/textcraft/m_server/search_results_31.json");
+  const json episode = Json("test_result/textcraft/m_server/search_results_0.json");
   EXPECT_EQ(episode["end"], "cut_turn");
   EXPECT_FALSE(episode["options"].contains("thinking")) << "at its default";
   EXPECT_FALSE(episode["options"].contains("stop"));
