@@ -48,7 +48,8 @@ auto FirstRevision(const auto& turns) {
 
 std::string_view ThoughtOf(std::string_view response) {
   constexpr std::string_view kThought = "Thought:";
-  response = WithoutThought(response);
+  const std::string_view said = WithoutThought(response);
+  if (said.size() < response.size()) response = Trim(said);
   response = response.substr(0, response.find("Action:"));
   if (response.starts_with(kThought)) response.remove_prefix(kThought.size());
   return Trim(response);

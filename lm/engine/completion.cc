@@ -54,13 +54,18 @@ std::optional<Error> Check(const GenerationRequest& request, const DecoderShape&
 }
 
 void LeaveOutStop(const Tokenizer& tokenizer, GeneratedSequence& sequence) {
-  const std::span<const int32_t> ids(sequence.token_ids);
+  const std::vector<int32_t>& ids = sequence.token_ids;
+  // The text of the first ids, made as that of the sequence was.
+  const auto text_of = [&](size_t count) {
+    IncrementalDecoder decoder(tokenizer);
+    std::string text;
+    for (size_t i = 0; i < count; ++i) text += decoder.Add(ids[i]);
+    return text + decoder.Finish();
+  };
   size_t kept = ids.size();
-  std::string text = tokenizer.Decode(ids, /*skip_special=*/true);
+  std::string text = text_of(kept);
   if (text == sequence.text) return;  // a stop token ended it, or the limit
-  while (kept > 0 && text.size() > sequence.text.size()) {
-    text = tokenizer.Decode(ids.first(--kept), /*skip_special=*/true);
-  }
+  while (kept > 0 && text.size() > sequence.text.size()) text = text_of(--kept);
   if (text != sequence.text) kept = 0;
   sequence.left_out = std::ssize(ids) - static_cast<int64_t>(kept);
   sequence.token_ids.resize(kept);

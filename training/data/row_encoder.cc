@@ -120,10 +120,13 @@ std::vector<TrainingRow> RowEncoder::EncodeTurns(const ParsedRow& row, RowCounts
     return {};
   }
   std::vector<TrainingRow> sequences;
+  const bool learns = !tokens.trained.empty();
   if (!of_tokens && tokenizer_->chat->rewrites_turns()) {
     sequences = TakeRewritten(shorter ? *shorter : row, tokens, counts);
   }
-  if (!tokens.trained.empty()) sequences.insert(sequences.begin(), std::move(tokens));
+  if (!learns || !tokens.trained.empty()) {
+    sequences.insert(sequences.begin(), std::move(tokens));
+  }
   for (const TrainingRow& sequence : sequences) {
     counts.tokens += static_cast<int64_t>(sequence.ids.size());
     counts.trained += sequence.trained_tokens();

@@ -13,14 +13,14 @@ using nlohmann::ordered_json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-const json& Golden() {
+const json& ThinkingGolden() {
   static const json golden = ReadGolden("thinking_template.json");
   return golden;
 }
 
 std::unique_ptr<Tokenizer> ThinkingTokenizer() {
   json files = GoldenTokenizerFiles("qwen2");
-  files["tokenizer_config"]["chat_template"] = Golden().at("template");
+  files["tokenizer_config"]["chat_template"] = ThinkingGolden().at("template");
   return LoadTokenizer(files);
 }
 
@@ -35,7 +35,7 @@ std::vector<Message> MessagesOf(const json& messages) {
 TEST(ThinkingTemplate, IsTransformersTextWithEveryVariable) {
   const auto tokenizer = ThinkingTokenizer();
   int rows = 0;
-  for (const json& row : Golden().at("rows")) {
+  for (const json& row : ThinkingGolden().at("rows")) {
     SCOPED_TRACE(row.dump());
     const std::string arguments = row["arguments"].empty() ? "" : row["arguments"].dump();
     const auto chat = ChatTemplate::Make("auto", *tokenizer, "", arguments);

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tests/lm/engine/small_engine.h"
+#include "tests/lm/small_lm.h"
 
 namespace agentr {
 namespace {
@@ -160,35 +161,32 @@ TEST(Completion, StopStringsEndACompletionAcrossTokens) {
 }
 
 TEST(Completion, TheTokensOfAStopStringCanBeLeftOut) {
-  Model model;
-  GenerationRequest request = Request(Numbers(0, 9), 60);
-  request.params.temperature = 0;
-  const GeneratedSequence whole = model.Run(request).sequences[0];
-  request.params.stop = {whole.text.substr(20, 7)};
-  request.top_logprobs = 1;
-  GeneratedSequence sequence = model.Run(request).sequences[0];
-  const size_t sampled = sequence.token_ids.size();
-  LeaveOutStop(model.tokenizer, sequence);
-  EXPECT_EQ(model.tokenizer.Decode(sequence.token_ids, true), whole.text.substr(0, 20));
-  EXPECT_LT(sequence.token_ids.size(), sampled) << "the string spans several tokens";
-  EXPECT_EQ(sequence.token_ids.size() + static_cast<size_t>(sequence.left_out), sampled);
-  EXPECT_EQ(sequence.logprobs.size(), sequence.token_ids.size());
-  EXPECT_EQ(sequence.alternatives.size(), sequence.token_ids.size());
-  // A token with the end of the text in it cannot be kept, and then none can.
-  GeneratedSequence within = whole;
-  within.text = whole.text.substr(0, 1);
-  while (model.tokenizer.Decode(std::span(within.token_ids).first(1), true).size() == 1) {
-    within.token_ids.erase(within.token_ids.begin());
-    within.text = model.tokenizer.Decode(within.token_ids, true).substr(0, 1);
-  }
-  LeaveOutStop(model.tokenizer, within);
-  EXPECT_TRUE(within.token_ids.empty());
-  EXPECT_TRUE(within.logprobs.empty());
-  // Without a stop string all stay.
-  GeneratedSequence same = whole;
-  LeaveOutStop(model.tokenizer, same);
-  EXPECT_EQ(same.token_ids, whole.token_ids);
-  EXPECT_EQ(same.left_out, 0);
+  const CharacterTokenizer tokenizer;
+  const auto sequence = [&](const std::string& sampled, const std::string& text) {
+    GeneratedSequence made;
+    for (const char c : sampled) made.token_ids.push_back(CharacterTokenizer::Of(c));
+    made.logprobs.resize(sampled.size());
+    made.alternatives.resize(sampled.size());
+    made.text = text;
+    return made;
+  };
+  GeneratedSequence stopped = sequence("go Observation:", "go ");
+  LeaveOutStop(tokenizer, stopped);
+  EXPECT_EQ(tokenizer.Decode(stopped.token_ids, true), "go ");
+  EXPECT_EQ(stopped.left_out, 12);
+  EXPECT_EQ(stopped.logprobs.size(), 3U);
+  EXPECT_EQ(stopped.alternatives.size(), 3U);
+  // If no tokens spell the text, because one of them crosses its end, none can stay.
+  GeneratedSequence crossed = sequence("go Obs", "gx");
+  LeaveOutStop(tokenizer, crossed);
+  EXPECT_TRUE(crossed.token_ids.empty());
+  EXPECT_EQ(crossed.left_out, 6);
+  // A stop token, or the limit, ended this one.
+  GeneratedSequence whole = sequence("go", "go");
+  whole.token_ids.push_back(CharacterTokenizer::kEnd);
+  LeaveOutStop(tokenizer, whole);
+  EXPECT_EQ(whole.token_ids.size(), 3U);
+  EXPECT_EQ(whole.left_out, 0);
 }
 
 TEST(Completion, WhatWasHeldBackForAStopStringIsPartOfTheText) {
