@@ -71,7 +71,8 @@ class ThinkingModels : public ::testing::Test {
   }
   json Json(const std::string& path) const { return json::parse(ReadFile(folder_.path() / path)); }
 
-  // A Qwen3 of random weights, whose chat template leaves out the thoughts of earlier turns
+  // A model of random weights with a tokenizer of Qwen and a chat template that leaves out the
+  // thoughts of earlier turns
   // (scripts/golden/thinking_template.py).
   void WriteModel() const {
     const fs::path folder = folder_.path() / "thinker";
@@ -82,7 +83,7 @@ class ThinkingModels : public ::testing::Test {
     WriteFileAtomically(folder / "tokenizer.json", golden["tokenizer"].dump());
     WriteFileAtomically(folder / "tokenizer_config.json", golden["tokenizer_config"].dump());
     ModelConfig config;
-    config.family = "qwen3";
+    config.family = "llama";
     config.vocab_size = 1024;
     config.hidden_size = 32;
     config.intermediate_size = 48;
