@@ -237,7 +237,6 @@ TEST_F(ThinkingModels, ThoughtsGoFromTheTreesIntoTheTraining) {
   EXPECT_EQ(count(whole.out, "<think>"), 1U) << whole.out;
   EXPECT_GT(count(each.out, "<think>"), 1U);
   EXPECT_EQ(count(each.out, "<think>"), count(each.out, "⟦<think>"));
-  std::printf("%s", each.out.c_str());
 
   for (const char* each_turn : {"0", "1"}) {
     const Outcome steps = with({"--max_steps", "2", "--each_turn", each_turn, "--output_dir",
