@@ -66,6 +66,7 @@ std::unique_ptr<LanguageModel> ProgramWorkbench::OpenModel(const ModelOptions& a
       throw FatalError(ExitCode::kUsage,
                        "--llm_base needs --model_name, the server's name for the model");
     }
+    options.openai.extras.chat_kwargs = local_.chat_kwargs;
     auto model = std::make_unique<OpenAiModel>(options.name, options.openai);
     model->Discover();
     const ModelLimits& limits = options.openai.limits;
@@ -93,7 +94,7 @@ std::unique_ptr<ValueModel> ProgramWorkbench::OpenValueModel(const std::string& 
 }
 
 std::unique_ptr<ChatEncoder> ProgramWorkbench::OpenEncoder(const std::string& model_dir) {
-  return LoadChatEncoder(model_dir, local_.chat_template, local_.chat_date);
+  return LoadChatEncoder(model_dir, local_.chat_template, local_.chat_date, local_.chat_kwargs);
 }
 
 }  // namespace agentr

@@ -2,11 +2,24 @@
 
 #include <utility>
 
+#include "common/text.h"
+
 namespace agentr {
 
 Usage& Usage::operator+=(const Usage& other) {
   AddFields(kUsageFields, other, *this);
   return *this;
+}
+
+bool ReachedLimit(const Completion& completion) {
+  // The word of OpenAI's protocol, and that of Anthropic and Gemini behind servers that translate.
+  const std::string reason = AsciiLower(completion.finish_reason);
+  return reason == "length" || reason == "max_tokens";
+}
+
+std::string WithThought(const Message& message) {
+  if (message.reasoning.empty()) return message.content;
+  return "<think>\n" + message.reasoning + "\n</think>\n\n" + message.content;
 }
 
 Result<PreparedPrompt> LanguageModel::Prepare(std::vector<Message> conversation,
@@ -25,7 +38,7 @@ Result<CompletionBatch> LanguageModel::CompletePrepared(const PreparedPrompt& pr
 int64_t EstimateTokens(std::span<const Message> prompt) {
   int64_t tokens = 0;
   for (const Message& message : prompt) {
-    tokens += 4 + static_cast<int64_t>((message.content.size() + 3) / 4);
+    tokens += 4 + static_cast<int64_t>((message.content.size() + message.reasoning.size() + 3) / 4);
   }
   return tokens;
 }

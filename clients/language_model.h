@@ -17,6 +17,9 @@ namespace agentr {
 struct Message {
   std::string role;  // "system" | "user" | "assistant"
   std::string content;
+  // A thought that is kept apart from the content; empty for most messages. Chat templates name it
+  // reasoning_content.
+  std::string reasoning = {};
 
   bool operator==(const Message&) const = default;
 };
@@ -44,7 +47,15 @@ struct Completion {
   std::vector<int32_t> token_ids;  // of `text`, if the model returns them
   std::vector<float> logprobs;     // natural log, one per token, if the model returns them
   int64_t weights_version = 0;     // how many times an in-process model had replaced its weights
+  std::string reasoning = {};      // the thought that a server sent apart from `text`
 };
+
+// Whether the completion ended at a limit of tokens and not where the model ended it.
+bool ReachedLimit(const Completion& completion);
+
+// The message's content with its thought before it, between <think> and </think>: the form of
+// models whose format has no other place for a thought.
+std::string WithThought(const Message& message);
 
 // The cost of one Complete.
 struct Usage {

@@ -63,6 +63,11 @@ Json PlayedWith(const AgentEvalOptions& o, const TaskFamily& family, const Langu
   const Json seed = options["seed"];
   options.erase("seed");  // stands last
   options["seed"] = seed;
+  // Later options are left out at their defaults, so that older episodes have the same text.
+  const Json changed = ChangedOptions(o.play);
+  for (const char* later : {"stop", "thinking"}) {
+    if (!changed.contains(later)) options.erase(later);
+  }
   played_with.update(options);
   return played_with;
 }
@@ -179,6 +184,7 @@ void CheckTogether(const AgentEvalOptions& options) {
 void PrintReport(const EvaluatorReport& r, bool complete, const fs::path& folder) {
   PrintOutcome(r, r.failed.size(), "episodes played", "being played");
   fmt::print(", {:.1f} episodes/s\n", PerSecond(r.finished, r.wall_s));
+  PrintCutTurns(r);
   if (r.execution.mismatches > 0) {
     fmt::print(
         "{} repeated actions had other answers than the first time: the environment is not "

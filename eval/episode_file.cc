@@ -23,7 +23,7 @@ Json StateOf(const Episode& episode) {
   std::vector<Message> messages = episode.instruction;
   messages.push_back({"user", episode.first_observation});
   for (const EpisodeTurn& turn : episode.turns) {
-    messages.push_back({"assistant", turn.response});
+    messages.push_back({"assistant", turn.response, turn.reasoning});
     messages.push_back({"user", turn.observation});
   }
   return MessagesToJson(messages);
@@ -54,6 +54,7 @@ void ReadConversation(const Json& json, Episode& episode) {
   episode.instruction.assign(messages.begin(), messages.begin() + static_cast<long>(next - 1));
   for (const Json& json_turn : turns) {
     EpisodeTurn& turn = episode.turns.emplace_back();
+    turn.reasoning = std::move(messages[next].reasoning);
     turn.response = std::move(messages[next++].content);
     turn.observation = std::move(messages[next++].content);
     turn.action = JsonField<std::string>(json_turn, "action");
@@ -94,6 +95,7 @@ StoredEpisode FromJson(const Json& json) {
   episode.attempt = JsonField<int>(json, "attempt");
   episode.end = JsonField(json, "end", kEpisodeEnds);
   episode.error = JsonFieldOr<std::string>(json, "error", "");
+  episode.cut_response = JsonFieldOr<std::string>(json, "cut_response", "");
   episode.seed = JsonField<uint64_t>(json, "seed");
   episode.replayed_turns = JsonField<size_t>(json, "replayed_turns");
   if (episode.replayed_turns > episode.turns.size()) {
@@ -131,6 +133,7 @@ std::string WriteEpisode(const StoredEpisode& stored) {
       {"timings",
        {{"model_s", e.model_s}, {"environment_s", e.environment_s}, {"wall_s", e.wall_s}}}};
   if (!e.error.empty()) json["error"] = e.error;
+  if (!e.cut_response.empty()) json["cut_response"] = e.cut_response;
   return DumpJson(json, 1) + "\n";
 }
 

@@ -88,7 +88,7 @@ Result<Episode> Evaluator::PlayOnce(const EpisodeStart& start, Shared& shared) {
   ReplayExecutor executor(start.task_id, run.sessions(), family_, run.stop());
   EpisodePlayer player(play_, start,
                        {family_, model_, executor, run.stop(), [&] { run.progress().AddUnits(1); },
-                        &run.first_responses()});
+                        &run.first_responses(), &run.cut_turns()});
   Result<Episode> episode = player.Run();
   run.AddCost(episode ? episode->usage : Usage(), executor.stats());
   return episode;

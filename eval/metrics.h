@@ -1,7 +1,8 @@
 // The numbers of an evaluation.
 //
 // Episodes that ended in an error of the environment or the model only count in the numbers by end.
-// Episodes that ended at the limit of turns or context count with their present reward. Replayed
+// Episodes that ended at the limit of turns or context, or at a cut turn, count with their present
+// reward. Replayed
 // turns of a revision test are not the agent's: they count neither as steps nor as refusals, loops
 // or revisions. In means over episodes each episode has the same weight. Reward and success are
 // means over tasks of the means over attempts, so each task has the same weight.
@@ -39,9 +40,9 @@ struct AttemptMetrics {
 struct EvalMetrics {
   int64_t episodes = 0;
   int64_t tasks = 0;
-  std::array<int64_t, 5> ends{};  // episodes by EpisodeEnd
-  int64_t with_result = 0;        // episodes with a result, to which the rest refers
-  int64_t successes = 0;          // episodes
+  std::array<int64_t, kEpisodeEnds.size()> ends{};  // episodes by EpisodeEnd
+  int64_t with_result = 0;  // episodes with a result, to which the rest refers
+  int64_t successes = 0;    // episodes
 
   Estimate reward;                       // in [0, 1]
   Estimate success;                      // share, in [0, 1]

@@ -167,7 +167,11 @@ std::string SummaryTable(const EvalMetrics& metrics, int64_t asked_for) {
 Json SummaryJson(const EvalMetrics& metrics, int64_t asked_for) {
   const bool any = metrics.with_result > 0;
   Json ends;
-  for (const auto& [name, end] : kEpisodeEnds) ends[name] = metrics.ends[static_cast<size_t>(end)];
+  for (const auto& [name, end] : kEpisodeEnds) {
+    const int64_t count = metrics.ends[static_cast<size_t>(end)];
+    // Summaries without cut turns have the fields of earlier releases.
+    if (count > 0 || end != EpisodeEnd::kCutTurn) ends[name] = count;
+  }
   return {{"asked_for", asked_for},
           {"complete", metrics.with_result == asked_for},
           {"episodes", metrics.episodes},

@@ -5,19 +5,22 @@
 #include <utility>
 
 #include "clients/openai/openai_protocol.h"
+#include "lm/engine/completion.h"
 #include "lm/engine/sequence.h"
 #include "lm/sampled_turns.h"
 
 namespace agentr {
 namespace {
 
-CompletionBatch ToBatch(Generation generation) {
+CompletionBatch ToBatch(Generation generation, const SamplingParams& params,
+                        const Tokenizer& tokenizer) {
   CompletionBatch batch;
   batch.usage.requests = 1;
   batch.usage.prompt_tokens = generation.prompt_tokens;
   batch.usage.cached_tokens = generation.cached_tokens;
   for (GeneratedSequence& sequence : generation.sequences) {
-    batch.usage.completion_tokens += static_cast<int64_t>(sequence.token_ids.size());
+    if (!params.stop.empty()) LeaveOutStop(tokenizer, sequence);
+    batch.usage.completion_tokens += std::ssize(sequence.token_ids) + sequence.left_out;
     batch.completions.push_back({std::move(sequence.text), std::move(sequence.finish_reason),
                                  std::move(sequence.token_ids), std::move(sequence.logprobs),
                                  generation.weights_version});
@@ -74,7 +77,10 @@ Result<CompletionBatch> LocalLanguageModel::CompletePrepared(const PreparedPromp
   request.params.seed = static_cast<uint64_t>(RequestSeed(sampling.seed, /*first=*/0));
   request.stop_tokens = model_.stop_tokens;
   AGENTR_RETURN_IF_ERROR(CheckRoom(request, model_.decoder->shape()));
-  Result<CompletionBatch> batch = model_.engine->Generate(std::move(request)).Wait().map(ToBatch);
+  Result<CompletionBatch> batch =
+      model_.engine->Generate(std::move(request)).Wait().map([&](Generation generation) {
+        return ToBatch(std::move(generation), sampling, *model_.tokenizer);
+      });
   if (!batch) return batch;
   batch->usage.reused_turns = prompt.reused_turns;
   batch->usage.reencoded_turns = prompt.reencoded_turns;

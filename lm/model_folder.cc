@@ -9,6 +9,7 @@
 
 #include "common/file.h"
 #include "common/hash.h"
+#include "common/json_depth.h"
 #include "common/options.h"
 #include "lm/weights/gguf_model.h"
 #include "lm/weights/model_config.h"
@@ -42,8 +43,8 @@ std::string DescribeFolder(const fs::path& folder, std::string_view chat_templat
 }
 
 std::unique_ptr<ChatTemplate> MakeChatTemplate(std::string_view name, const Tokenizer& tokenizer,
-                                               const std::string& date) {
-  auto chat = ChatTemplate::Make(name, tokenizer, date);
+                                               const std::string& date, const std::string& kwargs) {
+  auto chat = ChatTemplate::Make(name, tokenizer, date, kwargs);
   spdlog::info("chat template: {}", chat->Describe());
   if (const std::string warning = chat->Warning(); !warning.empty()) spdlog::warn("{}", warning);
   return chat;
@@ -52,9 +53,9 @@ std::unique_ptr<ChatTemplate> MakeChatTemplate(std::string_view name, const Toke
 class FolderChatEncoder : public ChatEncoder {
  public:
   FolderChatEncoder(const fs::path& folder, std::string_view chat_template,
-                    const std::string& chat_date)
+                    const std::string& chat_date, const std::string& chat_kwargs)
       : tokenizer_(Tokenizer::Load(folder)),
-        chat_(MakeChatTemplate(chat_template, *tokenizer_, chat_date)),
+        chat_(MakeChatTemplate(chat_template, *tokenizer_, chat_date, chat_kwargs)),
         tokenizer_hash_(TokenizerHash(folder)) {}
 
   Result<ChatTokens> Encode(std::span<const Message> conversation) const override {
@@ -83,6 +84,19 @@ void Declare(OptionSet& set, ModelFolderOptions& o) {
   set.Add("--chat_date", o.chat_date,
           "Date (YYYY-MM-DD) for templates that contain one, such as Llama 3.2's (default: always "
           "2024-07-26)");
+  set.Add(
+      "--chat_kwargs", o.chat_kwargs,
+      "Variables of the chat template as a JSON object, such as '{\"enable_thinking\": false}'; "
+      "to a model on a server they are sent as chat_template_kwargs");
+  set.AfterParsing([&o] {
+    if (o.chat_kwargs.empty()) return;
+    const auto json = ParseJson<nlohmann::ordered_json>(o.chat_kwargs);
+    if (!json.is_object()) {
+      throw FatalError(ExitCode::kUsage,
+                       fmt::format("--chat_kwargs '{}' is not a JSON object", o.chat_kwargs));
+    }
+    o.chat_kwargs = json.dump();
+  });
   set.Add("--max_batch", o.engine.max_batch, "Completions that run at once; others wait")
       .Min(1)
       .OnlySpeed();
@@ -102,7 +116,8 @@ LoadedModel LoadModel(const fs::path& folder, const std::string& name,
   LoadedModel model;
   model.name = name.empty() ? NameOf(folder) : name;
   model.tokenizer = Tokenizer::Load(folder);
-  model.chat = MakeChatTemplate(options.chat_template, *model.tokenizer, options.chat_date);
+  model.chat = MakeChatTemplate(options.chat_template, *model.tokenizer, options.chat_date,
+                                options.chat_kwargs);
   model.stop_tokens = model.chat->stop_tokens();
   for (const int32_t token : ReadModelConfig(folder).eos_tokens) {
     if (std::ranges::find(model.stop_tokens, token) == model.stop_tokens.end()) {
@@ -123,9 +138,10 @@ LoadedModel LoadModel(const fs::path& folder, const std::string& name,
 }
 
 std::unique_ptr<ChatEncoder> LoadChatEncoder(const fs::path& folder, std::string_view chat_template,
-                                             const std::string& chat_date) {
+                                             const std::string& chat_date,
+                                             const std::string& chat_kwargs) {
   RequireModel(folder);
-  return std::make_unique<FolderChatEncoder>(folder, chat_template, chat_date);
+  return std::make_unique<FolderChatEncoder>(folder, chat_template, chat_date, chat_kwargs);
 }
 
 }  // namespace agentr

@@ -18,11 +18,12 @@ class OptionSet;
 struct ModelFolderOptions {
   std::string chat_template = "auto";  // auto | llama-3 | chatml | mistral | plain | a file
   std::string chat_date = "";          // YYYY-MM-DD, for templates that contain the date
+  std::string chat_kwargs = "";        // a JSON object of variables of the template; empty: none
   DecoderOptions decoder = {};
   EngineOptions engine = {};
 };
 
-// Declares --chat_template, --chat_date, --max_batch, --max_batched_tokens, --prefix_cache and the
+// Declares --chat_template, --chat_date, --chat_kwargs, --max_batch, --max_batched_tokens, --prefix_cache and the
 // options of the decoder.
 void Declare(OptionSet& set, ModelFolderOptions& options);
 
@@ -37,6 +38,7 @@ LoadedModel LoadModel(const std::filesystem::path& folder, const std::string& na
 // Loads only the tokenizer and the chat template of the folder. Throws what LoadModel throws.
 std::unique_ptr<ChatEncoder> LoadChatEncoder(const std::filesystem::path& folder,
                                              std::string_view chat_template,
-                                             const std::string& chat_date = "");
+                                             const std::string& chat_date = "",
+                                             const std::string& chat_kwargs = "");
 
 }  // namespace agentr

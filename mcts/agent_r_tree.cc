@@ -19,7 +19,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kRootText = "ROOT";
-constexpr const char* kDepthEnd = "depth";  // the name in the compact format
+// The names in the compact format.
+constexpr const char* kDepthEnd = "depth";
+constexpr const char* kCutEnd = "cut";
 
 double ExplorationOf(const Tree& tree) {
   const Json search = Json::parse(tree.origin().search, nullptr, /*allow_exceptions=*/false);
@@ -65,6 +67,7 @@ Json NodeToJson(const Tree& tree, int index, double c) {
   // An additional field: Agent-R's format does not distinguish the environment's end of an episode
   // from the depth limit.
   if (node.end == End::kDepth) json["end"] = kDepthEnd;
+  if (node.end == End::kCut) json["end"] = kCutEnd;
   json["children"] = std::move(children);
   return json;
 }
@@ -78,7 +81,8 @@ int DroppedTurns(const Json& node, size_t instruction_size, int depth) {
 
 End EndOfLeaf(const Json& json) {
   if (JsonField<bool>(json, "disaster")) return End::kDisaster;
-  return JsonFieldOr(json, "end", std::string()) == kDepthEnd ? End::kDepth : End::kDone;
+  const auto end = JsonFieldOr(json, "end", std::string());
+  return end == kDepthEnd ? End::kDepth : end == kCutEnd ? End::kCut : End::kDone;
 }
 
 void AddChildren(const Json& parent, int parent_index, Tree& tree) {

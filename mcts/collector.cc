@@ -80,7 +80,7 @@ Result<Collector::Found> Collector::SearchOnce(int task_id, Shared& shared) {
   Search search(
       search_, std::move(origin),
       {family_, model_, *executor, run.stop(), [&](int nodes) { run.progress().AddUnits(nodes); },
-       values_, &run.first_responses()});
+       values_, &run.first_responses(), &run.cut_turns()});
   Result<Tree> tree = search.Run();
   run.AddCost(search.usage(), executor->stats());
   if (!tree) return tl::unexpected(tree.error());

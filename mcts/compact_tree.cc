@@ -17,8 +17,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "agentr-tree";
 constexpr int kVersion1 = 1;
-constexpr std::array<NamedValue<End>, 3> kEnds = {
-    {{"done", End::kDone}, {"disaster", End::kDisaster}, {"depth", End::kDepth}}};
+constexpr std::array<NamedValue<End>, 4> kEnds = {{{"done", End::kDone},
+                                                   {"disaster", End::kDisaster},
+                                                   {"depth", End::kDepth},
+                                                   {"cut", End::kCut}}};
 
 nlohmann::ordered_json NodeToJson(const Node& node) {
   nlohmann::ordered_json json;
@@ -36,6 +38,8 @@ nlohmann::ordered_json NodeToJson(const Node& node) {
   if (node.dropped_turns != 0) json["dropped_turns"] = node.dropped_turns;
   if (!node.token_ids.empty()) json["token_ids"] = node.token_ids;
   if (!node.logprobs.empty()) json["logprobs"] = node.logprobs;
+  if (!node.reasoning.empty()) json["reasoning_content"] = node.reasoning;
+  if (node.cut_turns != 0) json["cut_turns"] = node.cut_turns;
   return json;
 }
 
@@ -50,6 +54,8 @@ Node NodeFromJson(const nlohmann::ordered_json& json) {
   node.dropped_turns = JsonFieldOr(json, "dropped_turns", 0);
   node.token_ids = JsonFieldOr(json, "token_ids", std::vector<int32_t>());
   node.logprobs = JsonFieldOr(json, "logprobs", std::vector<float>());
+  node.reasoning = JsonFieldOr(json, "reasoning_content", std::string());
+  node.cut_turns = JsonFieldOr(json, "cut_turns", 0);
   return node;
 }
 
@@ -97,6 +103,7 @@ Tree ReadCompactTree(const nlohmann::ordered_json& document) {
        document.at("search").dump(), JsonFieldOr(document, "model_identity", std::string())},
       MessagesFromJson(document.at("instruction")),
       JsonField<std::string>(nodes[0], "observation"));
+  tree.AddCutTurns(0, JsonFieldOr(nodes[0], "cut_turns", 0));
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (i > 0) {
       const int parent = JsonField<int>(nodes[i], "parent");

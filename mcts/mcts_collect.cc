@@ -70,6 +70,7 @@ void PrintSummary(const CollectReport& r, int64_t environment_calls, const std::
                                               static_cast<double>(r.nodes_to_success) /
                                                   static_cast<double>(r.successes)));
   }
+  PrintCutTurns(r);
   if (r.execution.mismatches > 0) {
     fmt::print(
         "{} replayed actions had other answers than the first time: the environment is not "

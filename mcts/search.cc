@@ -88,6 +88,10 @@ int Search::Descend(int node) {
 
 Result<void> Search::Expand(int node) {
   AGENTR_ASSIGN_OR_RETURN(std::vector<Node> children, Sample(node));
+  if (children.empty()) {
+    tree_.EndCut(node);
+    return {};
+  }
   if (options_.snap_actions) {
     AGENTR_RETURN_IF_ERROR(Snap(node, children));
   }
@@ -104,7 +108,7 @@ Result<void> Search::Estimate(int node) {
     if (tree_.node(child).terminal) continue;
     const int dropped = tree_.node(child).dropped_turns;
     open.push_back(child);
-    states.push_back({tree_.Conversation(child, dropped), tree_.SampledIds(child, dropped)});
+    states.push_back({History(child, dropped), SampledIds(child, dropped)});
   }
   AGENTR_ASSIGN_OR_RETURN(const std::vector<double> values, context_.values->Values(states));
   for (size_t i = 0; i < open.size(); ++i) tree_.SetEstimate(open[i], values[i]);
@@ -116,33 +120,56 @@ Result<std::vector<Node>> Search::Sample(int node) {
   AGENTR_ASSIGN_OR_RETURN(TruncatedCompletion sampled, Complete(node));
   usage_ += sampled.batch.usage;
   std::vector<Node> children;
+  int cut = 0;
   for (Completion& completion : sampled.batch.completions) {
+    if (IsCutTurn(completion, context_.family)) {
+      ++cut;
+      if (context_.cut_turns != nullptr) context_.cut_turns->Add(completion);
+      continue;
+    }
+    StoreThought(options_.thinking, completion);
     if (std::ranges::find(children, completion.text, &Node::response) != children.end()) continue;
     Node& child = children.emplace_back();
     child.action = context_.family.ParseAction(completion.text);
     child.response = std::move(completion.text);
     child.token_ids = std::move(completion.token_ids);
     child.logprobs = std::move(completion.logprobs);
+    child.reasoning = std::move(completion.reasoning);
     child.dropped_turns = sampled.dropped_turns;
   }
-  if (children.empty()) return Fail(ErrorKind::kProtocol, "the model returned no completion");
+  tree_.AddCutTurns(node, cut);
+  if (children.empty() && cut == 0) {
+    return Fail(ErrorKind::kProtocol, "the model returned no completion");
+  }
+  if (children.empty() && node == 0) {
+    return Fail(ErrorKind::kRejected,
+                "all responses to the first observation were cut before an action; raise "
+                "--max_new_tokens");
+  }
   return children;
 }
 
 Result<TruncatedCompletion> Search::Complete(int node) {
-  SamplingParams sampling;
-  sampling.temperature = options_.temperature;
-  sampling.top_p = options_.top_p;
-  sampling.max_tokens = options_.max_new_tokens;
+  SamplingParams sampling = ParamsOf(options_);
   sampling.task_id = origin_.task_id;
   sampling.seed = random_.Split("sample").Split(static_cast<uint64_t>(node)).Next();
   TruncatableConversation conversation;
-  conversation.messages = [&](int dropped) { return tree_.Conversation(node, dropped); };
-  conversation.sampled = [&](int dropped) { return tree_.SampledIds(node, dropped); };
+  conversation.messages = [&](int dropped) { return History(node, dropped); };
+  conversation.sampled = [&](int dropped) { return SampledIds(node, dropped); };
   conversation.first_turn = static_cast<int>(tree_.instruction().size()) + 1;
   conversation.most_dropped = tree_.node(node).depth;
   return CompleteTruncated(context_.model, conversation, options_.n_gen, sampling,
                            options_.max_context);
+}
+
+std::vector<Message> Search::History(int node, int dropped_turns) const {
+  return ShownHistory(options_.thinking, tree_.Conversation(node, dropped_turns));
+}
+
+std::vector<std::span<const int32_t>> Search::SampledIds(int node, int dropped_turns) const {
+  std::vector<std::span<const int32_t>> ids = tree_.SampledIds(node, dropped_turns);
+  if (options_.thinking != Thinking::kStripHistory) return ids;
+  return ShownIds(tree_.Conversation(node, dropped_turns), std::move(ids));
 }
 
 Result<void> Search::Snap(int node, std::vector<Node>& children) {

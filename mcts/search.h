@@ -16,6 +16,7 @@
 #include "clients/value_model.h"
 #include "common/random.h"
 #include "mcts/tree.h"
+#include "rollout/cut_turns.h"
 #include "rollout/executor.h"
 #include "rollout/first_responses.h"
 #include "rollout/prompt_truncation.h"
@@ -54,6 +55,7 @@ class Search {
     std::function<void(int nodes)> on_nodes = nullptr;  // called after each expansion
     ValueModel* values = nullptr;                       // null: none
     FirstResponses* first_responses = nullptr;
+    CutTurns* cut_turns = nullptr;
   };
 
   Search(const SearchOptions& options, TreeOrigin origin, Context context);
@@ -70,9 +72,13 @@ class Search {
  private:
   Result<void> Iterate();
   Result<void> Expand(int node);
-  // Samples n_gen responses to the conversation that ends in `node` and removes duplicates.
+  // Samples n_gen responses to the conversation that ends in `node` and removes duplicates and cut
+  // turns. kRejected if all responses to the root were cut.
   Result<std::vector<Node>> Sample(int node);
   Result<TruncatedCompletion> Complete(int node);
+  // What the model is shown at `node`, and the ids that it sampled.
+  std::vector<Message> History(int node, int dropped_turns) const;
+  std::vector<std::span<const int32_t>> SampledIds(int node, int dropped_turns) const;
   Result<void> Snap(int node, std::vector<Node>& children);
   Result<void> Execute(int node, std::vector<Node>& children);
   void Record(int node, std::vector<Node> children);

@@ -32,6 +32,12 @@ void Tree::BackUp(int leaf) {
   RefreshTerminal(node(leaf).parent);
 }
 
+void Tree::EndCut(int index) {
+  at(index).end = End::kCut;
+  at(index).terminal = true;
+  BackUp(index);
+}
+
 void Tree::RefreshTerminal(int index) {
   for (; index >= 0; index = node(index).parent) {
     const std::vector<int>& children = node(index).children;
@@ -90,7 +96,7 @@ std::vector<Message> Tree::Conversation(int index, int dropped_turns) const {
   messages = instruction_;
   messages.push_back({"user", root().observation});
   for (size_t i = 1 + static_cast<size_t>(dropped_turns); i < path.size(); ++i) {
-    messages.push_back({"assistant", node(path[i]).response});
+    messages.push_back({"assistant", node(path[i]).response, node(path[i]).reasoning});
     messages.push_back({"user", node(path[i]).observation});
   }
   return messages;

@@ -15,7 +15,9 @@
 namespace agentr {
 
 // The reason why a leaf ended. Inner nodes have kNone.
-enum class End { kNone, kDone, kDisaster, kDepth };
+// kCut: every response to the node was a cut turn (rollout/cut_turns.h), so that it could not be
+// continued; its reward is the present one, as at the depth limit.
+enum class End { kNone, kDone, kDisaster, kDepth, kCut };
 
 struct Node {
   int parent = -1;  // -1 at the root
@@ -30,6 +32,8 @@ struct Node {
   int dropped_turns = 0;  // turns dropped from the prompt from which `response` was sampled
   std::vector<int32_t> token_ids;  // of `response`, if the model returned them
   std::vector<float> logprobs;     // natural log, one per token id
+  std::string reasoning = {};      // the thought of the turn, if it is kept apart from `response`
+  int cut_turns = 0;  // responses to this node that were cut before an action; they have no node
 
   int visits = 0;         // number of ended leaves backed up through this node, or from it
   double value = 0;       // sum of their rewards
@@ -69,6 +73,12 @@ class Tree {
   // Adds the reward of the ended leaf `leaf` and one visit to it and all its ancestors, then
   // refreshes `terminal` upwards.
   void BackUp(int leaf);
+
+  // Counts responses to `index` that were cut before an action.
+  void AddCutTurns(int index, int count) { at(index).cut_turns += count; }
+
+  // Ends a node without children because all responses to it were cut, and backs it up.
+  void EndCut(int index);
 
   // Marks `index` and its ancestors terminal, upwards as long as all children of a node are
   // terminal.

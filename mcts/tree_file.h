@@ -10,15 +10,15 @@
 //    "nodes": [
 //     {"observation"},                                                    the root
 //     {"parent": 0, "response", "action", "observation", "reward": 0, "visits": 0, "value": 0,
-//      "estimate": 0 (with --value_model), "end": "done" | "disaster" | "depth", "dropped_turns": 0,
-//      "token_ids": […], "logprobs": […]},
+//      "estimate": 0 (with --value_model), "end": "done" | "disaster" | "depth" | "cut",
+//      "dropped_turns": 0, "token_ids": […], "logprobs": […], "reasoning_content", "cut_turns": 0},
 //     …]}
 // "parent" is the index of a node in "nodes"; the other fields are those of Node (mcts/tree.h).
 //
 // agent-r: the nested nodes of Agent-R's own files, each with its whole conversation. They do not
 // contain the model, the options or token ids, so a tree read from such a file has none of these.
-// Our files have an additional field, "end": "depth", at leaves that the depth limit ended, which
-// Agent-R's own files do not distinguish.
+// Our files have an additional field, "end": "depth" or "cut", at leaves that the depth limit or cut
+// turns ended, which Agent-R's own files do not distinguish.
 #pragma once
 
 #include <array>

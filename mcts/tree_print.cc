@@ -113,6 +113,8 @@ std::string EndingText(const Node& node) {
       return "[disaster] ";
     case End::kDepth:
       return fmt::format("[depth limit {}] ", node.reward);
+    case End::kCut:
+      return fmt::format("[cut responses {}] ", node.reward);
   }
   return "";
 }

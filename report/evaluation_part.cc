@@ -13,7 +13,8 @@ using Json = nlohmann::ordered_json;
 Json EpisodeItem(const Episode& episode) {
   Json turns = Json::array();
   for (const EpisodeTurn& turn : episode.turns) {
-    turns.push_back({turn.response, turn.action, turn.observation, turn.refused ? 1 : 0});
+    turns.push_back({WithThought({"assistant", turn.response, turn.reasoning}), turn.action,
+                     turn.observation, turn.refused ? 1 : 0});
   }
   return {{"first", episode.first_observation},
           {"turns", std::move(turns)},

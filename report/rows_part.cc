@@ -78,7 +78,7 @@ Json MessagesOf(const Row& row, const Json& provenance, size_t instruction) {
     const int part = i < instruction ? kInstruction
                      : turn < 0      ? kFirst
                                      : parts[static_cast<size_t>(turn)];
-    list.push_back({line.role, line.content, row.trained[i] ? 1 : 0, part});
+    list.push_back({line.role, WithThought(line), row.trained[i] ? 1 : 0, part});
   }
   return list;
 }

@@ -40,6 +40,8 @@ int NumberOf(End end) {
       return 2;
     case End::kDepth:
       return 3;
+    case End::kCut:
+      return 4;
   }
   return 0;
 }
@@ -63,7 +65,8 @@ Json TreeItem(const Tree& tree, const TaskFamily& family) {
     const Node& node = tree.node(i);
     item["parent"].push_back(node.parent);
     item["action"].push_back(texts.Index(node.action));
-    item["response"].push_back(texts.Index(node.response));
+    item["response"].push_back(
+        texts.Index(WithThought({"assistant", node.response, node.reasoning})));
     item["observation"].push_back(texts.Index(node.observation));
     item["reward"].push_back(node.reward);
     item["visits"].push_back(node.visits);

@@ -59,7 +59,9 @@ std::string PreferenceLine(const Tree& tree, const Preference& pair, const std::
                            int task_id) {
   const Node& chosen = tree.node(pair.chosen.node);
   const Node& rejected = tree.node(pair.rejected.node);
-  const auto said = [](const Node& node) { return MessagesToJson({{"assistant", node.response}}); };
+  const auto said = [](const Node& node) {
+    return MessagesToJson({{"assistant", node.response, node.reasoning}});
+  };
   PreferenceJson row = {
       {"prompt", MessagesToJson(tree.Conversation(pair.parent, chosen.dropped_turns))},
       {"chosen", said(chosen)},

@@ -82,6 +82,10 @@ void Declare(OptionSet& set, ReviseOptions& o) {
       .Min(0);
   set.Add("--thoughts", o.thoughts,
           "File of revision thoughts by kind of mistake (default: the built-in ones)");
+  set.Add("--revision_thinking", o.revision_thinking,
+          "Thought before the inserted turns (revision and recovery) of a tree whose turns have "
+          "thoughts: 0 (none), 1 (our own sentences), or a file of them in the form of --thoughts")
+      .OnlyOutput();
   set.Add(
       "--revision_action", o.repair.action,
       "Action of the revision turn (default: wait; in SciWorld, where that lets time pass, task)");

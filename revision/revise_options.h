@@ -31,6 +31,8 @@ struct ReviseOptions {
   std::string unclean = "cut";          // turns that say more than one action: cut | drop | keep
   std::string turn_thoughts = "agree";  // of trained turns: keep | agree | rewrite
   std::string thoughts = "";            // file; empty: the built-in ones
+  // Of inserted turns in trees whose turns have thoughts: 0 (none) | 1 (the built-in ones) | a file.
+  std::string revision_thinking = "0";
   uint64_t seed = 0;
 
   int MaxRowTokens() const { return max_row_tokens < 0 ? judge.max_context : max_row_tokens; }

@@ -45,7 +45,7 @@ constexpr int kProcedure = 3;
 Row AuditedRow(const NewRow& made) {
   Row row;
   for (const RowMessage& message : made.messages) {
-    row.messages.push_back({message.role, *message.content});
+    row.messages.push_back(message.AsMessage());
     row.trained.push_back(message.trained);
   }
   row.task = std::to_string(made.task_id);
@@ -67,6 +67,11 @@ TaskReviser::TaskReviser(const ReviseOptions& options, Context context)
   thoughts_ = options_.thoughts.empty()
                   ? Thoughts::BuiltIn()
                   : Thoughts::Parse(ReadFile(InstalledFile(options_.thoughts)));
+  if (options_.revision_thinking != "0") {
+    thinking_ = options_.revision_thinking == "1"
+                    ? Thoughts::BuiltInThinking()
+                    : Thoughts::Parse(ReadFile(InstalledFile(options_.revision_thinking)));
+  }
   if (verifier_ == "actor") {
     prompt_ = options_.verifier_prompt.empty()
                   ? JudgementPrompt::Of(context_.family.name())
@@ -167,10 +172,11 @@ Result<void> TaskReviser::DecideGood(Work& work, DecisionCollector& decisions) c
   std::vector<PathPair> good = GoodAlone(work.paths, work.choice);
   work.result.counts.pairs_found = static_cast<int64_t>(good.size());
   work.random.Split("pairs").Shuffle(good);
-  // The best first; among equal ones, finished paths before those that reached the depth limit.
+  // The best first; among equal ones, finished paths before those that were cut off.
   std::ranges::stable_sort(good, [&](const PathPair& a, const PathPair& b) {
     const auto cut = [&](const PathPair& p) {
-      return work.tree.node(p.good.leaf).end == End::kDepth;
+      const End end = work.tree.node(p.good.leaf).end;
+      return end == End::kDepth || end == End::kCut;
     };
     return std::pair(-a.good.value, cut(a)) < std::pair(-b.good.value, cut(b));
   });
@@ -304,6 +310,12 @@ void TaskReviser::AddRow(const Decision& decision, Work& work) const {
   ApplyReplay(decision.replay, trajectory);
   if (!CleanTurns(options_.unclean, context_.family, trajectory, counts)) return;
   if (!MendThoughts(options_.turn_thoughts, context_.family, trajectory, counts)) return;
+  if (thinking_) {
+    const uint64_t bad = static_cast<uint64_t>(decision.pair.bad.leaf);
+    const uint64_t good = static_cast<uint64_t>(decision.pair.good.leaf);
+    ThinkBeforeInserted(*thinking_, decision.mistake,
+                        work.random.Split("thinking").Split(bad).Split(good), trajectory);
+  }
   // The turns that the model did not see, as far as they are left.
   const int unseen = work.tree.node(decision.pair.good.leaf).dropped_turns;
   const auto dropped = std::ranges::count_if(trajectory.turns, [&](const SplicedTurn& turn) {

@@ -103,6 +103,7 @@ class TaskReviser {
   const std::string verifier_;
   RepairOptions repair_;
   Thoughts thoughts_;
+  std::optional<Thoughts> thinking_;       // of inserted turns; unset: none
   std::optional<JudgementPrompt> prompt_;  // for the verifier actor
   nlohmann::ordered_json key_;             // of a record, but for its tree
 };

@@ -20,14 +20,16 @@ enum class EpisodeEnd {
   kEnvironmentError,  // no result: the environment failed; the episode may be played again
   kModelError,        // no result: the model failed; also if even the first observation does not
                       // fit into its context
+  kCutTurn,  // the response was cut before its action (rollout/cut_turns.h) and was not executed
 };
 
-inline constexpr std::array<NamedValue<EpisodeEnd>, 5> kEpisodeEnds = {
+inline constexpr std::array<NamedValue<EpisodeEnd>, 6> kEpisodeEnds = {
     {{"done", EpisodeEnd::kDone},
      {"max_steps", EpisodeEnd::kMaxSteps},
      {"context_overflow", EpisodeEnd::kContextOverflow},
      {"environment_error", EpisodeEnd::kEnvironmentError},
-     {"model_error", EpisodeEnd::kModelError}}};
+     {"model_error", EpisodeEnd::kModelError},
+     {"cut_turn", EpisodeEnd::kCutTurn}}};
 constexpr std::string_view Name(EpisodeEnd end) { return NameOf(kEpisodeEnds, end); }
 
 // True if the episode has a result, so that its reward counts. The two errors are not the agent's
@@ -45,6 +47,7 @@ struct EpisodeTurn {
   std::vector<int32_t> token_ids = {};  // of `response` as sampled, if the model returned them
   std::vector<float> logprobs = {};     // natural log, one per token id, if the model returned them
   int64_t weights_version = 0;          // Completion::weights_version
+  std::string reasoning = {};           // the thought, if it is kept apart from `response`
 
   bool operator==(const EpisodeTurn&) const = default;
 };
@@ -61,6 +64,7 @@ struct Episode {
   std::vector<Message> instruction = {};
   std::string first_observation = "";
   std::vector<EpisodeTurn> turns = {};
+  std::string cut_response = "";  // the text of the cut turn that ended it; not among `turns`
   size_t replayed_turns = 0;      // number of first turns that were given, not chosen by the model
                                   // (revision test)
   size_t replay_differences = 0;  // how many of those turns had another observation than the

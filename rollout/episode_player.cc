@@ -93,12 +93,10 @@ Result<void> EpisodePlayer::Play() {
     if (Replaying()) {
       turn.response = start_.given[episode_.turns.size()].response;
       turn.action = start_.given[episode_.turns.size()].action;
+      turn.reasoning = start_.given[episode_.turns.size()].reasoning;
     } else {
       AGENTR_ASSIGN_OR_RETURN(const bool said, SampleTurn(turn));
-      if (!said) {
-        episode_.end = EpisodeEnd::kContextOverflow;
-        return {};
-      }
+      if (!said) return {};
     }
     AGENTR_RETURN_IF_ERROR(StepEnvironment(std::move(turn)));
     if (context_.on_turn) context_.on_turn();
@@ -117,14 +115,11 @@ Result<void> EpisodePlayer::Begin() {
 Result<bool> EpisodePlayer::SampleTurn(EpisodeTurn& turn) {
   if (context_.stop) return Fail(ErrorKind::kCancelled, "stopped");
   const auto turns = static_cast<int>(episode_.turns.size());
-  SamplingParams sampling;
-  sampling.temperature = options_.temperature;
-  sampling.top_p = options_.top_p;
-  sampling.max_tokens = options_.max_new_tokens;
+  SamplingParams sampling = ParamsOf(options_);
   sampling.task_id = start_.task_id;
   sampling.seed = random_.Split(static_cast<uint64_t>(turns)).Next();
   TruncatableConversation conversation;
-  conversation.messages = [&](int dropped_turns) { return Conversation(dropped_turns); };
+  conversation.messages = [&](int dropped_turns) { return History(dropped_turns); };
   conversation.sampled = [&](int dropped_turns) { return Sampled(dropped_turns); };
   conversation.first_turn = static_cast<int>(episode_.instruction.size()) + 1;
   // The conversation only grows: turns that did not fit before do not fit now.
@@ -136,17 +131,28 @@ Result<bool> EpisodePlayer::SampleTurn(EpisodeTurn& turn) {
       CompleteTruncated(context_.model, conversation, 1, sampling, options_.max_context);
   // If nothing was played yet, the context is too small for the task: an error, not the end of an
   // episode.
-  if (!said && said.error().kind == ErrorKind::kContextLength && turns > 0) return false;
+  if (!said && said.error().kind == ErrorKind::kContextLength && turns > 0) {
+    episode_.end = EpisodeEnd::kContextOverflow;
+    return false;
+  }
   AGENTR_RETURN_IF_ERROR(said);
   episode_.usage += said->batch.usage;
   if (said->batch.completions.empty()) {
     return Fail(ErrorKind::kProtocol, "the model returned no completion");
   }
   Completion& completion = said->batch.completions.front();
+  if (IsCutTurn(completion, context_.family)) {
+    if (context_.cut_turns != nullptr) context_.cut_turns->Add(completion);
+    episode_.end = EpisodeEnd::kCutTurn;
+    episode_.cut_response = std::move(completion.text);
+    return false;
+  }
+  StoreThought(options_.thinking, completion);
   turn.response = std::move(completion.text);
   turn.token_ids = std::move(completion.token_ids);
   turn.logprobs = std::move(completion.logprobs);
   turn.weights_version = completion.weights_version;
+  turn.reasoning = std::move(completion.reasoning);
   turn.action = context_.family.ParseAction(turn.response);
   turn.dropped_turns = said->dropped_turns;
   at_fault_ = EpisodeEnd::kEnvironmentError;
@@ -200,10 +206,14 @@ std::vector<Message> EpisodePlayer::Conversation(int dropped_turns) const {
   std::vector<Message> messages = episode_.instruction;
   messages.push_back({"user", episode_.first_observation});
   for (size_t i = static_cast<size_t>(dropped_turns); i < episode_.turns.size(); ++i) {
-    messages.push_back({"assistant", episode_.turns[i].response});
+    messages.push_back({"assistant", episode_.turns[i].response, episode_.turns[i].reasoning});
     messages.push_back({"user", episode_.turns[i].observation});
   }
   return messages;
+}
+
+std::vector<Message> EpisodePlayer::History(int dropped_turns) const {
+  return ShownHistory(options_.thinking, Conversation(dropped_turns));
 }
 
 std::vector<std::span<const int32_t>> EpisodePlayer::Sampled(int dropped_turns) const {
@@ -212,7 +222,8 @@ std::vector<std::span<const int32_t>> EpisodePlayer::Sampled(int dropped_turns) 
     ids.emplace_back(episode_.turns[i].token_ids);
     ids.emplace_back();  // the observation
   }
-  return ids;
+  if (options_.thinking != Thinking::kStripHistory) return ids;
+  return ShownIds(Conversation(dropped_turns), std::move(ids));
 }
 
 }  // namespace agentr

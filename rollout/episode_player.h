@@ -14,6 +14,7 @@
 
 #include "clients/language_model.h"
 #include "common/random.h"
+#include "rollout/cut_turns.h"
 #include "rollout/episode.h"
 #include "rollout/executor.h"
 #include "rollout/first_responses.h"
@@ -57,6 +58,7 @@ class EpisodePlayer {
     const std::atomic<bool>& stop;
     std::function<void()> on_turn = nullptr;
     FirstResponses* first_responses = nullptr;
+    CutTurns* cut_turns = nullptr;
   };
 
   EpisodePlayer(const PlayOptions& options, EpisodeStart start, Context context);
@@ -67,14 +69,16 @@ class EpisodePlayer {
  private:
   Result<void> Play();
   Result<void> Begin();
-  // Samples the next turn, without its observation; false if the context is full.
+  // Samples the next turn, without its observation; false if there is none, because the context is
+  // full or the response was cut, and the episode's end says which.
   Result<bool> SampleTurn(EpisodeTurn& turn);
   Result<void> Snap(std::string& action);
   Result<void> StepEnvironment(EpisodeTurn turn);
 
   bool Replaying() const { return episode_.turns.size() < start_.given.size(); }
   std::vector<Message> Conversation(int dropped_turns) const;
-  // The sampled token ids for each message of Conversation.
+  // What the model is shown of it, and the sampled token ids for each of its messages.
+  std::vector<Message> History(int dropped_turns) const;
   std::vector<std::span<const int32_t>> Sampled(int dropped_turns) const;
 
   const PlayOptions options_;

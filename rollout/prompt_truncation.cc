@@ -63,16 +63,16 @@ Result<TruncatedCompletion> CompleteTruncated(LanguageModel& model,
                           sampling.max_tokens, max_context, refusal));
 }
 
-Result<std::string> RespondTruncated(LanguageModel& model,
-                                     const TruncatableConversation& conversation,
-                                     const SamplingParams& sampling, int max_context) {
+Result<Completion> RespondTruncated(LanguageModel& model,
+                                    const TruncatableConversation& conversation,
+                                    const SamplingParams& sampling, int max_context) {
   const int context = max_context == 0 ? std::numeric_limits<int>::max() : max_context;
   AGENTR_ASSIGN_OR_RETURN(TruncatedCompletion answer,
                           CompleteTruncated(model, conversation, 1, sampling, context));
   if (answer.batch.completions.empty()) {
     return Fail(ErrorKind::kProtocol, "the model returned no completion");
   }
-  return std::move(answer.batch.completions.front().text);
+  return std::move(answer.batch.completions.front());
 }
 
 }  // namespace agentr

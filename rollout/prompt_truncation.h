@@ -40,9 +40,9 @@ Result<TruncatedCompletion> CompleteTruncated(LanguageModel& model,
                                               const TruncatableConversation& conversation, int n,
                                               const SamplingParams& sampling, int max_context);
 
-// The text of one response. `max_context` 0: only the model's own limit counts.
-Result<std::string> RespondTruncated(LanguageModel& model,
-                                     const TruncatableConversation& conversation,
-                                     const SamplingParams& sampling, int max_context);
+// One response. `max_context` 0: only the model's own limit counts.
+Result<Completion> RespondTruncated(LanguageModel& model,
+                                    const TruncatableConversation& conversation,
+                                    const SamplingParams& sampling, int max_context);
 
 }  // namespace agentr

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/error.h"
 #include "common/options.h"
 #include "common/work_queue.h"
@@ -61,6 +63,9 @@ void DeclareSampling(OptionSet& set, SamplingOptions& o, const std::string& temp
           "MAX_TOKEN_LENGTH")
       .Min(1);
   set.AfterParsing([&o] {
+    if (std::ranges::count(o.stop, "") > 0) {
+      throw FatalError(ExitCode::kUsage, "--stop is empty: give a text, or leave the option out");
+    }
     if (o.max_new_tokens < o.max_context) return;
     throw FatalError(ExitCode::kUsage,
                      fmt::format("--max_context {} leaves no room for a prompt beside "
@@ -68,6 +73,23 @@ void DeclareSampling(OptionSet& set, SamplingOptions& o, const std::string& temp
                                  o.max_context, o.max_new_tokens));
   });
   set.Add("--seed", o.seed, "Seed of every random choice of the run");
+  set.Add("--stop", o.stop,
+          "Text at which a response ends, itself left out (repeatable); for prompts in the form of "
+          "ReAct: Observation:");
+  set.AddNamed(
+      "--thinking", o.thinking, kThinkings,
+      "Thoughts, in <think> or as a server's reasoning_content: content (those in the response "
+      "stay, others are left out), keep (all stay in prompts and results), strip (none stay), "
+      "strip_history (all stay in the results, but prompts have none of earlier turns)");
+}
+
+SamplingParams ParamsOf(const SamplingOptions& options) {
+  SamplingParams sampling;
+  sampling.temperature = options.temperature;
+  sampling.top_p = options.top_p;
+  sampling.max_tokens = options.max_new_tokens;
+  sampling.stop = options.stop;
+  return sampling;
 }
 
 void DeclareParallelism(OptionSet& set, ParallelismOptions& o, const std::string& what,

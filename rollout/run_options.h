@@ -9,6 +9,7 @@
 #include "clients/http/http_client.h"
 #include "clients/openai/openai_model.h"
 #include "common/secret.h"
+#include "rollout/thinking.h"
 #include "tasks/scripted_model.h"
 
 namespace agentr {
@@ -61,9 +62,14 @@ struct SamplingOptions {
   int max_new_tokens = 500;  // per response
   int max_context = 8192;    // tokens of prompt and response together
   uint64_t seed = 0;
+  std::vector<std::string> stop = {};      // texts that end a response and are no part of it
+  Thinking thinking = Thinking::kContent;  // what becomes of the model's thoughts
 };
 
-// Declares --temperature … --seed in the present option group.
+// The parameters of one request but for its task and seed.
+SamplingParams ParamsOf(const SamplingOptions& options);
+
+// Declares --temperature … --thinking in the present option group.
 void DeclareSampling(OptionSet& set, SamplingOptions& options,
                      const std::string& temperature_help = "Sampling temperature",
                      double least_temperature = 0);

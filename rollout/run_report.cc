@@ -24,14 +24,16 @@ nlohmann::ordered_json ToJson(const RunReport& report) {
   nlohmann::ordered_json model = FieldsToJson(kUsageFields, report.usage);
   model["tokens_per_s"] = PerSecond(report.usage.completion_tokens, report.wall_s);
   if (report.cost > 0) model["cost"] = report.cost;
-  return {{"finished", report.finished},
-          {"already_there", report.skipped},
-          {"taken_by_another_run", report.taken},
-          {"gave_up", report.gave_up},
-          {"interrupted", report.interrupted},
-          {"wall_s", report.wall_s},
-          {"model", std::move(model)},
-          {"environment", ToJson(report.execution)}};
+  nlohmann::ordered_json json = {{"finished", report.finished},
+                                 {"already_there", report.skipped},
+                                 {"taken_by_another_run", report.taken},
+                                 {"gave_up", report.gave_up},
+                                 {"interrupted", report.interrupted},
+                                 {"wall_s", report.wall_s},
+                                 {"model", std::move(model)},
+                                 {"environment", ToJson(report.execution)}};
+  if (report.cut_turns > 0) json["cut_turns"] = report.cut_turns;
+  return json;
 }
 
 void PrintOutcome(const RunReport& report, size_t failed, const char* what, const char* doing) {
@@ -43,6 +45,14 @@ void PrintOutcome(const RunReport& report, size_t failed, const char* what, cons
              : report.interrupted ? "stopped"
                                   : "done",
              FormatDuration(report.wall_s));
+}
+
+void PrintCutTurns(const RunReport& report) {
+  if (report.cut_turns == 0) return;
+  fmt::print(
+      "{} responses were cut by the limit of tokens before an action and not executed; a larger "
+      "--max_new_tokens lets the model finish\n",
+      report.cut_turns);
 }
 
 ExitCode ExitCodeOf(const RunReport& report, bool anything_failed) {

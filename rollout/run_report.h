@@ -20,6 +20,7 @@ struct RunReport {
   bool malformed = false;    // a server's reply was malformed (ErrorKind::kMalformed)
   bool unreachable = false;  // nothing was finished because a server did not answer
   bool interrupted = false;  // stopped from outside; not all items were tried
+  int64_t cut_turns = 0;     // responses that were cut before an action (rollout/cut_turns.h)
   Usage usage;
   double cost = 0;  // of the usage, in the money of --llm_price; 0 without a price
   ExecutionStats execution;
@@ -33,6 +34,9 @@ nlohmann::ordered_json ToJson(const RunReport& report);
 // Prints "3 trees written, 2 existed already, 0 failed; done in 0:04" to stdout, without a line
 // end. `what`: "trees written"; `doing`: "being searched".
 void PrintOutcome(const RunReport& report, size_t failed, const char* what, const char* doing);
+
+// Prints how many responses were cut, and the cure, to stdout; nothing if none was.
+void PrintCutTurns(const RunReport& report);
 
 // The exit code for the end of a run.
 ExitCode ExitCodeOf(const RunReport& report, bool anything_failed);

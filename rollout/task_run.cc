@@ -74,6 +74,7 @@ bool TaskRun::TryAgain(ErrorKind kind, int tries) const {
 
 RunReport TaskRun::TakeReport() {
   report_.execution.opens += sessions_.opened();
+  report_.cut_turns = cut_turns_.count();
   report_.gave_up = queue_.gave_up();
   report_.unreachable = failed_ > 0 && report_.finished == 0 && only_unreachable_;
   const size_t tried =

@@ -13,6 +13,7 @@
 #include "common/progress.h"
 #include "common/work_claims.h"
 #include "common/work_queue.h"
+#include "rollout/cut_turns.h"
 #include "rollout/first_responses.h"
 #include "rollout/run_metrics.h"
 #include "rollout/run_options.h"
@@ -53,6 +54,7 @@ class TaskRun {
   SessionPool& sessions() { return sessions_; }
   Progress& progress() { return progress_; }
   FirstResponses& first_responses() { return first_responses_; }
+  CutTurns& cut_turns() { return cut_turns_; }
 
  private:
   const size_t items_;
@@ -62,6 +64,7 @@ class TaskRun {
   SessionPool sessions_;
   Progress progress_;
   FirstResponses first_responses_;
+  CutTurns cut_turns_;
 
   std::mutex mutex_;
   RunReport report_;   // guarded by mutex_

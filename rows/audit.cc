@@ -12,6 +12,7 @@
 #include "common/text.h"
 #include "rows/provenance.h"
 #include "rows/row_reader.h"
+#include "tasks/action_text.h"
 #include "tasks/revision_hints.h"
 #include "tasks/task_kinds.h"
 
@@ -47,6 +48,8 @@ auto FirstRevision(const auto& turns) {
 
 std::string_view ThoughtOf(std::string_view response) {
   constexpr std::string_view kThought = "Thought:";
+  const std::string_view said = WithoutThought(response);
+  if (said.size() < response.size()) response = Trim(said);
   response = response.substr(0, response.find("Action:"));
   if (response.starts_with(kThought)) response.remove_prefix(kThought.size());
   return Trim(response);

@@ -1,5 +1,8 @@
 // Rows of training data, and the formats of their files.
 //
+// A thought that is kept apart from its message is "reasoning_content" of the message; in sharegpt,
+// and in tokens without an encoder, it stands in the text, between <think> and </think>.
+//
 //   messages  OpenAI's chat format: {"messages": [{role, content, weight, loss}]}. path_collect
 //             gives assistant messages both weight 0 or 1 and loss false or true, with the same
 //             meaning, because trainers read one or the other. A row in which no message has either
@@ -116,7 +119,10 @@ struct RowMessage {
   // response differs from `content` if the turn was changed.
   const std::string* response = nullptr;
   std::span<const int32_t> ids = {};
-  std::span<const float> logprobs = {};  // one per id, or none
+  std::span<const float> logprobs = {};    // one per id, or none
+  const std::string* reasoning = nullptr;  // the thought that is kept apart; null or empty: none
+
+  Message AsMessage() const { return {role, *content, reasoning == nullptr ? "" : *reasoning}; }
 };
 
 }  // namespace agentr

@@ -20,7 +20,7 @@ std::string LineOf(const Json& json) { return DumpJson(json) + "\n"; }
 std::string AgentRLine(const NewRow& row) {
   Json log = Json::array();
   for (const RowMessage& message : row.messages) {
-    log.push_back({{"role", message.role}, {"content", *message.content}});
+    log.push_back(MessageToJson(message.AsMessage()));
     if (message.role == "assistant") log.back()["loss"] = message.trained;
   }
   Json feedback = Json::array();
@@ -40,7 +40,7 @@ std::string AgentRLine(const NewRow& row) {
 }
 
 Json MarkedMessage(const RowMessage& message, bool trained) {
-  Json json = {{"role", message.role}, {"content", *message.content}};
+  Json json = MessageToJson(message.AsMessage());
   if (message.role == "assistant") {
     json["weight"] = trained ? 1 : 0;
     json["loss"] = trained;
@@ -77,7 +77,7 @@ std::string ShareGptLine(const NewRow& row) {
     const std::string from = model ? "gpt" : message.role == "user" ? "human" : message.role;
     conversations.push_back({{"from", from},
                              {"loss", model ? Json(message.trained) : Json(nullptr)},
-                             {"value", *message.content}});
+                             {"value", WithThought(message.AsMessage())}});
   }
   return LineOf({{"conversations", std::move(conversations)},
                  {"item_id", fmt::format("{}_{}", row.family, row.task_id)},
@@ -88,7 +88,7 @@ std::string PromptCompletionLines(const NewRow& row) {
   std::string lines;
   Json prompt = Json::array();
   for (const RowMessage& message : row.messages) {
-    Json said = {{"role", message.role}, {"content", *message.content}};
+    Json said = MessageToJson(message.AsMessage());
     if (message.role == "assistant" && message.trained) {
       lines += LineOf({{"prompt", prompt},
                        {"completion", Json::array({said})},
@@ -103,12 +103,13 @@ std::string SegmentsLine(const NewRow& row) {
   Json segments = Json::array();
   for (const RowMessage& message : row.messages) {
     Json segment = {{"role", message.role}, {"loss", message.trained}};
+    const std::string text = WithThought(message.AsMessage());
     // A turn that was changed is text.
-    if (message.response != nullptr && *message.response == *message.content) {
+    if (message.response != nullptr && *message.response == text) {
       segment["ids"] = message.ids;
       if (!message.logprobs.empty()) segment["logprobs"] = message.logprobs;
     } else {
-      segment["text"] = *message.content;
+      segment["text"] = text;
     }
     segments.push_back(std::move(segment));
   }

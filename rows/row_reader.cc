@@ -90,9 +90,6 @@ void RefuseUntrainable(const Json& object) {
       {"function_call", "write the call into the text of the message"},
       {"tools", "describe the tools in the system message"},
       {"functions", "describe the functions in the system message"},
-      {"reasoning_content", "write the thoughts into the text, between <think> and </think>"},
-      {"reasoning", "write the thoughts into the text, between <think> and </think>"},
-      {"thinking", "write the thoughts into the text, between <think> and </think>"},
   };
   for (const auto& [name, cure] : kUntrainable) {
     if (!IsSaid(object, name)) continue;
@@ -173,6 +170,19 @@ Json JoinedTurns(const Json& json) {
   return all;
 }
 
+// The thought of an assistant's message, by the name that vLLM, OpenRouter or gpt-oss gives it.
+std::string ThoughtOf(const Json& message, const std::string& role) {
+  for (const char* name : {"reasoning_content", "reasoning", "thinking"}) {
+    if (!IsSaid(message, name)) continue;
+    if (message[name].is_string() && role == "assistant") return message[name].get<std::string>();
+    Refuse(
+        fmt::format("\"{}\" is not the text of an assistant's thought; write it into the text of "
+                    "the message, between <think> and </think>",
+                    name));
+  }
+  return "";
+}
+
 void ReadMessages(const Json& messages, const FormatNames& names, Row& row) {
   if (!messages.is_array()) Refuse("the list of messages is empty");
   const bool otherwise = TrainedWithoutFlag(messages, row.format);
@@ -186,7 +196,8 @@ void ReadMessages(const Json& messages, const FormatNames& names, Row& row) {
       Refuse("it has two texts of the system; join them");
     }
     row.trained.push_back(role == "assistant" && Flag(message).value_or(otherwise));
-    row.messages.push_back({std::move(role), TextOf(message, names)});
+    std::string thought = ThoughtOf(message, role);
+    row.messages.push_back({std::move(role), TextOf(message, names), std::move(thought)});
   }
 }
 

@@ -34,7 +34,7 @@ void AppendSampled(const RowMessage& message, std::span<const int32_t> encoded,
 Result<TokenRow> EncodeRow(std::span<const RowMessage> messages, const ChatEncoder& encoder) {
   std::vector<Message> conversation;
   for (const RowMessage& message : messages) {
-    conversation.push_back({message.role, *message.content});
+    conversation.push_back(message.AsMessage());
   }
   AGENTR_ASSIGN_OR_RETURN(const ChatTokens chat, encoder.Encode(conversation));
   const std::span<const int32_t> ids(chat.ids);

@@ -1,5 +1,7 @@
 #include "tasks/action_text.h"
 
+#include <optional>
+
 #include "common/json_depth.h"
 #include "common/text.h"
 
@@ -29,15 +31,6 @@ size_t EndOfMarker(std::string_view text, size_t at, std::string_view word) {
   return at + 1;
 }
 
-// The response without its thoughts.
-std::string_view WithoutThought(std::string_view response) {
-  constexpr std::string_view kBegin = "<think>", kEnd = "</think>";
-  if (const size_t end = response.rfind(kEnd); end != kNone) {
-    response.remove_prefix(end + kEnd.size());
-  }
-  return response.substr(0, response.find(kBegin));
-}
-
 // Up to the first line "Observation: …" behind an action.
 std::string_view WithoutObservation(std::string_view response) {
   constexpr std::string_view kWord = "Observation", kAction = "Action";
@@ -55,8 +48,8 @@ std::string_view WithoutObservation(std::string_view response) {
   return response;
 }
 
-// The text after the last marker, else the last line that is neither blank nor the end of a fence.
-std::string_view ActionPart(std::string_view response) {
+// The text after the last marker, or the last call of a tool; nullopt if it has neither.
+std::optional<std::string_view> MarkedPart(std::string_view response) {
   constexpr std::string_view kWord = "Action";
   for (size_t at = response.rfind(kWord); at != kNone;) {
     const size_t begin = EndOfMarker(response, at, kWord);
@@ -65,6 +58,12 @@ std::string_view ActionPart(std::string_view response) {
   }
   const size_t call = response.rfind("<tool_call>");
   if (call != kNone) return response.substr(call);
+  return std::nullopt;
+}
+
+// The marked text, else the last line that is neither blank nor the end of a fence.
+std::string_view ActionPart(std::string_view response) {
+  if (const auto marked = MarkedPart(response)) return *marked;
   response = Trim(response);
   while (response.ends_with("```") && response.find('\n') != kNone) {
     response = Trim(response.substr(0, response.size() - 3));
@@ -114,6 +113,22 @@ std::string_view Undressed(std::string_view text) {
 }
 
 }  // namespace
+
+std::string_view WithoutThought(std::string_view response) {
+  constexpr std::string_view kBegin = "<think>", kEnd = "</think>";
+  if (const size_t end = response.rfind(kEnd); end != kNone) {
+    response.remove_prefix(end + kEnd.size());
+  }
+  return response.substr(0, response.find(kBegin));
+}
+
+bool IsOnlyThought(std::string_view response) {
+  constexpr std::string_view kThought = "Thought";
+  if (TextOfAction(response).empty()) return true;
+  const std::string_view said = WithoutThought(response);
+  const size_t thought = said.find(kThought);
+  return thought != kNone && EndOfMarker(said, thought, kThought) != kNone && !MarkedPart(said);
+}
 
 std::string TextOfAction(std::string_view response) {
   std::string_view text = Undressed(ActionPart(WithoutObservation(WithoutThought(response))));

@@ -16,4 +16,13 @@ namespace agentr {
 // Empty if the response holds none. The text may have several lines.
 std::string TextOfAction(std::string_view response);
 
+// The part of `response` behind its last ended thought and before one that is not ended: all of it
+// if it has none. A view into `response`.
+std::string_view WithoutThought(std::string_view response);
+
+// True if all that the response says is thought: it holds no action, or no action stands behind its
+// "Thought:". This matters only for a response that was cut, because the last line of a whole one
+// counts as its action.
+bool IsOnlyThought(std::string_view response);
+
 }  // namespace agentr

@@ -100,7 +100,8 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
       group_(group),
       folder_(TrainFolder(options)),
       config_(ReadModelConfig(options.start.dir)),
-      tokenizer_(LoadRowTokenizer(options.start.dir, options.data.chat_template)),
+      tokenizer_(LoadRowTokenizer(options.start.dir, options.data.chat_template,
+                                  options.data.chat_kwargs)),
       data_(OpenData(options, tokenizer_, group)),
       network_(config_, *FirstWeights(options.start, config_, options.data.seed),
                NetworkOptionsOf(options, config_, group)),
@@ -226,6 +227,10 @@ ExitCode Run::Train() {
                                   {"steps", state_.step},
                                   {"wall_s", SecondsSince(begin)},
                                   {"peak_memory_gib", PeakMemoryGib()}};
+    if (counts_.rewritten > 0) {
+      run["rows_rewritten"] = counts_.rewritten;
+      run["rewritten_tokens"] = counts_.rewritten_tokens;
+    }
     if (!diverged.empty()) run["diverged"] = diverged;
     AppendToRunFile(folder_, std::move(run));
   };
@@ -290,6 +295,7 @@ void Run::TakeStep(StepLoader& loader, Progress& progress) {
                         NoteBatch(done, of, SecondsSince(begin), progress);
                       }});
   if (report.stopped) return;  // the next run makes this step anew
+  if (writes() && counts_.rewritten == 0) TellRewrittenTurns(loaded.counts, o_.data.each_turn);
   counts_ += loaded.counts;
   ++state_.step;
   state_.optimizer_steps = trainer_->optimizer_steps();
@@ -335,6 +341,10 @@ void Run::NoteSpeed(const StepReport& report, double rate, double seconds, const
                                  {"rows_dropped", loaded.counts.dropped},
                                  {"row_tokens", report.row_tokens},
                                  {"distinct_tokens", report.tokens}};
+  if (loaded.counts.rewritten > 0) {
+    line["rows_rewritten"] = loaded.counts.rewritten;
+    line["rewritten_tokens"] = loaded.counts.rewritten_tokens;
+  }
   line["speed"] = {{"seconds", seconds},
                    {"row_tokens_per_s", static_cast<double>(report.row_tokens) / seconds},
                    {"distinct_tokens_per_s", distinct},

@@ -100,6 +100,22 @@ void WarnOfLongRows(const RowCounts& counts, int64_t max_length) {
       counts.dropped, counts.rows, max_length, kLongRowsCure);
 }
 
+void TellRewrittenTurns(const RowCounts& counts, bool each_turn) {
+  if (counts.rewritten == 0) return;
+  const std::string what = fmt::format(
+      "in {} of {} rows that were read the chat template writes trained turns otherwise once later "
+      "turns follow: {} trained tokens",
+      counts.rewritten, counts.rows, counts.rewritten_tokens);
+  if (each_turn) {
+    spdlog::info("{}; each such turn is trained behind its own prefix (--each_turn 1)", what);
+  } else {
+    spdlog::warn(
+        "{}, which are trained behind a prefix that the model never sees. --each_turn 1 "
+        "trains each such turn behind its own prefix",
+        what);
+  }
+}
+
 int64_t StepsForTokens(TrainingData& data, int64_t tokens) {
   int64_t trained = 0;
   int64_t steps = 0;

@@ -41,6 +41,10 @@ void WarnOfUnread(const TrainingData& data);
 // Logs how many of the rows that were read were left out.
 void WarnOfLongRows(const RowCounts& counts, int64_t max_length);
 
+// Logs how many rows and trained tokens stand in turns that the chat template rewrites, and what is
+// done with them.
+void TellRewrittenTurns(const RowCounts& counts, bool each_turn);
+
 // The smallest number of steps in which at least `tokens` tokens are trained.
 int64_t StepsForTokens(TrainingData& data, int64_t tokens);
 

@@ -170,6 +170,9 @@ void OpenAiModel::Discover() {
   takes_ids_ = all_ours && options_.extras.fields.empty();
   identity_ = all_ours ? *identity : "";
   if (!options_.extras.seed) identity_ += " without seeds";
+  if (!options_.extras.chat_kwargs.empty()) {
+    identity_ += " chat_template_kwargs=" + options_.extras.chat_kwargs;
+  }
   for (const auto& [name, value] : options_.extras.fields) {
     identity_ += RedactSecrets(fmt::format(" {}={}", name, value));
   }
@@ -185,7 +188,7 @@ Result<PreparedPrompt> OpenAiModel::Prepare(std::vector<Message> conversation,
 
 Result<PreparedPrompt> OpenAiModel::PrepareUntil(std::vector<Message> conversation,
                                                  SampledIds sampled, CallLimit until) const {
-  const std::string body = TokenizeBody(name_, conversation, sampled);
+  const std::string body = TokenizeBody(name_, conversation, sampled, options_.extras.chat_kwargs);
   auto prompt = Repeat(until, [&]() -> Result<PreparedPrompt> {
     const size_t index = balancer_.Acquire();
     AGENTR_ASSIGN_OR_RETURN(const std::string reply, PostTo(index, "/tokenize", body, until));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "clients/http/json_fields.h"
+#include "clients/message_json.h"
 #include "clients/openai/openai_reply.h"
 #include "common/json_depth.h"
 #include "common/random.h"
@@ -90,11 +91,21 @@ Result<std::string> ContentText(const Json& message) {
   return text;
 }
 
+// The thought that stands beside the content; empty if there is none.
+std::string ThoughtBeside(const Json& message) {
+  for (const char* name : {"reasoning_content", "reasoning"}) {
+    const Json thought = message.value(name, Json());
+    if (thought.is_string() && thought != "") return thought.get<std::string>();
+  }
+  return "";
+}
+
 Result<Completion> ParseChoice(const Json& choice) {
   const Json message = choice.value("message", Json());
   if (!message.is_object()) return Bad("field 'message' is missing or no object");
   Completion out;
   AGENTR_ASSIGN_OR_RETURN(out.text, ContentText(message));
+  out.reasoning = ThoughtBeside(message);
   AGENTR_ASSIGN_OR_RETURN(out.logprobs, ChatLogprobs(choice));
   AGENTR_ASSIGN_OR_RETURN(out.token_ids, ReplyTokenIds(choice, kPath));
   return out;
@@ -109,9 +120,7 @@ int64_t RequestSeed(uint64_t seed, int first) {
 std::string ChatBody(const std::string& model, std::span<const Message> prompt, int n, int first,
                      const SamplingParams& sampling, const ChatExtras& extras) {
   Json messages = Json::array();
-  for (const Message& message : prompt) {
-    messages.push_back({{"role", message.role}, {"content", message.content}});
-  }
+  for (const Message& message : prompt) messages.push_back(MessageToJson<Json>(message));
   Json body = {
       {"model", model},
       {"messages", std::move(messages)},
@@ -123,6 +132,7 @@ std::string ChatBody(const std::string& model, std::span<const Message> prompt, 
   if (extras.seed) body["seed"] = RequestSeed(sampling.seed, first);
   if (sampling.logprobs || extras.logprobs) body["logprobs"] = true;
   if (extras.token_ids) body["return_token_ids"] = true;
+  if (!extras.chat_kwargs.empty()) body["chat_template_kwargs"] = Json::parse(extras.chat_kwargs);
   for (const auto& [name, value] : extras.fields) {
     if (value.empty()) {
       body.erase(name);

@@ -18,6 +18,7 @@ struct ChatExtras {
   bool token_ids = false;  // "return_token_ids" (vLLM): strict servers refuse unknown fields
   bool logprobs = false;   // "logprobs", even if SamplingParams does not request them
   bool max_completion_tokens = false;  // the newer name of "max_tokens"
+  std::string chat_kwargs = "";        // "chat_template_kwargs", a JSON object; empty: not sent
   // Further fields by name, as JSON; "" leaves out a field that would be sent.
   std::map<std::string, std::string> fields = {};
 };
@@ -31,11 +32,13 @@ inline constexpr size_t kMaxCompletion = 512 << 10;
 int64_t RequestSeed(uint64_t seed, int first);
 
 // The body of a request for `n` completions. Values that mean nothing are left out, because some
-// models refuse the field: n and top_p of 1. `first` as for RequestSeed.
+// models refuse the field: n and top_p of 1. `first` as for RequestSeed. A message's thought is its
+// "reasoning_content".
 std::string ChatBody(const std::string& model, std::span<const Message> prompt, int n, int first,
                      const SamplingParams& sampling, const ChatExtras& extras);
 
-// Parses at least one completion, and the usage of one request. A completion whose content is null
+// Parses at least one completion, and the usage of one request. A thought beside the content is read
+// from "reasoning_content" or "reasoning". A completion whose content is null
 // (a reasoning model that ran out of tokens) is the empty text; of a list of parts the texts count.
 // Errors: kProtocol naming the field; kServer for an error in a reply with HTTP status 200, and for
 // a completion that the server broke off, of which no part may count as the model's turn; kRejected

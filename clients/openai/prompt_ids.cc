@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "clients/http/json_fields.h"
+#include "clients/message_json.h"
 #include "clients/openai/openai_reply.h"
 #include "common/json_depth.h"
 
@@ -53,14 +54,15 @@ std::optional<std::string> ServedIdentity(std::string_view reply, const std::str
 }
 
 std::string TokenizeBody(const std::string& model, std::span<const Message> conversation,
-                         SampledIds sampled) {
+                         SampledIds sampled, const std::string& chat_kwargs) {
   Json messages = Json::array();
   for (size_t i = 0; i < conversation.size(); ++i) {
-    Json& message = messages.emplace_back(
-        Json{{"role", conversation[i].role}, {"content", conversation[i].content}});
+    Json& message = messages.emplace_back(MessageToJson<Json>(conversation[i]));
     if (i < sampled.size() && !sampled[i].empty()) message["token_ids"] = sampled[i];
   }
-  return DumpJson({{"model", model}, {"messages", std::move(messages)}});
+  Json body = {{"model", model}, {"messages", std::move(messages)}};
+  if (!chat_kwargs.empty()) body["chat_template_kwargs"] = Json::parse(chat_kwargs);
+  return DumpJson(body);
 }
 
 Result<PreparedPrompt> ParseTokenize(std::string_view reply) {

@@ -12,6 +12,7 @@
 
 #include "common/file.h"
 #include "common/hash.h"
+#include "common/json_depth.h"
 #include "lm/chat/builtin_templates.h"
 #include "lm/chat/chat_text.h"
 #include "lm/chat/training_template.h"
@@ -20,6 +21,8 @@
 
 namespace agentr {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr char kCure[] =
     "choose one with --chat_template: llama-3, chatml, mistral, plain or a file in Jinja";
@@ -52,8 +55,10 @@ class JinjaTemplate : public ChatTemplate {
   std::string_view name() const override { return source_.name; }
   const std::vector<int32_t>& stop_tokens() const override { return stop_tokens_; }
   bool begins_with_bos() const override { return measured_.begins_with_bos; }
+  bool rewrites_turns() const override { return measured_.rewrites_turns; }
   std::string identity() const override {
-    return Sha256(fmt::format("{}\n{} {}", source_.text, options_.date, options_.tell_date));
+    return Sha256(
+        fmt::format("{}\n{} {}{}", source_.text, options_.date, options_.tell_date, Arguments()));
   }
   std::string training_template() const override {
     std::string set;
@@ -65,11 +70,12 @@ class JinjaTemplate : public ChatTemplate {
     return TrainingTemplate(source_.text, options_, measured_.shape, set);
   }
   std::string Describe() const override {
-    return fmt::format("{}; {}", source_.origin,
+    return fmt::format("{}{}; {}", source_.origin, Arguments(),
                        measured_.shape.assistant_ends && !measured_.shape.ends.empty()
                            ? "a turn ends with " + measured_.shape.ends[0]
                            : "no token ends a turn");
   }
+  std::unique_ptr<ChatTemplate> With(const Json& arguments) const override;
   std::string Warning() const override {
     if (!source_.warning.empty() || measured_.shape.assistant_ends) return source_.warning;
     return "the chat template has no token that ends an assistant's turn: a model that is trained "
@@ -90,6 +96,13 @@ class JinjaTemplate : public ChatTemplate {
     }
     jinja::RenderOptions options = options_;
     options.add_generation_prompt = generation;
+    std::vector<Message> joined;
+    if (!takes_reasoning_ && HasReasoning(conversation)) {
+      for (const Message& message : conversation) {
+        joined.push_back({message.role, WithThought(message)});
+      }
+      conversation = joined;
+    }
     const auto rendered = template_.Render(conversation, options);
     if (!rendered) {
       return Fail(ErrorKind::kRejected, "the chat template, " + rendered.error().Describe());
@@ -106,7 +119,16 @@ class JinjaTemplate : public ChatTemplate {
   }
 
  private:
+  static bool HasReasoning(std::span<const Message> conversation) {
+    return std::ranges::any_of(conversation, [](const Message& m) { return !m.reasoning.empty(); });
+  }
+  // " with {…}", or empty.
+  std::string Arguments() const {
+    return options_.arguments ? " with " + options_.arguments->dump() : "";
+  }
+
   const Source source_;
+  const bool takes_reasoning_ = source_.text.find("reasoning_content") != std::string::npos;
   const jinja::Template template_;
   const jinja::RenderOptions options_;
   const MeasuredTemplate measured_;
@@ -218,12 +240,26 @@ jinja::RenderOptions OptionsFor(const Source& source, const Tokenizer& tokenizer
   return options;
 }
 
-}  // namespace
+// Throws FatalError(kUsage).
+Json ParseArguments(const std::string& text) {
+  Json json = ParseJson<Json>(text);
+  if (!json.is_object()) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--chat_kwargs '{}' is not a JSON object such as "
+                                 "{{\"enable_thinking\": false}}",
+                                 text));
+  }
+  for (const char* own : {"messages", "add_generation_prompt", "tools", "documents"}) {
+    if (!json.contains(own)) continue;
+    throw FatalError(ExitCode::kUsage, fmt::format("--chat_kwargs sets \"{}\", which the "
+                                                   "conversation itself decides",
+                                                   own));
+  }
+  return json;
+}
 
-std::unique_ptr<ChatTemplate> ChatTemplate::Make(std::string_view name, const Tokenizer& tokenizer,
-                                                 const std::string& date) {
-  Source source = Choose(name, tokenizer);
-  jinja::RenderOptions options = OptionsFor(source, tokenizer, date);
+std::unique_ptr<ChatTemplate> Build(Source source, jinja::RenderOptions options,
+                                    const Tokenizer& tokenizer) {
   const auto refuse = [&](const std::string& why) {
     return FatalError(ExitCode::kFile, fmt::format("the chat template ({}) cannot be used: {}; {}",
                                                    source.origin, why, kCure));
@@ -234,6 +270,27 @@ std::unique_ptr<ChatTemplate> ChatTemplate::Make(std::string_view name, const To
   if (!measured) throw refuse(measured.error().message);
   return std::make_unique<JinjaTemplate>(std::move(source), std::move(*parsed), std::move(options),
                                          std::move(*measured), tokenizer);
+}
+
+std::unique_ptr<ChatTemplate> JinjaTemplate::With(const Json& arguments) const {
+  jinja::RenderOptions options = options_;
+  Json all = options.arguments ? *options.arguments : Json::object();
+  all.update(ParseArguments(arguments.dump()));
+  options.arguments = std::make_shared<const Json>(std::move(all));
+  return Build(source_, std::move(options), *tokenizer_);
+}
+
+}  // namespace
+
+std::unique_ptr<ChatTemplate> ChatTemplate::Make(std::string_view name, const Tokenizer& tokenizer,
+                                                 const std::string& date,
+                                                 const std::string& arguments) {
+  Source source = Choose(name, tokenizer);
+  jinja::RenderOptions options = OptionsFor(source, tokenizer, date);
+  if (!arguments.empty()) {
+    options.arguments = std::make_shared<const Json>(ParseArguments(arguments));
+  }
+  return Build(std::move(source), std::move(options), tokenizer);
 }
 
 }  // namespace agentr

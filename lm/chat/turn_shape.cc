@@ -62,6 +62,7 @@ class Measurer {
     const std::string bos = Spelling(tokenizer_, tokenizer_.bos());
     measured.begins_with_bos = !bos.empty() && open->text.starts_with(bos);
     FindEnds(talk, measured.shape);
+    measured.rewrites_turns = RewritesTurns(talk);
     return measured;
   }
 
@@ -110,6 +111,23 @@ class Measurer {
       const std::optional<int32_t> id = tokenizer_.Id(token);
       if (id && tokenizer_.IsSpecial(*id)) AddEnd(shape, std::string(token));
     }
+  }
+
+  // Whether the assistant's turn of a conversation is other text after a later turn, with a thought
+  // or without.
+  bool RewritesTurns(const std::vector<Message>& talk) {
+    for (const char* answer : {"First answer.", "<think>\nHm.\n</think>\n\nFirst answer."}) {
+      std::vector<Message> shorter = talk;
+      shorter.push_back({"assistant", answer});
+      std::vector<Message> longer = shorter;
+      longer.push_back({"user", "Second question."});
+      longer.push_back({"assistant", "Second answer."});
+      const auto once = Render(shorter, false), later = Render(longer, false);
+      if (!once || !later || once->marks.empty()) continue;
+      const size_t own = once->marks.back().end;
+      if (later->text.compare(0, own, once->text, 0, own) != 0) return true;
+    }
+    return false;
   }
 
   const jinja::Template& chat_;

@@ -53,6 +53,26 @@ std::optional<Error> Check(const GenerationRequest& request, const DecoderShape&
   return CheckTokens(request.prompt, static_cast<int64_t>(request.prompt.size()) + 1, shape);
 }
 
+void LeaveOutStop(const Tokenizer& tokenizer, GeneratedSequence& sequence) {
+  const std::vector<int32_t>& ids = sequence.token_ids;
+  // The text of the first ids, made as that of the sequence was.
+  const auto text_of = [&](size_t count) {
+    IncrementalDecoder decoder(tokenizer);
+    std::string text;
+    for (size_t i = 0; i < count; ++i) text += decoder.Add(ids[i]);
+    return text + decoder.Finish();
+  };
+  size_t kept = ids.size();
+  std::string text = text_of(kept);
+  if (text == sequence.text) return;  // a stop token ended it, or the limit
+  while (kept > 0 && text.size() > sequence.text.size()) text = text_of(--kept);
+  if (text != sequence.text) kept = 0;
+  sequence.left_out = std::ssize(ids) - static_cast<int64_t>(kept);
+  sequence.token_ids.resize(kept);
+  sequence.logprobs.resize(kept);
+  if (!sequence.alternatives.empty()) sequence.alternatives.resize(kept);
+}
+
 GenerationJob::GenerationJob(GenerationRequest request,
                              std::shared_ptr<std::atomic<bool>> cancelled,
                              const Tokenizer& tokenizer, const DecoderShape& shape)

@@ -43,6 +43,7 @@ struct GeneratedSequence {
   std::vector<float> logprobs;     // one per token
   std::vector<std::vector<TokenLogprob>> alternatives;  // one list per token, if requested
   std::string finish_reason;                            // "stop" | "length"
+  int64_t left_out = 0;  // sampled tokens that LeaveOutStop removed from token_ids
 };
 
 struct Generation {

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <ctime>
+#include <nlohmann/json.hpp>
 
 #include "common/utf8.h"
 #include "lm/jinja/methods.h"
@@ -112,16 +114,56 @@ Value DateFunction(Run& run, Arguments& arguments) {
   return NewText(run, Text(DateText(&run, run.options.date, format.c_str())));
 }
 
+int DepthOf(const Value& value) {
+  if (const List* list = value.list()) return list->depth;
+  if (const Dict* dict = value.dict()) return dict->depth;
+  return 0;
+}
+
+Value ValueOf(const nlohmann::ordered_json& json) {
+  if (json.is_string()) return Text(ToValidUtf8(json.get_ref<const std::string&>()));
+  if (json.is_boolean()) return json.get<bool>();
+  // An integer beyond 64 bits is a float here, as Jinja's own limits are not those of Python.
+  if (json.is_number_unsigned() && json.get<uint64_t>() > INT64_MAX) return json.get<double>();
+  if (json.is_number_integer()) return json.get<int64_t>();
+  if (json.is_number()) return json.get<double>();
+  if (json.is_array()) {
+    auto list = std::make_shared<List>();
+    for (const auto& item : json) {
+      list->items.push_back(ValueOf(item));
+      list->depth = std::max(list->depth, 1 + DepthOf(list->items.back()));
+    }
+    return Value(std::shared_ptr<const List>(std::move(list)));
+  }
+  if (!json.is_object()) return None{};
+  auto dict = std::make_shared<Dict>();
+  for (const auto& [name, value] : json.items()) {
+    dict->entries.emplace_back(Value(ToValidUtf8(name)), ValueOf(value));
+    dict->depth = std::max(dict->depth, 1 + DepthOf(dict->entries.back().second));
+  }
+  return Value(std::shared_ptr<const Dict>(std::move(dict)));
+}
+
+// The text of a message, marked as its own.
+Value TextOfMessage(const std::string& text, int message) {
+  Text marked(ToValidUtf8(text));
+  marked.marks = {{0, marked.bytes.size(), message}};
+  return marked;
+}
+
 Value MessageList(std::span<const Message> messages) {
   auto list = std::make_shared<List>();
   list->depth = 2;
   for (size_t i = 0; i < messages.size(); ++i) {
     auto dict = std::make_shared<Dict>();
     dict->message = static_cast<int>(i);
-    Text content(ToValidUtf8(messages[i].content));
-    content.marks = {{0, content.bytes.size(), dict->message}};
-    dict->entries = {{Value(std::string("role")), Value(messages[i].role)},
-                     {Value(std::string("content")), Value(std::move(content))}};
+    dict->entries = {
+        {Value(std::string("role")), Value(messages[i].role)},
+        {Value(std::string("content")), TextOfMessage(messages[i].content, dict->message)}};
+    if (!messages[i].reasoning.empty()) {
+      dict->entries.emplace_back(Value(std::string("reasoning_content")),
+                                 TextOfMessage(messages[i].reasoning, dict->message));
+    }
     list->items.emplace_back(std::shared_ptr<const Dict>(std::move(dict)));
   }
   return Value(std::shared_ptr<const List>(std::move(list)));
@@ -163,6 +205,10 @@ std::optional<Value> ConversationVariable(std::string_view name, std::span<const
   if (name == "tools" || name == "documents") return Value(None{});
   if (name == "date_string" && options.tell_date) {
     return Value(DateText(nullptr, options.date, "%d %b %Y"));
+  }
+  if (options.arguments != nullptr) {
+    const auto given = options.arguments->find(name);
+    if (given != options.arguments->end()) return ValueOf(*given);
   }
   const auto found = options.variables.find(std::string(name));
   return found == options.variables.end() ? std::nullopt : std::optional(Value(found->second));

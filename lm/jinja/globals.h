@@ -13,8 +13,8 @@ namespace agentr::jinja {
 // range, dict, namespace, joiner, cycler, raise_exception, strftime_now; nullopt for other names.
 std::optional<Value> GlobalFunction(std::string_view name);
 
-// messages, add_generation_prompt, tools, documents and the variables of `options`; nullopt for
-// others.
+// messages, add_generation_prompt, tools, documents, and the arguments and variables of `options`;
+// nullopt for others.
 std::optional<Value> ConversationVariable(std::string_view name, std::span<const Message> messages,
                                           const RenderOptions& options);
 

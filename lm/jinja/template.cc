@@ -18,7 +18,8 @@ TemplateError ErrorOf(const Failure& failure) {
 
 size_t BytesOf(std::span<const Message> messages) {
   size_t bytes = 0;
-  for (const Message& message : messages) bytes += message.content.size();
+  for (const Message& message : messages)
+    bytes += message.content.size() + message.reasoning.size();
   return bytes;
 }
 

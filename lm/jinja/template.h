@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,6 +63,9 @@ struct RenderOptions {
   bool tell_date = false;           // also set date_string, in the form of Llama 3: 26 Jul 2024
   // bos_token, eos_token and so on.
   std::map<std::string, std::string> variables = {};
+  // An object of further variables (transformers' keyword arguments of apply_chat_template), before
+  // those of the same name in `variables`; null: none.
+  std::shared_ptr<const nlohmann::ordered_json> arguments = nullptr;
 };
 
 class Program;

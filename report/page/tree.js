@@ -2,7 +2,7 @@
 // file manager. Neighbouring nodes that changed nothing are one line, "4 that changed nothing",
 // unless the best path leads through one of them or it is marked.
 
-const kEndNames = ['', 'done', 'disaster', 'depth limit'];
+const kEndNames = ['', 'done', 'disaster', 'depth limit', 'cut responses'];
 
 // marks: node -> {error: number of rows, splice: number of rows}; onSelect(node).
 function treeOutline(tree, marks, onSelect) {

@@ -67,9 +67,9 @@ Result<StepJudgement> ActorVerifier::Judge(const PathPair& /*pair*/, int node) {
     return prompt_.Query(tree_, node, dropped_turns, evidence);
   };
   question.most_dropped = tree_.node(node).depth - 1;
-  AGENTR_ASSIGN_OR_RETURN(const std::string answer,
+  AGENTR_ASSIGN_OR_RETURN(const Completion answer,
                           RespondTruncated(model_, question, sampling, options_.max_context));
-  return ParseJudgement(answer);
+  return ParseJudgement(answer.text);
 }
 
 }  // namespace agentr

@@ -59,7 +59,7 @@ class DeadEnds {
 
 // A step is a mistake if enough episodes went on behind it, none of them came within beta of the
 // good paths, and from the state before the step enough of the other ways did. An episode that was
-// cut off by the depth limit counts only if it had longer than the shortest good path needs. Example
+// cut off by the depth limit or by cut turns counts only if it had longer than the shortest good path needs. Example
 // with beta 0.2, min_evidence 2: five episodes pass a state, three of them over step s with rewards
 // 0, 0.1 and 0, two elsewhere with 1 and 0.9: s is a mistake with evidence 3. If one of the three
 // had 0.8, or an equal state elsewhere in the tree (StateKey) had led to 0.9, it would be none.
@@ -84,7 +84,8 @@ bool DeadEnds::Shows(Mistake& mistake, const MistakeOptions& options) {
       as_good += AtLeast(leaf.value, wanted) ? 1 : 0;
     } else if (state != step || !states_.Changed(leaf.leaf)) {
       const int turns = end.depth - tree_.node(mistake.node).depth;
-      mistake.evidence += end.end != End::kDepth || turns > shortest ? 1 : 0;
+      const bool cut_off = end.end == End::kDepth || end.end == End::kCut;
+      mistake.evidence += !cut_off || turns > shortest ? 1 : 0;
     }
   }
   return mistake.evidence >= options.min_evidence && as_good >= options.min_success * elsewhere &&

@@ -10,6 +10,7 @@
 #include "common/text.h"
 #include "revision/find/choice.h"
 #include "revision/find/pairing.h"
+#include "rollout/cut_turns.h"
 #include "rollout/prompt_truncation.h"
 
 namespace agentr {
@@ -135,8 +136,8 @@ Result<int> RolloutVerifier::StateFor(int node) {
   return episode.back().state;
 }
 
-Result<std::string> RolloutVerifier::Respond(std::span<const Message> conversation,
-                                             const SamplingParams& sampling) const {
+Result<Completion> RolloutVerifier::Respond(std::span<const Message> conversation,
+                                            const SamplingParams& sampling) const {
   const size_t opening = tree_.instruction().size() + 1;  // with the first observation
   TruncatableConversation prompt;
   prompt.messages = [&](int dropped_turns) {
@@ -161,14 +162,15 @@ Result<double> RolloutVerifier::Continue(int node, RandomStream random) {
   double reward = 0;
   for (int turn = 0; turn < options_.max_steps; ++turn) {
     sampling.seed = random.Split(static_cast<uint64_t>(turn)).Next();
-    AGENTR_ASSIGN_OR_RETURN(const std::string text, Respond(conversation, sampling));
-    const std::string action = family_.ParseAction(text);
+    AGENTR_ASSIGN_OR_RETURN(const Completion said, Respond(conversation, sampling));
+    if (IsCutTurn(said, family_)) break;
+    const std::string action = family_.ParseAction(said.text);
     AGENTR_ASSIGN_OR_RETURN(const ReplayedEpisode step, replayer_.Run(state, {&action, 1}));
     const StepResult& result = step.front().result;
     reward = std::max(result.reward, 0.0);
     if (result.done || result.reward < 0) break;
     state = step.front().state;
-    conversation.push_back({"assistant", text});
+    conversation.push_back({"assistant", said.text});
     conversation.push_back({"user", OneLine(result.observation)});
   }
   return reward;

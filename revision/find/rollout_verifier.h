@@ -51,10 +51,11 @@ class RolloutVerifier {
                      std::optional<ValueChange> values = {}) const;
   Result<ShareEstimate> ValueOf(int node, double wanted);
   // The final reward of one continuation from the state of `node`. Prompts that do not fit into the
-  // context leave out the oldest turns.
+  // context leave out the oldest turns. A cut turn (rollout/cut_turns.h) ends the continuation with
+  // its present reward.
   Result<double> Continue(int node, RandomStream random);
-  Result<std::string> Respond(std::span<const Message> conversation,
-                              const SamplingParams& sampling) const;
+  Result<Completion> Respond(std::span<const Message> conversation,
+                             const SamplingParams& sampling) const;
   Result<int> StateFor(int node);
 
   const Tree& tree_;

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "tasks/action_text.h"
+
 namespace agentr {
 namespace {
 
@@ -10,8 +12,10 @@ constexpr std::string_view kMarker = "Action:";
 // The part of a response with its thought and its only action: all of it if nothing follows the
 // action. Empty if it has several actions or none.
 std::string_view OneAction(const std::string& response, const TaskFamily& family) {
-  const size_t marker = response.find(kMarker);
   if (family.ParseAction(response).empty()) return {};
+  // An action within a thought is none.
+  const size_t said = WithoutThought(response).data() - response.data();
+  const size_t marker = response.find(kMarker, said);
   if (marker == std::string::npos) return response;  // without a marker the last line is the action
   if (response.find(kMarker, marker + 1) != std::string::npos) return {};
   size_t begin = response.find_first_not_of(" \t\r\n", marker + kMarker.size());

@@ -28,6 +28,9 @@ std::string ContentHash(const Trajectory& trajectory) {
   for (const RowMessage& message : RowMessages(trajectory)) {
     AppendField(message.role, bytes);
     AppendField(*message.content, bytes);
+    if (message.reasoning != nullptr && !message.reasoning->empty()) {
+      AppendField(*message.reasoning, bytes);
+    }
     bytes += message.trained ? '1' : '0';
   }
   return Sha256(bytes);

@@ -13,8 +13,8 @@ void AppendTurns(const Tree& tree, const StateMap& states, const std::vector<int
                  std::vector<SplicedTurn>& turns) {
   for (const int node : nodes) {
     const Node& turn = tree.node(node);
-    turns.push_back(
-        {part, node, turn.response, turn.action, turn.observation, states.Refused(node)});
+    turns.push_back({part, node, turn.response, turn.action, turn.observation, states.Refused(node),
+                     turn.reasoning});
   }
 }
 
@@ -69,6 +69,7 @@ std::vector<RowMessage> RowMessages(const Trajectory& trajectory) {
     const int index = static_cast<int>(i);
     messages.push_back({"assistant", &turn.response, IsTrained(trajectory, turn), index,
                         turn.part == Part::kRevision});
+    messages.back().reasoning = &turn.reasoning;
     if (i + 1 < trajectory.turns.size()) {
       messages.push_back({"user", &turn.observation, false, index});
     }
@@ -76,8 +77,8 @@ std::vector<RowMessage> RowMessages(const Trajectory& trajectory) {
   return messages;
 }
 
-int64_t EstimateTokens(const std::string& content) {
-  return 4 + static_cast<int64_t>((content.size() + 3) / 4);
+int64_t EstimateTokens(const std::string& content, const std::string& reasoning) {
+  return 4 + static_cast<int64_t>((content.size() + reasoning.size() + 3) / 4);
 }
 
 bool FitContext(Trajectory& trajectory, int dropped_turns, int64_t max_tokens) {
@@ -91,10 +92,13 @@ bool FitContext(Trajectory& trajectory, int dropped_turns, int64_t max_tokens) {
   trajectory.dropped_turns = std::min(static_cast<size_t>(dropped_turns), most);
   if (max_tokens == 0) return true;
   int64_t tokens = 0;
-  for (const RowMessage& m : RowMessages(trajectory)) tokens += EstimateTokens(*m.content);
+  for (const RowMessage& m : RowMessages(trajectory)) {
+    tokens += EstimateTokens(*m.content, m.reasoning == nullptr ? "" : *m.reasoning);
+  }
   while (tokens > max_tokens && trajectory.dropped_turns < most) {
     const SplicedTurn& oldest = turns[trajectory.dropped_turns++];
-    tokens -= EstimateTokens(oldest.response) + EstimateTokens(oldest.observation);
+    tokens -=
+        EstimateTokens(oldest.response, oldest.reasoning) + EstimateTokens(oldest.observation);
   }
   return tokens <= max_tokens;
 }

@@ -28,7 +28,8 @@ struct SplicedTurn {
   std::string response;
   std::string action;
   std::string observation;
-  bool refused = false;  // by the environment
+  bool refused = false;        // by the environment
+  std::string reasoning = {};  // the thought that is kept apart from `response`
 
   bool operator==(const SplicedTurn&) const = default;
 };
@@ -70,7 +71,7 @@ Trajectory Splice(const Tree& tree, const StateMap& states, const SplicePlan& pl
 std::vector<RowMessage> RowMessages(const Trajectory& trajectory);
 
 // An estimate of the tokens of one message, as in clients/language_model.h.
-int64_t EstimateTokens(const std::string& content);
+int64_t EstimateTokens(const std::string& content, const std::string& reasoning = "");
 
 // Leaves out at least `dropped_turns` turns of the prefix (for a good path alone, of its oldest
 // turns), and as many more as needed to fit into `max_tokens` (0: unlimited; EstimateTokens). Bad

@@ -99,6 +99,7 @@ std::vector<SplicedTurn> TurnsFromJson(const Json& list, const Tree& tree) {
       turn.response = node.response;
       turn.action = node.action;
       turn.observation = node.observation;
+      turn.reasoning = node.reasoning;
     } else {
       turn.response = json.at(3).get<std::string>();
       turn.action = json.at(4).get<std::string>();

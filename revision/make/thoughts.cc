@@ -10,6 +10,7 @@
 namespace agentr {
 namespace embedded {
 extern const std::string_view kRevisionThoughts;
+extern const std::string_view kRevisionThinking;
 }  // namespace embedded
 
 namespace {
@@ -68,6 +69,11 @@ Thoughts Thoughts::Parse(std::string_view text) {
 
 const Thoughts& Thoughts::BuiltIn() {
   static const Thoughts thoughts = Parse(embedded::kRevisionThoughts);
+  return thoughts;
+}
+
+const Thoughts& Thoughts::BuiltInThinking() {
+  static const Thoughts thoughts = Parse(embedded::kRevisionThinking);
   return thoughts;
 }
 

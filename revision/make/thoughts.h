@@ -19,6 +19,8 @@ class Thoughts {
   // lines are ignored. Throws FatalError(kUsage) if "[any]" has no thought.
   static Thoughts Parse(std::string_view text);
   static const Thoughts& BuiltIn();
+  // What a thinking model thinks before it says one of those (configs/revision/thinking.txt).
+  static const Thoughts& BuiltInThinking();
 
   struct Words {
     std::string_view action;

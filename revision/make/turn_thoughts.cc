@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rows/audit.h"
@@ -34,6 +36,31 @@ bool MendThoughts(std::string_view mode, const TaskFamily& family, Trajectory& t
     history.push_back({"user", turn.observation});
   }
   return true;
+}
+
+void ThinkBeforeInserted(const Thoughts& thinking, const std::string& mistake, RandomStream random,
+                         Trajectory& trajectory) {
+  std::vector<SplicedTurn>& turns = trajectory.turns;
+  const auto of_tree = [](const SplicedTurn& turn) { return turn.node >= 0; };
+  const bool apart = std::ranges::any_of(
+      turns, [&](const SplicedTurn& turn) { return of_tree(turn) && !turn.reasoning.empty(); });
+  const bool inside = std::ranges::any_of(turns, [&](const SplicedTurn& turn) {
+    return of_tree(turn) && turn.response.find("</think>") != std::string::npos;
+  });
+  if (!apart && !inside) return;
+  for (size_t i = 1; i < turns.size(); ++i) {
+    SplicedTurn& turn = turns[i];
+    if (of_tree(turn)) continue;
+    const bool recovers = turn.part == Part::kRecovery;
+    const SplicedTurn& about = recovers ? turn : turns[i - 1];
+    std::string thought = thinking.Pick({recovers ? "recover" : mistake},
+                                        {about.action, about.observation, ""}, random);
+    if (apart) {
+      turn.reasoning = std::move(thought);
+    } else {
+      turn.response = WithThought({"assistant", turn.response, std::move(thought)});
+    }
+  }
 }
 
 }  // namespace agentr

@@ -3,10 +3,13 @@
 // an action that works all the same, and training on it spoils the words of the next iteration.
 #pragma once
 
+#include <string>
 #include <string_view>
 
+#include "common/random.h"
 #include "revision/make/counts.h"
 #include "revision/make/splice.h"
+#include "revision/make/thoughts.h"
 #include "tasks/task_family.h"
 
 namespace agentr {
@@ -18,5 +21,11 @@ namespace agentr {
 // out. Counts what it does. The observations must be those of the replay.
 bool MendThoughts(std::string_view mode, const TaskFamily& family, Trajectory& trajectory,
                   RevisionCounts& counts);
+
+// Writes a thought before the turns of `trajectory` that the model did not write, its revision turn
+// and recoveries, if a turn of the tree in it has a thought: in the same place, between <think> and
+// </think> or apart. `mistake`: the name of the mistake, or empty.
+void ThinkBeforeInserted(const Thoughts& thinking, const std::string& mistake, RandomStream random,
+                         Trajectory& trajectory);
 
 }  // namespace agentr

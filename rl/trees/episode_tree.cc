@@ -15,7 +15,7 @@ int ChildOf(const Tree& tree, int parent, const EpisodeTurn& turn) {
     const Node& node = tree.node(child);
     if (node.end == End::kNone && node.response == turn.response &&
         node.observation == turn.observation && node.token_ids == turn.token_ids &&
-        node.dropped_turns == turn.dropped_turns) {
+        node.dropped_turns == turn.dropped_turns && node.reasoning == turn.reasoning) {
       return child;
     }
   }
@@ -30,6 +30,7 @@ Node NodeOf(const EpisodeTurn& turn) {
   node.dropped_turns = turn.dropped_turns;
   node.token_ids = turn.token_ids;
   node.logprobs = turn.logprobs;
+  node.reasoning = turn.reasoning;
   return node;
 }
 
@@ -42,7 +43,9 @@ void AddEpisode(const Episode& episode, Tree& tree) {
       Node node = NodeOf(turn);
       if (last) {
         node.reward = episode.reward;
-        node.end = episode.end == EpisodeEnd::kDone ? End::kDone : End::kDepth;
+        node.end = episode.end == EpisodeEnd::kDone      ? End::kDone
+                   : episode.end == EpisodeEnd::kCutTurn ? End::kCut
+                                                         : End::kDepth;
       }
       next = tree.Add(at, std::move(node));
     }

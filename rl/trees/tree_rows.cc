@@ -3,12 +3,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <span>
 
 #include "common/error.h"
+#include "common/json_depth.h"
+#include "common/json_lenient.h"
 #include "lm/sampled_turns.h"
 #include "revision/find/paths.h"
 #include "rl/losses/group_relative.h"
+#include "rollout/thinking.h"
 
 namespace agentr {
 namespace {
@@ -37,14 +41,26 @@ std::vector<double> Values(const std::vector<LeafPath>& leaves) {
   return rewards;
 }
 
+// What the search of the tree showed its model of earlier thoughts.
+Thinking ThinkingOf(const Tree& tree) {
+  const auto search = ParseJson<nlohmann::ordered_json>(tree.origin().search);
+  const bool strips = search.is_object() && FieldOr(search, "thinking", std::string()) ==
+                                                NameOf(kThinkings, Thinking::kStripHistory);
+  return strips ? Thinking::kStripHistory : Thinking::kKeep;
+}
+
 }  // namespace
 
 std::vector<int32_t> TreeRowEncoder::EncodePrompt(const Tree& tree, int node,
                                                   int dropped_turns) const {
-  const std::vector<Message> messages = tree.Conversation(node, dropped_turns);
+  const Thinking thinking = ThinkingOf(tree);
+  const std::vector<Message> whole = tree.Conversation(node, dropped_turns);
+  const std::vector<Message> messages = ShownHistory(thinking, whole);
+  std::vector<std::span<const int32_t>> sampled = tree.SampledIds(node, dropped_turns);
+  if (thinking == Thinking::kStripHistory) sampled = ShownIds(whole, std::move(sampled));
   Result<ChatTokens> chat = text_.chat->Apply(messages, /*generation=*/true);
   if (!chat) RefuseTemplate(text_, chat.error());
-  return UseSampledIds(std::move(*chat), messages, tree.SampledIds(node, dropped_turns),
+  return UseSampledIds(std::move(*chat), messages, sampled,
                        {*text_.tokenizer, text_.chat->stop_tokens()})
       .ids;
 }
@@ -55,9 +71,10 @@ std::vector<int32_t> TreeRowEncoder::EncodeResponse(const Tree& tree, int index)
       text_.tokenizer->Decode(node.token_ids, /*skip_special=*/true) == node.response) {
     return node.token_ids;
   }
-  const Result<ChatTokens> chat = text_.chat->Apply(
-      std::vector<Message>{{"user", tree.root().observation}, {"assistant", node.response}},
-      /*generation=*/false);
+  const Result<ChatTokens> chat =
+      text_.chat->Apply(std::vector<Message>{{"user", tree.root().observation},
+                                             {"assistant", node.response, node.reasoning}},
+                        /*generation=*/false);
   if (!chat) RefuseTemplate(text_, chat.error());
   const ChatTokens::Span span = chat->messages.back();
   return {chat->ids.begin() + static_cast<std::ptrdiff_t>(span.begin),

@@ -97,7 +97,7 @@ void Finish(const LmReply& reply, const GeneratedSequence& sequence, Json& choic
 Json UsageJson(const Generation& generation) {
   int64_t completion = 0;
   for (const GeneratedSequence& sequence : generation.sequences) {
-    completion += static_cast<int64_t>(sequence.token_ids.size());
+    completion += std::ssize(sequence.token_ids) + sequence.left_out;
   }
   return {{"prompt_tokens", generation.prompt_tokens},
           {"completion_tokens", completion},

@@ -101,7 +101,6 @@ void RefuseWhatIsNotOffered(const Fields& fields) {
       {"allowed_token_ids", nullptr},
       {"bad_words", json::array()},
       {"chat_template", nullptr},
-      {"chat_template_kwargs", json::object()},
       {"continue_final_message", false},
       {"documents", json::array()},
       {"ebnf", nullptr},
@@ -152,6 +151,14 @@ std::string ContentOf(const json& message) {
   return text;
 }
 
+// The thought of an assistant's message, if the client sends it apart.
+std::string ThoughtOf(const json& message) {
+  const json thought = message.value("reasoning_content", json());
+  if (thought.is_null()) return "";
+  if (!thought.is_string()) Refuse("messages", "has a reasoning_content that is no string");
+  return message["role"] == "assistant" ? thought.get<std::string>() : "";
+}
+
 bool IsTokenId(const json& id) { return id.is_number_integer() && id >= 0 && id <= kMostTokens; }
 
 // The token ids that the model sampled for a message.
@@ -178,7 +185,7 @@ void ReadMessages(const Fields& fields, LmRequest& request) {
     if (role != "system" && role != "user" && role != "assistant") {
       Refuse("messages", "has a role other than system, user and assistant");
     }
-    request.messages.push_back({std::move(role), ContentOf(message)});
+    request.messages.push_back({std::move(role), ContentOf(message), ThoughtOf(message)});
     request.sampled.push_back(SampledIdsOf(message));
   }
 }
@@ -277,6 +284,13 @@ LmRequest ParseLmRequest(LmApi api, std::string_view body) {
   LmRequest request;
   request.api = api;
   request.model = fields.Text("model");
+  if (const json* kwargs = fields.Find("chat_template_kwargs")) {
+    if (!kwargs->is_object()) Refuse("chat_template_kwargs", "must be an object");
+    if (api != LmApi::kChat && !kwargs->empty()) {
+      Refuse("chat_template_kwargs", "goes with a chat");
+    }
+    if (!kwargs->empty()) request.chat_kwargs = *kwargs;
+  }
   if (api == LmApi::kChat) {
     ReadMessages(fields, request);
   } else {

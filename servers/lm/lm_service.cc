@@ -206,7 +206,13 @@ HttpResponse LmServer::Serve(LmApi api, const HttpRequest& http) {
                 .id = fmt::format("{}-{:x}-{}", kind, started_, number),
                 .created = Now()};
   if (reply.request.stream) return Stream(std::move(reply), *model_.engine);
-  return {.body = reply.Whole(OrThrow(Generate(http, reply.request.generation)))};
+  Generation generation = OrThrow(Generate(http, reply.request.generation));
+  if (!reply.request.generation.params.stop.empty()) {
+    for (GeneratedSequence& sequence : generation.sequences) {
+      LeaveOutStop(*model_.tokenizer, sequence);
+    }
+  }
+  return {.body = reply.Whole(generation)};
 }
 
 Result<Generation> LmServer::Generate(const HttpRequest& http, GenerationRequest request) const {
@@ -247,9 +253,19 @@ HttpResponse LmServer::Tokenize(const HttpRequest& http) const {
 PreparedPrompt LmServer::Prepare(const LmRequest& request) const {
   const std::vector<std::span<const int32_t>> sampled(request.sampled.begin(),
                                                       request.sampled.end());
-  return UseSampledIds(
-      OrThrow(model_.chat->Apply(request.messages, /*generation=*/true), "messages"),
-      request.messages, sampled, {*model_.tokenizer, model_.chat->stop_tokens()});
+  const std::unique_ptr<ChatTemplate> own = TemplateFor(request);
+  const ChatTemplate& chat = own ? *own : *model_.chat;
+  return UseSampledIds(OrThrow(chat.Apply(request.messages, /*generation=*/true), "messages"),
+                       request.messages, sampled, {*model_.tokenizer, chat.stop_tokens()});
+}
+
+std::unique_ptr<ChatTemplate> LmServer::TemplateFor(const LmRequest& request) const {
+  if (request.chat_kwargs.is_null()) return nullptr;
+  try {
+    return model_.chat->With(request.chat_kwargs);
+  } catch (const FatalError& error) {
+    throw HttpStatusError(400, error.what(), "", "chat_template_kwargs");
+  }
 }
 
 std::vector<int32_t> LmServer::PromptOf(const LmRequest& request) const {

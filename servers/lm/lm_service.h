@@ -18,6 +18,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -66,6 +67,8 @@ class LmServer {
   HttpResponse Tokenize(const HttpRequest& http) const;
   // For a chat.
   PreparedPrompt Prepare(const LmRequest& request) const;
+  // The model's template with the request's variables; null if it sends none.
+  std::unique_ptr<ChatTemplate> TemplateFor(const LmRequest& request) const;
   std::vector<int32_t> PromptOf(const LmRequest& request) const;
   // Adds the prompt and the values that the client left out: max_tokens, and the seed, for which
   // the request's `number` is used.

@@ -29,7 +29,7 @@ determines: agent_eval agent_rl mcts_collect
 determines: agent_eval agent_train
 --max_steps
 determines: agent_eval agent_train lm_server mcts_collect path_collect self_train
---dtype
+--chat_kwargs --dtype
 determines: agent_eval env_server mcts_collect path_collect
 --style
 determines: agent_eval lm_server mcts_collect path_collect
@@ -37,7 +37,7 @@ determines: agent_eval lm_server mcts_collect path_collect
 determines: agent_eval lm_server mcts_collect path_collect self_train
 --chat_date --kv_dtype --model_context
 determines: agent_eval mcts_collect
---planner_error_rate --snap_actions --temperature --top_p
+--planner_error_rate --snap_actions --stop --temperature --thinking --top_p
 determines: agent_eval mcts_collect path_collect
 --llm_field --llm_seed --max_context
 determines: agent_eval path_collect
@@ -64,7 +64,7 @@ determines: agent_rl path_collect
 --max_pairs_per_task --preference_margin --preference_refusals --preference_visits
 --preferences_per_node
 determines: agent_train
---batch_rows --data --epochs --held_out --too_long
+--batch_rows --data --each_turn --epochs --held_out --too_long
 determines: agent_train self_train
 --train_tokens
 determines: env_server
@@ -122,7 +122,8 @@ output: lm_server
 output: mcts_collect
 --mix_options --sample --task_type --tree_format
 output: path_collect
---audit --dedup --format --max_row_tokens --overwrite --parquet --show --train_prefix
+--audit --dedup --format --max_row_tokens --overwrite --parquet --revision_thinking --show
+--train_prefix
 --turn_thoughts --unclean
 output: self_train
 --iterations

@@ -34,6 +34,8 @@ Episode FullEpisode() {
   episode.turns[1].token_ids = {5, 151643, 7};
   episode.turns[1].logprobs = {-0.1F, -1.2345678e-7F, -17.25F};
   episode.turns[1].weights_version = 3;
+  episode.turns[1].reasoning = "apart";
+  episode.cut_response = "Thought: I";
   episode.usage = {3, 1, 1000, 700, 50, 7, 9};
   episode.model_s = 0.1;
   episode.environment_s = 1.0 / 3;

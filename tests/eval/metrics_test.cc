@@ -58,7 +58,7 @@ TEST(MetricsTest, EveryEndIsCountedAndErrorsAreNoReward) {
       FailedEpisode(5, 1, "no model", EpisodeEnd::kModelError),
   };
   const EvalMetrics metrics = Measure(episodes, {});
-  EXPECT_EQ(metrics.ends, (std::array<int64_t, 5>{1, 1, 1, 1, 2}));
+  EXPECT_EQ(metrics.ends, (std::array<int64_t, 6>{1, 1, 1, 1, 2, 0}));
   EXPECT_EQ(metrics.episodes, 6);
   EXPECT_EQ(metrics.tasks, 5);
   EXPECT_EQ(metrics.with_result, 3);

@@ -1,5 +1,6 @@
 #include "eval/summary.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -117,6 +118,12 @@ TEST(SummaryTest, TheJsonHoldsTheNumbers) {
   EXPECT_FALSE(SummaryJson(metrics, 6).at("complete").get<bool>());
   EXPECT_EQ(json.at("ends").at("max_steps").get<int>(), 1);
   EXPECT_EQ(json.at("ends").at("environment_error").get<int>(), 2);
+  EXPECT_FALSE(json.at("ends").contains("cut_turn")) << "as in summaries of earlier releases";
+  std::vector<Episode> episodes = SomeEpisodes();
+  episodes[2].end = EpisodeEnd::kCutTurn;
+  const EvalMetrics cut = Measure(episodes, {});
+  EXPECT_EQ(SummaryJson(cut, 8).at("ends").at("cut_turn"), 1);
+  EXPECT_THAT(SummaryTable(cut, 8), testing::HasSubstr("cut_turn 1"));
   EXPECT_EQ(json.at("reward").at("mean").get<double>(), metrics.reward.mean);
   EXPECT_EQ(json.at("reward").at("high").get<double>(), metrics.reward.high);
   EXPECT_EQ(json.at("attempts").at(1).at("k").get<int>(), 2);

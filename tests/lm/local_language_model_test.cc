@@ -45,6 +45,24 @@ TEST_F(LocalLanguageModelTest, CompletionsCarryTheirTokens) {
   EXPECT_EQ(batch.usage.prompt_tokens, CountTokens(model_, kChat));
 }
 
+// A response that ends at a text is that before it, in its tokens too, also if the text is several.
+TEST_F(LocalLanguageModelTest, AStopTextIsLeftOutOfTextAndTokens) {
+  const std::string whole = Complete(1, {.temperature = 0, .max_tokens = 40}).completions[0].text;
+  ASSERT_GT(whole.size(), 8U);
+  const std::string stop = whole.substr(5, 3);
+  const CompletionBatch batch = Complete(1, {.temperature = 0, .max_tokens = 40, .stop = {stop}});
+  const Completion& said = batch.completions[0];
+  EXPECT_EQ(said.text, whole.substr(0, whole.find(stop)));
+  EXPECT_EQ(said.finish_reason, "stop");
+  EXPECT_EQ(tokenizer_.Decode(said.token_ids, /*skip_special=*/true), said.text);
+  EXPECT_THAT(said.logprobs, SizeIs(said.token_ids.size()));
+  EXPECT_EQ(batch.usage.completion_tokens, std::ssize(said.token_ids) + 3);
+  // The next prompt has the response as it was sampled.
+  const auto next = model_.Prepare({{"user", "a"}, {"assistant", said.text}, {"user", "b"}},
+                                   std::vector<std::span<const int32_t>>{{}, said.token_ids, {}});
+  EXPECT_EQ(next.value().reused_turns, 1);
+}
+
 TEST_F(LocalLanguageModelTest, TheSeedDecides) {
   const auto texts = [&](uint64_t seed) {
     std::vector<std::string> all;

@@ -118,6 +118,66 @@ TEST(SearchTest, AsksTheModelAsTheOptionsSay) {
   EXPECT_EQ(sampling.max_tokens, 33);
 }
 
+TEST(SearchTest, CutResponsesAreNeitherExecutedNorNodes) {
+  ToySearch search;
+  search.options.iterations = 2;
+  search.model.finish_reason = "length";
+  search.model.reply = [](std::span<const Message> prompt, int) -> Result<Texts> {
+    if (prompt.size() == 3) {
+      return Texts{ToyModel::Response("gain 0.5"), "Thought: I could", "<think>Action: go a",
+                   ToyModel::Response("end 1")};
+    }
+    return Texts{"Thought: hm", "Thought: hm"};
+  };
+  const Tree tree = search.MustRun();
+  ASSERT_EQ(tree.size(), 3);
+  EXPECT_EQ(tree.root().cut_turns, 2);
+  EXPECT_EQ(tree.node(1).end, End::kCut) << "all responses to it were cut";
+  EXPECT_EQ(tree.node(1).cut_turns, 2);
+  EXPECT_EQ(tree.node(1).reward, 0.5);
+  EXPECT_EQ(tree.node(1).visits, 1);
+  EXPECT_TRUE(tree.node(1).terminal);
+  EXPECT_EQ(tree.node(2).end, End::kDone);
+  EXPECT_EQ(search.world.counts.steps, 2);
+  EXPECT_EQ(search.cut_turns.count(), 4);
+  ExpectCountersFollowFromLeaves(tree);
+  EXPECT_EQ(Bytes(ReadTree(Bytes(tree), "tree")), Bytes(tree));
+  const std::string theirs = WriteTree(tree, TreeFormat::kAgentR);
+  EXPECT_EQ(ReadTree(theirs, "tree").node(1).end, End::kCut);
+}
+
+TEST(SearchTest, ASearchWhoseFirstResponsesAreAllCutFails) {
+  ToySearch search;
+  search.model.finish_reason = "length";
+  search.model.reply = [](std::span<const Message>, int) -> Result<Texts> {
+    return Texts{"Thought: hm"};
+  };
+  const Result<Tree> tree = search.Run();
+  ASSERT_FALSE(tree);
+  EXPECT_EQ(tree.error().kind, ErrorKind::kRejected);
+  EXPECT_THAT(tree.error().message, HasSubstr("--max_new_tokens"));
+}
+
+TEST(SearchTest, StopTextsAndThoughtsAreThoseOfTheOptions) {
+  ToySearch search;
+  search.options.stop = {"Observation:"};
+  search.options.thinking = Thinking::kStripHistory;
+  search.options.max_depth = 2;
+  search.options.iterations = 1;
+  search.model.reasoning = "apart";
+  const std::string whole = "<think>\ninside\n</think>\n\nAction: go a";
+  search.model.reply = [&](std::span<const Message>, int) -> Result<Texts> { return Texts{whole}; };
+  const Tree tree = search.MustRun();
+  EXPECT_EQ(tree.node(1).response, whole);
+  EXPECT_EQ(tree.node(1).reasoning, "apart");
+  EXPECT_EQ(search.model.prompts()[1][3], (Message{"assistant", "Action: go a"}));
+  EXPECT_EQ(tree.Conversation(1)[3], (Message{"assistant", whole, "apart"}));
+  EXPECT_THAT(search.model.samplings().front().stop, ElementsAre("Observation:"));
+  EXPECT_EQ(Bytes(ReadTree(Bytes(tree), "tree")), Bytes(tree));
+  EXPECT_THAT(ToJson(search.options),
+              HasSubstr(R"("stop":["Observation:"],"thinking":"strip_history")"));
+}
+
 TEST(SearchTest, DropsDuplicateResponsesAndExecutesEachActionOnce) {
   ToySearch search;
   const Texts texts = {ToyModel::Response("end 1"), ToyModel::Response("end 1"),

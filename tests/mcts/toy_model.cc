@@ -32,7 +32,8 @@ Result<CompletionBatch> ToyModel::Complete(std::span<const Message> prompt, int 
                  .completion_tokens = n};
   for (std::string& text : *texts) {
     const auto size = static_cast<int32_t>(text.size());
-    batch.completions.push_back({std::move(text), "stop", {size, 7}, {-0.5F, -1.25F}});
+    batch.completions.push_back(
+        {std::move(text), finish_reason, {size, 7}, {-0.5F, -1.25F}, 0, reasoning});
   }
   return batch;
 }

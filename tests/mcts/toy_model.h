@@ -26,6 +26,9 @@ class ToyModel : public LanguageModel {
 
   // Answers instead of the draws, where set: the texts of the completions, or an error.
   std::function<Result<std::vector<std::string>>(std::span<const Message>, int n)> reply;
+  // Of every completion.
+  std::string finish_reason = "stop";
+  std::string reasoning;
   // Called in every Complete, outside of locks: waits, sleeps.
   std::function<void()> wait;
 

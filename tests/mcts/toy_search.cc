@@ -61,9 +61,9 @@ Result<Tree> ToySearch::Run(int task_id) {
   const std::unique_ptr<Executor> executor = MakeExecutor(task_id, world, pool, family, stop);
   TreeOrigin origin{"toy", task_id, model.name(), "hash", ToJson(options)};
   nodes_told = 0;
-  Search search(
-      options, std::move(origin),
-      {family, model, *executor, stop, [this](int nodes) { nodes_told += nodes; }, values});
+  Search search(options, std::move(origin),
+                {family, model, *executor, stop, [this](int nodes) { nodes_told += nodes; }, values,
+                 /*first_responses=*/nullptr, &cut_turns});
   Result<Tree> tree = search.Run();
   usage = search.usage();
   stats = executor->stats();

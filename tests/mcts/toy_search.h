@@ -44,6 +44,7 @@ struct ToySearch {
   Usage usage;
   ExecutionStats stats;
   int64_t nodes_told = 0;
+  CutTurns cut_turns;  // of all Runs
   int nodes_to_success = 0;
 };
 

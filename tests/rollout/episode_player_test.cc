@@ -41,7 +41,8 @@ struct ToyEpisode {
   Result<Episode> Run(int task_id = 1, int attempt = 0, std::vector<EpisodeTurn> given = {}) {
     ReplayExecutor executor(task_id, pool, family, stop);
     EpisodePlayer player(options, {task_id, attempt, std::move(given)},
-                         {family, model, executor, stop, [this] { ++turns_told; }});
+                         {family, model, executor, stop, [this] { ++turns_told; },
+                          /*first_responses=*/nullptr, &cut_turns});
     Result<Episode> episode = player.Run();
     stats = executor.stats();
     if (episode) episode->model_s = episode->environment_s = episode->wall_s = 0;
@@ -59,6 +60,7 @@ struct ToyEpisode {
   PlayOptions options;
   ExecutionStats stats;  // of the last Run
   int turns_told = 0;
+  CutTurns cut_turns;
 
  private:
   size_t said_ = 0;
@@ -174,6 +176,100 @@ TEST(EpisodePlayerTest, EndsWhereNotEvenTheLastTurnFits) {
   EXPECT_TRUE(HasResult(episode.end));
   EXPECT_EQ(episode.reward, 0.5);
   EXPECT_THAT(episode.turns, SizeIs(1));
+}
+
+TEST(EpisodePlayerTest, EndsAtACutTurnWithTheRewardItHas) {
+  ToyEpisode toy({"gain 0.5", "go a"});
+  int said = 0;
+  const auto acts = toy.model.reply;
+  toy.model.finish_reason = "length";
+  toy.model.reply = [&](std::span<const Message> prompt, int n) -> Result<TextList> {
+    if (++said < 3) return acts(prompt, n);
+    return TextList{"<think>Action: go b, or Action"};
+  };
+  const Episode episode = toy.MustRun();
+  EXPECT_EQ(episode.end, EpisodeEnd::kCutTurn);
+  EXPECT_TRUE(HasResult(episode.end));
+  EXPECT_EQ(episode.reward, 0);  // what the environment said last
+  EXPECT_THAT(Actions(episode), ElementsAre("gain 0.5", "go a"));
+  EXPECT_EQ(episode.cut_response, "<think>Action: go b, or Action");
+  EXPECT_EQ(toy.world.counts.steps, 2);
+  EXPECT_EQ(episode.usage.requests, 3);
+  EXPECT_EQ(toy.cut_turns.count(), 1);
+  toy.model.finish_reason = "stop";
+  said = 0;
+  EXPECT_EQ(toy.MustRun().end, EpisodeEnd::kMaxSteps) << "the model itself ended such a turn";
+}
+
+// The same in the process: the model's own limit ends the response.
+TEST(EpisodePlayerTest, EndsAtACutTurnOfTheModelInTheProcess) {
+  ToyEpisode toy;
+  struct Thinks : TaskFamily {
+    std::string_view name() const override { return "toy"; }
+    std::vector<Message> Instruction() const override { return ToyFamily().Instruction(); }
+    std::string ParseAction(std::string_view) const override { return ""; }
+    bool LeavesStateUnchanged(std::string_view, std::string_view, std::string_view) const override {
+      return false;
+    }
+    bool IsRefusal(std::string_view, std::string_view, std::string_view) const override {
+      return false;
+    }
+    std::vector<bool> LikelyUnchanged(std::span<const Message>,
+                                      std::span<const std::string> actions) const override {
+      return std::vector<bool>(actions.size());
+    }
+  } family;
+  LocalLanguageModel model(SmallModel(/*max_context=*/2000));
+  toy.options.max_new_tokens = 3;
+  ReplayExecutor executor(1, toy.pool, family, toy.stop);
+  EpisodePlayer player(toy.options, {1, 0, {}}, {family, model, executor, toy.stop});
+  const Episode episode = player.Run().value();
+  EXPECT_EQ(episode.end, EpisodeEnd::kCutTurn);
+  EXPECT_THAT(episode.cut_response, SizeIs(3));
+}
+
+TEST(EpisodePlayerTest, StopTextsGoToTheModel) {
+  ToyEpisode toy({"end 1"});
+  toy.options.stop = {"Observation:"};
+  toy.MustRun();
+  EXPECT_THAT(toy.model.samplings().front().stop, ElementsAre("Observation:"));
+}
+
+// Of two thoughts: one in the response, one that a server sends apart.
+Episode Thinking3(Thinking thinking, std::vector<Message>* last_prompt) {
+  ToyEpisode toy;
+  toy.options.thinking = thinking;
+  toy.options.max_steps = 2;
+  toy.model.reasoning = "apart";
+  toy.model.reply = [](std::span<const Message>, int) -> Result<TextList> {
+    return TextList{"<think>\ninside\n</think>\n\nAction: go a"};
+  };
+  Episode episode = toy.MustRun();
+  *last_prompt = toy.model.prompts().back();
+  return episode;
+}
+
+TEST(EpisodePlayerTest, ThoughtsStayWhereTheOptionSays) {
+  const std::string whole = "<think>\ninside\n</think>\n\nAction: go a", bare = "Action: go a";
+  struct Case {
+    Thinking thinking;
+    std::string response, reasoning, shown, shown_apart;
+    bool ids;
+  };
+  for (const Case& c : {Case{Thinking::kContent, whole, "", whole, "", true},
+                        Case{Thinking::kKeep, whole, "apart", whole, "apart", true},
+                        Case{Thinking::kStrip, bare, "", bare, "", false},
+                        Case{Thinking::kStripHistory, whole, "apart", bare, "", true}}) {
+    std::vector<Message> prompt;
+    const Episode episode = Thinking3(c.thinking, &prompt);
+    ASSERT_THAT(episode.turns, SizeIs(2));
+    EXPECT_EQ(episode.turns[0].action, "go a");
+    EXPECT_EQ(episode.turns[0].response, c.response) << NameOf(kThinkings, c.thinking);
+    EXPECT_EQ(episode.turns[0].reasoning, c.reasoning) << NameOf(kThinkings, c.thinking);
+    EXPECT_EQ(!episode.turns[0].token_ids.empty(), c.ids);
+    EXPECT_EQ(prompt[3], (Message{"assistant", c.shown, c.shown_apart}))
+        << NameOf(kThinkings, c.thinking);
+  }
 }
 
 TEST(EpisodePlayerTest, AContextTooSmallForTheTaskIsNoResult) {

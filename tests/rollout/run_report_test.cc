@@ -50,6 +50,9 @@ TEST(RunReport, EveryCountIsReported) {
   for (const int64_t count : std::bit_cast<Counts<Usage>>(report.usage)) {
     EXPECT_TRUE(told.contains(count)) << count;
   }
+  EXPECT_FALSE(json.contains("cut_turns"));
+  report.cut_turns = 5;
+  EXPECT_EQ(ToJson(report)["cut_turns"], 5);
   EXPECT_EQ(json["environment"]["replayed_steps"], report.execution.replays);
   EXPECT_EQ(json["model"]["completion_tokens"], report.usage.completion_tokens);
 }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "common/error.h"
+#include "mcts/tree_file.h"
 #include "rows/provenance.h"
 #include "rows/row_reader.h"
 #include "tests/revision/hand_tree.h"
@@ -47,7 +48,7 @@ class RowFormatTest : public ::testing::Test {
     return MakeRowFormat(format)->Line(agentr::RowOf(row));
   }
 
-  const Tree tree_ = WithTokens(HandTree({{"p g", 1}, {"p a", 0}}));
+  Tree tree_ = WithTokens(HandTree({{"p g", 1}, {"p a", 0}}));
   Replay replay_;
 };
 
@@ -150,6 +151,32 @@ TEST_F(RowFormatTest, TokensAreThoseOfTheTree) {
   EXPECT_EQ(segments[3]["ids"].size(), std::string("Thought: I go on.\nAction: p").size());
   EXPECT_EQ(segments[3]["logprobs"].size(), segments[3]["ids"].size());
   EXPECT_TRUE(segments[7].contains("text")) << "nobody sampled the revision turn";
+}
+
+// Of the model's own turns; nobody thought before the inserted one.
+TEST_F(RowFormatTest, AThoughtApartIsAFieldOfItsMessageOrStandsInTheText) {
+  auto json = ordered_json::parse(WriteTree(tree_, TreeFormat::kCompact));
+  for (auto& node : json["nodes"]) {
+    if (node.contains("response")) node["reasoning_content"] = "hm";
+  }
+  tree_ = ReadTree(json.dump(), "tree");
+  for (const auto& [format, list] :
+       {std::pair("messages", "messages"), {"agent-r", "revise_log"}}) {
+    const ordered_json messages = RowOf(format)[list];
+    EXPECT_EQ(messages[5]["reasoning_content"], "hm") << format;
+    EXPECT_EQ(messages[5]["content"], "Thought: I go on.\nAction: a");
+    EXPECT_FALSE(messages[7].contains("reasoning_content"));
+  }
+  const std::string text = "<think>\nhm\n</think>\n\nThought: I go on.\nAction: a";
+  EXPECT_EQ(RowOf("sharegpt")["conversations"][5]["value"], text);
+  EXPECT_EQ(RowOf("tokens")["segments"][5]["text"], text);
+  const Row read = ReadRow(RowOf("messages").dump());
+  EXPECT_EQ(read.messages[5].reasoning, "hm");
+  EXPECT_EQ(ReadRow(RowOf("agent-r").dump()).messages, read.messages);
+  std::istringstream lines(LineOf("prompt_completion"));
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_EQ(ordered_json::parse(line)["prompt"][5]["reasoning_content"], "hm");
 }
 
 TEST_F(RowFormatTest, EveryFormatIsReadAsTheSameRow) {

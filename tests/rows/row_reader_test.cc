@@ -64,12 +64,24 @@ TEST(ReadRow, HonoursWhatOthersSayOfMessages) {
   EXPECT_THAT(turned.trained, ElementsAre(false, false, true));
 }
 
+TEST(ReadRow, AThoughtMayStandApart) {
+  for (const char* name : {"reasoning_content", "thinking", "reasoning"}) {
+    const std::string row =
+        R"({"messages":[{"role":"user","content":"u"},{"role":"assistant","content":"a",")" +
+        std::string(name) + R"(":"hm"}]})";
+    EXPECT_THAT(ReadRow(row).messages,
+                ElementsAre(Message{"user", "u"}, Message{"assistant", "a", "hm"}));
+  }
+  for (const char* bad : {R"({"role":"user","content":"u","reasoning_content":"hm"})",
+                          R"({"role":"assistant","content":"u","reasoning_content":["hm"]})"}) {
+    EXPECT_THAT(Refusal(std::string(R"({"messages":[)") + bad + "]}"), HasSubstr("thought"));
+  }
+}
+
 TEST(ReadRow, RefusesWhatItWouldLeaveOut) {
   const std::string talk = R"("messages":[{"role":"user","content":"u"},{"role":"assistant",)"
                            R"("content":"a")";
-  for (const char* said :
-       {R"("tool_calls":[{"id":1}])", R"("function_call":{"name":"f"})",
-        R"("reasoning_content":"hm")", R"("thinking":"hm")", R"("reasoning":"hm")"}) {
+  for (const char* said : {R"("tool_calls":[{"id":1}])", R"("function_call":{"name":"f"})"}) {
     EXPECT_THAT(Refusal("{" + talk + "," + said + "}]}"), HasSubstr("would be left out")) << said;
   }
   EXPECT_THAT(Refusal(R"({"tools":[{"type":"function"}],)" + talk + "}]}"), HasSubstr("\"tools\""));

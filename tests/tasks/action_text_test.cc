@@ -53,6 +53,25 @@ TEST(ActionText, IsWithoutWhatModelsAddAroundIt) {
   }
 }
 
+TEST(ActionText, AResponseMayBeOnlyThought) {
+  for (const char* cut : {"<think>I could go.\nAction: go south", "<think>a</think>\n<think>b",
+                          "Thought: I need a", "Thought: One.\nThen two", "**Thought:** so",
+                          "<think>Action: x</think>\n\nThought: but", ""}) {
+    EXPECT_TRUE(IsOnlyThought(cut)) << cut;
+  }
+  for (const char* whole :
+       {"Thought: I go.\nAction: go nor", "Action: go", "go nor", "Thoughts are free\ngo north",
+        "<think>a</think>\nAction: go", "Thought: x\n<tool_call>{\"action\": \"go\"}"}) {
+    EXPECT_FALSE(IsOnlyThought(whole)) << whole;
+  }
+}
+
+TEST(ActionText, TheRestStandsBehindTheThoughts) {
+  EXPECT_EQ(WithoutThought("<think>a</think> b <think>c</think>d<think>e"), "d");
+  EXPECT_EQ(WithoutThought("a</think>b"), "b");
+  EXPECT_EQ(WithoutThought("no thought"), "no thought");
+}
+
 // Every kind of task takes the same action out of a dressed response as out of a plain one.
 TEST(ActionText, HoldsForEveryKindOfTask) {
   for (const auto& [task, action] : {std::pair("textcraft", "get 1 oak log"),

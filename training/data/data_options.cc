@@ -43,6 +43,13 @@ void Declare(OptionSet& set, DataOptions& o) {
   set.Add("--chat_template", o.chat_template,
           "Format of conversations: auto (the folder's own), llama-3, chatml, mistral or plain "
           "(built in), or a Jinja file");
+  set.Add(
+      "--chat_kwargs", o.chat_kwargs,
+      "Variables of the chat template as a JSON object, such as '{\"enable_thinking\": false}'");
+  set.Add("--each_turn", o.each_turn,
+          "Where the chat template writes earlier turns otherwise (without their thoughts), train "
+          "each such turn behind the prefix that the model sees when it writes it, as a sequence "
+          "of its own");
 }
 
 void Check(const DataOptions& o) {

@@ -31,6 +31,8 @@ struct DataOptions {
   bool share_prefixes = true;          // false: separate rows (plain packing)
   int inspect = 0;                     // rows to print, before training
   std::string chat_template = "auto";  // as of ChatTemplate::Make
+  std::string chat_kwargs = "";        // its arguments
+  bool each_turn = false;  // train each turn that the template rewrites later in its own prefix
 };
 
 void Declare(OptionSet& set, DataOptions& options);

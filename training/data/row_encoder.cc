@@ -63,7 +63,7 @@ void CheckNoBos(const RowTokenizer& text, const std::string& content) {
                   spelling, text.chat->name()));
 }
 
-TrainingRow EncodeTurns(const RowTokenizer& text, const ParsedRow& row) {
+TrainingRow EncodeMessages(const RowTokenizer& text, const ParsedRow& row) {
   Result<ChatTokens> chat = text.chat->Apply(row.messages, /*generation=*/false);
   if (!chat) {
     RefuseRow(
@@ -101,16 +101,66 @@ RowCounts& RowCounts::operator+=(const RowCounts& other) {
 }
 
 bool RowEncoder::Encode(const ParsedRow& row, TrainingRow& tokens, RowCounts& counts) const {
+  std::vector<TrainingRow> sequences =
+      RowEncoder(*tokenizer_, max_length_, too_long_).EncodeTurns(row, counts);
+  if (sequences.empty()) return false;
+  tokens = std::move(sequences.front());
+  return true;
+}
+
+std::vector<TrainingRow> RowEncoder::EncodeTurns(const ParsedRow& row, RowCounts& counts) const {
   ++counts.rows;
-  const bool fits = row.format == DataFormat::kTokens ? EncodeTokens(row, tokens)
-                                                      : EncodeConversation(row, tokens, counts);
+  TrainingRow tokens;
+  std::optional<ParsedRow> shorter;
+  const bool of_tokens = row.format == DataFormat::kTokens;
+  const bool fits =
+      of_tokens ? EncodeTokens(row, tokens) : EncodeConversation(row, tokens, shorter, counts);
   if (!fits) {
     ++counts.dropped;
-    return false;
+    return {};
   }
-  counts.tokens += static_cast<int64_t>(tokens.ids.size());
-  counts.trained += tokens.trained_tokens();
-  return true;
+  std::vector<TrainingRow> sequences;
+  const bool learns = !tokens.trained.empty();
+  if (!of_tokens && tokenizer_->chat->rewrites_turns()) {
+    sequences = TakeRewritten(shorter ? *shorter : row, tokens, counts);
+  }
+  if (!learns || !tokens.trained.empty()) {
+    sequences.insert(sequences.begin(), std::move(tokens));
+  }
+  for (const TrainingRow& sequence : sequences) {
+    counts.tokens += static_cast<int64_t>(sequence.ids.size());
+    counts.trained += sequence.trained_tokens();
+  }
+  return sequences;
+}
+
+std::vector<TrainingRow> RowEncoder::TakeRewritten(const ParsedRow& row, TrainingRow& tokens,
+                                                   RowCounts& counts) const {
+  std::vector<TrainingRow> own_sequences;
+  std::vector<TrainedSpan> same;
+  bool any = false;
+  auto span = tokens.trained.begin();
+  for (size_t i = 0; i < row.messages.size() && span != tokens.trained.end(); ++i) {
+    if (!row.learned[i].trained) continue;
+    ParsedRow prefix;
+    prefix.messages.assign(row.messages.begin(),
+                           row.messages.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    prefix.learned.resize(i + 1);
+    prefix.learned[i] = row.learned[i];
+    TrainingRow own = EncodeMessages(*tokenizer_, prefix);
+    own.ids.resize(static_cast<size_t>(own.trained.front().end));
+    const bool equal = own.trained.front() == *span &&
+                       std::equal(own.ids.begin(), own.ids.end(), tokens.ids.begin());
+    if (equal || !each_turn_) same.push_back(*span);
+    ++span;
+    if (equal) continue;
+    any = true;
+    counts.rewritten_tokens += own.trained_tokens();
+    if (each_turn_ && Fits(own)) own_sequences.push_back(std::move(own));
+  }
+  counts.rewritten += any ? 1 : 0;
+  tokens.trained = std::move(same);
+  return own_sequences;
 }
 
 bool RowEncoder::Fits(const TrainingRow& tokens) const {
@@ -121,9 +171,9 @@ bool RowEncoder::Fits(const TrainingRow& tokens) const {
 }
 
 bool RowEncoder::EncodeConversation(const ParsedRow& row, TrainingRow& tokens,
-                                    RowCounts& counts) const {
+                                    std::optional<ParsedRow>& shorter, RowCounts& counts) const {
   CheckNoBos(*tokenizer_, row.messages.front().content);
-  tokens = EncodeTurns(*tokenizer_, row);
+  tokens = EncodeMessages(*tokenizer_, row);
   if (Fits(tokens)) return true;
   if (too_long_ != TooLong::kCut) return false;
   const std::vector<Turn> spare = SpareTurns(row);
@@ -131,10 +181,12 @@ bool RowEncoder::EncodeConversation(const ParsedRow& row, TrainingRow& tokens,
   size_t few = 0, enough = spare.size() + 1;
   while (few + 1 < enough) {
     const size_t middle = few + (enough - few) / 2;
-    TrainingRow shorter = EncodeTurns(*tokenizer_, Without(row, spare[0], spare[middle - 1]));
-    if (Fits(shorter)) {
+    ParsedRow fewer = Without(row, spare[0], spare[middle - 1]);
+    TrainingRow encoded = EncodeMessages(*tokenizer_, fewer);
+    if (Fits(encoded)) {
       enough = middle;
-      tokens = std::move(shorter);
+      tokens = std::move(encoded);
+      shorter = std::move(fewer);
     } else {
       few = middle;
     }

@@ -7,8 +7,10 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/sum_fields.h"
 #include "training/data/data_options.h"
@@ -27,24 +29,31 @@ struct RowCounts {
                         // part alone, if rows are cut)
   int64_t tokens = 0;   // tokens of the rows that are used
   int64_t trained = 0;  // trained tokens among them
+  // Of the rows that are used: those with trained turns that the chat template writes otherwise once
+  // later turns follow, and the tokens of these turns as the model writes them.
+  int64_t rewritten = 0;
+  int64_t rewritten_tokens = 0;
 
   RowCounts& operator+=(const RowCounts& other);
   bool operator==(const RowCounts&) const = default;
 };
-inline constexpr std::array<SumField<RowCounts>, 6> kRowCountFields = {
+inline constexpr std::array<SumField<RowCounts>, 8> kRowCountFields = {
     {{"rows", &RowCounts::rows},
      {"cut", &RowCounts::cut},
      {"dropped_turns", &RowCounts::dropped_turns},
      {"dropped", &RowCounts::dropped},
      {"tokens", &RowCounts::tokens},
-     {"trained", &RowCounts::trained}}};
+     {"trained", &RowCounts::trained},
+     {"rewritten", &RowCounts::rewritten},
+     {"rewritten_tokens", &RowCounts::rewritten_tokens}}};
 static_assert(NamesEveryField(kRowCountFields));
 
 // Thread-safe. The tokenizer outlives it.
 class RowEncoder {
  public:
-  RowEncoder(const RowTokenizer& text, int max_length, TooLong too_long)
-      : tokenizer_(&text), max_length_(max_length), too_long_(too_long) {}
+  // `each_turn`: what EncodeTurns does with turns that the chat template rewrites.
+  RowEncoder(const RowTokenizer& text, int max_length, TooLong too_long, bool each_turn = false)
+      : tokenizer_(&text), max_length_(max_length), too_long_(too_long), each_turn_(each_turn) {}
 
   // Encodes the row; false if it is too long and left out. kCut leaves out whole turns (an
   // untrained assistant message and the messages up to the next one), beginning with the oldest
@@ -54,14 +63,28 @@ class RowEncoder {
   // another tokenizer, and a row that is too long (kError).
   bool Encode(const ParsedRow& row, TrainingRow& tokens, RowCounts& counts) const;
 
+  // The sequences of a row; none if it is left out. Usually it is one, that of Encode. A trained turn
+  // that the chat template writes otherwise once later turns follow (ChatTemplate::rewrites_turns)
+  // stands there behind a prefix, or in a form, that the model never sees. It is counted, and with
+  // each_turn it is trained in a sequence of its own, which ends with it. Such a sequence that is
+  // too long is left out, without a row of its own being counted. Throws what Encode throws.
+  std::vector<TrainingRow> EncodeTurns(const ParsedRow& row, RowCounts& counts) const;
+
  private:
-  bool EncodeConversation(const ParsedRow& row, TrainingRow& tokens, RowCounts& counts) const;
+  // `shorter`: the row without the turns that were left out, if some were.
+  bool EncodeConversation(const ParsedRow& row, TrainingRow& tokens,
+                          std::optional<ParsedRow>& shorter, RowCounts& counts) const;
+  // Counts the rewritten turns of `tokens`, the encoding of `row`, and with each_turn moves them
+  // into sequences of their own.
+  std::vector<TrainingRow> TakeRewritten(const ParsedRow& row, TrainingRow& tokens,
+                                         RowCounts& counts) const;
   bool EncodeTokens(const ParsedRow& row, TrainingRow& tokens) const;
   bool Fits(const TrainingRow& tokens) const;
 
   const RowTokenizer* tokenizer_;
   int max_length_;
   TooLong too_long_;
+  bool each_turn_;
 };
 
 }  // namespace agentr

@@ -17,8 +17,9 @@ struct RowTokenizer {
   std::string hash;  // SHA-256 of tokenizer.json; empty: token rows of any tokenizer are accepted
 };
 
-// `chat_template`: see ChatTemplate::Make. Throws FatalError.
+// `chat_template` and `chat_kwargs`: see ChatTemplate::Make. Throws FatalError.
 RowTokenizer LoadRowTokenizer(const std::filesystem::path& model_dir,
-                              std::string_view chat_template = "auto");
+                              std::string_view chat_template = "auto",
+                              const std::string& chat_kwargs = "");
 
 }  // namespace agentr

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "common/error.h"
@@ -68,7 +67,9 @@ bool Weighted(const std::vector<DataPath>& paths) {
 }  // namespace
 
 TrainingData::TrainingData(const DataOptions& options, const RowTokenizer& text)
-    : options_(options), tokenizer_(&text), encoder_(text, options.max_length, options.too_long) {
+    : options_(options),
+      tokenizer_(&text),
+      encoder_(text, options.max_length, options.too_long, options.each_turn) {
   Check(options_);
   for (const std::string& value : options_.data) paths_.push_back(DataPath::Parse(value));
   const bool weighted = Weighted(paths_);
@@ -161,20 +162,18 @@ std::string TrainingData::Unread() const {
   return text;
 }
 
-std::optional<TrainingRow> TrainingData::ReadRow(RowId id, RowCounts& counts) const {
+std::vector<TrainingRow> TrainingData::ReadRow(RowId id, RowCounts& counts) const {
   const RowFile& file = *files_[id.file];
   const ParsedRow parsed = ParseAt(file, id.row);
-  TrainingRow row;
   try {
-    if (!encoder_.Encode(parsed, row, counts)) return std::nullopt;
+    return encoder_.EncodeTurns(parsed, counts);
   } catch (const FatalError& error) {
     throw FatalError(error.code(), fmt::format("{}: {}", file.Place(id.row), error.what()));
   }
-  return row;
 }
 
 StepRows TrainingData::Read(const std::vector<RowId>& ids) const {
-  std::vector<std::optional<TrainingRow>> rows(ids.size());
+  std::vector<std::vector<TrainingRow>> rows(ids.size());
   std::vector<RowCounts> counts(ids.size());
   Handoff start, done;
   start.Give();
@@ -185,8 +184,8 @@ StepRows TrainingData::Read(const std::vector<RowId>& ids) const {
   });
   done.Take();
   std::vector<const TrainingRow*> sorted;
-  for (const std::optional<TrainingRow>& row : rows) {
-    if (row) sorted.push_back(&*row);
+  for (const std::vector<TrainingRow>& sequences : rows) {
+    for (const TrainingRow& row : sequences) sorted.push_back(&row);
   }
   SortForSharing(sorted);
   StepRows step;
@@ -211,15 +210,21 @@ std::string TrainingData::Inspect(int count, bool color) {
       if (shown == count) break;
       RowCounts counts;
       const std::string place = files_[id.file]->Place(id.row);
-      const std::optional<TrainingRow> row = ReadRow(id, counts);
+      const std::vector<TrainingRow> sequences = ReadRow(id, counts);
       text += fmt::format("row {}, {}: ", ++shown, place);
-      if (!row) {
+      if (sequences.empty()) {
         text += fmt::format("left out, longer than {} tokens\n", options_.max_length);
         continue;
       }
       text += fmt::format("{} tokens, {} of them trained", counts.tokens, counts.trained);
       if (counts.cut > 0) text += fmt::format(", without {} turns", counts.dropped_turns);
-      text += "\n" + ShowRow(*row, *tokenizer_->tokenizer, color);
+      if (counts.rewritten_tokens > 0) {
+        text += fmt::format(", {} in turns that the template rewrites", counts.rewritten_tokens);
+      }
+      text += "\n";
+      for (const TrainingRow& row : sequences) {
+        text += ShowRow(row, *tokenizer_->tokenizer, color);
+      }
     }
   }
   return text;

@@ -61,14 +61,14 @@ class TrainingData {
   std::string Inspect(int count, bool color);
 
   // A hash of everything that determines the rows of step n: files, weights, seed, batch_rows,
-  // held_out, max_length, too_long, tokenizer and template.
+  // held_out, max_length, too_long, each_turn, tokenizer, template and its arguments.
   const std::string& data_hash() const { return data_hash_; }
 
   const DataOptions& options() const { return options_; }
 
  private:
   StepRows Read(const std::vector<RowId>& ids) const;
-  std::optional<TrainingRow> ReadRow(RowId id, RowCounts& counts) const;
+  std::vector<TrainingRow> ReadRow(RowId id, RowCounts& counts) const;
   std::string Hash() const;
 
   DataOptions options_;

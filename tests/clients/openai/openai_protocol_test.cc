@@ -15,6 +15,37 @@ using testing::HasSubstr;
 
 const std::vector<Message> kConversation = {{"system", "Be brief."}, {"user", "Say \"hi\"."}};
 
+TEST(ChatBody, HasTheVariablesOfTheTemplateAndTheThoughts) {
+  ChatExtras extras;
+  extras.seed = false;
+  extras.chat_kwargs = R"({"enable_thinking":false})";
+  const std::vector<Message> talk = {{"user", "u"}, {"assistant", "a", "hm"}, {"user", "v"}};
+  SamplingParams sampling;
+  sampling.stop = {"Observation:"};
+  auto body = nlohmann::json::parse(ChatBody("m", talk, 1, 0, sampling, extras));
+  EXPECT_EQ(body["chat_template_kwargs"].dump(), R"({"enable_thinking":false})");
+  EXPECT_EQ(body["stop"].dump(), R"(["Observation:"])");
+  EXPECT_EQ(body["messages"].dump(),
+            R"([{"content":"u","role":"user"},{"content":"a","reasoning_content":"hm",)"
+            R"("role":"assistant"},{"content":"v","role":"user"}])");
+  extras.fields = {{"chat_template_kwargs", R"({"n":1})"}};  // --llm_field wins
+  body = nlohmann::json::parse(ChatBody("m", talk, 1, 0, sampling, extras));
+  EXPECT_EQ(body["chat_template_kwargs"].dump(), R"({"n":1})");
+}
+
+TEST(ParseChat, ReadsAThoughtBesideTheContent) {
+  for (const char* name : {"reasoning_content", "reasoning"}) {
+    const auto batch = ParseChat(R"({"choices":[{"message":{"content":"a",")" + std::string(name) +
+                                 R"(":"hm"},"finish_reason":"stop"}]})");
+    ASSERT_TRUE(batch);
+    EXPECT_EQ(batch->completions[0].text, "a");
+    EXPECT_EQ(batch->completions[0].reasoning, "hm");
+  }
+  const auto none = ParseChat(
+      R"({"choices":[{"message":{"content":"a","reasoning_content":null},"finish_reason":"stop"}]})");
+  EXPECT_EQ(none.value().completions[0].reasoning, "");
+}
+
 TEST(ChatBody, HasWhatEveryServerTakes) {
   SamplingParams sampling;
   sampling.temperature = 0.5;

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tests/lm/engine/small_engine.h"
+#include "tests/lm/small_lm.h"
 
 namespace agentr {
 namespace {
@@ -157,6 +158,35 @@ TEST(Completion, StopStringsEndACompletionAcrossTokens) {
   EXPECT_EQ(streamed, sequence.text);
   EXPECT_EQ(sequence.finish_reason, "stop");
   EXPECT_LT(sequence.token_ids.size(), 60u);
+}
+
+TEST(Completion, TheTokensOfAStopStringCanBeLeftOut) {
+  const CharacterTokenizer tokenizer;
+  const auto sequence = [&](const std::string& sampled, const std::string& text) {
+    GeneratedSequence made;
+    for (const char c : sampled) made.token_ids.push_back(CharacterTokenizer::Of(c));
+    made.logprobs.resize(sampled.size());
+    made.alternatives.resize(sampled.size());
+    made.text = text;
+    return made;
+  };
+  GeneratedSequence stopped = sequence("go Observation:", "go ");
+  LeaveOutStop(tokenizer, stopped);
+  EXPECT_EQ(tokenizer.Decode(stopped.token_ids, true), "go ");
+  EXPECT_EQ(stopped.left_out, 12);
+  EXPECT_EQ(stopped.logprobs.size(), 3U);
+  EXPECT_EQ(stopped.alternatives.size(), 3U);
+  // If no tokens spell the text, because one of them crosses its end, none can stay.
+  GeneratedSequence crossed = sequence("go Obs", "gx");
+  LeaveOutStop(tokenizer, crossed);
+  EXPECT_TRUE(crossed.token_ids.empty());
+  EXPECT_EQ(crossed.left_out, 6);
+  // A stop token, or the limit, ended this one.
+  GeneratedSequence whole = sequence("go", "go");
+  whole.token_ids.push_back(CharacterTokenizer::kEnd);
+  LeaveOutStop(tokenizer, whole);
+  EXPECT_EQ(whole.token_ids.size(), 3U);
+  EXPECT_EQ(whole.left_out, 0);
 }
 
 TEST(Completion, WhatWasHeldBackForAStopStringIsPartOfTheText) {

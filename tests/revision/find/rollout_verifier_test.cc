@@ -6,6 +6,7 @@
 #include "clients/fake_environment.h"
 #include "clients/fake_language_model.h"
 #include "tests/mcts/toy_environment.h"
+#include "tests/mcts/toy_model.h"
 #include "tests/revision/hand_tree.h"
 
 namespace agentr {
@@ -36,7 +37,7 @@ class RolloutVerifierTest : public ::testing::Test {
     const std::atomic<bool> stop = false;
     Replayer replayer(3, family_, environment_, pool, stop);
     EXPECT_TRUE(replayer.Start());
-    RolloutVerifier verifier(tree, states, family_, policy_, replayer,
+    RolloutVerifier verifier(tree, states, family_, *policy, replayer,
                              {.continuations = continuations}, RandomStream(1));
     return verifier.Find(pair, 0.8).value();
   }
@@ -44,6 +45,7 @@ class RolloutVerifierTest : public ::testing::Test {
   const ToyFamily family_;
   FakeEnvironment environment_{true, RolloutWorld};
   FakeLanguageModel policy_{{"Action: g"}};
+  LanguageModel* policy = &policy_;
 };
 
 TEST_F(RolloutVerifierTest, TheStepThatLosesTheGoalIsFoundByBisection) {
@@ -85,6 +87,20 @@ TEST_F(RolloutVerifierTest, APromptTooLongForTheModelLeavesOutTheOldestTurn) {
   const std::vector<std::vector<Message>> prompts = policy_.prompts();
   ASSERT_EQ(prompts[0].size(), prompts[1].size() + 2);
   EXPECT_EQ(prompts[1].back().content, "Goal 3.");
+}
+
+TEST_F(RolloutVerifierTest, ACutTurnEndsAContinuation) {
+  ToyModel thinks({});
+  thinks.finish_reason = "length";
+  thinks.reply = [](std::span<const Message>, int) -> Result<std::vector<std::string>> {
+    return std::vector<std::string>{"Thought: I take g"};
+  };
+  policy = &thinks;
+  EXPECT_FALSE(Find("p x c").found);
+  EXPECT_FALSE(thinks.prompts().empty());
+  for (const std::vector<Message>& prompt : thinks.prompts()) {
+    for (const Message& message : prompt) EXPECT_NE(message.content, "Thought: I take g");
+  }
 }
 
 TEST_F(RolloutVerifierTest, TooFewContinuationsProveNothing) {

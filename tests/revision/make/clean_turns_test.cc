@@ -42,6 +42,14 @@ TEST_F(CleanTurnsTest, AnInventedObservationIsCutOrDropped) {
   EXPECT_EQ(after, invented);
 }
 
+TEST_F(CleanTurnsTest, AnActionInAThoughtIsNone) {
+  EXPECT_TRUE(Stays("<think>\nAction: a\nor Action: b?\n</think>\n\nAction: g", "drop"));
+  EXPECT_TRUE(Stays("<think>Action: a</think>\nThought: x\nAction: g\nObservation: no"));
+  EXPECT_EQ(after, "<think>Action: a</think>\nThought: x\nAction: g");
+  EXPECT_FALSE(Stays("<think>Action: g</think>", "cut"));
+  EXPECT_FALSE(Stays("<think>x</think>\nAction: a\nAction: g"));
+}
+
 TEST_F(CleanTurnsTest, SeveralActionsOrNoneLeaveTheRowOut) {
   EXPECT_FALSE(Stays("Action: a\nAction: g"));
   EXPECT_FALSE(Stays("Thought: x\nAction: "));

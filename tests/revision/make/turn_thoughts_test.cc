@@ -80,5 +80,42 @@ TEST_F(TurnThoughtsTest, AFamilyWithoutWordsOfItsOwnKeepsThem) {
   EXPECT_EQ(Thought(0), "x makes 3");
 }
 
+// Of turns 1 and 2, which the model did not write.
+TEST_F(TurnThoughtsTest, InsertedTurnsThinkIfTheModelDoes) {
+  const Thoughts thinking = Thoughts::Parse("It says {reply}.\n[recover]\nBack by {action}.");
+  const auto insert = [&] {
+    trajectory.turns.clear();
+    Add(Part::kBad, "x", "get 1 oak log", "Could not find");
+    Add(Part::kRevision, "A mistake.", "wait", "ok.");
+    Add(Part::kRecovery, "Again.", "inventory", "Inventory: []");
+    Add(Part::kGood, "y", "get 1 oak log", "Got 1 oak log");
+    trajectory.turns[1].node = trajectory.turns[2].node = -1;
+  };
+  insert();
+  const std::vector<SplicedTurn> plain = trajectory.turns;
+  ThinkBeforeInserted(thinking, "refused", RandomStream(1), trajectory);
+  EXPECT_EQ(trajectory.turns, plain) << "the model's turns have no thoughts";
+
+  trajectory.turns[3].response = "<think>\nAction: a\n</think>\n\n" + trajectory.turns[3].response;
+  ThinkBeforeInserted(thinking, "refused", RandomStream(1), trajectory);
+  EXPECT_EQ(trajectory.turns[1].response,
+            "<think>\nIt says Could not find.\n</think>\n\nThought: A mistake.\nAction: wait");
+  EXPECT_EQ(trajectory.turns[2].response,
+            "<think>\nBack by inventory.\n</think>\n\nThought: Again.\nAction: inventory");
+  EXPECT_EQ(trajectory.turns[0].response, plain[0].response);
+
+  insert();
+  trajectory.turns[0].reasoning = "apart";
+  ThinkBeforeInserted(thinking, "refused", RandomStream(1), trajectory);
+  EXPECT_EQ(trajectory.turns[1].response, plain[1].response);
+  EXPECT_EQ(trajectory.turns[1].reasoning, "It says Could not find.");
+  EXPECT_EQ(trajectory.turns[2].reasoning, "Back by inventory.");
+}
+
+TEST_F(TurnThoughtsTest, OurOwnThoughtsAreThere) {
+  EXPECT_FALSE(Thoughts::BuiltInThinking().Of("any").empty());
+  EXPECT_FALSE(Thoughts::BuiltInThinking().Of("recover").empty());
+}
+
 }  // namespace
 }  // namespace agentr

@@ -107,6 +107,29 @@ TEST(TreeRowEncoder, KeepsTheSampledTokensOfAllTurns) {
   }
 }
 
+// A search with strip_history did not show its model the thoughts of earlier turns.
+TEST(TreeRowEncoder, PromptsHaveTheThoughtsThatTheSearchShowed) {
+  const RowTokenizer text = GoldenRowTokenizer("qwen2", "chatml");
+  const auto row = [&](const std::string& search) {
+    TreeOrigin origin;
+    origin.search = search;
+    Tree tree(origin, {}, "o");
+    for (int i = 0; i < 2; ++i) {
+      Node node;
+      node.response = "<think>\nhm\n</think>\n\nAction: a";
+      node.reasoning = "apart";
+      node.observation = "o";
+      tree.Add(i, std::move(node));
+    }
+    return text.tokenizer->Decode(TreeRowEncoder(text, 1000).Encode(tree, 2)->row.ids, false);
+  };
+  const std::string user = "<|im_start|>user\no<|im_end|>\n<|im_start|>assistant\n";
+  const std::string said =
+      "<think>\napart\n</think>\n\n<think>\nhm\n</think>\n\nAction: a<|im_end|>";
+  EXPECT_EQ(row(R"({"thinking":"strip_history"})"), user + "Action: a<|im_end|>\n" + user + said);
+  EXPECT_EQ(row("{}"), user + said + "\n" + user + said);
+}
+
 TEST(TreeRowEncoder, LeavesOutLongRows) {
   const Tree tree = HandTree({{"a b", 1}});
   const RowTokenizer text = GoldenRowTokenizer("qwen2", "chatml");

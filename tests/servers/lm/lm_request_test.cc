@@ -44,6 +44,29 @@ TEST_F(LmRequestTest, Stop) {
   }
 }
 
+TEST_F(LmRequestTest, TheTokensOfAStopTextAreLeftOut) {
+  const Json chat = {{"temperature", 0}, {"max_tokens", 20}, {"return_token_ids", true}};
+  const std::string whole = Chat(chat)["choices"][0]["message"]["content"];
+  Json stopped = chat;
+  stopped["stop"] = whole.substr(5, 2);
+  stopped["logprobs"] = true;
+  const Json reply = Chat(stopped);
+  const Json& choice = reply["choices"][0];
+  EXPECT_EQ(choice["token_ids"].size(), choice["message"]["content"].get<std::string>().size());
+  EXPECT_EQ(choice["logprobs"]["content"].size(), choice["token_ids"].size());
+  EXPECT_EQ(reply["usage"]["completion_tokens"], choice["token_ids"].size() + 2)
+      << "what was sampled";
+}
+
+TEST_F(LmRequestTest, VariablesOfTheTemplateAndThoughts) {
+  const LmRequest request = ParseLmRequest(
+      LmApi::kChat, R"({"messages":[{"role":"user","content":"u"},{"role":"assistant",)"
+                    R"("content":"a","reasoning_content":"hm"},{"role":"user","content":"v"}],)"
+                    R"("chat_template_kwargs":{"enable_thinking":false}})");
+  EXPECT_EQ(request.chat_kwargs.dump(), R"({"enable_thinking":false})");
+  EXPECT_EQ(request.messages[1], (Message{"assistant", "a", "hm"}));
+}
+
 TEST_F(LmRequestTest, APromptOfTokens) {
   const auto text = [&](const Json& prompt) {
     return Query(kTextPath, {{"prompt", prompt}, {"temperature", 0}})["choices"][0]["text"];

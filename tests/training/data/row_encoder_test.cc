@@ -13,6 +13,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
+using namespace std::string_literals;
 
 // A conversation whose messages with a "+" before the role are trained.
 ParsedRow RowOf(const std::vector<std::pair<std::string, std::string>>& messages) {
@@ -187,6 +188,81 @@ TEST(RowEncoder, MasksOfEveryTemplateOfTheGoldensAreWhatASearchFinds) {
     }
   }
   EXPECT_GE(masks, 60);
+}
+
+// A template that leaves out the thoughts of earlier turns (scripts/golden/thinking_template.py).
+RowTokenizer ThinkingRowTokenizer() {
+  json files = GoldenTokenizerFiles("qwen2");
+  files["tokenizer_config"]["chat_template"] = ReadGolden("thinking_template.json").at("template");
+  RowTokenizer text;
+  text.tokenizer = LoadTokenizer(files);
+  text.chat = ChatTemplate::Make("auto", *text.tokenizer);
+  return text;
+}
+
+// The trained text of a sequence, and what stands before its last stretch.
+std::pair<std::string, std::string> TrainedText(const RowTokenizer& text, const TrainingRow& row) {
+  const std::span<const int32_t> ids(row.ids);
+  const TrainedSpan span = row.trained.back();
+  const auto begin = static_cast<size_t>(span.begin), end = static_cast<size_t>(span.end);
+  return {text.tokenizer->Decode(ids.subspan(begin, end - begin)),
+          text.tokenizer->Decode(ids.first(begin))};
+}
+
+TEST(RowEncoder, TurnsThatTheTemplateRewritesAreCountedAndTrainedInTheirOwnPrefix) {
+  const RowTokenizer text = ThinkingRowTokenizer();
+  const ParsedRow row = RowOf({{"user", "one"},
+                               {"assistant", "<think>\nbad\n</think>\n\nB"},
+                               {"user", "two"},
+                               {"+assistant", "<think>\nhm\n</think>\n\nA"},
+                               {"user", "three"},
+                               {"+assistant", "<think>\nso\n</think>\n\nC"}});
+  RowCounts counts;
+  const auto whole = RowEncoder(text, 1000, TooLong::kError).EncodeTurns(row, counts);
+  ASSERT_EQ(whole.size(), 1U);
+  EXPECT_EQ(whole[0], EncodeWhole(text, row));
+  EXPECT_EQ(whole[0].trained.size(), 2U);
+  EXPECT_EQ(counts.rewritten, 1);
+  const std::string own = "<think>\nhm\n</think>\n\nA<|im_end|>";
+  EXPECT_EQ(counts.rewritten_tokens, std::ssize(text.tokenizer->Encode(own, SpecialText::kToken)));
+
+  RowCounts each_counts;
+  const auto each =
+      RowEncoder(text, 1000, TooLong::kError, /*each_turn=*/true).EncodeTurns(row, each_counts);
+  ASSERT_EQ(each.size(), 2U);
+  EXPECT_EQ(each_counts.rewritten_tokens, counts.rewritten_tokens);
+  EXPECT_EQ(each_counts.rows, 1);
+  // The last turn stands behind the history that the model sees, and so does the rewritten one.
+  const std::string first =
+      "<|im_start|>user\none<|im_end|>\n<|im_start|>assistant\nB<|im_end|>\n"
+      "<|im_start|>user\ntwo<|im_end|>\n<|im_start|>assistant\n";
+  EXPECT_EQ(TrainedText(text, each[0]),
+            std::pair("<think>\nso\n</think>\n\nC<|im_end|>"s,
+                      first + "A<|im_end|>\n<|im_start|>user\nthree<|im_end|>\n"
+                              "<|im_start|>assistant\n"));
+  EXPECT_EQ(each[0].trained.size(), 1U);
+  EXPECT_EQ(TrainedText(text, each[1]), std::pair(own, first));
+  EXPECT_EQ(each[1].trained.size(), 1U);
+  // Each sequence is the beginning of what the model is asked with.
+  const auto asked = text.chat->Apply(std::span(row.messages).first(3), true).value().ids;
+  EXPECT_TRUE(std::equal(asked.begin(), asked.end(), each[1].ids.begin()));
+}
+
+TEST(RowEncoder, ThoughtsApartAreTrainedAsThoseInTheText) {
+  const RowTokenizer text = ThinkingRowTokenizer();
+  const ParsedRow inside = RowOf({{"user", "one"}, {"+assistant", "<think>\nhm\n</think>\n\nA"}});
+  ParsedRow apart = RowOf({{"user", "one"}, {"+assistant", "A"}});
+  apart.messages[1].reasoning = "hm";
+  EXPECT_EQ(EncodeWhole(text, apart), EncodeWhole(text, inside));
+}
+
+TEST(RowEncoder, OtherTemplatesHaveNoTurnsOfTheirOwn) {
+  const RowTokenizer text = GoldenRowTokenizer("qwen2");
+  RowCounts counts;
+  const auto rows =
+      RowEncoder(text, 1000, TooLong::kError, /*each_turn=*/true).EncodeTurns(kTalk, counts);
+  EXPECT_EQ(rows.size(), 1U);
+  EXPECT_EQ(counts.rewritten + counts.rewritten_tokens, 0);
 }
 
 TEST(RowEncoder, KindsGoIntoTheSpans) {

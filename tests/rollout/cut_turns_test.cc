@@ -1,0 +1,50 @@
+#include "rollout/cut_turns.h"
+
+#include <gmock/gmock.h>
+
+#include "tasks/task_kinds.h"
+
+namespace agentr {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// For every kind of task: a limit cuts a turn only where no action stands before it.
+TEST(CutTurns, AreThoseOfALimitWithoutAnAction) {
+  for (const auto& [task, action] : {std::pair("textcraft", "get 1 oak log"),
+                                     {"webshop", "search[red shoes]"},
+                                     {"webshop_archer", "click[buy now]"},
+                                     {"sciworld", "open door to hallway"},
+                                     {"babyai", "go to red ball 1"},
+                                     {"twenty_questions", "Is it alive?"},
+                                     {"guess_my_city", "Is it in Asia?"},
+                                     {"detective", "go north"}}) {
+    const auto family = MakeTaskFamily(task);
+    const std::string acts = "<think>Hm.</think>\nThought: now.\nAction: " + std::string(action);
+    for (const char* limit : {"length", "max_tokens", "MAX_TOKENS"}) {
+      EXPECT_FALSE(IsCutTurn({acts, limit}, *family)) << task;
+      for (const char* cut : {"", "<think>I could take", "Thought: I could take", "<think>",
+                              "<think>Action: go</think>\n"}) {
+        EXPECT_TRUE(IsCutTurn({cut, limit}, *family)) << task << cut;
+        EXPECT_FALSE(IsCutTurn({cut, "stop"}, *family)) << task << cut;
+        EXPECT_FALSE(IsCutTurn({cut, ""}, *family)) << task << cut;
+      }
+    }
+  }
+}
+
+TEST(CutTurns, WarnOnceAndCount) {
+  CutTurns cut;
+  EXPECT_EQ(cut.warning(), "");
+  cut.Add({std::string(300, 'x') + "é I should\a", "length"});
+  const std::string first = cut.warning();
+  EXPECT_THAT(first, AllOf(HasSubstr("--max_new_tokens"), HasSubstr("\"…xxx"),
+                           HasSubstr("é I should\\x07\"")));
+  cut.Add({"another", "length"});
+  EXPECT_EQ(cut.warning(), first);
+  EXPECT_EQ(cut.count(), 2);
+}
+
+}  // namespace
+}  // namespace agentr
