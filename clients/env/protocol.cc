@@ -144,7 +144,11 @@ std::string_view Protocol::ReplyShape(std::string_view path) const {
 
 bool Protocol::IsLostSession(const Error& error) const {
   if (error.kind != ErrorKind::kEnvironment) return false;
-  const std::string text = AsciiLower(error.message);
+  // Only the server's own words count.
+  constexpr std::string_view kSays = "the environment says: ";
+  const size_t says = error.message.find(kSays);
+  const std::string text =
+      AsciiLower(error.message.substr(says == std::string::npos ? 0 : says + kSays.size()));
   const auto says_one_of = [&](std::initializer_list<std::string_view> words) {
     return std::ranges::any_of(
         words, [&](std::string_view word) { return text.find(word) != std::string::npos; });

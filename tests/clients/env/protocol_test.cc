@@ -1,5 +1,6 @@
 #include "clients/env/protocol.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -119,6 +120,8 @@ TEST(Protocol, KnowsTheUsualWordsForALostSession) {
   }
   for (const char* words : {"item not found", "the door is closed", "invalid action"}) {
     EXPECT_FALSE(kTextCraft->IsLostSession({ErrorKind::kEnvironment, words, 0})) << words;
+    const auto step = kTextCraft->ParseStep(fmt::format(R"({{"error": "{}"}})", words));
+    EXPECT_FALSE(kTextCraft->IsLostSession(step.error())) << step.error().message;
   }
 }
 
