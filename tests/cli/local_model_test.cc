@@ -246,7 +246,15 @@ TEST_F(LocalModel, OneModelIsEnough) {
 }
 
 TEST_F(LocalModel, TheBundledModelIsFoundByItsNameAndJudgesItsOwnTrees) {
-  const Outcome outcome = Collect({"--model_name", "bundled"});
+  const Outcome cut = Collect({"--model_name", "bundled"});
+  EXPECT_EQ(cut.exit, 1) << "12 tokens do not reach the action of any response";
+  EXPECT_THAT(cut.err, HasSubstr("raise --max_new_tokens"));
+  const Outcome outcome =
+      RunProgram("mcts_collect",
+                 {"--task", "textcraft", "--model_name", "bundled", "--min", "31", "--max", "34",
+                  "--n_gen", "2", "--iterations", "1", "--max_depth", "3", "--max_new_tokens",
+                  "120", "--mix_options", "1"},
+                 folder_.path());
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
   EXPECT_THAT(TreeFiles(Results("bundled")), SizeIs(3));
   EXPECT_THAT(outcome.err, HasSubstr("with model bundled"));
