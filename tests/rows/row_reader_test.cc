@@ -98,7 +98,7 @@ TEST(ReadRow, RefusesWhatItWouldLeaveOut) {
 TEST(ReadRow, CountsTheMessagesWithKeysThatItDoesNotRead) {
   const Row row = ReadRow(
       R"({"score":1,"messages":[{"role":"user","content":"u","score":1,"name":""},)"
-      R"({"role":"assistant","content":"a","weight":1,"loss":true,"train":null,"score":0.5},)"
+      R"({"role":"assistant","content":"a","reasoning_content":"r","weight":1,"loss":true,"train":null,"score":0.5},)"
       R"({"from":"gpt","value":"b","training":true,"name":"n","tool_calls":[]}]})");
   EXPECT_THAT(row.unread, ElementsAre(Pair("name", 1), Pair("score", 2)));
   const Row segments = ReadRow(R"({"segments":[{"role":"user","loss":false,"text":"u"},)"
