@@ -98,9 +98,10 @@ void RefuseUntrainable(const Json& object) {
 }
 
 // What a message may have beside that. A segment has ids.
-constexpr const char* kReadKeys[] = {
-    "role", "from",     "content", "value",    "text",              "weight",    "loss",
-    "train", "training", "ids",     "logprobs", "reasoning_content", "reasoning", "thinking"};
+constexpr const char* kReadKeys[] = {"role",      "from",    "content",  "value",
+                                     "text",      "weight",  "loss",     "train",
+                                     "training",  "ids",     "logprobs", "reasoning_content",
+                                     "reasoning", "thinking"};
 
 void NoteUnread(const Json& message, UnreadKeys& unread) {
   for (const auto& [key, value] : message.items()) {

@@ -65,9 +65,9 @@ struct DialectProtocol::Values {
 
   const OrderedJson* Find(std::string_view name) const {
     const OrderedJson* value = name == "id"       ? &id
-                        : name == "task"   ? &task
-                        : name == "action" ? &action
-                                           : nullptr;
+                               : name == "task"   ? &task
+                               : name == "action" ? &action
+                                                  : nullptr;
     return value != nullptr && !value->is_null() ? value : nullptr;
   }
 

@@ -15,8 +15,8 @@ namespace {
 constexpr const char* kEffects = R"(
 determines: agent_eval
 --cut --revision_from
-determines: agent_eval agent_report agent_rl agent_train env_server lm_server make_demos
-mcts_collect path_collect self_train store_status
+determines: agent_eval agent_report agent_rl agent_train env_check env_server lm_server
+make_demos mcts_collect path_collect self_train store_status
 --simd
 determines: agent_eval agent_rl agent_train lm_server mcts_collect path_collect self_train
 --chat_template --model_dir
@@ -88,13 +88,15 @@ determines: self_train
 --train_from
 output: agent_eval
 --attempts --compare --compare_json --model_type --success
-output: agent_eval agent_report agent_rl agent_train env_server lm_server make_demos
+output: agent_eval agent_report agent_rl agent_train env_check env_server lm_server make_demos
 mcts_collect path_collect self_train store_status
 --log_level
 output: agent_eval agent_rl agent_train make_demos mcts_collect path_collect self_train
 --output_dir
 output: agent_eval agent_train mcts_collect
 --metrics_port
+output: agent_eval env_check mcts_collect path_collect
+--task_file
 output: agent_eval mcts_collect
 --split
 output: agent_eval mcts_collect path_collect
@@ -104,7 +106,9 @@ output: agent_eval mcts_collect path_collect self_train
 output: agent_eval mcts_collect path_collect store_status
 --store --store_run
 output: agent_report
---episodes --output --rows --trees
+--output --rows --trees
+output: agent_report env_check
+--episodes
 output: agent_rl
 --eval_episodes --eval_prompts
 output: agent_rl agent_train
@@ -115,6 +119,8 @@ output: agent_train
 --eval_rows --export_dtype --inspect --merge_adapters --play --play_every
 output: agent_train env_server
 --export
+output: env_check
+--action --id --seed --steps
 output: env_server lm_server
 --allow_host --host --max_body --port
 output: lm_server
@@ -123,8 +129,7 @@ output: mcts_collect
 --mix_options --sample --task_type --tree_format
 output: path_collect
 --audit --dedup --format --max_row_tokens --overwrite --parquet --revision_thinking --show
---train_prefix
---turn_thoughts --unclean
+--train_prefix --turn_thoughts --unclean
 output: self_train
 --iterations
 output: store_status
@@ -137,19 +142,23 @@ speed: agent_eval agent_rl agent_train lm_server mcts_collect path_collect self_
 --model_threads
 speed: agent_eval agent_train lm_server mcts_collect path_collect self_train
 --device
+speed: agent_eval env_check mcts_collect path_collect
+--env_attempts --env_ca --env_connections --env_max_reply --env_max_reply_head
+--env_server_base --env_timeout
 speed: agent_eval lm_server mcts_collect path_collect self_train
 --kv_cache_gib --max_batch --max_batched_tokens --prefix_cache
 speed: agent_eval mcts_collect
 --max_tries --model_delay_ms
 speed: agent_eval mcts_collect path_collect
---env_attempts --env_ca --env_connections --env_max_reply --env_max_reply_head
---env_server_base --env_timeout --give_up_after --llm_attempts --llm_base --llm_ca
---llm_connections --llm_max_completion --llm_max_reply --llm_max_reply_head --llm_rate
---llm_timeout --sessions --store_lease --store_patience
+--give_up_after --llm_attempts --llm_base --llm_ca --llm_connections --llm_max_completion
+--llm_max_reply --llm_max_reply_head --llm_rate --llm_timeout --sessions --store_lease
+--store_patience
 speed: agent_rl agent_train
 --collective_timeout --meet_timeout --processes --transport
 speed: agent_train
 --batch_tokens --checkpoint_activations --share_prefixes --zero
+speed: env_check
+--base
 speed: env_server
 --jvm_heap --max_sessions --no_extensions --oracle_timeout --session_ttl --threads
 speed: lm_server

@@ -16,7 +16,7 @@ TEST(RunMetrics, TellsTheStateAndTheCosts) {
   RunReport costs;
   costs.usage.prompt_tokens = 1234;
   costs.execution.steps = 56;
-  const std::string text = MetricsText("trees", "nodes", {10, 3, 2, 1, 78, 9.5, ""}, costs);
+  const std::string text = MetricsText("trees", "nodes", {10, 3, 2, 1, 78, 0, 9.5, ""}, costs);
   EXPECT_THAT(
       text,
       AllOf(HasSubstr("# TYPE agentr_run_tasks gauge\nagentr_run_tasks 10\n"),

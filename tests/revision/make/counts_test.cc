@@ -14,11 +14,12 @@ namespace {
 // every member: it does not compile when one is added, and says where else to name it.
 RevisionCounts Numbered(int64_t n) {
   RevisionCounts counts;
-  auto& [trees, without_good, without_pairs, other_start, cache_hits, paths, good_paths, bad_paths,
-         pairs_found, mistakes_found, duplicate_drafts, contradictions, pairs, mistakes, recoveries,
-         pruned_turns, cut_turns, rewritten_turns, disagreeing_rows, unclean_rows, first_errors,
-         judgements, unparsed, replays, ended_bad, too_long, rows, episodes, episode_turns, calls] =
-      counts;
+  auto& [trees, without_good, without_pairs, other_start, cache_hits, paths, good_paths,
+         best_reward, bad_paths, pairs_found, mistakes_found, duplicate_drafts, contradictions,
+         pairs, mistakes, recoveries, pruned_turns, cut_turns, rewritten_turns, disagreeing_rows,
+         unclean_rows, first_errors, judgements, unparsed, replays, ended_bad, too_long, rows,
+         episodes, episode_turns, calls] = counts;
+  EXPECT_FALSE(best_reward) << "no count, so it is not added (report_test.cc)";
   for (int64_t* count : {&trees,           &without_good,    &without_pairs,    &other_start,
                          &cache_hits,      &paths,           &good_paths,       &bad_paths,
                          &pairs_found,     &mistakes_found,  &duplicate_drafts, &contradictions,
