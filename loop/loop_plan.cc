@@ -167,8 +167,10 @@ void Declare(OptionSet& set, SelfTrainOptions& o) {
   set.Group("Loop");
   set.Add(
       "--task", o.tasks,
-      fmt::format("Kind of task: {}; repeatable, so that one model learns several", TaskNames()),
+      fmt::format("Kind of task: {}, or FILE.toml; repeatable, so that one model learns several",
+                  TaskNames()),
       "TASK");
+  DeclareTaskFiles(set, o.task_files, o.tasks, "Loop");
   set.Add("--model_dir", o.model_dir, "Hugging Face folder of the model to start from");
   set.Add("--output_dir", o.output_dir, "Results are written to OUTPUT_DIR/NAME").OnlyOutput();
   set.Add("--name", o.name, "Name of the run").OnlyOutput();

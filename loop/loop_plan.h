@@ -22,7 +22,8 @@ class OptionSet;
 
 struct SelfTrainOptions {
   std::vector<std::string> tasks = {"textcraft"};
-  std::string model_dir;  // the start model
+  std::vector<std::string> task_files;  // DeclareTaskFiles
+  std::string model_dir;                // the start model
   std::string output_dir = "loop_result";
   std::string name = "loop";
   int iterations = 3;

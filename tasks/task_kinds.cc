@@ -125,20 +125,49 @@ std::string_view WithoutStyle(std::string_view name) {
   return kind == nullptr || kind->style_of.empty() ? name : kind->style_of;
 }
 
+namespace {
+
+constexpr const char* kTaskFileHelp = "The task file of --task, as a saved configuration names it";
+
+// The file that `task` names; empty: it is a known kind's name, or one of which a copy stands beside
+// results.
+std::string FileOf(const std::string& task) {
+  if (task.ends_with(".toml")) return task;
+  const std::string ours = "configs/tasks/" + task + ".toml";
+  const bool is_ours =
+      FindTaskKind(task) == nullptr && std::filesystem::exists(InstalledFile(ours));
+  return is_ours ? ours : "";
+}
+
+}  // namespace
+
+void DeclareTaskFiles(OptionSet& set, std::vector<std::string>& files,
+                      std::vector<std::string>& tasks, const std::string& group) {
+  set.Group("");
+  set.Add("--task_file", files, kTaskFileHelp).OnlyOutput();
+  set.Group(group);
+  set.AfterParsing([&] {
+    for (const std::string& file : files) UseTaskFile(InstalledFile(file));
+    for (std::string& task : tasks) {
+      const std::string file = FileOf(task);
+      if (file.empty()) continue;
+      files.push_back(file);
+      task = UseTaskFile(InstalledFile(file));
+    }
+  });
+}
+
 void DeclareTaskFile(OptionSet& set, std::string& file, std::string& task,
                      const std::string& group) {
   set.Group("");  // --help lists no option without a heading
-  set.Add("--task_file", file, "The task file of --task, as a saved configuration names it")
-      .OnlyOutput();
+  set.Add("--task_file", file, kTaskFileHelp).OnlyOutput();
   set.Group(group);
   set.AfterParsing([&] {
-    const std::string built_in = "configs/tasks/" + task + ".toml";
-    if (task.ends_with(".toml")) {
-      file = task;
-    } else if (FindTaskKind(task) == nullptr && std::filesystem::exists(InstalledFile(built_in))) {
-      file = built_in;
-    }
-    if (!file.empty()) task = UseTaskFile(InstalledFile(file));
+    if (!file.empty()) UseTaskFile(InstalledFile(file));
+    const std::string named = FileOf(task);
+    if (named.empty()) return;
+    file = named;
+    task = UseTaskFile(InstalledFile(file));
   });
 }
 

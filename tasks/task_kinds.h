@@ -78,6 +78,10 @@ std::string_view WithoutStyle(std::string_view name);
 void DeclareTaskFile(OptionSet& set, std::string& file, std::string& task,
                      const std::string& group);
 
+// The same for several kinds.
+void DeclareTaskFiles(OptionSet& set, std::vector<std::string>& files,
+                      std::vector<std::string>& tasks, const std::string& group);
+
 // Declares --style, which is not listed: the former way to name a kind that shows another's tasks
 // in another style. After parsing, `task` is the name of that kind: "webshop_archer" for "webshop"
 // (also if it was empty) and "archer". `group` is the present option group.

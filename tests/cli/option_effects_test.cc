@@ -95,7 +95,7 @@ output: agent_eval agent_rl agent_train make_demos mcts_collect path_collect sel
 --output_dir
 output: agent_eval agent_train mcts_collect
 --metrics_port
-output: agent_eval env_check mcts_collect path_collect
+output: agent_eval env_check mcts_collect path_collect self_train
 --task_file
 output: agent_eval mcts_collect
 --split
