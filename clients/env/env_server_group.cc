@@ -77,7 +77,11 @@ EnvServerGroup::EnvServerGroup(std::unique_ptr<Protocol> protocol, const std::ve
       unreachable += (unreachable.empty() ? "" : "; ") + version.error().message;
       continue;
     }
-    if (!version->task.empty() && version->task != protocol_->family()) {
+    const bool another = !version->task.empty() && version->task != protocol_->family();
+    // A task file may call a kind by another name than its server does.
+    if (another && !protocol_->Hash().empty()) {
+      spdlog::info("{} calls its tasks {}", servers_[i]->client.base_url(), version->task);
+    } else if (another) {
       throw FatalError(ExitCode::kUsage,
                        fmt::format("{} is a server for {}, not for {}: give --task {}, or another "
                                    "server",
