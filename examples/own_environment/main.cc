@@ -81,7 +81,8 @@ class Family : public TaskFamily {
 class Policy : public PolicyState {
  public:
   explicit Policy(std::span<const Message> shown) {
-    for (const auto& [role, text] : shown) {
+    for (const Message& message : shown) {
+      const std::string& text = message.content;
       if (text.starts_with("higher")) low_ = std::max(low_, std::stoi(text.substr(12)) + 1);
       if (text.starts_with("lower")) high_ = std::min(high_, std::stoi(text.substr(11)) - 1);
     }
