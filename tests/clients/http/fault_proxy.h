@@ -26,7 +26,7 @@ enum class Fault {
   kDropAfter,   // the server has done it, but the connection breaks within the reply
   kDelay,       // it takes longer
   kStatus500,   // HTTP 500 without asking the server
-  kGarble,      // the server has done it, but the reply is cut JSON or has fields of wrong types
+  kGarble,      // the server has done it, but the reply is cut, or no JSON
 };
 inline constexpr size_t kFaultKinds = 6;
 
