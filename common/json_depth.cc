@@ -42,7 +42,7 @@ std::string JsonFault(std::string_view text, int deepest) {
           error.byte);
     }
     if (error.byte > text.size()) {
-      return fmt::format("it ends after {} bytes in the middle of a value; it may be cut off",
+      return fmt::format("it ends after {} bytes in the middle of a value; it may be truncated",
                          text.size());
     }
     return fmt::format("no JSON at byte {}", error.byte);

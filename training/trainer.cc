@@ -120,9 +120,13 @@ StepReport Trainer::Step(const std::vector<Batch>& batches, double weight, doubl
 }
 
 void Trainer::GiveUp(StepReport& report) {
-  for (const Parameter& p : parameters()) p.gradient.zero_();
-  if (shards_) shards_->ClearGradients();
-  report = {.stopped = true};
+  if (shards_) {
+    shards_->ClearGradients();
+  } else {
+    for (const Parameter& p : parameters()) p.gradient.zero_();
+  }
+  report = {};
+  report.stopped = true;
 }
 
 // One exchange of all gradients: the heads' ones are the same in all processes, so that their mean

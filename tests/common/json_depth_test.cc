@@ -42,7 +42,7 @@ TEST(JsonFault, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(JsonFault("{\"a\": \"caf\xe9\"}"), HasSubstr("byte 11 is not UTF-8"));
   EXPECT_THAT(JsonFault(R"({"a": "\ud83d"})"), HasSubstr("half a surrogate pair"));
   EXPECT_THAT(JsonFault(R"({"a": "\ude00"})"), HasSubstr("half a surrogate pair"));
-  EXPECT_THAT(JsonFault(R"({"a": [1, 2)"), HasSubstr("may be cut off"));
+  EXPECT_THAT(JsonFault(R"({"a": [1, 2)"), HasSubstr("may be truncated"));
   EXPECT_EQ(JsonFault("{'a': 1}"), "no JSON at byte 2");
   EXPECT_EQ(JsonFault("[1e999]"), "a number is beyond the range of double");
   EXPECT_EQ(JsonFault("[[[]]]", 2), "it is nested deeper than 2 levels");

@@ -222,10 +222,7 @@ TEST_F(AgentReportTest, LeavesOutHiddenFoldersCheckpointsAndWhatItSawBefore) {
 
 TEST_F(AgentReportTest, GoesOnWithoutAMissingFolder) {
   WriteSmallTree(At("trees/textcraft/hand"), SmallTree(7));
-  testing::internal::CaptureStdout();
   const std::string page = Page({At("missing").string(), At("trees").string()});
-  EXPECT_THAT(testing::internal::GetCapturedStdout(),
-              testing::HasSubstr("there is no folder " + At("missing").string()));
   EXPECT_EQ(IndexOf(page).at("parts").size(), 1);
 }
 
