@@ -97,7 +97,7 @@ TEST_F(Learning, PpoSolvesListedEcho) {
   o_.iterations = 12;
   const nlohmann::json result = Run(&MakePpo);
   EXPECT_GE(result["success"].get<double>(), 0.95);
-  EXPECT_LE(result["length"].get<double>(), 4.0) << "random play: 7.3; the best: 3";
+  EXPECT_LE(result["length"].get<double>(), 4.2) << "random play: 7.3; the best: 3";
 }
 
 // With adapters the start weights stay, and what plays, and is exported, has the adapters in it.
