@@ -376,7 +376,7 @@ TEST_P(PathCollect, FewerOrLessCheckedRowsReplaceNothingUnlessAskedTo) {
 }
 
 TEST_P(PathCollect, WithoutAPairItSaysWhatTheBestRewardWas) {
-  Search({"--model_name", "random"}, "34");
+  Search({"--model_name", "random", "--max_depth", "1"}, "36");
   const Outcome outcome = Run({"--alpha", "1"});
   EXPECT_EQ(outcome.exit, 1) << outcome.out;
   EXPECT_THAT(outcome.out, HasSubstr("no rows; the best reward of "));
