@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -12,6 +14,7 @@
 
 #include "clients/env/http_environment.h"
 #include "common/clock.h"
+#include "common/interrupt.h"
 #include "common/options.h"
 #include "common/random.h"
 #include "common/text.h"
@@ -348,8 +351,10 @@ EnvCheckReport CheckEnvironment(const EnvCheckOptions& options, const std::strin
 }
 
 ExitCode EnvCheck(const EnvCheckOptions& options, Workbench& workbench) {
+  const std::atomic<bool>& stop = StopOnSignal();
   const auto environment = workbench.OpenEnvironment(options.environment);
   const EnvCheckReport report = CheckEnvironment(options, options.environment.task, *environment);
+  if (stop) return ExitCode::kInterrupted;
   for (const std::string& line : report.lines) fmt::print("{}\n", line);
   fmt::print("{}\n", report.works ? "Search, revision and evaluation will work."
                                   : "Not yet: change what is WRONG above, and check again.");

@@ -138,7 +138,8 @@ TEST_F(Secrets, OfAddressesAreUsedAndNotWritten) {
   const std::string resolved = ReadFile(folder_.path() / "mcts_result/textcraft/m/resolved.toml");
   EXPECT_THAT(resolved, AllOf(HasSubstr("env_server_base = [\"http://ann:***@127.0.0.1:"),
                               HasSubstr("llm_base = [\"http://ann:***@127.0.0.1:")));
-  MustRun("path_collect", servers + Arguments{"--verifier", "actor", "--show", "1"});
+  // Its trees have no good path.
+  MustRun("path_collect", servers + Arguments{"--verifier", "actor", "--show", "1"}, 1);
   MustRun("agent_eval",
           Arguments{"--task", "textcraft", "--max", "2", "--max_steps", "3", "--model_name", "m"} +
               servers);
@@ -305,6 +306,7 @@ TEST_F(Secrets, AreNotInComplaints) {
           {"--task", "twenty_questions", "--port", "0", "--oracle_model", "m", "--oracle_base",
            nobody, "--oracle_timeout", "1"},
           4);
+  MustRun("env_check", {"textcraft", "--base", nobody, "--env_attempts", "1"}, 4);
   MustRun("lm_server", {"--api_key=ak-SESAME", "--no_such_option"}, 2);
   MustRun("agentr", {"--store=" + bad}, 2);
   MustRun("agent_report", {refused}, 3);

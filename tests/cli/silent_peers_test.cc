@@ -164,6 +164,7 @@ class Waiters {
       AddHttp("environment server", name, search + environment, around_.environment_port());
       AddHttp("model server", name, search + model, around_.model_port());
     }
+    AddHttp("environment server", "env_check", Arguments{"textcraft"} + environment, "");
     const Arguments revise = {"--input_dir", around_.Path("mcts_result")};
     AddHttp("environment server", "path_collect", revise + environment, "");
     AddHttp("model server", "path_collect",
@@ -372,7 +373,7 @@ TEST(SilentPeersTable, HasEveryProgram) {
     std::string command, program;
     if (line.starts_with("  ") && words >> command >> program) programs.insert(program);
   }
-  EXPECT_EQ(programs.size(), 12U);
+  EXPECT_EQ(programs.size(), 13U);
   EXPECT_EQ(there, programs);
 }
 
