@@ -1,14 +1,6 @@
 #include "common/toml.h"
 
-// Compiled in as headers, because the layout of the package's shared library depends on these
-// macros.
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 1
-// Its assertions would end the program for files such as "[~b]", which its code rejects properly.
-#define TOML_ASSERT(expression) static_assert(true)
-#define TOML_ENABLE_FORMATTERS 0
 #include <fmt/core.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cmath>
@@ -18,6 +10,7 @@
 
 #include "common/json_depth.h"
 #include "common/text.h"
+#include "common/toml_library.h"
 
 namespace agentr {
 namespace {

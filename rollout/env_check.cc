@@ -205,34 +205,54 @@ class Checker {
                     other, played_.size(), example));
   }
 
+  // True if `action`, taken behind the first step of an episode, makes its later steps come otherwise;
+  // `answer` is what the environment replied to it.
+  Result<bool> MovesBy(const Played& played, const std::string& action, std::string& answer) {
+    AGENTR_RETURN_IF_ERROR(sessions_[1]->Reset(played.task));
+    AGENTR_RETURN_IF_ERROR(sessions_[1]->Step(played.actions[0]));
+    AGENTR_ASSIGN_OR_RETURN(const StepResult revision, sessions_[1]->Step(action));
+    answer = revision.observation;
+    if (revision.done) return true;
+    for (size_t i = 1; i < played.steps.size(); ++i) {
+      const auto step = sessions_[1]->Step(played.actions[i]);
+      const StepResult& before = played.steps[i];
+      if (!step || Plain(step->observation) != Plain(before.observation) ||
+          step->done != before.done) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   // The revision's turn must not move the episode.
   void TryRevisionAction() {
     const std::string action(family_->RevisionAction());
+    std::string answer;
+    int tried = 0;
     for (const Played& played : played_) {
-      if (played.steps.size() < 2 || played.steps[0].done) continue;
-      if (!sessions_[1]->Reset(played.task)) return;
-      const auto first = sessions_[1]->Step(played.actions[0]);
-      const auto revision = sessions_[1]->Step(action);
-      if (!first || !revision) {
+      if (played.steps.size() < 2) continue;
+      const Result<bool> moves = MovesBy(played, action, answer);
+      if (!moves) {
         Wrong(fmt::format("the action of a revision, {}, failed: {}", Shown(action),
-                          (first ? revision.error() : first.error()).message));
+                          moves.error().message));
         return;
       }
-      const auto next = sessions_[1]->Step(played.actions[1]);
-      const bool same =
-          !revision->done && next && Plain(next->observation) == Plain(played.steps[1].observation);
-      if (!same) {
+      if (*moves) {
         Wrong(
             fmt::format("the action of a revision, {}, is answered with {} and moves the episode: "
                         "name one that changes nothing as [judgement] revision_action",
-                        Shown(action), Shown(revision->observation)));
+                        Shown(action), Shown(answer)));
         return;
       }
-      Say("ok", fmt::format("the action of a revision, {}, changes nothing; its answer is {}",
-                            Shown(action), Shown(revision->observation)));
+      ++tried;
+    }
+    if (tried == 0) {
+      Say("note", "no episode was long enough to try the action of a revision");
       return;
     }
-    Say("note", "no episode was long enough to try the action of a revision");
+    Say("ok", fmt::format(
+                  "the action of a revision, {}, changes nothing in {} episodes; its answer is {}",
+                  Shown(action), tried, Shown(answer)));
   }
 
   void TryForks() {

@@ -10,7 +10,7 @@
 #include "mcts/tree_file.h"
 #include "tests/cli/program.h"
 #include "tests/clients/http/local_server.h"
-#include "tests/lm/decoder/random_model.h"
+#include "tests/lm/tiny_model_folder.h"
 
 namespace agentr {
 namespace {
@@ -72,28 +72,14 @@ class ThinkingModels : public ::testing::Test {
   json Json(const std::string& path) const { return json::parse(ReadFile(folder_.path() / path)); }
 
   // A model of random weights with a tokenizer of Qwen and a chat template that leaves out the
-  // thoughts of earlier turns
-  // (scripts/golden/thinking_template.py).
+  // thoughts of earlier turns (scripts/golden/thinking_template.py).
   void WriteModel() const {
     const fs::path folder = folder_.path() / "thinker";
     auto golden = json::parse(ReadFile(AGENTR_SOURCE_DIR "/tests/golden/tokenizers/qwen2.json"));
     const auto chat =
         json::parse(ReadFile(AGENTR_SOURCE_DIR "/tests/golden/thinking_template.json"));
     golden["tokenizer_config"]["chat_template"] = chat.at("template");
-    WriteFileAtomically(folder / "tokenizer.json", golden["tokenizer"].dump());
-    WriteFileAtomically(folder / "tokenizer_config.json", golden["tokenizer_config"].dump());
-    ModelConfig config;
-    config.family = "llama";
-    config.vocab_size = 1024;
-    config.hidden_size = 32;
-    config.intermediate_size = 48;
-    config.num_layers = 1;
-    config.num_heads = 4;
-    config.num_kv_heads = 2;
-    config.head_dim = 8;
-    config.max_context = 4096;
-    config.tied_embeddings = true;
-    WriteRandomModel(folder, config, 1);
+    WriteTinyModel(folder, golden, 1024);
   }
 
   ScratchFolder folder_;
