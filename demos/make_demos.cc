@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "common/file.h"
 #include "common/options.h"
+#include "games/textcraft/recipe_folder.h"
 
 namespace agentr {
 namespace {
@@ -34,6 +37,19 @@ size_t WriteParts(const std::filesystem::path& path, int parts, const MakePart& 
   return rows;
 }
 
+void WriteHeldOutBook(const std::filesystem::path& folder, uint64_t seed, int number) {
+  const std::vector<SourceRecipe> recipes = HeldOutRecipes(seed, number);
+  WriteRecipeFolder(recipes, folder);
+  const RecipeBook book(recipes);
+  std::map<int, int> tasks_by_depth;
+  for (const NameId goal : book.tasks()) ++tasks_by_depth[book.Depth(goal)];
+  std::string depths;
+  for (const auto& [depth, tasks] : tasks_by_depth) {
+    depths += fmt::format("{}{} of depth {}", depths.empty() ? "" : ", ", tasks, depth);
+  }
+  fmt::print("{}: {} tasks, {}\n", folder.string(), book.tasks().size(), depths);
+}
+
 }  // namespace
 
 void Declare(OptionSet& set, MakeDemosOptions& options) {
@@ -55,12 +71,16 @@ void Declare(OptionSet& set, MakeDemosOptions& options) {
   set.Add("--slips", options.textcraft.slips,
           "Share of turns in which a mistake is made; it is not trained, what follows it is")
       .Range(0, 1);
+  set.Add("--train_slips", options.textcraft.train_slips, "Train the mistakes themselves as well");
   set.Add("--built_in", options.textcraft.built_in,
           "Share of the books that are the built-in one, without the goals of its test tasks")
       .Range(0, 1);
   set.Add("--judgements", options.textcraft.judgements,
           "Share of the episodes of which one step is judged, as the verifier actor is asked")
       .Range(0, 1);
+  set.Add("--held_out_books", options.held_out_books,
+          "Recipe books that no demonstration is of, as folders for env_server --recipes")
+      .Min(0);
   set.Group("WebShop");
   set.Add("--webshop_shops", options.webshop_shops, "Generated shops to buy in").Min(0);
   set.Add("--shop_products", options.webshop.products, "Products of each shop").Min(1);
@@ -82,6 +102,9 @@ ExitCode MakeDemos(const MakeDemosOptions& options, const OptionSet& resolved) {
         return ChatDemos(options.seed, part,
                          std::min(kChatPart, options.chat_rows - part * kChatPart));
       });
+  for (int book = 0; book < options.held_out_books; ++book) {
+    WriteHeldOutBook(folder / "held_out" / std::to_string(book), options.seed, book);
+  }
   WriteFileAtomically(folder / "resolved.toml", resolved.ResolvedToml());
   fmt::print(
       "{}: {} TextCraft rows of {} books, {} WebShop rows of {} shops, {} rows of small talk\n",

@@ -4,6 +4,8 @@
 //   OUTPUT_DIR/textcraft.jsonl   episodes and questions of varied recipe books (textcraft_demos.h)
 //              webshop.jsonl     episodes in generated shops (webshop_demos.h)
 //              chat.jsonl        questions about words and recipes (chat_demos.h)
+//              held_out/BOOK     recipe files of books that no demonstration is of, to evaluate with:
+//                                env_server --recipes
 //
 // The rows are "messages" rows of agent_train. The same options give the same bytes.
 #pragma once
@@ -25,6 +27,7 @@ struct MakeDemosOptions {
   uint64_t seed = 0;
   int textcraft_books = 100;
   TextCraftDemoOptions textcraft;
+  int held_out_books = 0;
   int webshop_shops = 20;
   WebShopDemoOptions webshop;
   int chat_rows = 2000;

@@ -180,6 +180,7 @@ std::vector<Message> SceneMaker::Opening(const Scene& scene, std::string_view la
 void SceneMaker::AddEpisode(const Scene& scene, uint32_t goal, RandomStream random) {
   std::vector<Message> messages =
       Opening(scene, fmt::format("Goal: craft {}.", DisplayName(NameOf(goal))));
+  const size_t first_turn = messages.size();
   std::vector<char> trained(messages.size());
   TextCraftState state = book_.game.Start(goal);
   bool failed = false;
@@ -204,7 +205,9 @@ void SceneMaker::AddEpisode(const Scene& scene, uint32_t goal, RandomStream rand
   messages.pop_back();
   trained.pop_back();
   if (trained.back() == 0) return;
-  rows_.push_back(MakeDemoRow(scene.name, messages, trained));
+  std::vector<char> learned = trained;
+  for (size_t i = first_turn; options_.train_slips && i < learned.size(); i += 2) learned[i] = 1;
+  rows_.push_back(MakeDemoRow(scene.name, messages, learned));
   if (random.Chance(options_.judgements)) {
     AddJudgement(scene, messages, trained, random.Split("judgement"));
   }
@@ -270,6 +273,12 @@ void SceneMaker::AddQuestion(const Scene& scene, RandomStream random) {
 }
 
 }  // namespace
+
+std::vector<SourceRecipe> HeldOutRecipes(uint64_t seed, int number) {
+  const RandomStream random =
+      RandomStream(seed).Split("held-out book").Split(static_cast<uint64_t>(number));
+  return VaryRecipes(BuiltInRecipes(), DemoWords(), random).recipes;
+}
 
 std::vector<DemoRow> TextCraftDemos(const TextCraftDemoOptions& options, uint64_t seed, int book) {
   return SceneMaker(options, seed, book).Rows();

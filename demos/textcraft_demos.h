@@ -14,12 +14,14 @@
 #include <vector>
 
 #include "demos/demo_row.h"
+#include "games/textcraft/recipe_book.h"
 
 namespace agentr {
 
 struct TextCraftDemoOptions {
   int scenes = 20;           // of a book
   double slips = 0.06;       // share of turns in which a mistake is made
+  bool train_slips = false;  // the mistakes themselves are trained as well
   double built_in = 0.15;    // share of the books that are the built-in one as it is
   int goals = 5;             // most episodes of a scene
   int questions = 5;         // most commands that a scene's question asks for
@@ -27,6 +29,10 @@ struct TextCraftDemoOptions {
   int max_turns = 16;        // longer episodes are left out
   int max_commands = 24;     // longer lists are left out
 };
+
+// The recipes of a varied book that is none of TextCraftDemos' with the same seed: a pure function of
+// the arguments. All of its items have other names than in the built-in book.
+std::vector<SourceRecipe> HeldOutRecipes(uint64_t seed, int number);
 
 // The rows of book number `book`, whose "task" names the scene: a pure function of the arguments. Thread-safe.
 std::vector<DemoRow> TextCraftDemos(const TextCraftDemoOptions& options, uint64_t seed, int book);

@@ -28,18 +28,18 @@ std::vector<double> ResampledMeans(std::span<const double> values,
   return means;
 }
 
-double Quantile(std::span<const double> sorted, double share) {
+Estimate EstimateOf(std::span<const double> values, std::span<const double> means) {
+  return {Mean(values), SortedQuantile(means, 0.025), SortedQuantile(means, 0.975), values.size()};
+}
+
+}  // namespace
+
+double SortedQuantile(std::span<const double> sorted, double share) {
   const double at = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<size_t>(at);
   const size_t above = std::min(below + 1, sorted.size() - 1);
   return std::lerp(sorted[below], sorted[above], at - static_cast<double>(below));
 }
-
-Estimate EstimateOf(std::span<const double> values, std::span<const double> means) {
-  return {Mean(values), Quantile(means, 0.025), Quantile(means, 0.975), values.size()};
-}
-
-}  // namespace
 
 Estimate BootstrapMean(std::span<const double> values, const BootstrapOptions& options) {
   if (values.empty()) return {};

@@ -17,6 +17,10 @@ struct BootstrapOptions {
   uint64_t seed = 0;
 };
 
+// The quantile of values in ascending order, of which there must be one, interpolated linearly. `share`: in
+// [0, 1].
+double SortedQuantile(std::span<const double> sorted, double share);
+
 // A mean with its 95 % interval.
 struct Estimate {
   double mean = 0;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include "common/error.h"
@@ -24,6 +25,12 @@ SourceIngredient ReadIngredient(const Json& json, int count) {
   const Json& first = json.is_array() ? json.at(0) : json;
   const bool tag = !first.contains("item");
   return {first.at(tag ? "tag" : "item").get<std::string>(), tag, count};
+}
+
+// The name behind "minecraft:".
+std::string_view WithoutNamespace(std::string_view name) {
+  constexpr std::string_view kNamespace = "minecraft:";
+  return name.starts_with(kNamespace) ? name.substr(kNamespace.size()) : name;
 }
 
 size_t CountOf(const std::string& text, const std::string& key) {
@@ -115,6 +122,25 @@ std::vector<SourceRecipe> ReadRecipeFolder(const std::filesystem::path& folder) 
                                                   folder.string()));
   }
   return recipes;
+}
+
+void WriteRecipeFolder(std::span<const SourceRecipe> recipes, const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  for (size_t i = 0; i < recipes.size(); ++i) {
+    const SourceRecipe& recipe = recipes[i];
+    Json json;
+    json["type"] = "minecraft:crafting_shapeless";
+    if (recipe.group) json["group"] = WithoutNamespace(*recipe.group);
+    json["ingredients"] = Json::array();
+    for (const SourceIngredient& part : recipe.ingredients) {
+      for (int n = 0; n < part.count; ++n) {
+        json["ingredients"].push_back({{part.tag ? "tag" : "item", part.name}});
+      }
+    }
+    json["result"] = {{"item", recipe.item}, {"count", recipe.count}};
+    WriteFileAtomically(folder / fmt::format("{:04}_{}.json", i, WithoutNamespace(recipe.item)),
+                        json.dump(1) + "\n");
+  }
 }
 
 }  // namespace agentr

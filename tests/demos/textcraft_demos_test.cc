@@ -90,6 +90,28 @@ TEST(TextCraftDemosTest, EpisodesAreThoseOfTheGame) {
   EXPECT_THAT(mistakes, Gt(50));
 }
 
+TEST(TextCraftDemosTest, MistakesAreTrainedWhereThatIsAskedFor) {
+  const auto without = Rows({.slips = 0.3});
+  const auto with = Rows({.slips = 0.3, .train_slips = true});
+  ASSERT_EQ(without.size(), with.size());
+  int trained_mistakes = 0;
+  for (size_t row = 0; row < with.size(); ++row) {
+    const auto& messages = with[row]["messages"];
+    ASSERT_EQ(messages.size(), without[row]["messages"].size());
+    for (size_t i = 0; i < messages.size(); ++i) {
+      EXPECT_EQ(Content(with[row], i), Content(without[row], i));
+      const bool turn =
+          IsEpisode(with[row]) && i > kFirstObservation && messages[i]["role"] == "assistant";
+      if (turn) EXPECT_EQ(messages[i]["weight"], 1);
+      if (messages[i].value("weight", 0) != without[row]["messages"][i].value("weight", 0)) {
+        EXPECT_TRUE(turn);
+        ++trained_mistakes;
+      }
+    }
+  }
+  EXPECT_THAT(trained_mistakes, Gt(50));
+}
+
 TEST(TextCraftDemosTest, ARecoveryOwnsThatTheLastActionFailed) {
   const TextCraftFamily family;
   int recoveries = 0;

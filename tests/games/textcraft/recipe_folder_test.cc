@@ -4,6 +4,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "games/textcraft/recipe_text.h"
 
 namespace agentr {
 namespace {
@@ -81,6 +82,25 @@ TEST_F(RecipeFolderTest, ErrorsNameTheFileAndTheCure) {
 TEST_F(RecipeFolderTest, AFolderWithoutRecipes) {
   EXPECT_THAT(ErrorOf(folder_), HasSubstr("contains no crafting recipe"));
   EXPECT_THAT(ErrorOf(folder_ / "absent"), AllOf(HasSubstr("absent"), HasSubstr("--recipes")));
+}
+
+TEST_F(RecipeFolderTest, WhatIsWrittenIsReadAsTheSameRecipes) {
+  const std::vector<SourceRecipe> recipes = {
+      {"minecraft:oak_planks", 4, "minecraft:planks", {{"minecraft:oak_log", false, 1}}},
+      {"minecraft:ladder", 3, std::nullopt, {{"minecraft:stick", false, 7}}},
+      {"minecraft:bed",
+       1,
+       std::nullopt,
+       {{"minecraft:planks", true, 3}, {"minecraft:wool", false, 2}}},
+  };
+  WriteRecipeFolder(recipes, folder_);
+  EXPECT_EQ(ReadRecipeFolder(folder_), recipes);
+}
+
+TEST_F(RecipeFolderTest, TheBuiltInBookSurvivesBeingWritten) {
+  const std::vector<SourceRecipe> recipes = BuiltInRecipes();
+  WriteRecipeFolder(recipes, folder_);
+  EXPECT_EQ(ReadRecipeFolder(folder_), recipes);
 }
 
 }  // namespace
