@@ -40,8 +40,16 @@ std::string ModelType(const AgentEvalOptions& options) {
   return options.model.dir.empty() ? "server" : "local";
 }
 
+// "_slip_0.1_random", with "_said" if the conversation shows what was said; empty without slips.
+std::string SlipSuffix(const SlipOptions& slips) {
+  if (slips.probability == 0) return "";
+  return fmt::format("_slip_{}_{}{}", slips.probability, NameOf(kSlipKinds, slips.kind),
+                     slips.shown == SlipShown::kSaid ? "_said" : "");
+}
+
 fs::path ResultFolderOf(const AgentEvalOptions& options, const std::string& model_name) {
-  const std::string name = FolderName(model_name + "_" + ModelType(options));
+  const std::string name =
+      FolderName(model_name + "_" + ModelType(options) + SlipSuffix(options.play.slips));
   const fs::path folder = fs::path(options.output_dir) / options.environment.task;
   if (options.revision_from.empty()) return folder / name;
   return folder / fmt::format("{}_revision_of_{}", name, NameOf(options.revision_from));
@@ -67,6 +75,9 @@ Json PlayedWith(const AgentEvalOptions& o, const TaskFamily& family, const Langu
   const Json changed = ChangedOptions(o.play);
   for (const char* later : {"stop", "thinking"}) {
     if (!changed.contains(later)) options.erase(later);
+  }
+  if (o.play.slips.probability == 0) {
+    for (const char* of_slips : {"slip", "slip_kind", "slip_shown"}) options.erase(of_slips);
   }
   played_with.update(options);
   return played_with;
@@ -154,6 +165,8 @@ bool Summarize(const Plan& plan, const EpisodeStore& store, const fs::path& fold
   MetricOptions metric_options;
   metric_options.success_threshold = options.success;
   metric_options.revision_action = options.play.revision_action;
+  metric_options.slips = options.play.slips.probability > 0;
+  metric_options.revision_window = options.revision_window;
   const EvalMetrics metrics = Measure(episodes, metric_options);
   const auto asked_for = static_cast<int64_t>(plan.starts.size());
   Json json = SummaryJson(metrics, asked_for);
@@ -211,6 +224,11 @@ void Declare(OptionSet& set, AgentEvalOptions& o) {
           "0.09)")
       .Range(0, 1)
       .OnlyOutput();
+  set.Add("--revision_window", o.revision_window,
+          "With --slip: the steps after a slip in which a revision counts as one of it, and before "
+          "a revision in which a slip or a refusal gives reason for it")
+      .Min(1)
+      .OnlyOutput();
   set.Group("Revision test and comparison");
   set.Add(
       "--revision_from", o.revision_from,
@@ -245,7 +263,8 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
   CheckTogether(options);
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.environment.task);
   if (!options.compare.empty()) {
-    return CompareRuns(options.compare, options.success, options.compare_json);
+    return CompareRuns(options.compare, options.success, options.revision_window,
+                       options.compare_json);
   }
   if (options.success == 0) options.success = family->SuccessReward();
   if (options.play.temperature == PlayOptions::kChooseTemperature)
@@ -258,6 +277,7 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
   const std::unique_ptr<LanguageModel> model =
       workbench.OpenModel(options.model, *family, options.environment);
   if (options.play.snap_actions) CheckSnapping(options.environment.task, *environment);
+  CheckSlips(options.play.slips, options.environment.task);
   const Plan plan = MakePlan(options, PlayedWith(options, *family, *model, environment->info()),
                              environment->info().tasks);
   const fs::path folder = ResultFolderOf(options, model->name());

@@ -55,6 +55,27 @@ Estimate BootstrapRate(std::span<const double> shares, const BootstrapOptions& o
   return rate;
 }
 
+Estimate BootstrapRatio(std::span<const double> above, std::span<const double> below,
+                        const BootstrapOptions& options) {
+  const double whole = std::accumulate(below.begin(), below.end(), 0.0);
+  if (whole <= 0) return {};
+  RandomStream stream = RandomStream(options.seed).Split("bootstrap");
+  std::vector<double> ratios;
+  for (int resample = 0; resample < std::max(options.resamples, 1); ++resample) {
+    double sum_above = 0, sum_below = 0;
+    for (size_t i = 0; i < below.size(); ++i) {
+      const uint64_t drawn = stream.Below(below.size());
+      sum_above += above[drawn];
+      sum_below += below[drawn];
+    }
+    if (sum_below > 0) ratios.push_back(sum_above / sum_below);
+  }
+  const double ratio = std::accumulate(above.begin(), above.end(), 0.0) / whole;
+  if (ratios.empty()) ratios.push_back(ratio);
+  std::ranges::sort(ratios);
+  return {ratio, Quantile(ratios, 0.025), Quantile(ratios, 0.975), below.size()};
+}
+
 PairedDifference PairedBootstrap(std::span<const double> differences,
                                  const BootstrapOptions& options) {
   if (differences.empty()) return {};

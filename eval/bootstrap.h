@@ -46,6 +46,12 @@ Estimate BootstrapMean(std::span<const double> values, const BootstrapOptions& o
 // differ from 0 may still do so.
 Estimate BootstrapRate(std::span<const double> shares, const BootstrapOptions& options);
 
+// The ratio of two means over the same tasks, sum(above) / sum(below), and the quantiles of the ratios
+// of resamples. Resamples in which the sum below is 0 have no ratio and are left out. Nothing is
+// estimated (tasks 0) if that sum is 0 already.
+Estimate BootstrapRatio(std::span<const double> above, std::span<const double> below,
+                        const BootstrapOptions& options);
+
 // The same for differences on the same tasks. For p the differences are shifted to mean 0 (the null
 // hypothesis); p is the share of their resamples whose mean is at least as far from 0 as the
 // observed mean, including the observed one: (1 + hits) / (1 + resamples). It is never below 2^(1 -

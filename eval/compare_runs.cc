@@ -12,6 +12,7 @@
 #include "common/text.h"
 #include "eval/comparison.h"
 #include "eval/episode_store.h"
+#include "eval/slip_metrics.h"
 #include "tasks/task_kinds.h"
 
 namespace agentr {
@@ -60,7 +61,7 @@ std::string CheckSameTasks(const Run& a, const Run& b) {
 
 }  // namespace
 
-ExitCode CompareRuns(const std::vector<std::string>& folders, double success,
+ExitCode CompareRuns(const std::vector<std::string>& folders, double success, int revision_window,
                      const std::string& json_file) {
   if (folders.size() != 2) {
     throw FatalError(ExitCode::kUsage, "--compare takes two folders of results: --compare A B");
@@ -69,16 +70,25 @@ ExitCode CompareRuns(const std::vector<std::string>& folders, double success,
   const Run b = ReadRun(folders[1]);
   const std::string task = CheckSameTasks(a, b);
   CompareOptions options;
-  options.success_threshold = success > 0 ? success : MakeTaskFamily(task)->SuccessReward();
+  const std::unique_ptr<TaskFamily> family = MakeTaskFamily(task);
+  options.success_threshold = success > 0 ? success : family->SuccessReward();
   const std::string differences = OptionDifferences(a.options, b.options, "A", "B");
   const Comparison comparison = Compare(a.episodes, b.episodes, options);
   fmt::print("{}", ComparisonTable(comparison, folders[0], folders[1]));
+  const std::optional<SlipComparison> slips = CompareSlips(
+      a.episodes, b.episodes, a.options, b.options,
+      {.success_threshold = options.success_threshold,
+       .revision_action = FieldOr<std::string>(Json::parse(a.options), "revision_action",
+                                               std::string(family->RevisionAction())),
+       .window = revision_window});
+  if (slips) fmt::print("{}", SlipComparisonTable(*slips));
   fmt::print("a success is a reward of at least {}\n", options.success_threshold);
   if (!differences.empty()) {
     fmt::print("played with different options: {}\n", EscapeControls(differences));
   }
   if (!json_file.empty()) {
     Json json = ComparisonJson(comparison, folders[0], folders[1]);
+    if (slips) json["slips"] = SlipComparisonJson(*slips);
     json["options"] = {{"a", Json::parse(a.options)}, {"b", Json::parse(b.options)}};
     WriteFileAtomically(json_file, DumpJson(json, 1) + "\n");
   }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -29,6 +30,15 @@ Json StateOf(const Episode& episode) {
   return MessagesToJson(messages);
 }
 
+Json SlipToJson(const Slip& slip) {
+  Json json = {{"said", slip.said}};
+  if (!slip.response.empty()) json["response"] = slip.response;
+  if (slip.lost) json["lost"] = true;
+  if (slip.changed_state) json["changed_state"] = true;
+  if (slip.undone_after > 0) json["undone_after"] = slip.undone_after;
+  return json;
+}
+
 Json TurnsOf(const Episode& episode) {
   Json turns = Json::array();
   for (const EpisodeTurn& turn : episode.turns) {
@@ -37,8 +47,22 @@ Json TurnsOf(const Episode& episode) {
     if (!turn.token_ids.empty()) json["token_ids"] = turn.token_ids;
     if (!turn.logprobs.empty()) json["logprobs"] = turn.logprobs;
     if (turn.weights_version != 0) json["weights_version"] = turn.weights_version;
+    if (turn.slip) json["slip"] = SlipToJson(*turn.slip);
+    if (turn.missed_slip) json["missed_slip"] = true;
   }
   return turns;
+}
+
+std::optional<Slip> ReadSlip(const Json& turn) {
+  const auto found = turn.find("slip");
+  if (found == turn.end()) return std::nullopt;
+  Slip slip;
+  slip.said = JsonField<std::string>(*found, "said");
+  slip.response = JsonFieldOr<std::string>(*found, "response", "");
+  slip.lost = JsonFieldOr<bool>(*found, "lost", false);
+  slip.changed_state = JsonFieldOr<bool>(*found, "changed_state", false);
+  slip.undone_after = JsonFieldOr<int>(*found, "undone_after", 0);
+  return slip;
 }
 
 // Reads instruction, first observation and turns.
@@ -63,6 +87,8 @@ void ReadConversation(const Json& json, Episode& episode) {
     turn.token_ids = JsonFieldOr<std::vector<int32_t>>(json_turn, "token_ids", {});
     turn.logprobs = JsonFieldOr<std::vector<float>>(json_turn, "logprobs", {});
     turn.weights_version = JsonFieldOr<int64_t>(json_turn, "weights_version", 0);
+    turn.slip = ReadSlip(json_turn);
+    turn.missed_slip = JsonFieldOr<bool>(json_turn, "missed_slip", false);
     if (!turn.logprobs.empty() && turn.logprobs.size() != turn.token_ids.size()) {
       throw std::invalid_argument("\"logprobs\" and \"token_ids\" of a turn differ in length");
     }

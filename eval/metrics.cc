@@ -98,6 +98,13 @@ EvalMetrics Measure(std::span<const Episode> episodes, const MetricOptions& opti
   metrics.mean_steps = Ratio(static_cast<double>(metrics.steps), metrics.with_result);
   metrics.mean_revision_length = Ratio(metrics.mean_revision_length, metrics.revising);
 
+  metrics.revision_window = options.revision_window;
+  if (options.slips) {
+    metrics.slips = MeasureSlips(episodes, {.success_threshold = options.success_threshold,
+                                            .revision_action = options.revision_action,
+                                            .window = options.revision_window});
+  }
+
   const std::vector<TaskEpisodes> tasks = GroupByTask(episodes);
   metrics.tasks = static_cast<int64_t>(tasks.size());
   std::vector<double> rewards, successes;

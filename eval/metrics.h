@@ -10,11 +10,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "eval/bootstrap.h"
+#include "eval/slip_metrics.h"
 #include "rollout/episode.h"
 
 namespace agentr {
@@ -26,6 +28,8 @@ struct MetricOptions {
   std::string revision_action = "wait";
   int longest_loop = 10;  // in actions; longer loops are not counted
   BootstrapOptions bootstrap;
+  bool slips = false;       // the episodes were played with slips: count what follows them
+  int revision_window = 5;  // steps after a slip in which a revision counts as one of it
 };
 
 // The results of k attempts, over the tasks that have at least k attempts with a result.
@@ -67,6 +71,9 @@ struct EvalMetrics {
   int64_t errors = 0;
   int64_t revised_errors = 0;
   double mean_revision_length = 0;  // steps before the first one, mean over those episodes
+
+  std::optional<SlipMetrics> slips;  // with MetricOptions::slips
+  int revision_window = 5;           // MetricOptions::revision_window
 };
 
 // Without episodes everything is 0.

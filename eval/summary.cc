@@ -161,6 +161,9 @@ std::string SummaryTable(const EvalMetrics& metrics, int64_t asked_for) {
   table += Line("tokens per episode", Tokens(metrics));
   table += Line("loops", Loops(metrics));
   table += Line("revisions", Revisions(metrics));
+  if (metrics.slips) {
+    table += SlipTable(*metrics.slips, metrics.with_result, metrics.revision_window);
+  }
   return table;
 }
 
@@ -172,29 +175,32 @@ Json SummaryJson(const EvalMetrics& metrics, int64_t asked_for) {
     // Summaries without cut turns have the fields of earlier releases.
     if (count > 0 || end != EpisodeEnd::kCutTurn) ends[name] = count;
   }
-  return {{"asked_for", asked_for},
-          {"complete", metrics.with_result == asked_for},
-          {"episodes", metrics.episodes},
-          {"tasks", metrics.tasks},
-          {"ends", ends},
-          {"with_result", metrics.with_result},
-          {"reward", ToJson(metrics.reward)},
-          {"success", ToJson(metrics.success)},
-          {"successes", metrics.successes},
-          {"attempts", AttemptsJson(metrics)},
-          {"mean_steps", OrNull(any, metrics.mean_steps)},
-          {"steps", metrics.steps},
-          {"refused_steps", metrics.refused},
-          {"cut_steps", metrics.cut_steps},
-          {"prompt_tokens", metrics.usage.prompt_tokens},
-          {"completion_tokens", metrics.usage.completion_tokens},
-          {"looping_episodes", metrics.looping},
-          {"repeats_by_length", metrics.repeats},
-          {"revision_events", metrics.revision_events},
-          {"errors", metrics.errors},
-          {"revised_errors", metrics.revised_errors},
-          {"revising_episodes", metrics.revising},
-          {"mean_revision_length", OrNull(metrics.revising > 0, metrics.mean_revision_length)}};
+  Json summary = {
+      {"asked_for", asked_for},
+      {"complete", metrics.with_result == asked_for},
+      {"episodes", metrics.episodes},
+      {"tasks", metrics.tasks},
+      {"ends", ends},
+      {"with_result", metrics.with_result},
+      {"reward", ToJson(metrics.reward)},
+      {"success", ToJson(metrics.success)},
+      {"successes", metrics.successes},
+      {"attempts", AttemptsJson(metrics)},
+      {"mean_steps", OrNull(any, metrics.mean_steps)},
+      {"steps", metrics.steps},
+      {"refused_steps", metrics.refused},
+      {"cut_steps", metrics.cut_steps},
+      {"prompt_tokens", metrics.usage.prompt_tokens},
+      {"completion_tokens", metrics.usage.completion_tokens},
+      {"looping_episodes", metrics.looping},
+      {"repeats_by_length", metrics.repeats},
+      {"revision_events", metrics.revision_events},
+      {"errors", metrics.errors},
+      {"revised_errors", metrics.revised_errors},
+      {"revising_episodes", metrics.revising},
+      {"mean_revision_length", OrNull(metrics.revising > 0, metrics.mean_revision_length)}};
+  if (metrics.slips) summary["slips"] = SlipJson(*metrics.slips, metrics.revision_window);
+  return summary;
 }
 
 std::string SummaryCsv(std::span<const Episode> episodes, const MetricOptions& options) {

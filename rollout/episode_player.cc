@@ -11,6 +11,7 @@
 #include "common/text.h"
 #include "rollout/prompt_truncation.h"
 #include "rollout/snapping.h"
+#include "tasks/revision_hints.h"
 
 namespace agentr {
 namespace {
@@ -53,6 +54,7 @@ void Declare(OptionSet& set, PlayOptions& o) {
       "SciWorld task)");
   set.Add("--revision_reply", o.revision_reply,
           "The reply to the revision action if it changes nothing in the environment");
+  Declare(set, o.slips);
 }
 
 EpisodePlayer::EpisodePlayer(const PlayOptions& options, EpisodeStart start, Context context)
@@ -94,9 +96,13 @@ Result<void> EpisodePlayer::Play() {
       turn.response = start_.given[episode_.turns.size()].response;
       turn.action = start_.given[episode_.turns.size()].action;
       turn.reasoning = start_.given[episode_.turns.size()].reasoning;
+      turn.slip = start_.given[episode_.turns.size()].slip;
+      if (turn.slip)
+        turn.slip->changed_state = false;  // how it went on there is not how it will here
     } else {
       AGENTR_ASSIGN_OR_RETURN(const bool said, SampleTurn(turn));
       if (!said) return {};
+      AGENTR_RETURN_IF_ERROR(MaySlip(turn));
     }
     AGENTR_RETURN_IF_ERROR(StepEnvironment(std::move(turn)));
     if (context_.on_turn) context_.on_turn();
@@ -114,21 +120,12 @@ Result<void> EpisodePlayer::Begin() {
 
 Result<bool> EpisodePlayer::SampleTurn(EpisodeTurn& turn) {
   if (context_.stop) return Fail(ErrorKind::kCancelled, "stopped");
-  const auto turns = static_cast<int>(episode_.turns.size());
+  const size_t turns = episode_.turns.size();
   SamplingParams sampling = ParamsOf(options_);
-  sampling.task_id = start_.task_id;
-  sampling.seed = random_.Split(static_cast<uint64_t>(turns)).Next();
-  TruncatableConversation conversation;
-  conversation.messages = [&](int dropped_turns) { return History(dropped_turns); };
-  conversation.sampled = [&](int dropped_turns) { return Sampled(dropped_turns); };
-  conversation.first_turn = static_cast<int>(episode_.instruction.size()) + 1;
+  sampling.seed = random_.Split(turns).Next();
   // The conversation only grows: turns that did not fit before do not fit now.
-  conversation.least_dropped = turns > 0 ? episode_.turns.back().dropped_turns : 0;
-  conversation.most_dropped = std::max(turns - 1, 0);
-  const Stopwatch watch(episode_.model_s);
-  at_fault_ = EpisodeEnd::kModelError;
   Result<TruncatedCompletion> said =
-      CompleteTruncated(context_.model, conversation, 1, sampling, options_.max_context);
+      Ask(1, sampling, turns > 0 ? episode_.turns.back().dropped_turns : 0);
   // If nothing was played yet, the context is too small for the task: an error, not the end of an
   // episode.
   if (!said && said.error().kind == ErrorKind::kContextLength && turns > 0) {
@@ -136,7 +133,6 @@ Result<bool> EpisodePlayer::SampleTurn(EpisodeTurn& turn) {
     return false;
   }
   AGENTR_RETURN_IF_ERROR(said);
-  episode_.usage += said->batch.usage;
   if (said->batch.completions.empty()) {
     return Fail(ErrorKind::kProtocol, "the model returned no completion");
   }
@@ -148,11 +144,7 @@ Result<bool> EpisodePlayer::SampleTurn(EpisodeTurn& turn) {
     return false;
   }
   StoreThought(options_.thinking, completion);
-  turn.response = std::move(completion.text);
-  turn.token_ids = std::move(completion.token_ids);
-  turn.logprobs = std::move(completion.logprobs);
-  turn.weights_version = completion.weights_version;
-  turn.reasoning = std::move(completion.reasoning);
+  Fill(turn, std::move(completion));
   turn.action = context_.family.ParseAction(turn.response);
   turn.dropped_turns = said->dropped_turns;
   at_fault_ = EpisodeEnd::kEnvironmentError;
@@ -160,6 +152,32 @@ Result<bool> EpisodePlayer::SampleTurn(EpisodeTurn& turn) {
     AGENTR_RETURN_IF_ERROR(Snap(turn.action));
   }
   return true;
+}
+
+Result<TruncatedCompletion> EpisodePlayer::Ask(int n, const SamplingParams& sampling,
+                                               int least_dropped) {
+  SamplingParams params = sampling;
+  params.task_id = start_.task_id;
+  TruncatableConversation conversation;
+  conversation.messages = [&](int dropped_turns) { return History(dropped_turns); };
+  conversation.sampled = [&](int dropped_turns) { return Sampled(dropped_turns); };
+  conversation.first_turn = static_cast<int>(episode_.instruction.size()) + 1;
+  conversation.least_dropped = least_dropped;
+  conversation.most_dropped = std::max(static_cast<int>(episode_.turns.size()) - 1, 0);
+  const Stopwatch watch(episode_.model_s);
+  at_fault_ = EpisodeEnd::kModelError;
+  Result<TruncatedCompletion> said =
+      CompleteTruncated(context_.model, conversation, n, params, options_.max_context);
+  if (said) episode_.usage += said->batch.usage;
+  return said;
+}
+
+void EpisodePlayer::Fill(EpisodeTurn& turn, Completion completion) {
+  turn.response = std::move(completion.text);
+  turn.token_ids = std::move(completion.token_ids);
+  turn.logprobs = std::move(completion.logprobs);
+  turn.weights_version = completion.weights_version;
+  turn.reasoning = std::move(completion.reasoning);
 }
 
 Result<void> EpisodePlayer::Snap(std::string& action) {
@@ -172,14 +190,131 @@ Result<void> EpisodePlayer::Snap(std::string& action) {
   return {};
 }
 
+Result<void> EpisodePlayer::MaySlip(EpisodeTurn& turn) {
+  if (turn.action == options_.revision_action) return {};
+  RandomStream random = RandomStream(options_.seed)
+                            .Split("slip")
+                            .Split(static_cast<uint64_t>(start_.task_id))
+                            .Split(static_cast<uint64_t>(start_.attempt))
+                            .Split(episode_.turns.size());
+  if (!random.Chance(options_.slips.probability)) return {};
+  if (options_.slips.kind == SlipKind::kLost) {
+    turn.slip = Slip{.said = turn.action, .lost = true};
+    return {};
+  }
+  if (options_.slips.kind == SlipKind::kPlausible) {
+    AGENTR_ASSIGN_OR_RETURN(const bool slipped, SlipToSample(turn, random));
+    turn.missed_slip = !slipped;
+    return {};
+  }
+  std::vector<std::string> earlier;
+  for (const EpisodeTurn& before : episode_.turns) earlier.push_back(before.action);
+  AGENTR_ASSIGN_OR_RETURN(const std::vector<std::string> actions,
+                          SlipCandidates(options_.slips.kind, context_.family, context_.executor,
+                                         state_, start_.task_id, turn.action, earlier, random));
+  for (const std::string& action : actions) {
+    EpisodeTurn substitute = turn;
+    AGENTR_ASSIGN_OR_RETURN(const bool slipped, SlipTo(action, substitute));
+    if (!slipped) continue;
+    if (options_.slips.shown == SlipShown::kDone) {
+      substitute.slip->response = std::move(substitute.response);
+      substitute.response =
+          WithAction(context_.family, turn.response, turn.action, substitute.action);
+      substitute.token_ids.clear();
+      substitute.logprobs.clear();
+    }
+    turn = std::move(substitute);
+    return {};
+  }
+  turn.missed_slip = true;
+  return {};
+}
+
+// Takes the action in the environment; true, and then it is that of the turn, if it is one to which
+// the turn may slip.
+Result<bool> EpisodePlayer::SlipTo(const std::string& action, EpisodeTurn& turn) {
+  if (action.empty() || action == turn.action || action == options_.revision_action) return false;
+  {
+    const Stopwatch watch(episode_.environment_s);
+    AGENTR_RETURN_IF_ERROR(context_.executor.Execute(state_, {action}, /*last_turn=*/false));
+  }
+  const StateTree::Transition& taken = *context_.executor.states().Find(state_, action);
+  if (taken.result.done || taken.result.reward < 0) return false;
+  const bool refused = context_.family.IsRefusal(shown_, action, taken.result.observation);
+  const bool suitable =
+      options_.slips.kind == SlipKind::kRefused ? refused : !refused && taken.state != state_;
+  if (!suitable) return false;
+  turn.slip = Slip{.said = std::move(turn.action)};
+  turn.action = action;
+  return true;
+}
+
+Result<bool> EpisodePlayer::SlipToSample(EpisodeTurn& turn, RandomStream& random) {
+  constexpr int kRounds = 4, kSamples = 4;
+  SamplingParams sampling = ParamsOf(options_);
+  sampling.temperature = 1;
+  for (int round = 0; round < kRounds; ++round) {
+    if (context_.stop) return Fail(ErrorKind::kCancelled, "stopped");
+    sampling.seed = random.Next();
+    AGENTR_ASSIGN_OR_RETURN(TruncatedCompletion said, Ask(kSamples, sampling, turn.dropped_turns));
+    at_fault_ = EpisodeEnd::kEnvironmentError;
+    for (Completion& completion : said.batch.completions) {
+      if (IsCutTurn(completion, context_.family)) continue;
+      std::string action = context_.family.ParseAction(completion.text);
+      if (options_.snap_actions) {
+        AGENTR_RETURN_IF_ERROR(Snap(action));
+      }
+      AGENTR_ASSIGN_OR_RETURN(const bool slipped, SlipTo(action, turn));
+      if (!slipped) continue;
+      if (options_.slips.shown == SlipShown::kDone) {
+        turn.slip->response = std::move(turn.response);
+        StoreThought(options_.thinking, completion);
+        Fill(turn, std::move(completion));
+      }
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string EpisodePlayer::KeyOf(int state) const {
+  return context_.family.hints().StateKey(context_.executor.History(state));
+}
+
+void EpisodePlayer::NoteChange(int state_before, double reward_before) {
+  std::string key = KeyOf(state_before);
+  const bool changed = key != KeyOf(state_) || episode_.reward < reward_before;
+  episode_.turns.back().slip->changed_state = changed;
+  if (changed) changed_.push_back({episode_.turns.size() - 1, std::move(key), reward_before});
+}
+
+void EpisodePlayer::NoteUndone() {
+  if (changed_.empty()) return;
+  const std::string key = KeyOf(state_);
+  std::erase_if(changed_, [&](const BeforeSlip& before) {
+    if (key != before.key || episode_.reward < before.reward) return false;
+    episode_.turns[before.turn].slip->undone_after =
+        static_cast<int>(episode_.turns.size() - 1 - before.turn);
+    return true;
+  });
+}
+
 Result<void> EpisodePlayer::StepEnvironment(EpisodeTurn turn) {
   const size_t index = episode_.turns.size();
+  if (turn.slip && turn.slip->lost) {
+    turn.observation = kNothingHappened;
+    episode_.replayed_turns += Replaying() ? 1 : 0;
+    episode_.turns.push_back(std::move(turn));
+    return {};
+  }
   const bool last_turn = index + 1 == static_cast<size_t>(options_.max_steps);
   {
     const Stopwatch watch(episode_.environment_s);
     const Result<void> executed = context_.executor.Execute(state_, {turn.action}, last_turn);
     if (!executed) return executed;
   }
+  const int state = state_;
+  const double reward = episode_.reward;
   const StateTree::Transition& taken = *context_.executor.states().Find(state_, turn.action);
   const bool unchanged = taken.state == state_;
   if (unchanged && turn.action == options_.revision_action) {
@@ -191,14 +326,17 @@ Result<void> EpisodePlayer::StepEnvironment(EpisodeTurn turn) {
   if (Replaying()) {
     ++episode_.replayed_turns;
     if (turn.observation != start_.given[index].observation) ++episode_.replay_differences;
-  } else if (context_.first_responses != nullptr) {
+  } else if (context_.first_responses != nullptr && !turn.slip) {
     context_.first_responses->Add(turn.response, turn.action, turn.refused);
   }
   episode_.reward = std::max(taken.result.reward, 0.0);
   over_ = taken.result.done || taken.result.reward < 0;
   if (!unchanged) shown_ = taken.result.observation;
   state_ = taken.state;
+  const bool slipped = turn.slip && !Replaying();
   episode_.turns.push_back(std::move(turn));
+  NoteUndone();
+  if (slipped) NoteChange(state, reward);
   return {};
 }
 

@@ -4,6 +4,7 @@
 // parses the action, and the environment answers. As in the training data, if the agent takes the
 // revision action and this certainly does not change the state, it sees the revision's reply
 // (revision/make/replay.h). A negative reward is a disaster: the reward is 0 and the episode ends.
+// With PlayOptions::slips, some turns do something else than the agent said (rollout/slips.h).
 #pragma once
 
 #include <atomic>
@@ -18,7 +19,9 @@
 #include "rollout/episode.h"
 #include "rollout/executor.h"
 #include "rollout/first_responses.h"
+#include "rollout/prompt_truncation.h"
 #include "rollout/run_options.h"
+#include "rollout/slips.h"
 #include "tasks/task_family.h"
 
 namespace agentr {
@@ -35,6 +38,7 @@ struct PlayOptions : SamplingOptions {
   bool snap_actions = false;  // SciWorld: take the nearest valid action instead (sciworld_snap.h)
   std::string revision_action = "";  // empty: that of the family
   std::string revision_reply{TaskFamily::kRevisionReply};
+  SlipOptions slips = {};
 };
 
 void Declare(OptionSet& set, PlayOptions& options);
@@ -72,8 +76,22 @@ class EpisodePlayer {
   // Samples the next turn, without its observation; false if there is none, because the context is
   // full or the response was cut, and the episode's end says which.
   Result<bool> SampleTurn(EpisodeTurn& turn);
+  // Samples n responses to the episode so far, without at least `least_dropped` turns.
+  Result<TruncatedCompletion> Ask(int n, const SamplingParams& sampling, int least_dropped);
+  static void Fill(EpisodeTurn& turn, Completion completion);
   Result<void> Snap(std::string& action);
   Result<void> StepEnvironment(EpisodeTurn turn);
+
+  // Lets the turn slip if its draw says so: tries substitutes for its action in the environment, and
+  // puts the first suitable one in its place.
+  Result<void> MaySlip(EpisodeTurn& turn);
+  Result<bool> SlipTo(const std::string& action, EpisodeTurn& turn);
+  Result<bool> SlipToSample(EpisodeTurn& turn, RandomStream& random);
+  std::string KeyOf(int state) const;
+  // Notes for the last turn, a slip, whether it changed the state, and for earlier ones whether
+  // the present state undoes them.
+  void NoteChange(int state_before, double reward_before);
+  void NoteUndone();
 
   bool Replaying() const { return episode_.turns.size() < start_.given.size(); }
   std::vector<Message> Conversation(int dropped_turns) const;
@@ -93,6 +111,14 @@ class EpisodePlayer {
                                                          // states
   std::string shown_;  // the observation with which the state was entered, as the environment gave
                        // it
+
+  // What was before a slip that is not undone.
+  struct BeforeSlip {
+    size_t turn;      // of the slip
+    std::string key;  // RevisionHints::StateKey
+    double reward;
+  };
+  std::vector<BeforeSlip> changed_;
 };
 
 }  // namespace agentr

@@ -63,6 +63,9 @@ class Executor {
   // queried once per state. Changes nothing. Has the errors of Execute.
   Result<std::vector<std::string>> ValidActions(int state);
 
+  // The first observation and the turns that led to `state`, without those that changed nothing.
+  std::vector<Message> History(int state) const;
+
   const StateTree& states() const { return states_; }
   ExecutionStats stats() const;
 
@@ -73,8 +76,6 @@ class Executor {
 
   // The actions whose outcome in `state` is not yet known.
   std::vector<std::string> Unknown(int state, const std::vector<std::string>& actions);
-  // The first observation and the turns that led to `state`.
-  std::vector<Message> History(int state) const;
   // The observation with which `state` was entered. Valid until the next Record.
   const std::string& Shown(int state) const;
   int Record(int state, const std::string& action, StepResult result);

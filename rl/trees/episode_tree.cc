@@ -1,9 +1,12 @@
 #include "rl/trees/episode_tree.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <utility>
 
+#include "common/error.h"
 #include "eval/episode_store.h"
 
 namespace agentr {
@@ -68,6 +71,14 @@ std::vector<Tree> ReadEpisodeTrees(const std::filesystem::path& folder, const st
   std::map<int, std::vector<Episode>> groups;
   for (StoredEpisode& stored : ReadEpisodes(folder)) {
     if (stored.episode.turns.empty()) continue;
+    if (std::ranges::any_of(stored.episode.turns,
+                            [](const EpisodeTurn& turn) { return turn.slip.has_value(); })) {
+      throw FatalError(
+          ExitCode::kUsage,
+          fmt::format("{}: its episodes were played with slips (agent_eval --slip), so "
+                      "what they show is not what the model said",
+                      folder.string()));
+    }
     groups[stored.episode.task_id].push_back(std::move(stored.episode));
   }
   std::vector<Tree> trees;

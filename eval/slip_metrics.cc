@@ -1,0 +1,220 @@
+#include "eval/slip_metrics.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "eval/summary.h"
+#include "eval/task_episodes.h"
+
+namespace agentr {
+namespace {
+
+constexpr size_t kLoop = 3;  // equal actions at the end of an episode
+
+const std::string& Said(const EpisodeTurn& turn) {
+  return turn.slip ? turn.slip->said : turn.action;
+}
+
+bool EndsInLoop(std::span<const EpisodeTurn> turns) {
+  if (turns.size() < kLoop) return false;
+  const auto last = turns.last(kLoop);
+  return std::ranges::all_of(
+      last, [&](const EpisodeTurn& turn) { return Said(turn) == Said(last.front()); });
+}
+
+SlipMetrics OfEpisode(const Episode& episode, const SlipMetricOptions& options) {
+  const std::span<const EpisodeTurn> turns = OwnTurns(episode);
+  const auto window = static_cast<size_t>(std::max(options.window, 0));
+  const auto revises = [&](const EpisodeTurn& turn) {
+    return turn.action == options.revision_action;
+  };
+  const auto fails = [&](const EpisodeTurn& turn) {
+    return turn.slip.has_value() || (turn.refused && !revises(turn));
+  };
+  SlipMetrics sums;
+  for (size_t i = 0; i < turns.size(); ++i) {
+    const EpisodeTurn& turn = turns[i];
+    ++sums.steps;
+    sums.missed_slips += turn.missed_slip;
+    if (turn.slip) {
+      ++sums.slips;
+      const auto next = turns.subspan(i + 1, std::min(window, turns.size() - i - 1));
+      sums.revised_slips += std::ranges::any_of(next, revises);
+      sums.changing_slips += turn.slip->changed_state;
+      sums.undone_slips += turn.slip->undone_after > 0;
+      sums.steps_to_undo += turn.slip->undone_after;
+    } else if (revises(turn)) {
+      ++sums.revisions;
+      const size_t before = std::min(window, i);
+      sums.false_revisions += std::ranges::none_of(turns.subspan(i - before, before), fails);
+    } else {
+      sums.refused_own += turn.refused;
+    }
+  }
+  sums.slipping = sums.slips > 0;
+  sums.successes = sums.slips > 0 && IsSuccess(episode, options.success_threshold);
+  sums.ended_in_loop = EndsInLoop(turns);
+  return sums;
+}
+
+std::string OfAll(int64_t part, int64_t whole) {
+  if (whole == 0) return "-";
+  return fmt::format("{:.1f} % ({} of {})",
+                     100 * static_cast<double>(part) / static_cast<double>(whole), part, whole);
+}
+
+// Steps until a slip was undone; "-" if none was.
+std::string StepsToUndo(const SlipMetrics& m) {
+  if (m.undone_slips == 0) return "-";
+  return fmt::format("{:.1f}",
+                     static_cast<double>(m.steps_to_undo) / static_cast<double>(m.undone_slips));
+}
+
+// A name and what it says.
+using SlipRow = std::pair<std::string, std::string>;
+
+std::vector<SlipRow> SlipRows(const SlipMetrics& m, int64_t episodes, int window) {
+  std::vector<SlipRow> rows = {
+      {"slips", OfAll(m.slips, m.steps) + " of the steps"},
+      {"slipping episodes", "success in " + OfAll(m.successes, m.slipping)},
+      {fmt::format("revised in {} steps", window), OfAll(m.revised_slips, m.slips)},
+      {"undone slips",
+       fmt::format("{}, after {} steps", OfAll(m.undone_slips, m.changing_slips), StepsToUndo(m))},
+      {"false revisions", OfAll(m.false_revisions, m.revisions)},
+      {"refused, no slips", OfAll(m.refused_own, m.steps - m.slips)},
+      {"end in a loop", OfAll(m.ended_in_loop, episodes)}};
+  if (m.missed_slips > 0) {
+    rows[0].second += fmt::format("; {} missed", m.missed_slips);
+  }
+  return rows;
+}
+
+// The options of an evaluation without those of its slips, and whether it had slips.
+struct WithoutSlips {
+  explicit WithoutSlips(const std::string& text)
+      : options(nlohmann::ordered_json::parse(text, nullptr, false)) {
+    if (!options.is_object()) return;
+    has_slips = options.contains("slip");
+    for (const char* of_slips : {"slip", "slip_kind", "slip_shown"}) options.erase(of_slips);
+  }
+
+  nlohmann::ordered_json options;
+  bool has_slips = false;
+};
+
+int64_t CountResults(std::span<const Episode> episodes) {
+  return std::ranges::count_if(episodes,
+                               [](const Episode& episode) { return HasResult(episode.end); });
+}
+
+}  // namespace
+
+SlipMetrics& SlipMetrics::operator+=(const SlipMetrics& other) {
+  AddFields(kSlipFields, other, *this);
+  return *this;
+}
+
+SlipMetrics MeasureSlips(std::span<const Episode> episodes, const SlipMetricOptions& options) {
+  SlipMetrics sums;
+  for (const Episode& episode : episodes) {
+    if (HasResult(episode.end)) sums += OfEpisode(episode, options);
+  }
+  return sums;
+}
+
+nlohmann::ordered_json SlipJson(const SlipMetrics& metrics, int window) {
+  nlohmann::ordered_json json = FieldsToJson(kSlipFields, metrics);
+  json["window"] = window;
+  json["mean_steps_to_undo"] = nullptr;
+  if (metrics.undone_slips > 0) {
+    json["mean_steps_to_undo"] =
+        static_cast<double>(metrics.steps_to_undo) / static_cast<double>(metrics.undone_slips);
+  }
+  return json;
+}
+
+std::string SlipTable(const SlipMetrics& metrics, int64_t episodes, int window) {
+  std::string table;
+  for (const auto& [name, text] : SlipRows(metrics, episodes, window)) {
+    table += fmt::format("{:<20}{}\n", name, text);
+  }
+  return table;
+}
+
+Estimate RecoveryRate(std::span<const Episode> without, std::span<const Episode> with,
+                      double success_threshold, const BootstrapOptions& bootstrap) {
+  std::map<std::pair<int, int>, const Episode*> slipped;
+  for (const Episode& episode : with) {
+    if (HasResult(episode.end)) slipped[{episode.task_id, episode.attempt}] = &episode;
+  }
+  struct Successes {
+    double without = 0, with = 0;
+    int pairs = 0;
+  };
+  std::map<int, Successes> tasks;
+  for (const Episode& episode : without) {
+    const auto found = slipped.find({episode.task_id, episode.attempt});
+    if (!HasResult(episode.end) || found == slipped.end()) continue;
+    Successes& task = tasks[episode.task_id];
+    ++task.pairs;
+    task.without += IsSuccess(episode, success_threshold);
+    task.with += IsSuccess(*found->second, success_threshold);
+  }
+  std::vector<double> shares_with, shares_without;
+  for (const auto& [id, task] : tasks) {
+    shares_with.push_back(task.with / task.pairs);
+    shares_without.push_back(task.without / task.pairs);
+  }
+  return BootstrapRatio(shares_with, shares_without, bootstrap);
+}
+
+std::optional<SlipComparison> CompareSlips(std::span<const Episode> a, std::span<const Episode> b,
+                                           const std::string& options_a,
+                                           const std::string& options_b,
+                                           const SlipMetricOptions& options) {
+  const WithoutSlips of_a(options_a), of_b(options_b);
+  if (!of_a.has_slips && !of_b.has_slips) return std::nullopt;
+  SlipComparison comparison{.a = MeasureSlips(a, options),
+                            .b = MeasureSlips(b, options),
+                            .episodes_a = CountResults(a),
+                            .episodes_b = CountResults(b),
+                            .window = options.window};
+  if (of_a.has_slips && of_b.has_slips) {
+    comparison.why_none = "both have slips";
+  } else if (of_a.options != of_b.options) {
+    comparison.why_none = "they differ in more than the slips";
+  } else {
+    comparison.recovery_rate = RecoveryRate(of_a.has_slips ? b : a, of_a.has_slips ? a : b,
+                                            options.success_threshold, options.bootstrap);
+    if (comparison.recovery_rate.tasks == 0) {
+      comparison.why_none = "no episode without slips succeeded";
+    }
+  }
+  return comparison;
+}
+
+std::string SlipComparisonTable(const SlipComparison& c) {
+  const std::vector<SlipRow> rows_a = SlipRows(c.a, c.episodes_a, c.window);
+  const std::vector<SlipRow> rows_b = SlipRows(c.b, c.episodes_b, c.window);
+  std::string table;
+  for (size_t i = 0; i < rows_a.size(); ++i) {
+    table += fmt::format("{:<20}{:<40}{}\n", rows_a[i].first, rows_a[i].second, rows_b[i].second);
+  }
+  const std::string rate =
+      c.why_none.empty() ? Text(c.recovery_rate, true) : fmt::format("- ({})", c.why_none);
+  return table + fmt::format("{:<20}{}\n", "recovery rate", rate);
+}
+
+nlohmann::ordered_json SlipComparisonJson(const SlipComparison& comparison) {
+  return {{"a", SlipJson(comparison.a, comparison.window)},
+          {"b", SlipJson(comparison.b, comparison.window)},
+          {"recovery_rate", ToJson(comparison.recovery_rate)},
+          {"why_none", comparison.why_none}};
+}
+
+}  // namespace agentr

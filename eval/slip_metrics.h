@@ -1,0 +1,97 @@
+// How an agent goes on after slips (rollout/slips.h): what an evaluation with slips counts besides
+// EvalMetrics, and how much of the success without slips is left with them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "common/sum_fields.h"
+#include "eval/bootstrap.h"
+#include "rollout/episode.h"
+
+namespace agentr {
+
+// Sums over the episodes with a result. Turns that a revision test replayed do not count.
+struct SlipMetrics {
+  int64_t steps = 0;
+  int64_t slips = 0;
+  int64_t missed_slips = 0;     // turns that were to slip, but had no other action
+  int64_t slipping = 0;         // episodes with a slip
+  int64_t successes = 0;        // of the episodes with a slip
+  int64_t refused_own = 0;      // refused steps that were no slip
+  int64_t revisions = 0;        // revision turns
+  int64_t revised_slips = 0;    // slips with a revision turn within the next `window` steps
+  int64_t false_revisions = 0;  // revision turns without a slip or a refused step in the last
+                                // `window` steps
+  int64_t changing_slips = 0;   // Slip::changed_state
+  int64_t undone_slips = 0;     // of those, the ones that were undone
+  int64_t steps_to_undo = 0;    // sum over the slips that were undone
+  int64_t ended_in_loop = 0;    // episodes whose last three actions said are equal
+
+  SlipMetrics& operator+=(const SlipMetrics& other);
+};
+
+inline constexpr std::array<SumField<SlipMetrics>, 13> kSlipFields = {
+    {{"steps", &SlipMetrics::steps},
+     {"slips", &SlipMetrics::slips},
+     {"missed_slips", &SlipMetrics::missed_slips},
+     {"slipping_episodes", &SlipMetrics::slipping},
+     {"slipping_successes", &SlipMetrics::successes},
+     {"refused_own_steps", &SlipMetrics::refused_own},
+     {"revisions", &SlipMetrics::revisions},
+     {"revised_slips", &SlipMetrics::revised_slips},
+     {"false_revisions", &SlipMetrics::false_revisions},
+     {"changing_slips", &SlipMetrics::changing_slips},
+     {"undone_slips", &SlipMetrics::undone_slips},
+     {"steps_to_undo", &SlipMetrics::steps_to_undo},
+     {"ended_in_loop", &SlipMetrics::ended_in_loop}}};
+static_assert(NamesEveryField(kSlipFields));
+
+struct SlipMetricOptions {
+  double success_threshold = 1.0;
+  std::string revision_action = "wait";
+  int window = 5;  // steps
+  BootstrapOptions bootstrap = {};
+};
+
+SlipMetrics MeasureSlips(std::span<const Episode> episodes, const SlipMetricOptions& options);
+
+// The counts, with "window" and "mean_steps_to_undo" (null if no slip was undone).
+nlohmann::ordered_json SlipJson(const SlipMetrics& metrics, int window);
+
+// Lines for people.
+std::string SlipTable(const SlipMetrics& metrics, int64_t episodes, int window);
+
+// How two evaluations of the same tasks go on after slips.
+struct SlipComparison {
+  SlipMetrics a, b;
+  int64_t episodes_a = 0, episodes_b = 0;  // with a result
+  int window = 0;
+  // Of the evaluation with slips to the one without, if only one has them and nothing else that
+  // decides what is played differs; else `why_none` says why there is none.
+  Estimate recovery_rate = {};
+  std::string why_none = "";
+};
+
+// nullopt if neither was played with slips. `options_a`, `options_b`: what decided what was played
+// (StoredEpisode::options).
+std::optional<SlipComparison> CompareSlips(std::span<const Episode> a, std::span<const Episode> b,
+                                           const std::string& options_a,
+                                           const std::string& options_b,
+                                           const SlipMetricOptions& options);
+
+std::string SlipComparisonTable(const SlipComparison& comparison);
+nlohmann::ordered_json SlipComparisonJson(const SlipComparison& comparison);
+
+// The success with slips over that without: sums over the pairs of episodes of the same task and
+// attempt that both have a result, each task with the same weight, with the interval over tasks
+// (BootstrapRatio). `tasks` is the number of tasks with such a pair; 0, and nothing is known, also if
+// no episode without slips succeeded.
+Estimate RecoveryRate(std::span<const Episode> without, std::span<const Episode> with,
+                      double success_threshold, const BootstrapOptions& bootstrap);
+
+}  // namespace agentr
