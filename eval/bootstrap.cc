@@ -73,7 +73,7 @@ Estimate BootstrapRatio(std::span<const double> above, std::span<const double> b
   const double ratio = std::accumulate(above.begin(), above.end(), 0.0) / whole;
   if (ratios.empty()) ratios.push_back(ratio);
   std::ranges::sort(ratios);
-  return {ratio, Quantile(ratios, 0.025), Quantile(ratios, 0.975), below.size()};
+  return {ratio, SortedQuantile(ratios, 0.025), SortedQuantile(ratios, 0.975), below.size()};
 }
 
 PairedDifference PairedBootstrap(std::span<const double> differences,
