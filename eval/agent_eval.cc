@@ -186,8 +186,8 @@ bool Summarize(const Plan& plan, const EpisodeStore& store, const fs::path& fold
 
 // Refuses options that have no meaning without another one.
 void CheckTogether(const AgentEvalOptions& options) {
-  if (!options.compare_json.empty() && options.compare.empty()) {
-    throw FatalError(ExitCode::kUsage, "--compare_json goes with --compare A B");
+  if (!options.compare_json.empty() && options.compare.empty() && options.arms.empty()) {
+    throw FatalError(ExitCode::kUsage, "--compare_json goes with --compare A B or --arm");
   }
   if (options.cut != AgentEvalOptions{}.cut && options.revision_from.empty()) {
     throw FatalError(ExitCode::kUsage, "--cut goes with --revision_from DIR");
@@ -236,8 +236,13 @@ void Declare(OptionSet& set, AgentEvalOptions& o) {
   set.Add("--cut", o.cut, "Turns to replay: a number, or seeded (drawn for each episode)");
   set.Add("--compare", o.compare, "Compare the evaluations in two folders and play nothing")
       .OnlyOutput();
+  set.Add("--arm", o.arms,
+          "NAME=DIR,DIR,…: an arm of an experiment, the evaluations of its trainings on the same "
+          "tasks (repeatable). Compare each arm with the first one, with intervals over tasks and "
+          "trainings, and play nothing")
+      .OnlyOutput();
   set.Add("--compare_json", o.compare_json,
-          "JSON file for the result of --compare with every task that was won or lost")
+          "JSON file for the result of --arm, or of --compare with every task that was won or lost")
       .Formerly("--comparison")
       .OnlyOutput();
   set.Group("Output");
@@ -262,6 +267,9 @@ ExitCode AgentEval(const AgentEvalOptions& given, const OptionSet& resolved, Wor
   AgentEvalOptions options = given;
   CheckTogether(options);
   const std::unique_ptr<TaskFamily> family = MakeTaskFamily(options.environment.task);
+  if (!options.arms.empty()) {
+    return CompareArmRuns(options.arms, options.success, options.compare_json);
+  }
   if (!options.compare.empty()) {
     return CompareRuns(options.compare, options.success, options.revision_window,
                        options.compare_json);

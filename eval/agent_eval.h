@@ -25,6 +25,7 @@ struct AgentEvalOptions {
   std::string revision_from;   // folder of an evaluation whose failed episodes are continued
   std::string cut = "seeded";  // how many of their turns are replayed (CutTrajectories)
   std::vector<std::string> compare = {};  // two folders to compare; then nothing is played
+  std::vector<std::string> arms = {};     // NAME=DIR,DIR… to compare; then nothing is played
   std::string compare_json = "";          // file for the comparison, as JSON; empty: none
   std::string output_dir = "test_result";
   std::string model_type = "";  // empty: chosen by how the model runs

@@ -4,12 +4,14 @@
 #include <spdlog/spdlog.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "common/file.h"
 #include "common/json_depth.h"
 #include "common/json_lenient.h"
 #include "common/text.h"
+#include "eval/compare_arms.h"
 #include "eval/comparison.h"
 #include "eval/episode_store.h"
 #include "eval/slip_metrics.h"
@@ -59,6 +61,25 @@ std::string CheckSameTasks(const Run& a, const Run& b) {
   return task_a;
 }
 
+// The evaluations that "NAME=DIR,DIR…" names, checked to be of the kind of task of `first`.
+Arm ReadArm(const std::string& text, std::optional<Run>& first) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--arm {}: write NAME=DIR,DIR…, the folders of the arm's "
+                                 "evaluations",
+                                 text));
+  }
+  Arm arm{text.substr(0, equals), {}};
+  for (const std::string_view folder : SplitWords(std::string_view(text).substr(equals + 1), ",")) {
+    Run run = ReadRun(std::string(folder));
+    if (!first) first = Run{{}, run.options};
+    CheckSameTasks(*first, run);
+    arm.runs.push_back(std::move(run.episodes));
+  }
+  return arm;
+}
+
 }  // namespace
 
 ExitCode CompareRuns(const std::vector<std::string>& folders, double success, int revision_window,
@@ -92,6 +113,22 @@ ExitCode CompareRuns(const std::vector<std::string>& folders, double success, in
     json["options"] = {{"a", Json::parse(a.options)}, {"b", Json::parse(b.options)}};
     WriteFileAtomically(json_file, DumpJson(json, 1) + "\n");
   }
+  return ExitCode::kOk;
+}
+
+ExitCode CompareArmRuns(const std::vector<std::string>& arms, double success,
+                        const std::string& json_file) {
+  std::vector<Arm> read;
+  std::optional<Run> first;
+  for (const std::string& arm : arms) read.push_back(ReadArm(arm, first));
+  if (read.size() < 2) {
+    throw FatalError(ExitCode::kUsage, "--arm: name two arms or more, the first one to compare with");
+  }
+  const std::string task = first ? CheckSameTasks(*first, *first) : "";
+  const double threshold = success > 0 || !first ? success : MakeTaskFamily(task)->SuccessReward();
+  const ArmsComparison comparison = CompareArms(read, threshold, {});
+  fmt::print("{}a success is a reward of at least {}\n", ArmsTable(comparison), threshold);
+  if (!json_file.empty()) WriteFileAtomically(json_file, DumpJson(ArmsJson(comparison), 1) + "\n");
   return ExitCode::kOk;
 }
 

@@ -1,4 +1,4 @@
-// Compares two evaluations on disk (`agent_eval --compare A B`).
+// Compares evaluations on disk: two (`agent_eval --compare A B`), or the arms of an experiment (`--arm`).
 #pragma once
 
 #include <string>
@@ -15,5 +15,11 @@ namespace agentr {
 // two folders, kFile like ReadEpisodes or if the file cannot be written.
 ExitCode CompareRuns(const std::vector<std::string>& folders, double success, int revision_window,
                      const std::string& json_file);
+
+// Prints the comparison of arms, each NAME=DIR,DIR…, with the first one (compare_arms.h). `success` and
+// `json_file` as above. Throws FatalError: kUsage for another form, different kinds of tasks or no
+// common task, kFile as above.
+ExitCode CompareArmRuns(const std::vector<std::string>& arms, double success,
+                        const std::string& json_file);
 
 }  // namespace agentr
