@@ -36,6 +36,8 @@ std::string_view AnotherKind(std::string_view text) {
       {"version https://git-lfs",
        "it is a pointer of Git LFS: its file is not downloaded (git lfs "
        "pull)"},
+      {"data:", "it is a stream of events, where one reply was asked for"},
+      {"event:", "it is a stream of events, where one reply was asked for"},
       {"<", "it is a page of HTML or XML"}};
   for (const auto& [begin, kind] : kKinds) {
     if (text.starts_with(begin)) return kind;

@@ -41,6 +41,7 @@ constexpr ThoughtMarks kThoughtMarks[] = {
 
 // The tokens that end a turn, from servers that show them, and what was foretold behind them.
 std::string_view WithoutTurnEnd(std::string_view response) {
+  if (response.find('<') == kNone) return response;
   size_t end = response.size();
   for (const std::string_view token :
        {"<|im_end|>", "<|eot_id|>", "<|end_of_text|>", "<|endoftext|>", "<|return|>", "<|end|>",
@@ -208,6 +209,8 @@ std::string_view Undressed(std::string_view text) {
 }  // namespace
 
 std::string_view WithoutThought(std::string_view response) {
+  // The first bytes of all marks, which most responses do not have.
+  if (response.find_first_of("<[\xE2") == kNone) return response;
   size_t begin = 0;
   for (const auto& [open, close] : kThoughtMarks) {
     const size_t end = response.rfind(close);

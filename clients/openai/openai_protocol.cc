@@ -98,6 +98,26 @@ Result<Completion> ParseChoice(const Json& choice) {
   return out;
 }
 
+// Whether a refusal calls a field of the request unknown: by a message with its name in quotation
+// marks or between blanks, or as FastAPI does, which names it in "loc", beside the message.
+bool RefusesField(const Json& error, const std::string& message, const std::string& field) {
+  constexpr std::string_view kUnknown[] = {"unsupported",  "not support", "unknown",
+                                           "unrecognized", "unexpected",  "not permitted",
+                                           "deprecated"};
+  const std::string text = AsciiLower(message);
+  const auto says = [&](std::string_view words) { return text.find(words) != std::string::npos; };
+  if (!std::ranges::any_of(kUnknown, says)) return false;
+  if (DumpJson(error).find("\"" + field + "\"") != std::string::npos) return true;
+  for (size_t at = text.find(field); at != std::string::npos; at = text.find(field, at + 1)) {
+    const auto is_name = [&](size_t place) {
+      const char c = place < text.size() ? text[place] : ' ';
+      return IsAsciiLetter(c) || IsAsciiDigit(c) || c == '_';
+    };
+    if ((at == 0 || !is_name(at - 1)) && !is_name(at + field.size())) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 int64_t RequestSeed(uint64_t seed, int first) {
@@ -144,6 +164,10 @@ Error ChatError(const HttpError& error) {
   if (out.kind == ErrorKind::kServer) return out;
   if (!text.empty())
     out.message = fmt::format("the model's server refuses: {}", EscapeControls(text));
+  for (const char* field : {"seed", "temperature", "top_p", "stop", "logprobs", "n"}) {
+    if (out.kind != ErrorKind::kRejected || !RefusesField(ReplyError(body), text, field)) continue;
+    out.message += fmt::format("; --llm_field {}= leaves \"{}\" out", field, field);
+  }
   if (error.status == 401 || error.status == 403) out.message += "; is OPENAI_API_KEY right?";
   if (error.status == 404) out.message += "; are the base URL (…/v1) and the model's name right?";
   return out;
@@ -155,16 +179,8 @@ bool RefusesMaxTokens(const HttpError& error) {
   const Json body = ParseJson(error.body);
   const Json told = ReplyError(body);
   if (told.is_object() && told.value("param", Json()) == "max_tokens") return true;
-  const std::string text = AsciiLower(ReplyErrorText(body));
-  const auto says = [&](std::string_view words) { return text.find(words) != std::string::npos; };
-  if (says("max_completion_tokens")) return true;
-  // FastAPI names the field in "loc", beside the message.
-  const bool names =
-      says("max_tokens") || DumpJson(told).find("\"max_tokens\"") != std::string::npos;
-  constexpr std::string_view kUnknown[] = {"unsupported",  "not support", "unknown",
-                                           "unrecognized", "unexpected",  "not permitted",
-                                           "deprecated"};
-  return names && std::ranges::any_of(kUnknown, says);
+  return ReplyErrorText(body).find("max_completion_tokens") != std::string::npos ||
+         RefusesField(told, ReplyErrorText(body), "max_tokens");
 }
 
 }  // namespace agentr

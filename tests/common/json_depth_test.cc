@@ -56,6 +56,7 @@ TEST(JsonFault, NamesFilesOfAnotherKind) {
                                      {"\xff\xfe{", "UTF-16"},
                                      {"\xfe\xff", "UTF-16"},
                                      {"version https://git-lfs.github.com/spec/v1", "git lfs pull"},
+                                     {"data: {}", "stream of events"},
                                      {"<!DOCTYPE html>", "page of HTML"}}) {
     EXPECT_THAT(JsonFault(begin), HasSubstr(words));
   }

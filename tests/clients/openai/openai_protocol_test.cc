@@ -367,6 +367,21 @@ TEST(ChatError, KnowsTheNewerNameOfTheLimit) {
       Refusal(400, R"({"error": {"message": "max_tokens must be at least 1, got -3"}})")));
 }
 
+TEST(ChatError, SaysHowToLeaveOutAFieldThatAServerDoesNotKnow) {
+  const auto told = [](const char* body) { return ChatError(Refusal(422, body)).message; };
+  EXPECT_THAT(
+      told(R"({"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]})"),
+      HasSubstr("--llm_field seed="));
+  EXPECT_THAT(
+      told(R"({"error": {"message": "Unsupported value: 'temperature' does not support 0.7"}})"),
+      HasSubstr("--llm_field temperature="));
+  EXPECT_THAT(told(R"({"error": {"message": "Unknown field n"}})"), HasSubstr("--llm_field n="));
+  EXPECT_THAT(told(R"({"error": {"message": "seed must be positive"}})"),
+              testing::Not(HasSubstr("--llm_field")));
+  EXPECT_THAT(told(R"({"error": {"message": "unknown role in the conversation"}})"),
+              testing::Not(HasSubstr("--llm_field")));
+}
+
 TEST(ChatError, TellsTheServersWordsAndTheCure) {
   const Error bad = ChatError(Refusal(400, R"({"error": {"message": "no such role"}})"));
   EXPECT_EQ(bad.kind, ErrorKind::kRejected);
