@@ -129,7 +129,10 @@ ExitCode Run(int argc, char** argv) {
     fmt::print("{}", Help());
   } else {
     std::vector<std::string> names;
-    for (const SubCommand& command : kSubCommands) names.emplace_back(command.name);
+    for (const SubCommand& command : kSubCommands) {
+      names.emplace_back(command.name);
+      names.emplace_back(command.program);
+    }
     throw FatalError(ExitCode::kUsage,
                      fmt::format("there is no command '{}'{}; agentr --help lists the commands",
                                  EscapeControls(word), DidYouMean(word, names)));

@@ -1,5 +1,8 @@
 #include "clients/language_model.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "common/text.h"
@@ -12,9 +15,13 @@ Usage& Usage::operator+=(const Usage& other) {
 }
 
 bool ReachedLimit(const Completion& completion) {
-  // The word of OpenAI's protocol, and that of Anthropic and Gemini behind servers that translate.
-  const std::string reason = AsciiLower(completion.finish_reason);
-  return reason == "length" || reason == "max_tokens";
+  // The word of OpenAI's protocol, then those of Anthropic, Gemini, Mistral, GLM and llama.cpp behind
+  // servers that translate.
+  constexpr std::string_view kLimits[] = {
+      "length",     "max_tokens",        "model_length",
+      "max_length", "max_output_tokens", "max_completion_tokens",
+      "limit",      "incomplete",        "model_context_window_exceeded"};
+  return std::ranges::find(kLimits, AsciiLower(completion.finish_reason)) != std::end(kLimits);
 }
 
 std::string WithThought(const Message& message) {

@@ -45,12 +45,28 @@ namespace {
 
 // For a message with a mistyped option: the nearest one.
 std::string NearestOption(const std::string& message, const CLI::App& app) {
-  const size_t begin = message.find("--");
+  const size_t one = message.find(" -");  // of "-task" with one hyphen
+  const size_t begin = std::min(message.find("--"), one == std::string::npos ? one : one + 1);
   if (begin == std::string::npos) return "";
   const size_t end = std::min(message.find_first_of(" ,=]", begin), message.size());
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
     if (!option->get_group().empty()) names.push_back(option->get_name());
+  }
+  return DidYouMean(message.substr(begin, end - begin), names);
+}
+
+// For the message "--option: word not in {one,other}": the nearest one.
+std::string NearestChoice(const std::string& message) {
+  constexpr std::string_view kNotIn = " not in {";
+  const size_t end = message.find(kNotIn);
+  if (end == std::string::npos || !message.ends_with('}')) return "";
+  const size_t begin = message.rfind(' ', end - 1) + 1;
+  std::vector<std::string> names;
+  const size_t list = end + kNotIn.size();
+  for (const std::string_view name :
+       SplitText(std::string_view(message).substr(list, message.size() - 1 - list), ',')) {
+    names.emplace_back(name);
   }
   return DidYouMean(message.substr(begin, end - begin), names);
 }
@@ -92,6 +108,7 @@ ExitCode PrintParseError(const CLI::ParseError& error, const CLI::App& app) {
     text += " does not have the type of its option";
   }
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) text += NearestOption(text, app);
+  text += NearestChoice(text);
   fmt::print(stderr, "error: {}\n{} --help lists the options\n",
              EscapeControls(RedactSecrets(text)), app.get_name());
   return ExitCode::kUsage;

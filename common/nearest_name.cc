@@ -44,6 +44,11 @@ std::string NearestName(std::string_view typed, std::span<const std::string> nam
     const size_t changes = Changes(Plain(typed), Plain(name));
     if (changes < fewest) std::tie(fewest, nearest) = std::pair(changes, name);
   }
+  if (!nearest.empty()) return nearest;
+  for (const std::string& name : names) {
+    const bool longer = name.size() > typed.size() && Plain(name).starts_with(Plain(typed) + "_");
+    if (longer && (nearest.empty() || name.size() < nearest.size())) nearest = name;
+  }
   return nearest;
 }
 

@@ -143,8 +143,8 @@ Result<std::vector<Node>> Search::Sample(int node) {
   }
   if (children.empty() && node == 0) {
     return Fail(ErrorKind::kRejected,
-                "all responses to the first observation were cut before an action; raise "
-                "--max_new_tokens");
+                "all responses to the first observation were cut before an action, by the limit of "
+                "tokens (raise --max_new_tokens) or by a filter of the server");
   }
   return children;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "clients/filtered.h"
 #include "common/text.h"
 #include "common/utf8.h"
 #include "tasks/action_text.h"
@@ -10,7 +11,7 @@
 namespace agentr {
 
 bool IsCutTurn(const Completion& completion, const TaskFamily& family) {
-  return ReachedLimit(completion) &&
+  return (ReachedLimit(completion) || IsFiltered(completion)) &&
          (family.ParseAction(completion.text).empty() || IsOnlyThought(completion.text));
 }
 
@@ -21,10 +22,15 @@ void CutTurns::Add(const Completion& completion) {
   const std::string valid = ToValidUtf8(completion.text);
   size_t begin = valid.size() > kShown ? valid.size() - kShown : 0;
   while (begin < valid.size() && (valid[begin] & 0xC0) == 0x80) ++begin;
+  const bool filtered = IsFiltered(completion);
   warning_ = fmt::format(
-      "a response reached the limit of tokens before its action, and is not executed. It ends with "
-      "\"{}{}\". A larger --max_new_tokens lets the model finish. Further ones are counted",
-      begin > 0 ? "…" : "", EscapeControls(valid.substr(begin)));
+      "a response {} before its action, and is not executed. It ends with \"{}{}\". {}. Further "
+      "ones are counted",
+      filtered ? fmt::format("was ended by the server's filter ({})", completion.finish_reason)
+               : "reached the limit of tokens",
+      begin > 0 ? "…" : "", EscapeControls(valid.substr(begin)),
+      filtered ? "A filter can often be set at the server or by --llm_field"
+               : "A larger --max_new_tokens lets the model finish");
   spdlog::warn("{}", warning_);
 }
 

@@ -1,7 +1,7 @@
-// Responses that the limit of tokens cut before they came to an action.
+// Responses that the limit of tokens, or a filter of the server, cut before they came to an action.
 //
 // Such a response is no turn of the model: the environment would get a piece of a thought, and the
-// result would be that of the limit and not of the model. It is never executed. A search makes no
+// result would be that of the limit or filter and not of the model. It is never executed. A search makes no
 // node of it, and a node to which all responses are cut ends with its present reward (End::kCut); an
 // evaluation ends the episode with its present reward (EpisodeEnd::kCutTurn).
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace agentr {
 
-// True if the completion reached its limit of tokens and the family reads no action in it, or only
+// True if the completion reached its limit of tokens or was filtered, and the family reads no action in it, or only
 // a "Thought:" stands there (tasks/action_text.h).
 bool IsCutTurn(const Completion& completion, const TaskFamily& family);
 

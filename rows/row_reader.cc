@@ -15,6 +15,7 @@
 #include "common/file.h"
 #include "common/json_depth.h"
 #include "common/json_fields.h"
+#include "common/text.h"
 #include "rows/provenance.h"
 
 namespace agentr {
@@ -62,11 +63,11 @@ std::optional<bool> Flag(const Json& message, const char* name) {
   Refuse(fmt::format("\"{}\" is {}; it must be 0 or 1", name, found->dump()));
 }
 
-// By the name that OpenAI, Agent-R, or axolotl gives the mark.
+// By the name that OpenAI, Agent-R, axolotl or another trainer gives the mark.
 std::optional<bool> Flag(const Json& message) {
   std::optional<bool> flag;
   const char* named = nullptr;
-  for (const char* name : {"weight", "loss", "train", "training"}) {
+  for (const char* name : {"weight", "loss", "train", "training", "trainable", "loss_mask"}) {
     const std::optional<bool> value = Flag(message, name);
     if (flag && value && *value != *flag) {
       Refuse(fmt::format("a message has different values of \"{}\" and \"{}\"; remove one of them",
@@ -85,11 +86,26 @@ bool IsSaid(const Json& object, const char* name) {
 // Refuses what a message or a whole row says beside its texts and what the model would have seen or
 // written too: a training without it is another one.
 void RefuseUntrainable(const Json& object) {
+  constexpr const char* kMark = "mark each message with \"weight\": 0 or 1";
+  constexpr const char* kOnlyText = "only text can be trained";
   constexpr std::pair<const char*, const char*> kUntrainable[] = {
       {"tool_calls", "write the call into the text of the message"},
       {"function_call", "write the call into the text of the message"},
       {"tools", "describe the tools in the system message"},
       {"functions", "describe the functions in the system message"},
+      {"documents", "write them into the text of a message"},
+      {"chat_template_kwargs", "give them as --chat_kwargs"},
+      {"images", kOnlyText},
+      {"videos", kOnlyText},
+      {"audios", kOnlyText},
+      {"audio", kOnlyText},
+      {"weights", kMark},
+      {"mask", kMark},
+      {"masked", kMark},
+      {"loss_scale", kMark},
+      {"train_on_turn", kMark},
+      {"train_detail", kMark},
+      {"training_detail", kMark},
   };
   for (const auto& [name, cure] : kUntrainable) {
     if (!IsSaid(object, name)) continue;
@@ -98,10 +114,10 @@ void RefuseUntrainable(const Json& object) {
 }
 
 // What a message may have beside that. A segment has ids.
-constexpr const char* kReadKeys[] = {"role",      "from",    "content",  "value",
-                                     "text",      "weight",  "loss",     "train",
-                                     "training",  "ids",     "logprobs", "reasoning_content",
-                                     "reasoning", "thinking"};
+constexpr const char* kReadKeys[] = {
+    "trainable", "loss_mask", "role",  "from",     "content", "value",    "text",
+    "weight",    "loss",      "train", "training", "ids",     "logprobs", "reasoning_content",
+    "reasoning", "thinking"};
 
 void NoteUnread(const Json& message, UnreadKeys& unread) {
   for (const auto& [key, value] : message.items()) {
@@ -120,10 +136,16 @@ bool TrainedWithoutFlag(const Json& messages, DataFormat format) {
 }
 
 std::string RoleOf(std::string name) {
-  if (name == "human") return "user";
-  if (name == "gpt") return "assistant";
-  if (name == "developer") return "system";
-  for (const char* const of_tools : {"function", "function_call", "observation"}) {
+  constexpr std::pair<std::string_view, const char*> kSame[] = {
+      {"human", "user"},    {"user", "user"},       {"assistant", "assistant"},
+      {"gpt", "assistant"}, {"bot", "assistant"},   {"chatbot", "assistant"},
+      {"ai", "assistant"},  {"model", "assistant"}, {"developer", "system"},
+      {"system", "system"}};
+  for (const auto& [other, role] : kSame) {
+    if (EqualIgnoringCase(name, other)) return role;
+  }
+  for (const char* const of_tools :
+       {"function", "function_call", "observation", "tool_call", "tool_response", "tool_result"}) {
     if (name != of_tools) continue;
     Refuse(
         fmt::format("a message of \"{}\": no chat template here has that role; make the results of "
@@ -186,6 +208,7 @@ std::string ThoughtOf(const Json& message, const std::string& role) {
 }
 
 void ReadMessages(const Json& messages, const FormatNames& names, Row& row) {
+  if (messages.is_string()) Refuse("the messages are one text; they have to be a list of objects");
   if (!messages.is_array()) Refuse("the list of messages is empty");
   const bool otherwise = TrainedWithoutFlag(messages, row.format);
   const bool given = !row.messages.empty();  // the row's own text of the system
@@ -309,6 +332,9 @@ Row RowOf(Json json) {
     ReadTokens(json, row);
   } else {
     RefuseUntrainable(json);
+    if (IsSaid(json, "loss_mask")) {
+      Refuse("it has \"loss_mask\" beside the messages; mark each message with \"weight\": 0 or 1");
+    }
     if (IsSaid(json, "system")) {
       row.messages.push_back({"system", Text(json, "system")});
       row.trained.push_back(false);

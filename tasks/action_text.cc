@@ -1,6 +1,9 @@
 #include "tasks/action_text.h"
 
+#include <algorithm>
+#include <initializer_list>
 #include <optional>
+#include <utility>
 
 #include "common/json_depth.h"
 #include "common/text.h"
@@ -22,28 +25,67 @@ size_t SkipAll(std::string_view text, size_t at, char c) {
   return at;
 }
 
+// What models of many makers write around a thought in their text.
+constexpr ThoughtMarks kThoughtMarks[] = {
+    {"<think>", "</think>"},
+    {"<thinking>", "</thinking>"},
+    {"<thought>", "</thought>"},
+    {"<reasoning>", "</reasoning>"},
+    {"[THINK]", "[/THINK]"},                                            // Mistral
+    {"<|channel|>analysis<|message|>", "<|channel|>final<|message|>"},  // gpt-oss
+    {"<|begin_of_thought|>", "<|end_of_thought|>"},
+    {"<|START_THINKING|>", "<|END_THINKING|>"},  // Cohere
+    {"<seed:think>", "</seed:think>"},
+    {"◁think▷", "◁/think▷"},  // Kimi
+};
+
+// The tokens that end a turn, from servers that show them, and what was foretold behind them.
+std::string_view WithoutTurnEnd(std::string_view response) {
+  if (response.find('<') == kNone) return response;
+  size_t end = response.size();
+  for (const std::string_view token :
+       {"<|im_end|>", "<|eot_id|>", "<|end_of_text|>", "<|endoftext|>", "<|return|>", "<|end|>",
+        "<|call|>", "</s>", "<eos>", "<end_of_turn>", "<｜end▁of▁sentence｜>"}) {
+    end = std::min(end, response.find(token));
+  }
+  return response.substr(0, end);
+}
+
 // The position after a marker such as "Action:", "Action 1:" or "**Action**:" whose word is at `at`;
-// kNone if there is none.
+// kNone if there is none. The colon may be that of Chinese text.
 size_t EndOfMarker(std::string_view text, size_t at, std::string_view word) {
   at = SkipAll(text, SkipAll(text, at + word.size(), '*'), ' ');
   at = SkipAll(text, SkipDigits(text, at), '*');
-  if (at >= text.size() || text[at] != ':') return kNone;
-  return at + 1;
+  for (const std::string_view colon : {":", "："}) {
+    if (text.substr(std::min(at, text.size())).starts_with(colon)) return at + colon.size();
+  }
+  return kNone;
+}
+
+// Whether only marks of headings, lists and bold text stand before `at` on its line.
+bool BeginsLine(std::string_view text, size_t at) {
+  const size_t line = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
+  return text.substr(line, at - line).find_first_not_of(" \t\r*#>-") == kNone;
+}
+
+// Whether the word is at `at`, in other letter cases only where it begins a line.
+bool HasWord(std::string_view text, size_t at, std::string_view word) {
+  if (AsciiLower(text[at]) != AsciiLower(word[0])) return false;
+  const std::string_view there = text.substr(at, word.size());
+  return there == word || (EqualIgnoringCase(there, word) && BeginsLine(text, at));
 }
 
 // Up to the first line "Observation: …" behind an action.
 std::string_view WithoutObservation(std::string_view response) {
   constexpr std::string_view kWord = "Observation", kAction = "Action";
-  size_t action = response.find(kAction);
-  while (action != kNone && EndOfMarker(response, action, kAction) == kNone) {
-    action = response.find(kAction, action + 1);
-  }
-  if (action == kNone) return response;
-  for (size_t at = response.find(kWord, action); at != kNone; at = response.find(kWord, at + 1)) {
-    const size_t line = response.rfind('\n', at) + 1;
-    const bool begins =
-        line > action && Trim(response.substr(line, at - line)).find_first_not_of("*#") == kNone;
-    if (begins && EndOfMarker(response, at, kWord) != kNone) return response.substr(0, line);
+  bool acted = false;
+  for (size_t at = 0; at < response.size(); ++at) {
+    if (!acted) {
+      acted = HasWord(response, at, kAction) && EndOfMarker(response, at, kAction) != kNone;
+    } else if (HasWord(response, at, kWord) && EndOfMarker(response, at, kWord) != kNone &&
+               BeginsLine(response, at)) {
+      return response.substr(0, response.rfind('\n', at) + 1);
+    }
   }
   return response;
 }
@@ -51,13 +93,15 @@ std::string_view WithoutObservation(std::string_view response) {
 // The text after the last marker, or the last call of a tool; nullopt if it has neither.
 std::optional<std::string_view> MarkedPart(std::string_view response) {
   constexpr std::string_view kWord = "Action";
-  for (size_t at = response.rfind(kWord); at != kNone;) {
+  for (size_t at = response.size(); at-- > 0;) {
+    if (!HasWord(response, at, kWord)) continue;
     const size_t begin = EndOfMarker(response, at, kWord);
     if (begin != kNone) return response.substr(begin);
-    at = at == 0 ? kNone : response.rfind(kWord, at - 1);
   }
-  const size_t call = response.rfind("<tool_call>");
-  if (call != kNone) return response.substr(call);
+  for (const std::string_view call :
+       {"<tool_call>", "<action>", "[TOOL_CALLS]", "<|python_tag|>", "<function=", "<invoke"}) {
+    if (const size_t at = response.rfind(call); at != kNone) return response.substr(at);
+  }
   return std::nullopt;
 }
 
@@ -78,15 +122,57 @@ std::string_view InsideFence(std::string_view text) {
   if (line != kNone && text.substr(0, line).find_first_of(" [") == kNone) {
     text.remove_prefix(line + 1);
   }
+  // "json {…}" on one line.
+  const size_t brace = std::min(text.find('{'), text.size());
+  if (line == kNone && AsciiLower(Trim(text.substr(0, brace))) == "json") text.remove_prefix(brace);
   return text.substr(0, text.find("```"));
+}
+
+// What stands inside <action>…</action> and the like, if that begins the text.
+std::string_view InsideTag(std::string_view text) {
+  for (const std::string_view name : {"action", "answer", "command"}) {
+    const std::string open = "<" + std::string(name) + ">", close = "</" + std::string(name) + ">";
+    if (text.starts_with(open)) {
+      text.remove_prefix(open.size());
+      return text.substr(0, text.find(close));
+    }
+  }
+  return text;
+}
+
+bool IsToolCall(std::string_view text) {
+  for (const std::string_view begin :
+       {"{", "[{", "<tool_call>", "[TOOL_CALLS]", "<|python_tag|>", "<function", "<invoke"}) {
+    if (text.starts_with(begin)) return true;
+  }
+  return false;
+}
+
+// The parameter of that name in a call of a tool that is written as XML, or the only one.
+std::string XmlAction(std::string_view text) {
+  constexpr std::string_view kParameter = "<parameter";
+  size_t at = text.find(kParameter);
+  const size_t only = text.rfind(kParameter) == at ? at : kNone;
+  while (at != kNone) {
+    const size_t end = std::min(text.find('>', at), text.size());
+    std::string_view name = text.substr(at, end - at);
+    name.remove_prefix(std::min(name.find('=') + 1, name.size()));
+    if (at == only || Trim(name, " \"'") == "action") {
+      text.remove_prefix(std::min(end + 1, text.size()));
+      return std::string(Trim(text.substr(0, text.find("</parameter>"))));
+    }
+    at = text.find(kParameter, at + 1);
+  }
+  return "";
 }
 
 // The action in a call of a tool: the argument of that name, or the only one that is a text.
 std::string ToolAction(std::string_view text) {
+  if (text.find("<parameter") != kNone) return XmlAction(text);
   const size_t begin = text.find('{'), end = text.rfind('}');
   if (begin == kNone || end == kNone || end < begin) return "";
   Json call = ParseJson(text.substr(begin, end - begin + 1));
-  for (const char* name : {"function", "arguments", "parameters"}) {
+  for (const char* name : {"function", "arguments", "parameters", "args", "input"}) {
     if (call.is_object() && call.contains(name)) call = Json(call[name]);
     if (call.is_string()) call = ParseJson(call.get<std::string>());
   }
@@ -97,16 +183,24 @@ std::string ToolAction(std::string_view text) {
   return found != call.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-// Without bold marks and backquotes at both ends; marks at one end are the other half of those
-// around the marker.
+// Without bold marks and backquotes at both ends, where marks at one end are the other half of those
+// around the marker, and without quotation marks and italics around all of it.
 std::string_view Undressed(std::string_view text) {
   for (size_t before = 0; before != text.size();) {
     before = text.size();
     text = Trim(text);
     if (text.starts_with("```")) text = Trim(InsideFence(text));
+    text = InsideTag(text);
+    if (text.starts_with("> ") || text.starts_with("- ")) text.remove_prefix(2);
     for (const std::string_view mark : {"**", "`"}) {
       if (text.starts_with(mark)) text.remove_prefix(mark.size());
       if (text.ends_with(mark)) text.remove_suffix(mark.size());
+    }
+    for (const auto& [open, close] : std::initializer_list<ThoughtMarks>{
+             {"\"", "\""}, {"'", "'"}, {"“", "”"}, {"*", "*"}, {"_", "_"}}) {
+      if (text.size() <= open.size() + close.size() || !text.starts_with(open)) continue;
+      if (text.find(close, open.size()) != text.size() - close.size()) continue;
+      text = text.substr(open.size(), text.size() - open.size() - close.size());
     }
   }
   return text;
@@ -115,11 +209,26 @@ std::string_view Undressed(std::string_view text) {
 }  // namespace
 
 std::string_view WithoutThought(std::string_view response) {
-  constexpr std::string_view kBegin = "<think>", kEnd = "</think>";
-  if (const size_t end = response.rfind(kEnd); end != kNone) {
-    response.remove_prefix(end + kEnd.size());
+  // The first bytes of all marks, which most responses do not have.
+  if (response.find_first_of("<[\xE2") == kNone) return response;
+  size_t begin = 0;
+  for (const auto& [open, close] : kThoughtMarks) {
+    const size_t end = response.rfind(close);
+    if (end != kNone) begin = std::max(begin, end + close.size());
   }
-  return response.substr(0, response.find(kBegin));
+  response.remove_prefix(begin);
+  size_t unfinished = response.size();
+  for (const auto& [open, close] : kThoughtMarks) {
+    unfinished = std::min(unfinished, response.find(open));
+  }
+  return response.substr(0, unfinished);
+}
+
+std::optional<ThoughtMarks> ThoughtMarksOf(std::string_view response) {
+  for (const ThoughtMarks& marks : kThoughtMarks) {
+    if (response.find(marks.close) != kNone) return marks;
+  }
+  return std::nullopt;
 }
 
 bool IsOnlyThought(std::string_view response) {
@@ -131,10 +240,11 @@ bool IsOnlyThought(std::string_view response) {
 }
 
 std::string TextOfAction(std::string_view response) {
-  std::string_view text = Undressed(ActionPart(WithoutObservation(WithoutThought(response))));
+  std::string_view text =
+      Undressed(ActionPart(WithoutObservation(WithoutTurnEnd(WithoutThought(response)))));
   const size_t digits = SkipDigits(text, 0);
   if (digits > 0 && text.substr(digits, 2) == ". ") text = Undressed(text.substr(digits + 2));
-  if (text.starts_with('{') || text.starts_with("<tool_call>")) {
+  if (IsToolCall(text)) {
     if (std::string action = ToolAction(text); !action.empty()) return action;
   }
   return std::string(text);

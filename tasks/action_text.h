@@ -1,6 +1,7 @@
 // Where the action stands in a model's response.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -8,13 +9,21 @@ namespace agentr {
 
 // The text after the last "Action:" of a response, or its last line that is not blank, without what
 // models add around it:
-//   a thought between <think> and </think>, in which no action counts, and in which all that
-//     follows counts as thought while it is not ended;
-//   the observation that a model foretells itself, and what follows it;
-//   a number of a list, a code fence, backquotes, bold marks, and the form of a call of a tool
-//     {"name": …, "arguments": {"action": …}}.
+//   a thought between <think> and </think> or other marks of that kind, in which no action counts,
+//     and in which all that follows counts as thought while it is not ended;
+//   the observation that a model foretells itself, the token that ends a turn, and what follows it;
+//   a number of a list, a code fence, backquotes, bold marks, quotation marks, <action>…</action>,
+//     and the form of a call of a tool {"name": …, "arguments": {"action": …}}.
 // Empty if the response holds none. The text may have several lines.
 std::string TextOfAction(std::string_view response);
+
+// What stands before and behind a thought.
+struct ThoughtMarks {
+  std::string_view open, close;
+};
+
+// Those around the ended thought of a response; nullopt if it has none.
+std::optional<ThoughtMarks> ThoughtMarksOf(std::string_view response);
 
 // The part of `response` behind its last ended thought and before one that is not ended: all of it
 // if it has none. A view into `response`.

@@ -14,15 +14,6 @@ bool AnyMatches(const std::vector<Pattern>& patterns, std::string_view text) {
   return std::ranges::any_of(patterns, [&](const Pattern& p) { return p.Matches(text); });
 }
 
-// Without a thought between <think> and </think>; all that follows an unfinished one is thought.
-std::string_view SaidAloud(std::string_view response) {
-  constexpr std::string_view kBegin = "<think>", kEnd = "</think>";
-  if (const size_t end = response.rfind(kEnd); end != std::string_view::npos) {
-    response.remove_prefix(end + kEnd.size());
-  }
-  return response.substr(0, response.find(kBegin));
-}
-
 // What stands between the last two fences, without the fence's own line.
 std::string_view LastFence(std::string_view response) {
   constexpr std::string_view kFence = "```";
@@ -69,17 +60,17 @@ std::string FileFamily::ParseAction(std::string_view response) const {
       action = TextOfAction(response);
       break;
     case ActionFormat::kWhole:
-      action = SaidAloud(response);
+      action = WithoutThought(response);
       break;
     case ActionFormat::kRegex: {
       const Pattern& pattern = *rules_->pattern;
       const int group = std::min(pattern.groups(), 1);
-      const std::string_view said = SaidAloud(response);
+      const std::string_view said = WithoutThought(response);
       action = (rules_->last ? pattern.Last(said, group) : pattern.First(said, group)).value_or("");
       break;
     }
     case ActionFormat::kFence:
-      action = LastFence(SaidAloud(response));
+      action = LastFence(WithoutThought(response));
       break;
   }
   if (rules_->removed) action = rules_->removed->Replaced(action, "");

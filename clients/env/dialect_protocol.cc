@@ -159,7 +159,7 @@ Result<OrderedJson> DialectProtocol::Read(std::string_view reply, std::string_vi
   }
   if (dialect_.fault.empty()) return value;
   const OrderedJson* fault = At(value, dialect_.fault);
-  if (fault == nullptr || fault->is_null()) return value;
+  if (fault == nullptr || !IsSaid(*fault)) return value;
   return Fail(ErrorKind::kEnvironment, what + ": the environment says: " + TextOf(*fault));
 }
 

@@ -141,11 +141,15 @@ class EnvServerGroup {
   // The outcome of a call, or the error Lost if it may belong to another session than `session`.
   template <typename T>
   Outcome<T> Keep(const ServerSession& session, Outcome<T> outcome) {
-    const bool lost =
-        !outcome && (IsLost(outcome.error()) || protocol_->IsLostSession(outcome.error()));
+    const bool lost = !outcome && (IsLost(outcome.error()) || SaysLost(outcome.error()));
     if (!lost && (!outcome || IsCurrent(session))) return outcome;
     EndSessionsLike(session);
     return tl::make_unexpected(Lost(outcome ? "" : outcome.error().message));
+  }
+  // Whether the server says so: in a reply, or in that of a refusal (400, 403, 422).
+  bool SaysLost(const HttpError& error) const {
+    if (error.kind != ErrorKind::kRejected) return protocol_->IsLostSession(error);
+    return protocol_->IsLostSession({ErrorKind::kEnvironment, error.body, 0});
   }
   // Ends all sessions of the same epoch. A lost session may mean that the server was restarted,
   // possibly with other data.

@@ -26,7 +26,7 @@ Result<Json> ReplyObject(std::string_view reply, const std::string& what) {
   Result<Json> object = ParseObject(reply, what);
   if (!object) return object;
   const auto error = object->find("error");
-  if (error == object->end() || error->is_null()) return object;
+  if (error == object->end() || !IsSaid(*error)) return object;
   return Fail(ErrorKind::kEnvironment,
               what + ": the environment says: " +
                   (error->is_string() ? error->get<std::string>() : error->dump()));
@@ -153,10 +153,10 @@ bool Protocol::IsLostSession(const Error& error) const {
     return std::ranges::any_of(
         words, [&](std::string_view word) { return text.find(word) != std::string::npos; });
   };
-  return says_one_of({"is not valid", "has been deleted"}) ||
+  return says_one_of({"is not valid", "has been deleted", "no environment with", "no session"}) ||
          (says_one_of({"session", "env", " id"}) &&
-          says_one_of({"not found", "does not exist", "unknown", "no such", "expired", "closed",
-                       "invalid"}));
+          says_one_of({"not found", "not exist", "doesn't exist", "unknown", "no such", "expired",
+                       "timed out", "closed", "invalid"}));
 }
 
 Result<ServerVersion> ParseVersion(std::string_view reply) {

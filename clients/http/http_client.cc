@@ -1,6 +1,6 @@
 #include "clients/http/http_client.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -117,13 +117,36 @@ HttpError StatusError(const HttpRawReply& reply, const std::string& call) {
   return out;
 }
 
-// A URL without the slashes at its end, and its query, "" or "?name=value".
+// A URL without its fragment and the slashes at its end, and its query, "" or "?name=value".
 std::pair<std::string, std::string> WithoutQuery(std::string url) {
+  const size_t at = url.rfind('@');
+  url.resize(std::min(url.find('#', at == std::string::npos ? 0 : at), url.size()));
   const size_t mark = std::min(url.find('?'), url.size());
   std::string query = url.substr(mark);
   url.resize(mark);
   while (url.ends_with('/')) url.pop_back();
   return {std::move(url), query == "?" ? "" : std::move(query)};
+}
+
+// In lower case and with its port.
+std::string FullAuthority(std::string_view authority, bool tls) {
+  std::string full = AsciiLower(authority);
+  const size_t colon = full.find(':', full.starts_with('[') ? full.find(']') : 0);
+  if (colon == std::string::npos) full += tls ? ":443" : ":80";
+  return full;
+}
+
+// A path without the segments "." and "..".
+std::string WithoutDots(std::string_view path) {
+  std::vector<std::string_view> kept;
+  const std::vector<std::string_view> segments = SplitText(path, '/');
+  for (size_t i = 1; i < segments.size(); ++i) {
+    const bool up = segments[i] == "..", dots = up || segments[i] == ".";
+    if (up && !kept.empty()) kept.pop_back();
+    if (!dots) kept.push_back(segments[i]);
+    if (dots && i + 1 == segments.size()) kept.push_back("");
+  }
+  return fmt::format("/{}", fmt::join(kept, "/"));
 }
 
 HttpOrigin OriginOf(const std::string& scheme, const std::string& authority) {
@@ -271,18 +294,37 @@ std::string HttpClient::RequestText(std::string_view method, std::string_view ta
   return text.append("\r\n").append(body);
 }
 
-std::optional<std::string> HttpClient::TargetOf(const std::string& location) const {
-  if (location.starts_with('/') && !location.starts_with("//")) return location;
-  const std::string origin = base_.Reveal().substr(0, base_.Reveal().find("://") + 3);
-  const std::string own = origin + pool_->authority();
-  if (!location.starts_with(own + "/")) return std::nullopt;
-  return location.substr(own.size());
+std::optional<std::string> HttpClient::TargetOf(std::string location,
+                                                std::string_view target) const {
+  location.resize(std::min(location.find('#'), location.size()));
+  if (location.empty()) return std::nullopt;
+  const std::string scheme = base_.Reveal().substr(0, base_.Reveal().find("://"));
+  if (location.starts_with("//")) location = scheme + ":" + location;
+  const size_t scheme_end = location.find("://");
+  if (scheme_end < location.find_first_of("/?")) {
+    const size_t begin = scheme_end + 3;
+    const size_t end = std::min(location.find_first_of("/?", begin), location.size());
+    const bool tls = scheme == "https";
+    const bool same = EqualIgnoringCase(location.substr(0, scheme_end), scheme) &&
+                      FullAuthority(location.substr(begin, end - begin), tls) ==
+                          FullAuthority(pool_->authority(), tls);
+    if (!same) return std::nullopt;
+    location.erase(0, end);
+    return location.starts_with('/') ? location : "/" + location;
+  }
+  if (location.starts_with('/')) return location;
+  const std::string_view path = target.substr(0, target.find('?'));
+  const size_t query = std::min(location.find('?'), location.size());
+  if (query == 0) return std::string(path) + location;
+  const std::string_view folder = path.substr(0, path.rfind('/') + 1);
+  return WithoutDots(std::string(folder) + location.substr(0, query)) + location.substr(query);
 }
 
 HttpResult HttpClient::Call(std::string_view method, std::string_view path, std::string_view body,
                             bool repeatable, const std::string& instance, CallLimit until) {
   const std::string call = fmt::format("{} {}{}", method, base_url_, path);
-  std::string request = RequestText(method, Target(path), body, instance);
+  std::string target = Target(path);
+  std::string request = RequestText(method, target, body, instance);
   int redirects = 0;
   auto connection = pool_->Take();
   for (;;) {
@@ -290,8 +332,9 @@ HttpResult HttpClient::Call(std::string_view method, std::string_view path, std:
     auto reply = connection->Exchange(request, until);
     stats_->AddCall(body.size(), reply ? reply->body.size() : 0);
     if (reply && (reply->status == 307 || reply->status == 308) && ++redirects <= kMostRedirects) {
-      if (const auto target = TargetOf(reply->location)) {
-        request = RequestText(method, *target, body, instance);
+      if (auto next = TargetOf(reply->location, target)) {
+        target = std::move(*next);
+        request = RequestText(method, target, body, instance);
         continue;
       }
     }

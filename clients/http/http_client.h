@@ -110,8 +110,9 @@ class HttpClient {
 
   // What the request line names: the base URL's path, `path`, and the base URL's query.
   std::string Target(std::string_view path) const;
-  // That of a redirection to the same server; nullopt for another one, to which no key is sent.
-  std::optional<std::string> TargetOf(const std::string& location) const;
+  // That of a redirection of `target` to the same server (RFC 3986, 5.2); nullopt for another one,
+  // to which no key is sent.
+  std::optional<std::string> TargetOf(std::string location, std::string_view target) const;
   std::string RequestText(std::string_view method, std::string_view target, std::string_view body,
                           const std::string& instance) const;
 

@@ -18,6 +18,11 @@ Result<nlohmann::json> ParseJson(std::string_view text, const std::string& what)
 // The same for an object; another value is an error.
 Result<nlohmann::json> ParseObject(std::string_view text, const std::string& what);
 
+// False for what servers write for nothing: null, false, 0, "", [] and {}.
+inline bool IsSaid(const auto& value) {
+  return !value.empty() && value != "" && value != false && value != 0;
+}
+
 // Field `name` of `object` as a T: bool, std::string, an integer, a floating-point number, or
 // nlohmann::json::array_t.
 template <typename T>

@@ -1,5 +1,6 @@
 #include "clients/http/proxy.h"
 
+#include <arpa/inet.h>
 #include <fmt/core.h>
 #include <openssl/evp.h>
 
@@ -22,18 +23,51 @@ std::string Base64(std::string_view text) {
 
 bool IsThisMachine(std::string_view host) {
   return host == "localhost" || host.ends_with(".localhost") || host == "::1" ||
-         host.starts_with("127.");
+         host.starts_with("127.") || host == "0.0.0.0" || host == "::";
 }
 
-// Whether a list such as "localhost, .example.org, 10.0.0.1:8080" has the server.
+// The 4 or 16 bytes of an address, which may stand in brackets; "" for a name.
+std::string AddressBytes(std::string_view host) {
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  char bytes[sizeof(in6_addr)];
+  const std::string text(host);
+  if (::inet_pton(AF_INET, text.c_str(), bytes) == 1) return {bytes, sizeof(in_addr)};
+  if (::inet_pton(AF_INET6, text.c_str(), bytes) == 1) return {bytes, sizeof bytes};
+  return "";
+}
+
+// Whether an address is in a network such as "10.0.0.0/8".
+bool IsInNetwork(std::string_view host, std::string_view network) {
+  const size_t slash = network.find('/');
+  const auto bits = ParseNumber<size_t>(network.substr(std::min(slash + 1, network.size())));
+  const std::string address = AddressBytes(host), base = AddressBytes(network.substr(0, slash));
+  if (!bits || base.empty() || address.size() != base.size() || *bits > 8 * base.size()) {
+    return false;
+  }
+  for (size_t bit = 0; bit < *bits; ++bit) {
+    if (((address[bit / 8] ^ base[bit / 8]) >> (7 - bit % 8)) & 1) return false;
+  }
+  return true;
+}
+
+// Whether a list such as "localhost, .example.org, 10.0.0.1:8080, 10.1.0.0/16" has the server.
 bool IsExcluded(std::string_view list, std::string_view host, std::string_view port) {
-  for (std::string_view entry : SplitText(list, ',')) {
-    entry = Trim(entry);
+  for (std::string_view entry : SplitWords(list, ", \t")) {
     if (entry == "*") return true;
+    if (entry.find('/') != std::string_view::npos) {
+      if (IsInNetwork(host, entry)) return true;
+      continue;
+    }
+    // An address of IPv6 has a port only behind brackets.
     const size_t colon = entry.rfind(':');
-    const bool has_port = colon != std::string_view::npos && entry.find(':') == colon;
+    const bool has_port = colon != std::string_view::npos &&
+                          (entry.find(':') == colon || entry.substr(0, colon).ends_with(']'));
     if (has_port && entry.substr(colon + 1) != port) continue;
     if (has_port) entry = entry.substr(0, colon);
+    if (const std::string address = AddressBytes(entry); !address.empty()) {
+      if (address == AddressBytes(host)) return true;
+      continue;
+    }
     if (entry.starts_with("*.")) entry.remove_prefix(1);
     if (entry.starts_with('.')) entry.remove_prefix(1);
     if (entry.empty() || !AsciiLower(host).ends_with(AsciiLower(entry))) continue;
@@ -76,7 +110,8 @@ std::optional<HttpProxy> ProxyFor(bool tls, std::string_view host, std::string_v
   }
   std::string_view authority = url;
   const size_t scheme = authority.find("://");
-  const bool http = scheme == std::string_view::npos || authority.substr(0, scheme) == "http";
+  const bool http =
+      scheme == std::string_view::npos || EqualIgnoringCase(authority.substr(0, scheme), "http");
   if (scheme != std::string_view::npos) authority.remove_prefix(scheme + 3);
   authority = authority.substr(0, authority.find('/'));
   HttpProxy proxy;

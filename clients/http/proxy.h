@@ -22,7 +22,8 @@ Variable EnvironmentVariables();
 
 // For calls to a server: from http_proxy, or for TLS from https_proxy or HTTPS_PROXY, else from
 // all_proxy or ALL_PROXY; nullopt for none, for this machine's own servers, and for hosts in
-// no_proxy or NO_PROXY (names with the domains below them, "host:port", or "*"). Throws
+// no_proxy or NO_PROXY (names with the domains below them, "host:port", networks such as
+// "10.0.0.0/8", or "*"). Throws
 // FatalError(kUsage) for a proxy of another kind than http://[USER:PASSWORD@]HOST[:PORT].
 std::optional<HttpProxy> ProxyFor(bool tls, std::string_view host, std::string_view port,
                                   const Variable& variable);

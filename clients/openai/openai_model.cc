@@ -28,7 +28,8 @@ Secret KeyFromEnvironment() {
 // Of a server that does not tell: its token ids or log-probabilities, else one per four bytes.
 int64_t EstimatedTokens(const Completion& completion) {
   const size_t told = std::max(completion.token_ids.size(), completion.logprobs.size());
-  return static_cast<int64_t>(told > 0 ? told : (completion.text.size() + 3) / 4);
+  const size_t bytes = completion.text.size() + completion.reasoning.size();
+  return static_cast<int64_t>(told > 0 ? told : (bytes + 3) / 4);
 }
 
 std::map<std::string, std::string> ParseFields(const std::vector<Secret>& texts) {
@@ -300,12 +301,13 @@ Result<CompletionBatch> OpenAiModel::Request(const Kind& kind, int n, int first,
   }
   if (batch->completions.size() < static_cast<size_t>(ask)) server.ignores_n = true;
   if (batch->completions.size() > static_cast<size_t>(n)) batch->completions.resize(n);
-  if (batch->usage.completion_tokens == 0 && batch->usage.prompt_tokens == 0) {
+  int64_t completion_tokens = 0;
+  for (const Completion& c : batch->completions) completion_tokens += EstimatedTokens(c);
+  Usage& usage = batch->usage;
+  if (usage.prompt_tokens == 0 || (usage.completion_tokens == 0 && completion_tokens > 0)) {
     stats_->AddEstimatedUsage();
-    batch->usage.prompt_tokens = kind.prompt_tokens;
-    for (const Completion& c : batch->completions) {
-      batch->usage.completion_tokens += EstimatedTokens(c);
-    }
+    if (usage.prompt_tokens == 0) usage.prompt_tokens = kind.prompt_tokens;
+    if (usage.completion_tokens == 0) usage.completion_tokens = completion_tokens;
   }
   return batch;
 }

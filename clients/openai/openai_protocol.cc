@@ -3,7 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <utility>
+#include <initializer_list>
+#include <string_view>
 
 #include "clients/http/json_fields.h"
 #include "clients/message_json.h"
@@ -16,42 +17,6 @@ namespace agentr {
 namespace {
 
 using Json = nlohmann::json;
-
-// Whether an error object has the code of OpenAI or of llama.cpp for a prompt that is too long.
-bool IsContextCode(const Json& error) {
-  if (!error.is_object()) return false;
-  return error.value("code", Json()) == "context_length_exceeded" ||
-         error.value("type", Json()) == "exceed_context_size_error";
-}
-
-// What servers say of a prompt that is over the model's limit: a message that contains both parts,
-// in lower case.
-constexpr std::pair<std::string_view, std::string_view> kTooLong[] = {
-    {"maximum context length", ""},                // OpenAI, vLLM, Mistral, Fireworks, OpenRouter
-    {"exceeds the context window", ""},            // OpenAI's newer models
-    {"maximum model length", ""},                  // newer vLLM
-    {"model's context length", ""},                // SGLang
-    {"exceed", "context length"},                  // Ollama, SGLang
-    {"context size", ""},                          // llama.cpp
-    {"exceed context limit", ""},                  // Anthropic
-    {"prompt is too long", ""},                    // Anthropic
-    {"exceeds the maximum number of tokens", ""},  // Gemini
-    {"`inputs`", "`max_new_tokens` must be <="},   // TGI, Together
-    {"`inputs` must have less than", "tokens"},    // TGI
-    {"maximum prompt length", ""},                 // xAI
-    {"greater than the context length", ""},       // LM Studio
-    {"input is too long", ""},                     // Bedrock
-    {"reduce the length of the", "messages"},      // OpenAI, Groq
-    {"too many tokens", "prompt"},                 // Cohere
-};
-
-bool SpeaksOfContextLength(std::string_view message) {
-  const std::string text = AsciiLower(message);
-  return std::ranges::any_of(kTooLong, [&](const auto& parts) {
-    return text.find(parts.first) != std::string::npos &&
-           text.find(parts.second) != std::string::npos;
-  });
-}
 
 constexpr std::string_view kPath = "/chat/completions";
 
@@ -74,6 +39,22 @@ Result<std::vector<float>> ChatLogprobs(const Json& choice) {
   return out;
 }
 
+bool HasType(const Json& part, std::initializer_list<const char*> types) {
+  const Json type = part.value("type", Json());
+  return std::ranges::any_of(types, [&](const char* name) { return type == name; });
+}
+
+// The text of a thought among the parts of a content, which may be a list of parts itself.
+std::string ThoughtText(const Json& thought) {
+  if (thought.is_string()) return thought.get<std::string>();
+  std::string text;
+  for (const Json& part : thought.is_array() ? thought : Json::array()) text += ThoughtText(part);
+  for (const char* name : {"thinking", "reasoning", "text"}) {
+    if (thought.is_object() && thought.contains(name)) text += ThoughtText(thought[name]);
+  }
+  return text;
+}
+
 // A message's text: a string, or a list of parts of which the texts count; empty for null.
 Result<std::string> ContentText(const Json& message) {
   const Json content = message.value("content", Json());
@@ -83,7 +64,8 @@ Result<std::string> ContentText(const Json& message) {
   std::string text;
   for (const Json& part : content) {
     if (part.is_string()) text += part.get<std::string>();
-    if (!part.is_object() || part.value("type", Json("text")) != "text") continue;
+    if (!part.is_object()) continue;
+    if (part.contains("type") && !HasType(part, {"text", "output_text"})) continue;
     auto piece = Field<std::string>(part, "text");
     if (!piece) return Bad("a part of 'content': " + piece.error().message);
     text += *piece;
@@ -91,13 +73,18 @@ Result<std::string> ContentText(const Json& message) {
   return text;
 }
 
-// The thought that stands beside the content; empty if there is none.
+// The thought that stands beside the content, or among its parts; empty if there is none.
 std::string ThoughtBeside(const Json& message) {
   for (const char* name : {"reasoning_content", "reasoning"}) {
     const Json thought = message.value(name, Json());
     if (thought.is_string() && thought != "") return thought.get<std::string>();
   }
-  return "";
+  std::string thoughts;
+  const Json content = message.value("content", Json());
+  for (const Json& part : content.is_array() ? content : Json::array()) {
+    if (part.is_object() && HasType(part, {"thinking", "reasoning"})) thoughts += ThoughtText(part);
+  }
+  return thoughts;
 }
 
 Result<Completion> ParseChoice(const Json& choice) {
@@ -109,6 +96,26 @@ Result<Completion> ParseChoice(const Json& choice) {
   AGENTR_ASSIGN_OR_RETURN(out.logprobs, ChatLogprobs(choice));
   AGENTR_ASSIGN_OR_RETURN(out.token_ids, ReplyTokenIds(choice, kPath));
   return out;
+}
+
+// Whether a refusal calls a field of the request unknown: by a message with its name in quotation
+// marks or between blanks, or as FastAPI does, which names it in "loc", beside the message.
+bool RefusesField(const Json& error, const std::string& message, const std::string& field) {
+  constexpr std::string_view kUnknown[] = {"unsupported",  "not support", "unknown",
+                                           "unrecognized", "unexpected",  "not permitted",
+                                           "deprecated"};
+  const std::string text = AsciiLower(message);
+  const auto says = [&](std::string_view words) { return text.find(words) != std::string::npos; };
+  if (!std::ranges::any_of(kUnknown, says)) return false;
+  if (DumpJson(error).find("\"" + field + "\"") != std::string::npos) return true;
+  for (size_t at = text.find(field); at != std::string::npos; at = text.find(field, at + 1)) {
+    const auto is_name = [&](size_t place) {
+      const char c = place < text.size() ? text[place] : ' ';
+      return IsAsciiLetter(c) || IsAsciiDigit(c) || c == '_';
+    };
+    if ((at == 0 || !is_name(at - 1)) && !is_name(at + field.size())) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -148,15 +155,19 @@ Result<CompletionBatch> ParseChat(std::string_view reply, size_t max_text) {
 }
 
 Error ChatError(const HttpError& error) {
+  constexpr int kException = 500;  // as some servers answer to a prompt that is too long
   Error out = error;
-  if (error.kind != ErrorKind::kRejected) return out;
+  if (error.kind != ErrorKind::kRejected && error.status != kException) return out;
   const Json body = ParseJson(error.body);
   const std::string text = ReplyErrorText(body);
-  if (IsContextCode(ReplyError(body)) || SpeaksOfContextLength(text)) {
-    out.kind = ErrorKind::kContextLength;
-  }
+  if (IsContextError(body)) out.kind = ErrorKind::kContextLength;
+  if (out.kind == ErrorKind::kServer) return out;
   if (!text.empty())
     out.message = fmt::format("the model's server refuses: {}", EscapeControls(text));
+  for (const char* field : {"seed", "temperature", "top_p", "stop", "logprobs", "n"}) {
+    if (out.kind != ErrorKind::kRejected || !RefusesField(ReplyError(body), text, field)) continue;
+    out.message += fmt::format("; --llm_field {}= leaves \"{}\" out", field, field);
+  }
   if (error.status == 401 || error.status == 403) out.message += "; is OPENAI_API_KEY right?";
   if (error.status == 404) out.message += "; are the base URL (…/v1) and the model's name right?";
   return out;
@@ -167,8 +178,9 @@ bool RefusesMaxTokens(const HttpError& error) {
   if (ChatError(error).kind == ErrorKind::kContextLength) return false;
   const Json body = ParseJson(error.body);
   const Json told = ReplyError(body);
-  return (told.is_object() && told.value("param", Json()) == "max_tokens") ||
-         ReplyErrorText(body).find("max_completion_tokens") != std::string::npos;
+  if (told.is_object() && told.value("param", Json()) == "max_tokens") return true;
+  return ReplyErrorText(body).find("max_completion_tokens") != std::string::npos ||
+         RefusesField(told, ReplyErrorText(body), "max_tokens");
 }
 
 }  // namespace agentr

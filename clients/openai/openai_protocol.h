@@ -38,9 +38,9 @@ std::string ChatBody(const std::string& model, std::span<const Message> prompt, 
                      const SamplingParams& sampling, const ChatExtras& extras);
 
 // Parses at least one completion, and the usage of one request. A thought beside the content is read
-// from "reasoning_content" or "reasoning". A completion whose content is null
+// from "reasoning_content" or "reasoning", or the content's parts of that kind. A completion whose content is null
 // (a reasoning model that ran out of tokens) is the empty text; of a list of parts the texts count.
-// Errors: kProtocol naming the field; kServer for an error in a reply with HTTP status 200, and for
+// Errors: kProtocol naming the field; kServer for an error in a reply with HTTP status 200 (kContextLength if it says so), and for
 // a completion that the server broke off, of which no part may count as the model's turn; kRejected
 // for a text of more than `max_text` bytes, which no environment would accept as an action.
 Result<CompletionBatch> ParseChat(std::string_view reply, size_t max_text = kMaxCompletion);

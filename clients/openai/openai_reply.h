@@ -22,6 +22,11 @@ const nlohmann::json& ReplyError(const nlohmann::json& reply);
 // The message in it, whose form differs from server to server; "" if there is none.
 std::string ReplyErrorText(const nlohmann::json& reply);
 
+// Whether `reply`, the answer to a refused request, a choice or a reply with status 200, has an
+// error that says that the prompt is over the model's limit, in the words or with the code of one
+// of the usual servers.
+bool IsContextError(const nlohmann::json& reply);
+
 // Field "token_ids" of a choice; empty if it is missing.
 Result<std::vector<int32_t>> ReplyTokenIds(const nlohmann::json& choice, std::string_view path);
 

@@ -109,7 +109,13 @@ void RequireModel(const fs::path& path) {
     return;
   }
   if (IsGguf(path)) return;
-  const std::string name = path.string();
+  if (fs::exists(path) && IsModelFolder(path.parent_path())) {
+    fail("is a file of a model: give its folder " + fs::absolute(path).parent_path().string());
+  }
+  std::string name = path.string();
+  for (const std::string_view site : {"https://huggingface.co/", "https://hf.co/", "hf://"}) {
+    if (name.starts_with(site)) name.erase(0, site.size());
+  }
   const bool like_hub = !fs::exists(path) && std::ranges::count(name, '/') == 1 &&
                         !name.starts_with('/') && !name.starts_with('.') && !name.ends_with('/');
   fail("is neither a folder nor a GGUF file; " +

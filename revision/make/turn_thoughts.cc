@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rows/audit.h"
+#include "tasks/action_text.h"
 #include "tasks/revision_hints.h"
 
 namespace agentr {
@@ -44,10 +45,11 @@ void ThinkBeforeInserted(const Thoughts& thinking, const std::string& mistake, R
   const auto of_tree = [](const SplicedTurn& turn) { return turn.node >= 0; };
   const bool apart = std::ranges::any_of(
       turns, [&](const SplicedTurn& turn) { return of_tree(turn) && !turn.reasoning.empty(); });
-  const bool inside = std::ranges::any_of(turns, [&](const SplicedTurn& turn) {
-    return of_tree(turn) && turn.response.find("</think>") != std::string::npos;
-  });
-  if (!apart && !inside) return;
+  std::optional<ThoughtMarks> marks;
+  for (const SplicedTurn& turn : turns) {
+    if (of_tree(turn) && !marks) marks = ThoughtMarksOf(turn.response);
+  }
+  if (!apart && !marks) return;
   for (size_t i = 1; i < turns.size(); ++i) {
     SplicedTurn& turn = turns[i];
     if (of_tree(turn)) continue;
@@ -58,7 +60,8 @@ void ThinkBeforeInserted(const Thoughts& thinking, const std::string& mistake, R
     if (apart) {
       turn.reasoning = std::move(thought);
     } else {
-      turn.response = WithThought({"assistant", turn.response, std::move(thought)});
+      turn.response =
+          fmt::format("{}\n{}\n{}\n\n{}", marks->open, thought, marks->close, turn.response);
     }
   }
 }

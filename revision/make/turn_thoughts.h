@@ -23,8 +23,8 @@ bool MendThoughts(std::string_view mode, const TaskFamily& family, Trajectory& t
                   RevisionCounts& counts);
 
 // Writes a thought before the turns of `trajectory` that the model did not write, its revision turn
-// and recoveries, if a turn of the tree in it has a thought: in the same place, between <think> and
-// </think> or apart. `mistake`: the name of the mistake, or empty.
+// and recoveries, if a turn of the tree in it has a thought: in the same place, between the same
+// marks (such as <think> and </think>) or apart. `mistake`: the name of the mistake, or empty.
 void ThinkBeforeInserted(const Thoughts& thinking, const std::string& mistake, RandomStream random,
                          Trajectory& trajectory);
 

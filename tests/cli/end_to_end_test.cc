@@ -83,6 +83,17 @@ class EndlessServer {
   LocalServer server_;
 };
 
+TEST(EndToEnd, AMistypedCommandOrProgramIsNamed) {
+  const ScratchFolder folder;
+  for (const auto& [typed, meant] : {std::pair("colect", "collect"),
+                                     {"mcts-colect", "mcts_collect"},
+                                     {"env_chek", "env-check"}}) {
+    const Outcome outcome = RunProgram("agentr", {typed}, folder.path());
+    EXPECT_EQ(outcome.exit, 2);
+    EXPECT_THAT(outcome.err, HasSubstr(std::string("did you mean ") + meant + "?"));
+  }
+}
+
 // One signal is enough while a reply is being read.
 TEST(EndToEnd, OneSignalEndsAProgramThatReadsAnEndlessReply) {
   for (const char* name : {"mcts_collect", "agent_eval"}) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
@@ -108,6 +109,65 @@ TEST_F(ThinkingModels, ASearchOverHttpKeepsThoughtsAndExecutesNoCutTurn) {
   const json run = Json("mcts_result/textcraft/m/run.json")["runs"][0];
   EXPECT_EQ(run["result"]["cut_turns"], 2);
   EXPECT_THAT(tree.origin().model_identity, HasSubstr(R"({"enable_thinking":true})"));
+}
+
+// Every second answer is broken off, in one of the ways that servers have for it.
+TEST_F(ThinkingModels, ASearchIsTheOneWithoutTheFaultsOfItsServer) {
+  std::atomic<int> asked = 0;
+  std::atomic<bool> faulty = false;
+  LocalServer server;
+  server->Post("/v1/chat/completions", [&](const auto& request, auto& reply) {
+    const json body = json::parse(request.body);
+    const int number = asked++;
+    json choices = json::array();
+    for (int i = 0; i < body.value("n", 1); ++i) {
+      const std::string word = std::to_string(body["seed"].get<int64_t>() % 7 + i);
+      choices.push_back({{"message", {{"content", "Thought: so.\nAction: get " + word + " log"}}},
+                         {"finish_reason", "stop"}});
+    }
+    json answer = {{"choices", choices},
+                   {"usage", {{"prompt_tokens", 9}, {"completion_tokens", 3}}}};
+    if (faulty && number % 2 == 0) {
+      json& choice = answer["choices"][0];
+      choice["message"]["content"] = "Thought: half a";
+      if (number % 6 == 0) choice["finish_reason"] = "abort";
+      if (number % 6 == 2) choice["error"] = {{"message", "lost"}};
+      if (number % 6 == 4) answer["error"] = {{"message", "lost"}};
+    }
+    reply.set_content(answer.dump(), "application/json");
+  });
+  server.Start();
+  const auto tree = [&](const std::string& name) {
+    const Outcome outcome = Run("mcts_collect", {"--task",
+                                                 "textcraft",
+                                                 "--min",
+                                                 "31",
+                                                 "--max",
+                                                 "32",
+                                                 "--n_gen",
+                                                 "2",
+                                                 "--max_depth",
+                                                 "3",
+                                                 "--iterations",
+                                                 "4",
+                                                 "--trees_in_flight",
+                                                 "1",
+                                                 "--llm_base",
+                                                 server.url() + "/v1",
+                                                 "--model_name",
+                                                 "m",
+                                                 "--output_dir",
+                                                 name});
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    const json run = Json(name + "/textcraft/m/run.json")["runs"][0];
+    EXPECT_EQ(run["result"]["model"]["retries"] != 0, faulty) << run["result"].dump();
+    json file = Json(name + "/textcraft/m/search_results_31.json");
+    return file["nodes"];
+  };
+  const json sound = tree("sound");
+  faulty = true;
+  EXPECT_EQ(tree("faulty"), sound);
+  EXPECT_GT(sound.size(), 2U);
 }
 
 TEST_F(ThinkingModels, AnEvaluationEndsAtACutTurn) {

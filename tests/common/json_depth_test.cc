@@ -48,5 +48,19 @@ TEST(JsonFault, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(JsonFault("[[[]]]", 2), "it is nested deeper than 2 levels");
 }
 
+TEST(JsonFault, NamesFilesOfAnotherKind) {
+  for (const auto& [begin, words] : {std::pair("\x1f\x8b\x08", "gunzip"),
+                                     {"\x28\xb5\x2f\xfd", "unzstd"},
+                                     {"PK\x03\x04", "unzip"},
+                                     {"PAR1\x15", "Parquet"},
+                                     {"\xff\xfe{", "UTF-16"},
+                                     {"\xfe\xff", "UTF-16"},
+                                     {"version https://git-lfs.github.com/spec/v1", "git lfs pull"},
+                                     {"data: {}", "stream of events"},
+                                     {"<!DOCTYPE html>", "page of HTML"}}) {
+    EXPECT_THAT(JsonFault(begin), HasSubstr(words));
+  }
+}
+
 }  // namespace
 }  // namespace agentr

@@ -19,6 +19,9 @@ TEST(NearestName, IsTheOneWithTheFewestChanges) {
   EXPECT_EQ(NearestName("--temperature", names), "");
   EXPECT_EQ(NearestName(std::string(200, 'x'), names), "");
   EXPECT_EQ(NearestName("--min", {}), "");
+  const std::vector<std::string> model = {"--model_threads", "--model_dir", "--model_name"};
+  EXPECT_EQ(NearestName("--model", model), "--model_dir") << "the shortest that begins so";
+  EXPECT_EQ(NearestName("--mod", model), "");
 }
 
 TEST(NearestName, AsksWhetherItIsMeant) {

@@ -216,19 +216,20 @@ TEST_F(OptionsTest, BadValuesOfConfigAndEnvironmentNameTheFlag) {
 TEST_F(OptionsTest, UnknownFlagsAreRefused) {
   const Parsed parsed({"--stepz", "4"});
   EXPECT_EQ(parsed.exit, ExitCode::kUsage);
-  EXPECT_THAT(parsed.err, HasSubstr("--stepz"));
+  EXPECT_THAT(parsed.err, HasSubstr("--stepz; did you mean --steps?"));
+  EXPECT_THAT(Parsed({"-steps", "4"}).err, HasSubstr("did you mean --steps?"));
 }
 
 TEST_F(OptionsTest, OneOfListsTheChoices) {
   LogOptions log;
   OptionSet set("program", "");
   Declare(set, log);
-  const char* argv[] = {"program", "--log_level", "loud"};
+  const char* argv[] = {"program", "--log_level", "debgu"};
   testing::internal::CaptureStderr();
   EXPECT_EQ(set.Parse(3, argv), ExitCode::kUsage);
   const std::string err = testing::internal::GetCapturedStderr();
   EXPECT_THAT(err, HasSubstr("--log_level"));
-  EXPECT_THAT(err, HasSubstr("debug"));
+  EXPECT_THAT(err, HasSubstr("did you mean debug?"));
 }
 
 enum class Colour { kRed, kGreen };

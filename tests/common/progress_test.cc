@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "common/hash.h"
 
 namespace agentr {
@@ -66,6 +70,19 @@ TEST(Progress, EndsWithTheLastState) {
   const std::string text = testing::internal::GetCapturedStderr();
   EXPECT_THAT(text, testing::HasSubstr("trees 2/2 100%"));
   EXPECT_THAT(text, testing::EndsWith("1 error\n"));
+}
+
+// Captured output is a file, where a line a minute is enough.
+TEST(Progress, IsNotRedrawnWhereThereIsNoTerminal) {
+  testing::internal::CaptureStderr();
+  {
+    Progress progress("trees", "", 2);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    progress.Done();
+  }
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::ranges::count(text, '\n'), 1) << text;
+  EXPECT_EQ(text.find('\r'), std::string::npos);
 }
 
 TEST(Progress, DrawsNothingForNothing) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common/error.h"
+#include "tests/common/captured_log.h"
 #include "tests/mcts/toy_search.h"
 
 namespace agentr {
@@ -174,6 +175,21 @@ TEST(EvaluatorTest, AMalformedReplyEndsTheRun) {
   EXPECT_TRUE(report.gave_up);
   EXPECT_EQ(report.finished, 5);
   EXPECT_EQ(report.failed.size(), 1U);
+}
+
+TEST(EvaluatorTest, WarnsOnceWhereTheFirstResponsesAreUseless) {
+  ToyEvaluation job;
+  job.options.in_flight = 1;
+  job.model.reply = [](std::span<const Message>, int n) -> Result<std::vector<std::string>> {
+    std::vector<std::string> said;
+    for (int i = 0; i < n; ++i) said.push_back("<think>I could do " + std::to_string(i));
+    return said;
+  };
+  const CapturedLog log;
+  job.Run(Starts(20));
+  const std::string text = log.text();
+  EXPECT_THAT(text, HasSubstr("20 of the first 20 responses hold no action"));
+  EXPECT_EQ(text.find("of the first 20"), text.rfind("of the first 20"));
 }
 
 TEST(EvaluatorTest, AStopLeavesNothingHalfDone) {

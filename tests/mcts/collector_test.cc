@@ -9,12 +9,14 @@
 #include <numeric>
 
 #include "common/error.h"
+#include "tests/common/captured_log.h"
 #include "tests/mcts/toy_search.h"
 
 namespace agentr {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using Op = ToyEnvironment::Op;
 using Call = ToyEnvironment::Call;
@@ -249,6 +251,21 @@ TEST(CollectorTest, AMalformedReplyEndsTheRunAndIsToldOnce) {
   EXPECT_EQ(report.finished, 0);
   EXPECT_LE(job.world.counts.resets, 4) << "only the tasks in progress meet it";
   EXPECT_TRUE(job.store.all_released());
+}
+
+TEST(CollectorTest, WarnsOnceWhereTheFirstResponsesAreUseless) {
+  Job job;
+  job.options.in_flight = 1;
+  job.model.reply = [](std::span<const Message>, int n) -> Result<std::vector<std::string>> {
+    std::vector<std::string> said;
+    for (int i = 0; i < n; ++i) said.push_back("<think>I could do " + std::to_string(i));
+    return said;
+  };
+  const CapturedLog log;
+  job.Run(Tasks(20));
+  const std::string text = log.text();
+  EXPECT_THAT(text, HasSubstr("20 of the first 20 responses hold no action"));
+  EXPECT_EQ(text.find("of the first 20"), text.rfind("of the first 20"));
 }
 
 TEST(CollectorTest, StopGivesUpTheTreesInFlight) {

@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // For every kind of task: a limit cuts a turn only where no action stands before it.
 TEST(CutTurns, AreThoseOfALimitWithoutAnAction) {
@@ -22,7 +23,8 @@ TEST(CutTurns, AreThoseOfALimitWithoutAnAction) {
                                      {"detective", "go north"}}) {
     const auto family = MakeTaskFamily(task);
     const std::string acts = "<think>Hm.</think>\nThought: now.\nAction: " + std::string(action);
-    for (const char* limit : {"length", "max_tokens", "MAX_TOKENS"}) {
+    for (const char* limit :
+         {"length", "max_tokens", "MAX_TOKENS", "model_length", "content_filter", "SAFETY"}) {
       EXPECT_FALSE(IsCutTurn({acts, limit}, *family)) << task;
       for (const char* cut : {"", "<think>I could take", "Thought: I could take", "<think>",
                               "<think>Action: go</think>\n"}) {
@@ -44,6 +46,10 @@ TEST(CutTurns, WarnOnceAndCount) {
   cut.Add({"another", "length"});
   EXPECT_EQ(cut.warning(), first);
   EXPECT_EQ(cut.count(), 2);
+  CutTurns filtered;
+  filtered.Add({"Thought: I", "content_filter"});
+  EXPECT_THAT(filtered.warning(), AllOf(HasSubstr("the server's filter (content_filter)"),
+                                        Not(HasSubstr("--max_new_tokens"))));
 }
 
 }  // namespace

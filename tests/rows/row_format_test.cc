@@ -97,6 +97,58 @@ TEST_F(RowFormatTest, MessagesHaveWeightsOnTheAssistants) {
   EXPECT_EQ(row["messages"].back()["role"], "assistant");
 }
 
+// The documented rules of OpenAI's fine-tuning format for a row, as docs/train_elsewhere.md makes it
+// ready to upload; "" if it keeps them.
+std::string BrokenRule(ordered_json row) {
+  row.erase("provenance");
+  if (row.size() != 1 || !row["messages"].is_array()) return "only messages";
+  bool trains = false;
+  std::string last;
+  for (ordered_json& message : row["messages"]) {
+    message.erase("loss");
+    message.erase("reasoning_content");
+    const std::string role = message.value("role", "");
+    for (const std::string& key : Keys(message)) {
+      if (key != "role" && key != "content" && key != "weight") return "the key " + key;
+    }
+    if (role != "system" && role != "user" && role != "assistant") return "the role " + role;
+    if (role == "system" && !last.empty()) return "a text of the system comes first";
+    if (role == "assistant" && last != "user") return "the assistant answers a user";
+    if (role == "user" && last == "user") return "the user waits for an answer";
+    if (!message["content"].is_string() || message["content"] == "") return "a text";
+    if (message.contains("weight")) {
+      const ordered_json& weight = message["weight"];
+      if (role != "assistant") return "weight only on the assistant";
+      if (!weight.is_number_integer() || (weight != 0 && weight != 1)) return "weight 0 or 1";
+    }
+    trains = trains || (role == "assistant" && message.value("weight", 1) == 1);
+    last = role;
+  }
+  if (last != "assistant") return "the assistant has the last word";
+  return trains ? "" : "at least one message of the assistant is trained";
+}
+
+TEST_F(RowFormatTest, MessagesAndLastTurnKeepTheRulesOfOpenAisFineTuning) {
+  EXPECT_EQ(BrokenRule(RowOf("messages")), "");
+  EXPECT_EQ(BrokenRule(GoodRowOf("messages")), "");
+  std::istringstream lines(LineOf("last_turn"));
+  int rows = 0;
+  for (std::string line; std::getline(lines, line); ++rows) {
+    EXPECT_LT(line.size(), size_t{2} << 30);
+    EXPECT_EQ(BrokenRule(ordered_json::parse(line)), "");
+  }
+  EXPECT_GT(rows, 0);
+  // The check itself.
+  ordered_json row = RowOf("messages");
+  for (ordered_json& message : row["messages"]) {
+    if (message.contains("weight")) message["weight"] = 0;
+  }
+  EXPECT_NE(BrokenRule(row), "");
+  row = RowOf("messages");
+  row["messages"][0]["weight"] = 1;
+  EXPECT_NE(BrokenRule(row), "");
+}
+
 TEST_F(RowFormatTest, ShareGptIsThatOfAgentGym) {
   const ordered_json row = RowOf("sharegpt");
   EXPECT_THAT(Keys(row), ElementsAre("conversations", "item_id", "provenance"));

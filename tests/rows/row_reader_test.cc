@@ -1,16 +1,13 @@
 #include "rows/row_reader.h"
 
 #include <gmock/gmock.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "common/error.h"
 #include "common/file.h"
+#include "tests/common/captured_log.h"
 #include "tests/common/scratch_folder.h"
 
 namespace agentr {
@@ -62,6 +59,42 @@ TEST(ReadRow, HonoursWhatOthersSayOfMessages) {
   EXPECT_THAT(turned.messages,
               ElementsAre(Message{"system", "s"}, Message{"user", "u"}, Message{"assistant", "a"}));
   EXPECT_THAT(turned.trained, ElementsAre(false, false, true));
+}
+
+TEST(ReadRow, KnowsTheMarksAndRolesOfOtherTrainers) {
+  const Row row =
+      ReadRow(R"({"messages":[{"role":"System","content":"s"},{"role":"User","content":"u"},)"
+              R"({"role":"model","content":"a","loss_mask":0},{"from":"Human","value":"v"},)"
+              R"({"from":"chatbot","value":"b","trainable":true},{"role":"tool","content":"t"},)"
+              R"({"role":"bot","content":"c"}]})");
+  EXPECT_THAT(row.messages,
+              ElementsAre(Message{"system", "s"}, Message{"user", "u"}, Message{"assistant", "a"},
+                          Message{"user", "v"}, Message{"assistant", "b"}, Message{"tool", "t"},
+                          Message{"assistant", "c"}));
+  EXPECT_THAT(row.trained, ElementsAre(false, false, false, false, true, false, true));
+  EXPECT_THAT(row.unread, IsEmpty());
+}
+
+TEST(ReadRow, RefusesOtherWaysToSayWhatIsTrained) {
+  const std::string talk = R"("messages":[{"role":"user","content":"u"},{"role":"assistant",)"
+                           R"("content":"a")";
+  for (const char* said :
+       {R"("loss_scale":0.5)", R"("mask":[0,1])", R"("masked":true)", R"("train_on_turn":false)",
+        R"("training_detail":[{"begin_offset":0}])", R"("images":["a.png"])",
+        R"("loss_mask":[0,1])", R"("weight":0.5)", R"("weight":"1")"}) {
+    EXPECT_NE(Refusal("{" + talk + "," + said + "}]}"), "") << said;
+  }
+  for (const char* said :
+       {R"("loss_mask":[0,1])", R"("weights":[0,1])", R"("chat_template_kwargs":{"a":1})",
+        R"("documents":[{"text":"t"}])", R"("images":["a.png"])"}) {
+    EXPECT_NE(Refusal("{" + talk + "}]," + said + "}"), "") << said;
+  }
+  EXPECT_THAT(Refusal(R"({"messages":"[{\"role\": \"user\"}]"})"), HasSubstr("are one text"));
+  for (const char* role : {"tool_call", "tool_response"}) {
+    EXPECT_NE(Refusal(std::string(R"({"messages":[{"role":")") + role + R"(","content":"x"}]})"),
+              "");
+  }
+  EXPECT_EQ(Refusal("{" + talk + R"(}],"loss_mask":null,"images":[],"ground_truth":"x"})"), "");
 }
 
 TEST(ReadRow, AThoughtMayStandApart) {
@@ -147,14 +180,9 @@ TEST(ReadRowFile, WarnsOnceOfKeysThatItDoesNotRead) {
   const std::string line = R"({"messages":[{"role":"user","content":"u","score":1}]})";
   const auto said = [&](const std::string& text) {
     const fs::path file = folder.Write("a.jsonl", text);
-    std::ostringstream log;
-    const auto before = spdlog::default_logger();
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-        "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
-    spdlog::set_pattern("%v");
+    const CapturedLog log;
     ReadRowFile(file);
-    spdlog::set_default_logger(before);
-    return log.str();
+    return log.text();
   };
   const std::string warning =
       (folder.path() / "a.jsonl").string() + ": 2 messages have \"score\", which is not read\n";

@@ -53,6 +53,72 @@ TEST(ActionText, IsWithoutWhatModelsAddAroundIt) {
   }
 }
 
+// Of other models, servers and frameworks.
+TEST(ActionText, IsWithoutWhatOtherModelsAddAroundIt) {
+  for (const Case& c : std::initializer_list<Case>{
+           {"Action: ```json\n{\"thought\": \"x\", \"action\": \"go north\"}\n```", "go north"},
+           {"```json {\"action\": \"go north\"}```", "go north"},
+           {"I leave.\n<action>go north</action>\nThat is best.", "go north"},
+           {"<action>\ngo north\n</action>", "go north"},
+           {"Action: <action>go north", "go north"},
+           {"Thought: I leave.\nACTION: go north", "go north"},
+           {"thought: I leave.\naction: go north", "go north"},
+           {"### action 2: go north", "go north"},
+           {"I take action: none is left\ngo north", "go north"},
+           {"Thought：离开。\nAction： go north", "go north"},
+           {"Action：go north\nObservation：A hall.", "go north"},
+           {"action: go north\nOBSERVATION: A hall.\naction: take key", "go north"},
+           {"Action: \"go north\"", "go north"},
+           {"Action: “go north”", "go north"},
+           {"Action: *go north*", "go north"},
+           {"Action: say \"hello\"", "say \"hello\""},
+           {"Action: \"a\" and \"b\"", "\"a\" and \"b\""},
+           {"Action: don't", "don't"},
+           {"Action: > go north", "go north"},
+           {"- go north", "go north"},
+           {"Action: go north<|im_end|>\n<|im_start|>user\nA hall.", "go north"},
+           {"Action: go north</s>", "go north"},
+           {"[TOOL_CALLS][{\"name\": \"act\", \"arguments\": {\"action\": \"go north\"}}]",
+            "go north"},
+           {"<|python_tag|>{\"name\": \"act\", \"parameters\": {\"action\": \"go north\"}}",
+            "go north"},
+           {"<function=act>{\"action\": \"go north\"}</function>", "go north"},
+           {"<tool_call>\n<function=act>\n<parameter=why>\nto see\n</parameter>\n"
+            "<parameter=action>\ngo north\n</parameter>\n</function>\n</tool_call>",
+            "go north"},
+           {"<invoke name=\"act\"><parameter name=\"command\">go north</parameter></invoke>",
+            "go north"},
+           {"{\"type\": \"tool_use\", \"input\": {\"action\": \"go north\"}}", "go north"},
+       }) {
+    EXPECT_EQ(TextOfAction(c.response), c.action) << c.response;
+  }
+}
+
+TEST(ActionText, ThoughtsHaveManyMarks) {
+  for (const auto& [open, close] :
+       {std::pair("<think>", "</think>"),
+        {"<thinking>", "</thinking>"},
+        {"<thought>", "</thought>"},
+        {"<reasoning>", "</reasoning>"},
+        {"[THINK]", "[/THINK]"},
+        {"<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"},
+        {"<|begin_of_thought|>", "<|end_of_thought|>"},
+        {"<|START_THINKING|>", "<|END_THINKING|>"},
+        {"<seed:think>", "</seed:think>"},
+        {"◁think▷", "◁/think▷"}}) {
+    const std::string thought = std::string(open) + "Perhaps\nAction: go south\n";
+    EXPECT_EQ(TextOfAction(thought + close + "Action: go north"), "go north") << open;
+    EXPECT_EQ(TextOfAction(thought), "") << open;
+    EXPECT_TRUE(IsOnlyThought(thought)) << open;
+    const std::string ended = thought + close;
+    const auto marks = ThoughtMarksOf(ended + "Action: go north");
+    ASSERT_TRUE(marks) << open;
+    EXPECT_EQ(marks->open, open);
+    EXPECT_TRUE(ended.ends_with(marks->close));
+    EXPECT_FALSE(ThoughtMarksOf(thought)) << open;
+  }
+}
+
 TEST(ActionText, AResponseMayBeOnlyThought) {
   for (const char* cut : {"<think>I could go.\nAction: go south", "<think>a</think>\n<think>b",
                           "Thought: I need a", "Thought: One.\nThen two", "**Thought:** so",

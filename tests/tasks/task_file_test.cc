@@ -157,6 +157,12 @@ TEST(TaskFile, WhatAReplyLacksIsNamed) {
               HasSubstr("no number for the reward at \"/reward\""));
   EXPECT_THAT(fault(R"({"observation": "x", "reward": 0, "done": "no"})"),
               HasSubstr("not true or false"));
+  for (const char* nothing : {"null", "false", "\"\""}) {
+    EXPECT_TRUE(protocol->ParseStep(
+        std::string(R"({"observation": "x", "reward": 1, "done": true, "error": )") + nothing +
+        "}"))
+        << nothing;
+  }
   EXPECT_THAT(protocol->ParseCreate("[]").error().message, HasSubstr("no id of a session"));
 }
 

@@ -186,7 +186,7 @@ TEST(HttpEnvironment, ASilentServerDoesNotHoldUpTheEndOfARun) {
 
 // Frameworks answer so where the code of a server raises an exception for an id.
 TEST(HttpEnvironment, ASessionIsLostHoweverTheServerSaysSo) {
-  for (const int status : {200, 404, 410, 500}) {
+  for (const int status : {200, 400, 404, 410, 422, 500}) {
     SCOPED_TRACE(status);
     ToyTextCraft::Config config;
     config.version = config.expand = false;

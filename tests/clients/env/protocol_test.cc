@@ -102,6 +102,12 @@ TEST(Protocol, ReadsWhatOtherServersWriteForNothing) {
             (StepResult{"x", 1, true}));
   EXPECT_EQ(kTextCraft->ParseStep(R"({"observation": "x", "reward": null, "done": 0})"),
             (StepResult{"x", 0, false}));
+  for (const char* nothing : {"\"\"", "false", "0", "{}", "[]"}) {
+    EXPECT_TRUE(
+        kTextCraft->ParseStep(std::string(R"({"observation": "x", "reward": 1, "done": 0,)") +
+                              R"( "error": )" + nothing + "}"))
+        << nothing;
+  }
 }
 
 TEST(Protocol, SaysWhatItsRepliesLookLike) {
@@ -115,7 +121,9 @@ TEST(Protocol, SaysWhatItsRepliesLookLike) {
 TEST(Protocol, KnowsTheUsualWordsForALostSession) {
   for (const char* words :
        {"Session 7 not found", "unknown session id", "env 3 does not exist",
-        "Environment has been deleted.", "no such session: 7", "the session has expired"}) {
+        "Environment has been deleted.", "no such session: 7", "the session has expired",
+        "No environment with id 7", "No session 7", "the session timed out",
+        "Session 7 doesn't exist", "env_id 7 do not exist"}) {
     EXPECT_TRUE(kTextCraft->IsLostSession({ErrorKind::kEnvironment, words, 0})) << words;
   }
   for (const char* words : {"item not found", "the door is closed", "invalid action"}) {

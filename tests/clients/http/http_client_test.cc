@@ -381,6 +381,8 @@ TEST(HttpClient, TheQueryOfTheBaseUrlStaysBehindThePath) {
   EXPECT_EQ(target("/v1?api-version=1", "/echo"), "/v1/echo?api-version=1");
   EXPECT_EQ(target("/v1/?api-version=1", "/echo?id=2"), "/v1/echo?id=2&api-version=1");
   EXPECT_EQ(target("/v1/?", "/echo"), "/v1/echo");
+  EXPECT_EQ(target("/v1/?a=b#part", "/echo"), "/v1/echo?a=b");
+  EXPECT_EQ(target("/v1/#part?a=b", "/echo"), "/v1/echo");
 }
 
 TEST(HttpClient, FollowsRedirectionsOfTheSameServerThatRepeatTheRequest) {
@@ -414,6 +416,41 @@ TEST(HttpClient, FollowsRedirectionsOfTheSameServerThatRepeatTheRequest) {
     ASSERT_FALSE(refused) << path;
     EXPECT_EQ(refused.error().kind, ErrorKind::kRejected);
     EXPECT_THAT(refused.error().message, testing::HasSubstr("redirects to "));
+  }
+}
+
+TEST(HttpClient, LocationsAreReadAsUrlsAre) {
+  LocalServer server;
+  std::string location;
+  server->Post("/v1/a/step", [&](const auto& request, auto& response) {
+    if (request.has_param("x")) return response.set_content(request.target, "text/plain");
+    response.status = 308;
+    response.set_header("Location", location);
+  });
+  server->Post(".*", [](const auto& request, auto& response) {
+    response.set_content(request.target, "text/plain");
+  });
+  server.Start();
+  HttpClient client(server.url() + "/v1?k=v", {}, std::make_shared<CallStats>());
+  const std::string authority = server.url().substr(7);
+  for (const auto& [said, target] : {std::pair<std::string, std::string>("step/", "/v1/a/step/"),
+                                     {"../step?x=1", "/v1/step?x=1"},
+                                     {"./step/#top", "/v1/a/step/"},
+                                     {"../../..", "/"},
+                                     {"?x=1", "/v1/a/step?x=1"},
+                                     {"//" + authority + "/end", "/end"},
+                                     {"HTTP://" + authority + "/end", "/end"},
+                                     {"http://" + authority, "/"},
+                                     {"http://" + authority + "?x=1", "/?x=1"},
+                                     {"/end?to=http://192.0.2.1/", "/end?to=http://192.0.2.1/"}}) {
+    location = said;
+    const HttpResult reply = client.Post("/a/step", "{}", true);
+    ASSERT_TRUE(reply) << said << ": " << reply.error().message;
+    EXPECT_EQ(reply->body, target) << said;
+  }
+  for (const char* other : {"https://192.0.2.1/end", "http://192.0.2.1", "#top", "ftp://x/y"}) {
+    location = other;
+    EXPECT_FALSE(client.Post("/a/step", "{}", true)) << other;
   }
 }
 

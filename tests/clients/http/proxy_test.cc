@@ -58,6 +58,22 @@ TEST(Proxy, IsNotUsedForThisMachineAndExcludedHosts) {
   EXPECT_EQ(Proxy({{"all_proxy", "http://p:1"}, {"NO_PROXY", "*"}}, true, "example.org"), "");
 }
 
+TEST(Proxy, ExcludedHostsMayBeNetworksAndAddresses) {
+  std::map<std::string, std::string> all = {{"all_proxy", "HTTP://p:1/"}};
+  for (const char* host : {"0.0.0.0", "::"}) EXPECT_EQ(Proxy(all, false, host), "") << host;
+  all["no_proxy"] = "10.1.0.0/16 192.168.0.0/23,fd00::/8\t[fe80::1]:8000,2001:db8::5,172.16.0.1";
+  for (const char* host : {"10.1.255.7", "192.168.1.1", "fd12::9", "2001:db8:0::5", "172.16.0.1"}) {
+    EXPECT_EQ(Proxy(all, false, host), "") << host;
+  }
+  for (const char* host : {"10.2.0.1", "192.168.2.1", "fe80::2", "10.1.0.0.example.org", "x"}) {
+    EXPECT_EQ(Proxy(all, false, host), "p:1") << host;
+  }
+  EXPECT_EQ(Proxy(all, false, "fe80::1", "8000"), "");
+  EXPECT_EQ(Proxy(all, false, "fe80::1", "8001"), "p:1");
+  all["no_proxy"] = "10.0.0.0/33,10.0.0.0/x,/8,10/8";  // none is a network
+  EXPECT_EQ(Proxy(all, false, "10.0.0.1"), "p:1");
+}
+
 TEST(Proxy, OtherKindsAreRefusedWithoutTheirPassword) {
   for (const char* url : {"socks5://ann:secret@p:1", "http://ann:secret@", "http://p:port"}) {
     try {

@@ -410,6 +410,20 @@ TEST(OpenAiModel, UsageThatIsNotToldIsEstimatedAndMarked) {
   EXPECT_EQ(model.stats().Json()["estimated_usage"], 1);
 }
 
+// A budget holds also where a server tells only a part, or where all that it wrote is thought.
+TEST(OpenAiModel, UsageThatIsToldInPartIsCompleted) {
+  ToyChat half(100, ReplyFirst(1, R"({"message": {"content": "twelve bytes"}})",
+                               R"({"prompt_tokens": 7, "completion_tokens": 0})"));
+  OpenAiModel model("m", QuickOpenAi({half.base()}));
+  const auto batch = model.Complete(kPrompt, 1, {});
+  EXPECT_EQ(batch.value().usage.prompt_tokens, 7);
+  EXPECT_EQ(batch.value().usage.completion_tokens, 3);
+  EXPECT_EQ(model.stats().Json()["estimated_usage"], 1);
+  ToyChat thinks(100, ReplyFirst(1, R"({"message": {"content": null, "reasoning": "eightby."}})"));
+  OpenAiModel thinking("m", QuickOpenAi({thinks.base()}));
+  EXPECT_EQ(thinking.Complete(kPrompt, 1, {}).value().usage.completion_tokens, 2);
+}
+
 TEST(OpenAiModel, CompletionsWithoutTextAreCounted) {
   ToyChat server(100, ReplyFirst(2, R"({"message": {"content": null, "reasoning_content": "hm"},
                                    "finish_reason": "length"})"));

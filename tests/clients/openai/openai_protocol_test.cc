@@ -173,6 +173,71 @@ TEST(ParseChat, ACompletionThatTheServerBrokeOffIsNoTurn) {
   }
 }
 
+// The words of servers that nobody foresaw: each kind of them by its words, not as a list of names.
+TEST(ParseChat, KnowsEndsOfManyServers) {
+  for (const char* reason :
+       {"insufficient_system_resource", "network_error", "USER_CANCEL", "ERROR_LIMIT",
+        "server_error", "FAILED", "aborted", "timed_out", "interrupted", "engine_overloaded"}) {
+    const auto batch = Ended(reason, "Thought: I will");
+    ASSERT_FALSE(batch) << reason;
+    EXPECT_EQ(batch.error().kind, ErrorKind::kServer) << reason;
+  }
+  EXPECT_FALSE(Ended("unknown", ""));
+  EXPECT_TRUE(Ended("unknown", "text"));
+  for (const char* reason :
+       {"eos", "function_call", "stop_sequence", "pause_turn", "COMPLETE", "model_length",
+        "max_output_tokens", "limit", "SAFETY", "PROHIBITED_CONTENT", "sensitive", "ERROR_TOXIC",
+        "guardrail_intervened", "MALFORMED_FUNCTION_CALL"}) {
+    EXPECT_TRUE(Ended(reason, "")) << reason;
+  }
+}
+
+TEST(ParseChat, TheReasonMayBeAnObject) {
+  const auto ended = [](const std::string& reason) {
+    return ParseChat(R"({"choices": [{"message": {"content": "Thought: I"}, "finish_reason": )" +
+                     reason + "}]}");
+  };
+  EXPECT_FALSE(ended(R"({"type": "abort", "message": "out of memory"})"));
+  EXPECT_EQ(ended(R"({"type": "length", "length": 20})").value().completions[0].finish_reason,
+            "length");
+  EXPECT_EQ(ended("null").value().completions[0].finish_reason, "");
+}
+
+TEST(ParseChat, AnErrorBesideHalfACompletionIsTheServers) {
+  const auto with = [](const std::string& error) {
+    return ParseChat(R"({"choices": [{"message": {"content": "Thought: I"}, "error": )" + error +
+                     R"(}], "error": )" + error + "}");
+  };
+  const auto batch = with(R"({"code": 502, "message": "upstream is busy"})");
+  ASSERT_FALSE(batch);
+  EXPECT_EQ(batch.error().kind, ErrorKind::kServer);
+  for (const char* nothing : {"null", "\"\"", "{}", "[]", "false", "0"}) {
+    EXPECT_TRUE(with(nothing)) << nothing;
+  }
+  EXPECT_EQ(with(R"({"message": "prompt is too long: 9 tokens > 8 maximum"})").error().kind,
+            ErrorKind::kContextLength);
+}
+
+TEST(ParseChat, ThoughtsMayBePartsOfTheContent) {
+  for (const char* part :
+       {R"({"type": "thinking", "thinking": [{"type": "text", "text": "h"}, {"text": "m"}]})",
+        R"({"type": "thinking", "thinking": "hm", "signature": "x"})",
+        R"({"type": "reasoning", "text": "hm"})"}) {
+    const auto batch = ParseChat(R"({"choices": [{"message": {"content": [)" + std::string(part) +
+                                 R"(, {"type": "output_text", "text": "Action: "}, "go"]}}]})");
+    ASSERT_TRUE(batch) << batch.error().message;
+    EXPECT_EQ(batch->completions[0].text, "Action: go");
+    EXPECT_EQ(batch->completions[0].reasoning, "hm") << part;
+  }
+}
+
+TEST(ParseChat, CountsBelowZeroAreNone) {
+  const auto batch = ParseChat(R"({"choices": [{"message": {"content": "a"}}],
+                                   "usage": {"prompt_tokens": -1, "completion_tokens": -1}})");
+  EXPECT_EQ(batch.value().usage.prompt_tokens, 0);
+  EXPECT_EQ(batch.value().usage.completion_tokens, 0);
+}
+
 TEST(ParseChat, TheTextsOfPartsAreTheText) {
   const auto text = [](const std::string& content) {
     return ParseChat(R"({"choices": [{"message": {"content": )" + content + "}}]}");
@@ -221,10 +286,57 @@ TEST(ChatError, KnowsPromptsThatAreTooLong) {
   }
 }
 
+// Each message is one that the server sends or is known to have sent.
+TEST(ChatError, KnowsPromptsThatAreTooLongForMoreServers) {
+  for (const char* words :
+       {"Trying to keep the first 5000 tokens when context the overflows. However, the model is "
+        "loaded with context length of only 4096 tokens",
+        "Requested tokens (5000) exceed context window of 4096",
+        "Too many input tokens. Max input tokens: 8192, request input token count: 9000",
+        "Unable to submit request because the input token count is 1100000 but the model only "
+        "supports up to 1048576",
+        "Input length (9000 tokens) exceeds the maximum allowed length (8188 tokens).",
+        "Input prompt (5000 tokens) is too long and exceeds limit of 4096",
+        "Prompt length (5000) exceeds maximum input length (4096)",
+        "Prompt length 5000 is greater than max_seq_len 4096",
+        "Invalid request: Your request exceeded model token limit: 8192",
+        "Prompt exceeds max length", "Range of input length should be [1, 6000]",
+        "invalid params, context window exceeds limit",
+        "the number of input tokens 5000 cannot exceed the total tokens limit 4096",
+        "prompt token count of 130000 exceeds the limit of 128000",
+        "Request body too large for gpt-4o model. Max size: 8000 tokens.",
+        "too many tokens: size limit exceeded by 1234 tokens. Try using shorter or fewer inputs, "
+        "or setting prompt_truncation='AUTO'.",
+        "litellm.ContextWindowExceededError: litellm.BadRequestError: no",
+        "The decoder prompt (length 5000) is longer than the maximum model length of 4096."}) {
+    const std::string body = nlohmann::json{{"error", {{"message", words}}}}.dump();
+    EXPECT_EQ(ChatError(Refusal(400, body)).kind, ErrorKind::kContextLength) << words;
+  }
+  for (const char* code : {"model_max_prompt_tokens_exceeded", "tokens_limit_reached"}) {
+    const std::string body = nlohmann::json{{"error", {{"code", code}}}}.dump();
+    EXPECT_EQ(ChatError(Refusal(413, body)).kind, ErrorKind::kContextLength) << code;
+  }
+}
+
+// Some servers raise an exception for such a prompt.
+TEST(ChatError, AnExceptionMayBeAPromptThatIsTooLong) {
+  HttpError error =
+      Refusal(500, R"({"detail": "Requested tokens (9) exceed context window of 8"})");
+  error.kind = ErrorKind::kServer;
+  EXPECT_EQ(ChatError(error).kind, ErrorKind::kContextLength);
+  error.body = R"({"detail": "CUDA out of memory"})";
+  EXPECT_EQ(ChatError(error).kind, ErrorKind::kServer);
+  error.status = 503;
+  error.body = R"({"detail": "Requested tokens (9) exceed context window of 8"})";
+  EXPECT_EQ(ChatError(error).kind, ErrorKind::kServer);
+}
+
 TEST(ChatError, OtherRefusalsAreNoneOfTheLength) {
   for (const char* body :
        {R"({"error": {"message": "max_tokens must be at least 1, got -3"}})",
         R"({"error": {"message": "`inputs` cannot be empty"}})", "[]", "null",
+        R"({"error": {"message": "Rate limit reached: too many tokens per minute"}})",
+        R"({"error": {"message": "max_tokens exceeds the maximum of 8192"}})",
         R"({"error": {"message": "the message's context is missing a role"}})",
         R"({"detail": [{"loc": ["body", "n"], "msg": "n must be 1 in greedy sampling"}]})"}) {
     EXPECT_EQ(ChatError(Refusal(400, body)).kind, ErrorKind::kRejected) << body;
@@ -243,6 +355,31 @@ TEST(ChatError, KnowsTheNewerNameOfTheLimit) {
       "'max_tokens' or 'max_completion_tokens' is too large: 500. This model's maximum context
        length is 4096 tokens and your request has 4000 input tokens"}})")));
   EXPECT_FALSE(RefusesMaxTokens(Refusal(400, R"({"error": {"message": "no such role"}})")));
+  for (
+      const char* body :
+      {R"({"error": {"message": "Unrecognized request argument supplied: max_tokens"}})",
+       R"({"error": "Unknown parameter: 'max_tokens'."})",
+       R"({"error": {"message": "max_tokens is deprecated for this model"}})",
+       R"({"detail": [{"loc": ["body", "max_tokens"], "msg": "Extra inputs are not permitted"}]})"}) {
+    EXPECT_TRUE(RefusesMaxTokens(Refusal(422, body))) << body;
+  }
+  EXPECT_FALSE(RefusesMaxTokens(
+      Refusal(400, R"({"error": {"message": "max_tokens must be at least 1, got -3"}})")));
+}
+
+TEST(ChatError, SaysHowToLeaveOutAFieldThatAServerDoesNotKnow) {
+  const auto told = [](const char* body) { return ChatError(Refusal(422, body)).message; };
+  EXPECT_THAT(
+      told(R"({"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]})"),
+      HasSubstr("--llm_field seed="));
+  EXPECT_THAT(
+      told(R"({"error": {"message": "Unsupported value: 'temperature' does not support 0.7"}})"),
+      HasSubstr("--llm_field temperature="));
+  EXPECT_THAT(told(R"({"error": {"message": "Unknown field n"}})"), HasSubstr("--llm_field n="));
+  EXPECT_THAT(told(R"({"error": {"message": "seed must be positive"}})"),
+              testing::Not(HasSubstr("--llm_field")));
+  EXPECT_THAT(told(R"({"error": {"message": "unknown role in the conversation"}})"),
+              testing::Not(HasSubstr("--llm_field")));
 }
 
 TEST(ChatError, TellsTheServersWordsAndTheCure) {

@@ -45,6 +45,18 @@ TEST(ModelPath, TheNameOfAModelIsLookedUpInTheCache) {
   ::unsetenv("HF_HUB_CACHE");
 }
 
+TEST(ModelPath, AddressesAndFilesSayWhatToGive) {
+  const ScratchFolder folder;
+  ::setenv("HF_HUB_CACHE", folder.path().c_str(), 1);
+  EXPECT_THAT(Refusal("https://huggingface.co/owner/name"), HasSubstr("\"hf download owner/name "));
+  EXPECT_THAT(Refusal("hf://owner/name"), HasSubstr("\"hf download owner/name "));
+  ::unsetenv("HF_HUB_CACHE");
+  WriteFileAtomically(folder / "m" / "config.json", "{}");
+  WriteFileAtomically(folder / "m" / "model.safetensors", "x");
+  EXPECT_THAT(Refusal(folder / "m" / "model.safetensors"),
+              HasSubstr("give its folder " + (folder / "m").string()));
+}
+
 TEST(ModelPath, OtherFoldersSayWhatTheyAre) {
   const ScratchFolder folder;
   EXPECT_THAT(Refusal(folder.path()), HasSubstr("has no config.json; --model_dir takes"));

@@ -105,6 +105,12 @@ TEST_F(TurnThoughtsTest, InsertedTurnsThinkIfTheModelDoes) {
   EXPECT_EQ(trajectory.turns[0].response, plain[0].response);
 
   insert();
+  trajectory.turns[0].response = "[THINK]b[/THINK]" + trajectory.turns[0].response;
+  ThinkBeforeInserted(thinking, "refused", RandomStream(1), trajectory);
+  EXPECT_EQ(trajectory.turns[2].response,
+            "[THINK]\nBack by inventory.\n[/THINK]\n\nThought: Again.\nAction: inventory");
+
+  insert();
   trajectory.turns[0].reasoning = "apart";
   ThinkBeforeInserted(thinking, "refused", RandomStream(1), trajectory);
   EXPECT_EQ(trajectory.turns[1].response, plain[1].response);
