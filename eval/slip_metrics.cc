@@ -68,11 +68,14 @@ std::string OfAll(int64_t part, int64_t whole) {
                      100 * static_cast<double>(part) / static_cast<double>(whole), part, whole);
 }
 
-// Steps until a slip was undone; "-" if none was.
-std::string StepsToUndo(const SlipMetrics& m) {
-  if (m.undone_slips == 0) return "-";
-  return fmt::format("{:.1f}",
-                     static_cast<double>(m.steps_to_undo) / static_cast<double>(m.undone_slips));
+// Of the slips that changed something, those that were undone, and when; "-" where there are none.
+std::string Undone(const SlipMetrics& m) {
+  std::string text = OfAll(m.undone_slips, m.changing_slips);
+  if (m.undone_slips > 0) {
+    text += fmt::format(", after {:.1f} steps", static_cast<double>(m.steps_to_undo) /
+                                                    static_cast<double>(m.undone_slips));
+  }
+  return text;
 }
 
 // A name and what it says.
@@ -83,8 +86,7 @@ std::vector<SlipRow> SlipRows(const SlipMetrics& m, int64_t episodes, int window
       {"slips", OfAll(m.slips, m.steps) + " of the steps"},
       {"slipping episodes", "success in " + OfAll(m.successes, m.slipping)},
       {fmt::format("revised in {} steps", window), OfAll(m.revised_slips, m.slips)},
-      {"undone slips",
-       fmt::format("{}, after {} steps", OfAll(m.undone_slips, m.changing_slips), StepsToUndo(m))},
+      {"undone slips", Undone(m)},
       {"false revisions", OfAll(m.false_revisions, m.revisions)},
       {"refused, no slips", OfAll(m.refused_own, m.steps - m.slips)},
       {"end in a loop", OfAll(m.ended_in_loop, episodes)}};

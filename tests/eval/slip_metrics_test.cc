@@ -84,7 +84,7 @@ TEST(SlipMetricsTest, TheSummaryHasThemOnlyWithSlips) {
 TEST(SlipMetricsTest, WhatTheWorldDoesNotTellIsADash) {
   const Episode episode = WithSlips(HandEpisode(1, 0, 0, {"a"}), {{0, {.said = "b"}}});
   const std::string table = SlipTable(MeasureSlips(std::vector{episode}, {}), 1, 5);
-  EXPECT_THAT(table, HasSubstr("undone slips        -, after - steps\n"));
+  EXPECT_THAT(table, HasSubstr("undone slips        -\n"));
   EXPECT_TRUE(SlipJson(SlipMetrics(), 5)["mean_steps_to_undo"].is_null());
 }
 
