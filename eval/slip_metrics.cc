@@ -72,8 +72,8 @@ std::string OfAll(int64_t part, int64_t whole) {
 std::string Undone(const SlipMetrics& m) {
   std::string text = OfAll(m.undone_slips, m.changing_slips);
   if (m.undone_slips > 0) {
-    text += fmt::format(", after {:.1f} steps", static_cast<double>(m.steps_to_undo) /
-                                                    static_cast<double>(m.undone_slips));
+    text += fmt::format(", after {:.1f} steps",
+                        static_cast<double>(m.steps_to_undo) / static_cast<double>(m.undone_slips));
   }
   return text;
 }

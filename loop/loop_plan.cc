@@ -213,9 +213,10 @@ void Declare(OptionSet& set, SelfTrainOptions& o) {
   set.Add("--attempts", o.attempts,
           "Episodes of each task in a second evaluation, sampled, for avg@k and pass@k; 0: none")
       .Min(0);
-  set.Add("--eval_slip", o.eval_slip,
-          "Probability of a slip in a further evaluation (agent_eval --slip; other options of it by "
-          "--evaluate); 0: none")
+  set.Add(
+         "--eval_slip", o.eval_slip,
+         "Probability of a slip in a further evaluation (agent_eval --slip; other options of it by "
+         "--evaluate); 0: none")
       .Range(0, 1);
   set.Add("--seed", o.seed, "Seed of every random choice of the run");
   set.Group("Stages");

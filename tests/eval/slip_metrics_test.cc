@@ -26,8 +26,8 @@ Episode WithSlips(Episode episode, const std::vector<std::pair<size_t, Slip>>& s
 // Two episodes with all that is counted.
 std::vector<Episode> HandMade() {
   // Steps:    0    1      2       3    4    5    6       7    8    9
-  Episode first = HandEpisode(
-      1, 0, 1, {"a", "slip", "wait", "b", "c", "d", "wait", "e", "slip", "f"});
+  Episode first =
+      HandEpisode(1, 0, 1, {"a", "slip", "wait", "b", "c", "d", "wait", "e", "slip", "f"});
   first.turns[4].refused = true;
   first = WithSlips(std::move(first), {{1, {.said = "x", .changed_state = true, .undone_after = 3}},
                                        {8, {.said = "y", .changed_state = true}}});
@@ -150,8 +150,8 @@ TEST(RecoveryRateTest, ItsIntervalIsThatOfAllResamples) {
   const std::vector<Episode> with = RandomRun(4, 5, 0.4, 4);
   std::vector<double> rates;
   for (int code = 0; code < 256; ++code) {
-    rates.push_back(RateByHand(without, with,
-                               {code % 4, code / 4 % 4, code / 16 % 4, code / 64 % 4}));
+    rates.push_back(
+        RateByHand(without, with, {code % 4, code / 4 % 4, code / 16 % 4, code / 64 % 4}));
   }
   std::ranges::sort(rates);
   const Estimate rate = RecoveryRate(without, with, 1, {.resamples = 200000});

@@ -34,7 +34,8 @@ class SlippingWorld {
     }
     const std::string url = house_ ? house_->url() : server_->base_url();
     const HttpOptions http = EnvironmentOptions::ManyConnections();
-    environment_ = std::make_unique<HttpEnvironment>(MakeProtocol(task), std::vector<Secret>{url}, http);
+    environment_ =
+        std::make_unique<HttpEnvironment>(MakeProtocol(task), std::vector<Secret>{url}, http);
     if (PlansByGold(task)) gold_ = MakeHttpGold(MakeProtocol(task), {url}, http);
     model_ = MakeScriptedModel("planner", *family_, {.error_rate = 0.2}, gold_.get());
     play_.max_steps = 12;

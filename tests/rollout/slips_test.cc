@@ -246,9 +246,9 @@ TEST(WithActionTest, KeepsTheThought) {
       << "the action was cleaned";
   EXPECT_EQ(WithAction(family, "", "", "get 2 planks"), "Action: get 2 planks");
   const WebShopFamily shop;
-  EXPECT_EQ(WithAction(shop, "Thought: buy.\nAction: click[buy now]", "click[buy now]",
-                       "click[< Prev]"),
-            "Thought: buy.\nAction: click[< Prev]");
+  EXPECT_EQ(
+      WithAction(shop, "Thought: buy.\nAction: click[buy now]", "click[buy now]", "click[< Prev]"),
+      "Thought: buy.\nAction: click[< Prev]");
 }
 
 TEST(CheckSlipsTest, RandomSlipsNeedActions) {
