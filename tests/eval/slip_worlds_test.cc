@@ -1,6 +1,6 @@
 // Slips of every kind in the built-in worlds, on embedded servers and on a small SciWorld without
 // Java.
-#include <gmock/gmock.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -10,6 +10,7 @@
 #include "eval/evaluator.h"
 #include "rollout/slips.h"
 #include "tasks/scripted_model.h"
+#include "tasks/scripted_policy.h"
 #include "tasks/task_kinds.h"
 #include "tests/clients/env/embedded_server.h"
 #include "tests/clients/env/small_sciworld_server.h"
