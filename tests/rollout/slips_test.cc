@@ -7,6 +7,7 @@
 
 #include "rollout/episode_player.h"
 #include "rollout/replay_executor.h"
+#include "tasks/task_kinds.h"
 #include "tasks/textcraft/textcraft_family.h"
 #include "tasks/webshop/webshop_family.h"
 #include "tests/mcts/toy_environment.h"
@@ -27,6 +28,7 @@ struct SlippingToy {
   SlippingToy() {
     options.max_steps = 10;
     options.temperature = 1;
+    options.revision_action = "wait";
     options.slips.probability = 1;
     options.slips.kind = SlipKind::kPlausible;
   }
@@ -230,7 +232,7 @@ TEST(SlipsTest, GivenTurnsOfARevisionTestSlipAgainAsTheyDid) {
   const Episode again = toy.Play(1, 0, {lost.turns[0], lost.turns[1]});
   EXPECT_EQ(again.replayed_turns, 2u);
   EXPECT_EQ(again.replay_differences, 0u);
-  EXPECT_EQ(again.turns[1], lost.turns[1]);
+  EXPECT_EQ(again.turns[1].slip, lost.turns[1].slip);
   EXPECT_FALSE(again.turns[2].slip);
   EXPECT_EQ(again.turns[2].observation, "task 1: go a");
 }
@@ -255,6 +257,13 @@ TEST(CheckSlipsTest, RandomSlipsNeedActions) {
   for (const char* task : {"textcraft", "webshop", "babyai", "sciworld", "detective"}) {
     EXPECT_NO_THROW(CheckSlips({0.1, SlipKind::kRandom, SlipShown::kDone}, task)) << task;
   }
+  RegisterTaskKind({.name = "toy_without_player", .title = "Toy", .family = [] {
+                      return std::make_unique<ToyFamily>();
+                    }});
+  const std::string toy = "toy_without_player";
+  EXPECT_THROW(CheckSlips({0.1, SlipKind::kRandom, SlipShown::kDone}, toy), FatalError);
+  EXPECT_NO_THROW(CheckSlips({0.1, SlipKind::kLost, SlipShown::kDone}, toy));
+  EXPECT_NO_THROW(CheckSlips({0, SlipKind::kRandom, SlipShown::kDone}, toy));
 }
 
 }  // namespace
