@@ -109,6 +109,29 @@ struct WithoutSlips {
   bool has_slips = false;
 };
 
+// The episodes with a result by task and attempt.
+std::map<std::pair<int, int>, const Episode*> ByAttempt(std::span<const Episode> episodes) {
+  std::map<std::pair<int, int>, const Episode*> results;
+  for (const Episode& episode : episodes) {
+    if (HasResult(episode.end)) results[{episode.task_id, episode.attempt}] = &episode;
+  }
+  return results;
+}
+
+void CountKept(std::span<const Episode> without, std::span<const Episode> with,
+               double success_threshold, SlipComparison& comparison) {
+  const auto slipped = ByAttempt(with);
+  for (const Episode& episode : without) {
+    const auto found = slipped.find({episode.task_id, episode.attempt});
+    if (!HasResult(episode.end) || !IsSuccess(episode, success_threshold)) continue;
+    if (found == slipped.end()) continue;
+    const bool slips = std::ranges::any_of(
+        OwnTurns(*found->second), [](const EpisodeTurn& turn) { return turn.slip.has_value(); });
+    comparison.at_stake += slips;
+    comparison.kept += slips && IsSuccess(*found->second, success_threshold);
+  }
+}
+
 int64_t CountResults(std::span<const Episode> episodes) {
   return std::ranges::count_if(episodes,
                                [](const Episode& episode) { return HasResult(episode.end); });
@@ -150,10 +173,7 @@ std::string SlipTable(const SlipMetrics& metrics, int64_t episodes, int window) 
 
 Estimate RecoveryRate(std::span<const Episode> without, std::span<const Episode> with,
                       double success_threshold, const BootstrapOptions& bootstrap) {
-  std::map<std::pair<int, int>, const Episode*> slipped;
-  for (const Episode& episode : with) {
-    if (HasResult(episode.end)) slipped[{episode.task_id, episode.attempt}] = &episode;
-  }
+  const auto slipped = ByAttempt(with);
   struct Successes {
     double without = 0, with = 0;
     int pairs = 0;
@@ -193,6 +213,8 @@ std::optional<SlipComparison> CompareSlips(std::span<const Episode> a, std::span
   } else {
     comparison.recovery_rate = RecoveryRate(of_a.has_slips ? b : a, of_a.has_slips ? a : b,
                                             options.success_threshold, options.bootstrap);
+    CountKept(of_a.has_slips ? b : a, of_a.has_slips ? a : b, options.success_threshold,
+              comparison);
     if (comparison.recovery_rate.tasks == 0) {
       comparison.why_none = "no episode without slips succeeded";
     }
@@ -209,14 +231,17 @@ std::string SlipComparisonTable(const SlipComparison& c) {
   }
   const std::string rate =
       c.why_none.empty() ? Text(c.recovery_rate, true) : fmt::format("- ({})", c.why_none);
-  return table + fmt::format("{:<20}{}\n", "recovery rate", rate);
+  table += fmt::format("{:<20}{}\n", "recovery rate", rate);
+  return table + fmt::format("{:<20}{}\n", "kept successes", OfAll(c.kept, c.at_stake));
 }
 
 nlohmann::ordered_json SlipComparisonJson(const SlipComparison& comparison) {
   return {{"a", SlipJson(comparison.a, comparison.window)},
           {"b", SlipJson(comparison.b, comparison.window)},
           {"recovery_rate", ToJson(comparison.recovery_rate)},
-          {"why_none", comparison.why_none}};
+          {"why_none", comparison.why_none},
+          {"at_stake", comparison.at_stake},
+          {"kept", comparison.kept}};
 }
 
 }  // namespace agentr

@@ -24,8 +24,9 @@ Result<std::vector<std::string>> DrawActions(const TaskFamily& family, const Exe
   std::vector<std::string> drawn;
   const std::optional<ScriptedPolicy> policy = MakeScriptedPolicy(family.name());
   if (!policy) return drawn;
+  const std::vector<Message> history = executor.History(state);  // the player points into it
   AGENTR_ASSIGN_OR_RETURN(const std::unique_ptr<PolicyState> player,
-                          policy->read(executor.History(state), task_id));
+                          policy->read(history, task_id));
   if (player == nullptr) return drawn;
   for (int i = 0; i < kDraws; ++i) drawn.push_back(player->AnyAction(random));
   return drawn;

@@ -180,6 +180,8 @@ TEST(CompareSlipsTest, GivesTheRateOnlyWhereNothingElseDiffers) {
   EXPECT_EQ(compared->recovery_rate.mean, 0.5);
   EXPECT_EQ(compared->recovery_rate.tasks, 2u);
   EXPECT_EQ(compared->b.slips, 2);
+  EXPECT_EQ(compared->at_stake, 2);
+  EXPECT_EQ(compared->kept, 1);
   EXPECT_THAT(SlipComparisonTable(*compared), HasSubstr("recovery rate       50.0 % [0.0, 100.0]"));
   const auto reversed = CompareSlips(slipped, clean, slips, plain, {});
   EXPECT_EQ(reversed->recovery_rate.mean, 0.5) << "whichever comes first";
