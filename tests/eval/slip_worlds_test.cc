@@ -110,11 +110,11 @@ TEST_P(SlipWorlds, WithProbabilityOneTurnsSlipAsTheirKindSays) {
   }
   EXPECT_EQ(shown, slips) << "the conversation shows what was done";
   // A planner is often sure of its action, and errs in ways that the world refuses. Where TextCraft
-  // has one command, the only item to get may be the one that is said.
+  // has one command, or a room of the detective one door, that action may be the one that is said.
   const bool plausible = GetParam().kind == SlipKind::kPlausible;
   EXPECT_GT(slips, plausible ? 1 : 20);
   if (!plausible) {
-    EXPECT_LE(10 * missed, slips);
+    EXPECT_LE(5 * missed, slips);
   }
 }
 
