@@ -40,16 +40,8 @@ std::string ModelType(const AgentEvalOptions& options) {
   return options.model.dir.empty() ? "server" : "local";
 }
 
-// "_slip_0.1_random", with "_said" if the conversation shows what was said; empty without slips.
-std::string SlipSuffix(const SlipOptions& slips) {
-  if (slips.probability == 0) return "";
-  return fmt::format("_slip_{}_{}{}", slips.probability, NameOf(kSlipKinds, slips.kind),
-                     slips.shown == SlipShown::kSaid ? "_said" : "");
-}
-
 fs::path ResultFolderOf(const AgentEvalOptions& options, const std::string& model_name) {
-  const std::string name =
-      FolderName(model_name + "_" + ModelType(options) + SlipSuffix(options.play.slips));
+  const std::string name = FolderName(model_name + "_" + ModelType(options));
   const fs::path folder = fs::path(options.output_dir) / options.environment.task;
   if (options.revision_from.empty()) return folder / name;
   return folder / fmt::format("{}_revision_of_{}", name, NameOf(options.revision_from));

@@ -68,11 +68,14 @@ std::string OfAll(int64_t part, int64_t whole) {
                      100 * static_cast<double>(part) / static_cast<double>(whole), part, whole);
 }
 
-// Steps until a slip was undone; "-" if none was.
-std::string StepsToUndo(const SlipMetrics& m) {
-  if (m.undone_slips == 0) return "-";
-  return fmt::format("{:.1f}",
-                     static_cast<double>(m.steps_to_undo) / static_cast<double>(m.undone_slips));
+// Of the slips that changed something, those that were undone, and when; "-" where there are none.
+std::string Undone(const SlipMetrics& m) {
+  std::string text = OfAll(m.undone_slips, m.changing_slips);
+  if (m.undone_slips > 0) {
+    text += fmt::format(", after {:.1f} steps",
+                        static_cast<double>(m.steps_to_undo) / static_cast<double>(m.undone_slips));
+  }
+  return text;
 }
 
 // A name and what it says.
@@ -83,8 +86,7 @@ std::vector<SlipRow> SlipRows(const SlipMetrics& m, int64_t episodes, int window
       {"slips", OfAll(m.slips, m.steps) + " of the steps"},
       {"slipping episodes", "success in " + OfAll(m.successes, m.slipping)},
       {fmt::format("revised in {} steps", window), OfAll(m.revised_slips, m.slips)},
-      {"undone slips",
-       fmt::format("{}, after {} steps", OfAll(m.undone_slips, m.changing_slips), StepsToUndo(m))},
+      {"undone slips", Undone(m)},
       {"false revisions", OfAll(m.false_revisions, m.revisions)},
       {"refused, no slips", OfAll(m.refused_own, m.steps - m.slips)},
       {"end in a loop", OfAll(m.ended_in_loop, episodes)}};
@@ -106,6 +108,29 @@ struct WithoutSlips {
   nlohmann::ordered_json options;
   bool has_slips = false;
 };
+
+// The episodes with a result by task and attempt.
+std::map<std::pair<int, int>, const Episode*> ByAttempt(std::span<const Episode> episodes) {
+  std::map<std::pair<int, int>, const Episode*> results;
+  for (const Episode& episode : episodes) {
+    if (HasResult(episode.end)) results[{episode.task_id, episode.attempt}] = &episode;
+  }
+  return results;
+}
+
+void CountKept(std::span<const Episode> without, std::span<const Episode> with,
+               double success_threshold, SlipComparison& comparison) {
+  const auto slipped = ByAttempt(with);
+  for (const Episode& episode : without) {
+    const auto found = slipped.find({episode.task_id, episode.attempt});
+    if (!HasResult(episode.end) || !IsSuccess(episode, success_threshold)) continue;
+    if (found == slipped.end()) continue;
+    const bool slips = std::ranges::any_of(
+        OwnTurns(*found->second), [](const EpisodeTurn& turn) { return turn.slip.has_value(); });
+    comparison.at_stake += slips;
+    comparison.kept += slips && IsSuccess(*found->second, success_threshold);
+  }
+}
 
 int64_t CountResults(std::span<const Episode> episodes) {
   return std::ranges::count_if(episodes,
@@ -148,10 +173,7 @@ std::string SlipTable(const SlipMetrics& metrics, int64_t episodes, int window) 
 
 Estimate RecoveryRate(std::span<const Episode> without, std::span<const Episode> with,
                       double success_threshold, const BootstrapOptions& bootstrap) {
-  std::map<std::pair<int, int>, const Episode*> slipped;
-  for (const Episode& episode : with) {
-    if (HasResult(episode.end)) slipped[{episode.task_id, episode.attempt}] = &episode;
-  }
+  const auto slipped = ByAttempt(with);
   struct Successes {
     double without = 0, with = 0;
     int pairs = 0;
@@ -191,6 +213,8 @@ std::optional<SlipComparison> CompareSlips(std::span<const Episode> a, std::span
   } else {
     comparison.recovery_rate = RecoveryRate(of_a.has_slips ? b : a, of_a.has_slips ? a : b,
                                             options.success_threshold, options.bootstrap);
+    CountKept(of_a.has_slips ? b : a, of_a.has_slips ? a : b, options.success_threshold,
+              comparison);
     if (comparison.recovery_rate.tasks == 0) {
       comparison.why_none = "no episode without slips succeeded";
     }
@@ -207,14 +231,17 @@ std::string SlipComparisonTable(const SlipComparison& c) {
   }
   const std::string rate =
       c.why_none.empty() ? Text(c.recovery_rate, true) : fmt::format("- ({})", c.why_none);
-  return table + fmt::format("{:<20}{}\n", "recovery rate", rate);
+  table += fmt::format("{:<20}{}\n", "recovery rate", rate);
+  return table + fmt::format("{:<20}{}\n", "kept successes", OfAll(c.kept, c.at_stake));
 }
 
 nlohmann::ordered_json SlipComparisonJson(const SlipComparison& comparison) {
   return {{"a", SlipJson(comparison.a, comparison.window)},
           {"b", SlipJson(comparison.b, comparison.window)},
           {"recovery_rate", ToJson(comparison.recovery_rate)},
-          {"why_none", comparison.why_none}};
+          {"why_none", comparison.why_none},
+          {"at_stake", comparison.at_stake},
+          {"kept", comparison.kept}};
 }
 
 }  // namespace agentr

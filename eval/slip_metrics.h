@@ -74,6 +74,10 @@ struct SlipComparison {
   // Of the evaluation with slips to the one without, if only one has them and nothing else that
   // decides what is played differs; else `why_none` says why there is none.
   Estimate recovery_rate = {};
+  // Pairs of the same task and attempt that succeed without slips and slip in the other evaluation,
+  // and those of them that succeed there too. Unlike the rate it leaves out the episodes that fail
+  // anyway, some of which a slip only helps out of a loop.
+  int64_t at_stake = 0, kept = 0;
   std::string why_none = "";
 };
 

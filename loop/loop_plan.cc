@@ -84,6 +84,11 @@ class IterationPlan {
   }
 
   LoopStage Evaluate(const std::string& task) const { return MakeEvaluation(task, "evaluate", 1); }
+  LoopStage EvaluateWithSlips(const std::string& task) const {
+    LoopStage stage = MakeEvaluation(task, "slip", 1);
+    AddArguments(stage, {Secret(Argument("slip", fmt::format("{}", o_.eval_slip)))});
+    return stage;
+  }
   LoopStage EvaluateBySampling(const std::string& task) const {
     return MakeEvaluation(task, "sample", o_.attempts);
   }
@@ -208,6 +213,11 @@ void Declare(OptionSet& set, SelfTrainOptions& o) {
   set.Add("--attempts", o.attempts,
           "Episodes of each task in a second evaluation, sampled, for avg@k and pass@k; 0: none")
       .Min(0);
+  set.Add(
+         "--eval_slip", o.eval_slip,
+         "Probability of a slip in a further evaluation (agent_eval --slip; other options of it by "
+         "--evaluate); 0: none")
+      .Range(0, 1);
   set.Add("--seed", o.seed, "Seed of every random choice of the run");
   set.Group("Stages");
   set.AddArguments(
@@ -275,6 +285,7 @@ std::vector<LoopStage> PlanLoop(const SelfTrainOptions& o) {
     for (const std::string& task : o.tasks) {
       stages.push_back(plan.Evaluate(task));
       if (o.attempts > 0) stages.push_back(plan.EvaluateBySampling(task));
+      if (o.eval_slip > 0) stages.push_back(plan.EvaluateWithSlips(task));
     }
   };
   std::vector<std::string> types = {kGoodRows};

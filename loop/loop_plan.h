@@ -4,6 +4,7 @@
 //   OUTPUT_DIR/NAME/iteration_0/evaluate/…              the start model
 //                   iteration_1/{collect,revise_centric,revise_good,train,evaluate}/…
 //                   iteration_1/sample/…                with --attempts
+//                   iteration_1/slip/…                  with --eval_slip
 //                   iteration_1/train/model/model       the model that iteration 1 made
 //                   iteration_1/collect_webshop/…       with several tasks, one stage for each
 //                   loop.json                           what is finished: loop_record.h
@@ -41,7 +42,8 @@ struct SelfTrainOptions {
   // Trained tokens for the rows of one iteration: a training on the rows of three has three times as
   // many, because with the same number it sees each row a third as often. 0: agent_train's own rule.
   uint64_t train_tokens = 0;
-  int attempts = 0;  // episodes of each task in a second, sampled evaluation; 0: none
+  int attempts = 0;      // episodes of each task in a second, sampled evaluation; 0: none
+  double eval_slip = 0;  // probability of a slip in a further evaluation; 0: none
   uint64_t seed = 0;
   // Further arguments of the programs, such as "--iterations=8"; "webshop:--iterations=8" is only
   // for that task.

@@ -61,6 +61,11 @@ std::string EvaluationLine(const LoopStage& stage, const Json& summary,
     line += fmt::format("  pass@{} {:.3f}", JsonFieldOr<int64_t>(most, "k", 0),
                         JsonFieldOr<double>(most, "pass", 0.0));
   }
+  if (const auto slips = summary.find("slips"); slips != summary.end()) {
+    line +=
+        fmt::format("  {} of {} slips revised", JsonFieldOr<int64_t>(*slips, "revised_slips", 0),
+                    JsonFieldOr<int64_t>(*slips, "slips", 0));
+  }
   return line + "\n";
 }
 

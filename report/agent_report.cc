@@ -8,6 +8,8 @@
 #include "common/options.h"
 #include "common/text.h"
 #include "eval/comparison.h"
+#include "eval/slip_metrics.h"
+#include "eval/summary.h"
 #include "report/report_page.h"
 
 namespace agentr {
@@ -47,6 +49,15 @@ Json CompareEvaluations(const std::vector<Evaluated>& evaluated) {
       Json json = ComparisonJson(compared, "", "");
       json["a"] = evaluated[a].part;
       json["b"] = evaluated[b].part;
+      SlipMetricOptions slip_options;
+      slip_options.success_threshold = options.success_threshold;
+      const std::optional<SlipComparison> slips =
+          CompareSlips(evaluated[a].evaluation.episodes, evaluated[b].evaluation.episodes,
+                       evaluated[a].evaluation.part["options"].dump(),
+                       evaluated[b].evaluation.part["options"].dump(), slip_options);
+      if (slips && slips->recovery_rate.tasks > 0) {
+        json["recovery_rate"] = ToJson(slips->recovery_rate);
+      }
       comparisons.push_back(std::move(json));
     }
   }

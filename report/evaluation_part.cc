@@ -15,6 +15,7 @@ Json EpisodeItem(const Episode& episode) {
   for (const EpisodeTurn& turn : episode.turns) {
     turns.push_back({WithThought({"assistant", turn.response, turn.reasoning}), turn.action,
                      turn.observation, turn.refused ? 1 : 0});
+    if (turn.slip) turns.back().push_back(turn.slip->lost ? "" : turn.slip->said);
   }
   return {{"first", episode.first_observation},
           {"turns", std::move(turns)},
@@ -30,10 +31,12 @@ Json EpisodeLine(const Episode& episode, PackedItems::Place place) {
 }
 
 // The program's own summary or, if the run has not reached it, the same from the episodes.
-Json Summary(const RunResult& result, const std::vector<Episode>& episodes) {
+Json Summary(const RunResult& result, const Json& options, const std::vector<Episode>& episodes) {
   Json summary = JsonOrNull(result.path / "summary.json");
   if (summary.is_object()) return summary;
-  const EvalMetrics metrics = Measure(episodes, {});
+  MetricOptions metric_options;
+  metric_options.slips = options.is_object() && options.contains("slip");
+  const EvalMetrics metrics = Measure(episodes, metric_options);
   return SummaryJson(metrics, metrics.episodes);
 }
 
@@ -55,7 +58,7 @@ EvaluationPart ReadEvaluationPart(const RunResult& result, const ReportLimits& l
     }
     part["family"] = FieldOr<std::string>(options, "task", "");
     part["options"] = options;
-    part["summary"] = Summary(result, read.episodes);
+    part["summary"] = Summary(result, options, read.episodes);
     read.success_threshold = FieldOr(part["summary"], "success_threshold", 1.0);
     for (const Message& message :
          read.episodes.empty() ? std::vector<Message>{} : read.episodes.front().instruction) {

@@ -52,8 +52,8 @@ nlohmann::ordered_json RowsPart(const RunResult& result, const ReportLimits& lim
 
 //   evaluation  "summary", "total", "episodes": [[task, attempt, reward, end, steps, refused, block,
 //               at], …], "instruction"
-//               item: {"first", "turns": [[response, action, observation, refused], …], "replayed",
-//               "error"}
+//               item: {"first", "turns": [[response, action, observation, refused, and of a slip
+//               the action said, or "" if it was lost], …], "replayed", "error"}
 // The episodes are also given to the caller for comparisons.
 struct EvaluationPart {
   nlohmann::ordered_json part;

@@ -213,17 +213,16 @@ Result<void> EpisodePlayer::MaySlip(EpisodeTurn& turn) {
                           SlipCandidates(options_.slips.kind, context_.family, context_.executor,
                                          state_, start_.task_id, turn.action, earlier, random));
   for (const std::string& action : actions) {
-    EpisodeTurn substitute = turn;
-    AGENTR_ASSIGN_OR_RETURN(const bool slipped, SlipTo(action, substitute));
+    std::string response = WithAction(context_.family, turn.response, turn.action, action);
+    // No agent could have said what the family reads in another way.
+    if (context_.family.ParseAction(response) != action) continue;
+    AGENTR_ASSIGN_OR_RETURN(const bool slipped, SlipTo(action, turn));
     if (!slipped) continue;
     if (options_.slips.shown == SlipShown::kDone) {
-      substitute.slip->response = std::move(substitute.response);
-      substitute.response =
-          WithAction(context_.family, turn.response, turn.action, substitute.action);
-      substitute.token_ids.clear();
-      substitute.logprobs.clear();
+      turn.slip->response = std::exchange(turn.response, std::move(response));
+      turn.token_ids.clear();
+      turn.logprobs.clear();
     }
-    turn = std::move(substitute);
     return {};
   }
   turn.missed_slip = true;

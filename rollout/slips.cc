@@ -18,16 +18,22 @@ namespace {
 constexpr int kDraws = 40;
 
 // What a player without a plan might do in the state, as often as it would; empty if the task has
-// no such player, or if the player does not understand what is shown.
+// no such player, or if the player does not understand what is shown. With `mistakes` they are
+// followed by the mistakes of a player with a plan, where it has one of its own.
 Result<std::vector<std::string>> DrawActions(const TaskFamily& family, const Executor& executor,
-                                             int state, int task_id, RandomStream& random) {
+                                             int state, int task_id, bool mistakes,
+                                             RandomStream& random) {
   std::vector<std::string> drawn;
   const std::optional<ScriptedPolicy> policy = MakeScriptedPolicy(family.name());
   if (!policy) return drawn;
+  const std::vector<Message> history = executor.History(state);  // the player points into it
   AGENTR_ASSIGN_OR_RETURN(const std::unique_ptr<PolicyState> player,
-                          policy->read(executor.History(state), task_id));
+                          policy->read(history, task_id));
   if (player == nullptr) return drawn;
   for (int i = 0; i < kDraws; ++i) drawn.push_back(player->AnyAction(random));
+  const TaskKind& kind = TaskKindOf(family.name());
+  if (!mistakes || kind.plans_by_gold || !kind.file.empty()) return drawn;
+  for (int i = 0; i < kDraws; ++i) drawn.push_back(player->Mistake(random));
   return drawn;
 }
 
@@ -127,7 +133,8 @@ Result<std::vector<std::string>> SlipCandidates(SlipKind kind, const TaskFamily&
   }
   if (kind == SlipKind::kRefused || actions.empty()) {
     AGENTR_ASSIGN_OR_RETURN(std::vector<std::string> drawn,
-                            DrawActions(family, executor, state, task_id, random));
+                            DrawActions(family, executor, state, task_id,
+                                        /*mistakes=*/kind == SlipKind::kRefused, random));
     Append(actions, std::move(drawn));
   }
   ByEffect sorted =

@@ -63,7 +63,8 @@ inline constexpr std::string_view kNothingHappened = "Nothing happened.";
 // for the kinds random and refused. Whether the environment takes or refuses them is for the caller
 // to try. `earlier`: the actions taken so far. Random ones are what a player without a plan would do
 // there (PolicyState::AnyAction) or, where the environment lists them, valid actions. Ones that may
-// be refused are also earlier actions, and `said` with its words in reverse order.
+// be refused are also earlier actions, the mistakes of the scripted player (PolicyState::Mistake),
+// and `said` with its words in reverse order.
 Result<std::vector<std::string>> SlipCandidates(SlipKind kind, const TaskFamily& family,
                                                 Executor& executor, int state, int task_id,
                                                 const std::string& said,

@@ -12,6 +12,7 @@ function evaluationPage(part, at) {
       [percent(summary.refused_steps, summary.steps), 'of the steps refused'],
       [percent(summary.looping_episodes, summary.with_result), 'of the episodes repeat themselves'],
       [`${count(summary.revised_errors || 0)} of ${count(summary.errors || 0)}`, 'errors revised']]),
+    summary.slips && slipFigures(summary.slips, summary.with_result),
     summary.complete === false && h('p', {class: 'warning'},
       `Incomplete: ${count(summary.asked_for - summary.with_result)} of ${count(summary.asked_for)} ` +
       'episodes have no result yet. Episodes that end early are over-represented.'),
@@ -39,6 +40,18 @@ function evaluationPage(part, at) {
   ];
 }
 
+// What follows slips (agent_eval --slip).
+function slipFigures(slips, episodes) {
+  return figures([
+    [percent(slips.slips, slips.steps), 'of the steps slip'],
+    [percent(slips.slipping_successes, slips.slipping_episodes), 'success in episodes with a slip'],
+    [percent(slips.revised_slips, slips.slips), `slips revised within ${slips.window} steps`],
+    [slips.mean_steps_to_undo === null ? '–' : number(slips.mean_steps_to_undo), 'steps until a slip is undone'],
+    [percent(slips.false_revisions, slips.revisions), 'of the revisions without a reason'],
+    [percent(slips.refused_own_steps, slips.steps - slips.slips), 'of the other steps refused'],
+    [percent(slips.ended_in_loop, episodes), 'of the episodes end in a loop']]);
+}
+
 async function episodePage(part, at, number_) {
   const line = episodeLine(part.episodes[number_]);
   const episode = await item(line.block, line.at);
@@ -50,8 +63,10 @@ async function episodePage(part, at, number_) {
     episode.replayed > 0 && h('p', {class: 'note'},
       `The first ${episode.replayed} turns were replayed; the model continued after them.`),
     h('div', {class: 'conversation'}, message('user', episode.first),
-      episode.turns.map(([response, , observation, refused], i) => [
+      episode.turns.map(([response, action, observation, refused, said], i) => [
         message('assistant', response, i < episode.replayed ? 'part2' : ''),
+        said !== undefined && h('p', {class: 'note'}, said === '' ? 'A slip: this was never done.' :
+          `A slip: the agent said "${said}", and "${action}" was done.`),
         message('user', observation, refused ? 'part3' : '')])),
     h('section', {}, h('details', {}, h('summary', {}, 'Instruction'),
       part.instruction.map(([role, text]) => message(role, text)))),
@@ -95,6 +110,8 @@ function comparisonView(one) {
     h('p', {}, 'From ', name(one.a), ' to ', name(one.b), `, ${count(one.tasks)} tasks`),
     plainTable(['', 'from', 'to', 'paired difference', ''],
                [row('success', one.success), row('reward', one.reward)]),
+    one.recovery_rate && h('p', {}, `Recovery rate, success with slips over success without: ` +
+                                    interval(one.recovery_rate)),
     h('details', {}, h('summary', {}, `${one.won.length} tasks better, ${one.lost.length} worse, ` +
                                       `${one.ties} equal`),
       h('p', {}, h('b', {}, 'Better: '), tasks(one.won)),

@@ -16,7 +16,8 @@ namespace agentr {
 Tree TreeOfEpisodes(const std::string& family, const std::vector<Episode>& episodes);
 
 // A tree for each task with at least two episodes in `folder`, which agent_eval has written
-// (OUTPUT_DIR/TASK/MODEL_local, with --attempts); by task. Throws FatalError(kFile).
+// (OUTPUT_DIR/TASK/MODEL_local, with --attempts); by task. Throws FatalError(kFile),
+// and kUsage for episodes with slips, in which the model did not say what is shown.
 std::vector<Tree> ReadEpisodeTrees(const std::filesystem::path& folder, const std::string& family);
 
 }  // namespace agentr

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kEffects = R"(
 determines: agent_eval
---cut --revision_from
+--cut --revision_from --slip --slip_kind --slip_shown
 determines: agent_eval agent_report agent_rl agent_train env_check env_server lm_server
 make_demos mcts_collect path_collect self_train store_status
 --simd
@@ -84,10 +84,10 @@ determines: path_collect
 determines: path_collect self_train
 --alpha --beta --revise
 determines: self_train
---attempts --collect --demonstrations --evaluate --method --revised_weight --rows --train
---train_from
+--attempts --collect --demonstrations --eval_slip --evaluate --method --revised_weight --rows
+--train --train_from
 output: agent_eval
---attempts --compare --compare_json --model_type --success
+--attempts --compare --compare_json --model_type --revision_window --success
 output: agent_eval agent_report agent_rl agent_train env_check env_server lm_server make_demos
 mcts_collect path_collect self_train store_status
 --log_level

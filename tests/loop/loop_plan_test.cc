@@ -178,6 +178,19 @@ TEST(LoopPlan, TrainedTokensGrowWithTheRows) {
               Not(Contains(testing::StartsWith("--train_tokens"))));
 }
 
+TEST(LoopPlan, EvaluatesAlsoWithSlips) {
+  SelfTrainOptions options = Options(1);
+  EXPECT_THAT(Names(PlanLoop(options)), Not(Contains("iteration_0/slip")));
+  options.eval_slip = 0.1;
+  options.evaluate = {"--slip_kind=lost"};
+  const auto plan = PlanLoop(options);
+  EXPECT_THAT(Names(plan), Contains("iteration_0/slip"));
+  EXPECT_THAT(Stage(plan, "iteration_1/slip").arguments, Contains("--slip=0.1"));
+  EXPECT_THAT(Stage(plan, "iteration_1/slip").arguments, Contains("--slip_kind=lost"));
+  EXPECT_THAT(Redacted(Stage(plan, "iteration_1/evaluate").arguments),
+              Not(Contains(testing::StartsWith("--slip="))));
+}
+
 TEST(LoopPlan, OneModelLearnsSeveralTasks) {
   SelfTrainOptions options = Options(1);
   options.tasks = {"textcraft", "webshop"};

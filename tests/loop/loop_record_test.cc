@@ -76,7 +76,8 @@ const Json kSummary = {{"success", {{"mean", 0.5}, {"low", 0.4}, {"high", 0.6}}}
                        {"errors", 2},
                        {"mean_revision_length", 12.5},
                        {"success_threshold", 1.0},
-                       {"attempts", {{{"k", 1}, {"pass", 0.5}}, {{"k", 2}, {"pass", 0.7}}}}};
+                       {"attempts", {{{"k", 1}, {"pass", 0.5}}, {{"k", 2}, {"pass", 0.7}}}},
+                       {"slips", {{"slips", 4}, {"revised_slips", 1}}}};
 
 TEST(LoopRecord, IsTheSameAfterItWasReadAndContinued) {
   const ScratchFolder at_once, with_a_break;
@@ -87,6 +88,7 @@ TEST(LoopRecord, IsTheSameAfterItWasReadAndContinued) {
   LoopRecord(with_a_break.path()).Add(kRevise, 1.5, kRows);
   LoopRecord(with_a_break.path()).Add(evaluate, 2.5, kSummary);
   EXPECT_EQ(ReadFile(with_a_break / "loop.json"), ReadFile(at_once / "loop.json"));
+  EXPECT_THAT(LoopTable({evaluate}, whole), HasSubstr("1 of 4 slips revised"));
 }
 
 TEST(LoopRecord, DamageIsNamedWithTheCure) {

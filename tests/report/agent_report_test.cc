@@ -135,6 +135,20 @@ TEST_F(AgentReportTest, ComparesEvaluationsAsAgentEvalDoes) {
   EXPECT_EQ(part.at("episodes").at(0).at(5), 1) << "refused turns";
 }
 
+TEST_F(AgentReportTest, ShowsSlipsAndTheRecoveryRate) {
+  for (int task = 0; task < 4; ++task) {
+    WriteSmallEpisode(At("clean"), task, 1);
+    WriteSmallEpisode(At("slipped"), task, task < 1 ? 1 : 0, Slip{.said = "craft stick"});
+  }
+  const std::string page = Page();
+  const Json index = IndexOf(page);
+  EXPECT_EQ(index.at("comparisons").at(0).at("recovery_rate").at("mean"), 0.25);
+  const Json& slipped = index.at("parts").at(1);
+  EXPECT_EQ(slipped.at("path"), At("slipped").string());
+  EXPECT_EQ(slipped.at("summary").at("slips").at("slips"), 4);
+  EXPECT_FALSE(index.at("parts").at(0).at("summary").contains("slips"));
+}
+
 TEST_F(AgentReportTest, TakesMetricsAndTheLoopAsTheyAre) {
   WriteFileAtomically(At("train/metrics.jsonl"), "{\"step\":1,\"train\":{\"loss\":2.5}}\nbroken\n");
   WriteFileAtomically(At("loop.json"), R"({"stages": [{"stage": "iteration_0/evaluate"}]})");

@@ -40,7 +40,8 @@ void WriteSmallTree(const std::filesystem::path& folder, const Tree& tree) {
                       WriteTree(tree, TreeFormat::kCompact));
 }
 
-void WriteSmallEpisode(const std::filesystem::path& folder, int task, double reward) {
+void WriteSmallEpisode(const std::filesystem::path& folder, int task, double reward,
+                       const std::optional<Slip>& slip) {
   Episode episode;
   episode.task_id = task;
   episode.reward = reward;
@@ -48,9 +49,12 @@ void WriteSmallEpisode(const std::filesystem::path& folder, int task, double rew
   episode.instruction = {{"user", "Craft."}, {"assistant", "Ok."}};
   episode.first_observation = "Goal: craft stick.";
   episode.turns = {{"Thought: so.\nAction: look", "look", "Could not execute look", true}};
+  episode.turns[0].slip = slip;
   WriteFileAtomically(
       folder / fmt::format("search_results_{}.json", task),
-      WriteEpisode({episode, R"({"task":"textcraft","model":"hand","data_hash":"hash"})"}));
+      WriteEpisode(
+          {episode, fmt::format(R"({{"task":"textcraft","model":"hand",{}"data_hash":"hash"}})",
+                                slip ? R"("slip":0.1,)" : "")}));
 }
 
 void WriteSmallRows(const std::filesystem::path& folder, const std::string& trees) {

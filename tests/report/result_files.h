@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "mcts/tree.h"
@@ -14,8 +15,9 @@ namespace agentr {
 Tree SmallTree(int task, const std::string& observation = "Goal: craft stick.");
 void WriteSmallTree(const std::filesystem::path& folder, const Tree& tree);
 
-// A finished episode of one turn.
-void WriteSmallEpisode(const std::filesystem::path& folder, int task, double reward);
+// A finished episode of one turn, which slips if `slip` is set.
+void WriteSmallEpisode(const std::filesystem::path& folder, int task, double reward,
+                       const std::optional<Slip>& slip = {});
 
 // One row of the tree of task 7 in `folder`, from the trees in `trees`, in the format messages.
 void WriteSmallRows(const std::filesystem::path& folder, const std::string& trees);

@@ -66,5 +66,15 @@ TEST(ReadEpisodeTrees, GroupsByTask) {
   EXPECT_EQ(trees[0].size(), 4);
 }
 
+TEST(ReadEpisodeTrees, RefusesWhatTheModelDidNotSay) {
+  const TemporaryFolder folder;
+  FileEpisodeStore store(folder.path() / "toy", "{}");
+  Episode slipped = Played(0, "ax", 1);
+  slipped.turns.back().slip = Slip{.said = "y"};
+  ASSERT_EQ(store.TryClaim(slipped.task_id, slipped.attempt), Claim::kMine);
+  store.Commit(slipped);
+  EXPECT_THROW(ReadEpisodeTrees(folder.path() / "toy", "toy"), FatalError);
+}
+
 }  // namespace
 }  // namespace agentr
