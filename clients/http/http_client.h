@@ -99,6 +99,12 @@ class HttpClient {
   // For messages: without its password.
   const std::string& base_url() const { return base_url_; }
 
+  // Where a connection of another protocol to this server goes (clients/env/web_sockets.h): the
+  // server, what its request names for `path`, and the lines of the headers.
+  const HttpOrigin& origin() const;
+  std::string Target(std::string_view path) const;
+  const Secret& header_lines() const { return headers_; }
+
   // `text`, which may quote what this client sent, without its password and headers.
   std::string WithoutSecrets(std::string text) const;
 
@@ -108,8 +114,6 @@ class HttpClient {
   HttpResult Call(std::string_view method, std::string_view path, std::string_view body,
                   bool repeatable, const std::string& instance, CallLimit until);
 
-  // What the request line names: the base URL's path, `path`, and the base URL's query.
-  std::string Target(std::string_view path) const;
   // That of a redirection to the same server; nullopt for another one, to which no key is sent.
   std::optional<std::string> TargetOf(const std::string& location) const;
   std::string RequestText(std::string_view method, std::string_view target, std::string_view body,
