@@ -16,6 +16,10 @@ namespace agentr {
 // Empty if the response holds none. The text may have several lines.
 std::string TextOfAction(std::string_view response);
 
+// The call of a tool in a response, as {"name": …, "arguments": {…}} on one line, whatever names it has
+// for both and wherever it stands; TextOfAction if it has none.
+std::string TextOfToolCall(std::string_view response);
+
 // The part of `response` behind its last ended thought and before one that is not ended: all of it
 // if it has none. A view into `response`.
 std::string_view WithoutThought(std::string_view response);

@@ -77,12 +77,12 @@ struct DialectProtocol::Values {
   OrderedJson id = nullptr, task = nullptr, action = nullptr, tool = nullptr, arguments = nullptr;
 
   const OrderedJson* Find(std::string_view name) const {
-    const OrderedJson* value = name == "id"       ? &id
-                               : name == "task"   ? &task
-                               : name == "action" ? &action
-                               : name == "tool" ? &tool
+    const OrderedJson* value = name == "id"          ? &id
+                               : name == "task"      ? &task
+                               : name == "action"    ? &action
+                               : name == "tool"      ? &tool
                                : name == "arguments" ? &arguments
-                                                  : nullptr;
+                                                     : nullptr;
     return value != nullptr && !value->is_null() ? value : nullptr;
   }
 
@@ -215,10 +215,13 @@ Result<std::string> DialectProtocol::TextIn(const OrderedJson& reply,
   const OrderedJson* list = text.list.empty() ? nullptr : At(reply, text.list);
   if (list != nullptr && list->is_array() && !list->empty()) {
     out += text.list_head;
-    bool first = true;
-    for (const OrderedJson& item : *list) {
-      if (!std::exchange(first, false)) out += text.list_join;
-      out += TextOf(item);
+    const auto last = static_cast<size_t>(text.list_last);
+    const size_t first = last > 0 && last < list->size() ? list->size() - last : 0;
+    for (size_t i = first; i < list->size(); ++i) {
+      if (i > first) out += text.list_join;
+      const OrderedJson* item = At(list->at(i), text.list_item);
+      if (item == nullptr) return Missing(text.list + "/…" + text.list_item, "text of a list");
+      out += TextOf(*item);
     }
     out += text.list_tail;
   }

@@ -173,10 +173,9 @@ Outcome<ServerSession> EnvServerGroup::Create() {
   }
   if (!error) {
     Server& asked = *servers_[server];
-    const HttpResult reply =
-        asked.sockets
-            ? asked.sockets->Create()
-            : asked.client.Post(protocol_->PathOf("/create"), protocol_->CreateBody(), true);
+    const HttpResult reply = asked.sockets ? asked.sockets->Create()
+                                           : asked.client.Post(protocol_->PathOf("/create"),
+                                                               protocol_->CreateBody(), true);
     const auto id = Read(server, "/create", reply,
                          [&](std::string_view body) { return protocol_->ParseCreate(body); });
     if (id) return ServerSession{server, *id, servers_[server]->ids.Add(*id), reply->instance};

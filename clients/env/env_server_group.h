@@ -70,10 +70,9 @@ class EnvServerGroup {
       -> Outcome<typename decltype(parse(std::string_view()))::value_type> {
     if (!IsCurrent(session)) return tl::make_unexpected(Lost(""));
     Server& server = *servers_[session.server];
-    const HttpResult reply =
-        server.sockets
-            ? server.sockets->Ask(body, session.instance)
-            : server.client.Post(protocol_->PathOf(path), body, repeatable, session.instance);
+    const HttpResult reply = server.sockets ? server.sockets->Ask(body, session.instance)
+                                            : server.client.Post(protocol_->PathOf(path), body,
+                                                                 repeatable, session.instance);
     return Keep(session, Read(session.server, path, reply, parse));
   }
 

@@ -32,11 +32,14 @@ struct HttpDialect {
   // A text in a reply. Pointers are those of RFC 6901: "/observation"; "" is the whole reply.
   struct Text {
     std::string pointer = "/observation";
-    std::vector<std::string> or_else = {};  // the next pointers, where there is nothing at the first
+    std::vector<std::string> or_else =
+        {};  // the next pointers, where there is nothing at the first
     // If set, the text, in which "{/pointer}" stands for a value of the reply.
     std::string shape = {};
     // A list that follows the text, such as the actions that are possible now.
-    std::string list = {};  // its pointer; empty: none
+    std::string list = {};       // its pointer; empty: none
+    std::string list_item = {};  // where an item's text stands in the item
+    int64_t list_last = 0;       // only so many items, those at the end; 0: all
     std::string list_head = {}, list_join = ",", list_tail = {};
   };
   // In bodies and queries "{id}", "{task}" and "{action}" stand for the values of a call; "{tool}" and
@@ -58,7 +61,7 @@ struct HttpDialect {
   Text observation = {};
   bool calls_tools = false;  // the step's body has {tool}
   std::string reward = "/reward";
-  bool null_keeps_reward = false;  // a reward that is null leaves the episode's as it is
+  bool null_keeps_reward = false;             // a reward that is null leaves the episode's as it is
   std::vector<std::string> done = {"/done"};  // ended if one of them is true
   std::string observe = "/observation?id={id}";
   Text observed = {.pointer = ""};

@@ -138,7 +138,8 @@ HttpResult OpenEnvClient::Create() {
     error.kind = ErrorKind::kRejected;
     error.message = fmt::format(
         "{}: all environments of the server are in use ({}), for {:g} s now: end the other runs on "
-        "it, start it again if connections of dead clients hold them, start more servers, or let it "
+        "it, start it again if connections of dead clients hold them, start more servers, or let "
+        "it "
         "make more at once (max_concurrent_envs of its create_app, often MAX_CONCURRENT_ENVS); "
         "[session] sessions_per_server of the task file says how many this run may use",
         url_, full, kSlotWaits * kSlotWait_s);

@@ -112,13 +112,14 @@ Result<OpenEnvProtocol::Json> OpenEnvProtocol::Content(Json frame, std::string_v
     const std::string code = FieldText(data, "code");
     const bool misunderstood =
         code == "INVALID_JSON" || code == "UNKNOWN_TYPE" || code == "VALIDATION_ERROR";
-    return Fail(misunderstood ? ErrorKind::kProtocol : ErrorKind::kEnvironment,
-                fmt::format("{}: the environment says: {} ({})", call, FieldText(data, "message"),
-                            code));
+    return Fail(
+        misunderstood ? ErrorKind::kProtocol : ErrorKind::kEnvironment,
+        fmt::format("{}: the environment says: {} ({})", call, FieldText(data, "message"), code));
   }
   if (FieldText(frame, "type") != "observation" || !data.is_object()) {
-    return Fail(ErrorKind::kProtocol,
-                fmt::format("{}: the answer is no {{\"type\": \"observation\", \"data\": …}}", call));
+    return Fail(
+        ErrorKind::kProtocol,
+        fmt::format("{}: the answer is no {{\"type\": \"observation\", \"data\": …}}", call));
   }
   return DialectProtocol::Content(data, call);
 }

@@ -105,8 +105,8 @@ HttpFailure FailureOf(const error_code& error) {
   if (error.category() == asio::error::get_ssl_category()) {
     return {HttpFault::kTls, error.message()};
   }
-  return {HttpFault::kBroken, error == websocket::error::closed ? "closed by the server"
-                                                                : error.message()};
+  return {HttpFault::kBroken,
+          error == websocket::error::closed ? "closed by the server" : error.message()};
 }
 
 // All of it runs in the loop's thread; each waiting operation keeps the object alive.
@@ -116,19 +116,18 @@ class SocketPeer : public Peer, public std::enable_shared_from_this<SocketPeer<S
   template <typename... Rest>
   SocketPeer(const Settings& settings, std::shared_ptr<Mailbox> mailbox, asio::io_context& context,
              Rest&... rest)
-      : settings_(settings),
-        mailbox_(std::move(mailbox)),
-        stream_(context, rest...) {}
+      : settings_(settings), mailbox_(std::move(mailbox)), stream_(context, rest...) {}
 
   void Start(const Addresses& addresses) override {
     Tcp().expires_after(Milliseconds(settings_.options.connect_timeout_s));
-    Tcp().async_connect(
-        addresses, [self = this->shared_from_this()](const error_code& error, const auto&) {
-          if (error == beast::error::timeout) return self->End({HttpFault::kConnectSlow});
-          if (error) return self->End({HttpFault::kNoConnection, error.message()});
-          self->Tcp().socket().set_option(asio::ip::tcp::no_delay(true));
-          self->StartTls();
-        });
+    Tcp().async_connect(addresses,
+                        [self = this->shared_from_this()](const error_code& error, const auto&) {
+                          if (error == beast::error::timeout)
+                            return self->End({HttpFault::kConnectSlow});
+                          if (error) return self->End({HttpFault::kNoConnection, error.message()});
+                          self->Tcp().socket().set_option(asio::ip::tcp::no_delay(true));
+                          self->StartTls();
+                        });
   }
 
   void Send(std::string text) override {
@@ -179,20 +178,19 @@ class SocketPeer : public Peer, public std::enable_shared_from_this<SocketPeer<S
     limits.idle_timeout = websocket::stream_base::none();
     limits.keep_alive_pings = false;
     stream_.set_option(limits);
-    stream_.set_option(
-        websocket::stream_base::decorator([this](websocket::request_type& request) {
-          request.set(beast::http::field::user_agent, fmt::format("agentr/{}", kVersion));
-          std::string_view lines = settings_.headers.Reveal();
-          while (!lines.empty()) {
-            const size_t end = std::min(lines.find("\r\n"), lines.size());
-            const std::string_view line = lines.substr(0, end);
-            if (const size_t colon = line.find(": "); colon != std::string_view::npos) {
-              request.set(beast::string_view(line.data(), colon),
-                          beast::string_view(line.data() + colon + 2, line.size() - colon - 2));
-            }
-            lines.remove_prefix(std::min(end + 2, lines.size()));
-          }
-        }));
+    stream_.set_option(websocket::stream_base::decorator([this](websocket::request_type& request) {
+      request.set(beast::http::field::user_agent, fmt::format("agentr/{}", kVersion));
+      std::string_view lines = settings_.headers.Reveal();
+      while (!lines.empty()) {
+        const size_t end = std::min(lines.find("\r\n"), lines.size());
+        const std::string_view line = lines.substr(0, end);
+        if (const size_t colon = line.find(": "); colon != std::string_view::npos) {
+          request.set(beast::string_view(line.data(), colon),
+                      beast::string_view(line.data() + colon + 2, line.size() - colon - 2));
+        }
+        lines.remove_prefix(std::min(end + 2, lines.size()));
+      }
+    }));
     stream_.read_message_max(settings_.options.max_reply);
     stream_.async_handshake(
         answer_, settings_.origin.authority, settings_.target,
@@ -289,15 +287,14 @@ class WebSockets::Loop {
     }
     Connection connection{std::make_shared<Mailbox>(), nullptr};
     if (settings_.origin.tls) {
-      connection.peer = std::make_shared<SocketPeer<TlsStream>>(settings_, connection.mailbox,
-                                                                context_, tls_);
+      connection.peer =
+          std::make_shared<SocketPeer<TlsStream>>(settings_, connection.mailbox, context_, tls_);
     } else {
       connection.peer =
           std::make_shared<SocketPeer<PlainStream>>(settings_, connection.mailbox, context_);
     }
-    asio::post(context_, [peer = connection.peer, addresses = found->addresses] {
-      peer->Start(addresses);
-    });
+    asio::post(context_,
+               [peer = connection.peer, addresses = found->addresses] { peer->Start(addresses); });
     // The connection itself, TLS and the handshake have the same limit each.
     const auto open_until = Clock::now() + 3 * Milliseconds(settings_.options.connect_timeout_s);
     Mailbox& mailbox = *connection.mailbox;

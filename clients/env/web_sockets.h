@@ -33,7 +33,6 @@ class WebSockets {
   // kTooLarge) the connection is gone.
   tl::expected<std::string, HttpFailure> Exchange(Number connection, std::string text);
 
-
   // Sends `farewell`, waits for at most `within` until the server has closed, and ends the
   // connection. Nothing happens for one that is gone.
   void Close(Number connection, std::string farewell, std::chrono::milliseconds within);
