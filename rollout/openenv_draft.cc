@@ -33,14 +33,11 @@ std::string TextMember(const DraftJson& object, const std::string& name) {
 // A text as TOML has it, whose escapes are those of JSON.
 std::string Quoted(const std::string& text) { return DumpJson(DraftJson(text)); }
 
-// On one line, for a remark.
-std::string OneLine(std::string text) {
-  std::ranges::replace(text, '\n', ' ');
-  return EscapeControls(Trim(text));
-}
+// For a remark.
+std::string Remark(const std::string& text) { return EscapeControls(Trim(OneLine(text))); }
 
 // "GridWorldEnvironment" -> "grid_world".
-std::string NameOf(const std::string& title) {
+std::string TaskNameOf(const std::string& title) {
   std::string name;
   for (const char c : title) {
     const auto byte = static_cast<unsigned char>(c);
@@ -86,7 +83,7 @@ std::vector<Property> PropertiesOf(const DraftJson& schema) {
     const DraftJson& resolved = Resolved(schema, property);
     Property next{.name = name,
                   .type = TextMember(resolved, "type"),
-                  .description = OneLine(TextMember(property, "description")),
+                  .description = Remark(TextMember(property, "description")),
                   .values = {},
                   .constant = Member(resolved, "const")};
     for (const DraftJson& value : Member(resolved, "enum")) {
@@ -163,11 +160,11 @@ class Draft {
   void Task() {
     const std::string title = TextMember(facts_.metadata, "name");
     Line("# A first task file for the OpenEnv server {}, from what it says about itself.",
-         OneLine(facts_.url));
+         Remark(facts_.url));
     Line("# Lines with DECIDE are for you; then try it: env_check FILE.toml --base URL");
     Line("[task]");
-    Line("name = {}  # DECIDE: names the folders of results", Quoted(NameOf(title)));
-    Line("title = {}", Quoted(OneLine(title.empty() ? "my environment" : title)));
+    Line("name = {}  # DECIDE: names the folders of results", Quoted(TaskNameOf(title)));
+    Line("title = {}", Quoted(Remark(title.empty() ? "my environment" : title)));
     Line("transport = \"openenv\"");
     Line("tasks = 16      # DECIDE: how many there are; OpenEnv does not tell");
     Line("max_depth = 20  # DECIDE: the most turns of a searched path");
@@ -180,13 +177,13 @@ class Draft {
   }
 
   std::string Instruction() const {
-    std::string told = OneLine(TextMember(facts_.metadata, "description"));
+    std::string told = Remark(TextMember(facts_.metadata, "description"));
     told += told.empty() || told.ends_with('.') ? "" : ".";
     if (mcp_) {
       told += " You act by calling tools, one in each answer. The tools are:\n";
       for (const DraftJson& tool : facts_.tools) {
         told += fmt::format("{}: {} Arguments: {}\n", TextMember(tool, "name"),
-                            OneLine(TextMember(tool, "description")),
+                            Remark(TextMember(tool, "description")),
                             DumpJson(Member(Member(tool, "input_schema"), "properties")));
       }
       return told +

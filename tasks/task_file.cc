@@ -66,6 +66,7 @@ void ReadText(Section& section, const std::string& key, HttpDialect::Text& text)
   }
   text.pointer = pointers.front();
   text.or_else.assign(pointers.begin() + 1, pointers.end());
+  section.Read("extract", text.extract);
   section.Read("template", text.shape);
   const toml::node* const list = section.Find("list_suffix");
   if (list == nullptr) return;

@@ -200,6 +200,10 @@ Result<std::string> DialectProtocol::TextIn(const OrderedJson& reply,
     return Missing(text.pointer, "observation");
   }
   std::string out = value == nullptr ? "" : TextOf(*value);
+  if (text.extract) {
+    const int group = std::min(text.extract->groups(), 1);
+    out = text.extract->Last(out, group).value_or(out);
+  }
   if (!text.shape.empty()) {
     const std::string whole = std::exchange(out, "");
     std::string missing;

@@ -34,6 +34,9 @@ struct HttpDialect {
     std::string pointer = "/observation";
     std::vector<std::string> or_else =
         {};  // the next pointers, where there is nothing at the first
+    // What of the text at the pointer is shown: the first group of the last match; all of it if there
+    // is none.
+    std::optional<Pattern> extract = {};
     // If set, the text, in which "{/pointer}" stands for a value of the reply.
     std::string shape = {};
     // A list that follows the text, such as the actions that are possible now.

@@ -14,7 +14,7 @@
 namespace agentr {
 namespace {
 
-constexpr std::chrono::milliseconds kCloseWithin(2000);
+constexpr std::chrono::milliseconds kLeaveWithin(2000);
 constexpr std::string_view kClose = R"({"type":"close"})";
 constexpr std::string_view kState = R"({"type":"state"})";
 
@@ -169,7 +169,7 @@ HttpResult OpenEnvClient::Ask(const std::string& frame, const std::string& insta
 
 void OpenEnvClient::Close(const std::string& frame, const std::string& instance) {
   if (const auto number = ParseNumber<WebSockets::Number>(instance)) {
-    sockets_.Close(*number, frame, kCloseWithin);
+    sockets_.Close(*number, frame, kLeaveWithin);
   }
 }
 
@@ -181,7 +181,7 @@ int OpenEnvClient::CountSlots(int most) {
     if (!opened || !*opened) break;
     open.push_back(**opened);
   }
-  for (const auto number : open) sockets_.Close(number, std::string(kClose), kCloseWithin);
+  for (const auto number : open) sockets_.Close(number, std::string(kClose), kLeaveWithin);
   return static_cast<int>(open.size());
 }
 
