@@ -351,7 +351,7 @@ class Draft {
 
 OpenEnvFacts AskOpenEnv(const Secret& base, const HttpOptions& options) {
   const auto stats = std::make_shared<CallStats>();
-  const HttpClient client(base, options, stats);
+  HttpClient client(base, options, stats);
   OpenEnvFacts facts;
   facts.url = client.base_url();
   const auto fail = [&](const std::string& why) {
@@ -360,8 +360,7 @@ OpenEnvFacts AskOpenEnv(const Secret& base, const HttpOptions& options) {
         fmt::format("{} is no OpenEnv server, or does not answer: {}", facts.url, why));
   };
   const auto get = [&](const char* path) {
-    HttpClient asked(base, options, stats);
-    const HttpResult reply = asked.Get(path);
+    const HttpResult reply = client.Get(path);
     if (!reply) fail(reply.error().message);
     return ParseJson<DraftJson>(reply->body);
   };

@@ -259,9 +259,9 @@ TEST(OpenEnv, ACallOfAToolIsHandedThrough) {
   };
   EXPECT_EQ(
       body(R"({"name": "echo", "arguments": {"n": 3}})"),
-      R"({"type":"step","data":{"arguments":{"n":3},"tool_name":"echo","type":"call_tool"}})");
+      R"({"type":"step","data":{"type":"call_tool","tool_name":"echo","arguments":{"n":3}}})");
   EXPECT_EQ(body("wait"),
-            R"({"type":"step","data":{"arguments":{},"tool_name":"wait","type":"call_tool"}})");
+            R"({"type":"step","data":{"type":"call_tool","tool_name":"wait","arguments":{}}})");
   EXPECT_EQ(body("list_tools"), R"({"type":"step","data":{"type":"list_tools"}})");
 }
 
