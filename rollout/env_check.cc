@@ -14,12 +14,15 @@
 
 #include "clients/env/http_environment.h"
 #include "common/clock.h"
+#include "common/file.h"
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/random.h"
 #include "common/text.h"
+#include "rollout/openenv_draft.h"
 #include "tasks/revision_hints.h"
 #include "tasks/scripted_policy.h"
+#include "tasks/task_file.h"
 #include "tasks/task_kinds.h"
 
 namespace agentr {
@@ -77,8 +80,11 @@ class Checker {
     report_.works = false;
   }
 
+  // A server that makes one environment at once has one session for both parts.
   bool Open() {
-    for (auto& session : sessions_) {
+    const bool alone = environment_.DefaultSessions() == 1;
+    for (auto& session : opened_) {
+      if (alone && opened_[0] != nullptr) break;
       auto opened = environment_.Open();
       if (!opened) {
         Wrong(fmt::format("a session cannot be opened: {}", opened.error().message));
@@ -86,7 +92,9 @@ class Checker {
       }
       session = std::move(*opened);
     }
-    Say("ok", "two sessions are open at once");
+    sessions_ = {opened_[0].get(), opened_[alone ? 0 : 1].get()};
+    Say("ok",
+        alone ? "a session is open; the server has one at once" : "two sessions are open at once");
     return true;
   }
 
@@ -335,11 +343,29 @@ class Checker {
   const std::unique_ptr<TaskFamily> family_;
   Environment& environment_;
   RandomStream random_;
-  std::array<std::unique_ptr<Session>, 2> sessions_;
+  std::array<std::unique_ptr<Session>, 2> opened_;
+  std::array<Session*, 2> sessions_ = {};  // that plays, and that plays again
   std::vector<Played> played_;
   int64_t steps_ = 0;
   EnvCheckReport report_;
 };
+
+// Writes the first task file for the server, and returns the name of its kind, which is registered.
+std::string WriteDraft(const EnvCheckOptions& options) {
+  const EnvironmentOptions& environment = options.environment;
+  const std::string draft =
+      OpenEnvDraft(AskOpenEnv(environment.env_server_base.front(), environment.http));
+  TaskKind kind = ReadTaskFile(draft, options.output.empty() ? "the first file" : options.output);
+  std::string name = kind.name;
+  if (options.output.empty()) {
+    fmt::print("{}\n", draft);
+  } else {
+    WriteFileAtomically(options.output, draft);
+    fmt::print("{} is written; DECIDE marks what is yours to decide\n", options.output);
+  }
+  RegisterTaskKind(std::move(kind));
+  return name;
+}
 
 }  // namespace
 
@@ -353,6 +379,12 @@ void Declare(OptionSet& set, EnvCheckOptions& o) {
   set.Add("--episodes", o.episodes, "Random episodes of each task").Min(1).OnlyOutput();
   set.Add("--steps", o.steps, "Steps of an episode").Min(2).OnlyOutput();
   set.Add("--seed", o.seed, "Seed of the random actions").OnlyOutput();
+  set.Add("--openenv", o.openenv,
+          "TASK is the base URL of an OpenEnv server: write a first task file for it, and check "
+          "that")
+      .OnlyOutput();
+  set.Add("--output", o.output, "Where --openenv writes the file; default: standard output")
+      .OnlyOutput();
   Declare(set, o.environment);
   set.AfterParsing([&] {
     if (o.task.size() != 1) {
@@ -361,6 +393,10 @@ void Declare(OptionSet& set, EnvCheckOptions& o) {
     o.environment.task = o.task.front();
     std::vector<Secret>& bases = o.environment.env_server_base;
     bases.insert(bases.end(), o.bases.begin(), o.bases.end());
+    if (o.openenv) bases.insert(bases.begin(), Secret(o.task.front()));
+    if (!o.openenv && !o.output.empty()) {
+      throw FatalError(ExitCode::kUsage, "--output is the file that --openenv writes");
+    }
   });
   DeclareTaskFile(set, o.file, o.environment.task, "Check");
 }
@@ -372,12 +408,16 @@ EnvCheckReport CheckEnvironment(const EnvCheckOptions& options, const std::strin
 
 ExitCode EnvCheck(const EnvCheckOptions& options, Workbench& workbench) {
   const std::atomic<bool>& stop = StopOnSignal();
-  const auto environment = workbench.OpenEnvironment(options.environment);
-  const EnvCheckReport report = CheckEnvironment(options, options.environment.task, *environment);
+  EnvironmentOptions asked = options.environment;
+  if (options.openenv) asked.task = WriteDraft(options);
+  const auto environment = workbench.OpenEnvironment(asked);
+  const EnvCheckReport report = CheckEnvironment(options, asked.task, *environment);
   if (stop) return ExitCode::kInterrupted;
-  for (const std::string& line : report.lines) fmt::print("{}\n", line);
-  fmt::print("{}\n", report.works ? "Search, revision and evaluation will work."
-                                  : "Not yet: change what is WRONG above, and check again.");
+  const char* const remark = options.openenv && options.output.empty() ? "# " : "";
+  for (const std::string& line : report.lines) fmt::print("{}{}\n", remark, line);
+  fmt::print("{}{}\n", remark,
+             report.works ? "Search, revision and evaluation will work."
+                          : "Not yet: change what is WRONG above, and check again.");
   return report.works ? ExitCode::kOk : ExitCode::kIncomplete;
 }
 

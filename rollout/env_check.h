@@ -21,6 +21,8 @@ struct EnvCheckOptions {
   int episodes = 3;                       // of each task
   int steps = 12;                         // of an episode
   uint64_t seed = 0;
+  bool openenv = false;  // the task is the base URL of an OpenEnv server: a file is written first
+  std::string output = {};  // its path; empty: standard output
 };
 
 void Declare(OptionSet& set, EnvCheckOptions& options);
@@ -35,7 +37,8 @@ struct EnvCheckReport {
 EnvCheckReport CheckEnvironment(const EnvCheckOptions& options, const std::string& task,
                                 Environment& environment);
 
-// Prints the report. kOk if all will work, else kIncomplete. Throws FatalError.
+// With `openenv`: asks the server, writes a first task file for it and checks that. Prints the report,
+// behind a file on standard output as remarks in it. kOk if all will work, else kIncomplete. Throws FatalError.
 ExitCode EnvCheck(const EnvCheckOptions& options, Workbench& workbench);
 
 }  // namespace agentr

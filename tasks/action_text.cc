@@ -183,6 +183,30 @@ std::string ToolAction(std::string_view text) {
   return found != call.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+// The value at one of these names; null if there is none.
+Json AtOneOf(const Json& object, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (!object.contains(name)) continue;
+    const Json& value = object.at(name);
+    const Json inner = value.is_string() ? ParseJson(value.get<std::string>()) : Json();
+    return inner.is_structured() ? inner : value;
+  }
+  return nullptr;
+}
+
+// A whole call of a tool in the JSON that is `text`; empty for anything else.
+std::string WholeToolCall(std::string_view text) {
+  Json call = ParseJson(text);
+  if (call.is_array() && !call.empty()) call = Json(call.back());
+  if (!call.is_object()) return "";
+  if (const Json inner = AtOneOf(call, {"function"}); inner.is_object()) call = inner;
+  const Json name = AtOneOf(call, {"name", "tool_name", "tool", "function"});
+  const Json arguments = AtOneOf(call, {"arguments", "parameters", "input", "args"});
+  if (!name.is_string()) return "";
+  return DumpJson(nlohmann::ordered_json{
+      {"name", name}, {"arguments", arguments.is_object() ? arguments : Json::object()}});
+}
+
 // Without bold marks and backquotes at both ends, where marks at one end are the other half of those
 // around the marker, and without quotation marks and italics around all of it.
 std::string_view Undressed(std::string_view text) {
@@ -237,6 +261,20 @@ bool IsOnlyThought(std::string_view response) {
   const std::string_view said = WithoutThought(response);
   const size_t thought = said.find(kThought);
   return thought != kNone && EndOfMarker(said, thought, kThought) != kNone && !MarkedPart(said);
+}
+
+std::string TextOfToolCall(std::string_view response) {
+  const std::string_view text = WithoutObservation(WithoutThought(response));
+  const std::string_view part = MarkedPart(text).value_or(text);
+  const size_t end = part.rfind('}');
+  constexpr int kMostTries = 64;  // braces of prose before the call
+  size_t begin = part.find('{');
+  for (int tries = 0; begin < end && end != kNone && tries < kMostTries; ++tries) {
+    std::string call = WholeToolCall(part.substr(begin, end - begin + 1));
+    if (!call.empty()) return call;
+    begin = part.find('{', begin + 1);
+  }
+  return TextOfAction(response);
 }
 
 std::string TextOfAction(std::string_view response) {

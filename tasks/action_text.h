@@ -24,6 +24,9 @@ struct ThoughtMarks {
 
 // Those around the ended thought of a response; nullopt if it has none.
 std::optional<ThoughtMarks> ThoughtMarksOf(std::string_view response);
+// The call of a tool in a response, as {"name": …, "arguments": {…}} on one line, whatever names it has
+// for both and wherever it stands; TextOfAction if it has none.
+std::string TextOfToolCall(std::string_view response);
 
 // The part of `response` behind its last ended thought and before one that is not ended: all of it
 // if it has none. A view into `response`.

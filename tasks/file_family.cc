@@ -72,6 +72,9 @@ std::string FileFamily::ParseAction(std::string_view response) const {
     case ActionFormat::kFence:
       action = LastFence(WithoutThought(response));
       break;
+    case ActionFormat::kToolJson:
+      action = TextOfToolCall(response);
+      break;
   }
   if (rules_->removed) action = rules_->removed->Replaced(action, "");
   action = Trim(action);

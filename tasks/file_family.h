@@ -20,17 +20,19 @@ namespace agentr {
 
 // Where the action stands in a response.
 enum class ActionFormat {
-  kReact,  // TextOfAction: behind the last "Action:"
-  kWhole,  // all of it but for a thought
-  kRegex,  // what a pattern finds
-  kFence,  // in the last code fence
+  kReact,     // TextOfAction: behind the last "Action:"
+  kWhole,     // all of it but for a thought
+  kRegex,     // what a pattern finds
+  kFence,     // in the last code fence
+  kToolJson,  // the last call of a tool, TextOfToolCall
 };
 
-inline constexpr std::array<NamedValue<ActionFormat>, 4> kActionFormats = {
+inline constexpr std::array<NamedValue<ActionFormat>, 5> kActionFormats = {
     {{"react", ActionFormat::kReact},
      {"whole", ActionFormat::kWhole},
      {"regex", ActionFormat::kRegex},
-     {"fence", ActionFormat::kFence}}};
+     {"fence", ActionFormat::kFence},
+     {"tool_json", ActionFormat::kToolJson}}};
 
 struct FileRules {
   std::string name;

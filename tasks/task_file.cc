@@ -11,8 +11,10 @@
 #include <utility>
 
 #include "clients/env/dialect_protocol.h"
+#include "clients/env/openenv_protocol.h"
 #include "common/file.h"
 #include "common/hash.h"
+#include "common/json_depth.h"
 #include "common/nearest_name.h"
 #include "common/text.h"
 #include "common/toml.h"
@@ -26,9 +28,8 @@ namespace {
 
 using TomlJson = nlohmann::ordered_json;
 
-void ReadCall(Section& section, HttpDialect::Call& call, const std::string& base,
+void ReadBody(Section& section, HttpDialect::Call& call,
               std::initializer_list<std::string_view> needed) {
-  section.ReadPath("path", call.path, base);
   const toml::node* const body = section.Find("body");
   if (body == nullptr) return;
   if (body->is_string() && body->as_string()->get().empty()) {
@@ -49,8 +50,23 @@ void ReadCall(Section& section, HttpDialect::Call& call, const std::string& base
   }
 }
 
+void ReadCall(Section& section, HttpDialect::Call& call, const std::string& base,
+              std::initializer_list<std::string_view> needed) {
+  section.ReadPath("path", call.path, base);
+  ReadBody(section, call, needed);
+}
+
 void ReadText(Section& section, const std::string& key, HttpDialect::Text& text) {
-  section.ReadPointer(key, text.pointer);
+  // The first of these pointers at which there is something.
+  std::vector<std::string> pointers = {text.pointer};
+  section.Read(key, pointers);
+  if (pointers.empty()) section.Refuse(*section.Find(key), key, "needs at least one pointer");
+  for (const std::string& pointer : pointers) {
+    if (section.Has(key)) section.CheckPointer(*section.Find(key), key, pointer);
+  }
+  text.pointer = pointers.front();
+  text.or_else.assign(pointers.begin() + 1, pointers.end());
+  section.Read("extract", text.extract);
   section.Read("template", text.shape);
   const toml::node* const list = section.Find("list_suffix");
   if (list == nullptr) return;
@@ -58,28 +74,69 @@ void ReadText(Section& section, const std::string& key, HttpDialect::Text& text)
     section.Refuse(*list, "list_suffix", "needs {pointer = …, head = …, join = …}");
   Section inner = Section::Within(*list->as_table(), "list_suffix", section.place());
   inner.ReadPointer("pointer", text.list);
+  inner.ReadPointer("item", text.list_item);
+  inner.ReadWhole("last", text.list_last, 0);
   inner.Read("head", text.list_head);
   inner.Read("join", text.list_join);
   inner.Read("tail", text.list_tail);
   inner.End();
 }
 
-HttpDialect ReadDialect(const toml::table& file, const std::string& place) {
-  HttpDialect dialect;
-  Section session(file, "session", place);
+// A step's body names the action, or the tool that it calls.
+void RequireAction(Section& step, const HttpDialect::Call& call) {
+  const std::string text = DumpJson(call.body);
+  if (text.find("{action}") != std::string::npos || text.find("{tool}") != std::string::npos)
+    return;
+  step.Refuse(*step.Find("body"), "body",
+              "{action} is missing in it, so the server would not know it");
+}
+
+// What the steps of both transports have in common.
+void ReadStep(Section& step, HttpDialect& dialect, const toml::table& file) {
+  dialect.calls_tools = DumpJson(dialect.step.body).find("{tool}") != std::string::npos;
+  ReadText(step, "observation", dialect.observation);
+  step.ReadPointer("reward", dialect.reward);
+  step.Read("done", dialect.done);
+  if (dialect.done.empty()) step.Refuse(*step.Find("done"), "done", "needs at least one pointer");
+  for (const std::string& pointer : dialect.done) {
+    step.CheckPointer(step.Has("done") ? *step.Find("done") : static_cast<const toml::node&>(file),
+                      "done", pointer);
+  }
+  step.End();
+}
+
+std::string ReadBase(Section& session) {
   std::string base;
   session.Read("base_path", base);
   if (!base.empty() && (!base.starts_with('/') || base.ends_with('/'))) {
     session.Refuse(*session.Find("base_path"), "base_path",
                    "begins with \"/\" and does not end with it");
   }
-  dialect.expand = base + dialect.expand;
-  session.Read("id_field", dialect.id_field);
+  return base;
+}
+
+void ReadFaults(Section& session, HttpDialect& dialect) {
   session.ReadWhole("sessions_per_server", dialect.sessions_per_server, 0);
   session.ReadPointer("fault", dialect.fault);
   session.Read("fault_patterns", dialect.faults);
   session.Read("lost_patterns", dialect.lost);
   session.End();
+}
+
+// The number of a task on the server.
+void ReadTaskNumber(Section& reset, HttpDialect& dialect) {
+  reset.ReadWhole("task_offset", dialect.task_offset, 0);
+  reset.ReadWhole("task_modulo", dialect.task_modulo, 0);
+  reset.End();
+}
+
+HttpDialect ReadHttpDialect(const toml::table& file, const std::string& place) {
+  HttpDialect dialect;
+  Section session(file, "session", place);
+  const std::string base = ReadBase(session);
+  dialect.expand = base + dialect.expand;
+  session.Read("id_field", dialect.id_field);
+  ReadFaults(session, dialect);
 
   Section create(file, "create", place);
   ReadCall(create, dialect.create, base, {});
@@ -92,21 +149,12 @@ HttpDialect ReadDialect(const toml::table& file, const std::string& place) {
   dialect.observes_after_reset =
       first != nullptr && first->is_string() && first->as_string()->get() == "@observe";
   if (!dialect.observes_after_reset) ReadText(reset, "observation", dialect.first);
-  reset.ReadWhole("task_offset", dialect.task_offset, 0);
-  reset.ReadWhole("task_modulo", dialect.task_modulo, 0);
-  reset.End();
+  ReadTaskNumber(reset, dialect);
 
   Section step(file, "step", place);
-  ReadCall(step, dialect.step, base, {"{id}", "{action}"});
-  ReadText(step, "observation", dialect.observation);
-  step.ReadPointer("reward", dialect.reward);
-  step.Read("done", dialect.done);
-  if (dialect.done.empty()) step.Refuse(*step.Find("done"), "done", "needs at least one pointer");
-  for (const std::string& pointer : dialect.done) {
-    step.CheckPointer(step.Has("done") ? *step.Find("done") : static_cast<const toml::node&>(file),
-                      "done", pointer);
-  }
-  step.End();
+  ReadCall(step, dialect.step, base, {"{id}"});
+  RequireAction(step, dialect.step);
+  ReadStep(step, dialect, file);
 
   Section observe(file, "observe", place);
   observe.ReadPath("path", dialect.observe, base);
@@ -116,7 +164,51 @@ HttpDialect ReadDialect(const toml::table& file, const std::string& place) {
   Section close(file, "close", place);
   ReadCall(close, dialect.close, base, {"{id}"});
   close.End();
+  return dialect;
+}
 
+// The bodies in the file are the data of the texts on the connection.
+HttpDialect ReadOpenEnvDialect(const toml::table& file, const std::string& place, bool tools) {
+  for (const char* section : {"create", "observe", "close"}) {
+    if (file.get(section) == nullptr) continue;
+    Section(file, section, place)
+        .Refuse(*file.get(section), "",
+                "an OpenEnv server has no such call: a session is a connection");
+  }
+  HttpDialect dialect;
+  dialect.fault.clear();
+  dialect.sessions_per_server = 1;  // as servers do unless they are told otherwise
+  dialect.observe.clear();
+  dialect.null_keeps_reward = true;
+  dialect.close.body = {{"type", "close"}};
+  Section session(file, "session", place);
+  dialect.socket = ReadBase(session) + "/ws";
+  ReadFaults(session, dialect);
+
+  Section reset(file, "reset", place);
+  dialect.reset.body = {{"seed", "{task}"}};
+  ReadBody(reset, dialect.reset, {"{task}"});
+  ReadText(reset, "observation", dialect.first);
+  ReadTaskNumber(reset, dialect);
+
+  Section step(file, "step", place);
+  dialect.step.body = {{"message", "{action}"}};
+  if (tools) {
+    dialect.step.body = {
+        {"type", "call_tool"}, {"tool_name", "{tool}"}, {"arguments", "{arguments}"}};
+  }
+  ReadBody(step, dialect.step, {});
+  RequireAction(step, dialect.step);
+  ReadStep(step, dialect, file);
+
+  for (auto [type, call] : {std::pair{"reset", &dialect.reset}, {"step", &dialect.step}}) {
+    if (call->body.is_null()) call->body = TomlJson::object();
+    call->body = {{"type", type}, {"data", std::move(call->body)}};
+  }
+  return dialect;
+}
+
+void ReadReward(const toml::table& file, const std::string& place, HttpDialect& dialect) {
   Section reward(file, "reward", place);
   reward.Read("mode", dialect.mode, kRewardModes);
   reward.Read("scale", dialect.scale);
@@ -133,7 +225,6 @@ HttpDialect ReadDialect(const toml::table& file, const std::string& place) {
     dialect.most = high;
   }
   reward.End();
-  return dialect;
 }
 
 // Ids as "0-373", "7" or 7.
@@ -167,6 +258,17 @@ std::vector<int> ReadIds(Section& section, const std::string& key) {
   return ids;
 }
 
+// True for OpenEnv, over WebSocket.
+bool ReadTransport(const toml::table& file, const std::string& place) {
+  Section task(file, "task", place);
+  std::string transport = "http";
+  task.Read("transport", transport);
+  if (transport != "http" && transport != "openenv") {
+    task.Refuse(*task.Find("transport"), "transport", "is \"http\" or \"openenv\"");
+  }
+  return transport == "openenv";
+}
+
 void ReadTask(const toml::table& file, const std::string& place, FileRules& rules, TaskKind& kind,
               HttpDialect& dialect) {
   Section task(file, "task", place);
@@ -188,6 +290,7 @@ void ReadTask(const toml::table& file, const std::string& place, FileRules& rule
               "what the agent is told before the first observation, with the form of an answer");
   }
   task.Read("acknowledgement", acknowledgement);
+  task.Find("transport");  // ReadTransport
   rules.instruction = {{"user", instruction}, {"assistant", acknowledgement}};
   task.ReadWhole("max_depth", rules.depth, 1);
   task.Read("success_reward", rules.success);
@@ -298,16 +401,24 @@ TaskKind ReadTaskFile(std::string_view text, const std::string& name) {
   }
   auto rules = std::make_shared<FileRules>();
   TaskKind kind;
-  auto dialect = std::make_shared<HttpDialect>(ReadDialect(file, name));
-  ReadTask(file, name, *rules, kind, *dialect);
+  const bool openenv = ReadTransport(file, name);
   ReadAction(file, name, *rules);
+  auto dialect = std::make_shared<HttpDialect>(
+      openenv ? ReadOpenEnvDialect(file, name, rules->format == ActionFormat::kToolJson)
+              : ReadHttpDialect(file, name));
+  ReadReward(file, name, *dialect);
+  ReadTask(file, name, *rules, kind, *dialect);
   ReadJudgement(file, name, *rules, kind);
+  if (openenv) rules->refused.emplace_back("^" + std::string(OpenEnvProtocol::kRefusal));
   ReadSplits(file, name, kind);
   dialect->name = kind.name;
   dialect->hash = Sha256(text).substr(0, 16);
   kind.file = text;
   kind.family = [rules] { return std::make_unique<FileFamily>(rules); };
-  kind.protocol = [dialect] { return std::make_unique<DialectProtocol>(*dialect); };
+  kind.protocol = [dialect, openenv]() -> std::unique_ptr<Protocol> {
+    if (openenv) return std::make_unique<OpenEnvProtocol>(*dialect);
+    return std::make_unique<DialectProtocol>(*dialect);
+  };
   if (!rules->actions.empty() || rules->offers) {
     kind.policy = [rules](std::span<const Message> shown, int, GoldSource*) {
       return Result<std::unique_ptr<PolicyState>>(ReadFilePolicy(*rules, shown));

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "clients/http/json_fields.h"
@@ -56,18 +58,31 @@ std::string PercentEncoded(std::string_view text) {
   return encoded;
 }
 
+// The name and the arguments in an action of the form {"name": …, "arguments": {…}}; another action
+// is a name without arguments, about which the environment has to complain.
+std::pair<OrderedJson, OrderedJson> ToolCallIn(std::string_view action) {
+  std::pair<OrderedJson, OrderedJson> call = {action, OrderedJson::object()};
+  const OrderedJson value = ParseJson<OrderedJson>(action);
+  if (!value.is_object() || !value.contains("name") || !value["name"].is_string()) return call;
+  call.first = value["name"];
+  if (value.contains("arguments")) call.second = value["arguments"];
+  return call;
+}
+
 bool IsTrue(const OrderedJson& value) { return value == true || value == 1; }
 
 }  // namespace
 
 struct DialectProtocol::Values {
-  OrderedJson id = nullptr, task = nullptr, action = nullptr;
+  OrderedJson id = nullptr, task = nullptr, action = nullptr, tool = nullptr, arguments = nullptr;
 
   const OrderedJson* Find(std::string_view name) const {
-    const OrderedJson* value = name == "id"       ? &id
-                               : name == "task"   ? &task
-                               : name == "action" ? &action
-                                                  : nullptr;
+    const OrderedJson* value = name == "id"          ? &id
+                               : name == "task"      ? &task
+                               : name == "action"    ? &action
+                               : name == "tool"      ? &tool
+                               : name == "arguments" ? &arguments
+                                                     : nullptr;
     return value != nullptr && !value->is_null() ? value : nullptr;
   }
 
@@ -128,7 +143,9 @@ std::string DialectProtocol::ResetBody(int64_t id, int task_id) const {
 }
 
 std::string DialectProtocol::StepBody(int64_t id, std::string_view action) const {
-  return Body(dialect_.step, {.id = IdOf(id), .action = action});
+  Values values{.id = IdOf(id), .action = action};
+  if (dialect_.calls_tools) std::tie(values.tool, values.arguments) = ToolCallIn(action);
+  return Body(dialect_.step, values);
 }
 
 std::string DialectProtocol::ExpandBody(int64_t id, const std::vector<std::string>& actions) const {
@@ -150,6 +167,11 @@ std::string DialectProtocol::AskPath(std::string_view extension, int64_t id) con
 }
 
 Result<OrderedJson> DialectProtocol::Read(std::string_view reply, std::string_view call) const {
+  AGENTR_ASSIGN_OR_RETURN(OrderedJson value, Parsed(reply, call));
+  return Content(std::move(value), call);
+}
+
+Result<OrderedJson> DialectProtocol::Parsed(std::string_view reply, std::string_view call) {
   const std::string what(call);
   if (IsTooDeep(reply)) return Fail(ErrorKind::kProtocol, what + ": the reply is nested too deep");
   OrderedJson value = OrderedJson::parse(reply, nullptr, /*allow_exceptions=*/false);
@@ -157,19 +179,31 @@ Result<OrderedJson> DialectProtocol::Read(std::string_view reply, std::string_vi
     return Fail(ErrorKind::kProtocol,
                 fmt::format("{}: the reply is not JSON ({})", what, JsonFault(reply)));
   }
+  return value;
+}
+
+Result<OrderedJson> DialectProtocol::Content(OrderedJson value, std::string_view call) const {
   if (dialect_.fault.empty()) return value;
   const OrderedJson* fault = At(value, dialect_.fault);
   if (fault == nullptr || !IsSaid(*fault)) return value;
-  return Fail(ErrorKind::kEnvironment, what + ": the environment says: " + TextOf(*fault));
+  return Fail(ErrorKind::kEnvironment,
+              fmt::format("{}: the environment says: {}", call, TextOf(*fault)));
 }
 
 Result<std::string> DialectProtocol::TextIn(const OrderedJson& reply,
                                             const HttpDialect::Text& text) const {
   const OrderedJson* value = At(reply, text.pointer);
+  for (const std::string& next : text.or_else) {
+    if (value == nullptr || value->is_null()) value = At(reply, next);
+  }
   if (text.shape.empty() && (value == nullptr || value->is_null())) {
     return Missing(text.pointer, "observation");
   }
   std::string out = value == nullptr ? "" : TextOf(*value);
+  if (text.extract) {
+    const int group = std::min(text.extract->groups(), 1);
+    out = text.extract->Last(out, group).value_or(out);
+  }
   if (!text.shape.empty()) {
     const std::string whole = std::exchange(out, "");
     std::string missing;
@@ -185,17 +219,23 @@ Result<std::string> DialectProtocol::TextIn(const OrderedJson& reply,
   const OrderedJson* list = text.list.empty() ? nullptr : At(reply, text.list);
   if (list != nullptr && list->is_array() && !list->empty()) {
     out += text.list_head;
-    bool first = true;
-    for (const OrderedJson& item : *list) {
-      if (!std::exchange(first, false)) out += text.list_join;
-      out += TextOf(item);
+    const auto last = static_cast<size_t>(text.list_last);
+    const size_t first = last > 0 && last < list->size() ? list->size() - last : 0;
+    for (size_t i = first; i < list->size(); ++i) {
+      if (i > first) out += text.list_join;
+      const OrderedJson* item = At(list->at(i), text.list_item);
+      if (item == nullptr) return Missing(text.list + "/…" + text.list_item, "text of a list");
+      out += TextOf(*item);
     }
     out += text.list_tail;
   }
-  for (const Pattern& fault : dialect_.faults) {
-    if (fault.Matches(out)) return Fail(ErrorKind::kEnvironment, "the environment says: " + out);
-  }
+  if (IsFault(out)) return Fail(ErrorKind::kEnvironment, "the environment says: " + out);
   return out;
+}
+
+bool DialectProtocol::IsFault(std::string_view observation) const {
+  return std::ranges::any_of(dialect_.faults,
+                             [&](const Pattern& p) { return p.Matches(observation); });
 }
 
 Result<int64_t> DialectProtocol::ParseCreate(std::string_view reply) const {
@@ -239,6 +279,8 @@ Result<StepResult> DialectProtocol::StepIn(const OrderedJson& reply) const {
     step.reward = IsTrue(*reward) ? 1 : 0;
   } else if (reward != nullptr && IsJson<double>(*reward)) {
     step.reward = reward->get<double>();
+  } else if (dialect_.null_keeps_reward && reward != nullptr && reward->is_null()) {
+    step.reward = kNoReward;
   } else if (step.done || (reward != nullptr && !reward->is_null())) {
     return Missing(dialect_.reward, "number for the reward");
   }
@@ -251,23 +293,26 @@ Result<StepResult> DialectProtocol::ParseStep(std::string_view reply) const {
 }
 
 double DialectProtocol::RewardSoFar(RewardTally& tally, const StepResult& step) const {
-  const double before = std::exchange(tally.last, step.reward);
-  tally.sum += step.reward;
-  tally.most = std::max(tally.most.value_or(step.reward), step.reward);
+  const double before = tally.last;
+  if (!std::isnan(step.reward)) {
+    tally.last = step.reward;
+    tally.sum += step.reward;
+    tally.most = std::max(tally.most.value_or(step.reward), step.reward);
+  }
   if (dialect_.only_when_done && !step.done) return 0;
   double reward = 0;
   switch (dialect_.mode) {
     case RewardMode::kLast:
-      reward = step.reward;
+      reward = tally.last;
       break;
     case RewardMode::kSum:
       reward = tally.sum;
       break;
     case RewardMode::kMost:
-      reward = *tally.most;
+      reward = tally.most.value_or(0);
       break;
     case RewardMode::kDelta:
-      reward = step.reward - before;
+      reward = tally.last - before;
       break;
   }
   reward = dialect_.scale * reward + dialect_.offset;

@@ -1,6 +1,7 @@
 // A server whose protocol is data.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <mutex>
 #include <string>
@@ -11,6 +12,9 @@
 #include "clients/env/protocol.h"
 
 namespace agentr {
+
+// In a StepResult before RewardSoFar: the step told no reward, so that it stays as it was.
+inline constexpr double kNoReward = std::numeric_limits<double>::quiet_NaN();
 
 // Thread-safe. Ids of sessions that are texts have numbers here, the same for the same text.
 class DialectProtocol : public Protocol {
@@ -39,18 +43,27 @@ class DialectProtocol : public Protocol {
   std::string_view ReplyShape(std::string_view path) const override;
   bool IsLostSession(const Error& error) const override;
 
- private:
+ protected:
   using Json = nlohmann::ordered_json;
+
+  const HttpDialect& dialect() const { return dialect_; }
+  // The value that a reply has as text.
+  static Result<Json> Parsed(std::string_view reply, std::string_view call);
+  // What a reply's value holds, in which the pointers point. kEnvironment for an error in it.
+  virtual Result<Json> Content(Json value, std::string_view call) const;
+  Result<StepResult> StepIn(const Json& reply) const;
+  bool IsFault(std::string_view observation) const;
+
+ private:
   struct Values;  // for the placeholders of a body
 
   Json IdOf(int64_t id) const;
   int64_t NumberOf(const std::string& id) const;
   std::string Body(const HttpDialect::Call& call, const Values& values) const;
-  // The reply's value; an error of the environment in it is kEnvironment.
+  // The content of a reply.
   Result<Json> Read(std::string_view reply, std::string_view call) const;
   Result<int64_t> IdIn(const Json& reply, const std::string& pointer) const;
   Result<std::string> TextIn(const Json& reply, const HttpDialect::Text& text) const;
-  Result<StepResult> StepIn(const Json& reply) const;
 
   const HttpDialect dialect_;
   mutable std::mutex mutex_;

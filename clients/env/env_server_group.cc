@@ -65,7 +65,7 @@ EnvServerGroup::EnvServerGroup(std::unique_ptr<Protocol> protocol, const std::ve
       balancer_(bases.size(), options_.cool_down_s) {
   if (bases.empty()) throw FatalError(ExitCode::kUsage, "no environment server is given");
   for (const Secret& base : bases) {
-    servers_.push_back(std::make_unique<Server>(base, options_, stats_));
+    servers_.push_back(std::make_unique<Server>(base, protocol_->SocketPath(), options_, stats_));
   }
   std::string unreachable;
   for (size_t i = 0; i < servers_.size(); ++i) {
@@ -116,6 +116,7 @@ EnvServerGroup::EnvServerGroup(std::unique_ptr<Protocol> protocol, const std::ve
 }
 
 Outcome<ServerVersion> EnvServerGroup::AskVersion(size_t server) {
+  if (servers_[server]->sockets) return AskHealth(server);
   const HttpResult reply = servers_[server]->client.Get("/version");
   if (!reply && IsUnknownPath(reply.error())) {
     stats_->ForgiveError(reply.error().kind);
@@ -129,6 +130,15 @@ Outcome<ServerVersion> EnvServerGroup::AskVersion(size_t server) {
   // Another server's route of this name.
   stats_->ForgiveError(error.kind);
   return ServerVersion{};
+}
+
+Outcome<ServerVersion> EnvServerGroup::AskHealth(size_t server) {
+  const HttpResult reply = servers_[server]->client.Get("/health");
+  if (!reply && !IsUnknownPath(reply.error())) return Failed(server, reply.error());
+  if (!reply) stats_->ForgiveError(reply.error().kind);
+  ServerVersion version;
+  version.server = "openenv";
+  return version;
 }
 
 std::string EnvServerGroup::Misfit(size_t server, const ServerVersion& version) const {
@@ -162,8 +172,10 @@ Outcome<ServerSession> EnvServerGroup::Create() {
     if (auto admitted = AdmitLate(server); !admitted) error = admitted.error();
   }
   if (!error) {
-    const HttpResult reply =
-        servers_[server]->client.Post(protocol_->PathOf("/create"), protocol_->CreateBody(), true);
+    Server& asked = *servers_[server];
+    const HttpResult reply = asked.sockets ? asked.sockets->Create()
+                                           : asked.client.Post(protocol_->PathOf("/create"),
+                                                               protocol_->CreateBody(), true);
     const auto id = Read(server, "/create", reply,
                          [&](std::string_view body) { return protocol_->ParseCreate(body); });
     if (id) return ServerSession{server, *id, servers_[server]->ids.Add(*id), reply->instance};
@@ -200,6 +212,10 @@ void EnvServerGroup::Drop(const ServerSession& session, bool close) {
   // Must precede the close on the server, which may then give the id to another session.
   server.ids.Remove(session.id, session.epoch);
   balancer_.Release(session.server);
+  // An environment of a server is free only once its connection has ended.
+  if (server.sockets) {
+    return server.sockets->Close(protocol_->CloseBody(session.id), session.instance);
+  }
   const std::string path = protocol_->PathOf("/close");
   if (!close || !current || server.no_close || path.empty()) return;
   if (balancer_.CoolingDown(session.server)) return;
@@ -223,7 +239,9 @@ tl::unexpected<HttpError> EnvServerGroup::Failed(size_t server, HttpError error)
 
 tl::unexpected<HttpError> EnvServerGroup::BadReply(size_t server, const std::string& path,
                                                    std::string_view reply, Error error) {
-  if (error.kind == ErrorKind::kProtocol && IsWhole(reply)) {
+  // A text of WebSocket is always whole.
+  const bool whole = servers_[server]->sockets != nullptr || IsWhole(reply);
+  if (error.kind == ErrorKind::kProtocol && whole) {
     error.kind = ErrorKind::kMalformed;
     const std::string_view shape = protocol_->ReplyShape(path);
     if (!shape.empty()) {

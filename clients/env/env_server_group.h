@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "clients/call_stats.h"
+#include "clients/env/openenv_client.h"
 #include "clients/env/protocol.h"
 #include "clients/http/http_client.h"
 #include "clients/http/load_balancer.h"
@@ -68,11 +69,11 @@ class EnvServerGroup {
             bool repeatable, Parse&& parse)
       -> Outcome<typename decltype(parse(std::string_view()))::value_type> {
     if (!IsCurrent(session)) return tl::make_unexpected(Lost(""));
-    HttpClient& client = servers_[session.server]->client;
-    return Keep(
-        session,
-        Read(session.server, path,
-             client.Post(protocol_->PathOf(path), body, repeatable, session.instance), parse));
+    Server& server = *servers_[session.server];
+    const HttpResult reply = server.sockets ? server.sockets->Ask(body, session.instance)
+                                            : server.client.Post(protocol_->PathOf(path), body,
+                                                                 repeatable, session.instance);
+    return Keep(session, Read(session.server, path, reply, parse));
   }
 
   // The same with one GET.
@@ -120,9 +121,14 @@ class EnvServerGroup {
 
  private:
   struct Server {
-    Server(const Secret& base, const HttpOptions& options, std::shared_ptr<CallStats> stats)
-        : client(base, options, std::move(stats)) {}
+    Server(const Secret& base, const std::string& socket_path, const HttpOptions& options,
+           const std::shared_ptr<CallStats>& stats)
+        : client(base, options, stats) {
+      if (socket_path.empty()) return;
+      sockets = std::make_unique<OpenEnvClient>(client, socket_path, options, stats);
+    }
     HttpClient client;
+    std::unique_ptr<OpenEnvClient> sockets;  // if the protocol has a SocketPath
     SessionIds ids;
     std::atomic<bool> admitted = false;  // its data matches the other servers' data, and it has not
                                          // restarted since the comparison
@@ -163,6 +169,8 @@ class EnvServerGroup {
 
   // The server's version; all fields are empty if the server has no /version of our kind.
   Outcome<ServerVersion> AskVersion(size_t server);
+  // The same for an OpenEnv server, which has none: whether it answers.
+  Outcome<ServerVersion> AskHealth(size_t server);
   // Empty if `version` matches the servers admitted before, else the reason why it does not.
   std::string Misfit(size_t server, const ServerVersion& version) const;
   // Compares a server that did not answer at start-up, before its first session.

@@ -32,14 +32,22 @@ struct HttpDialect {
   // A text in a reply. Pointers are those of RFC 6901: "/observation"; "" is the whole reply.
   struct Text {
     std::string pointer = "/observation";
+    std::vector<std::string> or_else =
+        {};  // the next pointers, where there is nothing at the first
+    // What of the text at the pointer is shown: the first group of the last match; all of it if there
+    // is none.
+    std::optional<Pattern> extract = {};
     // If set, the text, in which "{/pointer}" stands for a value of the reply.
     std::string shape = {};
     // A list that follows the text, such as the actions that are possible now.
-    std::string list = {};  // its pointer; empty: none
+    std::string list = {};       // its pointer; empty: none
+    std::string list_item = {};  // where an item's text stands in the item
+    int64_t list_last = 0;       // only so many items, those at the end; 0: all
     std::string list_head = {}, list_join = ",", list_tail = {};
   };
-  // In bodies and queries "{id}", "{task}" and "{action}" stand for the values of a call. A value
-  // that is nothing else keeps its type: a task is a number.
+  // In bodies and queries "{id}", "{task}" and "{action}" stand for the values of a call; "{tool}" and
+  // "{arguments}" for the parts of an action that calls a tool. A value that is nothing else keeps its
+  // type: a task is a number.
   struct Call {
     std::string path;  // behind the server's base; empty: there is no such call
     nlohmann::ordered_json body = nlohmann::ordered_json::object();  // null: no body
@@ -54,7 +62,9 @@ struct HttpDialect {
   Text first = {};
   Call step = {"/step", {{"id", "{id}"}, {"action", "{action}"}}};
   Text observation = {};
+  bool calls_tools = false;  // the step's body has {tool}
   std::string reward = "/reward";
+  bool null_keeps_reward = false;             // a reward that is null leaves the episode's as it is
   std::vector<std::string> done = {"/done"};  // ended if one of them is true
   std::string observe = "/observation?id={id}";
   Text observed = {.pointer = ""};
@@ -72,6 +82,8 @@ struct HttpDialect {
   double scale = 1, offset = 0;  // the reward is scale * number + offset
   std::optional<double> least, most;
   bool only_when_done = false;  // 0 before the end
+
+  std::string socket = {};  // Protocol::SocketPath
 
   std::string fault = "/error";      // a reply in which this is neither absent nor null is a fault
   std::vector<Pattern> faults = {};  // observations that are faults of the environment

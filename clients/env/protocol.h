@@ -77,6 +77,10 @@ class Protocol {
 
   virtual std::string CloseBody(int64_t id) const;
 
+  // Where sessions are connections of WebSocket (OpenEnv): their path on the server, "/ws". The bodies
+  // are then texts on them. Empty: the calls are those of HTTP.
+  virtual std::string SocketPath() const { return ""; }
+
   // The number of sessions for which the public server of this kind has memory; 0 if sessions cost
   // it little.
   virtual int SessionsPerServer() const { return 0; }

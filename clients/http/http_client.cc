@@ -198,6 +198,7 @@ class HttpClient::Pool {
     return std::make_unique<HttpConnection>(origin_, options_, stop_, tls_);
   }
 
+  const HttpOrigin& origin() const { return origin_; }
   const std::string& authority() const { return origin_.authority; }
   // The header for a proxy of requests without TLS.
   Secret proxy_authorization() const {
@@ -270,6 +271,8 @@ HttpOrigin HttpClient::ReadBase() {
 }
 
 HttpClient::~HttpClient() = default;
+
+const HttpOrigin& HttpClient::origin() const { return pool_->origin(); }
 
 std::string HttpClient::Target(std::string_view path) const {
   std::string target = prefix_ + std::string(path) + query_;

@@ -99,6 +99,12 @@ class HttpClient {
   // For messages: without its password.
   const std::string& base_url() const { return base_url_; }
 
+  // Where a connection of another protocol to this server goes (clients/env/web_sockets.h): the
+  // server, what its request names for `path`, and the lines of the headers.
+  const HttpOrigin& origin() const;
+  std::string Target(std::string_view path) const;
+  const Secret& header_lines() const { return headers_; }
+
   // `text`, which may quote what this client sent, without its password and headers.
   std::string WithoutSecrets(std::string text) const;
 

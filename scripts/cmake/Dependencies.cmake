@@ -63,6 +63,9 @@ find_path(AGENTR_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
 add_library(agentr_tomlplusplus INTERFACE)
 target_include_directories(agentr_tomlplusplus SYSTEM INTERFACE "${AGENTR_TOMLPLUSPLUS_INCLUDE}")
 
+# WebSocket, of OpenEnv's servers: Boost.Beast, headers alone.
+find_path(AGENTR_BOOST_INCLUDE boost/beast/websocket.hpp REQUIRED)
+
 # Only the tests compare with libstemmer's Porter stemmer.
 find_path(AGENTR_STEMMER_INCLUDE libstemmer.h REQUIRED)
 find_library(AGENTR_STEMMER_LIBRARY stemmer REQUIRED)

@@ -106,9 +106,9 @@ output: agent_eval mcts_collect path_collect self_train
 output: agent_eval mcts_collect path_collect store_status
 --store --store_run
 output: agent_report
---output --rows --trees
+--rows --trees
 output: agent_report env_check
---episodes
+--episodes --output
 output: agent_rl
 --eval_episodes --eval_prompts
 output: agent_rl agent_train
@@ -120,7 +120,7 @@ output: agent_train
 output: agent_train env_server
 --export
 output: env_check
---action --id --seed --steps
+--action --id --openenv --seed --steps
 output: env_server lm_server
 --allow_host --host --max_body --port
 output: lm_server

@@ -119,6 +119,23 @@ TEST(ActionText, ThoughtsHaveManyMarks) {
   }
 }
 
+TEST(ActionText, ACallOfAToolHasOneForm) {
+  const char* const kCall = R"({"name":"echo","arguments":{"n":3}})";
+  for (const char* response : {
+           R"(Action: {"name": "echo", "arguments": {"n": 3}})",
+           "I call {it}.\nAction:\n```json\n{\"tool_name\": \"echo\",\n \"parameters\": {\"n\": "
+           "3}}\n```",
+           R"(<tool_call>{"name": "echo", "arguments": "{\"n\": 3}"}</tool_call>)",
+           R"([{"type": "function", "function": {"name": "echo", "arguments": "{\"n\": 3}"}}])",
+           R"(<think>{"name": "no"}</think>{"tool": "echo", "input": {"n": 3}})",
+       }) {
+    EXPECT_EQ(TextOfToolCall(response), kCall) << response;
+  }
+  EXPECT_EQ(TextOfToolCall(R"({"name": "list"})"), R"({"name":"list","arguments":{}})");
+  EXPECT_EQ(TextOfToolCall("Action: list_tools"), "list_tools");
+  EXPECT_EQ(TextOfToolCall("Action: {broken"), "{broken");
+}
+
 TEST(ActionText, AResponseMayBeOnlyThought) {
   for (const char* cut : {"<think>I could go.\nAction: go south", "<think>a</think>\n<think>b",
                           "Thought: I need a", "Thought: One.\nThen two", "**Thought:** so",

@@ -9,6 +9,7 @@
 
 #include "clients/env/protocol.h"
 #include "common/file.h"
+#include "common/json_depth.h"
 #include "tasks/revision_hints.h"
 #include "tasks/scripted_policy.h"
 #include "tests/common/scratch_folder.h"
@@ -202,6 +203,8 @@ TEST(TaskFile, FormsOfActions) {
   EXPECT_EQ(action("format = \"regex\"\npattern = '<act>(.*?)</act>'\nmatch = \"first\"",
                    "<act>a</act><act>b</act>"),
             "a");
+  EXPECT_EQ(action("format = \"tool_json\"", "Action: {\"name\": \"f\",\n\"arguments\": {}}"),
+            R"({"name":"f","arguments":{}})");
   EXPECT_EQ(action("remove = '[^a-z ]'\nlower = true", "Action: go *north*!"), "go north");
 }
 
@@ -294,8 +297,76 @@ TEST(TaskFile, FaultsNameLineSectionAndKey) {
               HasSubstr("needs true or false"));
 }
 
+TEST(TaskFile, AnOpenEnvServersSessionsAreConnections) {
+  const std::string openenv =
+      "[task]\nname = \"doors\"\ninstruction = \"x\"\ntransport = \"openenv\"\n";
+  const auto kind = [&](const std::string& more) {
+    return ReadTaskFile(openenv + more, "doors.toml");
+  };
+  const auto protocol = kind("").protocol();
+  EXPECT_EQ(protocol->SocketPath(), "/ws");
+  EXPECT_EQ(protocol->ResetBody(1, 7), R"({"type":"reset","data":{"seed":7}})");
+  EXPECT_EQ(protocol->StepBody(1, "go"), R"({"type":"step","data":{"message":"go"}})");
+  EXPECT_EQ(protocol->CloseBody(1), R"({"type":"close"})");
+  EXPECT_EQ(protocol->SessionsPerServer(), 1);
+  const auto other =
+      kind(
+          "[session]\nbase_path = \"/env\"\n[reset]\nbody = {level = \"{task}\"}\ntask_offset = 1\n"
+          "[step]\nbody = {action_id = \"{action}\"}\n")
+          .protocol();
+  EXPECT_EQ(other->SocketPath(), "/env/ws");
+  EXPECT_EQ(other->ResetBody(1, 7), R"({"type":"reset","data":{"level":8}})");
+  EXPECT_EQ(other->StepBody(1, "3"), R"({"type":"step","data":{"action_id":"3"}})");
+  EXPECT_EQ(KindOf("").protocol()->SocketPath(), "");
+  for (const char* const section : {"create", "observe", "close"}) {
+    EXPECT_THAT(Refusal(openenv + "[" + section + "]\n"),
+                HasSubstr("an OpenEnv server has no such call"));
+  }
+  EXPECT_THAT(Refusal(openenv + "[step]\npath = \"/x\"\n"), HasSubstr("there is no such key"));
+  EXPECT_THAT(Refusal(openenv + "[reset]\nbody = {seed = 1}\n"), HasSubstr("{task} is missing"));
+  EXPECT_THAT(Refusal("[task]\nname = \"x\"\ninstruction = \"x\"\ntransport = \"ws\"\n"),
+              HasSubstr("transport: is \"http\" or \"openenv\""));
+}
+
+TEST(TaskFile, ATextIsWhereTheFirstPointerFindsOne) {
+  const auto protocol =
+      KindOf("[step]\nobservation = [\"/result\", \"/error/message\"]\n").protocol();
+  const auto shown = [&](const std::string& reply) {
+    const auto step = protocol->ParseStep(reply);
+    return step ? step->observation : "";
+  };
+  EXPECT_EQ(shown(R"({"result":"yes","done":false})"), "yes");
+  EXPECT_EQ(KindOf("[session]\nfault = \"\"\n[step]\nobservation = [\"/result\", \"/error\"]\n")
+                .protocol()
+                ->ParseStep(R"({"result":null,"error":"no","done":false})")
+                ->observation,
+            "no");
+  EXPECT_THAT(RefusalOf("[step]\nobservation = []\n"), HasSubstr("at least one pointer"));
+}
+
+TEST(TaskFile, OnlyTheNewPartOfALongTextIsShown) {
+  const auto protocol = KindOf("[step]\nextract = '(?s).*\\[GAME\\] (.*)'\n").protocol();
+  const auto shown = [&](const char* text) {
+    return protocol->ParseStep(DumpJson({{"observation", text}, {"done", false}}))->observation;
+  };
+  EXPECT_EQ(shown("[GAME] Rules\n[GAME] Board: A\nB"), "Board: A\nB");
+  EXPECT_EQ(shown("no mark"), "no mark");
+}
+
+TEST(TaskFile, AListMayShowItsLastItemsAndAPartOfThem) {
+  const auto protocol = KindOf(
+                            "[step]\ntemplate = \"\"\nobservation = \"/prompt\"\nlist_suffix = "
+                            "{pointer = \"/messages\", "
+                            "item = \"/content\", last = 2, head = \": \", join = \" \"}\n")
+                            .protocol();
+  const auto step = protocol->ParseStep(
+      R"({"prompt":"So","messages":[{"content":"a"},{"content":"b"},{"content":"c"}],"done":false})");
+  ASSERT_TRUE(step) << step.error().message;
+  EXPECT_EQ(step->observation, "So: b c");
+}
+
 // The files that come with the programs.
-TEST(TaskFile, ThoseOfAgentGymsServersAreRead) {
+TEST(TaskFile, ThoseThatComeWithTheProgramsAreRead) {
   std::set<std::string> names;
   for (const auto& entry :
        std::filesystem::directory_iterator(AGENTR_SOURCE_DIR "/configs/tasks")) {
@@ -304,7 +375,7 @@ TEST(TaskFile, ThoseOfAgentGymsServersAreRead) {
     EXPECT_THAT(kind.family()->Instruction().front().content, HasSubstr("Think first"));
     names.insert(kind.name);
   }
-  EXPECT_EQ(names.size(), 15U);
+  EXPECT_GE(names.size(), 17U);
 }
 
 TEST(TaskFile, IsRegisteredOnceAndKeptBesideResults) {
