@@ -48,6 +48,7 @@ struct FileRules {
   // Of an observation.
   std::vector<Pattern> refused = {}, unchanged = {}, readings = {};
   std::vector<Pattern> informing = {};  // of an action
+  bool refusal_is_unchanged = true;     // false: a refused action uses up a turn of the task
   bool same_is_unchanged = false;       // an observation equal to the one before
   bool observation_is_state = false;    // equal observations are equal states
   std::string revision_action = "wait";
@@ -68,7 +69,7 @@ class FileFamily : public TaskFamily, public RevisionHints {
   const RevisionHints& hints() const override { return *this; }
   std::vector<Message> Instruction() const override { return rules_->instruction; }
   std::string ParseAction(std::string_view response) const override;
-  // True for a refusal, an observation that says so, and, if the file says so, one that is equal to
+  // True for a refusal unless the file says otherwise, an observation that says so, and, if the file says so, one that is equal to
   // the one before.
   bool LeavesStateUnchanged(std::string_view before, std::string_view action,
                             std::string_view after) const override;

@@ -234,6 +234,7 @@ void ReadJudgement(const toml::table& file, const std::string& place, FileRules&
   judgement.Read("unchanged", rules.unchanged);
   judgement.Read("informing", rules.informing);
   judgement.Read("readings", rules.readings);
+  judgement.Read("refusal_is_unchanged", rules.refusal_is_unchanged);
   judgement.Read("same_observation_is_unchanged", rules.same_is_unchanged);
   judgement.Read("same_observation_is_same_state", rules.observation_is_state);
   judgement.Read("revision_action", rules.revision_action);
