@@ -93,7 +93,9 @@ std::string MazeFamily::StateKey(std::span<const Message> history) const {
 }
 
 HttpDialect MazeDialect() {
-  HttpDialect dialect{.name = "maze", .create = {"/maze/create", nullptr}};
+  HttpDialect dialect;
+  dialect.name = "maze";
+  dialect.create = {"/maze/create", nullptr};
   dialect.reset = {"/maze/reset", {{"id", "{id}"}, {"game", "{task}"}}};
   dialect.step.path = "/maze/step";
   dialect.observe = "/maze/observation?id={id}";

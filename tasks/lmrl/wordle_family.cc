@@ -93,7 +93,9 @@ std::vector<bool> WordleFamily::LikelyUnchanged(std::span<const Message> /*histo
 }
 
 HttpDialect WordleDialect() {
-  HttpDialect dialect{.name = "wordle", .create = {"/wordle/create", nullptr}};
+  HttpDialect dialect;
+  dialect.name = "wordle";
+  dialect.create = {"/wordle/create", nullptr};
   dialect.reset = {"/wordle/reset", {{"id", "{id}"}, {"seed", "{task}"}}};
   dialect.step.path = "/wordle/step";
   dialect.observe = "/wordle/observation?id={id}";
