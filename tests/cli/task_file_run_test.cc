@@ -275,6 +275,10 @@ TEST_P(ByItsFile, AWorldGivesTheTreesOfTheBuiltInKind) {
   const size_t begin = file.find("instruction = '''"), end = file.find("'''", begin + 20);
   file.replace(begin, end + 3 - begin, "instruction = '''" + instruction[0].content + "'''");
   WriteFileAtomically(folder_.path() / "own.toml", file);
+  // A refused guess of Wordle is one of the six, so that a revision's turn cannot be free there.
+  const Outcome checked = Run("env_check", {"own.toml", "--base", server->base_url()});
+  EXPECT_EQ(checked.exit, 0) << checked.out << checked.err;
+  EXPECT_EQ(checked.out.find("uses up a turn") != std::string::npos, kind == "wordle");
   std::map<std::string, std::map<std::string, std::string>> trees;
   for (const std::string& task : {kind, std::string("own.toml")}) {
     const Outcome outcome = Run(

@@ -229,6 +229,13 @@ mistakes = [{name = "no_key", pattern = "key"}, {name = "wrong_way", pattern = "
   EXPECT_EQ(hints.StateKey(history), "a room");
 }
 
+TEST(TaskFile, ARefusalMayUseUpATurn) {
+  const auto family =
+      KindOf("[judgement]\nrefused = [\"^No\"]\nrefusal_is_unchanged = false\n").family();
+  EXPECT_TRUE(family->IsRefusal("a", "x", "No."));
+  EXPECT_FALSE(family->LeavesStateUnchanged("a", "x", "No."));
+}
+
 TEST(TaskFile, SplitsAreIdsAndRanges) {
   const TaskKind kind = KindOf("[splits]\ntest = [\"0-2\", 7]\ntrain = \"3-5\"\n");
   EXPECT_THAT(kind.split->test(), ElementsAre(0, 1, 2, 7));
