@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "clients/env/dialect_protocol.h"
@@ -262,8 +263,9 @@ void ReadJudgement(const toml::table& file, const std::string& place, FileRules&
 void ReadSplits(const toml::table& file, const std::string& place, TaskKind& kind) {
   Section splits(file, "splits", place);
   const std::vector<int> test = ReadIds(splits, "test"), train = ReadIds(splits, "train");
+  const std::unordered_set<int> tests(test.begin(), test.end());
   for (const int id : train) {
-    if (std::ranges::find(test, id) == test.end()) continue;
+    if (!tests.contains(id)) continue;
     splits.Refuse(*splits.Find("train"), "train",
                   fmt::format("task {} is a test task too, so that tests would tell nothing", id));
   }

@@ -10,6 +10,7 @@ hand from the server's source, for servers that need data or keys that we do not
 Packages: requests, numpy; what the clients import for training is replaced by nothing.
 """
 
+import copy
 import json
 import os
 import re
@@ -39,7 +40,7 @@ GAMES = {
                                                             "search[shirt]", "click[buy now]"]),
     "alfworld": ("alfworld", "AlfWorldEnvClient", 2420, ["go to desk 1", "fly", "go to desk 1"]),
     "sqlgym": ("sqlgym", "SqlGymEnvClient", 9428, ["I look.\n```sql\nSELECT 1\n```", "```sql\nSELECT\n  name\nFROM t\n```"]),
-    "searchqa": ("searchqa", "SearchQAEnvClient", 7, ["<think>Who?</think>\n<search>first king</search>", "Hm.",
+    "searchqa": ("searchqa", "SearchQAEnvClient", 7, ["Who was it?\n<search>first king</search>", "Hm.",
                                                      "<answer>Arthur</answer>"]),
     "webarena": ("webarena", "WebarenaEnvClient", 3, ["In summary, the next action I will perform is ```click [12]```",
                                                      "I am done. ```stop [yes]```"]),
@@ -134,7 +135,7 @@ class Server:
         else:
             replies = self.left.get(re.sub(r"\?.*", "", path))
             status, value = (200, replies.pop(0)) if replies else (404, None)
-        log.append({**request, **({"status": status} if status != 200 else {"reply": value})})
+        log.append({**request, **({"status": status} if status != 200 else {"reply": copy.deepcopy(value)})})
         return Server.Reply(status, value)
 
     real = None
