@@ -107,7 +107,7 @@ TEST(LmrlGymService, SpeaksAsAgentGymsServerDoes) {
   EXPECT_EQ(step.at("observation"), "g b b b b\n");
   EXPECT_EQ(step.at("reward"), 0);
   EXPECT_EQ(client.Get("/wordle/observation" + of_id), "g b b b b\n");
-  EXPECT_EQ(client.Get("/wordle/filtered_vocab" + of_id), json({"crimp"}));
+  EXPECT_EQ(client.Get("/wordle/filtered_vocab" + of_id), json::array({"crimp", "cynic"}));
   EXPECT_EQ(client.Post("/wordle/step", {{"id", id}, {"action", "c r i m p"}}).at("reward"), 1);
   EXPECT_EQ(client.Post("/wordle/reset", {{"id", id}, {"seed", 980}}).at("error"),
             "The seed 980 is not valid: there are the tasks 0 to 979.");
@@ -120,7 +120,7 @@ TEST(LmrlGymService, SpeaksAsAgentGymsServerDoes) {
                   .get<std::string>(),
               HasSubstr("position is at position 1, 3."));
   EXPECT_EQ(walker.Get("/maze/available_actions"),
-            json({"move left", "move right", "move up", "move down"}));
+            json::array({"move left", "move right", "move up", "move down"}));
 }
 
 }  // namespace
