@@ -82,7 +82,7 @@ std::string_view InsideFence(std::string_view text) {
 }
 
 // The action in a call of a tool: the argument of that name, or the only one that is a text.
-std::string ToolAction(std::string_view text) {
+std::string ToolAction(std::string_view text, std::string_view argument) {
   const size_t begin = text.find('{'), end = text.rfind('}');
   if (begin == kNone || end == kNone || end < begin) return "";
   Json call = ParseJson(text.substr(begin, end - begin + 1));
@@ -91,7 +91,7 @@ std::string ToolAction(std::string_view text) {
     if (call.is_string()) call = ParseJson(call.get<std::string>());
   }
   if (!call.is_object()) return "";
-  const auto named = call.find("action");
+  const auto named = call.find(argument);
   const auto only = call.size() == 1 ? call.begin() : named;
   const auto found = named != call.end() ? named : only;
   return found != call.end() && found->is_string() ? found->get<std::string>() : "";
@@ -130,12 +130,12 @@ bool IsOnlyThought(std::string_view response) {
   return thought != kNone && EndOfMarker(said, thought, kThought) != kNone && !MarkedPart(said);
 }
 
-std::string TextOfAction(std::string_view response) {
+std::string TextOfAction(std::string_view response, std::string_view argument) {
   std::string_view text = Undressed(ActionPart(WithoutObservation(WithoutThought(response))));
   const size_t digits = SkipDigits(text, 0);
   if (digits > 0 && text.substr(digits, 2) == ". ") text = Undressed(text.substr(digits + 2));
   if (text.starts_with('{') || text.starts_with("<tool_call>")) {
-    if (std::string action = ToolAction(text); !action.empty()) return action;
+    if (std::string action = ToolAction(text, argument); !action.empty()) return action;
   }
   return std::string(text);
 }

@@ -12,9 +12,9 @@ namespace agentr {
 //     follows counts as thought while it is not ended;
 //   the observation that a model foretells itself, and what follows it;
 //   a number of a list, a code fence, backquotes, bold marks, and the form of a call of a tool
-//     {"name": …, "arguments": {"action": …}}.
+//     {"name": …, "arguments": {"action": …}}, where `argument` holds the action, or the only one does.
 // Empty if the response holds none. The text may have several lines.
-std::string TextOfAction(std::string_view response);
+std::string TextOfAction(std::string_view response, std::string_view argument = "action");
 
 // The part of `response` behind its last ended thought and before one that is not ended: all of it
 // if it has none. A view into `response`.

@@ -66,7 +66,7 @@ std::string FileFamily::ParseAction(std::string_view response) const {
   std::string action;
   switch (rules_->format) {
     case ActionFormat::kReact:
-      action = TextOfAction(response);
+      action = TextOfAction(response, rules_->argument);
       break;
     case ActionFormat::kWhole:
       action = SaidAloud(response);

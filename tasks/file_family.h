@@ -39,6 +39,7 @@ struct FileRules {
   double success = 1;
 
   ActionFormat format = ActionFormat::kReact;
+  std::string argument = "action";      // of kReact: the argument of a tool call that holds it
   std::optional<Pattern> pattern = {};  // of kRegex: its first group, or all if it has none
   bool last = true;                     // the last match of the pattern, else the first
   std::optional<Pattern> removed = {};  // what is taken out of an action

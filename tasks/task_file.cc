@@ -65,6 +65,25 @@ void ReadText(Section& section, const std::string& key, HttpDialect::Text& text)
   inner.End();
 }
 
+// Where a session's id is: "body", "cookie" or "header:NAME".
+void ReadIdIn(Section& session, HttpDialect& dialect) {
+  constexpr std::string_view kHeader = "header:";
+  std::string place = "body";
+  session.Read("id_in", place);
+  if (place == "cookie") {
+    dialect.session_header = kCookieHeader;
+  } else if (place.starts_with(kHeader)) {
+    dialect.session_header = place.substr(kHeader.size());
+  }
+  const bool is_name = std::ranges::all_of(dialect.session_header, [](char c) {
+    return IsAsciiLetter(c) || IsAsciiDigit(c) || c == '-' || c == '_';
+  });
+  if (!is_name || (dialect.session_header.empty() && place != "body")) {
+    session.Refuse(*session.Find("id_in"), "id_in",
+                   "is \"body\", \"cookie\", or \"header:\" and the header's name");
+  }
+}
+
 HttpDialect ReadDialect(const toml::table& file, const std::string& place) {
   HttpDialect dialect;
   Section session(file, "session", place);
@@ -76,6 +95,7 @@ HttpDialect ReadDialect(const toml::table& file, const std::string& place) {
   }
   dialect.expand = base + dialect.expand;
   session.Read("id_field", dialect.id_field);
+  ReadIdIn(session, dialect);
   session.ReadWhole("sessions_per_server", dialect.sessions_per_server, 0);
   session.ReadPointer("fault", dialect.fault);
   session.Read("fault_patterns", dialect.faults);
@@ -88,7 +108,15 @@ HttpDialect ReadDialect(const toml::table& file, const std::string& place) {
   create.End();
 
   Section reset(file, "reset", place);
-  ReadCall(reset, dialect.reset, base, {"{id}", "{task}"});
+  // A header that names the session leaves nothing to say in the bodies.
+  const bool in_bodies = dialect.session_header.empty();
+  if (!in_bodies) {
+    for (HttpDialect::Call* call : {&dialect.reset, &dialect.step, &dialect.close})
+      call->body.erase("id");
+    dialect.observe = "/observation";
+  }
+  const std::string_view id = in_bodies ? "{id}" : "";
+  ReadCall(reset, dialect.reset, base, {id, "{task}"});
   const toml::node* const first = reset.Find("observation");
   dialect.observes_after_reset =
       first != nullptr && first->is_string() && first->as_string()->get() == "@observe";
@@ -98,7 +126,7 @@ HttpDialect ReadDialect(const toml::table& file, const std::string& place) {
   reset.End();
 
   Section step(file, "step", place);
-  ReadCall(step, dialect.step, base, {"{id}", "{action}"});
+  ReadCall(step, dialect.step, base, {id, "{action}"});
   ReadText(step, "observation", dialect.observation);
   step.ReadPointer("reward", dialect.reward);
   step.Read("done", dialect.done);
@@ -115,7 +143,7 @@ HttpDialect ReadDialect(const toml::table& file, const std::string& place) {
   observe.End();
 
   Section close(file, "close", place);
-  ReadCall(close, dialect.close, base, {"{id}"});
+  ReadCall(close, dialect.close, base, {id});
   close.End();
 
   Section reward(file, "reward", place);
@@ -216,6 +244,7 @@ void ReadAction(const toml::table& file, const std::string& place, FileRules& ru
     action.Refuse(*action.Find("match"), "match", "is \"first\" or \"last\"");
   }
   rules.last = match == "last";
+  action.Read("argument", rules.argument);
   action.Read("remove", rules.removed);
   action.Read("one_line", rules.one_line);
   action.Read("lower", rules.lower);

@@ -63,6 +63,7 @@ EnvServerGroup::EnvServerGroup(std::unique_ptr<Protocol> protocol, const std::ve
     : protocol_(std::move(protocol)),
       options_(std::move(options)),
       balancer_(bases.size(), options_.cool_down_s) {
+  options_.session_header = protocol_->SessionHeader();
   if (bases.empty()) throw FatalError(ExitCode::kUsage, "no environment server is given");
   for (const Secret& base : bases) {
     servers_.push_back(std::make_unique<Server>(base, options_, stats_));
@@ -164,8 +165,10 @@ Outcome<ServerSession> EnvServerGroup::Create() {
   if (!error) {
     const HttpResult reply =
         servers_[server]->client.Post(protocol_->PathOf("/create"), protocol_->CreateBody(), true);
-    const auto id = Read(server, "/create", reply,
-                         [&](std::string_view body) { return protocol_->ParseCreate(body); });
+    const auto id = Read(server, "/create", reply, [&](std::string_view body) {
+      const bool named = reply && !reply->session.empty();
+      return named ? protocol_->ParseSession(reply->session) : protocol_->ParseCreate(body);
+    });
     if (id) return ServerSession{server, *id, servers_[server]->ids.Add(*id), reply->instance};
     error = id.error();
   }
@@ -204,7 +207,8 @@ void EnvServerGroup::Drop(const ServerSession& session, bool close) {
   if (!close || !current || server.no_close || path.empty()) return;
   if (balancer_.CoolingDown(session.server)) return;
   const auto closed = server.client.Post(path, protocol_->CloseBody(session.id), true,
-                                         session.instance, Clock::now() + kCloseWithin);
+                                         session.instance, Clock::now() + kCloseWithin,
+                                         protocol_->RequestHeader(session.id));
   if (closed) return;
   if (IsUnknownPath(closed.error())) {
     server.no_close = true;

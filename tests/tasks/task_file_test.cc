@@ -196,6 +196,9 @@ TEST(TaskFile, FormsOfActions) {
   EXPECT_EQ(action("format = \"regex\"\npattern = '<act>(.*?)</act>'\nmatch = \"first\"",
                    "<act>a</act><act>b</act>"),
             "a");
+  constexpr const char* kCall = R"({"name": "act", "arguments": {"why": "so", "command": "go"}})";
+  EXPECT_EQ(action("argument = \"command\"", kCall), "go");
+  EXPECT_EQ(action("", kCall), kCall) << "which of the two is not said";
   EXPECT_EQ(action("remove = '[^a-z ]'\nlower = true", "Action: go *north*!"), "go north");
 }
 
@@ -227,6 +230,23 @@ mistakes = [{name = "no_key", pattern = "key"}, {name = "wrong_way", pattern = "
   EXPECT_EQ(hints.WithoutReadings("It is 20 degrees.").text, "It is #.");
   const std::vector<Message> history = {{"user", "start"}, {"assistant", "x"}, {"user", "a room"}};
   EXPECT_EQ(hints.StateKey(history), "a room");
+}
+
+TEST(TaskFile, AHeaderMayNameTheSession) {
+  const auto cookie = KindOf("[session]\nid_in = \"cookie\"\n").protocol();
+  EXPECT_EQ(cookie->SessionHeader(), "Set-Cookie");
+  const int64_t id = cookie->ParseSession("sid=7").value();
+  EXPECT_EQ(cookie->RequestHeader(id), "Cookie: sid=7");
+  EXPECT_EQ(cookie->ResetBody(id, 3), R"({"data_idx":3})");
+  EXPECT_EQ(cookie->StepBody(id, "go"), R"({"action":"go"})");
+  EXPECT_EQ(cookie->AskPath("observation", id), "/observation");
+  const auto header = KindOf("[session]\nid_in = \"header:X-Session-ID\"\n").protocol();
+  EXPECT_EQ(header->RequestHeader(header->ParseCreate(R"({"id": 4})").value()), "X-Session-ID: 4");
+  EXPECT_EQ(KindOf("").protocol()->RequestHeader(4), "");
+  for (const char* wrong : {"query", "header:", "header:a b"}) {
+    EXPECT_THAT(RefusalOf(fmt::format("[session]\nid_in = \"{}\"\n", wrong)),
+                HasSubstr("[session] id_in: is"));
+  }
 }
 
 TEST(TaskFile, ARefusalMayUseUpATurn) {
