@@ -134,9 +134,14 @@ std::string_view FileFamily::MistakeName(std::span<const Message> /*history*/,
 std::vector<std::string> OfferedActions(const FileRules& rules,
                                         std::span<const Message> conversation) {
   std::vector<std::string> actions = rules.actions;
-  if (!rules.offers || conversation.empty()) return actions;
+  if (!rules.offers) return actions;
   const auto& pattern = *rules.offers;
-  const auto found = pattern.Last(conversation.back().content, std::min(pattern.groups(), 1));
+  std::optional<std::string> found;
+  for (const Message& message : conversation) {
+    if (message.role != "user") continue;
+    auto here = pattern.Last(message.content, std::min(pattern.groups(), 1));
+    if (here) found = std::move(here);
+  }
   std::string_view list = found ? std::string_view(*found) : std::string_view();
   while (!list.empty()) {
     const size_t end = std::min(list.find(rules.between), list.size());

@@ -56,7 +56,7 @@ struct FileRules {
   std::vector<std::pair<std::string, Pattern>> mistakes = {};  // by what the observation says
 
   // What a scripted player may do: these, and those that the first group of `offers` finds in the
-  // last observation, divided by `between`.
+  // last observation that has it, divided by `between`.
   std::vector<std::string> actions = {};
   std::optional<Pattern> offers = {};
   std::string between = ",";

@@ -272,6 +272,14 @@ TEST(TaskFile, AScriptedPlayerTakesWhatIsOffered) {
   for (int i = 0; i < 100; ++i) actions.insert(state->AnyAction(random));
   EXPECT_THAT(actions, ElementsAre("go north", "open door", "wait"));
   EXPECT_EQ(state->Plan(), kind.policy(shown, 0, nullptr).value()->Plan());
+  // A reply without a list, such as that to a revision's turn, takes nothing back.
+  const TaskKind listed = KindOf("[action]\noffered = 'Actions: (.*)'\n");
+  const std::vector<Message> later = {{"user", "A room. Actions: go north"},
+                                      {"assistant", "Action: wait"},
+                                      {"user", "ok."}};
+  const auto there = listed.policy(later, 0, nullptr).value();
+  ASSERT_NE(there, nullptr);
+  EXPECT_EQ(there->Plan(), "go north");
 }
 
 // Twenty mistakes, each with its place and what helps.
