@@ -245,6 +245,14 @@ class Checker {
                           moves.error().message));
         return;
       }
+      const std::string& before = played.steps[0].observation;
+      if (*moves && family_->IsRefusal(before, action, answer) &&
+          !family_->LeavesStateUnchanged(before, action, answer)) {
+        Say("note", fmt::format("the action of a revision, {}, is refused with {}, and uses up a "
+                                "turn of the task",
+                                Shown(action), Shown(answer)));
+        return;
+      }
       if (*moves) {
         Wrong(
             fmt::format("the action of a revision, {}, is answered with {} and moves the episode: "

@@ -12,6 +12,8 @@
 #include "common/options.h"
 #include "games/babyai/babyai_text.h"
 #include "games/detective/detective.h"
+#include "games/lmrl/maze.h"
+#include "games/lmrl/wordle.h"
 #include "games/questions/guess_my_city.h"
 #include "games/questions/twenty_questions.h"
 #include "games/textcraft/recipe_folder.h"
@@ -24,6 +26,8 @@
 #include "servers/webshop_service.h"
 #include "tasks/babyai/babyai_gold.h"
 #include "tasks/detective/detective_gold.h"
+#include "tasks/lmrl/maze_family.h"
+#include "tasks/lmrl/wordle_family.h"
 #include "tasks/questions/questions_gold.h"
 #include "tasks/task_kinds.h"
 
@@ -133,6 +137,8 @@ const std::map<std::string, ServiceMaker>& Services() {
        }},
       {"detective",
        [](const EnvServerOptions& options) { return MakeTextGame(Detective(), options); }},
+      {"wordle", [](const EnvServerOptions& options) { return MakeTextGame(Wordle(), options); }},
+      {"maze", [](const EnvServerOptions& options) { return MakeTextGame(Maze(), options); }},
   };
   return services;
 }

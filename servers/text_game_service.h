@@ -26,6 +26,10 @@
 //   std::optional<State> Start(data_idx)         nullopt: there is no such task
 //   Step(State&, action): void, or a Result    only while !done()
 //   static std::string WithGoal(const State&)  if its observations do not repeat the goal
+//   kPrefix, kTaskField, kListPath             if it speaks as AgentGym's server lmrlgym does: the
+//                          paths of sessions begin with "/maze", the task's field in /reset is "game",
+//                          GET /observation answers with the bare text, and GET kListPath with
+//                          Listed(const State* of a session, or null)
 //
 // and beside it a function std::vector<std::string> Gold(const G&, data_idx).
 #pragma once
@@ -49,6 +53,8 @@ namespace agentr {
 
 template <typename Game>
 class TextGameService : public EnvService {
+  static constexpr bool kOfLmrlGym = requires { Game::kPrefix; };
+
  public:
   TextGameService(Game game, SessionLimits limits, bool extensions)
       : game_(std::move(game)), extensions_(extensions), sessions_(limits) {}
@@ -57,20 +63,23 @@ class TextGameService : public EnvService {
     http.Get("/", [](const HttpRequest&) {
       return HttpResponse{.body = fmt::format("\"This is environment {}.\"", Game::kTitle)};
     });
-    http.Post("/create", [this](const HttpRequest&) { return Create(); });
-    http.Post("/reset", [this](const HttpRequest& request) { return Reset(request); });
-    http.Post("/step", [this](const HttpRequest& request) { return Step(request); });
-    http.Post("/close", [this](const HttpRequest& request) { return Close(request); });
-    http.Get("/observation",
+    http.Post(Path("/create"), [this](const HttpRequest&) { return Create(); });
+    http.Post(Path("/reset"), [this](const HttpRequest& request) { return Reset(request); });
+    http.Post(Path("/step"), [this](const HttpRequest& request) { return Step(request); });
+    http.Post(Path("/close"), [this](const HttpRequest& request) { return Close(request); });
+    http.Get(Path("/observation"),
              [this](const HttpRequest& request) { return Observe(IntParameter(request, "id")); });
-    http.Get("/detail", [this](const HttpRequest& request) {
+    if constexpr (kOfLmrlGym) {
+      http.Get(Path(Game::kListPath), [this](const HttpRequest& request) { return List(request); });
+    }
+    http.Get(Path("/detail"), [this](const HttpRequest& request) {
       return With(IntParameter(request, "id"), /*playing=*/false, [](Session& session) {
         return Whole(*session.state, session.state->observation);
       });
     });
     http.AddMetrics([this](std::string& out) { AppendSessionMetrics(sessions_.Counts(), out); });
     if (!extensions_) return;
-    http.Post("/expand", [this](const HttpRequest& request) { return Expand(request); });
+    http.Post(Path("/expand"), [this](const HttpRequest& request) { return Expand(request); });
     http.Get("/gold", [this](const HttpRequest& request) {
       return With(IntParameter(request, "id"), /*playing=*/false, [&](Session& session) {
         return nlohmann::json({{"gold", Gold(game_, session.task_id)}}).dump();
@@ -92,6 +101,17 @@ class TextGameService : public EnvService {
     std::optional<State> state;  // empty until the first reset
     int64_t task_id = 0;
   };
+
+  // The path of a call that names a session.
+  static std::string Path(std::string_view call) {
+    if constexpr (kOfLmrlGym) return std::string(Game::kPrefix) + std::string(call);
+    return std::string(call);
+  }
+
+  static const char* TaskField() {
+    if constexpr (kOfLmrlGym) return Game::kTaskField;
+    return "data_idx";
+  }
 
   // "observation":…,"reward":…,"score":…,"done":…
   static void AppendStep(const State& state, std::string_view observation, std::string& out) {
@@ -116,11 +136,27 @@ class TextGameService : public EnvService {
                       R"("done":false,"deleted":false})"};
     }
     const State& state = *session->state;
-    if constexpr (requires { Game::WithGoal(state); }) {
+    if constexpr (kOfLmrlGym) {
+      std::string text;
+      AppendJson(state.observation, text);
+      return {.body = text};
+    } else if constexpr (requires { Game::WithGoal(state); }) {
       return {.body = Whole(state, Game::WithGoal(state))};
     } else {
       return {.body = Whole(state, state.observation)};
     }
+  }
+
+  // What the game lists for a session, which need not have begun: AgentGym's client asks for the
+  // words of Wordle before the first reset.
+  HttpResponse List(const HttpRequest& request) {
+    const State* state = nullptr;
+    if (!request.Parameter("id")) return {.body = nlohmann::json(game_.Listed(state)).dump()};
+    const int64_t id = IntParameter(request, "id");
+    auto session = sessions_.Find(id);
+    if (!session) return NotValid("id", id);
+    if (session->state) state = &*session->state;
+    return {.body = nlohmann::json(game_.Listed(state)).dump()};
   }
 
   HttpResponse Create() {
@@ -132,13 +168,13 @@ class TextGameService : public EnvService {
   HttpResponse Reset(const HttpRequest& request) {
     const nlohmann::json body = ParseObject(request.body);
     const int64_t id = IntField(body, "id");
-    const int64_t data_idx = IntField(body, "data_idx");
+    const int64_t data_idx = IntField(body, TaskField());
     auto session = sessions_.Find(id);
     if (!session) return NotValid("id", id);
     std::optional<State> state = game_.Start(data_idx);
     if (!state) {
       return {.body = ErrorJson(
-                  fmt::format("The data_idx {} is not valid: there are the tasks 0 to {}.",
+                  fmt::format("The {} {} is not valid: there are the tasks 0 to {}.", TaskField(),
                               data_idx, game_.task_count() - 1))};
     }
     session->state = std::move(state);

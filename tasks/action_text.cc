@@ -149,7 +149,7 @@ bool IsToolCall(std::string_view text) {
 }
 
 // The parameter of that name in a call of a tool that is written as XML, or the only one.
-std::string XmlAction(std::string_view text) {
+std::string XmlAction(std::string_view text, std::string_view argument) {
   constexpr std::string_view kParameter = "<parameter";
   size_t at = text.find(kParameter);
   const size_t only = text.rfind(kParameter) == at ? at : kNone;
@@ -157,7 +157,7 @@ std::string XmlAction(std::string_view text) {
     const size_t end = std::min(text.find('>', at), text.size());
     std::string_view name = text.substr(at, end - at);
     name.remove_prefix(std::min(name.find('=') + 1, name.size()));
-    if (at == only || Trim(name, " \"'") == "action") {
+    if (at == only || Trim(name, " \"'") == argument) {
       text.remove_prefix(std::min(end + 1, text.size()));
       return std::string(Trim(text.substr(0, text.find("</parameter>"))));
     }
@@ -167,8 +167,8 @@ std::string XmlAction(std::string_view text) {
 }
 
 // The action in a call of a tool: the argument of that name, or the only one that is a text.
-std::string ToolAction(std::string_view text) {
-  if (text.find("<parameter") != kNone) return XmlAction(text);
+std::string ToolAction(std::string_view text, std::string_view argument) {
+  if (text.find("<parameter") != kNone) return XmlAction(text, argument);
   const size_t begin = text.find('{'), end = text.rfind('}');
   if (begin == kNone || end == kNone || end < begin) return "";
   Json call = ParseJson(text.substr(begin, end - begin + 1));
@@ -177,7 +177,7 @@ std::string ToolAction(std::string_view text) {
     if (call.is_string()) call = ParseJson(call.get<std::string>());
   }
   if (!call.is_object()) return "";
-  const auto named = call.find("action");
+  const auto named = call.find(argument);
   const auto only = call.size() == 1 ? call.begin() : named;
   const auto found = named != call.end() ? named : only;
   return found != call.end() && found->is_string() ? found->get<std::string>() : "";
@@ -277,13 +277,13 @@ std::string TextOfToolCall(std::string_view response) {
   return TextOfAction(response);
 }
 
-std::string TextOfAction(std::string_view response) {
+std::string TextOfAction(std::string_view response, std::string_view argument) {
   std::string_view text =
       Undressed(ActionPart(WithoutObservation(WithoutTurnEnd(WithoutThought(response)))));
   const size_t digits = SkipDigits(text, 0);
   if (digits > 0 && text.substr(digits, 2) == ". ") text = Undressed(text.substr(digits + 2));
   if (IsToolCall(text)) {
-    if (std::string action = ToolAction(text); !action.empty()) return action;
+    if (std::string action = ToolAction(text, argument); !action.empty()) return action;
   }
   return std::string(text);
 }

@@ -13,9 +13,10 @@ namespace agentr {
 //     and in which all that follows counts as thought while it is not ended;
 //   the observation that a model foretells itself, the token that ends a turn, and what follows it;
 //   a number of a list, a code fence, backquotes, bold marks, quotation marks, <action>…</action>,
-//     and the form of a call of a tool {"name": …, "arguments": {"action": …}}.
+//     and the form of a call of a tool {"name": …, "arguments": {"action": …}}, where `argument`
+//     holds the action, or the only one does.
 // Empty if the response holds none. The text may have several lines.
-std::string TextOfAction(std::string_view response);
+std::string TextOfAction(std::string_view response, std::string_view argument = "action");
 
 // What stands before and behind a thought.
 struct ThoughtMarks {
@@ -24,6 +25,7 @@ struct ThoughtMarks {
 
 // Those around the ended thought of a response; nullopt if it has none.
 std::optional<ThoughtMarks> ThoughtMarksOf(std::string_view response);
+
 // The call of a tool in a response, as {"name": …, "arguments": {…}} on one line, whatever names it has
 // for both and wherever it stands; TextOfAction if it has none.
 std::string TextOfToolCall(std::string_view response);

@@ -57,7 +57,7 @@ std::string FileFamily::ParseAction(std::string_view response) const {
   std::string action;
   switch (rules_->format) {
     case ActionFormat::kReact:
-      action = TextOfAction(response);
+      action = TextOfAction(response, rules_->argument);
       break;
     case ActionFormat::kWhole:
       action = WithoutThought(response);
@@ -84,7 +84,8 @@ std::string FileFamily::ParseAction(std::string_view response) const {
 
 bool FileFamily::LeavesStateUnchanged(std::string_view before, std::string_view action,
                                       std::string_view after) const {
-  return IsRefusal(before, action, after) || AnyMatches(rules_->unchanged, after) ||
+  return (rules_->refusal_is_unchanged && IsRefusal(before, action, after)) ||
+         AnyMatches(rules_->unchanged, after) ||
          (rules_->same_is_unchanged && before == after);
 }
 
@@ -127,9 +128,14 @@ std::string_view FileFamily::MistakeName(std::span<const Message> /*history*/,
 std::vector<std::string> OfferedActions(const FileRules& rules,
                                         std::span<const Message> conversation) {
   std::vector<std::string> actions = rules.actions;
-  if (!rules.offers || conversation.empty()) return actions;
+  if (!rules.offers) return actions;
   const auto& pattern = *rules.offers;
-  const auto found = pattern.Last(conversation.back().content, std::min(pattern.groups(), 1));
+  std::optional<std::string> found;
+  for (const Message& message : conversation) {
+    if (message.role != "user") continue;
+    auto here = pattern.Last(message.content, std::min(pattern.groups(), 1));
+    if (here) found = std::move(here);
+  }
   std::string_view list = found ? std::string_view(*found) : std::string_view();
   while (!list.empty()) {
     const size_t end = std::min(list.find(rules.between), list.size());

@@ -41,6 +41,7 @@ struct FileRules {
   double success = 1;
 
   ActionFormat format = ActionFormat::kReact;
+  std::string argument = "action";      // of kReact: the argument of a tool call that holds it
   std::optional<Pattern> pattern = {};  // of kRegex: its first group, or all if it has none
   bool last = true;                     // the last match of the pattern, else the first
   std::optional<Pattern> removed = {};  // what is taken out of an action
@@ -50,13 +51,14 @@ struct FileRules {
   // Of an observation.
   std::vector<Pattern> refused = {}, unchanged = {}, readings = {};
   std::vector<Pattern> informing = {};  // of an action
+  bool refusal_is_unchanged = true;     // false: a refused action uses up a turn of the task
   bool same_is_unchanged = false;       // an observation equal to the one before
   bool observation_is_state = false;    // equal observations are equal states
   std::string revision_action = "wait";
   std::vector<std::pair<std::string, Pattern>> mistakes = {};  // by what the observation says
 
   // What a scripted player may do: these, and those that the first group of `offers` finds in the
-  // last observation, divided by `between`.
+  // last observation that has it, divided by `between`.
   std::vector<std::string> actions = {};
   std::optional<Pattern> offers = {};
   std::string between = ",";
@@ -70,7 +72,7 @@ class FileFamily : public TaskFamily, public RevisionHints {
   const RevisionHints& hints() const override { return *this; }
   std::vector<Message> Instruction() const override { return rules_->instruction; }
   std::string ParseAction(std::string_view response) const override;
-  // True for a refusal, an observation that says so, and, if the file says so, one that is equal to
+  // True for a refusal unless the file says otherwise, an observation that says so, and, if the file says so, one that is equal to
   // the one before.
   bool LeavesStateUnchanged(std::string_view before, std::string_view action,
                             std::string_view after) const override;

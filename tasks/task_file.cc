@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "clients/env/dialect_protocol.h"
@@ -105,6 +106,25 @@ void ReadStep(Section& step, HttpDialect& dialect, const toml::table& file) {
   step.End();
 }
 
+// Where a session's id is: "body", "cookie" or "header:NAME".
+void ReadIdIn(Section& session, HttpDialect& dialect) {
+  constexpr std::string_view kHeader = "header:";
+  std::string place = "body";
+  session.Read("id_in", place);
+  if (place == "cookie") {
+    dialect.session_header = kCookieHeader;
+  } else if (place.starts_with(kHeader)) {
+    dialect.session_header = place.substr(kHeader.size());
+  }
+  const bool is_name = std::ranges::all_of(dialect.session_header, [](char c) {
+    return IsAsciiLetter(c) || IsAsciiDigit(c) || c == '-' || c == '_';
+  });
+  if (!is_name || (dialect.session_header.empty() && place != "body")) {
+    session.Refuse(*session.Find("id_in"), "id_in",
+                   "is \"body\", \"cookie\", or \"header:\" and the header's name");
+  }
+}
+
 std::string ReadBase(Section& session) {
   std::string base;
   session.Read("base_path", base);
@@ -136,6 +156,7 @@ HttpDialect ReadHttpDialect(const toml::table& file, const std::string& place) {
   const std::string base = ReadBase(session);
   dialect.expand = base + dialect.expand;
   session.Read("id_field", dialect.id_field);
+  ReadIdIn(session, dialect);
   ReadFaults(session, dialect);
 
   Section create(file, "create", place);
@@ -144,7 +165,15 @@ HttpDialect ReadHttpDialect(const toml::table& file, const std::string& place) {
   create.End();
 
   Section reset(file, "reset", place);
-  ReadCall(reset, dialect.reset, base, {"{id}", "{task}"});
+  // A header that names the session leaves nothing to say in the bodies.
+  const bool in_bodies = dialect.session_header.empty();
+  if (!in_bodies) {
+    for (HttpDialect::Call* call : {&dialect.reset, &dialect.step, &dialect.close})
+      call->body.erase("id");
+    dialect.observe = "/observation";
+  }
+  const std::string_view id = in_bodies ? "{id}" : "";
+  ReadCall(reset, dialect.reset, base, {id, "{task}"});
   const toml::node* const first = reset.Find("observation");
   dialect.observes_after_reset =
       first != nullptr && first->is_string() && first->as_string()->get() == "@observe";
@@ -152,7 +181,7 @@ HttpDialect ReadHttpDialect(const toml::table& file, const std::string& place) {
   ReadTaskNumber(reset, dialect);
 
   Section step(file, "step", place);
-  ReadCall(step, dialect.step, base, {"{id}"});
+  ReadCall(step, dialect.step, base, {id});
   RequireAction(step, dialect.step);
   ReadStep(step, dialect, file);
 
@@ -162,7 +191,7 @@ HttpDialect ReadHttpDialect(const toml::table& file, const std::string& place) {
   observe.End();
 
   Section close(file, "close", place);
-  ReadCall(close, dialect.close, base, {"{id}"});
+  ReadCall(close, dialect.close, base, {id});
   close.End();
   return dialect;
 }
@@ -318,6 +347,7 @@ void ReadAction(const toml::table& file, const std::string& place, FileRules& ru
     action.Refuse(*action.Find("match"), "match", "is \"first\" or \"last\"");
   }
   rules.last = match == "last";
+  action.Read("argument", rules.argument);
   action.Read("remove", rules.removed);
   action.Read("one_line", rules.one_line);
   action.Read("lower", rules.lower);
@@ -337,6 +367,7 @@ void ReadJudgement(const toml::table& file, const std::string& place, FileRules&
   judgement.Read("unchanged", rules.unchanged);
   judgement.Read("informing", rules.informing);
   judgement.Read("readings", rules.readings);
+  judgement.Read("refusal_is_unchanged", rules.refusal_is_unchanged);
   judgement.Read("same_observation_is_unchanged", rules.same_is_unchanged);
   judgement.Read("same_observation_is_same_state", rules.observation_is_state);
   judgement.Read("revision_action", rules.revision_action);
@@ -364,8 +395,9 @@ void ReadJudgement(const toml::table& file, const std::string& place, FileRules&
 void ReadSplits(const toml::table& file, const std::string& place, TaskKind& kind) {
   Section splits(file, "splits", place);
   const std::vector<int> test = ReadIds(splits, "test"), train = ReadIds(splits, "train");
+  const std::unordered_set<int> tests(test.begin(), test.end());
   for (const int id : train) {
-    if (std::ranges::find(test, id) == test.end()) continue;
+    if (!tests.contains(id)) continue;
     splits.Refuse(*splits.Find("train"), "train",
                   fmt::format("task {} is a test task too, so that tests would tell nothing", id));
   }

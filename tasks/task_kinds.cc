@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "clients/env/dialect_protocol.h"
 #include "clients/env/sciworld_protocol.h"
 #include "clients/env/text_game_protocol.h"
 #include "clients/env/webshop_protocol.h"
@@ -19,6 +20,8 @@
 #include "tasks/babyai/babyai_policy.h"
 #include "tasks/detective/detective_family.h"
 #include "tasks/detective/detective_policy.h"
+#include "tasks/lmrl/maze_family.h"
+#include "tasks/lmrl/wordle_family.h"
 #include "tasks/questions/questions_family.h"
 #include "tasks/questions/questions_policy.h"
 #include "tasks/sciworld/sciworld_family.h"
@@ -48,6 +51,14 @@ TaskKind Row(std::string title, Read read, std::string style_of = "") {
       .style_of = std::move(style_of)};
 }
 
+// The same for a kind whose protocol is the dialect that `dialect` returns.
+template <typename Family, typename Read>
+TaskKind RowOf(std::string title, HttpDialect (*dialect)(), Read read) {
+  TaskKind kind = Row<Family, Protocol>(std::move(title), read);
+  kind.protocol = [dialect] { return std::make_unique<DialectProtocol>(dialect()); };
+  return kind;
+}
+
 // The policy of a guessing game with the table that `table` returns, which takes a while to read.
 auto Asks(const WordTable& (*table)()) {
   return [table](std::span<const Message> shown) { return ReadQuestionsPolicy(shown, table()); };
@@ -73,6 +84,8 @@ std::deque<TaskKind> BuiltIn() {
       Row<GuessMyCityFamily, TextGameProtocol>("Guess My City", Asks(Cities)),
       Row<DetectiveFamily, TextGameProtocol>("Detective", ReadDetectivePolicy),
       Row<ArcherFamily, WebShopProtocol>("WebShop in ArCHer's style", ReadArcherPolicy, "webshop"),
+      RowOf<WordleFamily>("Wordle", WordleDialect, ReadWordlePolicy),
+      RowOf<MazeFamily>("Maze", MazeDialect, ReadMazePolicy),
   };
 }
 

@@ -252,6 +252,21 @@ Result<int64_t> DialectProtocol::IdIn(const OrderedJson& reply, const std::strin
               fmt::format("the id at \"{}\" is neither a text nor a number", pointer));
 }
 
+Result<int64_t> DialectProtocol::ParseSession(std::string_view value) const {
+  // It goes back as it is, so that a line break in it would begin another header.
+  if (EscapeControls(value) != value) {
+    return Fail(ErrorKind::kProtocol, "/create: the header " + dialect_.session_header +
+                                          " contains control characters");
+  }
+  return NumberOf(std::string(value));
+}
+
+std::string DialectProtocol::RequestHeader(int64_t id) const {
+  if (dialect_.session_header.empty()) return "";
+  const bool cookie = dialect_.session_header == kCookieHeader;
+  return fmt::format("{}: {}", cookie ? "Cookie" : dialect_.session_header, TextOf(IdOf(id)));
+}
+
 Result<std::string> DialectProtocol::ParseReset(std::string_view reply) const {
   AGENTR_ASSIGN_OR_RETURN(const OrderedJson value, Read(reply, "/reset"));
   if (dialect_.observes_after_reset) return "";

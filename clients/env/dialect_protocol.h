@@ -27,6 +27,9 @@ class DialectProtocol : public Protocol {
   int64_t Tasks() const override { return dialect_.tasks; }
   std::string CreateBody() const override;
   Result<int64_t> ParseCreate(std::string_view reply) const override;
+  std::string SessionHeader() const override { return dialect_.session_header; }
+  Result<int64_t> ParseSession(std::string_view value) const override;
+  std::string RequestHeader(int64_t id) const override;
   std::string ResetBody(int64_t id, int task_id) const override;
   Result<std::string> ParseReset(std::string_view reply) const override;
   bool ObservesAfterReset() const override { return dialect_.observes_after_reset; }

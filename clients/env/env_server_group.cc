@@ -63,6 +63,7 @@ EnvServerGroup::EnvServerGroup(std::unique_ptr<Protocol> protocol, const std::ve
     : protocol_(std::move(protocol)),
       options_(std::move(options)),
       balancer_(bases.size(), options_.cool_down_s) {
+  options_.session_header = protocol_->SessionHeader();
   if (bases.empty()) throw FatalError(ExitCode::kUsage, "no environment server is given");
   for (const Secret& base : bases) {
     servers_.push_back(std::make_unique<Server>(base, protocol_->SocketPath(), options_, stats_));
@@ -176,8 +177,10 @@ Outcome<ServerSession> EnvServerGroup::Create() {
     const HttpResult reply = asked.sockets ? asked.sockets->Create()
                                            : asked.client.Post(protocol_->PathOf("/create"),
                                                                protocol_->CreateBody(), true);
-    const auto id = Read(server, "/create", reply,
-                         [&](std::string_view body) { return protocol_->ParseCreate(body); });
+    const auto id = Read(server, "/create", reply, [&](std::string_view body) {
+      const bool named = reply && !reply->session.empty();
+      return named ? protocol_->ParseSession(reply->session) : protocol_->ParseCreate(body);
+    });
     if (id) return ServerSession{server, *id, servers_[server]->ids.Add(*id), reply->instance};
     error = id.error();
   }
@@ -220,7 +223,8 @@ void EnvServerGroup::Drop(const ServerSession& session, bool close) {
   if (!close || !current || server.no_close || path.empty()) return;
   if (balancer_.CoolingDown(session.server)) return;
   const auto closed = server.client.Post(path, protocol_->CloseBody(session.id), true,
-                                         session.instance, Clock::now() + kCloseWithin);
+                                         session.instance, Clock::now() + kCloseWithin,
+                                         protocol_->RequestHeader(session.id));
   if (closed) return;
   if (IsUnknownPath(closed.error())) {
     server.no_close = true;

@@ -70,9 +70,11 @@ class EnvServerGroup {
       -> Outcome<typename decltype(parse(std::string_view()))::value_type> {
     if (!IsCurrent(session)) return tl::make_unexpected(Lost(""));
     Server& server = *servers_[session.server];
-    const HttpResult reply = server.sockets ? server.sockets->Ask(body, session.instance)
-                                            : server.client.Post(protocol_->PathOf(path), body,
-                                                                 repeatable, session.instance);
+    const HttpResult reply =
+        server.sockets ? server.sockets->Ask(body, session.instance)
+                       : server.client.Post(protocol_->PathOf(path), body, repeatable,
+                                            session.instance, {},
+                                            protocol_->RequestHeader(session.id));
     return Keep(session, Read(session.server, path, reply, parse));
   }
 
@@ -82,7 +84,10 @@ class EnvServerGroup {
       -> Outcome<typename decltype(parse(std::string_view()))::value_type> {
     if (!IsCurrent(session)) return tl::make_unexpected(Lost(""));
     HttpClient& client = servers_[session.server]->client;
-    return Keep(session, Read(session.server, path, client.Get(path, session.instance), parse));
+    return Keep(session, Read(session.server, path,
+                              client.Get(path, session.instance, {},
+                                         protocol_->RequestHeader(session.id)),
+                              parse));
   }
 
   // Repeats fn() according to the options' policy while `again` is true for its error.
@@ -177,7 +182,7 @@ class EnvServerGroup {
   Outcome<bool> AdmitLate(size_t server);
 
   const std::unique_ptr<Protocol> protocol_;
-  const HttpOptions options_;
+  HttpOptions options_;
   const std::shared_ptr<CallStats> stats_ = std::make_shared<CallStats>();
   std::vector<std::unique_ptr<Server>> servers_;
   LoadBalancer balancer_;

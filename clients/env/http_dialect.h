@@ -27,6 +27,9 @@ inline constexpr std::array<NamedValue<RewardMode>, 4> kRewardModes = {
      {"max", RewardMode::kMost},
      {"delta", RewardMode::kDelta}}};
 
+// HttpDialect::session_header of a session that is named by cookies.
+inline constexpr char kCookieHeader[] = "Set-Cookie";
+
 // By default AgentGym's first dialect, which TextCraft and BabyAI speak.
 struct HttpDialect {
   // A text in a reply. Pointers are those of RFC 6901: "/observation"; "" is the whole reply.
@@ -57,6 +60,10 @@ struct HttpDialect {
   std::string hash = {};  // Protocol::Hash
   Call create = {"/create"};
   std::string id = "/id";  // the session's id in the reply, a number or a text
+  // The header of the reply to `create` that names the session, and of the requests of the session:
+  // "X-Session-ID"; "Set-Cookie": its cookies go back as "Cookie". Empty: the bodies hold the id. If the
+  // reply has no such header, its id goes into that of the requests.
+  std::string session_header = {};
   Call reset = {"/reset", {{"id", "{id}"}, {"data_idx", "{task}"}}};
   bool observes_after_reset = false;  // the reset's reply shows nothing
   Text first = {};

@@ -41,6 +41,10 @@ Result<int64_t> Protocol::ParseCreate(std::string_view reply) const {
   return id;
 }
 
+Result<int64_t> Protocol::ParseSession(std::string_view /*value*/) const {
+  return Fail(ErrorKind::kProtocol, "/create reply: no session is named by a header");
+}
+
 std::string Protocol::ResetBody(int64_t id, int task_id) const {
   return DumpJson({{IdField(), id}, {"data_idx", task_id}});
 }

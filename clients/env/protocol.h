@@ -58,6 +58,13 @@ class Protocol {
   virtual std::string CreateBody() const;
   virtual Result<int64_t> ParseCreate(std::string_view reply) const;
 
+  // The header of the reply to /create in which the server names the session; empty: its body does.
+  virtual std::string SessionHeader() const { return ""; }
+  // The session that it names.
+  virtual Result<int64_t> ParseSession(std::string_view value) const;
+  // The header of the session's requests that names it, "Cookie: a=1"; empty: there is none.
+  virtual std::string RequestHeader(int64_t /*id*/) const { return ""; }
+
   virtual std::string ResetBody(int64_t id, int task_id) const;
   virtual Result<std::string> ParseReset(std::string_view reply) const;
 

@@ -285,12 +285,14 @@ std::string HttpClient::Target(std::string_view path) const {
 }
 
 std::string HttpClient::RequestText(std::string_view method, std::string_view target,
-                                    std::string_view body, const std::string& instance) const {
+                                    std::string_view body, const std::string& instance,
+                                    const std::string& header) const {
   std::string text = fmt::format(
       "{} {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: agentr/{}\r\nAccept: */*\r\n"
       "Accept-Encoding: identity\r\n{}",
       method, pool_->at_proxy(), target, pool_->authority(), kVersion, headers_.Reveal());
   if (!instance.empty()) text += fmt::format("{}: {}\r\n", kInstanceHeader, instance);
+  if (!header.empty()) text += header + "\r\n";
   if (method != "GET") {
     text += fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", body.size());
   }
@@ -324,10 +326,11 @@ std::optional<std::string> HttpClient::TargetOf(std::string location,
 }
 
 HttpResult HttpClient::Call(std::string_view method, std::string_view path, std::string_view body,
-                            bool repeatable, const std::string& instance, CallLimit until) {
+                            bool repeatable, const std::string& instance, CallLimit until,
+                            const std::string& header) {
   const std::string call = fmt::format("{} {}{}", method, base_url_, path);
   std::string target = Target(path);
-  std::string request = RequestText(method, target, body, instance);
+  std::string request = RequestText(method, target, body, instance, header);
   int redirects = 0;
   auto connection = pool_->Take();
   for (;;) {
@@ -337,14 +340,15 @@ HttpResult HttpClient::Call(std::string_view method, std::string_view path, std:
     if (reply && (reply->status == 307 || reply->status == 308) && ++redirects <= kMostRedirects) {
       if (auto next = TargetOf(reply->location, target)) {
         target = std::move(*next);
-        request = RequestText(method, target, body, instance);
+        request = RequestText(method, target, body, instance, header);
         continue;
       }
     }
     if (reply) {
       pool_->Return(std::move(connection));
       if (reply->status >= 200 && reply->status < 300) {
-        return HttpReply{reply->status, std::move(reply->body), std::move(reply->instance)};
+        return HttpReply{reply->status, std::move(reply->body), std::move(reply->instance),
+                         std::move(reply->session)};
       }
       reply->body = WithoutSecrets(std::move(reply->body));
       HttpError error = StatusError(*reply, call);

@@ -35,6 +35,8 @@ struct HttpOptions {
   const std::atomic<bool>* stop = &Interrupted();
   double stop_grace_s = 2;
   std::map<std::string, Secret> headers;  // sent with each request; never in a message
+  // The header of replies by which the server names a session: "Set-Cookie", "X-Session-ID".
+  std::string session_header;
   double cool_down_s = 5;  // with several servers: how long one that failed is skipped
   RetryPolicy retry;       // for callers that repeat calls; HttpClient itself does not
 };
@@ -54,6 +56,7 @@ struct HttpReply {
   int status = 0;  // 2xx
   std::string body;
   std::string instance;  // kInstanceHeader; empty for servers that do not send it
+  std::string session;   // HttpOptions::session_header, of cookies their names and values
 };
 
 // An Error with further facts about the failed call.
@@ -84,16 +87,19 @@ class HttpClient {
   HttpClient(const Secret& base_url, HttpOptions options, std::shared_ptr<CallStats> stats);
   ~HttpClient();
 
-  // `instance`: the server start that the call is for (kInstanceHeader); empty for any.
-  HttpResult Get(std::string_view path, const std::string& instance = "", CallLimit until = {}) {
-    return Call("GET", path, {}, true, instance, until);
+  // `instance`: the server start that the call is for (kInstanceHeader); empty for any. `header`: a
+  // further header of this request, "Cookie: a=1"; empty for none.
+  HttpResult Get(std::string_view path, const std::string& instance = "", CallLimit until = {},
+                 const std::string& header = "") {
+    return Call("GET", path, {}, true, instance, until, header);
   }
 
   // `repeatable`: the call may reach the server twice. If so, a kept connection that the server has
   // closed is replaced silently; otherwise that is kUnreachable.
   HttpResult Post(std::string_view path, std::string_view json, bool repeatable,
-                  const std::string& instance = "", CallLimit until = {}) {
-    return Call("POST", path, json, repeatable, instance, until);
+                  const std::string& instance = "", CallLimit until = {},
+                  const std::string& header = "") {
+    return Call("POST", path, json, repeatable, instance, until, header);
   }
 
   // For messages: without its password.
@@ -112,15 +118,14 @@ class HttpClient {
   class Pool;
 
   HttpResult Call(std::string_view method, std::string_view path, std::string_view body,
-                  bool repeatable, const std::string& instance, CallLimit until);
+                  bool repeatable, const std::string& instance, CallLimit until,
+                  const std::string& header);
 
-  // What the request line names: the base URL's path, `path`, and the base URL's query.
-  std::string Target(std::string_view path) const;
   // That of a redirection of `target` to the same server (RFC 3986, 5.2); nullopt for another one,
   // to which no key is sent.
   std::optional<std::string> TargetOf(std::string location, std::string_view target) const;
   std::string RequestText(std::string_view method, std::string_view target, std::string_view body,
-                          const std::string& instance) const;
+                          const std::string& instance, const std::string& header) const;
 
   // Reads the base URL, moves its user and password to the headers, and returns the origin.
   HttpOrigin ReadBase();

@@ -36,7 +36,8 @@ std::optional<uint64_t> Number(std::string_view text, int base) {
 
 class ReplyReader {
  public:
-  ReplyReader(ByteSource& source, HttpReplyLimits limits) : source_(source), limits_(limits) {}
+  ReplyReader(ByteSource& source, HttpReplyLimits limits, const std::string& session_header)
+      : source_(source), limits_(limits), session_header_(session_header) {}
 
   tl::expected<HttpRawReply, HttpFailure> Read() {
     do {
@@ -138,8 +139,20 @@ class ReplyReader {
       reply_.location = value;
     } else if (EqualIgnoringCase(name, kInstanceHeader)) {
       reply_.instance = value;
+    } else if (EqualIgnoringCase(name, session_header_)) {
+      AddSession(name, value);
     }
     return {};
+  }
+
+  void AddSession(std::string_view name, std::string_view value) {
+    const bool cookie = EqualIgnoringCase(name, "Set-Cookie");
+    if (cookie) value = Trim(value.substr(0, value.find(';')));  // without its attributes
+    if (cookie && !reply_.session.empty()) {
+      reply_.session += fmt::format("; {}", value);
+    } else {
+      reply_.session = value;
+    }
   }
 
   Step ReadBody() {
@@ -203,6 +216,7 @@ class ReplyReader {
 
   ByteSource& source_;
   const HttpReplyLimits limits_;
+  const std::string& session_header_;
   std::string buffered_;
   size_t at_ = 0;  // the read position in buffered_
   HttpRawReply reply_;
@@ -212,8 +226,9 @@ class ReplyReader {
 
 }  // namespace
 
-tl::expected<HttpRawReply, HttpFailure> ReadReply(ByteSource& source, HttpReplyLimits limits) {
-  return ReplyReader(source, limits).Read();
+tl::expected<HttpRawReply, HttpFailure> ReadReply(ByteSource& source, HttpReplyLimits limits,
+                                                  const std::string& session_header) {
+  return ReplyReader(source, limits, session_header).Read();
 }
 
 }  // namespace agentr

@@ -36,6 +36,7 @@ struct HttpFailure {
 struct HttpRawReply {
   int status = 0;
   std::string retry_after, instance, location;  // header fields; empty if not sent
+  std::string session;                          // that of `session_header`
   std::string body;
   bool keep = false;  // another request may follow on the connection
 };
@@ -48,7 +49,10 @@ class ByteSource {
   virtual tl::expected<size_t, HttpFailure> Read(char* to, size_t size) = 0;
 };
 
-// Reads the next reply; interim replies (1xx) are skipped.
-tl::expected<HttpRawReply, HttpFailure> ReadReply(ByteSource& source, HttpReplyLimits limits);
+// Reads the next reply; interim replies (1xx) are skipped. `session_header` is the header by which
+// the server names a session; the values of all "Set-Cookie" are joined as a header Cookie takes
+// them, "a=1; b=2".
+tl::expected<HttpRawReply, HttpFailure> ReadReply(ByteSource& source, HttpReplyLimits limits,
+                                                  const std::string& session_header = "");
 
 }  // namespace agentr

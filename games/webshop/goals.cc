@@ -10,7 +10,7 @@
 
 #include "common/error.h"
 #include "common/text.h"
-#include "games/webshop/python_random.h"
+#include "common/python_random.h"
 
 namespace agentr {
 namespace {

@@ -1,4 +1,4 @@
-"""Draws of Python's `random`, for tests/games/webshop/python_random_test.cc.
+"""Draws of Python's `random`, for tests/common/python_random_test.cc.
 
 python3 scripts/golden/python_random.py > tests/golden/python_random.json
 """

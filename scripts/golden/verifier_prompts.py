@@ -30,6 +30,8 @@ EPISODES = [
     ("detective", "You are at: Gate.", [("north", "You are at: Hall."), ("take wax seal", "Taken.")]),
     ("guess_my_city", "Questions:", [("Is it in Asia?", "No.")]),
     ("twenty_questions", "Questions:", [("Is it an animal?", "No.")]),
+    ("wordle", "Let's start Wordle!", [("s o l a r", "b b b b b")]),
+    ("maze", "There is a wall above you.", [("move down", "There are walls above you, below you.")]),
 ]
 
 

@@ -216,29 +216,29 @@ TEST_F(TaskFileRun, TheCheckSaysWhatIsWrongAndWhatHelps) {
   EXPECT_THAT(Run("mcts_collect", {"--task", "numbers.toml"}).err, HasSubstr("--env_server_base"));
 }
 
-// A language model that takes one of the recipes that it sees, or asks for the inventory.
-class RecipeModel {
+// A language model that takes one of `actions`, or of the recipes that it sees.
+class AnyModel {
  public:
-  RecipeModel() {
-    server_->Post("/v1/chat/completions", [](const httplib::Request& request,
-                                             httplib::Response& reply) {
+  explicit AnyModel(const std::vector<std::string>& actions) {
+    server_->Post("/v1/chat/completions", [actions](const httplib::Request& request,
+                                                    httplib::Response& reply) {
       const auto asked = nlohmann::json::parse(request.body);
       std::string all;
-      std::vector<std::string> actions = {"inventory", "get 1 oak log", "get 2 stick", "fly"};
+      std::vector<std::string> possible = actions;
       for (const auto& message : asked["messages"]) {
         const std::string text = message["content"];
         all += text;
         for (size_t at = text.find("\ncraft "); at != std::string::npos;
              at = text.find("\ncraft ", at + 1)) {
-          actions.push_back(text.substr(at + 1, text.find('\n', at + 1) - at - 1));
+          possible.push_back(text.substr(at + 1, text.find('\n', at + 1) - at - 1));
         }
       }
       auto choices = nlohmann::json::array();
       for (int i = 0; i < asked.value("n", 1); ++i) {
-        const size_t chosen = std::hash<std::string>{}(all + std::to_string(i)) % actions.size();
+        const size_t chosen = std::hash<std::string>{}(all + std::to_string(i)) % possible.size();
         choices.push_back(
             {{"index", i},
-             {"message", {{"role", "assistant"}, {"content", "Action: " + actions[chosen]}}},
+             {"message", {{"role", "assistant"}, {"content", "Action: " + possible[chosen]}}},
              {"finish_reason", "stop"}});
       }
       reply.set_content(nlohmann::json{{"choices", choices}}.dump(), "application/json");
@@ -251,35 +251,54 @@ class RecipeModel {
   LocalServer server_;
 };
 
-TEST_F(TaskFileRun, TextCraftByItsFileGivesTheTreesOfTheBuiltInKind) {
-  const auto server = StartServer("textcraft");
-  const RecipeModel model;
+struct World {
+  std::string kind;
+  std::vector<std::string> actions;
+};
+
+class ByItsFile : public TaskFileRun, public ::testing::WithParamInterface<World> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Worlds, ByItsFile,
+    ::testing::Values(World{"textcraft", {"inventory", "get 1 oak log", "get 2 stick", "fly"}},
+                      World{"wordle", {"s o l a r", "P A N I C", "could", "w r u n g", "c r a n e"}},
+                      World{"maze", {"move left", "Move right", "move up", "move down", "wait"}}),
+    [](const auto& test) { return test.param.kind; });
+
+TEST_P(ByItsFile, AWorldGivesTheTreesOfTheBuiltInKind) {
+  const std::string& kind = GetParam().kind;
+  const auto server = StartServer(kind);
+  const AnyModel model(GetParam().actions);
   // The file's own instruction is in other words.
-  const std::vector<Message> instruction = MakeTaskFamily("textcraft")->Instruction();
-  std::string file = ReadFile(AGENTR_SOURCE_DIR "/configs/tasks/agentgym_textcraft.toml");
+  const std::vector<Message> instruction = MakeTaskFamily(kind)->Instruction();
+  std::string file = ReadFile(AGENTR_SOURCE_DIR "/configs/tasks/agentgym_" + kind + ".toml");
   const size_t begin = file.find("instruction = '''"), end = file.find("'''", begin + 20);
   file.replace(begin, end + 3 - begin, "instruction = '''" + instruction[0].content + "'''");
-  WriteFileAtomically(folder_.path() / "craft.toml", file);
+  WriteFileAtomically(folder_.path() / "own.toml", file);
+  // A refused guess of Wordle is one of the six, so that a revision's turn cannot be free there.
+  const Outcome checked = Run("env_check", {"own.toml", "--base", server->base_url()});
+  EXPECT_EQ(checked.exit, 0) << checked.out << checked.err;
+  EXPECT_EQ(checked.out.find("uses up a turn") != std::string::npos, kind == "wordle");
   std::map<std::string, std::map<std::string, std::string>> trees;
-  for (const std::string task : {"textcraft", "craft.toml"}) {
+  for (const std::string& task : {kind, std::string("own.toml")}) {
     const Outcome outcome = Run(
         "mcts_collect", {"--task", task, "--env_server_base", server->base_url(), "--llm_base",
-                         model.url(), "--model_name", "recipes", "--min", "31", "--max", "40",
+                         model.url(), "--model_name", "any", "--min", "31", "--max", "40",
                          "--iterations", "8", "--max_depth", "6", "--output_dir", "of_" + task});
     ASSERT_EQ(outcome.exit, 0) << outcome.err;
     trees[task] = TreeFiles(folder_.path() / ("of_" + task));
   }
   std::map<std::string, std::string> own;
-  for (const auto& [full_name, full_text] : trees["craft.toml"]) {
+  for (const auto& [full_name, full_text] : trees["own.toml"]) {
     std::string name = full_name, text = full_text;
-    ReplaceAll(text, "agentgym_textcraft", "textcraft");
+    ReplaceAll(text, "agentgym_" + kind, kind);
     if (const size_t hash = text.find('+'); hash != std::string::npos && hash < 2000)
       text.erase(hash, 17);
-    ReplaceAll(name, "agentgym_textcraft", "textcraft");
+    ReplaceAll(name, "agentgym_" + kind, kind);
     own[name] = text;
   }
   EXPECT_GT(own.size(), 4U);
-  EXPECT_EQ(own, trees["textcraft"]);
+  EXPECT_EQ(own, trees[kind]);
 }
 
 // The commands of docs/your_environment.md, word for word but for the port.

@@ -20,7 +20,9 @@ TEST(CutTurns, AreThoseOfALimitWithoutAnAction) {
                                      {"babyai", "go to red ball 1"},
                                      {"twenty_questions", "Is it alive?"},
                                      {"guess_my_city", "Is it in Asia?"},
-                                     {"detective", "go north"}}) {
+                                     {"detective", "go north"},
+                                     {"wordle", "c r a n e"},
+                                     {"maze", "move up"}}) {
     const auto family = MakeTaskFamily(task);
     const std::string acts = "<think>Hm.</think>\nThought: now.\nAction: " + std::string(action);
     for (const char* limit :

@@ -94,5 +94,34 @@ TEST_F(TextGameServiceTest, SaysWhatIsWrong) {
   EXPECT_NE(BabyAiText({"GoToLocal", "", false}).DataHash(), game_.DataHash());
 }
 
+// Prefix, names and bare observations of AgentGym's server lmrlgym.
+TEST(LmrlGymService, SpeaksAsAgentGymsServerDoes) {
+  const std::unique_ptr<EnvServer> server = StartServer("wordle");
+  EnvClient client(server->port());
+  const json id = client.Post("/wordle/create", nullptr).at("id");
+  const std::string of_id = "?id=" + id.dump();
+  EXPECT_EQ(client.Get("/wordle/filtered_vocab" + of_id).size(), 40U) << "before the first reset";
+  EXPECT_EQ(client.Post("/wordle/reset", {{"id", id}, {"seed", 1}}).at("observation"),
+            "Let's start Wordle!");
+  const json step = client.Post("/wordle/step", {{"id", id}, {"action", "c o u l d"}});
+  EXPECT_EQ(step.at("observation"), "g b b b b\n");
+  EXPECT_EQ(step.at("reward"), 0);
+  EXPECT_EQ(client.Get("/wordle/observation" + of_id), "g b b b b\n");
+  EXPECT_EQ(client.Get("/wordle/filtered_vocab" + of_id), json::array({"crimp", "cynic"}));
+  EXPECT_EQ(client.Post("/wordle/step", {{"id", id}, {"action", "c r i m p"}}).at("reward"), 1);
+  EXPECT_EQ(client.Post("/wordle/reset", {{"id", id}, {"seed", 980}}).at("error"),
+            "The seed 980 is not valid: there are the tasks 0 to 979.");
+
+  const std::unique_ptr<EnvServer> maze = StartServer("maze");
+  EnvClient walker(maze->port());
+  const json session = walker.Post("/maze/create", nullptr).at("id");
+  EXPECT_THAT(walker.Post("/maze/reset", {{"id", session}, {"game", 2}})
+                  .at("observation")
+                  .get<std::string>(),
+              HasSubstr("position is at position 1, 3."));
+  EXPECT_EQ(walker.Get("/maze/available_actions"),
+            json::array({"move left", "move right", "move up", "move down"}));
+}
+
 }  // namespace
 }  // namespace agentr

@@ -164,7 +164,9 @@ TEST(ActionText, HoldsForEveryKindOfTask) {
                                      {"babyai", "go to red ball 1"},
                                      {"twenty_questions", "Is it alive?"},
                                      {"guess_my_city", "Is it in Asia?"},
-                                     {"detective", "go north"}}) {
+                                     {"detective", "go north"},
+                                     {"wordle", "c r a n e"},
+                                     {"maze", "move up"}}) {
     const auto family = MakeTaskFamily(task);
     const std::string plain = family->ParseAction("Action: " + std::string(action));
     ASSERT_NE(plain, "") << task;

@@ -25,11 +25,15 @@ TEST(Splits, HavePublishedSizes) {
   EXPECT_EQ(SplitOf("twenty_questions").test().size(), 31u);
   EXPECT_EQ(SplitOf("guess_my_city").test().size(), 18u);
   EXPECT_EQ(SplitOf("detective").test().size(), 200u);
+  EXPECT_EQ(SplitOf("wordle").test().size(), 25u);
+  EXPECT_EQ(SplitOf("wordle").train().size(), 955u);
+  EXPECT_EQ(SplitOf("maze").test().size(), 25u);
+  EXPECT_EQ(SplitOf("maze").train().size(), 215u);
 }
 
 TEST(Splits, TestAndTrainShareNoTask) {
   for (const char* family : {"webshop", "textcraft", "sciworld", "babyai", "twenty_questions",
-                             "guess_my_city", "detective"}) {
+                             "guess_my_city", "detective", "wordle", "maze"}) {
     const Split& split = SplitOf(family);
     for (const int id : split.train()) EXPECT_FALSE(split.IsTest(id)) << family << " " << id;
     EXPECT_TRUE(std::is_sorted(split.test().begin(), split.test().end()));
@@ -51,7 +55,7 @@ TEST(Splits, UnknownFamiliesHaveEmptyOnes) {
 
 TEST(Splits, ATestPartThatIsNotPublishedIsRefused) {
   for (const char* family : {"webshop", "textcraft", "sciworld", "babyai", "twenty_questions",
-                             "guess_my_city", "detective"}) {
+                             "guess_my_city", "detective", "wordle", "maze"}) {
     EXPECT_NO_THROW(CheckPublished(SplitPart::kTest, family));
   }
   EXPECT_NO_THROW(CheckPublished(SplitPart::kTrain, "babyai"));

@@ -205,6 +205,9 @@ TEST(TaskFile, FormsOfActions) {
             "a");
   EXPECT_EQ(action("format = \"tool_json\"", "Action: {\"name\": \"f\",\n\"arguments\": {}}"),
             R"({"name":"f","arguments":{}})");
+  constexpr const char* kCall = R"({"name": "act", "arguments": {"why": "so", "command": "go"}})";
+  EXPECT_EQ(action("argument = \"command\"", kCall), "go");
+  EXPECT_EQ(action("", kCall), kCall) << "which of the two is not said";
   EXPECT_EQ(action("remove = '[^a-z ]'\nlower = true", "Action: go *north*!"), "go north");
 }
 
@@ -238,6 +241,30 @@ mistakes = [{name = "no_key", pattern = "key"}, {name = "wrong_way", pattern = "
   EXPECT_EQ(hints.StateKey(history), "a room");
 }
 
+TEST(TaskFile, AHeaderMayNameTheSession) {
+  const auto cookie = KindOf("[session]\nid_in = \"cookie\"\n").protocol();
+  EXPECT_EQ(cookie->SessionHeader(), "Set-Cookie");
+  const int64_t id = cookie->ParseSession("sid=7").value();
+  EXPECT_EQ(cookie->RequestHeader(id), "Cookie: sid=7");
+  EXPECT_EQ(cookie->ResetBody(id, 3), R"({"data_idx":3})");
+  EXPECT_EQ(cookie->StepBody(id, "go"), R"({"action":"go"})");
+  EXPECT_EQ(cookie->AskPath("observation", id), "/observation");
+  const auto header = KindOf("[session]\nid_in = \"header:X-Session-ID\"\n").protocol();
+  EXPECT_EQ(header->RequestHeader(header->ParseCreate(R"({"id": 4})").value()), "X-Session-ID: 4");
+  EXPECT_EQ(KindOf("").protocol()->RequestHeader(4), "");
+  for (const char* wrong : {"query", "header:", "header:a b"}) {
+    EXPECT_THAT(RefusalOf(fmt::format("[session]\nid_in = \"{}\"\n", wrong)),
+                HasSubstr("[session] id_in: is"));
+  }
+}
+
+TEST(TaskFile, ARefusalMayUseUpATurn) {
+  const auto family =
+      KindOf("[judgement]\nrefused = [\"^No\"]\nrefusal_is_unchanged = false\n").family();
+  EXPECT_TRUE(family->IsRefusal("a", "x", "No."));
+  EXPECT_FALSE(family->LeavesStateUnchanged("a", "x", "No."));
+}
+
 TEST(TaskFile, SplitsAreIdsAndRanges) {
   const TaskKind kind = KindOf("[splits]\ntest = [\"0-2\", 7]\ntrain = \"3-5\"\n");
   EXPECT_THAT(kind.split->test(), ElementsAre(0, 1, 2, 7));
@@ -254,6 +281,14 @@ TEST(TaskFile, AScriptedPlayerTakesWhatIsOffered) {
   for (int i = 0; i < 100; ++i) actions.insert(state->AnyAction(random));
   EXPECT_THAT(actions, ElementsAre("go north", "open door", "wait"));
   EXPECT_EQ(state->Plan(), kind.policy(shown, 0, nullptr).value()->Plan());
+  // A reply without a list, such as that to a revision's turn, takes nothing back.
+  const TaskKind listed = KindOf("[action]\noffered = 'Actions: (.*)'\n");
+  const std::vector<Message> later = {{"user", "A room. Actions: go north"},
+                                      {"assistant", "Action: wait"},
+                                      {"user", "ok."}};
+  const auto there = listed.policy(later, 0, nullptr).value();
+  ASSERT_NE(there, nullptr);
+  EXPECT_EQ(there->Plan(), "go north");
 }
 
 // Twenty mistakes, each with its place and what helps.

@@ -16,7 +16,7 @@ using ::testing::StartsWith;
 TEST(TaskKinds, AllHaveTheirNameInFamilyAndProtocolAndAreThere) {
   EXPECT_THAT(TaskNames(),
               StartsWith("textcraft, webshop, sciworld, babyai, twenty_questions, guess_my_city, "
-                         "detective, webshop_archer"));
+                         "detective, webshop_archer, wordle, maze"));
   for (const TaskKind& kind : TaskKinds()) {
     if (!kind.file.empty()) continue;  // of another test
     EXPECT_EQ(MakeTaskFamily(kind.name)->name(), kind.name);

@@ -37,7 +37,7 @@ TEST(JudgementPromptTest, AsksInTheWordingOfTheFamily) {
                 ElementsAre(Message{"user", expected}));
     ++cases;
   }
-  EXPECT_EQ(cases, 7);
+  EXPECT_EQ(cases, 9);
 }
 
 TEST(JudgementPromptTest, TheOldestTurnsOfTheLogCanBeLeftOut) {

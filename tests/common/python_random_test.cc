@@ -1,4 +1,4 @@
-#include "games/webshop/python_random.h"
+#include "common/python_random.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
