@@ -122,7 +122,8 @@ ExitCode CompareArmRuns(const std::vector<std::string>& arms, double success,
   std::optional<Run> first;
   for (const std::string& arm : arms) read.push_back(ReadArm(arm, first));
   if (read.size() < 2) {
-    throw FatalError(ExitCode::kUsage, "--arm: name two arms or more, the first one to compare with");
+    throw FatalError(ExitCode::kUsage,
+                     "--arm: name two arms or more, the first one to compare with");
   }
   const std::string task = first ? CheckSameTasks(*first, *first) : "";
   const double threshold = success > 0 || !first ? success : MakeTaskFamily(task)->SuccessReward();

@@ -173,9 +173,8 @@ class TextGameService : public EnvService {
     if (!session) return NotValid("id", id);
     std::optional<State> state = game_.Start(data_idx);
     if (!state) {
-      return {.body = ErrorJson(
-                  fmt::format("The {} {} is not valid: there are the tasks 0 to {}.", TaskField(),
-                              data_idx, game_.task_count() - 1))};
+      return {.body = ErrorJson(fmt::format("The {} {} is not valid: there are the tasks 0 to {}.",
+                                            TaskField(), data_idx, game_.task_count() - 1))};
     }
     session->state = std::move(state);
     session->task_id = data_idx;

@@ -85,8 +85,7 @@ std::string FileFamily::ParseAction(std::string_view response) const {
 bool FileFamily::LeavesStateUnchanged(std::string_view before, std::string_view action,
                                       std::string_view after) const {
   return (rules_->refusal_is_unchanged && IsRefusal(before, action, after)) ||
-         AnyMatches(rules_->unchanged, after) ||
-         (rules_->same_is_unchanged && before == after);
+         AnyMatches(rules_->unchanged, after) || (rules_->same_is_unchanged && before == after);
 }
 
 bool FileFamily::IsRefusal(std::string_view /*before*/, std::string_view /*action*/,

@@ -255,8 +255,8 @@ Result<int64_t> DialectProtocol::IdIn(const OrderedJson& reply, const std::strin
 Result<int64_t> DialectProtocol::ParseSession(std::string_view value) const {
   // It goes back as it is, so that a line break in it would begin another header.
   if (EscapeControls(value) != value) {
-    return Fail(ErrorKind::kProtocol, "/create: the header " + dialect_.session_header +
-                                          " contains control characters");
+    return Fail(ErrorKind::kProtocol,
+                "/create: the header " + dialect_.session_header + " contains control characters");
   }
   return NumberOf(std::string(value));
 }

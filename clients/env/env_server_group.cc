@@ -222,9 +222,9 @@ void EnvServerGroup::Drop(const ServerSession& session, bool close) {
   const std::string path = protocol_->PathOf("/close");
   if (!close || !current || server.no_close || path.empty()) return;
   if (balancer_.CoolingDown(session.server)) return;
-  const auto closed = server.client.Post(path, protocol_->CloseBody(session.id), true,
-                                         session.instance, Clock::now() + kCloseWithin,
-                                         protocol_->RequestHeader(session.id));
+  const auto closed =
+      server.client.Post(path, protocol_->CloseBody(session.id), true, session.instance,
+                         Clock::now() + kCloseWithin, protocol_->RequestHeader(session.id));
   if (closed) return;
   if (IsUnknownPath(closed.error())) {
     server.no_close = true;

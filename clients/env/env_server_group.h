@@ -71,10 +71,10 @@ class EnvServerGroup {
     if (!IsCurrent(session)) return tl::make_unexpected(Lost(""));
     Server& server = *servers_[session.server];
     const HttpResult reply =
-        server.sockets ? server.sockets->Ask(body, session.instance)
-                       : server.client.Post(protocol_->PathOf(path), body, repeatable,
-                                            session.instance, {},
-                                            protocol_->RequestHeader(session.id));
+        server.sockets
+            ? server.sockets->Ask(body, session.instance)
+            : server.client.Post(protocol_->PathOf(path), body, repeatable, session.instance, {},
+                                 protocol_->RequestHeader(session.id));
     return Keep(session, Read(session.server, path, reply, parse));
   }
 
@@ -84,10 +84,10 @@ class EnvServerGroup {
       -> Outcome<typename decltype(parse(std::string_view()))::value_type> {
     if (!IsCurrent(session)) return tl::make_unexpected(Lost(""));
     HttpClient& client = servers_[session.server]->client;
-    return Keep(session, Read(session.server, path,
-                              client.Get(path, session.instance, {},
-                                         protocol_->RequestHeader(session.id)),
-                              parse));
+    return Keep(
+        session,
+        Read(session.server, path,
+             client.Get(path, session.instance, {}, protocol_->RequestHeader(session.id)), parse));
   }
 
   // Repeats fn() according to the options' policy while `again` is true for its error.

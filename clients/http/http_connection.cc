@@ -122,8 +122,8 @@ tl::expected<HttpRawReply, HttpFailure> HttpConnection::Exchange(std::string_vie
     Close();
     return tl::make_unexpected(written.error());
   }
-  auto reply = ReadReply(*this, {options_.max_reply_head, options_.max_reply},
-                         options_.session_header);
+  auto reply =
+      ReadReply(*this, {options_.max_reply_head, options_.max_reply}, options_.session_header);
   if (!reply || !reply->keep || !*written) Close();
   return reply;
 }

@@ -25,9 +25,9 @@ constexpr std::array<std::string_view, 10> kMap = {
 
 // In the order of the server's games.
 constexpr std::array<MazePlace, Maze::kBeginnings> kBegins = {{
-    {1, 1}, {1, 2}, {1, 3}, {1, 4}, {1, 5}, {1, 7}, {1, 8}, {1, 9}, {1, 10},
+    {1, 1},  {1, 2}, {1, 3}, {1, 4}, {1, 5}, {1, 7}, {1, 8}, {1, 9}, {1, 10},
     {1, 11}, {2, 3}, {3, 3}, {4, 3}, {5, 3}, {5, 4}, {5, 5}, {5, 6}, {6, 6},
-    {7, 6}, {5, 7}, {5, 8}, {5, 9}, {4, 9}, {3, 9}, {2, 9},
+    {7, 6},  {5, 7}, {5, 8}, {5, 9}, {4, 9}, {3, 9}, {2, 9},
 }};
 
 struct Side {
@@ -47,8 +47,9 @@ std::string MazeView(MazePlace place) {
                            : walls.size() == 1
                                ? fmt::format("There is a wall {}.", walls[0])
                                : fmt::format("There are walls {}.", fmt::join(walls, ", "));
-  return fmt::format("The goal is at position {}, {}. Your current position is at position {}, {}. {}",
-                     kMazeGoal.row, kMazeGoal.column, place.row, place.column, told);
+  return fmt::format(
+      "The goal is at position {}, {}. Your current position is at position {}, {}. {}",
+      kMazeGoal.row, kMazeGoal.column, place.row, place.column, told);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include <unordered_map>
 
 #include "common/error.h"
-#include "common/text.h"
 #include "common/python_random.h"
+#include "common/text.h"
 
 namespace agentr {
 namespace {

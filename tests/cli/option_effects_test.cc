@@ -87,7 +87,7 @@ determines: self_train
 --attempts --collect --demonstrations --eval_slip --evaluate --method --revised_weight --rows
 --train --train_from
 output: agent_eval
---attempts --compare --compare_json --model_type --revision_window --success
+--arm --attempts --compare --compare_json --model_type --revision_window --success
 output: agent_eval agent_report agent_rl agent_train env_check env_server lm_server make_demos
 mcts_collect path_collect self_train store_status
 --log_level

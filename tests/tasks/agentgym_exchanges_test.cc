@@ -34,10 +34,9 @@ void ExpectBody(const json& call, const std::string& ours) {
 
 class AgentGymExchanges : public ::testing::TestWithParam<std::string> {
  protected:
-  const json golden_ = json::parse(ReadFile(fmt::format(
-      "{}/tests/golden/agentgym_exchanges/{}.json", AGENTR_SOURCE_DIR, GetParam())));
-  const std::string file_ =
-      fmt::format("{}/configs/tasks/{}.toml", AGENTR_SOURCE_DIR, GetParam());
+  const json golden_ = json::parse(ReadFile(
+      fmt::format("{}/tests/golden/agentgym_exchanges/{}.json", AGENTR_SOURCE_DIR, GetParam())));
+  const std::string file_ = fmt::format("{}/configs/tasks/{}.toml", AGENTR_SOURCE_DIR, GetParam());
   const TaskKind kind_ = ReadTaskFile(ReadFile(file_), file_);
   const std::unique_ptr<Protocol> protocol_ = kind_.protocol();
   const std::unique_ptr<TaskFamily> family_ = kind_.family();

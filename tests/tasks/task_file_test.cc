@@ -283,9 +283,8 @@ TEST(TaskFile, AScriptedPlayerTakesWhatIsOffered) {
   EXPECT_EQ(state->Plan(), kind.policy(shown, 0, nullptr).value()->Plan());
   // A reply without a list, such as that to a revision's turn, takes nothing back.
   const TaskKind listed = KindOf("[action]\noffered = 'Actions: (.*)'\n");
-  const std::vector<Message> later = {{"user", "A room. Actions: go north"},
-                                      {"assistant", "Action: wait"},
-                                      {"user", "ok."}};
+  const std::vector<Message> later = {
+      {"user", "A room. Actions: go north"}, {"assistant", "Action: wait"}, {"user", "ok."}};
   const auto there = listed.policy(later, 0, nullptr).value();
   ASSERT_NE(there, nullptr);
   EXPECT_EQ(there->Plan(), "go north");

@@ -36,9 +36,8 @@ class CountingServer {
         int& steps = steps_[session];
         if (request.path == "/step") ++steps;
         if (request.path == "/close") closed_.push_back(session);
-        const json step = {{"observation", session + " " + std::to_string(steps)},
-                           {"reward", 0},
-                           {"done", false}};
+        const json step = {
+            {"observation", session + " " + std::to_string(steps)}, {"reward", 0}, {"done", false}};
         reply.set_content(step.dump(), "application/json");
       });
     }
@@ -78,7 +77,8 @@ void ExpectTwoSessions(const CountingServer& server, const std::string& header,
     EXPECT_EQ(other->Step("a")->observation, before + "s2" + behind + " 1");
     EXPECT_EQ(one->Step("a")->observation, before + "s1" + behind + " 2");
   }
-  EXPECT_THAT(server.closed(), testing::UnorderedElementsAre(before + "s1" + behind, before + "s2" + behind));
+  EXPECT_THAT(server.closed(),
+              testing::UnorderedElementsAre(before + "s1" + behind, before + "s2" + behind));
   EXPECT_EQ(server.bodies_with_id(), 0);
 }
 

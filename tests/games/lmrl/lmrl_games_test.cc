@@ -98,7 +98,8 @@ TEST(WordleFamily, ARefusalCostsAGuess) {
   EXPECT_FALSE(family.LeavesStateUnchanged("", "wait", "invalid word"));
   EXPECT_EQ(family.ParseAction("Thought: C.\nAction: C O U L D"), "c o u l d");
   std::string prompt = family.Instruction().front().content;
-  for (const std::string_view word : WordleWords()) EXPECT_THAT(prompt, HasSubstr(std::string(word)));
+  for (const std::string_view word : WordleWords())
+    EXPECT_THAT(prompt, HasSubstr(std::string(word)));
 }
 
 TEST(MazeGame, PlaysAsTheOriginal) {
@@ -106,8 +107,10 @@ TEST(MazeGame, PlaysAsTheOriginal) {
   for (int row = -1; row <= 10; ++row) {
     for (int column = -1; column <= 13; ++column) {
       const bool inside = row >= 0 && row < 10 && column >= 0 && column < 13;
-      const bool free = inside && map.at(static_cast<size_t>(row)).get<std::string>().at(
-                                      static_cast<size_t>(column)) == '.';
+      const bool free =
+          inside &&
+          map.at(static_cast<size_t>(row)).get<std::string>().at(static_cast<size_t>(column)) ==
+              '.';
       EXPECT_EQ(IsFree({row, column}), free) << row << " " << column;
     }
   }
