@@ -387,9 +387,9 @@ void Declare(OptionSet& set, EnvCheckOptions& o) {
   set.Add("--episodes", o.episodes, "Random episodes of each task").Min(1).OnlyOutput();
   set.Add("--steps", o.steps, "Steps of an episode").Min(2).OnlyOutput();
   set.Add("--seed", o.seed, "Seed of the random actions").OnlyOutput();
-  set.Add("--openenv", o.openenv,
-          "TASK is the base URL of an OpenEnv server: write a first task file for it, and check "
-          "that")
+  set.AddSwitch("--openenv", o.openenv,
+                "TASK is the base URL of an OpenEnv server: write a first task file for it, and "
+                "check that")
       .OnlyOutput();
   set.Add("--output", o.output, "Where --openenv writes the file; default: standard output")
       .OnlyOutput();

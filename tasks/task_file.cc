@@ -136,7 +136,6 @@ std::string ReadBase(Section& session) {
 }
 
 void ReadFaults(Section& session, HttpDialect& dialect) {
-  session.ReadWhole("sessions_per_server", dialect.sessions_per_server, 0);
   session.ReadPointer("fault", dialect.fault);
   session.Read("fault_patterns", dialect.faults);
   session.Read("lost_patterns", dialect.lost);
@@ -157,6 +156,7 @@ HttpDialect ReadHttpDialect(const toml::table& file, const std::string& place) {
   dialect.expand = base + dialect.expand;
   session.Read("id_field", dialect.id_field);
   ReadIdIn(session, dialect);
+  session.ReadWhole("sessions_per_server", dialect.sessions_per_server, 0);
   ReadFaults(session, dialect);
 
   Section create(file, "create", place);
@@ -212,6 +212,7 @@ HttpDialect ReadOpenEnvDialect(const toml::table& file, const std::string& place
   dialect.close.body = {{"type", "close"}};
   Section session(file, "session", place);
   dialect.socket = ReadBase(session) + "/ws";
+  session.ReadWhole("sessions_per_server", dialect.sessions_per_server, 1);
   ReadFaults(session, dialect);
 
   Section reset(file, "reset", place);

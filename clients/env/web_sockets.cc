@@ -161,6 +161,7 @@ class SocketPeer : public Peer, public std::enable_shared_from_this<SocketPeer<S
       stream_.next_layer().async_handshake(
           asio::ssl::stream_base::client,
           [self = this->shared_from_this()](const error_code& error) {
+            if (error == beast::error::timeout) return self->End({HttpFault::kConnectSlow});
             if (error) return self->End({HttpFault::kTls, error.message()});
             self->Handshake();
           });

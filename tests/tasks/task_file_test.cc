@@ -356,6 +356,8 @@ TEST(TaskFile, AnOpenEnvServersSessionsAreConnections) {
     EXPECT_THAT(Refusal(openenv + "[" + section + "]\n"),
                 HasSubstr("an OpenEnv server has no such call"));
   }
+  EXPECT_THAT(Refusal(openenv + "[session]\nsessions_per_server = 0\n"),
+              HasSubstr("[session] sessions_per_server"));
   EXPECT_THAT(Refusal(openenv + "[step]\npath = \"/x\"\n"), HasSubstr("there is no such key"));
   EXPECT_THAT(Refusal(openenv + "[reset]\nbody = {seed = 1}\n"), HasSubstr("{task} is missing"));
   EXPECT_THAT(Refusal("[task]\nname = \"x\"\ninstruction = \"x\"\ntransport = \"ws\"\n"),
