@@ -20,8 +20,8 @@ import unittest.mock
 SERVERS = {
     "agentgym_textcraft": "agentenv-textcraft: PYTHONHASHSEED=0 uvicorn agentenv_textcraft:app",
     "agentgym_babyai": "agentenv-babyai: uvicorn agentenv_babyai:app (minigrid 2.3.1, gymnasium 0.29.1)",
-    "agentgym_wordle": "agentenv-lmrlgym: uvicorn agentenv_lmrlgym.server:app",
-    "agentgym_maze": "agentenv-lmrlgym: uvicorn agentenv_lmrlgym.server:app",
+    "agentgym_wordle": "agentenv-lmrlgym: uvicorn agentenv_lmrlgym.server:app (transformers replaced by nothing)",
+    "agentgym_maze": "agentenv-lmrlgym: uvicorn agentenv_lmrlgym.server:app (transformers replaced by nothing)",
     "agentgym_webshop": "env_server --task webshop --num_products 200 --no_extensions: the original needs Lucene and spaCy",
     "agentgym_sciworld": "agentenv-sciworld: uvicorn agentenv_sciworld:app (scienceworld 1.2.3)",
 }
