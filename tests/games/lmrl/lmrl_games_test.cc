@@ -15,7 +15,6 @@ namespace agentr {
 namespace {
 
 using nlohmann::json;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 const json& Golden() {
