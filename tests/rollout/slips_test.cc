@@ -76,9 +76,11 @@ TEST(SlipsTest, WithProbabilityZeroNothingSlipsAndNothingMoreIsAsked) {
   plain.options.slips = {};
   SlippingToy toy;
   toy.options.slips.probability = 0;
+  for (SlippingToy* each : {&plain, &toy}) each->Say("go a", {"go b"});
   EXPECT_EQ(toy.Play(), plain.Play());
-  EXPECT_EQ(toy.model.prompts().size(), plain.model.prompts().size());
-  EXPECT_EQ(toy.world.counts.calls(), plain.world.counts.calls());
+  for (const EpisodeTurn& turn : toy.Play(2).turns) EXPECT_FALSE(turn.slip || turn.missed_slip);
+  EXPECT_EQ(toy.model.prompts().size(), 20u);
+  EXPECT_EQ(toy.world.counts.steps, 20);
 }
 
 TEST(SlipsTest, WithProbabilityOneEveryTurnSlips) {
