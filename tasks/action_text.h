@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace agentr {
 
@@ -24,6 +25,9 @@ struct ThoughtMarks {
 
 // Those around the ended thought of a response; nullopt if it has none.
 std::optional<ThoughtMarks> ThoughtMarksOf(std::string_view response);
+
+// The positions behind each "Action:" (or "action 2:", "**Action**:") of a response, in its order.
+std::vector<size_t> BehindActionMarkers(std::string_view response);
 
 // The part of `response` behind its last ended thought and before one that is not ended: all of it
 // if it has none. A view into `response`.
