@@ -92,12 +92,8 @@ std::string_view WithoutObservation(std::string_view response) {
 
 // The text after the last marker, or the last call of a tool; nullopt if it has neither.
 std::optional<std::string_view> MarkedPart(std::string_view response) {
-  constexpr std::string_view kWord = "Action";
-  for (size_t at = response.size(); at-- > 0;) {
-    if (!HasWord(response, at, kWord)) continue;
-    const size_t begin = EndOfMarker(response, at, kWord);
-    if (begin != kNone) return response.substr(begin);
-  }
+  const std::vector<size_t> actions = BehindActionMarkers(response);
+  if (!actions.empty()) return response.substr(actions.back());
   for (const std::string_view call :
        {"<tool_call>", "<action>", "[TOOL_CALLS]", "<|python_tag|>", "<function=", "<invoke"}) {
     if (const size_t at = response.rfind(call); at != kNone) return response.substr(at);
@@ -231,6 +227,17 @@ std::string_view Undressed(std::string_view text) {
 }
 
 }  // namespace
+
+std::vector<size_t> BehindActionMarkers(std::string_view response) {
+  constexpr std::string_view kWord = "Action";
+  std::vector<size_t> found;
+  for (size_t at = 0; at < response.size(); ++at) {
+    if (!HasWord(response, at, kWord)) continue;
+    const size_t begin = EndOfMarker(response, at, kWord);
+    if (begin != kNone) found.push_back(begin);
+  }
+  return found;
+}
 
 std::string_view WithoutThought(std::string_view response) {
   // The first bytes of all marks, which most responses do not have.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace agentr {
 
@@ -29,6 +30,9 @@ std::optional<ThoughtMarks> ThoughtMarksOf(std::string_view response);
 // The call of a tool in a response, as {"name": …, "arguments": {…}} on one line, whatever names it has
 // for both and wherever it stands; TextOfAction if it has none.
 std::string TextOfToolCall(std::string_view response);
+
+// The positions behind each "Action:" (or "action 2:", "**Action**:") of a response, in its order.
+std::vector<size_t> BehindActionMarkers(std::string_view response);
 
 // The part of `response` behind its last ended thought and before one that is not ended: all of it
 // if it has none. A view into `response`.

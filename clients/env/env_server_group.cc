@@ -24,10 +24,23 @@ bool Offers(const ServerVersion& version, const std::string& extension) {
   return std::ranges::find(version.extensions, extension) != version.extensions.end();
 }
 
-// Whether nothing of the reply got lost, so that it is what the server meant: JSON, or a page.
+// Whether nothing of the reply got lost, so that it is what the server meant: JSON, a page, or what
+// begins as JSON and is none before its end, such as Python's NaN and {'a': True}.
 bool IsWhole(std::string_view reply) {
-  return reply.starts_with('<') || nlohmann::json::accept(reply);
+  if (reply.starts_with('<') || nlohmann::json::accept(reply)) return true;
+  if (!reply.starts_with('{') && !reply.starts_with('[')) return false;
+  try {
+    (void)nlohmann::json::parse(reply);
+  } catch (const nlohmann::json::parse_error& error) {
+    return error.byte <= reply.size();
+  } catch (const nlohmann::json::exception&) {
+  }
+  return true;
 }
+
+constexpr int kRead = -1;
+
+std::string WithoutParameters(const std::string& path) { return path.substr(0, path.find('?')); }
 
 std::string HashText(const std::string& data_hash) {
   return data_hash.empty() ? "unknown data" : "data " + data_hash;
@@ -241,10 +254,22 @@ tl::unexpected<HttpError> EnvServerGroup::Failed(size_t server, HttpError error)
   return tl::make_unexpected(std::move(error));
 }
 
+void EnvServerGroup::NoteRead(const std::string& path) {
+  const std::lock_guard lock(read_mutex_);
+  unread_[WithoutParameters(path)] = kRead;
+}
+
+bool EnvServerGroup::WasNeverRead(const std::string& path) {
+  constexpr int kMany = 5;
+  const std::lock_guard lock(read_mutex_);
+  int& count = unread_[WithoutParameters(path)];
+  return count != kRead && ++count >= kMany;
+}
+
 tl::unexpected<HttpError> EnvServerGroup::BadReply(size_t server, const std::string& path,
                                                    std::string_view reply, Error error) {
   // A text of WebSocket is always whole.
-  const bool whole = servers_[server]->sockets != nullptr || IsWhole(reply);
+  const bool whole = servers_[server]->sockets != nullptr || IsWhole(reply) || WasNeverRead(path);
   if (error.kind == ErrorKind::kProtocol && whole) {
     error.kind = ErrorKind::kMalformed;
     const std::string_view shape = protocol_->ReplyShape(path);

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -146,6 +147,7 @@ class EnvServerGroup {
     if (!reply) return Failed(server, reply.error());
     auto value = parse(std::string_view(reply->body));
     if (!value) return BadReply(server, path, reply->body, std::move(value.error()));
+    NoteRead(path);
     return std::move(*value);
   }
 
@@ -168,7 +170,13 @@ class EnvServerGroup {
   static HttpError Lost(const std::string& message);
 
   tl::unexpected<HttpError> Failed(size_t server, HttpError error);
-  // The error of a reply that could not be read; kMalformed if the reply is whole.
+  // Notes that a reply to a call of this path could be read.
+  void NoteRead(const std::string& path);
+  // Counts a reply that could not be read; true if there were many and none of the path ever could,
+  // so that it is not the network that spoils them.
+  bool WasNeverRead(const std::string& path);
+
+  // The error of a reply that could not be read; kMalformed if the reply is what the server meant.
   tl::unexpected<HttpError> BadReply(size_t server, const std::string& path, std::string_view reply,
                                      Error error);
 
@@ -191,6 +199,11 @@ class EnvServerGroup {
   std::string server_hash_;
   std::string info_base_;
   bool can_expand_ = true;
+
+  std::mutex read_mutex_;
+  // By path: replies that could not be read before the first that could; kRead from then on. Guarded
+  // by read_mutex_.
+  std::map<std::string, int> unread_;
 
   std::atomic<uint64_t> repeats_ = 0;  // numbers the random streams of the waits
 };

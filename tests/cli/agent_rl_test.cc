@@ -265,6 +265,7 @@ TEST_F(AgentRl, AScriptedPlayerNeedsNoModel) {
   play["--player"] = "random";
   const Outcome outcome = Learn("scripted", play);
   EXPECT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("iterations to go, results in"));
   EXPECT_GT(fs::file_size(Result("scripted") / "transitions.bin"), 100U);
   play["--player"] = "policy";
   EXPECT_THAT(Learn("policy", play).err, HasSubstr("there is no model"));

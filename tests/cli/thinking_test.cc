@@ -269,7 +269,8 @@ TEST_F(ThinkingModels, ThoughtsGoFromTheTreesIntoTheTraining) {
   };
   const Outcome whole = with({"--inspect", "1"});
   ASSERT_EQ(whole.exit, 0) << whole.err;
-  EXPECT_THAT(whole.out, HasSubstr("in turns that the template rewrites"));
+  EXPECT_THAT(whole.out, AllOf(HasSubstr("in turns that the template rewrites"),
+                               HasSubstr("nothing was trained: --inspect only shows rows")));
   const Outcome each = with({"--inspect", "1", "--each_turn", "1"});
   ASSERT_EQ(each.exit, 0) << each.err;
   // Each trained turn has its own thought, and only the last of a sequence has one.

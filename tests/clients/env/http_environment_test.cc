@@ -342,8 +342,10 @@ Error StepError(const std::string& reply, std::atomic<int>& calls) {
 }
 
 TEST(HttpEnvironment, AWholeReplyOfAnotherShapeIsMalformedAndShown) {
-  for (const char* reply : {R"(["You see a door.", 0, false])", R"({"obs": "You see a door."})",
-                            "\"You see a door.\"", "<html>You see a door.</html>"}) {
+  for (const char* reply :
+       {R"(["You see a door.", 0, false])", R"({"obs": "You see a door."})", "\"You see a door.\"",
+        "<html>You see a door.</html>", R"({"observation": "x", "reward": NaN, "done": false})",
+        "{'observation': 'x', 'reward': 0, 'done': False}"}) {
     std::atomic<int> calls = 0;
     const Error error = StepError(reply, calls);
     EXPECT_EQ(error.kind, ErrorKind::kMalformed) << reply;
@@ -357,6 +359,48 @@ TEST(HttpEnvironment, ACutReplyMayHaveBeenTakenAndIsNotMalformed) {
   for (const char* reply : {R"({"observation": "You se)", ""}) {
     std::atomic<int> calls = 0;
     EXPECT_EQ(StepError(reply, calls).kind, ErrorKind::kSessionLost) << reply;
+  }
+}
+
+// One such reply may be the network's fault; many, and none that could be read, are the server's.
+TEST(HttpEnvironment, AServerThatNeverAnswersACallInJsonIsMalformed) {
+  for (const char* reply : {"You see a door.", ""}) {
+    std::atomic<int> steps = 0;
+    bool sound = false;
+    LocalServer server;
+    server->Post("/create", [](const auto&, auto& response) {
+      response.set_content(R"({"id": 1})", "application/json");
+    });
+    server->Post("/reset", [](const auto&, auto& response) {
+      response.set_content(R"({"observation": "A room."})", "application/json");
+    });
+    server->Post("/step", [&](const auto&, auto& response) {
+      ++steps;
+      response.set_content(sound ? R"({"observation": "x", "reward": 0, "done": false})" : reply,
+                           "application/json");
+    });
+    server.Start();
+    const auto kinds = [&] {
+      const auto env = Connect({server.url()});
+      std::vector<ErrorKind> seen;
+      const auto session = env->Open().value();
+      for (int i = 0; i < 6; ++i) {
+        session->Reset(0).value();
+        if (sound && i == 0) session->Step("a").value();
+        sound = false;
+        const auto step = session->Step("a");
+        seen.push_back(step.error().kind);
+        if (seen.back() == ErrorKind::kMalformed) break;
+      }
+      return seen;
+    };
+    EXPECT_EQ(kinds(), (std::vector<ErrorKind>{ErrorKind::kSessionLost, ErrorKind::kSessionLost,
+                                               ErrorKind::kSessionLost, ErrorKind::kSessionLost,
+                                               ErrorKind::kMalformed}));
+    EXPECT_EQ(steps, 5);
+    sound = true;
+    EXPECT_EQ(kinds(), std::vector<ErrorKind>(6, ErrorKind::kSessionLost))
+        << "it could be read once";
   }
 }
 

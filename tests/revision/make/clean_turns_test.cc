@@ -50,6 +50,25 @@ TEST_F(CleanTurnsTest, AnActionInAThoughtIsNone) {
   EXPECT_FALSE(Stays("<think>x</think>\nAction: a\nAction: g"));
 }
 
+TEST_F(CleanTurnsTest, AnActionInAFenceOrACallOfAToolStaysWhole) {
+  for (const std::string whole : {"Thought: x\nAction:\n```\ng\n```", "Action: ```g```",
+                                  "Action:\n<tool_call>\n{\"action\": \"g\"}\n</tool_call>",
+                                  "Action: <action>\ng\n</action>"}) {
+    EXPECT_TRUE(Stays(whole, "drop")) << whole;
+    EXPECT_TRUE(Stays(whole + "\nObservation: no"));
+    EXPECT_EQ(after, whole);
+  }
+}
+
+TEST_F(CleanTurnsTest, MarkersOfOtherFormsAreMarkersToo) {
+  EXPECT_TRUE(Stays("thought: x\naction: g\nOBSERVATION: no"));
+  EXPECT_EQ(after, "thought: x\naction: g");
+  EXPECT_TRUE(Stays("Action：g\nObservation：no"));
+  EXPECT_EQ(after, "Action：g");
+  EXPECT_FALSE(Stays("Action: a\naction: g"));
+  EXPECT_FALSE(Stays("[THINK]x[/THINK]Action: a\n**Action**: g"));
+}
+
 TEST_F(CleanTurnsTest, SeveralActionsOrNoneLeaveTheRowOut) {
   EXPECT_FALSE(Stays("Action: a\nAction: g"));
   EXPECT_FALSE(Stays("Thought: x\nAction: "));
