@@ -82,7 +82,7 @@ TEST_F(OpenEnvRun, WhatIsNoAnswerIsToldOnce) {
   SmallOpenEnvServer server(2);
   server.SayAlways("oops");
   const Outcome searched = Search(server, "out");
-  EXPECT_EQ(searched.exit, 1);
+  EXPECT_EQ(searched.exit, 4);
   const size_t told = searched.err.find("this one replied: oops");
   ASSERT_NE(told, std::string::npos) << searched.err;
   EXPECT_EQ(searched.err.find("this one replied: oops", told + 1), std::string::npos)

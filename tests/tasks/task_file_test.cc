@@ -375,7 +375,8 @@ TEST(TaskFile, ATextIsWhereTheFirstPointerFindsOne) {
   EXPECT_EQ(KindOf("[session]\nfault = \"\"\n[step]\nobservation = [\"/result\", \"/error\"]\n")
                 .protocol()
                 ->ParseStep(R"({"result":null,"error":"no","done":false})")
-                ->observation,
+                .value()
+                .observation,
             "no");
   EXPECT_THAT(RefusalOf("[step]\nobservation = []\n"), HasSubstr("at least one pointer"));
 }

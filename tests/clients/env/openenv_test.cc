@@ -119,13 +119,14 @@ TEST(OpenEnv, AStepWithoutAnswerEndsTheConnection) {
 TEST(OpenEnv, AFullServerIsWaitedFor) {
   const SmallOpenEnvServer server(1);
   HttpOptions options = Quick();
+  std::unique_ptr<HttpEnvironment> env;
   std::unique_ptr<Session> first;
   int waits = 0;
   options.retry.sleep = [&](double) {
     if (++waits == 3) first.reset();
     return true;
   };
-  const auto env = Connect(server, options);
+  env = Connect(server, options);
   first = env->Open().value();
   const auto second = env->Open();
   ASSERT_TRUE(second) << second.error().message;

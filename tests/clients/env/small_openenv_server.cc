@@ -151,12 +151,12 @@ class SmallOpenEnvServer::Impl {
       const std::string type = frame.at("type");
       if (type == "state") return Send({{"type", "state"}, {"data", Json::object()}});
       if (type == "close") {
+        // As OpenEnv's server: the environment is free before the connection is closed.
         leaving = true;
+        ++server.closed_well;
+        Leave();
         return stream.async_close(websocket::close_code::normal,
-                                  [self = shared_from_this()](const error_code& error) {
-                                    if (!error) ++self->server.closed_well;
-                                    self->Leave();
-                                  });
+                                  [self = shared_from_this()](const error_code&) {});
       }
       const Json data = frame.value("data", Json::object());
       if (type == "reset") {

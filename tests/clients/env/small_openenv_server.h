@@ -28,7 +28,7 @@ class SmallOpenEnvServer {
 
   int active() const;       // environments
   int opened() const;       // so far, without those that were refused
-  int closed_well() const;  // after {"type":"close"}, with the closing handshake
+  int closed_well() const;  // by {"type":"close"}
   int steps() const;
 
  private:
