@@ -68,24 +68,25 @@ bool BeginsLine(std::string_view text, size_t at) {
   return text.substr(line, at - line).find_first_not_of(" \t\r*#>-") == kNone;
 }
 
-// Whether the word is at `at`, in other letter cases only where it begins a line.
-bool HasWord(std::string_view text, size_t at, std::string_view word) {
-  if (AsciiLower(text[at]) != AsciiLower(word[0])) return false;
-  const std::string_view there = text.substr(at, word.size());
-  return there == word || (EqualIgnoringCase(there, word) && BeginsLine(text, at));
+// The position behind the next marker of the word from `at` on, where the word itself is at `at`
+// then; kNone if there is none. In other letter cases the word has to begin a line.
+size_t NextMarker(std::string_view text, size_t& at, std::string_view word) {
+  const char first = AsciiLower(word[0]), second = AsciiLower(word[1]);
+  for (; at + word.size() < text.size(); ++at) {
+    if (AsciiLower(text[at]) != first || AsciiLower(text[at + 1]) != second) continue;
+    const std::string_view there = text.substr(at, word.size());
+    if (there != word && (!EqualIgnoringCase(there, word) || !BeginsLine(text, at))) continue;
+    if (const size_t end = EndOfMarker(text, at, word); end != kNone) return end;
+  }
+  return kNone;
 }
 
 // Up to the first line "Observation: …" behind an action.
 std::string_view WithoutObservation(std::string_view response) {
-  constexpr std::string_view kWord = "Observation", kAction = "Action";
-  bool acted = false;
-  for (size_t at = 0; at < response.size(); ++at) {
-    if (!acted) {
-      acted = HasWord(response, at, kAction) && EndOfMarker(response, at, kAction) != kNone;
-    } else if (HasWord(response, at, kWord) && EndOfMarker(response, at, kWord) != kNone &&
-               BeginsLine(response, at)) {
-      return response.substr(0, response.rfind('\n', at) + 1);
-    }
+  size_t at = 0;
+  if (NextMarker(response, at, "Action") == kNone) return response;
+  for (++at; NextMarker(response, at, "Observation") != kNone; ++at) {
+    if (BeginsLine(response, at)) return response.substr(0, response.rfind('\n', at) + 1);
   }
   return response;
 }
@@ -126,6 +127,7 @@ std::string_view InsideFence(std::string_view text) {
 
 // What stands inside <action>…</action> and the like, if that begins the text.
 std::string_view InsideTag(std::string_view text) {
+  if (!text.starts_with('<')) return text;
   for (const std::string_view name : {"action", "answer", "command"}) {
     const std::string open = "<" + std::string(name) + ">", close = "</" + std::string(name) + ">";
     if (text.starts_with(open)) {
@@ -137,6 +139,7 @@ std::string_view InsideTag(std::string_view text) {
 }
 
 bool IsToolCall(std::string_view text) {
+  if (text.empty() || (text[0] != '{' && text[0] != '[' && text[0] != '<')) return false;
   for (const std::string_view begin :
        {"{", "[{", "<tool_call>", "[TOOL_CALLS]", "<|python_tag|>", "<function", "<invoke"}) {
     if (text.starts_with(begin)) return true;
@@ -216,6 +219,8 @@ std::string_view Undressed(std::string_view text) {
       if (text.starts_with(mark)) text.remove_prefix(mark.size());
       if (text.ends_with(mark)) text.remove_suffix(mark.size());
     }
+    constexpr std::string_view kFirst = "\"'*_\xE2";
+    if (text.empty() || kFirst.find(text[0]) == kNone) continue;
     for (const auto& [open, close] : std::initializer_list<ThoughtMarks>{
              {"\"", "\""}, {"'", "'"}, {"“", "”"}, {"*", "*"}, {"_", "_"}}) {
       if (text.size() <= open.size() + close.size() || !text.starts_with(open)) continue;
@@ -229,30 +234,28 @@ std::string_view Undressed(std::string_view text) {
 }  // namespace
 
 std::vector<size_t> BehindActionMarkers(std::string_view response) {
-  constexpr std::string_view kWord = "Action";
   std::vector<size_t> found;
-  for (size_t at = 0; at < response.size(); ++at) {
-    if (!HasWord(response, at, kWord)) continue;
-    const size_t begin = EndOfMarker(response, at, kWord);
-    if (begin != kNone) found.push_back(begin);
-  }
+  size_t at = 0;
+  for (size_t end; (end = NextMarker(response, at, "Action")) != kNone; ++at) found.push_back(end);
   return found;
 }
 
 std::string_view WithoutThought(std::string_view response) {
-  // The first bytes of all marks, which most responses do not have.
-  if (response.find_first_of("<[\xE2") == kNone) return response;
-  size_t begin = 0;
-  for (const auto& [open, close] : kThoughtMarks) {
-    const size_t end = response.rfind(close);
-    if (end != kNone) begin = std::max(begin, end + close.size());
+  size_t begin = 0, unfinished = kNone;
+  for (size_t at = 0; at < response.size(); ++at) {
+    const char c = response[at];
+    if (c != '<' && c != '[' && c != '\xE2') continue;  // the first bytes of all marks
+    const std::string_view rest = response.substr(at);
+    for (const auto& [open, close] : kThoughtMarks) {
+      if (rest.starts_with(close)) {
+        begin = at + close.size();
+        unfinished = kNone;
+      } else if (unfinished == kNone && rest.starts_with(open)) {
+        unfinished = at;
+      }
+    }
   }
-  response.remove_prefix(begin);
-  size_t unfinished = response.size();
-  for (const auto& [open, close] : kThoughtMarks) {
-    unfinished = std::min(unfinished, response.find(open));
-  }
-  return response.substr(0, unfinished);
+  return response.substr(begin, unfinished == kNone ? kNone : unfinished - begin);
 }
 
 std::optional<ThoughtMarks> ThoughtMarksOf(std::string_view response) {
