@@ -23,7 +23,7 @@ using MatchContext = std::unique_ptr<pcre2_match_context, decltype(&pcre2_match_
 
 }  // namespace
 
-Pattern::Pattern(std::string_view pattern) {
+Pattern::Pattern(std::string_view pattern) : text_(pattern) {
   int error = 0;
   PCRE2_SIZE place = 0;
   code_.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),

@@ -19,6 +19,8 @@ class Pattern {
   // Throws FatalError(kUsage) with the reason and the place in the pattern.
   explicit Pattern(std::string_view pattern);
 
+  const std::string& text() const { return text_; }
+
   bool Matches(std::string_view text) const { return First(text).has_value(); }
 
   // The group of this number, 0: all, in the first or the last match; nullopt: there is none.
@@ -36,6 +38,7 @@ class Pattern {
   template <typename OnMatch>
   void ForEachMatch(std::string_view text, OnMatch&& on_match) const;
 
+  std::string text_;
   std::shared_ptr<pcre2_real_code_8> code_;
   int groups_ = 0;
 };

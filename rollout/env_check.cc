@@ -20,6 +20,7 @@
 #include "common/random.h"
 #include "common/text.h"
 #include "rollout/openenv_draft.h"
+#include "tasks/file_family.h"
 #include "tasks/revision_hints.h"
 #include "tasks/scripted_policy.h"
 #include "tasks/task_file.h"
@@ -308,12 +309,15 @@ class Checker {
   void Judge() {
     int64_t refused = 0, unchanged = 0, ended = 0;
     double least = 0, most = 0;
-    std::map<std::string, int64_t> answers;
+    std::map<std::string, int64_t> answers, by_pattern;
+    const auto* const file = dynamic_cast<const FileFamily*>(family_.get());
     for (const Played& played : played_) {
       std::string before = played.first;
       for (size_t i = 0; i < played.steps.size(); ++i) {
         const StepResult& step = played.steps[i];
         refused += family_->IsRefusal(before, played.actions[i], step.observation) ? 1 : 0;
+        const Pattern* const by = file == nullptr ? nullptr : file->RefusedBy(step.observation);
+        if (by != nullptr) ++by_pattern[by->text()];
         unchanged +=
             family_->LeavesStateUnchanged(before, played.actions[i], step.observation) ? 1 : 0;
         least = std::min(least, step.reward);
@@ -326,6 +330,14 @@ class Checker {
     Say("note", fmt::format("{:.0f} % of the actions were refused, {:.0f} % changed nothing",
                             100.0 * static_cast<double>(refused) / static_cast<double>(steps_),
                             100.0 * static_cast<double>(unchanged) / static_cast<double>(steps_)));
+    if (file != nullptr && refused > 0) {
+      for (const Pattern& pattern : file->rules().refused) {
+        Say("note", fmt::format("  {:3.0f} % of the refusals by \"{}\"",
+                                100.0 * static_cast<double>(by_pattern[pattern.text()]) /
+                                    static_cast<double>(refused),
+                                EscapeControls(pattern.text())));
+      }
+    }
     const auto often =
         std::ranges::max_element(answers, {}, [](const auto& a) { return a.second; });
     if (refused == 0 && often != answers.end() && often->second > 2) {

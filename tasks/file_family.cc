@@ -90,7 +90,13 @@ bool FileFamily::LeavesStateUnchanged(std::string_view before, std::string_view 
 
 bool FileFamily::IsRefusal(std::string_view /*before*/, std::string_view /*action*/,
                            std::string_view after) const {
-  return AnyMatches(rules_->refused, after);
+  return RefusedBy(after) != nullptr;
+}
+
+const Pattern* FileFamily::RefusedBy(std::string_view after) const {
+  const auto found = std::ranges::find_if(
+      rules_->refused, [&](const Pattern& pattern) { return pattern.Matches(after); });
+  return found == rules_->refused.end() ? nullptr : &*found;
 }
 
 std::vector<bool> FileFamily::LikelyUnchanged(std::span<const Message> /*history*/,

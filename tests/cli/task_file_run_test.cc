@@ -126,10 +126,11 @@ TEST_F(TaskFileRun, AServerOfOnesOwnIsCheckedSearchedRevisedAndEvaluated) {
   const NumberServer server;
   const Outcome checked = Run("env_check", {"numbers.toml", "--base", server.url()});
   EXPECT_EQ(checked.exit, 0) << checked.out << checked.err;
-  EXPECT_THAT(checked.out, AllOf(HasSubstr("task 0 begins the same each time"),
-                                 HasSubstr("replayed actions have the same answers"),
-                                 HasSubstr("Search, revision and evaluation will work."),
-                                 Not(HasSubstr("WRONG"))));
+  EXPECT_THAT(
+      checked.out,
+      AllOf(HasSubstr("% of the refusals by \""), HasSubstr("task 0 begins the same each time"),
+            HasSubstr("replayed actions have the same answers"),
+            HasSubstr("Search, revision and evaluation will work."), Not(HasSubstr("WRONG"))));
 
   const Outcome searched =
       Run("mcts_collect", {"--task", "numbers.toml", "--env_server_base", server.url(), "--max",
