@@ -151,6 +151,11 @@ std::vector<std::string> OfferedActions(const FileRules& rules,
   return actions;
 }
 
+std::vector<std::string> FileFamily::Recoveries(std::span<const Message> history,
+                                                std::span<const std::string> /*wanted*/) const {
+  return OfferedActions(*rules_, history);
+}
+
 std::unique_ptr<PolicyState> ReadFilePolicy(const FileRules& rules,
                                             std::span<const Message> conversation) {
   std::vector<std::string> actions = OfferedActions(rules, conversation);

@@ -90,6 +90,10 @@ class FileFamily : public TaskFamily, public RevisionHints {
   std::string_view MistakeName(std::span<const Message> history, std::string_view action,
                                std::string_view after) const override;
 
+  // Those that the file or the last list of actions names.
+  std::vector<std::string> Recoveries(std::span<const Message> history,
+                                      std::span<const std::string> wanted) const override;
+
   // The first pattern that refuses an action with this observation; nullptr: none does.
   const Pattern* RefusedBy(std::string_view after) const;
   const FileRules& rules() const { return *rules_; }

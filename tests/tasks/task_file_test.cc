@@ -280,6 +280,8 @@ TEST(TaskFile, AScriptedPlayerTakesWhatIsOffered) {
   std::set<std::string> actions;
   for (int i = 0; i < 100; ++i) actions.insert(state->AnyAction(random));
   EXPECT_THAT(actions, ElementsAre("go north", "open door", "wait"));
+  EXPECT_THAT(kind.family()->hints().Recoveries(shown, {}),
+              ElementsAre("wait", "go north", "open door"));
   EXPECT_EQ(state->Plan(), kind.policy(shown, 0, nullptr).value()->Plan());
   // A reply without a list, such as that to a revision's turn, takes nothing back.
   const TaskKind listed = KindOf("[action]\noffered = 'Actions: (.*)'\n");
