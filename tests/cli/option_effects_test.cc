@@ -71,8 +71,8 @@ determines: env_server
 --attributes --babyai_level --babyai_task --human_goals --num_products --oracle_base
 --oracle_model --products --recipes --scienceworld_jar --shop_seed --show_attributes
 determines: make_demos
---built_in --chat_rows --goals --held_out_books --judgements --max_commands --questions --scenes
---shop_goals --shop_products --slips --textcraft_books --train_slips --webshop_shops
+--built_in --chat_rows --goals --held_out_books --judgements --max_commands --questions
+--scenes --shop_goals --shop_products --slips --textcraft_books --train_slips --webshop_shops
 determines: mcts_collect
 --exploration --max_depth --n_gen --value_model
 determines: path_collect

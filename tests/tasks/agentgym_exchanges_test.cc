@@ -18,8 +18,11 @@ using nlohmann::json;
 
 std::vector<std::string> Names() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(AGENTR_SOURCE_DIR "/configs/tasks"))
-    names.push_back(entry.path().stem().string());
+  for (const auto& entry :
+       std::filesystem::directory_iterator(AGENTR_SOURCE_DIR "/configs/tasks")) {
+    std::string name = entry.path().stem().string();
+    if (!name.starts_with("openenv_")) names.push_back(std::move(name));
+  }
   std::ranges::sort(names);
   return names;
 }
