@@ -102,6 +102,14 @@ std::string TreeMisfit(const TreeOrigin& there, const TreeOrigin& origin, const 
   }
   if (there.data_hash != origin.data_hash && !there.data_hash.empty() &&
       !origin.data_hash.empty()) {
+    // Behind the "+" is the task file's hash.
+    const bool same_server = there.data_hash.substr(0, there.data_hash.find('+')) ==
+                             origin.data_hash.substr(0, origin.data_hash.find('+'));
+    if (same_server && origin.data_hash.find('+') != std::string::npos) {
+      return "another task file of this name, or an earlier state of it (a copy lies beside the "
+             "trees): choose another " +
+             elsewhere;
+    }
     return "a server with other data, where the same id is another task: choose another " +
            elsewhere;
   }

@@ -64,6 +64,7 @@ class Checker {
       const double seconds = SecondsSince(begin);
       ReplayAll();
       TryRevisionAction();
+      TryUnchanged();
       TryForks();
       Judge();
       Say("note", fmt::format("{} steps, {:.0f} a second, one after the other", steps_,
@@ -101,6 +102,7 @@ class Checker {
 
   // The first observations: whether an id is a task.
   bool Begin() {
+    std::map<std::string, int> begins;
     for (const int id : o_.ids) {
       std::vector<std::string> firsts;
       for (const size_t session : {0, 0, 1}) {
@@ -122,6 +124,12 @@ class Checker {
         return true;
       }
       Say("ok", fmt::format("task {} begins the same each time: {}", id, Shown(firsts[0])));
+      const auto [other, is_new] = begins.emplace(firsts[0], id);
+      if (!is_new && other->second != id) {
+        Say("note", fmt::format("so does task {}, with the same text: does the server know the "
+                                "number of the task?",
+                                other->second));
+      }
     }
     return true;
   }
@@ -272,37 +280,96 @@ class Checker {
                   Shown(action), tried, Shown(answer)));
   }
 
+  static std::string Answer(const StepResult& step) {
+    return Shown(step.observation) + (step.done ? " and the end" : "");
+  }
+
+  // Rows and forks of the tree leave out what is said to change nothing, so that the other actions of
+  // an episode must have the same answers without it.
+  void TryUnchanged() {
+    int64_t left_out = 0;
+    for (const Played& played : played_) {
+      std::string before = played.first, last_left_out;
+      if (!sessions_[1]->Reset(played.task)) continue;
+      for (size_t i = 0; i < played.steps.size(); ++i) {
+        const StepResult& step = played.steps[i];
+        const std::string& action = played.actions[i];
+        const bool unchanged = family_->LeavesStateUnchanged(before, action, step.observation);
+        before = step.observation;
+        if (unchanged && !step.done) {
+          last_left_out = fmt::format("{} (answered with {})", Shown(action), Shown(before));
+          ++left_out;
+          continue;
+        }
+        const auto again = sessions_[1]->Step(action);
+        if (again && Plain(again->observation) == Plain(step.observation) &&
+            again->done == step.done) {
+          continue;
+        }
+        if (last_left_out.empty()) break;  // told by ReplayAll
+        Wrong(fmt::format(
+            "the file says that {} changes nothing, but without it {} is answered with {} and not "
+            "with {}: narrow the pattern of [judgement] refused or unchanged, or write "
+            "refusal_is_unchanged = false if a refused action uses something up",
+            last_left_out, Shown(action), again ? Answer(*again) : again.error().message,
+            Answer(step)));
+        return;
+      }
+    }
+    if (left_out > 0) {
+      Say("ok",
+          fmt::format("without the {} actions that are said to change nothing the others have "
+                      "the same answers",
+                      left_out));
+    }
+  }
+
+  // In the middle of an episode too, because a copy may share a part of the game with the original.
   void TryForks() {
     if (!environment_.CanExpand()) {
       Say("note",
           "the server has no /expand: a search replays the actions of a path for each new one");
       return;
     }
-    const Played& played = played_.front();
-    const auto reset = sessions_[1]->Reset(played.task);
-    std::vector<std::string> actions = {played.actions[0], played.actions[0]};
-    auto forks = reset ? sessions_[1]->Expand(actions)
-                       : Result<std::vector<Fork>>(tl::make_unexpected(reset.error()));
-    if (!forks) {
-      Wrong(fmt::format("/expand failed: {}", forks.error().message));
+    for (size_t i = 0; i < played_.size(); ++i) {
+      const Played& played = played_[i];
+      const size_t at = i % played.steps.size();
+      const Result<bool> same = ForksAreCopies(played, at);
+      if (!same) {
+        Wrong(fmt::format("/expand failed: {}", same.error().message));
+        return;
+      }
+      if (*same) continue;
+      Wrong(fmt::format(
+          "after {} actions of task {} /expand makes forks with other answers, or moves "
+          "the session itself: a fork needs a deep copy of the game",
+          at, played.task));
       return;
     }
-    bool same = forks->size() == 2;
-    for (const Fork& fork : *forks) same = same && fork.step == played.steps[0];
-    // The session itself stays where it was, also when its forks go on.
-    if (same && !played.steps[0].done)
-      same = forks->at(0).session->Step(played.actions[0]).has_value();
-    const auto step = sessions_[1]->Step(played.actions[0]);
-    same = same && step && *step == played.steps[0];
-    if (same) {
-      Say("ok",
-          "/expand makes forks that have the same answers and leaves the session where it was");
-    } else {
-      Wrong(
-          "/expand makes forks with other answers, or moves the session itself: a fork needs a "
-          "deep "
-          "copy of the game");
+    Say("ok", "/expand makes forks that have the same answers and leaves the session where it was");
+  }
+
+  // Two forks by the action at `at` answer as the episode did, go on as it did, and leave the session
+  // there, which then goes the same way itself.
+  Result<bool> ForksAreCopies(const Played& played, size_t at) {
+    AGENTR_RETURN_IF_ERROR(sessions_[1]->Reset(played.task));
+    for (size_t i = 0; i < at; ++i) AGENTR_RETURN_IF_ERROR(sessions_[1]->Step(played.actions[i]));
+    const std::vector<std::string> actions(2, played.actions[at]);
+    AGENTR_ASSIGN_OR_RETURN(std::vector<Fork> forks, sessions_[1]->Expand(actions));
+    if (forks.size() != actions.size()) return false;
+    for (const Fork& fork : forks) {
+      if (!(fork.step == played.steps[at])) return false;
     }
+    const auto goes_on = [&](Session& session, size_t from) {
+      for (size_t i = from; i < played.steps.size(); ++i) {
+        const auto step = session.Step(played.actions[i]);
+        if (!step || Plain(step->observation) != Plain(played.steps[i].observation)) return false;
+      }
+      return true;
+    };
+    if (played.steps[at].done) return goes_on(*sessions_[1], at);
+    return goes_on(*forks[0].session, at + 1) && goes_on(*sessions_[1], at) &&
+           goes_on(*forks[1].session, at + 1);
   }
 
   // How often the rules about observations held, and the rewards.
@@ -330,6 +397,12 @@ class Checker {
     Say("note", fmt::format("{:.0f} % of the actions were refused, {:.0f} % changed nothing",
                             100.0 * static_cast<double>(refused) / static_cast<double>(steps_),
                             100.0 * static_cast<double>(unchanged) / static_cast<double>(steps_)));
+    if (steps_ > 0 && refused == steps_) {
+      Wrong(
+          "every action was refused: either none of those that were tried is an action of the "
+          "game, "
+          "or a pattern of [judgement] refused finds what is no refusal");
+    }
     if (file != nullptr && refused > 0) {
       for (const Pattern& pattern : file->rules().refused) {
         Say("note", fmt::format("  {:3.0f} % of the refusals by \"{}\"",

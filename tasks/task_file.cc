@@ -324,6 +324,10 @@ void ReadTask(const toml::table& file, const std::string& place, FileRules& rule
   rules.instruction = {{"user", instruction}, {"assistant", acknowledgement}};
   task.ReadWhole("max_depth", rules.depth, 1);
   task.Read("success_reward", rules.success);
+  if (rules.success <= 0 || rules.success > 1) {
+    task.Refuse(*task.Find("success_reward"), "success_reward",
+                "rewards lie from 0 to 1, and this one is a success");
+  }
   task.ReadWhole("tasks", dialect.tasks, 0);
   task.Read("ids_of", kind.style_of);
   if (!kind.style_of.empty() && FindTaskKind(kind.style_of) == nullptr) {
@@ -393,7 +397,7 @@ void ReadJudgement(const toml::table& file, const std::string& place, FileRules&
   judgement.End();
 }
 
-void ReadSplits(const toml::table& file, const std::string& place, TaskKind& kind) {
+void ReadSplits(const toml::table& file, const std::string& place, int64_t tasks, TaskKind& kind) {
   Section splits(file, "splits", place);
   const std::vector<int> test = ReadIds(splits, "test"), train = ReadIds(splits, "train");
   const std::unordered_set<int> tests(test.begin(), test.end());
@@ -401,6 +405,13 @@ void ReadSplits(const toml::table& file, const std::string& place, TaskKind& kin
     if (!tests.contains(id)) continue;
     splits.Refuse(*splits.Find("train"), "train",
                   fmt::format("task {} is a test task too, so that tests would tell nothing", id));
+  }
+  for (const auto& [key, ids] : {std::pair("test", &test), {"train", &train}}) {
+    const auto highest = std::ranges::max_element(*ids);
+    if (tasks == 0 || highest == ids->end() || *highest < tasks) continue;
+    splits.Refuse(*splits.Find(key), key,
+                  fmt::format("there is no task {}: [task] tasks = {} means 0 to {}", *highest,
+                              tasks, tasks - 1));
   }
   splits.End();
   if (!test.empty() || !train.empty()) kind.split = Split(test, train);
@@ -410,8 +421,11 @@ toml::table Parse(std::string_view text, const std::string& place) {
   try {
     return toml::parse(ToAsciiToml(text));
   } catch (const toml::parse_error& error) {
-    throw FatalError(ExitCode::kUsage, fmt::format("{}, line {}: {}", place,
-                                                   error.source().begin.line, error.description()));
+    throw FatalError(
+        ExitCode::kUsage,
+        fmt::format("{}, line {}: {}. In TOML a text needs quotes, a pattern best "
+                    "single ones, a list its \"]\", and a key stands once in a section",
+                    place, error.source().begin.line, error.description()));
   } catch (const FatalError& error) {
     throw FatalError(error.code(), fmt::format("{}, {}", place, error.what()));
   }
@@ -427,6 +441,12 @@ TaskKind ReadTaskFile(std::string_view text, const std::string& name) {
   for (const auto& [key, node] : file) {
     const std::string section(key.str());
     if (std::ranges::find(sections, section) != sections.end()) continue;
+    if (!node.is_table()) {
+      throw FatalError(ExitCode::kUsage,
+                       fmt::format("{}, line {}: {} stands in no section; most likely [task] is "
+                                   "missing above it",
+                                   name, key.source().begin.line, section));
+    }
     throw FatalError(ExitCode::kUsage,
                      fmt::format("{}, line {}: there is no section [{}]; the sections are {}{}",
                                  name, key.source().begin.line, section, fmt::join(sections, ", "),
@@ -443,7 +463,7 @@ TaskKind ReadTaskFile(std::string_view text, const std::string& name) {
   ReadTask(file, name, *rules, kind, *dialect);
   ReadJudgement(file, name, *rules, kind);
   if (openenv) rules->refused.emplace_back("^" + std::string(OpenEnvProtocol::kRefusal));
-  ReadSplits(file, name, kind);
+  ReadSplits(file, name, dialect->tasks, kind);
   dialect->name = kind.name;
   dialect->hash = Sha256(text).substr(0, 16);
   kind.file = text;

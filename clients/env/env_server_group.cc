@@ -18,7 +18,10 @@ using Clock = std::chrono::steady_clock;
 // The longest time that the end of a session may take a run.
 constexpr std::chrono::seconds kCloseWithin(2);
 
-bool IsUnknownPath(const HttpError& error) { return error.status == 404 || error.status == 405; }
+// 501: what Python's http.server says of a method that nobody wrote.
+bool IsUnknownPath(const HttpError& error) {
+  return error.status == 404 || error.status == 405 || error.status == 501;
+}
 
 bool Offers(const ServerVersion& version, const std::string& extension) {
   return std::ranges::find(version.extensions, extension) != version.extensions.end();
@@ -119,10 +122,12 @@ EnvServerGroup::EnvServerGroup(std::unique_ptr<Protocol> protocol, const std::ve
     servers_[i]->admitted = true;
   }
   if (info_base_.empty()) {
-    throw FatalError(ExitCode::kUnavailable,
-                     fmt::format("no environment server answers ({}); start one for {} "
-                                 "(env_server --help lists those that are built in)",
-                                 unreachable, protocol_->family()));
+    throw FatalError(
+        ExitCode::kUnavailable,
+        fmt::format(
+            "no environment server answers ({}); start one for {}{}", unreachable,
+            protocol_->family(),
+            protocol_->Hash().empty() ? " (env_server --help lists those that are built in)" : ""));
   }
   if (info_.tasks == 0) info_.tasks = protocol_->Tasks();
   if (!protocol_->Hash().empty()) info_.data_hash += "+" + protocol_->Hash();

@@ -31,7 +31,28 @@ struct NumberGame {
 // Guess a number from 1 to 8 in three guesses, with the paths, names and ids of nobody else.
 class NumberServer : public SessionServer<NumberGame> {
  public:
-  explicit NumberServer(bool random_begin = false) {
+  // kShared: /expand gives ids of one and the same game.
+  enum class Forks { kNone, kShared };
+
+  explicit NumberServer(bool random_begin = false, Forks forks = Forks::kNone) {
+    if (forks == Forks::kShared) {
+      server_->Get("/version", [](const auto&, auto& response) {
+        response.set_content(
+            R"({"server": "n", "version": "1", "data_hash": "n", "extensions": ["expand"]})",
+            "application/json");
+      });
+    }
+    On("/expand", [this](const Json& body) -> Json {
+      Json children = Json::array();
+      for (const Json& action : body.at("actions")) {
+        const std::string child = fmt::format("g{}", next_id_++);
+        shared_[child] = Shared(body.at("game"));
+        Json step = Say({{"game", child}, {"said", action}});
+        step["game"] = child;
+        children.push_back(std::move(step));
+      }
+      return Json{{"children", children}};
+    });
     On("/games/new", [this](const Json&) -> Json {
       return Json{{"game", fmt::format("g{}", next_id_++)}};
     });
@@ -42,28 +63,34 @@ class NumberServer : public SessionServer<NumberGame> {
       games_[body.at("game")] = game;
       return Json{{"shown", {{"text", game.observation}}}};
     });
-    On("/games/say", [this](const Json& body) -> Json {
-      NumberGame& game = games_.at(body.at("game"));
-      const auto guess = ParseNumber<int>(body.at("said").get<std::string>());
-      if (!guess) {
-        game.observation = "Please say a number.";
-      } else {
-        ++game.guesses;
-        game.observation = *guess == game.secret  ? "Yes!"
-                           : *guess < game.secret ? "higher"
-                                                  : "lower";
-      }
-      const bool won = game.observation == "Yes!";
-      return Json{{"shown", {{"text", game.observation}}},
-                  {"points", won ? 100 : 0},
-                  {"won", won},
-                  {"out_of_guesses", game.guesses == 3}};
-    });
+    On("/games/say", [this](const Json& body) -> Json { return Say(body); });
     server_.Start();
   }
 
  private:
+  std::string Shared(const std::string& id) const {
+    const auto found = shared_.find(id);
+    return found == shared_.end() ? id : found->second;
+  }
+
+  Json Say(const Json& body) {
+    NumberGame& game = games_.at(Shared(body.at("game")));
+    const auto guess = ParseNumber<int>(body.at("said").get<std::string>());
+    if (!guess) {
+      game.observation = "Please say a number.";
+    } else {
+      ++game.guesses;
+      game.observation = *guess == game.secret ? "Yes!" : *guess < game.secret ? "higher" : "lower";
+    }
+    const bool won = game.observation == "Yes!";
+    return Json{{"shown", {{"text", game.observation}}},
+                {"points", won ? 100 : 0},
+                {"won", won},
+                {"out_of_guesses", game.guesses >= 3}};
+  }
+
   std::map<std::string, NumberGame> games_;
+  std::map<std::string, std::string> shared_;
   int begun_ = 0;
 };
 
@@ -207,6 +234,27 @@ TEST_F(TaskFileRun, TheCheckSaysWhatIsWrongAndWhatHelps) {
       Run("env_check", {"numbers.toml", "--base", server.url(), "--episodes", "10"});
   EXPECT_EQ(revision.exit, 1);
   EXPECT_THAT(revision.out, HasSubstr("and moves the episode"));
+
+  file = kNumbers;
+  ReplaceAll(file, "\"^Please say\"", "\"^Please say\", \"^higher\", \"^lower\"");
+  WriteFileAtomically(folder_.path() / "numbers.toml", file);
+  const Outcome wide =
+      Run("env_check", {"numbers.toml", "--base", server.url(), "--episodes", "10"});
+  EXPECT_EQ(wide.exit, 1) << "a guess is used up";
+  EXPECT_THAT(wide.out, AllOf(HasSubstr("changes nothing, but without it"),
+                              HasSubstr("[judgement] refused")));
+
+  ReplaceAll(file, "\"^higher\"", "\".\"");
+  WriteFileAtomically(folder_.path() / "numbers.toml", file);
+  EXPECT_THAT(Run("env_check", {"numbers.toml", "--base", server.url()}).out,
+              HasSubstr("every action was refused"));
+
+  const NumberServer shared(false, NumberServer::Forks::kShared);
+  WriteFileAtomically(folder_.path() / "numbers.toml", std::string(kNumbers));
+  const Outcome forks =
+      Run("env_check", {"numbers.toml", "--base", shared.url(), "--episodes", "10"});
+  EXPECT_EQ(forks.exit, 1) << forks.out;
+  EXPECT_THAT(forks.out, HasSubstr("/expand makes forks with other answers, or moves"));
 
   WriteFileAtomically(folder_.path() / "numbers.toml", "[task]\nname = \"numbers\"\n");
   const Outcome bad = Run("env_check", {"numbers.toml", "--base", server.url()});

@@ -296,7 +296,13 @@ TEST(TaskFile, AScriptedPlayerTakesWhatIsOffered) {
 TEST(TaskFile, FaultsNameLineSectionAndKey) {
   EXPECT_THAT(Refusal("[task]\nname = \"x\"\n"), HasSubstr("line 1: [task] has no instruction"));
   EXPECT_THAT(Refusal("[task]\ninstruction = \"x\"\n"), HasSubstr("[task] has no name"));
-  EXPECT_THAT(Refusal("name = \"x\"\n"), HasSubstr("line 1: there is no section [name]"));
+  EXPECT_THAT(Refusal("name = \"x\"\n"),
+              HasSubstr("line 1: name stands in no section; most likely [task]"));
+  EXPECT_THAT(Refusal("[task]\nname = \"x\"\ninstruction = \"x\"\nsuccess_reward = 2\n"),
+              HasSubstr("line 4: [task] success_reward: rewards lie from 0 to 1"));
+  EXPECT_THAT(Refusal("[task]\nname = \"x\"\ninstruction = \"x\"\ntasks = 10\n[splits]\ntest = "
+                      "\"5-10\"\n"),
+              HasSubstr("line 6: [splits] test: there is no task 10: [task] tasks = 10 means"));
   EXPECT_THAT(Refusal("[task]\nname = \"My Game\"\ninstruction = \"x\"\n"),
               HasSubstr("line 2: [task] name: a name has small letters"));
   EXPECT_THAT(Refusal("[task]\nname = x\n"), HasSubstr("doors.toml, line 2: "));
