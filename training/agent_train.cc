@@ -316,12 +316,10 @@ void Run::NoteBatch(size_t done, size_t of, double seconds, Progress& progress) 
   if (!writes()) return;
   progress.Part(static_cast<double>(done) / static_cast<double>(of));
   if (of > 1) progress.Note(fmt::format("step {}: batch {} of {}", state_.step + 1, done, of));
-  constexpr double kLong = 10;  // seconds of a step
-  const double step = seconds * static_cast<double>(of) / static_cast<double>(done);
-  if (std::exchange(timed_, true) || step < kLong) return;
-  spdlog::info("a step takes about {}, the {} steps to go about {}", FormatDuration(step),
-               steps_ - state_.step,
-               FormatDuration(step * static_cast<double>(steps_ - state_.step)));
+  if (std::exchange(timed_, true)) return;
+  const std::string forecast = StepForecast(
+      seconds * static_cast<double>(of) / static_cast<double>(done), steps_ - state_.step);
+  if (!forecast.empty()) spdlog::info("{}", forecast);
 }
 
 void Run::NoteSpeed(const StepReport& report, double rate, double seconds, const LoadedStep& loaded,

@@ -1,5 +1,6 @@
 #include "training/speed.h"
 
+#include <fmt/format.h>
 #include <malloc.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <string>
 
 #include "common/clock.h"
+#include "common/progress.h"
 #include "training/model/matrix_product.h"
 
 namespace agentr {
@@ -49,6 +51,13 @@ void KeepFreedMemory() {
   ::mallopt(M_TRIM_THRESHOLD, INT_MAX);
   ::mallopt(M_TOP_PAD, 64 << 20);
 #endif
+}
+
+std::string StepForecast(double step_s, int64_t steps_to_go) {
+  constexpr double kLong = 10;
+  if (step_s < kLong) return "";
+  return fmt::format("a step takes about {}, the {} steps to go about {}", FormatDuration(step_s),
+                     steps_to_go, FormatDuration(step_s * static_cast<double>(steps_to_go)));
 }
 
 double MemoryGib() { return StatusGib("VmRSS"); }
