@@ -86,7 +86,7 @@ bool IsSaid(const Json& object, const char* name) {
 // Refuses what a message or a whole row says beside its texts and what the model would have seen or
 // written too: a training without it is another one.
 void RefuseUntrainable(const Json& object) {
-  constexpr const char* kMark = "mark each message with \"weight\": 0 or 1";
+  constexpr const char* kByWeight = "mark each message with \"weight\": 0 or 1";
   constexpr const char* kOnlyText = "only text can be trained";
   constexpr std::pair<const char*, const char*> kUntrainable[] = {
       {"tool_calls", "write the call into the text of the message"},
@@ -99,13 +99,13 @@ void RefuseUntrainable(const Json& object) {
       {"videos", kOnlyText},
       {"audios", kOnlyText},
       {"audio", kOnlyText},
-      {"weights", kMark},
-      {"mask", kMark},
-      {"masked", kMark},
-      {"loss_scale", kMark},
-      {"train_on_turn", kMark},
-      {"train_detail", kMark},
-      {"training_detail", kMark},
+      {"weights", kByWeight},
+      {"mask", kByWeight},
+      {"masked", kByWeight},
+      {"loss_scale", kByWeight},
+      {"train_on_turn", kByWeight},
+      {"train_detail", kByWeight},
+      {"training_detail", kByWeight},
   };
   for (const auto& [name, cure] : kUntrainable) {
     if (!IsSaid(object, name)) continue;

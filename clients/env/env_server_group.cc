@@ -33,7 +33,7 @@ bool IsWhole(std::string_view reply) {
   if (reply.starts_with('<') || nlohmann::json::accept(reply)) return true;
   if (!reply.starts_with('{') && !reply.starts_with('[')) return false;
   try {
-    (void)nlohmann::json::parse(reply);
+    [[maybe_unused]] const auto parsed = nlohmann::json::parse(reply);
   } catch (const nlohmann::json::parse_error& error) {
     return error.byte <= reply.size();
   } catch (const nlohmann::json::exception&) {

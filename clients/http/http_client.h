@@ -55,8 +55,8 @@ inline constexpr char kInstanceHeader[] = "Agentr-Instance";
 struct HttpReply {
   int status = 0;  // 2xx
   std::string body;
-  std::string instance;  // kInstanceHeader; empty for servers that do not send it
-  std::string session;   // HttpOptions::session_header, of cookies their names and values
+  std::string instance;      // kInstanceHeader; empty for servers that do not send it
+  std::string session = {};  // HttpOptions::session_header, of cookies their names and values
 };
 
 // An Error with further facts about the failed call.

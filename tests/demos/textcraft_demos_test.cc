@@ -102,7 +102,9 @@ TEST(TextCraftDemosTest, MistakesAreTrainedWhereThatIsAskedFor) {
       EXPECT_EQ(Content(with[row], i), Content(without[row], i));
       const bool turn =
           IsEpisode(with[row]) && i > kFirstObservation && messages[i]["role"] == "assistant";
-      if (turn) EXPECT_EQ(messages[i]["weight"], 1);
+      if (turn) {
+        EXPECT_EQ(messages[i]["weight"], 1);
+      }
       if (messages[i].value("weight", 0) != without[row]["messages"][i].value("weight", 0)) {
         EXPECT_TRUE(turn);
         ++trained_mistakes;

@@ -80,6 +80,16 @@ TEST_F(EarlierTreesTest, OtherModelsAndDataAreNeverMixed) {
   EXPECT_THAT(Refusal(data, search_, /*mix=*/true), HasSubstr("other data"));
 }
 
+TEST_F(EarlierTreesTest, AnotherTaskFileIsNamedAsTheReason) {
+  TreeOrigin earlier = Origin(search_), changed = earlier;
+  earlier.data_hash = "server+one";
+  changed.data_hash = "server+two";
+  Write(3, earlier);
+  EXPECT_THAT(Refusal(changed, search_, /*mix=*/true), HasSubstr("another task file"));
+  changed.data_hash = "another+one";
+  EXPECT_THAT(Refusal(changed, search_, /*mix=*/true), HasSubstr("other data"));
+}
+
 TEST_F(EarlierTreesTest, ARunThatHasWrittenNoTreeYetIsNotMixedWithEither) {
   SearchOptions other;
   other.seed = 7;

@@ -240,7 +240,9 @@ TEST_F(RowFormatTest, EveryFormatIsReadAsTheSameRow) {
     EXPECT_EQ(row.trained, expected.trained) << format;
     EXPECT_EQ(row.bad_path, expected.bad_path) << format;
     EXPECT_EQ(row.task, expected.task) << format;
-    if (row.format != DataFormat::kSegments) EXPECT_EQ(row.messages, expected.messages) << format;
+    if (row.format != DataFormat::kSegments) {
+      EXPECT_EQ(row.messages, expected.messages) << format;
+    }
   }
 }
 

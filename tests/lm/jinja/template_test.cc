@@ -191,7 +191,9 @@ TEST(Occurrences, AreThoseOfAPlainSearch) {
           begin = rest + part.size();
           end = rest;
         }
-        if (part.empty()) EXPECT_EQ(found.Next(), std::string::npos);
+        if (part.empty()) {
+          EXPECT_EQ(found.Next(), std::string::npos);
+        }
       }
     }
   }
