@@ -30,11 +30,12 @@ struct TextCraftDemoOptions {
   int max_commands = 24;     // longer lists are left out
 };
 
-// The recipes of a varied book that is none of TextCraftDemos' with the same seed: a pure function of
-// the arguments. All of its items have other names than in the built-in book.
+// The recipes of a varied book that is none of TextCraftDemos' with the same seed: a pure function
+// of the arguments. Hardly an item has a name of the built-in book.
 std::vector<SourceRecipe> HeldOutRecipes(uint64_t seed, int number);
 
-// The rows of book number `book`, whose "task" names the scene: a pure function of the arguments. Thread-safe.
+// The rows of book number `book`, whose "task" names the scene: a pure function of the arguments.
+// Thread-safe.
 std::vector<DemoRow> TextCraftDemos(const TextCraftDemoOptions& options, uint64_t seed, int book);
 
 }  // namespace agentr

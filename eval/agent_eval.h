@@ -38,13 +38,13 @@ struct AgentEvalOptions {
 void Declare(OptionSet& set, AgentEvalOptions& options);
 
 // Plays the requested episodes that do not exist yet. Writes their files (with options.store: into
-// the database), summary.json and
-// summary.csv about all requested episodes that exist (the same bytes whether or not the run was
-// interrupted), run.json and resolved.toml into `<output_dir>/<task>/<model_name>_<model_type>`
-// (`…_revision_of_<folder>` for a revision test). An earlier summary of more episodes is renamed to
-// summary.<episodes>_episodes. With options.compare it compares two such folders instead. Prints a
-// table to stdout. Returns kIncomplete if a requested episode has no result, also while another run
-// is still playing it. Throws FatalError.
+// the database), summary.json and summary.csv about all requested episodes that exist (the same
+// bytes whether or not the run was interrupted), run.json and resolved.toml into
+// `<output_dir>/<task>/<model_name>_<model_type>` (`…_revision_of_<folder>` for a revision test).
+// An earlier summary of more episodes is renamed to summary.<episodes>_episodes. With
+// options.compare or options.arms it compares such folders instead. Prints a table to stdout.
+// Returns kIncomplete if a requested episode has no result, also while another run is still playing
+// it. Throws FatalError.
 ExitCode AgentEval(const AgentEvalOptions& options, const OptionSet& resolved,
                    Workbench& workbench);
 

@@ -17,8 +17,8 @@ struct BootstrapOptions {
   uint64_t seed = 0;
 };
 
-// The quantile of values in ascending order, of which there must be one, interpolated linearly. `share`: in
-// [0, 1].
+// The quantile of values in ascending order, of which there must be one, interpolated linearly.
+// `share`: in [0, 1].
 double SortedQuantile(std::span<const double> sorted, double share);
 
 // A mean with its 95 % interval.
@@ -41,14 +41,14 @@ struct PairedDifference {
 // the same bits.
 Estimate BootstrapMean(std::span<const double> values, const BootstrapOptions& options);
 
-// The same for shares of success between 0 and 1. Where no task succeeded, or all did, the interval is
-// Wilson's (1927) for so many tasks: 0 of 8 gives [0, 0.324], because a rate that was not seen to
-// differ from 0 may still do so.
+// The same for shares of success between 0 and 1. Where no task succeeded, or all did, the interval
+// is Wilson's (1927) for so many tasks: 0 of 8 gives [0, 0.324], because a rate that was not seen
+// to differ from 0 may still do so.
 Estimate BootstrapRate(std::span<const double> shares, const BootstrapOptions& options);
 
-// The ratio of two means over the same tasks, sum(above) / sum(below), and the quantiles of the ratios
-// of resamples. Resamples in which the sum below is 0 have no ratio and are left out. Nothing is
-// estimated (tasks 0) if that sum is 0 already.
+// The ratio of two means over the same tasks, sum(above) / sum(below), and the quantiles of the
+// ratios of resamples. Resamples in which the sum below is 0 have no ratio and are left out.
+// Nothing is estimated (tasks 0) if that sum is 0 already.
 Estimate BootstrapRatio(std::span<const double> above, std::span<const double> below,
                         const BootstrapOptions& options);
 

@@ -38,8 +38,8 @@ struct ArmsComparison {
   std::vector<ArmResult> arms;
 };
 
-// `success_threshold`: a reward of at least this is a success. Throws FatalError(kUsage) if an arm has no
-// training, or no task has a result in all of them.
+// `success_threshold`: a reward of at least this is a success. Throws FatalError(kUsage) if an arm
+// has no training, or no task has a result in all of them.
 ArmsComparison CompareArms(std::span<const Arm> arms, double success_threshold,
                            const BootstrapOptions& options);
 

@@ -42,11 +42,14 @@ Run ReadRun(const std::string& folder) {
   return run;
 }
 
+std::string TaskOf(const Run& run) {
+  return FieldOr<std::string>(Json::parse(run.options), "task", "");
+}
+
 // Checks that the same id names the same task in both; returns the kind of task.
 std::string CheckSameTasks(const Run& a, const Run& b) {
   const Json of_a = Json::parse(a.options), of_b = Json::parse(b.options);
-  const std::string task_a = FieldOr<std::string>(of_a, "task", "");
-  const std::string task_b = FieldOr<std::string>(of_b, "task", "");
+  const std::string task_a = TaskOf(a), task_b = TaskOf(b);
   if (task_a != task_b) {
     throw FatalError(
         ExitCode::kUsage,
@@ -61,21 +64,23 @@ std::string CheckSameTasks(const Run& a, const Run& b) {
   return task_a;
 }
 
-// The evaluations that "NAME=DIR,DIR…" names, checked to be of the kind of task of `first`.
-Arm ReadArm(const std::string& text, std::optional<Run>& first) {
+// An arm that "NAME=DIR,DIR…" names, and the runs in its folders.
+struct NamedRuns {
+  std::string name;
+  std::vector<Run> runs;
+};
+
+NamedRuns ReadArm(const std::string& text) {
   const size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) {
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
     throw FatalError(ExitCode::kUsage,
                      fmt::format("--arm {}: write NAME=DIR,DIR…, the folders of the arm's "
                                  "evaluations",
                                  text));
   }
-  Arm arm{text.substr(0, equals), {}};
+  NamedRuns arm{text.substr(0, equals), {}};
   for (const std::string_view folder : SplitWords(std::string_view(text).substr(equals + 1), ",")) {
-    Run run = ReadRun(std::string(folder));
-    if (!first) first = Run{{}, run.options};
-    CheckSameTasks(*first, run);
-    arm.runs.push_back(std::move(run.episodes));
+    arm.runs.push_back(ReadRun(std::string(folder)));
   }
   return arm;
 }
@@ -118,16 +123,23 @@ ExitCode CompareRuns(const std::vector<std::string>& folders, double success, in
 
 ExitCode CompareArmRuns(const std::vector<std::string>& arms, double success,
                         const std::string& json_file) {
-  std::vector<Arm> read;
-  std::optional<Run> first;
-  for (const std::string& arm : arms) read.push_back(ReadArm(arm, first));
-  if (read.size() < 2) {
+  if (arms.size() < 2) {
     throw FatalError(ExitCode::kUsage,
                      "--arm: name two arms or more, the first one to compare with");
   }
-  const std::string task = first ? CheckSameTasks(*first, *first) : "";
-  const double threshold = success > 0 || !first ? success : MakeTaskFamily(task)->SuccessReward();
-  const ArmsComparison comparison = CompareArms(read, threshold, {});
+  std::vector<NamedRuns> read;
+  for (const std::string& arm : arms) read.push_back(ReadArm(arm));
+  const Run& first = read.front().runs.front();
+  std::vector<Arm> compared;
+  for (const NamedRuns& arm : read) {
+    Arm& episodes = compared.emplace_back(Arm{arm.name, {}});
+    for (const Run& run : arm.runs) {
+      CheckSameTasks(first, run);
+      episodes.runs.push_back(run.episodes);
+    }
+  }
+  const double threshold = success > 0 ? success : MakeTaskFamily(TaskOf(first))->SuccessReward();
+  const ArmsComparison comparison = CompareArms(compared, threshold, {});
   fmt::print("{}a success is a reward of at least {}\n", ArmsTable(comparison), threshold);
   if (!json_file.empty()) WriteFileAtomically(json_file, DumpJson(ArmsJson(comparison), 1) + "\n");
   return ExitCode::kOk;

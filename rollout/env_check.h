@@ -37,8 +37,9 @@ struct EnvCheckReport {
 EnvCheckReport CheckEnvironment(const EnvCheckOptions& options, const std::string& task,
                                 Environment& environment);
 
-// With `openenv`: asks the server, writes a first task file for it and checks that. Prints the report,
-// behind a file on standard output as remarks in it. kOk if all will work, else kIncomplete. Throws FatalError.
+// With `openenv`: asks the server, writes a first task file for it and checks that. Prints the
+// report, behind a file on standard output as remarks in it. kOk if all will work, else
+// kIncomplete. Throws FatalError.
 ExitCode EnvCheck(const EnvCheckOptions& options, Workbench& workbench);
 
 }  // namespace agentr

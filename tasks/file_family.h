@@ -72,8 +72,8 @@ class FileFamily : public TaskFamily, public RevisionHints {
   const RevisionHints& hints() const override { return *this; }
   std::vector<Message> Instruction() const override { return rules_->instruction; }
   std::string ParseAction(std::string_view response) const override;
-  // True for a refusal unless the file says otherwise, an observation that says so, and, if the file says so, one that is equal to
-  // the one before.
+  // True for a refusal unless the file says otherwise, an observation that says so, and, if the
+  // file says so, one that is equal to the one before.
   bool LeavesStateUnchanged(std::string_view before, std::string_view action,
                             std::string_view after) const override;
   bool IsRefusal(std::string_view before, std::string_view action,

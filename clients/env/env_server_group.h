@@ -61,10 +61,10 @@ class EnvServerGroup {
   EnvServerGroup(std::unique_ptr<Protocol> protocol, const std::vector<Secret>& bases,
                  HttpOptions options);
 
-  // One POST of the protocol's call `path` for a session, without repetition; `parse` makes the value (an Outcome or Result) from
-  // the reply. Server faults and parse errors are counted here. If the server no longer knows the
-  // session, or may have mistaken it for another one, the error satisfies IsLost, whatever the
-  // reply was.
+  // One POST of the protocol's call `path` for a session, without repetition; `parse` makes the
+  // value (an Outcome or Result) from the reply. Server faults and parse errors are counted here.
+  // If the server no longer knows the session, or may have mistaken it for another one, the error
+  // satisfies IsLost, whatever the reply was.
   template <typename Parse>
   auto Post(const ServerSession& session, const std::string& path, const std::string& body,
             bool repeatable, Parse&& parse)
@@ -201,8 +201,8 @@ class EnvServerGroup {
   bool can_expand_ = true;
 
   std::mutex read_mutex_;
-  // By path: replies that could not be read before the first that could; kRead from then on. Guarded
-  // by read_mutex_.
+  // By path: replies that could not be read before the first that could; kRead from then on.
+  // Guarded by read_mutex_.
   std::map<std::string, int> unread_;
 
   std::atomic<uint64_t> repeats_ = 0;  // numbers the random streams of the waits

@@ -31,7 +31,8 @@ class OpenEnvProtocol : public DialectProtocol {
   // A call of the tool "list_tools" asks for the tools.
   std::string StepBody(int64_t id, std::string_view action) const override;
   Result<StepResult> ParseStep(std::string_view reply) const override;
-  // An environment's own words, such as "invalid id", do not end a session; only the file's patterns.
+  // An environment's own words, such as "invalid id", do not end a session; only the file's
+  // patterns.
   bool IsLostSession(const Error& error) const override;
 
   // What the agent is told of an action that was not taken begins so.

@@ -16,7 +16,8 @@
 namespace agentr {
 
 // Thread-safe; each connection is used by one thread at a time. A thread of its own reads all
-// connections, so that a server's pings are answered while nobody waits for a text. Proxies are not used.
+// connections, so that a server's pings are answered while nobody waits for a text. Proxies are not
+// used.
 class WebSockets {
  public:
   // The server of `origin`; `target` is the path of the connections ("/ws") and `headers` the lines

@@ -359,6 +359,33 @@ TEST_P(AgentEval, ComparesTwoRuns) {
   EXPECT_EQ(Run({"--compare", good, folder_.path().string()}).exit, 3);
 }
 
+TEST_P(AgentEval, ComparesArmsOfSeveralTrainings) {
+  for (const char* seed : {"1", "2"}) {
+    for (const char* rate : {"0.1", "0.6"}) {
+      ASSERT_EQ(Run(Line({"--model_type", std::string(rate) + "_" + seed, "--seed", seed,
+                          "--planner_error_rate", rate},
+                         "40"))
+                    .exit,
+                0);
+    }
+  }
+  const auto arm = [&](const std::string& name, const std::string& rate) {
+    return name + "=" + Result("planner_" + rate + "_1").string() + "," +
+           Result("planner_" + rate + "_2").string();
+  };
+  const Outcome outcome = Run(
+      {"--arm", arm("often", "0.6"), "--arm", arm("seldom", "0.1"), "--compare_json", "arms.json"});
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("40 tasks"), HasSubstr("seldom")));
+  const auto found = nlohmann::json::parse(ReadFile(folder_.path() / "arms.json"));
+  EXPECT_EQ(found["arms"][1]["trainings"], 2);
+  EXPECT_GT(found["arms"][1]["reward_difference"]["low"], 0);
+  EXPECT_EQ(Run({"--arm", arm("often", "0.6")}).exit, 2) << "with what?";
+  EXPECT_EQ(Run({"--arm", "often", "--arm", arm("seldom", "0.1")}).exit, 2);
+  EXPECT_EQ(Run({"--arm", "often=" + folder_.path().string(), "--arm", arm("seldom", "0.1")}).exit,
+            3);
+}
+
 TEST_P(AgentEval, RefusesAFolderOfOtherOptionsAndBadFiles) {
   ASSERT_EQ(Run(Line()).exit, 0);
   const Files summaries = Summaries(Result());

@@ -156,6 +156,7 @@ TEST_F(TaskFileRun, AServerOfOnesOwnIsCheckedSearchedRevisedAndEvaluated) {
   EXPECT_THAT(
       checked.out,
       AllOf(HasSubstr("% of the refusals by \""), HasSubstr("task 0 begins the same each time"),
+            HasSubstr("so does task 0, with the same text"),
             HasSubstr("replayed actions have the same answers"),
             HasSubstr("Search, revision and evaluation will work."), Not(HasSubstr("WRONG"))));
 

@@ -429,6 +429,14 @@ TEST(HttpEnvironment, AServerWithoutVersionIsNamedWithItsKind) {
               testing::AllOf(HasSubstr(server.url()), HasSubstr("split are those of textcraft")));
 }
 
+// Python's http.server answers 501 where a server's author has written no GET.
+TEST(HttpEnvironment, AServerWithoutAnyGetIsOneWithoutVersion) {
+  LocalServer server;
+  server->Get("/version", [](const auto&, auto& response) { response.status = 501; });
+  server.Start();
+  EXPECT_NO_THROW(Connect({server.url()}));
+}
+
 TEST(HttpEnvironment, SurvivesAFaultyNetwork) {
   ToyTextCraft server;
   FaultProxy proxy(server.url(),

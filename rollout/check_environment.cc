@@ -1,0 +1,446 @@
+// How an environment is checked: the episodes that are played, and what is concluded from them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "clients/env/http_environment.h"
+#include "common/clock.h"
+#include "common/random.h"
+#include "common/text.h"
+#include "rollout/env_check.h"
+#include "tasks/file_family.h"
+#include "tasks/revision_hints.h"
+#include "tasks/scripted_policy.h"
+#include "tasks/task_kinds.h"
+
+namespace agentr {
+namespace {
+
+constexpr size_t kShown = 160;  // bytes of an observation in a line
+
+std::string Shown(std::string_view text) {
+  return fmt::format("\"{}{}\"", EscapeControls(text.substr(0, kShown)),
+                     text.size() > kShown ? "…" : "");
+}
+
+// One episode, as it was played.
+struct Played {
+  int task = 0;
+  std::string first;
+  std::vector<std::string> actions;
+  std::vector<StepResult> steps;
+};
+
+class Checker {
+ public:
+  Checker(const EnvCheckOptions& options, const std::string& task, Environment& environment)
+      : o_(options),
+        kind_(TaskKindOf(task)),
+        family_(kind_.family()),
+        environment_(environment),
+        random_(options.seed) {}
+
+  EnvCheckReport Run() {
+    if (Open() && Begin()) {
+      const auto begin = std::chrono::steady_clock::now();
+      for (const int id : o_.ids) {
+        for (int episode = 0; episode < o_.episodes; ++episode) {
+          if (!Play(id)) return std::move(report_);
+        }
+      }
+      const double seconds = SecondsSince(begin);
+      ReplayAll();
+      TryRevisionAction();
+      TryUnchanged();
+      TryForks();
+      Judge();
+      Say("note", fmt::format("{} steps, {:.0f} a second, one after the other", steps_,
+                              static_cast<double>(steps_) / std::max(seconds, 1e-9)));
+    }
+    return std::move(report_);
+  }
+
+ private:
+  void Say(const char* mark, const std::string& text) {
+    report_.lines.push_back(fmt::format("{:<6}{}", mark, text));
+  }
+  void Wrong(const std::string& text) {
+    Say("WRONG", text);
+    report_.works = false;
+  }
+
+  // A server that makes one environment at once has one session for both parts.
+  bool Open() {
+    const bool alone = environment_.DefaultSessions() == 1;
+    for (auto& session : opened_) {
+      if (alone && opened_[0] != nullptr) break;
+      auto opened = environment_.Open();
+      if (!opened) {
+        Wrong(fmt::format("a session cannot be opened: {}", opened.error().message));
+        return false;
+      }
+      session = std::move(*opened);
+    }
+    sessions_ = {opened_[0].get(), opened_[alone ? 0 : 1].get()};
+    Say("ok",
+        alone ? "a session is open; the server has one at once" : "two sessions are open at once");
+    return true;
+  }
+
+  // The first observations: whether an id is a task.
+  bool Begin() {
+    std::map<std::string, int> begins;
+    for (const int id : o_.ids) {
+      std::vector<std::string> firsts;
+      for (const size_t session : {0, 0, 1}) {
+        auto first = sessions_[session]->Reset(id);
+        if (!first) {
+          Wrong(fmt::format("task {} cannot be begun: {}", id, first.error().message));
+          return false;
+        }
+        firsts.push_back(std::move(*first));
+      }
+      for (const std::string& first : firsts) {
+        if (Plain(first) == Plain(firsts[0])) continue;
+        Wrong(
+            fmt::format("task {} does not always begin the same: {} and {}. A search goes back to "
+                        "the begin of a task again and again: make the server draw what is random "
+                        "from the id of the task alone; values of instruments can be told by "
+                        "[judgement] readings",
+                        id, Shown(firsts[0]), Shown(first)));
+        return true;
+      }
+      Say("ok", fmt::format("task {} begins the same each time: {}", id, Shown(firsts[0])));
+      const auto [other, is_new] = begins.emplace(firsts[0], id);
+      if (!is_new && other->second != id) {
+        Say("note", fmt::format("so does task {}, with the same text: does the server know the "
+                                "number of the task?",
+                                other->second));
+      }
+    }
+    return true;
+  }
+
+  std::string Plain(const std::string& observation) const {
+    return family_->hints().WithoutReadings(observation).text;
+  }
+
+  std::optional<std::string> AnyAction(const Played& played) {
+    std::vector<Message> shown = family_->Instruction();
+    shown.push_back({"user", played.first});
+    for (size_t i = 0; i < played.steps.size(); ++i) {
+      shown.push_back({"assistant", "Action: " + played.actions[i]});
+      shown.push_back({"user", played.steps[i].observation});
+    }
+    const bool given = !o_.actions.empty();
+    if (kind_.policy && !kind_.plans_by_gold && (!given || random_.Below(2) == 0)) {
+      const auto state = kind_.policy(shown, played.task, nullptr);
+      if (state && *state) return (*state)->AnyAction(random_);
+    }
+    if (given) return random_.Pick(o_.actions);
+    return std::nullopt;
+  }
+
+  bool Play(int id) {
+    Played played;
+    played.task = id;
+    auto first = sessions_[0]->Reset(id);
+    if (!first) {
+      Wrong(fmt::format("task {} cannot be begun again: {}", id, first.error().message));
+      return false;
+    }
+    played.first = std::move(*first);
+    for (int turn = 0; turn < o_.steps; ++turn) {
+      const std::optional<std::string> action = AnyAction(played);
+      if (!action) {
+        Wrong(
+            "no action is known to try: give some with --action, or in the task file [action] "
+            "examples or offered");
+        return false;
+      }
+      auto step = sessions_[0]->Step(*action);
+      if (!step) {
+        Wrong(fmt::format("the action {} of task {} failed: {}", Shown(*action), id,
+                          step.error().message));
+        return false;
+      }
+      ++steps_;
+      played.actions.push_back(*action);
+      played.steps.push_back(std::move(*step));
+      if (played.steps.back().done) break;
+    }
+    played_.push_back(std::move(played));
+    return true;
+  }
+
+  // The same actions in the other session: what a search does on servers without forks, and what
+  // checks the rows of a revision.
+  void ReplayAll() {
+    int64_t compared = 0, other = 0;
+    std::string example;
+    for (const Played& played : played_) {
+      if (!sessions_[1]->Reset(played.task)) continue;
+      for (size_t i = 0; i < played.steps.size(); ++i) {
+        const auto step = sessions_[1]->Step(played.actions[i]);
+        ++compared;
+        const StepResult& before = played.steps[i];
+        if (step && Plain(step->observation) == Plain(before.observation) &&
+            step->reward == before.reward && step->done == before.done) {
+          continue;
+        }
+        ++other;
+        if (example.empty()) {
+          example = fmt::format(
+              "after {} actions {} was answered with {} (reward {}), then with {}", i,
+              Shown(played.actions[i]), Shown(before.observation), before.reward,
+              step ? fmt::format("{} (reward {})", Shown(step->observation), step->reward)
+                   : step.error().message);
+        }
+        break;  // what follows differs too
+      }
+    }
+    if (other == 0) {
+      Say("ok", fmt::format("{} replayed actions have the same answers again", compared));
+      return;
+    }
+    Wrong(
+        fmt::format("{} of {} replayed episodes went another way: {}. Without the same answers a "
+                    "search compares paths that are none: make the server deterministic",
+                    other, played_.size(), example));
+  }
+
+  // True if `action`, taken behind the first step of an episode, makes its later steps come otherwise;
+  // `answer` is what the environment replied to it.
+  Result<bool> MovesBy(const Played& played, const std::string& action, std::string& answer) {
+    AGENTR_RETURN_IF_ERROR(sessions_[1]->Reset(played.task));
+    AGENTR_RETURN_IF_ERROR(sessions_[1]->Step(played.actions[0]));
+    AGENTR_ASSIGN_OR_RETURN(const StepResult revision, sessions_[1]->Step(action));
+    answer = revision.observation;
+    if (revision.done) return true;
+    for (size_t i = 1; i < played.steps.size(); ++i) {
+      const auto step = sessions_[1]->Step(played.actions[i]);
+      const StepResult& before = played.steps[i];
+      if (!step || Plain(step->observation) != Plain(before.observation) ||
+          step->done != before.done) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // The revision's turn must not move the episode.
+  void TryRevisionAction() {
+    const std::string action(family_->RevisionAction());
+    std::string answer;
+    int tried = 0;
+    for (const Played& played : played_) {
+      if (played.steps.size() < 2) continue;
+      const Result<bool> moves = MovesBy(played, action, answer);
+      if (!moves) {
+        Wrong(fmt::format("the action of a revision, {}, failed: {}", Shown(action),
+                          moves.error().message));
+        return;
+      }
+      const std::string& before = played.steps[0].observation;
+      if (*moves && family_->IsRefusal(before, action, answer) &&
+          !family_->LeavesStateUnchanged(before, action, answer)) {
+        Say("note", fmt::format("the action of a revision, {}, is refused with {}, and uses up a "
+                                "turn of the task",
+                                Shown(action), Shown(answer)));
+        return;
+      }
+      if (*moves) {
+        Wrong(
+            fmt::format("the action of a revision, {}, is answered with {} and moves the episode: "
+                        "name one that changes nothing as [judgement] revision_action",
+                        Shown(action), Shown(answer)));
+        return;
+      }
+      ++tried;
+    }
+    if (tried == 0) {
+      Say("note", "no episode was long enough to try the action of a revision");
+      return;
+    }
+    Say("ok", fmt::format(
+                  "the action of a revision, {}, changes nothing in {} episodes; its answer is {}",
+                  Shown(action), tried, Shown(answer)));
+  }
+
+  static std::string Answer(const StepResult& step) {
+    return Shown(step.observation) + (step.done ? " and the end" : "");
+  }
+
+  // Rows and forks of the tree leave out what is said to change nothing, so that the other actions of
+  // an episode must have the same answers without it.
+  void TryUnchanged() {
+    int64_t left_out = 0;
+    for (const Played& played : played_) {
+      std::string before = played.first, last_left_out;
+      if (!sessions_[1]->Reset(played.task)) continue;
+      for (size_t i = 0; i < played.steps.size(); ++i) {
+        const StepResult& step = played.steps[i];
+        const std::string& action = played.actions[i];
+        const bool unchanged = family_->LeavesStateUnchanged(before, action, step.observation);
+        before = step.observation;
+        if (unchanged && !step.done) {
+          last_left_out = fmt::format("{} (answered with {})", Shown(action), Shown(before));
+          ++left_out;
+          continue;
+        }
+        const auto again = sessions_[1]->Step(action);
+        if (again && Plain(again->observation) == Plain(step.observation) &&
+            again->done == step.done) {
+          continue;
+        }
+        if (last_left_out.empty()) break;  // told by ReplayAll
+        Wrong(fmt::format(
+            "the file says that {} changes nothing, but without it {} is answered with {} and not "
+            "with {}: narrow the pattern of [judgement] refused or unchanged, or write "
+            "refusal_is_unchanged = false if a refused action uses something up",
+            last_left_out, Shown(action), again ? Answer(*again) : again.error().message,
+            Answer(step)));
+        return;
+      }
+    }
+    if (left_out > 0) {
+      Say("ok",
+          fmt::format("without the {} actions that are said to change nothing the others have "
+                      "the same answers",
+                      left_out));
+    }
+  }
+
+  // In the middle of an episode too, because a copy may share a part of the game with the original.
+  void TryForks() {
+    if (!environment_.CanExpand()) {
+      Say("note",
+          "the server has no /expand: a search replays the actions of a path for each new one");
+      return;
+    }
+    for (size_t i = 0; i < played_.size(); ++i) {
+      const Played& played = played_[i];
+      const size_t at = i % played.steps.size();
+      const Result<bool> same = ForksAreCopies(played, at);
+      if (!same) {
+        Wrong(fmt::format("/expand failed: {}", same.error().message));
+        return;
+      }
+      if (*same) continue;
+      Wrong(fmt::format(
+          "after {} actions of task {} /expand makes forks with other answers, or moves "
+          "the session itself: a fork needs a deep copy of the game",
+          at, played.task));
+      return;
+    }
+    Say("ok", "/expand makes forks that have the same answers and leaves the session where it was");
+  }
+
+  // Two forks by the action at `at` answer as the episode did, go on as it did, and leave the session
+  // there, which then goes the same way itself.
+  Result<bool> ForksAreCopies(const Played& played, size_t at) {
+    AGENTR_RETURN_IF_ERROR(sessions_[1]->Reset(played.task));
+    for (size_t i = 0; i < at; ++i) AGENTR_RETURN_IF_ERROR(sessions_[1]->Step(played.actions[i]));
+    const std::vector<std::string> actions(2, played.actions[at]);
+    AGENTR_ASSIGN_OR_RETURN(std::vector<Fork> forks, sessions_[1]->Expand(actions));
+    if (forks.size() != actions.size()) return false;
+    for (const Fork& fork : forks) {
+      if (!(fork.step == played.steps[at])) return false;
+    }
+    const auto goes_on = [&](Session& session, size_t from) {
+      for (size_t i = from; i < played.steps.size(); ++i) {
+        const auto step = session.Step(played.actions[i]);
+        if (!step || Plain(step->observation) != Plain(played.steps[i].observation)) return false;
+      }
+      return true;
+    };
+    if (played.steps[at].done) return goes_on(*sessions_[1], at);
+    return goes_on(*forks[0].session, at + 1) && goes_on(*sessions_[1], at) &&
+           goes_on(*forks[1].session, at + 1);
+  }
+
+  // How often the rules about observations held, and the rewards.
+  void Judge() {
+    int64_t refused = 0, unchanged = 0, ended = 0;
+    double least = 0, most = 0;
+    std::map<std::string, int64_t> answers, by_pattern;
+    const auto* const file = dynamic_cast<const FileFamily*>(family_.get());
+    for (const Played& played : played_) {
+      std::string before = played.first;
+      for (size_t i = 0; i < played.steps.size(); ++i) {
+        const StepResult& step = played.steps[i];
+        refused += family_->IsRefusal(before, played.actions[i], step.observation) ? 1 : 0;
+        const Pattern* const by = file == nullptr ? nullptr : file->RefusedBy(step.observation);
+        if (by != nullptr) ++by_pattern[by->text()];
+        unchanged +=
+            family_->LeavesStateUnchanged(before, played.actions[i], step.observation) ? 1 : 0;
+        least = std::min(least, step.reward);
+        most = std::max(most, step.reward);
+        ++answers[step.observation];
+        before = step.observation;
+      }
+      ended += played.steps.back().done ? 1 : 0;
+    }
+    Say("note", fmt::format("{:.0f} % of the actions were refused, {:.0f} % changed nothing",
+                            100.0 * static_cast<double>(refused) / static_cast<double>(steps_),
+                            100.0 * static_cast<double>(unchanged) / static_cast<double>(steps_)));
+    if (steps_ > 0 && refused == steps_) {
+      Wrong(
+          "every action was refused: either none of those that were tried is an action of the "
+          "game, "
+          "or a pattern of [judgement] refused finds what is no refusal");
+    }
+    if (file != nullptr && refused > 0) {
+      for (const Pattern& pattern : file->rules().refused) {
+        Say("note", fmt::format("  {:3.0f} % of the refusals by \"{}\"",
+                                100.0 * static_cast<double>(by_pattern[pattern.text()]) /
+                                    static_cast<double>(refused),
+                                EscapeControls(pattern.text())));
+      }
+    }
+    const auto often =
+        std::ranges::max_element(answers, {}, [](const auto& a) { return a.second; });
+    if (refused == 0 && often != answers.end() && often->second > 2) {
+      Say("note", fmt::format("the most frequent answer ({} times) is {}: if it refuses an action, "
+                              "add a pattern to [judgement] refused",
+                              often->second, Shown(often->first)));
+    }
+    if (most > 1 || least < 0) {
+      Wrong(fmt::format(
+          "rewards go from {:.3g} to {:.3g}, but a reward of the episode so far lies from "
+          "0 to 1: use [reward] scale, offset and clip",
+          least, most));
+    } else {
+      Say("ok", fmt::format("rewards from {:.3g} to {:.3g}; {} is success", least, most,
+                            family_->SuccessReward()));
+    }
+    Say(ended > 0 ? "ok" : "note", fmt::format("{} of {} random episodes ended within {} steps",
+                                               ended, played_.size(), o_.steps));
+  }
+
+  const EnvCheckOptions& o_;
+  const TaskKind& kind_;
+  const std::unique_ptr<TaskFamily> family_;
+  Environment& environment_;
+  RandomStream random_;
+  std::array<std::unique_ptr<Session>, 2> opened_;
+  std::array<Session*, 2> sessions_ = {};  // that plays, and that plays again
+  std::vector<Played> played_;
+  int64_t steps_ = 0;
+  EnvCheckReport report_;
+};
+
+}  // namespace
+
+EnvCheckReport CheckEnvironment(const EnvCheckOptions& options, const std::string& task,
+                                Environment& environment) {
+  return Checker(options, task, environment).Run();
+}
+
+}  // namespace agentr
