@@ -54,7 +54,6 @@ class JinjaTemplate : public ChatTemplate {
 
   std::string_view name() const override { return source_.name; }
   const std::vector<int32_t>& stop_tokens() const override { return stop_tokens_; }
-  bool begins_with_bos() const override { return measured_.begins_with_bos; }
   bool rewrites_turns() const override { return measured_.rewrites_turns; }
   std::string identity() const override {
     return Sha256(

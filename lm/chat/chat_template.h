@@ -48,7 +48,6 @@ class ChatTemplate {
   virtual std::string Warning() const { return ""; }
   // Differs between templates that render conversations differently.
   virtual std::string identity() const { return std::string(name()); }
-  virtual bool begins_with_bos() const { return true; }
   // The template for other trainers (training_template.h); empty if there is none.
   virtual std::string training_template() const { return ""; }
   // True if an assistant's turn is written otherwise once a later turn follows: without its

@@ -59,8 +59,6 @@ class Measurer {
     if (Tail(*open).starts_with(Tail(*closed))) {
       measured.shape.opening = Tail(*open).substr(Tail(*closed).size());
     }
-    const std::string bos = Spelling(tokenizer_, tokenizer_.bos());
-    measured.begins_with_bos = !bos.empty() && open->text.starts_with(bos);
     FindEnds(talk, measured.shape);
     measured.rewrites_turns = RewritesTurns(talk);
     return measured;

@@ -10,7 +10,6 @@ namespace agentr {
 
 struct MeasuredTemplate {
   TurnShape shape;
-  bool begins_with_bos = false;
   // An assistant's turn is written otherwise once a later turn follows, as by templates that leave
   // out the thoughts of earlier turns.
   bool rewrites_turns = false;

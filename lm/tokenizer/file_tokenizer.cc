@@ -64,6 +64,7 @@ FileTokenizer::FileTokenizer(const TokenizerJson& json, const TokenizerConfig& c
   ReadTokens(json["model"]["vocab"]);
   bos_ = Id(config.bos);
   eos_ = Id(config.eos);
+  adds_bos_ = bos_ && config.adds_bos.value_or(PutsTokenBefore(json["post_processor"]));
 }
 
 void FileTokenizer::ReadTokens(const TokenizerJson& vocabulary) {

@@ -35,6 +35,7 @@ class FileTokenizer : public Tokenizer {
   int32_t size() const override { return static_cast<int32_t>(tokens_.size()); }
   std::optional<int32_t> bos() const override { return bos_; }
   std::optional<int32_t> eos() const override { return eos_; }
+  bool adds_bos() const override { return adds_bos_; }
   const std::string& chat_template() const override { return config_.chat_template; }
   std::string_view chat_template_file() const override { return config_.chat_template_file; }
   std::map<std::string, std::string> special_tokens() const override {
@@ -72,6 +73,7 @@ class FileTokenizer : public Tokenizer {
   std::vector<DecodedToken> tokens_;  // by id; empty for an id that is not used
   std::optional<int32_t> bos_;
   std::optional<int32_t> eos_;
+  bool adds_bos_ = false;
   const TokenizerConfig config_;
 };
 

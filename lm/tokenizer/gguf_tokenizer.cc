@@ -282,8 +282,7 @@ GgufVocabulary VocabularyForGguf(const TokenizerJson& tokenizer, int64_t size) {
   } else {
     PutBytePairs(tokenizer, vocabulary);
   }
-  vocabulary.adds_bos =
-      tokenizer["post_processor"].value().dump().find("SpecialToken") != std::string::npos;
+  vocabulary.adds_bos = PutsTokenBefore(tokenizer["post_processor"]);
   return vocabulary;
 }
 
@@ -313,6 +312,10 @@ TokenizerConfig GgufTokenizerConfig(const GgufFile& file) {
   }
   config.bos = config.special_tokens["bos_token"];
   config.eos = config.special_tokens["eos_token"];
+  // Without the field, llama.cpp puts BOS before texts of SentencePiece models only.
+  constexpr std::string_view kAddsBos = "tokenizer.ggml.add_bos_token";
+  config.adds_bos = file.Has(kAddsBos) ? file.Get<bool>(kAddsBos)
+                                       : file.Get<std::string_view>("tokenizer.ggml.model") == "llama";
   std::erase_if(config.special_tokens, [](const auto& token) { return token.second.empty(); });
   if (file.Has("tokenizer.chat_template")) {
     config.chat_template = std::string(file.Get<std::string_view>("tokenizer.chat_template"));

@@ -73,6 +73,9 @@ class Tokenizer {
   // As declared in tokenizer_config.json.
   virtual std::optional<int32_t> bos() const = 0;
   virtual std::optional<int32_t> eos() const = 0;
+  // Whether the model expects BOS before a text that is no conversation, as transformers and
+  // llama.cpp put it there: by add_bos_token, else by tokenizer.json's post-processor.
+  virtual bool adds_bos() const { return bos().has_value(); }
   virtual const std::string& chat_template() const = 0;  // Jinja text; empty if there is none
   virtual std::string_view chat_template_file() const { return "its tokenizer"; }
   // Spellings by the names that templates use: bos_token, eos_token, unk_token, …

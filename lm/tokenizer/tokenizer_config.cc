@@ -52,6 +52,7 @@ TokenizerConfig ReadTokenizerConfig(const std::filesystem::path& folder) {
     ReadSpecialTokens(root, config.special_tokens);
     TakeTemplate(TemplateText(root["chat_template"]), "tokenizer_config.json", config);
     legacy = root["added_tokens_decoder"].is_null();
+    if (!root["add_bos_token"].is_null()) config.adds_bos = root["add_bos_token"].Bool(false);
   }
   // Like transformers, only if tokenizer_config.json does not list the tokens itself.
   if (const auto path = folder / "special_tokens_map.json";

@@ -1,5 +1,7 @@
 #include "lm/tokenizer/tokenizer_json.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "common/error.h"
@@ -55,6 +57,15 @@ void TokenizerJson::Refuse(const std::string& problem) const {
 
 void TokenizerJson::RefuseKind(const std::string& kind, const std::string& name) const {
   Refuse("names the " + kind + " '" + name + "', which is not supported");
+}
+
+bool PutsTokenBefore(const TokenizerJson& post_processor) {
+  if (post_processor.is_null()) return false;
+  const std::string type = post_processor["type"].Text();
+  if (type == "Sequence") return std::ranges::any_of(post_processor["processors"].Items(), PutsTokenBefore);
+  if (type != "TemplateProcessing") return false;
+  const std::vector<TokenizerJson> parts = post_processor["single"].Items();
+  return !parts.empty() && !parts.front()["SpecialToken"].is_null();
 }
 
 nlohmann::json ParseTokenizerFile(const std::filesystem::path& path) {

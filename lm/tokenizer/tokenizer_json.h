@@ -40,6 +40,9 @@ class TokenizerJson {
   std::string place_;
 };
 
+// Whether a post_processor puts a special token before a text.
+bool PutsTokenBefore(const TokenizerJson& post_processor);
+
 // The JSON of a file.
 nlohmann::json ParseTokenizerFile(const std::filesystem::path& path);
 

@@ -272,10 +272,10 @@ std::vector<int32_t> LmServer::PromptOf(const LmRequest& request) const {
   if (request.api == LmApi::kChat) return Prepare(request).ids;
   if (!request.token_ids.empty()) return request.token_ids;
   std::vector<int32_t> ids = model_.tokenizer->Encode(request.prompt);
-  // Families with ChatML do not begin a text with BOS, although their files may declare one.
-  const std::optional<int32_t> bos =
-      model_.chat->begins_with_bos() ? model_.tokenizer->bos() : std::nullopt;
-  if (bos && (ids.empty() || ids.front() != *bos)) ids.insert(ids.begin(), *bos);
+  const std::optional<int32_t> bos = model_.tokenizer->bos();
+  if (bos && model_.tokenizer->adds_bos() && (ids.empty() || ids.front() != *bos)) {
+    ids.insert(ids.begin(), *bos);
+  }
   return ids;
 }
 

@@ -7,16 +7,20 @@
 //   tests/bench/lm_llama_cpp.py DIR    (or a GGUF file, or DIR --dtype q4_k --keep FILE.gguf)
 //   lm_bench --model_dir FILE.gguf --dtype auto
 //   AGENTR_SIMD=avx2 lm_bench …        at a lower level
+//   lm_bench --model_dir FILE.gguf --dtype auto --perplexity TEXT    how well it foretells a text
 #include <fmt/core.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 
 #include "common/error.h"
+#include "common/file.h"
 #include "common/options.h"
 #include "common/simd.h"
+#include "lm/tokenizer/tokenizer.h"
 #include "tests/lm/decoder/load_decoder.h"
 #include "tests/lm/decoder/paged_text.h"
 #include "tests/lm/decoder/random_model.h"
@@ -39,6 +43,7 @@ struct BenchOptions {
   std::string kv_dtype = "auto";
   bool reference = false;
   bool large = false;
+  std::string perplexity;
 };
 
 void Declare(OptionSet& set, BenchOptions& o) {
@@ -56,6 +61,8 @@ void Declare(OptionSet& set, BenchOptions& o) {
   set.Add("--threads", o.threads, "Threads on the CPU").Min(1);
   set.Add("--device", o.device, "cpu | cuda | cuda:N");
   set.AddSwitch("--reference", o.reference, "Measure the plain operators");
+  set.Add("--perplexity", o.perplexity,
+          "Only the perplexity of this text in windows of --prompt tokens (with --model_dir)");
 }
 
 double Seconds() {
@@ -126,13 +133,48 @@ void Measure(const fs::path& folder, const BenchOptions& o) {
   }
 }
 
+// exp of the mean of -ln p(token) over the tokens of the text; each window of --prompt tokens is
+// read without those before it, behind BOS where the tokenizer puts one, as lm_llama_cpp.py does.
+void MeasurePerplexity(const fs::path& folder, const BenchOptions& o) {
+  const auto tokenizer = Tokenizer::Load(folder);
+  const std::vector<int32_t> ids = tokenizer->Encode(ReadFile(o.perplexity), SpecialText::kPlain);
+  for (const std::string& dtype : o.dtypes) {
+    const auto decoder = LoadDecoder(
+        folder, {.device = o.device, .dtype = dtype, .kv_dtype = o.kv_dtype, .threads = o.threads});
+    const auto vocabulary = static_cast<size_t>(decoder->shape().vocab_size);
+    double sum = 0;
+    int64_t count = 0;
+    for (size_t begin = 0; begin < ids.size(); begin += o.prompt) {
+      BlockSource source(*decoder, o.prompt + 2 * decoder->shape().block_tokens);
+      PagedText text;
+      if (tokenizer->adds_bos()) text.tokens.push_back(*tokenizer->bos());
+      const size_t end = std::min(ids.size(), begin + o.prompt);
+      text.tokens.insert(text.tokens.end(), ids.begin() + begin, ids.begin() + end);
+      const auto length = static_cast<int32_t>(text.tokens.size());
+      const auto chunk = text.Next(source, length);
+      const auto logits = decoder->Forward({&chunk, 1});
+      for (int32_t i = 0; i + 1 < length; ++i, ++count) {
+        const auto row = logits.subspan(i * vocabulary, vocabulary);
+        const float most = row[Highest(row)];
+        double exponentials = 0;
+        for (const float logit : row) exponentials += std::exp(static_cast<double>(logit - most));
+        sum += std::log(exponentials) + most - row[text.tokens[i + 1]];
+      }
+    }
+    fmt::print("{:<10} perplexity {:.4f} of {} tokens\n", dtype,
+               std::exp(sum / static_cast<double>(count)), count);
+  }
+}
+
 ExitCode Main(int argc, char** argv) {
   BenchOptions o;
   OptionSet set("lm_bench", "Tokens per second of the in-process language model.");
   Declare(set, o);
   if (const auto code = set.Parse(argc, argv)) return *code;
   BenchModel(
-      o.write_model, o.model_dir, [&](const fs::path& folder) { Measure(folder, o); },
+      o.write_model, o.model_dir, [&](const fs::path& folder) {
+        o.perplexity.empty() ? Measure(folder, o) : MeasurePerplexity(folder, o);
+      },
       o.large ? LargeLlama() : SmallLlama());
   return ExitCode::kOk;
 }

@@ -4,6 +4,7 @@
     lm_bench --write_model DIR && python3 tests/bench/lm_llama_cpp.py DIR --threads 2
     python3 tests/bench/lm_llama_cpp.py FILE.gguf
     python3 tests/bench/lm_llama_cpp.py DIR --dtype q4_k --keep FILE.gguf   only writes the file
+    python3 tests/bench/lm_llama_cpp.py FILE.gguf --perplexity TEXT   as lm_bench --perplexity
 
 Prints tokens per second in lm_bench's format. The fastest of --rounds counts, as there. Needs
 llama-cpp-python, gguf, torch and safetensors. The weights are converted to GGUF in a temporary folder
@@ -13,6 +14,7 @@ and quantised by llama.cpp; all calls are those of llama.h, so that nothing of t
 import argparse
 import ctypes
 import json
+import math
 import pathlib
 import random
 import resource
@@ -120,11 +122,14 @@ class Batch:
         llama_cpp.llama_batch_free(self.batch)
 
 
-def highest(context, index, vocabulary):
+def logits(context, index, vocabulary):
     row = llama_cpp.llama_get_logits_ith(context, index)
-    address = ctypes.addressof(row.contents)
-    floats = (ctypes.c_float * vocabulary).from_address(address)
-    return int(torch.frombuffer(floats, dtype=torch.float32).argmax())
+    floats = (ctypes.c_float * vocabulary).from_address(ctypes.addressof(row.contents))
+    return torch.frombuffer(floats, dtype=torch.float32).clone()
+
+
+def highest(context, index, vocabulary):
+    return int(logits(context, index, vocabulary).argmax())
 
 
 def measure(model, batch, vocabulary, args):
@@ -157,6 +162,34 @@ def measure(model, batch, vocabulary, args):
     return batch * args.prompt / prefill, batch * args.tokens / decode
 
 
+def perplexity(path, args):
+    """exp of the mean of -ln p(token), in windows that are read without what is before them."""
+    model = llama_cpp.llama_model_load_from_file(
+        str(path).encode(), llama_cpp.llama_model_default_params())
+    vocabulary = llama_cpp.llama_model_get_vocab(model)
+    text = args.perplexity.read_bytes()
+    ids = (llama_cpp.llama_token * (len(text) + 1))()
+    ids = ids[:llama_cpp.llama_tokenize(vocabulary, text, len(text), ids, len(ids), False, False)]
+    bos = [llama_cpp.llama_vocab_bos(vocabulary)] if llama_cpp.llama_vocab_get_add_bos(vocabulary) else []
+    params = llama_cpp.llama_context_default_params()
+    params.n_ctx = params.n_batch = params.n_ubatch = args.prompt + 1
+    params.n_threads = params.n_threads_batch = args.threads
+    params.type_k = params.type_v = llama_cpp.GGML_TYPE_F32
+    params.flash_attn_type = 0
+    total, count = 0.0, 0
+    inputs = Batch(args.prompt + 1)
+    for first in range(0, len(ids), args.prompt):
+        context = llama_cpp.llama_init_from_model(model, params)
+        window = bos + ids[first:first + args.prompt]
+        inputs.decode(context, [(0, i, token, True) for i, token in enumerate(window)])
+        rows = torch.stack([logits(context, i, llama_cpp.llama_vocab_n_tokens(vocabulary))
+                            for i in range(len(window) - 1)])
+        losses = torch.nn.functional.cross_entropy(rows.double(), torch.tensor(window[1:]), reduction="sum")
+        total, count = total + float(losses), count + len(window) - 1
+        llama_cpp.llama_free(context)
+    print(f"file       perplexity {math.exp(total / count):.4f} of {count} tokens")
+
+
 def measure_file(path, dtype, args):
     model = llama_cpp.llama_model_load_from_file(
         str(path).encode(), llama_cpp.llama_model_default_params())
@@ -179,6 +212,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--keep", type=pathlib.Path, help="only write the GGUF file of --dtype")
+    parser.add_argument("--perplexity", type=pathlib.Path, help="only the perplexity of this text")
     args = parser.parse_args()
 
     silent = llama_cpp.llama_log_callback(lambda level, text, data: None)
@@ -186,6 +220,9 @@ def main():
     llama_cpp.llama_backend_init()
     if args.keep:
         convert(args.model, args.dtype[0], args.keep)
+        return
+    if args.perplexity:
+        perplexity(args.model, args)
         return
     print(f"llama-cpp-python {llama_cpp.__version__}: prompt {args.prompt}, {args.tokens} tokens, "
           f"{args.threads} threads; tokens per second, the fastest of {args.rounds}\n\n"

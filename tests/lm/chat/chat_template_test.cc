@@ -300,11 +300,9 @@ TEST(ChatTemplate, SaysWhatItIsAndWarnsWhereItIsGuessed) {
   EXPECT_EQ(own->Describe(),
             "the model's own (tokenizer_config.json); a turn ends with <|im_end|>");
   EXPECT_EQ(own->Warning(), "");
-  EXPECT_FALSE(own->begins_with_bos());
   EXPECT_THAT(ByName("auto", *GoldenTokenizer("gpt2"))->Warning(), HasSubstr("'### User:'"));
   EXPECT_THAT(ByName("auto", *GoldenTokenizer("qwen2"))->Warning(), HasSubstr("chatml is used"));
   EXPECT_EQ(ByName("chatml", *GoldenTokenizer("qwen2"))->Warning(), "");
-  EXPECT_TRUE(ByName("mistral", *GoldenTokenizer("llama2"))->begins_with_bos());
 }
 
 // The training template of every golden template renders every golden conversation as the template

@@ -272,6 +272,29 @@ TEST(Tokenizer, TellsWhatTheFilesDeclare) {
   EXPECT_EQ(tokenizer->Decode(unused), "");
 }
 
+// As transformers does: add_bos_token counts, else what the post-processor puts before a text.
+TEST(Tokenizer, TellsWhetherATextBeginsWithBos) {
+  json files = GoldenTokenizerFiles("llama2");
+  const auto adds = [&](const json& post_processor, const json& add_bos_token) {
+    files["tokenizer"]["post_processor"] = post_processor;
+    files["tokenizer_config"]["add_bos_token"] = add_bos_token;
+    return LoadTokenizer(files)->adds_bos();
+  };
+  const json text = {{"Sequence", {{"id", "A"}}}}, token = {{"SpecialToken", {{"id", "<s>"}}}};
+  const json before = {{"type", "TemplateProcessing"}, {"single", {token, text}}};
+  const json behind = {{"type", "TemplateProcessing"}, {"single", {text, token}}};
+  const json bytes = {{"type", "ByteLevel"}};
+  EXPECT_FALSE(adds(nullptr, nullptr));
+  EXPECT_FALSE(adds(bytes, nullptr));
+  EXPECT_FALSE(adds(behind, nullptr));
+  EXPECT_TRUE(adds(before, nullptr));
+  EXPECT_TRUE(adds({{"type", "Sequence"}, {"processors", {bytes, before}}}, nullptr));
+  EXPECT_FALSE(adds(before, false));
+  EXPECT_TRUE(adds(nullptr, true));
+  files["tokenizer_config"].erase("bos_token");
+  EXPECT_FALSE(adds(before, nullptr)) << "there is no BOS";
+}
+
 TEST(Tokenizer, ReadsAChatTemplateOfEachSpelling) {
   json files = GoldenTokenizerFiles("gpt2");
   files["tokenizer_config"]["chat_template"] = {{{"name", "tool_use"}, {"template", "a"}},
