@@ -5,11 +5,13 @@ import os
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
+import unittest.mock
 import urllib.request
 
 import agentr
-from agentr import programs
+from agentr import programs, track
 
 
 class ReaderTest(unittest.TestCase):
@@ -126,6 +128,27 @@ class ReaderTest(unittest.TestCase):
             with urllib.request.urlopen(f"{url}/version") as reply:
                 self.assertEqual(json.load(reply)["tasks"], 3)
             server.terminate()
+
+    def test_track(self):
+        run = self.at("run")
+        os.makedirs(run)
+        path = os.path.join(run, "metrics.jsonl")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('{"step": 1, "train": {"loss": 2, "kind": {"good": 3}}, "cut": false, "note": "x"}\n{"step": 2, "lr":')
+        self.assertEqual(list(track.metrics(run)), [(1, {"train/loss": 2.0, "train/kind/good": 3.0})])
+        # The rest of a half-written line, a step that was sent already, and the next.
+        lines = track.metrics(run, follow=True, poll=0.01)
+        self.assertEqual(next(lines)[0], 1)
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(' 0.5}\n{"step": 2, "lr": 0.7}\n{"step": 3, "lr": 0.25}\n')
+        self.assertEqual([next(lines), next(lines)], [(2, {"lr": 0.5}), (3, {"lr": 0.25})])
+        sent = []
+        wandb = types.SimpleNamespace(init=lambda **of: sent.append(of["name"]) or types.SimpleNamespace(
+            log=lambda values, step: sent.append((step, values)), finish=lambda: sent.append("end")))
+        with unittest.mock.patch.dict(sys.modules, wandb=wandb):
+            track.main([run, "--to", "wandb"])
+        self.assertEqual(sent, ["run", (1, {"train/loss": 2.0, "train/kind/good": 3.0}), (2, {"lr": 0.5}),
+                                (3, {"lr": 0.25}), "end"])
 
     def test_programs(self):
         self.assertEqual(programs.arguments("a", max=3, format=["x", "y"], replay=True, task=None),
