@@ -313,9 +313,9 @@ TokenizerConfig GgufTokenizerConfig(const GgufFile& file) {
   config.bos = config.special_tokens["bos_token"];
   config.eos = config.special_tokens["eos_token"];
   // Without the field, llama.cpp puts BOS before texts of SentencePiece models only.
-  constexpr std::string_view kAddsBos = "tokenizer.ggml.add_bos_token";
-  config.adds_bos = file.Has(kAddsBos) ? file.Get<bool>(kAddsBos)
-                                       : file.Get<std::string_view>("tokenizer.ggml.model") == "llama";
+  config.adds_bos = file.Get<bool>(
+      "tokenizer.ggml.add_bos_token",
+      file.Get<std::string_view>("tokenizer.ggml.model") == std::string_view("llama"));
   std::erase_if(config.special_tokens, [](const auto& token) { return token.second.empty(); });
   if (file.Has("tokenizer.chat_template")) {
     config.chat_template = std::string(file.Get<std::string_view>("tokenizer.chat_template"));

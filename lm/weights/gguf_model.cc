@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
+#include <set>
 
 #include "common/error.h"
 #include "common/text.h"
@@ -94,6 +96,17 @@ void AddGemma(const GgufFile& file, const auto& key, nlohmann::json& config) {
   }
 }
 
+// As config.json would name it: bfloat16 also beside quantised matrices.
+std::string TypeOfMatrices(const GgufFile& file) {
+  std::set<WeightType> types;
+  for (const auto& [name, weight] : file.tensors()) {
+    if (weight.shape.size() > 1) types.insert(weight.type);
+  }
+  if (std::ranges::any_of(types, IsQuantised)) return "bfloat16";
+  if (types.contains(WeightType::kF32)) return "float32";
+  return types.contains(WeightType::kF16) ? "float16" : "bfloat16";
+}
+
 }  // namespace
 
 std::string GgufTensorName(const std::string& name, const ModelFamily& family) {
@@ -132,7 +145,7 @@ nlohmann::json GgufConfig(const GgufFile& file) {
                            {"max_position_embeddings", whole("context_length")},
                            {"rms_norm_eps", file.Number(key("attention.layer_norm_rms_epsilon"))},
                            {"tie_word_embeddings", !file.tensors().contains("output.weight")},
-                           {"dtype", "bfloat16"}};
+                           {"dtype", TypeOfMatrices(file)}};
   config["num_key_value_heads"] = file.Get<int64_t>(key("attention.head_count_kv"),
                                                     config["num_attention_heads"].get<int64_t>());
   config["head_dim"] = file.Get<int64_t>(

@@ -14,17 +14,19 @@ function ticks(low, high, most) {
   return values;
 }
 
-// Series with a mean over the latest points, as a thick line over the thin line of the points.
-function smooth(points) {
-  if (points.length < 20) return points;
-  const width = Math.max(3, Math.round(points.length / 25));
+// Series with a mean over the latest points, as a thick line over the thin line of the points. `share` of
+// the points is what each mean is of.
+function smooth(points, share = 1 / 25) {
+  if (points.length < 20 || share === 0) return points;
+  const width = Math.max(3, Math.round(points.length * share));
   return points.map(([x], i) => {
     const near = points.slice(Math.max(0, i - width + 1), i + 1);
     return [x, near.reduce((sum, point) => sum + point[1], 0) / near.length];
   });
 }
 
-// series: [{name, points: [[x, y], …]}]. Values are shown under the pointer.
+// series: [{name, points: [[x, y], …], color, dashed}]; without a color, its place. Values are shown under the
+// pointer. options: unit (what x counts), smooth (as above), zero and exact.
 function lineChart(title, series, options = {}) {
   const all = series.flatMap((one) => one.points);
   if (all.length === 0) return null;
@@ -48,10 +50,11 @@ function lineChart(title, series, options = {}) {
     drawing.append(svg('text', {class: 'tick', x: x(value), y: height - 8,
                                 'text-anchor': 'middle'}, number(value)));
   }
+  const colorOf = (one, i) => `c${(one.color ?? i) % kColors}${one.dashed ? ' dashed' : ''}`;
   const groups = series.map((one, i) => {
     const line = (points) => points.map(([a, b]) => `${x(a).toFixed(1)},${y(b).toFixed(1)}`).join(' ');
-    const smoothed = options.exact ? one.points : smooth(one.points);
-    const group = svg('g', {class: 'c' + i % kColors},
+    const smoothed = options.exact ? one.points : smooth(one.points, options.smooth);
+    const group = svg('g', {class: colorOf(one, i)},
       smoothed !== one.points && svg('polyline', {class: 'thin', points: line(one.points)}),
       one.points.length === 1
         ? svg('circle', {class: 'dot', cx: x(one.points[0][0]), cy: y(one.points[0][1]), r: 4})
@@ -60,7 +63,7 @@ function lineChart(title, series, options = {}) {
     return group;
   });
   const legend = h('div', {class: 'legend'}, series.map((one, i) =>
-    h('button', {class: 'key c' + i % kColors, 'aria-pressed': 'true', title: 'Show or hide',
+    h('button', {class: 'key ' + colorOf(one, i), 'aria-pressed': 'true', title: 'Show or hide',
                  onclick: (event) => {
                    const shown = groups[i].classList.toggle('hidden') === false;
                    event.currentTarget.setAttribute('aria-pressed', shown);
@@ -82,7 +85,7 @@ function lineChart(title, series, options = {}) {
       const point = one.points.find((p) => p[0] === step);
       return point ? `${one.name} ${number(point[1])}` : null;
     }).filter((text) => text !== null);
-    readout.textContent = `step ${number(step)}: ${values.join(', ')}`;
+    readout.textContent = `${options.unit ?? 'steps'} ${number(step)}: ${values.join(', ')}`;
   });
   drawing.addEventListener('pointerleave', () => {
     cursor.classList.add('hidden');

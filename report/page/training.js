@@ -1,62 +1,107 @@
 // A training: curves over its steps. Learning from reward: curves over the transitions played, or over
-// iterations where nothing is played.
+// iterations where nothing is played. Both can be drawn over trained tokens or over time, and beside
+// another run; the choice is in the address, so that a link shows the same.
+
+// What is on the horizontal axis: the value of a line of metrics, given that of the line before it.
+const kAxes = {
+  steps: (line, before) => line.transitions ?? (line.evaluation ? before : line.step),
+  tokens: (line, before) => before + (line.train?.tokens || 0),
+  minutes: (line, before) => before + (line.speed?.seconds || 0) / 60,
+};
+const kSmoothing = {mean: 1 / 25, more: 1 / 8, none: 0};
+
+const isReward = (part) =>
+  part.metrics.some((line) => line.evaluation || line.transitions !== undefined);
+
+// {x, smooth, beside}: beside is the place of another run, or ''.
+function curveChoice() {
+  const query = new URLSearchParams(location.hash.split('?')[1] || '');
+  const of = (name, values, otherwise) => values.includes(query.get(name)) ? query.get(name) : otherwise;
+  return {x: of('x', Object.keys(kAxes), 'steps'), smooth: of('smooth', Object.keys(kSmoothing), 'mean'),
+          beside: of('beside', parts.map((_, at) => String(at)), '')};
+}
+
+// The lines of metrics with their place x on the axis.
+function placed(part, axis) {
+  let x = 0;
+  return part.metrics.map((line) => ({...line, x: x = kAxes[axis](line, x)}));
+}
+
+function curveControls(part, choice) {
+  const at = parts.indexOf(part);
+  const choose = (name, label, options) => {
+    const list = h('select', {'aria-label': label, onchange: () => {
+      location.hash = `#/${at}?` + new URLSearchParams({...choice, [name]: list.value});
+    }}, options.map(([value, text]) =>
+      h('option', {value, selected: value === choice[name]}, text)));
+    return h('label', {}, label + ' ', list);
+  };
+  const others = parts.map((other, i) => [String(i), labels[i], other])
+    .filter(([, , other]) => other !== part && other.kind === 'training' && isReward(other) === isReward(part));
+  return h('div', {class: 'bar'},
+    choose('x', 'Over', Object.keys(kAxes).map((name) => [name, name === 'tokens' ? 'trained tokens' : name])),
+    choose('smooth', 'Smoothing', Object.keys(kSmoothing).map((name) => [name, name])),
+    others.length > 0 && choose('beside', 'Beside', [['', 'no other run'], ...others]));
+}
+
+// A chart of this run and, dashed, of the one beside it. `seriesOf` gives [[name, value of a line], …] of a run.
+function curve(part, choice, title, seriesOf, options = {}) {
+  const runs = [part, ...(choice.beside === '' ? [] : [parts[Number(choice.beside)]])];
+  const names = [];
+  const series = runs.flatMap((run, r) => seriesOf(run).map(([name, value]) => {
+    if (!names.includes(name)) names.push(name);
+    return {name: r > 0 ? `${name}, ${labelOf(run)}` : name, color: names.indexOf(name), dashed: r > 0,
+            points: placed(run, choice.x).map((line) => [line.x, value(line)])
+              .filter((point) => typeof point[1] === 'number')};
+  })).filter((one) => one.points.length > 0);
+  return lineChart(title, series, {unit: choice.x, smooth: kSmoothing[choice.smooth], ...options});
+}
 
 function trainingPage(part) {
-  const lines = part.metrics;
-  if (lines.some((line) => line.evaluation || line.transitions !== undefined)) return rewardPage(part);
+  if (isReward(part)) return rewardPage(part);
+  const lines = part.metrics, choice = curveChoice();
   const trained = lines.filter((line) => line.train);
-  const kinds = [...new Set(trained.flatMap((line) => Object.keys(line.train)
-    .filter((name) => typeof line.train[name] === 'object' && line.train[name] !== null)))];
-  const points = (list, value) => list.map((line) => [line.step, value(line)])
-    .filter((point) => typeof point[1] === 'number');
-  const byKind = (field) => [
-    {name: 'all', points: points(trained, (line) => line.train[field])},
-    ...kinds.map((kind) => ({name: kind, points: points(trained, (line) => line.train[kind]?.[field])})),
-    {name: 'held out', points: points(lines, (line) => line.held_out?.[field])},
-  ].filter((series) => series.points.length > 0);
-  const one = (title, value, options) => {
-    const found = points(lines, value);
-    return found.length > 0 ? lineChart(title, [{name: title, points: found}], options) : null;
+  const byKind = (field) => (run) => {
+    const kinds = [...new Set(run.metrics.flatMap((line) => Object.keys(line.train ?? {})
+      .filter((name) => typeof line.train[name] === 'object' && line.train[name] !== null)))];
+    return [['all', (line) => line.train?.[field]],
+            ...kinds.map((kind) => [kind, (line) => line.train?.[kind]?.[field]]),
+            ['held out', (line) => line.held_out?.[field]]];
   };
-  const plays = ['success', 'reward'].map((name) => ({
-    name, points: points(lines, (line) => line.play?.[name]?.mean ?? line.play?.[name])}))
-    .filter((series) => series.points.length > 0);
+  const plays = () => ['success', 'reward'].map((name) =>
+    [name, (line) => line.play?.[name]?.mean ?? line.play?.[name]]);
+  const chart = (title, seriesOf, options) => curve(part, choice, title, seriesOf, options);
+  const one = (title, value, options) => chart(title, () => [[title, value]], options);
   const last = trained[trained.length - 1];
   const sum = (value) => trained.reduce((total, line) => total + (value(line) || 0), 0);
   return [
     h('h1', {}, `Training: ${labelOf(part)}`),
     last && figures([
       [count(last.step), 'steps'], [fixed(last.train.loss), 'last loss'],
-      [percent(last.train.accuracy, 1), 'accuracy of the last step'],
+      last.train.accuracy === undefined ? null : [percent(last.train.accuracy, 1), 'accuracy of the last step'],
       [count(sum((line) => line.train.tokens)), 'trained tokens'],
       [count(sum((line) => line.rows)), 'rows'],
       [duration(sum((line) => line.speed?.seconds)), 'in steps']]),
     problems(part),
     lines.length === 0 && h('p', {class: 'note'}, 'No step has been finished yet.'),
+    curveControls(part, choice),
     h('div', {class: 'charts'},
-      lineChart('Loss by kind of text', byKind('loss')),
-      lineChart('Accuracy of the next token', byKind('accuracy'), {zero: false}),
-      plays.length > 0 && lineChart('Plays during the training', plays),
+      chart('Loss by kind of text', byKind('loss')),
+      chart('Accuracy of the next token', byKind('accuracy'), {zero: false}),
+      chart('Plays during the training', plays),
       one('Gradient norm', (line) => line.gradient_norm),
       one('Learning rate', (line) => line.lr, {exact: true}),
       one('Row tokens per second', (line) => line.speed?.row_tokens_per_s),
       one('Memory (GiB)', (line) => line.speed?.memory_gib, {exact: true})),
-    h('p', {class: 'note'}, 'The thin line is each step, the thick one the mean of the latest steps. ' +
-      'A click on a name hides its line.'),
+    h('p', {class: 'note'}, 'The thin line is each step, the thick one the mean of the latest steps; dashed is the run ' +
+      'beside it. A click on a name hides its line.'),
     origin(part),
   ];
 }
 
 function rewardPage(part) {
-  const lines = [];  // with x: the transitions so far
-  for (const line of part.metrics) {
-    const before = lines.length > 0 ? lines[lines.length - 1].x : 0;
-    lines.push({...line, x: line.transitions ?? (line.evaluation ? before : line.step)});
-  }
-  const chart = (title, parts) => lineChart(title, parts
-    .map(([name, value]) => ({name, points: lines.map((line) => [line.x, value(line)])
-      .filter((point) => typeof point[1] === 'number')}))
-    .filter((series) => series.points.length > 0));
+  const choice = curveChoice(), lines = placed(part, 'steps');
+  const chart = (title, series) => curve(part, choice, title, () => series);
   const ofEpisodes = (title, field) => chart(title,
     [['while learning', (line) => line.play?.[field]], ['evaluated', (line) => line.evaluation?.[field]]]);
   const ofLosses = ['train', 'critic'].flatMap((group) => {
@@ -81,10 +126,12 @@ function rewardPage(part) {
                   [fixed(result.return), 'return of the last evaluation']] : []),
       [duration(lines.reduce((total, line) => total + (line.speed?.seconds || 0), 0)), 'in iterations']]),
     problems(part),
+    curveControls(part, choice),
     h('div', {class: 'charts'}, ofEpisodes('Success', 'success'), ofEpisodes('Return', 'return'),
       ofEpisodes('Steps of an episode', 'length'), ...ofLosses),
-    h('p', {class: 'note'}, 'The horizontal axis counts transitions, or iterations where none are played. ' +
-      'The thin line is each iteration, the thick one the mean of the latest ones. A click on a name hides its line.'),
+    h('p', {class: 'note'}, 'Steps are transitions, or iterations where none are played. ' +
+      'The thin line is each iteration, the thick one the mean of the latest ones; dashed is the run beside it. ' +
+      'A click on a name hides its line.'),
     origin(part),
   ];
 }

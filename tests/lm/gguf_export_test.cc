@@ -58,6 +58,9 @@ TEST(ExportGguf, TheFileHasTheWeightsOfTheFolder) {
       const ScratchFolder scratch;
       const fs::path folder = WriteFolder(scratch, model, "gpt2"), file = scratch / "model.gguf";
       ExportGguf(folder, file, type);
+      // What --dtype auto computes in.
+      EXPECT_EQ(ReadModelConfig(file).weight_type,
+                type == WeightType::kQ8_0 ? WeightType::kBF16 : type);
       const auto written = OpenWeights(file), read = OpenWeights(folder);
       ASSERT_EQ(written->weights().size(), read->weights().size());
       for (const auto& [name, weight] : read->weights()) {

@@ -111,5 +111,26 @@ TEST_F(BrowserTest, ShowsEveryKindOfResult) {
   }
 }
 
+// The address says what is on the axis and which run is beside this one.
+TEST_F(BrowserTest, DrawsTwoTrainingsOverEachOther) {
+  const auto lines = [](double loss) {
+    return fmt::format(
+        "{{\"step\":1,\"train\":{{\"loss\":{0},\"tokens\":900}},\"speed\":{{\"seconds\":60}}}}\n"
+        "{{\"step\":2,\"train\":{{\"loss\":{1},\"tokens\":900}},\"speed\":{{\"seconds\":60}}}}\n",
+        loss, loss / 2);
+  };
+  WriteFileAtomically(folder_.path() / "train/metrics.jsonl", lines(2.5));
+  WriteFileAtomically(folder_.path() / "train_too/metrics.jsonl", lines(4));
+  ::testing::internal::CaptureStdout();
+  AgentReport({{folder_.path().string()}, Page(), {}});
+  ::testing::internal::GetCapturedStdout();
+  const std::string alone = Show("#/3");
+  EXPECT_THAT(alone, AllOf(HasSubstr("no other run"), Not(HasSubstr("c0 dashed"))));
+  const std::string beside = Show("#/3?x=tokens&smooth=none&beside=4");
+  EXPECT_THAT(beside, AllOf(HasSubstr("c0 dashed"), HasSubstr("all, train_too"), HasSubstr(">1,000<")));
+  EXPECT_THAT(Show("#/3?x=minutes"), AllOf(HasSubstr(">1.8<"), Not(HasSubstr(">1,000<"))));
+  EXPECT_EQ(console_, "");
+}
+
 }  // namespace
 }  // namespace agentr
