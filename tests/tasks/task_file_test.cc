@@ -292,6 +292,69 @@ TEST(TaskFile, AScriptedPlayerTakesWhatIsOffered) {
   EXPECT_EQ(there->Plan(), "go north");
 }
 
+constexpr const char* kShop = R"([action]
+examples = ["search[x]"]
+offered = '(?s)\A.* \[SEP\] .*\z'
+offered_between = " [SEP] "
+offered_as = "click[{offered}]"
+[judgement]
+must_be_offered = '\Aclick\[([^\[\n]+)\]'
+need_not_be_offered = '\Asearch\['
+offered_ignore_case = true
+labels = ["Search"]
+)";
+
+TEST(TaskFile, WhatIsNotOfferedIsRefusedWhereTheObservationStays) {
+  const auto family = KindOf(kShop).family();
+  const std::string page = "Search [SEP]  Buy Now  [SEP] < Prev [SEP] 5.5\"";
+  const auto refused = [&](const char* action, const std::string& after) {
+    EXPECT_EQ(family->LeavesStateUnchanged(page, action, after),
+              family->IsRefusal(page, action, after));
+    return family->IsRefusal(page, action, after);
+  };
+  EXPECT_TRUE(refused("click[add to cart]", page));
+  EXPECT_TRUE(refused("click[buy]", page)) << "a part of a piece";
+  EXPECT_TRUE(refused("click[search]", page)) << "a label";
+  EXPECT_TRUE(refused("buy now", page)) << "no action";
+  EXPECT_FALSE(refused("click[add to cart]", "Thanks [SEP] Bye"));
+  EXPECT_FALSE(refused("click[buy now]", page)) << "an equal page after what is offered";
+  EXPECT_FALSE(refused("click[5.5\"]", page));
+  EXPECT_FALSE(refused("click[ÉCRU]", page)) << "how the server folds it is not known";
+  EXPECT_FALSE(refused("search[shoes]", page));
+  EXPECT_FALSE(family->IsRefusal("No pieces.", "click[x]", "No pieces."));
+  const std::vector<Message> history = {{"user", page}};
+  EXPECT_THAT(family->LikelyUnchanged(
+                  history, std::vector<std::string>{"click[x]", "click[< Prev]", "search[x]", "x"}),
+              ElementsAre(true, false, false, true));
+  const RevisionHints& hints = family->hints();
+  EXPECT_EQ(hints.MistakeName(history, "click[x]", page), "not_offered");
+  EXPECT_EQ(hints.MistakeName(history, "buy now", page), "malformed");
+  EXPECT_EQ(hints.MistakeName(history, "click[x]", "Thanks [SEP] Bye"), "");
+  EXPECT_EQ(hints.MistakeName(history, "click[buy now]", page), "");
+  EXPECT_THAT(hints.Recoveries(history, {}),
+              ElementsAre("search[x]", "click[Buy Now]", "click[< Prev]", "click[5.5\"]"));
+}
+
+TEST(TaskFile, EveryMatchMayBeAnOffer) {
+  const auto family = KindOf(R"([action]
+offered = '\[(\w+)\]'
+offered_between = ""
+[judgement]
+must_be_offered = '^use (.*)'
+refusal_is_unchanged = false
+)")
+                          .family();
+  const std::string shown = "You see a [key] and a [box].";
+  EXPECT_TRUE(family->IsRefusal(shown, "use lamp", shown));
+  EXPECT_TRUE(family->IsRefusal(shown, "use KEY", shown)) << "case counts unless the file says so";
+  EXPECT_FALSE(family->IsRefusal(shown, "use box", shown));
+  EXPECT_FALSE(family->IsRefusal(shown, "sing", shown)) << "nothing is said about other actions";
+  EXPECT_FALSE(family->LeavesStateUnchanged(shown, "use lamp", shown)) << "it uses up a turn";
+  EXPECT_THAT(family->LikelyUnchanged(std::vector<Message>{{"user", shown}},
+                                      std::vector<std::string>{"use lamp"}),
+              ElementsAre(false));
+}
+
 // Twenty mistakes, each with its place and what helps.
 TEST(TaskFile, FaultsNameLineSectionAndKey) {
   EXPECT_THAT(Refusal("[task]\nname = \"x\"\n"), HasSubstr("line 1: [task] has no instruction"));
