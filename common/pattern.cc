@@ -21,6 +21,12 @@ std::string ErrorText(int code) {
 using MatchData = std::unique_ptr<pcre2_match_data, decltype(&pcre2_match_data_free)>;
 using MatchContext = std::unique_ptr<pcre2_match_context, decltype(&pcre2_match_context_free)>;
 
+// What group `group` of a match spans.
+std::string GroupOf(std::string_view text, const PCRE2_SIZE* spans, int group) {
+  const PCRE2_SIZE begin = spans[2 * group], end = spans[2 * group + 1];
+  return begin == PCRE2_UNSET ? "" : std::string(text.substr(begin, end - begin));
+}
+
 }  // namespace
 
 Pattern::Pattern(std::string_view pattern) : text_(pattern) {
@@ -63,8 +69,7 @@ void Pattern::ForEachMatch(std::string_view text, OnMatch&& on_match) const {
 std::optional<std::string> Pattern::First(std::string_view text, int group) const {
   std::optional<std::string> found;
   ForEachMatch(text, [&](const PCRE2_SIZE* spans) {
-    const PCRE2_SIZE begin = spans[2 * group], end = spans[2 * group + 1];
-    found = begin == PCRE2_UNSET ? "" : std::string(text.substr(begin, end - begin));
+    found = GroupOf(text, spans, group);
     return false;
   });
   return found;
@@ -73,8 +78,16 @@ std::optional<std::string> Pattern::First(std::string_view text, int group) cons
 std::optional<std::string> Pattern::Last(std::string_view text, int group) const {
   std::optional<std::string> found;
   ForEachMatch(text, [&](const PCRE2_SIZE* spans) {
-    const PCRE2_SIZE begin = spans[2 * group], end = spans[2 * group + 1];
-    found = begin == PCRE2_UNSET ? "" : std::string(text.substr(begin, end - begin));
+    found = GroupOf(text, spans, group);
+    return true;
+  });
+  return found;
+}
+
+std::vector<std::string> Pattern::All(std::string_view text, int group) const {
+  std::vector<std::string> found;
+  ForEachMatch(text, [&](const PCRE2_SIZE* spans) {
+    found.push_back(GroupOf(text, spans, group));
     return true;
   });
   return found;

@@ -27,6 +27,9 @@ class Pattern {
   std::optional<std::string> First(std::string_view text, int group = 0) const;
   std::optional<std::string> Last(std::string_view text, int group = 0) const;
 
+  // The group of this number in every match, in order.
+  std::vector<std::string> All(std::string_view text, int group = 0) const;
+
   // How many groups it has.
   int groups() const { return groups_; }
 

@@ -47,7 +47,7 @@ void Declare(OptionSet& set, ReviseOptions& o) {
   set.Add(
          "--max_form_share", o.max_form_share,
          "Of the rows of a task, the largest share that corrects the form of an action (malformed, "
-         "not on the page, not understood, ambiguous) rather than a decision; 1: any")
+         "not on the page, not offered, not understood, ambiguous) rather than a decision; 1: any")
       .Range(0, 1);
   set.AddNamed("--notice", o.mistakes.notice, kNotices,
                "When the agent notices: first (directly after the first error), late (after up to "

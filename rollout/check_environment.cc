@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <utility>
 
 #include "clients/env/http_environment.h"
@@ -23,10 +25,26 @@ namespace agentr {
 namespace {
 
 constexpr size_t kShown = 160;  // bytes of an observation in a line
+constexpr int kExploring = 4;   // times --steps, of an episode that looks for what was not tried
 
 std::string Shown(std::string_view text) {
   return fmt::format("\"{}{}\"", EscapeControls(text.substr(0, kShown)),
                      text.size() > kShown ? "…" : "");
+}
+
+// Two texts that differ, from a little before their first difference.
+std::array<std::string, 2> ShownApart(std::string_view a, std::string_view b) {
+  constexpr size_t kBefore = 40;
+  const auto parts = std::ranges::mismatch(a, b);
+  size_t begin = static_cast<size_t>(parts.in1 - a.begin());
+  begin = begin < kShown / 2 ? 0 : begin - kBefore;
+  // Not within a character.
+  while (begin > 0 && (a[begin] & 0xc0) == 0x80) --begin;
+  const auto shown = [&](std::string_view text) {
+    const std::string excerpt = Shown(text.substr(begin));
+    return begin == 0 ? excerpt : "\"…" + excerpt.substr(1);
+  };
+  return {shown(a), shown(b)};
 }
 
 // One episode, as it was played.
@@ -35,6 +53,18 @@ struct Played {
   std::string first;
   std::vector<std::string> actions;
   std::vector<StepResult> steps;
+  bool repeats = false;  // it had the same answers again
+
+  const std::string& Before(size_t step) const {
+    return step == 0 ? first : steps[step - 1].observation;
+  }
+};
+
+// Where an episode goes another way, and the answer there.
+struct Parting {
+  bool at_begin = false;  // the task begins with `other`
+  size_t step = 0;
+  std::string answer, other;  // behind the begin: as they are shown
 };
 
 class Checker {
@@ -43,6 +73,7 @@ class Checker {
       : o_(options),
         kind_(TaskKindOf(task)),
         family_(kind_.family()),
+        file_(dynamic_cast<const FileFamily*>(family_.get())),
         environment_(environment),
         random_(options.seed) {}
 
@@ -56,9 +87,15 @@ class Checker {
       }
       const double seconds = SecondsSince(begin);
       ReplayAll();
-      TryRevisionAction();
-      TryUnchanged();
-      TryForks();
+      if (std::ranges::any_of(played_, &Played::repeats)) {
+        TryRevisionAction();
+        TryUnchanged();
+        TryForks();
+      } else {
+        Say("note",
+            "no episode repeats, so that forks, the action of a revision and what is said to "
+            "change nothing cannot be tried");
+      }
       Judge();
       Say("note", fmt::format("{} steps, {:.0f} a second, one after the other", steps_,
                               static_cast<double>(steps_) / std::max(seconds, 1e-9)));
@@ -108,12 +145,7 @@ class Checker {
       }
       for (const std::string& first : firsts) {
         if (Plain(first) == Plain(firsts[0])) continue;
-        Wrong(
-            fmt::format("task {} does not always begin the same: {} and {}. A search goes back to "
-                        "the begin of a task again and again: make the server draw what is random "
-                        "from the id of the task alone; values of instruments can be told by "
-                        "[judgement] readings",
-                        id, Shown(firsts[0]), Shown(first)));
+        BeginsDiffer(id, firsts[0], first);
         return true;
       }
       Say("ok", fmt::format("task {} begins the same each time: {}", id, Shown(firsts[0])));
@@ -125,6 +157,17 @@ class Checker {
       }
     }
     return true;
+  }
+
+  void BeginsDiffer(int id, const std::string& one, const std::string& other) {
+    begins_alike_ = false;
+    const auto [a, b] = ShownApart(Plain(one), Plain(other));
+    Wrong(
+        fmt::format("task {} does not always begin the same: {} and {}. A search goes back to "
+                    "the begin of a task again and again: make the server draw what is random "
+                    "from the id of the task alone; values of instruments can be told by "
+                    "[judgement] readings",
+                    id, a, b));
   }
 
   std::string Plain(const std::string& observation) const {
@@ -139,12 +182,35 @@ class Checker {
       shown.push_back({"user", played.steps[i].observation});
     }
     const bool given = !o_.actions.empty();
+    if (Explores()) return NewAction(played, shown);
     if (kind_.policy && !kind_.plans_by_gold && (!given || random_.Below(2) == 0)) {
       const auto state = kind_.policy(shown, played.task, nullptr);
       if (state && *state) return (*state)->AnyAction(random_);
     }
     if (given) return random_.Pick(o_.actions);
     return std::nullopt;
+  }
+
+  // The file says what an observation offers, so that a play may look for what was not tried yet.
+  bool Explores() const { return file_ != nullptr && !file_->rules().offered_as.empty(); }
+
+  // An action that was taken least often where the same is shown; now and then one that was offered
+  // before.
+  std::optional<std::string> NewAction(const Played& played, std::span<const Message> shown) {
+    std::vector<std::string> actions = OfferedActions(file_->rules(), shown);
+    actions.insert(actions.end(), o_.actions.begin(), o_.actions.end());
+    if (!played.steps.empty() && random_.Chance(0.1)) {
+      const auto earlier =
+          OffersOf(file_->rules(), played.Before(random_.Below(played.steps.size())));
+      if (!earlier.empty()) actions = earlier;
+    }
+    if (actions.empty()) return std::nullopt;
+    std::map<std::string, int>& tried = tried_[played.Before(played.steps.size())];
+    random_.Shuffle(actions);
+    const std::string action =
+        *std::ranges::min_element(actions, {}, [&](const std::string& one) { return tried[one]; });
+    ++tried[action];
+    return action;
   }
 
   bool Play(int id) {
@@ -156,7 +222,8 @@ class Checker {
       return false;
     }
     played.first = std::move(*first);
-    for (int turn = 0; turn < o_.steps; ++turn) {
+    const int steps = Explores() ? kExploring * o_.steps : o_.steps;
+    for (int turn = 0; turn < steps; ++turn) {
       const std::optional<std::string> action = AnyAction(played);
       if (!action) {
         Wrong(
@@ -179,31 +246,49 @@ class Checker {
     return true;
   }
 
-  // The same actions in the other session: what a search does on servers without forks, and what
-  // checks the rows of a revision.
-  void ReplayAll() {
-    int64_t compared = 0, other = 0;
-    std::string example;
-    for (const Played& played : played_) {
-      if (!sessions_[1]->Reset(played.task)) continue;
-      for (size_t i = 0; i < played.steps.size(); ++i) {
-        const auto step = sessions_[1]->Step(played.actions[i]);
-        ++compared;
-        const StepResult& before = played.steps[i];
-        if (step && Plain(step->observation) == Plain(before.observation) &&
-            step->reward == before.reward && step->done == before.done) {
-          continue;
-        }
-        ++other;
-        if (example.empty()) {
-          example = fmt::format(
-              "after {} actions {} was answered with {} (reward {}), then with {}", i,
-              Shown(played.actions[i]), Shown(before.observation), before.reward,
-              step ? fmt::format("{} (reward {})", Shown(step->observation), step->reward)
-                   : step.error().message);
-        }
-        break;  // what follows differs too
+  static std::string Answer(const StepResult& step, const std::string& shown) {
+    return fmt::format("{}{} (reward {})", shown, step.done ? " and the end" : "", step.reward);
+  }
+
+  // Takes the actions of an episode again in the other session, without those of `left_out`; nullopt
+  // if all have the same answers.
+  std::optional<Parting> PartingOf(const Played& played, const std::set<size_t>& left_out = {}) {
+    const auto first = sessions_[1]->Reset(played.task);
+    if (!first) return Parting{false, 0, Shown(played.first), first.error().message};
+    if (Plain(*first) != Plain(played.first)) return Parting{true, 0, played.first, *first};
+    for (size_t i = 0; i < played.steps.size(); ++i) {
+      if (left_out.contains(i)) continue;
+      const StepResult& before = played.steps[i];
+      const auto step = sessions_[1]->Step(played.actions[i]);
+      if (!step) {
+        return Parting{false, i, Answer(before, Shown(before.observation)), step.error().message};
       }
+      const std::string one = Plain(before.observation), other = Plain(step->observation);
+      if (one == other && step->reward == before.reward && step->done == before.done) continue;
+      const auto [shown, shown_other] = ShownApart(one, other);
+      return Parting{false, i, Answer(before, shown), Answer(*step, shown_other)};
+    }
+    return std::nullopt;
+  }
+
+  // What a search does on servers without forks, and what checks the rows of a revision.
+  void ReplayAll() {
+    if (!begins_alike_) return;
+    size_t compared = 0, other = 0;
+    std::string example;
+    for (Played& played : played_) {
+      const std::optional<Parting> parting = PartingOf(played);
+      // No fault of an action.
+      if (parting && parting->at_begin) {
+        return BeginsDiffer(played.task, parting->answer, parting->other);
+      }
+      played.repeats = !parting;
+      compared += parting ? parting->step + 1 : played.steps.size();
+      if (!parting) continue;
+      ++other;
+      if (!example.empty()) continue;
+      example = fmt::format("after {} actions {} was answered with {}, then with {}", parting->step,
+                            Shown(played.actions[parting->step]), parting->answer, parting->other);
     }
     if (other == 0) {
       Say("ok", fmt::format("{} replayed actions have the same answers again", compared));
@@ -240,7 +325,7 @@ class Checker {
     std::string answer;
     int tried = 0;
     for (const Played& played : played_) {
-      if (played.steps.size() < 2) continue;
+      if (!played.repeats || played.steps.size() < 2) continue;
       const Result<bool> moves = MovesBy(played, action, answer);
       if (!moves) {
         Wrong(fmt::format("the action of a revision, {}, failed: {}", Shown(action),
@@ -273,41 +358,66 @@ class Checker {
                   Shown(action), tried, Shown(answer)));
   }
 
-  static std::string Answer(const StepResult& step) {
-    return Shown(step.observation) + (step.done ? " and the end" : "");
+  // What in the file says that a step changed nothing, and how to narrow it.
+  std::string CureOf(const std::string& before, const std::string& action,
+                     const std::string& after) const {
+    if (file_ == nullptr) return "the kind of task is wrong about it";
+    const std::string uses_up =
+        ", or write refusal_is_unchanged = false if a refused action uses something up";
+    if (const Pattern* const by = file_->RefusedBy(after); by != nullptr) {
+      return fmt::format("narrow the pattern of [judgement] refused, \"{}\"{}",
+                         EscapeControls(by->text()), uses_up);
+    }
+    if (file_->IsRefusal(before, action, after)) {
+      return "it is said not to be offered: change [judgement] must_be_offered, "
+             "need_not_be_offered or labels" +
+             uses_up;
+    }
+    for (const Pattern& pattern : file_->rules().unchanged) {
+      if (!pattern.Matches(after)) continue;
+      return fmt::format("narrow the pattern of [judgement] unchanged, \"{}\"",
+                         EscapeControls(pattern.text()));
+    }
+    return "write [judgement] same_observation_is_unchanged = false, because an equal observation "
+           "is not an equal state here: it does not show all that counts";
   }
 
   // Rows and forks of the tree leave out what is said to change nothing, so that the other actions of
   // an episode must have the same answers without it.
   void TryUnchanged() {
-    int64_t left_out = 0;
+    size_t left_out = 0;
     for (const Played& played : played_) {
-      std::string before = played.first, last_left_out;
-      if (!sessions_[1]->Reset(played.task)) continue;
+      if (!played.repeats) continue;
+      std::set<size_t> unchanged;
       for (size_t i = 0; i < played.steps.size(); ++i) {
         const StepResult& step = played.steps[i];
-        const std::string& action = played.actions[i];
-        const bool unchanged = family_->LeavesStateUnchanged(before, action, step.observation);
-        before = step.observation;
-        if (unchanged && !step.done) {
-          last_left_out = fmt::format("{} (answered with {})", Shown(action), Shown(before));
-          ++left_out;
-          continue;
+        if (!step.done &&
+            family_->LeavesStateUnchanged(played.Before(i), played.actions[i], step.observation)) {
+          unchanged.insert(i);
         }
-        const auto again = sessions_[1]->Step(action);
-        if (again && Plain(again->observation) == Plain(step.observation) &&
-            again->done == step.done) {
-          continue;
-        }
-        if (last_left_out.empty()) break;  // told by ReplayAll
-        Wrong(fmt::format(
-            "the file says that {} changes nothing, but without it {} is answered with {} and not "
-            "with {}: narrow the pattern of [judgement] refused or unchanged, or write "
-            "refusal_is_unchanged = false if a refused action uses something up",
-            last_left_out, Shown(action), again ? Answer(*again) : again.error().message,
-            Answer(step)));
-        return;
       }
+      left_out += unchanged.size();
+      std::optional<Parting> parting = PartingOf(played, unchanged);
+      if (!parting || parting->at_begin) continue;
+      // Without those up to this one the episode parts, without those before it it does not.
+      const std::vector<size_t> all(unchanged.begin(), unchanged.end());
+      size_t same = 0, other = all.size();
+      while (other - same > 1) {
+        const size_t middle = (same + other) / 2;
+        const auto without =
+            PartingOf(played, {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(middle)});
+        (without ? other : same) = middle;
+        if (without && !without->at_begin) parting = without;
+      }
+      const size_t wrong = all[other - 1];
+      const std::string& after = played.steps[wrong].observation;
+      Wrong(
+          fmt::format("the file says that {} (answered with {}) changes nothing, but without it {} "
+                      "is answered with {} and not with {}: {}",
+                      Shown(played.actions[wrong]), Shown(after),
+                      Shown(played.actions[parting->step]), parting->other, parting->answer,
+                      CureOf(played.Before(wrong), played.actions[wrong], after)));
+      return;
     }
     if (left_out > 0) {
       Say("ok",
@@ -326,6 +436,7 @@ class Checker {
     }
     for (size_t i = 0; i < played_.size(); ++i) {
       const Played& played = played_[i];
+      if (!played.repeats) continue;
       const size_t at = i % played.steps.size();
       const Result<bool> same = ForksAreCopies(played, at);
       if (!same) {
@@ -367,23 +478,33 @@ class Checker {
 
   // How often the rules about observations held, and the rewards.
   void Judge() {
-    int64_t refused = 0, unchanged = 0, ended = 0;
+    int64_t refused = 0, unchanged = 0, still = 0, ended = 0, not_offered = 0;
+    std::string offered_all_the_same;
     double least = 0, most = 0;
     std::map<std::string, int64_t> answers, by_pattern;
-    const auto* const file = dynamic_cast<const FileFamily*>(family_.get());
     for (const Played& played : played_) {
-      std::string before = played.first;
+      double reward = 0;
       for (size_t i = 0; i < played.steps.size(); ++i) {
         const StepResult& step = played.steps[i];
-        refused += family_->IsRefusal(before, played.actions[i], step.observation) ? 1 : 0;
-        const Pattern* const by = file == nullptr ? nullptr : file->RefusedBy(step.observation);
+        const std::string& before = played.Before(i);
+        const std::string& action = played.actions[i];
+        const bool is_refusal = family_->IsRefusal(before, action, step.observation);
+        refused += is_refusal ? 1 : 0;
+        const Pattern* const by = file_ == nullptr ? nullptr : file_->RefusedBy(step.observation);
         if (by != nullptr) ++by_pattern[by->text()];
-        unchanged +=
-            family_->LeavesStateUnchanged(before, played.actions[i], step.observation) ? 1 : 0;
+        not_offered += is_refusal && by == nullptr ? 1 : 0;
+        if (file_ != nullptr && before != step.observation && by == nullptr &&
+            file_->OfferOf(before, action) != Offer::kPossible) {
+          offered_all_the_same = action;
+        }
+        const bool same = family_->LeavesStateUnchanged(before, action, step.observation);
+        unchanged += same ? 1 : 0;
+        const bool shows_nothing = before == step.observation && step.reward == reward;
+        still += !step.done && (same || shows_nothing) ? 1 : 0;
+        reward = step.reward;
         least = std::min(least, step.reward);
         most = std::max(most, step.reward);
         ++answers[step.observation];
-        before = step.observation;
       }
       ended += played.steps.back().done ? 1 : 0;
     }
@@ -396,8 +517,25 @@ class Checker {
           "game, "
           "or a pattern of [judgement] refused finds what is no refusal");
     }
-    if (file != nullptr && refused > 0) {
-      for (const Pattern& pattern : file->rules().refused) {
+    if (steps_ > 0 && still == steps_ && refused != steps_) {
+      Wrong(
+          "every action changed nothing: either none of those that were tried does anything, and "
+          "--action or [action] examples should name others, or [judgement] unchanged or "
+          "same_observation_is_unchanged says too much");
+    }
+    if (!offered_all_the_same.empty()) {
+      Say("note",
+          fmt::format("{} is not offered by what [judgement] must_be_offered says, but had another "
+                      "answer than the observation before: is it offered elsewhere?",
+                      Shown(offered_all_the_same)));
+    }
+    if (file_ != nullptr && refused > 0) {
+      if (not_offered > 0) {
+        Say("note",
+            fmt::format("  {:3.0f} % of the refusals because the action is not offered",
+                        100.0 * static_cast<double>(not_offered) / static_cast<double>(refused)));
+      }
+      for (const Pattern& pattern : file_->rules().refused) {
         Say("note", fmt::format("  {:3.0f} % of the refusals by \"{}\"",
                                 100.0 * static_cast<double>(by_pattern[pattern.text()]) /
                                     static_cast<double>(refused),
@@ -420,18 +558,22 @@ class Checker {
       Say("ok", fmt::format("rewards from {:.3g} to {:.3g}; {} is success", least, most,
                             family_->SuccessReward()));
     }
-    Say(ended > 0 ? "ok" : "note", fmt::format("{} of {} random episodes ended within {} steps",
-                                               ended, played_.size(), o_.steps));
+    Say(ended > 0 ? "ok" : "note",
+        fmt::format("{} of {} random episodes ended within {} steps", ended, played_.size(),
+                    Explores() ? kExploring * o_.steps : o_.steps));
   }
 
   const EnvCheckOptions& o_;
   const TaskKind& kind_;
   const std::unique_ptr<TaskFamily> family_;
+  const FileFamily* const file_;  // null: a kind that is built in
   Environment& environment_;
   RandomStream random_;
   std::array<std::unique_ptr<Session>, 2> opened_;
   std::array<Session*, 2> sessions_ = {};  // that plays, and that plays again
   std::vector<Played> played_;
+  std::map<std::string, std::map<std::string, int>> tried_;  // actions by what was shown
+  bool begins_alike_ = true;
   int64_t steps_ = 0;
   EnvCheckReport report_;
 };

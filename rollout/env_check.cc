@@ -43,7 +43,11 @@ void Declare(OptionSet& set, EnvCheckOptions& o) {
   set.Add("--action", o.actions, "Action to take besides those that the kind knows (repeatable)")
       .OnlyOutput();
   set.Add("--episodes", o.episodes, "Random episodes of each task").Min(1).OnlyOutput();
-  set.Add("--steps", o.steps, "Steps of an episode").Min(2).OnlyOutput();
+  set.Add("--steps", o.steps,
+          "Steps of an episode; four times as many where a task file says how to take what is "
+          "offered (offered_as)")
+      .Min(2)
+      .OnlyOutput();
   set.Add("--seed", o.seed, "Seed of the random actions").OnlyOutput();
   set.AddSwitch("--openenv", o.openenv,
                 "TASK is the base URL of an OpenEnv server: write a first task file for it, and "

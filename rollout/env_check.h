@@ -19,7 +19,7 @@ struct EnvCheckOptions {
   std::vector<int> ids = {0, 1};          // tasks to play
   std::vector<std::string> actions = {};  // to take besides those that the kind knows
   int episodes = 3;                       // of each task
-  int steps = 12;                         // of an episode
+  int steps = 12;                         // of an episode; more where offers are explored
   uint64_t seed = 0;
   bool openenv = false;  // the task is the base URL of an OpenEnv server: a file is written first
   std::string output = {};  // its path; empty: standard output

@@ -26,6 +26,29 @@ std::string_view LastFence(std::string_view response) {
   return line == std::string_view::npos ? inside : inside.substr(line + 1);
 }
 
+// Quotes around an action of a list are none of its letters.
+std::string_view Trimmed(const FileRules& rules, std::string_view piece) {
+  return Trim(piece, rules.offered_as.empty() ? " \t'\"" : " \t\r\n");
+}
+
+// A piece as it is compared.
+std::string PieceKey(const FileRules& rules, std::string_view piece) {
+  const std::string_view key = Trimmed(rules, piece);
+  return rules.offered_ignore_case ? AsciiLower(key) : std::string(key);
+}
+
+bool IsLabel(const FileRules& rules, const std::string& key) {
+  return std::ranges::any_of(
+      rules.labels, [&](const std::string& label) { return PieceKey(rules, label) == key; });
+}
+
+std::string ActionOfPiece(const FileRules& rules, std::string_view piece) {
+  if (rules.offered_as.empty()) return std::string(piece);
+  std::string action = rules.offered_as;
+  ReplaceAll(action, kOfferedPlace, piece);
+  return action;
+}
+
 // A player without a plan. What it calls its plan is one of the actions, by the conversation.
 class AnyPolicy : public PolicyState {
  public:
@@ -88,9 +111,10 @@ bool FileFamily::LeavesStateUnchanged(std::string_view before, std::string_view 
          AnyMatches(rules_->unchanged, after) || (rules_->same_is_unchanged && before == after);
 }
 
-bool FileFamily::IsRefusal(std::string_view /*before*/, std::string_view /*action*/,
+bool FileFamily::IsRefusal(std::string_view before, std::string_view action,
                            std::string_view after) const {
-  return RefusedBy(after) != nullptr;
+  return RefusedBy(after) != nullptr ||
+         (before == after && OfferOf(before, action) != Offer::kPossible);
 }
 
 const Pattern* FileFamily::RefusedBy(std::string_view after) const {
@@ -99,9 +123,36 @@ const Pattern* FileFamily::RefusedBy(std::string_view after) const {
   return found == rules_->refused.end() ? nullptr : &*found;
 }
 
-std::vector<bool> FileFamily::LikelyUnchanged(std::span<const Message> /*history*/,
+Offer FileFamily::OfferOf(std::string_view observation, std::string_view action) const {
+  const FileRules& rules = *rules_;
+  if (rules.must_be_offered.empty() || AnyMatches(rules.need_not_be_offered, action))
+    return Offer::kPossible;
+  const auto pieces = OfferedPieces(rules, observation);
+  if (!pieces) return Offer::kPossible;
+  for (const Pattern& pattern : rules.must_be_offered) {
+    const auto argument = pattern.First(action, std::min(pattern.groups(), 1));
+    if (!argument) continue;
+    // How a server folds other letters is not known.
+    const bool ascii = std::ranges::all_of(*argument, [](char c) { return (c & 0x80) == 0; });
+    if (rules.offered_ignore_case && !ascii) return Offer::kPossible;
+    const std::string key = PieceKey(rules, *argument);
+    const bool offered =
+        !IsLabel(rules, key) && std::ranges::any_of(*pieces, [&](const std::string& piece) {
+          return PieceKey(rules, piece) == key;
+        });
+    return offered ? Offer::kPossible : Offer::kNotOffered;
+  }
+  return rules.need_not_be_offered.empty() ? Offer::kPossible : Offer::kMalformed;
+}
+
+std::vector<bool> FileFamily::LikelyUnchanged(std::span<const Message> history,
                                               std::span<const std::string> actions) const {
-  return std::vector<bool>(actions.size(), false);
+  std::vector<bool> likely(actions.size(), false);
+  if (history.empty() || !rules_->refusal_is_unchanged) return likely;
+  for (size_t i = 0; i < actions.size(); ++i) {
+    likely[i] = OfferOf(history.back().content, actions[i]) != Offer::kPossible;
+  }
+  return likely;
 }
 
 bool FileFamily::MayInform(std::string_view action) const {
@@ -121,33 +172,64 @@ RevisionHints::Readings FileFamily::WithoutReadings(std::string_view observation
   return readings;
 }
 
-std::string_view FileFamily::MistakeName(std::span<const Message> /*history*/,
-                                         std::string_view /*action*/,
+std::string_view FileFamily::MistakeName(std::span<const Message> history, std::string_view action,
                                          std::string_view after) const {
   for (const auto& [mistake, pattern] : rules_->mistakes) {
     if (pattern.Matches(after)) return mistake;
   }
+  const std::string_view before = history.empty() ? "" : std::string_view(history.back().content);
+  if (before != after || RefusedBy(after) != nullptr) return "";
+  switch (OfferOf(before, action)) {
+    case Offer::kNotOffered:
+      return "not_offered";
+    case Offer::kMalformed:
+      return "malformed";
+    case Offer::kPossible:
+      break;
+  }
   return "";
+}
+
+std::optional<std::vector<std::string>> OfferedPieces(const FileRules& rules,
+                                                      std::string_view observation) {
+  if (!rules.offers) return std::nullopt;
+  const Pattern& pattern = *rules.offers;
+  const int group = std::min(pattern.groups(), 1);
+  std::vector<std::string> pieces;
+  if (rules.between.empty()) {
+    pieces = pattern.All(observation, group);
+    return pieces.empty() ? std::nullopt : std::optional(std::move(pieces));
+  }
+  const auto found = pattern.Last(observation, group);
+  if (!found) return std::nullopt;
+  for (std::string_view list = *found; !list.empty();) {
+    const size_t end = std::min(list.find(rules.between), list.size());
+    pieces.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + rules.between.size(), list.size()));
+  }
+  return pieces;
+}
+
+std::vector<std::string> OffersOf(const FileRules& rules, std::string_view observation) {
+  std::vector<std::string> actions;
+  for (const std::string& piece :
+       OfferedPieces(rules, observation).value_or(std::vector<std::string>())) {
+    const std::string_view trimmed = Trimmed(rules, piece);
+    if (trimmed.empty() || IsLabel(rules, PieceKey(rules, piece))) continue;
+    actions.push_back(ActionOfPiece(rules, trimmed));
+  }
+  return actions;
 }
 
 std::vector<std::string> OfferedActions(const FileRules& rules,
                                         std::span<const Message> conversation) {
   std::vector<std::string> actions = rules.actions;
-  if (!rules.offers) return actions;
-  const auto& pattern = *rules.offers;
-  std::optional<std::string> found;
-  for (const Message& message : conversation) {
-    if (message.role != "user") continue;
-    auto here = pattern.Last(message.content, std::min(pattern.groups(), 1));
-    if (here) found = std::move(here);
-  }
-  std::string_view list = found ? std::string_view(*found) : std::string_view();
-  while (!list.empty()) {
-    const size_t end = std::min(list.find(rules.between), list.size());
-    const std::string_view action = Trim(list.substr(0, end), " \t'\"");
-    if (!action.empty()) actions.emplace_back(action);
-    list.remove_prefix(std::min(end + rules.between.size(), list.size()));
-  }
+  const auto last =
+      std::find_if(conversation.rbegin(), conversation.rend(), [&](const Message& message) {
+        return message.role == "user" && OfferedPieces(rules, message.content);
+      });
+  if (last == conversation.rend()) return actions;
+  for (std::string& action : OffersOf(rules, last->content)) actions.push_back(std::move(action));
   return actions;
 }
 

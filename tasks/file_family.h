@@ -34,6 +34,9 @@ inline constexpr std::array<NamedValue<ActionFormat>, 5> kActionFormats = {
      {"fence", ActionFormat::kFence},
      {"tool_json", ActionFormat::kToolJson}}};
 
+// In FileRules::offered_as.
+inline constexpr std::string_view kOfferedPlace = "{offered}";
+
 struct FileRules {
   std::string name;
   std::vector<Message> instruction;
@@ -57,11 +60,28 @@ struct FileRules {
   std::string revision_action = "wait";
   std::vector<std::pair<std::string, Pattern>> mistakes = {};  // by what the observation says
 
-  // What a scripted player may do: these, and those that the first group of `offers` finds in the
-  // last observation that has it, divided by `between`.
-  std::vector<std::string> actions = {};
+  // What an observation offers: the pieces of what `offers` finds, divided by `between`; if that is
+  // empty, each match is a piece. A match is its first group, or all of it.
   std::optional<Pattern> offers = {};
   std::string between = ",";
+  std::string offered_as = {};  // the action that takes a piece, "click[{offered}]"; "": the piece
+
+  // What a scripted player may do: these, and those of the pieces of the last observation that has
+  // some.
+  std::vector<std::string> actions = {};
+
+  // Actions whose first group (or all of it) has to be a piece of the observation, those that need
+  // not, and pieces that no action takes.
+  std::vector<Pattern> must_be_offered = {}, need_not_be_offered = {};
+  std::vector<std::string> labels = {};
+  bool offered_ignore_case = false;
+};
+
+// Whether an action can be taken where an observation is shown, by what must be offered.
+enum class Offer {
+  kPossible,    // it is offered, need not be, or nothing is known
+  kNotOffered,  // its argument is no piece of the observation
+  kMalformed,   // it is neither an action that must be offered nor one that need not
 };
 
 class FileFamily : public TaskFamily, public RevisionHints {
@@ -73,7 +93,8 @@ class FileFamily : public TaskFamily, public RevisionHints {
   std::vector<Message> Instruction() const override { return rules_->instruction; }
   std::string ParseAction(std::string_view response) const override;
   // True for a refusal unless the file says otherwise, an observation that says so, and, if the
-  // file says so, one that is equal to the one before.
+  // file says so, one that is equal to the one before. What is not offered is refused if the
+  // observation stays.
   bool LeavesStateUnchanged(std::string_view before, std::string_view action,
                             std::string_view after) const override;
   bool IsRefusal(std::string_view before, std::string_view action,
@@ -96,11 +117,19 @@ class FileFamily : public TaskFamily, public RevisionHints {
 
   // The first pattern that refuses an action with this observation; nullptr: none does.
   const Pattern* RefusedBy(std::string_view after) const;
+  Offer OfferOf(std::string_view observation, std::string_view action) const;
   const FileRules& rules() const { return *rules_; }
 
  private:
   const std::shared_ptr<const FileRules> rules_;
 };
+
+// What `observation` offers; nullopt if it says nothing about that.
+std::optional<std::vector<std::string>> OfferedPieces(const FileRules& rules,
+                                                      std::string_view observation);
+
+// The actions that take what `observation` offers, without labels.
+std::vector<std::string> OffersOf(const FileRules& rules, std::string_view observation);
 
 // The actions that a player may take after `conversation`.
 std::vector<std::string> OfferedActions(const FileRules& rules,

@@ -359,10 +359,32 @@ void ReadAction(const toml::table& file, const std::string& place, FileRules& ru
   action.Read("examples", rules.actions);
   action.Read("offered", rules.offers);
   action.Read("offered_between", rules.between);
-  if (rules.between.empty()) {
-    action.Refuse(*action.Find("offered_between"), "offered_between", "cannot be empty");
+  action.Read("offered_as", rules.offered_as);
+  if (action.Has("offered_as") && !rules.offers) {
+    action.Refuse(*action.Find("offered_as"), "offered_as",
+                  "needs offered = '…', a pattern of what is offered");
+  }
+  if (action.Has("offered_as") && rules.offered_as.find(kOfferedPlace) == std::string::npos) {
+    action.Refuse(*action.Find("offered_as"), "offered_as",
+                  fmt::format("{} is missing in it, the place of what is offered", kOfferedPlace));
   }
   action.End();
+}
+
+void ReadOffers(Section& judgement, FileRules& rules) {
+  judgement.Read("must_be_offered", rules.must_be_offered);
+  judgement.Read("need_not_be_offered", rules.need_not_be_offered);
+  judgement.Read("labels", rules.labels);
+  judgement.Read("offered_ignore_case", rules.offered_ignore_case);
+  if (judgement.Has("must_be_offered") && !rules.offers) {
+    judgement.Refuse(*judgement.Find("must_be_offered"), "must_be_offered",
+                     "needs [action] offered, which says where an observation has what it offers");
+  }
+  for (const char* const key : {"need_not_be_offered", "labels", "offered_ignore_case"}) {
+    if (!judgement.Has(key) || !rules.must_be_offered.empty()) continue;
+    judgement.Refuse(*judgement.Find(key), key,
+                     "needs must_be_offered, the patterns of actions whose first group is offered");
+  }
 }
 
 void ReadJudgement(const toml::table& file, const std::string& place, FileRules& rules,
@@ -377,6 +399,7 @@ void ReadJudgement(const toml::table& file, const std::string& place, FileRules&
   judgement.Read("same_observation_is_same_state", rules.observation_is_state);
   judgement.Read("revision_action", rules.revision_action);
   judgement.Read("verifier_prompt", kind.judge);
+  ReadOffers(judgement, rules);
   if (const toml::node* mistakes = judgement.Find("mistakes")) {
     if (!mistakes->is_array()) {
       judgement.Refuse(*mistakes, "mistakes", "needs a list of {name = …, pattern = …}");

@@ -140,8 +140,8 @@ int LateNotice(const Tree& tree, const StateMap& states, int node, double good_v
 }  // namespace
 
 bool IsOfForm(std::string_view mistake) {
-  constexpr std::array<std::string_view, 4> kForms = {"malformed", "not_on_page", "not_understood",
-                                                      "ambiguous"};
+  constexpr std::array<std::string_view, 5> kForms = {"malformed", "not_on_page", "not_offered",
+                                                      "not_understood", "ambiguous"};
   return std::ranges::find(kForms, mistake) != kForms.end();
 }
 

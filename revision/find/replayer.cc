@@ -2,11 +2,47 @@
 
 #include <utility>
 
+#include "tasks/task_kinds.h"
+
 namespace agentr {
+namespace {
+
+// The family, but every action leads to a state of its own.
+class WordForWord : public TaskFamily {
+ public:
+  explicit WordForWord(const TaskFamily& family) : family_(family) {}
+  std::string_view name() const override { return family_.name(); }
+  bool LeavesStateUnchanged(std::string_view /*before*/, std::string_view /*action*/,
+                            std::string_view /*after*/) const override {
+    return false;
+  }
+  bool IsRefusal(std::string_view before, std::string_view action,
+                 std::string_view after) const override {
+    return family_.IsRefusal(before, action, after);
+  }
+  std::vector<bool> LikelyUnchanged(std::span<const Message> /*history*/,
+                                    std::span<const std::string> actions) const override {
+    return std::vector<bool>(actions.size(), false);
+  }
+
+ private:
+  const TaskFamily& family_;
+};
+
+std::unique_ptr<TaskFamily> WordForWordIfOfAFile(const TaskFamily& family) {
+  const TaskKind* const kind = FindTaskKind(family.name());
+  if (kind == nullptr || kind->file.empty()) return nullptr;
+  return std::make_unique<WordForWord>(family);
+}
+
+}  // namespace
 
 Replayer::Replayer(int task_id, const TaskFamily& family, Environment& environment,
                    SessionPool& pool, const std::atomic<bool>& stop)
-    : family_(family), executor_(MakeExecutor(task_id, environment, pool, family, stop)) {}
+    : family_(family),
+      word_for_word_(WordForWordIfOfAFile(family)),
+      executor_(MakeExecutor(task_id, environment, pool,
+                             word_for_word_ == nullptr ? family : *word_for_word_, stop)) {}
 
 Result<std::string> Replayer::Start() {
   Result<std::string> start = executor_->Start();
@@ -15,6 +51,7 @@ Result<std::string> Replayer::Start() {
 }
 
 const std::string& Replayer::Shown(int state) const {
+  if (const auto before = entered_.find(state); before != entered_.end()) state = before->second;
   if (state == StateTree::kRoot) return first_observation_;
   return executor_->states().Into(state).result.observation;
 }
@@ -27,8 +64,16 @@ Result<ReplayedEpisode> Replayer::Run(int state, std::span<const std::string> ac
     AGENTR_RETURN_IF_ERROR(executor_->Execute(state, {action}, i + 1 == actions.size()));
     const StateTree::Transition taken = *executor_->states().Find(state, action);
     const bool over = taken.result.done || taken.result.reward < 0;
-    const bool refused = !over && family_.IsRefusal(Shown(state), action, taken.result.observation);
-    episode.push_back({taken.result, taken.state == state, refused, taken.state});
+    const std::string& before = Shown(state);
+    const bool refused = !over && family_.IsRefusal(before, action, taken.result.observation);
+    const bool unchanged =
+        taken.state == state ||
+        (!over && family_.LeavesStateUnchanged(before, action, taken.result.observation));
+    if (unchanged && taken.state != state) {
+      const auto entered = entered_.find(state);
+      entered_[taken.state] = entered == entered_.end() ? state : entered->second;
+    }
+    episode.push_back({taken.result, unchanged, refused, taken.state});
     ++turns_;
     if (over) break;
     state = taken.state;

@@ -1,11 +1,14 @@
 // Runs given actions in a task's environment, again and again.
 //
 // All runs share one Executor (rollout/executor.h): a common beginning is executed only once, in one
-// session that is forked if the environment can fork.
+// session that is forked if the environment can fork. What changes nothing is not taken again on the
+// way back to a state, unless a task file says so: a file may be wrong about it, so there every
+// action is taken behind all those before it.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -49,8 +52,11 @@ class Replayer {
 
  private:
   const TaskFamily& family_;
+  const std::unique_ptr<TaskFamily> word_for_word_;  // null: unchanged states are not left
   const std::unique_ptr<Executor> executor_;
   std::string first_observation_;
+  std::map<int, int>
+      entered_;           // states behind actions that changed nothing: the state before these
   int64_t episodes_ = 0;  // episodes that began at the root
   int64_t turns_ = 0;     // turns of these episodes
 };

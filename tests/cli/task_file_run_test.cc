@@ -334,6 +334,15 @@ struct World {
   std::vector<std::string> actions;
 };
 
+// The file of AgentGym's server with the instruction of the built-in kind: its own has other words.
+std::string FileOf(const std::string& kind) {
+  const std::vector<Message> instruction = MakeTaskFamily(kind)->Instruction();
+  std::string file = ReadFile(AGENTR_SOURCE_DIR "/configs/tasks/agentgym_" + kind + ".toml");
+  const size_t begin = file.find("instruction = '''"), end = file.find("'''", begin + 20);
+  file.replace(begin, end + 3 - begin, "instruction = '''" + instruction[0].content + "'''");
+  return file;
+}
+
 class ByItsFile : public TaskFileRun, public ::testing::WithParamInterface<World> {};
 
 INSTANTIATE_TEST_SUITE_P(
@@ -341,7 +350,9 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(World{"textcraft", {"inventory", "get 1 oak log", "get 2 stick", "fly"}},
                       World{"wordle",
                             {"s o l a r", "P A N I C", "could", "w r u n g", "c r a n e"}},
-                      World{"webshop", {"search[shoes]", "search[red shirt]", "click[Buy Now]"}},
+                      World{"webshop",
+                            {"search[shoes]", "search[red shirt]", "click[Buy Now]",
+                             "click[add to cart]", "buy it"}},
                       World{"maze", {"move left", "Move right", "move up", "move down", "wait"}}),
     [](const auto& test) { return test.param.kind; });
 
@@ -349,12 +360,7 @@ TEST_P(ByItsFile, AWorldGivesTheTreesOfTheBuiltInKind) {
   const std::string& kind = GetParam().kind;
   const auto server = StartServer(kind);
   const AnyModel model(GetParam().actions);
-  // The file's own instruction is in other words.
-  const std::vector<Message> instruction = MakeTaskFamily(kind)->Instruction();
-  std::string file = ReadFile(AGENTR_SOURCE_DIR "/configs/tasks/agentgym_" + kind + ".toml");
-  const size_t begin = file.find("instruction = '''"), end = file.find("'''", begin + 20);
-  file.replace(begin, end + 3 - begin, "instruction = '''" + instruction[0].content + "'''");
-  WriteFileAtomically(folder_.path() / "own.toml", file);
+  WriteFileAtomically(folder_.path() / "own.toml", FileOf(kind));
   // A refused guess of Wordle is one of the six, so that a revision's turn cannot be free there.
   const Outcome checked = Run("env_check", {"own.toml", "--base", server->base_url()});
   EXPECT_EQ(checked.exit, 0) << checked.out << checked.err;
@@ -379,6 +385,34 @@ TEST_P(ByItsFile, AWorldGivesTheTreesOfTheBuiltInKind) {
   }
   EXPECT_GT(own.size(), 4U);
   EXPECT_EQ(own, trees[kind]);
+}
+
+TEST_F(TaskFileRun, AShopsFileCorrectsWhatIsNotOfferedAsTheBuiltInKindDoes) {
+  const auto server = StartServer("webshop");
+  // Searches for what the tasks 32 to 34 want.
+  const AnyModel model({"search[herbal tea]", "search[dried fruit]", "search[gummies]",
+                        "click[Buy Now]", "click[Buy Now]", "click[add to cart]", "buy it"});
+  WriteFileAtomically(folder_.path() / "own.toml", FileOf("webshop"));
+  for (const auto& [task, name] :
+       {std::pair("webshop", "webshop"), {"own.toml", "agentgym_webshop"}}) {
+    const std::string trees = std::string("trees_of_") + name;
+    const std::string made = std::string("rows_of_") + name;
+    const Outcome searched =
+        Run("mcts_collect", {"--task", task, "--env_server_base", server->base_url(), "--llm_base",
+                             model.url(), "--model_name", "any", "--min", "32", "--max", "35",
+                             "--iterations", "60", "--max_depth", "10", "--output_dir", trees});
+    ASSERT_EQ(searched.exit, 0) << searched.err;
+    const Outcome revised =
+        Run("path_collect", {"--input_dir", trees, "--output_dir", made, "--env_server_base",
+                             server->base_url(), "--alpha", "0.05", "--beta", "0.04"});
+    ASSERT_EQ(revised.exit, 0) << searched.out << revised.err;
+    EXPECT_THAT(revised.out,
+                AllOf(HasSubstr(name == std::string("webshop") ? "not_on_page" : "not_offered"),
+                      HasSubstr("malformed")));
+    const auto rows =
+        ReadRows(folder_.path() / made / (std::string(name) + "_centric.messages.jsonl"));
+    EXPECT_GT(rows.size(), 3U) << name;
+  }
 }
 
 // The commands of docs/your_environment.md, word for word but for the port.

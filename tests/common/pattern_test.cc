@@ -18,6 +18,8 @@ TEST(Pattern, FindsTheFirstAndTheLastMatchAndTheirGroups) {
   EXPECT_EQ(pattern.First("go north, go südwärts", 1), "north");
   EXPECT_EQ(pattern.Last("go north, go südwärts", 1), "südwärts");
   EXPECT_EQ(pattern.First("go north"), "go north");
+  EXPECT_THAT(pattern.All("go north, go south", 1), ElementsAre("north", "south"));
+  EXPECT_THAT(pattern.All("stay"), ElementsAre());
   EXPECT_EQ(pattern.First("stay"), std::nullopt);
   EXPECT_EQ(pattern.groups(), 1);
 }

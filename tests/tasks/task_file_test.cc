@@ -292,51 +292,155 @@ TEST(TaskFile, AScriptedPlayerTakesWhatIsOffered) {
   EXPECT_EQ(there->Plan(), "go north");
 }
 
-// Twenty mistakes, each with its place and what helps.
-TEST(TaskFile, FaultsNameLineSectionAndKey) {
-  EXPECT_THAT(Refusal("[task]\nname = \"x\"\n"), HasSubstr("line 1: [task] has no instruction"));
-  EXPECT_THAT(Refusal("[task]\ninstruction = \"x\"\n"), HasSubstr("[task] has no name"));
-  EXPECT_THAT(Refusal("name = \"x\"\n"),
-              HasSubstr("line 1: name stands in no section; most likely [task]"));
-  EXPECT_THAT(Refusal("[task]\nname = \"x\"\ninstruction = \"x\"\nsuccess_reward = 2\n"),
-              HasSubstr("line 4: [task] success_reward: rewards lie from 0 to 1"));
-  EXPECT_THAT(Refusal("[task]\nname = \"x\"\ninstruction = \"x\"\ntasks = 10\n[splits]\ntest = "
-                      "\"5-10\"\n"),
-              HasSubstr("line 6: [splits] test: there is no task 10: [task] tasks = 10 means"));
-  EXPECT_THAT(Refusal("[task]\nname = \"My Game\"\ninstruction = \"x\"\n"),
-              HasSubstr("line 2: [task] name: a name has small letters"));
-  EXPECT_THAT(Refusal("[task]\nname = x\n"), HasSubstr("doors.toml, line 2: "));
-  EXPECT_THAT(Refusal("[task]\nname = \"caf\xe9\"\n"),
-              HasSubstr("line 2: a byte that is not valid UTF-8"));
-  EXPECT_THAT(RefusalOf("[stepp]\n"), HasSubstr("line 4: there is no section [stepp]"));
-  EXPECT_THAT(RefusalOf("[stepp]\n"), HasSubstr("did you mean step?"));
-  EXPECT_THAT(RefusalOf("[step]\nreword = \"/r\"\n"),
-              HasSubstr("line 5: [step] reword: there is no such key; did you mean reward?"));
-  EXPECT_THAT(RefusalOf("[step]\nreward = \"r\"\n"),
-              HasSubstr("line 5: [step] reward: \"r\" is no JSON pointer"));
-  EXPECT_THAT(RefusalOf("[step]\ndone = []\n"),
-              HasSubstr("[step] done: needs at least one pointer"));
-  EXPECT_THAT(RefusalOf("[step]\nbody = {id = \"{id}\"}\n"),
-              HasSubstr("[step] body: {action} is missing"));
-  EXPECT_THAT(RefusalOf("[reset]\nbody = {data_idx = \"{task}\"}\n"),
-              HasSubstr("[reset] body: {id} is missing"));
-  EXPECT_THAT(RefusalOf("[reset]\npath = \"reset\"\n"), HasSubstr("a path begins with \"/\""));
-  EXPECT_THAT(RefusalOf("[session]\nbase_path = \"/maze/\"\n"), HasSubstr("[session] base_path"));
-  EXPECT_THAT(RefusalOf("[reward]\nmode = \"total\"\n"),
-              HasSubstr("[reward] mode: \"total\" is none of last, sum, max, delta"));
-  EXPECT_THAT(RefusalOf("[reward]\nclip = [1, 0]\n"),
-              HasSubstr("[reward] clip: needs two numbers"));
-  EXPECT_THAT(RefusalOf("[reward]\nscale = \"1\"\n"), HasSubstr("[reward] scale: needs a number"));
-  EXPECT_THAT(RefusalOf("[action]\nformat = \"regex\"\n"), HasSubstr("[action] has no pattern"));
-  EXPECT_THAT(RefusalOf("[judgement]\nrefused = [\"(\"]\n"),
-              HasSubstr("line 5: [judgement] refused: the pattern '(' is wrong"));
-  EXPECT_THAT(RefusalOf("[judgement]\nmistakes = [{name = \"x\"}]\n"),
-              HasSubstr("needs a name and a pattern"));
-  EXPECT_THAT(RefusalOf("[splits]\ntest = \"5-2\"\n"), HasSubstr("[splits] test: needs ids"));
-  EXPECT_THAT(RefusalOf("[splits]\ntest = 5\ntrain = \"0-9\"\n"),
-              HasSubstr("[splits] train: task 5 is a test task too"));
-  EXPECT_THAT(RefusalOf("[judgement]\nsame_observation_is_unchanged = \"yes\"\n"),
-              HasSubstr("needs true or false"));
+constexpr const char* kShop = R"([action]
+examples = ["search[x]"]
+offered = '(?s)\A.* \[SEP\] .*\z'
+offered_between = " [SEP] "
+offered_as = "click[{offered}]"
+[judgement]
+must_be_offered = '\Aclick\[([^\[\n]+)\]'
+need_not_be_offered = '\Asearch\['
+offered_ignore_case = true
+labels = ["Search"]
+)";
+
+TEST(TaskFile, WhatIsNotOfferedIsRefusedWhereTheObservationStays) {
+  const auto family = KindOf(kShop).family();
+  const std::string page = "Search [SEP]  Buy Now  [SEP] < Prev [SEP] 5.5\"";
+  const auto refused = [&](const char* action, const std::string& after) {
+    EXPECT_EQ(family->LeavesStateUnchanged(page, action, after),
+              family->IsRefusal(page, action, after));
+    return family->IsRefusal(page, action, after);
+  };
+  EXPECT_TRUE(refused("click[add to cart]", page));
+  EXPECT_TRUE(refused("click[buy]", page)) << "a part of a piece";
+  EXPECT_TRUE(refused("click[search]", page)) << "a label";
+  EXPECT_TRUE(refused("buy now", page)) << "no action";
+  EXPECT_FALSE(refused("click[add to cart]", "Thanks [SEP] Bye"));
+  EXPECT_FALSE(refused("click[buy now]", page)) << "an equal page after what is offered";
+  EXPECT_FALSE(refused("click[5.5\"]", page));
+  EXPECT_FALSE(refused("click[ÉCRU]", page)) << "how the server folds it is not known";
+  EXPECT_FALSE(refused("search[shoes]", page));
+  EXPECT_FALSE(family->IsRefusal("No pieces.", "click[x]", "No pieces."));
+  const std::vector<Message> history = {{"user", page}};
+  EXPECT_THAT(family->LikelyUnchanged(
+                  history, std::vector<std::string>{"click[x]", "click[< Prev]", "search[x]", "x"}),
+              ElementsAre(true, false, false, true));
+  const RevisionHints& hints = family->hints();
+  EXPECT_EQ(hints.MistakeName(history, "click[x]", page), "not_offered");
+  EXPECT_EQ(hints.MistakeName(history, "buy now", page), "malformed");
+  EXPECT_EQ(hints.MistakeName(history, "click[x]", "Thanks [SEP] Bye"), "");
+  EXPECT_EQ(hints.MistakeName(history, "click[buy now]", page), "");
+  EXPECT_THAT(hints.Recoveries(history, {}),
+              ElementsAre("search[x]", "click[Buy Now]", "click[< Prev]", "click[5.5\"]"));
+}
+
+TEST(TaskFile, EveryMatchMayBeAnOffer) {
+  const auto family = KindOf(R"([action]
+offered = '\[(\w+)\]'
+offered_between = ""
+[judgement]
+must_be_offered = '^use (.*)'
+refusal_is_unchanged = false
+)")
+                          .family();
+  const std::string shown = "You see a [key] and a [box].";
+  EXPECT_TRUE(family->IsRefusal(shown, "use lamp", shown));
+  EXPECT_TRUE(family->IsRefusal(shown, "use KEY", shown)) << "case counts unless the file says so";
+  EXPECT_FALSE(family->IsRefusal(shown, "use box", shown));
+  EXPECT_FALSE(family->IsRefusal(shown, "sing", shown)) << "nothing is said about other actions";
+  EXPECT_FALSE(family->LeavesStateUnchanged(shown, "use lamp", shown)) << "it uses up a turn";
+  EXPECT_THAT(family->LikelyUnchanged(std::vector<Message>{{"user", shown}},
+                                      std::vector<std::string>{"use lamp"}),
+              ElementsAre(false));
+}
+
+struct Fault {
+  std::string text;
+  int line;
+  const char* says;
+  const char* cure;
+};
+
+std::string Head(const std::string& more) {
+  return "[task]\nname = \"x\"\ninstruction = \"x\"\n" + more;
+}
+
+// Each with its line and what helps.
+TEST(TaskFile, FaultsNameTheirLineAndTheCure) {
+  const std::vector<Fault> faults = {
+      {"[task]\nname = \"x\"\n", 1, "[task] has no instruction", "with the form of an answer"},
+      {"[task]\ninstruction = \"x\"\n", 1, "[task] has no name", "it names the folders"},
+      {"name = \"x\"\n", 1, "name stands in no section", "most likely [task] is missing above it"},
+      {Head("success_reward = 2\n"), 4, "[task] success_reward", "rewards lie from 0 to 1"},
+      {Head("max_depth = 0\n"), 4, "[task] max_depth", "a whole number of at least 1"},
+      {Head("tasks = 10\n[splits]\ntest = \"5-10\"\n"), 6, "[splits] test: there is no task 10",
+       "[task] tasks = 10 means 0 to 9"},
+      {"[task]\nname = \"My Game\"\ninstruction = \"x\"\n", 2, "[task] name",
+       "small letters, digits and \"_\" only"},
+      {Head("transport = \"ws\"\n"), 4, "[task] transport", "is \"http\" or \"openenv\""},
+      {Head("ids_of = \"webshopp\"\n"), 4, "[task] ids_of", "is none of"},
+      {"[task]\nname = x\n", 2, "", "a text needs quotes"},
+      {Head("[step]\nreward = \"/a\"\nreward = \"/b\"\n"), 6, "", "a key stands once in a section"},
+      {"[task]\nname = \"caf\xe9\"\n", 2, "a byte that is not valid UTF-8", ""},
+      {Head("[stepp]\n"), 4, "there is no section [stepp]", "did you mean step?"},
+      {Head("[step]\nreword = \"/r\"\n"), 5, "[step] reword: there is no such key",
+       "did you mean reward?"},
+      {Head("[step]\nreward = \"r\"\n"), 5, "[step] reward: \"r\" is no JSON pointer",
+       "write \"/name\" for a field"},
+      {Head("[step]\ndone = []\n"), 5, "[step] done", "needs at least one pointer"},
+      {Head("[step]\nbody = {id = \"{id}\"}\n"), 5, "[step] body", "{action} is missing in it"},
+      {Head("[reset]\nbody = {data_idx = \"{task}\"}\n"), 5, "[reset] body",
+       "{id} is missing in it"},
+      {Head("[reset]\nbody = {id = \"{id}\"}\n"), 5, "[reset] body", "{task} is missing in it"},
+      {Head("[reset]\nbody = \"{id}\"\n"), 5, "[reset] body", "needs a table"},
+      {Head("[reset]\npath = \"reset\"\n"), 5, "[reset] path", "a path begins with \"/\""},
+      {Head("[session]\nbase_path = \"/maze/\"\n"), 5, "[session] base_path",
+       "begins with \"/\" and does not end with it"},
+      {Head("[session]\nid_in = \"query\"\n"), 5, "[session] id_in",
+       "\"header:\" and the header's"},
+      {Head("[reward]\nmode = \"total\"\n"), 5, "[reward] mode: \"total\"",
+       "is none of last, sum, max, delta"},
+      {Head("[reward]\nclip = [1, 0]\n"), 5, "[reward] clip", "the lower one first"},
+      {Head("[reward]\nscale = \"1\"\n"), 5, "[reward] scale", "needs a number"},
+      {Head("[action]\nformat = \"regex\"\n"), 4, "[action] has no pattern",
+       "format = \"regex\" and pattern = '…' belong together"},
+      {Head("[action]\npattern = 'a'\n"), 5, "[action] pattern", "belong together"},
+      {Head("[action]\nmatch = \"middle\"\n"), 5, "[action] match", "is \"first\" or \"last\""},
+      {Head("[action]\noffered_as = \"click[{offered}]\"\n"), 5, "[action] offered_as",
+       "needs offered = '…'"},
+      {Head("[action]\noffered = '.*'\noffered_as = \"click[{piece}]\"\n"), 6,
+       "[action] offered_as", "{offered} is missing in it"},
+      {Head("[judgement]\nrefused = [\"(\"]\n"), 5,
+       "[judgement] refused: the pattern '(' is wrong at character", "missing"},
+      {Head("[judgement]\nmistakes = [{name = \"x\"}]\n"), 5, "[judgement] mistakes",
+       "needs a name and a pattern"},
+      {Head("[judgement]\nsame_observation_is_unchanged = \"yes\"\n"), 5,
+       "[judgement] same_observation_is_unchanged", "needs true or false, without quotes"},
+      {Head("[judgement]\nmust_be_offered = '^click (.*)'\n"), 5, "[judgement] must_be_offered",
+       "needs [action] offered"},
+      {Head("[action]\noffered = '.*'\n[judgement]\nmust_be_offered = ['a', '[']\n"), 7,
+       "[judgement] must_be_offered: the pattern '[' is wrong", "missing"},
+      {Head("[judgement]\nneed_not_be_offered = '^search'\n"), 5, "[judgement] need_not_be_offered",
+       "needs must_be_offered"},
+      {Head("[judgement]\nlabels = [\"Search\"]\n"), 5, "[judgement] labels",
+       "needs must_be_offered"},
+      {Head("[action]\noffered = '.*'\n[judgement]\nmust_be_offered = 'a'\noffered_ignore_case = "
+            "1\n"),
+       8, "[judgement] offered_ignore_case", "needs true or false, without quotes"},
+      {Head("[judgement]\nmust_be_ofered = 'a'\n"), 5,
+       "[judgement] must_be_ofered: there is no such key", "did you mean must_be_offered?"},
+      {Head("[splits]\ntest = \"5-2\"\n"), 5, "[splits] test", "ranges such as \"0-373\""},
+      {Head("[splits]\ntest = 5\ntrain = \"0-9\"\n"), 6,
+       "[splits] train: task 5 is a test task too", "tests would tell nothing"},
+  };
+  EXPECT_GE(faults.size(), 20U);
+  for (const Fault& fault : faults) {
+    const std::string message = Refusal(fault.text);
+    EXPECT_THAT(message,
+                StartsWith(fmt::format("doors.toml, line {}: {}", fault.line, fault.says)));
+    EXPECT_THAT(message, HasSubstr(fault.cure)) << fault.text;
+  }
 }
 
 TEST(TaskFile, AnOpenEnvServersSessionsAreConnections) {

@@ -172,7 +172,7 @@ TEST_F(MistakesTest, MistakesOfFormAreLeftOutWhereTheyAreNotWanted) {
       WithRefusals(HandTree({{"g", 1}, {"h", 1}, {"i", 1}, {"k", 1}, {"a b", 0}, {"stuck x", 0}}));
   const StateMap states(tree, family_);
   std::vector<Mistake> mistakes = FindMistakes(tree, states, family_, options_);
-  for (Mistake& mistake : mistakes) mistake.name = mistake.refused ? "malformed" : "wandered";
+  for (Mistake& mistake : mistakes) mistake.name = mistake.refused ? "not_offered" : "wandered";
   MistakeChooser chooser(states, mistakes, RandomStream(3));
   std::string order;
   const auto take = [&](bool forms) {

@@ -5,6 +5,8 @@
 
 #include "clients/fake_environment.h"
 #include "tasks/revision_hints.h"
+#include "tasks/task_file.h"
+#include "tasks/task_kinds.h"
 #include "tests/mcts/toy_environment.h"
 #include "tests/revision/hand_tree.h"
 
@@ -136,6 +138,27 @@ TEST_P(ReplayTest, SequencesOfATaskShareTheirBeginnings) {
   for (const ReplayedEpisode& episode : run.episodes) EXPECT_EQ(episode.size(), 6U);
   EXPECT_EQ(run.calls.steps, 3 + 2 * 3);  // of 18
   EXPECT_EQ(run.episodes[1].back().result, run.episodes[2].back().result);
+}
+
+// "b" does something, whatever a task file says about its answer.
+TEST_P(ReplayTest, WhatATaskFileCallsRefusedIsTakenAgain) {
+  const std::string name = "wrong_about_b";
+  if (FindTaskKind(name) == nullptr) {
+    RegisterTaskKind(ReadTaskFile(
+        "[task]\nname = \"" + name + "\"\ninstruction = \"Go.\"\n[judgement]\nrefused = ' b$'\n",
+        name));
+  }
+  const auto family = TaskKindOf(name).family();
+  Replayer replayer(3, *family, environment_, pool_, stop_);
+  ASSERT_TRUE(replayer.Start());
+  const std::vector<std::string> other = {"p", "a"};
+  ASSERT_TRUE(replayer.Run(StateTree::kRoot, other));
+  const std::vector<std::string> actions = {"p", "b", "b", "g"};
+  const ReplayedEpisode episode = replayer.Run(StateTree::kRoot, actions).value();
+  ASSERT_EQ(episode.size(), 4U);
+  EXPECT_TRUE(episode[1].refused && episode[1].unchanged);
+  EXPECT_EQ(replayer.Shown(episode[2].state), "saw p") << "what the state was entered with";
+  EXPECT_EQ(episode[3].result.reward, 0.6);
 }
 
 TEST_P(ReplayTest, AFailureOfTheEnvironmentIsNoOutcome) {

@@ -47,9 +47,10 @@ TEST(ThoughtsTest, WordsStandInTheirPlacesAndATextWithoutThemIsPassedOver) {
 TEST(ThoughtsTest, TheBuiltInOnesAreManyAndDifferent) {
   const Thoughts& thoughts = Thoughts::BuiltIn();
   EXPECT_GE(thoughts.Of("any").size(), 15U);
-  for (const char* kind : {"refused", "dead_end", "malformed", "not_on_page", "wrong_search",
-                           "wrong_product", "wrong_option", "not_found", "missing_item",
-                           "no_recipe", "not_understood", "recover", "recover click"}) {
+  for (const char* kind :
+       {"refused", "dead_end", "malformed", "not_on_page", "not_offered", "wrong_search",
+        "wrong_product", "wrong_option", "not_found", "missing_item", "no_recipe", "not_understood",
+        "recover", "recover click"}) {
     const auto& of_kind = thoughts.Of(kind);
     EXPECT_GE(of_kind.size(), 3U) << kind;
     EXPECT_EQ(std::set<std::string>(of_kind.begin(), of_kind.end()).size(), of_kind.size());
