@@ -18,7 +18,7 @@ FoundModel FindModel(const fs::path& dir, const std::string& base_model) {
                                  dir.string()));
   }
   const std::string name = base_model.empty() ? BaseNameOf(dir) : base_model;
-  if (base_model.empty() && fs::exists(dir / name)) return {dir / name, dir};
+  if (base_model.empty() && fs::exists(dir / name)) return {(dir / name).lexically_normal(), dir};
   if (fs::exists(name)) return {name, dir};
   if (IsNamedModel(name)) return {NamedModel(name), dir};
   throw FatalError(

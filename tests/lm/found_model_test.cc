@@ -27,9 +27,9 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-const fs::path kGolden = AGENTR_SOURCE_DIR "/tests/golden";
+const fs::path kGoldenFolder = AGENTR_SOURCE_DIR "/tests/golden";
 
-std::vector<float> LogitsOf(Decoder& decoder, const std::vector<int32_t>& tokens) {
+std::vector<float> AllLogitsOf(Decoder& decoder, const std::vector<int32_t>& tokens) {
   BlockSource source(decoder);
   PagedText text{tokens, {}, 0};
   const SequenceChunk chunk = text.Next(source, static_cast<int32_t>(tokens.size()));
@@ -51,12 +51,12 @@ std::string UsageErrorOf(const std::function<void()>& body) {
 TEST(FoundModel, AnAdapterOfPeftHasTheLogitsOfTheMergedModel) {
   for (const std::string name : {"qwen3", "phi3"}) {
     SCOPED_TRACE(name);
-    const FoundModel model = FindModel(kGolden / "adapters" / name);
-    EXPECT_TRUE(fs::equivalent(model.base, kGolden / "models" / name));
+    const FoundModel model = FindModel(kGoldenFolder / "adapters" / name);
+    EXPECT_TRUE(fs::equivalent(model.base, kGoldenFolder / "models" / name));
     const auto golden = nlohmann::json::parse(ReadFile(model.adapter / "golden.json"));
     const auto decoder = MakeDecoder(ReadModelConfig(model.base), OpenWeights(model),
                                      {.kv_cache_gib = 1.0 / 64, .threads = 1});
-    const std::vector<float> logits = LogitsOf(*decoder, golden["tokens"]);
+    const std::vector<float> logits = AllLogitsOf(*decoder, golden["tokens"]);
     const auto rows = golden["logits"].get<std::vector<std::vector<float>>>();
     ASSERT_EQ(logits.size(), rows.size() * rows[0].size());
     for (size_t i = 0; i < logits.size(); ++i) {
@@ -66,7 +66,7 @@ TEST(FoundModel, AnAdapterOfPeftHasTheLogitsOfTheMergedModel) {
 }
 
 TEST(FoundModel, TheBaseMayBeAGgufFile) {
-  const fs::path adapter = kGolden / "adapters/qwen3", file = kGolden / "gguf/qwen3.gguf";
+  const fs::path adapter = kGoldenFolder / "adapters/qwen3", file = kGoldenFolder / "gguf/qwen3.gguf";
   const auto of_file = OpenWeights(FindModel(adapter, file.string()));
   const auto of_folder = OpenWeights(FindModel(adapter));
   ASSERT_EQ(of_file->weights().size(), of_folder->weights().size());
