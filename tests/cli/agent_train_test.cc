@@ -126,12 +126,12 @@ TEST_F(AgentTrain, SaysWhatItsMemoryIsForBeforeTheFirstStep) {
   ModelConfig config;
   config.family = "llama";
   config.vocab_size = 4096;
-  config.hidden_size = 320;
-  config.intermediate_size = 1024;
-  config.num_layers = 6;
+  config.hidden_size = 256;
+  config.intermediate_size = 768;
+  config.num_layers = 4;
   config.num_heads = 8;
   config.num_kv_heads = 4;
-  config.head_dim = 40;
+  config.head_dim = 32;
   config.max_context = 2048;
   WriteRandomModel(folder_.path() / "larger", config, 1);
   for (const char* file : {"tokenizer.json", "tokenizer_config.json"}) {
