@@ -140,9 +140,9 @@ TEST_F(AgentTrain, SaysWhatItsMemoryIsForBeforeTheFirstStep) {
   for (const bool checkpoint : {false, true}) {
     const std::string name = checkpoint ? "checkpoint" : "kept";
     const Outcome outcome = Train(name, {{"--model_dir", "larger"},
-                                         {"--max_steps", "2"},
-                                         {"--batch_rows", "60"},
-                                         {"--batch_tokens", "2000"},
+                                         {"--max_steps", "1"},
+                                         {"--batch_rows", "30"},
+                                         {"--batch_tokens", "1500"},
                                          {"--held_out", "0"},
                                          {"--checkpoint_activations", checkpoint ? "1" : "0"}});
     ASSERT_EQ(outcome.exit, 0) << outcome.err;
