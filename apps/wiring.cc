@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "lm/found_model.h"
 #include "lm/local_language_model.h"
 #include "lm/local_value_model.h"
 #include "lm/named_model.h"
@@ -91,11 +92,14 @@ std::unique_ptr<LanguageModel> ProgramWorkbench::OpenModel(const ModelOptions& a
 }
 
 std::unique_ptr<ValueModel> ProgramWorkbench::OpenValueModel(const std::string& dir) {
-  return std::make_unique<LocalValueModel>(LoadModel(dir, "", local_));
+  ModelFolderOptions local = local_;
+  local.base_model.clear();  // of --model_dir
+  return std::make_unique<LocalValueModel>(LoadModel(dir, "", local));
 }
 
 std::unique_ptr<ChatEncoder> ProgramWorkbench::OpenEncoder(const std::string& model_dir) {
-  return LoadChatEncoder(model_dir, local_.chat_template, local_.chat_date, local_.chat_kwargs);
+  return LoadChatEncoder(FindModel(model_dir, local_.base_model).base, local_.chat_template,
+                         local_.chat_date, local_.chat_kwargs);
 }
 
 }  // namespace agentr

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -12,7 +13,6 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "lm/decoder/decoder_plan.h"
-#include "lm/decoder/packed_matrix.h"
 #include "lm/tokenizer/gguf_tokenizer.h"
 #include "lm/tokenizer/tokenizer_config.h"
 #include "lm/tokenizer/tokenizer_json.h"
@@ -165,6 +165,15 @@ const ModelFamily& WrittenFamily(const ModelConfig& config, const fs::path& fold
                      fmt::format("{}: models of the family {} are not written as GGUF files",
                                  folder.string(), config.family));
   }
+  const bool scaled = !config.rope_divisors.empty() || config.rope_growth > 0;
+  const bool window = config.sliding_window > 0 && config.family.starts_with("qwen");
+  if (scaled || window) {
+    throw FatalError(
+        ExitCode::kFile,
+        fmt::format("{}: models of the family {} with {} are not written as GGUF files",
+                    folder.string(), config.family,
+                    scaled ? "this rope_type" : "a sliding_window"));
+  }
   return family;
 }
 
@@ -196,6 +205,13 @@ void PutConfig(const ModelConfig& c, const ModelFamily& family, const std::strin
   if (family.gguf == "gemma3") {
     out.Whole(key("attention.sliding_window"), c.sliding_window);
     out.Real(key("rope.freq_base_swa"), c.window_rope_theta);
+  }
+  if (family.gguf == "phi3") out.Whole(key("attention.sliding_window"), c.sliding_window);
+  if (family.gguf == "granite") {
+    out.Real(key("attention.scale"), c.score_scale / std::sqrt(static_cast<double>(c.head_dim)));
+    out.Real(key("embedding_scale"), c.embedding_scale);
+    out.Real(key("residual_scale"), c.residual_scale);
+    out.Real(key("logit_scale"), 1 / c.logit_scale);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "common/hash.h"
 #include "common/json_depth.h"
 #include "common/options.h"
+#include "lm/found_model.h"
 #include "lm/weights/gguf_model.h"
 #include "lm/weights/model_config.h"
 #include "lm/weights/model_path.h"
@@ -78,6 +79,9 @@ class FolderChatEncoder : public ChatEncoder {
 void Declare(OptionSet& set, ModelFolderOptions& o) {
   Declare(set, o.decoder);
   set.Group("Local model");
+  set.Add("--base_model", o.base_model,
+          "Where --model_dir is an adapter of PEFT's: the model into which it is merged, a folder, "
+          "a GGUF file or a named model (default: the base that the adapter names)");
   set.Add("--chat_template", o.chat_template,
           "Format of conversations: auto (the folder's own), llama-3, chatml, mistral or plain "
           "(built in), or a Jinja file");
@@ -110,11 +114,16 @@ void Declare(OptionSet& set, ModelFolderOptions& o) {
       .OnlySpeed();
 }
 
-LoadedModel LoadModel(const fs::path& folder, const std::string& name,
+LoadedModel LoadModel(const fs::path& dir, const std::string& name,
                       const ModelFolderOptions& options) {
+  const FoundModel found = FindModel(dir, options.base_model);
+  const fs::path& folder = found.base;
   RequireModel(folder);
   LoadedModel model;
-  model.name = name.empty() ? NameOf(folder) : name;
+  model.name = name.empty() ? NameOf(dir) : name;
+  if (!found.adapter.empty()) {
+    spdlog::info("the adapter {} is merged into {}", dir.string(), folder.string());
+  }
   model.tokenizer = Tokenizer::Load(folder);
   model.chat = MakeChatTemplate(options.chat_template, *model.tokenizer, options.chat_date,
                                 options.chat_kwargs);
@@ -124,7 +133,7 @@ LoadedModel LoadModel(const fs::path& folder, const std::string& name,
       model.stop_tokens.push_back(token);
     }
   }
-  const auto weights = OpenWeights(folder);
+  const auto weights = OpenWeights(found);
   const ModelConfig config = ReadModelConfig(folder);
   RequireRows(*model.tokenizer, config.vocab_size, folder);
   model.identify = [described = DescribeFolder(folder, model.chat->identity(), options.decoder)](

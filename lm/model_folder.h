@@ -19,15 +19,17 @@ struct ModelFolderOptions {
   std::string chat_template = "auto";  // auto | llama-3 | chatml | mistral | plain | a file
   std::string chat_date = "";          // YYYY-MM-DD, for templates that contain the date
   std::string chat_kwargs = "";        // a JSON object of variables of the template; empty: none
+  std::string base_model = "";         // of a folder that is an adapter; empty: what it names
   DecoderOptions decoder = {};
   EngineOptions engine = {};
 };
 
-// Declares --chat_template, --chat_date, --chat_kwargs, --max_batch, --max_batched_tokens,
-// --prefix_cache and the options of the decoder.
+// Declares --base_model, --chat_template, --chat_date, --chat_kwargs, --max_batch,
+// --max_batched_tokens, --prefix_cache and the options of the decoder.
 void Declare(OptionSet& set, ModelFolderOptions& options);
 
-// If `name` is empty, the model gets the folder's name. Its identity is a hash of everything that
+// A model, or an adapter (found_model.h), which has the tokenizer and the template of its base. If
+// `name` is empty, the model gets the folder's name. Its identity is a hash of everything that
 // determines its answers: configuration, tokenizer, chat template, type and context, and the names,
 // types, shapes and first 4 KiB of all weights. (Hashing all bytes would double the loading time,
 // and training changes the beginning of some weight.) Throws FatalError: kFile if something in the

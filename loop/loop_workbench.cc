@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include "clients/forwarding_model.h"
+#include "lm/found_model.h"
 #include "lm/local_language_model.h"
-#include "lm/weights/model_config.h"
 
 namespace agentr {
 namespace {
@@ -54,7 +54,7 @@ std::unique_ptr<LanguageModel> LoopWorkbench::OpenModel(const ModelOptions& opti
     model_ = inner_.OpenModel(options, family, environment);
     folder_ = options.dir;
   } else if (options.dir != folder_) {
-    Load(options.dir, OpenWeights(options.dir));
+    Load(options.dir, OpenWeights(FindModel(options.dir)));
   }
   return std::make_unique<StageModel>(*model_);
 }

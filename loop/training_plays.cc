@@ -25,7 +25,7 @@ class Plays {
   nlohmann::ordered_json Play(int64_t step, const std::shared_ptr<const WeightSnapshot>& weights) {
     // The first time the model must be opened from a folder, but the start model of --from_scratch
     // has none.
-    if (!opened_) ExportModel(ModelFolder(), train_.start.dir, *weights);
+    if (!opened_) ExportModel(ModelFolder(), Found(train_.start).dir, *weights);
     opened_ = true;
     workbench_.Take(ModelFolder().string(), weights);
     const LoopStage stage = StageAt(step);

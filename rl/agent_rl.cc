@@ -318,8 +318,10 @@ void RlRun::Export() {
 
 }  // namespace
 
-ExitCode AgentRl(const AgentRlOptions& options, const OptionSet& resolved) {
-  Check(options);
+ExitCode AgentRl(const AgentRlOptions& asked, const OptionSet& resolved) {
+  Check(asked);
+  AgentRlOptions options = asked;
+  options.start = Found(asked.start, asked.lora.rank > 0);
   KeepFreedMemory();
   const auto& all = resolved.ResolvedJson();
   return RunInJob(options.distributed, options.threads, all, [&](ProcessGroup* group) {

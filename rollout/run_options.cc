@@ -43,9 +43,11 @@ void Declare(OptionSet& set, ModelOptions& o) {
       "scripts/setup.sh --smollm2), the name of a model on --llm_base, or the name for "
       "results of --model_dir (default: the folder's name)",
       "MODEL_NAME");
-  set.Add("--model_dir", o.dir,
-          "Folder of a model that runs in this process: config.json, tokenizer.json, *.safetensors",
-          "MODEL_DIR");
+  set.Add(
+      "--model_dir", o.dir,
+      "Folder of a model that runs in this process: config.json, tokenizer.json, *.safetensors; "
+      "or of an adapter of PEFT's",
+      "MODEL_DIR");
   Declare(set, o.scripted);
   Declare(set, o.openai);
 }

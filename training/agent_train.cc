@@ -24,6 +24,7 @@
 #include "training/data/training_data.h"
 #include "training/distributed/job.h"
 #include "training/distributed/job_fingerprint.h"
+#include "training/memory_parts.h"
 #include "training/model/divergence.h"
 #include "training/model/export_model.h"
 #include "training/resumable_run.h"
@@ -64,6 +65,7 @@ class Run {
   void Save();
   void Export();
 
+  const double program_gib_ = MemoryGib();  // before the model is opened
   const AgentTrainOptions& o_;
   const WeightsListener& listener_;
   ProcessGroup* const group_;
@@ -79,6 +81,7 @@ class Run {
   int64_t steps_ = 0;            // of the whole run
   RowCounts counts_;             // of the steps of this process, over all ranks
   double matmul_limit_ = 0;
+  MemoryParts memory_;
   bool timed_ = false;      // whether it was said how long a step takes
   bool collapsed_ = false;  // at the last held-out loss
 };
@@ -125,6 +128,7 @@ Run::Run(const AgentTrainOptions& options, const OptionSet& resolved,
     held_out_ = MicroBatches(data_.ReadHeldOut(o_.eval_rows).rows, data_.options(), Share());
   }
   run_.Lock();
+  memory_ = MemoryOf(program_gib_, network_, trainer_->memory(), o_.data);
   if (writes()) SayMemory();
   if (!run_.Choose(MakeFingerprint()).empty()) {
     run_.checkpoints().Load(run_.saved(), trainer_->Own());
@@ -144,6 +148,7 @@ LoaderOptions Run::Share() const {
 }
 
 void Run::SayMemory() const {
+  for (const std::string& line : memory_.Lines()) spdlog::info("{}", line);
   if (group_ == nullptr) return;
   const TrainingMemory memory = trainer_->memory();
   constexpr double kMib = 1 << 20;
@@ -201,7 +206,8 @@ ExitCode Run::Train() {
     nlohmann::ordered_json run = {{"first_step", first},
                                   {"steps", state_.step},
                                   {"wall_s", wall_s},
-                                  {"peak_memory_gib", PeakMemoryGib()}};
+                                  {"peak_memory_gib", PeakMemoryGib()},
+                                  {"memory_parts_gib", memory_.ToJson()}};
     if (counts_.rewritten > 0) {
       run["rows_rewritten"] = counts_.rewritten;
       run["rewritten_tokens"] = counts_.rewritten_tokens;
@@ -422,6 +428,8 @@ ExitCode AgentTrain(const AgentTrainOptions& options, const OptionSet& resolved,
   AgentTrainOptions o = options;
   if (o.data.data.empty()) o.data.data = {NewestRows()};
   Check(o);
+  if (o.name.empty()) o.name = NameOf(o.start.dir);
+  o.start = Found(o.start, o.lora.rank > 0 && !o.merge_adapters);
   KeepFreedMemory();
   if (o.data.inspect > 0) o.distributed.processes = 1;
   return RunInJob(o.distributed, o.threads, resolved.ResolvedJson(), [&](ProcessGroup* group) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <filesystem>
 #include <map>
 #include <string_view>
 #include <vector>
@@ -11,11 +12,14 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/options.h"
+#include "lm/found_model.h"
 #include "lm/model_files.h"
 #include "lm/tokenizer/tokenizer.h"
 #include "lm/weights/gguf.h"
+#include "lm/weights/safetensors.h"
 
 namespace agentr {
+namespace fs = std::filesystem;
 namespace {
 
 constexpr std::array<NamedValue<InitialAttention>, 2> kInitialAttentions = {
@@ -24,7 +28,13 @@ constexpr std::array<NamedValue<InitialAttention>, 2> kInitialAttentions = {
 }  // namespace
 
 void Declare(OptionSet& set, StartModel& start) {
-  set.Add("--model_dir", start.dir, "Hugging Face folder or GGUF file of the model to start from");
+  set.Add(
+      "--model_dir", start.dir,
+      "Hugging Face folder or GGUF file of the model to start from, or the folder of an adapter, "
+      "which is merged");
+  set.Add("--base_model", start.base_model,
+          "Where --model_dir is an adapter of PEFT's: the model into which it is merged (default: "
+          "the base that the adapter names)");
   set.Add("--from_scratch", start.from_scratch,
           "Start from random weights (by --seed): only config.json and the tokenizer are read from "
           "the folder");
@@ -33,9 +43,28 @@ void Declare(OptionSet& set, StartModel& start) {
                "prompt from the first step on");
 }
 
+StartModel Found(const StartModel& start, bool trains_adapters) {
+  if (start.dir.empty() || !start.adapter.empty()) return start;
+  const FoundModel model = FindModel(start.dir, start.base_model);
+  StartModel found = start;
+  found.dir = model.base.string();
+  found.adapter = model.adapter.string();
+  if (!found.adapter.empty() && (start.from_scratch || trains_adapters)) {
+    throw FatalError(
+        ExitCode::kUsage,
+        start.from_scratch
+            ? "--from_scratch takes no weights: give the folder of a model, not of an adapter"
+            : "--lora_rank: the base of the new adapter would be one with another adapter merged, "
+              "which is in no folder. Cure: start from a whole model, or export one with "
+              "agent_train "
+              "--merge_adapters 1");
+  }
+  return found;
+}
+
 std::shared_ptr<const WeightSource> FirstWeights(const StartModel& start, const ModelConfig& config,
                                                  uint64_t seed) {
-  if (!start.from_scratch) return OpenWeights(start.dir);
+  if (!start.from_scratch) return OpenWeights(FoundModel{start.dir, start.adapter});
   return std::make_shared<InitialWeights>(config, seed, start.attention);
 }
 
@@ -61,7 +90,14 @@ JobFingerprint ModelFingerprint(const StartModel& start) {
 
 std::string ModelHash(const StartModel& start) {
   const std::string config = ModelFiles(start.dir).at("config.json");
-  if (!start.from_scratch) return Sha256(config + DescribeWeights(*OpenWeights(start.dir)));
+  if (!start.from_scratch) {
+    std::string text = config + DescribeWeights(*OpenWeights(start.dir));
+    if (!start.adapter.empty()) {
+      text += ReadFile(fs::path(start.adapter) / "adapter_config.json") +
+              DescribeWeights(WeightFiles(fs::path(start.adapter) / "adapter_model.safetensors"));
+    }
+    return Sha256(text);
+  }
   return fmt::format("{} from scratch {}", Sha256(config),
                      NameOf(kInitialAttentions, start.attention));
 }

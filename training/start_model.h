@@ -15,13 +15,19 @@ namespace agentr {
 class OptionSet;
 
 struct StartModel {
-  std::string dir;            // a Hugging Face folder or a GGUF file
+  std::string dir;            // a Hugging Face folder or a GGUF file, or an adapter
+  std::string base_model;     // of an adapter; empty: what it names
   bool from_scratch = false;  // use only its shape and tokenizer; the weights are random
   InitialAttention attention = InitialAttention::kRandom;  // of random weights
+  std::string adapter;  // that is merged into `dir`; empty: none, or one that is not found yet
 };
 
-// Declares --model_dir, --from_scratch, --initial_attention.
+// Declares --model_dir, --base_model, --from_scratch, --initial_attention.
 void Declare(OptionSet& set, StartModel& start);
+
+// The same with the base in `dir` where that was an adapter. Throws FatalError like FindModel, and
+// kUsage for a use of an adapter that is not supported: `trains_adapters` with another one.
+StartModel Found(const StartModel& start, bool trains_adapters = false);
 
 // The weights of the folder or file, or random ones drawn by `seed`. Throws FatalError.
 std::shared_ptr<const WeightSource> FirstWeights(const StartModel& start, const ModelConfig& config,

@@ -48,9 +48,16 @@ struct Linear {
   }
 };
 
+struct Mlp {
+  Linear gate, up, down;
+};
+
 struct Layer {
   Tensor attention_norm, attention_out_norm, query_norm, key_norm, mlp_norm, mlp_out_norm;
-  Linear query, key, value, output, gate, up, down;
+  Linear query, key, value, output;
+  Mlp mlp;  // without experts
+  Linear router;
+  std::vector<Mlp> experts;
   Tensor keys, values;  // the pool: [blocks, block_tokens, num_kv_heads, head_dim]
 };
 
@@ -76,7 +83,9 @@ class AtenDecoder : public Decoder {
         fused_(!reference && kHasFusedAttention) {
     const c10::InferenceMode inference;
     if (options_.device().is_cpu()) at::set_num_threads(plan.threads);
-    frequencies_ = at::tensor(RotaryFrequencies(config_), at::kFloat).to(options_.device());
+    frequencies_ =
+        at::tensor(RotaryFrequencies(config_, /*window=*/false, plan.max_context), at::kFloat)
+            .to(options_.device());
     if (config_.window_rope_theta > 0) {
       window_frequencies_ =
           at::tensor(RotaryFrequencies(config_, /*window=*/true), at::kFloat).to(options_.device());
@@ -113,12 +122,13 @@ class AtenDecoder : public Decoder {
     }
     const std::vector<Group> groups = MakeGroups(batch);
     const Tensor places = Longs(positions).to(at::kFloat);
-    const auto angles = [&](const Tensor& frequencies) -> Angles {
+    const auto angles = [&](const Tensor& frequencies, double factor) -> Angles {
       if (!frequencies.defined()) return {};
       const Tensor radians = at::outer(places, frequencies).unsqueeze(1);
-      return {radians.cos(), radians.sin()};
+      return {Scaled(radians.cos(), factor), Scaled(radians.sin(), factor)};
     };
-    const Angles all_angles = angles(frequencies_), window_angles = angles(window_frequencies_);
+    const Angles all_angles = angles(frequencies_, config_.rope_attention),
+                 window_angles = angles(window_frequencies_, 1);
     const Angles no_angles;
     const Tensor slots_on_device = Longs(slots);
 
@@ -131,9 +141,8 @@ class AtenDecoder : public Decoder {
       const Tensor mixed = Attention(layer, RmsNorm(x, layer.attention_norm), turned,
                                      slots_on_device, groups, config_.WindowOf(i) > 0);
       x = x + Scaled(RmsNorm(mixed, layer.attention_out_norm), config_.residual_scale);
-      const Tensor y = RmsNorm(x, layer.mlp_norm), gate = layer.gate(y);
-      const Tensor act = config_.gelu ? at::gelu(gate, "tanh") : at::silu(gate);
-      const Tensor inner = layer.down(act * layer.up(y));
+      const Tensor y = RmsNorm(x, layer.mlp_norm);
+      const Tensor inner = layer.experts.empty() ? Forward(layer.mlp, y) : ForwardExperts(layer, y);
       x = x + Scaled(RmsNorm(inner, layer.mlp_out_norm), config_.residual_scale);
     }
     if (wanted.empty()) return {};
@@ -188,6 +197,29 @@ class AtenDecoder : public Decoder {
     if (weight != nullptr && config_.norm_plus_one) tensor.add_(1);
   }
 
+  Tensor Forward(const Mlp& mlp, const Tensor& y) const {
+    const Tensor gate = mlp.gate(y);
+    return mlp.down((config_.gelu ? at::gelu(gate, "tanh") : at::silu(gate)) * mlp.up(y));
+  }
+
+  // The sum of what each token's experts make of it, with their weights (ModelConfig::experts).
+  Tensor ForwardExperts(const Layer& layer, const Tensor& y) const {
+    const auto top = layer.router(y).softmax(-1, at::kFloat).topk(config_.token_experts, -1);
+    Tensor weights = std::get<0>(top);
+    if (config_.normal_experts) weights = weights / weights.sum(-1, /*keepdim=*/true);
+    Tensor sum = at::zeros_like(y);
+    for (size_t e = 0; e < layer.experts.size(); ++e) {
+      const Tensor chosen =
+          std::get<1>(top).eq(static_cast<int64_t>(e));  // [M, experts of a token]
+      const Tensor rows = chosen.any(-1).nonzero().view(-1);
+      if (rows.numel() == 0) continue;
+      const Tensor weight = (weights * chosen).sum(-1, /*keepdim=*/true).index_select(0, rows);
+      const Tensor made = Forward(layer.experts[e], y.index_select(0, rows));
+      sum.index_add_(0, rows, (made * weight).to(y.scalar_type()));
+    }
+    return sum;
+  }
+
   static Tensor Scaled(const Tensor& x, double factor) { return factor == 1 ? x : x * factor; }
 
   void Load(const LinearWeights& from, Linear& linear) const {
@@ -206,9 +238,16 @@ class AtenDecoder : public Decoder {
     Load(from.key, layer.key);
     Load(from.value, layer.value);
     Load(from.output, layer.output);
-    Load(from.gate, layer.gate);
-    Load(from.up, layer.up);
-    Load(from.down, layer.down);
+    if (from.experts.empty()) return Load({from.gate, from.up, from.down}, layer.mlp);
+    Load(from.router, layer.router);
+    layer.experts.resize(from.experts.size());
+    for (size_t e = 0; e < from.experts.size(); ++e) Load(from.experts[e], layer.experts[e]);
+  }
+
+  void Load(const MlpWeights& from, Mlp& mlp) const {
+    Load(from.gate, mlp.gate);
+    Load(from.up, mlp.up);
+    Load(from.down, mlp.down);
   }
 
   void MakePool(Layer& layer) const {

@@ -15,6 +15,7 @@
 #include "lm/decoder/left_rows.h"
 #include "lm/decoder/packed_matrix.h"
 #include "lm/decoder/team_size.h"
+#include "lm/weights/quantised.h"
 
 namespace agentr {
 namespace {
@@ -24,11 +25,36 @@ constexpr int kRowBlock = 96;  // rows that one thread multiplies with a panel a
 constexpr int kFewRows = 8;    // up to this many, every thread normalises them for itself
 constexpr int kRowsOfPiece = 8;
 
+struct Mlp {
+  PackedMatrix gate, up, down;
+};
+
 struct Layer {
   // Empty: there is none.
   std::vector<float> attention_norm, attention_out_norm, query_norm, key_norm, mlp_norm,
       mlp_out_norm;
-  PackedMatrix query_key_value, output, gate, up, down;
+  PackedMatrix query_key_value, output;
+  Mlp mlp;  // without experts
+  PackedMatrix router;
+  std::vector<Mlp> experts;
+};
+
+// The experts of the rows of a batch. An entry is a row with one of its experts; they lie in the order of
+// the experts.
+struct ExpertEntries {
+  struct Choice {
+    int64_t expert = 0;
+    float weight = 0;
+    int64_t entry = 0;
+  };
+  struct Block {  // neighbouring entries of an expert
+    int64_t expert = 0, entry = 0;
+    int rows = 0;
+  };
+  std::vector<Choice> choices;  // [rows, experts of a token]
+  std::vector<int64_t> rows;    // of each entry
+  std::vector<int64_t> ends;    // of each expert
+  std::vector<Block> blocks;
 };
 
 class CpuDecoder : public Decoder {
@@ -50,7 +76,7 @@ class CpuDecoder : public Decoder {
         width_(static_cast<int>(config_.hidden_size)),
         head_dim_(static_cast<int>(config_.head_dim)),
         queries_per_kv_head_(static_cast<int>(config_.num_heads / config_.num_kv_heads)),
-        frequencies_{RotaryFrequencies(config_), {}},
+        frequencies_{RotaryFrequencies(config_, /*window=*/false, plan.max_context), {}},
         separate_(config_.norms != NormPlaces::kBefore || config_.residual_scale != 1),
         layers_(static_cast<size_t>(config_.num_layers)),
         x_(kMaxRows, config_.hidden_size),
@@ -58,7 +84,11 @@ class CpuDecoder : public Decoder {
         projected_(kMaxRows, (config_.num_heads + 2 * config_.num_kv_heads) * config_.head_dim),
         scratch_(plan.threads, config_.hidden_size),
         cos_{{{kMaxRows, config_.head_dim / 2}, {kMaxRows, config_.head_dim / 2}}},
-        sin_{{{kMaxRows, config_.head_dim / 2}, {kMaxRows, config_.head_dim / 2}}} {
+        sin_{{{kMaxRows, config_.head_dim / 2}, {kMaxRows, config_.head_dim / 2}}},
+        routed_(config_.experts > 0 ? kMaxRows : 0, config_.experts),
+        made_(kMaxRows * config_.token_experts, config_.hidden_size) {
+    entries_.choices.resize(kMaxRows * config_.token_experts);
+    entries_.rows.resize(kMaxRows * config_.token_experts);
     if (config_.window_rope_theta > 0)
       frequencies_[1] = RotaryFrequencies(config_, /*window=*/true);
     Load(std::move(source));
@@ -129,9 +159,20 @@ class CpuDecoder : public Decoder {
     layer.mlp_out_norm = Norm(from.mlp_out_norm);
     layer.query_key_value.Pack({from.query, from.key, from.value}, weights_, kernels_, team_);
     layer.output.Pack({from.output}, weights_, kernels_, team_);
-    layer.gate.Pack({from.gate}, weights_, kernels_, team_);
-    layer.up.Pack({from.up}, weights_, kernels_, team_);
-    layer.down.Pack({from.down}, weights_, kernels_, team_);
+    if (from.experts.empty()) {
+      Pack({from.gate, from.up, from.down}, layer.mlp);
+      return;
+    }
+    // Which experts a token has depends on small differences.
+    layer.router.Pack({from.router}, WeightType::kF32, kernels_, team_);
+    layer.experts.resize(from.experts.size());
+    for (size_t e = 0; e < from.experts.size(); ++e) Pack(from.experts[e], layer.experts[e]);
+  }
+
+  void Pack(const MlpWeights& from, Mlp& mlp) {
+    mlp.gate.Pack({from.gate}, weights_, kernels_, team_);
+    mlp.up.Pack({from.up}, weights_, kernels_, team_);
+    mlp.down.Pack({from.down}, weights_, kernels_, team_);
   }
 
   // Four bits are too few for the output, which decides between neighbouring tokens.
@@ -141,11 +182,20 @@ class CpuDecoder : public Decoder {
 
   // The left sides of all products, in the forms that the matrices need.
   void MakeLeftRows() {
-    LeftForms normed = output_.forms(), mixed, hidden;
+    LeftForms normed = output_.forms(), mixed, hidden, gathered;
     for (const Layer& layer : layers_) {
-      normed = normed | layer.query_key_value.forms() | layer.gate.forms() | layer.up.forms();
+      normed = normed | layer.query_key_value.forms();
       mixed = mixed | layer.output.forms();
-      hidden = hidden | layer.down.forms();
+      if (layer.experts.empty()) {
+        normed = normed | layer.mlp.gate.forms() | layer.mlp.up.forms();
+        hidden = hidden | layer.mlp.down.forms();
+        continue;
+      }
+      normed = normed | layer.router.forms();
+      for (const Mlp& expert : layer.experts) {
+        gathered = gathered | expert.gate.forms() | expert.up.forms();
+        hidden = hidden | expert.down.forms();
+      }
     }
     const int64_t heads = config_.num_heads * config_.head_dim;
     if (mixed.blocks && heads / config_.num_kv_heads % kLeftBlock != 0) {
@@ -157,7 +207,9 @@ class CpuDecoder : public Decoder {
     }
     normed_.emplace(kMaxRows, config_.hidden_size, normed, kernels_);
     mixed_.emplace(kMaxRows, heads, mixed, kernels_);
-    hidden_.emplace(kMaxRows, config_.intermediate_size, hidden, kernels_);
+    const int64_t entries = config_.experts > 0 ? kMaxRows * config_.token_experts : kMaxRows;
+    hidden_.emplace(entries, config_.intermediate_size, hidden, kernels_);
+    if (config_.experts > 0) gathered_.emplace(entries, config_.hidden_size, gathered, kernels_);
     own_normed_.clear();
     for (int i = 0; i < team_.size(); ++i) {
       own_normed_.emplace_back(kFewRows, config_.hidden_size, normed, kernels_);
@@ -165,11 +217,11 @@ class CpuDecoder : public Decoder {
   }
 
   // Only one row per token is read, so an immutable source makes a copy of the whole embedding
-  // unnecessary.
+  // unnecessary. Merged matrices are packed and go; the embedding is never one of them.
   void KeepEmbedding(const Weight& embedding, std::shared_ptr<const WeightSource> source) {
     embedding_ = embedding;
     if (source->immutable()) {
-      source_ = std::move(source);
+      source_ = source->base() != nullptr ? source->base() : std::move(source);
       embedding_copy_ = {};
       return;
     }
@@ -212,10 +264,11 @@ class CpuDecoder : public Decoder {
                  x_[row]);
       Scale(x_[row], config_.embedding_scale, config_.hidden_size);
       for (size_t table = 0; table < frequencies_.size(); ++table) {
+        const auto factor = static_cast<float>(table == 0 ? config_.rope_attention : 1);
         for (size_t i = 0; i < frequencies_[table].size(); ++i) {
           const float angle = static_cast<float>(batch_.positions()[row]) * frequencies_[table][i];
-          cos_[table][row][i] = std::cos(angle);
-          sin_[table][row][i] = std::sin(angle);
+          cos_[table][row][i] = factor * std::cos(angle);
+          sin_[table][row][i] = factor * std::sin(angle);
         }
       }
     });
@@ -242,15 +295,98 @@ class CpuDecoder : public Decoder {
       Multiply(*mixed_, layer.output, piece, to, /*add=*/!separate_);
     });
     AddBranch(layer.attention_out_norm, rows, member);
+    if (!layer.experts.empty()) return ForwardExperts(layer, rows, member);
     {
       Normed normed(*this, layer.mlp_norm, rows, member);
-      ForSlices(layer.gate.slices(), rows, member,
-                [&](const Piece& piece) { GateAndUp(layer, normed.Rows(), piece); });
+      ForSlices(layer.mlp.gate.slices(), rows, member,
+                [&](const Piece& piece) { GateAndUp(layer.mlp, normed.Rows(), piece); });
     }
-    ForSlices(layer.down.slices(), rows, member, [&](const Piece& piece) {
-      Multiply(*hidden_, layer.down, piece, to, /*add=*/!separate_);
+    ForSlices(layer.mlp.down.slices(), rows, member, [&](const Piece& piece) {
+      Multiply(*hidden_, layer.mlp.down, piece, to, /*add=*/!separate_);
     });
     AddBranch(layer.mlp_out_norm, rows, member);
+  }
+
+  // The MLP of a layer with experts: each row is copied to its experts, and what they make of it is added
+  // in the order of its choices, so that it does not depend on other rows.
+  void ForwardExperts(const Layer& layer, int64_t rows, Member& member) {
+    const int64_t most = config_.token_experts;
+    {
+      Normed normed(*this, layer.mlp_norm, rows, member);
+      ForSlices(layer.router.slices(), rows, member, [&](const Piece& piece) {
+        Multiply(normed.Rows(), layer.router, piece, routed_, /*add=*/false);
+      });
+    }
+    ForRows(rows, member, [&](int64_t row) { ChooseExperts(row); });
+    member.ForEach(1, [&](int64_t) { SortEntries(rows); });
+    ForRows(rows * most, member, [&](int64_t entry) {
+      NormaliseRow(layer.mlp_norm, x_[entries_.rows[entry]], *gathered_, entry,
+                   scratch_[member.rank()]);
+    });
+    const auto for_blocks = [&](int64_t slices, const auto& body) {
+      member.ForEach(slices * std::ssize(entries_.blocks), [&](int64_t i) {
+        const ExpertEntries::Block& block = entries_.blocks[i % std::ssize(entries_.blocks)];
+        const Piece piece{i / std::ssize(entries_.blocks), block.entry, block.rows};
+        body(layer.experts[block.expert], piece);
+      });
+    };
+    for_blocks(layer.experts[0].gate.slices(), [&](const Mlp& expert, const Piece& piece) {
+      GateAndUp(expert, *gathered_, piece);
+    });
+    for_blocks(layer.experts[0].down.slices(), [&](const Mlp& expert, const Piece& piece) {
+      Multiply(*hidden_, expert.down, piece, made_, /*add=*/false);
+    });
+    ForRows(rows, member, [&](int64_t row) {
+      for (int64_t k = 0; k < most; ++k) {
+        const ExpertEntries::Choice& choice = entries_.choices[row * most + k];
+        const float* const made = made_[choice.entry];
+        for (int i = 0; i < width_; ++i) x_[row][i] += choice.weight * made[i];
+      }
+    });
+  }
+
+  // The experts with the highest logits, of equal ones the first, and their weights.
+  void ChooseExperts(int64_t row) {
+    const int64_t most = config_.token_experts;
+    const float* const logits = routed_[row];
+    ExpertEntries::Choice* const chosen = entries_.choices.data() + row * most;
+    const float highest = *std::max_element(logits, logits + config_.experts);
+    float all = 0, sum = 0;
+    for (int64_t e = 0; e < config_.experts; ++e) all += std::exp(logits[e] - highest);
+    for (int64_t k = 0; k < most; ++k) {
+      int64_t best = -1;
+      for (int64_t e = 0; e < config_.experts; ++e) {
+        const auto is_e = [e](const auto& choice) { return choice.expert == e; };
+        if (std::any_of(chosen, chosen + k, is_e)) continue;
+        if (best < 0 || logits[e] > logits[best]) best = e;
+      }
+      chosen[k] = {best, std::exp(logits[best] - highest) / all, 0};
+      sum += chosen[k].weight;
+    }
+    for (int64_t k = 0; k < most && config_.normal_experts; ++k) chosen[k].weight /= sum;
+  }
+
+  void SortEntries(int64_t rows) {
+    const int64_t most = config_.token_experts;
+    std::vector<int64_t>& ends = entries_.ends;
+    ends.assign(config_.experts, 0);
+    for (int64_t i = 0; i < rows * most; ++i) ++ends[entries_.choices[i].expert];
+    entries_.blocks.clear();
+    int64_t entry = 0;
+    for (int64_t e = 0; e < config_.experts; ++e) {
+      const int64_t end = entry + ends[e];
+      for (int64_t at = entry; at < end; at += kRowBlock) {
+        entries_.blocks.push_back(
+            {e, at, static_cast<int>(std::min<int64_t>(kRowBlock, end - at))});
+      }
+      ends[e] = entry;  // grows to its end
+      entry = end;
+    }
+    for (int64_t i = 0; i < rows * most; ++i) {
+      ExpertEntries::Choice& choice = entries_.choices[i];
+      choice.entry = ends[choice.expert]++;
+      entries_.rows[choice.entry] = i / most;
+    }
   }
 
   // Adds what attention or the MLP computed to the residual stream, unless their products did so.
@@ -338,11 +474,11 @@ class CpuDecoder : public Decoder {
                     to[piece.row] + weight.FirstOutput(piece.slice), to.stride(), add);
   }
 
-  void GateAndUp(const Layer& layer, const LeftRows& from, const Piece& piece) {
+  void GateAndUp(const Mlp& mlp, const LeftRows& from, const Piece& piece) {
     alignas(64) float gate[kRowBlock * kSlice];
     alignas(64) float up[kRowBlock * kSlice];
-    layer.gate.Multiply(from, piece.row, piece.rows, piece.slice, gate, kSlice, /*add=*/false);
-    layer.up.Multiply(from, piece.row, piece.rows, piece.slice, up, kSlice, /*add=*/false);
+    mlp.gate.Multiply(from, piece.row, piece.rows, piece.slice, gate, kSlice, /*add=*/false);
+    mlp.up.Multiply(from, piece.row, piece.rows, piece.slice, up, kSlice, /*add=*/false);
     (config_.gelu ? kernels_.geglu : kernels_.swiglu)(gate, up, piece.rows * kSlice, gate);
     for (int i = 0; i < piece.rows; ++i) {
       hidden_->Put(piece.row + i, piece.slice * kSlice, gate + i * kSlice, kSlice);
@@ -483,8 +619,13 @@ class CpuDecoder : public Decoder {
   std::array<ActivationRows, 2> cos_, sin_;  // [rows, head_dim / 2]
   std::optional<LeftRows> normed_;           // [rows, width]
   std::optional<LeftRows> mixed_;            // [rows, heads * head_dim]
-  std::optional<LeftRows> hidden_;           // [rows, intermediate_size]
-  std::vector<LeftRows> own_normed_;         // by thread, [kFewRows, width]
+  std::optional<LeftRows> hidden_;           // [rows, intermediate_size], or of entries
+  // Only with experts.
+  ActivationRows routed_;             // [rows, experts]: the router's logits
+  ActivationRows made_;               // [entries, width]
+  std::optional<LeftRows> gathered_;  // [entries, width]
+  ExpertEntries entries_;
+  std::vector<LeftRows> own_normed_;  // by thread, [kFewRows, width]
   AlignedBuffer logits_;
   int64_t logit_rows_ = 0;  // logit rows computed so far
 };

@@ -22,7 +22,18 @@ int32_t BlocksOfPool(int64_t cache_bytes, int64_t block_bytes) {
   return static_cast<int32_t>(std::min<int64_t>(blocks, std::numeric_limits<int32_t>::max()));
 }
 
-std::vector<float> RotaryFrequencies(const ModelConfig& config, bool window) {
+std::vector<float> RotaryFrequencies(const ModelConfig& config, bool window, int64_t context) {
+  if (context == 0) context = config.max_context;
+  const bool longer = context > config.rope_context;
+  const std::vector<double>& divisors = longer && !config.long_rope_divisors.empty()
+                                            ? config.long_rope_divisors
+                                            : config.rope_divisors;
+  // The base grows by this to the power of dim / (dim - 2).
+  const double growth = config.rope_growth > 0 && longer
+                            ? config.rope_growth * static_cast<double>(context) /
+                                      static_cast<double>(config.rope_context) -
+                                  (config.rope_growth - 1)
+                            : 1;
   std::vector<float> frequencies;
   for (int64_t i = 0; i < config.head_dim; i += 2) {
     const double exponent = static_cast<double>(i) / static_cast<double>(config.head_dim);
@@ -42,7 +53,11 @@ std::vector<float> RotaryFrequencies(const ModelConfig& config, bool window) {
           1.0);
       frequency = kept * frequency + (1 - kept) * frequency / rope.factor;
     }
-    if (!config.rope_divisors.empty()) frequency /= config.rope_divisors[i / 2];
+    if (!divisors.empty()) frequency /= divisors[i / 2];
+    if (growth != 1) {
+      frequency *=
+          std::pow(growth, -static_cast<double>(i) / static_cast<double>(config.head_dim - 2));
+    }
     frequencies.push_back(static_cast<float>(frequency));
   }
   return frequencies;

@@ -24,8 +24,13 @@ struct DecoderPlan {
 int32_t BlocksOfPool(int64_t cache_bytes, int64_t block_bytes);
 
 // The frequency of each pair of a head's values [head_dim / 2], in radians per position: rotary
-// embedding (Su et al. 2021), with the scaling of Llama 3.1 if the configuration has it. `window`: those
-// of the layers with a window, where these have their own (ModelConfig::HasWindowRope).
-std::vector<float> RotaryFrequencies(const ModelConfig& config, bool window = false);
+// embedding (Su et al. 2021), with the scaling of the configuration. `window`: those of the layers with
+// a window, where these have their own (ModelConfig::HasWindowRope).
+//
+// Dynamic NTK scaling and LongRoPE have other frequencies for long contexts. Because keys are kept, a
+// model has one set of them: those for `context` positions (0: max_context), the most that it will
+// compute. transformers has those of each text's present length.
+std::vector<float> RotaryFrequencies(const ModelConfig& config, bool window = false,
+                                     int64_t context = 0);
 
 }  // namespace agentr

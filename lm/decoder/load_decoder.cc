@@ -54,13 +54,16 @@ DecoderPlan MakePlan(const ModelConfig& config, const WeightSource& source,
   DecoderPlan plan;
   plan.config = config;
   ChooseTypes(source, options, plan);
-  const int64_t limit = std::min<int64_t>(config.max_context, std::numeric_limits<int32_t>::max());
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  const int64_t limit = std::min(config.LongestContext(), kMost);
   if (options.max_context > limit) {
     throw FatalError(ExitCode::kUsage,
                      fmt::format("--model_context {}: the model was made for {} positions",
                                  options.max_context, limit));
   }
-  plan.max_context = options.max_context > 0 ? options.max_context : static_cast<int32_t>(limit);
+  plan.max_context = options.max_context > 0
+                         ? options.max_context
+                         : static_cast<int32_t>(std::min(config.max_context, kMost));
   plan.cache_bytes = static_cast<int64_t>(options.kv_cache_gib * (int64_t{1} << 30));
   plan.threads = options.threads > 0 ? options.threads : UsableCores();
   return plan;

@@ -122,9 +122,6 @@ LayerWeights TakeLayer(const ModelConfig& c, Taker& taker, int64_t index,
     layer.query = taker.Linear(prefix + "self_attn.q_proj", queries, c.hidden_size, c.qkv_bias);
     layer.key = taker.Linear(prefix + "self_attn.k_proj", keys, c.hidden_size, c.qkv_bias);
     layer.value = taker.Linear(prefix + "self_attn.v_proj", keys, c.hidden_size, c.qkv_bias);
-    layer.gate =
-        taker.Linear(prefix + "mlp.gate_proj", c.intermediate_size, c.hidden_size, c.mlp_bias);
-    layer.up = taker.Linear(prefix + "mlp.up_proj", c.intermediate_size, c.hidden_size, c.mlp_bias);
   }
   layer.output = taker.Linear(prefix + "self_attn.o_proj", c.hidden_size, queries, c.output_bias);
   if (c.qk_norm) {
@@ -133,8 +130,29 @@ LayerWeights TakeLayer(const ModelConfig& c, Taker& taker, int64_t index,
     layer.key_norm =
         taker.Take(prefix + "self_attn.k_norm.weight", {c.qk_norm_of_all ? keys : c.head_dim});
   }
-  layer.down =
-      taker.Linear(prefix + "mlp.down_proj", c.hidden_size, c.intermediate_size, c.mlp_bias);
+  const auto mlp = [&](const std::string& module, const ExpertNames& names) {
+    const auto name = [&](std::string_view part) { return fmt::format("{}.{}", module, part); };
+    return MlpWeights{
+        taker.Linear(name(names.gate), c.intermediate_size, c.hidden_size, c.mlp_bias),
+        taker.Linear(name(names.up), c.intermediate_size, c.hidden_size, c.mlp_bias),
+        taker.Linear(name(names.down), c.hidden_size, c.intermediate_size, c.mlp_bias)};
+  };
+  if (c.experts > 0) {
+    const ExpertNames& names = FamilyOf(c.family).experts;
+    const std::string module = fmt::format("{}{}", prefix, names.module);
+    layer.router = taker.Linear(module + ".gate", c.experts, c.hidden_size, /*bias=*/false);
+    for (int64_t e = 0; e < c.experts; ++e) {
+      layer.experts.push_back(mlp(fmt::format("{}.experts.{}", module, e), names));
+    }
+  } else if (c.fused) {
+    layer.down =
+        taker.Linear(prefix + "mlp.down_proj", c.hidden_size, c.intermediate_size, c.mlp_bias);
+  } else {
+    const MlpWeights one = mlp(prefix + "mlp", {});
+    layer.gate = one.gate;
+    layer.up = one.up;
+    layer.down = one.down;
+  }
   return layer;
 }
 

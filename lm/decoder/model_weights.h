@@ -17,6 +17,12 @@ struct LinearWeights {
   const Weight* bias = nullptr;  // [outputs]; null: none
 };
 
+struct MlpWeights {
+  LinearWeights gate;  // [intermediate_size, width]
+  LinearWeights up;    // as gate
+  LinearWeights down;  // [width, intermediate_size]
+};
+
 struct LayerWeights {
   const Weight* attention_norm = nullptr;      // [width]; null: none, as for the next three
   const Weight* attention_out_norm = nullptr;  // of what attention adds to the residual stream
@@ -28,9 +34,11 @@ struct LayerWeights {
   const Weight* key_norm = nullptr;
   const Weight* mlp_norm = nullptr;      // [width]
   const Weight* mlp_out_norm = nullptr;  // of what the MLP adds
-  LinearWeights gate;                    // [intermediate_size, width]
-  LinearWeights up;                      // as gate
-  LinearWeights down;                    // [width, intermediate_size]
+  LinearWeights gate;  // these three as in MlpWeights; none where there are experts
+  LinearWeights up;
+  LinearWeights down;
+  LinearWeights router;  // [experts, width]; none without experts, as the next
+  std::vector<MlpWeights> experts;
 };
 
 struct ModelWeights {

@@ -1,10 +1,8 @@
 #include "lm/decoder/packed_matrix.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "lm/kernels/block_panels.h"
-#include "lm/weights/half.h"
 #include "lm/weights/mapped_file.h"
 #include "lm/weights/quantised.h"
 
@@ -205,20 +203,6 @@ void PackedMatrix::Multiply(const LeftRows& from, int64_t first, int count, int6
   const float* bias = bias_.data() + slice.output;
   for (int row = 0; row < count; ++row) {
     for (int i = 0; i < slice.columns; ++i) to[row * stride + i] += bias[i];
-  }
-}
-
-void ReadWeight(const Weight& weight, int64_t offset, int64_t count, float* to) {
-  const std::byte* from = weight.data.data() + BytesOf(weight.type, offset);
-  if (IsQuantised(weight.type)) return Dequantise(weight.type, from, count, to);
-  if (weight.type == WeightType::kF32) {
-    std::memcpy(to, from, count * sizeof(float));
-    return;
-  }
-  for (int64_t i = 0; i < count; ++i) {
-    uint16_t bits;
-    std::memcpy(&bits, from + i * sizeof bits, sizeof bits);
-    to[i] = weight.type == WeightType::kF16 ? FromF16(bits) : FromBf16(bits);
   }
 }
 

@@ -70,7 +70,4 @@ class PackedMatrix {
 // blocks of `as` becomes bfloat16.
 WeightType TypeInMemory(const Weight& weight, std::optional<WeightType> as);
 
-// Reads `count` values of `weight`, beginning at `offset`, as float32: whole blocks of its type.
-void ReadWeight(const Weight& weight, int64_t offset, int64_t count, float* to);
-
 }  // namespace agentr

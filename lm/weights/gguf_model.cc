@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <set>
@@ -34,8 +35,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kModelNam
      {"output.weight", "lm_head.weight"}}};
 
 // Of a layer, without "blk.N." and "model.layers.N."; ".weight" or ".bias" follows.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kLayerNames = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kLayerNames = {
     {{"attn_norm", "input_layernorm"},
+     {"attn_qkv", "self_attn.qkv_proj"},
      {"attn_q", "self_attn.q_proj"},
      {"attn_k", "self_attn.k_proj"},
      {"attn_v", "self_attn.v_proj"},
@@ -52,6 +54,7 @@ std::string_view PartInFolder(std::string_view part, const ModelFamily& family) 
   if (part == "ffn_norm") return norms.before_mlp;
   if (part == "post_attention_norm") return norms.behind_attention;
   if (part == "post_ffw_norm") return norms.behind_mlp;
+  if (family.fused && part == "ffn_up") return "mlp.gate_up_proj";
   for (const auto& [ours, theirs] : kLayerNames) {
     if (part == ours) return theirs;
   }
@@ -73,8 +76,93 @@ std::string NameInFolder(std::string_view name, const ModelFamily& family) {
                      name.substr(part_end));
 }
 
-// Llama 3's scaling comes as divisors of the frequencies.
+// Llama 3's scaling and LongRoPE come as divisors of the frequencies.
 const std::string kRopeDivisors = "rope_freqs.weight";
+const std::string kShortDivisors = "rope_factors_short.weight";
+const std::string kLongDivisors = "rope_factors_long.weight";
+
+bool IsRopeDivisors(const std::string& name) {
+  return name == kRopeDivisors || name == kShortDivisors || name == kLongDivisors;
+}
+
+std::vector<float> DivisorsIn(const GgufFile& file, const std::string& name) {
+  const auto found = file.tensors().find(name);
+  if (found == file.tensors().end()) file.Refuse(name, "is missing");
+  const Weight& weight = found->second;
+  if (weight.type != WeightType::kF32) file.Refuse(name, "is not of type F32");
+  std::vector<float> divisors(weight.data.size() / sizeof(float));
+  std::memcpy(divisors.data(), weight.data.data(), divisors.size() * sizeof(float));
+  return divisors;
+}
+
+// The scaling of the rotary frequencies, as config.json would have it.
+void AddRopeScaling(const GgufFile& file, const auto& key, nlohmann::json& config) {
+  const auto scaling = [&](std::string_view name) {
+    return key(fmt::format("rope.scaling.{}", name));
+  };
+  const auto type = file.Get<std::string_view>(scaling("type"), "none");
+  const auto original = [&] {
+    return file.Get<int64_t>(scaling("original_context_length"),
+                             config["max_position_embeddings"].get<int64_t>());
+  };
+  const double attention =
+      file.Has(scaling("attn_factor")) ? file.Number(scaling("attn_factor")) : 1.0;
+  if (file.tensors().contains(kRopeDivisors)) {
+    config["rope_parameters"] = {{"rope_type", kDividedRope},
+                                 {"divisors", DivisorsIn(file, kRopeDivisors)}};
+  } else if (file.tensors().contains(kLongDivisors)) {
+    config["rope_scaling"] = {{"rope_type", "longrope"},
+                              {"short_factor", DivisorsIn(file, kShortDivisors)},
+                              {"long_factor", DivisorsIn(file, kLongDivisors)},
+                              {"original_max_position_embeddings", original()},
+                              {"attention_factor", attention}};
+  } else if (type == "linear") {
+    config["rope_scaling"] = {{"rope_type", "linear"}, {"factor", file.Number(scaling("factor"))}};
+  } else if (type == "yarn") {
+    const double factor = file.Number(scaling("factor"));
+    if (file.Has(scaling("yarn_ext_factor")) && file.Number(scaling("yarn_ext_factor")) != 1) {
+      file.Refuse(scaling("yarn_ext_factor"), "is not 1");
+    }
+    nlohmann::json rope = {{"rope_type", "yarn"},
+                           {"factor", factor},
+                           {"original_max_position_embeddings", original()}};
+    for (const char* name : {"beta_fast", "beta_slow"}) {
+      const std::string field = scaling(fmt::format("yarn_{}", name));
+      if (file.Has(field)) rope[name] = file.Number(field);
+    }
+    const std::string given = scaling("yarn_attn_factor");
+    if (file.Has(given)) {
+      rope["attention_factor"] = file.Number(given);
+    } else if (attention != 1) {
+      rope["attention_factor"] = attention * (factor <= 1 ? 1 : 0.1 * std::log(factor) + 1);
+    }
+    config["rope_scaling"] = rope;
+  } else if (type != "none") {
+    file.Refuse(scaling("type"),
+                fmt::format("is '{}'; none, linear, yarn and longrope are supported", type));
+  }
+}
+
+// Granite's factors.
+void AddFactors(const GgufFile& file, const auto& key, nlohmann::json& config) {
+  for (const auto& [name, field] : {std::pair("attention.scale", "attention_multiplier"),
+                                    std::pair("embedding_scale", "embedding_multiplier"),
+                                    std::pair("residual_scale", "residual_multiplier"),
+                                    std::pair("logit_scale", "logits_scaling")}) {
+    if (file.Has(key(name))) config[field] = file.Number(key(name));
+  }
+}
+
+// Where Phi-3 has a window, and whether all of a head is turned.
+void AddPhi(const GgufFile& file, const auto& key, nlohmann::json& config) {
+  const auto window = file.Get<int64_t>(key("attention.sliding_window"), int64_t{0});
+  if (window > 0) config["sliding_window"] = window;
+  const auto head = config["head_dim"].get<int64_t>();
+  const auto turned = file.Get<int64_t>(key("rope.dimension_count"), head);
+  if (turned != head) {
+    config["partial_rotary_factor"] = static_cast<double>(turned) / static_cast<double>(head);
+  }
+}
 
 // What Gemma 3 has beside the values of all.
 void AddGemma(const GgufFile& file, const auto& key, nlohmann::json& config) {
@@ -90,10 +178,6 @@ void AddGemma(const GgufFile& file, const auto& key, nlohmann::json& config) {
       config["num_hidden_layers"] == 62
           ? config["hidden_size"].get<int64_t>() / config["num_attention_heads"].get<int64_t>()
           : config["head_dim"].get<int64_t>();
-  if (file.Get<std::string_view>(key("rope.scaling.type"), "none") == "linear") {
-    config["rope_scaling"] = {{"rope_type", "linear"},
-                              {"factor", file.Number(key("rope.scaling.factor"))}};
-  }
 }
 
 // As config.json would name it: bfloat16 also beside quantised matrices.
@@ -153,14 +237,10 @@ nlohmann::json GgufConfig(const GgufFile& file) {
       whole("embedding_length") / std::max<int64_t>(1, whole("attention.head_count")));
   config["rope_theta"] =
       file.Has(key("rope.freq_base")) ? file.Number(key("rope.freq_base")) : 10000.0;
-  if (const auto found = file.tensors().find(kRopeDivisors); found != file.tensors().end()) {
-    const Weight& weight = found->second;
-    if (weight.type != WeightType::kF32) file.Refuse(kRopeDivisors, "is not of type F32");
-    std::vector<float> divisors(weight.data.size() / sizeof(float));
-    std::memcpy(divisors.data(), weight.data.data(), divisors.size() * sizeof(float));
-    config["rope_parameters"] = {{"rope_type", kDividedRope}, {"divisors", divisors}};
-  }
   if (family.name == "gemma3_text") AddGemma(file, key, config);
+  if (family.name == "granite") AddFactors(file, key, config);
+  if (family.name == "phi3") AddPhi(file, key, config);
+  AddRopeScaling(file, key, config);
   for (const auto& [name, field] : {std::pair("tokenizer.ggml.bos_token_id", "bos_token_id"),
                                     std::pair("tokenizer.ggml.eos_token_id", "eos_token_id")}) {
     if (file.Has(name)) config[field] = file.Get<int64_t>(name);
@@ -177,7 +257,7 @@ GgufWeights::GgufWeights(std::shared_ptr<const GgufFile> file)
   const ModelFamily& family = ArchitectureOf(*file_);
   const nlohmann::json config = GgufConfig(*file_);
   for (const auto& [name, tensor] : file_->tensors()) {
-    if (name == kRopeDivisors) continue;
+    if (IsRopeDivisors(name)) continue;
     const std::string theirs = NameInFolder(name, family);
     if (theirs.empty()) file_->Refuse(name, "has no place in a model of this architecture");
     Weight weight = tensor;

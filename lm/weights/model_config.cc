@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
+#include <utility>
 
 #include "common/file.h"
 #include "lm/weights/config_fields.h"
@@ -85,6 +87,102 @@ void ReadSizes(const ConfigFields& fields, ModelConfig& config) {
   }
 }
 
+// By what the frequencies are smaller: positive numbers, one for each pair of a head's values.
+std::vector<double> ReadDivisors(const ConfigFields& rope, const std::string& name,
+                                 const ModelConfig& config) {
+  const auto divisors = rope.Get<std::vector<double>>(name);
+  const auto fits = [](double divisor) { return std::isfinite(divisor) && divisor > 0; };
+  if (std::ssize(divisors) != config.head_dim / 2 || !std::ranges::all_of(divisors, fits)) {
+    rope.Refuse(name, fmt::format("are not {} positive numbers, half the width of a head",
+                                  config.head_dim / 2));
+  }
+  return divisors;
+}
+
+// The context of the training, which older files have outside of the scaling.
+int64_t OriginalContext(const ConfigFields& fields, const ConfigFields& rope) {
+  const char* const name = "original_max_position_embeddings";
+  if (rope.Has(name)) return rope.Size(name);
+  return fields.Has(name) ? fields.Size(name) : fields.Size("max_position_embeddings");
+}
+
+// By how much the context is longer than that of the training.
+double ContextFactor(const ConfigFields& rope, const ModelConfig& config, int64_t original) {
+  if (rope.Has("factor")) return rope.Positive("factor");
+  return static_cast<double>(config.max_context) / static_cast<double>(original);
+}
+
+// Pairs that turn often in the original context keep their frequency, those that turn less than once
+// are divided by the factor, and those in between by a mixture (Peng et al. 2023, section 3.2).
+void ReadYarn(const ConfigFields& fields, const ConfigFields& rope, ModelConfig& config) {
+  const int64_t original = OriginalContext(fields, rope);
+  const double factor = ContextFactor(rope, config, original);
+  const auto pairs = static_cast<double>(config.head_dim / 2);
+  // The pair, as a number with a fraction, that makes so many turns in the original context.
+  const auto pair_of = [&](double turns) {
+    return pairs * std::log(static_cast<double>(original) / (turns * 2 * std::numbers::pi)) /
+           std::log(config.rope_theta);
+  };
+  const auto turns = [&](const char* name, double otherwise) {
+    const auto value = rope.Get<double>(name, 0);
+    return value == 0 ? otherwise : rope.Positive(name);
+  };
+  double first = pair_of(turns("beta_fast", 32)), last = pair_of(turns("beta_slow", 1));
+  if (rope.Get<bool>("truncate", true)) {
+    first = std::floor(first);
+    last = std::ceil(last);
+  }
+  first = std::max(first, 0.0);
+  last = std::min(last, static_cast<double>(config.head_dim - 1));
+  if (first == last) last += 0.001;
+  for (int64_t i = 0; i < config.head_dim / 2; ++i) {
+    const double divided = std::clamp((static_cast<double>(i) - first) / (last - first), 0.0, 1.0);
+    config.rope_divisors.push_back(1 / (divided / factor + 1 - divided));
+  }
+  const auto attention = [&](double scale) {
+    return factor <= 1 ? 1.0 : 0.1 * scale * std::log(factor) + 1;
+  };
+  const auto scale = rope.Get<double>("mscale", 0), of_all = rope.Get<double>("mscale_all_dim", 0);
+  config.rope_attention = rope.Has("attention_factor") ? rope.Positive("attention_factor")
+                          : scale != 0 && of_all != 0  ? attention(scale) / attention(of_all)
+                                                       : attention(1);
+  const double longest = factor * static_cast<double>(original);
+  if (longest > INT32_MAX) rope.Refuse("factor", "makes the context too long");
+  config.max_context = std::max(config.max_context, static_cast<int64_t>(longest));
+}
+
+void ReadLongRope(const ConfigFields& fields, const ConfigFields& rope, ModelConfig& config) {
+  config.rope_divisors = ReadDivisors(rope, "short_factor", config);
+  config.long_rope_divisors = ReadDivisors(rope, "long_factor", config);
+  config.rope_context = OriginalContext(fields, rope);
+  const double factor = ContextFactor(rope, config, config.rope_context);
+  if (config.rope_context < 2) rope.Refuse("original_max_position_embeddings", "is below 2");
+  const double logs = factor <= 1 ? 0 : std::log(factor) / std::log(config.rope_context);
+  config.rope_attention =
+      rope.Has("attention_factor") ? rope.Positive("attention_factor") : std::sqrt(1 + logs);
+}
+
+void ReadLlama3Rope(const ConfigFields& rope, ModelConfig& config) {
+  config.llama3_rope = {
+      .factor = rope.Positive("factor"),
+      .low_freq_factor = rope.Positive("low_freq_factor"),
+      .high_freq_factor = rope.Positive("high_freq_factor"),
+      .original_max_position_embeddings = rope.Positive("original_max_position_embeddings")};
+  if (config.llama3_rope->high_freq_factor <= config.llama3_rope->low_freq_factor) {
+    rope.Refuse("high_freq_factor", "is not above low_freq_factor");
+  }
+}
+
+void ReadDynamicRope(const ConfigFields& rope, ModelConfig& config) {
+  config.rope_growth = rope.Positive("factor");
+  if (config.rope_growth < 1) rope.Refuse("factor", "is below 1");
+  if (config.head_dim < 4) rope.Refuse("factor", "needs heads of more than one pair");
+  config.rope_context = config.max_context;
+  if (config.rope_growth * static_cast<double>(config.max_context) > INT32_MAX) {
+    rope.Refuse("factor", "makes the context too long");
+  }
+}
+
 // Transformers before version 5 wrote rope_theta beside rope_scaling; later versions write both
 // inside rope_parameters.
 void ReadRope(const ConfigFields& fields, ModelConfig& config) {
@@ -113,38 +211,28 @@ void ReadRope(const ConfigFields& fields, ModelConfig& config) {
   const auto type = rope.Get<std::string>(type_name);
   if (type == "default") return;
   if (type == kDividedRope) {
-    config.rope_divisors = rope.Get<std::vector<double>>("divisors");
-    const auto fits = [](double divisor) { return std::isfinite(divisor) && divisor > 0; };
-    if (std::ssize(config.rope_divisors) != config.head_dim / 2 ||
-        !std::ranges::all_of(config.rope_divisors, fits)) {
-      rope.Refuse("divisors", fmt::format("are not {} positive numbers, half the width of a head",
-                                          config.head_dim / 2));
-    }
-    return;
-  }
-  if (type == "linear") {
+    config.rope_divisors = ReadDivisors(rope, "divisors", config);
+  } else if (type == "linear") {
     config.rope_divisors.assign(config.head_dim / 2, rope.Positive("factor"));
-    return;
-  }
-  if (type != "llama3") {
-    rope.Refuse(type_name, fmt::format("is '{}'; default, linear and llama3 are supported", type));
-  }
-  config.llama3_rope = {
-      .factor = rope.Positive("factor"),
-      .low_freq_factor = rope.Positive("low_freq_factor"),
-      .high_freq_factor = rope.Positive("high_freq_factor"),
-      .original_max_position_embeddings = rope.Positive("original_max_position_embeddings")};
-  if (config.llama3_rope->high_freq_factor <= config.llama3_rope->low_freq_factor) {
-    rope.Refuse("high_freq_factor", "is not above low_freq_factor");
+  } else if (type == "dynamic") {
+    ReadDynamicRope(rope, config);
+  } else if (type == "yarn") {
+    ReadYarn(fields, rope, config);
+  } else if (type == "longrope" || type == "su") {  // the latter in older files of Phi-3
+    ReadLongRope(fields, rope, config);
+  } else if (type == "llama3") {
+    ReadLlama3Rope(rope, config);
+  } else {
+    rope.Refuse(type_name,
+                fmt::format("is '{}'; default, linear, dynamic, yarn, longrope and llama3 are "
+                            "supported",
+                            type));
   }
 }
 
-// The number of layers that see only a window: listed one by one, or all from max_window_layers on.
-int64_t WindowLayers(const ConfigFields& fields, int64_t layers) {
+// Whether each layer sees only a window: as layer_types lists them.
+std::vector<bool> ListedWindows(const ConfigFields& fields, int64_t layers) {
   const nlohmann::json& types = fields.Raw("layer_types");
-  if (types.is_null()) {
-    return std::max<int64_t>(0, layers - fields.Get<int64_t>("max_window_layers"));
-  }
   const bool all_named = types.is_array() && static_cast<int64_t>(types.size()) == layers &&
                          std::ranges::all_of(types, [](const nlohmann::json& type) {
                            return type == "full_attention" || type == "sliding_attention";
@@ -152,20 +240,23 @@ int64_t WindowLayers(const ConfigFields& fields, int64_t layers) {
   if (!all_named) {
     fields.Refuse("layer_types", "does not name each layer full_attention or sliding_attention");
   }
-  return std::ranges::count(types, nlohmann::json("sliding_attention"));
+  std::vector<bool> windows;
+  for (const nlohmann::json& type : types) windows.push_back(type == "sliding_attention");
+  return windows;
 }
 
 // Which layers of Gemma 3 see only a window: those that layer_types names, or all but every sixth.
 void ReadGemmaLayers(const ConfigFields& fields, ModelConfig& config) {
   config.sliding_window = fields.Size("sliding_window");
-  const nlohmann::json& types = fields.Raw("layer_types");
-  if (!types.is_null()) WindowLayers(fields, config.num_layers);  // refuses other names
   const auto pattern = fields.Get<int64_t>("sliding_window_pattern",
                                            fields.Get<int64_t>("_sliding_window_pattern", 6));
   if (pattern < 1) fields.Refuse("sliding_window_pattern", "is not above 0");
+  if (fields.Has("layer_types")) {
+    config.window_layers = ListedWindows(fields, config.num_layers);
+    return;
+  }
   for (int64_t i = 0; i < config.num_layers; ++i) {
-    config.window_layers.push_back(types.is_null() ? (i + 1) % pattern != 0
-                                                   : types[i] == "sliding_attention");
+    config.window_layers.push_back((i + 1) % pattern != 0);
   }
 }
 
@@ -217,8 +308,29 @@ void ReadFactors(const ConfigFields& fields, bool gguf, ModelConfig& config) {
   config.logit_scale = 1 / factor("logits_scaling");
 }
 
+void ReadExperts(const ConfigFields& fields, ModelConfig& config) {
+  const bool qwen = config.family == "qwen3_moe";
+  config.experts =
+      fields.Size(qwen && fields.Has("num_experts") ? "num_experts" : "num_local_experts");
+  config.token_experts = fields.Size("num_experts_per_tok");
+  if (config.token_experts > config.experts) {
+    fields.Refuse("num_experts_per_tok", "is above the number of experts");
+  }
+  config.normal_experts = !qwen || fields.Get<bool>("norm_topk_prob", false);
+  if (!qwen) return;
+  config.intermediate_size = fields.Size("moe_intermediate_size");
+  const nlohmann::json& plain = fields.Raw("mlp_only_layers");
+  if (!plain.is_null() && !plain.empty()) fields.Refuse("mlp_only_layers", "is not empty");
+  if (fields.Get<int64_t>("decoder_sparse_step", 1) != 1) {
+    fields.Refuse("decoder_sparse_step", "is not 1");
+  }
+  if (fields.Get<bool>("use_sliding_window", false)) {
+    fields.Refuse("use_sliding_window", "is true");
+  }
+}
+
 void ReadWindow(const ConfigFields& fields, ModelConfig& config) {
-  if (config.family == "phi3") {
+  if (config.family == "phi3" || config.family == "mixtral") {
     if (fields.Has("sliding_window")) config.sliding_window = fields.Size("sliding_window");
     return;
   }
@@ -231,20 +343,25 @@ void ReadWindow(const ConfigFields& fields, ModelConfig& config) {
     return;
   }
   if (!fields.Get<bool>("use_sliding_window", false) || !fields.Has("sliding_window")) return;
-  const int64_t layers = WindowLayers(fields, config.num_layers);
-  if (layers == 0) return;
-  if (layers != config.num_layers) {
-    fields.Refuse("sliding_window", fmt::format("holds for {} of {} layers; all or none are "
-                                                "supported",
-                                                layers, config.num_layers));
+  // Without a list, all from max_window_layers on.
+  std::vector<bool> windows;
+  if (fields.Has("layer_types")) {
+    windows = ListedWindows(fields, config.num_layers);
+  } else {
+    const auto first = fields.Get<int64_t>("max_window_layers");
+    for (int64_t i = 0; i < config.num_layers; ++i) windows.push_back(i >= first);
   }
+  const int64_t with_window = std::ranges::count(windows, true);
+  if (with_window == 0) return;
   config.sliding_window = fields.Size("sliding_window");
+  if (with_window != config.num_layers) config.window_layers = std::move(windows);
 }
 
 void ReadBiases(const ConfigFields& fields, ModelConfig& config) {
   // Qwen2 always has them and Mistral never; a file that says otherwise describes another network.
   const bool attention = fields.Get<bool>("attention_bias", config.family == "qwen2");
-  const bool choice = config.family != "mistral" && config.family != "qwen2";
+  const bool choice =
+      config.family != "mistral" && config.family != "mixtral" && config.family != "qwen2";
   if (!choice && attention != (config.family == "qwen2")) {
     fields.Refuse("attention_bias", fmt::format("is {}; not of {}", attention, config.family));
   }
@@ -297,8 +414,9 @@ void ReadSpecialTokens(const std::vector<ConfigFields>& files, ModelConfig& conf
 
 }  // namespace
 
-const ModelFamily& FamilyOf(std::string_view model_type) {
-  return *std::ranges::find(kModelFamilies, model_type, &ModelFamily::name);
+int64_t ModelConfig::LongestContext() const {
+  return rope_growth > 0 ? static_cast<int64_t>(rope_growth * static_cast<double>(max_context))
+                         : max_context;
 }
 
 ModelConfig ReadModelConfig(const fs::path& folder) {
@@ -314,6 +432,7 @@ ModelConfig ReadModelConfig(const fs::path& folder) {
         fields.Has("rope_local_base_freq") ? fields.Positive("rope_local_base_freq") : 1e4;
   }
   if (config.family == "smollm3") config.rope_theta = 2e6;
+  if (!FamilyOf(config.family).experts.module.empty()) ReadExperts(fields, config);
   ReadRope(fields, config);
   ReadWindow(fields, config);
   ReadBiases(fields, config);

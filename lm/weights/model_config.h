@@ -37,9 +37,16 @@ struct ModelConfig {
   double norm_epsilon = 1e-6;
   double rope_theta = 10000;
   std::optional<Llama3Rope> llama3_rope;
-  std::vector<double>
-      rope_divisors;         // of the frequencies (GGUF files of Llama 3.1 and later), or none
-  bool qkv_bias = false;     // Qwen2; Llama and Qwen3 with attention_bias
+  // Of the frequencies, or none: linear scaling, YaRN (Peng et al. 2023), LongRoPE (Ding et al. 2024), and
+  // GGUF files of Llama 3.1 and later.
+  std::vector<double> rope_divisors;
+  std::vector<double> long_rope_divisors;  // LongRoPE: instead, for contexts above rope_context
+  double rope_growth =
+      0;  // dynamic NTK scaling: its factor, for contexts above rope_context; 0: none
+  int64_t rope_context = 0;  // positions of the training, for these two
+  double rope_attention =
+      1;                  // factor of rotated queries and keys (YaRN, LongRoPE), unless a window's
+  bool qkv_bias = false;  // Qwen2; Llama and Qwen3 with attention_bias
   bool output_bias = false;  // of the attention output: Llama and Qwen3 with attention_bias
   bool mlp_bias = false;
   bool qk_norm = false;                    // Qwen3: RMSNorm of each head's queries and keys
@@ -48,6 +55,11 @@ struct ModelConfig {
   bool norm_plus_one = false;
   bool gelu = false;
   bool fused = false;
+  // A layer's MLP is one of several experts, of intermediate_size each (0: there is one MLP for all
+  // tokens). Each token has the `token_experts` whose router logits are highest, with the softmax of all
+  // logits as weights, which are divided by their sum if `normal_experts`.
+  int64_t experts = 0, token_experts = 0;
+  bool normal_experts = false;
   // Factors (Granite, and Gemma of embeddings and scores); those of scores are beside 1 / sqrt(head_dim).
   double embedding_scale = 1, residual_scale = 1, score_scale = 1, logit_scale = 1;
   // By layer; empty: all alike. Whether the layer sees only `sliding_window` positions, and whether it
@@ -67,6 +79,8 @@ struct ModelConfig {
     return window_layers.empty() || window_layers[layer] ? sliding_window : 0;
   }
   bool HasRotary(size_t layer) const { return rotary_layers.empty() || rotary_layers[layer]; }
+  // The most positions that a context can be given, which may be more than max_context.
+  int64_t LongestContext() const;
   // Whether the layer's frequencies are those of window_rope_theta.
   bool HasWindowRope(size_t layer) const { return window_rope_theta > 0 && WindowOf(layer) > 0; }
 
@@ -78,9 +92,6 @@ struct ModelConfig {
 // Throws FatalError(kFile) naming the file and the field that is missing, of the wrong type or not
 // supported (another architecture, activation or rope scaling), and the supported values.
 ModelConfig ReadModelConfig(const std::filesystem::path& folder);
-
-// The family of a supported model_type.
-const ModelFamily& FamilyOf(std::string_view model_type);
 
 // The weights of the folder or GGUF file; immutable. Throws what WeightFiles and GgufWeights throw.
 std::shared_ptr<const WeightSource> OpenWeights(const std::filesystem::path& folder);

@@ -2,6 +2,7 @@
 // of config.json, the GGUF loader, the decoders and the trainer follow this table.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -10,6 +11,11 @@ namespace agentr {
 // Where the RMSNorms of a layer stand: before its attention and its MLP, before and behind each of
 // them, or only behind. A norm behind acts on what is then added to the residual stream.
 enum class NormPlaces { kBefore, kAround, kBehind };
+
+// The module in which a layer with experts has them, and its three matrices of each.
+struct ExpertNames {
+  std::string_view module = "", gate = "gate_proj", up = "up_proj", down = "down_proj";
+};
 
 // RMSNorms of queries and keys: none, one for each head, or one over all heads together.
 enum class QueryKeyNorm { kNone, kEachHead, kAllHeads };
@@ -25,10 +31,11 @@ struct ModelFamily {
   QueryKeyNorm query_key_norm = QueryKeyNorm::kNone;
   bool norm_plus_one = false;  // norms multiply by 1 + weight; GGUF files contain the sum
   bool gelu = false;           // the gate's activation is gelu (by tanh), not silu
+  ExpertNames experts = {};    // without a module: an MLP instead
   bool fused = false;          // qkv_proj and gate_up_proj instead of three and two matrices
 };
 
-inline constexpr std::array<ModelFamily, 9> kModelFamilies = {{
+inline constexpr std::array<ModelFamily, 11> kModelFamilies = {{
     {.name = "llama",
      .architecture = "LlamaForCausalLM",
      .title = "Llama 3",
@@ -56,14 +63,37 @@ inline constexpr std::array<ModelFamily, 9> kModelFamilies = {{
      .gguf = "smollm3",
      .pairs = true,
      .tied = true},
-    {.name = "phi3", .architecture = "Phi3ForCausalLM", .title = "Phi-3", .fused = true},
-    {.name = "granite", .architecture = "GraniteForCausalLM", .title = "Granite 3"},
+    {.name = "phi3",
+     .architecture = "Phi3ForCausalLM",
+     .title = "Phi-3",
+     .gguf = "phi3",
+     .fused = true},
+    {.name = "granite",
+     .architecture = "GraniteForCausalLM",
+     .title = "Granite 3",
+     .gguf = "granite",
+     .pairs = true},
     {.name = "olmo2",
      .architecture = "Olmo2ForCausalLM",
      .title = "OLMo 2",
+     .gguf = "olmo2",
      .norms = NormPlaces::kBehind,
      .query_key_norm = QueryKeyNorm::kAllHeads},
+    {.name = "qwen3_moe",
+     .architecture = "Qwen3MoeForCausalLM",
+     .title = "Qwen3 with experts",
+     .query_key_norm = QueryKeyNorm::kEachHead,
+     .experts = {.module = "mlp"}},
+    {.name = "mixtral",
+     .architecture = "MixtralForCausalLM",
+     .title = "Mixtral",
+     .experts = {"block_sparse_moe", "w1", "w3", "w2"}},
 }};
+
+// The family of a supported model_type.
+constexpr const ModelFamily& FamilyOf(std::string_view model_type) {
+  return *std::ranges::find(kModelFamilies, model_type, &ModelFamily::name);
+}
 
 // The names of a layer's norms in a Hugging Face folder, without "model.layers.N." and ".weight"; empty
 // for one that does not exist.

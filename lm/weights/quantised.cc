@@ -152,4 +152,18 @@ void Quantise(WeightType type, const float* from, int64_t count, std::byte* bloc
   }
 }
 
+void ReadWeight(const Weight& weight, int64_t offset, int64_t count, float* to) {
+  const std::byte* from = weight.data.data() + BytesOf(weight.type, offset);
+  if (IsQuantised(weight.type)) return Dequantise(weight.type, from, count, to);
+  if (weight.type == WeightType::kF32) {
+    std::memcpy(to, from, count * sizeof(float));
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    uint16_t bits;
+    std::memcpy(&bits, from + i * sizeof bits, sizeof bits);
+    to[i] = weight.type == WeightType::kF16 ? FromF16(bits) : FromBf16(bits);
+  }
+}
+
 }  // namespace agentr

@@ -34,6 +34,9 @@ QuantisedPart PartOf(WeightType type, const std::byte* blocks, int64_t index);
 // Converts `count` values, whole blocks, to float32.
 void Dequantise(WeightType type, const std::byte* blocks, int64_t count, float* to);
 
+// Reads `count` values of `weight`, beginning at `offset`, as float32: whole blocks of its type.
+void ReadWeight(const Weight& weight, int64_t offset, int64_t count, float* to);
+
 // The types that Quantise can make.
 constexpr bool CanQuantise(WeightType type) {
   return type == WeightType::kQ8_0 || type == WeightType::kQ4_0;

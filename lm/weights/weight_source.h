@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -82,6 +83,9 @@ class WeightSource {
   // True if the bytes do not change while the source lives, so they need not be copied. If false,
   // they may change as soon as the call that received the source has returned.
   virtual bool immutable() const = 0;
+
+  // The source behind this one, which keeps the weights that are the same in both; null: none.
+  virtual std::shared_ptr<const WeightSource> base() const { return nullptr; }
 };
 
 // Tensors in memory with another owner, such as the parameters of a trainer. They must neither move

@@ -155,6 +155,10 @@ void Declare(OptionSet& set, TreeLearningOptions& o) {
 AgentRlOptions WithValueModel(const AgentRlOptions& options, bool writes) {
   AgentRlOptions changed = options;
   if (options.algorithm != &MakeTreeValue) return changed;
+  if (!options.start.adapter.empty()) {
+    throw FatalError(ExitCode::kUsage,
+                     "a value model begins with a whole model: --model_dir is an adapter here");
+  }
   const std::filesystem::path start = RlFolder(options) / "start";
   if (writes) MakeValueFolder(options.start.dir, start, options.trees.data.value_bins);
   changed.start.dir = start.string();

@@ -5,16 +5,17 @@ that llama.cpp's tokenizer gives for some texts.
     pip install gguf==0.19.0 llama-cpp-python==0.3.36 safetensors==0.8.0 transformers==5.23.0 torch
     scripts/golden/gguf_files.py [NAME …]
 
-With names of models only these are made, which needs no llama-cpp-python.
+With names of models or scalings only these are made, which needs no llama-cpp-python.
 """
 
 import json
+import math
 import pathlib
 import sys
 import unicodedata
 
 import numpy
-from gguf import GGUFWriter
+from gguf import GGUFWriter, RopeScalingType
 from safetensors.numpy import load_file
 from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
@@ -22,7 +23,10 @@ from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 GOLDEN = pathlib.Path(__file__).parents[2] / "tests/golden"
 # The folder of the model, the architecture in the file, and whether heads turn in pairs there.
 MODELS = {"llama": ("llama", True), "mistral": ("llama", True), "qwen2": ("qwen2", False), "qwen3": ("qwen3", False),
-          "gemma3": ("gemma3", False), "smollm3": ("smollm3", True)}
+          "gemma3": ("gemma3", False), "smollm3": ("smollm3", True), "phi3": ("phi3", False),
+          "granite": ("granite", True), "olmo2": ("olmo2", False)}
+# Variants of tests/golden/model_variants.json whose rotary scaling a file of its own has.
+SCALINGS = ["linear", "yarn", "yarn_attention", "longrope_long"]
 # The tokenizer, and the name of its division into pieces.
 TOKENIZERS = {"gpt2": "gpt-2", "llama3": "llama-bpe", "qwen2": "qwen2", "llama2": None}
 NAMES = {
@@ -46,11 +50,17 @@ GEMMA_NAMES = {
     "pre_feedforward_layernorm": "ffn_norm",
     "post_feedforward_layernorm": "post_ffw_norm",
 }
+PHI_NAMES = {"self_attn.qkv_proj": "attn_qkv", "mlp.gate_up_proj": "ffn_up"}
+OLMO_NAMES = {
+    "post_attention_layernorm": "post_attention_norm",
+    "post_feedforward_layernorm": "post_ffw_norm",
+}
+OTHER_NAMES = {"gemma3": GEMMA_NAMES, "phi3": PHI_NAMES, "olmo2": OLMO_NAMES}
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE = 1, 2, 3, 4, 6
 
 
 def name_in_file(name, architecture):
-    names = NAMES | GEMMA_NAMES if architecture == "gemma3" else NAMES
+    names = NAMES | OTHER_NAMES.get(architecture, {})
     stem, kind = name.rsplit(".", 1)
     if stem.startswith("model.layers."):
         layer, part = stem.removeprefix("model.layers.").split(".", 1)
@@ -73,18 +83,50 @@ def rope_divisors(config):
     return (plain / scaled.numpy()).astype(numpy.float32)
 
 
-def write_model(folder):
-    architecture, pairs = MODELS[folder]
-    config = json.loads((GOLDEN / "models" / folder / "config.json").read_text())
-    writer = GGUFWriter(GOLDEN / "gguf" / f"{folder}.gguf", architecture)
-    heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
+def start_model(path, architecture, config):
+    """A file with the values that all architectures have."""
+    writer = GGUFWriter(path, architecture)
     writer.add_embedding_length(config["hidden_size"])
     writer.add_feed_forward_length(config["intermediate_size"])
     writer.add_block_count(config["num_hidden_layers"])
-    writer.add_head_count(heads)
-    writer.add_head_count_kv(kv_heads)
+    writer.add_head_count(config["num_attention_heads"])
+    writer.add_head_count_kv(config["num_key_value_heads"])
     writer.add_context_length(config["max_position_embeddings"])
     writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
+    return writer
+
+
+def write_scaling(name):
+    """A file without weights that says what scales the rotary frequencies, as llama.cpp's converter
+    writes it."""
+    variant = json.loads((GOLDEN / "model_variants.json").read_text())["variants"][name]
+    config, rope = variant["config"], variant["config"]["rope_parameters"]
+    writer = start_model(GOLDEN / "gguf" / f"rope_{name}.gguf", variant["model"], config)
+    writer.add_rope_freq_base(rope["rope_theta"])
+    writer.add_vocab_size(config["vocab_size"])
+    if rope["rope_type"] == "longrope":
+        original = rope["original_max_position_embeddings"]
+        scale = config["max_position_embeddings"] / original
+        writer.add_rope_scaling_orig_ctx_len(original)
+        writer.add_rope_scaling_attn_factors((1 + math.log(scale) / math.log(original)) ** 0.5)
+        for kind in ("long", "short"):
+            factors = numpy.array(rope[f"{kind}_factor"], numpy.float32)
+            writer.add_tensor(f"rope_factors_{kind}.weight", factors)
+    else:
+        writer.add_rope_scaling_type(RopeScalingType(rope["rope_type"]))
+        writer.add_rope_scaling_factor(rope["factor"])
+    if rope["rope_type"] == "yarn":
+        writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
+        if "attention_factor" in rope:
+            writer.add_rope_scaling_yarn_attn_factor(rope["attention_factor"])
+    finish(writer)
+
+
+def write_model(folder):
+    architecture, pairs = MODELS[folder]
+    config = json.loads((GOLDEN / "models" / folder / "config.json").read_text())
+    writer = start_model(GOLDEN / "gguf" / f"{folder}.gguf", architecture, config)
+    heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
     rope = config["rope_parameters"]
     if architecture == "gemma3":
         writer.add_rope_freq_base(rope["full_attention"]["rope_theta"])
@@ -96,6 +138,14 @@ def write_model(folder):
     if config.get("head_dim"):
         writer.add_key_length(config["head_dim"])
         writer.add_value_length(config["head_dim"])
+    if architecture == "granite":
+        writer.add_attention_scale(config["attention_multiplier"])
+        writer.add_embedding_scale(config["embedding_multiplier"])
+        writer.add_residual_scale(config["residual_multiplier"])
+        writer.add_logit_scale(config["logits_scaling"])
+    if architecture == "phi3":
+        writer.add_sliding_window(config["sliding_window"])
+        writer.add_rope_dimension_count(config["hidden_size"] // heads)
     if rope.get("rope_type") == "llama3":
         writer.add_tensor("rope_freqs.weight", rope_divisors(config))
     writer.add_tokenizer_model("gpt2")
@@ -181,8 +231,8 @@ def texts():
 
 def main():
     (GOLDEN / "gguf").mkdir(exist_ok=True)
-    for folder in sys.argv[1:] or MODELS:
-        write_model(folder)
+    for name in sys.argv[1:] or [*MODELS, *SCALINGS]:
+        write_model(name) if name in MODELS else write_scaling(name)
     if sys.argv[1:]:
         return
     ids = {kind: write_tokenizer(kind) for kind in TOKENIZERS}

@@ -72,6 +72,13 @@ MODELS = {
                 dict(residual_multiplier=1.0)),
     "olmo2": ("Olmo2", dict(rope_parameters=default_rope(1000.0)),
               dict(rope_parameters=default_rope(10000.0))),
+    "qwen3_moe": ("Qwen3Moe", dict(rope_parameters=default_rope(1000.0), head_dim=12, num_experts=5,
+                                   num_experts_per_tok=2, moe_intermediate_size=24,
+                                   norm_topk_prob=False),
+                  dict(norm_topk_prob=True)),
+    "mixtral": ("Mixtral", dict(rope_parameters=default_rope(1000.0), num_local_experts=4,
+                                num_experts_per_tok=2),
+                dict(num_experts_per_tok=1)),
 }
 CLASSES = {"Gemma3": ("Gemma3TextConfig", "Gemma3ForCausalLM")}
 
@@ -92,7 +99,7 @@ def random_weight(rng, name, shape, gemma):
         return 0.5 * values
     if "embed" in name:
         return 0.5 * values  # small beside what the layers add, or tied ones repeat a token
-    return values * (4 if "lm_head" in name else 1.5) / numpy.sqrt(shape[1])
+    return values * (4 if "lm_head" in name else 1.5) / numpy.sqrt(shape[-1])
 
 
 def fill(model, dtype):

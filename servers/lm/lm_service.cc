@@ -110,6 +110,36 @@ void AppendEngineMetrics(const EngineStats& s, std::string& out) {
   add("waiting", "gauge", "Waiting requests.", s.waiting);
 }
 
+// The weights' version is of one model, and nobody reads it here.
+void AddUp(const EngineStats& one, EngineStats& all) {
+  all.requests += one.requests;
+  all.prompt_tokens += one.prompt_tokens;
+  all.cached_tokens += one.cached_tokens;
+  all.computed_tokens += one.computed_tokens;
+  all.completion_tokens += one.completion_tokens;
+  all.rounds += one.rounds;
+  all.evicted_blocks += one.evicted_blocks;
+  all.blocks += one.blocks;
+  all.blocks_in_use += one.blocks_in_use;
+  all.running += one.running;
+  all.waiting += one.waiting;
+}
+
+std::vector<LoadedModel> Joined(LoadedModel first, std::vector<LoadedModel> others) {
+  std::vector<LoadedModel> all;
+  all.push_back(std::move(first));
+  for (LoadedModel& other : others) {
+    if (std::ranges::count(all, other.name, &LoadedModel::name) > 0) {
+      throw FatalError(ExitCode::kUsage,
+                       fmt::format("two models would be served as '{}': give them names with "
+                                   "--model_name and --adapter NAME=DIR",
+                                   other.name));
+    }
+    all.push_back(std::move(other));
+  }
+  return all;
+}
+
 }  // namespace
 
 void Declare(OptionSet& set, LmServerOptions& o) {
@@ -132,13 +162,14 @@ void Declare(OptionSet& set, LmServerOptions& o) {
   set.Add("--max_body", o.max_body, "Largest body of a request, bytes").Min(1).OnlyOutput();
 }
 
-LmServer::LmServer(LoadedModel model, LmServerOptions options)
-    : model_(std::move(model)),
+LmServer::LmServer(LoadedModel model, LmServerOptions options, std::vector<LoadedModel> others)
+    : models_(Joined(std::move(model), std::move(others))),
       options_(std::move(options)),
       started_(Now()),
       http_(HttpOptionsOf(options_, [this] {
         return AboutText{"lm_server", Summary(),
-                         "mcts_collect --llm_base http://host:port/v1 --model_name " + model_.name +
+                         "mcts_collect --llm_base http://host:port/v1 --model_name " +
+                             models_[0].name +
                              "\n\nClients of OpenAI's protocol use http://host:port/v1."};
       })) {
   http_.Post("/v1/chat/completions",
@@ -147,17 +178,27 @@ LmServer::LmServer(LoadedModel model, LmServerOptions options)
              [this](const HttpRequest& request) { return Serve(LmApi::kCompletions, request); });
   http_.Post("/v1/tokenize", [this](const HttpRequest& request) { return Tokenize(request); });
   http_.Get("/v1/models", [this](const HttpRequest&) { return Models(); });
-  http_.Get("/v1/models/" + model_.name,
-            [this](const HttpRequest&) { return HttpResponse{.body = ModelJson().dump()}; });
-  http_.AddMetrics([this](std::string& out) { AppendEngineMetrics(model_.engine->stats(), out); });
+  for (const LoadedModel& one : models_) {
+    http_.Get("/v1/models/" + one.name,
+              [&](const HttpRequest&) { return HttpResponse{.body = ModelJson(one).dump()}; });
+  }
+  http_.AddMetrics([this](std::string& out) {
+    EngineStats all;
+    for (const LoadedModel& one : models_) AddUp(one.engine->stats(), all);
+    AppendEngineMetrics(all, out);
+  });
   http_.Start();
 }
 
 std::string LmServer::Summary() const {
-  const DecoderShape& shape = model_.decoder->shape();
-  return fmt::format("{}: {} positions; cache of {} x {} tokens, {} MiB", model_.name,
-                     shape.max_context, shape.blocks, shape.block_tokens,
-                     shape.blocks * shape.block_bytes >> 20);
+  std::string text;
+  for (const LoadedModel& model : models_) {
+    const DecoderShape& shape = model.decoder->shape();
+    text += fmt::format("{}{}: {} positions; cache of {} x {} tokens, {} MiB",
+                        text.empty() ? "" : "\n", model.name, shape.max_context, shape.blocks,
+                        shape.block_tokens, shape.blocks * shape.block_bytes >> 20);
+  }
+  return text;
 }
 
 HttpServiceOptions LmServer::HttpOptionsOf(const LmServerOptions& options,
@@ -178,71 +219,77 @@ HttpServiceOptions LmServer::HttpOptionsOf(const LmServerOptions& options,
           .allow_host = options.allow_host};
 }
 
-nlohmann::ordered_json LmServer::ModelJson() const {
-  return {{"id", model_.name},
+nlohmann::ordered_json LmServer::ModelJson(const LoadedModel& model) const {
+  return {{"id", model.name},
           {"object", "model"},
           {"created", started_},
           {"owned_by", "agentr"},
-          {"max_model_len", model_.decoder->shape().max_context},
-          {"agentr", {{"version", kVersion}, {"identity", model_.identity}}}};
+          {"max_model_len", model.decoder->shape().max_context},
+          {"agentr", {{"version", kVersion}, {"identity", model.identity}}}};
 }
 
 HttpResponse LmServer::Models() const {
-  const nlohmann::ordered_json list = {{"object", "list"},
-                                       {"data", nlohmann::ordered_json::array({ModelJson()})}};
+  nlohmann::ordered_json list = {{"object", "list"}, {"data", nlohmann::ordered_json::array()}};
+  for (const LoadedModel& model : models_) list["data"].push_back(ModelJson(model));
   return {.body = list.dump()};
 }
 
 HttpResponse LmServer::Serve(LmApi api, const HttpRequest& http) {
   LmRequest request = ParseLmRequest(api, http.body);
-  CheckModel(request);
-  CheckLoad();
+  const LoadedModel& model = ModelOf(request);
+  CheckLoad(model);
   const uint64_t number = ++requests_;
-  Complete(request, number);
+  Complete(model, request, number);
   const std::string_view kind = api == LmApi::kChat ? "chatcmpl" : "cmpl";
   LmReply reply{.request = std::move(request),
-                .tokenizer = model_.tokenizer.get(),
-                .model = model_.name,
+                .tokenizer = model.tokenizer.get(),
+                .model = model.name,
                 .id = fmt::format("{}-{:x}-{}", kind, started_, number),
                 .created = Now()};
-  if (reply.request.stream) return Stream(std::move(reply), *model_.engine);
-  Generation generation = OrThrow(Generate(http, reply.request.generation));
+  if (reply.request.stream) return Stream(std::move(reply), *model.engine);
+  Generation generation = OrThrow(Generate(model, http, reply.request.generation));
   if (!reply.request.generation.params.stop.empty()) {
     for (GeneratedSequence& sequence : generation.sequences) {
-      LeaveOutStop(*model_.tokenizer, sequence);
+      LeaveOutStop(*model.tokenizer, sequence);
     }
   }
   return {.body = reply.Whole(generation)};
 }
 
-Result<Generation> LmServer::Generate(const HttpRequest& http, GenerationRequest request) const {
-  Pending<Generation> pending = model_.engine->Generate(std::move(request));
+Result<Generation> LmServer::Generate(const LoadedModel& model, const HttpRequest& http,
+                                      GenerationRequest request) {
+  Pending<Generation> pending = model.engine->Generate(std::move(request));
   while (!pending.WaitFor(kBetweenLooks)) {
     if (http.ClientGone()) pending.Cancel();
   }
   return pending.Wait();
 }
 
-void LmServer::CheckModel(const LmRequest& request) const {
-  if (!request.model.empty() && request.model != model_.name) {
-    throw HttpStatusError(
-        404, fmt::format("There is no model '{}' here, only '{}'.", request.model, model_.name),
-        "model_not_found", "model");
+const LoadedModel& LmServer::ModelOf(const LmRequest& request) const {
+  if (request.model.empty()) return models_[0];
+  const auto found = std::ranges::find(models_, request.model, &LoadedModel::name);
+  if (found != models_.end()) return *found;
+  std::string names;
+  for (const LoadedModel& model : models_) {
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", model.name);
   }
+  throw HttpStatusError(404,
+                        fmt::format("There is no model '{}' here, only {}.", request.model, names),
+                        "model_not_found", "model");
 }
 
-void LmServer::CheckLoad() const {
-  if (model_.engine->stats().waiting >= options_.max_waiting) {
+void LmServer::CheckLoad(const LoadedModel& model) const {
+  if (model.engine->stats().waiting >= options_.max_waiting) {
     throw HttpStatusError(503, "Too many requests wait; try again later.", "overloaded");
   }
 }
 
 HttpResponse LmServer::Tokenize(const HttpRequest& http) const {
   const LmRequest request = ParseLmRequest(LmApi::kChat, http.body);
-  CheckModel(request);
-  const PreparedPrompt prompt = Prepare(request);
+  const LoadedModel& model = ModelOf(request);
+  const PreparedPrompt prompt = Prepare(model, request);
   const nlohmann::ordered_json json = {{"count", prompt.tokens},
-                                       {"max_model_len", model_.decoder->shape().max_context},
+                                       {"max_model_len", model.decoder->shape().max_context},
                                        {"tokens", prompt.ids},
                                        {"message_begins", prompt.message_begins},
                                        {"reused_turns", prompt.reused_turns},
@@ -250,42 +297,43 @@ HttpResponse LmServer::Tokenize(const HttpRequest& http) const {
   return {.body = json.dump()};
 }
 
-PreparedPrompt LmServer::Prepare(const LmRequest& request) const {
+PreparedPrompt LmServer::Prepare(const LoadedModel& model, const LmRequest& request) {
   const std::vector<std::span<const int32_t>> sampled(request.sampled.begin(),
                                                       request.sampled.end());
-  const std::unique_ptr<ChatTemplate> own = TemplateFor(request);
-  const ChatTemplate& chat = own ? *own : *model_.chat;
+  const std::unique_ptr<ChatTemplate> own = TemplateFor(model, request);
+  const ChatTemplate& chat = own ? *own : *model.chat;
   return UseSampledIds(OrThrow(chat.Apply(request.messages, /*generation=*/true), "messages"),
-                       request.messages, sampled, {*model_.tokenizer, chat.stop_tokens()});
+                       request.messages, sampled, {*model.tokenizer, chat.stop_tokens()});
 }
 
-std::unique_ptr<ChatTemplate> LmServer::TemplateFor(const LmRequest& request) const {
+std::unique_ptr<ChatTemplate> LmServer::TemplateFor(const LoadedModel& model,
+                                                    const LmRequest& request) {
   if (request.chat_kwargs.is_null()) return nullptr;
   try {
-    return model_.chat->With(request.chat_kwargs);
+    return model.chat->With(request.chat_kwargs);
   } catch (const FatalError& error) {
     throw HttpStatusError(400, error.what(), "", "chat_template_kwargs");
   }
 }
 
-std::vector<int32_t> LmServer::PromptOf(const LmRequest& request) const {
-  if (request.api == LmApi::kChat) return Prepare(request).ids;
+std::vector<int32_t> LmServer::PromptOf(const LoadedModel& model, const LmRequest& request) {
+  if (request.api == LmApi::kChat) return Prepare(model, request).ids;
   if (!request.token_ids.empty()) return request.token_ids;
-  std::vector<int32_t> ids = model_.tokenizer->Encode(request.prompt);
-  const std::optional<int32_t> bos = model_.tokenizer->bos();
-  if (bos && model_.tokenizer->adds_bos() && (ids.empty() || ids.front() != *bos)) {
+  std::vector<int32_t> ids = model.tokenizer->Encode(request.prompt);
+  const std::optional<int32_t> bos = model.tokenizer->bos();
+  if (bos && model.tokenizer->adds_bos() && (ids.empty() || ids.front() != *bos)) {
     ids.insert(ids.begin(), *bos);
   }
   return ids;
 }
 
-void LmServer::Complete(LmRequest& request, uint64_t number) const {
+void LmServer::Complete(const LoadedModel& model, LmRequest& request, uint64_t number) {
   GenerationRequest& generation = request.generation;
-  generation.prompt = PromptOf(request);
+  generation.prompt = PromptOf(model, request);
   const std::string prompt_field = request.api == LmApi::kChat ? "messages" : "prompt";
-  generation.stop_tokens = model_.stop_tokens;
+  generation.stop_tokens = model.stop_tokens;
   generation.params.seed = request.seed.value_or(RandomStream(0).Split(number).Next());
-  const DecoderShape& shape = model_.decoder->shape();
+  const DecoderShape& shape = model.decoder->shape();
   const int64_t room = std::max<int64_t>(1, Capacity(shape) - std::ssize(generation.prompt));
   const int64_t left_open = request.api == LmApi::kChat ? room : kCompletionTokens;
   generation.params.max_tokens = request.max_tokens.value_or(static_cast<int>(left_open));

@@ -1,4 +1,5 @@
-// A language model behind OpenAI's HTTP protocol: the program lm_server.
+// A language model, or several, behind OpenAI's HTTP protocol: the program lm_server. A request's
+// "model" says which one answers; without it, the first.
 //
 //   POST /v1/chat/completions, /v1/completions    whole or streamed (server-sent events)
 //   GET /v1/models, /v1/models/NAME, /health, /metrics
@@ -48,8 +49,9 @@ void Declare(OptionSet& set, LmServerOptions& options);
 // replies end immediately.
 class LmServer {
  public:
-  // Throws FatalError(kUsage) if the port is taken.
-  LmServer(LoadedModel model, LmServerOptions options);
+  // `others`: served beside `model`, each with an engine of its own. Throws FatalError(kUsage) if the
+  // port is taken or two models have one name.
+  LmServer(LoadedModel model, LmServerOptions options, std::vector<LoadedModel> others = {});
 
   std::string base_url() const { return http_.base_url() + "/v1"; }
   int port() const { return http_.port(); }
@@ -58,26 +60,28 @@ class LmServer {
  private:
   static HttpServiceOptions HttpOptionsOf(const LmServerOptions& options,
                                           std::function<AboutText()> about);
-  nlohmann::ordered_json ModelJson() const;
+  nlohmann::ordered_json ModelJson(const LoadedModel& model) const;
   HttpResponse Models() const;
   // A POST of either kind.
   HttpResponse Serve(LmApi api, const HttpRequest& http);
   // Ends early if the client disconnects.
-  Result<Generation> Generate(const HttpRequest& http, GenerationRequest request) const;
+  static Result<Generation> Generate(const LoadedModel& model, const HttpRequest& http,
+                                     GenerationRequest request);
   HttpResponse Tokenize(const HttpRequest& http) const;
   // For a chat.
-  PreparedPrompt Prepare(const LmRequest& request) const;
+  static PreparedPrompt Prepare(const LoadedModel& model, const LmRequest& request);
   // The model's template with the request's variables; null if it sends none.
-  std::unique_ptr<ChatTemplate> TemplateFor(const LmRequest& request) const;
-  std::vector<int32_t> PromptOf(const LmRequest& request) const;
+  static std::unique_ptr<ChatTemplate> TemplateFor(const LoadedModel& model,
+                                                   const LmRequest& request);
+  static std::vector<int32_t> PromptOf(const LoadedModel& model, const LmRequest& request);
   // Adds the prompt and the values that the client left out: max_tokens, and the seed, for which
   // the request's `number` is used.
-  void Complete(LmRequest& request, uint64_t number) const;
-  // They throw HttpStatusError.
-  void CheckModel(const LmRequest& request) const;
-  void CheckLoad() const;
+  static void Complete(const LoadedModel& model, LmRequest& request, uint64_t number);
+  // The model that the request names, or the first one. Throws HttpStatusError, as does CheckLoad.
+  const LoadedModel& ModelOf(const LmRequest& request) const;
+  void CheckLoad(const LoadedModel& model) const;
 
-  const LoadedModel model_;
+  const std::vector<LoadedModel> models_;  // at least one
   const LmServerOptions options_;
   const int64_t started_;  // seconds since 1970
   std::atomic<uint64_t> requests_ = 0;

@@ -9,7 +9,10 @@
 #include <thread>
 
 #include "clients/http/http_client.h"
+#include "lm/found_model.h"
 #include "lm/model_folder.h"
+#include "lm/weights/quantised.h"
+#include "lm/weights/safetensors.h"
 #include "servers/http/http_service.h"
 #include "tests/cli/training_runs.h"
 
@@ -78,6 +81,86 @@ TEST_F(AgentTrain, StartsFromAGgufFileWithAllWeightsOrAdapters) {
       Train("adapter", {{"--model_dir", file}, {"--lora_rank", "4"}, {"--max_steps", "2"}});
   ASSERT_EQ(adapter.exit, 0) << adapter.err;
   EXPECT_THAT(ReadFile(Result("adapter") / "model/adapter_config.json"), HasSubstr(file));
+}
+
+// What is trained with a rank is an adapter of its start model, and that again is a start model.
+TEST_F(AgentTrain, AnAdapterIsAModelLikeTheMergedOne) {
+  const std::map<std::string, std::string> lora = {{"--lora_rank", "4"}, {"--max_steps", "3"}};
+  ASSERT_EQ(Train("adapter", lora).exit, 0);
+  auto merging = lora;
+  merging["--merge_adapters"] = "1";
+  ASSERT_EQ(Train("merged", merging).exit, 0);
+  const fs::path adapter = Result("adapter") / "model";
+  // The base is named as it was given, from the folder in which the program ran.
+  const FoundModel found = FindModel(adapter, (folder_.path() / "tiny").string());
+  const auto of_adapter = OpenWeights(found);
+  const WeightFiles of_merged(Result("merged") / "model");
+  double apart = 0, change = 0;
+  const auto values = [](const Weight& weight) {
+    std::vector<float> all(weight.data.size() / BlockOf(weight.type).bytes);
+    ReadWeight(weight, 0, std::ssize(all), all.data());
+    return all;
+  };
+  const WeightFiles start(folder_.path() / "tiny");
+  for (const auto& [name, weight] : of_merged.weights()) {
+    const auto wanted = values(weight), got = values(of_adapter->weights().at(name)),
+               before = values(start.weights().at(name));
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      apart = std::max(apart, std::abs(double{wanted[i]} - got[i]));
+      change = std::max(change, std::abs(double{wanted[i]} - before[i]));
+    }
+  }
+  EXPECT_GT(change, 1e-3);
+  EXPECT_LT(apart, 1e-6);
+
+  const Outcome again = Train("again", {{"--model_dir", adapter.string()}, {"--max_steps", "1"}});
+  ASSERT_EQ(again.exit, 0) << again.err;
+  EXPECT_TRUE(fs::exists(Result("again") / "model/model.safetensors"));
+  const Outcome twice = Train("twice", {{"--model_dir", adapter.string()}, {"--lora_rank", "2"}});
+  EXPECT_EQ(twice.exit, 2);
+  EXPECT_THAT(twice.err, HasSubstr("another adapter merged"));
+}
+
+// A model that is large beside the program; what it takes at most is what it takes, within a factor.
+TEST_F(AgentTrain, SaysWhatItsMemoryIsForBeforeTheFirstStep) {
+  ModelConfig config;
+  config.family = "llama";
+  config.vocab_size = 4096;
+  config.hidden_size = 256;
+  config.intermediate_size = 768;
+  config.num_layers = 4;
+  config.num_heads = 8;
+  config.num_kv_heads = 4;
+  config.head_dim = 32;
+  config.max_context = 2048;
+  WriteRandomModel(folder_.path() / "larger", config, 1);
+  for (const char* file : {"tokenizer.json", "tokenizer_config.json"}) {
+    fs::copy_file(folder_.path() / "tiny" / file, folder_.path() / "larger" / file);
+  }
+  for (const bool checkpoint : {false, true}) {
+    const std::string name = checkpoint ? "checkpoint" : "kept";
+    const Outcome outcome = Train(name, {{"--model_dir", "larger"},
+                                         {"--max_steps", "1"},
+                                         {"--batch_rows", "30"},
+                                         {"--batch_tokens", "1500"},
+                                         {"--held_out", "0"},
+                                         {"--checkpoint_activations", checkpoint ? "1" : "0"}});
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    for (const char* part :
+         {"MiB  the program itself", "MiB  weights", "MiB  gradients", "MiB  optimiser state",
+          "MiB  activations, at most", "MiB  rows, at most", "MiB  together, of each process"}) {
+      EXPECT_THAT(outcome.err, HasSubstr(part));
+    }
+    const auto run = nlohmann::json::parse(ReadFile(Result(name) / "run.json"))["runs"][0];
+    const auto& parts = run["memory_parts_gib"];
+    const double weights = parts["weights"], program = parts["program"];
+    EXPECT_EQ(parts["gradients"], weights);
+    EXPECT_EQ(parts["optimizer"], 2 * weights);
+    const double said = parts["sum"].get<double>() - program;
+    const double took = run["peak_memory_gib"].get<double>() - program;
+    EXPECT_GT(said, took / 1.6) << parts.dump() << " of " << run["peak_memory_gib"];
+    EXPECT_LT(said, took * 1.6) << parts.dump() << " of " << run["peak_memory_gib"];
+  }
 }
 
 TEST_F(AgentTrain, KilledAtAnyMomentItEndsInTheSameBytes) {

@@ -4,6 +4,7 @@
 #include <httplib.h>
 
 #include <csignal>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "common/file.h"
@@ -11,6 +12,7 @@
 #include "lm/model_folder.h"
 #include "mcts/tree_file.h"
 #include "tests/cli/program.h"
+#include "tests/lm/tiny_adapter.h"
 #include "tests/lm/tiny_model_folder.h"
 
 namespace agentr {
@@ -110,6 +112,40 @@ TEST_F(LocalModel, BehindAServerItWritesTheSameTrees) {
   EXPECT_THAT(same.out, HasSubstr("0 trees written, 3 existed already"));
   server.Signal(SIGTERM);
   EXPECT_EQ(server.Wait().exit, 0);
+}
+
+// The trees of a search with an adapter's folder are those of its name behind the server of its base.
+TEST_F(LocalModel, AdaptersBehindAServerAreAsInTheProcess) {
+  WriteTinyAdapter(folder_.path() / "one", "../tiny-llama");
+  WriteTinyAdapter(folder_.path() / "two", "../nowhere", 32, 0.3f);
+  Program server(
+      "lm_server",
+      {"--model_dir", "tiny-llama", "--port", "0", "--adapter", "a=one", "--adapter", "b=two"},
+      folder_.path());
+  const std::string line = server.WaitForLine("http://");
+  const std::string base = line.substr(0, line.find(' '));
+  ASSERT_EQ(Collect({"--model_dir", "one", "--model_name", "a"}).exit, 0);
+  ASSERT_EQ(Collect({"--model_dir", "two", "--model_name", "b", "--base_model", "tiny-llama"}).exit,
+            0);
+  std::map<std::string, std::map<std::string, std::string>> trees;
+  for (const char* name : {"tiny-llama", "a", "b"}) {
+    const Outcome outcome = Collect(
+        {"--llm_base", base, "--model_name", name, "--output_dir", std::string("remote_") + name});
+    ASSERT_EQ(outcome.exit, 0) << outcome.err;
+    trees[name] = TreeFiles(folder_.path() / (std::string("remote_") + name));
+    ASSERT_THAT(trees[name], SizeIs(3));
+  }
+  EXPECT_EQ(trees["a"], TreeFiles(Results("a")));
+  EXPECT_EQ(trees["b"], TreeFiles(Results("b")));
+  EXPECT_NE(trees["a"], trees["b"]);
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait().exit, 0);
+  for (const char* wrong : {"one", "=one", "a="}) {
+    const Outcome outcome =
+        RunProgram("lm_server", {"--model_dir", "tiny-llama", "--adapter", wrong}, folder_.path());
+    EXPECT_EQ(outcome.exit, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("is not NAME=DIR"));
+  }
 }
 
 // Whoever reads a log must see how conversations were put into words.

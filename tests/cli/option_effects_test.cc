@@ -19,7 +19,7 @@ determines: agent_eval agent_report agent_rl agent_train env_check env_server lm
 make_demos mcts_collect path_collect self_train store_status
 --simd
 determines: agent_eval agent_rl agent_train lm_server mcts_collect path_collect self_train
---chat_template --model_dir
+--base_model --chat_template --model_dir
 determines: agent_eval agent_rl agent_train make_demos mcts_collect path_collect self_train
 --seed
 determines: agent_eval agent_rl env_server mcts_collect path_collect self_train
@@ -70,6 +70,8 @@ determines: agent_train self_train
 determines: env_server
 --attributes --babyai_level --babyai_task --human_goals --num_products --oracle_base
 --oracle_model --products --recipes --scienceworld_jar --shop_seed --show_attributes
+determines: lm_server
+--adapter
 determines: make_demos
 --built_in --chat_rows --goals --held_out_books --judgements --max_commands --questions
 --scenes --shop_goals --shop_products --slips --textcraft_books --train_slips --webshop_shops

@@ -7,9 +7,10 @@
 
 #include "common/error.h"
 #include "common/file.h"
-#include "lm/decoder/packed_matrix.h"
 #include "lm/tokenizer/tokenizer.h"
 #include "lm/weights/model_config.h"
+#include "lm/weights/quantised.h"
+#include "tests/common/file_faults.h"
 #include "tests/common/scratch_folder.h"
 
 namespace agentr {
@@ -49,7 +50,8 @@ std::vector<float> Values(const Weight& weight) {
 
 // Norms of Gemma have 1 added and subtracted again, and Q8_0 rounds to 1 / 127 of the greatest value.
 TEST(ExportGguf, TheFileHasTheWeightsOfTheFolder) {
-  for (const std::string model : {"llama", "qwen2", "qwen3", "gemma3", "smollm3"}) {
+  for (const std::string model :
+       {"llama", "qwen2", "qwen3", "gemma3", "smollm3", "phi3", "granite", "olmo2"}) {
     for (const auto& [type, error] : {std::pair(WeightType::kF32, 1e-6),
                                       {WeightType::kF16, 1e-3},
                                       {WeightType::kBF16, 8e-3},
@@ -76,7 +78,8 @@ TEST(ExportGguf, TheFileHasTheWeightsOfTheFolder) {
 }
 
 TEST(ExportGguf, TheFileHasTheConfigurationOfTheFolder) {
-  for (const std::string model : {"llama", "qwen2", "qwen3", "smollm3"}) {
+  for (const std::string model :
+       {"llama", "qwen2", "qwen3", "smollm3", "phi3", "granite", "olmo2"}) {
     SCOPED_TRACE(model);
     const ScratchFolder scratch;
     const fs::path folder = WriteFolder(scratch, model, "gpt2"), file = scratch / "model.gguf";
@@ -89,6 +92,11 @@ TEST(ExportGguf, TheFileHasTheConfigurationOfTheFolder) {
     EXPECT_EQ(written.rope_theta, read.rope_theta);
     EXPECT_EQ(written.tied_embeddings, read.tied_embeddings);
     EXPECT_EQ(written.rope_divisors.empty(), !read.llama3_rope);
+    EXPECT_EQ(written.sliding_window, read.sliding_window);
+    EXPECT_FLOAT_EQ(written.score_scale, read.score_scale);
+    EXPECT_FLOAT_EQ(written.embedding_scale, read.embedding_scale);
+    EXPECT_FLOAT_EQ(written.residual_scale, read.residual_scale);
+    EXPECT_FLOAT_EQ(written.logit_scale, read.logit_scale);
   }
 }
 
@@ -114,16 +122,28 @@ TEST(ExportGguf, TheFileHasTheTokenizerOfTheFolder) {
   }
 }
 
-TEST(ExportGguf, AFamilyWithoutAFormIsRefused) {
+TEST(ExportGguf, WhatHasNoFormIsRefused) {
   const ScratchFolder scratch;
-  const fs::path folder = WriteFolder(scratch, "olmo2", "gpt2");
-  try {
-    ExportGguf(folder, scratch / "model.gguf", WeightType::kF16);
-    FAIL() << "it was written";
-  } catch (const FatalError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("models of the family olmo2 are not written"));
-  }
-  EXPECT_FALSE(fs::exists(scratch / "model.gguf"));
+  const auto refused = [&](const std::string& model, const nlohmann::json& changes) {
+    const fs::path folder = WriteFolder(scratch, model, "gpt2");
+    auto config = nlohmann::json::parse(ReadFile(folder / "config.json"));
+    config.update(changes);
+    WriteFileAtomically(folder / "config.json", config.dump());
+    const std::string message =
+        FileErrorOf([&] { ExportGguf(folder, scratch / "model.gguf", WeightType::kF16); });
+    EXPECT_FALSE(fs::exists(scratch / "model.gguf"));
+    return message;
+  };
+  EXPECT_THAT(refused("mistral", nlohmann::json::object()), HasSubstr("models of the family mistral are not written"));
+  EXPECT_THAT(
+      refused("llama",
+              {{"rope_parameters",
+                {{"rope_type", "yarn"}, {"factor", 4}, {"original_max_position_embeddings", 64}}}}),
+      HasSubstr("of the family llama with this rope_type are not written"));
+  EXPECT_THAT(refused("qwen2", {{"use_sliding_window", true},
+                                {"sliding_window", 8},
+                                {"layer_types", {"full_attention", "sliding_attention"}}}),
+              HasSubstr("of the family qwen2 with a sliding_window are not written"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/error.h"
 #include "lm/decoder/decoder_plan.h"
 #include "lm/decoder/model_weights.h"
 #include "lm/weights/quantised.h"
@@ -32,9 +33,9 @@ Tensor Master(const Weight& weight, at::Device device) {
 
 Tensor Scaled(const Tensor& x, double factor) { return factor == 1 ? x : x * factor; }
 
-RotaryTable TableOf(const Tensor& positions, const Tensor& frequencies) {
+RotaryTable TableOf(const Tensor& positions, const Tensor& frequencies, double factor) {
   const Tensor angles = at::outer(positions.to(at::kFloat), frequencies);
-  return {angles.cos(), angles.sin()};
+  return {Scaled(angles.cos(), factor), Scaled(angles.sin(), factor)};
 }
 
 // The matrices `parts` below each other, as one of the name `name` in the same module.
@@ -65,14 +66,18 @@ Network::Network(const ModelConfig& config, const WeightSource& weights,
     : config_(config), options_(options) {
   Load(weights);
   for (size_t view = 0; view < frequencies_.size(); ++view) {
-    const bool window = view == 1 && config_.window_rope_theta > 0;
     frequencies_[view] =
-        at::tensor(RotaryFrequencies(config_, window), at::kFloat).to(options_.device);
+        at::tensor(RotaryFrequencies(config_, HasWindowRope(view)), at::kFloat).to(options_.device);
   }
   Refresh();
 }
 
 void Network::Load(const WeightSource& weights) {
+  if (config_.experts > 0) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("{}: models with experts ({}) run, but are not trained",
+                                 weights.name(), config_.family));
+  }
   const ModelWeights from = PlaceWeights(config_, weights);
   RequireFinite(weights);
   const auto master = [&](const Weight* of) {
@@ -196,11 +201,12 @@ void Network::Prepare(const Batch& batch, const std::vector<int32_t>& rows) {
     if (!used[i]) continue;
     const int64_t window = i == 1 ? config_.sliding_window : 0;
     View& view = views_[i];
+    const double factor = HasWindowRope(i) ? 1 : config_.rope_attention;
     view.all.emplace(batch, all, window);
-    view.table = TableOf(positions, frequencies_[i]);
+    view.table = TableOf(positions, frequencies_[i], factor);
     if (!some) continue;
     view.rows.emplace(batch, rows, window);
-    view.row_table = TableOf(positions.index_select(0, row_index_), frequencies_[i]);
+    view.row_table = TableOf(positions.index_select(0, row_index_), frequencies_[i], factor);
   }
 }
 

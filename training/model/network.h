@@ -111,6 +111,7 @@ class Network {
   bool SomeRows(size_t layer) const { return layer + 1 == layers_.size() && row_index_.defined(); }
   // Layers with a window and those without may differ in it and in their rotation.
   size_t ViewOf(size_t layer) const { return config_.WindowOf(layer) > 0 ? 1 : 0; }
+  bool HasWindowRope(size_t view) const { return view == 1 && config_.window_rope_theta > 0; }
   const AttentionPlan& Plan(size_t layer) const {
     const View& view = views_[ViewOf(layer)];
     return SomeRows(layer) ? *view.rows : *view.all;

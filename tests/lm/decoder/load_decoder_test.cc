@@ -164,15 +164,45 @@ INSTANTIATE_TEST_SUITE_P(
     Models, Parity,
     ::testing::Combine(::testing::Values("llama", "llama_bias", "llama_bfloat16",
                                          "llama_bfloat16_sharded", "mistral", "qwen2", "qwen3",
-                                         "gemma3", "smollm3", "phi3", "granite", "olmo2"),
+                                         "gemma3", "smollm3", "phi3", "granite", "olmo2",
+                                         "qwen3_moe", "mixtral"),
                        ::testing::Values("cpu", "reference", "cuda")),
     [](const auto& test) { return std::get<0>(test.param) + "_" + std::get<1>(test.param); });
 
 // Those whose files say all that their folders say; the first one has scaled frequencies.
 INSTANTIATE_TEST_SUITE_P(GgufModels, Parity,
-                         ::testing::Combine(::testing::Values("llama", "qwen2", "qwen3", "gemma3"),
+                         ::testing::Combine(::testing::Values("llama", "qwen2", "qwen3", "gemma3",
+                                                              "phi3", "granite", "olmo2"),
                                             ::testing::Values("gguf")),
                          [](const auto& test) { return std::get<0>(test.param); });
+
+// Other rotary scalings, at positions beyond the context of the training, and windows of some layers.
+TEST(ModelVariants, LogitsAreTransformers) {
+  const auto variants = nlohmann::json::parse(
+      ReadFile(AGENTR_SOURCE_DIR "/tests/golden/model_variants.json"))["variants"];
+  ASSERT_GE(variants.size(), 12u);
+  for (const auto& [name, variant] : variants.items()) {
+    const ScratchFolder folder;
+    WriteFileAtomically(folder / "config.json", variant["config"].dump());
+    fs::copy_file(GoldenFolder(variant["model"]) / "model.safetensors",
+                  folder / "model.safetensors");
+    for (const bool reference : {false, true}) {
+      SCOPED_TRACE(name + (reference ? " reference" : ""));
+      DecoderOptions options = Options("float32", reference, /*threads=*/1);
+      options.max_context = variant["context"];
+      const auto decoder = LoadDecoder(folder.path(), options);
+      const std::vector<float> logits = AllLogits(*decoder, variant["tokens"]);
+      for (const auto& row : variant["logits"]) {
+        const auto values = row["values"].get<std::vector<float>>();
+        const size_t position = row["position"];
+        EXPECT_LT(GreatestDifference(
+                      std::span(logits).subspan(position * values.size(), values.size()), values),
+                  2e-4)
+            << position;
+      }
+    }
+  }
+}
 
 // --- the fast path beside the plain one ----------------------------------------------------------
 
@@ -191,6 +221,10 @@ ModelConfig Wide(const std::string& family) {
   config.qkv_bias = family == "qwen2";
   config.qk_norm = family == "qwen3";
   if (family == "mistral") config.sliding_window = 70;
+  if (family == "mixtral") {
+    config.experts = 5;
+    config.token_experts = 2;
+  }
   return config;
 }
 
@@ -270,6 +304,33 @@ TEST_P(Wider, ACopiedBlockGoesOnAlike) {
       const double difference = GreatestDifference(forked, std::span(whole).last(300));
       EXPECT_LE(difference, reference ? 0.05 : 0) << type;
     }
+  }
+}
+
+// With experts, too. (In half types a token may have other experts, so it is not near float32.)
+TEST(WiderExperts, EqualThePlainPathAndNothingElseChangesARow) {
+  const ScratchFolder folder;
+  WriteRandomModel(folder.path(), Wide("mixtral"), 7, /*scale=*/1.5);
+  const std::vector<int32_t> tokens = RandomTokens(300, 700, 1);
+  for (const char* type : {"float32", "bfloat16"}) {
+    const std::vector<float> expected =
+        AllLogits(*LoadDecoder(folder.path(), Options(type, false, 1)), tokens);
+    EXPECT_EQ(AllLogits(*LoadDecoder(folder.path(), Options(type, false, 3)), tokens), expected);
+    if (type == std::string("float32")) {
+      const auto plain = LoadDecoder(folder.path(), Options(type, true));
+      EXPECT_LT(GreatestDifference(AllLogits(*plain, tokens), expected), 1e-4);
+    }
+    const auto decoder = LoadDecoder(folder.path(), Options(type));
+    BlockSource source(*decoder);
+    PagedText text{tokens, {}, 0}, other{RandomTokens(300, 700, 2), {}, 0};
+    std::vector<float> pieces;
+    for (const int32_t most : {1, 33, 5, 200, 1, 64, 396}) {
+      const std::vector<SequenceChunk> batch = {other.Next(source, 0, 100),
+                                                text.Next(source, most, most)};
+      const auto logits = decoder->Forward(batch);
+      pieces.insert(pieces.end(), logits.begin(), logits.end());
+    }
+    EXPECT_EQ(pieces, expected) << type << " in pieces beside others";
   }
 }
 

@@ -42,6 +42,10 @@ void WriteConfig(const std::filesystem::path& folder, const ModelConfig& c) {
     json["sliding_window"] = nullptr;
     if (c.sliding_window > 0) json["sliding_window"] = c.sliding_window;
   }
+  if (c.family == "mixtral") {
+    json["num_local_experts"] = c.experts;
+    json["num_experts_per_tok"] = c.token_experts;
+  }
   if (c.family == "llama") {
     json["attention_bias"] = c.output_bias;
     json["mlp_bias"] = c.mlp_bias;
@@ -103,6 +107,16 @@ void WriteRandomModel(const std::filesystem::path& folder, const ModelConfig& c,
     if (c.qk_norm) maker.Norm(attention + "q_norm.weight", c.head_dim);
     if (c.qk_norm) maker.Norm(attention + "k_norm.weight", c.head_dim);
     maker.Norm(layer + "post_attention_layernorm.weight", c.hidden_size);
+    for (int64_t e = 0; e < c.experts; ++e) {  // as Mixtral names them
+      const std::string expert = fmt::format("{}block_sparse_moe.experts.{}.", layer, e);
+      maker.Matrix(expert + "w1.weight", c.intermediate_size, c.hidden_size);
+      maker.Matrix(expert + "w3.weight", c.intermediate_size, c.hidden_size);
+      maker.Matrix(expert + "w2.weight", c.hidden_size, c.intermediate_size);
+    }
+    if (c.experts > 0) {
+      maker.Matrix(layer + "block_sparse_moe.gate.weight", c.experts, c.hidden_size);
+      continue;
+    }
     maker.Linear(layer + "mlp.gate_proj", c.intermediate_size, c.hidden_size, c.mlp_bias);
     maker.Linear(layer + "mlp.up_proj", c.intermediate_size, c.hidden_size, c.mlp_bias);
     maker.Linear(layer + "mlp.down_proj", c.hidden_size, c.intermediate_size, c.mlp_bias);

@@ -126,7 +126,7 @@ TEST_P(ModelParity, TheSameSeedGivesTheSameTokensWhateverElseRuns) {
 INSTANTIATE_TEST_SUITE_P(Models, ModelParity,
                          ::testing::Values("llama", "llama_bias", "llama_bfloat16", "mistral",
                                            "qwen2", "qwen3", "gemma3", "smollm3", "phi3", "granite",
-                                           "olmo2"),
+                                           "olmo2", "qwen3_moe", "mixtral"),
                          [](const auto& test) { return test.param; });
 
 }  // namespace

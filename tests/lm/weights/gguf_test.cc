@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "common/error.h"
 #include "common/file.h"
@@ -21,7 +22,8 @@ const fs::path kGolden = AGENTR_SOURCE_DIR "/tests/golden";
 
 // By scripts/golden/gguf_files.py, with the published package, from the folders.
 TEST(GgufModel, HasTheWeightsOfItsFolderInEveryByte) {
-  for (const std::string model : {"llama", "mistral", "qwen2", "qwen3", "smollm3"}) {
+  for (const std::string model :
+       {"llama", "mistral", "qwen2", "qwen3", "smollm3", "phi3", "granite", "olmo2"}) {
     const auto file = OpenWeights(kGolden / "gguf" / (model + ".gguf"));
     const auto folder = OpenWeights(kGolden / "models" / model);
     ASSERT_EQ(file->weights().size(), folder->weights().size()) << model;
@@ -38,7 +40,8 @@ TEST(GgufModel, HasTheWeightsOfItsFolderInEveryByte) {
 }
 
 TEST(GgufModel, HasTheConfigurationOfItsFolder) {
-  for (const std::string model : {"mistral", "qwen2", "qwen3", "gemma3", "smollm3"}) {
+  for (const std::string model :
+       {"mistral", "qwen2", "qwen3", "gemma3", "smollm3", "phi3", "granite", "olmo2"}) {
     const ModelConfig file = ReadModelConfig(kGolden / "gguf" / (model + ".gguf"));
     const ModelConfig folder = ReadModelConfig(kGolden / "models" / model);
     EXPECT_EQ(file.vocab_size, folder.vocab_size) << model;
@@ -54,9 +57,33 @@ TEST(GgufModel, HasTheConfigurationOfItsFolder) {
     EXPECT_EQ(file.sliding_window, model == "mistral" ? 0 : folder.sliding_window) << model;
     EXPECT_EQ(file.window_layers, folder.window_layers) << model;
     EXPECT_EQ(file.window_rope_theta, folder.window_rope_theta) << model;
-    EXPECT_EQ(file.score_scale, folder.score_scale) << model;
-    // The file has it in single precision.
+    // The file has these in single precision.
+    EXPECT_FLOAT_EQ(file.score_scale, folder.score_scale) << model;
+    EXPECT_FLOAT_EQ(file.embedding_scale, folder.embedding_scale) << model;
+    EXPECT_FLOAT_EQ(file.residual_scale, folder.residual_scale) << model;
+    EXPECT_FLOAT_EQ(file.logit_scale, folder.logit_scale) << model;
     EXPECT_FLOAT_EQ(file.norm_epsilon, folder.norm_epsilon) << model;
+  }
+}
+
+// The files have the scalings of variants in tests/golden/model_variants.json, and no other tensors.
+TEST(GgufModel, HasTheRotaryScalingOfItsFolder) {
+  const auto variants =
+      nlohmann::json::parse(ReadFile(kGolden / "model_variants.json"))["variants"];
+  for (const std::string name : {"linear", "yarn", "yarn_attention", "longrope_long"}) {
+    const ScratchFolder scratch;
+    WriteFileAtomically(scratch / "config.json", variants[name]["config"].dump());
+    const ModelConfig folder = ReadModelConfig(scratch.path());
+    const ModelConfig file = ReadModelConfig(kGolden / "gguf" / ("rope_" + name + ".gguf"));
+    EXPECT_EQ(file.max_context, folder.max_context) << name;
+    EXPECT_EQ(file.rope_context, folder.rope_context) << name;
+    EXPECT_FLOAT_EQ(file.rope_attention, folder.rope_attention) << name;
+    for (const auto member : {&ModelConfig::rope_divisors, &ModelConfig::long_rope_divisors}) {
+      ASSERT_EQ((file.*member).size(), (folder.*member).size()) << name;
+      for (size_t i = 0; i < (folder.*member).size(); ++i) {
+        EXPECT_FLOAT_EQ((file.*member)[i], (folder.*member)[i]) << name << " " << i;
+      }
+    }
   }
 }
 
@@ -98,7 +125,8 @@ TEST_F(GgufDamage, WhatIsWrongIsNamed) {
   ASSERT_NE(name, std::string::npos);
   const size_t value = whole_.find("llama", name);
   const std::string other = Refused(with(value, "llamb"));
-  EXPECT_THAT(other, HasSubstr("'llamb'; llama, qwen2, qwen3, gemma3, smollm3 are supported"));
+  EXPECT_THAT(
+      other, HasSubstr("'llamb'; llama, qwen2, qwen3, gemma3, smollm3, phi3, granite, olmo2 are "));
   const size_t tensor = whole_.find("blk.0.attn_q.weight");
   EXPECT_THAT(Refused(with(tensor, "blk.0.attn_x.weight")), HasSubstr("blk.0.attn_x.weight"));
   // The type of the tensor stands behind its name, its number of dimensions and two sizes.

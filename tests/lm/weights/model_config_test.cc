@@ -203,11 +203,11 @@ TEST(ReadModelConfig, SlidingWindows) {
   config["max_window_layers"] = 16;
   EXPECT_EQ(Read(config).sliding_window, 0);
   config["max_window_layers"] = 10;
-  EXPECT_THAT(ConfigRefusal(config), HasSubstr("sliding_window holds for 6 of 16 layers"));
+  for (size_t i = 0; i < 16; ++i) EXPECT_EQ(Read(config).WindowOf(i), i < 10 ? 0 : 64) << i;
   config["layer_types"] = std::vector<std::string>(16, "sliding_attention");
   EXPECT_EQ(Read(config).sliding_window, 64);
   config["layer_types"][0] = "full_attention";
-  EXPECT_THAT(ConfigRefusal(config), HasSubstr("holds for 15 of 16 layers"));
+  for (size_t i = 0; i < 16; ++i) EXPECT_EQ(Read(config).WindowOf(i), i == 0 ? 0 : 64) << i;
   config["layer_types"][0] = "other";
   EXPECT_THAT(ConfigRefusal(config), HasSubstr("layer_types does not name"));
 }
@@ -222,6 +222,24 @@ TEST(ReadModelConfig, SpellingsOfTheRope) {
                   {"rope_parameters", {{"rope_type", "default"}, {"rope_theta", 1e6}}}}));
   EXPECT_EQ(inside.rope_theta, 1e6);
   EXPECT_FALSE(inside.llama3_rope);
+}
+
+TEST(ReadModelConfig, LongerContexts) {
+  const auto with = [](const json& rope) {
+    return Read(Llama({{"max_position_embeddings", 1000},
+                       {"original_max_position_embeddings", nullptr},
+                       {"rope_scaling", nullptr},
+                       {"rope_parameters", rope}}));
+  };
+  // Qwen 3 is written with the context of its training and a factor that extends it.
+  const ModelConfig yarn =
+      with({{"rope_type", "yarn"}, {"factor", 4}, {"original_max_position_embeddings", 800}});
+  EXPECT_EQ(yarn.max_context, 3200);
+  EXPECT_EQ(yarn.LongestContext(), 3200);
+  EXPECT_NEAR(yarn.rope_attention, 0.1 * std::log(4) + 1, 1e-12);
+  const ModelConfig dynamic = with({{"rope_type", "dynamic"}, {"factor", 4}});
+  EXPECT_EQ(dynamic.max_context, 1000);
+  EXPECT_EQ(dynamic.LongestContext(), 4000);
 }
 
 TEST(ReadModelConfig, SpecialTokensOfTheGenerationConfigComeFirst) {
@@ -291,6 +309,17 @@ TEST(ReadModelConfig, TheOtherFamiliesOfTransformers5) {
   EXPECT_NEAR(granite.score_scale, 0.25 * std::sqrt(8), 1e-12);
   EXPECT_EQ(granite.logit_scale, 2);
 
+  const ModelConfig mixtral = GoldenConfig("mixtral"), qwen = GoldenConfig("qwen3_moe");
+  EXPECT_EQ(mixtral.experts, 4);
+  EXPECT_EQ(mixtral.token_experts, 2);
+  EXPECT_TRUE(mixtral.normal_experts && !qwen.normal_experts);
+  EXPECT_EQ(qwen.experts, 5);
+  EXPECT_EQ(qwen.intermediate_size, 24) << "of an expert";
+  json some = nlohmann::json::parse(
+      ReadFile(AGENTR_SOURCE_DIR "/tests/golden/models/qwen3_moe/config.json"));
+  some["mlp_only_layers"] = {0};
+  EXPECT_THAT(ConfigRefusal(some), HasSubstr("mlp_only_layers is not empty"));
+
   EXPECT_TRUE(GoldenConfig("phi3").fused);
   EXPECT_EQ(GoldenConfig("phi3").sliding_window, 12);
   EXPECT_EQ(GoldenConfig("olmo2").norms, NormPlaces::kBehind);
@@ -328,8 +357,12 @@ TEST(ReadModelConfig, RefusesByName) {
       {{{"rope_scaling", 3}}, "rope_scaling is no object"},
       {{{"value_bins", 21}}, "value_bins needs \"tie_word_embeddings\": false"},
       {{{"value_bins", 1}, {"tie_word_embeddings", false}}, "between 2 and vocab_size bins"},
-      {{{"rope_scaling", {{"rope_type", "yarn"}}}},
-       "rope_scaling.rope_type is 'yarn'; default, linear and"},
+      {{{"rope_scaling", {{"rope_type", "other"}}}},
+       "rope_scaling.rope_type is 'other'; default, linear, dynamic, yarn, longrope and llama3"},
+      {{{"rope_scaling", {{"rope_type", "yarn"}, {"factor", 0}}}}, "rope_scaling.factor is 0"},
+      {{{"rope_scaling", {{"rope_type", "dynamic"}, {"factor", 0.5}}}}, "factor is below 1"},
+      {{{"rope_scaling", {{"rope_type", "longrope"}, {"short_factor", {1.0, 2.0}}}}},
+       "rope_scaling.short_factor are not 32 positive numbers"},
       {{{"rope_scaling", {{"rope_type", nullptr}}}}, "rope_scaling.type is missing"},
       {{{"rope_scaling", {{"factor", nullptr}}}}, "rope_scaling.factor is missing"},
       {{{"rope_scaling", {{"high_freq_factor", 1}}}}, "rope_scaling.high_freq_factor is not above"},

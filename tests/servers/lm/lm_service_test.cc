@@ -66,6 +66,45 @@ TEST_F(LmServiceTest, ModelsAndMetrics) {
   EXPECT_THAT(metrics, HasSubstr("route=\"POST /v1/chat/completions\",status=\"200\"} 1\n"));
 }
 
+TEST_F(LmServiceTest, TheModelOfARequestIsTheOneItNames) {
+  const auto started = [](std::vector<LoadedModel> others) {
+    LmServerOptions options;
+    options.port = 0;
+    return std::make_unique<LmServer>(SmallModel(), std::move(options), std::move(others));
+  };
+  std::vector<LoadedModel> others;
+  others.push_back(SmallModel(/*max_context=*/500));
+  others[0].name = "other";
+  others[0].identity = "of the other";
+  server_ = started(std::move(others));
+  const Json models = Json::parse(Get("/v1/models"))["data"];
+  ASSERT_THAT(models, SizeIs(2));
+  EXPECT_EQ(models[0]["id"], "small");
+  EXPECT_EQ(models[1]["id"], "other");
+  EXPECT_EQ(models[1]["max_model_len"], 500);
+  EXPECT_EQ(models[1]["agentr"]["identity"], "of the other");
+  EXPECT_EQ(Json::parse(Get("/v1/models/other")), models[1]);
+  EXPECT_THAT(server_->Summary(), HasSubstr("other: 500 positions"));
+
+  const auto length = [&](Json fields) {
+    fields["messages"] = kMessages;
+    return Query("/v1/tokenize", fields)["max_model_len"].get<int>();
+  };
+  EXPECT_EQ(length({}), 1000);
+  EXPECT_EQ(length({{"model", "small"}}), 1000);
+  EXPECT_EQ(length({{"model", "other"}}), 500);
+  EXPECT_EQ(Chat({{"model", "other"}})["model"], "other");
+  EXPECT_EQ(Chat({})["model"], "small");
+  EXPECT_THAT(Get("/metrics"), HasSubstr("\nagentr_lm_requests_total 2\n")) << "of both";
+  const auto reply = Post(kChatPath, Json{{"messages", kMessages}, {"model", "third"}}.dump());
+  EXPECT_EQ(reply->status, 404);
+  EXPECT_THAT(reply->body, HasSubstr("only 'small', 'other'."));
+
+  std::vector<LoadedModel> same;
+  same.push_back(SmallModel());
+  EXPECT_THROW(started(std::move(same)), FatalError);
+}
+
 TEST_F(LmServiceTest, TooManyRequestsWait) {
   std::atomic<bool> open = false;
   std::atomic<bool> entered = false;

@@ -58,7 +58,7 @@ TEST(ExportModel, IsTheModelWithAllItsFiles) {
 
 // Of a GGUF file the export is what the folder from which the file was made would give.
 TEST(ExportModel, OfAGgufFileIsTheFolderItWasMadeFrom) {
-  for (const std::string name : {"llama", "mistral", "qwen2", "qwen3"}) {
+  for (const std::string name : {"llama", "mistral", "qwen2", "qwen3", "granite", "olmo2"}) {
     SCOPED_TRACE(name);
     const fs::path golden = AGENTR_SOURCE_DIR "/tests/golden";
     const fs::path file = golden / "gguf" / (name + ".gguf"), folder = golden / "models" / name;

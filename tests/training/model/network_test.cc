@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/file.h"
+#include "tests/common/scratch_folder.h"
 #include "tests/lm/decoder/load_decoder.h"
 #include "tests/lm/decoder/paged_text.h"
 #include "tests/training/batches.h"
@@ -209,6 +210,36 @@ TEST_P(Families, LogitsAreTheEngines) {
   }
 }
 
+// Other rotary scalings and windows of some layers; the frequencies are those of the whole context.
+TEST(ModelVariants, LossAndGradientsAreTransformers) {
+  const auto variants = nlohmann::json::parse(
+      ReadFile(AGENTR_SOURCE_DIR "/tests/golden/model_variants.json"))["variants"];
+  int compared = 0;
+  for (const auto& [name, variant] : variants.items()) {
+    const int64_t context = variant["context"];
+    if (context > 0 && context != variant["config"]["max_position_embeddings"]) continue;
+    SCOPED_TRACE(name);
+    const ScratchFolder folder;
+    WriteFileAtomically(folder / "config.json", variant["config"].dump());
+    Network network(ReadModelConfig(folder.path()), WeightFiles(TinyModel(variant["model"])), {});
+    network.TrainAll();
+    TokenRow row{variant["tokens"].get<std::vector<int32_t>>(), {}};
+    row.trained.assign(row.tokens.size(), true);
+    row.trained[0] = false;
+    const TrainedStep step = RunStep(network, {MakeBatch({row}, true)});
+    EXPECT_NEAR(step.loss, variant["loss"], 1e-4 * step.loss);
+    for (const auto& [weight, norm] : variant["gradients"].items()) {
+      const auto found = step.gradients.find(weight);
+      if (found == step.gradients.end()) continue;  // a fused matrix
+      ++compared;
+      EXPECT_NEAR(found->second.to(at::kDouble).norm().item<double>(), norm,
+                  1e-3 * norm.get<double>())
+          << weight;
+    }
+  }
+  EXPECT_GT(compared, 150);
+}
+
 TEST(Network, DropoutIsTheSameForwardBackwardAndInCheckpoints) {
   const std::vector<Batch> batches = {MakeBatch(RandomRows(1, 3, 30, 64, 3), true)};
   LoraOptions lora;
@@ -302,6 +333,20 @@ TEST(Network, WeightsThatAreNotFiniteAreNamedAtTheStart) {
     EXPECT_NE(std::string(error.what()).find("values of model.norm.weight are not finite"),
               std::string::npos)
         << error.what();
+  }
+}
+
+TEST(Network, ExpertsAreNotTrained) {
+  for (const std::string name : {"qwen3_moe", "mixtral"}) {
+    try {
+      TinyNetwork(name);
+      FAIL();
+    } catch (const FatalError& error) {
+      EXPECT_EQ(error.code(), ExitCode::kUsage);
+      EXPECT_NE(std::string(error.what()).find("with experts (" + name + ") run, but are not"),
+                std::string::npos)
+          << error.what();
+    }
   }
 }
 
