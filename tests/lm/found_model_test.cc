@@ -66,7 +66,8 @@ TEST(FoundModel, AnAdapterOfPeftHasTheLogitsOfTheMergedModel) {
 }
 
 TEST(FoundModel, TheBaseMayBeAGgufFile) {
-  const fs::path adapter = kGoldenFolder / "adapters/qwen3", file = kGoldenFolder / "gguf/qwen3.gguf";
+  const fs::path adapter = kGoldenFolder / "adapters/qwen3",
+                 file = kGoldenFolder / "gguf/qwen3.gguf";
   const auto of_file = OpenWeights(FindModel(adapter, file.string()));
   const auto of_folder = OpenWeights(FindModel(adapter));
   ASSERT_EQ(of_file->weights().size(), of_folder->weights().size());

@@ -134,7 +134,8 @@ TEST(ExportGguf, WhatHasNoFormIsRefused) {
     EXPECT_FALSE(fs::exists(scratch / "model.gguf"));
     return message;
   };
-  EXPECT_THAT(refused("mistral", nlohmann::json::object()), HasSubstr("models of the family mistral are not written"));
+  EXPECT_THAT(refused("mistral", nlohmann::json::object()),
+              HasSubstr("models of the family mistral are not written"));
   EXPECT_THAT(
       refused("llama",
               {{"rope_parameters",
