@@ -114,15 +114,22 @@ class TreeDataReader {
 
   void AddResponses(const Tree& tree, const std::vector<double>& advantages) {
     for (int node = 1; node < tree.size(); ++node) {
-      const double advantage = advantages[static_cast<size_t>(node)];
       const bool needs_signal = kind_ == TreeAlgorithmKind::kTreeGrpo;
-      if (tree.node(node).visits == 0 || (needs_signal && advantage == 0)) {
+      const bool punishes = needs_signal && options_.overlong == Overlong::kPunish;
+      double advantage = advantages[static_cast<size_t>(node)];
+      if (tree.node(node).visits == 0 || (needs_signal && !punishes && advantage == 0)) {
         ++data_.counts.no_signal;
         continue;
       }
       auto response = encoder_.Encode(tree, node);
       if (!response) {
         ++data_.counts.too_long;
+        continue;
+      }
+      if (punishes && response->cut) advantage -= kOverlongPunishment;
+      const bool masked = options_.overlong == Overlong::kMask && response->cut;
+      if (needs_signal && (masked || advantage == 0)) {
+        ++data_.counts.no_signal;
         continue;
       }
       response->advantage = advantage;

@@ -18,6 +18,7 @@
 #include "common/sum_fields.h"
 #include "mcts/tree_folder.h"
 #include "revision/make/preferences.h"
+#include "rl/losses/group_relative.h"
 #include "rl/trees/tree_rows.h"
 #include "rl/trees/tree_value.h"
 
@@ -29,10 +30,11 @@ struct TreeDataOptions {
   TreeInputOptions input;
   std::string episodes;  // a folder of agent_eval with groups of episodes instead (grpo)
   PreferenceOptions preferences;
-  int max_pairs_per_task = 0;  // 0: all
-  bool divide_by_std = true;   // tree_grpo: GrpoOptions::divide_by_std
-  int value_bins = 21;         // value: number of bins
-  int max_length = 4096;       // longer rows are left out
+  int max_pairs_per_task = 0;           // 0: all
+  bool divide_by_std = true;            // tree_grpo: GrpoOptions::divide_by_std
+  Overlong overlong = Overlong::kKeep;  // tree_grpo: GrpoOptions::overlong
+  int value_bins = 21;                  // value: number of bins
+  int max_length = 4096;                // longer rows are left out
   uint64_t seed = 0;
 };
 
@@ -40,7 +42,8 @@ struct TreeDataCounts {
   int64_t trees = 0;
   int64_t nodes = 0;
   int64_t items = 0;
-  int64_t no_signal = 0;  // responses left out: never visited, or (tree_grpo) with advantage 0
+  int64_t no_signal = 0;  // responses left out: never visited, or (tree_grpo) with advantage 0 or
+                          // masked
   int64_t too_long = 0;   // items left out because a row is too long
 };
 inline constexpr std::array<SumField<TreeDataCounts>, 5> kTreeDataFields = {

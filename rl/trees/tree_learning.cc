@@ -19,8 +19,15 @@ namespace {
 TreeDataOptions DataOptionsOf(const AgentRlOptions& o) {
   TreeDataOptions data = o.trees.data;
   data.divide_by_std = o.trees.objective.grpo.divide_by_std;
+  data.overlong = o.trees.objective.grpo.overlong;
   data.seed = o.seed;
   return data;
+}
+
+TreeObjectiveOptions ObjectiveOptionsOf(const AgentRlOptions& o) {
+  TreeObjectiveOptions objective = o.trees.objective;
+  objective.grpo.constant = o.experience.max_new_tokens;
+  return objective;
 }
 
 RowOrder OrderOf(const TreeData& data, const AgentRlOptions& o) {
@@ -52,7 +59,8 @@ class TreeLearning : public Algorithm {
         text_(LoadRowTokenizer(o_.start.dir, o_.trees.chat_template)),
         data_(ReadTreeData(DataOptionsOf(o_), kind, text_)),
         order_(OrderOf(data_, o_)),
-        objective_(o_.trees.objective, kind, data_, context.policy().network(), context.group()),
+        objective_options_(ObjectiveOptionsOf(o_)),
+        objective_(objective_options_, kind, data_, context.policy().network(), context.group()),
         network_(context.policy().network()),
         trainer_(network_, o_.adamw, {}, context.group()) {
     if (context.writes()) SayWhatIsLearned(data_, kind);
@@ -111,6 +119,7 @@ class TreeLearning : public Algorithm {
   const RowTokenizer text_;
   const TreeData data_;
   RowOrder order_;
+  const TreeObjectiveOptions objective_options_;
   TreeObjective objective_;
   Network& network_;
   Trainer trainer_;

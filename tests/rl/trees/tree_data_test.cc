@@ -90,6 +90,36 @@ TEST_F(ReadTreeDataTest, TreeGrpoLeavesOutWhatHasNoSignal) {
   EXPECT_EQ(data.counts.no_signal, 6);
 }
 
+// Four sampled responses with rewards 1, 1, 0, 0; the second and the third have no token that ends
+// the turn.
+TEST_F(ReadTreeDataTest, ResponsesThatTheLimitCutAreMaskedOrPunished) {
+  Tree tree({"textcraft", 101, "hand", "", "{}"}, {{"user", "Craft."}, {"assistant", "Ok."}},
+            "Goal: craft oak planks.");
+  for (int i = 0; i < 4; ++i) {
+    Node node =
+        TextCraftTurn("get " + std::to_string(i) + " oak log", "Got", i < 2 ? 1 : 0, End::kDone);
+    node.token_ids = text_.tokenizer->Encode(node.response, SpecialText::kPlain);
+    if (i == 0 || i == 3) node.token_ids.push_back(text_.chat->stop_tokens()[0]);
+    node.logprobs.assign(node.token_ids.size(), -0.5F);
+    tree.BackUp(tree.Add(0, std::move(node)));
+  }
+  WriteFileAtomically(folder_.path() / "textcraft/hand/search_results_101.json",
+                      WriteTree(tree, TreeFormat::kCompact));
+  const auto advantages = [&](Overlong overlong) {
+    options_.overlong = overlong;
+    std::vector<double> all;
+    for (const TreeResponse& response : Read(TreeAlgorithmKind::kTreeGrpo).responses) {
+      EXPECT_FALSE(response.sampled.empty());
+      all.push_back(response.advantage);
+    }
+    return all;
+  };
+  EXPECT_EQ(advantages(Overlong::kKeep), (std::vector<double>{1, 1, -1, -1}));
+  EXPECT_EQ(advantages(Overlong::kMask), (std::vector<double>{1, -1}));
+  // 1 - 1 is nothing to learn from.
+  EXPECT_EQ(advantages(Overlong::kPunish), (std::vector<double>{1, -2, -1}));
+}
+
 TEST_F(ReadTreeDataTest, TestTasksAreLeftOut) {
   Write(101);
   Write(1);  // a test id of TextCraft
