@@ -111,7 +111,8 @@ void Declare(OptionSet& set, ModelFolderOptions& o) {
 }
 
 LoadedModel LoadModel(const fs::path& folder, const std::string& name,
-                      const ModelFolderOptions& options) {
+                      const ModelFolderOptions& options,
+                      std::shared_ptr<const WeightSource> weights) {
   RequireModel(folder);
   LoadedModel model;
   model.name = name.empty() ? NameOf(folder) : name;
@@ -124,7 +125,7 @@ LoadedModel LoadModel(const fs::path& folder, const std::string& name,
       model.stop_tokens.push_back(token);
     }
   }
-  const auto weights = OpenWeights(folder);
+  if (weights == nullptr) weights = OpenWeights(folder);
   const ModelConfig config = ReadModelConfig(folder);
   RequireRows(*model.tokenizer, config.vocab_size, folder);
   model.identify = [described = DescribeFolder(folder, model.chat->identity(), options.decoder)](

@@ -111,9 +111,11 @@ struct StageTimes {
 // same numbers, except that the work of the networks is divided (shared_pass.h); rank 0 alone writes.
 class RlRun {
  public:
-  RlRun(const AgentRlOptions& options, const OptionSet& resolved, ProcessGroup* group)
+  RlRun(const AgentRlOptions& options, const OptionSet& resolved, ProcessGroup* group,
+        Workbench* workbench)
       : o_(options),
         group_(group),
+        workbench_(workbench),
         run_(RlFolder(options), options.keep_checkpoints, /*keep_best=*/false, group),
         state_(run_.state()) {
     run_.Lock();
@@ -131,7 +133,7 @@ class RlRun {
   void CheckData(const nlohmann::json& saved) const;
   void OpenContext(int64_t transitions);
   void TakeIterations(const std::atomic<bool>& stop);
-  void TakeIteration(Progress& progress);
+  bool TakeIteration(Progress& progress);
   void WarnOfCollapse(const nlohmann::ordered_json& metrics);
   void Evaluate(Progress& progress);
   void Save();
@@ -140,11 +142,13 @@ class RlRun {
 
   const AgentRlOptions& o_;
   ProcessGroup* const group_;
+  Workbench* const workbench_;
   ResumableRun run_;
   RunState& state_;  // of run_; its steps are iterations
   std::optional<RlContext> context_;
   std::unique_ptr<Algorithm> algorithm_;
   StageTimes times_;
+  bool owes_evaluation_ = false;       // a signal came during that of the present iteration
   std::set<std::string_view> warned_;  // signs of collapse in the last iteration
 };
 
@@ -171,6 +175,7 @@ void RlRun::Restore(const nlohmann::json& saved) {
   }
   for (size_t i = 0; i < trainers.size(); ++i) trainers[i]->Continue(steps[i]);
   algorithm_->Restore(saved.at("algorithm"));
+  owes_evaluation_ = JsonFieldOr<bool>(saved, "owes_evaluation", false);
 }
 
 void RlRun::CheckData(const nlohmann::json& saved) const {
@@ -184,7 +189,7 @@ void RlRun::CheckData(const nlohmann::json& saved) const {
 
 // The other ranks copy the transitions of rank 0, cut to those of the checkpoint.
 void RlRun::OpenContext(int64_t transitions) {
-  if (writes()) context_.emplace(o_, run_.folder(), transitions, group_);
+  if (writes()) context_.emplace(o_, run_.folder(), transitions, group_, workbench_);
   WaitForAll(group_);
   if (writes()) return;
   const fs::path own = run_.folder() / "ranks" / std::to_string(group_->rank());
@@ -210,7 +215,7 @@ ExitCode RlRun::Train() {
             {"peak_memory_gib", PeakMemoryGib()}};
   });
   if (writes()) fmt::print("{}\n", times_.Text());
-  if (state_.step < o_.iterations) return ExitCode::kInterrupted;
+  if (state_.step < o_.iterations || owes_evaluation_) return ExitCode::kInterrupted;
   if (writes()) Export();
   return ExitCode::kOk;
 }
@@ -223,25 +228,30 @@ void RlRun::TakeIterations(const std::atomic<bool>& stop) {
   }
   // Of no iterations it draws nothing.
   Progress progress("iterations", "transitions", writes() ? o_.iterations : 0);
-  if (run_.saved() < 0) Evaluate(progress);
+  const bool owed = owes_evaluation_;
+  if (run_.saved() < 0 || owed) Evaluate(progress);
   for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
-  while (run_.GoesOn(o_.iterations, stop)) TakeIteration(progress);
-  if (run_.saved() != state_.step) Save();
+  while (run_.GoesOn(o_.iterations, stop) && TakeIteration(progress)) {
+  }
+  if (run_.saved() != state_.step || owed != owes_evaluation_) Save();
 }
 
-void RlRun::TakeIteration(Progress& progress) {
+// False if a signal came before it was made.
+bool RlRun::TakeIteration(Progress& progress) {
   const auto begin = std::chrono::steady_clock::now();
-  const int64_t before = context_->store().size();
-  const double played_before = context_->play_seconds();
+  const RlContext::Played before = context_->played();
   nlohmann::ordered_json line = {{"step", state_.step + 1}};
   progress.Note(
       fmt::format("iteration {}: {}", state_.step + 1,
                   algorithm_->DataDescription().empty() ? "playing and learning" : "learning"));
-  line.update(algorithm_->Iterate(state_.step));
+  const nlohmann::ordered_json metrics = algorithm_->Iterate(state_.step);
+  if (metrics.is_null()) return false;
+  line.update(metrics);
   ++state_.step;
-  const int64_t played = context_->store().size() - before;
+  const RlContext::Played after = context_->played();
+  const int64_t played = after.steps - before.steps;
   line["transitions"] = context_->store().size();
-  const double playing = context_->play_seconds() - played_before;
+  const double playing = after.seconds - before.seconds;
   const StageTimes now{playing, SecondsSince(begin) - playing, 0, played, TokensIn(line)};
   times_ += now;
   line["speed"] = {{"seconds", now.playing + now.learning},
@@ -249,6 +259,10 @@ void RlRun::TakeIteration(Progress& progress) {
                    {"environment_steps_per_s", now.ToJson()["environment_steps_per_s"]},
                    {"tokens_per_s_learning", now.ToJson()["tokens_per_s_learning"]},
                    {"memory_gib", MemoryGib()}};
+  if (after.tokens > before.tokens && playing > 0) {
+    line["speed"]["tokens_per_s_playing"] =
+        static_cast<double>(after.tokens - before.tokens) / playing;
+  }
   if (writes()) run_.metrics()->Add(line);
   WarnOfCollapse(line);
   progress.AddUnits(played);
@@ -256,6 +270,7 @@ void RlRun::TakeIteration(Progress& progress) {
   if (last || (o_.eval_every > 0 && state_.step % o_.eval_every == 0)) Evaluate(progress);
   if (last || state_.step % o_.save_every == 0) Save();
   progress.Done();
+  return true;
 }
 
 // A sign that stays is said once.
@@ -276,6 +291,7 @@ void RlRun::Evaluate(Progress& progress) {
   const auto begin = std::chrono::steady_clock::now();
   const nlohmann::ordered_json result = algorithm_->Evaluate(state_.step);
   times_.evaluating += SecondsSince(begin);
+  owes_evaluation_ = result.is_null() && PlaysTasks(o_);
   if (result.is_null() || !writes()) return;
   run_.metrics()->Add({{"step", state_.step}, {"evaluation", result}});
   fmt::print("iteration {}: {}\n", state_.step, result.dump());
@@ -296,6 +312,7 @@ CheckpointTensors RlRun::Checkpoint(nlohmann::ordered_json& json) {
     json["trainer_steps"].push_back(trainer->optimizer_steps());
   }
   json["data"] = algorithm_->DataDescription();
+  if (owes_evaluation_) json["owes_evaluation"] = true;
   json["algorithm"] = algorithm_->State();
   return TensorsOf(*algorithm_);
 }
@@ -318,7 +335,7 @@ void RlRun::Export() {
 
 }  // namespace
 
-ExitCode AgentRl(const AgentRlOptions& options, const OptionSet& resolved) {
+ExitCode AgentRl(const AgentRlOptions& options, const OptionSet& resolved, Workbench* workbench) {
   Check(options);
   KeepFreedMemory();
   const auto& all = resolved.ResolvedJson();
@@ -327,7 +344,7 @@ ExitCode AgentRl(const AgentRlOptions& options, const OptionSet& resolved) {
     // Rank 0 makes the start of a value model, and the others then find it.
     const AgentRlOptions started = WithValueModel(options, IsFirstRank(group));
     WaitForAll(group);
-    RlRun run(started, resolved, group);
+    RlRun run(started, resolved, group, workbench);
     return run.Train();
   });
 }

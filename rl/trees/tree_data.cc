@@ -27,6 +27,16 @@ class TreeDataReader {
   TreeDataReader(const TreeDataOptions& options, TreeAlgorithmKind kind, const RowTokenizer& text)
       : options_(options), kind_(kind), encoder_(text, options.max_length) {}
 
+  TreeData OfPlayed(const std::vector<Tree>& trees) {
+    played_ = true;
+    for (const Tree& tree : trees) {
+      if (family_ == nullptr) family_ = MakeTaskFamily(tree.origin().family);
+      ReadOne(tree, tree.origin().task_id);
+    }
+    data_.counts.items = static_cast<int64_t>(data_.items.size());
+    return std::move(data_);
+  }
+
   TreeData Read() {
     const std::filesystem::path folder =
         options_.episodes.empty() ? ReadTrees() : ReadEpisodeGroups();
@@ -132,7 +142,12 @@ class TreeDataReader {
         ++data_.counts.no_signal;
         continue;
       }
+      if (played_ && response->sampled.empty()) {
+        ++data_.counts.no_signal;
+        continue;
+      }
       response->advantage = advantage;
+      if (played_) response->row.weight = static_cast<float>(tree.node(node).visits);
       std::vector<TreeResponse> alone;
       alone.push_back(std::move(*response));
       AddItem(std::move(alone));
@@ -202,11 +217,17 @@ class TreeDataReader {
   const TreeAlgorithmKind kind_;
   const TreeRowEncoder encoder_;
   std::unique_ptr<TaskFamily> family_;
+  bool played_ = false;
   TreeData data_;
   size_t in_stretch_ = 0;
 };
 
 }  // namespace
+
+TreeData PlayedTreeData(const std::vector<Tree>& trees, const TreeDataOptions& options,
+                        const RowTokenizer& text) {
+  return TreeDataReader(options, TreeAlgorithmKind::kTreeGrpo, text).OfPlayed(trees);
+}
 
 TreeData ReadTreeData(const TreeDataOptions& options, TreeAlgorithmKind kind,
                       const RowTokenizer& text) {

@@ -68,6 +68,12 @@ struct TreeData {
   std::string hash;              // of everything above, by which a run recognises its data
 };
 
+// From the trees of groups of episodes that were just played. Other than for recorded ones, a
+// response has the number of episodes through it as its row's weight, those without the sampler's
+// probabilities are left out, and there may be nothing to learn from.
+TreeData PlayedTreeData(const std::vector<Tree>& trees, const TreeDataOptions& options,
+                        const RowTokenizer& text);
+
 // Reads all trees of `options`, except those of test tasks. Throws FatalError: kFile without trees,
 // kUsage if nothing can be learned from them.
 TreeData ReadTreeData(const TreeDataOptions& options, TreeAlgorithmKind kind,
