@@ -2,7 +2,8 @@
 // them, and on. (GRPO on recorded groups is rl/trees/tree_learning.h.)
 //
 // Groups without a difference are left out and others drawn (dynamic sampling of Yu et al. 2025,
-// "DAPO"). The log-probabilities of the old policy are those of the sampler. Each response is
+// "DAPO"); with --step_advantage episodes of equal rewards above 0 differ by the number of their
+// turns. The log-probabilities of the old policy are those of the sampler. Each response is
 // trained once per iteration.
 #include <fmt/format.h>
 
@@ -182,7 +183,7 @@ class OnlineGrpo : public Algorithm {
     return groups;
   }
 
-  // Adds the groups whose rewards differ.
+  // Adds the groups from which something can be learned.
   void AddGroups(const std::vector<Episode>& episodes, std::vector<Tree>& trees) const {
     const auto size = static_cast<size_t>(o_.tasks.attempts);
     for (size_t first = 0; first < episodes.size(); first += size) {
@@ -194,7 +195,8 @@ class OnlineGrpo : public Algorithm {
       }
       if (group.empty()) continue;
       const auto [least, most] = std::ranges::minmax(group, {}, &Episode::reward);
-      if (most.reward - least.reward < 1e-9) continue;
+      const bool by_steps = data_options_.step_advantage > 0 && most.reward > 0;
+      if (most.reward - least.reward < 1e-9 && !by_steps) continue;
       trees.push_back(TreeOfEpisodes(std::string(player_.family().name()), group));
     }
   }

@@ -11,6 +11,7 @@
 #include "common/hash.h"
 #include "revision/find/states.h"
 #include "rl/trees/episode_tree.h"
+#include "rl/trees/step_advantages.h"
 #include "tasks/splits.h"
 #include "tasks/task_kinds.h"
 
@@ -98,10 +99,21 @@ class TreeDataReader {
       case TreeAlgorithmKind::kAwr:
         return AddResponses(tree, StepAdvantages(tree));
       case TreeAlgorithmKind::kTreeGrpo:
-        return AddResponses(tree, TreeGroupAdvantages({&tree}, options_.divide_by_std)[0]);
+        return AddResponses(tree, GroupAndStepAdvantages(tree));
       case TreeAlgorithmKind::kValue:
         return AddStates(tree);
     }
+  }
+
+  std::vector<double> GroupAndStepAdvantages(const Tree& tree) const {
+    std::vector<double> advantages = TreeGroupAdvantages({&tree}, options_.divide_by_std)[0];
+    if (options_.step_advantage == 0) return advantages;
+    const std::vector<double> of_steps = TreeStepAdvantages(
+        {&tree}, StateKeys({&tree}, *family_), options_.gamma, options_.divide_by_std)[0];
+    for (size_t i = 0; i < advantages.size(); ++i) {
+      advantages[i] += options_.step_advantage * of_steps[i];
+    }
+    return advantages;
   }
 
   void AddPreferences(const Tree& tree, int task_id) {

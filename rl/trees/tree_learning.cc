@@ -117,6 +117,7 @@ TreeDataOptions TreeDataOptionsOf(const AgentRlOptions& o) {
   TreeDataOptions data = o.trees.data;
   data.divide_by_std = o.trees.objective.grpo.divide_by_std;
   data.overlong = o.trees.objective.grpo.overlong;
+  data.gamma = o.experience.gamma;
   data.seed = o.seed;
   return data;
 }
@@ -159,6 +160,10 @@ void Declare(OptionSet& set, TreeLearningOptions& o) {
   Declare(set, o.objective.dpo);
   Declare(set, o.objective.awr);
   Declare(set, o.objective.grpo);
+  set.Add("--step_advantage", o.data.step_advantage,
+          "GRPO and tree_grpo: weight of the advantage of a step among the steps taken in equal "
+          "states, by their returns discounted with --gamma (GiGPO: 1); 0: episodes only")
+      .Range(0, 1e6);
 }
 
 AgentRlOptions WithValueModel(const AgentRlOptions& options, bool writes) {
