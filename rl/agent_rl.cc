@@ -21,6 +21,7 @@
 #include "training/model/export_model.h"
 #include "training/resumable_run.h"
 #include "training/speed.h"
+#include "training/trainer.h"
 #include "training/updater.h"
 
 namespace agentr {
@@ -116,7 +117,7 @@ class RlRun {
       : o_(options),
         group_(group),
         workbench_(workbench),
-        run_(RlFolder(options), options.keep_checkpoints, /*keep_best=*/false, group),
+        run_(RlFolder(options), options.keep_checkpoints, /*keep_best=*/true, group),
         state_(run_.state()) {
     run_.Lock();
     Open(FingerprintOf(options, resolved));
@@ -135,6 +136,7 @@ class RlRun {
   void TakeIterations(const std::atomic<bool>& stop);
   bool TakeIteration(Progress& progress);
   void WarnOfCollapse(const nlohmann::ordered_json& metrics);
+  std::string KeepGood();
   void Evaluate(Progress& progress);
   void Save();
   CheckpointTensors Checkpoint(nlohmann::ordered_json& json);
@@ -148,7 +150,8 @@ class RlRun {
   std::optional<RlContext> context_;
   std::unique_ptr<Algorithm> algorithm_;
   StageTimes times_;
-  bool owes_evaluation_ = false;       // a signal came during that of the present iteration
+  bool owes_evaluation_ = false;  // a signal came during that of the present iteration
+  CollapseWatch watch_;
   std::set<std::string_view> warned_;  // signs of collapse in the last iteration
 };
 
@@ -175,6 +178,7 @@ void RlRun::Restore(const nlohmann::json& saved) {
   }
   for (size_t i = 0; i < trainers.size(); ++i) trainers[i]->Continue(steps[i]);
   algorithm_->Restore(saved.at("algorithm"));
+  if (saved.contains("watched")) watch_.Restore(saved.at("watched"));
   owes_evaluation_ = JsonFieldOr<bool>(saved, "owes_evaluation", false);
 }
 
@@ -273,16 +277,35 @@ bool RlRun::TakeIteration(Progress& progress) {
   return true;
 }
 
-// A sign that stays is said once.
+// A sign that stays is said once. From the first sign on, the checkpoint before it is the best one
+// (RunState::best_step) until there is none.
 void RlRun::WarnOfCollapse(const nlohmann::ordered_json& metrics) {
   std::set<std::string_view> seen;
-  for (const CollapseSign& sign : SignsOfCollapse(metrics)) {
+  for (const CollapseSign& sign : watch_.Look(metrics)) {
     seen.insert(sign.name);
-    if (writes() && !warned_.contains(sign.name)) {
-      spdlog::warn("iteration {}: {}", state_.step, sign.text);
-    }
+    const bool first = state_.best_step < 0 && run_.saved() >= 0;
+    if (first) state_.best_step = run_.saved();
+    if (!writes() || warned_.contains(sign.name)) continue;
+    spdlog::warn("iteration {}: {}{}", state_.step, sign.text, first ? KeepGood() : "");
   }
+  if (seen.empty()) state_.best_step = -1;
   warned_ = std::move(seen);
+}
+
+// What is kept from before the first sign, as the end of a message.
+std::string RlRun::KeepGood() {
+  const std::string checkpoint = run_.checkpoints().Path(state_.best_step).string();
+  if (!PlaysTasks(o_)) return fmt::format("; {}, from before the first sign, is kept", checkpoint);
+  PolicyModel policy(o_);
+  Trainer trainer(policy.network(), o_.adamw, {}, nullptr);
+  run_.checkpoints().LoadParameters(state_.best_step, trainer.Own());
+  trainer.Continue(0);
+  const fs::path to = run_.folder() / "good_model";
+  ExportModel(to, o_.start.dir, *policy.Snapshot(state_.best_step));
+  return fmt::format(
+      "; {}, from before the first sign, is kept, and its model is in {}: go on from there with "
+      "--model_dir",
+      checkpoint, to.string());
 }
 
 void RlRun::Evaluate(Progress& progress) {
@@ -312,6 +335,7 @@ CheckpointTensors RlRun::Checkpoint(nlohmann::ordered_json& json) {
     json["trainer_steps"].push_back(trainer->optimizer_steps());
   }
   json["data"] = algorithm_->DataDescription();
+  if (const auto watched = watch_.State(); !watched.empty()) json["watched"] = watched;
   if (owes_evaluation_) json["owes_evaluation"] = true;
   json["algorithm"] = algorithm_->State();
   return TensorsOf(*algorithm_);

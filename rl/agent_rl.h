@@ -8,6 +8,8 @@
 //                   model/               the result: a Hugging Face folder (not of symbolic_ppo,
 //                                        whose result is its last checkpoint)
 //                   adapter/             with --lora_rank also as PEFT's adapter
+//                   good_model/          of grpo that plays: the policy before the first sign of a
+//                                        collapse (collapse.h)
 //                   ranks/N/             while it runs in several processes: the transitions of the
 //                                        others, copies of the above
 #pragma once

@@ -155,6 +155,7 @@ TEST_F(AgentRl, GrpoThatPlaysTasksToo) {
 TEST_F(AgentRl, GrpoPlaysGroupsAndLearnsFromThoseWithADifference) {
   Flags flags = PlayingGrpo(folder_.path());
   flags["--updates"] = "1";
+  flags["--lr"] = "1e-4";  // so that weights that do not come to play would show
   flags["--eval_greedy"] = "1";
   const Outcome outcome = Learn("grpo", flags);
   ASSERT_EQ(outcome.exit, 0) << outcome.err;
@@ -188,6 +189,25 @@ TEST_F(AgentRl, GrpoPlaysGroupsAndLearnsFromThoseWithADifference) {
   EXPECT_EQ(evaluations, 3);  // before, after two iterations, and at the end
   EXPECT_GT(updates, 0);
   EXPECT_TRUE(fs::exists(Result("grpo") / "model/model.safetensors"));
+}
+
+// A rate that destroys the policy: the run names it, and the weights from before are a model again.
+TEST_F(AgentRl, GrpoThatCollapsesKeepsTheModelFromBefore) {
+  Flags flags = PlayingGrpo(folder_.path());
+  flags["--lr"] = "3e-2";
+  flags["--eval_episodes"] = "0";
+  flags["--keep"] = "1";
+  flags["--iterations"] = "5";
+  const Outcome outcome = Learn("grpo", flags);
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("from before the first sign, is kept, and its model is in"));
+  EXPECT_THAT(outcome.err, HasSubstr("Usual cure: a lower --lr"));
+  EXPECT_TRUE(fs::exists(Result("grpo") / "good_model/model.safetensors"));
+  size_t checkpoints = 0;
+  for (const auto& entry : fs::directory_iterator(Result("grpo") / "checkpoints")) {
+    checkpoints += entry.is_directory() ? 1 : 0;
+  }
+  EXPECT_EQ(checkpoints, 2u);  // the last one, and the good one
 }
 
 TEST_F(AgentRl, WhatGrpoCannotPlayIsRefused) {
