@@ -191,6 +191,25 @@ TEST_F(AgentRl, GrpoPlaysGroupsAndLearnsFromThoseWithADifference) {
   EXPECT_TRUE(fs::exists(Result("grpo") / "model/model.safetensors"));
 }
 
+// A signal while it plays: what is half played is given up, and played again.
+TEST_F(AgentRl, GrpoThatIsStoppedWhileItPlaysEndsInTheSameBytes) {
+  Flags flags = PlayingGrpo(folder_.path());
+  flags["--save_every"] = "100";  // only because of the signal
+  const Outcome whole = Learn("whole", flags);
+  ASSERT_EQ(whole.exit, 0) << whole.err;
+  Program program("agent_rl", Arguments("stopped", flags), folder_.path());
+  while (Lines("stopped") < 2 && program.Running()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  program.Signal(SIGINT);
+  const Outcome stopped = program.Wait();
+  EXPECT_EQ(stopped.exit, static_cast<int>(ExitCode::kInterrupted)) << stopped.err;
+  const Outcome rest = Learn("stopped", flags);
+  ASSERT_EQ(rest.exit, 0) << rest.err;
+  EXPECT_THAT(rest.err, HasSubstr("continuing from"));
+  EXPECT_EQ(Left("stopped"), Left("whole"));
+}
+
 // A rate that destroys the policy: the run names it, and the weights from before are a model again.
 TEST_F(AgentRl, GrpoThatCollapsesKeepsTheModelFromBefore) {
   Flags flags = PlayingGrpo(folder_.path());
