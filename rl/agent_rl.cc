@@ -136,6 +136,7 @@ class RlRun {
   void TakeIterations(const std::atomic<bool>& stop);
   bool TakeIteration(Progress& progress);
   void WarnOfCollapse(const nlohmann::ordered_json& metrics);
+  int64_t GoodCheckpoint() const;
   std::string KeepGood();
   void Evaluate(Progress& progress);
   void Save();
@@ -277,14 +278,14 @@ bool RlRun::TakeIteration(Progress& progress) {
   return true;
 }
 
-// A sign that stays is said once. From the first sign on, the checkpoint before it is the best one
-// (RunState::best_step) until there is none.
+// A sign that stays is said once. From the first sign on, a checkpoint from before it is the best
+// one (RunState::best_step) until there is no sign.
 void RlRun::WarnOfCollapse(const nlohmann::ordered_json& metrics) {
   std::set<std::string_view> seen;
   for (const CollapseSign& sign : watch_.Look(metrics)) {
     seen.insert(sign.name);
-    const bool first = state_.best_step < 0 && run_.saved() >= 0;
-    if (first) state_.best_step = run_.saved();
+    const bool first = state_.best_step < 0;
+    if (first) state_.best_step = GoodCheckpoint();
     if (!writes() || warned_.contains(sign.name)) continue;
     spdlog::warn("iteration {}: {}{}", state_.step, sign.text, first ? KeepGood() : "");
   }
@@ -292,8 +293,19 @@ void RlRun::WarnOfCollapse(const nlohmann::ordered_json& metrics) {
   warned_ = std::move(seen);
 }
 
+// The last checkpoint whose weights have played without a sign: those that played in the present
+// iteration are the weights before it. -1: there is none.
+int64_t RlRun::GoodCheckpoint() const {
+  int64_t good = -1;
+  for (const int64_t step : run_.checkpoints().Steps()) {
+    if (step < state_.step - 1) good = step;
+  }
+  return good;
+}
+
 // What is kept from before the first sign, as the end of a message.
 std::string RlRun::KeepGood() {
+  if (state_.best_step < 0) return "; there is no checkpoint from before the first sign";
   const std::string checkpoint = run_.checkpoints().Path(state_.best_step).string();
   if (!PlaysTasks(o_)) return fmt::format("; {}, from before the first sign, is kept", checkpoint);
   PolicyModel policy(o_);
