@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "common/error.h"
 #include "tests/cli/training_runs.h"
 
 namespace agentr {
