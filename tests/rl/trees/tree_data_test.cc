@@ -124,9 +124,9 @@ TEST_F(ReadTreeDataTest, ResponsesThatTheLimitCutAreMaskedOrPunished) {
 // their ends has no probabilities.
 TEST_F(ReadTreeDataTest, PlayedResponsesCountAsOftenAsEpisodesHaveThem) {
   Tree tree({"textcraft", 101, "hand", "", "{}"}, {{"user", "Craft."}, {"assistant", "Ok."}},
-            "Goal: craft oak planks.");
+            "Crafting commands:\ncraft 4 oak planks using 1 oak log\n\nGoal: craft oak planks.");
   const auto add = [&](int parent, const std::string& action, double reward, End end) {
-    Node node = TextCraftTurn(action, "Got", reward, end);
+    Node node = TextCraftTurn(action, "Got" + action.substr(3), reward, end);
     node.token_ids = text_.tokenizer->Encode(node.response, SpecialText::kPlain);
     node.token_ids.push_back(text_.chat->stop_tokens()[0]);
     if (action != "get 6 oak log") node.logprobs.assign(node.token_ids.size(), -0.5F);
