@@ -21,7 +21,8 @@ struct HandEpisode {
   std::string actions;
   double reward = 0;
 };
-const std::vector<HandEpisode> kGroup = {{"abc", 1}, {"ba-c", 1}, {"ab--", 0}, {"-abd", 0.5}, {"c", 0}};
+const std::vector<HandEpisode> kGroup = {
+    {"abc", 1}, {"ba-c", 1}, {"ab--", 0}, {"-abd", 0.5}, {"c", 0}};
 
 std::string StateAfter(std::string actions) {
   std::erase(actions, '-');
