@@ -11,10 +11,13 @@ int main(int argc, char** argv) {
        "from recorded episodes. After a kill the same command continues the run and gives the\n"
        "same bytes.",
        "  agent_rl --algorithm filtered_bc --task echo --player random --model_dir bundled\n"
-       "  agent_rl --config configs/rl/glam_small.toml\n"},
+       "  agent_rl --config configs/rl/glam_small.toml\n"
+       "  agent_rl --config configs/rl/grpo_online.toml --model_dir bundled\n"},
       [&](const agentr::OptionSet& set) {
         agentr::FindNamedModel(options.start.dir);
-        return AgentRl(options, set);
+        const agentr::ModelFolderOptions local;  // of its environments only
+        agentr::ProgramWorkbench workbench(local);
+        return AgentRl(options, set, &workbench);
       },
       options);
 }

@@ -115,7 +115,8 @@ void Declare(OptionSet& set, ModelFolderOptions& o) {
 }
 
 LoadedModel LoadModel(const fs::path& dir, const std::string& name,
-                      const ModelFolderOptions& options) {
+                      const ModelFolderOptions& options,
+                      std::shared_ptr<const WeightSource> weights) {
   const FoundModel found = FindModel(dir, options.base_model);
   const fs::path& folder = found.base;
   RequireModel(folder);
@@ -133,7 +134,7 @@ LoadedModel LoadModel(const fs::path& dir, const std::string& name,
       model.stop_tokens.push_back(token);
     }
   }
-  const auto weights = OpenWeights(found);
+  if (weights == nullptr) weights = OpenWeights(found);
   const ModelConfig config = ReadModelConfig(folder);
   RequireRows(*model.tokenizer, config.vocab_size, folder);
   model.identify = [described = DescribeFolder(folder, model.chat->identity(), options.decoder)](

@@ -10,6 +10,7 @@
 #include "lm/decoder/load_decoder.h"
 #include "lm/engine/engine.h"
 #include "lm/local_language_model.h"
+#include "lm/weights/weight_source.h"
 
 namespace agentr {
 
@@ -33,9 +34,11 @@ void Declare(OptionSet& set, ModelFolderOptions& options);
 // determines its answers: configuration, tokenizer, chat template, type and context, and the names,
 // types, shapes and first 4 KiB of all weights. (Hashing all bytes would double the loading time,
 // and training changes the beginning of some weight.) Throws FatalError: kFile if something in the
-// folder is missing or wrong, kUsage for an unknown device or template.
+// folder is missing or wrong, kUsage for an unknown device or template. `weights`: those of the
+// model, where they are not those of the folder.
 LoadedModel LoadModel(const std::filesystem::path& folder, const std::string& name,
-                      const ModelFolderOptions& options);
+                      const ModelFolderOptions& options,
+                      std::shared_ptr<const WeightSource> weights = nullptr);
 
 // Loads only the tokenizer and the chat template of the folder. Throws what LoadModel throws.
 std::unique_ptr<ChatEncoder> LoadChatEncoder(const std::filesystem::path& folder,

@@ -21,6 +21,7 @@
 #include "training/model/export_model.h"
 #include "training/resumable_run.h"
 #include "training/speed.h"
+#include "training/trainer.h"
 #include "training/updater.h"
 
 namespace agentr {
@@ -111,10 +112,12 @@ struct StageTimes {
 // same numbers, except that the work of the networks is divided (shared_pass.h); rank 0 alone writes.
 class RlRun {
  public:
-  RlRun(const AgentRlOptions& options, const OptionSet& resolved, ProcessGroup* group)
+  RlRun(const AgentRlOptions& options, const OptionSet& resolved, ProcessGroup* group,
+        Workbench* workbench)
       : o_(options),
         group_(group),
-        run_(RlFolder(options), options.keep_checkpoints, /*keep_best=*/false, group),
+        workbench_(workbench),
+        run_(RlFolder(options), options.keep_checkpoints, /*keep_best=*/true, group),
         state_(run_.state()) {
     run_.Lock();
     Open(FingerprintOf(options, resolved));
@@ -131,8 +134,10 @@ class RlRun {
   void CheckData(const nlohmann::json& saved) const;
   void OpenContext(int64_t transitions);
   void TakeIterations(const std::atomic<bool>& stop);
-  void TakeIteration(Progress& progress);
+  bool TakeIteration(Progress& progress);
   void WarnOfCollapse(const nlohmann::ordered_json& metrics);
+  int64_t GoodCheckpoint() const;
+  std::string KeepGood();
   void Evaluate(Progress& progress);
   void Save();
   CheckpointTensors Checkpoint(nlohmann::ordered_json& json);
@@ -140,11 +145,14 @@ class RlRun {
 
   const AgentRlOptions& o_;
   ProcessGroup* const group_;
+  Workbench* const workbench_;
   ResumableRun run_;
   RunState& state_;  // of run_; its steps are iterations
   std::optional<RlContext> context_;
   std::unique_ptr<Algorithm> algorithm_;
   StageTimes times_;
+  bool owes_evaluation_ = false;  // a signal came during that of the present iteration
+  CollapseWatch watch_;
   std::set<std::string_view> warned_;  // signs of collapse in the last iteration
 };
 
@@ -171,6 +179,8 @@ void RlRun::Restore(const nlohmann::json& saved) {
   }
   for (size_t i = 0; i < trainers.size(); ++i) trainers[i]->Continue(steps[i]);
   algorithm_->Restore(saved.at("algorithm"));
+  if (saved.contains("watched")) watch_.Restore(saved.at("watched"));
+  owes_evaluation_ = JsonFieldOr<bool>(saved, "owes_evaluation", false);
 }
 
 void RlRun::CheckData(const nlohmann::json& saved) const {
@@ -184,7 +194,7 @@ void RlRun::CheckData(const nlohmann::json& saved) const {
 
 // The other ranks copy the transitions of rank 0, cut to those of the checkpoint.
 void RlRun::OpenContext(int64_t transitions) {
-  if (writes()) context_.emplace(o_, run_.folder(), transitions, group_);
+  if (writes()) context_.emplace(o_, run_.folder(), transitions, group_, workbench_);
   WaitForAll(group_);
   if (writes()) return;
   const fs::path own = run_.folder() / "ranks" / std::to_string(group_->rank());
@@ -210,7 +220,7 @@ ExitCode RlRun::Train() {
             {"peak_memory_gib", PeakMemoryGib()}};
   });
   if (writes()) fmt::print("{}\n", times_.Text());
-  if (state_.step < o_.iterations) return ExitCode::kInterrupted;
+  if (state_.step < o_.iterations || owes_evaluation_) return ExitCode::kInterrupted;
   if (writes()) Export();
   return ExitCode::kOk;
 }
@@ -223,25 +233,30 @@ void RlRun::TakeIterations(const std::atomic<bool>& stop) {
   }
   // Of no iterations it draws nothing.
   Progress progress("iterations", "transitions", writes() ? o_.iterations : 0);
-  if (run_.saved() < 0) Evaluate(progress);
+  const bool owed = owes_evaluation_;
+  if (run_.saved() < 0 || owed) Evaluate(progress);
   for (int64_t i = 0; i < state_.step; ++i) progress.Skipped();
-  while (run_.GoesOn(o_.iterations, stop)) TakeIteration(progress);
-  if (run_.saved() != state_.step) Save();
+  while (run_.GoesOn(o_.iterations, stop) && TakeIteration(progress)) {
+  }
+  if (run_.saved() != state_.step || owed != owes_evaluation_) Save();
 }
 
-void RlRun::TakeIteration(Progress& progress) {
+// False if a signal came before it was made.
+bool RlRun::TakeIteration(Progress& progress) {
   const auto begin = std::chrono::steady_clock::now();
-  const int64_t before = context_->store().size();
-  const double played_before = context_->play_seconds();
+  const RlContext::Played before = context_->played();
   nlohmann::ordered_json line = {{"step", state_.step + 1}};
   progress.Note(
       fmt::format("iteration {}: {}", state_.step + 1,
                   algorithm_->DataDescription().empty() ? "playing and learning" : "learning"));
-  line.update(algorithm_->Iterate(state_.step));
+  const nlohmann::ordered_json metrics = algorithm_->Iterate(state_.step);
+  if (metrics.is_null()) return false;
+  line.update(metrics);
   ++state_.step;
-  const int64_t played = context_->store().size() - before;
+  const RlContext::Played after = context_->played();
+  const int64_t played = after.steps - before.steps;
   line["transitions"] = context_->store().size();
-  const double playing = context_->play_seconds() - played_before;
+  const double playing = after.seconds - before.seconds;
   const StageTimes now{playing, SecondsSince(begin) - playing, 0, played, TokensIn(line)};
   times_ += now;
   line["speed"] = {{"seconds", now.playing + now.learning},
@@ -249,6 +264,10 @@ void RlRun::TakeIteration(Progress& progress) {
                    {"environment_steps_per_s", now.ToJson()["environment_steps_per_s"]},
                    {"tokens_per_s_learning", now.ToJson()["tokens_per_s_learning"]},
                    {"memory_gib", MemoryGib()}};
+  if (after.tokens > before.tokens && playing > 0) {
+    line["speed"]["tokens_per_s_playing"] =
+        static_cast<double>(after.tokens - before.tokens) / playing;
+  }
   if (writes()) run_.metrics()->Add(line);
   WarnOfCollapse(line);
   progress.AddUnits(played);
@@ -256,18 +275,49 @@ void RlRun::TakeIteration(Progress& progress) {
   if (last || (o_.eval_every > 0 && state_.step % o_.eval_every == 0)) Evaluate(progress);
   if (last || state_.step % o_.save_every == 0) Save();
   progress.Done();
+  return true;
 }
 
-// A sign that stays is said once.
+// A sign that stays is said once. From the first sign on, a checkpoint from before it is the best
+// one (RunState::best_step) until there is no sign.
 void RlRun::WarnOfCollapse(const nlohmann::ordered_json& metrics) {
   std::set<std::string_view> seen;
-  for (const CollapseSign& sign : SignsOfCollapse(metrics)) {
+  for (const CollapseSign& sign : watch_.Look(metrics)) {
     seen.insert(sign.name);
-    if (writes() && !warned_.contains(sign.name)) {
-      spdlog::warn("iteration {}: {}", state_.step, sign.text);
-    }
+    const bool first = state_.best_step < 0;
+    if (first) state_.best_step = GoodCheckpoint();
+    if (!writes() || warned_.contains(sign.name)) continue;
+    spdlog::warn("iteration {}: {}{}", state_.step, sign.text, first ? KeepGood() : "");
   }
+  if (seen.empty()) state_.best_step = -1;
   warned_ = std::move(seen);
+}
+
+// The last checkpoint whose weights have played without a sign: those that played in the present
+// iteration are the weights before it. -1: there is none.
+int64_t RlRun::GoodCheckpoint() const {
+  int64_t good = -1;
+  for (const int64_t step : run_.checkpoints().Steps()) {
+    if (step < state_.step - 1) good = step;
+  }
+  return good;
+}
+
+// What is kept from before the first sign, as the end of a message.
+std::string RlRun::KeepGood() {
+  if (state_.best_step < 0) return "; there is no checkpoint from before the first sign";
+  const std::string checkpoint = run_.checkpoints().Path(state_.best_step).string();
+  if (!PlaysTasks(o_)) return fmt::format("; {}, from before the first sign, is kept", checkpoint);
+  PolicyModel policy(o_);
+  Trainer trainer(policy.network(), o_.adamw, {}, nullptr);
+  run_.checkpoints().LoadParameters(state_.best_step, trainer.Own());
+  trainer.Continue(0);
+  const fs::path to = run_.folder() / "good_model";
+  ExportModel(to, o_.start.dir, *policy.Snapshot(state_.best_step));
+  return fmt::format(
+      "; {}, from before the first sign, is kept, and its model is in {}: go on from there with "
+      "--model_dir",
+      checkpoint, to.string());
 }
 
 void RlRun::Evaluate(Progress& progress) {
@@ -276,6 +326,7 @@ void RlRun::Evaluate(Progress& progress) {
   const auto begin = std::chrono::steady_clock::now();
   const nlohmann::ordered_json result = algorithm_->Evaluate(state_.step);
   times_.evaluating += SecondsSince(begin);
+  owes_evaluation_ = result.is_null() && PlaysTasks(o_);
   if (result.is_null() || !writes()) return;
   run_.metrics()->Add({{"step", state_.step}, {"evaluation", result}});
   fmt::print("iteration {}: {}\n", state_.step, result.dump());
@@ -296,6 +347,8 @@ CheckpointTensors RlRun::Checkpoint(nlohmann::ordered_json& json) {
     json["trainer_steps"].push_back(trainer->optimizer_steps());
   }
   json["data"] = algorithm_->DataDescription();
+  if (const auto watched = watch_.State(); !watched.empty()) json["watched"] = watched;
+  if (owes_evaluation_) json["owes_evaluation"] = true;
   json["algorithm"] = algorithm_->State();
   return TensorsOf(*algorithm_);
 }
@@ -318,7 +371,7 @@ void RlRun::Export() {
 
 }  // namespace
 
-ExitCode AgentRl(const AgentRlOptions& asked, const OptionSet& resolved) {
+ExitCode AgentRl(const AgentRlOptions& asked, const OptionSet& resolved, Workbench* workbench) {
   Check(asked);
   AgentRlOptions options = asked;
   options.start = Found(asked.start, asked.lora.rank > 0);
@@ -329,7 +382,7 @@ ExitCode AgentRl(const AgentRlOptions& asked, const OptionSet& resolved) {
     // Rank 0 makes the start of a value model, and the others then find it.
     const AgentRlOptions started = WithValueModel(options, IsFirstRank(group));
     WaitForAll(group);
-    RlRun run(started, resolved, group);
+    RlRun run(started, resolved, group, workbench);
     return run.Train();
   });
 }

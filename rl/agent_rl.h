@@ -8,6 +8,8 @@
 //                   model/               the result: a Hugging Face folder (not of symbolic_ppo,
 //                                        whose result is its last checkpoint)
 //                   adapter/             with --lora_rank also as PEFT's adapter
+//                   good_model/          of grpo that plays: the policy before the first sign of a
+//                                        collapse (collapse.h)
 //                   ranks/N/             while it runs in several processes: the transitions of the
 //                                        others, copies of the above
 #pragma once
@@ -21,6 +23,7 @@
 #include "rl/algorithms/critic_options.h"
 #include "rl/losses/policy_loss.h"
 #include "rl/networks/mlp.h"
+#include "rl/policies/task_play_options.h"
 #include "rl/trees/tree_learning.h"
 #include "rl/worlds/world.h"
 #include "training/distributed/distributed_options.h"
@@ -32,6 +35,7 @@
 namespace agentr {
 
 class OptionSet;
+class Workbench;
 
 // How experience becomes batches.
 struct ExperienceOptions {
@@ -81,7 +85,9 @@ struct AgentRlOptions {
   int eval_episodes = 128;  // 0: none
   bool eval_greedy = false;
   std::string eval_prompts = "none";  // prompt_changes.h
+  std::string task = "babyai";        // a world or, of grpo that plays, a kind of task
   WorldOptions world;
+  TaskPlayOptions tasks;
   ExperienceOptions experience;
   PpoRunOptions ppo;
   CriticOptions critic;
@@ -97,11 +103,16 @@ void Declare(OptionSet& set, AgentRlOptions& options);
 // Throws FatalError(kUsage) for values that do not fit together.
 void Check(const AgentRlOptions& options);
 
+// True for grpo without recorded episodes: it plays the kind of task `task` itself, as agent_eval
+// does. All other algorithms that play have worlds.
+bool PlaysTasks(const AgentRlOptions& options);
+
 // OUTPUT_DIR/NAME.
 std::filesystem::path RlFolder(const AgentRlOptions& options);
 
 // Learns, continuing from the last checkpoint if there is one, and exports the policy. Throws
-// FatalError.
-ExitCode AgentRl(const AgentRlOptions& options, const OptionSet& resolved);
+// FatalError. `workbench`: for the environments of tasks; null: PlaysTasks is false.
+ExitCode AgentRl(const AgentRlOptions& options, const OptionSet& resolved,
+                 Workbench* workbench = nullptr);
 
 }  // namespace agentr

@@ -1,9 +1,14 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string_view>
+#include <vector>
 
 #include "common/options.h"
 #include "common/run_file.h"
 #include "rl/agent_rl.h"
 #include "rl/worlds/prompt_changes.h"
+#include "tasks/task_kinds.h"
 
 namespace agentr {
 namespace {
@@ -85,7 +90,29 @@ void Declare(OptionSet& set, ArcherOptions& o) {
       .Min(0);
 }
 
+// The world or kind of task that --task names.
+void SetTask(AgentRlOptions& o) {
+  if (PlaysTasks(o)) {
+    o.tasks.task = TaskKindOf(o.task).name;
+    return;
+  }
+  const auto world = ValueOf(kWorldNames, o.task);
+  if (!world) {
+    std::vector<std::string_view> names;
+    for (const auto& [name, kind] : kWorldNames) names.push_back(name);
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--task {}: --algorithm {} knows the worlds {}; other kinds of "
+                                 "tasks are played by --algorithm grpo without --episodes",
+                                 o.task, NameOf(kAlgorithms, o.algorithm), fmt::join(names, ", ")));
+  }
+  o.world.task = *world;
+}
+
 }  // namespace
+
+bool PlaysTasks(const AgentRlOptions& o) {
+  return o.algorithm == &MakeGrpo && o.trees.data.episodes.empty();
+}
 
 void Declare(OptionSet& set, AgentRlOptions& o) {
   set.Group("Learning");
@@ -117,7 +144,15 @@ void Declare(OptionSet& set, AgentRlOptions& o) {
           "Words that are replaced in the prompts of evaluations: GLAM's tests of generalisation")
       .OneOf(PromptChangeNames())
       .OnlyOutput();
+  set.Group("Environments");
+  set.Add("--task", o.task,
+          "What is played: a world, that is babyai (BabyAI-Text with its six listed actions), "
+          "twenty_questions, guess_my_city, webshop (as ArCHer shows it), echo or echo_listed (a "
+          "toy game with free or listed answers); with grpo the kind of task of this name as "
+          "agent_eval plays it, such as textcraft, webshop or babyai");
+  set.AfterParsing([&o] { SetTask(o); });
   Declare(set, o.world);
+  Declare(set, o.tasks);
   Declare(set, o.experience);
   Declare(set, o.ppo);
   Declare(set, o.critic);
@@ -155,6 +190,17 @@ void Check(const AgentRlOptions& o) {
                      "--algorithm offline_archer learns from fixed episodes: name who plays them, "
                      "--player random or expert, or recorded ones, --transitions");
   }
+  if (PlaysTasks(o) && o.distributed.processes > 1) {
+    throw FatalError(ExitCode::kUsage,
+                     "--algorithm grpo plays in one process: leave out --processes, and give it "
+                     "the cores with --model_threads");
+  }
+  if (PlaysTasks(o) && o.experience.max_new_tokens >= o.trees.data.max_length) {
+    throw FatalError(ExitCode::kUsage,
+                     fmt::format("--max_length {} leaves no room for a prompt beside "
+                                 "--max_new_tokens {}",
+                                 o.trees.data.max_length, o.experience.max_new_tokens));
+  }
   if (o.lora.rank > 0 && o.lora.dropout > 0) {
     throw FatalError(
         ExitCode::kUsage,
@@ -169,8 +215,9 @@ void Check(const AgentRlOptions& o) {
 }
 
 std::filesystem::path RlFolder(const AgentRlOptions& o) {
-  const std::string name =
-      fmt::format("{}-{}", NameOf(kAlgorithms, o.algorithm), NameOf(kWorldNames, o.world.task));
+  const std::string name = fmt::format(
+      "{}-{}", NameOf(kAlgorithms, o.algorithm),
+      PlaysTasks(o) ? std::string_view(o.tasks.task) : NameOf(kWorldNames, o.world.task));
   return std::filesystem::path(o.output_dir) / FolderName(o.name.empty() ? name : o.name);
 }
 

@@ -23,10 +23,11 @@ class Algorithm {
 
   // Iteration `iteration`, 0, 1, …, as a function of the seed, the iteration and what was restored.
   // Returns its metrics: numbers, and objects of numbers. Numbers that are not finite end the run
-  // (EndDiverged).
+  // (EndDiverged). Null if a signal came before it had learned anything.
   virtual nlohmann::ordered_json Iterate(int64_t iteration) = 0;
 
-  // The agent's results in new episodes, with the current weights; null: there is nothing to play.
+  // The agent's results in new episodes, with the current weights; null: there is nothing to play,
+  // or a signal came.
   virtual nlohmann::ordered_json Evaluate(int64_t iteration) = 0;
 
   // Everything that learns, for the checkpoint. The names of all parameters are different.
@@ -74,7 +75,7 @@ std::unique_ptr<Algorithm> MakePlay(RlContext& context);
 std::unique_ptr<Algorithm> MakeDpo(RlContext& context);
 std::unique_ptr<Algorithm> MakeAwr(RlContext& context);
 std::unique_ptr<Algorithm> MakeTreeGrpo(RlContext& context);
-// From groups of recorded episodes, in the same way.
+// From groups of recorded episodes, in the same way, or from those that it plays itself.
 std::unique_ptr<Algorithm> MakeGrpo(RlContext& context);
 // A value model for the search, not a policy.
 std::unique_ptr<Algorithm> MakeTreeValue(RlContext& context);

@@ -41,11 +41,12 @@ void RequireSameTexts(const TransitionStore& store, const Tokenizer& tokenizer,
 }  // namespace
 
 RlContext::RlContext(const AgentRlOptions& options, std::filesystem::path folder,
-                     int64_t transitions, ProcessGroup* group)
+                     int64_t transitions, ProcessGroup* group, Workbench* workbench)
     : options_(options),
       group_(group),
       policy_(options.start.dir.empty() ? nullptr : std::make_unique<PolicyModel>(options)),
-      store_(folder / "transitions", policy_ ? policy_->tokens() : TokenSpace(), transitions) {}
+      store_(folder / "transitions", policy_ ? policy_->tokens() : TokenSpace(), transitions),
+      workbench_(workbench) {}
 
 World& RlContext::world() {
   if (!world_) world_ = MakeWorld(options_.world, options_.seed);
@@ -63,6 +64,26 @@ const TransitionStore* RlContext::recorded() {
   recorded_ = std::make_unique<TransitionStore>(path, policy_->tokens());
   if (!recorded_->tokenizer_known()) RequireSameTexts(*recorded_, policy_->tokenizer(), path);
   return recorded_.get();
+}
+
+TaskPlayer& RlContext::task_player() {
+  if (!task_player_) {
+    task_player_ = std::make_unique<TaskPlayer>(options_, *policy_, *workbench_);
+  }
+  return *task_player_;
+}
+
+RlContext::Played RlContext::played() const {
+  Played all = of_tasks_;
+  all.steps += store_.size();
+  if (recorder_) all.seconds += recorder_->seconds();
+  return all;
+}
+
+void RlContext::AddPlayed(const Played& more) {
+  of_tasks_.seconds += more.seconds;
+  of_tasks_.steps += more.steps;
+  of_tasks_.tokens += more.tokens;
 }
 
 RandomStream RlContext::Random(std::string_view part, int64_t iteration) const {

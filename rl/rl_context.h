@@ -10,6 +10,7 @@
 #include "rl/policies/actor.h"
 #include "rl/policies/listed_policy.h"
 #include "rl/policies/policy_model.h"
+#include "rl/policies/task_player.h"
 #include "rl/policies/written_policy.h"
 #include "rl/recorder.h"
 #include "rl/transition_store.h"
@@ -22,8 +23,9 @@ class RlContext {
   // `folder`: for the store. `transitions`: how many of the store belong to the checkpoint that is
   // continued; later ones are forgotten. `group`: of the job's processes, all of which have the
   // same world and the same transitions, and divide the work of the networks; null: there is one.
+  // `workbench`: as of AgentRl.
   RlContext(const AgentRlOptions& options, std::filesystem::path folder, int64_t transitions,
-            ProcessGroup* group = nullptr);
+            ProcessGroup* group = nullptr, Workbench* workbench = nullptr);
 
   const AgentRlOptions& options() const { return options_; }
   ProcessGroup* group() const { return group_; }  // may be null
@@ -36,7 +38,18 @@ class RlContext {
   // have another tokenizer than the policy.
   const TransitionStore* recorded();
 
-  double play_seconds() const { return recorder_ ? recorder_->seconds() : 0; }
+  // The policy as a player of kinds of tasks; only where there is a workbench.
+  TaskPlayer& task_player();
+
+  // What was played so far by this process.
+  struct Played {
+    double seconds = 0;
+    int64_t steps = 0;   // of environments
+    int64_t tokens = 0;  // that were sampled, of tasks
+  };
+  Played played() const;
+  // Adds episodes of tasks, which are not in the store.
+  void AddPlayed(const Played& more);
 
   // The streams of a part of the run: RandomStream(seed).Split(part).Split(iteration).
   RandomStream Random(std::string_view part, int64_t iteration) const;
@@ -64,6 +77,9 @@ class RlContext {
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<ListedPolicy> listed_;
   std::unique_ptr<WrittenPolicy> written_;
+  Workbench* const workbench_;
+  std::unique_ptr<TaskPlayer> task_player_;
+  Played of_tasks_;
 };
 
 }  // namespace agentr

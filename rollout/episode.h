@@ -76,6 +76,10 @@ struct Episode {
   std::string first_observation = "";
   std::vector<EpisodeTurn> turns = {};
   std::string cut_response = "";  // the text of the cut turn that ended it; not among `turns`
+  // The rest of that turn, as of TurnRecord; not stored in files.
+  std::vector<int32_t> cut_ids = {};
+  std::vector<float> cut_logprobs = {};
+  int cut_dropped_turns = 0;
   size_t replayed_turns = 0;      // number of first turns that were given, not chosen by the model
                                   // (revision test)
   size_t replay_differences = 0;  // how many of those turns had another observation than the

@@ -143,6 +143,9 @@ Result<bool> EpisodePlayer::SampleTurn(EpisodeTurn& turn) {
     if (context_.cut_turns != nullptr) context_.cut_turns->Add(completion);
     episode_.end = EpisodeEnd::kCutTurn;
     episode_.cut_response = std::move(completion.text);
+    episode_.cut_ids = std::move(completion.token_ids);
+    episode_.cut_logprobs = std::move(completion.logprobs);
+    episode_.cut_dropped_turns = said->dropped_turns;
     return false;
   }
   StoreThought(options_.thinking, completion);

@@ -28,10 +28,21 @@ void Declare(OptionSet& set, GrpoOptions& o) {
           "GRPO: the ratio of new to old probability of a token counts only within 1 - this and "
           "1 + this")
       .Min(0);
+  set.Add("--grpo_clip_high", o.clip_high,
+          "GRPO: the ratio counts up to 1 + this instead, so that improbable tokens can become "
+          "probable (clip-higher, 0.28 in DAPO); 0: --grpo_clip")
+      .Min(0);
   set.Add("--grpo_kl", o.kl, "GRPO: weight of the divergence from the model before training")
       .Range(0, 1e6);
   set.Add("--grpo_divide_by_std", o.divide_by_std,
           "GRPO: divide a group's advantages by the standard deviation of its rewards");
+  set.AddNamed("--grpo_loss", o.average, kGrpoAverages,
+               "GRPO: the loss of a step is the mean over responses of the mean over their tokens "
+               "(sequence), the mean over all tokens (token), or their sum divided by responses "
+               "times --max_new_tokens (constant)");
+  set.AddNamed("--grpo_overlong", o.overlong, kOverlongs,
+               "GRPO: responses that the limit of tokens cut off are trained like others (keep), "
+               "left out (mask), or have their advantage lowered by 1 (punish)");
 }
 
 std::vector<double> GroupAdvantages(std::span<const double> rewards, bool divide_by_std) {
@@ -53,11 +64,13 @@ std::vector<double> GroupAdvantages(std::span<const double> rewards, bool divide
 
 TokenLoss GrpoLoss(const TokenLogprobs& token, double advantage, const GrpoOptions& options) {
   const double ratio = std::exp(token.policy - token.sampled);
-  const double clipped = std::clamp(ratio, 1 - options.clip, 1 + options.clip);
+  const double high = options.clip_high > 0 ? options.clip_high : options.clip;
+  const double clipped = std::clamp(ratio, 1 - options.clip, 1 + high);
   TokenLoss result;
   result.clipped = clipped * advantage < ratio * advantage;
   result.loss = -std::min(ratio * advantage, clipped * advantage);
   result.derivative = result.clipped ? 0 : -ratio * advantage;
+  result.moved = ratio - 1 - (token.policy - token.sampled);
   if (options.kl > 0) {
     const double d = token.reference - token.policy;
     result.divergence = std::exp(d) - d - 1;
@@ -65,6 +78,18 @@ TokenLoss GrpoLoss(const TokenLogprobs& token, double advantage, const GrpoOptio
     result.derivative += options.kl * (1 - std::exp(d));
   }
   return result;
+}
+
+double TokenShare(const GrpoStep& step, size_t tokens, const GrpoOptions& options) {
+  switch (options.average) {
+    case GrpoAverage::kSequence:
+      return 1 / step.responses / static_cast<double>(tokens);
+    case GrpoAverage::kToken:
+      return 1 / step.tokens;
+    case GrpoAverage::kConstant:
+      return 1 / (step.responses * options.constant);
+  }
+  return 0;
 }
 
 }  // namespace agentr

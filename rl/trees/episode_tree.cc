@@ -13,7 +13,7 @@ namespace agentr {
 namespace {
 
 // The child of `parent` that is this turn, and has not ended; -1 if there is none.
-int ChildOf(const Tree& tree, int parent, const EpisodeTurn& turn) {
+int ChildOf(const Tree& tree, int parent, const TurnRecord& turn) {
   for (const int child : tree.node(parent).children) {
     const Node& node = tree.node(child);
     if (node.end == End::kNone && node.response == turn.response &&
@@ -26,9 +26,17 @@ int ChildOf(const Tree& tree, int parent, const EpisodeTurn& turn) {
 }
 
 void AddEpisode(const Episode& episode, Tree& tree) {
+  std::vector<TurnRecord> turns(episode.turns.begin(), episode.turns.end());
+  if (!episode.cut_ids.empty()) {
+    TurnRecord& cut = turns.emplace_back();
+    cut.response = episode.cut_response;
+    cut.dropped_turns = episode.cut_dropped_turns;
+    cut.token_ids = episode.cut_ids;
+    cut.logprobs = episode.cut_logprobs;
+  }
   int at = 0;
-  for (const EpisodeTurn& turn : episode.turns) {
-    const bool last = &turn == &episode.turns.back();
+  for (const TurnRecord& turn : turns) {
+    const bool last = &turn == &turns.back();
     int next = last ? -1 : ChildOf(tree, at, turn);
     if (next < 0) {
       Node node{turn};

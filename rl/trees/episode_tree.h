@@ -12,7 +12,8 @@
 namespace agentr {
 
 // `episodes`: of one task, each with at least one turn. Every episode is an ended leaf with its
-// reward; one that was not done ends as at the depth limit.
+// reward; one that was not done ends as at the depth limit. A cut turn whose token ids are known,
+// as they are until an episode is stored, is a node too.
 Tree TreeOfEpisodes(const std::string& family, const std::vector<Episode>& episodes);
 
 // A tree for each task with at least two episodes in `folder`, which agent_eval has written

@@ -11,6 +11,7 @@
 #include "common/hash.h"
 #include "revision/find/states.h"
 #include "rl/trees/episode_tree.h"
+#include "rl/trees/step_advantages.h"
 #include "tasks/splits.h"
 #include "tasks/task_kinds.h"
 
@@ -26,6 +27,16 @@ class TreeDataReader {
  public:
   TreeDataReader(const TreeDataOptions& options, TreeAlgorithmKind kind, const RowTokenizer& text)
       : options_(options), kind_(kind), encoder_(text, options.max_length) {}
+
+  TreeData OfPlayed(const std::vector<Tree>& trees) {
+    played_ = true;
+    for (const Tree& tree : trees) {
+      if (family_ == nullptr) family_ = MakeTaskFamily(tree.origin().family);
+      ReadOne(tree, tree.origin().task_id);
+    }
+    data_.counts.items = static_cast<int64_t>(data_.items.size());
+    return std::move(data_);
+  }
 
   TreeData Read() {
     const std::filesystem::path folder =
@@ -88,10 +99,21 @@ class TreeDataReader {
       case TreeAlgorithmKind::kAwr:
         return AddResponses(tree, StepAdvantages(tree));
       case TreeAlgorithmKind::kTreeGrpo:
-        return AddResponses(tree, TreeGroupAdvantages({&tree}, options_.divide_by_std)[0]);
+        return AddResponses(tree, GroupAndStepAdvantages(tree));
       case TreeAlgorithmKind::kValue:
         return AddStates(tree);
     }
+  }
+
+  std::vector<double> GroupAndStepAdvantages(const Tree& tree) const {
+    std::vector<double> advantages = TreeGroupAdvantages({&tree}, options_.divide_by_std)[0];
+    if (options_.step_advantage == 0) return advantages;
+    const std::vector<double> of_steps = TreeStepAdvantages(
+        {&tree}, StateKeys({&tree}, *family_), options_.gamma, options_.divide_by_std)[0];
+    for (size_t i = 0; i < advantages.size(); ++i) {
+      advantages[i] += options_.step_advantage * of_steps[i];
+    }
+    return advantages;
   }
 
   void AddPreferences(const Tree& tree, int task_id) {
@@ -114,9 +136,10 @@ class TreeDataReader {
 
   void AddResponses(const Tree& tree, const std::vector<double>& advantages) {
     for (int node = 1; node < tree.size(); ++node) {
-      const double advantage = advantages[static_cast<size_t>(node)];
       const bool needs_signal = kind_ == TreeAlgorithmKind::kTreeGrpo;
-      if (tree.node(node).visits == 0 || (needs_signal && advantage == 0)) {
+      const bool punishes = needs_signal && options_.overlong == Overlong::kPunish;
+      double advantage = advantages[static_cast<size_t>(node)];
+      if (tree.node(node).visits == 0 || (needs_signal && !punishes && advantage == 0)) {
         ++data_.counts.no_signal;
         continue;
       }
@@ -125,7 +148,18 @@ class TreeDataReader {
         ++data_.counts.too_long;
         continue;
       }
+      if (punishes && response->cut) advantage -= kOverlongPunishment;
+      const bool masked = options_.overlong == Overlong::kMask && response->cut;
+      if (needs_signal && (masked || advantage == 0)) {
+        ++data_.counts.no_signal;
+        continue;
+      }
+      if (played_ && response->sampled.empty()) {
+        ++data_.counts.no_signal;
+        continue;
+      }
       response->advantage = advantage;
+      if (played_) response->row.weight = static_cast<float>(tree.node(node).visits);
       std::vector<TreeResponse> alone;
       alone.push_back(std::move(*response));
       AddItem(std::move(alone));
@@ -195,11 +229,17 @@ class TreeDataReader {
   const TreeAlgorithmKind kind_;
   const TreeRowEncoder encoder_;
   std::unique_ptr<TaskFamily> family_;
+  bool played_ = false;
   TreeData data_;
   size_t in_stretch_ = 0;
 };
 
 }  // namespace
+
+TreeData PlayedTreeData(const std::vector<Tree>& trees, const TreeDataOptions& options,
+                        const RowTokenizer& text) {
+  return TreeDataReader(options, TreeAlgorithmKind::kTreeGrpo, text).OfPlayed(trees);
+}
 
 TreeData ReadTreeData(const TreeDataOptions& options, TreeAlgorithmKind kind,
                       const RowTokenizer& text) {

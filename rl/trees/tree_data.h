@@ -18,6 +18,7 @@
 #include "common/sum_fields.h"
 #include "mcts/tree_folder.h"
 #include "revision/make/preferences.h"
+#include "rl/losses/group_relative.h"
 #include "rl/trees/tree_rows.h"
 #include "rl/trees/tree_value.h"
 
@@ -29,10 +30,13 @@ struct TreeDataOptions {
   TreeInputOptions input;
   std::string episodes;  // a folder of agent_eval with groups of episodes instead (grpo)
   PreferenceOptions preferences;
-  int max_pairs_per_task = 0;  // 0: all
-  bool divide_by_std = true;   // tree_grpo: GrpoOptions::divide_by_std
-  int value_bins = 21;         // value: number of bins
-  int max_length = 4096;       // longer rows are left out
+  int max_pairs_per_task = 0;           // 0: all
+  bool divide_by_std = true;            // tree_grpo: GrpoOptions::divide_by_std
+  Overlong overlong = Overlong::kKeep;  // tree_grpo: GrpoOptions::overlong
+  double step_advantage = 0;            // tree_grpo: weight of TreeStepAdvantages
+  double gamma = 0.99;                  // of these
+  int value_bins = 21;                  // value: number of bins
+  int max_length = 4096;                // longer rows are left out
   uint64_t seed = 0;
 };
 
@@ -40,7 +44,8 @@ struct TreeDataCounts {
   int64_t trees = 0;
   int64_t nodes = 0;
   int64_t items = 0;
-  int64_t no_signal = 0;  // responses left out: never visited, or (tree_grpo) with advantage 0
+  int64_t no_signal = 0;  // responses left out: never visited, or (tree_grpo) with advantage 0 or
+                          // masked
   int64_t too_long = 0;   // items left out because a row is too long
 };
 inline constexpr std::array<SumField<TreeDataCounts>, 5> kTreeDataFields = {
@@ -64,6 +69,12 @@ struct TreeData {
   PreferenceCounts preferences;  // dpo only
   std::string hash;              // of everything above, by which a run recognises its data
 };
+
+// From the trees of groups of episodes that were just played. Other than for recorded ones, a
+// response has the number of episodes through it as its row's weight, those without the sampler's
+// probabilities are left out, and there may be nothing to learn from.
+TreeData PlayedTreeData(const std::vector<Tree>& trees, const TreeDataOptions& options,
+                        const RowTokenizer& text);
 
 // Reads all trees of `options`, except those of test tasks. Throws FatalError: kFile without trees,
 // kUsage if nothing can be learned from them.

@@ -16,13 +16,6 @@
 namespace agentr {
 namespace {
 
-TreeDataOptions DataOptionsOf(const AgentRlOptions& o) {
-  TreeDataOptions data = o.trees.data;
-  data.divide_by_std = o.trees.objective.grpo.divide_by_std;
-  data.seed = o.seed;
-  return data;
-}
-
 RowOrder OrderOf(const TreeData& data, const AgentRlOptions& o) {
   RowPool pool;
   for (size_t i = 0; i < data.items.size(); ++i) {
@@ -50,9 +43,10 @@ class TreeLearning : public Algorithm {
       : o_(context.options()),
         kind_(kind),
         text_(LoadRowTokenizer(o_.start.dir, o_.trees.chat_template)),
-        data_(ReadTreeData(DataOptionsOf(o_), kind, text_)),
+        data_(ReadTreeData(TreeDataOptionsOf(o_), kind, text_)),
         order_(OrderOf(data_, o_)),
-        objective_(o_.trees.objective, kind, data_, context.policy().network(), context.group()),
+        objective_options_(TreeObjectiveOptionsOf(o_)),
+        objective_(objective_options_, kind, data_, context.policy().network(), context.group()),
         network_(context.policy().network()),
         trainer_(network_, o_.adamw, {}, context.group()) {
     if (context.writes()) SayWhatIsLearned(data_, kind);
@@ -111,12 +105,28 @@ class TreeLearning : public Algorithm {
   const RowTokenizer text_;
   const TreeData data_;
   RowOrder order_;
+  const TreeObjectiveOptions objective_options_;
   TreeObjective objective_;
   Network& network_;
   Trainer trainer_;
 };
 
 }  // namespace
+
+TreeDataOptions TreeDataOptionsOf(const AgentRlOptions& o) {
+  TreeDataOptions data = o.trees.data;
+  data.divide_by_std = o.trees.objective.grpo.divide_by_std;
+  data.overlong = o.trees.objective.grpo.overlong;
+  data.gamma = o.experience.gamma;
+  data.seed = o.seed;
+  return data;
+}
+
+TreeObjectiveOptions TreeObjectiveOptionsOf(const AgentRlOptions& o) {
+  TreeObjectiveOptions objective = o.trees.objective;
+  objective.grpo.constant = o.experience.max_new_tokens;
+  return objective;
+}
 
 void Declare(OptionSet& set, TreeLearningOptions& o) {
   set.Group("Learning from search trees (dpo, awr, tree_grpo, grpo, value)");
@@ -126,7 +136,7 @@ void Declare(OptionSet& set, TreeLearningOptions& o) {
       "is used, or the folder itself");
   set.Add("--episodes", o.data.episodes,
           "grpo: episodes of agent_eval with --attempts, OUTPUT_DIR/TASK/MODEL_local; those of one "
-          "task are a group");
+          "task are a group. Empty: it plays --task itself");
   set.Add("--trees_model", o.data.input.model_name,
           "Name of the model whose trees are used (default: that of the newest trees)");
   set.Add("--min_task", o.data.input.min, "First task id").Min(0);
@@ -150,6 +160,10 @@ void Declare(OptionSet& set, TreeLearningOptions& o) {
   Declare(set, o.objective.dpo);
   Declare(set, o.objective.awr);
   Declare(set, o.objective.grpo);
+  set.Add("--step_advantage", o.data.step_advantage,
+          "GRPO and tree_grpo: weight of the advantage of a step among the steps taken in equal "
+          "states, by their returns discounted with --gamma (GiGPO: 1); 0: episodes only")
+      .Range(0, 1e6);
 }
 
 AgentRlOptions WithValueModel(const AgentRlOptions& options, bool writes) {
@@ -177,14 +191,7 @@ std::unique_ptr<Algorithm> MakeAwr(RlContext& context) {
   return std::make_unique<TreeLearning>(context, TreeAlgorithmKind::kAwr);
 }
 
-std::unique_ptr<Algorithm> MakeGrpo(RlContext& context) {
-  if (context.options().trees.data.episodes.empty()) {
-    throw FatalError(
-        ExitCode::kUsage,
-        "grpo learns from groups of episodes: name the folder of an agent_eval with "
-        "--attempts above 1, --episodes test_result/TASK/MODEL_local; tree_grpo learns "
-        "from the trees of mcts_collect");
-  }
+std::unique_ptr<Algorithm> MakeRecordedGrpo(RlContext& context) {
   return std::make_unique<TreeLearning>(context, TreeAlgorithmKind::kTreeGrpo);
 }
 

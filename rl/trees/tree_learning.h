@@ -3,6 +3,7 @@
 // optimiser steps of --batch items.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "rl/trees/tree_data.h"
@@ -10,7 +11,9 @@
 
 namespace agentr {
 
+class Algorithm;
 class OptionSet;
+class RlContext;
 
 struct TreeLearningOptions {
   TreeDataOptions data;
@@ -23,9 +26,16 @@ void Declare(OptionSet& set, TreeLearningOptions& options);
 
 struct AgentRlOptions;
 
+// How the data is read and what is minimised, with what follows from options of the run.
+TreeDataOptions TreeDataOptionsOf(const AgentRlOptions& options);
+TreeObjectiveOptions TreeObjectiveOptionsOf(const AgentRlOptions& options);
+
 // The options with which a value model is trained: --model_dir becomes the untrained value model
 // made of it, in the run's folder, which the rank that `writes` makes. Others are returned
 // unchanged.
 AgentRlOptions WithValueModel(const AgentRlOptions& options, bool writes);
+
+// From groups of recorded episodes.
+std::unique_ptr<Algorithm> MakeRecordedGrpo(RlContext& context);
 
 }  // namespace agentr

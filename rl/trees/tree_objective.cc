@@ -24,13 +24,19 @@ size_t SharedTokens(const std::vector<int32_t>& a, const std::vector<int32_t>& b
   return static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
 
-// The loss of the items of a micro-batch, each counting 1 / `items`; adds its share to a report.
+// The loss of the items of a micro-batch, each counting 1 / `items` (those of GRPO as TokenShare of
+// `step` says); adds its share to a report.
 class MicroBatchLoss {
  public:
   MicroBatchLoss(const TreeObjectiveOptions& options, const TreeData& data,
                  const std::vector<std::vector<double>>& reference, double share,
-                 TreeStepReport& report)
-      : options_(options), data_(data), reference_(reference), share_(share), report_(report) {}
+                 const GrpoStep& step, TreeStepReport& report)
+      : options_(options),
+        data_(data),
+        reference_(reference),
+        share_(share),
+        step_(step),
+        report_(report) {}
 
   // `chosen` and `rejected`: numbers of responses; the first two of the rest are their values.
   void AddPreference(size_t chosen, size_t rejected, std::span<const std::vector<double>> logprobs,
@@ -69,7 +75,11 @@ class MicroBatchLoss {
   void AddGroupRelative(size_t index, const std::vector<double>& logprobs,
                         std::vector<double>& derivatives) {
     const TreeResponse& response = data_.responses[index];
-    const double token_share = share_ / static_cast<double>(logprobs.size());
+    const double weight = response.row.weight;
+    const double token_share = weight * TokenShare(step_, logprobs.size(), options_.grpo);
+    // Of means over tokens, which a constant does not give.
+    const double mean_share =
+        options_.grpo.average == GrpoAverage::kConstant ? weight / step_.tokens : token_share;
     for (size_t t = 0; t < logprobs.size(); ++t) {
       TokenLogprobs token{logprobs[t],
                           response.sampled.empty() ? reference_[index][t] : response.sampled[t]};
@@ -77,8 +87,9 @@ class MicroBatchLoss {
       const TokenLoss loss = GrpoLoss(token, response.advantage, options_.grpo);
       derivatives[t] = token_share * loss.derivative;
       report_.loss += token_share * loss.loss;
-      report_.clipped += loss.clipped ? token_share : 0;
-      report_.divergence += token_share * loss.divergence;
+      report_.clipped += loss.clipped ? mean_share : 0;
+      report_.divergence += mean_share * loss.divergence;
+      report_.moved += mean_share * loss.moved;
     }
   }
 
@@ -87,6 +98,7 @@ class MicroBatchLoss {
   const TreeData& data_;
   const std::vector<std::vector<double>>& reference_;
   const double share_;
+  const GrpoStep step_;
   TreeStepReport& report_;
 };
 
@@ -133,7 +145,7 @@ void TreeObjective::UseReference(const std::filesystem::path& file, const std::s
   // Rank 0 decides for all, because the file may appear between two looks.
   const double exists = SumOverRanks(group_, writes && std::filesystem::exists(file) ? 1 : 0);
   if (exists == 0) {
-    ComputeReference();
+    ComputeReference(network_);
     const nlohmann::json stored = {
         {"data", data_.hash}, {"model", model}, {"logprobs", reference_}};
     if (writes) WriteFileAtomically(file, stored.dump() + "\n");
@@ -159,12 +171,12 @@ void TreeObjective::UseReference(const std::filesystem::path& file, const std::s
   });
 }
 
-void TreeObjective::ComputeReference() {
+void TreeObjective::ComputeReference(Network& network) {
   std::vector<size_t> all(data_.items.size());
   std::iota(all.begin(), all.end(), size_t{0});
   reference_.resize(data_.responses.size());
   for (const std::vector<size_t>& items : MicroBatches(all)) {
-    const SharedPass pass(group_, network_, RowsOf(items), {}, /*keep=*/false);
+    const SharedPass pass(group_, network, RowsOf(items), {}, /*keep=*/false);
     RequireFinite(pass.log_probs(), "the log-probabilities before training");
     size_t row = 0;
     for (const size_t item : items) {
@@ -211,10 +223,21 @@ std::vector<std::vector<size_t>> TreeObjective::MicroBatches(std::span<const siz
   return batches;
 }
 
+GrpoStep TreeObjective::StepOf(std::span<const size_t> items) const {
+  GrpoStep step;
+  for (const size_t item : items) {
+    const TrainingRow& row = data_.responses[data_.items[item].front()].row;
+    step.responses += row.weight;
+    step.tokens += row.weight * static_cast<double>(row.trained_tokens());
+  }
+  return step;
+}
+
 TreeStepReport TreeObjective::AddGradients(std::span<const size_t> items, uint64_t draw) {
   TreeStepReport report;
   report.items = static_cast<int64_t>(items.size());
   const double share = 1 / static_cast<double>(items.size());
+  const GrpoStep step = StepOf(items);
   for (const std::vector<size_t>& micro : MicroBatches(items)) {
     SharedPass pass(group_, network_, RowsOf(micro), {}, /*keep=*/true, draw == 0 ? 0 : draw++);
     report.row_tokens += pass.row_tokens();
@@ -225,7 +248,7 @@ TreeStepReport TreeObjective::AddGradients(std::span<const size_t> items, uint64
       derivatives.emplace_back(own.size());
       report.trained_tokens += static_cast<int64_t>(own.size());
     }
-    MicroBatchLoss loss(options_, data_, reference_, share, report);
+    MicroBatchLoss loss(options_, data_, reference_, share, step, report);
     size_t row = 0;
     for (const size_t item : micro) {
       const std::vector<size_t>& responses = data_.items[item];

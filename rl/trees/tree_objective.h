@@ -4,7 +4,8 @@
 //   dpo         mean over preferences of DpoLoss (rl/losses/preference.h)
 //   awr         -mean over responses of AwrWeight(advantage) * ln p(response), ln p a sum over
 //               tokens
-//   tree_grpo   mean over responses of the mean over tokens of GrpoLoss
+//   tree_grpo   mean over responses of the mean over tokens of GrpoLoss, or what --grpo_loss says; a
+//               response counts as often as its row's weight says
 //   value       mean over states of the cross-entropy of the bins (tree_value.h)
 #pragma once
 
@@ -44,6 +45,7 @@ struct TreeStepReport {
   double weight = 0;      // awr: mean weight
   double clipped = 0;     // awr: share of responses, tree_grpo: share of tokens that are clipped
   double divergence = 0;  // tree_grpo: mean of GrpoLoss's estimate over tokens
+  double moved = 0;       // tree_grpo: the same of TokenLoss::moved; not in ToJson
 };
 
 nlohmann::ordered_json ToJson(const TreeStepReport& report, TreeAlgorithmKind kind);
@@ -62,6 +64,9 @@ class TreeObjective {
   // of these weights. Throws FatalError(kFile) for a file of other data or another model.
   void UseReference(const std::filesystem::path& file, const std::string& model);
 
+  // The same without a file: the reference is `network`, which has the shape of the trained one.
+  void UseReference(Network& network) { ComputeReference(network); }
+
   // Adds the gradient of the loss over `items` to the network's; in a group, what this process's
   // rows contribute to it.
   TreeStepReport AddGradients(std::span<const size_t> items, uint64_t draw = 0);
@@ -70,7 +75,8 @@ class TreeObjective {
   // Items whose rows are computed together.
   std::vector<std::vector<size_t>> MicroBatches(std::span<const size_t> items) const;
   std::vector<const TrainingRow*> RowsOf(const std::vector<size_t>& items) const;
-  void ComputeReference();
+  GrpoStep StepOf(std::span<const size_t> items) const;
+  void ComputeReference(Network& network);
 
   const TreeObjectiveOptions& options_;
   const TreeAlgorithmKind kind_;

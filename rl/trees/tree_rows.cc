@@ -91,6 +91,8 @@ std::optional<TreeResponse> TreeRowEncoder::Encode(const Tree& tree, int index) 
   ids.insert(ids.end(), own.begin(), own.end());
   if (own.empty() || ids.size() > static_cast<size_t>(max_length_)) return std::nullopt;
   response.row.trained = {{begin, static_cast<int32_t>(ids.size())}};
+  response.cut =
+      own == node.token_ids && std::ranges::count(text_.chat->stop_tokens(), own.back()) == 0;
   if (own == node.token_ids && node.logprobs.size() == own.size()) response.sampled = node.logprobs;
   return response;
 }

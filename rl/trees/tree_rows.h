@@ -19,6 +19,7 @@ struct TreeResponse {
   // By trained token, the natural log-probability when it was sampled; empty if unknown.
   std::vector<float> sampled;
   double advantage = 0;
+  bool cut = false;  // it was sampled, and a limit ended it: no token that ends a turn
 };
 
 // Encodes with the chat template of the trained model. Thread-safe; the tokenizer outlives it.

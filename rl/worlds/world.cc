@@ -127,11 +127,6 @@ class WebShopWorld : public HistoryWorld<GameBatch<ArcherShop>> {
 }  // namespace
 
 void Declare(OptionSet& set, WorldOptions& o) {
-  set.Group("Environments");
-  set.AddNamed(
-      "--task", o.task, kWorldNames,
-      "What is played: BabyAI-Text with its six listed actions, Twenty Questions, Guess My "
-      "City, WebShop as ArCHer shows it, or the toy game Echo with free or listed answers");
   set.Add("--environments", o.environments, "Environments that are stepped together").Min(1);
   set.Add("--level", o.level, "Level of BabyAI-Text");
   set.Add("--mission", o.mission,

@@ -37,7 +37,7 @@ struct WorldOptions {
   bool reference = false;    // texts and rules as the originals have them
 };
 
-// Declares --task, --environments, --level, --mission, --distractors, --subset,
+// Declares --environments, --level, --mission, --distractors, --subset,
 // --reward_scale and --reference.
 void Declare(OptionSet& set, WorldOptions& options);
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "common/error.h"
 #include "tests/cli/training_runs.h"
 
 namespace agentr {
@@ -132,6 +133,119 @@ TEST_F(AgentRl, ArcherOnlineAndOfflineToo) {
   offline["--algorithm"] = "offline_archer";
   offline["--player"] = "random";
   ExpectSameAfterKills("offline", offline);
+}
+
+// The bundled model on three train tasks of TextCraft, some of which it solves sometimes.
+Flags PlayingGrpo(const fs::path& folder) {
+  WriteFileAtomically(folder / "ids", "[32, 33, 40]");
+  return {{"--algorithm", "grpo"},    {"--task", "textcraft"},
+          {"--model_dir", "bundled"}, {"--split", "ids"},
+          {"--groups", "2"},          {"--attempts", "4"},
+          {"--draws", "2"},           {"--max_steps", "6"},
+          {"--max_new_tokens", "64"}, {"--iterations", "3"},
+          {"--updates", "2"},         {"--lr", "1e-5"},
+          {"--eval_every", "2"},      {"--eval_episodes", "2"},
+          {"--save_every", "1"},      {"--lr_schedule", "constant"}};
+}
+
+// The episodes are drawn and played again: no thread's time decides what is in them.
+TEST_F(AgentRl, GrpoThatPlaysTasksToo) {
+  ExpectSameAfterKills("grpo", PlayingGrpo(folder_.path()));
+}
+
+TEST_F(AgentRl, GrpoPlaysGroupsAndLearnsFromThoseWithADifference) {
+  Flags flags = PlayingGrpo(folder_.path());
+  flags["--updates"] = "1";
+  flags["--lr"] = "1e-4";  // so that weights that do not come to play would show
+  flags["--eval_greedy"] = "1";
+  const Outcome outcome = Learn("grpo", flags);
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  int evaluations = 0, updates = 0;
+  for (const auto& line : ReadRows(Result("grpo") / "metrics.jsonl")) {
+    if (line.contains("evaluation")) {
+      ++evaluations;
+      EXPECT_EQ(line["evaluation"]["episodes"], 2);
+      continue;
+    }
+    const auto &play = line["play"], &train = line["train"];
+    EXPECT_EQ(play["episodes"].get<int>() % 4, 0);
+    EXPECT_EQ(play["episodes"], 4 * play["groups"].get<int>());
+    EXPECT_GE(play["groups"], 2);
+    EXPECT_LE(play["groups"], 3);
+    for (const char* key : {"return", "success", "kept", "refused", "unreadable", "cut"}) {
+      EXPECT_GE(play[key], 0) << key;
+      EXPECT_LE(play[key], 1) << key;
+    }
+    EXPECT_GT(play["entropy"], 0);
+    EXPECT_GT(play["response_tokens"], 1);
+    EXPECT_GT(line["speed"]["tokens_per_s_playing"], 0);
+    EXPECT_GT(line["speed"]["environment_steps_per_s"], 0);
+    if (train["updates"] == 0) continue;
+    ++updates;
+    // What the engine sampled is what the network scores: the only step of an iteration is taken at
+    // the policy that played.
+    EXPECT_LT(train["kl"], 1e-6);
+    EXPECT_EQ(train["clipped"], 0);
+  }
+  EXPECT_EQ(evaluations, 3);  // before, after two iterations, and at the end
+  EXPECT_GT(updates, 0);
+  EXPECT_TRUE(fs::exists(Result("grpo") / "model/model.safetensors"));
+}
+
+// A signal while it plays: what is half played is given up, and played again.
+TEST_F(AgentRl, GrpoThatIsStoppedWhileItPlaysEndsInTheSameBytes) {
+  Flags flags = PlayingGrpo(folder_.path());
+  flags["--save_every"] = "100";  // only because of the signal
+  const Outcome whole = Learn("whole", flags);
+  ASSERT_EQ(whole.exit, 0) << whole.err;
+  Program program("agent_rl", Arguments("stopped", flags), folder_.path());
+  while (Lines("stopped") < 2 && program.Running()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  program.Signal(SIGINT);
+  const Outcome stopped = program.Wait();
+  EXPECT_EQ(stopped.exit, static_cast<int>(ExitCode::kInterrupted)) << stopped.err;
+  const Outcome rest = Learn("stopped", flags);
+  ASSERT_EQ(rest.exit, 0) << rest.err;
+  EXPECT_THAT(rest.err, HasSubstr("continuing from"));
+  EXPECT_EQ(Left("stopped"), Left("whole"));
+}
+
+// The rate is 0 in the first iteration, and then destroys the policy: the third one plays with it. The
+// run names it, and the weights from before are a model again.
+TEST_F(AgentRl, GrpoThatCollapsesKeepsTheModelFromBefore) {
+  Flags flags = PlayingGrpo(folder_.path());
+  flags["--lr"] = "3e-2";
+  flags["--updates"] = "1";
+  flags["--warmup"] = "0.1";
+  flags["--draws"] = "1";
+  flags["--max_new_tokens"] = "40";
+  flags["--eval_episodes"] = "0";
+  flags["--iterations"] = "4";
+  const Outcome outcome = Learn("grpo", flags);
+  ASSERT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("from before the first sign, is kept, and its model is in"));
+  EXPECT_THAT(outcome.err, HasSubstr("Usual cure: a lower --lr"));
+  EXPECT_TRUE(fs::exists(Result("grpo") / "good_model/model.safetensors"));
+  ExpectCheckpoints("grpo", {"step-00000001", "step-00000003", "step-00000004"});
+}
+
+TEST_F(AgentRl, WhatGrpoCannotPlayIsRefused) {
+  const Flags good = PlayingGrpo(folder_.path());
+  const auto refused = [&](const std::string& flag, const std::string& value,
+                           const std::string& because) {
+    Flags flags = good;
+    flags[flag] = value;
+    const Outcome outcome = Learn("a", flags);
+    EXPECT_EQ(outcome.exit, 2) << flag;
+    EXPECT_THAT(outcome.err, HasSubstr(because));
+  };
+  refused("--task", "echo", "echo");  // a world, but no kind of task
+  refused("--processes", "2", "plays in one process");
+  refused("--max_length", "64", "leaves no room for a prompt");
+  WriteFileAtomically(folder_.path() / "test_ids", "[32, 0]");
+  refused("--split", "test_ids", "task 0 is a test task");
+  refused("--algorithm", "ppo", "--task textcraft: --algorithm ppo knows the worlds babyai");
 }
 
 TEST_F(AgentRl, ARunWithOneRateCanBeProlonged) {

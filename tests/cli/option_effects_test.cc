@@ -18,6 +18,8 @@ determines: agent_eval
 determines: agent_eval agent_report agent_rl agent_train env_check env_server lm_server
 make_demos mcts_collect path_collect self_train store_status
 --simd
+determines: agent_eval agent_rl agent_train
+--max_steps
 determines: agent_eval agent_rl agent_train lm_server mcts_collect path_collect self_train
 --base_model --chat_template --model_dir
 determines: agent_eval agent_rl agent_train make_demos mcts_collect path_collect self_train
@@ -25,9 +27,7 @@ determines: agent_eval agent_rl agent_train make_demos mcts_collect path_collect
 determines: agent_eval agent_rl env_server mcts_collect path_collect self_train
 --task
 determines: agent_eval agent_rl mcts_collect
---max_new_tokens
-determines: agent_eval agent_train
---max_steps
+--max_new_tokens --temperature
 determines: agent_eval agent_train lm_server mcts_collect path_collect self_train
 --chat_kwargs --dtype
 determines: agent_eval env_server mcts_collect path_collect
@@ -37,7 +37,7 @@ determines: agent_eval lm_server mcts_collect path_collect
 determines: agent_eval lm_server mcts_collect path_collect self_train
 --chat_date --kv_dtype --model_context
 determines: agent_eval mcts_collect
---planner_error_rate --snap_actions --stop --temperature --thinking --top_p
+--planner_error_rate --snap_actions --stop --thinking --top_p
 determines: agent_eval mcts_collect path_collect
 --llm_field --llm_seed --max_context
 determines: agent_eval path_collect
@@ -45,13 +45,13 @@ determines: agent_eval path_collect
 determines: agent_rl
 --algorithm --awr_max_weight --awr_temperature --batch --batch_tokens --chai_samples --clip
 --critic_gate --critic_lr --critic_updates --critic_width --distractors --dpo_beta
---dpo_length_normalized --dpo_likelihood --entropy_coefficient --environments --episodes
---eval_greedy --expectile --gae_lambda --gamma --grpo_clip --grpo_divide_by_std --grpo_kl
---inverse_temperature --keep_share --level --max_task --min_task --mission --noise
---normalize_advantages --player --ppo_epochs --recurrence --replay_capacity --reward_scale
---steps --subset --tau --token_baseline --transitions --trees --trees_model --updates
---value_activation --value_bins --value_clip --value_coefficient --value_width
---warmup_iterations --weight_limit
+--dpo_length_normalized --dpo_likelihood --draws --entropy_coefficient --environments
+--episodes --eval_greedy --expectile --gae_lambda --gamma --groups --grpo_clip --grpo_clip_high
+--grpo_divide_by_std --grpo_kl --grpo_loss --grpo_overlong --inverse_temperature --keep_share
+--level --max_task --min_task --mission --noise --normalize_advantages --player --ppo_epochs
+--recurrence --replay_capacity --reward_scale --split --step_advantage --steps --subset --tau
+--token_baseline --transitions --trees --trees_model --updates --value_activation --value_bins
+--value_clip --value_coefficient --value_width --warmup_iterations --weight_limit
 determines: agent_rl agent_train
 --adam_beta1 --adam_beta2 --adam_epsilon --from_scratch --initial_attention --lora_alpha
 --lora_dropout --lora_rank --lora_rslora --lora_target --lr --lr_least --lr_schedule
@@ -63,6 +63,8 @@ determines: agent_rl mcts_collect
 determines: agent_rl path_collect
 --max_pairs_per_task --preference_margin --preference_refusals --preference_visits
 --preferences_per_node
+determines: agent_rl self_train
+--attempts
 determines: agent_train
 --batch_rows --data --each_turn --epochs --held_out --too_long
 determines: agent_train self_train
@@ -86,8 +88,8 @@ determines: path_collect
 determines: path_collect self_train
 --alpha --beta --revise
 determines: self_train
---attempts --collect --demonstrations --eval_slip --evaluate --method --revised_weight --rows
---train --train_from
+--collect --demonstrations --eval_slip --evaluate --method --revised_weight --rows --train
+--train_from
 output: agent_eval
 --arm --attempts --compare --compare_json --model_type --revision_window --success
 output: agent_eval agent_report agent_rl agent_train env_check env_server lm_server make_demos
@@ -112,7 +114,7 @@ output: agent_report
 output: agent_report env_check
 --episodes --output
 output: agent_rl
---eval_episodes --eval_prompts
+--eval_episodes --eval_prompts --eval_split
 output: agent_rl agent_train
 --eval_every --keep --save_every
 output: agent_rl agent_train self_train
@@ -142,13 +144,15 @@ speed: agent_eval
 --episodes_in_flight
 speed: agent_eval agent_rl agent_train lm_server mcts_collect path_collect self_train
 --model_threads
+speed: agent_eval agent_rl lm_server mcts_collect path_collect self_train
+--kv_cache_gib --max_batch
 speed: agent_eval agent_train lm_server mcts_collect path_collect self_train
 --device
 speed: agent_eval env_check mcts_collect path_collect
 --env_attempts --env_ca --env_connections --env_max_reply --env_max_reply_head
 --env_server_base --env_timeout
 speed: agent_eval lm_server mcts_collect path_collect self_train
---kv_cache_gib --max_batch --max_batched_tokens --prefix_cache
+--max_batched_tokens --prefix_cache
 speed: agent_eval mcts_collect
 --max_tries --model_delay_ms
 speed: agent_eval mcts_collect path_collect

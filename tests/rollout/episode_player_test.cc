@@ -226,6 +226,9 @@ TEST(EpisodePlayerTest, EndsAtACutTurnOfTheModelInTheProcess) {
   const Episode episode = player.Run().value();
   EXPECT_EQ(episode.end, EpisodeEnd::kCutTurn);
   EXPECT_THAT(episode.cut_response, SizeIs(3));
+  // What was sampled can be learned from.
+  EXPECT_THAT(episode.cut_ids, SizeIs(3));
+  EXPECT_THAT(episode.cut_logprobs, SizeIs(3));
 }
 
 TEST(EpisodePlayerTest, StopTextsGoToTheModel) {

@@ -51,6 +51,25 @@ TEST(TreeOfEpisodes, SharesTheTurnsWithWhichEpisodesBegin) {
   EXPECT_NEAR(advantages[1], 0, 1e-12);
 }
 
+TEST(TreeOfEpisodes, HasACutTurnWhoseTokensAreKnown) {
+  Episode cut = Played(0, "a", 0.5, EpisodeEnd::kCutTurn);
+  cut.cut_response = "Thought: on and on";
+  EXPECT_EQ(TreeOfEpisodes("toy", {cut}).size(), 2);
+  cut.cut_ids = {7, 8};
+  cut.cut_logprobs = {-1, -2};
+  cut.cut_dropped_turns = 1;
+  const Tree tree = TreeOfEpisodes("toy", {cut, Played(1, "ab", 0)});
+  ASSERT_EQ(tree.size(), 4);  // both begin with a
+  const Node& node = tree.node(2);
+  EXPECT_EQ(node.parent, 1);
+  EXPECT_EQ(node.end, End::kCut);
+  EXPECT_EQ(node.reward, 0.5);
+  EXPECT_EQ(node.response, "Thought: on and on");
+  EXPECT_EQ(node.token_ids, cut.cut_ids);
+  EXPECT_EQ(node.logprobs, cut.cut_logprobs);
+  EXPECT_EQ(node.dropped_turns, 1);
+}
+
 TEST(ReadEpisodeTrees, GroupsByTask) {
   const TemporaryFolder folder;
   FileEpisodeStore store(folder.path() / "toy", "{}");

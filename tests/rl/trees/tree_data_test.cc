@@ -90,6 +90,73 @@ TEST_F(ReadTreeDataTest, TreeGrpoLeavesOutWhatHasNoSignal) {
   EXPECT_EQ(data.counts.no_signal, 6);
 }
 
+// Four sampled responses with rewards 1, 1, 0, 0; the second and the third have no token that ends
+// the turn.
+TEST_F(ReadTreeDataTest, ResponsesThatTheLimitCutAreMaskedOrPunished) {
+  Tree tree({"textcraft", 101, "hand", "", "{}"}, {{"user", "Craft."}, {"assistant", "Ok."}},
+            "Goal: craft oak planks.");
+  for (int i = 0; i < 4; ++i) {
+    Node node =
+        TextCraftTurn("get " + std::to_string(i) + " oak log", "Got", i < 2 ? 1 : 0, End::kDone);
+    node.token_ids = text_.tokenizer->Encode(node.response, SpecialText::kPlain);
+    if (i == 0 || i == 3) node.token_ids.push_back(text_.chat->stop_tokens()[0]);
+    node.logprobs.assign(node.token_ids.size(), -0.5F);
+    tree.BackUp(tree.Add(0, std::move(node)));
+  }
+  WriteFileAtomically(folder_.path() / "textcraft/hand/search_results_101.json",
+                      WriteTree(tree, TreeFormat::kCompact));
+  const auto advantages = [&](Overlong overlong) {
+    options_.overlong = overlong;
+    std::vector<double> all;
+    for (const TreeResponse& response : Read(TreeAlgorithmKind::kTreeGrpo).responses) {
+      EXPECT_FALSE(response.sampled.empty());
+      all.push_back(response.advantage);
+    }
+    return all;
+  };
+  EXPECT_EQ(advantages(Overlong::kKeep), (std::vector<double>{1, 1, -1, -1}));
+  EXPECT_EQ(advantages(Overlong::kMask), (std::vector<double>{1, -1}));
+  // 1 - 1 is nothing to learn from.
+  EXPECT_EQ(advantages(Overlong::kPunish), (std::vector<double>{1, -2, -1}));
+}
+
+// Three episodes begin with the same sampled response, of which the fourth has another; the last of
+// their ends has no probabilities.
+TEST_F(ReadTreeDataTest, PlayedResponsesCountAsOftenAsEpisodesHaveThem) {
+  Tree tree({"textcraft", 101, "hand", "", "{}"}, {{"user", "Craft."}, {"assistant", "Ok."}},
+            "Crafting commands:\ncraft 4 oak planks using 1 oak log\n\nGoal: craft oak planks.");
+  const auto add = [&](int parent, const std::string& action, double reward, End end) {
+    Node node = TextCraftTurn(action, "Got" + action.substr(3), reward, end);
+    node.token_ids = text_.tokenizer->Encode(node.response, SpecialText::kPlain);
+    node.token_ids.push_back(text_.chat->stop_tokens()[0]);
+    if (action != "get 6 oak log") node.logprobs.assign(node.token_ids.size(), -0.5F);
+    return tree.Add(parent, std::move(node));
+  };
+  const int shared = add(0, "get 1 oak log", 0, End::kNone);
+  const int other = add(0, "get 2 oak log", 0, End::kNone);
+  tree.BackUp(add(shared, "get 3 oak log", 1, End::kDone));
+  tree.BackUp(add(shared, "get 4 oak log", 1, End::kDone));
+  tree.BackUp(add(shared, "get 5 oak log", 0, End::kDone));
+  tree.BackUp(add(other, "get 6 oak log", 0, End::kDone));
+  std::vector<float> weights;
+  std::vector<double> advantages;
+  for (const TreeResponse& response : PlayedTreeData({tree}, options_, text_).responses) {
+    weights.push_back(response.row.weight);
+    advantages.push_back(response.advantage);
+  }
+  EXPECT_EQ(weights, (std::vector<float>{3, 1, 1, 1, 1}));
+  ASSERT_EQ(advantages.size(), 5u);
+  EXPECT_NEAR(advantages[0], 1.0 / 3, 1e-12);
+  // With steps: those in the first state have returns of gamma, gamma, 0 and 0.
+  options_.step_advantage = 0.5;
+  options_.gamma = 0.9;
+  options_.divide_by_std = false;
+  const TreeData both = PlayedTreeData({tree}, options_, text_);
+  const double episodes = 2.0 / 3 - 0.5, steps = 0.9 * 2 / 3 - 0.45;
+  EXPECT_NEAR(both.responses[0].advantage, episodes + 0.5 * steps, 1e-12);
+  EXPECT_TRUE(PlayedTreeData({}, options_, text_).items.empty());
+}
+
 TEST_F(ReadTreeDataTest, TestTasksAreLeftOut) {
   Write(101);
   Write(1);  // a test id of TextCraft

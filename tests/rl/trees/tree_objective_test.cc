@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "rl/losses/row_pass.h"
@@ -115,6 +116,26 @@ TEST_F(TreeObjectiveTest, GrpoRaisesGoodAndLowersBadResponses) {
   EXPECT_GT(reports.back().divergence, 0);
   EXPECT_GT(LogProb(network_, data.responses[0]), good);
   EXPECT_LT(LogProb(network_, data.responses[1]), bad);
+}
+
+// The derivatives of a step follow the averages: those of each response's own log-probability.
+TEST_F(TreeObjectiveTest, GrpoAveragesOverResponsesTokensOrAConstant) {
+  TreeData data = Responses();  // of 3, 2, 2 and 2 tokens, with advantages 0.5 and -0.5
+  data.responses[3].row.weight = 3;
+  // At the sampled policy the loss is -sum of share * tokens * advantage.
+  const double tokens = 3 + 2 + 2 + 3 * 2;
+  const std::map<GrpoAverage, double> expected = {
+      {GrpoAverage::kSequence, -(0.5 - 0.5 + 0.5 - 3 * 0.5) / 6},
+      {GrpoAverage::kToken, -(3 * 0.5 - 2 * 0.5 + 2 * 0.5 - 3 * 2 * 0.5) / tokens},
+      {GrpoAverage::kConstant, -(3 * 0.5 - 2 * 0.5 + 2 * 0.5 - 3 * 2 * 0.5) / (6 * 10)}};
+  for (const auto& [average, loss] : expected) {
+    options_.grpo = {.kl = 0, .average = average, .constant = 10};
+    TreeObjective objective(options_, TreeAlgorithmKind::kTreeGrpo, data, network_);
+    objective.UseReference(network_);
+    const TreeStepReport report = objective.AddGradients(AllItems(data));
+    EXPECT_NEAR(report.loss, loss, 1e-6) << NameOf(kGrpoAverages, average);
+    EXPECT_NEAR(report.moved, 0, 1e-9);
+  }
 }
 
 // Gradients of small micro-batches add up to that of one batch.

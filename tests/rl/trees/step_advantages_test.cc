@@ -1,0 +1,173 @@
+#include "rl/trees/step_advantages.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "rl/trees/episode_tree.h"
+#include "tasks/task_kinds.h"
+#include "tests/mcts/toy_search.h"
+
+namespace agentr {
+namespace {
+
+constexpr double kGamma = 0.9;
+
+// An episode of one-letter actions. The state of the hand-made task are the letters so far in any
+// order, without "-", which changes nothing.
+struct HandEpisode {
+  std::string actions;
+  double reward = 0;
+};
+const std::vector<HandEpisode> kGroup = {
+    {"abc", 1}, {"ba-c", 1}, {"ab--", 0}, {"-abd", 0.5}, {"c", 0}};
+
+std::string StateAfter(std::string actions) {
+  std::erase(actions, '-');
+  std::ranges::sort(actions);
+  return actions;
+}
+
+Tree TreeOf(const std::vector<HandEpisode>& group) {
+  std::vector<Episode> episodes;
+  for (const HandEpisode& played : group) {
+    Episode& episode = episodes.emplace_back();
+    episode.task_id = 7;
+    episode.reward = played.reward;
+    episode.first_observation = "Goal.";
+    for (const char action : played.actions) {
+      EpisodeTurn& turn = episode.turns.emplace_back();
+      turn.action = std::string(1, action);
+      turn.response = "Action: " + turn.action;
+    }
+  }
+  return TreeOfEpisodes("toy", episodes);
+}
+
+std::string ActionsTo(const Tree& tree, int node) {
+  std::string actions;
+  for (const int at : tree.Path(node)) actions += tree.node(at).action;
+  return actions;
+}
+
+// Every step of every episode by itself, as the paper defines it: the node's advantage is the mean
+// of those that a node has become.
+std::vector<double> ByBruteForce(const Tree& tree, bool divide_by_std) {
+  struct Flat {
+    std::string path;  // actions up to the step, itself included
+    std::string state;
+    double value = 0;
+    bool last = false;
+    double reward = 0;
+  };
+  std::vector<Flat> steps;
+  for (const HandEpisode& played : kGroup) {
+    for (size_t t = 0; t < played.actions.size(); ++t) {
+      const size_t left = played.actions.size() - 1 - t;
+      steps.push_back({played.actions.substr(0, t + 1), StateAfter(played.actions.substr(0, t)),
+                       std::pow(kGamma, static_cast<double>(left)) * played.reward, left == 0,
+                       played.reward});
+    }
+  }
+  std::vector<double> advantages(static_cast<size_t>(tree.size()));
+  for (int node = 1; node < tree.size(); ++node) {
+    double sum = 0, count = 0;
+    for (const Flat& step : steps) {
+      if (step.path != ActionsTo(tree, node) || step.last != tree.node(node).children.empty()) {
+        continue;
+      }
+      double mean = 0, squares = 0, n = 0;
+      for (const Flat& other : steps) {
+        if (other.state != step.state) continue;
+        mean += other.value;
+        squares += other.value * other.value;
+        ++n;
+      }
+      mean /= n;
+      const double deviation = std::sqrt(std::max(0.0, squares / n - mean * mean));
+      if (deviation > 1e-7) sum += (step.value - mean) / (divide_by_std ? deviation : 1);
+      ++count;
+    }
+    advantages[static_cast<size_t>(node)] = sum / count;
+  }
+  return advantages;
+}
+
+TEST(TreeStepAdvantages, AreThoseOfEveryStepAmongThoseInItsState) {
+  const Tree tree = TreeOf(kGroup);
+  std::vector<std::vector<std::string>> keys(1);
+  for (int node = 0; node < tree.size(); ++node) {
+    keys[0].push_back(StateAfter(ActionsTo(tree, node)));
+  }
+  for (const bool divide_by_std : {true, false}) {
+    const std::vector<double> found = TreeStepAdvantages({&tree}, keys, kGamma, divide_by_std)[0];
+    const std::vector<double> expected = ByBruteForce(tree, divide_by_std);
+    ASSERT_EQ(found.size(), expected.size());
+    double size = 0;
+    for (size_t i = 0; i < found.size(); ++i) {
+      EXPECT_NEAR(found[i], expected[i], 1e-9) << i << " " << ActionsTo(tree, static_cast<int>(i));
+      size += std::abs(found[i]);
+    }
+    EXPECT_GT(size, 1);
+  }
+}
+
+// In the first state: returns of 0.9, 0.81 and 0, minus their mean.
+TEST(TreeStepAdvantages, ComparesDiscountedReturnsOfOneState) {
+  const Tree tree = TreeOf({{"ab", 1}, {"-ab", 1}, {"c", 0}});
+  std::vector<std::vector<std::string>> keys(
+      1, std::vector<std::string>(static_cast<size_t>(tree.size()), "other"));
+  keys[0][0] = "start";
+  const std::vector<double> found = TreeStepAdvantages({&tree}, keys, 0.9, false)[0];
+  const double mean = (0.9 + 0.81 + 0) / 3;
+  for (int node = 1; node < tree.size(); ++node) {
+    const std::string actions = ActionsTo(tree, node);
+    const auto at = static_cast<size_t>(node);
+    if (actions == "a") EXPECT_NEAR(found[at], 0.9 - mean, 1e-12);
+    if (actions == "-") EXPECT_NEAR(found[at], 0.81 - mean, 1e-12);
+    if (actions == "c") EXPECT_NEAR(found[at], 0 - mean, 1e-12);
+  }
+}
+
+// TextCraft's states are what is held; the way there does not matter.
+TEST(StateKeys, AreEqualForEqualStatesOfTheFamily) {
+  Tree tree({"textcraft", 40, "hand", "", "{}"}, {{"user", "Craft."}, {"assistant", "Ok."}},
+            "Crafting commands:\ncraft 4 oak planks using 1 oak log\n"
+            "craft 4 birch planks using 1 birch log\n\nGoal: craft oak planks.");
+  const auto add = [&](int parent, const std::string& action, const std::string& answer) {
+    Node node;
+    node.action = action;
+    node.response = "Action: " + action;
+    node.observation = answer;
+    return tree.Add(parent, std::move(node));
+  };
+  const int oak = add(0, "get 1 oak log", "Got 1 oak log");
+  const int birch = add(0, "get 1 birch log", "Got 1 birch log");
+  const int both = add(oak, "get 1 birch log", "Got 1 birch log");
+  const int same = add(birch, "get 1 oak log", "Got 1 oak log");
+  const int refused = add(same, "get 1 fish", "Could not find fish");
+  for (const int parent : {both, refused}) add(parent, "inventory", "Inventory: [oak log] (1)");
+  const auto family = MakeTaskFamily("textcraft");
+  const std::vector<std::string> keys = StateKeys({&tree}, *family)[0];
+  const auto key = [&](int node) { return keys[static_cast<size_t>(node)]; };
+  EXPECT_EQ(key(both), key(same));
+  EXPECT_EQ(key(refused), key(same));
+  EXPECT_NE(key(oak), key(birch));
+  EXPECT_NE(key(oak), key(both));
+  EXPECT_NE(key(0), key(oak));
+  EXPECT_TRUE(key(both).starts_with("state "));
+}
+
+// A family that knows no states has those that equal actions lead to.
+TEST(StateKeys, AreTheActionsWhereTheFamilyKnowsNoStates) {
+  const ToyFamily family;
+  const Tree tree = TreeOf({{"ab", 1}, {"ac", 0}, {"ba", 0}});
+  const std::vector<std::string> keys = StateKeys({&tree}, family)[0];
+  EXPECT_EQ(std::ranges::count_if(keys, [](const std::string& k) { return !k.empty(); }), 3);
+  EXPECT_NE(keys[0], keys[1]);
+}
+
+}  // namespace
+}  // namespace agentr
