@@ -1,8 +1,8 @@
 #include "lm/tokenizer/tokenizer_json.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "common/error.h"
 #include "common/file.h"
@@ -62,7 +62,8 @@ void TokenizerJson::RefuseKind(const std::string& kind, const std::string& name)
 bool PutsTokenBefore(const TokenizerJson& post_processor) {
   if (post_processor.is_null()) return false;
   const std::string type = post_processor["type"].Text();
-  if (type == "Sequence") return std::ranges::any_of(post_processor["processors"].Items(), PutsTokenBefore);
+  if (type == "Sequence")
+    return std::ranges::any_of(post_processor["processors"].Items(), PutsTokenBefore);
   if (type != "TemplateProcessing") return false;
   const std::vector<TokenizerJson> parts = post_processor["single"].Items();
   return !parts.empty() && !parts.front()["SpecialToken"].is_null();

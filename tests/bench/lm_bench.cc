@@ -172,7 +172,8 @@ ExitCode Main(int argc, char** argv) {
   Declare(set, o);
   if (const auto code = set.Parse(argc, argv)) return *code;
   BenchModel(
-      o.write_model, o.model_dir, [&](const fs::path& folder) {
+      o.write_model, o.model_dir,
+      [&](const fs::path& folder) {
         o.perplexity.empty() ? Measure(folder, o) : MeasurePerplexity(folder, o);
       },
       o.large ? LargeLlama() : SmallLlama());

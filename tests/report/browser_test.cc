@@ -127,7 +127,8 @@ TEST_F(BrowserTest, DrawsTwoTrainingsOverEachOther) {
   const std::string alone = Show("#/3");
   EXPECT_THAT(alone, AllOf(HasSubstr("no other run"), Not(HasSubstr("c0 dashed"))));
   const std::string beside = Show("#/3?x=tokens&smooth=none&beside=4");
-  EXPECT_THAT(beside, AllOf(HasSubstr("c0 dashed"), HasSubstr("all, train_too"), HasSubstr(">1,000<")));
+  EXPECT_THAT(beside,
+              AllOf(HasSubstr("c0 dashed"), HasSubstr("all, train_too"), HasSubstr(">1,000<")));
   EXPECT_THAT(Show("#/3?x=minutes"), AllOf(HasSubstr(">1.8<"), Not(HasSubstr(">1,000<"))));
   EXPECT_EQ(console_, "");
 }
