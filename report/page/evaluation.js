@@ -35,8 +35,20 @@ function evaluationPage(part, at) {
       {name: 'end', value: (e) => e.end.replaceAll('_', ' ')},
       {name: 'steps', value: (e) => e.steps, number: true},
       {name: 'refused', value: (e) => e.refused, number: true},
-    ], episodes, (i) => `#/${at}/${i}`, 'episodes'),
+      {name: 'revisions', value: (e) => e.revisions, number: true},
+    ], episodes, (i) => `#/${at}/${i}`, 'episodes', {facets: episodeFacets(summary)}),
     origin(part),
+  ];
+}
+
+function episodeFacets(summary) {
+  const full = summary.success_threshold ?? 1;
+  return [
+    {name: 'result', order: ['success', 'failure'],
+     of: (e) => e.end.endsWith('_error') ? 'no result' : e.reward >= full ? 'success' : 'failure'},
+    {name: 'end', order: ['done', 'max steps', 'cut turn', 'last step refused'],
+     of: (e) => [e.end.replaceAll('_', ' '), ...(e.endsRefused ? ['last step refused'] : [])]},
+    {name: 'revisions', order: ['with revisions'], of: (e) => e.revisions > 0 ? 'with revisions' : 'none'},
   ];
 }
 

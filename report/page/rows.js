@@ -22,12 +22,21 @@ function rowsPage(part, at) {
     itemTable([
       {name: 'row', value: (r) => r.number, number: true},
       {name: 'task', value: (r) => Number(r.task), number: true},
-      {name: 'mistake', value: (r) => r.mistake || '–'},
+      {name: 'mistake', value: (r) => mistakeName(r)},
+      {name: 'steps to the first error', value: (r) => r.position, show: (r) => r.position < 0 ? '–' : r.position,
+       number: true},
       {name: 'bad steps', value: (r) => r.badSteps, number: true},
-    ], rows, (i) => `#/${at}/${i}`, 'rows'),
+      {name: 'replay', value: (r) => r.replay || '–'},
+    ], rows, (i) => `#/${at}/${i}`, 'rows', {facets: [
+      {name: 'mistake', of: mistakeName},
+      {name: 'replay', order: ['verified'], of: (r) => r.replay || 'unknown'},
+      {name: 'steps to the first error', order: kSizes, of: (r) => sizeName(r.position)},
+    ]}),
     origin(part),
   ];
 }
+
+const mistakeName = (row) => row.mistake.replaceAll('_', ' ') || '–';
 
 function auditSection(part) {
   const audit = part.audit, trained = audit.trained || {};

@@ -1,12 +1,24 @@
 // Tables of items, and of options.
 
+// What the list of a page shows is in its address, so that a link shows the same: "facet=NAME:VALUE" for each
+// choice, and "sort=COLUMN", or "sort=-COLUMN" for falling. The latest address of each list is kept, for the
+// way back from one of its items.
+const listAddresses = new Map();  // "#/3" -> its address
+const addressOfList = (list) => listAddresses.get(list) ?? list;
+
 // A table that can be sorted and filtered, with rows made as they come into view. columns: [{name,
 // value(row) -> number or string, show(row) -> text or element, number: bool}]. The row under focus
-// moves with the arrow keys and opens with Enter. `look`: a further class of the table.
-function itemTable(columns, rows, href, unit, look = '') {
+// moves with the arrow keys and opens with Enter. options: look, a further class of the table; facets, which
+// make it the list of its page: [{name, of(row) -> text or texts, order: texts}], each a group of buttons that
+// restrict the list to a value, with the number of rows that the other choices leave to it.
+function itemTable(columns, rows, href, unit, {look = '', facets = []} = {}) {
   const kStep = 150;  // rows added at a time
+  const [list, query] = facets.length > 0 ? location.hash.split('?') : ['', ''];
+  const asked = new URLSearchParams(query);
   let order = rows.map((_, i) => i);
-  let shown = 0, sorted = -1, falling = false;
+  let shown = 0, falling = (asked.get('sort') || '').startsWith('-');
+  let sorted = columns.findIndex((column) => column.name === (asked.get('sort') || '').replace(/^-/, ''));
+  const groups = facets.map((facet) => facetGroup(facet, rows, asked.getAll('facet'), () => refresh()));
   const body = h('tbody', {});
   const total = h('span', {class: 'note'});
   const more = h('button', {class: 'more', onclick: () => addRows()}, 'Show more');
@@ -30,10 +42,15 @@ function itemTable(columns, rows, href, unit, look = '') {
 
   function refresh() {
     const words = filter.value.toLowerCase().split(/\s+/).filter((word) => word !== '');
-    order = rows.map((_, i) => i).filter((i) => {
+    const found = rows.map((_, i) => i).filter((i) => {
       const text = words.length > 0 ? textOf(rows[i]) : '';
       return words.every((word) => text.includes(word));
     });
+    for (const group of groups) {
+      const others = groups.filter((other) => other !== group);
+      group.count(found.filter((i) => others.every((other) => other.passes(i))));
+    }
+    order = found.filter((i) => groups.every((group) => group.passes(i)));
     if (sorted >= 0) {
       const value = columns[sorted].value, sign = falling ? -1 : 1;
       order.sort((a, b) => {
@@ -45,7 +62,19 @@ function itemTable(columns, rows, href, unit, look = '') {
     shown = 0;
     total.textContent = order.length === rows.length ? `${count(rows.length)} ${unit}`
                                                      : `${count(order.length)} of ${count(rows.length)} ${unit}`;
+    heads.forEach((head, c) => head.setAttribute(
+      'aria-sort', c !== sorted ? 'none' : falling ? 'descending' : 'ascending'));
     addRows();
+    if (facets.length > 0) remember();
+  }
+
+  function remember() {
+    const choice = new URLSearchParams();
+    for (const group of groups) if (group.choice() !== null) choice.append('facet', group.choice());
+    if (sorted >= 0) choice.set('sort', (falling ? '-' : '') + columns[sorted].name);
+    const address = `${list}?${choice}`.replace(/\?$/, '');
+    listAddresses.set(list, address);
+    if (location.hash.split('?')[0] === list) history.replaceState(null, '', address);
   }
 
   const heads = columns.map((column, c) =>
@@ -53,8 +82,6 @@ function itemTable(columns, rows, href, unit, look = '') {
       h('button', {onclick: () => {
         falling = sorted === c ? !falling : Boolean(column.number);
         sorted = c;
-        heads.forEach((head, k) => head.setAttribute(
-          'aria-sort', k !== c ? 'none' : falling ? 'descending' : 'ascending'));
         refresh();
       }}, column.name)));
   const table = h('table', {class: `items ${look}`, onkeydown: (event) => {
@@ -69,8 +96,37 @@ function itemTable(columns, rows, href, unit, look = '') {
   new IntersectionObserver((seen) => {
     if (seen.some((one) => one.isIntersecting) && !more.hidden) addRows();
   }).observe(more);
-  return h('section', {}, h('div', {class: 'bar'}, filter, total), h('div', {class: 'scroll'}, table),
-           more);
+  return h('section', {}, groups.map((group) => group.element), h('div', {class: 'bar'}, filter, total),
+           h('div', {class: 'scroll'}, table), more);
+}
+
+// The buttons of a facet. asked: the choices of the address. A facet with one value has no buttons.
+function facetGroup(facet, rows, asked, onChange) {
+  const values = rows.map((row) => [facet.of(row)].flat());
+  const rank = (value) => (facet.order ?? []).indexOf(value) >>> 0;  // what has no place comes last
+  const names = [...new Set(values.flat())].sort((a, b) =>
+    rank(a) - rank(b) || a.localeCompare(b, 'en', {numeric: true}));
+  let chosen = names.find((name) => asked.includes(`${facet.name}:${name}`)) ?? null;
+  const counts = names.map(() => h('span', {class: 'number'}));
+  const buttons = names.map((name, n) => h('button', {class: 'facet', onclick: () => {
+    chosen = chosen === name ? null : name;
+    onChange();
+  }}, name + ' ', counts[n]));
+  return {
+    element: names.length < 2 ? null : h('div', {class: 'bar facets', role: 'group', 'aria-label': facet.name},
+      h('span', {class: 'note'}, facet.name), buttons),
+    passes: (i) => chosen === null || values[i].includes(chosen),
+    choice: () => chosen === null ? null : `${facet.name}:${chosen}`,
+    count: (found) => {
+      const of = new Map(names.map((name) => [name, 0]));
+      for (const i of found) for (const name of values[i]) of.set(name, of.get(name) + 1);
+      names.forEach((name, n) => {
+        counts[n].textContent = count(of.get(name));
+        buttons[n].setAttribute('aria-pressed', String(name === chosen));
+        buttons[n].disabled = of.get(name) === 0 && name !== chosen;
+      });
+    },
+  };
 }
 
 // A plain table. rows: arrays of texts or elements; the first column names the row.

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "common/file.h"
+#include "common/text.h"
 #include "report/agent_report.h"
 #include "tests/cli/program.h"
 #include "tests/report/result_files.h"
@@ -43,6 +44,10 @@ class BrowserTest : public ::testing::Test {
         "{\"step\":1,\"play\":{\"success\":0.5,\"return\":0.4,\"length\":30},\"train\":{"
         "\"entropy\":1.5},"
         "\"critic\":{\"gap\":0.1},\"transitions\":1024}\n");
+    MakePage();
+  }
+
+  void MakePage() const {
     ::testing::internal::CaptureStdout();
     AgentReport({{folder_.path().string()}, Page(), {}});
     ::testing::internal::GetCapturedStdout();
@@ -51,8 +56,17 @@ class BrowserTest : public ::testing::Test {
   std::string Page() const { return (folder_.path() / "report.html").string(); }
 
   // What the page's script has made of the view; "" if the browser failed. What the page wrote
-  // to its console is in console_.
-  std::string Show(const std::string& view) {
+  // to its console is in console_. A reader does what `reader` says, in JavaScript, when the view is there.
+  std::string Show(const std::string& view, const std::string& reader = "") {
+    if (!reader.empty()) {
+      MakePage();
+      std::string page = ReadFile(Page());
+      // A second script is against the policy of the page.
+      ReplaceAll(page, "Content-Security-Policy", "no-policy");
+      const size_t at = page.rfind("</script>");
+      WriteFileAtomically(Page(), page.substr(0, at) + "\nsetTimeout(() => {" + reader + "}, 1000);" +
+                                      page.substr(at));
+    }
     const std::string dom = (folder_.path() / "dom.html").string();
     const std::string log = (folder_.path() / "log.txt").string();
     const std::string command = fmt::format(
@@ -121,14 +135,49 @@ TEST_F(BrowserTest, DrawsTwoTrainingsOverEachOther) {
   };
   WriteFileAtomically(folder_.path() / "train/metrics.jsonl", lines(2.5));
   WriteFileAtomically(folder_.path() / "train_too/metrics.jsonl", lines(4));
-  ::testing::internal::CaptureStdout();
-  AgentReport({{folder_.path().string()}, Page(), {}});
-  ::testing::internal::GetCapturedStdout();
+  MakePage();
   const std::string alone = Show("#/3");
   EXPECT_THAT(alone, AllOf(HasSubstr("no other run"), Not(HasSubstr("c0 dashed"))));
   const std::string beside = Show("#/3?x=tokens&smooth=none&beside=4");
   EXPECT_THAT(beside, AllOf(HasSubstr("c0 dashed"), HasSubstr("all, train_too"), HasSubstr(">1,000<")));
   EXPECT_THAT(Show("#/3?x=minutes"), AllOf(HasSubstr(">1.8<"), Not(HasSubstr(">1,000<"))));
+  EXPECT_EQ(console_, "");
+}
+
+// The link of a list to item `item` of part `part`.
+std::string LinkTo(int part, int item) { return fmt::format("href=\"#/{}/{}\"", part, item); }
+
+TEST_F(BrowserTest, FacetsRestrictAListAndAreInItsAddress) {
+  WriteSmallEpisode(folder_.path() / "a", 4, 1);
+  WriteSmallTree(folder_.path() / "trees/textcraft/hand", SmallTree(8));
+  MakePage();
+  const std::string all = Show("#/0");
+  EXPECT_THAT(all, AllOf(HasSubstr("success <span class=\"number\">1</span>"),
+                         HasSubstr("failure <span class=\"number\">4</span>"), HasSubstr("5 episodes"),
+                         HasSubstr(LinkTo(0, 0)), HasSubstr(LinkTo(0, 4))));
+  EXPECT_THAT(Show("#/0?facet=result:success&sort=-task"),
+              AllOf(HasSubstr("1 of 5 episodes"), HasSubstr(LinkTo(0, 4)), Not(HasSubstr(LinkTo(0, 0))),
+                    HasSubstr("aria-pressed=\"true\">success"), HasSubstr("aria-sort=\"descending\"")));
+  // Two choices at once, of which the counts of each facet are those that the other one leaves.
+  EXPECT_THAT(Show("#/4?facet=rows:without"),
+              AllOf(HasSubstr("1 of 2 trees"), HasSubstr("with rows <span class=\"number\">1</span>"),
+                    HasSubstr(LinkTo(4, 1))));
+  EXPECT_THAT(Show("#/0?facet=result:<b>&facet=nothing&sort=nothing"), HasSubstr("5 episodes"));
+  EXPECT_EQ(console_, "");
+}
+
+TEST_F(BrowserTest, AChoiceStaysForTheWayBack) {
+  WriteSmallEpisode(folder_.path() / "a", 4, 1);
+  const std::string chosen = Show("#/0", R"(
+      const find = (text) => [...document.querySelectorAll('button')].find((b) => b.textContent.startsWith(text));
+      find('success').click();
+      find('task').click();
+      setTimeout(() => {
+        document.querySelector('td a').click();
+        setTimeout(() => document.body.append('address ' + location.hash), 1000);
+      }, 1000);)");
+  EXPECT_THAT(chosen, AllOf(HasSubstr("address #/0/4"),
+                            HasSubstr("href=\"#/0?facet=result%3Asuccess&amp;sort=-task\"")));
   EXPECT_EQ(console_, "");
 }
 
