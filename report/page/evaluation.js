@@ -82,21 +82,8 @@ async function episodePage(part, at, number_) {
         message('user', observation, refused ? 'part3' : '')])),
     h('section', {}, h('details', {}, h('summary', {}, 'Instruction'),
       part.instruction.map(([role, text]) => message(role, text)))),
-    sameTask(part, at, line.task),
+    sameTask(at, line.task),
   ];
-}
-
-// The same task in the other evaluations.
-function sameTask(part, at, task) {
-  const others = parts.flatMap((other, i) => i === at || other.kind !== 'evaluation' ||
-    other.family !== part.family ? [] : other.episodes.map((one, k) => ({i, k, line: episodeLine(one)}))
-    .filter((one) => one.line.task === task));
-  if (others.length === 0) return null;
-  return h('section', {}, h('h2', {}, 'The same task in other evaluations'), itemTable([
-    {name: 'evaluation', value: (o) => labels[o.i]},
-    {name: 'reward', value: (o) => o.line.reward, number: true},
-    {name: 'steps', value: (o) => o.line.steps, number: true},
-  ], others, (n) => `#/${others[n].i}/${others[n].k}`, 'episodes'));
 }
 
 const differenceText = (measure) => measure.difference === null ? '–' :

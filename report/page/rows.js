@@ -80,6 +80,7 @@ async function rowPage(part, at, number_) {
     h('section', {}, h('details', {}, h('summary', {}, 'Instruction'),
       row.messages.filter((m) => m[3] === 0).map(([role, text]) => message(role, text)))),
     h('section', {}, h('details', {}, h('summary', {}, 'Provenance'), jsonView(row.provenance))),
+    sameTask(at, line.task),
   ];
 }
 

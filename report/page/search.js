@@ -90,6 +90,7 @@ async function treePage(part, at, number_) {
       {name: 'mistake', value: (r) => r.row.mistake || '–'},
       {name: 'bad steps', value: (r) => r.row.badSteps, number: true},
     ], rows, (i) => `#/${rows[i].part}/${rows[i].at}`, 'rows')),
+    sameTask(at, line.task),
     h('section', {}, h('details', {}, h('summary', {}, 'Instruction'),
       tree.instruction.map(([role, text]) => message(role, text)))),
     h('p', {class: 'note'}, part.files[number_]),

@@ -129,6 +129,32 @@ function facetGroup(facet, rows, asked, onChange) {
   };
 }
 
+// What the other results of the page have of a task of part `at`: episodes, trees and rows, each with its
+// reward (of a tree the best one). Where the hashes of the data differ, the same id is another task. The page
+// of a tree has a list of the rows made of it.
+function sameTask(at, task) {
+  const lines = {
+    evaluation: (part) => part.episodes.map(episodeLine).map((e) => [e.task, e.reward,
+      [e.attempt > 0 && `attempt ${e.attempt}`, e.end.replaceAll('_', ' '), plural(e.steps, 'step')]]),
+    search: (part) => part.trees.map(treeLine).map((t) => [t.task, t.best, [plural(t.nodes, 'node')]]),
+    rows: (part) => part.rows.map(rowLine).map((r) => [r.task, r.reward,
+      [`row ${r.number}`, r.mistake && mistakeName(r)]]),
+  };
+  const own = parts[at];
+  const sameTasks = (part, i) => i !== at && lines[part.kind] && part.family === own.family &&
+    (!part.data || !own.data || part.data === own.data) && !(part.kind === 'rows' && part.search === at);
+  const found = parts.flatMap((part, i) => !sameTasks(part, i) ? [] :
+    lines[part.kind](part).map(([id, reward, what], k) => ({i, k, id: Number(id), reward, what}))
+      .filter((one) => one.id === Number(task)));
+  if (found.length === 0) return null;
+  return h('section', {}, h('h2', {}, 'The same task in other runs'), itemTable([
+    {name: 'run', value: (o) => `${kKindNames[parts[o.i].kind]}: ${labels[o.i]}`},
+    {name: 'reward', value: (o) => o.reward ?? -1, show: (o) => o.reward === null ? '–' : meterCell(o.reward),
+     number: true},
+    {name: 'what', value: (o) => o.what.filter((text) => text).join(', ')},
+  ], found, (n) => `#/${found[n].i}/${found[n].k}`, 'items'));
+}
+
 // A plain table. rows: arrays of texts or elements; the first column names the row.
 function plainTable(heads, rows, numbers = true) {
   return h('div', {class: 'scroll'}, h('table', {},

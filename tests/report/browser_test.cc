@@ -181,5 +181,26 @@ TEST_F(BrowserTest, AChoiceStaysForTheWayBack) {
   EXPECT_EQ(console_, "");
 }
 
+TEST_F(BrowserTest, AnItemLinksToTheSameTaskInOtherRuns) {
+  WriteSmallEpisode(folder_.path() / "b", 7, 1);
+  WriteSmallEpisode(folder_.path() / "other_data", 7, 0.25);
+  const std::filesystem::path file = folder_.path() / "other_data/search_results_7.json";
+  std::string text = ReadFile(file);
+  ReplaceAll(text, "hash", "another");
+  ReplaceAll(text, "data_another", "data_hash");
+  WriteFileAtomically(file, text);
+  MakePage();
+  // Parts by path: a, b, other_data, rows, train, trees, with_reward.
+  const std::string episode = Show("#/1/4");
+  EXPECT_THAT(episode,
+              AllOf(HasSubstr("The same task in other runs"), HasSubstr(LinkTo(5, 0)), HasSubstr("5 nodes"),
+                    HasSubstr(LinkTo(3, 0)), HasSubstr("row 1, malformed"), HasSubstr("0.500"),
+                    Not(HasSubstr(LinkTo(2, 0))), Not(HasSubstr(LinkTo(0, 0)))));
+  const std::string tree = Show("#/5/0");
+  EXPECT_THAT(tree, AllOf(HasSubstr(LinkTo(1, 4)), HasSubstr("done, 1 step"), Not(HasSubstr(LinkTo(2, 0)))));
+  EXPECT_THAT(Show("#/3/0"), AllOf(HasSubstr(LinkTo(1, 4)), HasSubstr(LinkTo(5, 0))));
+  EXPECT_EQ(console_, "");
+}
+
 }  // namespace
 }  // namespace agentr
