@@ -74,16 +74,53 @@ async function episodePage(part, at, number_) {
     episode.error && h('p', {class: 'warning'}, episode.error),
     episode.replayed > 0 && h('p', {class: 'note'},
       `The first ${episode.replayed} turns were replayed; the model continued after them.`),
-    h('div', {class: 'conversation'}, message('user', episode.first),
-      episode.turns.map(([response, action, observation, refused, said], i) => [
-        message('assistant', response, i < episode.replayed ? 'part2' : ''),
-        said !== undefined && h('p', {class: 'note'}, said === '' ? 'A slip: this was never done.' :
-          `A slip: the agent said "${said}", and "${action}" was done.`),
-        message('user', observation, refused ? 'part3' : '')])),
+    h('div', {class: 'conversation'}, message('user', episode.first), episode.turns.map((_, i) => stepView(episode, i))),
     h('section', {}, h('details', {}, h('summary', {}, 'Instruction'),
       part.instruction.map(([role, text]) => message(role, text)))),
     sameTask(at, line.task),
   ];
+}
+
+// A step: its action, then the thought before it and the observation after it.
+function stepView(episode, i) {
+  const [response, action, observation, refused, said, tokens, logprob] = episode.turns[i];
+  const before = i > 0 ? episode.turns[i - 1][2] : episode.first;
+  const thought = thoughtOf(response, action);
+  const facts = [tokens && plural(tokens, 'token'),
+                 typeof logprob === 'number' && `mean log-probability ${fixed(logprob)}`].filter((fact) => fact);
+  return h('section', {class: 'step' + (refused ? ' part3' : i < episode.replayed ? ' part2' : '')},
+    h('div', {class: 'head'}, h('span', {class: 'count'}, i + 1),
+      h('span', {class: 'action'}, action === '' ? h('i', {}, 'no action') : action),
+      refused ? badge('bad', 'refused') : null, i < episode.replayed && badge('', 'replayed'),
+      h('span', {class: 'note'}, facts.join(', '))),
+    typeof said === 'string' && h('p', {class: 'note'}, said === '' ? 'A slip: this was never done.' :
+      `A slip: the agent said "${said}", and "${action}" was done.`),
+    thought !== '' && h('div', {class: 'message assistant'}, h('div', {class: 'text'}, thought)),
+    h('div', {class: 'message user'}, changedText(observation, before)));
+}
+
+// A response without the action at its end and without the names of both; one of another form in full.
+function thoughtOf(response, action) {
+  const text = response.trim();
+  if (action === '' || !text.endsWith(action)) return text;
+  const before = text.slice(0, -action.length).trimEnd();
+  return !/(^|\s)action:$/i.test(before) ? text :
+    before.slice(0, -'action:'.length).trim().replace(/^thought:\s*/i, '');
+}
+
+// A text of which most was in the text before it is folded to its new lines (of WebShop the pieces of a page).
+function changedText(text, before) {
+  const linesOf = (one) => one.split(/\n|\[SEP\]/).map((line) => line.trim()).filter((line) => line !== '');
+  const old = new Set(linesOf(before)), lines = linesOf(text);
+  const fresh = lines.filter((line) => !old.has(line));
+  const size = (some) => some.reduce((sum, line) => sum + line.length, 0);
+  const whole = h('div', {class: 'text'}, text);
+  const most = 2 * fresh.length > lines.length || 2 * size(fresh) > size(lines);
+  if (text.length < 200 || most) return whole;
+  return [
+    fresh.length > 0 && h('div', {class: 'text'}, fresh.join(text.includes('\n') ? '\n' : ' [SEP] ')),
+    h('details', {}, h('summary', {class: 'note'}, fresh.length === 0 ? 'Nothing new: the whole text' :
+      `${fresh.length} of ${plural(lines.length, 'line')} are new: the whole text`), whole)];
 }
 
 const differenceText = (measure) => measure.difference === null ? '–' :

@@ -9,6 +9,7 @@
 
 #include "common/file.h"
 #include "common/text.h"
+#include "eval/episode_file.h"
 #include "report/agent_report.h"
 #include "tests/cli/program.h"
 #include "tests/report/result_files.h"
@@ -199,6 +200,40 @@ TEST_F(BrowserTest, AnItemLinksToTheSameTaskInOtherRuns) {
   const std::string tree = Show("#/5/0");
   EXPECT_THAT(tree, AllOf(HasSubstr(LinkTo(1, 4)), HasSubstr("done, 1 step"), Not(HasSubstr(LinkTo(2, 0)))));
   EXPECT_THAT(Show("#/3/0"), AllOf(HasSubstr(LinkTo(1, 4)), HasSubstr(LinkTo(5, 0))));
+  EXPECT_EQ(console_, "");
+}
+
+TEST_F(BrowserTest, AStepBeginsWithItsActionAndFoldsWhatTheReaderHasSeen) {
+  const std::string page =
+      "A [SEP] " + std::string(300, 'x') + " [SEP] " + std::string(kAttack) + " [SEP] ";
+  Episode episode;
+  episode.task_id = 9;
+  episode.instruction = {{"user", "Shop."}};
+  episode.first_observation = page + "first";
+  episode.turns.resize(4);
+  const std::vector<std::string> ends = {"second", "third [SEP] fourth", "fourth", "short"};
+  for (size_t i = 0; i < ends.size(); ++i) {
+    EpisodeTurn& turn = episode.turns[i];
+    turn.action = fmt::format("click[{}]", i);
+    turn.response = "Thought: because.\nAction: " + turn.action;
+    turn.observation = i < 3 ? page + ends[i] : ends[i];
+  }
+  episode.turns[1].token_ids = {5, 6};
+  episode.turns[1].logprobs = {-0.25F, -0.75F};
+  episode.turns[3].response = "It says click[3] to me";
+  WriteFileAtomically(folder_.path() / "a/search_results_9.json",
+                      WriteEpisode({episode, R"({"task":"textcraft","model":"hand","data_hash":"hash"})"}));
+  MakePage();
+  const std::string dom = Show("#/0/4");
+  const auto step = [](const std::string& number, const std::string& action) {
+    return HasSubstr("class=\"count\">" + number + "</span><span class=\"action\">" + action);
+  };
+  EXPECT_THAT(dom, AllOf(step("1", "click[0]"), step("4", "click[3]"), Not(HasSubstr("Thought:")),
+                         HasSubstr("class=\"text\">because.</div>"), HasSubstr("It says click[3] to me"),
+                         Not(HasSubstr("<img"))));
+  EXPECT_THAT(dom, AllOf(HasSubstr("2 tokens, mean log-probability -0.500"),
+                         HasSubstr("class=\"text\">third [SEP] fourth</div>"), HasSubstr("2 of 5 lines are new"),
+                         HasSubstr("Nothing new"), HasSubstr("class=\"text\">short</div></div>")));
   EXPECT_EQ(console_, "");
 }
 
