@@ -21,9 +21,8 @@ function evaluationPage(part, at) {
     problems(part),
     comparisonsOf(at),
     summary.ends && h('section', {}, h('h2', {}, 'Ends and attempts'), h('div', {class: 'cards'},
-      h('div', {class: 'card'}, h('h3', {}, 'Ends'), plainTable(null, Object.entries(summary.ends)
-        .filter(([, value]) => value > 0).map(([name, value]) =>
-          [name.replaceAll('_', ' '), count(value), percent(value, summary.episodes)]))),
+      shareCard('Ends', Object.fromEntries(Object.entries(summary.ends).filter(([, value]) => value > 0)),
+                summary.episodes),
       summary.attempts && h('div', {class: 'card'}, h('h3', {}, 'By attempts'),
         plainTable(['k', 'avg@k', 'pass@k', 'tasks'], summary.attempts.map((one) =>
           [one.k, fixed(one.avg), fixed(one.pass), count(one.tasks)]))))),

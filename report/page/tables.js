@@ -155,6 +155,17 @@ function sameTask(at, task) {
   ], found, (n) => `#/${found[n].i}/${found[n].k}`, 'items'));
 }
 
+// A part of a whole, as two cells of a table: its number, and its share as a bar.
+const shareCells = (value, whole) => [count(value), h('span', {class: 'share'},
+  h('span', {class: 'meter'}, h('span', {style: {width: `${whole > 0 ? 100 * value / whole : 0}%`}})),
+  ' ' + percent(value, whole))];
+
+// A card with the parts of a whole: parts, name -> number.
+function shareCard(title, parts, whole) {
+  return h('div', {class: 'card'}, h('h3', {}, title), plainTable(null, Object.entries(parts)
+    .map(([name, value]) => [name.replaceAll('_', ' ') || '–', ...shareCells(value, whole)])));
+}
+
 // A plain table. rows: arrays of texts or elements; the first column names the row.
 function plainTable(heads, rows, numbers = true) {
   return h('div', {class: 'scroll'}, h('table', {},

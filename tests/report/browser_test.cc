@@ -237,5 +237,25 @@ TEST_F(BrowserTest, AStepBeginsWithItsActionAndFoldsWhatTheReaderHasSeen) {
   EXPECT_EQ(console_, "");
 }
 
+TEST_F(BrowserTest, SharesAreBars) {
+  WriteSmallEpisode(folder_.path() / "a", 4, 0);
+  const std::filesystem::path run = folder_.path() / "rows/textcraft_centric.run.json";
+  std::string text = ReadFile(run);
+  text.back() = ',';
+  WriteFileAtomically(run, text + R"("audit":{"rows":8,"tasks":1,"turns":9,"tokens":{"trained":1,"all":2},
+      "rows_by":{"mistake":{"not_found":2,"":6}}},"counts":{"replay":{"verified":3,"failed":1},"paths":5}})");
+  MakePage();
+  const auto row = [](const std::string& name, int value, const std::string& width, const std::string& share) {
+    return HasSubstr(fmt::format("{}</th><td class=\"number\">{}</td><td class=\"number\"><span "
+                                 "class=\"share\"><span class=\"meter\"><span style=\"width: {};\"></span>"
+                                 "</span> {}</span>",
+                                 name, value, width, share));
+  };
+  EXPECT_THAT(Show("#/2"), AllOf(row("not found", 2, "25%", "25.0 %"), row("–", 6, "75%", "75.0 %"),
+                                 row("verified", 3, "75%", "75.0 %"), row("failed", 1, "25%", "25.0 %")));
+  EXPECT_THAT(Show("#/0"), row("done", 5, "100%", "100.0 %"));
+  EXPECT_EQ(console_, "");
+}
+
 }  // namespace
 }  // namespace agentr
