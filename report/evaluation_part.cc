@@ -36,14 +36,13 @@ Json EpisodeLine(const Episode& episode, const std::string& revision_action,
                  PackedItems::Place place) {
   const auto refused = std::ranges::count(episode.turns, true, &EpisodeTurn::refused);
   const auto replayed = std::min(episode.replayed_turns, episode.turns.size());
-  const auto revisions =
-      std::count_if(episode.turns.begin() + static_cast<std::ptrdiff_t>(replayed),
-                    episode.turns.end(),
-                    [&](const EpisodeTurn& turn) { return turn.action == revision_action; });
+  const auto revisions = std::count_if(
+      episode.turns.begin() + static_cast<std::ptrdiff_t>(replayed), episode.turns.end(),
+      [&](const EpisodeTurn& turn) { return turn.action == revision_action; });
   const bool ends_refused = !episode.turns.empty() && episode.turns.back().refused;
-  return {episode.task_id,      episode.attempt, episode.reward, Name(episode.end),
-          episode.turns.size(), refused,         place.block,    place.at,
-          revisions,            ends_refused ? 1 : 0};
+  return {
+      episode.task_id, episode.attempt, episode.reward, Name(episode.end), episode.turns.size(),
+      refused,         place.block,     place.at,       revisions,         ends_refused ? 1 : 0};
 }
 
 // The program's own summary or, if the run has not reached it, the same from the episodes.
@@ -84,12 +83,13 @@ EvaluationPart ReadEvaluationPart(const RunResult& result, const ReportLimits& l
     part["problems"].push_back(error.what());
   }
   part["data"] = FieldOr<std::string>(part["options"], "data_hash", "");
-  const auto revision_action = FieldOr<std::string>(part["options"], "revision_action",
-                                                    MetricOptions().revision_action);
+  const auto revision_action =
+      FieldOr<std::string>(part["options"], "revision_action", MetricOptions().revision_action);
   part["total"] = read.episodes.size();
   for (const size_t i : Spread(read.episodes.size(), limits.episodes)) {
     const Episode& episode = read.episodes[i];
-    part["episodes"].push_back(EpisodeLine(episode, revision_action, items.Add(EpisodeItem(episode))));
+    part["episodes"].push_back(
+        EpisodeLine(episode, revision_action, items.Add(EpisodeItem(episode))));
   }
   items.EndBlock();
   return read;

@@ -6,36 +6,54 @@
 const listAddresses = new Map();  // "#/3" -> its address
 const addressOfList = (list) => listAddresses.get(list) ?? list;
 
-// A table that can be sorted and filtered, with rows made as they come into view. columns: [{name,
+// A table that can be sorted and filtered, with rows made as they come into view, in groups of which those far
+// from the view are empty, so that a list of thousands is as quick at its end as at its beginning. columns: [{name,
 // value(row) -> number or string, show(row) -> text or element, number: bool}]. The row under focus
 // moves with the arrow keys and opens with Enter. options: look, a further class of the table; facets, which
 // make it the list of its page: [{name, of(row) -> text or texts, order: texts}], each a group of buttons that
 // restrict the list to a value, with the number of rows that the other choices leave to it.
 function itemTable(columns, rows, href, unit, {look = '', facets = []} = {}) {
-  const kStep = 150;  // rows added at a time
+  const kStep = 50;  // rows added at a time
   const [list, query] = facets.length > 0 ? location.hash.split('?') : ['', ''];
   const asked = new URLSearchParams(query);
   let order = rows.map((_, i) => i);
   let shown = 0, falling = (asked.get('sort') || '').startsWith('-');
   let sorted = columns.findIndex((column) => column.name === (asked.get('sort') || '').replace(/^-/, ''));
   const groups = facets.map((facet) => facetGroup(facet, rows, asked.getAll('facet'), () => refresh()));
-  const body = h('tbody', {});
+  let groupsOfRows = new Map();  // tbody -> its places in `order`
   const total = h('span', {class: 'note'});
   const more = h('button', {class: 'more', onclick: () => addRows()}, 'Show more');
   const filter = h('input', {type: 'search', class: 'filter', placeholder: 'Filter (/)',
                              'aria-label': 'Filter', oninput: () => refresh()});
-  const textOf = (row) => columns.map((column) => String(column.value(row))).join(' ').toLowerCase();
+  const texts = [];  // of the rows, as the filter reads them; each is made when it is first read
+  const textOf = (i) => texts[i] ??=
+    columns.map((column) => String(column.value(rows[i]))).join(' ').toLowerCase();
+
+  const rowOf = (i) => h('tr', {}, columns.map((column, c) => {
+    const content = column.show ? column.show(rows[i]) : column.value(rows[i]);
+    return h('td', {class: column.number ? 'number' : null, 'data-name': column.name},
+             c === 0 && href ? h('a', {href: href(i)}, content) : content);
+  }));
+
+  // An empty group is one cell as high as its rows were. Short lists stay as they are, for printing them.
+  const near = new IntersectionObserver((seen) => {
+    for (const {target, isIntersecting} of seen) {
+      const places = groupsOfRows.get(target);
+      if (!places || isIntersecting === !target.classList.contains('empty')) continue;
+      if (!isIntersecting && (groupsOfRows.size < 6 || target.contains(document.activeElement))) continue;
+      const height = `${target.offsetHeight}px`;
+      target.classList.toggle('empty', !isIntersecting);
+      target.replaceChildren(...(isIntersecting ? places.map(rowOf) :
+        [h('tr', {}, h('td', {colspan: columns.length, style: {height}}))]));
+    }
+  }, {root: getComputedStyle(main).overflowY === 'auto' ? main : null, rootMargin: '800px 0px'});
 
   function addRows() {
-    for (const i of order.slice(shown, shown + kStep)) {
-      const row = rows[i];
-      body.append(h('tr', {},
-        columns.map((column, c) => {
-          const content = column.show ? column.show(row) : column.value(row);
-          return h('td', {class: column.number ? 'number' : null, 'data-name': column.name},
-                   c === 0 && href ? h('a', {href: href(i)}, content) : content);
-        })));
-    }
+    const places = order.slice(shown, shown + kStep);
+    const group = h('tbody', {}, places.map(rowOf));
+    groupsOfRows.set(group, places);
+    table.append(group);
+    near.observe(group);
     shown = Math.min(order.length, shown + kStep);
     more.hidden = shown >= order.length;
   }
@@ -43,7 +61,7 @@ function itemTable(columns, rows, href, unit, {look = '', facets = []} = {}) {
   function refresh() {
     const words = filter.value.toLowerCase().split(/\s+/).filter((word) => word !== '');
     const found = rows.map((_, i) => i).filter((i) => {
-      const text = words.length > 0 ? textOf(rows[i]) : '';
+      const text = words.length > 0 ? textOf(i) : '';
       return words.every((word) => text.includes(word));
     });
     for (const group of groups) {
@@ -58,7 +76,9 @@ function itemTable(columns, rows, href, unit, {look = '', facets = []} = {}) {
         return sign * (x < y ? -1 : x > y ? 1 : 0) || a - b;
       });
     }
-    body.replaceChildren();
+    near.disconnect();
+    for (const group of groupsOfRows.keys()) group.remove();
+    groupsOfRows = new Map();
     shown = 0;
     total.textContent = order.length === rows.length ? `${count(rows.length)} ${unit}`
                                                      : `${count(order.length)} of ${count(rows.length)} ${unit}`;
@@ -87,15 +107,19 @@ function itemTable(columns, rows, href, unit, {look = '', facets = []} = {}) {
   const table = h('table', {class: `items ${look}`, onkeydown: (event) => {
     const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
     if (!step) return;
-    const links = [...body.querySelectorAll('tr td:first-child a')];
+    const links = [...table.querySelectorAll('tr td:first-child a')];
     const next = links[links.indexOf(document.activeElement) + step];
     if (next) next.focus();
     event.preventDefault();
-  }}, h('thead', {}, h('tr', {}, heads)), body);
+  }}, h('thead', {}, h('tr', {}, heads)));
   refresh();
-  new IntersectionObserver((seen) => {
-    if (seen.some((one) => one.isIntersecting) && !more.hidden) addRows();
-  }).observe(more);
+  const atEnd = new IntersectionObserver((seen) => {
+    if (more.hidden || !seen.some((one) => one.isIntersecting)) return;
+    addRows();
+    atEnd.unobserve(more);  // so that it says again whether the end is in view
+    atEnd.observe(more);
+  });
+  atEnd.observe(more);
   return h('section', {}, groups.map((group) => group.element), h('div', {class: 'bar'}, filter, total),
            h('div', {class: 'scroll'}, table), more);
 }

@@ -65,8 +65,8 @@ class BrowserTest : public ::testing::Test {
       // A second script is against the policy of the page.
       ReplaceAll(page, "Content-Security-Policy", "no-policy");
       const size_t at = page.rfind("</script>");
-      WriteFileAtomically(Page(), page.substr(0, at) + "\nsetTimeout(() => {" + reader + "}, 1000);" +
-                                      page.substr(at));
+      WriteFileAtomically(Page(), page.substr(0, at) + "\nsetTimeout(() => {" + reader +
+                                      "}, 1000);" + page.substr(at));
     }
     const std::string dom = (folder_.path() / "dom.html").string();
     const std::string log = (folder_.path() / "log.txt").string();
@@ -140,7 +140,8 @@ TEST_F(BrowserTest, DrawsTwoTrainingsOverEachOther) {
   const std::string alone = Show("#/3");
   EXPECT_THAT(alone, AllOf(HasSubstr("no other run"), Not(HasSubstr("c0 dashed"))));
   const std::string beside = Show("#/3?x=tokens&smooth=none&beside=4");
-  EXPECT_THAT(beside, AllOf(HasSubstr("c0 dashed"), HasSubstr("all, train_too"), HasSubstr(">1,000<")));
+  EXPECT_THAT(beside,
+              AllOf(HasSubstr("c0 dashed"), HasSubstr("all, train_too"), HasSubstr(">1,000<")));
   EXPECT_THAT(Show("#/3?x=minutes"), AllOf(HasSubstr(">1.8<"), Not(HasSubstr(">1,000<"))));
   EXPECT_EQ(console_, "");
 }
@@ -153,16 +154,19 @@ TEST_F(BrowserTest, FacetsRestrictAListAndAreInItsAddress) {
   WriteSmallTree(folder_.path() / "trees/textcraft/hand", SmallTree(8));
   MakePage();
   const std::string all = Show("#/0");
-  EXPECT_THAT(all, AllOf(HasSubstr("success <span class=\"number\">1</span>"),
-                         HasSubstr("failure <span class=\"number\">4</span>"), HasSubstr("5 episodes"),
-                         HasSubstr(LinkTo(0, 0)), HasSubstr(LinkTo(0, 4))));
-  EXPECT_THAT(Show("#/0?facet=result:success&sort=-task"),
-              AllOf(HasSubstr("1 of 5 episodes"), HasSubstr(LinkTo(0, 4)), Not(HasSubstr(LinkTo(0, 0))),
-                    HasSubstr("aria-pressed=\"true\">success"), HasSubstr("aria-sort=\"descending\"")));
+  EXPECT_THAT(all,
+              AllOf(HasSubstr("success <span class=\"number\">1</span>"),
+                    HasSubstr("failure <span class=\"number\">4</span>"), HasSubstr("5 episodes"),
+                    HasSubstr(LinkTo(0, 0)), HasSubstr(LinkTo(0, 4))));
+  EXPECT_THAT(
+      Show("#/0?facet=result:success&sort=-task"),
+      AllOf(HasSubstr("1 of 5 episodes"), HasSubstr(LinkTo(0, 4)), Not(HasSubstr(LinkTo(0, 0))),
+            HasSubstr("aria-pressed=\"true\">success"), HasSubstr("aria-sort=\"descending\"")));
   // Two choices at once, of which the counts of each facet are those that the other one leaves.
-  EXPECT_THAT(Show("#/4?facet=rows:without"),
-              AllOf(HasSubstr("1 of 2 trees"), HasSubstr("with rows <span class=\"number\">1</span>"),
-                    HasSubstr(LinkTo(4, 1))));
+  EXPECT_THAT(
+      Show("#/4?facet=rows:without"),
+      AllOf(HasSubstr("1 of 2 trees"), HasSubstr("with rows <span class=\"number\">1</span>"),
+            HasSubstr(LinkTo(4, 1))));
   EXPECT_THAT(Show("#/0?facet=result:<b>&facet=nothing&sort=nothing"), HasSubstr("5 episodes"));
   EXPECT_EQ(console_, "");
 }
@@ -193,12 +197,13 @@ TEST_F(BrowserTest, AnItemLinksToTheSameTaskInOtherRuns) {
   MakePage();
   // Parts by path: a, b, other_data, rows, train, trees, with_reward.
   const std::string episode = Show("#/1/4");
-  EXPECT_THAT(episode,
-              AllOf(HasSubstr("The same task in other runs"), HasSubstr(LinkTo(5, 0)), HasSubstr("5 nodes"),
-                    HasSubstr(LinkTo(3, 0)), HasSubstr("row 1, malformed"), HasSubstr("0.500"),
-                    Not(HasSubstr(LinkTo(2, 0))), Not(HasSubstr(LinkTo(0, 0)))));
+  EXPECT_THAT(episode, AllOf(HasSubstr("The same task in other runs"), HasSubstr(LinkTo(5, 0)),
+                             HasSubstr("5 nodes"), HasSubstr(LinkTo(3, 0)),
+                             HasSubstr("row 1, malformed"), HasSubstr("0.500"),
+                             Not(HasSubstr(LinkTo(2, 0))), Not(HasSubstr(LinkTo(0, 0)))));
   const std::string tree = Show("#/5/0");
-  EXPECT_THAT(tree, AllOf(HasSubstr(LinkTo(1, 4)), HasSubstr("done, 1 step"), Not(HasSubstr(LinkTo(2, 0)))));
+  EXPECT_THAT(tree, AllOf(HasSubstr(LinkTo(1, 4)), HasSubstr("done, 1 step"),
+                          Not(HasSubstr(LinkTo(2, 0)))));
   EXPECT_THAT(Show("#/3/0"), AllOf(HasSubstr(LinkTo(1, 4)), HasSubstr(LinkTo(5, 0))));
   EXPECT_EQ(console_, "");
 }
@@ -221,19 +226,21 @@ TEST_F(BrowserTest, AStepBeginsWithItsActionAndFoldsWhatTheReaderHasSeen) {
   episode.turns[1].token_ids = {5, 6};
   episode.turns[1].logprobs = {-0.25F, -0.75F};
   episode.turns[3].response = "It says click[3] to me";
-  WriteFileAtomically(folder_.path() / "a/search_results_9.json",
-                      WriteEpisode({episode, R"({"task":"textcraft","model":"hand","data_hash":"hash"})"}));
+  WriteFileAtomically(
+      folder_.path() / "a/search_results_9.json",
+      WriteEpisode({episode, R"({"task":"textcraft","model":"hand","data_hash":"hash"})"}));
   MakePage();
   const std::string dom = Show("#/0/4");
   const auto step = [](const std::string& number, const std::string& action) {
     return HasSubstr("class=\"count\">" + number + "</span><span class=\"action\">" + action);
   };
   EXPECT_THAT(dom, AllOf(step("1", "click[0]"), step("4", "click[3]"), Not(HasSubstr("Thought:")),
-                         HasSubstr("class=\"text\">because.</div>"), HasSubstr("It says click[3] to me"),
-                         Not(HasSubstr("<img"))));
+                         HasSubstr("class=\"text\">because.</div>"),
+                         HasSubstr("It says click[3] to me"), Not(HasSubstr("<img"))));
   EXPECT_THAT(dom, AllOf(HasSubstr("2 tokens, mean log-probability -0.500"),
-                         HasSubstr("class=\"text\">third [SEP] fourth</div>"), HasSubstr("2 of 5 lines are new"),
-                         HasSubstr("Nothing new"), HasSubstr("class=\"text\">short</div></div>")));
+                         HasSubstr("class=\"text\">third [SEP] fourth</div>"),
+                         HasSubstr("2 of 5 lines are new"), HasSubstr("Nothing new"),
+                         HasSubstr("class=\"text\">short</div></div>")));
   EXPECT_EQ(console_, "");
 }
 
@@ -242,18 +249,54 @@ TEST_F(BrowserTest, SharesAreBars) {
   const std::filesystem::path run = folder_.path() / "rows/textcraft_centric.run.json";
   std::string text = ReadFile(run);
   text.back() = ',';
-  WriteFileAtomically(run, text + R"("audit":{"rows":8,"tasks":1,"turns":9,"tokens":{"trained":1,"all":2},
+  WriteFileAtomically(
+      run, text + R"("audit":{"rows":8,"tasks":1,"turns":9,"tokens":{"trained":1,"all":2},
       "rows_by":{"mistake":{"not_found":2,"":6}}},"counts":{"replay":{"verified":3,"failed":1},"paths":5}})");
   MakePage();
-  const auto row = [](const std::string& name, int value, const std::string& width, const std::string& share) {
-    return HasSubstr(fmt::format("{}</th><td class=\"number\">{}</td><td class=\"number\"><span "
-                                 "class=\"share\"><span class=\"meter\"><span style=\"width: {};\"></span>"
-                                 "</span> {}</span>",
-                                 name, value, width, share));
+  const auto row = [](const std::string& name, int value, const std::string& width,
+                      const std::string& share) {
+    return HasSubstr(
+        fmt::format("{}</th><td class=\"number\">{}</td><td class=\"number\"><span "
+                    "class=\"share\"><span class=\"meter\"><span style=\"width: {};\"></span>"
+                    "</span> {}</span>",
+                    name, value, width, share));
   };
-  EXPECT_THAT(Show("#/2"), AllOf(row("not found", 2, "25%", "25.0 %"), row("–", 6, "75%", "75.0 %"),
-                                 row("verified", 3, "75%", "75.0 %"), row("failed", 1, "25%", "25.0 %")));
+  EXPECT_THAT(Show("#/2"),
+              AllOf(row("not found", 2, "25%", "25.0 %"), row("–", 6, "75%", "75.0 %"),
+                    row("verified", 3, "75%", "75.0 %"), row("failed", 1, "25%", "25.0 %")));
   EXPECT_THAT(Show("#/0"), row("done", 5, "100%", "100.0 %"));
+  EXPECT_EQ(console_, "");
+}
+
+// Of a list that a reader has gone through to its end, only what is near the view is there; the way back shows
+// the beginning again.
+TEST_F(BrowserTest, ALongListDrawsOnlyWhatIsNear) {
+  for (int task = 10; task < 410; ++task) WriteSmallEpisode(folder_.path() / "b", task, 1);
+  const std::string go = R"(
+      const more = document.querySelector('.more');
+      const say = (name) => document.body.append(`${name}: ${document.querySelectorAll('td a').length} rows `);
+      say('begin');
+      const down = () => {
+        more.click();
+        more.scrollIntoView();
+        if (!more.hidden) return setTimeout(down, 200);
+        document.querySelector('tbody:last-child').scrollIntoView(false);
+        setTimeout(() => {
+          say('end');
+          document.body.append('last ' + [...document.querySelectorAll('td a')].at(-1).hash + ' ');
+          document.querySelector('h1').scrollIntoView();
+          setTimeout(() => {
+            say('back');
+            document.body.append('first ' + document.querySelector('td a').hash);
+          }, 500);
+        }, 500);
+      };
+      down();)";
+  const std::string dom = Show("#/1", go);
+  EXPECT_THAT(dom, AllOf(HasSubstr("last #/1/403"), HasSubstr("first #/1/0")));
+  for (const std::string name : {"begin", "end", "back"}) {
+    EXPECT_THAT(dom, ::testing::ContainsRegex(name + ": [12]?[0-9]?[0-9] rows")) << name;
+  }
   EXPECT_EQ(console_, "");
 }
 
