@@ -280,7 +280,7 @@ TEST_F(BrowserTest, ALongListDrawsOnlyWhatIsNear) {
         more.click();
         more.scrollIntoView();
         if (!more.hidden) return setTimeout(down, 200);
-        document.querySelector('tbody:last-child').scrollIntoView(false);
+        document.querySelector('.items tbody:last-child').scrollIntoView(false);
         setTimeout(() => {
           say('end');
           document.body.append('last ' + [...document.querySelectorAll('td a')].at(-1).hash + ' ');
