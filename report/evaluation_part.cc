@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <numeric>
+
 #include "common/error.h"
 #include "eval/episode_file.h"
 #include "eval/episode_store.h"
@@ -16,6 +19,12 @@ Json EpisodeItem(const Episode& episode) {
     turns.push_back({WithThought({"assistant", turn.response, turn.reasoning}), turn.action,
                      turn.observation, turn.refused ? 1 : 0});
     if (turn.slip) turns.back().push_back(turn.slip->lost ? "" : turn.slip->said);
+    if (turn.token_ids.empty()) continue;
+    if (!turn.slip) turns.back().push_back(nullptr);
+    turns.back().push_back(turn.token_ids.size());
+    if (turn.logprobs.empty()) continue;
+    turns.back().push_back(std::accumulate(turn.logprobs.begin(), turn.logprobs.end(), 0.0) /
+                           static_cast<double>(turn.logprobs.size()));
   }
   return {{"first", episode.first_observation},
           {"turns", std::move(turns)},
@@ -23,11 +32,17 @@ Json EpisodeItem(const Episode& episode) {
           {"error", episode.error}};
 }
 
-Json EpisodeLine(const Episode& episode, PackedItems::Place place) {
-  int refused = 0;
-  for (const EpisodeTurn& turn : episode.turns) refused += turn.refused ? 1 : 0;
-  return {episode.task_id,      episode.attempt, episode.reward, Name(episode.end),
-          episode.turns.size(), refused,         place.block,    place.at};
+Json EpisodeLine(const Episode& episode, const std::string& revision_action,
+                 PackedItems::Place place) {
+  const auto refused = std::ranges::count(episode.turns, true, &EpisodeTurn::refused);
+  const auto replayed = std::min(episode.replayed_turns, episode.turns.size());
+  const auto revisions = std::count_if(
+      episode.turns.begin() + static_cast<std::ptrdiff_t>(replayed), episode.turns.end(),
+      [&](const EpisodeTurn& turn) { return turn.action == revision_action; });
+  const bool ends_refused = !episode.turns.empty() && episode.turns.back().refused;
+  return {
+      episode.task_id, episode.attempt, episode.reward, Name(episode.end), episode.turns.size(),
+      refused,         place.block,     place.at,       revisions,         ends_refused ? 1 : 0};
 }
 
 // The program's own summary or, if the run has not reached it, the same from the episodes.
@@ -67,10 +82,14 @@ EvaluationPart ReadEvaluationPart(const RunResult& result, const ReportLimits& l
   } catch (const FatalError& error) {
     part["problems"].push_back(error.what());
   }
+  part["data"] = FieldOr<std::string>(part["options"], "data_hash", "");
+  const auto revision_action =
+      FieldOr<std::string>(part["options"], "revision_action", MetricOptions().revision_action);
   part["total"] = read.episodes.size();
   for (const size_t i : Spread(read.episodes.size(), limits.episodes)) {
     const Episode& episode = read.episodes[i];
-    part["episodes"].push_back(EpisodeLine(episode, items.Add(EpisodeItem(episode))));
+    part["episodes"].push_back(
+        EpisodeLine(episode, revision_action, items.Add(EpisodeItem(episode))));
   }
   items.EndBlock();
   return read;

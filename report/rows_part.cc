@@ -88,6 +88,10 @@ int NodeOf(const Json& provenance, const char* name) {
 }
 
 Json Line(const Row& row, const Json& provenance, PackedItems::Place place, size_t number) {
+  const auto inner = [&](const char* name) {
+    return provenance.contains(name) ? provenance[name] : Json::object();
+  };
+  const Json rewards = inner("rewards");
   return {row.task,
           FieldOr<std::string>(provenance, "mistake", ""),
           FieldOr(provenance, "bad_steps", -1),
@@ -97,7 +101,10 @@ Json Line(const Row& row, const Json& provenance, PackedItems::Place place, size
           NodeOf(provenance, "bad"),
           NodeOf(provenance, "ancestor"),
           NodeOf(provenance, "first_error"),
-          number};
+          number,
+          FieldOr<std::string>(provenance, "replay", ""),
+          FieldOr(inner("revision_length"), "from_start", -1),
+          rewards.contains("replay") ? rewards["replay"] : Json()};
 }
 
 }  // namespace
@@ -113,6 +120,7 @@ Json RowsPart(const RunResult& result, const ReportLimits& limits, PackedItems& 
   part["audit"] = run.is_object() && run.contains("audit") ? run["audit"] : Json();
   part["verified"] = run.is_object() && run.contains("verified") ? run["verified"] : Json();
   part["model"] = fs::path(part["trees"].get<std::string>()).filename().string();
+  part["data"] = "";
   part["rows"] = Json::array();
   part["total"] = 0;
   try {
@@ -124,6 +132,7 @@ Json RowsPart(const RunResult& result, const ReportLimits& limits, PackedItems& 
     part["total"] = rows.size();
     for (const size_t i : Spread(rows.size(), limits.rows)) {
       const Json provenance = rows[i].provenance ? *rows[i].provenance : Json::object();
+      if (part["data"] == "") part["data"] = FieldOr<std::string>(provenance, "data_hash", "");
       const Json item = {{"messages", MessagesOf(rows[i], provenance, instruction)},
                          {"provenance", provenance}};
       part["rows"].push_back(Line(rows[i], provenance, items.Add(item), i + 1));

@@ -106,6 +106,7 @@ Json SearchPart(const RunResult& result, const ReportLimits& limits, PackedItems
                          (result.path / "resolved.toml").string(), items);
   const std::vector<TreeFile> files = TreeFilesIn(result.path);
   part["total"] = files.size();
+  part["data"] = "";
   part["instructions"] = part["trees"] = part["files"] = Json::array();
   std::unique_ptr<TaskFamily> family;
   for (const size_t i : Spread(files.size(), limits.trees)) {
@@ -119,6 +120,7 @@ Json SearchPart(const RunResult& result, const ReportLimits& limits, PackedItems
         part["family"] = family->name();
       }
       const Tree tree = LoadTree(files[i], std::string(family->name()), text);
+      if (part["data"] == "") part["data"] = tree.origin().data_hash;
       Json item = TreeItem(tree, *family);
       Json& known = part["instructions"];
       Json messages = Messages(tree.instruction());

@@ -35,10 +35,11 @@ async function item(block, at) {
 // The fields of the lines of a part, by name.
 const treeLine = ([task, nodes, leaves, depth, best, value, block, at]) =>
   ({task, nodes, leaves, depth, best, value, block, at});
-const rowLine = ([task, mistake, badSteps, block, at, good, bad, ancestor, firstError, number]) =>
-  ({task, mistake, badSteps, block, at, good, bad, ancestor, firstError, number});
-const episodeLine = ([task, attempt, reward, end, steps, refused, block, at]) =>
-  ({task, attempt, reward, end, steps, refused, block, at});
+const rowLine = ([task, mistake, badSteps, block, at, good, bad, ancestor, firstError, number, replay, position,
+                  reward]) =>
+  ({task, mistake, badSteps, block, at, good, bad, ancestor, firstError, number, replay, position, reward});
+const episodeLine = ([task, attempt, reward, end, steps, refused, block, at, revisions, endsRefused]) =>
+  ({task, attempt, reward, end, steps, refused, block, at, revisions, endsRefused});
 
 const kKindNames = {loop: 'Loop', search: 'Search', rows: 'Training rows', training: 'Training',
                     evaluation: 'Evaluation'};

@@ -21,9 +21,8 @@ function evaluationPage(part, at) {
     problems(part),
     comparisonsOf(at),
     summary.ends && h('section', {}, h('h2', {}, 'Ends and attempts'), h('div', {class: 'cards'},
-      h('div', {class: 'card'}, h('h3', {}, 'Ends'), plainTable(null, Object.entries(summary.ends)
-        .filter(([, value]) => value > 0).map(([name, value]) =>
-          [name.replaceAll('_', ' '), count(value), percent(value, summary.episodes)]))),
+      shareCard('Ends', Object.fromEntries(Object.entries(summary.ends).filter(([, value]) => value > 0)),
+                summary.episodes),
       summary.attempts && h('div', {class: 'card'}, h('h3', {}, 'By attempts'),
         plainTable(['k', 'avg@k', 'pass@k', 'tasks'], summary.attempts.map((one) =>
           [one.k, fixed(one.avg), fixed(one.pass), count(one.tasks)]))))),
@@ -35,8 +34,20 @@ function evaluationPage(part, at) {
       {name: 'end', value: (e) => e.end.replaceAll('_', ' ')},
       {name: 'steps', value: (e) => e.steps, number: true},
       {name: 'refused', value: (e) => e.refused, number: true},
-    ], episodes, (i) => `#/${at}/${i}`, 'episodes'),
+      {name: 'revisions', value: (e) => e.revisions, number: true},
+    ], episodes, (i) => `#/${at}/${i}`, 'episodes', {facets: episodeFacets(summary)}),
     origin(part),
+  ];
+}
+
+function episodeFacets(summary) {
+  const full = summary.success_threshold ?? 1;
+  return [
+    {name: 'result', order: ['success', 'failure'],
+     of: (e) => e.end.endsWith('_error') ? 'no result' : e.reward >= full ? 'success' : 'failure'},
+    {name: 'end', order: ['done', 'max steps', 'cut turn', 'last step refused'],
+     of: (e) => [e.end.replaceAll('_', ' '), ...(e.endsRefused ? ['last step refused'] : [])]},
+    {name: 'revisions', order: ['with revisions'], of: (e) => e.revisions > 0 ? 'with revisions' : 'none'},
   ];
 }
 
@@ -62,29 +73,53 @@ async function episodePage(part, at, number_) {
     episode.error && h('p', {class: 'warning'}, episode.error),
     episode.replayed > 0 && h('p', {class: 'note'},
       `The first ${episode.replayed} turns were replayed; the model continued after them.`),
-    h('div', {class: 'conversation'}, message('user', episode.first),
-      episode.turns.map(([response, action, observation, refused, said], i) => [
-        message('assistant', response, i < episode.replayed ? 'part2' : ''),
-        said !== undefined && h('p', {class: 'note'}, said === '' ? 'A slip: this was never done.' :
-          `A slip: the agent said "${said}", and "${action}" was done.`),
-        message('user', observation, refused ? 'part3' : '')])),
+    h('div', {class: 'conversation'}, message('user', episode.first), episode.turns.map((_, i) => stepView(episode, i))),
     h('section', {}, h('details', {}, h('summary', {}, 'Instruction'),
       part.instruction.map(([role, text]) => message(role, text)))),
-    sameTask(part, at, line.task),
+    sameTask(at, line.task),
   ];
 }
 
-// The same task in the other evaluations.
-function sameTask(part, at, task) {
-  const others = parts.flatMap((other, i) => i === at || other.kind !== 'evaluation' ||
-    other.family !== part.family ? [] : other.episodes.map((one, k) => ({i, k, line: episodeLine(one)}))
-    .filter((one) => one.line.task === task));
-  if (others.length === 0) return null;
-  return h('section', {}, h('h2', {}, 'The same task in other evaluations'), itemTable([
-    {name: 'evaluation', value: (o) => labels[o.i]},
-    {name: 'reward', value: (o) => o.line.reward, number: true},
-    {name: 'steps', value: (o) => o.line.steps, number: true},
-  ], others, (n) => `#/${others[n].i}/${others[n].k}`, 'episodes'));
+// A step: its action, then the thought before it and the observation after it.
+function stepView(episode, i) {
+  const [response, action, observation, refused, said, tokens, logprob] = episode.turns[i];
+  const before = i > 0 ? episode.turns[i - 1][2] : episode.first;
+  const thought = thoughtOf(response, action);
+  const facts = [tokens && plural(tokens, 'token'),
+                 typeof logprob === 'number' && `mean log-probability ${fixed(logprob)}`].filter((fact) => fact);
+  return h('section', {class: 'step' + (refused ? ' part3' : i < episode.replayed ? ' part2' : '')},
+    h('div', {class: 'head'}, h('span', {class: 'count'}, i + 1),
+      h('span', {class: 'action'}, action === '' ? h('i', {}, 'no action') : action),
+      refused ? badge('bad', 'refused') : null, i < episode.replayed && badge('', 'replayed'),
+      h('span', {class: 'note'}, facts.join(', '))),
+    typeof said === 'string' && h('p', {class: 'note'}, said === '' ? 'A slip: this was never done.' :
+      `A slip: the agent said "${said}", and "${action}" was done.`),
+    thought !== '' && h('div', {class: 'message assistant'}, h('div', {class: 'text'}, thought)),
+    h('div', {class: 'message user'}, changedText(observation, before)));
+}
+
+// A response without the action at its end and without the names of both; one of another form in full.
+function thoughtOf(response, action) {
+  const text = response.trim();
+  if (action === '' || !text.endsWith(action)) return text;
+  const before = text.slice(0, -action.length).trimEnd();
+  return !/(^|\s)action:$/i.test(before) ? text :
+    before.slice(0, -'action:'.length).trim().replace(/^thought:\s*/i, '');
+}
+
+// A text of which most was in the text before it is folded to its new lines (of WebShop the pieces of a page).
+function changedText(text, before) {
+  const linesOf = (one) => one.split(/\n|\[SEP\]/).map((line) => line.trim()).filter((line) => line !== '');
+  const old = new Set(linesOf(before)), lines = linesOf(text);
+  const fresh = lines.filter((line) => !old.has(line));
+  const size = (some) => some.reduce((sum, line) => sum + line.length, 0);
+  const whole = h('div', {class: 'text'}, text);
+  const most = 2 * fresh.length > lines.length || 2 * size(fresh) > size(lines);
+  if (text.length < 200 || most) return whole;
+  return [
+    fresh.length > 0 && h('div', {class: 'text'}, fresh.join(text.includes('\n') ? '\n' : ' [SEP] ')),
+    h('details', {}, h('summary', {class: 'note'}, fresh.length === 0 ? 'Nothing new: the whole text' :
+      `${fresh.length} of ${plural(lines.length, 'line')} are new: the whole text`), whole)];
 }
 
 const differenceText = (measure) => measure.difference === null ? '–' :

@@ -56,7 +56,7 @@ function runsTable() {
     figure('time', (run) => run.part.seconds, duration),
     column('date (UTC)', (run) => run.part.written),
   ].filter((one) => one.name === 'run' || runs.some((run) => one.value(run) !== ''));
-  return itemTable(columns, runs, (i) => `#/${runs[i].at}`, 'runs', 'runs');
+  return itemTable(columns, runs, (i) => `#/${runs[i].at}`, 'runs', {look: 'runs'});
 }
 
 function overview() {
@@ -127,7 +127,7 @@ function neighbour(step) {
 function crumbs(at, part) {
   const most = part[kPages[part.kind][2]].length;
   return h('div', {class: 'crumbs'},
-    h('a', {href: `#/${at.part}`}, `${kKindNames[part.kind]}: ${labelOf(part)}`),
+    h('a', {href: addressOfList(`#/${at.part}`)}, `${kKindNames[part.kind]}: ${labelOf(part)}`),
     h('span', {class: 'note'}, `${at.item + 1} of ${count(most)}`),
     h('button', {onclick: () => neighbour(-1), title: 'Previous (p)'}, '←'),
     h('button', {onclick: () => neighbour(1), title: 'Next (n)'}, '→'));
@@ -155,7 +155,7 @@ document.addEventListener('keydown', (event) => {
   const at = place();
   const keys = {
     n: () => neighbour(1), p: () => neighbour(-1), d: toggleTheme, '?': help,
-    u: () => { location.hash = at.item >= 0 ? `#/${at.part}` : '#/'; },
+    u: () => { location.hash = at.item >= 0 ? addressOfList(`#/${at.part}`) : '#/'; },
     '/': () => main.querySelector('.filter')?.focus(),
   };
   if (!keys[event.key]) return;

@@ -22,25 +22,33 @@ function rowsPage(part, at) {
     itemTable([
       {name: 'row', value: (r) => r.number, number: true},
       {name: 'task', value: (r) => Number(r.task), number: true},
-      {name: 'mistake', value: (r) => r.mistake || '–'},
+      {name: 'mistake', value: (r) => mistakeName(r)},
+      {name: 'steps to the first error', value: (r) => r.position, show: (r) => r.position < 0 ? '–' : r.position,
+       number: true},
       {name: 'bad steps', value: (r) => r.badSteps, number: true},
-    ], rows, (i) => `#/${at}/${i}`, 'rows'),
+      {name: 'replay', value: (r) => r.replay || '–'},
+    ], rows, (i) => `#/${at}/${i}`, 'rows', {facets: [
+      {name: 'mistake', of: mistakeName},
+      {name: 'replay', order: ['verified'], of: (r) => r.replay || 'unknown'},
+      {name: 'steps to the first error', order: kSizes, of: (r) => sizeName(r.position)},
+    ]}),
     origin(part),
   ];
 }
 
+const mistakeName = (row) => row.mistake.replaceAll('_', ' ') || '–';
+
 function auditSection(part) {
   const audit = part.audit, trained = audit.trained || {};
-  const share = (value, whole) => [count(value), percent(value, whole)];
+  const judged = Object.entries(part.counts).filter(([name]) => ['replay', 'judgements'].includes(name));
   return h('section', {}, h('h2', {}, 'Audit'), h('div', {class: 'cards'},
     h('div', {class: 'card'}, h('h3', {}, 'Trained turns'), plainTable(null,
       Object.entries(trained).map(([name, value]) =>
-        [name.replaceAll('_', ' '), ...share(value, name === 'turns' ? audit.turns : trained.turns)]))),
-    Object.entries(audit.rows_by || {}).map(([label, values]) =>
-      h('div', {class: 'card'}, h('h3', {}, `Rows by ${label}`), plainTable(null,
-        Object.entries(values).map(([name, value]) => [name || '–', ...share(value, audit.rows)])))),
-    audit.positions && h('div', {class: 'card'}, h('h3', {}, 'Steps to the first error'), plainTable(null,
-      Object.entries(audit.positions).map(([name, value]) => [name, ...share(value, audit.rows)]))),
+        [name.replaceAll('_', ' '), ...shareCells(value, name === 'turns' ? audit.turns : trained.turns)]))),
+    Object.entries(audit.rows_by || {}).map(([label, values]) => shareCard(`Rows by ${label}`, values, audit.rows)),
+    audit.positions && shareCard('Steps to the first error', audit.positions, audit.rows),
+    judged.map(([name, values]) => shareCard(name === 'replay' ? 'Replays' : 'Judgements of steps', values,
+      Object.values(values).reduce((sum, value) => sum + value, 0))),
     h('div', {class: 'card'}, h('h3', {}, 'How the rows were made'), plainTable(null,
       Object.entries(part.counts).filter(([, value]) => typeof value === 'number')
         .map(([name, value]) => [name.replaceAll('_', ' '), count(value)])))));
@@ -71,6 +79,7 @@ async function rowPage(part, at, number_) {
     h('section', {}, h('details', {}, h('summary', {}, 'Instruction'),
       row.messages.filter((m) => m[3] === 0).map(([role, text]) => message(role, text)))),
     h('section', {}, h('details', {}, h('summary', {}, 'Provenance'), jsonView(row.provenance))),
+    sameTask(at, line.task),
   ];
 }
 

@@ -21,10 +21,20 @@ function searchPage(part, at) {
       {name: 'best reward', value: (t) => t.best, show: (t) => meterCell(t.best), number: true},
       {name: 'mean value', value: (t) => t.value, show: (t) => meterCell(t.value), number: true},
       {name: 'rows', value: (t) => rowsCount(at, t.task), number: true},
-    ], trees, (i) => `#/${at}/${i}`, 'trees'),
+    ], trees, (i) => `#/${at}/${i}`, 'trees', {facets: [
+      {name: 'best reward', order: ['full', 'part of it', 'none'],
+       of: (t) => t.best >= 1 ? 'full' : t.best > 0 ? 'part of it' : 'none'},
+      {name: 'rows', order: ['with rows', 'without'], of: (t) => rowsCount(at, t.task) > 0 ? 'with rows' : 'without'},
+      {name: 'depth', order: kSizes, of: (t) => sizeName(t.depth)},
+    ]}),
     origin(part),
   ];
 }
+
+// Numbers in a few groups, for facets.
+const kSizes = ['unknown', '0', '1', '2', '3', '4 or 5', '6 to 9', '10 to 19', '20 or more'];
+const sizeName = (size) => size < 0 ? kSizes[0] : size < 4 ? String(size) :
+  kSizes[size < 6 ? 5 : size < 10 ? 6 : size < 20 ? 7 : 8];
 
 function meterCell(value) {
   return [h('span', {class: 'meter'}, h('span', {style: {width: `${100 * value}%`}})), ' ', fixed(value)];
@@ -80,6 +90,7 @@ async function treePage(part, at, number_) {
       {name: 'mistake', value: (r) => r.row.mistake || '–'},
       {name: 'bad steps', value: (r) => r.row.badSteps, number: true},
     ], rows, (i) => `#/${rows[i].part}/${rows[i].at}`, 'rows')),
+    sameTask(at, line.task),
     h('section', {}, h('details', {}, h('summary', {}, 'Instruction'),
       tree.instruction.map(([role, text]) => message(role, text)))),
     h('p', {class: 'note'}, part.files[number_]),

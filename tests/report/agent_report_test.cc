@@ -104,6 +104,9 @@ TEST_F(AgentReportTest, ShowsRowsByTheirParts) {
   EXPECT_EQ(line.at(1), "malformed");
   const std::vector<int> nodes = {line.at(5), line.at(6), line.at(7), line.at(8)};
   EXPECT_THAT(nodes, ElementsAre(3, 1, 0, 1)) << "good, bad, ancestor, first error";
+  EXPECT_EQ(line.at(10), "verified");
+  EXPECT_EQ(line.at(11), 1) << "steps to the first error";
+  EXPECT_EQ(line.at(12), 0.5) << "reward of the replay";
   const Json row = ItemOf(page, line.at(3), line.at(4));
   std::vector<int> trained, kinds;
   for (const Json& message : row.at("messages")) {
@@ -137,6 +140,9 @@ TEST_F(AgentReportTest, ComparesEvaluationsAsAgentEvalDoes) {
   EXPECT_EQ(one.at("success").at("difference").at("low"), expected.estimate.low);
   const Json part = PartOfKind(index, "evaluation");
   EXPECT_EQ(part.at("episodes").at(0).at(5), 1) << "refused turns";
+  EXPECT_EQ(part.at("episodes").at(0).at(8), 0) << "revisions";
+  EXPECT_EQ(part.at("episodes").at(0).at(9), 1) << "the last turn was refused";
+  EXPECT_EQ(part.at("data"), "hash");
 }
 
 TEST_F(AgentReportTest, ShowsSlipsAndTheRecoveryRate) {

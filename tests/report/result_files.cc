@@ -75,6 +75,8 @@ void WriteSmallRows(const std::filesystem::path& folder, const std::string& tree
         {"nodes", {{"good", 3}, {"bad", 1}, {"ancestor", 0}, {"first_error", 1}}},
         {"mistake", "malformed"},
         {"bad_steps", 1},
+        {"rewards", {{"good", 1}, {"bad", 0}, {"replay", 0.5}}},
+        {"revision_length", {{"from_start", 1}, {"from_ancestor", 1}}},
         {"recovery", 0},
         {"replay", "verified"}}}};
   WriteFileAtomically(folder / "textcraft_centric.messages.jsonl", row.dump() + "\n");
