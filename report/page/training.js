@@ -13,12 +13,20 @@ const kSmoothing = {mean: 1 / 25, more: 1 / 8, none: 0};
 const isReward = (part) =>
   part.metrics.some((line) => line.evaluation || line.transitions !== undefined);
 
+// [place, label, run] of the runs that can be drawn beside this one.
+const comparable = (part) => parts.map((other, i) => [String(i), labels[i], other])
+  .filter(([, , other]) => other !== part && other.kind === 'training' && isReward(other) === isReward(part));
+
+// The axes along which this run goes on.
+const axesOf = (part) => Object.keys(kAxes).filter((axis) =>
+  axis === 'steps' || placed(part, axis).some((line) => line.x > 0));
+
 // {x, smooth, beside}: beside is the place of another run, or ''.
-function curveChoice() {
+function curveChoice(part) {
   const query = new URLSearchParams(location.hash.split('?')[1] || '');
   const of = (name, values, otherwise) => values.includes(query.get(name)) ? query.get(name) : otherwise;
-  return {x: of('x', Object.keys(kAxes), 'steps'), smooth: of('smooth', Object.keys(kSmoothing), 'mean'),
-          beside: of('beside', parts.map((_, at) => String(at)), '')};
+  return {x: of('x', axesOf(part), 'steps'), smooth: of('smooth', Object.keys(kSmoothing), 'mean'),
+          beside: of('beside', comparable(part).map(([place]) => place), '')};
 }
 
 // The lines of metrics with their place x on the axis.
@@ -36,10 +44,9 @@ function curveControls(part, choice) {
       h('option', {value, selected: value === choice[name]}, text)));
     return h('label', {}, label + ' ', list);
   };
-  const others = parts.map((other, i) => [String(i), labels[i], other])
-    .filter(([, , other]) => other !== part && other.kind === 'training' && isReward(other) === isReward(part));
+  const others = comparable(part);
   return h('div', {class: 'bar'},
-    choose('x', 'Over', Object.keys(kAxes).map((name) => [name, name === 'tokens' ? 'trained tokens' : name])),
+    choose('x', 'Over', axesOf(part).map((name) => [name, name === 'tokens' ? 'trained tokens' : name])),
     choose('smooth', 'Smoothing', Object.keys(kSmoothing).map((name) => [name, name])),
     others.length > 0 && choose('beside', 'Beside', [['', 'no other run'], ...others]));
 }
@@ -59,7 +66,7 @@ function curve(part, choice, title, seriesOf, options = {}) {
 
 function trainingPage(part) {
   if (isReward(part)) return rewardPage(part);
-  const lines = part.metrics, choice = curveChoice();
+  const lines = part.metrics, choice = curveChoice(part);
   const trained = lines.filter((line) => line.train);
   const byKind = (field) => (run) => {
     const kinds = [...new Set(run.metrics.flatMap((line) => Object.keys(line.train ?? {})
@@ -100,7 +107,7 @@ function trainingPage(part) {
 }
 
 function rewardPage(part) {
-  const choice = curveChoice(), lines = placed(part, 'steps');
+  const choice = curveChoice(part), lines = placed(part, 'steps');
   const chart = (title, series) => curve(part, choice, title, () => series);
   const ofEpisodes = (title, field) => chart(title,
     [['while learning', (line) => line.play?.[field]], ['evaluated', (line) => line.evaluation?.[field]]]);

@@ -142,6 +142,8 @@ TEST_F(BrowserTest, DrawsTwoTrainingsOverEachOther) {
   const std::string beside = Show("#/3?x=tokens&smooth=none&beside=4");
   EXPECT_THAT(beside,
               AllOf(HasSubstr("c0 dashed"), HasSubstr("all, train_too"), HasSubstr(">1,000<")));
+  // A run that learns from reward cannot be drawn beside a training.
+  EXPECT_THAT(Show("#/3?beside=6"), AllOf(HasSubstr("no other run"), Not(HasSubstr("c0 dashed"))));
   EXPECT_THAT(Show("#/3?x=minutes"), AllOf(HasSubstr(">1.8<"), Not(HasSubstr(">1,000<"))));
   EXPECT_EQ(console_, "");
 }
