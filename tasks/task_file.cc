@@ -61,7 +61,7 @@ void ReadText(Section& section, const std::string& key, HttpDialect::Text& text)
   // The first of these pointers at which there is something.
   std::vector<std::string> pointers = {text.pointer};
   section.Read(key, pointers);
-  if (pointers.empty()) section.Refuse(*section.Find(key), key, "needs at least one pointer");
+  if (pointers.empty()) section.Refuse(key, "needs at least one pointer");
   for (const std::string& pointer : pointers) {
     if (section.Has(key)) section.CheckPointer(*section.Find(key), key, pointer);
   }
@@ -88,8 +88,7 @@ void RequireAction(Section& step, const HttpDialect::Call& call) {
   const std::string text = DumpJson(call.body);
   if (text.find("{action}") != std::string::npos || text.find("{tool}") != std::string::npos)
     return;
-  step.Refuse(*step.Find("body"), "body",
-              "{action} is missing in it, so the server would not know it");
+  step.Refuse("body", "{action} is missing in it, so the server would not know it");
 }
 
 // What the steps of both transports have in common.
@@ -98,7 +97,7 @@ void ReadStep(Section& step, HttpDialect& dialect, const toml::table& file) {
   ReadText(step, "observation", dialect.observation);
   step.ReadPointer("reward", dialect.reward);
   step.Read("done", dialect.done);
-  if (dialect.done.empty()) step.Refuse(*step.Find("done"), "done", "needs at least one pointer");
+  if (dialect.done.empty()) step.Refuse("done", "needs at least one pointer");
   for (const std::string& pointer : dialect.done) {
     step.CheckPointer(step.Has("done") ? *step.Find("done") : static_cast<const toml::node&>(file),
                       "done", pointer);
@@ -120,8 +119,7 @@ void ReadIdIn(Section& session, HttpDialect& dialect) {
     return IsAsciiLetter(c) || IsAsciiDigit(c) || c == '-' || c == '_';
   });
   if (!is_name || (dialect.session_header.empty() && place != "body")) {
-    session.Refuse(*session.Find("id_in"), "id_in",
-                   "is \"body\", \"cookie\", or \"header:\" and the header's name");
+    session.Refuse("id_in", "is \"body\", \"cookie\", or \"header:\" and the header's name");
   }
 }
 
@@ -129,8 +127,7 @@ std::string ReadBase(Section& session) {
   std::string base;
   session.Read("base_path", base);
   if (!base.empty() && (!base.starts_with('/') || base.ends_with('/'))) {
-    session.Refuse(*session.Find("base_path"), "base_path",
-                   "begins with \"/\" and does not end with it");
+    session.Refuse("base_path", "begins with \"/\" and does not end with it");
   }
   return base;
 }
@@ -294,7 +291,7 @@ bool ReadTransport(const toml::table& file, const std::string& place) {
   std::string transport = "http";
   task.Read("transport", transport);
   if (transport != "http" && transport != "openenv") {
-    task.Refuse(*task.Find("transport"), "transport", "is \"http\" or \"openenv\"");
+    task.Refuse("transport", "is \"http\" or \"openenv\"");
   }
   return transport == "openenv";
 }
@@ -308,8 +305,7 @@ void ReadTask(const toml::table& file, const std::string& place, FileRules& rule
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
   });
   if (!plain) {
-    task.Refuse(*task.Find("name"), "name",
-                "a name has small letters, digits and \"_\" only, as it names folders");
+    task.Refuse("name", "a name has small letters, digits and \"_\" only, as it names folders");
   }
   kind.name = kind.title = rules.name;
   task.Read("title", kind.title);
@@ -325,14 +321,12 @@ void ReadTask(const toml::table& file, const std::string& place, FileRules& rule
   task.ReadWhole("max_depth", rules.depth, 1);
   task.Read("success_reward", rules.success);
   if (rules.success <= 0 || rules.success > 1) {
-    task.Refuse(*task.Find("success_reward"), "success_reward",
-                "rewards lie from 0 to 1, and this one is a success");
+    task.Refuse("success_reward", "rewards lie from 0 to 1, and this one is a success");
   }
   task.ReadWhole("tasks", dialect.tasks, 0);
   task.Read("ids_of", kind.style_of);
   if (!kind.style_of.empty() && FindTaskKind(kind.style_of) == nullptr) {
-    task.Refuse(*task.Find("ids_of"), "ids_of",
-                fmt::format("\"{}\" is none of {}", kind.style_of, TaskNames()));
+    task.Refuse("ids_of", fmt::format("\"{}\" is none of {}", kind.style_of, TaskNames()));
   }
   task.End();
 }
@@ -344,12 +338,12 @@ void ReadAction(const toml::table& file, const std::string& place, FileRules& ru
   if ((rules.format == ActionFormat::kRegex) != rules.pattern.has_value()) {
     const std::string reason = "format = \"regex\" and pattern = '…' belong together";
     if (!action.Has("pattern")) action.Miss("pattern", reason);
-    action.Refuse(*action.Find("pattern"), "pattern", reason);
+    action.Refuse("pattern", reason);
   }
   std::string match = rules.last ? "last" : "first";
   action.Read("match", match);
   if (match != "last" && match != "first") {
-    action.Refuse(*action.Find("match"), "match", "is \"first\" or \"last\"");
+    action.Refuse("match", "is \"first\" or \"last\"");
   }
   rules.last = match == "last";
   action.Read("argument", rules.argument);
@@ -361,11 +355,10 @@ void ReadAction(const toml::table& file, const std::string& place, FileRules& ru
   action.Read("offered_between", rules.between);
   action.Read("offered_as", rules.offered_as);
   if (action.Has("offered_as") && !rules.offers) {
-    action.Refuse(*action.Find("offered_as"), "offered_as",
-                  "needs offered = '…', a pattern of what is offered");
+    action.Refuse("offered_as", "needs offered = '…', a pattern of what is offered");
   }
   if (action.Has("offered_as") && rules.offered_as.find(kOfferedPlace) == std::string::npos) {
-    action.Refuse(*action.Find("offered_as"), "offered_as",
+    action.Refuse("offered_as",
                   fmt::format("{} is missing in it, the place of what is offered", kOfferedPlace));
   }
   action.End();
@@ -377,12 +370,12 @@ void ReadOffers(Section& judgement, FileRules& rules) {
   judgement.Read("labels", rules.labels);
   judgement.Read("offered_ignore_case", rules.offered_ignore_case);
   if (judgement.Has("must_be_offered") && !rules.offers) {
-    judgement.Refuse(*judgement.Find("must_be_offered"), "must_be_offered",
+    judgement.Refuse("must_be_offered",
                      "needs [action] offered, which says where an observation has what it offers");
   }
   for (const char* const key : {"need_not_be_offered", "labels", "offered_ignore_case"}) {
     if (!judgement.Has(key) || !rules.must_be_offered.empty()) continue;
-    judgement.Refuse(*judgement.Find(key), key,
+    judgement.Refuse(key,
                      "needs must_be_offered, the patterns of actions whose first group is offered");
   }
 }
@@ -426,15 +419,14 @@ void ReadSplits(const toml::table& file, const std::string& place, int64_t tasks
   const std::unordered_set<int> tests(test.begin(), test.end());
   for (const int id : train) {
     if (!tests.contains(id)) continue;
-    splits.Refuse(*splits.Find("train"), "train",
+    splits.Refuse("train",
                   fmt::format("task {} is a test task too, so that tests would tell nothing", id));
   }
   for (const auto& [key, ids] : {std::pair("test", &test), {"train", &train}}) {
     const auto highest = std::ranges::max_element(*ids);
     if (tasks == 0 || highest == ids->end() || *highest < tasks) continue;
-    splits.Refuse(*splits.Find(key), key,
-                  fmt::format("there is no task {}: [task] tasks = {} means 0 to {}", *highest,
-                              tasks, tasks - 1));
+    splits.Refuse(key, fmt::format("there is no task {}: [task] tasks = {} means 0 to {}", *highest,
+                                   tasks, tasks - 1));
   }
   splits.End();
   if (!test.empty() || !train.empty()) kind.split = Split(test, train);

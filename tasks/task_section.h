@@ -153,7 +153,7 @@ class Section {
   void ReadPath(const std::string& key, std::string& path, const std::string& base) {
     Read(key, path);
     if (path.empty()) return;
-    if (!path.starts_with('/')) Refuse(*Find(key), key, "a path begins with \"/\"");
+    if (!path.starts_with('/')) Refuse(key, "a path begins with \"/\"");
     path = base + path;
   }
 
@@ -167,6 +167,11 @@ class Section {
     const auto line = table_ == nullptr ? 1 : table_->source().begin.line;
     throw FatalError(ExitCode::kUsage, fmt::format("{}, line {}: [{}] has no {}: {}", place_, line,
                                                    name_, key, reason));
+  }
+
+  // The same for the value of a key that the section has.
+  [[noreturn]] void Refuse(const std::string& key, const std::string& reason) {
+    Refuse(*Find(key), key, reason);
   }
 
   // Refuses what nobody asked for.

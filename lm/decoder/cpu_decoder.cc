@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "lm/decoder/batch_parts.h"
+#include "lm/decoder/expert_routing.h"
 #include "lm/decoder/kv_pool.h"
 #include "lm/decoder/left_rows.h"
 #include "lm/decoder/packed_matrix.h"
@@ -37,24 +38,6 @@ struct Layer {
   Mlp mlp;  // without experts
   PackedMatrix router;
   std::vector<Mlp> experts;
-};
-
-// The experts of the rows of a batch. An entry is a row with one of its experts; they lie in the order of
-// the experts.
-struct ExpertEntries {
-  struct Choice {
-    int64_t expert = 0;
-    float weight = 0;
-    int64_t entry = 0;
-  };
-  struct Block {  // neighbouring entries of an expert
-    int64_t expert = 0, entry = 0;
-    int rows = 0;
-  };
-  std::vector<Choice> choices;  // [rows, experts of a token]
-  std::vector<int64_t> rows;    // of each entry
-  std::vector<int64_t> ends;    // of each expert
-  std::vector<Block> blocks;
 };
 
 class CpuDecoder : public Decoder {
@@ -86,9 +69,8 @@ class CpuDecoder : public Decoder {
         cos_{{{kMaxRows, config_.head_dim / 2}, {kMaxRows, config_.head_dim / 2}}},
         sin_{{{kMaxRows, config_.head_dim / 2}, {kMaxRows, config_.head_dim / 2}}},
         routed_(config_.experts > 0 ? kMaxRows : 0, config_.experts),
-        made_(kMaxRows * config_.token_experts, config_.hidden_size) {
-    entries_.choices.resize(kMaxRows * config_.token_experts);
-    entries_.rows.resize(kMaxRows * config_.token_experts);
+        made_(kMaxRows * config_.token_experts, config_.hidden_size),
+        routing_(config_, kMaxRows, kRowBlock) {
     if (config_.window_rope_theta > 0)
       frequencies_[1] = RotaryFrequencies(config_, /*window=*/true);
     Load(std::move(source));
@@ -317,16 +299,17 @@ class CpuDecoder : public Decoder {
         Multiply(normed.Rows(), layer.router, piece, routed_, /*add=*/false);
       });
     }
-    ForRows(rows, member, [&](int64_t row) { ChooseExperts(row); });
-    member.ForEach(1, [&](int64_t) { SortEntries(rows); });
+    ForRows(rows, member, [&](int64_t row) { routing_.Choose(row, routed_[row]); });
+    member.ForEach(1, [&](int64_t) { routing_.Sort(rows); });
     ForRows(rows * most, member, [&](int64_t entry) {
-      NormaliseRow(layer.mlp_norm, x_[entries_.rows[entry]], *gathered_, entry,
+      NormaliseRow(layer.mlp_norm, x_[routing_.row_of(entry)], *gathered_, entry,
                    scratch_[member.rank()]);
     });
     const auto for_blocks = [&](int64_t slices, const auto& body) {
-      member.ForEach(slices * std::ssize(entries_.blocks), [&](int64_t i) {
-        const ExpertEntries::Block& block = entries_.blocks[i % std::ssize(entries_.blocks)];
-        const Piece piece{i / std::ssize(entries_.blocks), block.entry, block.rows};
+      const auto count = std::ssize(routing_.blocks());
+      member.ForEach(slices * count, [&](int64_t i) {
+        const ExpertRouting::Block& block = routing_.blocks()[i % count];
+        const Piece piece{i / count, block.entry, block.rows};
         body(layer.experts[block.expert], piece);
       });
     };
@@ -338,55 +321,11 @@ class CpuDecoder : public Decoder {
     });
     ForRows(rows, member, [&](int64_t row) {
       for (int64_t k = 0; k < most; ++k) {
-        const ExpertEntries::Choice& choice = entries_.choices[row * most + k];
+        const ExpertRouting::Choice& choice = routing_.choice(row, k);
         const float* const made = made_[choice.entry];
         for (int i = 0; i < width_; ++i) x_[row][i] += choice.weight * made[i];
       }
     });
-  }
-
-  // The experts with the highest logits, of equal ones the first, and their weights.
-  void ChooseExperts(int64_t row) {
-    const int64_t most = config_.token_experts;
-    const float* const logits = routed_[row];
-    ExpertEntries::Choice* const chosen = entries_.choices.data() + row * most;
-    const float highest = *std::max_element(logits, logits + config_.experts);
-    float all = 0, sum = 0;
-    for (int64_t e = 0; e < config_.experts; ++e) all += std::exp(logits[e] - highest);
-    for (int64_t k = 0; k < most; ++k) {
-      int64_t best = -1;
-      for (int64_t e = 0; e < config_.experts; ++e) {
-        const auto is_e = [e](const auto& choice) { return choice.expert == e; };
-        if (std::any_of(chosen, chosen + k, is_e)) continue;
-        if (best < 0 || logits[e] > logits[best]) best = e;
-      }
-      chosen[k] = {best, std::exp(logits[best] - highest) / all, 0};
-      sum += chosen[k].weight;
-    }
-    for (int64_t k = 0; k < most && config_.normal_experts; ++k) chosen[k].weight /= sum;
-  }
-
-  void SortEntries(int64_t rows) {
-    const int64_t most = config_.token_experts;
-    std::vector<int64_t>& ends = entries_.ends;
-    ends.assign(config_.experts, 0);
-    for (int64_t i = 0; i < rows * most; ++i) ++ends[entries_.choices[i].expert];
-    entries_.blocks.clear();
-    int64_t entry = 0;
-    for (int64_t e = 0; e < config_.experts; ++e) {
-      const int64_t end = entry + ends[e];
-      for (int64_t at = entry; at < end; at += kRowBlock) {
-        entries_.blocks.push_back(
-            {e, at, static_cast<int>(std::min<int64_t>(kRowBlock, end - at))});
-      }
-      ends[e] = entry;  // grows to its end
-      entry = end;
-    }
-    for (int64_t i = 0; i < rows * most; ++i) {
-      ExpertEntries::Choice& choice = entries_.choices[i];
-      choice.entry = ends[choice.expert]++;
-      entries_.rows[choice.entry] = i / most;
-    }
   }
 
   // Adds what attention or the MLP computed to the residual stream, unless their products did so.
@@ -624,7 +563,7 @@ class CpuDecoder : public Decoder {
   ActivationRows routed_;             // [rows, experts]: the router's logits
   ActivationRows made_;               // [entries, width]
   std::optional<LeftRows> gathered_;  // [entries, width]
-  ExpertEntries entries_;
+  ExpertRouting routing_;
   std::vector<LeftRows> own_normed_;  // by thread, [kFewRows, width]
   AlignedBuffer logits_;
   int64_t logit_rows_ = 0;  // logit rows computed so far

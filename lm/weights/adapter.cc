@@ -92,14 +92,6 @@ bool IsLinear(std::string_view name) {
          std::ranges::count(kLinears, name.substr(name.rfind('.') + 1)) > 0;
 }
 
-std::vector<float> Values(const Weight& weight) {
-  int64_t count = 1;
-  for (const int64_t n : weight.shape) count *= n;
-  std::vector<float> values(count);
-  ReadWeight(weight, 0, count, values.data());
-  return values;
-}
-
 struct LowRank {
   std::vector<float> a, b;
   int64_t rank = 0;
@@ -191,7 +183,7 @@ class MergedWeights : public WeightSource {
                                 fmt::join(shape, ", "), base_->name()));
     }
     const auto r = static_cast<double>(rank);
-    const LowRank low{Values(a), Values(b), rank, alpha / (root ? std::sqrt(r) : r)};
+    const LowRank low{ReadWeight(a), ReadWeight(b), rank, alpha / (root ? std::sqrt(r) : r)};
     const WeightType type = IsQuantised(weight.type) ? WeightType::kBF16 : weight.type;
     const int64_t rows = shape[0], width = shape[1];
     std::vector<std::byte>& bytes = merged_.emplace_back(BytesOf(type, rows * width));

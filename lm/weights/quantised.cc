@@ -152,6 +152,14 @@ void Quantise(WeightType type, const float* from, int64_t count, std::byte* bloc
   }
 }
 
+std::vector<float> ReadWeight(const Weight& weight) {
+  int64_t count = 1;
+  for (const int64_t n : weight.shape) count *= n;
+  std::vector<float> values(count);
+  ReadWeight(weight, 0, count, values.data());
+  return values;
+}
+
 void ReadWeight(const Weight& weight, int64_t offset, int64_t count, float* to) {
   const std::byte* from = weight.data.data() + BytesOf(weight.type, offset);
   if (IsQuantised(weight.type)) return Dequantise(weight.type, from, count, to);

@@ -15,6 +15,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "lm/weights/weight_source.h"
 
@@ -36,6 +37,8 @@ void Dequantise(WeightType type, const std::byte* blocks, int64_t count, float* 
 
 // Reads `count` values of `weight`, beginning at `offset`, as float32: whole blocks of its type.
 void ReadWeight(const Weight& weight, int64_t offset, int64_t count, float* to);
+// All of them.
+std::vector<float> ReadWeight(const Weight& weight);
 
 // The types that Quantise can make.
 constexpr bool CanQuantise(WeightType type) {

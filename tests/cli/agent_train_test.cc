@@ -123,16 +123,12 @@ TEST_F(AgentTrain, AnAdapterIsAModelLikeTheMergedOne) {
 
 // A model that is large beside the program; what it takes at most is what it takes, within a factor.
 TEST_F(AgentTrain, SaysWhatItsMemoryIsForBeforeTheFirstStep) {
-  ModelConfig config;
-  config.family = "llama";
+  ModelConfig config = SmallLlama();
   config.vocab_size = 4096;
   config.hidden_size = 256;
   config.intermediate_size = 768;
   config.num_layers = 4;
-  config.num_heads = 8;
-  config.num_kv_heads = 4;
   config.head_dim = 32;
-  config.max_context = 2048;
   WriteRandomModel(folder_.path() / "larger", config, 1);
   for (const char* file : {"tokenizer.json", "tokenizer_config.json"}) {
     fs::copy_file(folder_.path() / "tiny" / file, folder_.path() / "larger" / file);

@@ -40,14 +40,6 @@ fs::path WriteFolder(const ScratchFolder& scratch, const std::string& model,
   return folder;
 }
 
-std::vector<float> Values(const Weight& weight) {
-  int64_t count = 1;
-  for (const int64_t n : weight.shape) count *= n;
-  std::vector<float> values(count);
-  ReadWeight(weight, 0, count, values.data());
-  return values;
-}
-
 // Norms of Gemma have 1 added and subtracted again, and Q8_0 rounds to 1 / 127 of the greatest value.
 TEST(ExportGguf, TheFileHasTheWeightsOfTheFolder) {
   for (const std::string model :
@@ -68,7 +60,7 @@ TEST(ExportGguf, TheFileHasTheWeightsOfTheFolder) {
       for (const auto& [name, weight] : read->weights()) {
         const Weight& other = written->weights().at(name);
         ASSERT_EQ(other.shape, weight.shape) << name;
-        const std::vector<float> expected = Values(weight), got = Values(other);
+        const std::vector<float> expected = ReadWeight(weight), got = ReadWeight(other);
         for (size_t i = 0; i < got.size(); ++i) {
           ASSERT_NEAR(got[i], expected[i], error * std::max(1.0f, std::abs(expected[i]))) << name;
         }

@@ -3,8 +3,9 @@
     python3 -m agentr.track train_result/agent_r --to wandb --project agentr --follow
     python3 -m agentr.track rl_result/ppo --to mlflow --project agentr
 
-A run is a folder with metrics.jsonl (agent_train, agent_rl), which also writes TensorBoard's events itself. W&B
-and MLflow are used as they are configured (WANDB_MODE=offline, MLFLOW_TRACKING_URI); the run there has the folder's name and the options of its resolved.toml. The run's own files are only read.
+A run is the folder of agent_train or agent_rl, with its metrics.jsonl; its files are only read. W&B and MLflow are used
+as they are configured (WANDB_MODE=offline, MLFLOW_TRACKING_URI). The run there has the folder's name and the options of its
+resolved.toml. TensorBoard needs none of this: the folder has its events.
 """
 
 import argparse
